@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::codec::{Dialect, Files, Method, Spelled};
 use crate::model::{Item, OperationError, OperationOutcome, Version};
 use crate::rpc;
-use crate::service::{Caller, EXTENSION_FIELDS, OperationReply, Service, ServiceError, is_supported};
+use crate::service::{Caller, EXTENSION_FIELDS, OperationReply, Service, ServiceError};
 use crate::version::A2A_VERSION;
 
 const JSON: &str = "application/json";
@@ -98,7 +98,7 @@ impl Binding {
             Err(ServiceError::Fault(fault)) => self.fault(&fault),
             Err(ServiceError::Refused(part)) => self.turned_away(&part, host),
         };
-        echo(&mut answer.head, caller);
+        echo(&mut answer.head, service, caller);
         answer
     }
 
@@ -237,8 +237,8 @@ fn frames(frames: impl Stream<Item = Bytes> + Send + 'static) -> HttpAnswer {
 }
 
 /// Says which of the extensions that were asked for are at work, under the name that was used.
-fn echo(head: &mut HeaderMap, caller: &Caller<'_>) {
-    let at_work: Vec<String> = caller.extensions().into_iter().filter(|uri| is_supported(uri)).collect();
+fn echo(head: &mut HeaderMap, service: &Service, caller: &Caller<'_>) {
+    let at_work = service.extensions_at_work(caller);
     if at_work.is_empty() {
         return;
     }

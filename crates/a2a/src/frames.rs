@@ -10,7 +10,8 @@ use serde_json::json;
 use crate::card::names::TOOL_EVENTS;
 use crate::model::{Artifact, ArtifactUpdate, Content, Item, Metadata, Part, Status, StatusUpdate};
 use crate::parts::{FileBase, PartPlacement, answer, fragment, near, tool_event};
-use crate::{policy, view};
+use crate::policy::{self, OfferOrder};
+use crate::view;
 
 /// What has been said of a task so far.
 pub(crate) struct Frames<'a> {
@@ -20,6 +21,8 @@ pub(crate) struct Frames<'a> {
     task: &'a Task,
     /// What the addresses of files begin with.
     origin: &'a str,
+    /// In which order the reader is shown ways to pay.
+    offers: OfferOrder,
     text: String,
     others: Vec<Part>,
     /// How many artifacts of their own there were.
@@ -27,8 +30,14 @@ pub(crate) struct Frames<'a> {
 }
 
 impl<'a> Frames<'a> {
-    pub(crate) fn new(host: &'a Host, permit: &'a TaskPermit, task: &'a Task, origin: &'a str) -> Self {
-        Self { host, permit, task, origin, text: String::new(), others: Vec::new(), own: 0 }
+    pub(crate) fn new(
+        host: &'a Host,
+        permit: &'a TaskPermit,
+        task: &'a Task,
+        origin: &'a str,
+        offers: OfferOrder,
+    ) -> Self {
+        Self { host, permit, task, origin, offers, text: String::new(), others: Vec::new(), own: 0 }
     }
 
     /// The items that an event comes to. `number` is that of the event.
@@ -67,7 +76,7 @@ impl<'a> Frames<'a> {
     /// Takes note of an event that the reader has seen already.
     pub(crate) async fn pass(&mut self, number: u64, event: Event) {
         match event {
-            Event::Ending(_) => *self = Self::new(self.host, self.permit, self.task, self.origin),
+            Event::Ending(_) => *self = Self::new(self.host, self.permit, self.task, self.origin, self.offers),
             other => drop(self.items(number, other).await),
         }
     }
@@ -129,7 +138,8 @@ impl<'a> Frames<'a> {
             items.push(self.made(answer(whole)));
         }
         if let Ending::Refused(part) = &ending {
-            items.extend(policy::mandates(part).into_iter().map(|mandate| self.made(mandate)));
+            let part = policy::outgoing(part, self.offers);
+            items.extend(policy::mandates(&part).into_iter().map(|mandate| self.made(mandate)));
         }
         self.own = 0;
         let is_last = !self.permit.last_event().await.is_ok_and(|last| last > number);
@@ -142,9 +152,9 @@ impl<'a> Frames<'a> {
     async fn status_after(&self, ending: Ending, is_last: bool) -> Status {
         let task = self.permit.reload().await.map_or_else(|_| self.task.clone(), |permit| permit.task().clone());
         if is_last && task.state.is_settled() {
-            return view::status(&task);
+            return view::status(&task, self.offers);
         }
         let state = TaskState::after(&ending);
-        view::status(&Task { state, outcome: Some(CollectedReply::new(Vec::new(), ending)), ..task })
+        view::status(&Task { state, outcome: Some(CollectedReply::new(Vec::new(), ending)), ..task }, self.offers)
     }
 }

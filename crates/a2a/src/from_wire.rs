@@ -2,7 +2,8 @@
 //! way in. What would prove who is speaking, or speak for the host, is taken out here.
 
 use forecourt_core::{
-    AgentCard, ContentMode, File, FileSource, MessageId, Part as CorePart, Text, Turn, limits::HISTORY_TURNS_MAX,
+    AgentCard, ContentMode, File, FileSource, MessageId, Part as CorePart, StateToken, Text, Turn,
+    limits::HISTORY_TURNS_MAX,
 };
 use forecourt_egress::data_url;
 use serde_json::{Map, Value};
@@ -10,9 +11,9 @@ use serde_json::{Map, Value};
 use crate::annotations;
 use crate::limits::DATA_URLS_MAX;
 use crate::model::{Content, Message, Metadata, OperationError, Part};
+use crate::payment::{self, PaymentAnswer};
+use crate::policy::OWN;
 
-/// Our own object among the metadata of a message. Companion documents 7.3.
-const OWN: &str = "mentionable";
 /// What stands in it that a caller may not say, or that is read here and not passed on.
 const TAKEN: [&str; 6] =
     ["identity_evidence", "verifiable_credentials", "policy", "policy_resolution", "history", "agent_chain"];
@@ -30,6 +31,10 @@ pub(crate) struct IncomingMessage {
     pub(crate) hop: u32,
     /// Evidence that is still to be verified.
     pub(crate) evidence: Vec<Value>,
+    /// The refusal that the caller says was met. A claim: what counts is the host's own record of it.
+    pub(crate) resolved: Option<StateToken>,
+    /// What it answers to a wish for a payment.
+    pub(crate) payment: Option<PaymentAnswer>,
     /// The metadata that is passed on.
     pub(crate) metadata: Metadata,
     /// The extensions that are at work in it.
@@ -44,7 +49,11 @@ pub(crate) fn heard(message: Message, request: &Metadata, card: &AgentCard) -> R
     let id = MessageId::parse(&message.id).ok_or_else(|| {
         OperationError::param("message.messageId", "must be 1 to 256 bytes without control characters")
     })?;
-    let Message { parts, mut metadata, extensions, references, .. } = message;
+    let Message { parts, mut metadata, extensions, references, task, .. } = message;
+    let payment = payment::take(&mut metadata, request)?;
+    if matches!(payment, Some(PaymentAnswer::Submitted(_))) && task.is_none() {
+        return Err(OperationError::param("message.taskId", "must name the task that asked for this payment"));
+    }
     let own = own(&mut metadata, request);
     let annotations = annotations::of(&metadata, &extensions, &references, &parts);
     Ok(IncomingMessage {
@@ -53,6 +62,8 @@ pub(crate) fn heard(message: Message, request: &Metadata, card: &AgentCard) -> R
         history: history(own.get("history")),
         hop: hop(own.get("agent_chain")),
         evidence: own.get("identity_evidence").and_then(Value::as_array).cloned().unwrap_or_default(),
+        resolved: own.get("policy_resolution").and_then(resolved),
+        payment,
         metadata,
         extensions,
         annotations,
@@ -75,10 +86,16 @@ fn own(metadata: &mut Metadata, request: &Metadata) -> Map<String, Value> {
         }
         Some(_) | None => request.get(OWN).and_then(Value::as_object).cloned().unwrap_or_default(),
     };
-    if own.contains_key("policy_resolution") {
-        tracing::info!("a caller claimed that a refusal was resolved; that is for this host to say");
-    }
     own
+}
+
+/// The state of the refusal that a caller says was met: of all that it says the one thing that can be looked up.
+fn resolved(resolution: &Value) -> Option<StateToken> {
+    let state = resolution["in_reply_to_state"].as_str().and_then(StateToken::parse);
+    if state.is_none() {
+        tracing::info!("a caller claimed that a refusal was met, and named none");
+    }
+    state
 }
 
 fn history(value: Option<&Value>) -> Vec<Turn> {
@@ -235,7 +252,32 @@ mod tests {
             "policy": {}, "policy_resolution": {}, "agent_chain": {"hop": 3}, "kept": true}});
         let heard = read(vec![Part::text("a")], forged).expect("the message is fine");
         assert_eq!(heard.metadata, *json!({"mentionable": {"kept": true}}).as_object().unwrap());
-        assert_eq!((heard.evidence.len(), heard.hop), (1, 2));
+        assert_eq!((heard.evidence.len(), heard.hop, heard.resolved), (1, 2, None));
+    }
+
+    #[test]
+    fn s5_6_of_a_resolution_nothing_counts_but_its_state() {
+        let state = "s".repeat(43);
+        let claimed = json!({"mentionable": {"policy_resolution": {"in_reply_to_state": state, "kind": "payment_required",
+            "confirmation": {"scheme": "x402.exact", "original_payload": {}}, "verified_by": "self"}}});
+        let heard = read(vec![Part::text("a")], claimed).expect("the message is fine");
+        assert_eq!(heard.resolved.map(|state| state.expose().to_owned()), Some(state));
+        assert!(heard.metadata.is_empty() && heard.annotations.is_empty());
+        for nonsense in [json!(null), json!([]), json!({"in_reply_to_state": 1}), json!({"in_reply_to_state": "x y"})] {
+            let heard = read(vec![Part::text("a")], json!({"mentionable": {"policy_resolution": nonsense}}));
+            assert!(heard.expect("the message is fine").resolved.is_none());
+        }
+    }
+
+    #[test]
+    fn ax5_5_a_payment_names_its_task_and_is_kept_nowhere() {
+        let paid = json!({"x402.payment.status": "payment-submitted", "x402.payment.payload": {"secret": "s3cret"}});
+        let fault = read(vec![Part::text("a")], paid.clone()).expect_err("no task");
+        assert!(fault.to_string().contains("message.taskId"), "{fault}");
+        let message = Message { task: Some("t".to_owned()), ..message(vec![Part::text("a")], paid) };
+        let heard = heard(message, &Metadata::new(), &card("chef")).expect("the message is fine");
+        assert!(matches!(heard.payment, Some(PaymentAnswer::Submitted(_))));
+        assert!(!format!("{heard:?}").contains("s3cret"), "{heard:?}");
     }
 
     #[test]

@@ -70,7 +70,7 @@ pub(crate) struct GrpcCall {
 /// What comes of a call.
 pub(crate) struct GrpcReply {
     /// Extensions that were at work, by URI.
-    pub(crate) extensions: Vec<String>,
+    pub(crate) extensions: Vec<&'static str>,
     /// What is sent back.
     pub(crate) answer: GrpcAnswer,
 }

@@ -8,7 +8,7 @@
 //! | what a path means; JSON-RPC, HTTP+JSON, gRPC | `target`, `rpc`, `rest`, `grpc` |
 //! | one operation carried to the host and back | `service` |
 //! | a message on the way in; a task and its events on the way out | `from_wire`; `view`, `frames`, `parts` |
-//! | refusals in metadata, and the table of errors | `policy`, `error` |
+//! | refusals and payments in metadata, and the table of errors | `policy`, `payment`, `error` |
 //! | talking to other A2A agents, and fronting one | [`client`], `backend` |
 //! | `[a2a]` in `forecourt.toml` | [`section`] |
 //!
@@ -29,6 +29,7 @@ mod grpc;
 mod limits;
 pub mod model;
 mod parts;
+mod payment;
 mod policy;
 mod rest;
 mod rpc;
@@ -152,6 +153,7 @@ fn cards(mount: &Mount, settings: &A2aSettings) -> Cards {
         grpc: Some(mount.host.site().canonical_host().to_owned()),
         skills: skills(mount).map(skill::listed).collect(),
         grpc_on_cards: settings.grpc_on_cards,
+        takes_x402: mount.host.takes_payments(payment::FAMILY),
     };
     Cards::new(mount.host.clone(), mount.verifier.clone(), mount.keys.clone(), settings)
 }

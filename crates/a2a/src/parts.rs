@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::limits::INLINE_FILE_BYTES_MAX;
 use crate::model::{Artifact, Content, Metadata, Part};
+use crate::policy;
 
 /// The artifact that holds the answer itself: its words, data and links.
 pub(crate) const ANSWER: &str = "answer";
@@ -33,12 +34,14 @@ pub(crate) struct FileBase<'a> {
 
 impl FileBase<'_> {
     /// Places a part. `number` counts what has an artifact of its own, from 1, so that it is named
-    /// the same as it comes and as it is read later. Policy parts have their own place.
+    /// the same as it comes and as it is read later. Policy parts have their own place, and so do envelopes of
+    /// refusals that are passed on.
     pub(crate) fn place(self, part: CorePart, number: u64) -> Option<PartPlacement> {
         Some(match part {
             CorePart::Text(text) => PartPlacement::Answer(words(text)),
             CorePart::Link(link) => PartPlacement::Answer(pointer(link)),
             CorePart::Data(data) => PartPlacement::Answer(Part { media_type: data.mime, ..Part::data(data.data) }),
+            part @ CorePart::Unknown(_) if policy::foreign_of(&part).is_some() => return None,
             CorePart::Unknown(unknown) => PartPlacement::Answer(Part::data(Value::Object(unknown.fields))),
             CorePart::File(file) => {
                 let id = file.id.clone().unwrap_or_else(|| format!("file-{number}"));

@@ -1,39 +1,95 @@
 //! Refusals on A2A: the envelope, and the carriers of payment protocols beside it. PolicyPart 4.1, 4.2.
 
+pub(crate) mod mandates;
+
+use std::borrow::Cow;
+
 use forecourt_core::PolicyPart;
+use forecourt_core::part::{Part as CorePart, UnknownPart};
 use forecourt_core::policy::{AcceptedPayment, RefusalKind};
 use serde_json::{Map, Value, json};
 
+use self::mandates::Mandate;
+use crate::card::names;
 use crate::model::{Artifact, Metadata, Part};
+use crate::payment;
 
 /// The version of the envelope.
 pub(crate) const VERSION: &str = "v0.1";
-/// Flat keys of x402 over A2A.
-pub(crate) const X402_STATUS: &str = "x402.payment.status";
-pub(crate) const X402_REQUIRED: &str = "x402.payment.required";
-pub(crate) const PAYMENT_REQUIRED: &str = "payment-required";
-/// How keys of AP2 mandates begin.
-pub(crate) const MANDATE: &str = "ap2.mandates.";
-/// Mandates that a server may send, by a word in the scheme. PolicyPart 4.2: an intent mandate is
-/// the buyer's and never ours.
-const MANDATES: [(&str, &str); 2] = [("payment", "PaymentMandate"), ("cart", "CartMandate")];
-const INTENT: &str = "intent";
+/// Our own object among metadata.
+pub(crate) const OWN: &str = "mentionable";
+/// The envelope in it.
+pub(crate) const POLICY: &str = "policy";
+/// The kind of a part that holds an envelope of another version, on its way from one A2A agent to the next.
+const FOREIGN: &str = "mentionable.policy";
+/// The version of x402 that every payer of the extension reads. x402 over A2A v0.2, 6.
+const X402_VERSION: u64 = 1;
+
+/// In which order one reader is shown the ways to pay.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum OfferOrder {
+    /// As whoever refused prefers it.
+    #[default]
+    AsMade,
+    /// x402 of version 1 first: the reader activated an extension that knows no other.
+    FirstVersionFirst,
+}
+
+impl OfferOrder {
+    /// The order for who activated these extensions.
+    pub(crate) fn of(extensions: &[String]) -> Self {
+        let has = |uri: &str| extensions.iter().any(|named| named == uri);
+        match has(names::X402) && !has(names::X402_TRANSPORT) {
+            true => Self::FirstVersionFirst,
+            false => Self::AsMade,
+        }
+    }
+}
+
+/// A refusal as it goes out: without what an agent may not offer here. PolicyPart 4.2.
+pub(crate) fn outgoing(part: &PolicyPart, order: OfferOrder) -> Cow<'_, PolicyPart> {
+    let RefusalKind::PaymentRequired { accepted_payments } = &part.kind else { return Cow::Borrowed(part) };
+    let mandates = || accepted_payments.iter().filter_map(Mandate::of);
+    let embeds = mandates().any(|mandate| mandate.embeds_x402());
+    let has_intent = mandates().any(|mandate| !mandate.is_servers());
+    if !embeds && !has_intent && order == OfferOrder::AsMade {
+        return Cow::Borrowed(part);
+    }
+    // Where an offer of x402 lies within a mandate, a second one beside it would be taken instead.
+    let goes = |offer: &&AcceptedPayment| match Mandate::of(offer) {
+        Some(mandate) => mandate.is_servers(),
+        None => !(embeds && payment::is_x402(offer)),
+    };
+    let mut offers: Vec<AcceptedPayment> = accepted_payments.iter().filter(goes).cloned().collect();
+    if offers.is_empty() {
+        tracing::warn!("a refusal offers nothing but mandates that are for buyers to send");
+        return Cow::Borrowed(part);
+    }
+    if order == OfferOrder::FirstVersionFirst {
+        offers.sort_by_key(|offer| payment::is_x402(offer) && offer.payload["x402Version"] != X402_VERSION);
+    }
+    Cow::Owned(PolicyPart { kind: RefusalKind::PaymentRequired { accepted_payments: offers }, ..part.clone() })
+}
 
 /// The metadata of the status message that carries a refusal.
 pub(crate) fn metadata(part: &PolicyPart) -> Metadata {
     let mut metadata = Metadata::new();
-    metadata.insert("mentionable".to_owned(), json!({"policy": {"v": VERSION, "part": part}}));
-    if let Some(payment) = payments(part).iter().find(|payment| payment.scheme.starts_with("x402.")) {
-        metadata.insert(X402_STATUS.to_owned(), PAYMENT_REQUIRED.into());
-        metadata.insert(X402_REQUIRED.to_owned(), Value::Object(payment.payload.clone()));
+    metadata.insert(OWN.to_owned(), json!({POLICY: {"v": VERSION, "part": part}}));
+    let offers = payments(part);
+    let embeds = || offers.iter().filter_map(Mandate::of).any(|mandate| mandate.embeds_x402());
+    match offers.iter().find(|offer| payment::is_x402(offer)) {
+        Some(offer) => payment::require(&mut metadata, Some(&offer.payload)),
+        None if embeds() => payment::require(&mut metadata, None),
+        None => {}
     }
+    payment::fault(&mut metadata, part);
     metadata
 }
 
 /// The mandates that go with a refusal, an artifact each.
 pub(crate) fn mandates(part: &PolicyPart) -> Vec<Artifact> {
-    let offered = payments(part).iter().filter(|payment| payment.scheme.starts_with("ap2."));
-    offered.enumerate().filter_map(|(index, payment)| mandate(index, payment)).collect()
+    let offered = payments(part).iter().filter_map(Mandate::of).filter(Mandate::is_servers);
+    offered.enumerate().map(|(index, mandate)| artifact(index, &mandate)).collect()
 }
 
 fn payments(part: &PolicyPart) -> &[AcceptedPayment] {
@@ -43,97 +99,37 @@ fn payments(part: &PolicyPart) -> &[AcceptedPayment] {
     }
 }
 
-fn mandate(index: usize, payment: &AcceptedPayment) -> Option<Artifact> {
-    let data = match keyed(&payment.payload) {
-        Some(key) if key.to_ascii_lowercase().contains(INTENT) => return None,
-        Some(_) => payment.payload.clone(),
-        None => Map::from_iter([(mandate_key(&payment.scheme)?, Value::Object(payment.payload.clone()))]),
-    };
-    let name = data.keys().next().cloned();
-    Some(Artifact {
+fn artifact(index: usize, mandate: &Mandate<'_>) -> Artifact {
+    Artifact {
         id: format!("mandate-{}", index + 1),
-        name,
+        name: Some(mandate.key.to_owned()),
         description: None,
-        parts: vec![Part::data(Value::Object(data))],
+        parts: vec![Part::data(Value::Object(mandate.data()))],
         extensions: Vec::new(),
         metadata: Metadata::new(),
-    })
+    }
 }
 
-/// The key of a payload that is already keyed by its mandate.
-fn keyed(payload: &Map<String, Value>) -> Option<&String> {
-    let mut keys = payload.keys();
-    keys.next().filter(|key| key.starts_with(MANDATE) && keys.next().is_none())
+/// An envelope of a version that is not known here, as a part that is kept as it came. PolicyPart 4.1.
+pub(crate) fn foreign(envelope: Value) -> CorePart {
+    let fields = Map::from_iter([("kind".to_owned(), FOREIGN.into()), (POLICY.to_owned(), envelope)]);
+    CorePart::Unknown(UnknownPart { kind: FOREIGN.to_owned(), fields })
 }
 
-/// The key for the mandate of a scheme such as `ap2.cart_mandate`. A scheme that names no mandate
-/// offers a cart.
-fn mandate_key(scheme: &str) -> Option<String> {
-    let scheme = scheme.to_ascii_lowercase();
-    let named = MANDATES.iter().find(|(word, _)| scheme.contains(word)).map_or("CartMandate", |(_, mandate)| mandate);
-    (!scheme.contains(INTENT)).then(|| format!("{MANDATE}{named}"))
+/// The envelope in such a part. One of our own version never comes that way.
+pub(crate) fn foreign_of(part: &CorePart) -> Option<&Value> {
+    match part {
+        CorePart::Unknown(UnknownPart { kind, fields }) if kind == FOREIGN => {
+            fields.get(POLICY).filter(|envelope| envelope["v"] != VERSION)
+        }
+        _ => None,
+    }
+}
+
+/// The metadata of a status that passes such an envelope on.
+pub(crate) fn foreign_metadata(envelope: &Value) -> Metadata {
+    Metadata::from_iter([(OWN.to_owned(), json!({POLICY: envelope}))])
 }
 
 #[cfg(test)]
-mod tests {
-    use forecourt_core::json::canonical;
-
-    use super::*;
-
-    fn payable(payments: Value) -> PolicyPart {
-        let part = json!({"kind": "payment_required", "message": "Pay.", "accepted_payments": payments});
-        serde_json::from_value(part).expect("the part is valid")
-    }
-
-    #[test]
-    fn s4_1_the_envelope_holds_version_and_part() {
-        let part = PolicyPart::new(RefusalKind::Forbidden, "No.");
-        let metadata = metadata(&part);
-        assert_eq!(
-            metadata["mentionable"],
-            json!({"policy": {"v": "v0.1", "part": {"kind": "forbidden", "message": "No."}}})
-        );
-        assert_eq!(metadata.len(), 1);
-    }
-
-    #[test]
-    fn s4_2_the_first_x402_payload_is_mirrored_in_flat_keys() {
-        let part = payable(json!([
-            {"scheme": "ln.invoice", "payload": {}},
-            {"scheme": "x402.exact", "payload": {"x402Version": 1, "accepts": [{"b": 1.0, "a": 2}]}},
-            {"scheme": "x402.other", "payload": {"x402Version": 2}},
-        ]));
-        let metadata = metadata(&part);
-        assert_eq!(metadata[X402_STATUS], "payment-required");
-        let normalized = &metadata["mentionable"]["policy"]["part"]["accepted_payments"][1]["payload"];
-        assert_eq!(canonical(&metadata[X402_REQUIRED]), canonical(normalized));
-    }
-
-    #[test]
-    fn s4_2_each_ap2_mandate_is_an_artifact_of_its_own() {
-        let part = payable(json!([
-            {"scheme": "ap2.cart_mandate", "payload": {"contents": {"id": "1"}}},
-            {"scheme": "ap2.PaymentMandate", "payload": {"ap2.mandates.PaymentMandate": {"total": 2}}},
-        ]));
-        let artifacts = mandates(&part);
-        let data: Vec<_> = artifacts.iter().map(|artifact| artifact.parts[0].content.clone()).collect();
-        use crate::model::Content::Data;
-        assert_eq!(
-            data,
-            [
-                Data(json!({"ap2.mandates.CartMandate": {"contents": {"id": "1"}}})),
-                Data(json!({"ap2.mandates.PaymentMandate": {"total": 2}})),
-            ]
-        );
-        assert_ne!(artifacts[0].id, artifacts[1].id);
-    }
-
-    #[test]
-    fn s4_2_an_intent_mandate_is_never_sent() {
-        let part = payable(json!([
-            {"scheme": "ap2.intent_mandate", "payload": {"a": 1}},
-            {"scheme": "ap2.x", "payload": {"ap2.mandates.IntentMandate": {}}},
-        ]));
-        assert!(mandates(&part).is_empty());
-    }
-}
+mod tests;

@@ -21,6 +21,7 @@ mod caller;
 mod context;
 mod grpc;
 mod list;
+mod pay;
 mod push;
 mod repeats;
 mod send;
@@ -31,7 +32,6 @@ pub(crate) use caller::{Caller, EXTENSION_FIELDS};
 pub(crate) use grpc::OverGrpc;
 pub(crate) use push::post;
 pub(crate) use repeats::Arrivals;
-pub(crate) use send::is_supported;
 pub(crate) use tenant::named as tenant_named;
 
 /// What the protocol is made of, once for all bindings.

@@ -63,6 +63,8 @@ impl Service {
             via: super::NAME,
             gives_tasks: false,
             answered: None,
+            visited: None,
+            payment: None,
         };
         let mut events = (wanted.skill.call)(call);
         let mut called = ToolOutput::default();

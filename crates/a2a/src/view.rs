@@ -1,18 +1,20 @@
 //! A task of the host as A2A shows it, the same over every binding and from read to read.
 
+use forecourt_core::message::RECEIPT;
 use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::{
     CollectedReply, Ending, Error, Event, Part as CorePart, PolicyPart, Question, Role as Speaker, Task, Turn,
 };
 use forecourt_host::TaskPermit;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::annotations;
 use crate::card::names;
 use crate::limits::SNAPSHOT_EVENTS_MAX;
 use crate::model::{Artifact, Message, Metadata, Part, Role, Status, Task as Shown};
 use crate::parts::{FileBase, PartPlacement, answer, near, of_turn};
-use crate::policy;
+use crate::payment;
+use crate::policy::{self, OfferOrder};
 
 /// How much of a task is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,11 +23,13 @@ pub(crate) struct TaskDetail {
     pub(crate) history: Option<u32>,
     /// Whether artifacts are.
     pub(crate) artifacts: bool,
+    /// In which order ways to pay are shown.
+    pub(crate) offers: OfferOrder,
 }
 
 impl TaskDetail {
     /// Everything.
-    pub(crate) const ALL: Self = Self { history: None, artifacts: true };
+    pub(crate) const ALL: Self = Self { history: None, artifacts: true, offers: OfferOrder::AsMade };
 }
 
 /// A task as it stands, with what it has made so far. Files here are under `origin`.
@@ -58,12 +62,12 @@ pub(crate) async fn all_near(task: &TaskPermit, parts: Vec<CorePart>) -> Vec<Cor
 /// A task with the parts that it has given.
 pub(crate) fn shown(task: &Task, parts: Vec<CorePart>, want: TaskDetail, origin: &str) -> Shown {
     let (artifacts, tools) = made(task, parts, origin);
-    let mandates = refusal(task).map(policy::mandates).unwrap_or_default();
+    let mandates = refusal(task).map(|part| policy::mandates(&policy::outgoing(part, want.offers))).unwrap_or_default();
     let artifacts = if want.artifacts { artifacts.into_iter().chain(mandates).collect() } else { Vec::new() };
     Shown {
         id: task.id.expose().to_owned(),
         context: context(task),
-        status: status(task),
+        status: status(task, want.offers),
         artifacts,
         history: history(task, tools, want.history),
         metadata: Metadata::new(),
@@ -129,8 +133,8 @@ fn made(task: &Task, parts: Vec<CorePart>, origin: &str) -> (Vec<Artifact>, Vec<
 }
 
 /// Where a task stands, in words and in data.
-pub(crate) fn status(task: &Task) -> Status {
-    let message = task.outcome.as_ref().and_then(|outcome| status_message(task, &outcome.ending));
+pub(crate) fn status(task: &Task, offers: OfferOrder) -> Status {
+    let message = task.outcome.as_ref().and_then(|outcome| status_message(task, outcome, offers));
     Status { state: task.state, message, timestamp: Some(task.updated_at) }
 }
 
@@ -142,18 +146,34 @@ fn refusal(task: &Task) -> Option<&PolicyPart> {
 }
 
 /// What is said of an ending. Its id is the same from read to read.
-fn status_message(task: &Task, ending: &Ending) -> Option<Message> {
-    let (parts, metadata) = match ending {
-        Ending::Complete => return None,
+fn status_message(task: &Task, outcome: &CollectedReply, offers: OfferOrder) -> Option<Message> {
+    let receipts = receipts(task);
+    let (parts, mut metadata) = match &outcome.ending {
+        Ending::Complete if receipts.is_empty() => return None,
+        Ending::Complete => (vec![Part::text("Payment received.")], Metadata::new()),
         Ending::Message(text) => (vec![crate::parts::fragment(text.clone())], Metadata::new()),
         Ending::Question(question) => (asked(question), Metadata::new()),
-        Ending::Refused(part) => (vec![Part::text(part.message.clone())], policy::metadata(part)),
-        Ending::Failed { reason } => (vec![Part::text(reason.clone())], Metadata::new()),
+        Ending::Refused(part) => {
+            (vec![Part::text(part.message.clone())], policy::metadata(&policy::outgoing(part, offers)))
+        }
+        Ending::Failed { reason } => {
+            let envelope = outcome.parts.iter().find_map(policy::foreign_of);
+            (vec![Part::text(reason.clone())], envelope.map(policy::foreign_metadata).unwrap_or_default())
+        }
         Ending::Canceled => (vec![Part::text("The task was cancelled.")], Metadata::new()),
     };
-    let extensions = if metadata.is_empty() { Vec::new() } else { vec![names::POLICY.to_owned()] };
+    let policy = metadata.contains_key(policy::OWN).then_some(names::POLICY);
+    let paid = (!receipts.is_empty()).then_some(names::X402);
+    payment::complete(&mut metadata, receipts);
+    let extensions = policy.into_iter().chain(paid).map(str::to_owned).collect();
     let name = format!("s{}", task.updated_at.as_microsecond());
     Some(Message { extensions, metadata, ..said(task, &name, parts) })
+}
+
+/// Every payment of a task, the first one first.
+fn receipts(task: &Task) -> Vec<Value> {
+    let paid = task.turns.iter().filter_map(|turn| turn.annotations.get(RECEIPT));
+    paid.filter(|receipt| receipt.is_object()).cloned().collect()
 }
 
 /// A message of the agent within a task. `name` tells it from the others of the task.
@@ -204,6 +224,7 @@ fn spoken(task: &Task, turn: &Turn, number: usize) -> Message {
 
 /// Something that was refused before there was a task: it looks like one, and can't be read again.
 pub(crate) fn refused(id: String, context: String, part: &PolicyPart, now: forecourt_core::Timestamp) -> Shown {
+    let part = &policy::outgoing(part, OfferOrder::AsMade);
     let message = Message {
         id: format!("{id}-s"),
         role: Role::Agent,

@@ -5,8 +5,8 @@ mod peer;
 
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
-use forecourt_core::policy::RefusalKind;
-use forecourt_core::{Ending, Event, Part, Role, ToolOutcome, Turn};
+use forecourt_core::policy::{PaymentSubmission, RefusalKind, Submission};
+use forecourt_core::{Ending, Event, Message, Part, Role, ToolOutcome, Turn};
 use forecourt_egress::hops;
 use peer::*;
 use serde_json::{Value, json};
@@ -176,6 +176,44 @@ async fn an_answer_to_a_question_goes_on_with_its_task() {
     assert_eq!(ids(&peer.next().await), (Value::Null, Value::Null));
     assert_eq!(ids(&peer.next().await), (json!("c1"), json!("t1")));
     assert_eq!(ids(&peer.next().await), (json!("c1"), Value::Null));
+}
+
+#[tokio::test]
+async fn policy5_3_a_payment_that_the_remote_agent_asked_for_goes_to_its_task_and_no_other() {
+    let mut peer = peer(
+        |base| json_answer(card_10(base, "JSONRPC", true)),
+        |number, _| match number {
+            0 => {
+                let offers = json!([{"scheme": "x402.exact", "payload": {"x402Version": 1, "accepts": []}}]);
+                let part = json!({"kind": "payment_required", "message": "Pay.", "accepted_payments": offers,
+                    "data": {"mentionable.state": "far"}});
+                let metadata = json!({"mentionable": {"policy": {"v": "v0.1", "part": part}}});
+                let task = task_10("INPUT_REQUIRED", said_10("Pay.", metadata), json!([]));
+                rpc_stream(&[json!({ "task": task })], After::Close)
+            }
+            _ => rpc_stream(&pieces(), After::Close),
+        },
+    )
+    .await;
+    let built = build(&peer.base, "");
+    let Ending::Refused(part) = ask(&built, "one").await.ending else { panic!("a refusal") };
+    assert_eq!(part.data["mentionable.state"], "far", "its own state");
+    assert!(part.data.contains_key("mentionable.relayed"), "it is paid there: {part:?}");
+    let paying = || {
+        let payload = json!({"x402Version": 1, "signature": "s"}).as_object().cloned().unwrap();
+        let payment = Some(PaymentSubmission { family: "x402", payload });
+        Message { submission: Some(Box::new(Submission { state: None, payment })), ..message("paid") }
+    };
+    for _ in 0..2 {
+        forecourt_core::reply::collect(begin(&built, paying()).await).await;
+    }
+    peer.next().await;
+    let paid = peer.next().await;
+    assert_eq!(paid.message()["taskId"], "t1");
+    assert_eq!(paid.message()["metadata"]["x402.payment.status"], "payment-submitted");
+    assert_eq!(paid.message()["metadata"]["x402.payment.payload"]["signature"], "s");
+    let later = peer.next().await;
+    assert!(!later.message().to_string().contains("x402"), "nobody asks for it any more: {}", later.message());
 }
 
 #[tokio::test]

@@ -1,11 +1,8 @@
 //! A refusal of a remote agent or server in the mouth of ours.
 
-use forecourt_core::policy::RefusalKind;
+use forecourt_core::policy::{RELAYED, RefusalKind};
 use forecourt_core::{Handle, PolicyPart};
 use serde_json::json;
-
-/// What the links of the other side are kept under.
-const RELAYED: &str = "mentionable.relayed";
 
 /// The refusal as the agent `handle` of `host` may give it. Its links are bound to the other host, and
 /// ours must be bound to `host` (PolicyPart 3.2), so they become words that a person can follow, and
@@ -24,7 +21,8 @@ pub fn relayed(mut part: PolicyPart, host: &str, handle: &Handle) -> PolicyPart 
             translation.message = with_link(&translation.message, &label, url);
         }
     }
-    if url.is_some() || return_to.is_some() {
+    let is_payment = matches!(part.kind, RefusalKind::PaymentRequired { .. });
+    if url.is_some() || return_to.is_some() || is_payment {
         let mut links = serde_json::Map::new();
         links.extend(url.map(|url| ("url".to_owned(), json!(url))));
         links.extend(return_to.map(|url| ("return_to".to_owned(), json!(url))));
@@ -61,6 +59,14 @@ mod tests {
         assert!(part.message_translations["de"].message.ends_with("https://far.example/consent"));
         let links = json!({"url": "https://far.example/consent", "return_to": "https://far.example/back"});
         assert_eq!(part.data[RELAYED], links);
+    }
+
+    #[test]
+    fn s5_2_a_payment_that_is_another_hosts_says_so_and_keeps_its_state() {
+        let part = read(json!({"kind": "payment_required", "message": "Pay.", "data": {"mentionable.state": "s"},
+            "accepted_payments": [{"scheme": "x402.exact", "payload": {"accepts": []}}]}));
+        let part = relayed(part, "near.example", &Handle::parse("front").unwrap());
+        assert_eq!((&part.data[RELAYED], &part.data["mentionable.state"]), (&json!({}), &json!("s")));
     }
 
     #[test]

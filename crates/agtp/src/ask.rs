@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use forecourt_contract::Call;
+use forecourt_core::StateToken;
 use forecourt_identity::agents::AgentIdentity;
 
 use crate::reply::Problem;
@@ -30,4 +31,6 @@ pub(crate) struct Ask {
     pub accept: Option<String>,
     /// The tags of documents that the caller has, as sent.
     pub if_none_match: Option<String>,
+    /// The state of the refusal that the caller goes on after. A claim, for the host to check.
+    pub state: Option<StateToken>,
 }

@@ -30,7 +30,7 @@ const STATUS_CODE: HeaderName = HeaderName::from_static("agtp-status-code");
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// Fields that go along, by the names that they have there; the second one of a pair is another name
 /// for it here. `Allow-RCNS` is never among them. Base 12.
-const FORWARDED: [(&str, &str); 15] = [
+const FORWARDED: [(&str, &str); 16] = [
     ("Agent-ID", "x-agent-id"),
     ("Authority-Scope", "x-authority-scope"),
     ("Session-ID", "x-session-id"),
@@ -46,6 +46,7 @@ const FORWARDED: [(&str, &str); 15] = [
     ("Accept", "accept"),
     ("If-None-Match", "if-none-match"),
     ("Forecourt-Hops", "forecourt-hops"),
+    ("Mentionable-State", "mentionable-state"),
 ];
 /// Fields that HTTP's own layer writes.
 const OURS: [&str; 1] = ["Content-Length"];

@@ -84,6 +84,10 @@ pub struct Message {
     pub gate: GateNotes,
 }
 
+/// The annotation of a turn with the receipt of the payment by which it passed, in the words of its scheme. The host
+/// alone writes it; wires show it with the answer.
+pub const RECEIPT: &str = "receipt";
+
 impl Message {
     /// A message of `parts` from nobody in particular, that begins a conversation.
     pub fn new(

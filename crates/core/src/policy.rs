@@ -17,7 +17,7 @@ pub use challenge::AuthChallenge;
 pub use helpers::{canonical_stringify, sanitize_policy_data, validate_auth_challenge, validate_url_origin};
 pub use kind::{AcceptedPayment, RefusalKind};
 pub use offer::{OfferBuilder, OfferContext};
-pub use part::{PolicyFault, PolicyPart, STATE_KEY, Translation};
+pub use part::{PolicyFault, PolicyPart, RELAYED, STATE_KEY, Translation};
 pub use requirement::{
     ChargeAt, ConsentTerms, CreditTerms, DeductionCaps, DeductionPeriod, Demand, Objection, PaidFor, PaymentTerms,
     Requirement,

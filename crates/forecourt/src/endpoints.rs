@@ -105,6 +105,8 @@ impl Tool for OfEndpoint {
             via: message.received_via,
             gives_tasks: false,
             answered: None,
+            visited: None,
+            payment: None,
         };
         Box::pin(async move {
             let host = self.host.service::<Host>().ok_or("there is no way to it at the moment")?;

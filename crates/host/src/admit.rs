@@ -33,6 +33,9 @@ pub(crate) struct Refused {
     pub(crate) refusal: Box<PolicyPart>,
     /// Whether it is told by its conversation when it comes back.
     pub(crate) is_issued: bool,
+    /// Whether the task that it goes on with waits on as it did: a payment for it is on its way, and whoever made that
+    /// must find it.
+    pub(crate) leaves_task: bool,
 }
 
 impl Host {
@@ -132,6 +135,7 @@ impl Host {
         message: Box<Message>,
         unmet: Unmet,
     ) -> Result<Box<Refused>, Error> {
+        let leaves_task = passage.earlier.is_some() && matches!(unmet, Unmet::Refused(_));
         let refusal = match unmet {
             Unmet::Refused(refusal) => refusal,
             Unmet::Ask(requirement, fault) => {
@@ -141,7 +145,7 @@ impl Host {
                 Box::new(with_fault(refusal, fault))
             }
         };
-        Ok(Box::new(Refused { message, refusal, is_issued: true }))
+        Ok(Box::new(Refused { message, refusal, is_issued: true, leaves_task }))
     }
 
     /// Uses up what lets a message pass, right before its agent is asked. Whoever loses a race for it is asked for
@@ -157,7 +161,10 @@ impl Host {
         }
         let requirement = uses.iter().find_map(|one| one.requirement()).map(|wanted| Box::new(wanted.clone()));
         match self.issuances.use_up(uses, admitted.message()).await? {
-            Some(mut used) => Ok(Ok((admitted.with_resolution(used.resolution.take()), Some(used)))),
+            Some(mut used) => {
+                let admitted = admitted.with_receipt(used.receipt.as_deref());
+                Ok(Ok((admitted.with_resolution(used.resolution.take()), Some(used))))
+            }
             None => {
                 let message = Box::new(admitted.into_message());
                 let unmet = match requirement {

@@ -107,6 +107,11 @@ impl Issuance {
 }
 
 impl crate::Host {
+    /// Whether payments of a family of schemes, such as `x402`, can be taken here.
+    pub fn takes_payments(&self, family: &str) -> bool {
+        self.issuances.schemes.iter().any(|scheme| scheme.family() == family)
+    }
+
     /// What a state was issued for. `None` when it is none of ours, or forgotten.
     pub async fn issuance(&self, state: &StateToken) -> Result<Option<Issuance>, Error> {
         let last = self.issuances.last(&StateHash::of(state)).await?;

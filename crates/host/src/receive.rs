@@ -98,7 +98,7 @@ impl Host {
                 let request = request(admitted.message());
                 self.tasks.run(Arc::new(request), admitted, used, run).await
             }
-            Err(refused) if run.tells_of_refusals() => {
+            Err(refused) if run.tells_of_refusals() && !refused.leaves_task => {
                 let request = Arc::new(request(&refused.message));
                 self.tasks.run_refusal(request, *refused.refusal, run).await
             }

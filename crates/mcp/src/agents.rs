@@ -4,10 +4,11 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use async_stream::stream;
+use forecourt_core::policy::Submission;
 use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::{
-    AgentCard, Ending, Error, Event, Handle, Message, MessageId, Noun, Part, QuestionAnswer, Reply, Role, TaskState,
-    ThreadId, Turn,
+    AgentCard, Ending, Error, Event, Handle, Message, MessageId, Noun, Part, PolicyPart, QuestionAnswer, Reply, Role,
+    StateToken, TaskState, ThreadId, Turn,
 };
 use forecourt_host::{Host, Run, TaskAccess};
 use forecourt_surface::abandon::CancelOnDrop;
@@ -20,7 +21,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::answer::{self, TaskLocation};
 use crate::content::failed;
 use crate::limits::BECOMES_TASK_AFTER;
-use crate::task;
+use crate::{payment, task};
 
 /// The name of an agent's tool.
 pub(crate) fn name(handle: &Handle) -> String {
@@ -71,6 +72,10 @@ static INPUT: LazyLock<Arc<Value>> = LazyLock::new(|| {
                 "type": "string",
                 "description": "The task_id of an answer in the state input_required, to go on with that task.",
             },
+            "state": {
+                "type": "string",
+                "description": "The state of a refusal, once what it asks for was done. Send the context_id along.",
+            },
         },
         "required": ["message"],
     }))
@@ -87,7 +92,7 @@ pub(crate) fn ask(host: Arc<Host>, agent: Handle, patience: Duration, call: Tool
                 return;
             }
         };
-        let Reply { thread, task, mut events, .. } = begun;
+        let Reply { thread, task, mut events, receipt, .. } = begun;
         let mut place = TaskLocation { thread, task: None };
         let mut deadline = begun_at + patience;
         // A caller that leaves wants no answer; one that was told of the task may.
@@ -118,10 +123,13 @@ pub(crate) fn ask(host: Arc<Host>, agent: Handle, patience: Duration, call: Tool
         if let Some(abandon) = &mut abandon {
             abandon.no_more();
         }
-        let called = match ending {
+        let mut called = match ending {
             Some(ending) => answer::ended(&host, gathered.finish(ending), &place).await,
             None => answer::working(gathered.finish(Ending::Complete).text(), &place),
         };
+        if let Some(receipt) = receipt {
+            payment::tell(&mut called.meta, *receipt);
+        }
         yield ToolEvent::Done(Box::new(called));
     })
 }
@@ -156,6 +164,8 @@ struct AgentQuestion {
     history: Vec<Turn>,
     /// What the person behind the client said, by the fields of the agent's question.
     answers: Vec<QuestionAnswer>,
+    /// The refusal that was met since.
+    state: Option<StateToken>,
 }
 
 impl AgentQuestion {
@@ -168,10 +178,14 @@ impl AgentQuestion {
         };
         let text = field("message")?.filter(|text| !text.trim().is_empty());
         let text = text.ok_or_else(|| wrong("`message` is missing: put the question into it"))?;
-        let thread = field("context_id")?.as_deref().and_then(ThreadId::parse);
+        let before = |key: &str| call.visited.as_ref().and_then(|visited| visited[key].as_str()).map(str::to_owned);
+        let thread = field("context_id")?.or_else(|| before("context_id")).as_deref().and_then(ThreadId::parse);
         let task = field("task_id")?;
+        let refusal = call.visited.as_ref().and_then(|visited| visited["refusal"].as_object().cloned());
+        let met = refusal.and_then(|refusal| PolicyPart::from_json(refusal).ok()?.state());
+        let state = field("state")?.as_deref().and_then(StateToken::parse).or(met);
         Ok(match &call.answered {
-            None => Self { text, thread, task, history: Vec::new(), answers: Vec::new() },
+            None => Self { text, thread, task, history: Vec::new(), answers: Vec::new(), state },
             Some(answered) => Self::again(text, answered),
         })
     }
@@ -193,12 +207,16 @@ impl AgentQuestion {
             _ => Vec::new(),
         };
         let answer = |(id, value): (&String, &Value)| QuestionAnswer { id: id.clone(), value: value.clone() };
-        Self { text, thread, task, history, answers: answered.answers.iter().map(answer).collect() }
+        let answers = answered.answers.iter().map(answer).collect();
+        Self { text, thread, task, history, answers, state: None }
     }
 
     fn message(self, host: &Host, agent: Handle, call: &ToolCall) -> Message {
         let id = MessageId::mint(&**host.entropy());
+        let payment = call.payment.as_deref().cloned();
+        let brings = self.state.is_some() || payment.is_some();
         Message {
+            submission: brings.then(|| Box::new(Submission { state: self.state, payment })),
             thread: self.thread,
             history: self.history.into(),
             answers: self.answers,

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::content::failed;
 use crate::limits::INLINE_FILE_BYTES_MAX;
+use crate::payment;
 
 /// What a reply belongs to.
 #[derive(Debug, Clone, Default)]
@@ -43,7 +44,11 @@ static SCHEMA: LazyLock<Arc<Value>> = LazyLock::new(|| {
             "task_id": {"type": "string", "description": "Names the task, when the answer takes its time."},
             "items": {"type": "array", "description": "Structured results, such as schema.org objects.", "items": {}},
             "question": {"type": "object", "description": "What the agent would like to know."},
-            "refusal": {"type": "object", "description": "Why the agent declined, and what can be done."},
+            "refusal": {
+                "type": "object",
+                "description": "Why the agent declined, and what can be done. Once it was done at `url`, call again with \
+                    the `state` of the refusal.",
+            },
             "error": {"type": "string", "description": "Why the agent could not answer."},
         },
         "required": ["state", "text"],
@@ -160,6 +165,9 @@ fn finish(mut called: ToolOutput, fields: Map<String, Value>) -> ToolOutput {
         called.text.push(Value::Object(shown).to_string());
     }
     called.structured = Value::Object(fields);
+    if let Some(part) = &called.refusal {
+        payment::offer(&mut called.structured, part);
+    }
     called
 }
 

@@ -21,7 +21,7 @@ use crate::forms::{Form, forms};
 use crate::limits::{ANSWER_TIME_MAX, QUESTIONS_PER_CALL_MAX};
 use crate::offer::{Offer, Offered};
 use crate::waiting::{Next, Seal, Waiting};
-use crate::{log, tasks};
+use crate::{log, payment, tasks};
 
 /// Carries out a call, as often as its questions are answered.
 pub(crate) async fn call(
@@ -37,11 +37,13 @@ pub(crate) async fn call(
     // Only who can be asked something calls the tool a second time with the same arguments.
     let may_ask = asking.modes.form || asking.modes.url;
     let mut responses = params.input_responses.unwrap_or_default();
-    let (mut answered, mut round) = (None, 0);
+    let (mut answered, mut visited, mut round) = (None, None, 0);
+    let mut payment = payment::submitted(params.meta.as_ref(), client.context);
     if let Some(state) = params.request_state {
         let waiting = Seal::new(offer, &offered.tool, caller, &arguments).open(&state)?;
         round = waiting.round;
         let forms = waiting.forms();
+        visited = waiting.visited();
         match waiting.take(forms, &mut responses)? {
             Next::Goes(answers) => answered = answers,
             Next::Declined => return Ok(ended(declined())),
@@ -63,6 +65,8 @@ pub(crate) async fn call(
             via: NAME,
             gives_tasks: asking.gives_tasks,
             answered: answered.take().map(Box::new),
+            visited: visited.take().map(Box::new),
+            payment: payment.take().map(Box::new),
         };
         let called = run(&offered.tool, once, caller, client.context).await?;
         if asking.gives_tasks
@@ -79,9 +83,11 @@ pub(crate) async fn call(
         let Some(forms) = wish.filter(|_| round < QUESTIONS_PER_CALL_MAX) else { return Ok(ended(called)) };
         round += 1;
         // Who knows what will be asked may have answered with the call.
-        let (mut waiting, forms) = match Waiting::for_answers(&called, round).take(forms, &mut responses)? {
+        let waiting = Waiting::for_answers(&called, round);
+        let page = waiting.visited();
+        let (mut waiting, forms) = match waiting.take(forms, &mut responses)? {
             Next::Goes(answers) => {
-                answered = answers;
+                (answered, visited) = (answers, page);
                 continue;
             }
             Next::Declined => return Ok(ended(declined())),
@@ -98,7 +104,7 @@ pub(crate) async fn call(
                 None => return Ok(ended(called)),
             }
         }
-        answered = waiting.answered();
+        (answered, visited) = (waiting.answered(), page);
     }
 }
 

@@ -71,6 +71,9 @@ struct WireMeta {
     /// Who names one is told what is logged.
     #[serde(rename = "io.modelcontextprotocol/logLevel")]
     log_level: Option<IgnoredAny>,
+    /// Who pays is rare.
+    #[serde(rename = "x402/payment")]
+    payment: Option<IgnoredAny>,
 }
 
 impl DirectCall {
@@ -87,7 +90,7 @@ impl DirectCall {
         let WireCall { jsonrpc, id, method, params } = serde_json::from_slice(body).ok()?;
         let WireParams { meta, name, arguments, input_responses, request_state } = params;
         let fits = jsonrpc == "2.0" && method == METHOD && meta.version == VERSION && name == named;
-        let is_quiet = meta.progress_token.is_none() && meta.log_level.is_none();
+        let is_quiet = meta.progress_token.is_none() && meta.log_level.is_none() && meta.payment.is_none();
         (fits && is_quiet).then_some(())?;
         let mut params = CallToolRequestParams::new(name);
         params.arguments = arguments;

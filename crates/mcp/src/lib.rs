@@ -39,6 +39,7 @@ mod offer;
 mod origin;
 mod page;
 mod partial;
+mod payment;
 mod prompts;
 mod requirements;
 mod resources;

@@ -52,6 +52,11 @@ impl Waiting {
         }
     }
 
+    /// What the refused call came to, where a page is to be visited and nothing is to be answered.
+    pub(crate) fn visited(&self) -> Option<Value> {
+        self.question.is_none().then(|| self.earlier.clone())
+    }
+
     /// Takes the answers to `forms` out of what a client sent; the rest of that is none of ours.
     pub(crate) fn take(mut self, forms: Vec<Form>, responses: &mut InputResponses) -> Result<Next, ErrorData> {
         let mut lacks = Vec::new();

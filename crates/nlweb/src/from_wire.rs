@@ -1,8 +1,9 @@
 //! A question into a message: the one place where both vocabularies are in scope on the way in.
 
+use forecourt_core::policy::{PaymentSubmission, Submission};
 use forecourt_core::{
     AgentCard, FindingsDetail, Language, Message, MessageId, Part, QuestionAnswer, Role, SearchOptions,
-    SearchRefinement, Sender, ThreadId, Timestamp, Transport, Turn, findings,
+    SearchRefinement, Sender, StateToken, ThreadId, Timestamp, Transport, Turn, findings,
 };
 use serde_json::{Map, Value};
 
@@ -12,6 +13,8 @@ use crate::wire::Ask;
 
 /// The member of `session_context` that names a conversation.
 pub(crate) const CONVERSATION: &str = "conversation_id";
+/// The member of `session_context` with the state of a refusal, by which the next question goes on after it.
+pub(crate) const STATE: &str = "mentionable.state";
 
 /// What is known of a request beside the question.
 pub(crate) struct Envelope {
@@ -27,12 +30,14 @@ pub(crate) struct Envelope {
     pub(crate) id: MessageId,
     /// When it came.
     pub(crate) received_at: Timestamp,
+    /// A payment that came with it.
+    pub(crate) payment: Option<PaymentSubmission>,
 }
 
 /// The message for the agent of `card`. NLWeb 3: the text is the turn, `prev` the turns before it, and
 /// filters and context go along as data. Who finds items is told how many are wanted, and of which `host`.
 pub(crate) fn message(ask: &Ask, card: &AgentCard, host: Option<&str>, envelope: Envelope) -> Message {
-    let Envelope { sender, hop, language, via, id, received_at } = envelope;
+    let Envelope { sender, hop, language, via, id, received_at, payment } = envelope;
     let parts = std::iter::once(Part::text(ask.query.text.clone())).chain(beside(ask).map(Part::data)).collect();
     let thread = ask.meta.session.get(CONVERSATION).and_then(Value::as_str).and_then(ThreadId::parse);
     Message {
@@ -49,9 +54,16 @@ pub(crate) fn message(ask: &Ask, card: &AgentCard, host: Option<&str>, envelope:
             narrowing: if card.finds { narrowing(ask, host) } else { SearchRefinement::default() },
         },
         answers: answers(ask),
+        submission: submission(ask, payment),
         unrecorded: !ask.meta.remember,
         ..Message::new(id, card.handle().clone(), parts, via, received_at)
     }
+}
+
+/// What it brings to go on after a refusal. PolicyPart 5.3.
+fn submission(ask: &Ask, payment: Option<PaymentSubmission>) -> Option<Box<Submission>> {
+    let state = ask.meta.session.get(STATE).and_then(Value::as_str).and_then(StateToken::parse);
+    (state.is_some() || payment.is_some()).then(|| Box::new(Submission { state, payment }))
 }
 
 /// What narrows the search down.

@@ -8,6 +8,7 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use crate::fault::{Fault, code};
+use crate::from_wire::STATE;
 use crate::item::present;
 use crate::section::NlwebSettings;
 use crate::wire::{Dialect, Format, Style};
@@ -204,6 +205,11 @@ impl Response {
         ]));
         if let Outcome::Refused { part, .. } = &self.outcome {
             meta.insert("mentionable".to_owned(), json!({"policy": {"v": POLICY_VERSION, "part": part}}));
+            if let Some(state) = part.state() {
+                // What the caller sends along next time, so that who did what was asked for just asks again.
+                let session = meta.entry("session_context").or_insert_with(|| json!({}));
+                session[STATE] = state.expose().into();
+            }
         }
         debug_assert!(!is_answer || meta["response_format"] == format.name(dialect));
         meta

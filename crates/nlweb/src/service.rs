@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::error::whole_seconds;
+use forecourt_core::policy::PaymentSubmission;
 use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::{
     CollectedReply, Ending, Error, Event, Handle, Language, Message, Noun, PolicyPart, Reply, Sender, TaskId,
@@ -19,7 +20,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::action::Action;
 use crate::fault::{Fault, code};
-use crate::from_wire::{CONVERSATION, Envelope, message};
+use crate::from_wire::{CONVERSATION, Envelope, STATE, message};
 use crate::limits::FIRST_EVENT_WAIT;
 use crate::response::{About, Outcome, Promise, Response};
 use crate::section::NlwebSettings;
@@ -43,6 +44,8 @@ pub(crate) struct Asker {
     /// What the transport says about languages.
     pub(crate) language: Option<Language>,
     pub(crate) via: Transport,
+    /// A payment that came with the question.
+    pub(crate) payment: Option<PaymentSubmission>,
 }
 
 /// A question on its way, and what its answer needs to know of it.
@@ -131,10 +134,10 @@ impl Service {
     }
 
     fn message(&self, ask: &Ask, chosen: &Chosen, resident: &HostedAgent, asker: Asker) -> Message {
-        let Asker { sender, hop, language, via } = asker;
+        let Asker { sender, hop, language, via, payment } = asker;
         let id = kept::message_id(ask.style, &**self.host.entropy());
         let received_at = self.host.clock().now();
-        let envelope = Envelope { sender, hop, language, via, id, received_at };
+        let envelope = Envelope { sender, hop, language, via, id, received_at, payment };
         message(ask, &resident.card, chosen.host.as_deref(), envelope)
     }
 
@@ -408,6 +411,7 @@ fn conversation(session: &Map<String, Value>) -> Option<ThreadId> {
 /// conversation that is not ours is never given back as if it were.
 pub(crate) fn session(mut sent: Map<String, Value>, thread: Option<&ThreadId>) -> Map<String, Value> {
     sent.remove(CONVERSATION);
+    sent.remove(STATE);
     if let Some(thread) = thread {
         sent.insert(CONVERSATION.to_owned(), thread.expose().into());
     }

@@ -178,7 +178,7 @@ impl Asked<'_> {
             Ok(sender) => sender,
             Err(part) => return self.refused(part, ask.style, language.as_ref()),
         };
-        let asker = Asker { sender, hop: hops::read(&self.head.headers), language, via: NAME };
+        let asker = Asker { sender, hop: hops::read(&self.head.headers), language, via: NAME, payment: None };
         match self.streams(&ask) {
             true => self.streamed(chosen, ask, asker).await,
             // A GET keeps nothing going behind its caller's back.

@@ -192,13 +192,15 @@ async fn begin(
     call: ToolCall,
     patience: Duration,
 ) -> Result<Begun, Box<Response>> {
-    let ToolCall { arguments, sender, hop, language, via, answered, .. } = call;
+    let ToolCall { arguments, sender, hop, language, via, answered, visited, payment, .. } = call;
     let dialect = decode::dialect(&arguments);
     let refused = |fault| Box::new(wrong(fault, dialect));
     let ask = decode::ask(arguments).map_err(refused)?;
     let ask = answered.into_iter().fold(ask, |ask, answered| going_on(ask, *answered));
+    let ask = visited.into_iter().fold(ask, |ask, visited| after_visit(ask, &visited));
+    let payment = payment.map(|payment| *payment);
     let resident = service.resident(own, &ask).await.map_err(refused)?;
-    service.begin(resident, ask, Asker { sender, hop, language, via }, Run::task_if_slow(patience)).await
+    service.begin(resident, ask, Asker { sender, hop, language, via, payment }, Run::task_if_slow(patience)).await
 }
 
 /// A question that led to one of the agent's own, now that a person has answered that: the answers are
@@ -217,6 +219,15 @@ fn going_on(mut ask: Ask, answered: ElicitedAnswer) -> Ask {
     let room = FILTERS_MAX.saturating_sub(ask.query.filters.len());
     let named = answers.into_iter().filter(|(name, value)| name != UNNAMED && !value.is_null());
     ask.query.filters.extend(named.take(room));
+    ask
+}
+
+/// A question that was refused, now that a person has been where its condition is met: it is asked once more, in the
+/// session of the refusal.
+fn after_visit(mut ask: Ask, refused: &Value) -> Ask {
+    if let Some(Value::Object(session)) = refused.pointer("/_meta/session_context") {
+        ask.meta.session.extend(session.clone());
+    }
     ask
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use forecourt_core::policy::PaymentSubmission;
 use forecourt_core::reply::{Progress, Question};
 use forecourt_core::{Handle, Language, Part, PolicyPart, Sender, TaskId, Transport};
 use forecourt_host::TaskPermit;
@@ -63,6 +64,11 @@ pub struct ToolCall {
     pub gives_tasks: bool,
     /// The question of an earlier call with the same arguments, now that a person has answered it.
     pub answered: Option<Box<ElicitedAnswer>>,
+    /// [`ToolOutput::structured`] of an earlier call with the same arguments that was refused, now that a person has
+    /// been at the page where the condition is met.
+    pub visited: Option<Box<Value>>,
+    /// A payment that came with the call. A claim, for the host to check.
+    pub payment: Option<Box<PaymentSubmission>>,
 }
 
 /// A question that a carrier put to a person, with what that person said.

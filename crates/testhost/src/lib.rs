@@ -9,7 +9,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use axum::Router;
 use forecourt_contract::{Dispatcher, HostApi, HostServices};
-use forecourt_core::policy::PaymentScheme;
+use forecourt_core::policy::{ConsentTerms, Demand, PaymentScheme, Requirement, RuleVerdict};
 use forecourt_core::{Agent, AgentCard, Clock, Domain, Error, Message, Policy, Reply, Rule};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_host::{Directory, Host, HostBuilder, HostedAgent, LimitSettings, Rate, Run, Site};
@@ -251,4 +251,19 @@ impl MountedHost {
     fn signed(&self, claims: Value) -> String {
         format!("Bearer {}", jws::sign(&self.key, "JWT", claims.to_string().as_bytes()))
     }
+}
+
+/// A rule that wants a consent for each message.
+pub fn consent_first() -> Arc<dyn Rule> {
+    struct ConsentFirst;
+    impl Rule for ConsentFirst {
+        fn judge<'a>(&'a self, _: &'a AgentCard, _: &'a Message) -> BoxFuture<'a, RuleVerdict> {
+            let scope = serde_json::Map::from_iter([("text".to_owned(), "We keep what you say.".into())]);
+            let demand = Demand::Consent(ConsentTerms { scope, lifetime_seconds: Some(0) });
+            let (rule, message) = ("terms".to_owned(), "Agree to the terms first.".to_owned());
+            let required = Requirement { rule, title: None, message, message_translations: Default::default(), demand };
+            Box::pin(std::future::ready(Err(required.into())))
+        }
+    }
+    Arc::new(ConsentFirst)
 }

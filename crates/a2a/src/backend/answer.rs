@@ -15,6 +15,7 @@ use crate::client::{
     Arrivals, ClientFault, DiscoveredAgent, DiscoveryError, Peer, Start, TaskCursor, Unfolding, follow,
 };
 use crate::model::OperationError;
+use crate::payment;
 
 /// How our own words call the remote agent.
 const WHO: &str = "The agent behind this one";
@@ -159,7 +160,8 @@ impl<'a> Turn<'a> {
         let is_open = waits && !matches!(ending, Ending::Failed { .. });
         let waiting = self.unfolding.task().filter(|_| is_open).map(str::to_owned);
         let taken = if waiting.is_some() { self.unfolding.taken() } else { TaskCursor::default() };
-        self.front.threads.keep(self.thread.as_ref(), RemoteThread { context, waiting, taken });
+        let wants_payment = waiting.is_some() && payment::is_wish(ending);
+        self.front.threads.keep(self.thread.as_ref(), RemoteThread { context, waiting, wants_payment, taken });
     }
 
     /// The ending that a fault comes to.

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::threads::RemoteThread;
 use crate::model::{self, Configuration, Content, Metadata, Role, Send};
+use crate::payment;
 
 /// What ours is called among metadata.
 const OURS: &str = "mentionable";
@@ -43,6 +44,11 @@ pub(super) fn send(
     }
     let mut metadata: Metadata = message.metadata.clone();
     metadata.insert(OURS.to_owned(), ours.into());
+    // What this host asks for itself it has taken by now: what is left is for who asked for it there.
+    let payment = message.submission.as_ref().and_then(|submission| submission.payment.as_ref());
+    if let Some(payment) = payment.filter(|_| remote.wants_payment) {
+        payment::submit(&mut metadata, payment);
+    }
     Box::new(Send {
         message: model::Message {
             id,

@@ -14,6 +14,8 @@ pub(super) struct RemoteThread {
     pub(super) context: Option<String>,
     /// The task that waits for the next turn.
     pub(super) waiting: Option<String>,
+    /// Whether it waits for a payment: then one that a caller brings, and that is none of ours, is for it.
+    pub(super) wants_payment: bool,
     /// What was taken of that task.
     pub(super) taken: TaskCursor,
 }

@@ -42,6 +42,8 @@ pub(crate) struct Facts {
     pub(crate) input_modes: Vec<String>,
     pub(crate) output_modes: Vec<String>,
     pub(crate) uses_tools: bool,
+    /// Whether it may be paid by x402.
+    pub(crate) takes_x402: bool,
     /// What callers may identify themselves with, in words; absent when nothing is looked at.
     pub(crate) bearer: Option<String>,
     /// Who lives behind it, on the card of a hub.
@@ -160,6 +162,7 @@ fn of_agent(place: CardContext<'_>, card: &AgentCard, url: String) -> Facts {
         input_modes: media_types(&card.input_modes),
         output_modes: media_types(&card.output_modes),
         uses_tools: card.uses_tools,
+        takes_x402: place.settings.takes_x402,
         bearer: bearer(place.verifier),
         hub: None,
     }

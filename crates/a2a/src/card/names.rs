@@ -19,6 +19,12 @@ pub(crate) const REST_PROTOCOL: &str = "mentionable";
 pub const REST: &str = "https://mentionable.dev/ns/transport-rest/v0.1";
 /// The extension of agents whose refusals are policy parts.
 pub const POLICY: &str = "https://mentionable.dev/ns/policy/v0.1";
+/// What the extension of refusals was called before: read, never written. PolicyPart 1.
+pub const POLICY_ALIAS: &str = "https://mentionable.dev/spec/policy/v0.1";
+/// The extension of payments by x402, as its own specification names it.
+pub const X402: &str = "https://github.com/google-agentic-commerce/a2a-x402/blob/main/spec/v0.2";
+/// The same as the transport documents of x402 name it, which most payers look for.
+pub const X402_TRANSPORT: &str = "https://github.com/google-a2a/a2a-x402/v0.1";
 /// The extension of agents that show their tool calls.
 pub const TOOL_EVENTS: &str = "https://mentionable.dev/ns/a2a-tool-events/v0.1";
 

@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::facts::{Facts, ListedSkill};
 use super::names::{
-    AGENTS, CONTEXT, DEFAULT_AGENT, MENTIONABLE, MENTIONABLE_VERSION, POLICY, REST, ROUTER_TYPE, TOOL_EVENTS,
+    AGENTS, CONTEXT, DEFAULT_AGENT, MENTIONABLE, MENTIONABLE_VERSION, POLICY, REST, ROUTER_TYPE, TOOL_EVENTS, X402,
+    X402_TRANSPORT,
 };
 use super::shape::Covered;
 use super::sign::sign;
@@ -146,7 +147,11 @@ fn extensions(facts: &Facts) -> Value {
     });
     let policy = json!({"uri": POLICY, "description": "Refusals say what to do next."});
     let tools = json!({"uri": TOOL_EVENTS, "description": "Tool calls are shown as they happen."});
-    hub.into_iter().chain(rest).chain([policy]).chain(facts.uses_tools.then_some(tools)).collect()
+    // Both names are looked for, and neither says which version of x402 is meant: envelopes do.
+    let paid =
+        [X402, X402_TRANSPORT].map(|uri| json!({"uri": uri, "description": "Payments by x402.", "required": false}));
+    let paid = paid.into_iter().filter(|_| facts.takes_x402);
+    hub.into_iter().chain(rest).chain([policy]).chain(facts.uses_tools.then_some(tools)).chain(paid).collect()
 }
 
 fn skill(listed: &ListedSkill) -> Value {

@@ -23,14 +23,14 @@ use self::fetch::{CardDocument, CardResponse, look};
 use super::endpoint::{Binding, Endpoint, choose};
 use super::limits::{CARD_KEPT_MAX, CARD_KEPT_MIN, CARDS_KEPT_MAX};
 use super::receive::ANY_PORT;
-use crate::card::{self, RemoteCard};
+use crate::card::{self, RemoteCard, names};
 use crate::model::Version;
 
 /// Where a card is below a base. The second is where it was before 0.3.
 const WELL_KNOWN: [&str; 2] = [".well-known/agent-card.json", ".well-known/agent.json"];
 /// The extension by which an agent says that its refusals keep the rules. PolicyPart 5.1, with the
 /// name it had before.
-const POLICY: [&str; 2] = ["https://mentionable.dev/ns/policy/v0.1", "https://mentionable.dev/spec/policy/v0.1"];
+const POLICY: [&str; 2] = [names::POLICY, names::POLICY_ALIAS];
 
 /// Finds agents and keeps their cards.
 pub struct Discovery {

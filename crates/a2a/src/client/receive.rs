@@ -2,21 +2,18 @@
 
 use std::borrow::Cow;
 
-use forecourt_core::policy::RefusalKind;
-use forecourt_core::{PolicyPart, TaskState, json};
+use forecourt_core::policy::{AcceptedPayment, RefusalKind};
+use forecourt_core::{PolicyPart, TaskState};
 use serde_json::{Map, Value};
 use url::Url;
 
 use crate::model::{Metadata, Status};
+use crate::payment;
+use crate::policy::mandates::{Mandate, is_same};
+use crate::policy::{OWN, POLICY, VERSION};
 
-/// The envelope's version that is understood. PolicyPart 4.1.
-const VERSION: &str = "v0.1";
-/// The mandates that an agent may send. PolicyPart 4.2.
-const MANDATES: [&str; 2] = ["ap2.mandates.CartMandate", "ap2.mandates.PaymentMandate"];
 /// Behind a host that links may lead to at whatever port.
 pub(super) const ANY_PORT: &str = ":*";
-const X402: &str = "x402.payment.required";
-const X402_STATUS: &str = "x402.payment.status";
 
 /// What a status says about a refusal.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,7 +53,7 @@ pub fn judge(status: &Status, data: &[&Value], canonical_host: &str) -> RefusalS
 
 /// The envelope among a message's metadata, whatever it holds.
 fn envelope(metadata: &Metadata) -> Option<&Value> {
-    metadata.get("mentionable")?.get("policy").filter(|envelope| !envelope.is_null())
+    metadata.get(OWN)?.get(POLICY).filter(|envelope| !envelope.is_null())
 }
 
 /// The host that the links of `part` must lead to, where any port will do with that of its own link.
@@ -86,65 +83,51 @@ fn part(
     if !is_aligned {
         return Err("the state does not go with the kind");
     }
-    let offers = raw.get("accepted_payments").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     if matches!(part.kind, RefusalKind::PaymentRequired { .. }) {
-        check_x402(offers, metadata)?;
-        check_ap2(offers, data)?;
+        // As they came: what was taken out of the part for safety is in the mirrors still.
+        let offers = raw.get("accepted_payments").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let offers: Vec<AcceptedPayment> = offers.iter().filter_map(offer).collect();
+        check_x402(&offers, metadata)?;
+        check_ap2(&offers, data)?;
     }
     Ok(part)
 }
 
-fn offers_of<'a>(offers: &'a [Value], prefix: &'static str) -> impl Iterator<Item = (&'a str, &'a Value)> {
-    let named = offers.iter().filter_map(|offer| Some((offer["scheme"].as_str()?, &offer["payload"])));
-    named.filter(move |(scheme, _)| scheme.starts_with(prefix))
+fn offer(raw: &Value) -> Option<AcceptedPayment> {
+    let (scheme, payload) = (raw["scheme"].as_str()?.to_owned(), raw["payload"].as_object()?.clone());
+    Some(AcceptedPayment { scheme, payload })
 }
 
-/// The first x402 offer is mirrored beside the envelope, by flat keys. A mirror that is not there
-/// contradicts nothing. PolicyPart 4.2.
-fn check_x402(offers: &[Value], metadata: &Metadata) -> Result<(), &'static str> {
-    const WRONG: &str = "the x402 carrier says something else than the part";
-    let Some((_, payload)) = offers_of(offers, "x402.").next() else { return Ok(()) };
-    let status = metadata.get(X402_STATUS);
-    let is_fine = metadata.get(X402).is_none_or(|mirror| is_same(mirror, payload))
-        && status.is_none_or(|status| status == "payment-required");
-    if is_fine { Ok(()) } else { Err(WRONG) }
+/// The first x402 offer is mirrored beside the envelope, by flat keys. A mirror that is not there contradicts
+/// nothing; one of no offer of the part does. PolicyPart 4.2.
+fn check_x402(offers: &[AcceptedPayment], metadata: &Metadata) -> Result<(), &'static str> {
+    let (mirror, asks) = payment::required(metadata);
+    let first = offers.iter().find(|offer| payment::is_x402(offer));
+    let is_fine = match (mirror, first) {
+        (Some(mirror), Some(offer)) => is_same(mirror, &Value::Object(offer.payload.clone())),
+        (Some(_), None) => false,
+        (None, _) => true,
+    };
+    match is_fine && asks {
+        true => Ok(()),
+        false => Err("the x402 carrier says something else than the part"),
+    }
 }
 
-/// The first ap2 offer of each type of mandate is mirrored by the first data part that is keyed by
-/// that type.
-fn check_ap2(offers: &[Value], data: &[&Value]) -> Result<(), &'static str> {
-    for mandate in MANDATES {
-        let offered = offers_of(offers, "ap2.").find_map(|(scheme, payload)| match payload.get(mandate) {
-            Some(inside) => Some(inside),
-            None => (mandate_of(scheme) == Some(mandate) && !is_keyed(payload)).then_some(payload),
-        });
-        let mirror = data.iter().find_map(|data| data.get(mandate));
-        if let (Some(offered), Some(mirror)) = (offered, mirror)
-            && !is_same(mirror, offered)
-        {
+/// The first ap2 offer of each type of mandate is mirrored by the first data part that is keyed by that type.
+fn check_ap2(offers: &[AcceptedPayment], data: &[&Value]) -> Result<(), &'static str> {
+    let mut seen: Vec<&str> = Vec::new();
+    for mandate in offers.iter().filter_map(Mandate::of) {
+        if seen.contains(&mandate.key) {
+            continue;
+        }
+        seen.push(mandate.key);
+        let mirror = data.iter().find(|data| data.get(mandate.key).is_some());
+        if mirror.is_some_and(|mirror| !mandate.is_said_by(mirror)) {
             return Err("an ap2 carrier says something else than the part");
         }
     }
     Ok(())
-}
-
-fn is_keyed(payload: &Value) -> bool {
-    MANDATES.iter().any(|mandate| payload.get(mandate).is_some())
-}
-
-/// The mandate that a scheme such as `ap2.cart_mandate` names; one that names none offers a cart.
-fn mandate_of(scheme: &str) -> Option<&'static str> {
-    let scheme = scheme.to_ascii_lowercase();
-    match () {
-        () if scheme.contains("intent") => None,
-        () if scheme.contains("payment") => Some(MANDATES[1]),
-        () => Some(MANDATES[0]),
-    }
-}
-
-/// Equal after RFC 8785. What has no canonical form equals nothing.
-fn is_same(one: &Value, other: &Value) -> bool {
-    matches!((json::canonical(one), json::canonical(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 #[cfg(test)]

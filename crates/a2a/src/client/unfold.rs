@@ -9,13 +9,13 @@ mod pieces;
 use std::sync::Arc;
 
 use forecourt_core::limits::{PARTS_MAX, REPLY_TEXT_BYTES_MAX};
-use forecourt_core::{Ending, Event, Part, Progress, Question, TaskState};
-use serde_json::json;
+use forecourt_core::{Ending, Event, Progress, Question, TaskState};
 
 use self::pieces::Tools;
 use super::limits::TAKEN_BYTES_MAX;
 use super::receive::{RefusalStatus, judge};
 use crate::model::{Artifact, Item, Message, Role, Status, Task};
+use crate::policy;
 
 /// Turns the items of one answer into events.
 pub struct Unfolding {
@@ -282,7 +282,7 @@ impl Unfolding {
                 Some(Ending::failed("The agent declined, and its reasons are not believed for now."))
             }
             RefusalStatus::Unknown(envelope) => {
-                events.push(Event::Part(Part::data(json!({"mentionable": {"policy": envelope}}))));
+                events.push(Event::Part(policy::foreign(envelope)));
                 Some(Ending::failed("The agent declined in a form that is not known here."))
             }
             RefusalStatus::Malformed(reason) => {

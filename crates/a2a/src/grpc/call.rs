@@ -189,7 +189,7 @@ fn within(mut messages: BoxStream<'static, Value>, until: Option<Instant>) -> Me
 }
 
 /// The metadata before the first message: the extensions that were at work, a value each.
-fn metadata(version: Version, extensions: &[String]) -> MetadataMap {
+fn metadata(version: Version, extensions: &[&str]) -> MetadataMap {
     let name = HeaderName::from_static(match version {
         Version::V0_3 => "x-a2a-extensions",
         Version::V1_0 => "a2a-extensions",

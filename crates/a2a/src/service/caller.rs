@@ -8,12 +8,19 @@ use forecourt_surface::credentials;
 use http::HeaderName;
 use http::request::Parts;
 
+use crate::card::names;
 use crate::limits::EXTENSIONS_MAX;
 use crate::model::Version;
+use crate::policy::OfferOrder;
+use crate::view::TaskDetail;
 
 /// The fields with the URIs of extensions, of 1.0 and of 0.3.
 pub(crate) static EXTENSION_FIELDS: [HeaderName; 2] =
     [HeaderName::from_static("a2a-extensions"), HeaderName::from_static("x-a2a-extensions")];
+/// Extensions that can be at work here: those that cards name.
+const EXTENSIONS: [&str; 3] = [names::POLICY, names::TOOL_EVENTS, names::MENTIONABLE];
+/// Those that are, where payments are taken.
+const PAYMENT_EXTENSIONS: [&str; 2] = [names::X402, names::X402_TRANSPORT];
 const LAST_EVENT_ID: &str = "last-event-id";
 
 /// One request, without its body's meaning.
@@ -47,6 +54,21 @@ impl<'a> Caller<'a> {
     /// The extensions that it wants to be at work, under either name of the field.
     pub(crate) fn extensions(&self) -> Vec<String> {
         extensions(&self.head.headers)
+    }
+
+    /// Those of them that are at work here, each once and as cards name it: the name that one had before is
+    /// understood, and never written. PolicyPart 1.
+    pub(crate) fn extensions_at_work(&self, takes_x402: bool) -> Vec<&'static str> {
+        let asked = self.extensions();
+        let asked: Vec<&str> =
+            asked.iter().map(|uri| if uri == names::POLICY_ALIAS { names::POLICY } else { uri }).collect();
+        let payments = PAYMENT_EXTENSIONS.into_iter().filter(|_| takes_x402);
+        EXTENSIONS.into_iter().chain(payments).filter(|known| asked.contains(known)).collect()
+    }
+
+    /// Everything of a task, as it is shown to this caller.
+    pub(crate) fn detail(&self) -> TaskDetail {
+        TaskDetail { offers: OfferOrder::of(&self.extensions()), ..TaskDetail::ALL }
     }
 
     /// The number of the last event that it has seen.

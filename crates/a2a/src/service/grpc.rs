@@ -7,7 +7,7 @@ use futures::StreamExt;
 use futures::future::BoxFuture;
 use http::HeaderMap;
 
-use super::{Caller, OperationReply, Service, ServiceError, is_supported};
+use super::{Caller, OperationReply, Service, ServiceError};
 use crate::grpc::{Carry, Denial, GrpcAnswer, GrpcCall, GrpcReply};
 use crate::model::OperationOutcome;
 
@@ -19,7 +19,7 @@ impl Carry for OverGrpc {
         Box::pin(async move {
             let agent = self.0.addressee(None, call.tenant.as_deref())?;
             let caller = Caller { agent, version: call.version, head: &call.head, body: Some(&call.body) };
-            let extensions = caller.extensions().into_iter().filter(|uri| is_supported(uri)).collect();
+            let extensions = self.0.extensions_at_work(&caller);
             let carried = self.0.carry(&caller, call.operation).await.map_err(|trouble| self.denial(trouble))?;
             let answer = match carried {
                 OperationReply::Once(outcome) => GrpcAnswer::Once(Box::new(outcome)),

@@ -31,7 +31,8 @@ impl Service {
             limit: page_size as usize,
         };
         let page = self.host.tasks(sender, filter).await?;
-        let want = TaskDetail { history: query.history_length, artifacts: query.include_artifacts };
+        let (history, artifacts) = (query.history_length, query.include_artifacts);
+        let want = TaskDetail { history, artifacts, ..caller.detail() };
         let mut tasks = Vec::with_capacity(page.tasks.len());
         for task in &page.tasks {
             tasks.push(view::task(task, want, self.base(caller).origin()).await);

@@ -15,11 +15,11 @@ use super::context::adopted;
 use super::repeats::MessageFingerprint;
 use super::tasks::{Pauses, at_work};
 use super::{Caller, OperationReply, Service, ServiceError, no_such_agent};
-use crate::card::names;
 use crate::from_wire::{IncomingMessage, heard};
 use crate::limits::DIRECT_ANSWER_WITHIN;
 use crate::model::{Configuration, Item, Metadata, OperationError, OperationOutcome, Role, Send};
 use crate::parts::fragment;
+use crate::payment::{self, PaymentAnswer};
 use crate::skill;
 use crate::view::{self, TaskDetail};
 
@@ -75,7 +75,16 @@ impl Service {
         };
         let routed = self.routed(caller, &message, aimed, sender).await?;
         let agent = routed.resident.card.handle().clone();
-        let heard = heard(message, &metadata, &routed.resident.card)?;
+        let mut heard = heard(message, &metadata, &routed.resident.card)?;
+        if heard.payment == Some(PaymentAnswer::Rejected)
+            && let Some(task) = routed.continues.as_ref().filter(|task| payment::is_wanted(task))
+        {
+            return self.rejected(caller, task).await;
+        }
+        if let (Some(PaymentAnswer::Submitted(_)), Some(task)) = (&heard.payment, &routed.continues) {
+            // A payment says nothing of its own: it is for what was said.
+            heard.parts = payment::paid_words(task).unwrap_or(heard.parts);
+        }
         let webhook = match configuration.push.clone() {
             Some(push) => Some(self.webhook(caller, push).await?),
             None => None,
@@ -216,7 +225,8 @@ impl Service {
         thread: ThreadId,
         heard: IncomingMessage,
     ) -> Message {
-        let IncomingMessage { id, parts, history, hop, evidence, metadata, mut extensions, annotations } = heard;
+        let submission = self.submission(&heard).await;
+        let IncomingMessage { id, parts, history, hop, evidence, metadata, mut extensions, annotations, .. } = heard;
         let received_at = self.host.clock().now();
         self.forwarded(&mut sender, evidence, resident, received_at).await;
         for uri in caller.extensions() {
@@ -233,6 +243,7 @@ impl Service {
             metadata,
             extensions,
             annotations,
+            submission,
             ..Message::new(id, resident.card.handle().clone(), parts, TRANSPORT, received_at)
         }
     }
@@ -259,10 +270,16 @@ impl Service {
 
     /// An answer without a task: a message, or a refusal before there was one.
     async fn direct(&self, reply: Reply, thread: &ThreadId) -> OperationReply {
+        let receipt = reply.receipt.clone();
         let collected = reply.collect().await;
         match collected.ending {
             Ending::Message(text) => {
-                OperationReply::Once(OperationOutcome::Sent(Item::Message(self.remark(text, thread))))
+                let mut message = self.remark(text, thread);
+                payment::complete(
+                    &mut message.metadata,
+                    receipt.map(|receipt| Value::Object(*receipt)).into_iter().collect(),
+                );
+                OperationReply::Once(OperationOutcome::Sent(Item::Message(message)))
             }
             Ending::Refused(part) => self.refused(thread, part),
             _ => {
@@ -320,16 +337,11 @@ impl Service {
         configuration: &Configuration,
     ) -> Result<OperationReply, ServiceError> {
         let task = task.reload().await?;
-        let want = TaskDetail { history: configuration.history_length, artifacts: true };
+        let want = TaskDetail { history: configuration.history_length, ..caller.detail() };
         let shown = Item::Task(view::task(&task, want, self.base(caller).origin()).await);
         Ok(match task.outcome.clone().map(|outcome| outcome.ending) {
             Some(Ending::Refused(part)) => OperationReply::Refused(shown, part),
             _ => OperationReply::Once(OperationOutcome::Sent(shown)),
         })
     }
-}
-
-/// Extensions that are at work here when a caller asks for them: those that cards name.
-pub(crate) fn is_supported(uri: &str) -> bool {
-    [names::POLICY, names::TOOL_EVENTS, names::MENTIONABLE].contains(&uri)
 }

@@ -22,7 +22,7 @@ impl Service {
     ) -> Result<OperationOutcome, ServiceError> {
         let task = self.readable(caller, sender, id).await?;
         Ok(OperationOutcome::Task(
-            view::task(&task, TaskDetail { history, ..TaskDetail::ALL }, self.base(caller).origin()).await,
+            view::task(&task, TaskDetail { history, ..caller.detail() }, self.base(caller).origin()).await,
         ))
     }
 
@@ -37,7 +37,7 @@ impl Service {
             Error::Conflict { .. } => OperationError::TaskNotCancelable.into(),
             other => ServiceError::from(other),
         })?;
-        Ok(OperationOutcome::Task(view::task(&canceled, TaskDetail::ALL, self.base(caller).origin()).await))
+        Ok(OperationOutcome::Task(view::task(&canceled, caller.detail(), self.base(caller).origin()).await))
     }
 
     /// Follows a task: first as it stands, then what happens. A reader that says what it has seen gets
@@ -82,12 +82,13 @@ impl Service {
         pauses: Pauses,
     ) -> OperationReply {
         let (host, origin) = (self.host.clone(), self.base(caller).origin().to_owned());
+        let want = caller.detail();
         OperationReply::Stream(Box::pin(stream! {
             let after = passed.last().map_or(0, |(number, _)| *number);
             let parts = view::gathered(passed.iter().map(|(_, event)| event.clone()));
             let parts = view::all_near(&permit, parts).await;
-            yield (None, Item::Task(view::shown(&task, parts, TaskDetail::ALL, &origin)));
-            let mut frames = Frames::new(&host, &permit, &task, &origin);
+            yield (None, Item::Task(view::shown(&task, parts, want, &origin)));
+            let mut frames = Frames::new(&host, &permit, &task, &origin, want.offers);
             for (number, event) in passed {
                 frames.pass(number, event).await;
             }

@@ -19,6 +19,7 @@ mod answer;
 mod content;
 mod interop;
 mod listing;
+mod payment;
 mod policy;
 mod push;
 mod requests;

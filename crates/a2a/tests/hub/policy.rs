@@ -2,7 +2,7 @@
 
 use forecourt_core::json::canonical;
 use forecourt_core::policy::{AcceptedPayment, AuthChallenge, RefusalKind};
-use forecourt_core::{Ending, Event, PolicyPart};
+use forecourt_core::{Ending, Event, Part, PolicyPart};
 use forecourt_host::{LimitSettings, Rate};
 use forecourt_testkit::{ScriptedAgent, Step, card};
 use serde_json::{Value, json};
@@ -37,7 +37,13 @@ fn kinds() -> Vec<(PolicyPart, &'static str)> {
 #[track_caller]
 fn carries(value: &Value, part: &PolicyPart, expected: &str) {
     let message = &value["status"]["message"];
-    assert_eq!(message["metadata"]["mentionable"]["policy"], json!({"v": "v0.1", "part": part}), "{value}");
+    let mut envelope = message["metadata"]["mentionable"]["policy"].clone();
+    // A payment that an agent asks for without a state is given one by the host, and a page.
+    if matches!(part.kind, RefusalKind::PaymentRequired { .. }) && part.url.is_none() {
+        let own = envelope["part"].as_object_mut().unwrap();
+        own.retain(|key, _| !matches!(key.as_str(), "url" | "data"));
+    }
+    assert_eq!(envelope, json!({"v": "v0.1", "part": part}), "{value}");
     assert_eq!(message["extensions"], json!([POLICY]));
     assert_eq!(status_text(value), part.message, "some clients show nothing else");
     assert_eq!(state(value), expected);
@@ -196,6 +202,36 @@ async fn s3_6_a_kind_of_tomorrow_is_passed_on_and_is_no_success() {
         let task = wire.at(&place).says("hi").await.task(wire);
         assert_eq!(state(&task), "failed");
         assert_eq!(task["status"]["message"]["metadata"]["mentionable"]["policy"]["part"]["kind"], "held_for_review");
+    }
+}
+
+#[tokio::test]
+async fn s4_1_an_envelope_of_another_version_is_passed_on_as_it_came_and_failed() {
+    let envelope = json!({"v": "v0.9", "part": {"kind": "forbidden", "message": "No.", "x": [1, 2.5]}, "later": {}});
+    let fields = json!({"kind": "mentionable.policy", "policy": envelope});
+    let part: Part = serde_json::from_value(fields).unwrap();
+    let failed = Event::Ending(Ending::failed("The agent declined in a form that is not known here."));
+    let place = bot(vec![text("Well. "), Event::Part(part), failed]).await;
+    for wire in Wire::ALL {
+        let sent = wire.at(&place).says("hi").await.is(200).task(wire);
+        let read = wire.at(&place).about(Op::Get, sent["id"].as_str().unwrap()).await.task(wire);
+        let streamed = wire.at(&place).streams("hi").await.rest().await.pop().unwrap().value;
+        for value in [sent, read, streamed] {
+            assert_eq!(value["status"]["message"]["metadata"]["mentionable"], json!({"policy": envelope}), "{wire:?}");
+            assert_eq!(state(&value), "failed");
+            assert_eq!(value.to_string().matches("v0.9").count(), 1, "and nowhere else: {value}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn s1_the_name_that_the_extension_had_is_understood_and_never_written() {
+    let place = bot(vec![text("hi"), done()]).await;
+    for wire in Wire::ALL {
+        let name = if wire.is_1_0() { "a2a-extensions" } else { "x-a2a-extensions" };
+        let asked = "https://mentionable.dev/spec/policy/v0.1, https://unknown.example/";
+        let answer = wire.at(&place).with(name, asked).says("hi").await.is(200);
+        assert_eq!(answer.field(name), Some(POLICY), "{wire:?}");
     }
 }
 

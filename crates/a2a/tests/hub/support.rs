@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use forecourt_a2a::PROTOCOL;
+use forecourt_core::policy::PaymentScheme;
 use forecourt_core::{
     Admitted, Agent, AgentCard, ClientAddr, ContentMode, Ending, Event, EventStream, Handle, Message, MessageId, Part,
     PolicyPart, Question, Reply, Rule,
@@ -30,6 +31,7 @@ pub(crate) struct Setup {
     pub(crate) egress: EgressConfig,
     pub(crate) limits: Option<LimitSettings>,
     pub(crate) tools: Vec<Tool>,
+    pub(crate) schemes: Vec<Arc<dyn PaymentScheme>>,
     pub(crate) section: &'static str,
 }
 
@@ -70,6 +72,7 @@ impl Setup {
             egress: self.egress,
             limits: self.limits.unwrap_or_else(unlimited),
             tools: self.tools,
+            schemes: self.schemes,
             section: self.section.to_owned(),
             ..Blueprint::default()
         };

@@ -49,6 +49,7 @@ impl Service {
             is_local: false,
             accept: None,
             if_none_match: None,
+            state: None,
         }
     }
 }

@@ -47,6 +47,7 @@ impl Service {
             is_local: connection.peer.is_loopback(),
             accept: fields.accept.map(str::to_owned),
             if_none_match: fields.if_none_match.map(str::to_owned),
+            state: fields.state,
         })
     }
 }

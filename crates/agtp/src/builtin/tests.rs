@@ -148,6 +148,7 @@ fn stranger(path: &str) -> Ask {
         is_local: true,
         accept: None,
         if_none_match: None,
+        state: None,
     }
 }
 

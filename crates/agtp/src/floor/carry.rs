@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use forecourt_contract::ScopeSet;
+use forecourt_core::policy::Submission;
 use forecourt_core::{
     AgentCard, Authority, CollectedReply, Ending, Handle, Message, MessageId, Part, Sender, TaskId, ThreadId,
 };
@@ -39,6 +40,7 @@ impl Floor<'_> {
             thread: self.thread(),
             // Agents that call endpoints that ask agents come to an end as chains of agents do.
             hop: self.ask.call.depth,
+            submission: self.submission(),
             ..Message::new(id, to.clone(), parts, NAME, host.clock().now())
         }
     }
@@ -63,6 +65,12 @@ impl Floor<'_> {
             false => self.service.verifier.authority(&sender.identities).0.continuing(&own),
         };
         Sender { authority, ..sender }
+    }
+
+    /// What the caller brings to go on after a refusal. PolicyPart 5.5.
+    fn submission(&self) -> Option<Box<Submission>> {
+        let state = self.ask.state.clone()?;
+        Some(Box::new(Submission { state: Some(state), payment: None }))
     }
 
     /// The conversation that the caller's session is. A name that was only claimed is one machine's.

@@ -5,6 +5,7 @@ mod delegated;
 mod lifecycle;
 mod mechanics;
 mod once;
+mod refusals;
 mod sessions;
 
 use std::sync::Arc;

@@ -2,6 +2,7 @@
 
 use forecourt_contract::ScopeSet;
 use forecourt_contract::call::Thread;
+use forecourt_core::StateToken;
 use forecourt_core::limits::HOPS_MAX;
 
 use crate::limits::{NAME_CHARS_MAX, OWNER_CHARS_MAX};
@@ -12,6 +13,9 @@ use crate::wire::Fields;
 /// How many of us stand in line before the request, so that services and agents that lead back here come
 /// to an end. Not of the protocol.
 const HOPS: &str = "Forecourt-Hops";
+/// The state of a refusal: in the answer that refuses, and in the call that comes back once its condition is met. Not
+/// of the protocol, which leaves open how missing authority is made up for.
+pub(crate) const STATE: &str = "Mentionable-State";
 
 /// What the fields of a request say. Those that mean nothing here are passed over.
 #[derive(Debug, Default)]
@@ -40,6 +44,8 @@ pub(crate) struct RequestFields<'a> {
     pub if_none_match: Option<&'a str>,
     /// Agents and services in line before it. What can't be read counts as the longest line.
     pub hops: u32,
+    /// The refusal that the caller goes on after.
+    pub state: Option<StateToken>,
 }
 
 impl<'a> RequestFields<'a> {
@@ -69,6 +75,7 @@ impl<'a> RequestFields<'a> {
             accept: get("Accept"),
             if_none_match: get("If-None-Match"),
             hops: get(HOPS).map_or(0, |hops| hops.parse().unwrap_or(HOPS_MAX)),
+            state: get(STATE).and_then(StateToken::parse),
         })
     }
 }

@@ -5,13 +5,15 @@ use forecourt_core::policy::RefusalKind;
 use serde_json::Value;
 
 use super::unauthorized;
+use crate::from_wire::STATE;
 use crate::reply::Problem;
 use crate::status::Status;
 
 impl From<PolicyPart> for Problem {
-    /// The whole refusal goes along as `details`, for who understands it.
+    /// The whole refusal goes along as `details`, for who understands it, and its state in a field, for who just calls
+    /// again once the condition is met.
     fn from(part: PolicyPart) -> Self {
-        let details = Value::Object(part.to_json());
+        let (details, state) = (Value::Object(part.to_json()), part.state());
         let refused = |status, code: &str| Problem::new(status, code, part.message.as_str());
         // Authority that a person still has to give is what this wire calls missing credentials.
         let lacking = |explanation: &str| {
@@ -32,6 +34,10 @@ impl From<PolicyPart> for Problem {
                 refused(Status::UNAVAILABLE, "unavailable").retry(part.kind.retry_after_seconds())
             }
         };
-        problem.with("details", details)
+        let mut problem = problem.with("details", details);
+        if let Some(state) = state {
+            problem.fields.push((STATE, state.expose().to_owned()));
+        }
+        problem
     }
 }

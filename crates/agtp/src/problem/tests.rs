@@ -163,6 +163,20 @@ fn every_refusal_of_the_hosts_rules_has_its_code() {
 }
 
 #[test]
+fn policy3_3_4_what_a_caller_can_meet_gives_its_state_in_a_field() {
+    let state = "s".repeat(43);
+    let return_to = "https://x.example/".to_owned();
+    let consent = PolicyPart::new(RefusalKind::ConsentRequired { state: state.clone(), return_to }, "Agree.");
+    let mut payment = PolicyPart::new(RefusalKind::PaymentRequired { accepted_payments: vec![] }, "Pay.");
+    payment.data.insert(PolicyPart::STATE.to_owned(), state.clone().into());
+    for part in [consent, payment] {
+        assert!(Problem::from(part).fields.contains(&("Mentionable-State", state.clone())));
+    }
+    let other = Problem::from(PolicyPart::new(RefusalKind::Forbidden, "No."));
+    assert!(other.fields.is_empty());
+}
+
+#[test]
 fn every_error_of_the_host_has_its_code() {
     let unavailable = Error::Unavailable { retry_after: Duration::from_millis(10) };
     for (error, status, code) in [

@@ -43,6 +43,21 @@ kind = "echo"
 kind = "require_identity"
 "#;
 
+/// An agent for callers that agreed to its terms.
+const TERMS: &str = r#"
+handle = "terms"
+name = "Terms"
+
+[backend]
+kind = "echo"
+
+[[policy.rules]]
+kind = "require_consent"
+message = "Agree to the terms first."
+text = "What you say is kept."
+version = "1"
+"#;
+
 const DEPLOYMENT: &str = r#"
 domain = "demo.localhost"
 name = "Demo"
@@ -108,7 +123,7 @@ impl Library {
     }
 }
 
-/// @echo, @gate and @worker, which may notify this machine. Cards name gRPC, and say how callers
+/// @echo, @gate and @worker, and behind rules @vip and @terms, which may notify this machine. Cards name gRPC, and say how callers
 /// identify themselves, only where that is what is checked: some clients refuse a card with gRPC.
 fn deployment(wire: &str) -> Deployment {
     let deployment = Deployment::gatehouse().and("forecourt.toml", DEPLOYMENT).and("agents/worker.toml", WORKER);
@@ -117,7 +132,8 @@ fn deployment(wire: &str) -> Deployment {
         "grpc" => deployment.with("a2a", "grpc_on_cards = true"),
         "identity" => {
             let top = deployment.read("forecourt.toml");
-            deployment.and("forecourt.toml", &format!("{top}\n{}", believing())).and("agents/vip.toml", VIP)
+            let deployment = deployment.and("forecourt.toml", &format!("{top}\n{}", believing()));
+            deployment.and("agents/vip.toml", VIP).and("agents/terms.toml", TERMS)
         }
         // A call of a tool is not waited for for long.
         "modern" | "legacy" => deployment.with("mcp", "call_timeout_seconds = 5"),

@@ -38,6 +38,16 @@ for (const resolver of [dns, dns.promises]) {
   resolver.lookup = (host, ...rest) => lookup(host.endsWith('.localhost') ? '127.0.0.1' : host, ...rest);
 }
 
+/** What a person does at the address of a consent. */
+export async function agree(state) {
+  const url = `${URL}/consent/${state}`;
+  const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text();
+  const [, token] = page.match(/name="token" value="([^"]+)"/);
+  const body = new URLSearchParams({ token, decision: 'accept' });
+  const decided = await fetch(url, { method: 'POST', body, redirect: 'manual', headers: { accept: 'text/html' } });
+  assert.equal(decided.status, 303, await decided.text());
+}
+
 /** The items of a stream, as they come. */
 export async function all(stream) {
   const items = [];

@@ -9,12 +9,15 @@ import asyncio
 import json
 import os
 import queue
+import re
 import socket
 import sys
 import threading
 import time
 import traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import httpx
 
 URL = os.environ['FORECOURT_URL']
 CA = os.environ['SSL_CERT_FILE']
@@ -116,6 +119,16 @@ class Checks:
                 print(f'not ok {check.__name__}: {error!r}', flush=True)
                 print(''.join(own_lines(error)), flush=True)
         return 1 if failed else 0
+
+
+async def agree(state):
+    """What a person does at the address of a consent."""
+    url = f'{URL}/consent/{state}'
+    async with httpx.AsyncClient(timeout=PATIENCE, headers={'Accept': 'text/html'}) as browser:
+        page = (await browser.get(url)).text
+        token = re.search(r'name="token" value="([^"]+)"', page)[1]
+        decided = await browser.post(url, data={'token': token, 'decision': 'accept'})
+        assert decided.status_code == 303, decided.text
 
 
 async def raises(kind, awaited):

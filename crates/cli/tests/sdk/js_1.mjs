@@ -4,7 +4,20 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-import { ALICE, ALICE_WHEN_ASKED, PIECES, Receiver, URL, WHOLE, all, library, on, publicKey, run } from './common.mjs';
+import {
+  ALICE,
+  ALICE_WHEN_ASKED,
+  PIECES,
+  Receiver,
+  URL,
+  WHOLE,
+  agree,
+  all,
+  library,
+  on,
+  publicKey,
+  run,
+} from './common.mjs';
 
 const { Role, SendMessageRequest, TaskPushNotificationConfig, TaskState, verifyAgentCardSignature } =
   library('@a2a-js/sdk');
@@ -296,6 +309,32 @@ on(['identity'], 'rules_of_agents_know_the_caller', async () => {
     assert.equal(textOf(answer), 'hello');
     const { status } = await (await client(wire, 'vip')).sendMessage(request('hello'));
     assert.deepEqual([status.state, policy(status).part.kind], [TaskState.TASK_STATE_AUTH_REQUIRED, 'unauthorized']);
+  }
+});
+
+on(['identity'], 'who_signs_in_goes_on_with_the_task', async () => {
+  for (const wire of HTTP) {
+    const asked = await (await client(wire, 'vip')).sendMessage(request('hello'));
+    assert.equal(asked.status.state, TaskState.TASK_STATE_AUTH_REQUIRED);
+    const known = await client(wire, 'vip', undefined, ALICE);
+    const done = await known.sendMessage(request('hello again', { task: asked.id }));
+    assert.deepEqual([done.id, done.status.state], [asked.id, TaskState.TASK_STATE_COMPLETED]);
+    assert.equal(words(done), 'hello again');
+  }
+});
+
+on(['identity'], 'who_agrees_goes_on_with_the_task', async () => {
+  for (const wire of HTTP) {
+    const found = await client(wire, 'terms');
+    const asked = await found.sendMessage(request('hello'));
+    const { part } = policy(asked.status);
+    assert.deepEqual([asked.status.state, part.kind], [TaskState.TASK_STATE_INPUT_REQUIRED, 'consent_required']);
+    await agree(part.state);
+    const done = await found.sendMessage(request('I agreed', { task: asked.id }));
+    assert.deepEqual([done.id, done.status.state], [asked.id, TaskState.TASK_STATE_COMPLETED]);
+    assert.equal(words(done), 'I agreed');
+    const another = await found.sendMessage(request('hello'));
+    assert.equal(another.status.state, TaskState.TASK_STATE_INPUT_REQUIRED);
   }
 });
 

@@ -28,7 +28,7 @@ from a2a.utils.signing import InvalidSignaturesError, create_signature_verifier
 from google.protobuf.json_format import MessageToDict, ParseDict
 from jwt import PyJWK
 
-from common import ALICE, CA, PATIENCE, PIECES, URL, WHOLE, Checks, Receiver, public_key, raises
+from common import ALICE, CA, PATIENCE, PIECES, URL, WHOLE, Checks, Receiver, agree, public_key, raises
 
 BINDINGS = {'jsonrpc': 'JSONRPC', 'rest': 'HTTP+JSON', 'grpc': 'GRPC'}
 WIRES = tuple(BINDINGS)
@@ -370,6 +370,36 @@ async def rules_of_agents_know_the_caller(_):
         task = await answer(await client(wire, 'vip'), 'hello')
         assert task.status.state == TaskState.TASK_STATE_AUTH_REQUIRED, task
         assert policy(task.status)['part']['kind'] == 'unauthorized', task
+
+
+@checks.on('identity')
+async def who_signs_in_goes_on_with_the_task(_):
+    for wire in ('jsonrpc', 'rest'):
+        asked = await answer(await client(wire, 'vip'), 'hello')
+        assert asked.status.state == TaskState.TASK_STATE_AUTH_REQUIRED, asked
+        known = await client(wire, 'vip', headers=ALICE)
+        done = await answer(known, 'hello again', task=asked.id)
+        assert (done.id, done.status.state) == (asked.id, TaskState.TASK_STATE_COMPLETED), done
+        assert words(done) == 'hello again', done
+        await raises(UnsupportedOperationError, answer(known, 'and again', task=asked.id))
+
+
+@checks.on('identity')
+async def who_agrees_goes_on_with_the_task(_):
+    for wire in ('jsonrpc', 'rest'):
+        found = await client(wire, 'terms')
+        asked = await answer(found, 'hello')
+        part = policy(asked.status)['part']
+        assert asked.status.state == TaskState.TASK_STATE_INPUT_REQUIRED, asked
+        assert part['kind'] == 'consent_required' and part['url'].endswith(f'/consent/{part["state"]}'), part
+        early = await answer(found, 'I am back', task=asked.id)
+        assert early.status.state == TaskState.TASK_STATE_INPUT_REQUIRED, early
+        await agree(policy(early.status)['part']['state'])
+        done = await answer(found, 'I agreed', task=asked.id)
+        assert (done.id, done.status.state) == (asked.id, TaskState.TASK_STATE_COMPLETED), done
+        assert words(done) == 'I agreed', done
+        another = await answer(found, 'hello')
+        assert another.status.state == TaskState.TASK_STATE_INPUT_REQUIRED, another
 
 
 checks.run()

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use serde_json::{Map, Value};
 
 use crate::agent::AgentCard;
-use crate::message::Message;
+use crate::message::{Message, RECEIPT};
 use crate::part::Part;
 use crate::policy::{Objection, PolicyResolution, Requirement};
 
@@ -137,6 +138,15 @@ impl Admitted {
     #[must_use]
     pub fn with_resolution(mut self, resolution: Option<Box<PolicyResolution>>) -> Self {
         self.message.policy_resolution = resolution;
+        self
+    }
+
+    /// The same admission with the receipt of the payment by which it passes, which is kept with its turn.
+    #[must_use]
+    pub fn with_receipt(mut self, receipt: Option<&Map<String, Value>>) -> Self {
+        if let Some(receipt) = receipt {
+            self.message.annotations.insert(RECEIPT.to_owned(), Value::Object(receipt.clone()));
+        }
         self
     }
 

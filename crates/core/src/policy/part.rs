@@ -8,9 +8,14 @@ use serde_json::{Map, Value};
 use super::challenge::check_challenges;
 use super::kind::RefusalKind;
 use super::sanitize::is_prefixed;
+use crate::ids::StateToken;
 use crate::language::Language;
 use crate::origin::is_bound_to;
 use crate::task::TaskState;
+
+/// The key of `data` with the links of a refusal that another host made and that is passed on here. What it asks for is
+/// done there.
+pub const RELAYED: &str = "mentionable.relayed";
 
 /// A refusal: why, in words and in data, and what to do about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,6 +68,9 @@ pub enum PolicyFault {
 }
 
 impl PolicyPart {
+    /// The key of `data` under which a `payment_required` has its state: it has no field for one.
+    pub const STATE: &str = "mentionable.state";
+
     /// A refusal of `kind` that says `message`.
     pub fn new(kind: RefusalKind, message: impl Into<String>) -> Self {
         Self {
@@ -98,6 +106,17 @@ impl PolicyPart {
                 TaskState::Failed
             }
         }
+    }
+
+    /// The state by which its caller goes on: that of a consent, or of a payment, which has it among its data.
+    /// `None` for other kinds, and for states that can't be one of ours. PolicyPart 3.3.4, 5.4.
+    pub fn state(&self) -> Option<StateToken> {
+        let state = match &self.kind {
+            RefusalKind::ConsentRequired { state, .. } => state,
+            RefusalKind::PaymentRequired { .. } => self.data.get(Self::STATE)?.as_str()?,
+            _ => return None,
+        };
+        StateToken::parse(state)
     }
 
     /// Title and message in the language that suits best: the exact tag, else the nearest shorter
@@ -144,11 +163,15 @@ impl PolicyPart {
         .filter(|state| !state.is_empty())
     }
 
-    /// Whether it asks for a consent or a payment and leaves it to the host to give it a state and a page.
+    /// Whether it asks for a consent or a payment and leaves it to the host to give it a state and a page. Not so, if it
+    /// was made by another host.
     pub fn is_bare(&self) -> bool {
         match &self.kind {
             RefusalKind::ConsentRequired { state, .. } => state.is_empty(),
-            RefusalKind::PaymentRequired { .. } => self.url.is_none() && self.state().is_none(),
+            RefusalKind::PaymentRequired { .. } => {
+                let is_anothers = self.url.is_some() || self.data.contains_key(RELAYED);
+                !is_anothers && self.state().is_none()
+            }
             _ => false,
         }
     }

@@ -164,3 +164,52 @@ async fn s5_who_knows_what_is_asked_answers_with_the_call() {
     let wrong = call(&place, json!({"inputResponses": {"diet": 7}}), with_forms()).await;
     assert_eq!(wrong.last()["error"]["code"], -32602);
 }
+
+/// `@chef`, who wants a consent for each message.
+async fn chef_with_terms() -> (Place, Arc<ScriptedAgent>) {
+    let agent = ScriptedAgent::saying(["soup"]);
+    let rules = vec![forecourt_testhost::consent_first()];
+    (Setup::default().guarded(forecourt_testkit::card("chef"), agent.clone(), rules).start().await, agent)
+}
+
+fn state_of(refusal: &Value) -> forecourt_core::StateToken {
+    forecourt_core::StateToken::parse(refusal["state"].as_str().unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn policy5_5_a_refusal_that_was_met_is_gone_on_after_by_its_state() {
+    let (place, agent) = chef_with_terms().await;
+    let refused = call(&place, json!({}), json!({})).await;
+    let result = &refused.last()["result"];
+    assert_eq!(result["isError"], true);
+    let told = &result["structuredContent"];
+    let refusal = &told["refusal"];
+    assert_eq!(refusal, &result["_meta"]["mentionable"]["policy"]["part"]);
+    assert!(result["content"].to_string().contains(refusal["url"].as_str().unwrap()), "{result}");
+    let again = json!({"message": "dinner", "context_id": told["context_id"], "state": refusal["state"]});
+    let early = call(&place, json!({"arguments": again}), json!({})).await;
+    assert_eq!((&early.last()["result"]["isError"], agent.heard().len()), (&json!(true), 0));
+    place.host().accept_consent(&state_of(refusal)).await.unwrap();
+    let strange = json!({"message": "dinner", "state": refusal["state"]});
+    let stranger = call(&place, json!({"arguments": strange}), json!({})).await;
+    assert_eq!(stranger.last()["result"]["isError"], true, "a state is its conversation's");
+    let met = call(&place, json!({"arguments": again}), json!({})).await;
+    assert_eq!(met.last()["result"]["structuredContent"]["text"], "soup", "{:?}", met.last());
+    let more = call(&place, json!({"arguments": again}), json!({})).await;
+    assert_eq!((&more.last()["result"]["isError"], agent.heard().len()), (&json!(true), 1), "once");
+}
+
+#[tokio::test]
+async fn policy5_5_who_was_at_the_page_has_the_call_answered() {
+    let (place, agent) = chef_with_terms().await;
+    let capabilities = || json!({"elicitation": {"url": {}}});
+    let first = call(&place, json!({}), capabilities()).await;
+    let result = &first.last()["result"];
+    let url = result["inputRequests"]["input"]["params"]["url"].as_str().unwrap();
+    let state = forecourt_core::StateToken::parse(url.rsplit('/').next().unwrap()).unwrap();
+    place.host().accept_consent(&state).await.unwrap();
+    let again = json!({"requestState": result["requestState"], "inputResponses": {"input": {"action": "accept"}}});
+    let answer = call(&place, again, capabilities()).await;
+    assert_eq!(answer.last()["result"]["structuredContent"]["text"], "soup", "{:?}", answer.last());
+    assert_eq!(agent.heard().len(), 1);
+}

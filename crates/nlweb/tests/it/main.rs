@@ -7,6 +7,7 @@
 //! | `s4_response` | 4: the four types of responses |
 //! | `s4_2_await` | 4.2: promises checked on and cancelled |
 //! | `s6_stream` | 6: answers as they come |
+//! | `policy` | PolicyPart 5.5: questions that go on after a refusal |
 //! | `s7_http` | 7: paths, methods, statuses, refusals |
 //! | `told_again` | 4.1.1, 6.1: what is known of an answer while it is made |
 //! | `v0_54` | the older dialect, and its flat form |
@@ -16,6 +17,7 @@
 
 mod answer;
 mod client;
+mod policy;
 mod s3_1_site;
 mod s3_request;
 mod s4_2_await;

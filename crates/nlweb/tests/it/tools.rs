@@ -21,6 +21,8 @@ async fn call(place: &Place, name: &str, arguments: Value, answered: Option<Elic
         via: "mcp",
         gives_tasks: false,
         answered: answered.map(Box::new),
+        visited: None,
+        payment: None,
     };
     let events: Vec<ToolEvent> = (tool.call)(call).collect().await;
     match events.into_iter().last() {

@@ -216,7 +216,7 @@ async fn a_stream_may_be_one_direct_message() {
 #[tokio::test]
 async fn s3_6_extensions_that_were_at_work_are_named_in_the_metadata() {
     let script = |_: &GrpcCall| -> BoxFuture<'static, Result<GrpcReply, Denial>> {
-        let extensions = vec!["https://a.example/x".to_owned(), "https://b.example/\n".to_owned()];
+        let extensions = vec!["https://a.example/x", "https://b.example/\n"];
         Box::pin(std::future::ready(Ok(GrpcReply { extensions, answer: once(OperationOutcome::Task(task())) })))
     };
     let mut client = Client::of(Arc::new(Host { calls: Mutex::default(), script })).await;

@@ -49,6 +49,8 @@ async fn call_endpoint(host: &Host, message: &Message, method: &str) -> String {
         via: "test",
         gives_tasks: false,
         answered: None,
+        visited: None,
+        payment: None,
     };
     let called = endpoint::call(host, &endpoint, call).await;
     if called.is_error { format!("refused: {}", called.structured) } else { "done".to_owned() }
