@@ -73,6 +73,7 @@ impl Running {
         builder.operator = parts.operator;
         builder.limits = parts.limits;
         builder.envelopes = parts.envelopes;
+        builder.couriers = parts.couriers;
         builder.contract = parts.contract;
         let host = builder.start(stop.clone()).await.map_err(|error| Error::new(error.to_string()))?;
         let around = Around { live: &live, storage: &storage, store: &store, keys: &keys, stop: &stop };
@@ -205,6 +206,7 @@ impl Opening {
             contract: house.endpoints.contract.clone(),
             operator,
             envelopes: deployment.wires.envelopes(),
+            couriers: deployment.wires.couriers(&house.egress, &house.site),
         };
         Ok(Self { parts, house })
     }

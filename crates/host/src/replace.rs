@@ -9,7 +9,7 @@ use forecourt_core::Error;
 use forecourt_egress::Egress;
 
 use crate::attachments::Attachments;
-use crate::deliver::{Envelope, Outbound};
+use crate::deliver::{Courier, Envelope, Outbound};
 use crate::directory::{Directory, Site};
 use crate::idempotency::Idempotency;
 use crate::limits::{LimitSettings, Throttle};
@@ -33,6 +33,8 @@ pub struct HostParts {
     pub operator: Option<OperatorWebhook>,
     /// How each protocol writes its posts, by the protocol's name.
     pub envelopes: HashMap<String, Envelope>,
+    /// What carries the deliveries of protocols that do not post, by the protocol's name.
+    pub couriers: HashMap<String, Arc<dyn Courier>>,
 }
 
 impl Host {
@@ -46,7 +48,7 @@ impl Host {
     /// # Errors
     /// The store can't tell where the agents stand.
     pub async fn replaced_by(&self, parts: HostParts) -> Result<Arc<Host>, Error> {
-        let HostParts { site, directory, egress, limits, contract, operator, envelopes } = parts;
+        let HostParts { site, directory, egress, limits, contract, operator, envelopes, couriers } = parts;
         for agent in directory.iter() {
             self.lifecycle.state(agent.card.handle()).await?;
         }
@@ -78,7 +80,7 @@ impl Host {
             attachments: Attachments { egress: egress.clone() },
             limits,
             outbound: self.outbound.clone(),
-            own_outbound: Arc::new(Outbound { egress, envelopes }),
+            own_outbound: Arc::new(Outbound { egress, envelopes, couriers }),
             wakeup: self.wakeup.clone(),
             tasks: self.tasks.clone(),
             store: self.store.clone(),
