@@ -188,7 +188,7 @@ impl Reader<'_> {
 const ISSUER_END: char = '#';
 
 /// Beginnings of the subjects that this host gives out itself: addresses, and agents of AGTP.
-const OWN_SUBJECTS: [&str; 2] = ["@", "agtp://"];
+const OWN_SUBJECTS: [&str; 3] = ["@", "agtp://", "mailto:"];
 
 /// `oauth:` and the whole issuer, to the letter, so that no two pairs of an issuer and a `sub` are the same text.
 fn default_prefix(issuer: &str) -> String {

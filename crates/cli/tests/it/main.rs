@@ -43,6 +43,7 @@ mod crash;
 mod data;
 mod delegated;
 mod discovery;
+mod email;
 mod endpoints;
 mod export;
 mod faults;
