@@ -14,7 +14,10 @@ pub use admit::{Admitted, Policy, Rule, RuleVerdict};
 pub use challenge::AuthChallenge;
 pub use kind::{AcceptedPayment, RefusalKind};
 pub use part::{PolicyFault, PolicyPart, Translation};
-pub use requirement::{ChargeAt, ConsentTerms, Demand, Objection, PaidFor, PaymentTerms, Requirement};
+pub use requirement::{
+    ChargeAt, ConsentTerms, CreditTerms, DeductionCaps, DeductionPeriod, Demand, Objection, PaidFor, PaymentTerms,
+    Requirement,
+};
 pub use resolution::{
     Confirmation, ConsentConfirmation, PaymentConfirmation, PaymentSubmission, PolicyResolution, Submission,
 };

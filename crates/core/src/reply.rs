@@ -6,6 +6,7 @@ use std::pin::Pin;
 
 use futures::{Stream, StreamExt, stream};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::address::Handle;
 use crate::findings::Findings;
@@ -99,6 +100,8 @@ pub struct Reply {
     pub task: Option<TaskId>,
     /// The language of the answer.
     pub language: Language,
+    /// The receipt of the payment that this reply was paid with, in the words of its scheme. PolicyPart 5.3.
+    pub receipt: Option<Box<Map<String, Value>>>,
     /// What happens. Ends with exactly one [`Event::Ending`].
     pub events: EventStream,
 }

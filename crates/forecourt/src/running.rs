@@ -74,6 +74,7 @@ impl Running {
         builder.limits = parts.limits;
         builder.envelopes = parts.envelopes;
         builder.couriers = parts.couriers;
+        builder.schemes = parts.schemes;
         builder.contract = parts.contract;
         let host = builder.start(stop.clone()).await.map_err(|error| Error::new(error.to_string()))?;
         let around = Around { live: &live, storage: &storage, store: &store, keys: &keys, stop: &stop };
@@ -207,6 +208,7 @@ impl Opening {
             operator,
             envelopes: deployment.wires.envelopes(),
             couriers: deployment.wires.couriers(&house.egress, &house.site),
+            schemes: Vec::new(),
         };
         Ok(Self { parts, house })
     }

@@ -7,7 +7,7 @@ use forecourt_core::limits::{TASK_TTL, TASK_TURNS_BYTES_MAX, TASK_TURNS_MAX, WEB
 use forecourt_core::reply::{ReplyAccumulator, refused};
 use forecourt_core::store::{Account, Resumption, TaskChange, Webhook};
 use forecourt_core::{
-    Admitted, Ending, Error, Event, EventStream, History, Message, Noun, Part, PolicyPart, Reply, Role, Task, TaskId,
+    Admitted, Ending, Error, Event, EventStream, History, Language, Message, Noun, Part, PolicyPart, Reply, Role, Task, TaskId,
     TaskState, ThreadId, Transport, Turn,
 };
 use futures::stream::{self, BoxStream};
@@ -20,6 +20,7 @@ use crate::conversations::{UserTurn, after, as_turn};
 use crate::directory::HostedAgent;
 use crate::follow::FollowUntil;
 use crate::in_flight::{CallerKey, Lane, Slot};
+use crate::issuance::{AnswerMark, Issuances, UsedUp};
 use crate::metrics::ending_name;
 use crate::permit::too_many_webhooks;
 use crate::run::{Run, TaskMode};
@@ -27,24 +28,28 @@ use crate::running;
 use crate::tasks::{Live, Tasks, busy};
 use crate::work::Work;
 
-/// What is kept of a message once its agent, or the gate, has it. Handed on in a box: at 900 bytes, each future
-/// on its way would carry it again, and is copied whole when it is put on the heap.
+/// What is kept of a message once its agent, or the gate, has it. Shared, since the agent's wrapper may need it at
+/// the end; at 900 bytes, each future on its way would carry it again.
 pub(crate) struct Request {
     pub(crate) resident: Arc<HostedAgent>,
     pub(crate) thread: Option<ThreadId>,
     pub(crate) via: Transport,
     pub(crate) caller: CallerKey,
-    owner: Option<String>,
+    pub(crate) owner: Option<String>,
     /// Whose stored bytes count what is kept of it.
-    account: Account,
+    pub(crate) account: Account,
     /// What was said, where something of it is to be kept.
-    turn: Option<Turn>,
+    pub(crate) turn: Option<Turn>,
+    /// The language that the caller asked for.
+    pub(crate) language: Option<Language>,
     /// Whether the conversation is to be kept.
     is_remembered: bool,
     /// Whether it was kept before.
     is_known: bool,
     /// The task that it goes on with.
-    earlier: Option<Task>,
+    pub(crate) earlier: Option<Task>,
+    /// Where refusals that ask for something are written down.
+    pub(crate) issuances: Arc<Issuances>,
 }
 
 impl Request {
@@ -55,6 +60,7 @@ impl Request {
         caller: CallerKey,
         is_known: bool,
         run: &Run,
+        issuances: &Arc<Issuances>,
     ) -> Self {
         let is_remembered = resident.card.remembers && !message.unrecorded && message.thread.is_some();
         Self {
@@ -63,11 +69,13 @@ impl Request {
             owner: message.sender.owner().map(str::to_owned),
             account: message.sender.account(),
             turn: (is_remembered || run.task != TaskMode::Never).then(|| as_turn(message)),
+            language: message.language.clone(),
             resident,
             is_remembered,
             is_known,
             caller,
             earlier,
+            issuances: issuances.clone(),
         }
     }
 
@@ -80,7 +88,7 @@ impl Request {
     fn reply(&self, task: Option<TaskId>, events: EventStream) -> Reply {
         let card = &self.resident.card;
         let (agent, language) = (card.handle().clone(), card.language.clone());
-        Reply { agent, thread: self.thread.clone(), task, language, events }
+        Reply { agent, thread: self.thread.clone(), task, language, receipt: None, events }
     }
 }
 
@@ -88,16 +96,29 @@ impl Tasks {
     /// Lets the agent answer, as `run` says. Refused when too much is under way.
     pub(crate) async fn run(
         self: &Arc<Self>,
-        request: Box<Request>,
+        request: Arc<Request>,
         admitted: Admitted,
+        used: Option<UsedUp>,
+        run: Run,
+    ) -> Result<Reply, Error> {
+        let (mark, receipt) = used.map_or((None, None), |used| (Some(used.mark), used.receipt));
+        let reply = self.run_agent(request, admitted, mark, run).await?;
+        Ok(Reply { receipt, ..reply })
+    }
+
+    async fn run_agent(
+        self: &Arc<Self>,
+        request: Arc<Request>,
+        admitted: Admitted,
+        mark: Option<AnswerMark>,
         run: Run,
     ) -> Result<Reply, Error> {
         let slot = match self.in_flight.acquire(run.lane(), request.caller).await {
             Ok(slot) => slot,
             Err(refusal) => return Ok(self.turn_away(&request, *refusal)),
         };
-        let (resident, site) = (request.resident.clone(), self.site.clone());
-        let begin = move || running::run(&resident, admitted, &site);
+        let (asked, site) = (request.clone(), self.site.clone());
+        let begin = move || running::run(asked, admitted, mark, &site);
         match run.task {
             TaskMode::Never => Ok(self.attach(request, begin(), slot, None)),
             TaskMode::IfSlow if request.earlier.is_none() => Ok(self.attach(request, begin(), slot, Some(run.wait))),
@@ -117,7 +138,7 @@ impl Tasks {
     /// on. PolicyPart 4.2.
     pub(crate) async fn run_refusal(
         self: &Arc<Self>,
-        request: Box<Request>,
+        request: Arc<Request>,
         refusal: PolicyPart,
         run: Run,
     ) -> Result<Reply, Error> {
@@ -136,7 +157,7 @@ impl Tasks {
     /// `slow_after` becomes a task, with all that was said until then.
     fn attach(
         self: &Arc<Self>,
-        request: Box<Request>,
+        request: Arc<Request>,
         mut events: EventStream,
         slot: Slot,
         slow_after: Option<Duration>,
@@ -184,11 +205,11 @@ impl Tasks {
                 yield event;
             }
         });
-        Reply { agent, thread, task: None, language, events }
+        Reply { agent, thread, task: None, language, receipt: None, events }
     }
 
     /// A slow answer, of which the caller was `told` so many events, as a task: which one, and the rest.
-    async fn go_on(self: Arc<Self>, request: Box<Request>, events: EventStream, told: u64) -> EventStream {
+    async fn go_on(self: Arc<Self>, request: Arc<Request>, events: EventStream, told: u64) -> EventStream {
         let slot = match self.in_flight.acquire(Lane::Background, request.caller).await {
             Ok(slot) => slot,
             Err(refusal) => return self.turn_away(&request, *refusal).events,
@@ -211,7 +232,7 @@ impl Tasks {
     /// but the conversation.
     async fn begin_unless_message(
         self: &Arc<Self>,
-        request: Box<Request>,
+        request: Arc<Request>,
         mut events: EventStream,
         slot: Slot,
         within: Duration,
@@ -232,7 +253,7 @@ impl Tasks {
     }
 
     /// An answer that is one message.
-    async fn message(&self, request: Box<Request>, text: String) -> Reply {
+    async fn message(&self, request: Arc<Request>, text: String) -> Reply {
         let ending = Ending::Message(text);
         self.metrics.ended(request.resident.card.handle(), request.via, ending_name(&ending));
         if let Some(asked) = request.remembered() {
@@ -246,7 +267,7 @@ impl Tasks {
 
     async fn begin(
         self: &Arc<Self>,
-        request: Box<Request>,
+        request: Arc<Request>,
         events: EventStream,
         webhook: Option<Box<Webhook>>,
         slot: Slot,
@@ -262,7 +283,7 @@ impl Tasks {
     /// caller that goes away in between leaves no task behind that nobody works on.
     async fn run_in_background(
         self: &Arc<Self>,
-        request: Box<Request>,
+        request: Arc<Request>,
         events: EventStream,
         webhook: Option<Box<Webhook>>,
         slot: Slot,
@@ -279,7 +300,7 @@ impl Tasks {
             let (resident, via, asked) = (request.resident.clone(), request.via, request.remembered());
             let id = request.earlier.as_ref().map_or_else(|| TaskId::mint(&*tasks.entropy), |task| task.id.clone());
             tasks.enlist(&id, Live { cancel: cancel.clone(), written: news });
-            match tasks.keep(&id, request, webhook).await {
+            match tasks.keep(&id, &request, webhook).await {
                 Ok(task) => {
                     // A caller that went away finds the task by itself, or not at all.
                     drop(hand_over.send(Ok(Begun { task: id, logged })));
@@ -295,19 +316,18 @@ impl Tasks {
     }
 
     /// Makes the work durable: as a new task, or as the next turn of one that waited.
-    async fn keep(&self, id: &TaskId, request: Box<Request>, webhook: Option<Box<Webhook>>) -> Result<Task, Error> {
-        let request = *request;
-        let turn = request.turn.unwrap_or_else(|| Turn::new(Role::User, Vec::new()));
-        if let Some(earlier) = request.earlier {
-            return self.resume(earlier, turn, webhook).await;
+    async fn keep(&self, id: &TaskId, request: &Request, webhook: Option<Box<Webhook>>) -> Result<Task, Error> {
+        let turn = request.turn.clone().unwrap_or_else(|| Turn::new(Role::User, Vec::new()));
+        if let Some(earlier) = &request.earlier {
+            return self.resume(earlier.clone(), turn, webhook).await;
         }
         let now = self.clock.now();
         let task = Task {
             id: id.clone(),
             agent: request.resident.card.handle().clone(),
-            thread: request.thread,
-            owner: request.owner,
-            account: request.account,
+            thread: request.thread.clone(),
+            owner: request.owner.clone(),
+            account: request.account.clone(),
             received_via: request.via.to_owned(),
             turns: vec![turn],
             state: TaskState::Working,

@@ -2,19 +2,23 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use forecourt_contract::Dispatcher;
+use forecourt_core::policy::PaymentScheme;
 use forecourt_core::{Clock, Entropy, Error, Store, SystemClock};
 use forecourt_egress::Egress;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::attachments::Attachments;
+use crate::audit::{self, Audit};
 use crate::conversations::{ConversationWriter, Conversations};
 use crate::deliver::{Courier, Deliverer, DeliveryWakeup, Envelope, Outbound};
 use crate::directory::{Directory, Site};
 use crate::idempotency::Idempotency;
+use crate::issuance::{Desk, IssuanceParts, Issuances};
 use crate::ledger::Ledger;
 use crate::lifecycle::Lifecycle;
 use crate::limits::{LimitSettings, Throttle};
@@ -49,6 +53,8 @@ pub struct HostBuilder {
     pub envelopes: HashMap<String, Envelope>,
     /// What carries the deliveries of protocols that do not post, by the protocol's name.
     pub couriers: HashMap<String, Arc<dyn Courier>>,
+    /// Ways to pay that this host can check and settle; none by default.
+    pub schemes: Vec<Arc<dyn PaymentScheme>>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
 }
@@ -67,6 +73,7 @@ impl HostBuilder {
             operator: None,
             envelopes: HashMap::new(),
             couriers: HashMap::new(),
+            schemes: Vec::new(),
             clock: Arc::new(SystemClock),
             entropy: Arc::new(SystemEntropy),
         }
@@ -84,6 +91,7 @@ impl HostBuilder {
     ///
     /// Fails when the store can't be read: a host that can't see its tasks must not take more.
     pub async fn start(self, stop: CancellationToken) -> Result<Arc<Host>, Error> {
+        let since = self.clock.now();
         let metrics = Arc::new(Metrics::default());
         let wakeup = DeliveryWakeup::default();
         let writer = Arc::new(ConversationWriter::new(self.store.clone(), self.clock.clone(), stop.clone()));
@@ -135,7 +143,25 @@ impl HostBuilder {
             metrics: metrics.clone(),
             wakeup: wakeup.clone(),
         };
+        let (audit, records) = Audit::new();
+        let kept = Duration::from_secs(self.limits.audit_days.get().saturating_mul(24 * 60 * 60));
+        let audited = audit::write(records, self.store.clone(), self.clock.clone(), kept, stop.clone());
+        let issuances = Arc::new(Issuances::new(IssuanceParts {
+            site: self.site.clone(),
+            limits: self.limits.clone(),
+            schemes: self.schemes,
+            tasks: tasks.clone(),
+            desk: Arc::new(Desk::new(audit)),
+            since,
+        }));
+        issuances.take_over();
+        let indeterminate = issuances.recover().await?;
+        if indeterminate > 0 {
+            tracing::warn!(indeterminate, "payments of an earlier run are being asked about: nobody knows whether they were settled");
+        }
         let posting = TaskTracker::new();
+        posting.spawn(audited);
+        tokio::spawn(issuances.clone().reconcile(stop.clone()));
         posting.spawn(deliverer.run(stop.clone()));
         posting.spawn(writer.run());
         posting.close();
@@ -152,6 +178,7 @@ impl HostBuilder {
             contract: self.contract,
             attachments: Attachments { egress: self.egress },
             limits: self.limits,
+            issuances,
             outbound,
             own_outbound,
             wakeup,

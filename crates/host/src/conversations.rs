@@ -52,7 +52,7 @@ impl Conversations {
             message.thread.clone_from(&task.thread);
         }
         let is_ours = |thread: &ThreadId| earlier.is_some() || thread.is_adopted();
-        let mut is_known = false;
+        let (mut is_known, mut unknown) = (false, None);
         if resident.card.remembers {
             let (named, agent) = (message.thread.take(), resident.card.handle());
             let known = match &named {
@@ -61,7 +61,11 @@ impl Conversations {
                 None => None,
             };
             let thread = match known {
-                None => named.filter(is_ours),
+                None if named.as_ref().is_some_and(is_ours) => named,
+                None => {
+                    unknown = named;
+                    None
+                }
                 Some(known) if is_open_to(known.owner.as_deref(), message.sender.owner()) => {
                     is_known = true;
                     if message.history.is_empty() {
@@ -73,13 +77,15 @@ impl Conversations {
             };
             message.thread = Some(thread.unwrap_or_else(|| ThreadId::mint(&*self.entropy)));
         } else {
-            message.thread = message.thread.filter(is_ours);
+            let named = message.thread.take();
+            let (ours, other) = if named.as_ref().is_some_and(is_ours) { (named, None) } else { (None, named) };
+            (message.thread, unknown) = (ours, other);
         }
         if let Some(task) = earlier {
             with_turns_of(task, &mut message.history);
         }
         trim(&mut message.history);
-        Ok(RecalledMessage { message, is_known })
+        Ok(RecalledMessage { message, is_known, unknown })
     }
 
     /// Whether a conversation is kept that `sender` may go on with.
@@ -124,6 +130,8 @@ pub(crate) struct RecalledMessage {
     pub(crate) message: Box<Message>,
     /// Whether the conversation was kept here before.
     pub(crate) is_known: bool,
+    /// The token that it came with, where nothing was said under it that is kept: perhaps one that a refusal gave.
+    pub(crate) unknown: Option<ThreadId>,
 }
 
 /// What a caller said, to be kept with its answer.

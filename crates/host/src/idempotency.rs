@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use aws_lc_rs::digest::{SHA256, digest};
 use forecourt_core::error::whole_seconds;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::store::{LedgerEntry, Span};
@@ -14,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::conversations::after;
+use crate::digest::sha256_hex;
 use crate::limits::LimitSettings;
 use crate::tasks::Tasks;
 
@@ -121,7 +121,7 @@ impl Idempotency {
         if key.is_empty() || key.len() > ONCE_KEY_BYTES_MAX {
             return Err(Error::invalid("idempotency key", format!("has 1 to {ONCE_KEY_BYTES_MAX} bytes")));
         }
-        let (now, hash) = (self.clock.now(), hex(sent));
+        let (now, hash) = (self.clock.now(), sha256_hex(sent));
         let stream = format!("once:{}:{}:{key}", caller.name.len(), caller.name);
         let last = match self.last(&stream).await? {
             Some((number, KeyLine { state: KeyState::Dropped, .. })) if number >= ONCE_TRIES_MAX * LINES_PER_TRY => {
@@ -218,10 +218,6 @@ fn known(line: KeyLine, hash: &str) -> IdempotencyState {
         KeyState::Done(answer) => IdempotencyState::Again(answer),
         KeyState::Begun | KeyState::Dropped => IdempotencyState::Unsettled,
     }
-}
-
-fn hex(sent: &[u8]) -> String {
-    digest(&SHA256, sent).as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The refusal of one key too many.

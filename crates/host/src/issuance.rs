@@ -5,7 +5,26 @@
 
 use forecourt_core::policy::{PaymentSubmission, PolicyResolution, Receipt, Requirement};
 use forecourt_core::store::Account;
-use forecourt_core::{Error, Handle, Language, Part, PolicyPart, StateToken, TaskId, ThreadId, Timestamp};
+use forecourt_core::{Error, Handle, Language, Part, Sender, StateToken, TaskId, ThreadId, Timestamp};
+
+mod account;
+mod credit;
+mod decide;
+mod grants;
+mod issue;
+mod limits;
+mod meet;
+mod pay;
+mod reconcile;
+mod record;
+mod streams;
+mod used;
+
+pub use limits::*;
+pub(crate) use issue::{RefusedMessage, state_of};
+pub(crate) use meet::{Claimant, Finding, Unmet, waits_for};
+pub(crate) use streams::{Desk, HolderKey, IssuanceParts, Issuances, StateHash};
+pub(crate) use used::{AnswerMark, RequirementUse, UsedUp};
 
 /// Where an issuance stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -76,36 +95,39 @@ pub enum IssuanceOutcome {
     Refused(forecourt_core::policy::PaymentFault),
 }
 
+impl Issuance {
+    /// Whether it is this caller's: the subject's alone where it is a subject's, else of whoever is in its
+    /// conversation.
+    pub fn is_held_by(&self, sender: &Sender, thread: Option<&ThreadId>) -> bool {
+        match &self.holder.subject {
+            Some(subject) => sender.owner() == Some(subject),
+            None => self.holder.thread.is_some() && self.holder.thread.as_ref() == thread,
+        }
+    }
+}
+
 impl crate::Host {
     /// What a state was issued for. `None` when it is none of ours, or forgotten.
-    pub async fn issuance(&self, _state: &StateToken) -> Result<Option<Issuance>, Error> {
-        todo!()
+    pub async fn issuance(&self, state: &StateToken) -> Result<Option<Issuance>, Error> {
+        let last = self.issuances.last(&StateHash::of(state)).await?;
+        Ok(last.map(|(_, record)| record.into_issuance(&self.issuances.run, self.clock.now())))
     }
 
-    /// The caller of `sender` in `thread` looks at a state that it was given: what it stands for, if it is its own.
-    pub async fn accept_consent(&self, _state: &StateToken) -> Result<IssuanceOutcome, Error> {
-        todo!()
+    /// A person agrees on the page of a consent. Once it is agreed to, saying so again changes nothing.
+    /// [`IssuanceStatus::Expired`] for what is none of ours.
+    pub async fn accept_consent(&self, state: &StateToken) -> Result<IssuanceOutcome, Error> {
+        Ok(self.issuances.accept(state).await?.unwrap_or(IssuanceOutcome::Late(IssuanceStatus::Expired)))
     }
 
     /// A person says no on the page of a consent or a payment.
-    pub async fn decline(&self, _state: &StateToken) -> Result<IssuanceOutcome, Error> {
-        todo!()
+    pub async fn decline(&self, state: &StateToken) -> Result<IssuanceOutcome, Error> {
+        Ok(self.issuances.decline(state).await?.unwrap_or(IssuanceOutcome::Late(IssuanceStatus::Expired)))
     }
 
     /// Pays for a state: selects the offer, checks the payment against it, settles, each once. The offer is the
-    /// stored one, never the payer's. [`IssuanceStatus::Indeterminate`] when nobody knows whether it was settled.
-    pub async fn pay(&self, _state: &StateToken, _payment: &PaymentSubmission) -> Result<IssuanceOutcome, Error> {
-        todo!()
-    }
-
-    /// The refusal that asks for `requirement`, with a new state in it.
-    pub(crate) async fn issue(
-        &self,
-        _requirement: &Requirement,
-        _agent: &Handle,
-        _holder: &Holder,
-        _asked: &forecourt_core::Message,
-    ) -> Result<PolicyPart, Error> {
-        todo!()
+    /// stored one, never the payer's. [`IssuanceStatus::Indeterminate`] when nobody knows whether it was settled:
+    /// then the host goes on asking, and nothing is charged a second time.
+    pub async fn pay(&self, state: &StateToken, payment: &PaymentSubmission) -> Result<IssuanceOutcome, Error> {
+        Ok(self.issuances.pay(state, payment).await?.unwrap_or(IssuanceOutcome::Late(IssuanceStatus::Expired)))
     }
 }

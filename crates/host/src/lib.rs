@@ -3,12 +3,16 @@
 //! [`Host::receive`] is the whole trip on one screen, the same for every protocol;
 //! [`Host::invoke`] is that of a call of an endpoint. The other methods have its shape: a value in, a `Result` out, and nothing calls back.
 
+mod admit;
 mod attachments;
+mod audit;
 mod authority;
 mod begin;
 mod builder;
 mod conversations;
 mod deliver;
+mod demand;
+mod digest;
 mod directory;
 mod follow;
 mod idempotency;
@@ -32,6 +36,9 @@ mod tasks;
 mod upkeep;
 mod work;
 
+pub use audit::{
+    AUDIT_BATCH_MAX, AUDIT_DAYS, AUDIT_QUEUE_MAX, AUDIT_STREAM, AuditOutcome, AuditRecord,
+};
 pub use builder::HostBuilder;
 pub use conversations::{
     CONVERSATION_FIRST_WRITE_AFTER, CONVERSATION_WRITE_AFTER, CONVERSATIONS_CACHED_BYTES_MAX,
@@ -46,7 +53,11 @@ pub use idempotency::{
 };
 pub use in_flight::WAITING_MAX;
 pub use invoke::InvokeOutcome;
-pub use issuance::{Holder, Issuance, IssuanceOutcome, IssuanceStatus};
+pub use issuance::{
+    ASKED_BYTES_MAX, CONSENT_WAIT_SECONDS, CONVERSATION_GRANT_MAX, EXPIRED_KEPT, Holder, INDETERMINATE_KEPT, Issuance,
+    IssuanceOutcome, IssuanceStatus, OPEN_ISSUANCES_PER_CALLER_MAX, PAYMENT_BYTES_MAX, PAYMENT_CLAIM_KEPT,
+    PAYMENT_WAIT_SECONDS, REQUIREMENTS_MAX, SETTLE_TIME_MAX, VERIFIED_KEPT, VERIFY_TIME_MAX,
+};
 pub use ledger::{ENTRIES_PER_READ_MAX, Ledger};
 pub use lifecycle::{
     Attest, CHANGES_PER_READ_MAX, Lifecycle, LifecycleChange, LifecycleOutcome, STANDING_AGE_MAX, StoredLifecycleChange,

@@ -14,7 +14,9 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::audit::AUDIT_DAYS;
 use crate::idempotency::{ONCE_MAX, ONCE_PER_CALLER_MAX};
+use crate::issuance::{CONSENT_WAIT_SECONDS, OPEN_ISSUANCES_PER_CALLER_MAX, PAYMENT_WAIT_SECONDS};
 
 /// Callers that are remembered at once. Over it, those at rest are forgotten; a caller who is at
 /// its limit is kept.
@@ -59,6 +61,15 @@ pub struct LimitSettings {
     /// a proven subject, else a network address (an IPv6 /64 is one). Over it, requests that would keep
     /// more are refused.
     pub stored_bytes_per_caller: u64,
+    /// Consents of one caller that may be open at once, and as many payments: those that were asked for and whose
+    /// time is not over. Over it: too many requests.
+    pub open_issuances_per_caller_max: NonZeroU64,
+    /// Seconds in which a consent may be given after it was asked for.
+    pub consent_wait_seconds: NonZeroU64,
+    /// Seconds in which a payment may be made after it was asked for.
+    pub payment_wait_seconds: NonZeroU64,
+    /// Days for which the audit of refusals is kept.
+    pub audit_days: NonZeroU64,
 }
 
 impl Default for LimitSettings {
@@ -73,14 +84,22 @@ impl Default for LimitSettings {
             tasks_running_max: forecourt_core::limits::TASKS_RUNNING_MAX,
             tasks_per_caller_max: forecourt_core::limits::TASKS_RUNNING_PER_CALLER_MAX,
             queue_seconds: 5,
-            idempotency_keys_per_caller_max: NonZeroU64::new(ONCE_PER_CALLER_MAX).unwrap_or(NonZeroU64::MIN),
-            idempotency_keys_max: NonZeroU64::new(ONCE_MAX).unwrap_or(NonZeroU64::MIN),
+            idempotency_keys_per_caller_max: long(ONCE_PER_CALLER_MAX),
+            idempotency_keys_max: long(ONCE_MAX),
+            open_issuances_per_caller_max: long(OPEN_ISSUANCES_PER_CALLER_MAX),
+            consent_wait_seconds: long(CONSENT_WAIT_SECONDS),
+            payment_wait_seconds: long(PAYMENT_WAIT_SECONDS),
+            audit_days: long(AUDIT_DAYS),
         }
     }
 }
 
 fn nonzero(n: u32) -> NonZeroU32 {
     NonZeroU32::new(n).unwrap_or(NonZeroU32::MIN)
+}
+
+fn long(n: u64) -> NonZeroU64 {
+    NonZeroU64::new(n).unwrap_or(NonZeroU64::MIN)
 }
 
 /// The buckets of all callers.

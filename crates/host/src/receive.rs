@@ -6,7 +6,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use forecourt_contract::Dispatcher;
 use forecourt_core::limits::{HOPS_MAX, THREAD_TTL};
-use forecourt_core::policy::{Admitted, Objection};
+use forecourt_core::policy::Admitted;
 use forecourt_core::reply::refused;
 use forecourt_core::store::Notification;
 use forecourt_core::{
@@ -15,6 +15,7 @@ use forecourt_core::{
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::admit::{Passage, Passed, Refused};
 use crate::attachments::Attachments;
 use crate::authority::continued;
 use crate::begin::Request;
@@ -23,7 +24,7 @@ use crate::deliver::{DeliveryWakeup, Outbound};
 use crate::directory::{Directory, HostedAgent, Site};
 use crate::idempotency::Idempotency;
 use crate::in_flight::CallerKey;
-use crate::issuance::Holder;
+use crate::issuance::{Issuances, UsedUp};
 use crate::ledger::Ledger;
 use crate::lifecycle::{Attest, Lifecycle, LifecycleChange, LifecycleOutcome};
 use crate::limits::{LimitSettings, Throttle};
@@ -45,6 +46,8 @@ pub struct Host {
     pub(crate) contract: Arc<Dispatcher>,
     pub(crate) attachments: Attachments,
     pub(crate) limits: LimitSettings,
+    /// What callers were asked to do first, and did.
+    pub(crate) issuances: Arc<Issuances>,
     /// By what posts are made, and by what they are made once this host has taken over.
     pub(crate) outbound: Arc<ArcSwap<Outbound>>,
     pub(crate) own_outbound: Arc<Outbound>,
@@ -69,6 +72,8 @@ struct EnteredMessage {
     caller: CallerKey,
     /// Whether its conversation was kept before.
     is_known: bool,
+    /// The conversation that it came with, where nothing is kept of it.
+    unknown: Option<ThreadId>,
 }
 
 impl Host {
@@ -77,15 +82,32 @@ impl Host {
     /// A refusal is an answer; an [`Error`] is a fault, or a request that means nothing here.
     pub async fn receive(&self, message: Message, run: Run) -> Result<Reply, Error> {
         let via = message.received_via;
-        let EnteredMessage { resident, message, earlier, caller, is_known } = match self.enter(message, &run).await? {
-            Ok(entered) => entered,
-            Err(TurnedAway { resident, refusal }) => return Ok(self.refuse(&resident, via, *refusal)),
+        let EnteredMessage { resident, message, earlier, caller, is_known, unknown } =
+            match self.enter(message, &run).await? {
+                Ok(entered) => entered,
+                Err(TurnedAway { resident, refusal }) => return Ok(self.refuse(&resident, via, None, *refusal)),
+            };
+        let passage = Passage { resident: &resident, earlier: earlier.as_ref(), unknown, is_answered: true };
+        let verdict = match self.admit(&passage, message).await? {
+            Ok(passed) => self.fetch_and_use_up(&passage, passed).await?,
+            Err(refused) => Err(refused),
         };
-        let request = Box::new(Request::new(resident, &message, earlier, caller, is_known, &run));
-        match self.admit(&request.resident, message).await? {
-            Ok(admitted) => self.tasks.run(request, self.attachments.fetch(admitted).await?, run).await,
-            Err(refusal) if run.tells_of_refusals() => self.tasks.run_refusal(request, *refusal, run).await,
-            Err(refusal) => Ok(self.refuse(&request.resident, via, *refusal)),
+        let request = |message: &Message| {
+            Request::new(resident.clone(), message, earlier, caller, is_known, &run, &self.issuances)
+        };
+        match verdict {
+            Ok((admitted, used)) => {
+                let request = request(admitted.message());
+                self.tasks.run(Arc::new(request), admitted, used, run).await
+            }
+            Err(refused) if run.tells_of_refusals() => {
+                let request = Arc::new(request(&refused.message));
+                self.tasks.run_refusal(request, *refused.refusal, run).await
+            }
+            Err(refused) => {
+                let thread = refused.message.thread.filter(|_| refused.is_issued);
+                Ok(self.refuse(&resident, via, thread, *refused.refusal))
+            }
         }
     }
 
@@ -108,54 +130,52 @@ impl Host {
         };
         // On the heap, so that no step carries its size to the next.
         let message = continued(Box::new(message), earlier.as_ref());
-        let RecalledMessage { message, is_known } =
+        let RecalledMessage { message, is_known, unknown } =
             self.conversations.recall(&resident, message, earlier.as_ref()).await?;
         let session = message.thread.as_ref().filter(|_| is_known).map(ThreadId::key);
         let caller = self.tasks.in_flight.key(&message.sender, session);
-        Ok(Ok(EnteredMessage { resident, message, earlier, caller, is_known }))
+        Ok(Ok(EnteredMessage { resident, message, earlier, caller, is_known, unknown }))
     }
 
-    /// Holds a message against its agent's rules, and what they require against what was done.
-    async fn admit(
+    /// What an admitted message names by address, then what it passes by: nothing is used up for a message whose
+    /// attachments can't be had.
+    async fn fetch_and_use_up(
         &self,
-        resident: &HostedAgent,
-        message: Box<Message>,
-    ) -> Result<Result<Admitted, Box<PolicyPart>>, Error> {
-        match resident.policy.admit(resident.card.clone(), message, &[]).await {
-            Ok(admitted) => Ok(Ok(admitted)),
-            Err((_, Objection::Refused(refusal))) => Ok(Err(refusal)),
-            Err((message, Objection::Required(requirement))) => {
-                let holder = Holder {
-                    subject: message.sender.owner().map(str::to_owned),
-                    thread: message.thread.clone(),
-                    account: message.sender.account(),
-                };
-                Ok(Err(Box::new(self.issue(&requirement, resident.card.handle(), &holder, &message).await?)))
-            }
+        passage: &Passage<'_>,
+        passed: Passed,
+    ) -> Result<Result<(Admitted, Option<UsedUp>), Box<Refused>>, Error> {
+        let admitted = self.attachments.fetch(passed.admitted).await?;
+        match passed.uses.is_empty() {
+            true => Ok(Ok((admitted, None))),
+            // On the heap, since most messages need nothing of it.
+            false => Box::pin(self.use_up(passage, Passed { admitted, uses: passed.uses })).await,
         }
     }
 
     /// A message as its agent would be given it: what it names by address as bytes, after the limits and
-    /// the gate. For protocols that must know the bytes themselves.
+    /// the gate. For protocols that must know the bytes themselves. Uses up nothing, and takes no payment.
     ///
     /// Fails as [`Host::receive`] does. Inside is the refusal, if there is one.
     pub async fn with_attachments(&self, message: Message) -> Result<Result<Message, Box<PolicyPart>>, Error> {
-        let EnteredMessage { resident, message, .. } = match self.enter(message, &Run::without_task()).await? {
-            Ok(entered) => entered,
-            Err(TurnedAway { refusal, .. }) => return Ok(Err(refusal)),
-        };
-        match self.admit(&resident, message).await? {
-            Ok(admitted) => Ok(Ok(self.attachments.fetch(admitted).await?.into_message())),
-            Err(refusal) => Ok(Err(refusal)),
+        let EnteredMessage { resident, message, unknown, .. } =
+            match self.enter(message, &Run::without_task()).await? {
+                Ok(entered) => entered,
+                Err(TurnedAway { refusal, .. }) => return Ok(Err(refusal)),
+            };
+        let passage = Passage { resident: &resident, earlier: None, unknown, is_answered: false };
+        match self.admit(&passage, message).await? {
+            Ok(passed) => Ok(Ok(self.attachments.fetch(passed.admitted).await?.into_message())),
+            Err(refused) => Ok(Err(refused.refusal)),
         }
     }
 
-    fn refuse(&self, resident: &HostedAgent, via: Transport, refusal: PolicyPart) -> Reply {
+    fn refuse(&self, resident: &HostedAgent, via: Transport, thread: Option<ThreadId>, refusal: PolicyPart) -> Reply {
         self.metrics.ended(resident.card.handle(), via, refusal.kind());
         Reply {
             agent: resident.card.handle().clone(),
-            thread: None,
+            thread,
             task: None,
+            receipt: None,
             language: resident.card.language.clone(),
             events: refused(refusal),
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use forecourt_contract::Dispatcher;
 use forecourt_core::Error;
+use forecourt_core::policy::PaymentScheme;
 use forecourt_egress::Egress;
 
 use crate::attachments::Attachments;
@@ -35,6 +36,8 @@ pub struct HostParts {
     pub envelopes: HashMap<String, Envelope>,
     /// What carries the deliveries of protocols that do not post, by the protocol's name.
     pub couriers: HashMap<String, Arc<dyn Courier>>,
+    /// Ways to pay that it can check and settle.
+    pub schemes: Vec<Arc<dyn PaymentScheme>>,
 }
 
 impl Host {
@@ -48,7 +51,7 @@ impl Host {
     /// # Errors
     /// The store can't tell where the agents stand.
     pub async fn replaced_by(&self, parts: HostParts) -> Result<Arc<Host>, Error> {
-        let HostParts { site, directory, egress, limits, contract, operator, envelopes, couriers } = parts;
+        let HostParts { site, directory, egress, limits, contract, operator, envelopes, couriers, schemes } = parts;
         for agent in directory.iter() {
             self.lifecycle.state(agent.card.handle()).await?;
         }
@@ -61,6 +64,7 @@ impl Host {
             entropy: self.entropy.clone(),
             wakeup: self.wakeup.clone(),
         });
+        let issuances = Arc::new(self.issuances.replaced_by(site.clone(), limits.clone(), schemes));
         Ok(Arc::new(Host {
             site,
             directory,
@@ -79,6 +83,7 @@ impl Host {
             contract,
             attachments: Attachments { egress: egress.clone() },
             limits,
+            issuances,
             outbound: self.outbound.clone(),
             own_outbound: Arc::new(Outbound { egress, envelopes, couriers }),
             wakeup: self.wakeup.clone(),
@@ -92,8 +97,10 @@ impl Host {
         }))
     }
 
-    /// Has deliveries, which all hosts after one another have in common, be made by what this one says.
+    /// Has deliveries and the settling of payments, which all hosts after one another have in common, go on by what
+    /// this one says.
     pub fn take_over(&self) {
         self.outbound.store(self.own_outbound.clone());
+        self.issuances.take_over();
     }
 }

@@ -11,22 +11,37 @@ use std::time::Duration;
 
 use forecourt_core::reply::{GuardedReply, ReplyLimits, guard, once};
 use forecourt_core::{Admitted, Ending, Event, EventStream};
+use futures::future::BoxFuture;
 use futures::{FutureExt, Stream, StreamExt};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::directory::{HostedAgent, Site};
+use crate::begin::Request;
+use crate::demand;
+use crate::directory::Site;
+use crate::issuance::AnswerMark;
 
-/// Begins the agent's work under guard.
-pub(crate) fn run(resident: &HostedAgent, admitted: Admitted, site: &Arc<Site>) -> EventStream {
-    let agent = resident.agent.clone();
+/// Begins the agent's work under guard. `mark` is what its message was let through by, if by anything.
+pub(crate) fn run(
+    request: Arc<Request>,
+    admitted: Admitted,
+    mut mark: Option<AnswerMark>,
+    site: &Arc<Site>,
+) -> EventStream {
+    let (agent, time_max) = (request.resident.agent.clone(), request.resident.time_max);
+    if let Some(mark) = &mut mark {
+        mark.begin();
+    }
     let events = std::panic::catch_unwind(AssertUnwindSafe(|| agent.handle(admitted)));
-    let Ok(events) = events else { return once(crashed()) };
+    let events = events.unwrap_or_else(|_| once(crashed()));
     Box::pin(Running {
         events: guard(events, ReplyLimits::default()),
         begun: Instant::now(),
         deadline: None,
-        time_max: resident.time_max,
+        time_max,
         site: site.clone(),
+        request,
+        mark,
+        closing: None,
         ended: false,
     })
 }
@@ -38,6 +53,11 @@ struct Running {
     deadline: Option<Pin<Box<Sleep>>>,
     time_max: Duration,
     site: Arc<Site>,
+    request: Arc<Request>,
+    /// What its message was let through by, until the answer is at its end.
+    mark: Option<AnswerMark>,
+    /// What must be written down before the ending is told.
+    closing: Option<BoxFuture<'static, Ending>>,
     ended: bool,
 }
 
@@ -49,17 +69,45 @@ impl Stream for Running {
             return Poll::Ready(None);
         }
         let this = &mut *self;
-        let event = match this.events.poll_next_unpin(cx) {
-            Poll::Ready(event) => event.map(|event| checked(event, &this.site)),
-            Poll::Pending => {
-                let end = this.begun + this.time_max;
-                let deadline = this.deadline.get_or_insert_with(|| Box::pin(sleep_until(end)));
-                std::task::ready!(deadline.poll_unpin(cx));
-                Some(Event::Ending(too_slow(this.time_max)))
-            }
+        let event = match &mut this.closing {
+            Some(closing) => Some(Event::Ending(std::task::ready!(closing.poll_unpin(cx)))),
+            None => match this.events.poll_next_unpin(cx) {
+                Poll::Ready(event) => event,
+                Poll::Pending => {
+                    let end = this.begun + this.time_max;
+                    let deadline = this.deadline.get_or_insert_with(|| Box::pin(sleep_until(end)));
+                    std::task::ready!(deadline.poll_unpin(cx));
+                    Some(Event::Ending(too_slow(this.time_max)))
+                }
+            },
         };
+        if let Some(Event::Ending(ending)) = &event
+            && this.closing.is_none()
+            && (this.mark.is_some() || is_bare(ending))
+        {
+            this.closing = Some(close(this.request.clone(), this.mark.take(), ending.clone()).boxed());
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         this.ended = matches!(event, None | Some(Event::Ending(_)));
-        Poll::Ready(event)
+        Poll::Ready(event.map(|event| checked(event, &this.site)))
+    }
+}
+
+/// Whether an agent asks for something without a state of its own, so that the host has to give it one.
+fn is_bare(ending: &Ending) -> bool {
+    matches!(ending, Ending::Refused(part) if demand::is_bare(part))
+}
+
+/// What the end of an answer leaves behind in the ledger: that what it was let through by is used, and a state for
+/// what the agent asks for.
+async fn close(request: Arc<Request>, mark: Option<AnswerMark>, ending: Ending) -> Ending {
+    if let Some(mark) = mark {
+        mark.answered().await;
+    }
+    match ending {
+        Ending::Refused(part) if demand::is_bare(&part) => demand::issued(&request, *part).await,
+        ending => ending,
     }
 }
 

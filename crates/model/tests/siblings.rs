@@ -58,7 +58,7 @@ impl HostApi for Others {
         let agent = message.recipient.clone();
         let events = self.say[agent.as_str()]();
         self.sent.lock().unwrap().push(message);
-        async move { Ok(Reply { agent, thread: None, task: None, language: Language::english(), events: events? }) }
+        async move { Ok(Reply { agent, thread: None, task: None, receipt: None, language: Language::english(), events: events? }) }
             .boxed()
     }
 }
@@ -190,7 +190,7 @@ impl HostApi for Circle {
         async move {
             let handle = message.recipient.clone();
             let events = agent.handle(admitted(message).await);
-            Ok(Reply { agent: handle, thread: None, task: None, language: Language::english(), events })
+            Ok(Reply { agent: handle, thread: None, task: None, receipt: None, language: Language::english(), events })
         }
         .boxed()
     }

@@ -32,7 +32,7 @@ pub(crate) async fn receive(host: &Host, messages: Vec<Message>) -> Result<Reply
     let answers = async move { together(join_all(replies.into_iter().map(Reply::collect)).await) };
     let events: EventStream =
         Box::pin(futures::StreamExt::flatten(stream::once(async { stream::iter(answers.await) })));
-    Ok(Reply { agent, thread: None, task: None, language, events })
+    Ok(Reply { agent, thread: None, task: None, language, receipt: None, events })
 }
 
 /// What one agent found.

@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use crate::agent::AgentCard;
 use crate::message::Message;
 use crate::part::Part;
-use crate::policy::{Objection, Requirement};
+use crate::policy::{Objection, PolicyResolution, Requirement};
 
 /// What a rule says of a message.
 pub type RuleVerdict = Result<(), Objection>;
@@ -85,6 +85,13 @@ impl Admitted {
     #[must_use]
     pub fn with_parts(mut self, parts: Vec<Part>) -> Self {
         self.message.parts = parts;
+        self
+    }
+
+    /// The same admission with what was done about an earlier refusal: known once it was used up, after the gate.
+    #[must_use]
+    pub fn with_resolution(mut self, resolution: Option<Box<PolicyResolution>>) -> Self {
+        self.message.policy_resolution = resolution;
         self
     }
 

@@ -60,6 +60,47 @@ pub struct PaymentTerms {
     /// When the money is taken.
     #[serde(default)]
     pub charge: ChargeAt,
+    /// How credit is counted; needed with [`PaidFor::Credit`], and looked at nowhere else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credit: Option<Box<CreditTerms>>,
+}
+
+/// How credit is counted. Amounts are decimal strings in the smallest unit. PolicyPart F-7.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CreditTerms {
+    /// What is counted: the asset and its network, say. Credit of one unit pays nothing in another.
+    pub unit: String,
+    /// What one message costs.
+    pub per_turn: String,
+    /// What must be agreed to before anything is deducted; `None`: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caps: Option<DeductionCaps>,
+}
+
+/// The caps under which a person lets the host deduct: the scope of a consent. PolicyPart F-7.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeductionCaps {
+    /// At most so much for one message, in the smallest unit.
+    pub per_turn_max: String,
+    /// At most so much within a period.
+    pub period_max: String,
+    /// The period, counted by the calendar in UTC.
+    pub period: DeductionPeriod,
+    /// What a person reads before agreeing.
+    pub message: String,
+    /// Seconds for which the consent holds; for good when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lifetime_seconds: Option<u64>,
+}
+
+/// After what deductions are counted anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeductionPeriod {
+    /// A day.
+    Daily,
+    /// A month.
+    Monthly,
 }
 
 /// What one payment pays for.
@@ -98,6 +139,30 @@ impl Requirement {
                 json!({"kind": "payment_required", "accepted": payment.accepted, "covers": payment.covers})
             }
         }
+    }
+
+    /// What must be agreed to before credit may be deducted for this, if it is paid by credit and wants that. Its
+    /// scope has the caps. PolicyPart F-7.
+    pub fn deduction_consent(&self) -> Option<Self> {
+        let Demand::Payment(PaymentTerms { credit: Some(credit), covers: PaidFor::Credit, .. }) = &self.demand else {
+            return None;
+        };
+        let caps = credit.caps.as_ref()?;
+        let scope = json!({
+            "auto_deduct": true,
+            "unit": credit.unit,
+            "per_turn_max": caps.per_turn_max,
+            "period_max": caps.period_max,
+            "period": caps.period,
+        });
+        let Value::Object(scope) = scope else { return None };
+        Some(Self {
+            rule: self.rule.clone(),
+            title: None,
+            message: caps.message.clone(),
+            message_translations: BTreeMap::new(),
+            demand: Demand::Consent(ConsentTerms { scope, lifetime_seconds: caps.lifetime_seconds }),
+        })
     }
 
     /// The `kind` of the refusal that it becomes.

@@ -4,6 +4,7 @@ mod conversations;
 mod deliver;
 mod idempotency;
 mod invoke;
+mod issuance;
 mod lifecycle;
 mod limits;
 mod operator_queue;

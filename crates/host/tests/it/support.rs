@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_core::policy::PaymentScheme;
 use forecourt_core::{
     Agent, Domain, Handle, Message, MessageId, Part, Policy, Rule, Sender, Store, ThreadId, Timestamp,
 };
@@ -19,6 +20,7 @@ pub(crate) struct Setup {
     pub entropy: Arc<CountedEntropy>,
     pub limits: LimitSettings,
     pub rules: Vec<Arc<dyn Rule>>,
+    pub schemes: Vec<Arc<dyn PaymentScheme>>,
     pub remembers: bool,
     pub time_max: Duration,
     pub egress: EgressConfig,
@@ -36,6 +38,7 @@ impl Default for Setup {
             entropy: Arc::new(CountedEntropy::default()),
             limits: LimitSettings::default(),
             rules: Vec::new(),
+            schemes: Vec::new(),
             remembers: false,
             time_max: Duration::from_secs(120),
             egress: EgressConfig::default(),
@@ -58,6 +61,7 @@ impl Setup {
             .with_ambient(self.clock.clone(), self.entropy.clone());
         builder.envelopes = self.envelope.map(|envelope| ("test".to_owned(), envelope)).into_iter().collect();
         builder.operator = self.operator.clone();
+        builder.schemes = self.schemes.clone();
         builder.limits = self.limits.clone();
         builder.standings = self.standings.clone();
         builder.start(self.stop.clone()).await.unwrap()

@@ -1,0 +1,199 @@
+//! The gate, held against what was done: rules say what is required, and the ledger whether it was met.
+
+use forecourt_core::policy::{Admitted, Objection, PaymentFault};
+use forecourt_core::{Error, Message, PolicyPart, Task, ThreadId};
+
+use crate::directory::HostedAgent;
+use crate::issuance::{
+    Claimant, Finding, Holder, HolderKey, REQUIREMENTS_MAX, RequirementUse, Unmet, UsedUp, waits_for,
+};
+use crate::receive::Host;
+
+/// What a message is held against beside the rules of its agent.
+pub(crate) struct Passage<'a> {
+    pub(crate) resident: &'a HostedAgent,
+    /// The task that it goes on with.
+    pub(crate) earlier: Option<&'a Task>,
+    /// The conversation that it came with, where nothing is kept of it.
+    pub(crate) unknown: Option<ThreadId>,
+    /// Whether it comes to an answer, so that it may be paid for and what was done may be used up.
+    pub(crate) is_answered: bool,
+}
+
+/// A message that may pass.
+pub(crate) struct Passed {
+    pub(crate) admitted: Admitted,
+    /// What it passes by.
+    pub(crate) uses: Vec<RequirementUse>,
+}
+
+/// A message that may not.
+pub(crate) struct Refused {
+    pub(crate) message: Box<Message>,
+    pub(crate) refusal: Box<PolicyPart>,
+    /// Whether it is told by its conversation when it comes back.
+    pub(crate) is_issued: bool,
+}
+
+impl Host {
+    /// Holds a message against its agent's rules, and what they require against what was done.
+    pub(crate) async fn admit(
+        &self,
+        passage: &Passage<'_>,
+        message: Box<Message>,
+    ) -> Result<Result<Passed, Box<Refused>>, Error> {
+        let resumes = message.submission.is_some() || passage.earlier.is_some_and(|task| waits_for(task).is_some());
+        match passage.resident.policy.admit(passage.resident.card.clone(), message, &[]).await {
+            Ok(admitted) if !resumes => Ok(Ok(Passed { admitted, uses: Vec::new() })),
+            Ok(admitted) => Box::pin(self.meet(passage, Box::new(admitted.into_message()))).await,
+            Err((message, Objection::Refused(refusal))) => {
+                Ok(Err(Box::new(Refused { message, refusal, is_issued: false })))
+            }
+            // On the heap, since most messages need nothing of it.
+            Err((message, Objection::Required(_))) => Box::pin(self.meet(passage, message)).await,
+        }
+    }
+
+    /// Asks the rules again and again, each time with what is met, until they let the message pass or want
+    /// something that was not done.
+    async fn meet(
+        &self,
+        passage: &Passage<'_>,
+        mut message: Box<Message>,
+    ) -> Result<Result<Passed, Box<Refused>>, Error> {
+        self.find_thread(passage, &mut message).await?;
+        let (mut met, mut uses) = (Vec::new(), Vec::new());
+        let mut has_resumed = false;
+        while met.len() <= REQUIREMENTS_MAX {
+            let claimant = claimant(passage, &message);
+            let (finding, requirement) =
+                match passage.resident.policy.admit(passage.resident.card.clone(), message, &met).await {
+                    Err((message, Objection::Refused(refusal))) => {
+                        return Ok(Err(Box::new(Refused { message, refusal, is_issued: false })));
+                    }
+                    Err((refused, Objection::Required(requirement))) => {
+                        message = refused;
+                        (Some(self.issuances.meet(&requirement, &claimant, &mut message).await?), Some(requirement))
+                    }
+                    Ok(admitted) if has_resumed || uses.iter().any(is_issuance) => {
+                        return Ok(Ok(Passed { admitted, uses }));
+                    }
+                    Ok(admitted) => {
+                        // What was done is told to the agent, even where no rule wants it.
+                        (has_resumed, message) = (true, Box::new(admitted.into_message()));
+                        (self.issuances.resume(&claimant, &mut message).await?, None)
+                    }
+                };
+            match finding {
+                None => {}
+                Some(Finding::Met(one)) => {
+                    put_back(&mut message, &one);
+                    uses.push(*one);
+                    met.extend(requirement.map(|requirement| *requirement));
+                }
+                Some(Finding::Unmet(unmet)) => return self.refuse_unmet(passage, message, unmet).await.map(Err),
+            }
+        }
+        Err(Error::internal("rules that want ever new things"))
+    }
+
+    /// The conversation by which its caller is known. A token that nothing is kept of is taken back where a refusal
+    /// gave it; who has none gets one, so that it is known when it comes back.
+    async fn find_thread(
+        &self,
+        passage: &Passage<'_>,
+        message: &mut Message,
+    ) -> Result<(), Error> {
+        if let Some(thread) = &passage.unknown
+            && self.issuances.knows(&HolderKey::of_thread(thread), passage.resident.card.handle()).await?
+        {
+            message.thread = Some(thread.clone());
+        }
+        message.thread.get_or_insert_with(|| ThreadId::mint(&*self.entropy));
+        Ok(())
+    }
+
+    async fn refuse_unmet(
+        &self,
+        passage: &Passage<'_>,
+        message: Box<Message>,
+        unmet: Unmet,
+    ) -> Result<Box<Refused>, Error> {
+        let refusal = match unmet {
+            Unmet::Refused(refusal) => refusal,
+            Unmet::Ask(requirement, fault) => {
+                let claimant = claimant(passage, &message);
+                let refused = claimant.refused(&message);
+                let refusal = self.issuances.issue(&requirement, &passage.resident.card, refused).await?;
+                Box::new(with_fault(refusal, fault))
+            }
+        };
+        Ok(Box::new(Refused { message, refusal, is_issued: true }))
+    }
+
+    /// Uses up what lets a message pass, right before its agent is asked. Whoever loses a race for it is asked for
+    /// it anew.
+    pub(crate) async fn use_up(
+        &self,
+        passage: &Passage<'_>,
+        passed: Passed,
+    ) -> Result<Result<(Admitted, Option<UsedUp>), Box<Refused>>, Error> {
+        let Passed { admitted, uses } = passed;
+        if uses.is_empty() {
+            return Ok(Ok((admitted, None)));
+        }
+        let requirement = uses.iter().find_map(|one| one.requirement()).map(|wanted| Box::new(wanted.clone()));
+        match self.issuances.use_up(uses, admitted.message()).await? {
+            Some(mut used) => Ok(Ok((admitted.with_resolution(used.resolution.take()), Some(used)))),
+            None => {
+                let message = Box::new(admitted.into_message());
+                let unmet = match requirement {
+                    Some(requirement) => Unmet::Ask(requirement, None),
+                    None => return Err(Error::unavailable()),
+                };
+                Ok(Err(self.refuse_unmet(passage, message, unmet).await?))
+            }
+        }
+    }
+}
+
+fn is_issuance(one: &RequirementUse) -> bool {
+    one.issuance().is_some()
+}
+
+fn claimant<'a>(passage: &Passage<'a>, message: &Message) -> Claimant<'a> {
+    let holder = Holder {
+        subject: message.sender.owner().map(str::to_owned),
+        thread: message.thread.clone(),
+        account: message.sender.account(),
+    };
+    let subject = holder.subject.as_deref().map(HolderKey::of_subject);
+    let thread = holder.thread.as_ref().map(HolderKey::of_thread);
+    Claimant {
+        card: &passage.resident.card,
+        keys: subject.into_iter().chain(thread).collect(),
+        holder,
+        earlier: passage.earlier,
+        may_pay: passage.is_answered,
+    }
+}
+
+/// What was said before it was asked for something, where the message brings no words of its own.
+fn put_back(message: &mut Message, one: &RequirementUse) {
+    let Some(record) = one.issuance() else { return };
+    if message.parts.is_empty() {
+        message.parts.clone_from(&record.asked);
+        if message.language.is_none() {
+            message.language.clone_from(&record.language);
+        }
+    }
+}
+
+/// The refusal, with why the payment that came was not taken.
+fn with_fault(mut refusal: PolicyPart, fault: Option<PaymentFault>) -> PolicyPart {
+    if let Some(fault) = fault {
+        refusal.message = format!("{} {}", fault.message, refusal.message);
+        refusal.code = Some(format!("payment:{}", fault.code));
+    }
+    refusal
+}

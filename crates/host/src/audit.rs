@@ -1,0 +1,168 @@
+//! What was refused, and what came of it: an account for the operator, without content, states or secrets.
+//!
+//! Records wait in a queue and are written in batches: a refusal must stay cheap, and whoever is refused must not
+//! be able to slow the host down by it. What finds the queue full is counted and left out.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use forecourt_core::store::LedgerEntry;
+use forecourt_core::{Clock, Handle, Store, Timestamp};
+use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::conversations::after;
+
+/// The stream of the ledger in which batches of records are.
+pub const AUDIT_STREAM: &str = "audit";
+/// Days that records are kept, unless the operator says otherwise.
+pub const AUDIT_DAYS: u64 = 90;
+/// Records that wait to be written. Over it, further ones are dropped and counted.
+pub const AUDIT_QUEUE_MAX: usize = 4_096;
+/// Records in one entry of the stream.
+pub const AUDIT_BATCH_MAX: usize = 256;
+/// Characters of a name in a record.
+const NAME_CHARS_MAX: usize = 256;
+/// How long records wait for others to be written with.
+const WRITE_AFTER: Duration = Duration::from_millis(200);
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditRecord {
+    /// When.
+    pub at: Timestamp,
+    /// To whom the message was.
+    pub agent: Handle,
+    /// From whom: the proven subject, else the network, else empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub who: String,
+    /// Which rule wanted it, where one did.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub rule: String,
+    /// The kind of the refusal.
+    pub kind: String,
+    /// What came of it.
+    pub outcome: AuditOutcome,
+    /// The first eight hex digits of the hash of its state: they tell steps of one issuance from those of others,
+    /// and open nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// The protocol, where a message is what it came by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transport: Option<String>,
+    /// The request's own id, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
+    /// Records before this one that found no room.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dropped: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// What came of something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AuditOutcome {
+    /// A message was refused for good.
+    Refused,
+    /// Something was asked for first.
+    Issued,
+    /// A person agreed.
+    Verified,
+    /// A person said no.
+    Declined,
+    /// It was paid.
+    Paid,
+    /// A payment was refused, and nothing was taken.
+    PaymentRefused,
+    /// Nobody knows whether a payment was settled.
+    Unknown,
+    /// What was done was used, and the agent was asked.
+    Resumed,
+    /// Credit was deducted, and the agent was asked.
+    Deducted,
+    /// A state came too late.
+    Expired,
+    /// A state came that was used before.
+    Replayed,
+    /// A state came that is none of its caller's, or none at all.
+    Foreign,
+}
+
+/// Takes records, and never waits.
+#[derive(Clone)]
+pub(crate) struct Audit {
+    queue: mpsc::Sender<AuditRecord>,
+    dropped: Arc<AtomicU64>,
+}
+
+impl Audit {
+    /// An audit, and what has to be run so that it is written.
+    pub(crate) fn new() -> (Self, mpsc::Receiver<AuditRecord>) {
+        let (queue, records) = mpsc::channel(AUDIT_QUEUE_MAX);
+        (Self { queue, dropped: Arc::default() }, records)
+    }
+
+    /// Takes a record, if there is room.
+    pub(crate) fn record(&self, mut record: AuditRecord) {
+        for name in [&mut record.who, &mut record.rule] {
+            if let Some((end, _)) = name.char_indices().nth(NAME_CHARS_MAX) {
+                name.truncate(end);
+            }
+        }
+        record.dropped = self.dropped.swap(0, Ordering::Relaxed);
+        let dropped = record.dropped;
+        if self.queue.try_send(record).is_err() {
+            self.dropped.fetch_add(dropped + 1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Writes records in batches, until `stop`, and then what is left.
+pub(crate) async fn write(
+    mut records: mpsc::Receiver<AuditRecord>,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    kept: Duration,
+    stop: CancellationToken,
+) {
+    let mut batch = Vec::with_capacity(AUDIT_BATCH_MAX);
+    loop {
+        tokio::select! {
+            count = records.recv_many(&mut batch, AUDIT_BATCH_MAX) => if count == 0 { return },
+            () = stop.cancelled() => records.close(),
+        }
+        if !stop.is_cancelled() {
+            tokio::select! {
+                () = tokio::time::sleep(WRITE_AFTER) => {}
+                () = stop.cancelled() => records.close(),
+            }
+        }
+        while batch.len() < AUDIT_BATCH_MAX
+            && let Ok(record) = records.try_recv()
+        {
+            batch.push(record);
+        }
+        write_batch(&mut batch, &store, &clock, kept).await;
+    }
+}
+
+async fn write_batch(batch: &mut Vec<AuditRecord>, store: &Arc<dyn Store>, clock: &Arc<dyn Clock>, kept: Duration) {
+    if batch.is_empty() {
+        return;
+    }
+    let now = clock.now();
+    let written = match serde_json::to_value(std::mem::take(batch)) {
+        Ok(body) => store.append_entry(AUDIT_STREAM, LedgerEntry::new(body, now).until(after(now, kept)), None).await,
+        Err(error) => return tracing::error!(%error, "audit records could not be written"),
+    };
+    if let Err(error) = written {
+        tracing::warn!(%error, "audit records were not kept");
+    }
+}

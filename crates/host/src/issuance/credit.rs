@@ -1,0 +1,311 @@
+//! Prepaid credit: what was paid over the price of one message, and what is deducted from it. PolicyPart F-7.
+//!
+//! A ledger for each holder, agent and unit. Each entry has the running balance, so that the last one tells
+//! everything, and is written only if the one before is still the last. Amounts are whole numbers of the smallest
+//! unit, in decimal; nothing is ever rounded.
+
+use forecourt_core::policy::{CreditTerms, DeductionPeriod, Demand, PaidFor, Receipt, Requirement};
+use forecourt_core::store::{LedgerEntry, Span};
+use forecourt_core::{Error, Handle, Timestamp, ids};
+use serde::{Deserialize, Serialize};
+
+use super::limits::{CONVERSATION_GRANT_MAX, PAYMENT_CLAIM_KEPT, TRIES_MAX};
+use super::meet::{Claimant, Finding, Unmet};
+use super::record::{IssuanceRecord, RunMark};
+use super::streams::{HolderKey, Issuances, StateHash};
+use super::used::RequirementUse;
+use crate::conversations::after;
+
+/// Deductions of one holder whose answers are on their way at once.
+const OPEN_DEDUCTIONS_MAX: usize = 64;
+/// Entries that are looked through for a deposit that was made already.
+const DEPOSITS_READ_MAX: usize = 64;
+
+/// A credit after a step.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct CreditEntry {
+    /// What is left.
+    balance: Amount,
+    /// The period in which `spent` was, such as `2026-11`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    period: String,
+    /// What was deducted within it.
+    #[serde(default)]
+    spent: Amount,
+    /// Deductions whose answers are not whole yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    open: Vec<OpenDeduction>,
+    /// What this step was.
+    #[serde(default)]
+    step: CreditStep,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum CreditStep {
+    #[default]
+    Nothing,
+    Deposited {
+        amount: Amount,
+        /// The state that was paid for.
+        state: String,
+        /// Who paid, in the scheme's words.
+        payer: Option<String>,
+    },
+    Deducted(Amount),
+    Answered(Amount),
+    GivenBack(Amount),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct OpenDeduction {
+    id: String,
+    amount: Amount,
+    run: String,
+    at: Timestamp,
+}
+
+/// Whole units, as a decimal string on the outside.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct Amount(u128);
+
+impl Amount {
+    /// Digits and nothing else: no sign, no point, no spaces.
+    fn parse(text: &str) -> Option<Self> {
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| text.parse().ok().map(Self))?
+    }
+
+    fn plus(self, other: Self) -> Option<Self> {
+        self.0.checked_add(other.0).map(Self)
+    }
+
+    fn minus(self, other: Self) -> Option<Self> {
+        self.0.checked_sub(other.0).map(Self)
+    }
+}
+
+impl TryFrom<String> for Amount {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::parse(&text).ok_or_else(|| "not a whole number of units".to_owned())
+    }
+}
+
+impl From<Amount> for String {
+    fn from(amount: Amount) -> Self {
+        amount.0.to_string()
+    }
+}
+
+/// A deduction, before and after it was made.
+pub(crate) struct Deduction {
+    /// What it pays for.
+    pub(super) requirement: Requirement,
+    stream: String,
+    terms: CreditTerms,
+    amount: Amount,
+    kept: std::time::Duration,
+    id: String,
+}
+
+impl CreditEntry {
+    /// The entry as it stands in this run and at this time: deductions that a dead run left open are given back,
+    /// and a new period begins with nothing spent.
+    fn at(mut self, run: &RunMark, period: &str) -> Self {
+        if self.period != period {
+            (self.period, self.spent) = (period.to_owned(), Amount::default());
+        }
+        let is_dead = |one: &OpenDeduction| one.run != run.run && one.at < run.since;
+        let (dead, open): (Vec<_>, Vec<_>) = self.open.drain(..).partition(is_dead);
+        self.open = open;
+        for one in dead {
+            self.give_back(one.amount);
+        }
+        self
+    }
+
+    fn give_back(&mut self, amount: Amount) {
+        self.balance = self.balance.plus(amount).unwrap_or(self.balance);
+        self.spent = self.spent.minus(amount).unwrap_or_default();
+    }
+
+    /// Whether so much may be deducted: it is there, and within the caps.
+    fn allows(&self, amount: Amount, terms: &CreditTerms) -> bool {
+        let cap = |text: &str| Amount::parse(text).unwrap_or_default();
+        let within = terms.caps.as_ref().is_none_or(|caps| {
+            let spent = self.spent.plus(amount);
+            amount <= cap(&caps.per_turn_max) && spent.is_some_and(|spent| spent <= cap(&caps.period_max))
+        });
+        within && amount <= self.balance && self.open.len() < OPEN_DEDUCTIONS_MAX
+    }
+}
+
+impl Issuances {
+    /// Whether a claimant's credit pays for what is required. Before the first deduction its caps must be agreed to,
+    /// where they are wanted; over them it has to be paid. `None` where there is no credit to speak of.
+    pub(super) async fn from_credit(
+        &self,
+        requirement: &Requirement,
+        claimant: &Claimant<'_>,
+    ) -> Result<Option<Finding>, Error> {
+        let Some(terms) = credit_terms(requirement) else { return Ok(None) };
+        let Some(amount) = Amount::parse(&terms.per_turn) else { return Ok(None) };
+        for holder in &claimant.keys {
+            let stream = stream(holder, claimant.card.handle(), &terms.unit);
+            let (_, entry) = self.credit(&stream, terms).await?;
+            if !entry.allows(amount, terms) {
+                continue;
+            }
+            if let Some(consent) = requirement.deduction_consent()
+                && !self.is_granted(&consent, &claimant.keys, claimant.card.handle()).await?
+            {
+                return Ok(Some(Finding::Unmet(Unmet::Ask(Box::new(consent), None))));
+            }
+            let deduction = Deduction {
+                requirement: requirement.clone(),
+                kept: kept(holder),
+                stream,
+                terms: terms.clone(),
+                amount,
+                id: ids::uuid7(self.clock.now(), &*self.entropy),
+            };
+            return Ok(Some(Finding::Met(Box::new(RequirementUse::Credit(deduction)))));
+        }
+        Ok(None)
+    }
+
+    /// Deducts, if it is still there: `None` when it is not.
+    pub(super) async fn deduct(&self, deduction: Deduction) -> Result<Option<Deduction>, Error> {
+        for _ in 0..TRIES_MAX {
+            let (number, mut entry) = self.credit(&deduction.stream, &deduction.terms).await?;
+            let left = entry.balance.minus(deduction.amount).filter(|_| entry.allows(deduction.amount, &deduction.terms));
+            let (Some(left), Some(spent)) = (left, entry.spent.plus(deduction.amount)) else { return Ok(None) };
+            (entry.balance, entry.spent) = (left, spent);
+            let (run, at) = (self.run.run.clone(), self.clock.now());
+            entry.open.push(OpenDeduction { id: deduction.id.clone(), amount: deduction.amount, run, at });
+            entry.step = CreditStep::Deducted(deduction.amount);
+            if self.write_credit(&deduction.stream, &entry, deduction.kept, number).await? {
+                return Ok(Some(deduction));
+            }
+        }
+        Err(Error::unavailable())
+    }
+
+    /// Ends a deduction: its answer came to its end, or never began.
+    pub(super) async fn settle_deduction(&self, deduction: &Deduction, is_answered: bool) -> Result<(), Error> {
+        for _ in 0..TRIES_MAX {
+            let (number, mut entry) = self.credit(&deduction.stream, &deduction.terms).await?;
+            let Some(place) = entry.open.iter().position(|one| one.id == deduction.id) else { return Ok(()) };
+            let one = entry.open.remove(place);
+            entry.step = match is_answered {
+                true => CreditStep::Answered(one.amount),
+                false => {
+                    entry.give_back(one.amount);
+                    CreditStep::GivenBack(one.amount)
+                }
+            };
+            if self.write_credit(&deduction.stream, &entry, deduction.kept, number).await? {
+                return Ok(());
+            }
+        }
+        Err(Error::unavailable())
+    }
+
+    /// Adds what was paid over the price of one message, once for each state.
+    pub(super) async fn deposit(
+        &self,
+        hash: &StateHash,
+        record: &IssuanceRecord,
+        receipt: &Receipt,
+    ) -> Result<(), Error> {
+        let Some(terms) = credit_terms(&record.requirement) else { return Ok(()) };
+        let Some(holder) = record.holder().key() else { return Ok(()) };
+        let (Some(paid), Some(price)) = (Amount::parse(&receipt.amount), Amount::parse(&terms.per_turn)) else {
+            tracing::error!(agent = %record.agent, "a payment is in no whole units: nothing of it became credit");
+            return Ok(());
+        };
+        let Some(surplus) = paid.minus(price).filter(|surplus| *surplus > Amount::default()) else { return Ok(()) };
+        let stream = stream(&holder, &record.agent, &terms.unit);
+        let state = hash.as_str().to_owned();
+        for _ in 0..TRIES_MAX {
+            if self.has_deposit(&stream, &state).await? {
+                return Ok(());
+            }
+            let (number, mut entry) = self.credit(&stream, terms).await?;
+            entry.balance = entry.balance.plus(surplus).ok_or_else(|| Error::internal("a credit beyond all bounds"))?;
+            let payer = receipt.confirmation.payer.clone();
+            entry.step = CreditStep::Deposited { amount: surplus, state: state.clone(), payer };
+            if self.write_credit(&stream, &entry, kept(&holder), number).await? {
+                return Ok(());
+            }
+        }
+        Err(Error::unavailable())
+    }
+
+    async fn has_deposit(&self, stream: &str, state: &str) -> Result<bool, Error> {
+        let now = self.clock.now();
+        let newest = self.store.entries(stream, Span::Before(u64::MAX), DEPOSITS_READ_MAX, now).await?;
+        for (_, entry) in newest {
+            let entry: CreditEntry = serde_json::from_value(entry.body).map_err(Error::internal)?;
+            if matches!(&entry.step, CreditStep::Deposited { state: paid, .. } if paid == state) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    async fn credit(&self, stream: &str, terms: &CreditTerms) -> Result<(u64, CreditEntry), Error> {
+        let now = self.clock.now();
+        let newest = self.store.entries(stream, Span::Before(u64::MAX), 1, now).await?.into_iter().next();
+        let (number, entry) = match newest {
+            Some((number, entry)) => (number, serde_json::from_value(entry.body).map_err(Error::internal)?),
+            None => (0, CreditEntry::default()),
+        };
+        Ok((number, entry.at(&self.run, &period(terms, now))))
+    }
+
+    async fn write_credit(
+        &self,
+        stream: &str,
+        entry: &CreditEntry,
+        kept: std::time::Duration,
+        last: u64,
+    ) -> Result<bool, Error> {
+        let now = self.clock.now();
+        let body = serde_json::to_value(entry).map_err(Error::internal)?;
+        let entry = LedgerEntry::new(body, now).until(after(now, kept));
+        Ok(self.store.append_entry(stream, entry, Some(last)).await?.is_some())
+    }
+}
+
+/// How credit is counted for what is required, where it is paid by credit.
+fn credit_terms(requirement: &Requirement) -> Option<&CreditTerms> {
+    match &requirement.demand {
+        Demand::Payment(terms) if terms.covers == PaidFor::Credit => terms.credit.as_deref(),
+        Demand::Payment(_) | Demand::Consent(_) => None,
+    }
+}
+
+/// The period of the caps that a moment is in.
+fn period(terms: &CreditTerms, now: Timestamp) -> String {
+    let day = now.to_string();
+    // RFC 3339 begins with the date: 2026-11-23.
+    let len = match terms.caps.as_ref().map(|caps| caps.period) {
+        None => 0,
+        Some(DeductionPeriod::Daily) => 10,
+        Some(DeductionPeriod::Monthly) => 7,
+    };
+    day.get(..len).unwrap_or_default().to_owned()
+}
+
+/// How long a credit rests before it is forgotten.
+fn kept(holder: &HolderKey) -> std::time::Duration {
+    if holder.is_subject() { PAYMENT_CLAIM_KEPT } else { CONVERSATION_GRANT_MAX }
+}
+
+fn stream(holder: &HolderKey, agent: &Handle, unit: &str) -> String {
+    format!("credit:{agent}:{}:{unit}:{}", unit.len(), holder.as_str())
+}

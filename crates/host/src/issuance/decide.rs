@@ -1,0 +1,96 @@
+//! A person decides on the page of a consent, or says no to a payment. PolicyPart 3.3.4.
+
+use forecourt_core::policy::{Confirmation, ConsentConfirmation, ConsentTerms, Demand, PolicyResolution};
+use forecourt_core::{Error, StateToken, Timestamp};
+
+use super::limits::{EXPIRED_KEPT, TRIES_MAX, VERIFIED_KEPT};
+use super::record::IssuanceRecord;
+use super::streams::{Issuances, StateHash};
+use super::{IssuanceOutcome, IssuanceStatus};
+use crate::audit::AuditOutcome;
+use crate::conversations::after;
+use crate::digest::canonical_hash;
+
+/// Who this host says has verified something. PolicyPart 5.2.
+pub(super) const VERIFIED_BY: &str = "self";
+
+impl Issuances {
+    /// A person agrees. [`IssuanceOutcome::Late`] when it can't be done any more, also for what is no consent.
+    pub(crate) async fn accept(&self, state: &StateToken) -> Result<Option<IssuanceOutcome>, Error> {
+        let hash = StateHash::of(state);
+        for _ in 0..TRIES_MAX {
+            let Some((number, record)) = self.last(&hash).await? else { return Ok(None) };
+            let status = self.status(&record);
+            let Demand::Consent(terms) = &record.requirement.demand else {
+                return Ok(Some(IssuanceOutcome::Late(status)));
+            };
+            match status {
+                IssuanceStatus::Issued => {}
+                // Whoever sends the page's form twice has agreed once.
+                IssuanceStatus::Verified => return Ok(Some(IssuanceOutcome::Verified(None))),
+                status => return Ok(Some(IssuanceOutcome::Late(status))),
+            }
+            let verified = self.agreed(state, &record, terms)?;
+            if self.write(&hash, &verified, number).await?.is_some() {
+                futures::try_join!(self.mark(&hash, &verified), self.grant_consent(&verified))?;
+                self.note(&hash, &verified, AuditOutcome::Verified);
+                return Ok(Some(IssuanceOutcome::Verified(None)));
+            }
+        }
+        Err(Error::unavailable())
+    }
+
+    fn agreed(
+        &self,
+        state: &StateToken,
+        record: &IssuanceRecord,
+        terms: &ConsentTerms,
+    ) -> Result<IssuanceRecord, Error> {
+        let now = self.clock.now();
+        let expires_at = consent_end(terms, now);
+        let scope_hash = canonical_hash(&terms.scope)?;
+        let confirmation = Confirmation::ConsentRequired(ConsentConfirmation { scope_hash, expires_at });
+        Ok(self.verified(state, record, confirmation, now))
+    }
+
+    /// The step that says that it was done, and by what.
+    pub(super) fn verified(
+        &self,
+        state: &StateToken,
+        record: &IssuanceRecord,
+        confirmation: Confirmation,
+        now: Timestamp,
+    ) -> IssuanceRecord {
+        let resolution = PolicyResolution {
+            in_reply_to_state: state.clone(),
+            confirmation,
+            verified_by: VERIFIED_BY.to_owned(),
+        };
+        let step = record.step(IssuanceStatus::Verified, now, VERIFIED_KEPT + EXPIRED_KEPT);
+        IssuanceRecord { expires_at: after(now, VERIFIED_KEPT), resolution: Some(resolution), settling: None, ..step }
+    }
+
+    /// A person says no.
+    pub(crate) async fn decline(&self, state: &StateToken) -> Result<Option<IssuanceOutcome>, Error> {
+        let hash = StateHash::of(state);
+        for _ in 0..TRIES_MAX {
+            let Some((number, record)) = self.last(&hash).await? else { return Ok(None) };
+            match self.status(&record) {
+                IssuanceStatus::Issued => {}
+                IssuanceStatus::Declined => return Ok(Some(IssuanceOutcome::Declined)),
+                status => return Ok(Some(IssuanceOutcome::Late(status))),
+            }
+            let declined = record.step(IssuanceStatus::Declined, self.clock.now(), EXPIRED_KEPT);
+            if self.write(&hash, &declined, number).await?.is_some() {
+                self.note(&hash, &declined, AuditOutcome::Declined);
+                return Ok(Some(IssuanceOutcome::Declined));
+            }
+        }
+        Err(Error::unavailable())
+    }
+}
+
+/// When a consent that is given `now` stops holding; `None`: never.
+pub(super) fn consent_end(terms: &ConsentTerms, now: Timestamp) -> Option<Timestamp> {
+    terms.lifetime_seconds.map(|seconds| after(now, std::time::Duration::from_secs(seconds)))
+}

@@ -1,0 +1,95 @@
+//! What holds for more than one message: consents, and periods that are paid for.
+
+use std::time::Duration;
+
+use forecourt_core::policy::{Demand, PaidFor, Requirement};
+use forecourt_core::store::{LedgerEntry, Span};
+use forecourt_core::{Account, Error, Handle, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::decide::consent_end;
+use super::limits::CONVERSATION_GRANT_MAX;
+use super::record::IssuanceRecord;
+use super::streams::{HolderKey, Issuances};
+use crate::conversations::after;
+use crate::digest::canonical_hash;
+
+/// Something that holds until a moment.
+#[derive(Serialize, Deserialize)]
+struct Grant {
+    /// Until when; `None`: for good.
+    until: Option<Timestamp>,
+}
+
+impl Issuances {
+    /// Whether what is required holds for one of `holders` already: a consent that was given, a period that was
+    /// paid for.
+    pub(super) async fn is_granted(
+        &self,
+        requirement: &Requirement,
+        holders: &[HolderKey],
+        agent: &Handle,
+    ) -> Result<bool, Error> {
+        let name = match &requirement.demand {
+            Demand::Consent(terms) if terms.lifetime_seconds == Some(0) => return Ok(false),
+            Demand::Consent(terms) => canonical_hash(&terms.scope)?,
+            Demand::Payment(terms) if matches!(terms.covers, PaidFor::Period { .. }) => {
+                canonical_hash(&requirement.terms())?
+            }
+            Demand::Payment(_) => return Ok(false),
+        };
+        for holder in holders {
+            let now = self.clock.now();
+            let newest = self.store.entries(&stream(holder, agent, &name), Span::Before(u64::MAX), 1, now).await?;
+            let grant = newest.into_iter().next().map(|(_, entry)| serde_json::from_value::<Grant>(entry.body));
+            if let Some(grant) = grant
+                && grant.map_err(Error::internal)?.until.is_none_or(|until| until > now)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Lets a consent that was given hold for as long as its terms say.
+    pub(super) async fn grant_consent(&self, record: &IssuanceRecord) -> Result<(), Error> {
+        let Demand::Consent(terms) = &record.requirement.demand else { return Ok(()) };
+        if terms.lifetime_seconds == Some(0) {
+            return Ok(());
+        }
+        let name = canonical_hash(&terms.scope)?;
+        self.grant(record, &name, consent_end(terms, self.clock.now()), record.account.clone()).await
+    }
+
+    /// Lets a period that was paid for hold, from now on.
+    pub(super) async fn grant_period(&self, record: &IssuanceRecord) -> Result<(), Error> {
+        let Demand::Payment(terms) = &record.requirement.demand else { return Ok(()) };
+        let PaidFor::Period { seconds } = terms.covers else { return Ok(()) };
+        let until = after(self.clock.now(), Duration::from_secs(seconds));
+        self.grant(record, &record.terms, Some(until), Account::HOST).await
+    }
+
+    async fn grant(
+        &self,
+        record: &IssuanceRecord,
+        name: &str,
+        until: Option<Timestamp>,
+        account: Account,
+    ) -> Result<(), Error> {
+        let Some(holder) = record.holder().key() else { return Ok(()) };
+        let now = self.clock.now();
+        // A conversation of nobody in particular is left behind some day, and nothing tells when.
+        let kept = match record.subject {
+            Some(_) => until,
+            None => Some(until.unwrap_or(Timestamp::MAX).min(after(now, CONVERSATION_GRANT_MAX))),
+        };
+        let body = serde_json::to_value(Grant { until }).map_err(Error::internal)?;
+        let entry = LedgerEntry { expires_at: kept, ..LedgerEntry::new(body, now).on(account) };
+        self.store.append_entry(&stream(&holder, &record.agent, name), entry, None).await?;
+        Ok(())
+    }
+}
+
+fn stream(holder: &HolderKey, agent: &Handle, name: &str) -> String {
+    format!("granted:{agent}:{name}:{}", holder.as_str())
+}

@@ -1,0 +1,132 @@
+//! A requirement becomes a refusal with a state of its own. PolicyPart 3.3.3, 3.3.4.
+
+use std::time::Duration;
+
+use forecourt_core::policy::{Demand, RefusalKind, Requirement};
+use forecourt_core::{AgentCard, Error, Language, Part, PolicyPart, StateToken, TaskId};
+use serde_json::Value;
+
+use super::limits::EXPIRED_KEPT;
+use super::record::{IssuanceRecord, kept_parts};
+use super::streams::{Issuances, StateHash};
+use super::{Holder, IssuanceStatus};
+use crate::audit::AuditOutcome;
+use crate::conversations::after;
+use crate::digest::canonical_hash;
+
+/// The key of `data` under which a `payment_required` carries its state: PolicyPart has no field for it.
+pub(crate) const STATE_KEY: &str = "mentionable.state";
+/// What a caller with too many open ones is told to wait, in seconds.
+const RETRY_SECONDS: u64 = 60;
+
+/// What is kept of the message that a refusal answers.
+pub(crate) struct RefusedMessage<'a> {
+    pub(crate) holder: Holder,
+    pub(crate) task: Option<TaskId>,
+    pub(crate) parts: &'a [Part],
+    pub(crate) language: Option<&'a Language>,
+}
+
+impl Issuances {
+    /// The refusal that asks for `requirement`, with a new state in it: written down before anybody sees it. Too
+    /// many requests when its caller has [`crate::LimitSettings::open_issuances_per_caller_max`] open already.
+    pub(crate) async fn issue(
+        &self,
+        requirement: &Requirement,
+        card: &AgentCard,
+        refused: RefusedMessage<'_>,
+    ) -> Result<PolicyPart, Error> {
+        Ok(self.issue_known(requirement, card, refused).await?.1)
+    }
+
+    /// [`Self::issue`], with the state for the host itself. `None` where there are too many.
+    pub(super) async fn issue_known(
+        &self,
+        requirement: &Requirement,
+        card: &AgentCard,
+        refused: RefusedMessage<'_>,
+    ) -> Result<(Option<StateToken>, PolicyPart), Error> {
+        let now = self.clock.now();
+        let expires_at = after(now, self.wait(requirement));
+        if !self.count(requirement.kind(), &refused.holder.account, expires_at).await? {
+            return Ok((None, self.too_many()));
+        }
+        let state = StateToken::mint(&*self.entropy);
+        let record = IssuanceRecord {
+            status: IssuanceStatus::Issued,
+            terms: canonical_hash(&requirement.terms())?,
+            requirement: requirement.clone(),
+            agent: card.handle().clone(),
+            subject: refused.holder.subject,
+            thread: refused.holder.thread,
+            task: refused.task,
+            account: refused.holder.account,
+            asked: kept_parts(refused.parts),
+            language: refused.language.cloned(),
+            issued_at: now,
+            expires_at,
+            kept_until: after(expires_at, EXPIRED_KEPT),
+            resolution: None,
+            receipt: None,
+            settling: None,
+            used: None,
+        };
+        let hash = StateHash::of(&state);
+        // At once, so that the store commits them together.
+        let (written, marked) = futures::join!(self.write(&hash, &record, 0), self.mark(&hash, &record));
+        marked?;
+        written?.ok_or_else(Error::unavailable)?;
+        self.note(&hash, &record, AuditOutcome::Issued);
+        let part = self.refusal(requirement, card, &state);
+        Ok((Some(state), part))
+    }
+
+    /// How long it may take to do what is required.
+    fn wait(&self, requirement: &Requirement) -> Duration {
+        Duration::from_secs(match requirement.demand {
+            Demand::Consent(_) => self.limits.consent_wait_seconds.get(),
+            Demand::Payment(_) => self.limits.payment_wait_seconds.get(),
+        })
+    }
+
+    fn refusal(&self, requirement: &Requirement, card: &AgentCard, state: &StateToken) -> PolicyPart {
+        let page = |name: &str| self.site.url(&format!("/{name}/{}", state.expose()));
+        let part = match &requirement.demand {
+            Demand::Consent(_) => {
+                // The page leads back to where a person talks to the agent, with the state added.
+                let return_to = self.site.url(&format!("/~{}", card.handle()));
+                let kind = RefusalKind::ConsentRequired { state: state.expose().to_owned(), return_to };
+                PolicyPart { url: Some(page("consent")), ..PolicyPart::new(kind, requirement.message.clone()) }
+            }
+            Demand::Payment(terms) => {
+                let kind = RefusalKind::PaymentRequired { accepted_payments: terms.accepted.clone() };
+                let mut part =
+                    PolicyPart { url: Some(page("pay")), ..PolicyPart::new(kind, requirement.message.clone()) };
+                part.data.insert(STATE_KEY.to_owned(), Value::from(state.expose()));
+                part
+            }
+        };
+        let (title, message_translations) = (requirement.title.clone(), requirement.message_translations.clone());
+        PolicyPart { title, message_translations, ..part }
+    }
+
+    fn too_many(&self) -> PolicyPart {
+        let max = self.limits.open_issuances_per_caller_max;
+        let kind = RefusalKind::TooManyRequests { retry_after_seconds: Some(RETRY_SECONDS) };
+        let message = format!(
+            "You have {max} consents or payments open, as many as one caller may (limits.open_issuances_per_caller_max). \
+             Finish one of them, or try again in {RETRY_SECONDS} s."
+        );
+        PolicyPart { code: Some("mentionable:rate_limited".to_owned()), ..PolicyPart::new(kind, message) }
+    }
+}
+
+/// The state that a refusal carries, if it is one that asks for something.
+pub(crate) fn state_of(part: &PolicyPart) -> Option<StateToken> {
+    match &part.kind {
+        RefusalKind::ConsentRequired { state, .. } => StateToken::parse(state),
+        RefusalKind::PaymentRequired { .. } => part.data.get(STATE_KEY)?.as_str().and_then(StateToken::parse),
+        _ => None,
+    }
+}
+

@@ -1,0 +1,232 @@
+//! What is required, held against what was done: the steps of sheet 9.5, in the order in which nobody is asked
+//! twice, or charged for what is paid for.
+
+use std::sync::Arc;
+
+use forecourt_core::policy::{Demand, PaymentFault, RefusalKind, Requirement};
+use forecourt_core::{AgentCard, Error, Message, PolicyPart, StateToken, Task};
+
+use super::issue::{RefusedMessage, state_of};
+use super::record::IssuanceRecord;
+use super::streams::{HolderKey, Issuances, StateHash};
+use super::used::RequirementUse;
+use super::{Holder, IssuanceOutcome, IssuanceStatus};
+use crate::audit::AuditOutcome;
+use crate::digest::canonical_hash;
+
+/// When to come back while a settlement is being asked about, in seconds.
+const INDETERMINATE_RETRY_SECONDS: u64 = 30;
+
+/// Who wants something of which agent.
+pub(crate) struct Claimant<'a> {
+    pub(crate) card: &'a AgentCard,
+    pub(crate) holder: Holder,
+    /// By what it may be known, the surest first.
+    pub(crate) keys: Vec<HolderKey>,
+    /// The task that it goes on with.
+    pub(crate) earlier: Option<&'a Task>,
+    /// Whether a payment that it brings may be taken now.
+    pub(crate) may_pay: bool,
+}
+
+/// What came of holding a requirement against what was done.
+pub(crate) enum Finding {
+    /// It is met, by this.
+    Met(Box<RequirementUse>),
+    /// It is not, and something else comes first: an offer, or a refusal with its reason.
+    Unmet(Unmet),
+}
+
+/// Why it is not met.
+pub(crate) enum Unmet {
+    /// Nothing was done yet: this is to be asked for.
+    Ask(Box<Requirement>, Option<PaymentFault>),
+    /// Not now, whatever is done.
+    Refused(Box<PolicyPart>),
+}
+
+impl Issuances {
+    /// Holds `requirement` against what its caller did. Words that were said before it was asked for something
+    /// are put back into a `message` that brings none of its own.
+    pub(crate) async fn meet(
+        self: &Arc<Self>,
+        requirement: &Requirement,
+        claimant: &Claimant<'_>,
+        message: &mut Message,
+    ) -> Result<Finding, Error> {
+        let terms = canonical_hash(&requirement.terms())?;
+        let submitted = self.submitted(claimant, message).await?.filter(|(.., record)| record.terms == terms);
+        if let Some((state, number, record)) = submitted {
+            match self.status(&record) {
+                IssuanceStatus::Verified => return Ok(met(state, number, record)),
+                IssuanceStatus::Indeterminate => return Ok(Finding::Unmet(Unmet::Refused(indeterminate()))),
+                _ => {}
+            }
+        }
+        for key in &claimant.keys {
+            if let Some(finding) = self.found(key, claimant, &terms).await? {
+                return Ok(finding);
+            }
+        }
+        if self.is_granted(requirement, &claimant.keys, claimant.card.handle()).await? {
+            return Ok(Finding::Met(Box::new(RequirementUse::Granted)));
+        }
+        let asked_for = match self.from_credit(requirement, claimant).await? {
+            Some(Finding::Unmet(Unmet::Ask(asked_for, fault))) => Finding::Unmet(Unmet::Ask(asked_for, fault)),
+            Some(finding) => return Ok(finding),
+            None => Finding::Unmet(Unmet::Ask(Box::new(requirement.clone()), None)),
+        };
+        match self.paid_now(requirement, &terms, claimant, message).await? {
+            Some(finding) => Ok(finding),
+            None => Ok(asked_for),
+        }
+    }
+
+    /// What was done about a state that no rule asks for: an agent's own refusal, say, or one of a rule that is
+    /// content by now. `None` when there is nothing to use.
+    pub(crate) async fn resume(
+        self: &Arc<Self>,
+        claimant: &Claimant<'_>,
+        message: &mut Message,
+    ) -> Result<Option<Finding>, Error> {
+        let Some((state, number, record)) = self.submitted(claimant, message).await? else { return Ok(None) };
+        match self.status(&record) {
+            IssuanceStatus::Verified => Ok(Some(met(state, number, record))),
+            IssuanceStatus::Indeterminate => Ok(Some(Finding::Unmet(Unmet::Refused(indeterminate())))),
+            IssuanceStatus::Issued => self.paid_now(&record.requirement, &record.terms, claimant, message).await,
+            IssuanceStatus::Consumed | IssuanceStatus::Declined | IssuanceStatus::Expired => Ok(None),
+        }
+    }
+
+    /// The issuance of the state that a message brings, or that its task waits for, if it is this claimant's.
+    /// None is treated like any other that is of no use: who asks learns nothing.
+    async fn submitted(
+        &self,
+        claimant: &Claimant<'_>,
+        message: &Message,
+    ) -> Result<Option<(StateToken, u64, IssuanceRecord)>, Error> {
+        let named = message.submission.as_ref().and_then(|submission| submission.state.clone());
+        let Some(state) = named.or_else(|| claimant.earlier.and_then(waits_for)) else { return Ok(None) };
+        let hash = StateHash::of(&state);
+        let last = self.last(&hash).await?.filter(|(_, record)| is_of(record, claimant));
+        let Some((number, record)) = last else {
+            self.note_message(&hash, None, claimant, message, AuditOutcome::Foreign);
+            return Ok(None);
+        };
+        match self.status(&record) {
+            IssuanceStatus::Consumed => {
+                self.note_message(&hash, Some(&record), claimant, message, AuditOutcome::Replayed)
+            }
+            IssuanceStatus::Expired => {
+                self.note_message(&hash, Some(&record), claimant, message, AuditOutcome::Expired)
+            }
+            _ => {}
+        }
+        Ok(Some((state, number, record)))
+    }
+
+    /// Something of the same terms that a holder did and has not used yet; a refusal while nobody knows whether it
+    /// was done, since a second offer would be a second charge.
+    async fn found(&self, key: &HolderKey, claimant: &Claimant<'_>, terms: &str) -> Result<Option<Finding>, Error> {
+        let marks = self.marks(key, claimant.card.handle()).await?;
+        let of_these_terms = marks.into_iter().filter(|mark| mark.terms == terms);
+        for mark in of_these_terms {
+            if !matches!(mark.status, IssuanceStatus::Verified | IssuanceStatus::Indeterminate) {
+                continue;
+            }
+            let Some((number, record)) = self.last(&mark.state).await? else { continue };
+            match self.status(&record) {
+                IssuanceStatus::Verified => {
+                    let Some(resolution) = &record.resolution else { continue };
+                    return Ok(Some(met(resolution.in_reply_to_state.clone(), number, record)));
+                }
+                IssuanceStatus::Indeterminate => return Ok(Some(Finding::Unmet(Unmet::Refused(indeterminate())))),
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Takes the payment that a message brings, for the offer of its state if that is open, else for a new one.
+    async fn paid_now(
+        self: &Arc<Self>,
+        requirement: &Requirement,
+        terms: &str,
+        claimant: &Claimant<'_>,
+        message: &mut Message,
+    ) -> Result<Option<Finding>, Error> {
+        if !claimant.may_pay || !matches!(requirement.demand, Demand::Payment(_)) {
+            return Ok(None);
+        }
+        // One payment, one try: of what comes after it, it pays nothing.
+        let Some(payment) = message.submission.as_mut().and_then(|submission| submission.payment.take()) else {
+            return Ok(None);
+        };
+        let open = self.submitted(claimant, message).await?;
+        let open =
+            open.filter(|(.., record)| record.terms == terms && self.status(record) == IssuanceStatus::Issued);
+        let state = match open {
+            Some((state, ..)) => state,
+            None => match self.issue_known(requirement, claimant.card, claimant.refused(message)).await? {
+                (Some(state), _) => state,
+                (None, refusal) => return Ok(Some(Finding::Unmet(Unmet::Refused(Box::new(refusal))))),
+            },
+        };
+        let outcome = self.pay(&state, &payment).await?;
+        Ok(Some(match outcome {
+            Some(IssuanceOutcome::Verified(_)) => match self.last(&StateHash::of(&state)).await? {
+                Some((number, record)) => met(state, number, record),
+                None => return Err(Error::unavailable()),
+            },
+            Some(IssuanceOutcome::Late(IssuanceStatus::Indeterminate)) => {
+                Finding::Unmet(Unmet::Refused(indeterminate()))
+            }
+            Some(IssuanceOutcome::Refused(fault)) => {
+                Finding::Unmet(Unmet::Ask(Box::new(requirement.clone()), Some(fault)))
+            }
+            Some(IssuanceOutcome::Late(_) | IssuanceOutcome::Declined) | None => {
+                Finding::Unmet(Unmet::Ask(Box::new(requirement.clone()), None))
+            }
+        }))
+    }
+}
+
+impl Claimant<'_> {
+    /// What is kept of its message when it is refused.
+    pub(crate) fn refused<'a>(&self, message: &'a Message) -> RefusedMessage<'a> {
+        RefusedMessage {
+            holder: Holder { thread: message.thread.clone(), ..self.holder.clone() },
+            task: self.earlier.map(|task| task.id.clone()),
+            parts: &message.parts,
+            language: message.language.as_ref(),
+        }
+    }
+}
+
+/// Whether an issuance is for this agent, and this claimant's to use. A subject's is its alone; any other belongs
+/// to its conversation.
+fn is_of(record: &IssuanceRecord, claimant: &Claimant<'_>) -> bool {
+    let key = record.holder().key();
+    record.agent == *claimant.card.handle() && key.is_some_and(|key| claimant.keys.contains(&key))
+}
+
+/// The state that a task waits for.
+pub(crate) fn waits_for(task: &Task) -> Option<StateToken> {
+    match &task.outcome.as_ref()?.ending {
+        forecourt_core::Ending::Refused(part) => state_of(part),
+        _ => None,
+    }
+}
+
+fn met(state: StateToken, number: u64, record: IssuanceRecord) -> Finding {
+    let hash = StateHash::of(&state);
+    Finding::Met(Box::new(RequirementUse::Issuance { hash, number, record: Box::new(record) }))
+}
+
+/// Nobody knows whether it was paid: neither a failure nor a reason to offer it again. Sheet 9.5, step 5.
+fn indeterminate() -> Box<PolicyPart> {
+    let kind = RefusalKind::ServiceUnavailable { retry_after_seconds: Some(INDETERMINATE_RETRY_SECONDS) };
+    let message = "Your payment is still being settled. Nothing more is charged; try again in a moment.";
+    let part = PolicyPart::new(kind, message);
+    Box::new(PolicyPart { code: Some("mentionable:payment_indeterminate".to_owned()), ..part })
+}

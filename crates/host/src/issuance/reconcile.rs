@@ -1,0 +1,129 @@
+//! Settlements of which nobody knows what came of them: asked about again until somebody does.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_core::Error;
+use forecourt_core::policy::{Demand, Settlement};
+use forecourt_core::store::{LedgerEntry, Span};
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use super::IssuanceStatus;
+use super::limits::{INDETERMINATE_KEPT, SETTLE_TIME_MAX};
+use super::streams::{Issuances, StateHash};
+use crate::conversations::after;
+use crate::ledger::ENTRIES_PER_READ_MAX;
+
+/// The list of what was ever indeterminate.
+const LIST: &str = "issuances-indeterminate";
+/// How long the first wait is, and the longest.
+const WAIT_MIN: Duration = Duration::from_secs(5);
+const WAIT_MAX: Duration = Duration::from_secs(10 * 60);
+/// Settlements that are asked about at once.
+const WATCHED_MAX: usize = 10_000;
+
+/// One that is asked about.
+pub(super) struct WatchedSettlement {
+    hash: StateHash,
+    due: Instant,
+    wait: Duration,
+}
+
+impl Issuances {
+    /// Puts an issuance on the list, before it is indeterminate, so that whoever starts next finds it.
+    pub(super) async fn list_indeterminate(&self, hash: &StateHash) -> Result<(), Error> {
+        let now = self.clock.now();
+        let body = serde_json::to_value(hash).map_err(Error::internal)?;
+        self.store.append_entry(LIST, LedgerEntry::new(body, now).until(after(now, INDETERMINATE_KEPT)), None).await?;
+        Ok(())
+    }
+
+    /// Has [`Self::reconcile`] ask about it.
+    pub(super) fn watch(&self, hash: &StateHash) {
+        let mut watched = self.desk.watched.lock();
+        if watched.len() < WATCHED_MAX && watched.iter().all(|other| other.hash != *hash) {
+            watched.push(WatchedSettlement { hash: hash.clone(), due: Instant::now() + WAIT_MIN, wait: WAIT_MIN });
+            self.desk.news.notify_one();
+        }
+    }
+
+    /// Finds what an earlier run left indeterminate; gives how many there are.
+    pub(crate) async fn recover(&self) -> Result<usize, Error> {
+        let (mut after, mut found) = (0, 0);
+        loop {
+            let page = self.store.entries(LIST, Span::After(after), ENTRIES_PER_READ_MAX, self.clock.now()).await?;
+            let Some((last, _)) = page.last() else { return Ok(found) };
+            after = *last;
+            for (_, entry) in page {
+                let hash: StateHash = serde_json::from_value(entry.body).map_err(Error::internal)?;
+                let last = self.last(&hash).await?;
+                if last.is_some_and(|(_, record)| self.status(&record) == IssuanceStatus::Indeterminate) {
+                    self.watch(&hash);
+                    found += 1;
+                }
+            }
+        }
+    }
+
+    /// Asks what came of settlements, each with longer and longer waits, until `stop`.
+    pub(crate) async fn reconcile(self: Arc<Self>, stop: CancellationToken) {
+        loop {
+            let next = self.desk.watched.lock().iter().map(|watched| watched.due).min();
+            let due = async {
+                match next {
+                    Some(due) => sleep_until(due).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = due => self.ask_due().await,
+                () = self.desk.news.notified() => {}
+                () = stop.cancelled() => return,
+            }
+        }
+    }
+
+    async fn ask_due(&self) {
+        let now = Instant::now();
+        let due: Vec<WatchedSettlement> = self.desk.watched.lock().extract_if(.., |one| one.due <= now).collect();
+        for mut one in due {
+            match self.ask(&one.hash).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    one.wait = (one.wait * 2).min(WAIT_MAX);
+                    one.due = Instant::now() + one.wait;
+                    self.desk.watched.lock().push(one);
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "what came of a settlement was not found out");
+                    one.due = Instant::now() + one.wait;
+                    self.desk.watched.lock().push(one);
+                }
+            }
+        }
+    }
+
+    /// Asks once; whether there is nothing left to ask.
+    async fn ask(&self, hash: &StateHash) -> Result<bool, Error> {
+        let Some((number, record)) = self.last(hash).await? else { return Ok(true) };
+        let (Some(settling), Demand::Payment(terms)) = (&record.settling, &record.requirement.demand) else {
+            return Ok(true);
+        };
+        if record.status != IssuanceStatus::Indeterminate {
+            return Ok(true);
+        }
+        let schemes = self.desk.schemes.load();
+        let scheme = schemes.iter().find(|scheme| scheme.family() == settling.family);
+        let (Some(scheme), Some(offer)) = (scheme, terms.accepted.get(settling.offer)) else { return Ok(false) };
+        let payment = settling.payment(scheme.family());
+        let settled = tokio::time::timeout(SETTLE_TIME_MAX, scheme.reconcile(offer, &payment)).await;
+        match settled {
+            Ok(settlement @ (Settlement::Settled(_) | Settlement::Refused(_))) => {
+                self.conclude(hash, &record, number, settlement).await?;
+                Ok(true)
+            }
+            Ok(Settlement::Unknown(_)) | Err(_) => Ok(false),
+        }
+    }
+}

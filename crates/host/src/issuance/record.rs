@@ -1,0 +1,156 @@
+//! One step of an issuance as it is written: all that is known by then, so that the last entry of its stream
+//! tells everything.
+
+use std::time::Duration;
+
+use forecourt_core::policy::{Demand, PaymentSubmission, PolicyResolution, Requirement};
+use forecourt_core::store::LedgerEntry;
+use forecourt_core::{Account, Error, Handle, Language, Part, StateToken, TaskId, ThreadId, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Holder, Issuance, IssuanceStatus};
+use crate::conversations::after;
+
+/// An issuance after a step.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct IssuanceRecord {
+    pub(super) status: IssuanceStatus,
+    pub(crate) requirement: Requirement,
+    /// The hash of the requirement's terms.
+    pub(super) terms: String,
+    pub(super) agent: Handle,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) subject: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) thread: Option<ThreadId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) task: Option<TaskId>,
+    /// Whose bytes the further steps count towards.
+    pub(super) account: Account,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) asked: Vec<Part>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) language: Option<Language>,
+    pub(super) issued_at: Timestamp,
+    /// When it is of no use any more, where it stands now.
+    pub(super) expires_at: Timestamp,
+    /// When all entries so far are forgotten. Never earlier than for the step before: of a use that is forgotten,
+    /// nothing may be left to use.
+    pub(super) kept_until: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) resolution: Option<PolicyResolution>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) receipt: Option<Map<String, Value>>,
+    /// What is being settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) settling: Option<Settling>,
+    /// What used it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) used: Option<IssuanceUse>,
+}
+
+/// A payment on its way: kept so that somebody can ask what came of it. A bearer of money.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Settling {
+    /// Names it in the ledger too, so that whoever reads it knows the state that it is told of.
+    pub(super) state: StateToken,
+    pub(super) family: String,
+    pub(super) payload: Map<String, Value>,
+    /// Which of the offers it means.
+    pub(super) offer: usize,
+    pub(super) fingerprint: String,
+}
+
+/// One use.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct IssuanceUse {
+    /// The run of the host that answered.
+    pub(super) run: String,
+    pub(super) at: Timestamp,
+    /// Whether the answer came to its end.
+    #[serde(default)]
+    pub(super) is_answered: bool,
+}
+
+/// Which run of the host looks at it, and since when it runs.
+#[derive(Debug, Clone)]
+pub(super) struct RunMark {
+    pub(super) run: String,
+    pub(super) since: Timestamp,
+}
+
+impl IssuanceRecord {
+    /// Where it stands at `now`, seen by a run of the host.
+    ///
+    /// What was used by a run that died before its answer was whole may be used again: it was paid once, and is
+    /// answered once. A run before this one is dead, since a store has one host.
+    pub(super) fn status(&self, run: &RunMark, now: Timestamp) -> IssuanceStatus {
+        let is_over = self.expires_at <= now;
+        match self.status {
+            IssuanceStatus::Consumed if self.was_cut_off(run) && !is_over => IssuanceStatus::Verified,
+            IssuanceStatus::Issued | IssuanceStatus::Verified if is_over => IssuanceStatus::Expired,
+            status => status,
+        }
+    }
+
+    fn was_cut_off(&self, run: &RunMark) -> bool {
+        self.used.as_ref().is_some_and(|used| !used.is_answered && used.run != run.run && used.at < run.since)
+    }
+
+    /// The next step, which is remembered for so long at least.
+    pub(super) fn step(&self, status: IssuanceStatus, now: Timestamp, kept: Duration) -> Self {
+        Self { status, kept_until: self.kept_until.max(after(now, kept)), ..self.clone() }
+    }
+
+    /// The entry that says so.
+    pub(super) fn entry(&self, now: Timestamp) -> Result<LedgerEntry, Error> {
+        let body = serde_json::to_value(self).map_err(Error::internal)?;
+        // What was paid for must not fail for want of the payer's room.
+        let is_payers = matches!(self.requirement.demand, Demand::Consent(_)) || self.status == IssuanceStatus::Issued;
+        let account = if is_payers { self.account.clone() } else { Account::HOST };
+        Ok(LedgerEntry::new(body, now).until(self.kept_until).on(account))
+    }
+
+    /// Whose it is.
+    pub(super) fn holder(&self) -> Holder {
+        Holder { subject: self.subject.clone(), thread: self.thread.clone(), account: self.account.clone() }
+    }
+
+    pub(super) fn into_issuance(self, run: &RunMark, now: Timestamp) -> Issuance {
+        Issuance {
+            status: self.status(run, now),
+            requirement: self.requirement,
+            agent: self.agent,
+            holder: Holder { subject: self.subject, thread: self.thread, account: self.account },
+            task: self.task,
+            asked: self.asked,
+            language: self.language,
+            issued_at: self.issued_at,
+            expires_at: self.expires_at,
+            resolution: self.resolution,
+            receipt: self.receipt,
+        }
+    }
+}
+
+impl Settling {
+    /// The payment, in the words of its scheme. `family` is the scheme's own name for itself.
+    pub(super) fn payment(&self, family: &'static str) -> PaymentSubmission {
+        PaymentSubmission { family, payload: self.payload.clone() }
+    }
+}
+
+/// What was said, where it is short enough to be kept: whole or not at all, since half a question is another one.
+pub(super) fn kept_parts(parts: &[Part]) -> Vec<Part> {
+    let mut bytes = 0;
+    for part in parts {
+        bytes += part.weight();
+        if bytes > super::limits::ASKED_BYTES_MAX {
+            return Vec::new();
+        }
+    }
+    // Files are longer as JSON than they weigh.
+    let len = serde_json::to_string(parts).map_or(usize::MAX, |text| text.len());
+    if len <= super::limits::ASKED_BYTES_MAX { parts.to_vec() } else { Vec::new() }
+}

@@ -1,0 +1,233 @@
+//! What a message is let through by, used up before its agent hears of it. PolicyPart 5.5.
+
+use std::sync::Arc;
+
+use forecourt_core::policy::{Confirmation, Demand, PolicyResolution, Requirement};
+use forecourt_core::{Error, Message};
+use serde_json::{Map, Value};
+
+use super::IssuanceStatus;
+use super::credit::Deduction;
+use super::limits::TRIES_MAX;
+use super::record::{IssuanceRecord, IssuanceUse};
+use super::streams::{Issuances, StateHash};
+use crate::audit::AuditOutcome;
+use crate::digest::canonical_hash;
+
+/// What one requirement is met by.
+pub(crate) enum RequirementUse {
+    /// Something that was done, good for one use.
+    Issuance { hash: StateHash, number: u64, record: Box<IssuanceRecord> },
+    /// Something that holds, and is not used up.
+    Granted,
+    /// A deduction from credit.
+    Credit(Deduction),
+}
+
+impl RequirementUse {
+    pub(crate) fn issuance(&self) -> Option<&IssuanceRecord> {
+        match self {
+            Self::Issuance { record, .. } => Some(record),
+            Self::Granted | Self::Credit(_) => None,
+        }
+    }
+
+    /// What it meets, where that was asked for by itself.
+    pub(crate) fn requirement(&self) -> Option<&Requirement> {
+        match self {
+            Self::Issuance { record, .. } => Some(&record.requirement),
+            Self::Credit(deduction) => Some(&deduction.requirement),
+            Self::Granted => None,
+        }
+    }
+
+    fn is_payment(&self) -> bool {
+        let resolution = self.issuance().and_then(|record| record.resolution.as_ref());
+        resolution.is_some_and(|resolution| matches!(resolution.confirmation, Confirmation::PaymentRequired(_)))
+    }
+}
+
+/// What was used up for one answer.
+pub(crate) struct UsedUp {
+    pub(crate) resolution: Option<Box<PolicyResolution>>,
+    pub(crate) receipt: Option<Box<Map<String, Value>>>,
+    pub(crate) mark: AnswerMark,
+}
+
+/// Follows an answer to its end, so that what it was let through by is known to be answered: after that there is
+/// nothing left to use. What never reached its agent is given back; what a crash cuts off, the next run finds.
+pub(crate) struct AnswerMark {
+    issuances: Arc<Issuances>,
+    used: Vec<(StateHash, u64, IssuanceRecord)>,
+    deductions: Vec<Deduction>,
+    has_begun: bool,
+}
+
+impl Issuances {
+    /// Uses up everything that lets a message through, each once, whoever else tries at the same time. `None` when
+    /// somebody else was first: then nothing is used.
+    pub(crate) async fn use_up(
+        self: &Arc<Self>,
+        mut uses: Vec<RequirementUse>,
+        message: &Message,
+    ) -> Result<Option<UsedUp>, Error> {
+        // What was paid goes first: it is what the agent is told of, and what is contested.
+        uses.sort_by_key(|one| !one.is_payment());
+        let submitted = message.submission.as_ref().and_then(|submission| submission.state.as_ref());
+        let told = uses.iter().filter_map(|one| one.issuance()?.resolution.as_ref());
+        let resolution = told
+            .clone()
+            .find(|resolution| Some(&resolution.in_reply_to_state) == submitted)
+            .or_else(|| told.clone().next())
+            .cloned()
+            .map(Box::new);
+        let receipt = uses.iter().find_map(|one| one.issuance()?.receipt.clone()).map(Box::new);
+        let mut mark =
+            AnswerMark { issuances: self.clone(), used: Vec::new(), deductions: Vec::new(), has_begun: false };
+        for one in uses {
+            let is_ours = match one {
+                RequirementUse::Granted => true,
+                RequirementUse::Issuance { hash, number, record } => match self.consume(&hash, number, *record).await? {
+                    Some(used) => {
+                        mark.used.push(used);
+                        true
+                    }
+                    None => false,
+                },
+                RequirementUse::Credit(deduction) => match self.deduct(deduction).await? {
+                    Some(deduction) => {
+                        mark.deductions.push(deduction);
+                        true
+                    }
+                    None => false,
+                },
+            };
+            if !is_ours {
+                mark.give_back().await;
+                return Ok(None);
+            }
+        }
+        Ok(Some(UsedUp { resolution, receipt, mark }))
+    }
+
+    /// Uses up what was done, if it still is what it was. The offer that was confirmed is compared once more with
+    /// the one that was made. PolicyPart 5.5, steps 1 to 3.
+    async fn consume(
+        &self,
+        hash: &StateHash,
+        number: u64,
+        record: IssuanceRecord,
+    ) -> Result<Option<(StateHash, u64, IssuanceRecord)>, Error> {
+        if !is_what_was_offered(&record)? {
+            tracing::error!(agent = %record.agent, "a confirmation is of another offer than was made");
+            return Ok(None);
+        }
+        let now = self.clock.now();
+        let used = IssuanceUse { run: self.run.run.clone(), at: now, is_answered: false };
+        let step = record.step(IssuanceStatus::Consumed, now, std::time::Duration::ZERO);
+        let consumed = IssuanceRecord { used: Some(used), ..step };
+        let Some(number) = self.write(hash, &consumed, number).await? else { return Ok(None) };
+        self.note(hash, &consumed, AuditOutcome::Resumed);
+        Ok(Some((hash.clone(), number, consumed)))
+    }
+
+    /// Writes down that an answer came to its end, or, when it never began, that what it used can be used.
+    async fn settle_use(
+        &self,
+        (hash, number, record): &(StateHash, u64, IssuanceRecord),
+        is_answered: bool,
+    ) -> Result<(), Error> {
+        let now = self.clock.now();
+        let step = match is_answered {
+            true => {
+                let used = record.used.clone().map(|used| IssuanceUse { is_answered: true, ..used });
+                let step = record.step(IssuanceStatus::Consumed, now, std::time::Duration::ZERO);
+                // Nobody needs what was said once it is answered.
+                IssuanceRecord { used, asked: Vec::new(), ..step }
+            }
+            false => {
+                let step = record.step(IssuanceStatus::Verified, now, std::time::Duration::ZERO);
+                IssuanceRecord { used: None, ..step }
+            }
+        };
+        for _ in 0..TRIES_MAX {
+            match self.write(hash, &step, *number).await {
+                Err(Error::Unavailable { .. }) => {}
+                written => return written.map(|_| ()),
+            }
+        }
+        Err(Error::unavailable())
+    }
+}
+
+/// Whether what was confirmed is what was offered. PolicyPart 5.5, step 3.
+fn is_what_was_offered(record: &IssuanceRecord) -> Result<bool, Error> {
+    let Some(resolution) = &record.resolution else { return Ok(false) };
+    Ok(match (&resolution.confirmation, &record.requirement.demand) {
+        (Confirmation::PaymentRequired(paid), Demand::Payment(terms)) => {
+            let original = canonical_hash(&paid.original_payload)?;
+            let mut offers = terms.accepted.iter().filter(|offer| offer.scheme == paid.scheme);
+            offers.any(|offer| canonical_hash(&offer.payload).is_ok_and(|offered| offered == original))
+        }
+        (Confirmation::ConsentRequired(given), Demand::Consent(terms)) => {
+            given.scope_hash == canonical_hash(&terms.scope)?
+        }
+        _ => false,
+    })
+}
+
+impl AnswerMark {
+    /// The agent has heard of it: from here on, it is used.
+    pub(crate) fn begin(&mut self) {
+        self.has_begun = true;
+    }
+
+    /// The answer has come to its end.
+    pub(crate) async fn answered(mut self) {
+        self.settle(true).await;
+    }
+
+    async fn give_back(mut self) {
+        self.settle(false).await;
+    }
+
+    async fn settle(&mut self, is_answered: bool) {
+        for used in std::mem::take(&mut self.used) {
+            if let Err(error) = self.issuances.settle_use(&used, is_answered).await {
+                tracing::warn!(%error, "the use of a consent or payment was not written to its end");
+            }
+        }
+        for deduction in std::mem::take(&mut self.deductions) {
+            if let Err(error) = self.issuances.settle_deduction(&deduction, is_answered).await {
+                tracing::warn!(%error, "a deduction was not written to its end");
+            }
+        }
+    }
+}
+
+/// An answer that its caller left counts as answered, and one that never began as nothing. What ends with the host
+/// is left as it is, for the next run to find.
+impl Drop for AnswerMark {
+    fn drop(&mut self) {
+        if self.used.is_empty() && self.deductions.is_empty() {
+            return;
+        }
+        let has_begun = self.has_begun;
+        if has_begun && self.issuances.tasks.is_draining() {
+            return;
+        }
+        let mut rest = Self {
+            issuances: self.issuances.clone(),
+            used: std::mem::take(&mut self.used),
+            deductions: std::mem::take(&mut self.deductions),
+            has_begun,
+        };
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { rest.settle(has_begun).await });
+        } else {
+            // Nobody is left to write it: as after a crash.
+            rest.used.clear();
+            rest.deductions.clear();
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Rules that want something, and a till that says what it is told to.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use forecourt_core::policy::{
+    AcceptedPayment, ChargeAt, ConsentTerms, Demand, PaidFor, PaymentConfirmation, PaymentFault, PaymentScheme,
+    PaymentSubmission, PaymentTerms, Receipt, RefusalKind, Requirement, Rule, RuleVerdict, Settlement, Submission,
+};
+use forecourt_core::{
+    AgentCard, Ending, Event, Message, MessageId, Part, PolicyPart, Reply, StateToken, Store, ThreadId,
+};
+use forecourt_host::{Host, Run};
+use forecourt_store::{Memory, Sqlite, SqliteOptions};
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use parking_lot::Mutex;
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+
+use crate::support::{Setup, message};
+
+/// Both stores; the folder of the second one goes with it.
+pub(super) fn stores() -> Vec<(Arc<dyn Store>, Option<TempDir>)> {
+    let folder = tempfile::tempdir().unwrap();
+    let sqlite = sqlite(&folder);
+    vec![(Arc::new(Memory::new()), None), (sqlite, Some(folder))]
+}
+
+pub(super) fn sqlite(folder: &TempDir) -> Arc<dyn Store> {
+    Sqlite::open(&folder.path().join("forecourt.db"), SqliteOptions::default()).unwrap()
+}
+
+/// A rule that wants one thing, which can be exchanged as by an edited configuration.
+pub(super) struct Wants(pub(super) Mutex<Option<Requirement>>);
+
+impl Wants {
+    pub(super) fn this(requirement: Requirement) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(Some(requirement))))
+    }
+}
+
+impl Rule for Wants {
+    fn judge<'a>(&'a self, _: &'a AgentCard, _: &'a Message) -> BoxFuture<'a, RuleVerdict> {
+        let verdict = self.0.lock().clone().map_or(Ok(()), |requirement| Err(requirement.into()));
+        Box::pin(std::future::ready(verdict))
+    }
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    value.as_object().unwrap().clone()
+}
+
+pub(super) fn consent(version: &str, lifetime_seconds: Option<u64>) -> Requirement {
+    let scope = object(json!({"text": "We keep what you say for a week.", "version": version}));
+    required("terms", Demand::Consent(ConsentTerms { scope, lifetime_seconds }))
+}
+
+pub(super) fn payment(price: &str, covers: PaidFor) -> Requirement {
+    let offer = AcceptedPayment { scheme: "till.exact".to_owned(), payload: object(json!({"amount": price})) };
+    let charge = ChargeAt::Before;
+    let price = format!("{price} coins");
+    let terms = PaymentTerms { accepted: vec![offer], price, covers, charge, credit: None };
+    required("fee", Demand::Payment(terms))
+}
+
+fn required(rule: &str, demand: Demand) -> Requirement {
+    Requirement {
+        rule: rule.to_owned(),
+        title: None,
+        message: "First this.".to_owned(),
+        message_translations: Default::default(),
+        demand,
+    }
+}
+
+/// A way to pay that answers as a test says. Counts what it was asked.
+#[derive(Default)]
+pub(super) struct Till {
+    /// What settling and reconciling say, one after the other; then that it is settled.
+    pub(super) says: Mutex<Vec<Settlement>>,
+    pub(super) settled: AtomicUsize,
+    pub(super) reconciled: AtomicUsize,
+    /// How long settling takes.
+    pub(super) hangs: bool,
+    /// What is paid, where it is another amount than was asked for.
+    pub(super) pays: Mutex<Option<String>>,
+}
+
+pub(super) fn refused_payment(code: &str) -> PaymentFault {
+    PaymentFault { code: code.to_owned(), message: "No.".to_owned(), is_passing: false }
+}
+
+impl Till {
+    fn next(&self, offer: &AcceptedPayment, payment: &PaymentSubmission) -> Settlement {
+        let mut says = self.says.lock();
+        if !says.is_empty() {
+            return says.remove(0);
+        }
+        let amount = self.pays.lock().clone();
+        let amount = amount.unwrap_or_else(|| offer.payload["amount"].as_str().unwrap().to_owned());
+        let confirmation = PaymentConfirmation {
+            scheme: "till.exact".to_owned(),
+            original_payload: object(json!({"amount": "whatever the payer says"})),
+            transaction: Some(format!("tx-{}", payment.payload["nonce"].as_str().unwrap())),
+            payer: Some("0xada".to_owned()),
+            network: None,
+        };
+        Settlement::Settled(Box::new(Receipt { confirmation, amount, details: object(json!({"success": true})) }))
+    }
+}
+
+impl PaymentScheme for Till {
+    fn family(&self) -> &'static str {
+        "till"
+    }
+
+    fn select(&self, offers: &[AcceptedPayment], payment: &PaymentSubmission) -> Result<usize, PaymentFault> {
+        let means = |offer: &AcceptedPayment| offer.payload["amount"] == payment.payload["amount"];
+        offers.iter().position(means).ok_or_else(|| refused_payment("invalid_payment_requirements"))
+    }
+
+    fn fingerprint(&self, payment: &PaymentSubmission) -> Result<String, PaymentFault> {
+        Ok(payment.payload["nonce"].as_str().unwrap().to_owned())
+    }
+
+    fn verify<'a>(
+        &'a self,
+        _: &'a AcceptedPayment,
+        payment: &'a PaymentSubmission,
+    ) -> BoxFuture<'a, Result<(), PaymentFault>> {
+        let verdict = match payment.payload.get("forged") {
+            Some(_) => Err(refused_payment("invalid_signature")),
+            None => Ok(()),
+        };
+        Box::pin(std::future::ready(verdict))
+    }
+
+    fn settle<'a>(&'a self, offer: &'a AcceptedPayment, payment: &'a PaymentSubmission) -> BoxFuture<'a, Settlement> {
+        Box::pin(async move {
+            self.settled.fetch_add(1, Ordering::SeqCst);
+            if self.hangs {
+                std::future::pending::<()>().await;
+            }
+            self.next(offer, payment)
+        })
+    }
+
+    fn reconcile<'a>(
+        &'a self,
+        offer: &'a AcceptedPayment,
+        payment: &'a PaymentSubmission,
+    ) -> BoxFuture<'a, Settlement> {
+        self.reconciled.fetch_add(1, Ordering::SeqCst);
+        Box::pin(std::future::ready(self.next(offer, payment)))
+    }
+}
+
+pub(super) fn coins(amount: &str, nonce: &str) -> PaymentSubmission {
+    PaymentSubmission { family: "till", payload: object(json!({"amount": amount, "nonce": nonce})) }
+}
+
+/// How a message was answered.
+pub(super) struct Answered {
+    pub(super) thread: Option<ThreadId>,
+    pub(super) receipt: Option<Map<String, Value>>,
+    pub(super) ending: Ending,
+}
+
+impl Answered {
+    pub(super) fn refusal(&self) -> &PolicyPart {
+        match &self.ending {
+            Ending::Refused(part) => part,
+            other => panic!("it was not refused, but {other:?}"),
+        }
+    }
+
+    pub(super) fn is_answer(&self) -> bool {
+        matches!(self.ending, Ending::Complete)
+    }
+
+    /// The state that the refusal gives.
+    pub(super) fn state(&self) -> StateToken {
+        state_in(self.refusal())
+    }
+}
+
+pub(super) fn state_in(part: &PolicyPart) -> StateToken {
+    let text = match &part.kind {
+        RefusalKind::ConsentRequired { state, .. } => state.as_str(),
+        RefusalKind::PaymentRequired { .. } => part.data["mentionable.state"].as_str().unwrap(),
+        other => panic!("{other:?} has no state"),
+    };
+    StateToken::parse(text).unwrap()
+}
+
+pub(super) async fn finish(reply: Reply) -> Answered {
+    let (thread, receipt) = (reply.thread.clone(), reply.receipt.clone().map(|receipt| *receipt));
+    let last = reply.events.collect::<Vec<_>>().await.pop();
+    let Some(Event::Ending(ending)) = last else { panic!("no ending") };
+    Answered { thread, receipt, ending }
+}
+
+pub(super) async fn ask(host: &Host, message: Message) -> Answered {
+    finish(host.receive(message, Run::without_task()).await.unwrap()).await
+}
+
+/// A message that goes on in a conversation, with a state.
+pub(super) fn with_state(text: &str, thread: Option<ThreadId>, state: &StateToken) -> Message {
+    submitting(text, thread, Some(state.clone()), None)
+}
+
+pub(super) fn submitting(
+    text: &str,
+    thread: Option<ThreadId>,
+    state: Option<StateToken>,
+    payment: Option<PaymentSubmission>,
+) -> Message {
+    let submission = Some(Box::new(Submission { state, payment }));
+    let parts = if text.is_empty() { Vec::new() } else { vec![Part::text(text)] };
+    Message { id: MessageId::parse("m2").unwrap(), thread, submission, parts, ..message("") }
+}
+
+/// A host behind one rule, on this store.
+pub(super) fn setup(store: &Arc<dyn Store>, rule: &Arc<Wants>, till: &Arc<Till>) -> Setup {
+    Setup {
+        store: store.clone(),
+        rules: vec![rule.clone()],
+        schemes: vec![till.clone()],
+        remembers: true,
+        ..Setup::default()
+    }
+}
