@@ -22,7 +22,7 @@ const LINES_MAX: usize = 700;
 const LAYERS: &[&[&str]] = &[
     &["core", "settings"],
     &["contract", "egress", "embed", "store", "pages", "process", "server"],
-    &["client", "content", "endpoints", "openapi"],
+    &["client", "content", "endpoints", "openapi", "payments"],
     &["identity", "host", "agents"],
     &["search", "surface"],
     &["a2a", "agtp", "mcp", "mentionable", "model", "nlweb"],
@@ -151,6 +151,8 @@ const WIRE_WORDS: &[(&str, &[&str])] = &[
             "crates/mentionable/src/discovery/wire.rs",
         ],
     ),
+    // x402 over A2A is an extension of its own, whose words stand in metadata.
+    ("a2a", &["crates/payments/src/x402.rs"]),
     // NLWeb 5: an action is done over HTTP, MCP or A2A.
     ("a2a", &["crates/nlweb/src/action.rs"]),
     ("mcp", &["crates/nlweb/src/action.rs"]),

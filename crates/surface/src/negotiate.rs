@@ -48,6 +48,31 @@ pub fn accepted<'a>(fields: impl Iterator<Item = &'a [u8]>, offers: &[&str]) -> 
     offered.min_by_key(|(index, (found, _))| found.rank(*index)).map(|(index, _)| index)
 }
 
+/// How much `offer` is wanted, in thousandths: 0 when it is excluded or nothing is said of it, full without `Accept`.
+pub fn quality(headers: &HeaderMap, offer: &str) -> u16 {
+    match headers.contains_key(ACCEPT) {
+        true => found(headers, offer).quality,
+        false => QUALITY_FULL,
+    }
+}
+
+/// The same when `offer` is named, and not only meant by a wildcard; else 0.
+pub fn named_quality(headers: &HeaderMap, offer: &str) -> u16 {
+    let found = found(headers, offer);
+    if found.specificity == SPECIFICITY_FULL { found.quality } else { 0 }
+}
+
+/// The range that decides about one offer.
+fn found(headers: &HeaderMap, offer: &str) -> Match {
+    let fields = headers.get_all(ACCEPT).iter().map(|field| field.as_bytes());
+    let ranges = fields.flat_map(|field| Items::of(field, b',')).filter(|item| !item.is_empty()).take(RANGES_MAX);
+    let matches = ranges.enumerate().filter_map(|(order, item)| {
+        let range = Range::read(item)?;
+        Some(Match { specificity: range.matches(offer)?, quality: range.quality, order })
+    });
+    matches.fold(Match::NONE, |best, next| if next.decides_over(&best) { next } else { best })
+}
+
 /// The language that is asked for most, if any is: `*` and malformed tags are passed over.
 pub fn language(headers: &HeaderMap) -> Option<Language> {
     let fields = headers.get_all(ACCEPT_LANGUAGE).iter().map(|field| field.as_bytes());
@@ -86,6 +111,8 @@ impl Match {
 }
 
 const QUALITY_FULL: u16 = 1_000;
+/// Of a range that names type and subtype.
+const SPECIFICITY_FULL: u8 = 6;
 
 /// One media range.
 struct Range<'a> {
@@ -213,6 +240,30 @@ mod tests {
         assert_eq!(media_type_or_first(&headers, &OFFERS), Some(0));
         headers.insert(ACCEPT, HeaderValue::from_static(""));
         assert_eq!(media_type_or_first(&headers, &OFFERS), None);
+    }
+
+    #[test]
+    fn one_type_is_wanted_as_much_as_its_most_specific_range_says() {
+        for (accept, wanted, named) in [
+            ("text/html;q=0.5, */*;q=0.1", 500, 500),
+            ("text/*;q=0.3, */*", 300, 0),
+            ("*/*", 1_000, 0),
+            ("*/*, text/html;q=0", 0, 0),
+            ("application/json", 0, 0),
+            ("TEXT/HTML", 1_000, 1_000),
+            ("", 0, 0),
+        ] {
+            let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static(accept))]);
+            assert_eq!(
+                (quality(&headers, "text/html"), named_quality(&headers, "text/html")),
+                (wanted, named),
+                "{accept}"
+            );
+        }
+        assert_eq!(
+            (quality(&HeaderMap::new(), "text/html"), named_quality(&HeaderMap::new(), "text/html")),
+            (1_000, 0)
+        );
     }
 
     #[test]

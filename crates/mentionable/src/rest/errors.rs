@@ -64,6 +64,13 @@ impl Failure {
         Self::new(StatusCode::NOT_FOUND, "No such task", "task not found or expired")
     }
 
+    /// 404 for what a state no longer opens: unknown, used, expired, malformed and somebody else's look alike.
+    pub(crate) fn no_such_decision() -> Self {
+        let message =
+            "nothing can be decided here any more: it was used, its time is over, or the address is not whole";
+        Self::new(StatusCode::NOT_FOUND, "Not found", message).hint("ask the agent again to get a new page")
+    }
+
     /// 405, with the methods that there are. REST 3.5.
     pub(crate) fn method(allow: &'static str) -> Self {
         let message = format!("this resource takes {allow}");

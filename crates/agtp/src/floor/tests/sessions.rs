@@ -105,7 +105,7 @@ async fn s3_1_a_session_rests_on_after_a_restart() {
     rest(&server, json!({})).await;
     // What a service that was just made knows.
     let fresh = crate::service::Service::new(&server.mounted.mount, server.service.settings.clone());
-    let fresh = Server { mounted: server.mounted, service: fresh, stop: server.stop };
+    let fresh = Server { mounted: server.mounted, service: fresh, stop: server.stop, metrics: server.metrics };
     assert_eq!((query(&fresh, SESSION).await, query(&fresh, "\r\nSession-ID: s-2").await), (409, 200));
 }
 

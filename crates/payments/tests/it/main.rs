@@ -1,0 +1,4 @@
+//! What the crate promises, from the outside.
+
+mod carriers;
+mod units;
