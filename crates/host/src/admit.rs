@@ -99,11 +99,7 @@ impl Host {
 
     /// The conversation by which its caller is known. A token that nothing is kept of is taken back where a refusal
     /// gave it; who has none gets one, so that it is known when it comes back.
-    async fn find_thread(
-        &self,
-        passage: &Passage<'_>,
-        message: &mut Message,
-    ) -> Result<(), Error> {
+    async fn find_thread(&self, passage: &Passage<'_>, message: &mut Message) -> Result<(), Error> {
         if let Some(thread) = &passage.unknown
             && self.issuances.knows(&HolderKey::of_thread(thread), passage.resident.card.handle()).await?
         {

@@ -2,9 +2,7 @@
 //!
 //! An agent that brings a state of its own keeps its own books, and its refusal passes as it is.
 
-use forecourt_core::policy::{
-    ChargeAt, ConsentTerms, Demand, PaidFor, PaymentTerms, RefusalKind, Requirement,
-};
+use forecourt_core::policy::{ChargeAt, ConsentTerms, Demand, PaidFor, PaymentTerms, RefusalKind, Requirement};
 use forecourt_core::{Ending, Error, PolicyPart};
 use serde_json::{Map, Value};
 
@@ -36,8 +34,7 @@ pub(crate) async fn issued(request: &Request, part: PolicyPart) -> Ending {
         // Nothing would tell who comes back.
         return Ending::failed("The agent asks for something first, which needs a conversation or a proven identity.");
     };
-    let holder =
-        Holder { subject: request.owner.clone(), thread: Some(thread), account: request.account.clone() };
+    let holder = Holder { subject: request.owner.clone(), thread: Some(thread), account: request.account.clone() };
     let parts = request.turn.as_ref().map(|turn| turn.parts.as_slice()).unwrap_or_default();
     let refused = RefusedMessage {
         holder,

@@ -157,11 +157,10 @@ impl Host {
     ///
     /// Fails as [`Host::receive`] does. Inside is the refusal, if there is one.
     pub async fn with_attachments(&self, message: Message) -> Result<Result<Message, Box<PolicyPart>>, Error> {
-        let EnteredMessage { resident, message, unknown, .. } =
-            match self.enter(message, &Run::without_task()).await? {
-                Ok(entered) => entered,
-                Err(TurnedAway { refusal, .. }) => return Ok(Err(refusal)),
-            };
+        let EnteredMessage { resident, message, unknown, .. } = match self.enter(message, &Run::without_task()).await? {
+            Ok(entered) => entered,
+            Err(TurnedAway { refusal, .. }) => return Ok(Err(refusal)),
+        };
         let passage = Passage { resident: &resident, earlier: None, unknown, is_answered: false };
         match self.admit(&passage, message).await? {
             Ok(passed) => Ok(Ok(self.attachments.fetch(passed.admitted).await?.into_message())),

@@ -50,6 +50,31 @@ subjects = ["mailto:ann@sender.example"]
 message = "This is not for everybody."
 "#;
 
+/// Answers who agreed.
+const CLUB: &str = r#"
+handle = "club"
+name = "Club"
+
+[backend]
+kind = "command"
+command = ["python3", "club.py"]
+mode = "worker"
+"#;
+
+const CLUB_PROGRAM: &str = r#"
+import json, sys
+
+for line in sys.stdin:
+    message = json.loads(line)
+    def say(**event): print(json.dumps({"turn": message["turn"], **event}), flush=True)
+    if message.get("policy_resolution"):
+        say(text="You said: " + message["parts"][0]["content"])
+        say(end=True)
+    else:
+        say(policy={"kind": "consent_required", "message": "Please agree.", "state": "", "return_to": "",
+                    "message_translations": {"de": {"message": "Bitte stimmen Sie zu."}}})
+"#;
+
 /// The other end of everything: DNS, SMTP, and who writes.
 struct World {
     child: Child,
@@ -112,6 +137,8 @@ fn deployment() -> Deployment {
         .and("agents/parrot.toml", PARROT)
         .and("parrot.py", PARROT_PROGRAM)
         .and("agents/vip.toml", VIP)
+        .and("agents/club.toml", CLUB)
+        .and("club.py", CLUB_PROGRAM)
 }
 
 fn configured(deployment: Deployment, world: &World, more: &str, smtp: &str) -> Deployment {
@@ -185,6 +212,11 @@ fn an_answer_that_was_not_taken_outlives_the_daemon() {
 }
 
 #[test]
+fn policy5_3_the_answer_follows_by_mail_once_the_page_is_done() {
+    plays("consent", "rsa");
+}
+
+#[test]
 fn rfc6409_answers_are_handed_over_within_tls_by_who_signed_in() {
     let deployment = deployment();
     let Some(mut world) = World::start(&deployment, "protected", "ed25519") else { return };
@@ -193,7 +225,10 @@ fn rfc6409_answers_are_handed_over_within_tls_by_who_signed_in() {
     let served = deployment.serve_with(&FREE_PORTS, &[("SMTP_PASSWORD", "secret")]);
     world.tell(&lmtp_port(&served));
     assert_eq!(world.line(), "done");
-    let (_, log, _) = { served.signal(nix::sys::signal::Signal::SIGTERM); served.ended() };
+    let (_, log, _) = {
+        served.signal(nix::sys::signal::Signal::SIGTERM);
+        served.ended()
+    };
     assert!(!log.contains("secret") && !log.contains("ann@sender.example"), "{log}");
 }
 

@@ -36,8 +36,11 @@ fn answer(query: &[u8], records: &[(String, String)]) -> Vec<u8> {
     answer.extend([0x84, if text.is_some() { 0x80 } else { 0x83 }, 0, 1, 0, u8::from(text.is_some()), 0, 0, 0, 0]);
     answer.extend(question);
     if let Some(text) = text {
-        let pieces: Vec<u8> =
-            text.as_bytes().chunks(200).flat_map(|piece| std::iter::once(piece.len() as u8).chain(piece.iter().copied())).collect();
+        let pieces: Vec<u8> = text
+            .as_bytes()
+            .chunks(200)
+            .flat_map(|piece| std::iter::once(piece.len() as u8).chain(piece.iter().copied()))
+            .collect();
         answer.extend([0xc0, 12, 0, 16, 0, 1, 0, 0, 1, 0]);
         answer.extend((pieces.len() as u16).to_be_bytes());
         answer.extend(pieces);
@@ -74,7 +77,9 @@ async fn the_examples_of_the_rfcs_hold_and_one_changed_byte_fails() {
         assert!(signer.by_dmarc);
         assert_eq!(signer.is_exact, signer.domain == "football.example.com");
         let text = String::from_utf8(message).unwrap();
-        for changed in [text.replace("hungry", "hungrY"), text.replace("Is dinner", "is dinner").replace("Joe SixPack", "Joe")] {
+        for changed in
+            [text.replace("hungry", "hungrY"), text.replace("Is dinner", "is dinner").replace("Joe SixPack", "Joe")]
+        {
             let alignment = checked(records.clone(), changed.as_bytes(), author).await;
             assert!(matches!(alignment, Alignment::None(_)), "{file}: {alignment:?}");
         }

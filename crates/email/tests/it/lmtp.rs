@@ -31,7 +31,8 @@ fn rfc5321_4_5_2_dots_are_taken_back_and_only_a_dot_alone_ends() {
 
 #[test]
 fn rfc5321_2_3_8_nothing_but_crlf_dot_crlf_ends_a_message() {
-    for hidden in [&b"\n.\n"[..], b"\n.\r\n", b"\r.\r\n", b"\r\n.\n", b"\r\n.\r", b".\r\r\n", b"\r\n.\r\r\n", b"\r.\r"] {
+    for hidden in [&b"\n.\n"[..], b"\n.\r\n", b"\r.\r\n", b"\r\n.\n", b"\r\n.\r", b".\r\r\n", b"\r\n.\r\r\n", b"\r.\r"]
+    {
         let text = [b"x", hidden, b"MAIL FROM:<eve@evil.example>"].concat();
         assert_eq!(message(&[&text], 1000).0, None, "{hidden:?}");
         let whole = [&text[..], b"\r\n.\r\n"].concat();

@@ -52,7 +52,10 @@ async fn rfc2033_4_2_each_recipient_has_a_reply_of_its_own_and_commands_may_come
 
 #[tokio::test]
 async fn rfc2033_4_1_hello_of_smtp_is_refused() {
-    assert_eq!(codes(&answers("EHLO mx\r\nHELO mx\r\nMAIL FROM:<a@x.example>\r\n").await), ["220", "500", "500", "503"]);
+    assert_eq!(
+        codes(&answers("EHLO mx\r\nHELO mx\r\nMAIL FROM:<a@x.example>\r\n").await),
+        ["220", "500", "500", "503"]
+    );
 }
 
 #[tokio::test]

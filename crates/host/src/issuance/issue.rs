@@ -129,4 +129,3 @@ pub(crate) fn state_of(part: &PolicyPart) -> Option<StateToken> {
         _ => None,
     }
 }
-

@@ -163,8 +163,7 @@ impl Issuances {
             return Ok(None);
         };
         let open = self.submitted(claimant, message).await?;
-        let open =
-            open.filter(|(.., record)| record.terms == terms && self.status(record) == IssuanceStatus::Issued);
+        let open = open.filter(|(.., record)| record.terms == terms && self.status(record) == IssuanceStatus::Issued);
         let state = match open {
             Some((state, ..)) => state,
             None => match self.issue_known(requirement, claimant.card, claimant.refused(message)).await? {

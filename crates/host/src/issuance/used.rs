@@ -87,13 +87,15 @@ impl Issuances {
         for one in uses {
             let is_ours = match one {
                 RequirementUse::Granted => true,
-                RequirementUse::Issuance { hash, number, record } => match self.consume(&hash, number, *record).await? {
-                    Some(used) => {
-                        mark.used.push(used);
-                        true
+                RequirementUse::Issuance { hash, number, record } => {
+                    match self.consume(&hash, number, *record).await? {
+                        Some(used) => {
+                            mark.used.push(used);
+                            true
+                        }
+                        None => false,
                     }
-                    None => false,
-                },
+                }
                 RequirementUse::Credit(deduction) => match self.deduct(deduction).await? {
                     Some(deduction) => {
                         mark.deductions.push(deduction);
