@@ -10,7 +10,7 @@ use mail_builder::headers::raw::Raw;
 use serde_json::{Value, json};
 
 use crate::correspondence::Correspondence;
-use crate::inbound::{LOOP_FIELD, POLICY_FIELD};
+use crate::inbound::{LOOP_FIELD, POLICY_FIELD, one_line};
 use crate::limits::ENVELOPE_BYTES_MAX;
 
 /// The version of the envelope. PolicyPart 4.1.
@@ -62,7 +62,7 @@ pub(crate) fn compose(content: &Content<'_>, to: &Correspondence, style: &Style<
     };
     let address = format!("{}@{}", to.agent, style.domain);
     let mut message = MessageBuilder::new()
-        .from(Address::new_address(Some(to.agent_name.as_str()), address.as_str()))
+        .from(Address::new_address(Some(one_line(&to.agent_name)), address.as_str()))
         .to(Address::new_address(None::<&str>, to.to.to_string()))
         .subject(to.subject.as_str())
         .date(style.now)
@@ -134,3 +134,6 @@ fn part_words(part: &Part) -> Option<String> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

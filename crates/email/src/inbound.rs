@@ -308,3 +308,6 @@ fn media_type(main: &str, sub: Option<&str>) -> Option<String> {
 pub(crate) fn is_named(names: &[String], name: HeaderName<'_>) -> bool {
     names.iter().any(|signed| signed.eq_ignore_ascii_case(name.as_str()))
 }
+
+#[cfg(test)]
+mod tests;
