@@ -17,7 +17,7 @@ use crate::ids::{MessageId, ThreadId};
 use crate::language::Language;
 use crate::network::Network;
 use crate::part::Part;
-use crate::policy::{PolicyResolution, Submission};
+use crate::policy::{GateNotes, PolicyResolution, Submission};
 use crate::question::{Question, QuestionAnswer};
 use crate::store::Account;
 
@@ -79,6 +79,8 @@ pub struct Message {
     pub submission: Option<Box<Submission>>,
     /// What was done about an earlier refusal. The host alone says so, from its own records.
     pub policy_resolution: Option<Box<PolicyResolution>>,
+    /// What the host and the gate note of it on its way.
+    pub gate: GateNotes,
 }
 
 impl Message {
@@ -109,6 +111,7 @@ impl Message {
             unrecorded: false,
             submission: None,
             policy_resolution: None,
+            gate: GateNotes::default(),
         }
     }
 

@@ -4,15 +4,17 @@ mod admit;
 mod challenge;
 mod json;
 mod kind;
+mod offer;
 mod part;
 mod requirement;
 mod resolution;
 mod sanitize;
 mod scheme;
 
-pub use admit::{Admitted, Policy, Rule, RuleVerdict};
+pub use admit::{Admitted, GateNotes, Policy, Rule, RuleVerdict};
 pub use challenge::AuthChallenge;
 pub use kind::{AcceptedPayment, RefusalKind};
+pub use offer::{OfferBuilder, OfferContext};
 pub use part::{PolicyFault, PolicyPart, Translation};
 pub use requirement::{
     ChargeAt, ConsentTerms, CreditTerms, DeductionCaps, DeductionPeriod, Demand, Objection, PaidFor, PaymentTerms,

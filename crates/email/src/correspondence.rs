@@ -37,6 +37,9 @@ pub(crate) struct Correspondence {
     pub(crate) conversation: String,
     /// Who asked, as far as was proven.
     pub(crate) sender: Sender,
+    /// How often it was asked again since its agent had no room.
+    #[serde(default)]
+    pub(crate) repeats: u32,
 }
 
 impl Correspondence {
@@ -49,11 +52,6 @@ impl Correspondence {
         let before = mail.references.iter().rev().chain(&mail.id);
         let count = before.clone().count();
         (subject, before.skip(count.saturating_sub(REFERENCES_MAX)).cloned().collect())
-    }
-
-    /// The same for a further answer to the same message.
-    pub(crate) fn again(&self, token: String) -> Self {
-        Self { token, ..self.clone() }
     }
 
     /// What a delivery of the answer is told by, with something beside.

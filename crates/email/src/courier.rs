@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use forecourt_core::policy::{RefusalKind, Submission as Submitted};
 use forecourt_core::store::{Delivery, Notification};
-use forecourt_core::{PolicyPart, StateToken, Timestamp, ids};
+use forecourt_core::message::Role;
+use forecourt_core::part::{File, FileSource};
+use forecourt_core::{Part, PolicyPart, StateToken, Task, Timestamp, ids};
 use forecourt_host::{CarryOutcome, Courier, IssuanceStatus};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -13,7 +15,8 @@ use serde_json::{Value, json};
 
 use crate::compose::{Content, Style, compose};
 use crate::correspondence::Correspondence;
-use crate::limits::{RESUME_LOOK_FIRST, RESUME_LOOK_MAX};
+use crate::limits::{REPEAT_AFTER_MAX, REPEATS_MAX, RESUME_LOOK_FIRST, RESUME_LOOK_MAX};
+use crate::lmtp::SmtpReply;
 use crate::service::{REFUSAL, Service};
 use crate::signer::Signature;
 use crate::submission::Submission;
@@ -56,6 +59,15 @@ impl EmailCourier {
             (None, Some(reply)) => Content::Reply(reply),
             (None, None) => return CarryOutcome::Never,
         };
+        if let Some(task) = &delivery.task
+            && let Some(after) = content.refusal().and_then(passes_after).filter(|_| to.repeats < REPEATS_MAX)
+            && let Some(asked) = asked(task)
+        {
+            return match delivery.attempts {
+                0 => CarryOutcome::Wait(after),
+                _ => outcome_of(service.ask_again(to, asked, None).await, after),
+            };
+        }
         let state = content.refusal().and_then(state).filter(|_| self.signature.is_some());
         if let Some(state) = state.filter(|_| delivery.attempts == 0)
             && let Err(error) = wait(service, to, &state).await
@@ -113,7 +125,8 @@ async fn look(service: &Service, to: &Correspondence, resume: &Value) -> CarryOu
     let state = resume.get("state").and_then(Value::as_str).and_then(StateToken::parse);
     let Some(state) = state else { return CarryOutcome::Never };
     let since: Option<Timestamp> = resume.get("since").and_then(Value::as_str).and_then(|at| at.parse().ok());
-    let later = CarryOutcome::Wait(look_after(since, service.host.clock().now()));
+    let wait = look_after(since, service.host.clock().now());
+    let later = CarryOutcome::Wait(wait);
     let issuance = match service.host.issuance(&state).await {
         Ok(Some(issuance)) => issuance,
         Ok(None) => return CarryOutcome::Never,
@@ -131,15 +144,38 @@ async fn look(service: &Service, to: &Correspondence, resume: &Value) -> CarryOu
         return CarryOutcome::Delivered;
     }
     let submission = Submitted { state: Some(state), payment: None };
-    match service.resume(to, issuance.asked, submission).await {
+    outcome_of(service.ask_again(to, issuance.asked, Some(submission)).await, wait)
+}
+
+/// What became of a question that was asked again; what could not be is, after a while.
+fn outcome_of(asked: Result<SmtpReply, forecourt_core::Error>, after: Duration) -> CarryOutcome {
+    match asked {
         Ok(reply) if reply.code == 250 => CarryOutcome::Delivered,
-        Ok(reply) if reply.code < 500 => later,
-        Ok(_) => CarryOutcome::Never,
+        Ok(reply) if reply.code >= 500 => CarryOutcome::Never,
+        Ok(_) => CarryOutcome::Wait(after),
         Err(error) => {
             tracing::warn!(%error, "a question could not be asked again");
-            later
+            CarryOutcome::Wait(after)
         }
     }
+}
+
+/// How long to wait where an agent has no room: whoever writes a mail has time.
+fn passes_after(part: &PolicyPart) -> Option<Duration> {
+    match &part.kind {
+        kind @ (RefusalKind::TooManyRequests { .. } | RefusalKind::ServiceUnavailable { .. }) => {
+            let wait = Duration::from_secs(kind.retry_after_seconds().unwrap_or_default());
+            (wait <= REPEAT_AFTER_MAX).then(|| wait.max(RESUME_LOOK_FIRST))
+        }
+        _ => None,
+    }
+}
+
+/// What a task was asked, whole. `None` where a part of it is not kept with it.
+fn asked(task: &Task) -> Option<Vec<Part>> {
+    let turn = task.turns.iter().rev().find(|turn| turn.role == Role::User)?;
+    let is_whole = |part: &Part| !matches!(part, Part::File(File { source: FileSource::Kept, .. }));
+    (!turn.parts.is_empty() && turn.parts.iter().all(is_whole)).then(|| turn.parts.clone())
 }
 
 /// People are quick or slow: the longer it takes, the more rarely it is looked at.

@@ -52,3 +52,7 @@ pub const RESUME_LOOK_FIRST: Duration = Duration::from_secs(2);
 pub const RESUME_LOOK_MAX: Duration = Duration::from_secs(30);
 /// Bytes of a policy envelope in a header, as base64; a longer one is left out, or passed over.
 pub const ENVELOPE_BYTES_MAX: usize = 16 * 1024;
+/// How often a question is asked again whose agent had no room.
+pub const REPEATS_MAX: u32 = 8;
+/// The longest that a question waits for room; who says longer is told of.
+pub const REPEAT_AFTER_MAX: Duration = Duration::from_secs(60);

@@ -167,15 +167,17 @@ impl Service {
         self.host.notify(Notification { webhook, account, due_at: now, expires_at }).await
     }
 
-    /// Asks again what a refusal kept back, now that what it wanted was done. PolicyPart 5.3, pattern 2.
-    pub(crate) async fn resume(
+    /// Asks again what was asked: what a refusal wanted was done, where there is a submission (PolicyPart 5.3,
+    /// pattern 2), or its agent had no room.
+    pub(crate) async fn ask_again(
         &self,
         to: &Correspondence,
         asked: Vec<Part>,
-        submission: Submission,
+        submission: Option<Submission>,
     ) -> Result<SmtpReply, Error> {
         let entropy = self.host.entropy().as_ref();
-        let to = to.again(ids::mint(entropy));
+        let repeats = if submission.is_some() { 0 } else { to.repeats + 1 };
+        let to = Correspondence { token: ids::mint(entropy), repeats, ..to.clone() };
         let reader = reader(&to.sender, &to.to);
         threads::remember(&self.host, &to.token, &to.agent, &reader, &to.conversation).await?;
         let (id, now) = (MessageId::mint(entropy), self.host.clock().now());
@@ -183,7 +185,7 @@ impl Service {
             thread: ThreadId::adopt_for(&reader, &to.conversation),
             sender: to.sender.clone(),
             language: to.language.as_deref().and_then(forecourt_core::Language::parse),
-            submission: Some(Box::new(submission)),
+            submission: submission.map(Box::new),
             ..Message::new(id, to.agent.clone(), asked, NAME, now)
         };
         self.ask(message, &to).await
@@ -221,6 +223,7 @@ impl Service {
             token,
             conversation,
             sender: sender.clone(),
+            repeats: 0,
         })
     }
 

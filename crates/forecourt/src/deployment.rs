@@ -6,12 +6,14 @@ mod read;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use forecourt_agents::BuiltAgent;
 use forecourt_contract::{Failure, Invocation};
 use forecourt_core::{Domain, Handle};
 use forecourt_egress::EgressConfig;
 use forecourt_endpoints::{Functions, python};
+use forecourt_host::rules::CountryTable;
 use forecourt_host::{LimitSettings, OperatorWebhook};
 use forecourt_identity::IdentityConfig;
 use forecourt_identity::agents::AgentIdentitySettings;
@@ -21,6 +23,7 @@ use serde_json::Value;
 
 use self::read::{read_agents, read_top};
 use crate::house::{self, House};
+use crate::rules::HostRule;
 use crate::settings::{AgentSettings, Listen, ListenOverrides, Log, StoreSettings, Tls, TopSettings};
 use crate::wires::Wires;
 
@@ -65,6 +68,10 @@ pub struct Deployment {
     pub(crate) functions: python::Options,
     /// The protocols, each opened from its section.
     pub(crate) wires: Wires,
+    /// Rules before several agents.
+    pub(crate) host_rules: Vec<HostRule>,
+    /// Which country an address is in.
+    pub(crate) countries: Option<Arc<CountryTable>>,
     /// What holds for all endpoints together.
     pub(crate) endpoints: Section,
     pub(crate) agents: Vec<AgentDefinition>,

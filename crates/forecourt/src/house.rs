@@ -11,7 +11,8 @@ use forecourt_contract::{Dispatcher, HostHandle};
 use forecourt_core::agent::Icon;
 use forecourt_core::{AgentCard, Domain, Handle, Policy, SystemClock};
 use forecourt_egress::{Egress, EgressConfig};
-use forecourt_host::{HostedAgent, Site, SystemEntropy, rules};
+use forecourt_host::rules::RuleServices;
+use forecourt_host::{HostedAgent, Site, SystemEntropy};
 use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_settings::Problems;
 
@@ -20,6 +21,7 @@ use crate::endpoints::Endpoints;
 use crate::inspect;
 use crate::manual;
 use crate::registry::backends;
+use crate::rules::{AgentRules, RuleBuilder};
 use crate::wires::Wires;
 
 /// A deployment, built: its agents with their rules, its endpoints, and everything that protocols are set up
@@ -29,6 +31,10 @@ pub struct House {
     pub(crate) site: Site,
     pub(crate) egress: Arc<Egress>,
     pub(crate) agents: Vec<HostedAgent>,
+    /// What leads the agents' rules to the host's counters.
+    pub(crate) rules: RuleServices,
+    /// What the rules before agents want, in their order.
+    rule_summaries: Vec<(Handle, Vec<String>)>,
     /// Who the agents are to other agents, by the order of the agents.
     pub(crate) identities: Vec<(Handle, AgentIdentitySettings)>,
     pub(crate) endpoints: Endpoints,
@@ -55,6 +61,10 @@ impl House {
         let (mut agents, mut contents) = (Vec::with_capacity(deployment.agents.len()), Vec::new());
         let tools = endpoints.tools();
         let siblings = siblings(&deployment.agents, &site, endpoints.host.clone());
+        let host_rules = std::mem::take(&mut deployment.host_rules);
+        let gates = RuleBuilder::new(&host_rules, &site, deployment.countries.take());
+        problems.absorb(gates.check_names(&deployment.agents));
+        let mut rule_summaries = Vec::new();
         // What its file says of an agent is of no use once it is built, and there may be thousands.
         let mut identities = Vec::with_capacity(deployment.agents.len());
         for agent in std::mem::take(&mut deployment.agents) {
@@ -64,11 +74,11 @@ impl House {
                 ..context(&agent, &deployment.dir, &site, &egress, &deployment.data)
             };
             let built = problems.absorb(build(&agent.backing, &context));
-            let rules = problems.absorb(
-                rules(&agent.settings.policy.rules, &site)
-                    .map_err(|reason| agent.section.problem(None, format!("[policy] {reason}"))),
-            );
-            let (Some(built), Some(rules)) = (built, rules) else { continue };
+            let rules = problems.absorb(gates.build(&agent));
+            let (Some(built), Some(AgentRules { rules, summaries })) = (built, rules) else { continue };
+            if !summaries.is_empty() {
+                rule_summaries.push((agent.settings.handle.clone(), summaries));
+            }
             if let Some(indexing) = built.indexing.clone() {
                 contents.push(Content { handle: agent.settings.handle.clone(), indexing });
             }
@@ -80,8 +90,9 @@ impl House {
         if !problems.is_empty() {
             problems.extend(endpoints.refused.clone());
         }
-        let egress = Arc::new(egress);
-        problems.into_result(Self { deployment, site, egress, agents, identities, endpoints, contents })
+        let (egress, rules) = (Arc::new(egress), gates.services.clone());
+        let whole = Self { deployment, site, egress, agents, rules, rule_summaries, identities, endpoints, contents };
+        problems.into_result(whole)
     }
 
     /// What the outside calls it.
@@ -97,6 +108,11 @@ impl House {
     /// The endpoints, and what calls of them are held against.
     pub fn endpoints(&self) -> &Arc<Dispatcher> {
         &self.endpoints.contract
+    }
+
+    /// The rules before each agent that has any, in the order in which they are asked, in a line each.
+    pub fn rules(&self) -> &[(Handle, Vec<String>)] {
+        &self.rule_summaries
     }
 
     /// The files of endpoints and recipes that were left out, and why. The others are served.

@@ -41,6 +41,7 @@ pub mod inspect;
 mod live;
 mod manual;
 pub mod registry;
+mod rules;
 pub mod running;
 pub mod server;
 pub mod serving;

@@ -76,6 +76,7 @@ impl Running {
         builder.couriers = parts.couriers;
         builder.schemes = parts.schemes;
         builder.contract = parts.contract;
+        builder.rules = parts.rules;
         let host = builder.start(stop.clone()).await.map_err(|error| Error::new(error.to_string()))?;
         let around = Around { live: &live, storage: &storage, store: &store, keys: &keys, stop: &stop };
         let mounted = around.mount(house, host)?;
@@ -208,6 +209,7 @@ impl Opening {
             operator,
             envelopes: deployment.wires.envelopes(),
             couriers: deployment.wires.couriers(&house.egress, &house.site),
+            rules: house.rules.clone(),
             schemes: Vec::new(),
         };
         Ok(Self { parts, house })

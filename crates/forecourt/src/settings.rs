@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use forecourt_core::{ContentMode, Domain, Handle, Language, Skill};
-use forecourt_host::RuleSettings;
+use forecourt_host::rules::RuleSettings;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -130,6 +130,16 @@ pub enum StoreKind {
     Sqlite,
     /// Nothing survives a restart. For tests and demonstrations.
     Memory,
+}
+
+/// `[geo]`: where network addresses are.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct GeoSettings {
+    /// A file with a line for each network, `203.0.113.0/24,DE`: what the `countries` of rules go by. At most a
+    /// million lines and 64 MiB; of networks within one another the smallest counts. Read at the start and when
+    /// the deployment is read again.
+    pub countries_file: Option<PathBuf>,
 }
 
 /// `[log]`: what is written to standard error.

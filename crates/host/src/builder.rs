@@ -26,7 +26,10 @@ use crate::metrics::Metrics;
 use crate::notifier::{OperatorNotifier, OperatorWebhook};
 use crate::operator_queue::OperatorQueue;
 use crate::random::SystemEntropy;
+use crate::rates::RateTable;
 use crate::receive::Host;
+use crate::rules::RuleServices;
+use crate::rules::services::HostCounters;
 use crate::tasks::{TaskParts, Tasks};
 use crate::upkeep;
 
@@ -53,6 +56,8 @@ pub struct HostBuilder {
     pub envelopes: HashMap<String, Envelope>,
     /// What carries the deliveries of protocols that do not post, by the protocol's name.
     pub couriers: HashMap<String, Arc<dyn Courier>>,
+    /// What leads the agents' rules to this host's counters.
+    pub rules: RuleServices,
     /// Ways to pay that this host can check and settle; none by default.
     pub schemes: Vec<Arc<dyn PaymentScheme>>,
     clock: Arc<dyn Clock>,
@@ -73,6 +78,7 @@ impl HostBuilder {
             operator: None,
             envelopes: HashMap::new(),
             couriers: HashMap::new(),
+            rules: RuleServices::default(),
             schemes: Vec::new(),
             clock: Arc::new(SystemClock),
             entropy: Arc::new(SystemEntropy),
@@ -107,6 +113,8 @@ impl HostBuilder {
             wakeup: wakeup.clone(),
         };
         let tasks = Arc::new(Tasks::new(parts, &self.limits));
+        let rates = Arc::new(RateTable::new());
+        self.rules.set(HostCounters { rates: rates.clone(), tasks: tasks.clone() });
         let ended = tasks.recover().await?;
         if ended > 0 {
             tracing::warn!(ended, "tasks of an earlier run were cut off and have been ended as failed");
@@ -172,7 +180,7 @@ impl HostBuilder {
         Ok(Arc::new(Host {
             site: self.site,
             directory: self.directory,
-            throttle: Arc::new(Throttle::new(&self.limits)),
+            throttle: Arc::new(Throttle::new(&self.limits, rates)),
             conversations,
             lifecycle: Arc::new(lifecycle),
             operator,
@@ -180,7 +188,6 @@ impl HostBuilder {
             ledger,
             contract: self.contract,
             attachments: Attachments { egress: self.egress },
-            limits: self.limits,
             issuances,
             outbound,
             own_outbound,

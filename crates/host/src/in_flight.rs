@@ -118,6 +118,11 @@ impl InFlight {
         }
     }
 
+    /// Replies in the making whose callers wait for them.
+    pub(crate) fn replies_running(&self) -> usize {
+        self.replies.all_max.saturating_sub(self.replies.all.available_permits())
+    }
+
     /// A place in a lane, waited for if need be; the refusal names the bound that is reached.
     pub(crate) async fn acquire(&self, lane: Lane, caller: CallerKey) -> Result<Slot, Box<PolicyPart>> {
         let bound = match lane {

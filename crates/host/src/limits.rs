@@ -2,25 +2,20 @@
 
 use std::net::IpAddr;
 use std::num::{NonZeroU32, NonZeroU64};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::limits::STORED_BYTES_PER_CALLER;
 use forecourt_core::network::Network;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Message, PolicyPart};
-use governor::clock::{Clock, DefaultClock};
-use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::AUDIT_DAYS;
 use crate::idempotency::{ONCE_MAX, ONCE_PER_CALLER_MAX};
 use crate::issuance::{CONSENT_WAIT_SECONDS, OPEN_ISSUANCES_PER_CALLER_MAX, PAYMENT_WAIT_SECONDS};
-
-/// Callers that are remembered at once. Over it, those at rest are forgotten; a caller who is at
-/// its limit is kept.
-pub(crate) const CALLERS_MAX: usize = 100_000;
+use crate::rates::{Pace, RateTable};
 
 /// How often, and how much at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -102,29 +97,30 @@ fn long(n: u64) -> NonZeroU64 {
     NonZeroU64::new(n).unwrap_or(NonZeroU64::MIN)
 }
 
-/// The buckets of all callers.
+/// What callers may do at all, whatever they ask.
 pub(crate) struct Throttle {
-    by_network: DefaultKeyedRateLimiter<Network>,
-    by_session: DefaultKeyedRateLimiter<String>,
-    asked: AtomicUsize,
+    by_network: Pace,
+    by_session: Pace,
+    pub(crate) rates: Arc<RateTable>,
+}
+
+/// What a bucket belongs to: names of different kinds are never the same one.
+#[derive(Hash)]
+enum Caller<'a> {
+    Network(Network),
+    Session(&'a str),
+    Call(Option<&'a str>, &'a str),
 }
 
 impl Throttle {
-    pub(crate) fn new(settings: &LimitSettings) -> Self {
-        Self {
-            by_network: RateLimiter::keyed(quota(settings.per_address)),
-            by_session: RateLimiter::keyed(quota(settings.per_session)),
-            asked: AtomicUsize::new(0),
-        }
+    pub(crate) fn new(settings: &LimitSettings, rates: Arc<RateTable>) -> Self {
+        Self { by_network: pace(settings.per_address), by_session: pace(settings.per_session), rates }
     }
 
     /// Counts a message against its address and its conversation.
     pub(crate) fn admit(&self, message: &Message) -> Result<(), Box<PolicyPart>> {
         self.admit_peer(message.sender.peer)?;
-        match &message.thread {
-            None => Ok(()),
-            Some(thread) => taken(self.by_session.check_key(&thread.key().to_owned())),
-        }
+        message.thread.as_ref().map_or(Ok(()), |thread| self.take(&Caller::Session(thread.key()), self.by_session))
     }
 
     /// Counts a call against its address, and against what its caller says that it belongs to.
@@ -135,42 +131,31 @@ impl Throttle {
         session: Option<&str>,
     ) -> Result<(), Box<PolicyPart>> {
         self.admit_peer(peer)?;
-        match session {
-            None => Ok(()),
-            Some(session) => taken(self.by_session.check_key(&format!("{}|{session}", caller.unwrap_or_default()))),
-        }
+        session.map_or(Ok(()), |session| self.take(&Caller::Call(caller, session), self.by_session))
     }
 
     /// Counts a request against its address.
     pub(crate) fn admit_peer(&self, peer: Option<IpAddr>) -> Result<(), Box<PolicyPart>> {
-        self.tidy();
-        peer.map_or(Ok(()), |peer| taken(self.by_network.check_key(&Network::of(peer))))
+        peer.map_or(Ok(()), |peer| self.take(&Caller::Network(Network::of(peer)), self.by_network))
     }
 
-    /// Forgets callers at rest, now and then, so that the maps stay bounded.
-    fn tidy(&self) {
-        const EVERY: usize = 10_000;
-        let due = self.asked.fetch_add(1, Ordering::Relaxed) % EVERY == EVERY - 1;
-        let full = || self.by_network.len() > CALLERS_MAX - EVERY || self.by_session.len() > CALLERS_MAX - EVERY;
-        if due && full() {
-            self.by_network.retain_recent();
-            self.by_session.retain_recent();
-        }
+    fn take(&self, caller: &Caller<'_>, pace: Pace) -> Result<(), Box<PolicyPart>> {
+        self.rates.take(caller, pace).map_err(|wait| Box::new(too_many(wait)))
     }
 }
 
-fn quota(rate: Rate) -> Quota {
-    Quota::per_second(rate.per_second).allow_burst(rate.burst)
+fn pace(rate: Rate) -> Pace {
+    Pace::new(rate.per_second.get(), Duration::from_secs(1), rate.burst.get())
 }
 
-fn taken(verdict: Result<(), governor::NotUntil<governor::clock::QuantaInstant>>) -> Result<(), Box<PolicyPart>> {
-    verdict.map_err(|until| Box::new(too_many(until.wait_time_from(DefaultClock::default().now()))))
+/// Whole seconds to wait, at least one.
+pub(crate) fn seconds_to_wait(wait: Duration) -> u64 {
+    (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1)
 }
 
 /// The refusal, with whole seconds to wait, at least one.
 fn too_many(wait: Duration) -> PolicyPart {
-    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-    let seconds = seconds.max(1);
+    let seconds = seconds_to_wait(wait);
     let kind = RefusalKind::TooManyRequests { retry_after_seconds: Some(seconds) };
     let mut part = PolicyPart::new(kind, format!("You ask faster than this host allows. Try again in {seconds} s."));
     part.code = Some("mentionable:rate_limited".to_owned());
@@ -183,7 +168,8 @@ mod tests {
 
     fn throttle(burst: u32) -> Throttle {
         let rate = Rate { per_second: nonzero(1), burst: nonzero(burst) };
-        Throttle::new(&LimitSettings { per_address: rate, per_session: rate, ..LimitSettings::default() })
+        let limits = LimitSettings { per_address: rate, per_session: rate, ..LimitSettings::default() };
+        Throttle::new(&limits, Arc::new(RateTable::new()))
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use forecourt_contract::Dispatcher;
 use forecourt_core::limits::{HOPS_MAX, THREAD_TTL};
-use forecourt_core::policy::Admitted;
+use forecourt_core::policy::{Admitted, GateNotes};
 use forecourt_core::reply::refused;
 use forecourt_core::store::Notification;
 use forecourt_core::{
@@ -27,7 +27,7 @@ use crate::in_flight::CallerKey;
 use crate::issuance::{Issuances, UsedUp};
 use crate::ledger::Ledger;
 use crate::lifecycle::{Attest, Lifecycle, LifecycleChange, LifecycleOutcome};
-use crate::limits::{LimitSettings, Throttle};
+use crate::limits::Throttle;
 use crate::metrics::Metrics;
 use crate::operator_queue::OperatorQueue;
 use crate::run::Run;
@@ -45,7 +45,6 @@ pub struct Host {
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) contract: Arc<Dispatcher>,
     pub(crate) attachments: Attachments,
-    pub(crate) limits: LimitSettings,
     /// What callers were asked to do first, and did.
     pub(crate) issuances: Arc<Issuances>,
     /// By what posts are made, and by what they are made once this host has taken over.
@@ -130,8 +129,9 @@ impl Host {
         };
         // On the heap, so that no step carries its size to the next.
         let message = continued(Box::new(message), earlier.as_ref());
-        let RecalledMessage { message, is_known, unknown } =
+        let RecalledMessage { mut message, is_known, unknown } =
             self.conversations.recall(&resident, message, earlier.as_ref()).await?;
+        message.gate = GateNotes::arriving(is_known || earlier.is_some());
         let session = message.thread.as_ref().filter(|_| is_known).map(ThreadId::key);
         let caller = self.tasks.in_flight.key(&message.sender, session);
         Ok(Ok(EnteredMessage { resident, message, earlier, caller, is_known, unknown }))

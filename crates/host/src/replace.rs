@@ -17,6 +17,8 @@ use crate::limits::{LimitSettings, Throttle};
 use crate::notifier::{OperatorNotifier, OperatorWebhook};
 use crate::operator_queue::OperatorQueue;
 use crate::receive::Host;
+use crate::rules::RuleServices;
+use crate::rules::services::HostCounters;
 
 /// What of a host is replaced while it works.
 pub struct HostParts {
@@ -36,6 +38,8 @@ pub struct HostParts {
     pub envelopes: HashMap<String, Envelope>,
     /// What carries the deliveries of protocols that do not post, by the protocol's name.
     pub couriers: HashMap<String, Arc<dyn Courier>>,
+    /// What leads the agents' rules to the counters, which go on.
+    pub rules: RuleServices,
     /// Ways to pay that it can check and settle.
     pub schemes: Vec<Arc<dyn PaymentScheme>>,
 }
@@ -45,18 +49,21 @@ impl Host {
     /// way with the places that they take, counters of limits, keys of calls that are made once, deliveries,
     /// the lifecycle of agents. This one works on beside it, for the requests that it has.
     ///
-    /// Buckets of rates that are other than before begin full. How many answers and tasks may run at once stays
+    /// Buckets go on too, at the new rates. How many answers and tasks may run at once stays
     /// what it was at the start.
     ///
     /// # Errors
     /// The store can't tell where the agents stand.
     pub async fn replaced_by(&self, parts: HostParts) -> Result<Arc<Host>, Error> {
-        let HostParts { site, directory, egress, limits, contract, operator, envelopes, couriers, schemes } = parts;
+        let HostParts {
+            site, directory, egress, limits, contract, operator, envelopes, couriers, rules, schemes
+        } = parts;
         for agent in directory.iter() {
             self.lifecycle.state(agent.card.handle()).await?;
         }
-        let same_rates = limits.per_address == self.limits.per_address && limits.per_session == self.limits.per_session;
-        let throttle = if same_rates { self.throttle.clone() } else { Arc::new(Throttle::new(&limits)) };
+        let rates = self.throttle.rates.clone();
+        rules.set(HostCounters { rates: rates.clone(), tasks: self.tasks.clone() });
+        let throttle = Arc::new(Throttle::new(&limits, rates));
         let notifier = operator.map(|webhook| OperatorNotifier {
             webhook,
             store: self.store.clone(),
@@ -82,7 +89,6 @@ impl Host {
             ledger: self.ledger.clone(),
             contract,
             attachments: Attachments { egress: egress.clone() },
-            limits,
             issuances,
             outbound: self.outbound.clone(),
             own_outbound: Arc::new(Outbound { egress, envelopes, couriers }),

@@ -1,149 +1,170 @@
-//! Simple rules that an operator puts before an agent, in the order in which they are written.
+//! Rules that an operator puts before agents, in the order in which they are written.
+//!
+//! Each kind has a file: its settings, and the rule that they become. A rule says what it wants of a message, and
+//! never whether that was done: the host keeps that.
 
-use std::collections::BTreeMap;
+mod callers;
+mod consent;
+mod countries;
+mod identity;
+mod legal;
+mod limit;
+pub mod limits;
+mod maintenance;
+mod overload;
+mod pattern;
+mod payment;
+pub(crate) mod services;
+mod settings;
+mod span;
+mod words;
+
 use std::sync::Arc;
 
-use forecourt_core::policy::{AuthChallenge, RefusalKind, Rule, RuleVerdict};
-use forecourt_core::{AgentCard, IdentityEvidence, Message, PolicyPart, Sender};
+use forecourt_core::policy::{OfferBuilder, Requirement, Rule, RuleVerdict};
+use forecourt_core::{AgentCard, Clock, Handle, Message, PolicyPart};
 use futures::future::BoxFuture;
-use ipnet::IpNet;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
+pub use callers::{CallerRule, UnknownCaller};
+pub use consent::ConsentRule;
+pub use countries::{Country, CountryTable, CountryTableError};
+pub use identity::{ChallengeSettings, IdentityRule};
+pub use legal::LegalRule;
+pub use limit::{LimitBy, LimitRule};
+pub use maintenance::{Day, MaintenanceRule, WeeklyWindow};
+pub use overload::OverloadRule;
+pub use payment::{AutoDeduct, DeductionPeriod, PaymentRule, PerSettings};
+pub use services::RuleServices;
+pub use settings::{HostRuleSettings, RuleKind, RuleSettings};
+pub use span::Span;
+pub use words::{RuleWords, Translated, TranslatedWords};
+
+use self::limits::RULES_MAX;
 use crate::directory::Site;
 
-/// One rule. The first rule that refuses decides.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
-pub enum RuleSettings {
-    /// Nobody passes unless this host verified who it is.
-    RequireIdentity {
-        /// What a person reads.
-        message: Option<String>,
-        /// A page on this host where a person can sign in.
-        url: Option<String>,
-        /// Accepted methods of evidence; all when empty.
-        #[serde(default)]
-        methods: Vec<String>,
-        /// Accepted levels of assurance; all when empty.
-        #[serde(default)]
-        assurance: Vec<String>,
-    },
-    /// Some callers do not pass.
-    Deny {
-        /// Verified subjects or addresses; a trailing `*` matches any ending, `*` everybody.
-        #[serde(default)]
-        subjects: Vec<String>,
-        /// Networks, such as `203.0.113.0/24`.
-        #[serde(default)]
-        #[schemars(with = "Vec<String>")]
-        networks: Vec<IpNet>,
-        /// What a person reads.
-        message: Option<String>,
-    },
-    /// A law forbids it.
-    Legal {
-        /// What a person reads.
-        message: String,
-        /// A page on this host that says who blocks this.
-        url: Option<String>,
-    },
-    /// Closed for now.
-    Maintenance {
-        /// What a person reads.
-        message: Option<String>,
-        /// Seconds to wait, if known.
-        retry_after_seconds: Option<u64>,
-        /// Translations of the message by language tag.
-        #[serde(default)]
-        translations: BTreeMap<String, String>,
-    },
+/// A rule, ready to be asked.
+pub type BuiltRule = Arc<dyn Rule>;
+
+/// What rules are built from beside their settings.
+#[derive(Clone)]
+pub struct RuleContext<'a> {
+    /// What the outside calls this place: URLs of refusals are bound to it.
+    pub site: &'a Site,
+    /// The agent that they stand before.
+    pub agent: &'a Handle,
+    /// Tells what these rules count from what others do: rules of one scope and position share their counts.
+    pub scope: String,
+    /// The host that they will stand in.
+    pub services: RuleServices,
+    /// Which country an address is in, when the operator supplied a table.
+    pub countries: Option<Arc<CountryTable>>,
+    /// Who turns shorthands of offers into ways to pay.
+    pub offers: &'a [Arc<dyn OfferBuilder>],
+    /// The time, for windows.
+    pub clock: Arc<dyn Clock>,
 }
 
-/// Builds the rules of an agent. Fails with what is wrong when a URL is not on the canonical host.
-pub fn rules(settings: &[RuleSettings], site: &Site) -> Result<Vec<Arc<dyn Rule>>, String> {
-    settings.iter().map(|rule| build(rule, site)).collect()
+/// What is wrong with a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleProblem {
+    /// Which rule of the list, from 0.
+    pub index: usize,
+    /// Its key that is wrong; the rule as a whole when absent.
+    pub key: Option<&'static str>,
+    /// What is wrong with it.
+    pub message: String,
 }
 
-fn build(settings: &RuleSettings, site: &Site) -> Result<Arc<dyn Rule>, String> {
-    let refusal = refusal(settings, site);
-    refusal.validate(site.canonical_host()).map_err(|fault| fault.to_string())?;
-    Ok(Arc::new(Configured { settings: settings.clone(), refusal }))
-}
+impl RuleProblem {
+    fn of(key: &'static str, message: impl Into<String>) -> Self {
+        Self { index: 0, key: Some(key), message: message.into() }
+    }
 
-/// A configured rule with the refusal that it gives.
-struct Configured {
-    settings: RuleSettings,
-    refusal: PolicyPart,
-}
-
-impl Rule for Configured {
-    fn judge<'a>(&'a self, _: &'a AgentCard, message: &'a Message) -> BoxFuture<'a, RuleVerdict> {
-        let verdict = match passes(&self.settings, &message.sender) {
-            true => Ok(()),
-            false => Err(self.refusal.clone().into()),
-        };
-        Box::pin(std::future::ready(verdict))
+    fn whole(message: impl Into<String>) -> Self {
+        Self { index: 0, key: None, message: message.into() }
     }
 }
 
-fn passes(settings: &RuleSettings, sender: &Sender) -> bool {
-    match settings {
-        RuleSettings::RequireIdentity { methods, assurance, .. } => is_proven(sender, methods, assurance),
-        RuleSettings::Deny { subjects, networks, .. } => !is_denied(sender, subjects, networks),
-        RuleSettings::Legal { .. } | RuleSettings::Maintenance { .. } => false,
-    }
-}
-
-fn is_proven(sender: &Sender, methods: &[String], assurance: &[String]) -> bool {
-    let listed = |list: &[String], value: &str| list.is_empty() || list.iter().any(|entry| entry == value);
-    let fits = |e: &IdentityEvidence| listed(methods, &e.method) && listed(assurance, &e.assurance);
-    sender.verified && sender.identities.iter().any(fits)
-}
-
-/// Only what was verified counts, so that nobody is shut out, or let in, by a claim.
-fn is_denied(sender: &Sender, subjects: &[String], networks: &[IpNet]) -> bool {
-    let near = sender.peer.is_some_and(|peer| networks.iter().any(|net| net.contains(&peer.to_canonical())));
-    let verified = sender.identities.iter().map(|e| e.subject.as_str());
-    let named = verified.chain(sender.verified.then_some(sender.address.as_str()));
-    near || subjects.iter().any(|p| p == "*") || named.into_iter().any(|s| subjects.iter().any(|p| matches(p, s)))
-}
-
-fn matches(pattern: &str, subject: &str) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(prefix) => subject.starts_with(prefix),
-        None => pattern == subject,
-    }
-}
-
-fn refusal(settings: &RuleSettings, site: &Site) -> PolicyPart {
-    let text = |given: &Option<String>, own: &str| given.clone().unwrap_or_else(|| own.to_owned());
-    match settings {
-        RuleSettings::RequireIdentity { message, url, .. } => {
-            let challenge = AuthChallenge::new("Bearer").with("realm", site.canonical_host());
-            let kind = RefusalKind::Unauthorized { auth_challenges: vec![challenge] };
-            let mut part =
-                PolicyPart::new(kind, text(message, "This agent answers only callers that prove who they are."));
-            part.url.clone_from(url);
-            part
-        }
-        RuleSettings::Deny { message, .. } => {
-            PolicyPart::new(RefusalKind::Forbidden, text(message, "This agent does not answer you."))
-        }
-        RuleSettings::Legal { message, url } => {
-            let mut part = PolicyPart::new(RefusalKind::UnavailableForLegalReasons, message.clone());
-            part.url.clone_from(url);
-            part
-        }
-        RuleSettings::Maintenance { message, retry_after_seconds, translations } => {
-            let kind = RefusalKind::ServiceUnavailable { retry_after_seconds: *retry_after_seconds };
-            let mut part = PolicyPart::new(kind, text(message, "This agent is closed for maintenance."));
-            part.message_translations = translations.iter().map(|(tag, m)| (tag.clone(), translation(m))).collect();
-            part
+impl std::fmt::Display for RuleProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.key {
+            Some(key) => write!(f, "`{key}`: {}", self.message),
+            None => f.write_str(&self.message),
         }
     }
 }
 
-fn translation(message: &str) -> forecourt_core::policy::Translation {
-    forecourt_core::policy::Translation { title: None, message: message.to_owned() }
+/// Builds rules, in their order. Fails with everything that is wrong: a URL that is not on the canonical host, a
+/// challenge that no header can hold, countries without a table, more than [`RULES_MAX`].
+pub fn rules(settings: &[RuleSettings], context: &RuleContext<'_>) -> Result<Vec<BuiltRule>, Vec<RuleProblem>> {
+    let (mut built, mut problems) = (Vec::with_capacity(settings.len()), Vec::new());
+    for (index, one) in settings.iter().enumerate() {
+        let scope = format!("{}#{index}", context.scope);
+        match build(one, &RuleContext { scope, ..context.clone() }) {
+            _ if index == RULES_MAX => {
+                let text = format!("{RULES_MAX} rules stand before an agent at most");
+                problems.push(RuleProblem { index, ..RuleProblem::whole(text) });
+                break;
+            }
+            Ok(rules) => built.extend(rules),
+            Err(problem) => problems.push(RuleProblem { index, ..problem }),
+        }
+    }
+    if problems.is_empty() { Ok(built) } else { Err(problems) }
+}
+
+fn build(settings: &RuleSettings, context: &RuleContext<'_>) -> Result<Vec<BuiltRule>, RuleProblem> {
+    let RuleSettings { words, kind } = settings;
+    words.check()?;
+    let one = |built: Result<BuiltRule, RuleProblem>| built.map(|rule| vec![rule]);
+    match kind {
+        RuleKind::RequireIdentity(rule) => one(rule.build(words, context)),
+        RuleKind::RequireConsent(rule) => one(rule.build(words, context)),
+        RuleKind::RequirePayment(rule) => rule.build(words, context),
+        RuleKind::Allow(rule) => one(rule.build_allow(words, context)),
+        RuleKind::Deny(rule) => one(rule.build_deny(words, context)),
+        RuleKind::Limit(rule) => one(rule.build(words, context)),
+        RuleKind::Maintenance(rule) => one(rule.build(words, context)),
+        RuleKind::Overload(rule) => one(rule.build(words, context)),
+        RuleKind::Legal(rule) => one(rule.build(words, context)),
+    }
+}
+
+/// A rule that is a function of the agent and the message, and never waits.
+struct FunctionRule<F>(F);
+
+impl<F: Fn(&AgentCard, &Message) -> RuleVerdict + Send + Sync + 'static> Rule for FunctionRule<F> {
+    fn judge<'a>(&'a self, card: &'a AgentCard, message: &'a Message) -> BoxFuture<'a, RuleVerdict> {
+        Box::pin(std::future::ready(self.0(card, message)))
+    }
+}
+
+fn rule(judge: impl Fn(&AgentCard, &Message) -> RuleVerdict + Send + Sync + 'static) -> BuiltRule {
+    Arc::new(FunctionRule(judge))
+}
+
+/// Fails when a refusal would be malformed: at its `url`, or at what its kind has.
+fn refused_unless_valid(refusal: &PolicyPart, site: &Site) -> Result<(), RuleProblem> {
+    use forecourt_core::policy::PolicyFault;
+    refusal.validate(site.canonical_host()).map_err(|fault| match &fault {
+        PolicyFault::ForeignUrl("url") => RuleProblem::of("url", fault.to_string()),
+        PolicyFault::Wrong("auth_challenges", must) => RuleProblem::of("challenges", format!("must be {must}")),
+        _ => RuleProblem::whole(fault.to_string()),
+    })
+}
+
+/// Fails when the refusal that a requirement becomes would be malformed for what the operator wrote. Its URL is
+/// the host's own page, so that the rule has none.
+fn requirement_unless_wrong(
+    requirement: &Requirement,
+    words: &RuleWords,
+    _: &RuleContext<'_>,
+) -> Result<(), RuleProblem> {
+    if words.url.is_some() {
+        return Err(RuleProblem::of("url", "this host has a page of its own for it"));
+    }
+    match requirement.message.trim().is_empty() {
+        true => Err(RuleProblem::of("message", "must not be empty")),
+        false => Ok(()),
+    }
 }

@@ -25,6 +25,11 @@ impl Problem {
         Problem { message: message.into(), file: file.to_path_buf(), place: None, hint: None }
     }
 
+    /// A problem of one line of a file that is no settings file; `excerpt` is that line.
+    pub fn of_line(file: &Path, line: usize, excerpt: impl Into<String>, message: impl Into<String>) -> Problem {
+        Problem::at(file, Place { line, column: 1, excerpt: excerpt.into() }, message)
+    }
+
     pub(crate) fn at(file: &Path, place: Place, message: impl Into<String>) -> Problem {
         Problem { message: message.into(), file: file.to_path_buf(), place: Some(place), hint: None }
     }

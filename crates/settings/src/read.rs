@@ -36,6 +36,7 @@ pub(crate) fn read<T: DeserializeOwned>(section: &Section) -> Result<T, Problems
 }
 
 /// One step from a table to a value in it.
+#[derive(Clone)]
 enum Step {
     Key(String),
     Index(usize),
@@ -78,7 +79,9 @@ fn unknown_key(section: &Section, steps: &[Step], key: &str, message: &str) -> P
     if parent.is_empty() {
         known.extend(section.taken.iter().cloned());
     }
-    let problem = at(section, steps, format!("unknown key `{key}`{}", of_table(section, parent)));
+    // Choices between tables are read in one piece, so that the key is not on the way that is known.
+    let steps: Vec<Step> = parent.iter().cloned().chain([Step::Key(key.to_owned())]).collect();
+    let problem = at(section, &steps, format!("unknown key `{key}`{}", of_table(section, parent)));
     let path = section.path_of(&joined(parent, key));
     if let Some(new) = section.superseding(&path) {
         return problem.hint(format!("it is now `{new}`, which is there too: remove the old one"));

@@ -182,6 +182,11 @@ impl Section {
         if self.path.is_empty() { file.to_string() } else { format!("{file} [{}]", self.path) }
     }
 
+    /// The table for people, such as `policy.rules[0]`; empty for a whole file.
+    pub fn table_name(&self) -> &str {
+        &self.path
+    }
+
     fn note_taken(&mut self, key: &str) {
         if !self.taken.iter().any(|taken| taken == key) {
             self.taken.push(key.to_owned());

@@ -1,8 +1,10 @@
 //! `forecourt check`: everything that `serve` would refuse, without listening.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use forecourt::Handle;
 use forecourt::deployment::FILE;
 use forecourt::{Running, Storage, identities, inspect};
 use forecourt_contract::{Dispatcher, Endpoint};
@@ -16,6 +18,7 @@ use crate::output::{Failure, Outcome, print_json, stderrln, stdoutln};
 /// What was found to be in order.
 struct Found {
     running: Running,
+    rules: HashMap<Handle, Vec<String>>,
     endpoints: Arc<Dispatcher>,
 }
 
@@ -43,6 +46,7 @@ async fn find(check: &Check) -> Result<Found, Failure> {
     problems.extend(house.content_problems());
     let endpoints = house.endpoints().clone();
     let doubtful = house.endpoint_notices().to_vec();
+    let rules = house.rules().iter().cloned().collect();
     let stop = CancellationToken::new();
     let started = Running::start(house, Storage::Looking(data), stop.clone()).await;
     stop.cancel();
@@ -53,7 +57,7 @@ async fn find(check: &Check) -> Result<Found, Failure> {
     problems.extend(identities::refused(&notices));
     identities::doubtful(&notices).for_each(|notice| stderrln!("warning: {notice}"));
     doubtful.iter().for_each(|notice| stderrln!("warning: {notice}"));
-    Ok(problems.into_result(Found { running, endpoints })?)
+    Ok(problems.into_result(Found { running, rules, endpoints })?)
 }
 
 /// Tells which keys have their old names; with `fix`, gives them the new ones.
@@ -85,7 +89,7 @@ fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-fn show(check: &Check, Found { running, endpoints }: Found) -> Outcome {
+fn show(check: &Check, Found { running, rules, endpoints }: Found) -> Outcome {
     let host = running.host();
     let cards: Vec<_> = host.directory().iter().map(|resident| resident.card.clone()).collect();
     let all: Vec<_> = endpoints.registry.iter().map(|registered| &registered.endpoint).collect();
@@ -94,6 +98,7 @@ fn show(check: &Check, Found { running, endpoints }: Found) -> Outcome {
             "domain": host.site().domain,
             "origin": host.site().origin,
             "agents": cards,
+            "rules": rules,
             "endpoints": all.iter().map(|endpoint| endpoint.projection()).collect::<Vec<_>>(),
         }));
     }
@@ -103,6 +108,9 @@ fn show(check: &Check, Found { running, endpoints }: Found) -> Outcome {
         stdoutln!("\n{}  {}", card.address, card.name);
         for endpoint in &card.endpoints {
             stdoutln!("  {:<12} {}", endpoint.protocol, endpoint.url);
+        }
+        for rule in rules.get(card.handle()).into_iter().flatten() {
+            stdoutln!("  {:<12} {rule}", "rule");
         }
     }
     if !all.is_empty() {

@@ -6,6 +6,7 @@ use forecourt_contract::{endpoint, recipe};
 use forecourt_egress::EgressConfig;
 use forecourt_endpoints::{policy, python};
 use forecourt_host::LimitSettings;
+use forecourt_host::rules::HostRuleSettings;
 use forecourt_identity::IdentityConfig;
 use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_server::HttpLimits;
@@ -15,7 +16,7 @@ use schemars::schema_for;
 use crate::args::{ReferenceArguments, ReferenceTopic};
 use crate::output::{Outcome, stdout};
 use forecourt::registry::{PROTOCOLS, backends};
-use forecourt::settings::{AdminSettings, AgentSettings, Listen, Log, StoreSettings, Tls, TopSettings};
+use forecourt::settings::{AdminSettings, AgentSettings, GeoSettings, Listen, Log, StoreSettings, Tls, TopSettings};
 
 /// Prints a reference as markdown.
 pub(crate) fn run(arguments: &ReferenceArguments) -> Outcome {
@@ -52,6 +53,12 @@ pub(crate) fn reference() -> Reference {
             schema_for!(EgressConfig)
         }),
         documented("forecourt.toml [identity]", "Whose proofs are taken.", || schema_for!(IdentityConfig)),
+        documented(
+            "forecourt.toml [[policy]]",
+            "Rules before several agents, which are asked before an agent's own.",
+            || schema_for!(HostRuleSettings),
+        ),
+        documented("forecourt.toml [geo]", "Where network addresses are.", || schema_for!(GeoSettings)),
         documented("forecourt.toml [log]", "What is written to standard error.", || schema_for!(Log)),
     ];
     for protocol in PROTOCOLS {

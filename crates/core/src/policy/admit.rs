@@ -17,6 +17,35 @@ pub trait Rule: Send + Sync + 'static {
     /// Lets `message` pass to the agent of `card`, refuses it, or says what is required first. Changes nothing,
     /// and says the same whether or not what it requires was done: that is the host's to know.
     fn judge<'a>(&'a self, card: &'a AgentCard, message: &'a Message) -> BoxFuture<'a, RuleVerdict>;
+
+    /// Counts `message` against a bound, for rules that have one: asked once for each message that the rule let
+    /// pass, however often the message is held against the gate.
+    fn count(&self, _card: &AgentCard, _message: &Message) -> RuleVerdict {
+        Ok(())
+    }
+}
+
+/// What the host and the gate note of a message on its way to an agent. Neither callers nor agents have a say in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GateNotes {
+    /// How many rules, from the first on, have counted it.
+    counted: usize,
+    /// Whether its conversation was kept before it came.
+    continues: bool,
+}
+
+impl GateNotes {
+    /// The notes of a message that comes to a gate, which counts it anew, whatever gate it came through before. For
+    /// the host, which says whether the conversation of the message was kept before it came.
+    pub fn arriving(continues: bool) -> Self {
+        Self { counted: 0, continues }
+    }
+
+    /// Whether the conversation of the message was kept before it came: then its name can't be one that was made up
+    /// for this very message.
+    pub fn continues(&self) -> bool {
+        self.continues
+    }
 }
 
 /// The rules that stand before an agent, in the order in which they are asked.
@@ -33,8 +62,8 @@ impl Policy {
         Self { rules }
     }
 
-    /// Asks each rule what it says of `message`; what is `met` is not required again. Changes nothing, so that
-    /// it may be asked again.
+    /// Asks each rule what it says of `message`; what is `met` is not required again. Counts and changes nothing,
+    /// so that it may be asked again.
     pub async fn judge(&self, card: &AgentCard, message: &Message, met: &[Requirement]) -> RuleVerdict {
         for rule in &self.rules {
             match rule.judge(card, message).await {
@@ -45,19 +74,30 @@ impl Policy {
         Ok(())
     }
 
-    /// [`Self::judge`], and the only way to an [`Admitted`]. For the host, which keeps the policies of its
-    /// agents to itself, and knows what is `met`. Gives the message back with an objection.
+    /// [`Self::judge`] and [`Rule::count`], and the only way to an [`Admitted`]. For the host, which keeps the
+    /// policies of its agents to itself, and knows what is `met`. Gives the message back with an objection: held
+    /// against the gate once more, it is counted only by the rules that had not come to it.
     pub async fn admit(
         &self,
         card: Arc<AgentCard>,
         message: impl Into<Box<Message>>,
         met: &[Requirement],
     ) -> Result<Admitted, (Box<Message>, Objection)> {
-        let message = message.into();
-        match self.judge(&card, &message, met).await {
-            Ok(()) => Ok(Admitted { card, message }),
-            Err(objection) => Err((message, objection)),
+        let mut message = message.into();
+        for (index, rule) in self.rules.iter().enumerate() {
+            let mut verdict = match rule.judge(&card, &message).await {
+                Err(Objection::Required(required)) if met.contains(&required) => Ok(()),
+                verdict => verdict,
+            };
+            if verdict.is_ok() && index >= message.gate.counted {
+                message.gate.counted = index + 1;
+                verdict = rule.count(&card, &message);
+            }
+            if let Err(objection) = verdict {
+                return Err((message, objection));
+            }
         }
+        Ok(Admitted { card, message })
     }
 }
 

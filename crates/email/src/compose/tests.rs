@@ -20,6 +20,7 @@ fn to() -> Correspondence {
         token: "token".to_owned(),
         conversation: "c".to_owned(),
         sender: Sender::anonymous(),
+        repeats: 0,
     }
 }
 

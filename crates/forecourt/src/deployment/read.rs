@@ -12,6 +12,7 @@ use forecourt_settings::{Environment, MovedKey, Problem, Problems, Section, file
 
 use super::{AGENTS_MAX, AgentDefinition, Backing, DATA, Deployment, FILE};
 use crate::registry::PROTOCOLS;
+use crate::rules::{read_countries, read_host_rules};
 use crate::settings::{AdminSettings, AgentSettings, ListenOverrides, StoreSettings, Tls, TopSettings};
 use crate::wires::Wires;
 
@@ -50,6 +51,8 @@ pub(super) fn read_top(
     let path = std::env::var("PATH").ok();
     let functions = problems.absorb(python::Options::read(&root.take_or_empty("functions"), path));
     let endpoints = root.take_or_empty(policy::SECTION);
+    let host_rules = problems.absorb(read_host_rules(&mut root));
+    let countries = problems.absorb(read_countries(&root.take_or_empty("geo")));
     let wires = problems.absorb(Wires::open(&mut root, |name| overrides.named(name)));
     let deployment = problems.absorb(root.read::<TopSettings>());
     if let Some(problem) = deployment.as_ref().and_then(|d| bad_url(&root, d)) {
@@ -71,6 +74,8 @@ pub(super) fn read_top(
             identity: identity?,
             http: http?,
             functions: functions?,
+            host_rules: host_rules?,
+            countries: countries?,
             wires: wires?,
             endpoints,
             agents: Vec::new(),

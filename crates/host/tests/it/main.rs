@@ -10,6 +10,7 @@ mod lifecycle;
 mod limits;
 mod operator_queue;
 mod receive;
+mod rules;
 mod slow_answers;
 mod stored;
 mod support;

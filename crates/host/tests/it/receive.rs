@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Ending, Error, Event, Handle, Noun, PolicyPart};
-use forecourt_host::{RuleSettings, Run, rules};
+use forecourt_host::Run;
 use forecourt_testkit::{ScriptedAgent, Step};
 use futures::StreamExt;
 
-use crate::support::{Setup, message, site};
+use crate::support::{Setup, message};
 
 #[tokio::test]
 async fn an_answer_comes_back() {
@@ -66,36 +66,6 @@ async fn a_malformed_refusal_of_an_agent_is_a_failure() {
     let host = Setup::default().host(agent).await;
     let answer = host.receive(message("hi"), Run::without_task()).await.unwrap().collect().await;
     assert!(matches!(answer.ending, Ending::Failed { .. }), "{:?}", answer.ending);
-}
-
-#[tokio::test]
-async fn rules_refuse_in_the_order_in_which_they_are_written() {
-    let law = RuleSettings::Legal { message: "a court".into(), url: Some("https://demo.localhost/why".into()) };
-    let closed =
-        RuleSettings::Maintenance { message: None, retry_after_seconds: Some(60), translations: Default::default() };
-    let identity = RuleSettings::RequireIdentity { message: None, url: None, methods: vec![], assurance: vec![] };
-    let deny = RuleSettings::Deny { subjects: vec![], networks: vec!["192.0.2.0/24".parse().unwrap()], message: None };
-    let cases = [
-        (vec![law.clone(), closed.clone()], "unavailable_for_legal_reasons"),
-        (vec![closed, law], "service_unavailable"),
-        (vec![identity.clone()], "unauthorized"),
-        (vec![deny, identity], "forbidden"),
-    ];
-    for (settings, kind) in cases {
-        let setup = Setup { rules: rules(&settings, &site()).unwrap(), ..Setup::default() };
-        let agent = ScriptedAgent::saying(["never"]);
-        let host = setup.host(agent.clone()).await;
-        let answer = host.receive(message("hi"), Run::without_task()).await.unwrap().collect().await;
-        let Ending::Refused(part) = answer.ending else { panic!("{kind}: {:?}", answer.ending) };
-        assert_eq!(part.kind(), kind);
-        assert_eq!(agent.begun_and_left(), (0, 0), "{kind}: the agent was reached");
-    }
-}
-
-#[test]
-fn a_rule_that_points_elsewhere_is_refused_at_load() {
-    let settings = [RuleSettings::Legal { message: "x".into(), url: Some("https://evil.example/".into()) }];
-    assert!(rules(&settings, &site()).is_err());
 }
 
 #[tokio::test]

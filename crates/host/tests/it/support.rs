@@ -8,6 +8,7 @@ use forecourt_core::{
     Agent, Domain, Handle, Message, MessageId, Part, Policy, Rule, Sender, Store, ThreadId, Timestamp,
 };
 use forecourt_egress::{Egress, EgressConfig};
+use forecourt_host::rules::RuleServices;
 use forecourt_host::{
     Courier, Directory, Envelope, Host, HostBuilder, HostedAgent, LimitSettings, OperatorWebhook, Site,
 };
@@ -22,6 +23,8 @@ pub(crate) struct Setup {
     pub entropy: Arc<CountedEntropy>,
     pub limits: LimitSettings,
     pub rules: Vec<Arc<dyn Rule>>,
+    /// What leads them to the host's counters.
+    pub services: RuleServices,
     pub schemes: Vec<Arc<dyn PaymentScheme>>,
     pub remembers: bool,
     pub time_max: Duration,
@@ -41,6 +44,7 @@ impl Default for Setup {
             entropy: Arc::new(CountedEntropy::default()),
             limits: LimitSettings::default(),
             rules: Vec::new(),
+            services: RuleServices::default(),
             schemes: Vec::new(),
             remembers: false,
             time_max: Duration::from_secs(120),
@@ -68,6 +72,7 @@ impl Setup {
         builder.operator = self.operator.clone();
         builder.schemes = self.schemes.clone();
         builder.limits = self.limits.clone();
+        builder.rules = self.services.clone();
         builder.standings = self.standings.clone();
         builder.start(self.stop.clone()).await.unwrap()
     }

@@ -1,0 +1,28 @@
+//! Ways to pay, written by an operator in fewer words than they have on the wire. PolicyPart 3.3.3.
+
+use serde_json::{Map, Value};
+
+use super::kind::AcceptedPayment;
+use crate::address::Handle;
+
+/// Turns what an operator writes under one key of an offer, such as `x402`, into ways to pay.
+pub trait OfferBuilder: Send + Sync + 'static {
+    /// The key in an offer whose table is meant for it.
+    fn key(&self) -> &'static str;
+
+    /// The ways to pay that `settings` describe; one at least. Fails with what is wrong in them, in a sentence that
+    /// names the key.
+    fn offers(&self, settings: &Map<String, Value>, context: &OfferContext<'_>)
+    -> Result<Vec<AcceptedPayment>, String>;
+}
+
+/// What an offer is made for.
+#[derive(Debug, Clone, Copy)]
+pub struct OfferContext<'a> {
+    /// The agent that is paid for.
+    pub agent: &'a Handle,
+    /// The base of every published URL, without a trailing slash.
+    pub origin: &'a str,
+    /// What it costs, as a person reads it.
+    pub price: &'a str,
+}

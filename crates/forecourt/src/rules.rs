@@ -1,0 +1,137 @@
+//! The rules before each agent: those of the host, then its own, with everything that is wrong in any of them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use forecourt_core::policy::OfferBuilder;
+use forecourt_core::{Handle, SystemClock};
+use forecourt_host::Site;
+use forecourt_host::rules::limits::COUNTRY_FILE_BYTES_MAX;
+use forecourt_host::rules::{
+    BuiltRule, CountryTable, HostRuleSettings, RuleContext, RuleProblem, RuleServices, RuleSettings, rules,
+};
+use forecourt_settings::{Problem, Problems, Section, files};
+
+use crate::deployment::AgentDefinition;
+use crate::registry::offer_builders;
+use crate::settings::GeoSettings;
+
+/// A rule of the host with the place in its file.
+#[derive(Clone)]
+pub(crate) struct HostRule {
+    pub settings: HostRuleSettings,
+    pub section: Section,
+}
+
+/// Reads the rules of the host: the list `policy` of the file.
+pub(crate) fn read_host_rules(root: &mut Section) -> Result<Vec<HostRule>, Problems> {
+    let mut problems = Problems::new();
+    let sections = root.take_list("policy").into_iter();
+    let read = sections.filter_map(|section| {
+        let settings = problems.absorb(section.read())?;
+        Some(HostRule { settings, section })
+    });
+    let read = read.collect();
+    problems.into_result(read)
+}
+
+/// Reads the table of countries, if there is one.
+pub(crate) fn read_countries(section: &Section) -> Result<Option<Arc<CountryTable>>, Problems> {
+    let GeoSettings { countries_file } = section.read()?;
+    let Some(path) = countries_file else { return Ok(None) };
+    let path = section.resolve_path(path);
+    let unreadable = |reason: String| section.problem(Some("countries_file"), format!("{}: {reason}", path.display()));
+    let bytes = files::bytes_of(&path, COUNTRY_FILE_BYTES_MAX).map_err(unreadable)?;
+    let text = String::from_utf8(bytes).map_err(|_| unreadable("not UTF-8".to_owned()))?;
+    let table = CountryTable::parse(&text).map_err(|error| in_line(&path, &text, error.line, &error.message))?;
+    Ok(Some(Arc::new(table)))
+}
+
+fn in_line(path: &Path, text: &str, line: usize, message: &str) -> Problem {
+    let excerpt: String = text.lines().nth(line - 1).unwrap_or_default().chars().take(120).collect();
+    Problem::of_line(path, line, excerpt, message)
+}
+
+/// Builds the rules before agents.
+pub(crate) struct RuleBuilder<'a> {
+    pub host: &'a [HostRule],
+    pub site: &'a Site,
+    pub services: RuleServices,
+    pub countries: Option<Arc<CountryTable>>,
+    pub offers: Vec<Arc<dyn OfferBuilder>>,
+}
+
+/// The rules before one agent, and what they want in a line each.
+pub(crate) struct AgentRules {
+    pub rules: Vec<BuiltRule>,
+    pub summaries: Vec<String>,
+}
+
+impl<'a> RuleBuilder<'a> {
+    pub(crate) fn new(host: &'a [HostRule], site: &'a Site, countries: Option<Arc<CountryTable>>) -> Self {
+        Self { host, site, services: RuleServices::default(), countries, offers: offer_builders() }
+    }
+
+    /// Fails when a rule of the host names an agent that is not there.
+    pub(crate) fn check_names(&self, agents: &[AgentDefinition]) -> Result<(), Problems> {
+        let mut problems = Problems::new();
+        let is_known = |handle: &&Handle| agents.iter().any(|agent| agent.settings.handle == **handle);
+        for rule in self.host {
+            for (key, named) in [("agents", &rule.settings.agents), ("except", &rule.settings.except)] {
+                if let Some(handle) = named.iter().find(|handle| !is_known(handle)) {
+                    problems.push(rule.section.problem(Some(key), format!("there is no agent `{handle}`")));
+                }
+            }
+        }
+        problems.into_result(())
+    }
+
+    /// The rules before an agent: the host's, then its own. Fails with everything that is wrong.
+    pub(crate) fn build(&self, agent: &AgentDefinition) -> Result<AgentRules, Problems> {
+        let handle = &agent.settings.handle;
+        let mut problems = Problems::new();
+        let mut built = AgentRules { rules: Vec::new(), summaries: Vec::new() };
+        for (index, rule) in self.host.iter().enumerate().filter(|(_, rule)| rule.settings.is_before(handle)) {
+            let of_host = std::slice::from_ref(&rule.settings.rule);
+            let section = |_| rule.section.clone();
+            built.add(of_host, &self.context(handle, format!("host{index}")), section, &mut problems);
+        }
+        let own = &agent.settings.policy.rules;
+        let sections = agent.section.clone().take("policy").map(|mut policy| policy.take_list("rules"));
+        let section = |index: usize| sections.iter().flatten().nth(index).unwrap_or(&agent.section).clone();
+        built.add(own, &self.context(handle, format!("@{handle}")), section, &mut problems);
+        problems.into_result(built)
+    }
+
+    fn context(&self, agent: &'a Handle, scope: String) -> RuleContext<'_> {
+        RuleContext {
+            site: self.site,
+            agent,
+            scope,
+            services: self.services.clone(),
+            countries: self.countries.clone(),
+            offers: &self.offers,
+            clock: Arc::new(SystemClock),
+        }
+    }
+}
+
+impl AgentRules {
+    fn add(
+        &mut self,
+        settings: &[RuleSettings],
+        context: &RuleContext<'_>,
+        section: impl Fn(usize) -> Section,
+        problems: &mut Problems,
+    ) {
+        self.summaries.extend(settings.iter().map(RuleSettings::summary));
+        match rules(settings, context) {
+            Ok(built) => self.rules.extend(built),
+            Err(wrong) => wrong.into_iter().for_each(|problem| problems.push(place(&section(problem.index), &problem))),
+        }
+    }
+}
+
+fn place(section: &Section, problem: &RuleProblem) -> Problem {
+    section.problem(problem.key, format!("[{}] {problem}", section.table_name()))
+}

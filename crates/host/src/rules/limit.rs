@@ -1,0 +1,116 @@
+//! How often one caller may ask one agent, or all of them. REST 8.4.
+
+use std::num::NonZeroU32;
+
+use forecourt_core::Message;
+use forecourt_core::policy::{Objection, RefusalKind, Rule, RuleVerdict};
+use forecourt_core::{AgentCard, PolicyPart};
+use futures::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::services::RuleServices;
+use super::span::Span;
+use super::{BuiltRule, RuleContext, RuleProblem, RuleWords, refused_unless_valid};
+use crate::rates::Pace;
+
+/// So many requests of one caller in so long.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LimitRule {
+    /// Who counts as one caller.
+    pub by: LimitBy,
+    /// Requests within the period.
+    pub requests: NonZeroU32,
+    /// The period: seconds, or a number with a unit such as `10m`, or `minute`, `hour`, `day`.
+    pub per: Span,
+    /// Requests that may come at once after a rest. Default: as many as `requests`.
+    pub burst: Option<NonZeroU32>,
+}
+
+/// Who counts as one caller. Whoever has no such name counts by network address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitBy {
+    /// A network address; an IPv6 /64 is one.
+    Address,
+    /// A conversation that is kept here. The first message of one counts by network address.
+    Session,
+    /// A verified subject.
+    Subject,
+    /// A verified agent.
+    Agent,
+}
+
+impl LimitBy {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Address => "address",
+            Self::Session => "session",
+            Self::Subject => "subject",
+            Self::Agent => "agent",
+        }
+    }
+}
+
+struct Limiter {
+    settings: LimitRule,
+    pace: Pace,
+    /// Tells its buckets from those of other rules.
+    scope: String,
+    services: RuleServices,
+    refusal: PolicyPart,
+}
+
+impl LimitRule {
+    pub(super) fn build(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
+        let refusal = words.refusal(
+            RefusalKind::TooManyRequests { retry_after_seconds: None },
+            "You ask this agent more often than it allows.",
+        );
+        refused_unless_valid(&refusal, context.site)?;
+        let burst = self.burst.unwrap_or(self.requests);
+        let pace = Pace::new(self.requests.get(), self.per.duration(), burst.get());
+        let (scope, services) = (context.scope.clone(), context.services.clone());
+        Ok(std::sync::Arc::new(Limiter { settings: self.clone(), pace, scope, services, refusal }))
+    }
+}
+
+impl Rule for Limiter {
+    fn judge<'a>(&'a self, _: &'a AgentCard, _: &'a Message) -> BoxFuture<'a, RuleVerdict> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn count(&self, _: &AgentCard, message: &Message) -> RuleVerdict {
+        let Some(services) = self.services.get() else { return Ok(()) };
+        let sender = &message.sender;
+        let name = match self.settings.by {
+            LimitBy::Address => None,
+            LimitBy::Session => message.thread.as_ref().filter(|_| message.gate.continues()).map(|thread| thread.key()),
+            LimitBy::Subject => sender.owner(),
+            LimitBy::Agent => verified_agent(message),
+        };
+        let taken = match name {
+            Some(name) => services.rates.take(&(&self.scope, name), self.pace),
+            // What came over no network came from this machine.
+            None => sender.network().map_or(Ok(()), |network| services.rates.take(&(&self.scope, network), self.pace)),
+        };
+        taken.map_err(|wait| {
+            let mut part = self.refusal.clone();
+            part.code = Some("mentionable:rate_limited".to_owned());
+            part.kind =
+                RefusalKind::TooManyRequests { retry_after_seconds: Some(crate::limits::seconds_to_wait(wait)) };
+            Objection::from(part)
+        })
+    }
+}
+
+/// The agent that a sender was proven to be.
+fn verified_agent(message: &Message) -> Option<&str> {
+    let sender = &message.sender;
+    if !sender.verified {
+        return None;
+    }
+    let of_agent = sender.identities.iter().find(|evidence| evidence.assurance == "agent");
+    of_agent.map(|evidence| evidence.subject.as_str()).or(sender.agent.as_ref().map(|agent| agent.as_str()))
+}
