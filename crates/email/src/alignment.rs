@@ -67,6 +67,9 @@ impl Authenticator {
 
     /// Checks the first signatures of a message by `author`.
     pub(crate) async fn check(&self, head: &mut AuthenticatedMessage<'_>, author: &Mailbox) -> Alignment {
+        if !matches!(head.from.as_slice(), [from] if Mailbox::parse(from).as_ref() == Some(author)) {
+            return Alignment::None("the message has another author");
+        }
         head.dkim_headers.truncate(SIGNATURES_MAX);
         let head = &*head;
         let checked = self.0.verify_dkim(head).await;

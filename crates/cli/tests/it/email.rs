@@ -56,23 +56,13 @@ handle = "club"
 name = "Club"
 
 [backend]
-kind = "command"
-command = ["python3", "club.py"]
-mode = "worker"
-"#;
+kind = "echo"
 
-const CLUB_PROGRAM: &str = r#"
-import json, sys
-
-for line in sys.stdin:
-    message = json.loads(line)
-    def say(**event): print(json.dumps({"turn": message["turn"], **event}), flush=True)
-    if message.get("policy_resolution"):
-        say(text="You said: " + message["parts"][0]["content"])
-        say(end=True)
-    else:
-        say(policy={"kind": "consent_required", "message": "Please agree.", "state": "", "return_to": "",
-                    "message_translations": {"de": {"message": "Bitte stimmen Sie zu."}}})
+[[policy.rules]]
+kind = "require_consent"
+text = "I will not tell anybody."
+message = "Please agree."
+translations = { de = { message = "Bitte stimmen Sie zu." } }
 "#;
 
 /// The other end of everything: DNS, SMTP, and who writes.
@@ -138,7 +128,6 @@ fn deployment() -> Deployment {
         .and("parrot.py", PARROT_PROGRAM)
         .and("agents/vip.toml", VIP)
         .and("agents/club.toml", CLUB)
-        .and("club.py", CLUB_PROGRAM)
 }
 
 fn configured(deployment: Deployment, world: &World, more: &str, smtp: &str) -> Deployment {
