@@ -3,10 +3,10 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use forecourt_core::policy::{RefusalKind, Submission as Submitted};
-use forecourt_core::store::{Delivery, Notification};
 use forecourt_core::message::Role;
 use forecourt_core::part::{File, FileSource};
+use forecourt_core::policy::{RefusalKind, Submission as Submitted};
+use forecourt_core::store::{Delivery, Notification};
 use forecourt_core::{Part, PolicyPart, StateToken, Task, Timestamp, ids};
 use forecourt_host::{CarryOutcome, Courier, IssuanceStatus};
 use futures::FutureExt;

@@ -6,7 +6,7 @@
 //! | `inbound.rs`, `quote.rs` | a message as it came, and what a person wrote in it |
 //! | `alignment.rs`, `sender.rs` | DKIM and DMARC: who is proven to have written |
 //! | `threads.rs` | which conversation a message goes on with |
-//! | `service.rs` | messages to the host, and what the mail server is told |
+//! | `service.rs`, `quota.rs` | messages to the host, and what the mail server is told |
 //! | `correspondence.rs`, `compose.rs`, `signer.rs` | an answer as a signed message |
 //! | `courier.rs`, `submission.rs` | what is due by mail, handed to the submission server |
 //! | `section.rs` | the section `[email]` |
@@ -22,6 +22,7 @@ mod inbound;
 pub mod limits;
 pub mod lmtp;
 mod mailbox;
+mod quota;
 mod quote;
 pub mod section;
 mod sender;

@@ -38,7 +38,7 @@ pub const CLOCK_SKEW_MAX: Duration = Duration::from_secs(5 * 60);
 pub const LOOKUP_WAIT: Duration = Duration::from_secs(4);
 /// Messages of one sender within an hour, unless the operator says otherwise; one more is put off with 451.
 pub const MESSAGES_PER_SENDER_PER_HOUR: u32 = 60;
-/// Senders who are counted at once before those at rest are forgotten.
+/// Senders who are counted at once.
 pub const SENDERS_MAX: usize = 10_000;
 /// Further attempts to hand an answer to the submission server: the last within the hour that a task is kept.
 pub const SUBMISSION_RETRIES: u32 = 9;

@@ -3,7 +3,6 @@
 //! A message that is taken is a task before the mail server hears of it, and its answer a delivery of that task:
 //! both survive whatever ends the process.
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use aws_lc_rs::digest::{SHA256, digest};
@@ -14,7 +13,6 @@ use forecourt_core::store::Notification;
 use forecourt_core::{Ending, Error, Handle, Message, MessageId, Part, PolicyPart, Reply, Sender, ThreadId, ids, json};
 use forecourt_host::{Host, Run};
 use forecourt_surface::Mount;
-use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use mail_auth::AuthenticatedMessage;
 use serde_json::{Map, Value, json};
 
@@ -23,9 +21,10 @@ use crate::alignment::{Alignment, Authenticator};
 use crate::compose::ENVELOPE_VERSION;
 use crate::correspondence::Correspondence;
 use crate::inbound::InboundMail;
-use crate::limits::{ENVELOPE_BYTES_MAX, NOTICE_TTL, SENDERS_MAX};
+use crate::limits::{ENVELOPE_BYTES_MAX, NOTICE_TTL};
 use crate::lmtp::{Envelope, SmtpReply};
 use crate::mailbox::Mailbox;
+use crate::quota::SenderQuota;
 use crate::section::EmailSettings;
 use crate::sender::sender;
 use crate::threads;
@@ -39,17 +38,16 @@ pub(crate) struct Service {
     pub(crate) settings: EmailSettings,
     authenticator: Arc<Authenticator>,
     /// Messages by author.
-    senders: DefaultKeyedRateLimiter<String>,
+    senders: SenderQuota,
     /// The service that takes this one's place once the deployment is replaced.
     pub(crate) current: Current<Service>,
 }
 
 impl Service {
     pub(crate) fn new(mount: &Mount, settings: EmailSettings, authenticator: Arc<Authenticator>) -> Arc<Self> {
-        let burst: NonZeroU32 = settings.messages_per_sender_per_hour;
         let service = Arc::new(Self {
             host: Arc::clone(&mount.host),
-            senders: RateLimiter::keyed(Quota::per_hour(burst)),
+            senders: SenderQuota::new(settings.messages_per_sender_per_hour.get()),
             settings,
             authenticator,
             current: mount.services.current(),
@@ -121,7 +119,7 @@ impl Service {
         if threads::was_taken(&self.host, &fingerprint).await? {
             return Ok(SmtpReply::taken());
         }
-        if !self.may_write(&reader) {
+        if !self.senders.admit(&reader, now) {
             return Ok(SmtpReply::later("4.7.1", "too many messages of this sender: try again later"));
         }
         let to = self.correspondence(agent, mail, &sender, &reader).await?;
@@ -189,13 +187,6 @@ impl Service {
             ..Message::new(id, to.agent.clone(), asked, NAME, now)
         };
         self.ask(message, &to).await
-    }
-
-    fn may_write(&self, reader: &str) -> bool {
-        if self.senders.len() > SENDERS_MAX {
-            self.senders.retain_recent();
-        }
-        self.senders.check_key(&reader.to_owned()).is_ok()
     }
 
     /// What the answer will need, with an id that is kept already.

@@ -55,9 +55,8 @@ impl Host {
     /// # Errors
     /// The store can't tell where the agents stand.
     pub async fn replaced_by(&self, parts: HostParts) -> Result<Arc<Host>, Error> {
-        let HostParts {
-            site, directory, egress, limits, contract, operator, envelopes, couriers, rules, schemes
-        } = parts;
+        let HostParts { site, directory, egress, limits, contract, operator, envelopes, couriers, rules, schemes } =
+            parts;
         for agent in directory.iter() {
             self.lifecycle.state(agent.card.handle()).await?;
         }

@@ -57,7 +57,10 @@ fn policy4_4_a_refusal_is_its_message_with_the_url_inline_and_the_envelope_besid
 #[test]
 fn policy4_4_without_a_signature_there_is_neither_url_nor_envelope() {
     let text = composed(&Content::Refusal(&asking()), false);
-    assert!(text.contains("Bitte stimmen Sie zu.") && !text.contains("https://") && !text.contains(POLICY_FIELD), "{text}");
+    assert!(
+        text.contains("Bitte stimmen Sie zu.") && !text.contains("https://") && !text.contains(POLICY_FIELD),
+        "{text}"
+    );
 }
 
 #[test]
