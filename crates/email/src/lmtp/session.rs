@@ -9,7 +9,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::{Decoder, Frame, LineError, SmtpReply};
+use super::decoder::{Decoder, Frame, LineError};
+use super::reply::SmtpReply;
 use crate::limits::{BAD_COMMANDS_MAX, CLIENT_WAIT, MESSAGE_WAIT};
 
 /// Who takes mail.

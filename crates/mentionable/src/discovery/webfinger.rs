@@ -12,7 +12,7 @@ use super::wire::{Jrd, Link};
 use crate::NAME;
 
 /// The protocol whose endpoint is a mailbox, where the host takes mail.
-const EMAIL: &str = "email";
+const MAIL: &str = "email";
 
 /// A question to WebFinger: one resource, and the kinds of links that are wanted.
 #[derive(Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ fn jrd(site: &Site, card: &AgentCard) -> Jrd {
     let page = card.endpoint(NAME);
     let card_link = link(REL_AGENT_CARD.canonical, "application/json", &card_url(site, card.handle()));
     let page_link = page.map(|url| link(REL_PROFILE_PAGE, "text/html", url));
-    let mailbox = card.endpoint(EMAIL).map(|url| Link { kind: None, ..link(REL_MAILTO, "", url) });
+    let mailbox = card.endpoint(MAIL).map(|url| Link { kind: None, ..link(REL_MAILTO, "", url) });
     Jrd {
         subject: card.address.to_acct(),
         aliases: page.map(str::to_owned).into_iter().collect(),
