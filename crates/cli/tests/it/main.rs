@@ -16,6 +16,7 @@
 //! | `standing` | agents that are suspended and retired, over every protocol |
 //! | `queue` | questions to the operator |
 //! | `agtp` | `agtp` and `manifest check` over TLS |
+//! | `email` | questions and answers by mail, with mail programs, DNS and DKIM of others |
 //! | `endpoints` | endpoints from their files to callers, over every protocol |
 //! | `genesis` | `forecourt genesis`, and who the agents of a deployment are |
 //! | `siblings` | an agent that asks the agents beside it |
