@@ -62,7 +62,7 @@ pub const PROTOCOL: Protocol = Protocol {
     moved: &[],
     commands: &[],
     open: |section| Ok(Box::new(EmailWire::open(section)?)),
-    spelling: |_| None,
+    spelling: service::spelling,
 };
 
 /// E-mail with the settings of one deployment.

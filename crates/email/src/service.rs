@@ -13,6 +13,7 @@ use forecourt_core::store::Notification;
 use forecourt_core::{Ending, Error, Handle, Message, MessageId, Part, PolicyPart, Reply, Sender, ThreadId, ids, json};
 use forecourt_host::{Host, Run};
 use forecourt_surface::Mount;
+use forecourt_surface::failure::HostFailure;
 use mail_auth::AuthenticatedMessage;
 use serde_json::{Map, Value, json};
 
@@ -90,7 +91,10 @@ impl Service {
         let mut replies = Vec::with_capacity(envelope.recipients.len());
         for agent in &envelope.recipients {
             let taken = self.deliver(agent, &mail, &alignment, raw).await;
-            replies.push(taken.unwrap_or_else(|error| failure(&error)));
+            replies.push(taken.unwrap_or_else(|error| {
+                tracing::warn!(%error, "a message was not taken");
+                failure(&error)
+            }));
         }
         replies
     }
@@ -145,11 +149,11 @@ impl Service {
     /// What becomes of a refusal that is no task: those that pass are the mail server's to wait for, and the
     /// others are told by mail, to who was proven to have written.
     async fn refused(&self, part: PolicyPart, to: &Correspondence, verified: bool) -> Result<SmtpReply, Error> {
-        match part.kind {
-            RefusalKind::TooManyRequests { .. } => return Ok(SmtpReply::later("4.7.1", &part.message)),
-            RefusalKind::ServiceUnavailable { .. } => return Ok(SmtpReply::later("4.3.2", &part.message)),
-            _ if !verified => return Ok(SmtpReply::refused("5.7.1", &part.message)),
-            _ => {}
+        if let Some(reply) = put_off(&part) {
+            return Ok(reply);
+        }
+        if !verified {
+            return Ok(SmtpReply::refused("5.7.1", &part.message));
         }
         self.tell(&part, to).await?;
         Ok(SmtpReply::taken())
@@ -282,15 +286,39 @@ async fn refusal(reply: Reply) -> Option<Box<PolicyPart>> {
     }
 }
 
+/// What a mail server is told of a refusal that passes.
+fn put_off(part: &PolicyPart) -> Option<SmtpReply> {
+    match part.kind {
+        RefusalKind::TooManyRequests { .. } => Some(SmtpReply::later("4.7.1", &part.message)),
+        RefusalKind::ServiceUnavailable { .. } => Some(SmtpReply::later("4.3.2", &part.message)),
+        _ => None,
+    }
+}
+
 /// What a mail server is told of a failure.
 fn failure(error: &Error) -> SmtpReply {
     match error {
         Error::NotFound { .. } => SmtpReply::refused("5.1.1", "no such agent here"),
+        Error::Gone { .. } => SmtpReply::refused("5.1.6", "the agent was retired"),
         Error::Invalid { .. } => SmtpReply::refused("5.6.0", error.to_string()),
+        Error::Full { .. } => SmtpReply::later("4.2.2", "the storage of this sender is full"),
         Error::Unavailable { .. } => SmtpReply::later("4.3.2", "the service is busy: try again later"),
-        _ => {
-            tracing::warn!(%error, "a message could not be taken");
+        Error::Conflict { .. } | Error::Internal(_) => {
             SmtpReply::later("4.3.0", "the message could not be taken: try again later")
         }
     }
+}
+
+/// How a failure is told where a mail server is told of it; of other refusals their senders are, by mail.
+pub(crate) fn spelling(failed: HostFailure) -> Option<String> {
+    let reply = match failed {
+        HostFailure::Error(error) => failure(&error),
+        HostFailure::Refused(part) => match put_off(&part) {
+            Some(reply) => reply,
+            None => return Some("a mail".to_owned()),
+        },
+        // Endpoints are not called by mail.
+        HostFailure::Call(_) => return None,
+    };
+    Some(format!("{} {}", reply.code, reply.enhanced))
 }
