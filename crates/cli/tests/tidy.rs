@@ -25,13 +25,13 @@ const LAYERS: &[&[&str]] = &[
     &["client", "content", "endpoints", "openapi", "payments"],
     &["identity", "host", "agents"],
     &["search", "surface"],
-    &["a2a", "agtp", "mcp", "mentionable", "model", "nlweb"],
+    &["a2a", "agtp", "email", "mcp", "mentionable", "model", "nlweb"],
     &["forecourt"],
     &["cli"],
 ];
 
 /// Crates that are protocols: nobody but the registry names them.
-const PROTOCOLS: &[&str] = &["a2a", "agtp", "mcp", "mentionable", "nlweb"];
+const PROTOCOLS: &[&str] = &["a2a", "agtp", "email", "mcp", "mentionable", "nlweb"];
 
 /// Pairs of one layer of which the first may use the second. Empty: keep it so.
 const SIDEWAYS: &[(&str, &str)] = &[];
@@ -156,6 +156,8 @@ const WIRE_WORDS: &[(&str, &[&str])] = &[
     // NLWeb 5: an action is done over HTTP, MCP or A2A.
     ("a2a", &["crates/nlweb/src/action.rs"]),
     ("mcp", &["crates/nlweb/src/action.rs"]),
+    // The address of a contact in a hub's directory, a member of that name.
+    ("email", &["crates/mentionable/src/discovery/directory.rs", "crates/mentionable/src/discovery/wire.rs"]),
     // The member `mentionable` of the same card, read and written from the other side.
     (
         "mentionable",

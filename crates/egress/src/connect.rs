@@ -56,6 +56,13 @@ impl Egress {
         Ok(Tls { config: Arc::new(trust::raw(tls, protocol)), usual_port })
     }
 
+    /// TLS 1.3 or 1.2 without ALPN, for protocols that are older than it, such as mail. `usual_port` as in
+    /// [`Egress::tls`].
+    pub fn tls_without_alpn(&self, usual_port: u16) -> Result<Tls, SetupError> {
+        let tls = self.inner.judge.tls(rustls::DEFAULT_VERSIONS, None)?;
+        Ok(Tls { config: Arc::new(trust::nameless(tls)), usual_port })
+    }
+
     /// Connects to a host in plain text, which is as closed as `http://` is for `purpose`.
     ///
     /// # Errors
@@ -90,6 +97,17 @@ impl Connection {
     /// Where it leads.
     pub fn peer(&self) -> SocketAddr {
         self.peer
+    }
+
+    /// Goes on within TLS on the connection that stands, for protocols that ask for that in words of their own
+    /// (STARTTLS). The time to connect is that of the handshake.
+    ///
+    /// # Errors
+    /// The connection is within TLS already, or the server's certificate is not that of the host.
+    pub async fn start_tls(mut self, tls: &Tls) -> Result<Self, EgressError> {
+        let within = self.purpose.deadlines(self.egress.config()).connect;
+        self.stream = stream::start_tls(self.stream, &self.target, &tls.config, within).await?;
+        Ok(self)
     }
 
     /// Gives its turn back while nothing is under way on it, so that kept connections keep nobody

@@ -40,6 +40,19 @@ pub(crate) async fn open(
     Ok((NetStream::Tls(Box::new(stream)), peer))
 }
 
+/// TLS on a stream that stands.
+pub(crate) async fn start_tls(
+    stream: NetStream,
+    target: &CheckedUrl,
+    tls: &Arc<ClientConfig>,
+    within: Duration,
+) -> Result<NetStream, EgressError> {
+    let NetStream::Plain(stream) = stream else { return Err(unconnected("the connection is within TLS already")) };
+    let shaken = timeout_at(Instant::now() + within, handshake(stream, target, tls)).await;
+    let stream = shaken.map_err(|_| unconnected("the TLS handshake took too long"))??;
+    Ok(NetStream::Tls(Box::new(stream)))
+}
+
 /// Connects to the first address that answers. Each gets an equal share of what is left of the time.
 async fn dial(addresses: &[SocketAddr], within: Duration) -> Result<(TcpStream, SocketAddr), EgressError> {
     let deadline = Instant::now() + within;

@@ -120,3 +120,9 @@ pub(crate) fn raw(mut tls: ClientConfig, protocol: &[u8]) -> ClientConfig {
     tls.resumption = Resumption::disabled();
     tls
 }
+
+/// The same for protocols that are older than ALPN.
+pub(crate) fn nameless(mut tls: ClientConfig) -> ClientConfig {
+    tls.resumption = Resumption::disabled();
+    tls
+}

@@ -11,6 +11,7 @@ pub const PROTOCOLS: &[Protocol] = &[
     forecourt_nlweb::PROTOCOL,
     forecourt_mcp::PROTOCOL,
     forecourt_agtp::PROTOCOL,
+    forecourt_email::PROTOCOL,
 ];
 
 const BACKENDS: &[&[Backend]] = &[

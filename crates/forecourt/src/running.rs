@@ -75,6 +75,7 @@ impl Running {
         builder.operator = parts.operator;
         builder.limits = parts.limits;
         builder.envelopes = parts.envelopes;
+        builder.couriers = parts.couriers;
         builder.schemes = parts.schemes;
         builder.contract = parts.contract;
         builder.rules = parts.rules;
@@ -212,6 +213,7 @@ impl Opening {
             contract: house.endpoints.contract.clone(),
             operator,
             envelopes: deployment.wires.envelopes(),
+            couriers: deployment.wires.couriers(&house.egress, &house.site),
             rules: house.rules.clone(),
             schemes: house.payments.schemes(),
         };

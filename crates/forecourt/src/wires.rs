@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_egress::Egress;
-use forecourt_host::{Envelope, Site};
+use forecourt_host::{Courier, Envelope, Site};
 use forecourt_identity::KeyDirectory;
 use forecourt_server::RouteClasses;
 use forecourt_settings::{Problem, Problems, Section};
@@ -81,6 +81,13 @@ impl Wires {
     /// How each protocol writes the posts that tell of settled tasks, by its name.
     pub(crate) fn envelopes(&self) -> HashMap<String, Envelope> {
         self.0.iter().filter_map(|open| Some((open.protocol.name.to_owned(), open.wire.envelope()?))).collect()
+    }
+
+    /// What carries the deliveries of protocols that do not post, by the protocol's name.
+    pub(crate) fn couriers(&self, egress: &Arc<Egress>, site: &Site) -> HashMap<String, Arc<dyn Courier>> {
+        let carried =
+            |open: &OpenProtocol| Some((open.protocol.name.to_owned(), open.wire.courier(egress.clone(), site)?));
+        self.0.iter().filter_map(carried).collect()
     }
 
     /// How the keys of agents are found that sign their requests: by the first protocol that can.

@@ -126,7 +126,7 @@ impl Host {
 
     fn refuse_for_good(&self, passage: &Passage<'_>, message: Box<Message>, refusal: Box<PolicyPart>) -> Box<Refused> {
         self.issuances.note_refused(passage.resident.card.handle(), &message, &refusal);
-        Box::new(Refused { message, refusal, is_issued: false })
+        Box::new(Refused { message, refusal, is_issued: false, leaves_task: false })
     }
 
     async fn refuse_unmet(

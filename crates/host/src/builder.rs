@@ -15,7 +15,7 @@ use tokio_util::task::TaskTracker;
 use crate::attachments::Attachments;
 use crate::audit::{self, Audit};
 use crate::conversations::{ConversationWriter, Conversations};
-use crate::deliver::{Deliverer, DeliveryWakeup, Envelope, Outbound};
+use crate::deliver::{Courier, Deliverer, DeliveryWakeup, Envelope, Outbound};
 use crate::directory::{Directory, Site};
 use crate::idempotency::Idempotency;
 use crate::issuance::{Desk, IssuanceParts, Issuances};
@@ -54,6 +54,8 @@ pub struct HostBuilder {
     pub operator: Option<OperatorWebhook>,
     /// How each protocol writes its posts, by the protocol's name.
     pub envelopes: HashMap<String, Envelope>,
+    /// What carries the deliveries of protocols that do not post, by the protocol's name.
+    pub couriers: HashMap<String, Arc<dyn Courier>>,
     /// What leads the agents' rules to this host's counters.
     pub rules: RuleServices,
     /// Ways to pay that this host can check and settle; none by default.
@@ -75,6 +77,7 @@ impl HostBuilder {
             contract: Arc::default(),
             operator: None,
             envelopes: HashMap::new(),
+            couriers: HashMap::new(),
             rules: RuleServices::default(),
             schemes: Vec::new(),
             clock: Arc::new(SystemClock),
@@ -137,7 +140,8 @@ impl HostBuilder {
             notifier,
         };
         let ledger = Arc::new(Ledger { store: self.store.clone(), clock: self.clock.clone() });
-        let own_outbound = Arc::new(Outbound { egress: self.egress.clone(), envelopes: self.envelopes });
+        let own_outbound =
+            Arc::new(Outbound { egress: self.egress.clone(), envelopes: self.envelopes, couriers: self.couriers });
         let outbound = Arc::new(ArcSwap::new(own_outbound.clone()));
         let deliverer = Deliverer {
             store: self.store.clone(),

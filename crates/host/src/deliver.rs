@@ -11,8 +11,9 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use forecourt_core::store::{Delivery, Webhook};
-use forecourt_core::{Clock, Entropy, Store, Task};
+use forecourt_core::{Clock, Entropy, Store, Task, Timestamp};
 use forecourt_egress::{Egress, Purpose, signature};
+use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -40,6 +41,27 @@ const DELIVERY_ID: HeaderName = HeaderName::from_static("mentionable-delivery");
 
 /// How a protocol writes the post that tells of a settled task.
 pub type Envelope = fn(&Task, &Webhook) -> WebhookPost;
+
+/// Carries what is due for a protocol whose recipients are not reached over HTTP, such as mail.
+///
+/// An attempt may take as long as a post may, and is given up after that.
+pub trait Courier: Send + Sync + 'static {
+    /// Makes one attempt. A [`Delivery`] without a task is a notice that its protocol queued itself.
+    fn carry<'a>(&'a self, delivery: &'a Delivery) -> BoxFuture<'a, CarryOutcome>;
+}
+
+/// What came of an attempt to deliver something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CarryOutcome {
+    /// It was taken.
+    Delivered,
+    /// It was not taken now; another attempt may work.
+    Later,
+    /// It will never be taken.
+    Never,
+    /// Its time has not come: to be looked at again after this, which is no attempt.
+    Wait(Duration),
+}
 
 /// One post, ready to be sent.
 #[derive(Debug, Clone)]
@@ -78,6 +100,7 @@ impl DeliveryWakeup {
 pub(crate) struct Outbound {
     pub(crate) egress: Arc<Egress>,
     pub(crate) envelopes: HashMap<String, Envelope>,
+    pub(crate) couriers: HashMap<String, Arc<dyn Courier>>,
 }
 
 /// Posts what is due.
@@ -118,22 +141,37 @@ impl Deliverer {
 
     /// All posts of a round begin at once, so none takes longer than one may.
     fn lease(&self) -> Duration {
-        Purpose::Webhook.deadlines(self.outbound.load().egress.config()).total.saturating_add(LEASE_MARGIN)
+        self.attempt_time_max().saturating_add(LEASE_MARGIN)
+    }
+
+    fn attempt_time_max(&self) -> Duration {
+        Purpose::Webhook.deadlines(self.outbound.load().egress.config()).total
     }
 
     /// Posts once. An attempt counts from the moment it was taken, so one that a crash cut short has
     /// been made: nothing is posted more often than its webhook allows. As long as that leaves one, it
     /// is made again.
     async fn deliver(&self, delivery: Delivery) {
-        let worked = delivery.attempts <= delivery.webhook.retries && self.post(&delivery).await;
+        let courier = self.outbound.load().couriers.get(&delivery.webhook.protocol).cloned();
+        let outcome = match &courier {
+            _ if delivery.attempts > delivery.webhook.retries => CarryOutcome::Never,
+            Some(courier) => self.carry(courier.as_ref(), &delivery).await,
+            None if self.post(&delivery).await => CarryOutcome::Delivered,
+            None => CarryOutcome::Later,
+        };
+        if let CarryOutcome::Wait(wait) = outcome {
+            return self.settle(&delivery, Some(after(self.clock.now(), wait))).await;
+        }
+        let worked = outcome == CarryOutcome::Delivered;
         let protocol = &delivery.webhook.protocol;
         let of = match &delivery.task {
+            _ if courier.is_some() => protocol,
             Some(_) if self.outbound.load().envelopes.contains_key(protocol) => protocol,
             Some(_) => "unknown",
             None => notifier::NAME,
         };
         self.metrics.delivered(of, worked);
-        let again = !worked && delivery.attempts < delivery.webhook.retries;
+        let again = outcome == CarryOutcome::Later && delivery.attempts < delivery.webhook.retries;
         match (worked, again) {
             (true, _) => {}
             (false, true) => tracing::info!(of, attempts = delivery.attempts + 1, "a post will be made again"),
@@ -145,9 +183,18 @@ impl Deliverer {
             let wait = RETRY_AFTER * 2u32.pow(delivery.attempts.min(RETRY_DOUBLINGS_MAX));
             after(self.clock.now(), wait)
         });
+        self.settle(&delivery, retry_at).await;
+    }
+
+    async fn settle(&self, delivery: &Delivery, retry_at: Option<Timestamp>) {
         if let Err(error) = self.store.settle_delivery(delivery.id, retry_at).await {
             tracing::warn!(%error, "a delivery could not be settled");
         }
+    }
+
+    async fn carry(&self, courier: &dyn Courier, delivery: &Delivery) -> CarryOutcome {
+        let carried = tokio::time::timeout(self.attempt_time_max(), courier.carry(delivery)).await;
+        carried.unwrap_or(CarryOutcome::Later)
     }
 
     async fn post(&self, delivery: &Delivery) -> bool {

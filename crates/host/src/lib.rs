@@ -43,7 +43,7 @@ pub use conversations::{
     CONVERSATION_FIRST_WRITE_AFTER, CONVERSATION_WRITE_AFTER, CONVERSATIONS_CACHED_BYTES_MAX,
     CONVERSATIONS_PENDING_BYTES_MAX,
 };
-pub use deliver::{Envelope, WebhookPost};
+pub use deliver::{CarryOutcome, Courier, Envelope, WebhookPost};
 pub use directory::{Directory, HostedAgent, Site};
 pub use follow::FollowUntil;
 pub use idempotency::{

@@ -8,6 +8,7 @@ use forecourt_contract::Dispatcher;
 use forecourt_core::limits::{HOPS_MAX, THREAD_TTL};
 use forecourt_core::policy::{Admitted, GateNotes};
 use forecourt_core::reply::refused;
+use forecourt_core::store::Notification;
 use forecourt_core::{
     Clock, Entropy, Error, Handle, Message, Noun, PolicyPart, Reply, Sender, Store, Task, ThreadId, Transport,
 };
@@ -254,6 +255,14 @@ impl Host {
     /// Counts one request of a caller against its limits, for requests that carry no message.
     pub fn meter(&self, peer: Option<std::net::IpAddr>) -> Result<(), Box<PolicyPart>> {
         self.throttle.admit_peer(peer)
+    }
+
+    /// Queues a notice: a delivery that belongs to no task, for the courier of its protocol. Durable when this
+    /// returns. Fails with [`Error::Unavailable`] while as many deliveries wait as may.
+    pub async fn notify(&self, notice: Notification) -> Result<(), Error> {
+        self.store.enqueue(notice).await?;
+        self.wakeup.wake();
+        Ok(())
     }
 
     /// Whether a conversation with an agent is kept here that `sender` may go on with.

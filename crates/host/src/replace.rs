@@ -10,7 +10,7 @@ use forecourt_core::policy::PaymentScheme;
 use forecourt_egress::Egress;
 
 use crate::attachments::Attachments;
-use crate::deliver::{Envelope, Outbound};
+use crate::deliver::{Courier, Envelope, Outbound};
 use crate::directory::{Directory, Site};
 use crate::idempotency::Idempotency;
 use crate::limits::{LimitSettings, Throttle};
@@ -36,6 +36,8 @@ pub struct HostParts {
     pub operator: Option<OperatorWebhook>,
     /// How each protocol writes its posts, by the protocol's name.
     pub envelopes: HashMap<String, Envelope>,
+    /// What carries the deliveries of protocols that do not post, by the protocol's name.
+    pub couriers: HashMap<String, Arc<dyn Courier>>,
     /// What leads the agents' rules to the counters, which go on.
     pub rules: RuleServices,
     /// Ways to pay that it can check and settle.
@@ -53,7 +55,8 @@ impl Host {
     /// # Errors
     /// The store can't tell where the agents stand.
     pub async fn replaced_by(&self, parts: HostParts) -> Result<Arc<Host>, Error> {
-        let HostParts { site, directory, egress, limits, contract, operator, envelopes, rules, schemes } = parts;
+        let HostParts { site, directory, egress, limits, contract, operator, envelopes, couriers, rules, schemes } =
+            parts;
         for agent in directory.iter() {
             self.lifecycle.state(agent.card.handle()).await?;
         }
@@ -87,7 +90,7 @@ impl Host {
             attachments: Attachments { egress: egress.clone() },
             issuances,
             outbound: self.outbound.clone(),
-            own_outbound: Arc::new(Outbound { egress, envelopes }),
+            own_outbound: Arc::new(Outbound { egress, envelopes, couriers }),
             wakeup: self.wakeup.clone(),
             tasks: self.tasks.clone(),
             store: self.store.clone(),

@@ -193,8 +193,9 @@ impl Reader<'_> {
 /// What parts the issuer from `sub` where no prefix is configured. No issuer has one: OpenID Connect Discovery 3.
 const ISSUER_END: char = '#';
 
-/// Beginnings of the subjects that this host gives out itself: addresses, agents of AGTP, and bearers of API keys.
-const OWN_SUBJECTS: [&str; 3] = ["@", "agtp://", SUBJECT_PREFIX];
+/// Beginnings of the subjects that this host gives out itself: addresses, agents of AGTP, senders of mail, and bearers of
+/// API keys.
+const OWN_SUBJECTS: [&str; 4] = ["@", "agtp://", "mailto:", SUBJECT_PREFIX];
 
 /// `oauth:` and the whole issuer, to the letter, so that no two pairs of an issuer and a `sub` are the same text.
 fn default_prefix(issuer: &str) -> String {

@@ -9,7 +9,7 @@ use forecourt_client::ClientCommand;
 use forecourt_contract::HostServices;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_egress::Egress;
-use forecourt_host::{Envelope, Host, Site};
+use forecourt_host::{Courier, Envelope, Host, Site};
 use forecourt_identity::agents::KnownAgents;
 use forecourt_identity::{HostKeys, KeyDirectory, Verifier};
 use forecourt_server::{ClientCertificates, Speak};
@@ -97,6 +97,11 @@ pub trait Wire: Send + Sync {
 
     /// How it writes the post that tells of a settled task, if it has webhooks.
     fn envelope(&self) -> Option<Envelope> {
+        None
+    }
+
+    /// What carries its deliveries, if they are not posted over HTTP: goes out through `egress`.
+    fn courier(&self, _egress: Arc<Egress>, _site: &Site) -> Option<Arc<dyn Courier>> {
         None
     }
 

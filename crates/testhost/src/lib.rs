@@ -146,6 +146,7 @@ impl Blueprint {
         let residents =
             self.residents.into_iter().map(|resident| reachable(resident, wire.as_deref(), &site)).collect();
         let directory = Directory::new(residents, &default).expect("a directory");
+        let courier = wire.as_ref().and_then(|wire| wire.courier(egress.clone(), &site));
         let mut builder = HostBuilder::new(site, directory, Arc::new(Memory::new()), egress.clone())
             .with_ambient(clock.clone(), entropy.clone());
         builder.limits = self.limits;
@@ -153,6 +154,7 @@ impl Blueprint {
         builder.contract = self.contract;
         let envelope = wire.as_ref().and_then(|wire| wire.envelope());
         builder.envelopes = protocol.map(|protocol| protocol.name.to_owned()).zip(envelope).into_iter().collect();
+        builder.couriers = protocol.map(|protocol| protocol.name.to_owned()).zip(courier).into_iter().collect();
         let stop = CancellationToken::new();
         let host = builder.start(stop.clone()).await.expect("a host");
         let identity = self.identity.unwrap_or_else(|| trusting(&key));

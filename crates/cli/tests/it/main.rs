@@ -20,6 +20,7 @@
 //! | `standing` | agents that are suspended and retired, over every protocol |
 //! | `queue` | questions to the operator |
 //! | `agtp` | `agtp` and `manifest check` over TLS |
+//! | `email` | questions and answers by mail, with mail programs, DNS and DKIM of others |
 //! | `endpoints` | endpoints from their files to callers, over every protocol |
 //! | `genesis` | `forecourt genesis`, and who the agents of a deployment are |
 //! | `rules` | rules before agents, each kind over REST |
@@ -50,6 +51,7 @@ mod data;
 mod decisions;
 mod delegated;
 mod discovery;
+mod email;
 mod endpoints;
 mod evidence_carriers;
 mod export;

@@ -34,6 +34,7 @@ pages! {
     agtp => "docs/manual/agtp.md",
     content => "docs/manual/content.md",
     discovery => "docs/manual/discovery.md",
+    email => "docs/manual/email.md",
     embedding => "docs/manual/embedding.md",
     endpoints => "docs/manual/endpoints.md",
     getting_started => "docs/manual/getting-started.md",

@@ -1,6 +1,7 @@
 //! The host, driven as protocols drive it.
 
 mod conversations;
+mod courier;
 mod deliver;
 mod idempotency;
 mod invoke;

@@ -9,7 +9,9 @@ use forecourt_core::{
 };
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_host::rules::RuleServices;
-use forecourt_host::{Directory, Envelope, Host, HostBuilder, HostedAgent, LimitSettings, OperatorWebhook, Site};
+use forecourt_host::{
+    Courier, Directory, Envelope, Host, HostBuilder, HostedAgent, LimitSettings, OperatorWebhook, Site,
+};
 use forecourt_store::Memory;
 use forecourt_testkit::{CountedEntropy, HandClock, card};
 use tokio_util::sync::CancellationToken;
@@ -28,6 +30,7 @@ pub(crate) struct Setup {
     pub time_max: Duration,
     pub egress: EgressConfig,
     pub envelope: Option<Envelope>,
+    pub courier: Option<Arc<dyn Courier>>,
     pub operator: Option<OperatorWebhook>,
     pub stop: CancellationToken,
 }
@@ -47,6 +50,7 @@ impl Default for Setup {
             time_max: Duration::from_secs(120),
             egress: EgressConfig::default(),
             envelope: None,
+            courier: None,
             operator: None,
             stop: CancellationToken::new(),
         }
@@ -75,6 +79,7 @@ impl Setup {
         let mut builder = HostBuilder::new(site(), directory, self.store.clone(), egress)
             .with_ambient(self.clock.clone(), self.entropy.clone());
         builder.envelopes = self.envelope.map(|envelope| ("test".to_owned(), envelope)).into_iter().collect();
+        builder.couriers = self.courier.clone().map(|courier| ("test".to_owned(), courier)).into_iter().collect();
         builder.operator = self.operator.clone();
         builder.schemes = self.schemes.clone();
         builder.limits = self.limits.clone();

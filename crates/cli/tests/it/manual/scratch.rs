@@ -47,6 +47,10 @@ pub(super) fn copy(from: &std::path::Path, to: &std::path::Path) {
     }
 }
 
+/// The example of RFC 8410 10.3, which everybody knows.
+const DKIM_KEY: &str = "-----BEGIN PRIVATE KEY-----\n\
+    MC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC\n-----END PRIVATE KEY-----\n";
+
 fn deployment() -> Deployment {
     let scratch = Deployment::empty();
     scratch.write("forecourt.toml", "domain = \"demo.localhost\"\n");
@@ -58,6 +62,8 @@ fn deployment() -> Deployment {
     scratch.write("menu.md", "# Menu\n");
     scratch.write("countries.csv", "network,country\n203.0.113.0/24,XX\n");
     scratch.write("plate.png", "no picture");
+    scratch.write("smtp-password", "secret\n");
+    scratch.write("dkim.pem", DKIM_KEY);
     std::os::unix::fs::symlink(scratch.path().join("menu.md"), scratch.path().join("openapi.json")).unwrap();
     certificate(&scratch);
     scratch
