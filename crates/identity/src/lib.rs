@@ -15,6 +15,7 @@
 //! | `kept.rs` | files of ours, written whole or not at all |
 //! | `genesis/` | the documents that make agents, and how far an agent is vouched for |
 //! | `remote_keys.rs` | key sets behind trusted URLs |
+//! | `oidc.rs`, `sessions/` | where people sign in, and who has |
 //! | `config.rs`, `settings.rs` | the `[identity]` section, and its problems |
 
 pub mod agents;
@@ -33,8 +34,10 @@ pub mod jws;
 mod kept;
 mod key_set;
 pub mod limits;
+mod oidc;
 mod remote_keys;
 mod request;
+pub mod sessions;
 mod settings;
 mod signing_key;
 mod verifier;
@@ -47,9 +50,10 @@ pub use fault::ProofError;
 pub use host_keys::{HostKeys, HostKeysError};
 pub use http_signature::{FoundKeys, KeyDirectory, KeyId, RequestSigner};
 pub use key_set::KeySet;
+pub use oidc::{Logout, OidcConfig, OidcSettings};
 pub use remote_keys::DocumentFetcher;
 pub use request::RequestProof;
 pub use settings::IdentityProblem;
 pub use signing_key::{PublicKey, SigningKey};
-pub use verifier::{FROM_HEADER, PresentedCredentials, TokenIssuer, VerifiedSender, Verifier};
+pub use verifier::{FROM_HEADER, Person, PresentedCredentials, TokenIssuer, VerifiedSender, Verifier};
 pub use verify_key::{KeyFault, VerifyKey};
