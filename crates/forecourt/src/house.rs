@@ -20,6 +20,7 @@ use crate::endpoints::Endpoints;
 use crate::inspect;
 use crate::manual;
 use crate::registry::backends;
+use crate::sign_in;
 use crate::wires::Wires;
 
 /// A deployment, built: its agents with their rules, its endpoints, and everything that protocols are set up
@@ -57,7 +58,9 @@ impl House {
         let siblings = siblings(&deployment.agents, &site, endpoints.host.clone());
         // What its file says of an agent is of no use once it is built, and there may be thousands.
         let mut identities = Vec::with_capacity(deployment.agents.len());
-        for agent in std::mem::take(&mut deployment.agents) {
+        for mut agent in std::mem::take(&mut deployment.agents) {
+            let settings = &mut agent.settings;
+            sign_in::offer(&mut settings.policy.rules, &deployment.identity, &site, &settings.handle);
             let context = Context {
                 siblings: siblings.clone(),
                 endpoints: tools.clone(),

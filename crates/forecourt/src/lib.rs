@@ -45,6 +45,7 @@ pub mod running;
 pub mod server;
 pub mod serving;
 pub mod settings;
+mod sign_in;
 pub mod storage;
 mod watch;
 mod wires;

@@ -15,7 +15,7 @@ use forecourt_surface::tool::Tool;
 use forecourt_surface::{Listen, Mount, Protocol, PublishedDocument, Surface, Wire};
 use futures::future::BoxFuture;
 
-use crate::registry::PROTOCOLS;
+use crate::registry::{PAGES, PROTOCOLS};
 
 /// Every protocol of the registry, open, in its order.
 pub(crate) struct Wires(Vec<OpenProtocol>);
@@ -122,6 +122,14 @@ impl Wires {
                 classes.extend(paths.iter().map(|path| (protocol.name, *path)));
                 built.push(surface);
             }
+        }
+        for (name, routes) in PAGES {
+            let routes = routes(mount);
+            for path in routes.paths.iter().filter(|path| !claimed.insert(**path)) {
+                problems.push(Problem::of_file(file, format!("a protocol claims the path {path} of {name}")));
+            }
+            classes.extend(routes.paths.iter().map(|path| (*name, *path)));
+            built.push(Surface::Http(routes));
         }
         problems.into_result((built, RouteClasses::new(classes)))
     }

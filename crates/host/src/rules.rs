@@ -81,9 +81,21 @@ impl Rule for Configured {
     fn judge<'a>(&'a self, _: &'a AgentCard, message: &'a Message) -> BoxFuture<'a, RuleVerdict> {
         let verdict = match passes(&self.settings, &message.sender) {
             true => Ok(()),
+            // To have signed in once more would change nothing.
+            false if self.is_refused_for_good(&message.sender) => {
+                Err(PolicyPart::new(RefusalKind::Forbidden, "This agent does not answer the account that is signed in.").into())
+            }
             false => Err(self.refusal.clone().into()),
         };
         Box::pin(std::future::ready(verdict))
+    }
+}
+
+impl Configured {
+    /// Whether an identity is asked for, and is there by way of a sign-in.
+    fn is_refused_for_good(&self, sender: &Sender) -> bool {
+        let asks = matches!(self.settings, RuleSettings::RequireIdentity { .. });
+        asks && sender.verified && sender.identities.iter().any(IdentityEvidence::is_of_session)
     }
 }
 
@@ -125,6 +137,7 @@ fn refusal(settings: &RuleSettings, site: &Site) -> PolicyPart {
             let mut part =
                 PolicyPart::new(kind, text(message, "This agent answers only callers that prove who they are."));
             part.url.clone_from(url);
+            part.action_label = url.as_ref().map(|_| part.kind.action_label().to_owned());
             part
         }
         RuleSettings::Deny { message, .. } => {

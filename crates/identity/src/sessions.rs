@@ -214,6 +214,30 @@ impl Sessions {
         Ok(Some(session.person))
     }
 
+    /// Keeps something that is good for one use, under a name that only its user knows. For a sign-in on its way.
+    pub async fn keep_once(
+        &self,
+        name: &str,
+        value: Value,
+        account: Account,
+        (now, until): (Timestamp, Timestamp),
+    ) -> Result<(), StoreError> {
+        let entry = LedgerEntry::new(value, now).until(until).on(account);
+        self.store.append_entry(&once_stream(name), entry, Some(0)).await?;
+        Ok(())
+    }
+
+    /// Uses it up: of all who try, one gets it.
+    pub async fn take_once(&self, name: &str, now: Timestamp) -> Result<Option<Value>, StoreError> {
+        let stream = once_stream(name);
+        let Some((number, kept)) = self.store.entries(&stream, Span::Before(u64::MAX), 1, now).await?.pop() else {
+            return Ok(None);
+        };
+        let used = LedgerEntry { expires_at: kept.expires_at, ..LedgerEntry::new(Value::Null, now) };
+        let is_ours = !kept.body.is_null() && self.store.append_entry(&stream, used, Some(number)).await?.is_some();
+        Ok(is_ours.then_some(kept.body))
+    }
+
     async fn issue(
         &self,
         session: String,
@@ -294,7 +318,16 @@ fn session_stream(id: &str) -> String {
 }
 
 fn token_stream(token: &str) -> String {
-    format!("session-token:{}", to_base64url(&sha256(token.as_bytes())))
+    format!("session-token:{}", hash(token))
+}
+
+fn once_stream(name: &str) -> String {
+    format!("sign-in:{}", hash(name))
+}
+
+/// What stands for a secret in the store: nobody gets from there to the secret.
+pub fn hash(secret: &str) -> String {
+    to_base64url(&sha256(secret.as_bytes()))
 }
 
 fn random(entropy: &dyn Entropy) -> String {

@@ -15,6 +15,7 @@
 //! | 5.5 webhooks, 5.6 artifacts | `task.rs`, `artifact.rs` |
 //! | 6 sessions | `request.rs` |
 //! | 7 identity | `transport.rs`; the fields in `forecourt_surface::credentials` |
+//! | 7.2 cookies of people who signed in | `signed_in.rs` |
 //! | 8.2.1 CSRF, 8.6 CORS | `same_origin.rs`, `cors.rs` |
 //! | the host's own pages | `front.rs`, and `search.rs` for agents that find things |
 //!
@@ -42,6 +43,7 @@ mod request;
 mod same_origin;
 mod search;
 mod sidecar;
+mod signed_in;
 mod surface;
 mod task;
 mod transport;

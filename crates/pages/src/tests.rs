@@ -175,6 +175,7 @@ fn own_pages(text: &str) -> Vec<String> {
         manual_url: Some(text),
         previous_page: Some(text),
         next_page: Some(text),
+        account: Account::SignedIn(text),
     };
     let agent = AgentPage {
         card: &card,
@@ -359,6 +360,7 @@ fn the_front_page_says_the_same_in_markdown() {
         manual_url: Some("https://demo.localhost/manual"),
         previous_page: None,
         next_page: Some("/?page=2"),
+        account: Account::None,
     };
     let text = page.render_markdown();
     assert!(text.starts_with("# Kitchen\n\n## Chef \\*one\\*\n\n`@chef@demo.localhost`\n"), "{text}");

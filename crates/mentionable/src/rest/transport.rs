@@ -88,10 +88,11 @@ impl RestRequest<'_> {
         let received_at = host.clock().now();
         let body = body.map(|body| &**body);
         let search = self.search(&ask);
+        let back = self.way_back(&ask);
         let proof = credentials::Request { head: self.head, body, agent: &self.door.card.address, now: received_at };
         let envelope = Envelope {
             recipient: self.door.card.handle().clone(),
-            sender: credentials::sender(&self.rest.verifier, host.site(), proof).await?,
+            sender: self.or_person(credentials::sender(&self.rest.verifier, host.site(), proof).await?),
             language: self.language(),
             finds: self.door.card.finds,
             with_facets: search.is_some(),
@@ -101,6 +102,10 @@ impl RestRequest<'_> {
         };
         // On the heap: it is nine kilobytes, which every future above it would hold and copy again.
         let reply = Box::pin(host.receive(message(ask, envelope)?, run)).await?;
+        let reply = match back {
+            Some(back) => back.of(reply),
+            None => reply,
+        };
         Ok(match search {
             // On the heap, as is a stream: what most requests don't need must not make every request's future larger.
             Some(search) => Box::pin(self.found(search, reply)).await,
