@@ -25,7 +25,7 @@ const LAYERS: &[&[&str]] = &[
     &["client", "content", "endpoints", "openapi"],
     &["identity", "host", "agents"],
     &["search", "surface"],
-    &["a2a", "agtp", "mcp", "mentionable", "model", "nlweb"],
+    &["a2a", "agtp", "mcp", "mentionable", "model", "nlweb", "signin"],
     &["forecourt"],
     &["cli"],
 ];

@@ -18,6 +18,7 @@
 //! | `agtp` | `agtp` and `manifest check` over TLS |
 //! | `endpoints` | endpoints from their files to callers, over every protocol |
 //! | `genesis` | `forecourt genesis`, and who the agents of a deployment are |
+//! | `sign_in` | people sign in at an OpenID provider, in Chromium too |
 //! | `siblings` | an agent that asks the agents beside it |
 //! | `sharpened` | a search with a real language model |
 //! | `remote` | `ask --via a2a`, and agents that front others |
@@ -66,6 +67,7 @@ mod sdk;
 mod search_page;
 mod sharpened;
 mod siblings;
+mod sign_in;
 mod standing;
 mod starters;
 mod stranger;
