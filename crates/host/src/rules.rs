@@ -82,9 +82,11 @@ impl Rule for Configured {
         let verdict = match passes(&self.settings, &message.sender) {
             true => Ok(()),
             // To have signed in once more would change nothing.
-            false if self.is_refused_for_good(&message.sender) => {
-                Err(PolicyPart::new(RefusalKind::Forbidden, "This agent does not answer the account that is signed in.").into())
-            }
+            false if self.is_refused_for_good(&message.sender) => Err(PolicyPart::new(
+                RefusalKind::Forbidden,
+                "This agent does not answer the account that is signed in.",
+            )
+            .into()),
             false => Err(self.refusal.clone().into()),
         };
         Box::pin(std::future::ready(verdict))

@@ -232,12 +232,20 @@ mod tests {
 
     #[test]
     fn an_issuer_is_https_or_on_this_machine() {
-        for issuer in ["https://a.example", "https://a.example/realms/b", "http://127.0.0.1:9000", "http://localhost:1"] {
+        for issuer in ["https://a.example", "https://a.example/realms/b", "http://127.0.0.1:9000", "http://localhost:1"]
+        {
             assert_eq!(check_issuer(issuer), Ok(()), "{issuer}");
         }
-        for issuer in ["http://a.example", "http://10.0.0.1", "ftp://a.example", "a.example", "https://a.example?x=1",
-            "https://a.example#x", "https://u:p@a.example", "http://localhost.evil.example"]
-        {
+        for issuer in [
+            "http://a.example",
+            "http://10.0.0.1",
+            "ftp://a.example",
+            "a.example",
+            "https://a.example?x=1",
+            "https://a.example#x",
+            "https://u:p@a.example",
+            "http://localhost.evil.example",
+        ] {
             assert!(check_issuer(issuer).is_err(), "{issuer}");
         }
     }

@@ -16,11 +16,11 @@ use crate::bearer;
 use crate::config::IdentityConfig;
 use crate::evidence::{self, UnverifiedEvidence};
 use crate::fault::ProofError;
-use crate::oidc::OidcSettings;
-use crate::sessions::{self, BrowserRequest, Sessions};
 use crate::http_signature::{self, KeyDirectory};
+use crate::oidc::OidcSettings;
 use crate::remote_keys::DocumentFetcher;
 use crate::request::RequestProof;
+use crate::sessions::{self, BrowserRequest, Sessions};
 use crate::settings::{Checked, IdentityProblem, check};
 
 /// The hint of who calls. REST 7.4.
@@ -218,7 +218,8 @@ impl Verifier {
             agent,
             ..Sender::anonymous()
         };
-        let cookie = replaced.and_then(|token| sessions::session_cookie(&token, session.until, now, request.is_plain()));
+        let cookie =
+            replaced.and_then(|token| sessions::session_cookie(&token, session.until, now, request.is_plain()));
         Ok(Some(Person { sender, name, cookie }))
     }
 

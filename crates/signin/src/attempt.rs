@@ -79,7 +79,8 @@ pub(crate) async fn take(
     let kept = sessions.take_once(state, now).await?.ok_or(SignInError::Stale)?;
     let attempt: Attempt = serde_json::from_value(kept).map_err(|_| SignInError::Stale)?;
     // Hashes of secrets are compared, so that how long it takes tells nothing.
-    let is_its_browser = browser.cookie(&cookie_name(browser, state)).is_some_and(|value| hash(value) == attempt.cookie);
+    let is_its_browser =
+        browser.cookie(&cookie_name(browser, state)).is_some_and(|value| hash(value) == attempt.cookie);
     match is_its_browser && attempt.origin == browser.origin {
         true => Ok(attempt),
         false => Err(SignInError::Stale),

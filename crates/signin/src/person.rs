@@ -49,7 +49,8 @@ pub(crate) fn person(
     claims.retain(|name, _| KEPT.contains(&name.as_str()) || settings.claims.contains(name));
     if serde_json::to_vec(&claims).map_or(usize::MAX, |bytes| bytes.len()) > CLAIMS_BYTES_MAX {
         tracing::warn!(bytes_max = CLAIMS_BYTES_MAX, "a person's claims are too long, and left out but for the name");
-        claims.retain(|name, value| name == "name" && value.as_str().is_some_and(|name| name.len() <= SUBJECT_BYTES_MAX));
+        claims
+            .retain(|name, value| name == "name" && value.as_str().is_some_and(|name| name.len() <= SUBJECT_BYTES_MAX));
     }
     Ok(SignedIn { subject, issuer: settings.issuer.clone(), claims, at: now, id_token: None })
 }
@@ -126,7 +127,10 @@ mod tests {
             assert_eq!(read(&staff, given(email, verified)).is_ok(), expected, "{email}");
         }
         assert!(read(&staff, json!({"sub": "u1", "email": "ada@acme.tld"})).is_err());
-        assert_eq!(read(&by_mail, given("Ada@acme.tld", json!(true))).unwrap().subject, "oidc:https://login.example#ada@acme.tld");
+        assert_eq!(
+            read(&by_mail, given("Ada@acme.tld", json!(true))).unwrap().subject,
+            "oidc:https://login.example#ada@acme.tld"
+        );
         assert!(read(&by_mail, given("ada@acme.tld", json!(false))).is_err());
     }
 

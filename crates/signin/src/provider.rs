@@ -11,15 +11,16 @@ use forecourt_egress::Egress;
 use forecourt_identity::sessions::SignedIn;
 use forecourt_identity::{Logout, OidcSettings};
 use openidconnect::core::{
-    CoreAuthDisplay, CoreAuthenticationFlow, CoreClaimName, CoreClaimType, CoreClient,
-    CoreClientAuthMethod, CoreGenderClaim, CoreGrantType, CoreIdToken, CoreIdTokenVerifier, CoreJsonWebKey,
+    CoreAuthDisplay, CoreAuthenticationFlow, CoreClaimName, CoreClaimType, CoreClient, CoreClientAuthMethod,
+    CoreGenderClaim, CoreGrantType, CoreIdToken, CoreIdTokenVerifier, CoreJsonWebKey,
     CoreJweContentEncryptionAlgorithm, CoreJweKeyManagementAlgorithm, CoreJwsSigningAlgorithm as Jws, CoreResponseMode,
     CoreResponseType, CoreSubjectIdentifierType, CoreTokenResponse,
 };
 use openidconnect::{
-    AccessTokenHash, AdditionalClaims, AdditionalProviderMetadata, AuthType, AuthorizationCode, ClaimsVerificationError,
-    ClientId, ClientSecret, CsrfToken, IssuerUrl, Nonce, OAuth2TokenResponse, PkceCodeChallenge, PkceCodeVerifier,
-    ProviderMetadata, RedirectUrl, RequestTokenError, Scope, SignatureVerificationError, TokenResponse, UserInfoClaims,
+    AccessTokenHash, AdditionalClaims, AdditionalProviderMetadata, AuthType, AuthorizationCode,
+    ClaimsVerificationError, ClientId, ClientSecret, CsrfToken, IssuerUrl, Nonce, OAuth2TokenResponse,
+    PkceCodeChallenge, PkceCodeVerifier, ProviderMetadata, RedirectUrl, RequestTokenError, Scope,
+    SignatureVerificationError, TokenResponse, UserInfoClaims,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -320,4 +321,3 @@ fn within(then: Option<Timestamp>, now: Timestamp, time: Duration) -> bool {
     let age = then.map(|then| now.as_second() - then.as_second());
     age.is_some_and(|age| (0..time.as_secs().cast_signed()).contains(&age))
 }
-

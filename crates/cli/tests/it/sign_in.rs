@@ -393,9 +393,18 @@ fn only_the_domains_that_are_allowed_sign_in_and_only_with_a_verified_address() 
 fn open_redirects_are_refused() {
     let Some(provider) = Provider::start() else { return };
     let served = provider.serve("");
-    for evil in ["//evil.example", "/%5Cevil.example", "%2F%2Fevil.example", "https://evil.example", "/%252Fevil.example",
-        "/%09/evil.example", "javascript:alert(1)", "/sign-out", "", "/%0d%0aSet-Cookie:x=y"]
-    {
+    for evil in [
+        "//evil.example",
+        "/%5Cevil.example",
+        "%2F%2Fevil.example",
+        "https://evil.example",
+        "/%252Fevil.example",
+        "/%09/evil.example",
+        "javascript:alert(1)",
+        "/sign-out",
+        "",
+        "/%0d%0aSet-Cookie:x=y",
+    ] {
         let refused = served.curl_tls(&format!("/sign-in?return_to={evil}"), &[]).with_status(400);
         assert_eq!(refused.field("location"), None, "{evil}");
         assert_eq!(refused.field("set-cookie"), None, "{evil}");
