@@ -11,6 +11,7 @@
 //! | `person.rs` | claims into somebody who may sign in |
 //! | `exchange.rs` | the library's requests through the guarded way out |
 //! | `return_to.rs` | where a person comes back to |
+//! | `visit.rs` | one request of a browser |
 //! | `answer.rs`, `error.rs` | pages and redirects; what can go wrong |
 //!
 //! What a session is, and on which requests its cookie counts, is in `forecourt_identity::sessions`. The state that
@@ -28,6 +29,7 @@ mod return_to;
 mod sign_in;
 mod sign_out;
 mod surface;
+mod visit;
 
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ use crate::error::SignInError;
 use crate::limits::PARAMETER_BYTES_MAX;
 use crate::provider::Provider;
 use crate::return_to::ReturnTo;
-use crate::surface::Visit;
+use crate::visit::Visit;
 
 /// Where the provider sends browsers back to.
 pub(crate) const CALLBACK: &str = "/sign-in/callback";
@@ -122,6 +122,12 @@ impl Visit<'_> {
             goes_on_to: None,
         };
         page(error.status(), &shown, None)
+    }
+
+    /// What went wrong before the browser left: it is to come back where it wanted to.
+    pub(crate) fn failed_at_asked(&self, error: &SignInError) -> HttpAnswer {
+        let return_to = self.parameter("return_to").and_then(|text| ReturnTo::parse(&text));
+        self.failed(error, return_to.as_ref())
     }
 
     /// A parameter of the query, if it is there once and within its bound.

@@ -7,7 +7,7 @@ use http::StatusCode;
 
 use crate::answer::page;
 use crate::error::SignInError;
-use crate::surface::Visit;
+use crate::visit::Visit;
 
 impl Visit<'_> {
     /// Ends the session of this browser, in every process at once.

@@ -94,11 +94,11 @@ impl Provider {
     fn sign_in(&self, url: &str, login: &str) -> String {
         let jar = tempfile::tempdir().unwrap();
         let jar = jar.path().join("jar").display().to_string();
-        let (mut url, mut form) = (url.to_owned(), None);
+        let (mut url, mut form): (String, Option<String>) = (url.to_owned(), None);
         for _ in 0..12 {
-            let mut arguments = vec!["-b", &jar, "-c", &jar];
+            let mut arguments = vec!["-b", jar.as_str(), "-c", jar.as_str()];
             if let Some(form) = &form {
-                arguments.extend(["-d", form]);
+                arguments.extend(["-d", form.as_str()]);
             }
             let answer = curl(&url, &arguments);
             match answer.field("location") {
@@ -148,7 +148,9 @@ impl<'a> Visitor<'a> {
     #[track_caller]
     fn ask(&self, path: &str, arguments: &[&str]) -> Answer {
         let jar = self.jar().display().to_string();
-        let own = ["-b", &jar, "-c", &jar, "-H", "Accept: text/html", "-H", "Sec-Fetch-Site: same-origin"];
+        let is_named = arguments.iter().any(|argument| argument.starts_with("Accept:"));
+        let accept = if is_named { "X-Of: test" } else { "Accept: text/html" };
+        let own = ["-b", &jar, "-c", &jar, "-H", accept, "-H", "Sec-Fetch-Site: same-origin"];
         self.served.curl_tls(path, &[&own, arguments].concat())
     }
 
@@ -362,7 +364,6 @@ fn a_session_is_new_at_each_sign_in_and_gone_after_signing_out() {
 fn a_session_outlives_a_crash_and_a_rotation_of_the_providers_keys() {
     let Some(mut provider) = Provider::start() else { return };
     let served = provider.serve("");
-    let jar = tempfile::tempdir().unwrap();
     let visitor = Visitor::new(&served);
     visitor.sign_in(&provider, "ada").with_status(200);
     let cookie = format!("Cookie: {SESSION}={}", visitor.cookie(SESSION).unwrap());
@@ -371,7 +372,6 @@ fn a_session_outlives_a_crash_and_a_rotation_of_the_providers_keys() {
     drop(visitor);
     let again = serve(served.killed());
     again.curl_tls("/~members?user=hello", &["-H", &cookie]).with_status(200);
-    drop(jar);
 }
 
 #[test]
