@@ -241,6 +241,10 @@ impl Provider {
         let text = id_token.to_string();
         let payload = text.split('.').nth(1).and_then(|part| URL_SAFE_NO_PAD.decode(part).ok());
         match payload.and_then(|payload| json::parse(&payload).ok()) {
+            // Which the library leaves to us: 3.1.3.7, step 5.
+            Some(Value::Object(claims)) if claims.get("azp").is_some_and(|azp| *azp != *self.settings.client_id) => {
+                Err(other("it was issued for another client"))
+            }
             Some(Value::Object(claims)) => Ok(claims),
             _ => Err(other("its claims can't be read")),
         }

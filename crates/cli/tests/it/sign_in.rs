@@ -230,6 +230,28 @@ fn policy3_3_1_a_refusal_leads_to_a_sign_in_and_back_to_the_question() {
 }
 
 #[test]
+fn a_question_that_was_posted_or_asked_elsewhere_is_found_again() {
+    let Some(provider) = Provider::start() else { return };
+    let served = provider.serve("");
+    let back = |answer: &Answer| {
+        let policy = answer.json()["policy"].clone();
+        parameter(policy["url"].as_str().unwrap(), "return_to").unwrap()
+    };
+    let post =
+        |form: &str| served.curl_tls("/~members", &["-H", "Accept: application/json", "-F", form]).with_status(401);
+    assert_eq!(back(&post("user=soup & salad")), "/~members?user=soup+%26+salad");
+    // Too long for an address: the agent, whose page still has it.
+    assert_eq!(back(&post(&format!("user={}", "long ".repeat(1_500)))), "/~members");
+    assert_eq!(back(&post("user=x;type=image/png")), "/~members");
+    // Over other protocols the page of the agent, and the same words for programs.
+    let message = r#"{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"messageId":"m",
+        "role":"user","kind":"message","parts":[{"kind":"text","text":"hello"}]}}}"#;
+    let refused = served.curl_tls("/a2a/members", &["-H", "Content-Type: application/json", "-d", message]);
+    assert!(refused.text().contains(&served.https_url("/sign-in?return_to=%2F~members")), "{refused:?}");
+    assert!(refused.text().contains("auth_challenges"), "{refused:?}");
+}
+
+#[test]
 fn rest7_2_a_cookie_counts_on_our_own_pages_and_on_no_other_wire() {
     let Some(provider) = Provider::start() else { return };
     let served = provider.serve("");
@@ -254,7 +276,7 @@ fn rest7_2_a_cookie_counts_on_our_own_pages_and_on_no_other_wire() {
     let own = ["-H", &cookie, "-H", "Sec-Fetch-Site: same-origin", "-H", "Content-Type: application/json"];
     let message = r#"{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"messageId":"m","role":"user",
         "kind":"message","parts":[{"kind":"text","text":"hello"}],"metadata":{}}}}"#;
-    let over = served.curl_tls("/~members/a2a", &[&own[..], &["-d", message]].concat());
+    let over = served.curl_tls("/a2a/members", &[&own[..], &["-d", message]].concat());
     assert!(!over.text().contains("completed"), "{over:?}");
 }
 
