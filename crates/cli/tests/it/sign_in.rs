@@ -468,6 +468,14 @@ fn signing_out_of_the_provider_too() {
 }
 
 #[test]
+fn a_provider_that_may_not_be_reached_is_said_at_the_start() {
+    let oidc = "issuer = \"http://127.0.0.1:9\"\nclient_id = \"forecourt\"";
+    let deployment = Deployment::gatehouse().with("identity.oidc", oidc);
+    let problem = deployment.run("serve", crate::support::FREE_PORTS).failed(1);
+    assert!(problem.contains("`issuer` in [identity.oidc]") && problem.contains("allow_http"), "{problem}");
+}
+
+#[test]
 fn without_a_provider_there_is_nothing_to_sign_in_at() {
     let served = Deployment::gatehouse().and("agents/members.toml", MEMBERS).serve();
     for path in ["/sign-in", "/sign-in/callback"] {
