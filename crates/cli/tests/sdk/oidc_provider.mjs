@@ -7,6 +7,9 @@ import { generateKeyPairSync } from "node:crypto";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 
+// Standard output is for answers: what the library has to say about a development set-up is not among them.
+console.info = () => {};
+
 const require = createRequire(`${process.env.FORECOURT_SDK}/`);
 const { Provider } = await import(pathToFileURL(require.resolve("oidc-provider")));
 
