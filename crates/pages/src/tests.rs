@@ -186,6 +186,7 @@ fn own_pages(text: &str) -> Vec<String> {
         host_name: text,
         session: Some(text),
         json_ld: Some(text),
+        account: Account::SignedOut(text.to_owned()),
     };
     vec![front.render(), agent.render()]
 }
