@@ -25,7 +25,7 @@ const LAYERS: &[&[&str]] = &[
     &["client", "content", "endpoints", "openapi", "payments"],
     &["identity", "host", "agents"],
     &["search", "surface"],
-    &["a2a", "agtp", "email", "mcp", "mentionable", "model", "nlweb"],
+    &["a2a", "agtp", "email", "mcp", "mentionable", "model", "nlweb", "signin"],
     &["forecourt"],
     &["cli"],
 ];

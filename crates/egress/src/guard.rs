@@ -123,6 +123,7 @@ impl Own {
             Purpose::Document
             | Purpose::WebFinger
             | Purpose::Crawl
+            | Purpose::SignIn
             | Purpose::RemoteAgent
             | Purpose::Upstream
             | Purpose::Service => false,

@@ -30,6 +30,9 @@ pub enum Purpose {
     RemoteAgent,
     /// A backend whose URL the operator wrote down: any address, port and scheme.
     Upstream,
+    /// The provider at which people sign in: guarded like a document, though it may be plain within opened
+    /// networks. OpenID Connect Core.
+    SignIn,
     /// A service that the operator wrapped as an endpoint: any address and port over https; plain http
     /// only within opened networks, where that is open. AGTP-API 12.3.
     Service,
@@ -60,6 +63,7 @@ impl Purpose {
             | Self::Document
             | Self::WebFinger
             | Self::Crawl
+            | Self::SignIn
             | Self::RemoteAgent => false,
         }
     }
@@ -77,6 +81,7 @@ impl Purpose {
             | Self::Callback
             | Self::Document
             | Self::Crawl
+            | Self::SignIn
             | Self::RemoteAgent
             | Self::Upstream
             | Self::Service => 0,
@@ -87,7 +92,7 @@ impl Purpose {
     pub(crate) fn accept(self) -> &'static str {
         match self {
             Self::WebFinger => "application/jrd+json, application/json;q=0.9",
-            Self::Document => "application/json, */*;q=0.1",
+            Self::Document | Self::SignIn => "application/json, */*;q=0.1",
             Self::Crawl => "text/html, application/xhtml+xml, application/xml;q=0.9, */*;q=0.8",
             Self::Service => "application/json",
             Self::Attachment | Self::Webhook | Self::Callback | Self::RemoteAgent | Self::Upstream => "*/*",
@@ -104,7 +109,7 @@ impl Purpose {
             body_bytes_max: limits::DOCUMENT_BYTES_MAX,
         };
         match self {
-            Self::Document | Self::WebFinger => base,
+            Self::Document | Self::WebFinger | Self::SignIn => base,
             Self::Crawl => Deadlines { body_bytes_max: limits::PAGE_BYTES_MAX, ..base },
             Self::Attachment => Deadlines { body_bytes_max: config.attachment_bytes.get(), ..base },
             Self::Webhook | Self::Callback => Deadlines { body_bytes_max: limits::RECEIPT_BYTES_MAX, ..base },

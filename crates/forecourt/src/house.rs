@@ -66,7 +66,10 @@ impl House {
         let siblings = siblings(&deployment.agents, &site, endpoints.host.clone());
         let host_rules = std::mem::take(&mut deployment.host_rules);
         let payments = Payments::new(&deployment.payments, &egress, &deployment.root)?;
-        let gates = RuleBuilder::new(&host_rules, &site, deployment.countries.take(), payments.offer_builders());
+        let gates = RuleBuilder {
+            signs_in: deployment.identity.oidc.is_some(),
+            ..RuleBuilder::new(&host_rules, &site, deployment.countries.take(), payments.offer_builders())
+        };
         problems.absorb(gates.check_names(&deployment.agents));
         let mut rule_summaries = Vec::new();
         // What its file says of an agent is of no use once it is built, and there may be thousands.

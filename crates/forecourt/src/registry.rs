@@ -2,7 +2,7 @@
 //! and one line here.
 
 use forecourt_agents::Backend;
-use forecourt_surface::Protocol;
+use forecourt_surface::{HttpRoutes, Mount, Protocol};
 
 /// The protocols, in the order in which they are shown.
 pub const PROTOCOLS: &[Protocol] = &[
@@ -13,6 +13,12 @@ pub const PROTOCOLS: &[Protocol] = &[
     forecourt_agtp::PROTOCOL,
     forecourt_email::PROTOCOL,
 ];
+
+/// Pages of the host itself, which belong to no protocol: what they are called in metrics, and what mounts them.
+pub const PAGES: &[(&str, fn(&Mount) -> HttpRoutes)] = &[(forecourt_signin::NAME, forecourt_signin::routes)];
+
+/// Where people sign in.
+pub use forecourt_pages::sign_in_path;
 
 const BACKENDS: &[&[Backend]] = &[
     forecourt_search::BACKENDS,

@@ -13,6 +13,7 @@ use forecourt_host::rules::{
 use forecourt_settings::{Problem, Problems, Section, files};
 
 use crate::deployment::AgentDefinition;
+use crate::registry::sign_in_path;
 use crate::settings::GeoSettings;
 
 /// A rule of the host with the place in its file.
@@ -58,6 +59,8 @@ pub(crate) struct RuleBuilder<'a> {
     pub services: RuleServices,
     pub countries: Option<Arc<CountryTable>>,
     pub offers: Vec<Arc<dyn OfferBuilder>>,
+    /// Whether people can sign in.
+    pub signs_in: bool,
 }
 
 /// The rules before one agent, and what they want in a line each.
@@ -73,7 +76,7 @@ impl<'a> RuleBuilder<'a> {
         countries: Option<Arc<CountryTable>>,
         offers: Vec<Arc<dyn OfferBuilder>>,
     ) -> Self {
-        Self { host, site, services: RuleServices::default(), countries, offers }
+        Self { host, site, services: RuleServices::default(), countries, offers, signs_in: false }
     }
 
     /// Fails when a rule of the host names an agent that is not there.
@@ -115,6 +118,7 @@ impl<'a> RuleBuilder<'a> {
             services: self.services.clone(),
             countries: self.countries.clone(),
             offers: &self.offers,
+            sign_in: self.signs_in.then(|| self.site.url(&sign_in_path(&format!("/~{agent}")))),
             clock: Arc::new(SystemClock),
         }
     }

@@ -269,6 +269,15 @@ fn verifier(deployment: &Deployment, egress: &Arc<Egress>, store: &Arc<dyn Store
         wrong.iter().for_each(|w| problems.push(Problem::of_file(deployment.root.file(), w.to_string())));
         problems
     })?;
+    if let Some(oidc) = verifier.oidc() {
+        egress.foresees(Purpose::SignIn, &oidc.issuer).map_err(|error| {
+            let text = format!("`issuer` in [identity.oidc] can't be reached: {error}");
+            let problem = Problem::of_file(deployment.root.file(), text);
+            let hint = "networks of your own are opened by `allow` in [egress], other ports than 443 by `ports`, and http \
+                        on this machine by `allow_http`";
+            Problems::from(problem.hint(hint))
+        })?;
+    }
     let verifier = verifier.with_store(store.clone());
     Ok(match deployment.wires.key_directory(egress) {
         Some(directory) => verifier.with_directory(directory),

@@ -16,7 +16,7 @@ use forecourt_surface::tool::Tool;
 use forecourt_surface::{Listen, Mount, Protocol, PublishedDocument, Surface, Wire};
 use futures::future::BoxFuture;
 
-use crate::registry::PROTOCOLS;
+use crate::registry::{PAGES, PROTOCOLS};
 
 /// What metrics call the paths that say where tokens come from, which are no protocol's.
 const IDENTITY: &str = "identity";
@@ -143,6 +143,14 @@ impl Wires {
         let metadata = protected_resource::routes(mount, self.wires().filter_map(Wire::protected_resource).collect());
         classes.extend(metadata.paths.iter().map(|path| (IDENTITY, *path)));
         built.push(Surface::Http(metadata));
+        for (name, routes) in PAGES {
+            let routes = routes(mount);
+            for path in routes.paths.iter().filter(|path| !claimed.insert(**path)) {
+                problems.push(Problem::of_file(file, format!("a protocol claims the path {path} of {name}")));
+            }
+            classes.extend(routes.paths.iter().map(|path| (*name, *path)));
+            built.push(Surface::Http(routes));
+        }
         problems.into_result((built, RouteClasses::new(classes)))
     }
 

@@ -62,6 +62,8 @@ pub struct RuleContext<'a> {
     pub countries: Option<Arc<CountryTable>>,
     /// Who turns shorthands of offers into ways to pay.
     pub offers: &'a [Arc<dyn OfferBuilder>],
+    /// Where people sign in who ask this agent, if they can.
+    pub sign_in: Option<String>,
     /// The time, for windows.
     pub clock: Arc<dyn Clock>,
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::limits::SIGNATURE_AGE_MAX;
+use crate::oidc::OidcConfig;
 
 /// Who may prove an identity here, and how. Nobody is trusted who is not named.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -19,6 +20,8 @@ pub struct IdentityConfig {
     pub bearer: Vec<BearerConfig>,
     /// Connectors whose forwarded identity evidence is accepted.
     pub trusted_issuers: Vec<TrustedIssuerConfig>,
+    /// Where people sign in with a browser.
+    pub oidc: Option<OidcConfig>,
     /// Signed requests of other agents (RFC 9421).
     pub http_signatures: HttpSignatureConfig,
     /// Whether each piece of forwarded evidence is good for one request only.

@@ -16,6 +16,7 @@
 //! | `kept.rs` | files of ours, written whole or not at all |
 //! | `genesis/` | the documents that make agents, and how far an agent is vouched for |
 //! | `remote_keys.rs` | key sets behind trusted URLs |
+//! | `oidc.rs`, `sessions/` | where people sign in, and who has |
 //! | `config.rs`, `settings.rs` | the `[identity]` section, and its problems |
 
 pub mod agents;
@@ -35,8 +36,10 @@ pub mod jws;
 mod kept;
 mod key_set;
 pub mod limits;
+mod oidc;
 mod remote_keys;
 mod request;
+pub mod sessions;
 mod settings;
 mod signing_key;
 mod verified;
@@ -50,10 +53,11 @@ pub use fault::ProofError;
 pub use host_keys::{HostKeys, HostKeysError};
 pub use http_signature::{FoundKeys, KeyDirectory, KeyId, RequestSigner};
 pub use key_set::KeySet;
+pub use oidc::{Logout, OidcConfig, OidcSettings};
 pub use remote_keys::DocumentFetcher;
 pub use request::RequestProof;
 pub use settings::IdentityProblem;
 pub use signing_key::{PublicKey, SigningKey};
-pub use verified::{PresentedCredentials, TokenIssuer, VerifiedSender};
+pub use verified::{Person, PresentedCredentials, TokenIssuer, VerifiedSender};
 pub use verifier::{FROM_HEADER, Verifier};
 pub use verify_key::{KeyFault, VerifyKey};

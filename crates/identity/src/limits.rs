@@ -36,6 +36,16 @@ pub const SIGNATURE_AGE_MAX: Duration = Duration::from_secs(300);
 pub const NONCE_BYTES_MAX: usize = 256;
 /// How long a replaced signing key is still published.
 pub const PREVIOUS_KEY_TTL: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long a sign-in lasts.
+pub const SESSION_LIFETIME: Duration = Duration::from_secs(8 * 60 * 60);
+/// How long a sign-in lasts without a request.
+pub const SESSION_IDLE: Duration = Duration::from_secs(60 * 60);
+/// How often within its idle time it is written down at most that a session was used.
+pub const SESSION_TOUCHES: u32 = 10;
+/// How old the token of a session becomes before another one takes its place.
+pub const SESSION_TOKEN_AGE_MAX: Duration = Duration::from_secs(15 * 60);
+/// How long a replaced token still opens its session, for requests under way.
+pub const SESSION_TOKEN_GRACE: Duration = Duration::from_secs(60);
 /// Agents that are known here: those that live here and those of elsewhere.
 pub const KNOWN_AGENTS_MAX: usize = 20_000;
 /// Bytes of one genesis or identity document.

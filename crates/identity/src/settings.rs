@@ -14,6 +14,7 @@ use crate::config::{BearerConfig, HttpSignatureConfig, IdentityConfig, KeyConfig
 use crate::evidence::{IssuerKeys, IssuerTrust, TrustedIssuer, TrustedIssuers};
 use crate::http_signature::SignaturePolicy;
 use crate::key_set::KeySet;
+use crate::oidc::{self, OidcConfig, OidcSettings};
 use crate::remote_keys::{DocumentFetcher, RemoteKeys};
 use crate::verify_key::VerifyKey;
 
@@ -33,6 +34,7 @@ pub(crate) struct Checked {
     pub(crate) issuers: TrustedIssuers,
     pub(crate) signatures: Option<SignaturePolicy>,
     pub(crate) one_time_evidence: bool,
+    pub(crate) oidc: Option<OidcSettings>,
 }
 
 /// Checks a configuration; key files are read relative to `base`.
@@ -48,12 +50,14 @@ pub(crate) fn check(
     let issuers = config.trusted_issuers.iter().enumerate();
     let issuers = issuers.filter_map(|(n, one)| reader.issuer(one, &format!("trusted_issuers[{n}]"))).collect();
     let signatures = reader.signatures(&config.http_signatures);
+    let oidc = config.oidc.as_ref().and_then(|one| reader.oidc(one, config));
     match reader.problems.is_empty() {
         true => Ok(Checked {
             bearer,
             issuers: TrustedIssuers(issuers),
             signatures,
             one_time_evidence: config.one_time_evidence,
+            oidc,
         }),
         false => Err(reader.problems),
     }
@@ -165,6 +169,30 @@ impl Reader<'_> {
         }
         let age_max = Duration::from_secs(config.age_seconds.get().into());
         config.enabled.then_some(SignaturePolicy { algorithms, age_max, require_nonce: config.require_nonce })
+    }
+
+    /// The provider at which people sign in, if no proof of another kind can name its people.
+    fn oidc(&mut self, config: &OidcConfig, all: &IdentityConfig) -> Option<OidcSettings> {
+        let settings = match oidc::check(config, self.base) {
+            Ok(settings) => settings,
+            Err(problems) => {
+                for (key, reason) in problems {
+                    self.wrong::<()>(format!("oidc.{key}"), reason);
+                }
+                return None;
+            }
+        };
+        let own = settings.subject_prefix();
+        if let Some(n) = all.bearer.iter().position(|bearer| collide(&own, &prefix(bearer))) {
+            let reason = format!("its subjects could be those of people who sign in, which begin with `{own}`");
+            return self.wrong(format!("bearer[{n}].subject_prefix"), reason);
+        }
+        let names = |issuer: &TrustedIssuerConfig| issuer.subject_prefixes.iter().any(|other| collide(&own, other));
+        if let Some(n) = all.trusted_issuers.iter().position(names) {
+            let reason = format!("its subjects could be those of people who sign in, which begin with `{own}`");
+            return self.wrong(format!("trusted_issuers[{n}].subject_prefixes"), reason);
+        }
+        Some(settings)
     }
 
     fn https(&mut self, url: &str, key: String) -> Option<String> {

@@ -1,6 +1,7 @@
 //! What the verifier says of a request, and of those whose tokens it takes.
 
 use forecourt_core::Sender;
+use http::HeaderValue;
 
 use crate::api_keys::ApiKeyLimit;
 use crate::fault::ProofError;
@@ -33,6 +34,17 @@ pub enum PresentedCredentials {
     },
     /// A signature over the request does not, and this is the check that failed. RFC 9421 3.2.
     InvalidSignature(ProofError),
+}
+
+/// Somebody who is signed in.
+#[derive(Debug, Clone)]
+pub struct Person {
+    /// The sender of whatever their browser asks.
+    pub sender: Sender,
+    /// What to call them; their provider's words.
+    pub name: String,
+    /// The `Set-Cookie` that takes the place of their token, when that is due.
+    pub cookie: Option<HeaderValue>,
 }
 
 /// An issuer whose bearer tokens are accepted, as cards name it.

@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use forecourt_core::message::Profile;
+use forecourt_core::store::StoreError;
 use forecourt_core::{
-    Address, AgentId, Authority, Domain, Handle, IdentityEvidence, Sender, Store, SubjectToken, Timestamp,
+    Address, AgentId, Authority, Domain, Entropy, Handle, IdentityEvidence, Sender, Store, SubjectToken, Timestamp,
 };
 use http::{HeaderMap, HeaderName};
 use serde_json::Value;
@@ -16,10 +18,12 @@ use crate::config::IdentityConfig;
 use crate::evidence::{self, UnverifiedEvidence};
 use crate::fault::ProofError;
 use crate::http_signature::{self, KeyDirectory};
+use crate::oidc::OidcSettings;
 use crate::remote_keys::DocumentFetcher;
 use crate::request::RequestProof;
+use crate::sessions::{self, BrowserRequest, Sessions};
 use crate::settings::{Checked, IdentityProblem, check};
-use crate::verified::{PresentedCredentials, TokenIssuer, VerifiedSender};
+use crate::verified::{Person, PresentedCredentials, TokenIssuer, VerifiedSender};
 
 /// The hint of who calls. REST 7.4.
 pub const FROM_HEADER: HeaderName = HeaderName::from_static("x-mentionable-from");
@@ -33,6 +37,7 @@ pub struct Verifier {
     directory: Option<Arc<dyn KeyDirectory>>,
     seen: Option<Arc<dyn Store>>,
     api_keys: Option<Arc<ApiKeys>>,
+    sessions: Option<Sessions>,
     known: Option<Known>,
 }
 
@@ -60,7 +65,8 @@ impl Verifier {
         base: &Path,
         documents: Arc<dyn DocumentFetcher>,
     ) -> Result<Self, Vec<IdentityProblem>> {
-        Ok(Self { checked: check(config, base, &documents)?, directory: None, seen: None, api_keys: None, known: None })
+        let checked = check(config, base, &documents)?;
+        Ok(Self { checked, directory: None, seen: None, api_keys: None, sessions: None, known: None })
     }
 
     /// The same, finding the keys of signed requests in `directory`. Without one, signatures are not
@@ -75,6 +81,8 @@ impl Verifier {
     /// and what the configuration requires to be single use is refused.
     #[must_use]
     pub fn with_store(mut self, store: Arc<dyn Store>) -> Self {
+        let sessions = |oidc: &OidcSettings| Sessions::new(store.clone(), oidc.session_lifetime, oidc.session_idle);
+        self.sessions = self.checked.oidc.as_ref().map(sessions);
         self.seen = Some(store);
         self
     }
@@ -135,6 +143,51 @@ impl Verifier {
     /// Whether evidence is a bearer token whose whole subject, as its issuer wrote it, is `subject`.
     pub fn is_token_of(&self, evidence: &IdentityEvidence, subject: &str) -> bool {
         self.token_subject(evidence) == Some(subject)
+    }
+
+    /// The provider at which people sign in, if there is one.
+    pub fn oidc(&self) -> Option<&OidcSettings> {
+        self.checked.oidc.as_ref()
+    }
+
+    /// Who is signed in. `None` where nobody can sign in, or nothing is remembered.
+    pub fn sessions(&self) -> Option<&Sessions> {
+        self.sessions.as_ref()
+    }
+
+    /// The person whose browser sent `request` to `agent`, by its session cookie where that counts:
+    /// [`BrowserRequest::is_own`]. For the pages of this host and what they ask; no other wire looks at cookies.
+    ///
+    /// # Errors
+    /// The store can't be asked, so that nobody knows.
+    pub async fn person(
+        &self,
+        request: BrowserRequest<'_>,
+        agent: &Address,
+        now: Timestamp,
+        entropy: &dyn Entropy,
+    ) -> Result<Option<Person>, StoreError> {
+        let (Some(sessions), Some(token)) = (&self.sessions, request.session_token()) else { return Ok(None) };
+        let Some(session) = sessions.find(token, now).await? else { return Ok(None) };
+        let replaced = match session.token_is_old {
+            true => sessions.replace(token, &session, now, entropy).await?,
+            false => None,
+        };
+        let name = session.person.name().to_owned();
+        let identities = vec![session.person.evidence(&agent.to_string(), session.until)];
+        let (authority, agent) = self.authority(&identities);
+        let sender = Sender {
+            auth_method: "cookie-session".to_owned(),
+            verified: true,
+            profile: Some(Profile { display_name: Some(name.clone()), ..Profile::default() }),
+            identities,
+            authority,
+            agent,
+            ..Sender::anonymous()
+        };
+        let cookie =
+            replaced.and_then(|token| sessions::session_cookie(&token, session.until, now, request.is_plain()));
+        Ok(Some(Person { sender, name, cookie }))
     }
 
     /// Who sent `request`. Never fails: what can't be proven leaves the sender anonymous.

@@ -18,6 +18,7 @@
 //! | the same for programs that pay with x402 | `payment.rs` |
 //! | RFC 9457 | `problem.rs` |
 //! | 7 identity | `transport.rs`; the fields in `forecourt_surface::credentials` |
+//! | 7.2 cookies of people who signed in | `signed_in.rs` |
 //! | 8.2.1 CSRF, 8.6 CORS | `same_origin.rs`, `cors.rs` |
 //! | the host's own pages | `front.rs`, and `search.rs` for agents that find things |
 //!
@@ -50,6 +51,7 @@ mod resumption;
 mod same_origin;
 mod search;
 mod sidecar;
+mod signed_in;
 mod surface;
 mod task;
 mod transport;

@@ -311,6 +311,7 @@ fn front(chef: &AgentCard, gate: &AgentCard, language: &Language) -> (String, St
         manual_url: Some("/manual"),
         previous_page: None,
         next_page: None,
+        account: forecourt_pages::Account::SignedOut("/sign-in?return_to=%2F".to_owned()),
     };
     (page.render(), page.render_markdown())
 }
@@ -325,5 +326,6 @@ fn agent<'a>(chef: &'a AgentCard, language: &'a Language) -> AgentPage<'a> {
         host_name: "Demo kitchen",
         session: None,
         json_ld: None,
+        account: forecourt_pages::Account::SignedIn("Ada Lovelace"),
     }
 }

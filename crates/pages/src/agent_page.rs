@@ -3,6 +3,7 @@
 use askama::Template;
 use forecourt_core::{AgentCard, Language};
 
+use crate::account::{Account, AccountView};
 use crate::front::{self, AgentView};
 use crate::{asset, clean, escape, template};
 
@@ -29,6 +30,8 @@ pub struct AgentPage<'a> {
     pub session: Option<&'a str>,
     /// A JSON-LD document about the agent.
     pub json_ld: Option<&'a str>,
+    /// Who is signed in.
+    pub account: Account<'a>,
 }
 
 #[derive(Template)]
@@ -41,6 +44,7 @@ struct AgentTemplate {
     version: String,
     session: Option<String>,
     json_ld: Option<String>,
+    account: AccountView,
     style: String,
     script: String,
 }
@@ -56,6 +60,7 @@ impl AgentPage<'_> {
             version: clean::line(&self.card.version),
             session: self.session.map(clean::line),
             json_ld: self.json_ld.map(escape::json),
+            account: AccountView::new(&self.account),
             style: asset::versioned("/assets/forecourt.css"),
             script: asset::versioned("/assets/forecourt.js"),
         })

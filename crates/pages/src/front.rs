@@ -5,6 +5,7 @@ use std::fmt::Write;
 use askama::Template;
 use forecourt_core::{AgentCard, Domain, Endpoint, Language, Skill};
 
+use crate::account::{Account, AccountView};
 use crate::asset;
 use crate::limits::EXAMPLES_MAX;
 use crate::{clean, escape, template};
@@ -31,6 +32,8 @@ pub struct FrontPage<'a> {
     pub previous_page: Option<&'a str>,
     /// Where the agents behind these are; `None` on the last page.
     pub next_page: Option<&'a str>,
+    /// Who is signed in.
+    pub account: Account<'a>,
 }
 
 /// An agent on the front page.
@@ -56,6 +59,7 @@ struct FrontTemplate {
     manual: Option<String>,
     previous_page: Option<String>,
     next_page: Option<String>,
+    account: AccountView,
     style: String,
     script: String,
 }
@@ -160,6 +164,7 @@ impl FrontPage<'_> {
             manual: self.manual_url.and_then(clean::href),
             previous_page: self.previous_page.and_then(clean::href),
             next_page: self.next_page.and_then(clean::href),
+            account: AccountView::new(&self.account),
             style: asset::versioned("/assets/forecourt.css"),
             script: asset::versioned("/assets/forecourt.js"),
         })

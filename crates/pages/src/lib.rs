@@ -12,6 +12,7 @@
 //! | [`FrontPage`] | the host and its agents; also as markdown | [`csp::PAGE`] |
 //! | [`AgentPage`] | one agent with a chat box; also as markdown | [`csp::PAGE`] |
 //! | [`SearchPage`] | one agent that finds things, and what it found | [`csp::SEARCH`], then [`csp::FOUND`] |
+//! | [`AccountPage`] | signing in and out, and what went wrong with it | [`csp::asking`] |
 //! | [`asset`] | style and script of the last two, by path | [`csp::answer`] |
 //!
 //! Every HTML answer also wants the headers of [`csp::HEADERS`]. URLs given to a page are the
@@ -23,6 +24,7 @@
 //! in answers and in the chat, so that an agent which streams markdown can show results. Data parts
 //! become cards of their own, folded away when the words already link to all of them.
 
+mod account;
 mod agent_page;
 mod asset;
 pub mod clean;
@@ -46,6 +48,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
+pub use account::{Account, AccountPage, SIGN_IN, SIGN_OUT, sign_in_path};
 pub use agent_page::AgentPage;
 pub use asset::{Asset, asset, asset_paths};
 pub use decision::{DecisionPage, DecisionStatus};

@@ -23,6 +23,7 @@ use forecourt_core::{AgentCard, Language, SearchRefinement};
 
 pub use told::SearchAnswer;
 
+use crate::account::{Account, AccountView};
 use crate::front::AgentView;
 use crate::{asset, clean, escape};
 use link::Place;
@@ -49,6 +50,8 @@ pub struct SearchPage<'a> {
     pub question: &'a str,
     /// How it is narrowed down.
     pub narrowing: &'a SearchRefinement,
+    /// Who is signed in.
+    pub account: Account<'a>,
 }
 
 #[derive(Template)]
@@ -62,6 +65,7 @@ struct Begin {
     chosen: Vec<Chosen>,
     all: String,
     json_ld: Option<String>,
+    account: AccountView,
     style: String,
     /// Empty: none.
     script: String,
@@ -86,6 +90,7 @@ impl SearchPage<'_> {
             chosen: self.narrowing.exactly.iter().map(|(field, value)| chosen(&place, field, value)).collect(),
             all: place.widest(),
             json_ld: None,
+            account: AccountView::new(&self.account),
             style: asset::versioned("/assets/forecourt.css"),
             script: if self.question.is_empty() { asset::versioned("/assets/forecourt.js") } else { String::new() },
         })

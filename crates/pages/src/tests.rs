@@ -176,6 +176,7 @@ fn own_pages(text: &str) -> Vec<String> {
         manual_url: Some(text),
         previous_page: Some(text),
         next_page: Some(text),
+        account: Account::SignedIn(text),
     };
     let agent = AgentPage {
         card: &card,
@@ -186,6 +187,7 @@ fn own_pages(text: &str) -> Vec<String> {
         host_name: text,
         session: Some(text),
         json_ld: Some(text),
+        account: Account::SignedOut(text.to_owned()),
     };
     vec![front.render(), agent.render()]
 }
@@ -360,6 +362,7 @@ fn the_front_page_says_the_same_in_markdown() {
         manual_url: Some("https://demo.localhost/manual"),
         previous_page: None,
         next_page: Some("/?page=2"),
+        account: Account::None,
     };
     let text = page.render_markdown();
     assert!(text.starts_with("# Kitchen\n\n## Chef \\*one\\*\n\n`@chef@demo.localhost`\n"), "{text}");

@@ -147,7 +147,8 @@ impl Blueprint {
             self.residents.into_iter().map(|resident| reachable(resident, wire.as_deref(), &site)).collect();
         let directory = Directory::new(residents, &default).expect("a directory");
         let courier = wire.as_ref().and_then(|wire| wire.courier(egress.clone(), &site));
-        let mut builder = HostBuilder::new(site, directory, Arc::new(Memory::new()), egress.clone())
+        let store = Arc::new(Memory::new());
+        let mut builder = HostBuilder::new(site, directory, store.clone(), egress.clone())
             .with_ambient(clock.clone(), entropy.clone());
         builder.limits = self.limits;
         builder.schemes = self.schemes;
@@ -163,7 +164,7 @@ impl Blueprint {
             Some(directory) => verifier.with_directory(directory),
             None => verifier,
         };
-        let verifier = verifier.with_agents(agents.clone(), domain);
+        let verifier = verifier.with_store(store).with_agents(agents.clone(), domain);
         let services = Arc::new(HostServices::new(host.contract().host.clone()));
         let standing = Arc::new(StandingHost { host: host.clone(), services: services.clone() });
         host.contract().host.bind(&standing);

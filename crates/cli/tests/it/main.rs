@@ -24,6 +24,7 @@
 //! | `endpoints` | endpoints from their files to callers, over every protocol |
 //! | `genesis` | `forecourt genesis`, and who the agents of a deployment are |
 //! | `rules` | rules before agents, each kind over REST |
+//! | `sign_in` | people sign in at an OpenID provider, in Chromium too |
 //! | `siblings` | an agent that asks the agents beside it |
 //! | `sharpened` | a search with a real language model |
 //! | `remote` | `ask --via a2a`, and agents that front others |
@@ -80,6 +81,7 @@ mod sdk;
 mod search_page;
 mod sharpened;
 mod siblings;
+mod sign_in;
 mod standing;
 mod starters;
 mod stranger;

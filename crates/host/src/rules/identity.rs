@@ -46,7 +46,13 @@ impl IdentityRule {
             auth_challenges.push(AuthChallenge::new("Bearer").with("realm", context.site.canonical_host()));
         }
         let own = "This agent answers only callers that prove who they are.";
-        let unproven = words.refusal(RefusalKind::Unauthorized { auth_challenges }, own);
+        let mut unproven = words.refusal(RefusalKind::Unauthorized { auth_challenges }, own);
+        if unproven.url.is_none() {
+            unproven.url.clone_from(&context.sign_in);
+        }
+        if unproven.action_label.is_none() && unproven.url.is_some() {
+            unproven.action_label = Some(unproven.kind.action_label().to_owned());
+        }
         let mut other = words.refusal(RefusalKind::Forbidden, "This agent does not answer callers with your identity.");
         other.code = Some("mentionable:identity_not_accepted".to_owned());
         refused_unless_valid(&unproven, context.site)?;

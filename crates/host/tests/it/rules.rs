@@ -54,6 +54,7 @@ impl Place {
         rules(
             &settings,
             &RuleContext {
+                sign_in: None,
                 site: &site(),
                 agent: &handle(),
                 scope: "@bot".into(),

@@ -58,6 +58,7 @@ impl RestRequest<'_> {
             manual_url: None,
             previous_page: previous_page.as_deref(),
             next_page: next_page.as_deref(),
+            account: self.account(),
         };
         let content = match media {
             Media::Html => page.render().into(),
@@ -92,6 +93,7 @@ impl RestRequest<'_> {
             host_name: &site.name,
             session: None,
             json_ld: None,
+            account: self.account(),
         };
         let content = match media {
             Media::Html if card.finds => return Ok(self.page(media, csp::SEARCH, &language, self.search_page())),

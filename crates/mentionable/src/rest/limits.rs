@@ -45,3 +45,5 @@ pub(crate) const RETRY_AFTER_SECONDS: u64 = 5;
 pub(crate) const QUESTIONS_SHOWN_MAX: usize = 20;
 /// Options of one question that are put in words.
 pub(crate) const OPTIONS_SHOWN_MAX: usize = 50;
+/// Bytes of the path that has people sign in, with where they come back to. It has to fit a query.
+pub(crate) const SIGN_IN_PATH_BYTES_MAX: usize = 6 * 1024;

@@ -5,13 +5,14 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::{ClientAddr, Ending, Event, Handle, Language, Part, PolicyPart, Reply, ThreadId};
+use forecourt_identity::Person;
 use forecourt_pages::csp;
 use forecourt_surface::BaseUrl;
 use forecourt_surface::negotiate;
 use forecourt_surface::refusal::{add_fields, status};
 use forecourt_surface::sse::{HEARTBEAT, KeepAlive};
 use futures::{StreamExt, stream};
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LOCATION, CONTENT_TYPE, RETRY_AFTER};
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LOCATION, CONTENT_TYPE, RETRY_AFTER, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
@@ -40,17 +41,24 @@ pub(crate) struct RestRequest<'a> {
     pub(crate) head: &'a Parts,
     /// What it wants back. `None`: nothing that we have.
     pub(crate) media: Option<Media>,
+    /// Who is signed in, by the cookie of the browser.
+    pub(crate) person: Option<&'a Person>,
 }
 
 impl<'a> RestRequest<'a> {
     /// A request to an agent, a page or an asset.
     pub(crate) fn of_agent(rest: &'a Rest, door: &'a AgentRoute, head: &'a Parts) -> Self {
-        Self { rest, door, head, media: Media::wanted(&head.headers) }
+        Self { rest, door, head, media: Media::wanted(&head.headers), person: None }
+    }
+
+    /// The same request of somebody who is signed in.
+    pub(crate) fn by(self, person: Option<&'a Person>) -> Self {
+        Self { person, ..self }
     }
 
     /// A request about a task, whose errors are JSON unless something else is wanted.
     pub(crate) fn of_task(rest: &'a Rest, head: &'a Parts) -> Self {
-        Self { rest, door: &rest.default, head, media: Some(Media::wanted_of_task(&head.headers)) }
+        Self { rest, door: &rest.default, head, media: Some(Media::wanted_of_task(&head.headers)), person: None }
     }
 
     /// The same request, now that its agent is known.
@@ -152,7 +160,7 @@ impl RestRequest<'_> {
     /// The fields of a whole answer.
     pub(crate) fn answer_head(&self, media: Media, language: &Language, thread: Option<&ThreadId>) -> HeaderMap {
         let mut head = self.head_of(media, language, thread);
-        if let (Some(own), None) = (self.door.cache_control(), thread) {
+        if let (Some(own), None, None) = (self.door.cache_control(), thread, self.person) {
             head.insert(CACHE_CONTROL, own);
         }
         head
@@ -167,6 +175,9 @@ impl RestRequest<'_> {
         if let Some(mut token) = thread.and_then(|thread| HeaderValue::from_str(thread.expose()).ok()) {
             token.set_sensitive(true);
             head.insert(&X_MENTIONABLE_SESSION, token);
+        }
+        if let Some(cookie) = self.person.and_then(|person| person.cookie.clone()) {
+            head.insert(SET_COOKIE, cookie);
         }
         head
     }
@@ -243,6 +254,11 @@ impl RestRequest<'_> {
         }
         let url = self.frame_url(media);
         let frame = Frame { door: self.door, url: &url, language: &language, session: None };
+        if let (Media::Html, Some(link), Some(_)) = (media, &part.url, self.base().plain()) {
+            // A person who came over the plain origin of development goes on there.
+            let here = PolicyPart { url: Some(self.base().rebase(link).into_owned()), ..part.clone() };
+            return HttpAnswer::whole(status, head, render::refusal(media, &frame, &here));
+        }
         HttpAnswer::whole(status, head, render::refusal(media, &frame, part))
     }
 

@@ -96,6 +96,7 @@ impl RestRequest<'_> {
             host_name: &self.rest.host.site().name,
             question,
             narrowing,
+            account: self.account(),
         }
     }
 }

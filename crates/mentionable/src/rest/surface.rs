@@ -65,6 +65,11 @@ async fn on_agent(State(rest): State<Arc<Rest>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let door = rest.door_at(head.uri.path());
     let asked = RestRequest::of_agent(&rest, door.unwrap_or(&rest.default), &head);
+    let person = match rest.person(&head).await {
+        Ok(person) => person,
+        Err(error) => return asked.respond(Err(error)).into_response(),
+    };
+    let asked = asked.by(person.as_ref());
     let outcome = match door {
         Some(_) => agent(&asked, body).await,
         None => Err(Failure::no_such_agent().into()),
@@ -160,6 +165,11 @@ async fn on_decision(rest: &Rest, kind: DecisionKind, request: Request) -> Respo
 async fn on_front(State(rest): State<Arc<Rest>>, request: Request) -> Response {
     let (head, _) = request.into_parts();
     let asked = RestRequest::of_agent(&rest, &rest.default, &head);
+    let person = match rest.person(&head).await {
+        Ok(person) => person,
+        Err(error) => return asked.respond(Err(error)).into_response(),
+    };
+    let asked = asked.by(person.as_ref());
     asked.respond(page(&asked, |asked| asked.front_page())).into_response()
 }
 

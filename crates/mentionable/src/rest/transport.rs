@@ -95,8 +95,9 @@ impl RestRequest<'_> {
         let host = &self.rest.host;
         let received_at = host.clock().now();
         let body = body.map(|body| &**body);
+        let back = self.way_back(&ask);
         let proof = credentials::Request { head: self.head, body, agent: &self.door.card.address, now: received_at };
-        let sender = credentials::sender(&self.rest.verifier, host.site(), proof).await?;
+        let sender = self.or_person(credentials::sender(&self.rest.verifier, host.site(), proof).await?);
         let Resumption { submission, asked } = match ask.state {
             // On the heap: few requests go on after a refusal.
             Some(_) => match Box::pin(self.resumed(&mut ask, &sender)).await? {
@@ -126,6 +127,10 @@ impl RestRequest<'_> {
         };
         // On the heap: it is nine kilobytes, which every future above it would hold and copy again.
         let reply = Box::pin(host.receive(message(ask, envelope)?, run)).await?;
+        let reply = match back {
+            Some(back) => back.of(reply),
+            None => reply,
+        };
         Ok(match search {
             // On the heap, as is a stream: what most requests don't need must not make every request's future larger.
             Some(search) => Box::pin(self.found(search, reply)).await,

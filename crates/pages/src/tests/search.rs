@@ -45,6 +45,7 @@ fn page(text: &str, narrowing: &SearchRefinement, events: Vec<Event>) -> String 
         host_name: text,
         question: text,
         narrowing,
+        account: crate::Account::None,
     };
     let mut answer = page.answer();
     let told: String = events.into_iter().map(|event| answer.take(event)).collect();

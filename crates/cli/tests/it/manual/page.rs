@@ -18,6 +18,7 @@ use crate::support::{Deployment, FREE_PORTS, Served, within};
 
 /// What a reader has in the environment.
 pub(super) const VARIABLES: [(&str, &str); 8] = [
+    ("OIDC_CLIENT_SECRET", "a-secret"),
     ("FORECOURT_ADMIN_TOKEN", "operator-0123456789abcdef"),
     ("FORECOURT_WEBHOOK_SECRET", "webhook-0123456789abcdef"),
     ("LLM_KEY", "llm-0123456789abcdef"),

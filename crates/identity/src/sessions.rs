@@ -1,0 +1,341 @@
+//! Who is signed in: sessions of people, in the store. OpenID Connect Core 1.0, security sheet section 8.
+//!
+//! A session is a stream in the ledger; its last entry counts, and expires when nobody comes for a while. A token
+//! leads to it by way of a stream of its own, named by the token's hash, so that a token can be replaced while the
+//! session stays, and ending the session ends every token at once, in every process.
+
+mod cookie;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_core::identity::{Audience, Proof, SESSION};
+use forecourt_core::store::{Account, LedgerEntry, Span, StoreError};
+use forecourt_core::{Entropy, IdentityEvidence, Store, Timestamp};
+use http::HeaderValue;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use cookie::{BrowserRequest, PLAIN_SESSION_COOKIE, SESSION_COOKIE, set_cookie};
+
+use crate::encoding::{sha256, to_base64url};
+use crate::limits::{SESSION_TOKEN_AGE_MAX, SESSION_TOKEN_GRACE, SESSION_TOUCHES};
+
+/// The method of evidence from a sign-in.
+pub const METHOD: &str = "urn:mentionable:auth:oidc:v0.1";
+
+/// Characters of a token: 32 bytes in base64url.
+const TOKEN_CHARS: usize = 43;
+
+/// Sessions in a store.
+pub struct Sessions {
+    store: Arc<dyn Store>,
+    lifetime: Duration,
+    idle: Duration,
+}
+
+/// Somebody who has signed in at a provider.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub struct SignedIn {
+    /// The whole subject, with what begins those of its provider.
+    pub subject: String,
+    /// The provider.
+    pub issuer: String,
+    /// What the provider says beside that; never `scope`.
+    pub claims: Map<String, Value>,
+    /// When the sign-in was.
+    pub at: Timestamp,
+    /// The ID token, kept where signing out is to end the provider's session too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id_token: Option<String>,
+}
+
+/// A session that was found.
+pub struct Session {
+    /// Whose it is.
+    pub person: SignedIn,
+    /// When it ends at the latest.
+    pub until: Timestamp,
+    /// Whether its token is due to be replaced.
+    pub token_is_old: bool,
+    id: String,
+    number: u64,
+    token_number: u64,
+}
+
+/// What opens a session: 256 random bits. Never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SessionToken(String);
+
+/// An entry of a session's stream.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Entry {
+    /// It goes on.
+    Open { person: SignedIn, until: Timestamp },
+    /// It was ended.
+    Ended,
+}
+
+/// An entry of a token's stream.
+#[derive(Serialize, Deserialize)]
+struct TokenEntry {
+    session: String,
+    until: Timestamp,
+    issued_at: Timestamp,
+    replaced_at: Option<Timestamp>,
+}
+
+impl SessionToken {
+    /// A new one.
+    pub fn mint(entropy: &dyn Entropy) -> Self {
+        Self(random(entropy))
+    }
+
+    /// Its text, for the cookie.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for SessionToken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("[redacted]")
+    }
+}
+
+/// Never prints who it is: a subject is personal.
+impl std::fmt::Debug for SignedIn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SignedIn").field("issuer", &self.issuer).finish_non_exhaustive()
+    }
+}
+
+impl SignedIn {
+    /// What to call the person: a name, else an address, else the subject.
+    pub fn name(&self) -> &str {
+        let claim = |name: &str| self.claims.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+        let known = claim("name").or_else(|| claim("preferred_username")).or_else(|| claim("email"));
+        known.unwrap_or_else(|| self.subject.split_once('#').map_or(self.subject.as_str(), |(_, subject)| subject))
+    }
+
+    /// What it proves to `audience`, until a moment.
+    pub(crate) fn evidence(&self, audience: &str, until: Timestamp) -> IdentityEvidence {
+        let fields = Map::from_iter([("verified_by".to_owned(), Value::from(self.issuer.as_str()))]);
+        let mut claims = self.claims.clone();
+        // What may be done is granted to programs, by tokens for this host.
+        claims.remove("scope");
+        IdentityEvidence {
+            id: None,
+            subject: self.subject.clone(),
+            issuer: self.issuer.clone(),
+            method: METHOD.to_owned(),
+            assurance: "oauth".to_owned(),
+            audience: Audience::One(audience.to_owned()),
+            issued_at: self.at,
+            not_before: None,
+            expires_at: Some(until),
+            on_behalf_of: Vec::new(),
+            claims,
+            source: Map::new(),
+            proof: Proof { kind: SESSION.to_owned(), fields },
+        }
+    }
+}
+
+impl Sessions {
+    /// Sessions that last for `lifetime`, and for `idle` without a request.
+    pub fn new(store: Arc<dyn Store>, lifetime: Duration, idle: Duration) -> Self {
+        Self { store, lifetime, idle }
+    }
+
+    /// How long a session lasts at most.
+    pub fn lifetime(&self) -> Duration {
+        self.lifetime
+    }
+
+    /// Begins a session with a token of its own, whatever the browser had before.
+    pub async fn begin(
+        &self,
+        person: SignedIn,
+        now: Timestamp,
+        entropy: &dyn Entropy,
+    ) -> Result<SessionToken, StoreError> {
+        let (id, until) = (random(entropy), later(now, self.lifetime));
+        self.write_open(&id, person, until, 0, now).await?;
+        self.issue(id, until, now, entropy).await
+    }
+
+    /// The session that a token opens now. It counts as seen. `None` for every token that opens none.
+    pub async fn find(&self, token: &str, now: Timestamp) -> Result<Option<Session>, StoreError> {
+        if token.len() != TOKEN_CHARS || !token.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b)) {
+            return Ok(None);
+        }
+        let Some((token_number, entry)) = self.last::<TokenEntry>(&token_stream(token), now).await? else {
+            return Ok(None);
+        };
+        if entry.value.replaced_at.is_some_and(|at| now >= later(at, SESSION_TOKEN_GRACE)) {
+            return Ok(None);
+        }
+        let (id, replaced) = (entry.value.session, entry.value.replaced_at.is_some());
+        let Some((number, Dated { value: Entry::Open { person, until }, at: seen })) =
+            self.last::<Entry>(&session_stream(&id), now).await?
+        else {
+            return Ok(None);
+        };
+        let token_is_old = !replaced && now >= later(entry.value.issued_at, SESSION_TOKEN_AGE_MAX);
+        let session = Session { person, until, token_is_old, id, number, token_number };
+        self.touch(&session, seen, now).await?;
+        Ok(Some(session))
+    }
+
+    /// Puts a new token in the place of one; the old one opens the session for [`SESSION_TOKEN_GRACE`] more, for
+    /// requests under way. `None` when somebody else did so first.
+    pub async fn replace(
+        &self,
+        token: &str,
+        session: &Session,
+        now: Timestamp,
+        entropy: &dyn Entropy,
+    ) -> Result<Option<SessionToken>, StoreError> {
+        let (id, until) = (session.id.clone(), session.until);
+        let entry = TokenEntry { session: id.clone(), until, issued_at: now, replaced_at: Some(now) };
+        match self.append(&token_stream(token), &entry, until, Some(session.token_number), now).await? {
+            Some(_) => Ok(Some(self.issue(id, until, now, entropy).await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Ends the session that a token opens, and with it every token of it. Gives whose it was.
+    pub async fn end(&self, token: &str, now: Timestamp) -> Result<Option<SignedIn>, StoreError> {
+        let Some(session) = self.find(token, now).await? else { return Ok(None) };
+        // Until the session would be over anyway, so that no earlier entry is the last one again.
+        self.append(&session_stream(&session.id), &Entry::Ended, session.until, None, now).await?;
+        Ok(Some(session.person))
+    }
+
+    /// Keeps something that is good for one use, under a name that only its user knows. For a sign-in on its way.
+    pub async fn keep_once(
+        &self,
+        name: &str,
+        value: Value,
+        account: Account,
+        (now, until): (Timestamp, Timestamp),
+    ) -> Result<(), StoreError> {
+        let entry = LedgerEntry::new(value, now).until(until).on(account);
+        self.store.append_entry(&once_stream(name), entry, Some(0)).await?;
+        Ok(())
+    }
+
+    /// Uses it up: of all who try, one gets it.
+    pub async fn take_once(&self, name: &str, now: Timestamp) -> Result<Option<Value>, StoreError> {
+        let stream = once_stream(name);
+        let Some((number, kept)) = self.store.entries(&stream, Span::Before(u64::MAX), 1, now).await?.pop() else {
+            return Ok(None);
+        };
+        let used = LedgerEntry { expires_at: kept.expires_at, ..LedgerEntry::new(Value::Null, now) };
+        let is_ours = !kept.body.is_null() && self.store.append_entry(&stream, used, Some(number)).await?.is_some();
+        Ok(is_ours.then_some(kept.body))
+    }
+
+    async fn issue(
+        &self,
+        session: String,
+        until: Timestamp,
+        now: Timestamp,
+        entropy: &dyn Entropy,
+    ) -> Result<SessionToken, StoreError> {
+        let token = SessionToken::mint(entropy);
+        let entry = TokenEntry { session, until, issued_at: now, replaced_at: None };
+        self.append(&token_stream(token.expose()), &entry, until, Some(0), now).await?;
+        Ok(token)
+    }
+
+    /// Writes down that somebody came, a few times within the idle time and not with each request. Whoever wrote at
+    /// the same moment, an end above all, goes first.
+    async fn touch(&self, session: &Session, seen: Timestamp, now: Timestamp) -> Result<(), StoreError> {
+        if now < later(seen, self.idle / SESSION_TOUCHES) {
+            return Ok(());
+        }
+        self.write_open(&session.id, session.person.clone(), session.until, session.number, now).await
+    }
+
+    async fn write_open(
+        &self,
+        id: &str,
+        person: SignedIn,
+        until: Timestamp,
+        last: u64,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let expires_at = until.min(later(now, self.idle));
+        self.append(&session_stream(id), &Entry::Open { person, until }, expires_at, Some(last), now).await?;
+        Ok(())
+    }
+
+    async fn append(
+        &self,
+        stream: &str,
+        entry: &impl Serialize,
+        until: Timestamp,
+        last: Option<u64>,
+        now: Timestamp,
+    ) -> Result<Option<u64>, StoreError> {
+        let body = serde_json::to_value(entry).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+        self.store.append_entry(stream, LedgerEntry::new(body, now).until(until).on(Account::HOST), last).await
+    }
+
+    async fn last<T: for<'de> Deserialize<'de>>(
+        &self,
+        stream: &str,
+        now: Timestamp,
+    ) -> Result<Option<(u64, Dated<T>)>, StoreError> {
+        let Some((number, entry)) =
+            self.store.entries(stream, Span::Before(u64::MAX), 1, now).await?.into_iter().next()
+        else {
+            return Ok(None);
+        };
+        let value = serde_json::from_value(entry.body).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+        Ok(Some((number, Dated { value, at: entry.at })))
+    }
+}
+
+/// The `Set-Cookie` of a session, until a moment.
+pub fn session_cookie(token: &SessionToken, until: Timestamp, now: Timestamp, plain: bool) -> Option<HeaderValue> {
+    let seconds = u64::try_from(until.as_second().saturating_sub(now.as_second())).unwrap_or_default();
+    let name = if plain { PLAIN_SESSION_COOKIE } else { SESSION_COOKIE };
+    set_cookie(name, token.expose(), Some(Duration::from_secs(seconds)), plain)
+}
+
+/// What an entry says, and when it was written.
+struct Dated<T> {
+    value: T,
+    at: Timestamp,
+}
+
+fn session_stream(id: &str) -> String {
+    format!("session:{id}")
+}
+
+fn token_stream(token: &str) -> String {
+    format!("session-token:{}", hash(token))
+}
+
+fn once_stream(name: &str) -> String {
+    format!("sign-in:{}", hash(name))
+}
+
+/// What stands for a secret in the store: nobody gets from there to the secret.
+pub fn hash(secret: &str) -> String {
+    to_base64url(&sha256(secret.as_bytes()))
+}
+
+fn random(entropy: &dyn Entropy) -> String {
+    let mut bytes = [0; 32];
+    entropy.fill(&mut bytes);
+    to_base64url(&bytes)
+}
+
+fn later(at: Timestamp, time: Duration) -> Timestamp {
+    at.checked_add(time).unwrap_or(Timestamp::MAX)
+}

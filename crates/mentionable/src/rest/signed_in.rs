@@ -1,0 +1,122 @@
+//! Who is signed in, and the way there and back. REST 7.2, PolicyPart 3.3.1.
+
+use forecourt_core::policy::RefusalKind;
+use forecourt_core::{Ending, Event, PolicyPart, Reply, Sender};
+use forecourt_identity::Person;
+use forecourt_identity::sessions::BrowserRequest;
+use forecourt_pages::{Account, sign_in_path};
+use forecourt_surface::BaseUrl;
+use futures::StreamExt;
+use http::Method;
+use http::request::Parts;
+use url::form_urlencoded;
+
+use super::answer::RestError;
+use super::limits::SIGN_IN_PATH_BYTES_MAX;
+use super::request::RestRequest;
+use super::transport::Rest;
+use super::wire::{Ask, Entry};
+
+impl Rest {
+    /// The person whose browser sent a request, by its cookie. Fails when nobody knows.
+    pub(crate) async fn person(&self, head: &Parts) -> Result<Option<Person>, RestError> {
+        if self.verifier.sessions().is_none() {
+            return Ok(None);
+        }
+        let origin = BaseUrl::of(self.host.site(), &head.extensions).origin();
+        let browser = BrowserRequest { method: &head.method, headers: &head.headers, origin };
+        let agent = &self.door_at(head.uri.path()).unwrap_or(&self.default).card.address;
+        let (now, entropy) = (self.host.clock().now(), &**self.host.entropy());
+        let found = self.verifier.person(browser, agent, now, entropy).await;
+        found.map_err(|error| forecourt_core::Error::from(error).into())
+    }
+}
+
+impl RestRequest<'_> {
+    /// The sender, or who is signed in where nothing in the request itself proves who sent it.
+    pub(crate) fn or_person(&self, sender: Sender) -> Sender {
+        match self.person {
+            Some(person) if !sender.verified => {
+                let Sender { peer, claimed_address, .. } = sender;
+                Sender { peer, claimed_address, ..person.sender.clone() }
+            }
+            _ => sender,
+        }
+    }
+
+    /// Who is signed in, as the host's own pages say it.
+    pub(crate) fn account<'a>(&'a self) -> Account<'a> {
+        let here = self.head.uri.path_and_query().map_or("/", |here| here.as_str());
+        match (self.person, self.rest.verifier.sessions()) {
+            (Some(person), _) => Account::SignedIn(&person.name),
+            (None, Some(_)) => {
+                let path = Some(sign_in_path(here)).filter(|path| path.len() <= SIGN_IN_PATH_BYTES_MAX);
+                // Whole: a development host has names that the provider does not know.
+                Account::SignedOut(self.base().url(&path.unwrap_or_else(|| sign_in_path(&self.door.path))))
+            }
+            (None, None) => Account::None,
+        }
+    }
+
+    /// Where a person comes back to who has to sign in first: to the question, where an address can say it, else to
+    /// the agent. `None` where nobody signs in, or somebody has.
+    pub(crate) fn way_back(&self, ask: &Ask) -> Option<WayBack> {
+        self.rest.verifier.sessions().filter(|_| self.person.is_none())?;
+        let path = match self.head.method {
+            Method::GET | Method::HEAD => self.head.uri.path_and_query()?.as_str().to_owned(),
+            _ => question(&self.door.path, ask).unwrap_or_else(|| self.door.path.clone()),
+        };
+        let to = |path: &str| self.rest.host.site().url(&sign_in_path(path));
+        // The query of the page that signs in has the usual bound.
+        let fits = |path: &String| sign_in_path(path).len() <= SIGN_IN_PATH_BYTES_MAX;
+        let url = if fits(&path) { to(&path) } else { to(&self.door.path) };
+        Some(WayBack { usual: to(&self.door.path), url })
+    }
+}
+
+/// The address that asks what a POST asked, if one can: a single turn of words.
+fn question(path: &str, ask: &Ask) -> Option<String> {
+    let [run] = ask.runs.as_slice() else { return None };
+    if ask.parts.is_some() || ask.history.is_some() {
+        return None;
+    }
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    for entry in &run.entries {
+        match entry {
+            Entry::Text { mime, text } if mime == "text/plain" => drop(query.append_pair("user", text)),
+            Entry::Text { .. } | Entry::File { .. } => return None,
+        }
+    }
+    if let Some(session) = &ask.session {
+        query.append_pair("session", session);
+    }
+    Some(format!("{path}?{}", query.finish()))
+}
+
+/// How a refusal that has people sign in leads them back to what they asked.
+pub(crate) struct WayBack {
+    /// The page as rules name it, which know the agent alone.
+    usual: String,
+    /// The same with the question.
+    url: String,
+}
+
+impl WayBack {
+    /// The same reply, whose refusal leads back.
+    pub(crate) fn of(self, reply: Reply) -> Reply {
+        let events = reply.events.map(move |mut event| {
+            if let Event::Ending(Ending::Refused(part)) = &mut event {
+                self.lead(part);
+            }
+            event
+        });
+        Reply { events: Box::pin(events), ..reply }
+    }
+
+    fn lead(&self, part: &mut PolicyPart) {
+        let is_ours = part.url.as_ref() == Some(&self.usual);
+        if is_ours && matches!(part.kind, RefusalKind::Unauthorized { .. }) {
+            part.url = Some(self.url.clone());
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! People sign in: at an OpenID provider, with a browser, for the pages of this host. OpenID Connect Core 1.0,
+//! PolicyPart 3.3.1, Mentionable REST 7.2.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `surface.rs` | the routes; the only file that knows the web framework |
+//! | `sign_in.rs` | to the provider and back: `/sign-in`, `/sign-in/callback` |
+//! | `sign_out.rs` | `/sign-out` |
+//! | `attempt.rs` | a sign-in on its way: its state, and the cookie that binds it to a browser |
+//! | `provider.rs` | what the provider says of itself, and of a person |
+//! | `person.rs` | claims into somebody who may sign in |
+//! | `exchange.rs` | the library's requests through the guarded way out |
+//! | `return_to.rs` | where a person comes back to |
+//! | `visit.rs` | one request of a browser |
+//! | `answer.rs`, `error.rs` | pages and redirects; what can go wrong |
+//!
+//! What a session is, and on which requests its cookie counts, is in `forecourt_identity::sessions`. The state that
+//! the provider carries is our own and stands for one sign-in; a Mentionable `state` never leaves this host, since
+//! where a person comes back to is kept here (PolicyPart 3.3.4, OIDC interop note).
+
+mod answer;
+mod attempt;
+mod error;
+mod exchange;
+pub mod limits;
+mod person;
+mod provider;
+mod return_to;
+mod sign_in;
+mod sign_out;
+mod surface;
+mod visit;
+
+use std::sync::Arc;
+
+use forecourt_host::Host;
+use forecourt_identity::Verifier;
+use forecourt_surface::{HttpRoutes, Mount};
+
+use provider::Provider;
+
+/// What these routes are called in metrics.
+pub const NAME: &str = "sign-in";
+
+/// Signing in, made once at start.
+pub(crate) struct SignIn {
+    host: Arc<Host>,
+    verifier: Arc<Verifier>,
+    /// `None` where nobody signs in.
+    provider: Option<Provider>,
+}
+
+/// The routes on which people sign in and out. Without `[identity.oidc]` there is nothing at them.
+pub fn routes(mount: &Mount) -> HttpRoutes {
+    let settings = mount.verifier.sessions().and(mount.verifier.oidc());
+    let provider = settings.map(|settings| Provider::new(settings.clone(), mount.egress.clone()));
+    surface::routes(SignIn { host: mount.host.clone(), verifier: mount.verifier.clone(), provider })
+}

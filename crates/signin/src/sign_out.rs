@@ -1,0 +1,44 @@
+//! `/sign-out`. It changes something, so it takes a POST from a page of this host.
+
+use forecourt_identity::sessions::{PLAIN_SESSION_COOKIE, SESSION_COOKIE, set_cookie};
+use forecourt_pages::{AccountPage, SIGN_IN, SIGN_OUT};
+use forecourt_surface::answer::HttpAnswer;
+use http::StatusCode;
+
+use crate::answer::page;
+use crate::error::SignInError;
+use crate::visit::Visit;
+
+impl Visit<'_> {
+    /// Ends the session of this browser, in every process at once.
+    pub(crate) async fn sign_out(&self) -> Result<HttpAnswer, SignInError> {
+        let (provider, sessions) = self.parts()?;
+        let browser = self.browser();
+        if !browser.is_own() {
+            return Err(SignInError::Foreign);
+        }
+        let ended = match browser.session_token() {
+            Some(token) => sessions.end(token, self.now()).await?,
+            None => None,
+        };
+        let further = match &ended {
+            Some(person) => provider.sign_out_url(person, &self.url("/"), self.now()).await,
+            None => None,
+        };
+        let further = further.as_ref().map(url::Url::as_str);
+        let name = browser.cookie_name(SESSION_COOKIE, PLAIN_SESSION_COOKIE);
+        let forget = set_cookie(name, "", None, browser.is_plain());
+        let elsewhere = further.map(|url| (url, "Sign out of the sign-in service too"));
+        let links: Vec<_> = elsewhere.into_iter().chain([(SIGN_IN, "Sign in again"), ("/", "All agents")]).collect();
+        let shown = AccountPage {
+            host_name: &self.site().name,
+            url: &self.url(SIGN_OUT),
+            title: "Signed out",
+            message: "You are signed out of this host.",
+            links: &links,
+            signs_out: false,
+            goes_on_to: further,
+        };
+        Ok(page(StatusCode::OK, &shown, forget))
+    }
+}

@@ -1,0 +1,55 @@
+//! The routes of signing in: the only file that knows the web framework.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use forecourt_pages::{SIGN_IN, SIGN_OUT};
+use forecourt_surface::HttpRoutes;
+use http::Method;
+
+use crate::SignIn;
+use crate::sign_in::CALLBACK;
+use crate::visit::Visit;
+
+/// The routes.
+pub(crate) fn routes(sign_in: SignIn) -> HttpRoutes {
+    let router = Router::new()
+        .route(SIGN_IN, any(on_sign_in))
+        .route(CALLBACK, any(on_callback))
+        .route(SIGN_OUT, any(on_sign_out))
+        .with_state(Arc::new(sign_in));
+    HttpRoutes { paths: vec![SIGN_IN, CALLBACK, SIGN_OUT], router }
+}
+
+async fn on_sign_in(State(sign_in): State<Arc<SignIn>>, request: Request) -> Response {
+    let (head, _) = request.into_parts();
+    let visit = Visit::new(&sign_in, &head);
+    let answer = match visit.takes(Method::GET) {
+        Ok(()) => visit.sign_in().await.unwrap_or_else(|error| visit.failed_at_asked(&error)),
+        Err(answer) => answer,
+    };
+    answer.into_response()
+}
+
+async fn on_callback(State(sign_in): State<Arc<SignIn>>, request: Request) -> Response {
+    let (head, _) = request.into_parts();
+    let visit = Visit::new(&sign_in, &head);
+    match visit.takes(Method::GET) {
+        Ok(()) => visit.callback().await,
+        Err(answer) => answer,
+    }
+    .into_response()
+}
+
+async fn on_sign_out(State(sign_in): State<Arc<SignIn>>, request: Request) -> Response {
+    let (head, _) = request.into_parts();
+    let visit = Visit::new(&sign_in, &head);
+    let answer = match visit.takes(Method::POST) {
+        Ok(()) => visit.sign_out().await.unwrap_or_else(|error| visit.failed(&error, None)),
+        Err(answer) => answer,
+    };
+    answer.into_response()
+}

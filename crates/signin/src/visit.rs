@@ -1,0 +1,91 @@
+//! One request of a browser, whatever it wants.
+
+use std::net::IpAddr;
+
+use forecourt_core::{ClientAddr, Entropy, Timestamp};
+use forecourt_host::Site;
+use forecourt_identity::Person;
+use forecourt_identity::sessions::{BrowserRequest, Sessions};
+use forecourt_surface::BaseUrl;
+use forecourt_surface::answer::HttpAnswer;
+use forecourt_surface::refusal::add_fields;
+use http::request::Parts;
+use http::{HeaderMap, Method, StatusCode};
+
+use crate::SignIn;
+use crate::error::SignInError;
+use crate::provider::Provider;
+
+/// One request of a browser.
+pub(crate) struct Visit<'a> {
+    sign_in: &'a SignIn,
+    pub(crate) head: &'a Parts,
+    now: Timestamp,
+}
+
+impl<'a> Visit<'a> {
+    /// A request that arrives now.
+    pub(crate) fn new(sign_in: &'a SignIn, head: &'a Parts) -> Self {
+        Self { sign_in, head, now: sign_in.host.clock().now() }
+    }
+
+    /// Whether it has the one method, and its caller is within the limits. Everything else is answered here.
+    pub(crate) fn takes(&self, method: Method) -> Result<(), HttpAnswer> {
+        let allow = if method == Method::GET { "GET, OPTIONS" } else { "POST, OPTIONS" };
+        if self.head.method == Method::OPTIONS {
+            return Err(HttpAnswer::options(allow));
+        }
+        if self.head.method != method {
+            return Err(HttpAnswer::empty(StatusCode::METHOD_NOT_ALLOWED, HeaderMap::new()).allowing(allow));
+        }
+        self.sign_in.host.meter(self.peer()).map_err(|part| {
+            let mut head = HeaderMap::new();
+            add_fields(&mut head, &part, self.site().canonical_host());
+            HttpAnswer::whole(StatusCode::TOO_MANY_REQUESTS, head, part.message.clone())
+        })
+    }
+
+    /// The provider and the sessions, where people sign in.
+    pub(crate) fn parts(&self) -> Result<(&'a Provider, &'a Sessions), SignInError> {
+        let provider = self.sign_in.provider.as_ref().ok_or(SignInError::NotOffered)?;
+        Ok((provider, self.sign_in.verifier.sessions().ok_or(SignInError::NotOffered)?))
+    }
+
+    /// What its cookies say.
+    pub(crate) fn browser(&self) -> BrowserRequest<'a> {
+        let origin = BaseUrl::of(self.sign_in.host.site(), &self.head.extensions).origin();
+        BrowserRequest { method: &self.head.method, headers: &self.head.headers, origin }
+    }
+
+    /// Who is signed in already.
+    pub(crate) async fn person(&self) -> Result<Option<Person>, SignInError> {
+        let agent = &self.sign_in.host.directory().default_agent().card.address;
+        let (now, entropy) = self.ambient();
+        Ok(self.sign_in.verifier.person(self.browser(), agent, now, entropy).await?)
+    }
+
+    /// An absolute URL of this host.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.browser().origin)
+    }
+
+    /// What the outside calls this host.
+    pub(crate) fn site(&self) -> &'a Site {
+        self.sign_in.host.site()
+    }
+
+    /// When it arrived.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// The time and the randomness.
+    pub(crate) fn ambient(&self) -> (Timestamp, &'a dyn Entropy) {
+        (self.now, &**self.sign_in.host.entropy())
+    }
+
+    /// The network address behind it, when a listener said so.
+    pub(crate) fn peer(&self) -> Option<IpAddr> {
+        self.head.extensions.get::<ClientAddr>().map(|client| client.0)
+    }
+}
