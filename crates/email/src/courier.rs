@@ -23,8 +23,6 @@ use crate::submission::Submission;
 
 /// What a notice holds that waits for what a refusal wanted.
 const RESUME: &str = "resume";
-/// Where a payment's state is. PolicyPart 4.1.
-const STATE_KEY: &str = "mentionable.state";
 
 /// Carries deliveries of this protocol.
 pub(crate) struct EmailCourier {
@@ -68,7 +66,7 @@ impl EmailCourier {
                 _ => outcome_of(service.ask_again(to, asked, None).await, after),
             };
         }
-        let state = content.refusal().and_then(state).filter(|_| self.signature.is_some());
+        let state = content.refusal().and_then(PolicyPart::state).filter(|_| self.signature.is_some());
         if let Some(state) = state.filter(|_| delivery.attempts == 0)
             && let Err(error) = wait(service, to, &state).await
         {
@@ -95,15 +93,6 @@ impl EmailCourier {
         };
         let from = format!("{}@{}", to.agent, service.domain());
         self.submission.send(&from, &to.to.to_string(), &message).await
-    }
-}
-
-/// The state that a refusal waits for.
-fn state(part: &PolicyPart) -> Option<StateToken> {
-    match &part.kind {
-        RefusalKind::ConsentRequired { state, .. } => StateToken::parse(state),
-        RefusalKind::PaymentRequired { .. } => StateToken::parse(part.data.get(STATE_KEY)?.as_str()?),
-        _ => None,
     }
 }
 

@@ -168,7 +168,7 @@ fn policy3_3_4_what_a_caller_can_meet_gives_its_state_in_a_field() {
     let return_to = "https://x.example/".to_owned();
     let consent = PolicyPart::new(RefusalKind::ConsentRequired { state: state.clone(), return_to }, "Agree.");
     let mut payment = PolicyPart::new(RefusalKind::PaymentRequired { accepted_payments: vec![] }, "Pay.");
-    payment.data.insert(PolicyPart::STATE.to_owned(), state.clone().into());
+    payment.data.insert(forecourt_core::policy::STATE_KEY.to_owned(), state.clone().into());
     for part in [consent, payment] {
         assert!(Problem::from(part).fields.contains(&("Mentionable-State", state.clone())));
     }

@@ -68,9 +68,6 @@ pub enum PolicyFault {
 }
 
 impl PolicyPart {
-    /// The key of `data` under which a `payment_required` has its state: it has no field for one.
-    pub const STATE: &str = "mentionable.state";
-
     /// A refusal of `kind` that says `message`.
     pub fn new(kind: RefusalKind, message: impl Into<String>) -> Self {
         Self {
@@ -113,7 +110,7 @@ impl PolicyPart {
     pub fn state(&self) -> Option<StateToken> {
         let state = match &self.kind {
             RefusalKind::ConsentRequired { state, .. } => state,
-            RefusalKind::PaymentRequired { .. } => self.data.get(Self::STATE)?.as_str()?,
+            RefusalKind::PaymentRequired { .. } => self.data.get(STATE_KEY)?.as_str()?,
             _ => return None,
         };
         StateToken::parse(state)
@@ -153,24 +150,14 @@ impl PolicyPart {
         }
     }
 
-    /// The state of a refusal that asks for a consent or a payment; `None` for others, and where it has none.
-    pub fn state(&self) -> Option<&str> {
-        match &self.kind {
-            RefusalKind::ConsentRequired { state, .. } => Some(state.as_str()),
-            RefusalKind::PaymentRequired { .. } => self.data.get(STATE_KEY)?.as_str(),
-            _ => None,
-        }
-        .filter(|state| !state.is_empty())
-    }
-
     /// Whether it asks for a consent or a payment and leaves it to the host to give it a state and a page. Not so, if it
     /// was made by another host.
     pub fn is_bare(&self) -> bool {
         match &self.kind {
             RefusalKind::ConsentRequired { state, .. } => state.is_empty(),
             RefusalKind::PaymentRequired { .. } => {
-                let is_anothers = self.url.is_some() || self.data.contains_key(RELAYED);
-                !is_anothers && self.state().is_none()
+                let has_own = |key: &str| self.data.contains_key(key);
+                self.url.is_none() && !has_own(RELAYED) && !has_own(STATE_KEY)
             }
             _ => false,
         }

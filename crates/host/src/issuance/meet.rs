@@ -216,7 +216,7 @@ fn is_of(record: &IssuanceRecord, claimant: &Claimant<'_>) -> bool {
 /// The state that a task waits for.
 pub(crate) fn waits_for(task: &Task) -> Option<StateToken> {
     match &task.outcome.as_ref()?.ending {
-        forecourt_core::Ending::Refused(part) => part.state().and_then(StateToken::parse),
+        forecourt_core::Ending::Refused(part) => part.state(),
         _ => None,
     }
 }
