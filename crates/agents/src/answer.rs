@@ -150,8 +150,7 @@ fn progress(fields: &mut Map<String, Value>) -> Result<Option<Event>, AnswerDeco
 }
 
 fn all_parts(fields: &mut Map<String, Value>) -> Result<Vec<Part>, AnswerDecodeError> {
-    let values: Vec<Value> =
-        take(fields, "parts").map(|parts| typed("parts", parts)).transpose()?.unwrap_or_default();
+    let values: Vec<Value> = take(fields, "parts").map(|parts| typed("parts", parts)).transpose()?.unwrap_or_default();
     let mut parts = values.into_iter().map(|value| read_part("parts", value)).collect::<Result<Vec<Part>, _>>()?;
     if let Some(part) = take(fields, "part") {
         parts.push(read_part("part", part)?);

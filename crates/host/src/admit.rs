@@ -87,11 +87,7 @@ impl Host {
     }
 
     /// What was done is told to the agent, even where no rule wants it: what the agent asked for itself, say.
-    async fn resume(
-        &self,
-        passage: &Passage<'_>,
-        mut passed: Passed,
-    ) -> Result<Result<Passed, Box<Refused>>, Error> {
+    async fn resume(&self, passage: &Passage<'_>, mut passed: Passed) -> Result<Result<Passed, Box<Refused>>, Error> {
         let message = passed.admitted.message();
         if passed.uses.iter().any(|one| one.issuance().is_some()) {
             return Ok(Ok(passed));
@@ -114,16 +110,11 @@ impl Host {
 
     /// The conversation by which its caller is known. A token that nothing is kept of is taken back where a refusal
     /// gave it; who has none gets one, so that it is known when it comes back.
-    async fn find_thread(
-        &self,
-        passage: &Passage<'_>,
-        message: &mut Message,
-    ) -> Result<(), Error> {
+    async fn find_thread(&self, passage: &Passage<'_>, message: &mut Message) -> Result<(), Error> {
         if let Some(thread) = &passage.unknown
             && self.issuances.knows(&HolderKey::of_thread(thread), passage.resident.card.handle()).await?
         {
             message.thread = Some(thread.clone());
-            message.gate.set_continues(true);
         }
         message.thread.get_or_insert_with(|| ThreadId::mint(&*self.entropy));
         Ok(())

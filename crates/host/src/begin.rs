@@ -7,8 +7,8 @@ use forecourt_core::limits::{TASK_TTL, TASK_TURNS_BYTES_MAX, TASK_TURNS_MAX, WEB
 use forecourt_core::reply::{ReplyAccumulator, refused};
 use forecourt_core::store::{Account, Resumption, TaskChange, Webhook};
 use forecourt_core::{
-    Admitted, Ending, Error, Event, EventStream, History, Language, Message, Noun, Part, PolicyPart, Reply, Role, Task, TaskId,
-    TaskState, ThreadId, Transport, Turn,
+    Admitted, Ending, Error, Event, EventStream, History, Language, Message, Noun, Part, PolicyPart, Reply, Role, Task,
+    TaskId, TaskState, ThreadId, Transport, Turn,
 };
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};

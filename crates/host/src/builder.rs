@@ -161,7 +161,10 @@ impl HostBuilder {
         issuances.take_over();
         let indeterminate = issuances.recover().await?;
         if indeterminate > 0 {
-            tracing::warn!(indeterminate, "payments of an earlier run are being asked about: nobody knows whether they were settled");
+            tracing::warn!(
+                indeterminate,
+                "payments of an earlier run are being asked about: nobody knows whether they were settled"
+            );
         }
         let posting = TaskTracker::new();
         posting.spawn(audited);

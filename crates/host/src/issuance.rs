@@ -20,8 +20,8 @@ mod record;
 mod streams;
 mod used;
 
-pub use limits::*;
 pub(crate) use issue::RefusedMessage;
+pub use limits::*;
 pub(crate) use meet::{Claimant, Finding, Unmet, waits_for};
 pub(crate) use streams::{Desk, HolderKey, IssuanceParts, Issuances, StateHash};
 pub(crate) use used::{AnswerMark, RequirementUse, UsedUp};

@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use crate::audit::AUDIT_DAYS;
 use crate::idempotency::{ONCE_MAX, ONCE_PER_CALLER_MAX};
 use crate::issuance::{CONSENT_WAIT_SECONDS, OPEN_ISSUANCES_PER_CALLER_MAX, PAYMENT_WAIT_SECONDS};
-
 use crate::rates::{Pace, RateTable};
 
 /// How often, and how much at once.

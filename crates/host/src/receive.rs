@@ -6,7 +6,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use forecourt_contract::Dispatcher;
 use forecourt_core::limits::{HOPS_MAX, THREAD_TTL};
-use forecourt_core::policy::Admitted;
+use forecourt_core::policy::{Admitted, GateNotes};
 use forecourt_core::reply::refused;
 use forecourt_core::{
     Clock, Entropy, Error, Handle, Message, Noun, PolicyPart, Reply, Sender, Store, Task, ThreadId, Transport,
@@ -130,7 +130,7 @@ impl Host {
         let message = continued(Box::new(message), earlier.as_ref());
         let RecalledMessage { mut message, is_known, unknown } =
             self.conversations.recall(&resident, message, earlier.as_ref()).await?;
-        message.gate.set_continues(is_known || earlier.is_some());
+        message.gate = GateNotes::arriving(is_known || earlier.is_some());
         let session = message.thread.as_ref().filter(|_| is_known).map(ThreadId::key);
         let caller = self.tasks.in_flight.key(&message.sender, session);
         Ok(Ok(EnteredMessage { resident, message, earlier, caller, is_known, unknown }))
@@ -156,11 +156,10 @@ impl Host {
     ///
     /// Fails as [`Host::receive`] does. Inside is the refusal, if there is one.
     pub async fn with_attachments(&self, message: Message) -> Result<Result<Message, Box<PolicyPart>>, Error> {
-        let EnteredMessage { resident, message, unknown, .. } =
-            match self.enter(message, &Run::without_task()).await? {
-                Ok(entered) => entered,
-                Err(TurnedAway { refusal, .. }) => return Ok(Err(refusal)),
-            };
+        let EnteredMessage { resident, message, unknown, .. } = match self.enter(message, &Run::without_task()).await? {
+            Ok(entered) => entered,
+            Err(TurnedAway { refusal, .. }) => return Ok(Err(refusal)),
+        };
         let passage = Passage { resident: &resident, earlier: None, unknown, is_answered: false };
         match self.admit(&passage, message).await? {
             Ok(passed) => Ok(Ok(self.attachments.fetch(passed.admitted).await?.into_message())),

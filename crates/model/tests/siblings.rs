@@ -58,8 +58,10 @@ impl HostApi for Others {
         let agent = message.recipient.clone();
         let events = self.say[agent.as_str()]();
         self.sent.lock().unwrap().push(message);
-        async move { Ok(Reply { agent, thread: None, task: None, receipt: None, language: Language::english(), events: events? }) }
-            .boxed()
+        async move {
+            Ok(Reply { agent, thread: None, task: None, receipt: None, language: Language::english(), events: events? })
+        }
+        .boxed()
     }
 }
 

@@ -35,9 +35,10 @@ pub struct GateNotes {
 }
 
 impl GateNotes {
-    /// Notes whether the conversation of the message was kept before it came. For the host.
-    pub fn set_continues(&mut self, continues: bool) {
-        self.continues = continues;
+    /// The notes of a message that comes to a gate, which counts it anew, whatever gate it came through before. For
+    /// the host, which says whether the conversation of the message was kept before it came.
+    pub fn arriving(continues: bool) -> Self {
+        Self { counted: 0, continues }
     }
 
     /// Whether the conversation of the message was kept before it came: then its name can't be one that was made up
@@ -96,8 +97,6 @@ impl Policy {
                 return Err((message, objection));
             }
         }
-        // Another agent, whom this one may hand it on to, counts anew.
-        message.gate = GateNotes::default();
         Ok(Admitted { card, message })
     }
 }

@@ -186,7 +186,8 @@ impl Issuances {
     pub(super) async fn deduct(&self, deduction: Deduction) -> Result<Option<Deduction>, Error> {
         for _ in 0..TRIES_MAX {
             let (number, mut entry) = self.credit(&deduction.stream, &deduction.terms).await?;
-            let left = entry.balance.minus(deduction.amount).filter(|_| entry.allows(deduction.amount, &deduction.terms));
+            let left =
+                entry.balance.minus(deduction.amount).filter(|_| entry.allows(deduction.amount, &deduction.terms));
             let (Some(left), Some(spent)) = (left, entry.spent.plus(deduction.amount)) else { return Ok(None) };
             (entry.balance, entry.spent) = (left, spent);
             let (run, at) = (self.run.run.clone(), self.clock.now());

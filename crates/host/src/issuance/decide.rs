@@ -61,11 +61,8 @@ impl Issuances {
         confirmation: Confirmation,
         now: Timestamp,
     ) -> IssuanceRecord {
-        let resolution = PolicyResolution {
-            in_reply_to_state: state.clone(),
-            confirmation,
-            verified_by: VERIFIED_BY.to_owned(),
-        };
+        let resolution =
+            PolicyResolution { in_reply_to_state: state.clone(), confirmation, verified_by: VERIFIED_BY.to_owned() };
         let step = record.step(IssuanceStatus::Verified, now, VERIFIED_KEPT + EXPIRED_KEPT);
         IssuanceRecord { expires_at: after(now, VERIFIED_KEPT), resolution: Some(resolution), settling: None, ..step }
     }

@@ -167,8 +167,7 @@ impl Issuances {
         let Some(payment) = payment.filter(|_| is_payable) else { return Ok(None) };
         let terms = canonical_hash(&requirement.terms())?;
         let open = self.submitted(claimant, message).await?;
-        let open =
-            open.filter(|(.., record)| record.terms == terms && self.status(record) == IssuanceStatus::Issued);
+        let open = open.filter(|(.., record)| record.terms == terms && self.status(record) == IssuanceStatus::Issued);
         let state = match open {
             Some((state, ..)) => state,
             None => match self.issue_known(requirement, claimant.card, claimant.refused(message)).await? {

@@ -12,8 +12,8 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::limits::HOLDER_MARKS_READ_MAX;
-use super::record::{IssuanceRecord, RunMark};
 use super::reconcile::WatchedSettlement;
+use super::record::{IssuanceRecord, RunMark};
 use super::{Holder, IssuanceStatus};
 use crate::audit::Audit;
 use crate::digest::sha256_hex;

@@ -4,9 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::policy::{AcceptedPayment, RefusalKind};
-use forecourt_core::{
-    Admitted, Agent, Ending, Event, EventStream, Message, PolicyPart, TaskState, reply,
-};
+use forecourt_core::{Admitted, Agent, Ending, Event, EventStream, Message, PolicyPart, TaskState, reply};
 use forecourt_host::{IssuanceOutcome, Run, TaskAccess};
 use parking_lot::Mutex;
 use serde_json::{Map, json};
@@ -51,7 +49,8 @@ async fn policy5_5_the_host_keeps_the_state_of_an_agent_that_has_none_and_asks_i
             let agent = Demanding::new(bare_consent());
             let setup = Setup { store: store.clone(), remembers, ..Setup::default() };
             let host = setup.host(agent.clone()).await;
-            let refused = finish(host.receive(message("Dinner?"), Run::task_if_slow(Duration::from_secs(5))).await.unwrap());
+            let refused =
+                finish(host.receive(message("Dinner?"), Run::task_if_slow(Duration::from_secs(5))).await.unwrap());
             let refused = refused.await;
             refused.refusal().validate("demo.localhost").unwrap();
             assert_eq!(refused.refusal().message, "May I?");

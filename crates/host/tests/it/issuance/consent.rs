@@ -112,10 +112,7 @@ async fn a_consent_that_was_declined_or_came_too_late_lets_nobody_pass() {
     let host = setup.host(ScriptedAgent::saying(["Soup."])).await;
     let refused = ask(&host, message("Dinner?")).await;
     assert_eq!(host.decline(&refused.state()).await.unwrap(), IssuanceOutcome::Declined);
-    assert_eq!(
-        host.accept_consent(&refused.state()).await.unwrap(),
-        IssuanceOutcome::Late(IssuanceStatus::Declined)
-    );
+    assert_eq!(host.accept_consent(&refused.state()).await.unwrap(), IssuanceOutcome::Late(IssuanceStatus::Declined));
     assert!(!ask(&host, with_state("Dinner?", refused.thread.clone(), &refused.state())).await.is_answer());
     let [in_time, late] = [ask(&host, message("Dinner?")).await, ask(&host, message("Dinner?")).await];
     setup.clock.advance(Duration::from_secs(CONSENT_WAIT_SECONDS - 1));
