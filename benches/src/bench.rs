@@ -4,8 +4,10 @@ mod a2a;
 mod agtp;
 mod ask;
 mod idle;
+mod jwt;
 mod rest;
 mod retrieval;
+mod rules;
 pub(crate) mod search;
 mod sse;
 mod start;
@@ -26,6 +28,8 @@ pub(crate) const ALL: &[(&str, Bench)] = &[
     ("idle", idle::run),
     ("tasks", tasks::run),
     ("start", start::run),
+    ("jwt", jwt::run),
+    ("rules", rules::run),
     ("a2a", a2a::send::run),
     ("a2a-proxy", a2a::proxy::run),
     ("a2a-many", a2a::many::run),

@@ -17,11 +17,13 @@ mod threads;
 use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
+use forecourt_agents::on_behalf_of::TokenExchange;
 use forecourt_agents::{Backend, BuiltAgent, Context};
-use forecourt_core::{Admitted, Agent, Clock, Entropy, EventStream, Handle};
+use forecourt_core::{Admitted, Agent, Clock, Ending, Entropy, EventStream, Handle, SubjectToken};
 use forecourt_egress::{Egress, Purpose};
 use forecourt_settings::{Problems, Section};
 use http::HeaderMap;
+use http::header::AUTHORIZATION;
 use tokio::sync::Semaphore;
 use url::Url;
 
@@ -39,7 +41,7 @@ pub const BACKEND: Backend = Backend {
 };
 
 fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
-    let settings = settings::read(&section)?;
+    let settings = settings::read(&section, context)?;
     let rules = Rules {
         purpose: Purpose::Upstream,
         headers: settings.headers.clone(),
@@ -50,6 +52,7 @@ fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
     let front = FrontedAgent {
         url: settings.url,
         headers: settings.headers,
+        exchange: settings.exchange,
         patience: settings.patience,
         send_history: settings.send_history,
         discovery: Discovery::new(context.egress.clone(), context.clock.clone(), rules),
@@ -77,6 +80,8 @@ struct A2aAgent(Arc<FrontedAgent>);
 struct FrontedAgent {
     url: Url,
     headers: HeaderMap,
+    /// Where tokens of callers come from that the remote agent is asked with.
+    exchange: Option<Arc<TokenExchange>>,
     patience: ClientTimeouts,
     send_history: bool,
     discovery: Discovery,
@@ -105,15 +110,30 @@ impl FrontedAgent {
         if let Some((_, peer)) = self.last_peer.load().as_deref().filter(|(known, _)| Arc::ptr_eq(known, found)) {
             return peer.clone();
         }
-        let peer = Peer::new(PeerConfig {
+        let peer = self.peer_with(found, self.headers.clone());
+        self.last_peer.store(Some(Arc::new((found.clone(), peer.clone()))));
+        peer
+    }
+
+    /// The agent that was found, ready to be asked in the name of whoever bears `token`, where that is wanted.
+    ///
+    /// # Errors
+    /// There is no token for it.
+    async fn peer_for(&self, found: &Arc<DiscoveredAgent>, token: Option<&SubjectToken>) -> Result<Peer, Ending> {
+        let Some(exchange) = &self.exchange else { return Ok(self.peer(found)) };
+        let mut headers = self.headers.clone();
+        headers.insert(AUTHORIZATION, exchange.authorization(token).await?);
+        Ok(self.peer_with(found, headers))
+    }
+
+    fn peer_with(&self, found: &Arc<DiscoveredAgent>, headers: HeaderMap) -> Peer {
+        Peer::new(PeerConfig {
             egress: self.egress.clone(),
             purpose: Purpose::Upstream,
             endpoint: found.endpoint.clone(),
-            headers: self.headers.clone(),
+            headers,
             patience: self.patience,
             streams: found.streams(),
-        });
-        self.last_peer.store(Some(Arc::new((found.clone(), peer.clone()))));
-        peer
+        })
     }
 }

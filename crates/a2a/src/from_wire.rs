@@ -61,6 +61,10 @@ pub(crate) fn heard(message: Message, request: &Metadata, card: &AgentCard) -> R
 
 /// Takes our own object out of `metadata`; leaves there what is for the agent.
 fn own(metadata: &mut Metadata, request: &Metadata) -> Map<String, Value> {
+    // Some write the path of a key as its name. Nobody reads what stands there, and it may be a proof all the same.
+    let is_taken =
+        |key: &str| key.strip_prefix(OWN).and_then(|key| key.strip_prefix('.')).is_some_and(|key| TAKEN.contains(&key));
+    metadata.retain(|key, _| !is_taken(key));
     let own = match metadata.get_mut(OWN) {
         Some(Value::Object(own)) => {
             let taken = TAKEN.iter().filter_map(|key| own.remove_entry(*key)).collect();

@@ -48,6 +48,7 @@ use forecourt_core::{AgentCard, Endpoint};
 use forecourt_host::{Envelope, Site};
 use forecourt_settings::{Problems, Section};
 use forecourt_surface::body::BodyLimits;
+use forecourt_surface::protected_resource::ResourceOfPath;
 use forecourt_surface::tool::Tool;
 use forecourt_surface::{HttpRoutes, Mount, Protocol, PublishedDocument, Surface, Wire};
 
@@ -101,6 +102,10 @@ impl Wire for A2aWire {
         };
         let about = HttpRoutes { paths: grpc::ABOUT_PATHS.to_vec(), router: grpc::about(service.host.clone()) };
         problems.into_result(vec![Surface::Http(surface::routes(service)), Surface::Http(grpc), Surface::Http(about)])
+    }
+
+    fn protected_resource(&self) -> Option<ResourceOfPath> {
+        Some(target::resource)
     }
 
     /// The cards.

@@ -1,6 +1,7 @@
 //! What a path under `/a2a` means: whom it addresses, and what is asked. Hub card 4; design 19.
 
 use forecourt_core::Handle;
+use forecourt_surface::protected_resource::ProtectedResource;
 use http::Method as Verb;
 
 use crate::card::names::HUB_PATH;
@@ -78,6 +79,16 @@ impl Target {
         let place = rest.map_or(Some(TargetPlace::Rpc), TargetPlace::read)?;
         Some(Self { agent, place })
     }
+}
+
+/// What a token is for that is sent to a path.
+pub(crate) fn resource(path: &str) -> Option<ProtectedResource> {
+    if path == "/" {
+        return Some(ProtectedResource { path: String::new(), agent: None });
+    }
+    let agent = Target::read(path)?.agent;
+    let path = agent.as_ref().map_or_else(|| HUB_PATH.to_owned(), |agent| format!("{HUB_PATH}/{agent}"));
+    Some(ProtectedResource { path, agent })
 }
 
 impl TargetPlace {

@@ -27,11 +27,11 @@ use std::sync::Arc;
 use async_stream::stream;
 use bytes::Bytes;
 use forecourt_core::limits::REPLY_TEXT_BYTES_MAX;
-use forecourt_core::{Admitted, Agent, Clock, Ending, Entropy, EventStream, Message, ids, json};
+use forecourt_core::{Admitted, Agent, Clock, Ending, Entropy, EventStream, Message, SubjectToken, ids, json};
 use forecourt_egress::{Egress, UpstreamRequest, hops, signature};
 use forecourt_settings::{Problems, Section};
 use futures::{Stream, StreamExt};
-use http::header::{ACCEPT, CONTENT_TYPE};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
@@ -39,9 +39,10 @@ use crate::answer;
 use crate::backend::{Backend, BuiltAgent, Context};
 use crate::declined::UpstreamError;
 use crate::limits::ANSWER_BYTES_MAX;
+use crate::on_behalf_of::TokenExchange;
 use crate::sse_reader::SseEvent;
 use crate::upstream::{self, CallTimeouts, TimedResponse, UpstreamFailure};
-use settings::HttpSettings;
+use settings::{CheckedSettings, HttpSettings};
 
 /// Posts each message to a service.
 pub const BACKEND: Backend = Backend {
@@ -58,11 +59,12 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const ERROR_BYTES_MAX: usize = 64 * 1024;
 
 fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
-    let (settings, headers, timeouts) = settings::read(&section)?;
+    let CheckedSettings { settings, headers, timeouts, exchange } = settings::read(&section, context)?;
     let webhook = Webhook {
         egress: context.egress.clone(),
         url: settings.url,
         headers,
+        exchange,
         secret: settings.secret,
         timeouts,
         retries: settings.retries,
@@ -85,6 +87,8 @@ struct Webhook {
     egress: Egress,
     url: String,
     headers: HeaderMap,
+    /// Where tokens of callers come from that the service is asked with.
+    exchange: Option<Arc<TokenExchange>>,
     secret: Option<String>,
     timeouts: CallTimeouts,
     retries: usize,
@@ -95,8 +99,9 @@ struct Webhook {
 
 impl Agent for HttpAgent {
     fn handle(&self, admitted: Admitted) -> EventStream {
-        let request = self.0.request(admitted.message(), admitted.message().to_json(&admitted.card().address));
-        answer::play(self.0.clone().values(request), self.0.host.clone())
+        let message = admitted.message();
+        let request = self.0.request(message, message.to_json(&admitted.card().address));
+        answer::play(self.0.clone().values(request, message.sender.token.clone()), self.0.host.clone())
     }
 }
 
@@ -116,8 +121,21 @@ impl Webhook {
     }
 
     /// The values of the answer; an ending when that is all there is.
-    fn values(self: Arc<Self>, request: UpstreamRequest) -> impl Stream<Item = Result<Value, Ending>> + Send + 'static {
+    fn values(
+        self: Arc<Self>,
+        mut request: UpstreamRequest,
+        token: Option<SubjectToken>,
+    ) -> impl Stream<Item = Result<Value, Ending>> + Send + 'static {
         stream! {
+            if let Some(exchange) = &self.exchange {
+                match exchange.authorization(token.as_ref()).await {
+                    Ok(authorization) => drop(request.headers.insert(AUTHORIZATION, authorization)),
+                    Err(ending) => {
+                        yield Err(ending);
+                        return;
+                    }
+                }
+            }
             let response = match upstream::send(&self.egress, request, self.timeouts, self.retries).await {
                 Ok(response) => response,
                 Err(fault) => {

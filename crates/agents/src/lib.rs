@@ -16,6 +16,7 @@
 //! | [`tool`] | what a model may call |
 //! | [`siblings`] | the other agents of the host, and the way to ask them |
 //! | [`declined`], [`relay`] | what services behind an agent say no with, as callers are told |
+//! | [`on_behalf_of`] | asking a service in the name of a caller, with a token of its own |
 //! | [`settings`] | what sections of several backends share |
 //! | [`sse_reader`] | server-sent events, decoded as their bytes arrive |
 //! | [`limits`] | every bound of these, with its unit |
@@ -29,6 +30,7 @@ pub mod echo;
 pub mod endpoints;
 pub mod http;
 pub mod limits;
+pub mod on_behalf_of;
 pub mod provider;
 pub mod relay;
 pub mod script;

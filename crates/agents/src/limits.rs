@@ -76,3 +76,12 @@ pub const CONTENT_RETRY_AFTER_MAX: Duration = Duration::from_secs(5 * 60);
 pub const CONTENT_PROGRESS_EVERY: Duration = Duration::from_secs(10);
 /// Reasons of one visit that reach the log.
 pub const CONTENT_WARNINGS_LOGGED: usize = 10;
+
+/// Tokens for services behind one agent that are kept, one for each caller's token.
+pub const EXCHANGED_TOKENS_MAX: usize = 1_000;
+/// How long such a token is kept at most.
+pub const EXCHANGED_TOKEN_TIME_MAX: Duration = Duration::from_secs(3_600);
+/// How long a token endpoint may take.
+pub const TOKEN_EXCHANGE_TIME_MAX: Duration = Duration::from_secs(15);
+/// Bytes of the answer of a token endpoint.
+pub const TOKEN_ANSWER_BYTES_MAX: usize = 64 * 1024;

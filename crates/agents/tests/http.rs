@@ -164,6 +164,35 @@ async fn a_refusal_of_the_service_is_passed_on_if_it_is_well_formed() {
 }
 
 #[tokio::test]
+async fn policy3_a_service_may_refuse_in_each_of_the_seven_ways_and_in_later_ones() {
+    for (kind, text) in [
+        ("forbidden", r#"{"policy": {"kind": "forbidden", "message": "m"}}"#),
+        ("too_many_requests", r#"{"policy": {"kind": "too_many_requests", "message": "m", "retry_after_seconds": 3}}"#),
+        ("service_unavailable", r#"{"policy": {"kind": "service_unavailable", "message": "m"}}"#),
+        (
+            "unavailable_for_legal_reasons",
+            r#"{"policy": {"kind": "unavailable_for_legal_reasons", "message": "m", "url": "https://demo.localhost/why"}}"#,
+        ),
+        (
+            "unauthorized",
+            r#"{"policy": {"kind": "unauthorized", "message": "m", "auth_challenges": [{"scheme": "Bearer"}]}}"#,
+        ),
+        (
+            "payment_required",
+            r#"{"policy": {"kind": "payment_required", "message": "m", "accepted_payments": [{"scheme": "ln.x", "payload": {}}]}}"#,
+        ),
+        (
+            "consent_required",
+            r#"{"policy": {"kind": "consent_required", "message": "m", "state": "s", "return_to": "https://demo.localhost/"}}"#,
+        ),
+        ("quota_spent", r#"{"policy": {"kind": "quota_spent", "message": "m", "left": 0}}"#),
+    ] {
+        let refused = answer(json(text)).await;
+        assert!(matches!(&refused.ending, Ending::Refused(part) if part.kind() == kind), "{kind}: {refused:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_status_is_a_refusal_a_reason_or_a_plain_failure() {
     let later = answer(|| (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, "7")])).await;
     let Ending::Refused(part) = later.ending else { panic!("{later:?}") };

@@ -1,6 +1,7 @@
 //! The command line. `--help` teaches; the same words are in the manual.
 
 mod catalog;
+mod keys;
 mod openapi;
 mod sockets;
 
@@ -16,6 +17,7 @@ use forecourt::settings::ListenOverrides;
 use crate::starters::Starter;
 
 pub(crate) use catalog::{CatalogArguments, CatalogDiff, CatalogWhat};
+pub(crate) use keys::{ApiKeysWhat, CreateApiKey, Keys, KeysWhat, ListApiKeys, RevokeApiKey};
 pub(crate) use openapi::{ExportOpenapi, Import, ImportOpenapi, ImportWhat};
 pub(crate) use sockets::SocketFlags;
 
@@ -111,7 +113,9 @@ pub(crate) enum Command {
         after_help = "Examples:\n  forecourt audit mysite --since 2h\n  forecourt audit mysite --agent chef --json | jq 'select(.outcome == \"paid\")'"
     )]
     Audit(Audit),
-    /// Show or rotate the key that signs for a deployment.
+    /// Show or rotate the key that signs for a deployment, and make keys for programs.
+    ///
+    /// A folder that is called `api` is written `./api`.
     Keys(Keys),
     /// Serve a deployment over stdio, for desktop clients of MCP.
     ///
@@ -267,6 +271,16 @@ pub(crate) struct Ask {
     /// Over which protocol: rest, a2a, nlweb or mcp.
     #[arg(long, default_value = "rest")]
     pub via: String,
+    /// Pay, if the agent wants to be paid: shows what, to whom and for what, and asks before it signs. With the
+    /// private key in the variable FORECOURT_WALLET_KEY. Over rest.
+    #[arg(long)]
+    pub pay: bool,
+    /// Never pay more than this at once, such as `0.10 USDC` or `$0.10`; of any token, `50000 units`.
+    #[arg(long, value_name = "PRICE", requires = "pay")]
+    pub pay_max: Option<String>,
+    /// Pay up to `--pay-max` without being asked.
+    #[arg(long, requires = "pay_max")]
+    pub yes: bool,
     /// The data folder whose local authority is trusted for names under .localhost.
     #[arg(long, env = "FORECOURT_DATA_DIR")]
     pub data: Option<PathBuf>,
@@ -355,18 +369,6 @@ pub(crate) struct Audit {
     #[arg(long, value_name = "HANDLE")]
     pub agent: Option<String>,
     /// Print each record as a line of JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Keys {
-    #[command(flatten)]
-    pub place: Place,
-    /// Make a new key. The old one stays published for 24 hours.
-    #[arg(long)]
-    pub rotate: bool,
-    /// Print the keys as JSON (JWKS).
     #[arg(long)]
     pub json: bool,
 }

@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+mod api_keys;
 mod ask;
 mod audit;
 mod catalog;
@@ -38,8 +39,8 @@ pub(crate) async fn run(invocation: Invocation) -> Outcome {
         Command::Index(index) => index::run(&index).await,
         Command::Export(export) => export::run(export).await,
         Command::Import(import) => import::run(&import),
+        Command::Keys(keys) => keys::run(&keys).await,
         Command::Audit(audit) => audit::run(audit).await,
-        Command::Keys(keys) => keys::run(&keys),
         Command::Mcp(mcp) => mcp::run(mcp).await,
         Command::Catalog(catalog) => catalog::run(&catalog),
         Command::Reference(arguments) => reference::run(&arguments),

@@ -264,6 +264,17 @@ fn authority_is_granted_where_proofs_are_verified() {
     }
 }
 
+/// The token of a caller is read where it is exchanged for another one, and nowhere else.
+#[test]
+fn tokens_of_callers_are_exposed_to_the_exchange_alone() {
+    for path in files("crates", "rs") {
+        let name = shown(&path);
+        let allowed = name == "crates/core/src/credential.rs" || name.starts_with("crates/agents/src/on_behalf_of/");
+        let exposes = fs::read_to_string(&path).unwrap().contains("expose_for_exchange");
+        assert!(allowed || name.ends_with("tidy.rs") || !exposes, "{name} reads the token of a caller");
+    }
+}
+
 /// Only the host asks the rules of an agent, and only the host has an agent answer: whoever else did would be
 /// another gate. Tests make agents of their own and may ask them.
 #[test]

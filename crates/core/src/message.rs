@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::address::Handle;
 use crate::authority::Authority;
+use crate::credential::SubjectToken;
 use crate::findings::{SearchOptions, SearchRefinement};
 use crate::identity::IdentityEvidence;
 use crate::ids::{MessageId, ThreadId};
@@ -166,6 +167,10 @@ pub struct Sender {
     /// The agent of this host that it was proven to be, if it is one. Never serialized.
     #[serde(skip)]
     pub agent: Option<Handle>,
+    /// The bearer token that it was known by, to be exchanged for another one where the operator says so. Never
+    /// serialized, and in no history.
+    #[serde(skip)]
+    pub token: Option<SubjectToken>,
     /// An address the sender claims without proof. A hint for display and threading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claimed_address: Option<String>,
@@ -190,6 +195,7 @@ impl Sender {
             identities: Vec::new(),
             authority: Authority::default(),
             agent: None,
+            token: None,
             claimed_address: None,
             peer: None,
         }
@@ -232,6 +238,7 @@ impl Sender {
         self.identities.clear();
         self.authority = Authority::default();
         self.agent = None;
+        self.token = None;
         self
     }
 }

@@ -2,6 +2,7 @@
 
 mod admit;
 mod challenge;
+mod helpers;
 mod json;
 mod kind;
 mod offer;
@@ -13,6 +14,7 @@ mod scheme;
 
 pub use admit::{Admitted, GateNotes, Policy, Rule, RuleVerdict};
 pub use challenge::AuthChallenge;
+pub use helpers::{canonical_stringify, sanitize_policy_data, validate_auth_challenge, validate_url_origin};
 pub use kind::{AcceptedPayment, RefusalKind};
 pub use offer::{OfferBuilder, OfferContext};
 pub use part::{PolicyFault, PolicyPart, STATE_KEY, Translation};

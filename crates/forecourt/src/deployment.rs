@@ -17,6 +17,7 @@ use forecourt_host::rules::CountryTable;
 use forecourt_host::{LimitSettings, OperatorWebhook};
 use forecourt_identity::IdentityConfig;
 use forecourt_identity::agents::AgentIdentitySettings;
+use forecourt_payments::PaymentsSettings;
 use forecourt_server::{AdminToken, HttpLimits};
 use forecourt_settings::{Environment, KeyMove, Problem, Problems, ProcessEnvironment, Section};
 use serde_json::Value;
@@ -68,6 +69,8 @@ pub struct Deployment {
     pub(crate) functions: python::Options,
     /// The protocols, each opened from its section.
     pub(crate) wires: Wires,
+    /// How agents are paid.
+    pub(crate) payments: PaymentsSettings,
     /// Rules before several agents.
     pub(crate) host_rules: Vec<HostRule>,
     /// Which country an address is in.

@@ -20,6 +20,7 @@ use crate::deployment::{AgentDefinition, Backing, Deployment};
 use crate::endpoints::Endpoints;
 use crate::inspect;
 use crate::manual;
+use crate::payments::Payments;
 use crate::registry::backends;
 use crate::rules::{AgentRules, RuleBuilder};
 use crate::wires::Wires;
@@ -33,6 +34,8 @@ pub struct House {
     pub(crate) agents: Vec<HostedAgent>,
     /// What leads the agents' rules to the host's counters.
     pub(crate) rules: RuleServices,
+    /// How they are paid.
+    pub(crate) payments: Payments,
     /// What the rules before agents want, in their order.
     rule_summaries: Vec<(Handle, Vec<String>)>,
     /// Who the agents are to other agents, by the order of the agents.
@@ -62,7 +65,8 @@ impl House {
         let tools = endpoints.tools();
         let siblings = siblings(&deployment.agents, &site, endpoints.host.clone());
         let host_rules = std::mem::take(&mut deployment.host_rules);
-        let gates = RuleBuilder::new(&host_rules, &site, deployment.countries.take());
+        let payments = Payments::new(&deployment.payments, &egress, &deployment.root)?;
+        let gates = RuleBuilder::new(&host_rules, &site, deployment.countries.take(), payments.offer_builders());
         problems.absorb(gates.check_names(&deployment.agents));
         let mut rule_summaries = Vec::new();
         // What its file says of an agent is of no use once it is built, and there may be thousands.
@@ -91,7 +95,8 @@ impl House {
             problems.extend(endpoints.refused.clone());
         }
         let (egress, rules) = (Arc::new(egress), gates.services.clone());
-        let whole = Self { deployment, site, egress, agents, rules, rule_summaries, identities, endpoints, contents };
+        let whole =
+            Self { deployment, site, egress, agents, rules, payments, rule_summaries, identities, endpoints, contents };
         problems.into_result(whole)
     }
 

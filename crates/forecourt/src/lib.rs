@@ -40,6 +40,7 @@ pub mod identities;
 pub mod inspect;
 mod live;
 mod manual;
+mod payments;
 pub mod registry;
 mod rules;
 pub mod running;

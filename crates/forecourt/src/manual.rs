@@ -16,6 +16,7 @@ const PAGES: &[(&str, &str)] = &[
     ("agtp.md", include_str!("../../../docs/manual/agtp.md")),
     ("nlweb.md", include_str!("../../../docs/manual/nlweb.md")),
     ("policy.md", include_str!("../../../docs/manual/policy.md")),
+    ("payment.md", include_str!("../../../docs/manual/payment.md")),
     ("identity.md", include_str!("../../../docs/manual/identity.md")),
     ("endpoints.md", include_str!("../../../docs/manual/endpoints.md")),
     ("openapi.md", include_str!("../../../docs/manual/openapi.md")),

@@ -1,10 +1,7 @@
 //! The only file that names every protocol and every backend. A new one is a new crate or file,
 //! and one line here.
 
-use std::sync::Arc;
-
 use forecourt_agents::Backend;
-use forecourt_core::policy::OfferBuilder;
 use forecourt_surface::Protocol;
 
 /// The protocols, in the order in which they are shown.
@@ -26,11 +23,6 @@ const BACKENDS: &[&[Backend]] = &[
 /// The backends, in the order in which they are documented.
 pub fn backends() -> impl Iterator<Item = &'static Backend> {
     BACKENDS.iter().copied().flatten()
-}
-
-/// Who turns shorthands of offers, such as `x402 = { … }`, into ways to pay.
-pub fn offer_builders() -> Vec<Arc<dyn OfferBuilder>> {
-    Vec::new()
 }
 
 /// How agents are found, here and elsewhere: what `ask` and `discover` go by.

@@ -13,7 +13,6 @@ use forecourt_host::rules::{
 use forecourt_settings::{Problem, Problems, Section, files};
 
 use crate::deployment::AgentDefinition;
-use crate::registry::offer_builders;
 use crate::settings::GeoSettings;
 
 /// A rule of the host with the place in its file.
@@ -68,8 +67,13 @@ pub(crate) struct AgentRules {
 }
 
 impl<'a> RuleBuilder<'a> {
-    pub(crate) fn new(host: &'a [HostRule], site: &'a Site, countries: Option<Arc<CountryTable>>) -> Self {
-        Self { host, site, services: RuleServices::default(), countries, offers: offer_builders() }
+    pub(crate) fn new(
+        host: &'a [HostRule],
+        site: &'a Site,
+        countries: Option<Arc<CountryTable>>,
+        offers: Vec<Arc<dyn OfferBuilder>>,
+    ) -> Self {
+        Self { host, site, services: RuleServices::default(), countries, offers }
     }
 
     /// Fails when a rule of the host names an agent that is not there.

@@ -8,6 +8,7 @@ use forecourt_core::Store;
 use forecourt_egress::{Egress, Purpose};
 use forecourt_host::{Directory, Host, HostBuilder, HostParts, HostedAgent, OperatorWebhook};
 use forecourt_identity::agents::IdentityNotice;
+use forecourt_identity::api_keys::ApiKeys;
 use forecourt_identity::{HostKeys, Verifier};
 use forecourt_settings::{Problem, Problems};
 use forecourt_surface::{Mount, PublishedDocument, endpoint};
@@ -29,6 +30,7 @@ pub struct Running {
     storage: Storage,
     store: Arc<dyn Store>,
     keys: Arc<ArcSwap<HostKeys>>,
+    api_keys: Arc<ApiKeys>,
     stop: CancellationToken,
     latest: Mutex<Latest>,
     /// One replacement after another.
@@ -77,7 +79,9 @@ impl Running {
         builder.contract = parts.contract;
         builder.rules = parts.rules;
         let host = builder.start(stop.clone()).await.map_err(|error| Error::new(error.to_string()))?;
-        let around = Around { live: &live, storage: &storage, store: &store, keys: &keys, stop: &stop };
+        let api_keys = Arc::new(ApiKeys::new(store.clone()));
+        let around =
+            Around { live: &live, storage: &storage, store: &store, keys: &keys, api_keys: &api_keys, stop: &stop };
         let mounted = around.mount(house, host)?;
         let latest = Latest {
             deployment: mounted.deployment.clone(),
@@ -92,6 +96,7 @@ impl Running {
             storage,
             store,
             keys,
+            api_keys,
             stop,
         };
         running.open(mounted);
@@ -114,8 +119,8 @@ impl Running {
         }
         let Opening { parts, house } = Opening::of(house, &self.storage)?;
         let host = before.replaced_by(parts).await.map_err(|error| Error::new(error.to_string()))?;
-        let Self { live, storage, store, keys, stop, .. } = self;
-        let mounted = Around { live, storage, store, keys, stop }.mount(house, host)?;
+        let Self { live, storage, store, keys, api_keys, stop, .. } = self;
+        let mounted = Around { live, storage, store, keys, api_keys, stop }.mount(house, host)?;
         let agents = mounted.open.host.directory().iter().count();
         self.open(mounted);
         tracing::info!(agents, houses = self.houses(), "the deployment was replaced");
@@ -207,9 +212,10 @@ impl Opening {
             contract: house.endpoints.contract.clone(),
             operator,
             envelopes: deployment.wires.envelopes(),
-            schemes: Vec::new(),
             rules: house.rules.clone(),
+            schemes: house.payments.schemes(),
         };
+        house.payments.begin_check();
         Ok(Self { parts, house })
     }
 }
@@ -220,6 +226,7 @@ struct Around<'a> {
     storage: &'a Storage,
     store: &'a Arc<dyn Store>,
     keys: &'a Arc<ArcSwap<HostKeys>>,
+    api_keys: &'a Arc<ApiKeys>,
     stop: &'a CancellationToken,
 }
 
@@ -233,6 +240,7 @@ impl Around<'_> {
         let (agents, notices) = identities::load(&deployment, identities, &host, &self.keys.load(), self.storage);
         let agents = Arc::new(agents);
         let verifier = verifier(&deployment, &egress, self.store)?;
+        let verifier = verifier.with_api_keys(self.api_keys.clone());
         let verifier = verifier.with_agents(agents.clone(), host.site().domain.clone());
         let mount = Mount {
             host: host.clone(),

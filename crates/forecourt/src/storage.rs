@@ -76,6 +76,20 @@ impl Storage {
     }
 }
 
+/// The store of a deployment that another process may be serving, for commands that change what is kept in it.
+///
+/// # Errors
+/// Its store is kept in memory, where nobody else can reach it; or it can't be opened.
+pub fn shared_store(deployment: &Deployment, data: &Path) -> Result<Arc<dyn Store>, Error> {
+    match deployment.store.kind {
+        StoreKind::Sqlite => open(deployment, data),
+        StoreKind::Memory => {
+            Err(Error::new("the store of this deployment is kept in memory, which ends with the server")
+                .hint("set `kind = \"sqlite\"` in [store]"))
+        }
+    }
+}
+
 /// The store of a deployment, beside whoever serves it: to look at what is kept.
 ///
 /// # Errors

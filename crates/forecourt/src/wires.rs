@@ -11,11 +11,15 @@ use forecourt_host::{Envelope, Site};
 use forecourt_identity::KeyDirectory;
 use forecourt_server::RouteClasses;
 use forecourt_settings::{Problem, Problems, Section};
+use forecourt_surface::protected_resource;
 use forecourt_surface::tool::Tool;
 use forecourt_surface::{Listen, Mount, Protocol, PublishedDocument, Surface, Wire};
 use futures::future::BoxFuture;
 
 use crate::registry::PROTOCOLS;
+
+/// What metrics call the paths that say where tokens come from, which are no protocol's.
+const IDENTITY: &str = "identity";
 
 /// Every protocol of the registry, open, in its order.
 pub(crate) struct Wires(Vec<OpenProtocol>);
@@ -111,6 +115,12 @@ impl Wires {
         let (mut built, mut classes) = (Vec::new(), Vec::new());
         for OpenProtocol { protocol, wire } in &self.0 {
             for surface in problems.absorb(wire.surfaces(mount)).unwrap_or_default() {
+                let surface = match (surface, wire.protected_resource()) {
+                    (Surface::Http(routes), Some(resource)) => {
+                        Surface::Http(protected_resource::leading(routes, mount, resource))
+                    }
+                    (surface, _) => surface,
+                };
                 let paths = match &surface {
                     Surface::Http(routes) => routes.paths.as_slice(),
                     Surface::Stream { .. } | Surface::OwnHttp { .. } => &[],
@@ -123,6 +133,9 @@ impl Wires {
                 built.push(surface);
             }
         }
+        let metadata = protected_resource::routes(mount, self.wires().filter_map(Wire::protected_resource).collect());
+        classes.extend(metadata.paths.iter().map(|path| (IDENTITY, *path)));
+        built.push(Surface::Http(metadata));
         problems.into_result((built, RouteClasses::new(classes)))
     }
 

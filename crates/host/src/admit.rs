@@ -115,6 +115,7 @@ impl Host {
             && self.issuances.knows(&HolderKey::of_thread(thread), passage.resident.card.handle()).await?
         {
             message.thread = Some(thread.clone());
+            message.gate.set_continues(true);
         }
         message.thread.get_or_insert_with(|| ThreadId::mint(&*self.entropy));
         Ok(())

@@ -54,10 +54,10 @@ pub struct HostBuilder {
     pub operator: Option<OperatorWebhook>,
     /// How each protocol writes its posts, by the protocol's name.
     pub envelopes: HashMap<String, Envelope>,
-    /// Ways to pay that this host can check and settle; none by default.
-    pub schemes: Vec<Arc<dyn PaymentScheme>>,
     /// What leads the agents' rules to this host's counters.
     pub rules: RuleServices,
+    /// Ways to pay that this host can check and settle; none by default.
+    pub schemes: Vec<Arc<dyn PaymentScheme>>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
 }
@@ -75,8 +75,8 @@ impl HostBuilder {
             contract: Arc::default(),
             operator: None,
             envelopes: HashMap::new(),
-            schemes: Vec::new(),
             rules: RuleServices::default(),
+            schemes: Vec::new(),
             clock: Arc::new(SystemClock),
             entropy: Arc::new(SystemEntropy),
         }

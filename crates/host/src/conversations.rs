@@ -145,9 +145,9 @@ pub(crate) struct UserTurn {
     pub(crate) begins: bool,
 }
 
-/// The current turn as history will show it: attachments by name, not by bytes; nobody's address.
+/// The current turn as history will show it: attachments by name, not by bytes; nobody's address, and nobody's token.
 pub(crate) fn as_turn(message: &Message) -> Turn {
-    let sender = Sender { peer: None, ..message.sender.clone() };
+    let sender = Sender { peer: None, token: None, ..message.sender.clone() };
     Turn {
         sender,
         timestamp: Some(message.received_at),

@@ -36,10 +36,10 @@ pub struct HostParts {
     pub operator: Option<OperatorWebhook>,
     /// How each protocol writes its posts, by the protocol's name.
     pub envelopes: HashMap<String, Envelope>,
-    /// Ways to pay that it can check and settle.
-    pub schemes: Vec<Arc<dyn PaymentScheme>>,
     /// What leads the agents' rules to the counters, which go on.
     pub rules: RuleServices,
+    /// Ways to pay that it can check and settle.
+    pub schemes: Vec<Arc<dyn PaymentScheme>>,
 }
 
 impl Host {
@@ -53,7 +53,7 @@ impl Host {
     /// # Errors
     /// The store can't tell where the agents stand.
     pub async fn replaced_by(&self, parts: HostParts) -> Result<Arc<Host>, Error> {
-        let HostParts { site, directory, egress, limits, contract, operator, envelopes, schemes, rules } = parts;
+        let HostParts { site, directory, egress, limits, contract, operator, envelopes, rules, schemes } = parts;
         for agent in directory.iter() {
             self.lifecycle.state(agent.card.handle()).await?;
         }

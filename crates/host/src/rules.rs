@@ -108,27 +108,26 @@ pub fn rules(settings: &[RuleSettings], context: &RuleContext<'_>) -> Result<Vec
                 problems.push(RuleProblem { index, ..RuleProblem::whole(text) });
                 break;
             }
-            Ok(rules) => built.extend(rules),
+            Ok(rule) => built.push(rule),
             Err(problem) => problems.push(RuleProblem { index, ..problem }),
         }
     }
     if problems.is_empty() { Ok(built) } else { Err(problems) }
 }
 
-fn build(settings: &RuleSettings, context: &RuleContext<'_>) -> Result<Vec<BuiltRule>, RuleProblem> {
+fn build(settings: &RuleSettings, context: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
     let RuleSettings { words, kind } = settings;
     words.check()?;
-    let one = |built: Result<BuiltRule, RuleProblem>| built.map(|rule| vec![rule]);
     match kind {
-        RuleKind::RequireIdentity(rule) => one(rule.build(words, context)),
-        RuleKind::RequireConsent(rule) => one(rule.build(words, context)),
+        RuleKind::RequireIdentity(rule) => rule.build(words, context),
+        RuleKind::RequireConsent(rule) => rule.build(words),
         RuleKind::RequirePayment(rule) => rule.build(words, context),
-        RuleKind::Allow(rule) => one(rule.build_allow(words, context)),
-        RuleKind::Deny(rule) => one(rule.build_deny(words, context)),
-        RuleKind::Limit(rule) => one(rule.build(words, context)),
-        RuleKind::Maintenance(rule) => one(rule.build(words, context)),
-        RuleKind::Overload(rule) => one(rule.build(words, context)),
-        RuleKind::Legal(rule) => one(rule.build(words, context)),
+        RuleKind::Allow(rule) => rule.build_allow(words, context),
+        RuleKind::Deny(rule) => rule.build_deny(words, context),
+        RuleKind::Limit(rule) => rule.build(words, context),
+        RuleKind::Maintenance(rule) => rule.build(words, context),
+        RuleKind::Overload(rule) => rule.build(words, context),
+        RuleKind::Legal(rule) => rule.build(words, context),
     }
 }
 
@@ -157,11 +156,7 @@ fn refused_unless_valid(refusal: &PolicyPart, site: &Site) -> Result<(), RulePro
 
 /// Fails when the refusal that a requirement becomes would be malformed for what the operator wrote. Its URL is
 /// the host's own page, so that the rule has none.
-fn requirement_unless_wrong(
-    requirement: &Requirement,
-    words: &RuleWords,
-    _: &RuleContext<'_>,
-) -> Result<(), RuleProblem> {
+fn requirement_unless_wrong(requirement: &Requirement, words: &RuleWords) -> Result<(), RuleProblem> {
     if words.url.is_some() {
         return Err(RuleProblem::of("url", "this host has a page of its own for it"));
     }

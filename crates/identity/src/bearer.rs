@@ -74,6 +74,7 @@ pub(crate) async fn verify(
         Keys::Remote(remote) => remote.with(jws.kid(), jws.algorithm(), now).await?,
     };
     let claims = read_claims(jws.verify(&keys, now)?)?;
+    check_kind(jws.header(), &claims)?;
     let times = check_times(&claims, issuer.require_not_before, now)?;
     check_audience(&claims, &issuer.audience)?;
     evidence(issuer, claims, times, jws.kid(), now)
@@ -84,6 +85,21 @@ fn read_claims(payload: &[u8]) -> Result<Map<String, Value>, ProofError> {
         Ok(Value::Object(claims)) => Ok(claims),
         _ => Err(ProofError::Malformed("token")),
     }
+}
+
+/// Whether it is a token to be shown to a resource, by whoever bears it. What issuers sign for other purposes has a
+/// type of its own (RFC 8725 3.11): `at+jwt` is that of access tokens (RFC 9068 2.1), and most say no more than `JWT`.
+fn check_kind(header: &Map<String, Value>, claims: &Map<String, Value>) -> Result<(), ProofError> {
+    let name = match header.get("typ") {
+        None => String::new(),
+        Some(Value::String(name)) => name.to_ascii_lowercase(),
+        Some(_) => return Err(ProofError::Malformed("token")),
+    };
+    let purpose = name.strip_suffix("+jwt").map(|own| own.rsplit(['/', '-']).next().unwrap_or(own));
+    if purpose.is_some_and(|purpose| purpose != "at") || name.starts_with("jose") {
+        return Err(ProofError::WrongKind);
+    }
+    if claims.contains_key("cnf") { Err(ProofError::BoundToKey) } else { Ok(()) }
 }
 
 /// The moments that a token speaks of.

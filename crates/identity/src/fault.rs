@@ -34,6 +34,12 @@ pub enum ProofError {
     /// It is meant for someone else.
     #[error("it is meant for another audience")]
     WrongAudience,
+    /// It was made for another purpose than to be shown to a resource, such as an ID token. RFC 8725 3.11.
+    #[error("it is a token of another kind: send an access token")]
+    WrongKind,
+    /// It is bound to a key of its bearer's, which a bearer token does not show. RFC 7800 3.1.
+    #[error("it is bound to a key, and can't be used as a bearer token")]
+    BoundToKey,
     /// Something that must be there is not.
     #[error("`{0}` is missing")]
     Missing(&'static str),

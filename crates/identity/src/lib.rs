@@ -3,7 +3,8 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `verifier.rs` | the one entry point: a request's proofs into a sender |
+//! | `verifier.rs`, `verified.rs` | the one entry point: a request's proofs into a sender |
+//! | `api_keys/` | keys that the operator gives to programs |
 //! | `bearer.rs` | `Authorization: Bearer` |
 //! | `http_signature/` | signed requests, in and out |
 //! | `evidence/` | forwarded evidence |
@@ -19,6 +20,7 @@
 
 pub mod agents;
 mod algorithm;
+pub mod api_keys;
 mod bearer;
 mod canonical;
 pub mod certificate;
@@ -37,6 +39,7 @@ mod remote_keys;
 mod request;
 mod settings;
 mod signing_key;
+mod verified;
 mod verifier;
 mod verify_key;
 
@@ -51,5 +54,6 @@ pub use remote_keys::DocumentFetcher;
 pub use request::RequestProof;
 pub use settings::IdentityProblem;
 pub use signing_key::{PublicKey, SigningKey};
-pub use verifier::{FROM_HEADER, PresentedCredentials, TokenIssuer, VerifiedSender, Verifier};
+pub use verified::{PresentedCredentials, TokenIssuer, VerifiedSender};
+pub use verifier::{FROM_HEADER, Verifier};
 pub use verify_key::{KeyFault, VerifyKey};

@@ -44,3 +44,15 @@ pub const IDENTITY_FILE_BYTES_MAX: u64 = 64 * 1024;
 pub const CERTIFICATE_BYTES_MAX: usize = 16 * 1024;
 /// Characters of one text in an extension of a client's certificate.
 pub const CERTIFICATE_TEXT_CHARS_MAX: usize = 4_096;
+/// API keys in force at once.
+pub const API_KEYS_MAX: usize = 1_000;
+/// API keys that are remembered, revoked ones included; those with an expiry are forgotten when it has come.
+pub const API_KEY_RECORDS_MAX: u64 = 10_000;
+/// Characters of the name of an API key.
+pub const API_KEY_NAME_CHARS_MAX: usize = 64;
+/// Requests in the span of an API key's limit.
+pub const API_KEY_REQUESTS_MAX: u32 = 1_000_000;
+/// How long it is remembered in which minute an API key was used.
+pub const API_KEY_MINUTE_KEPT: Duration = Duration::from_secs(60 * 60);
+/// How long it is remembered on which day an API key was used.
+pub const API_KEY_DAY_KEPT: Duration = Duration::from_secs(400 * 24 * 60 * 60);

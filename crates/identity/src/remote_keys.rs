@@ -28,16 +28,19 @@ impl DocumentFetcher for Egress {
 }
 
 /// The keys behind one URL. Fetched when first needed, kept for [`KEYS_FRESH`], and fetched again
-/// for an unknown key at most once in [`KEYS_RETRY`], so that nobody can make us fetch at will.
+/// for an unknown key at most once in [`KEYS_RETRY`], so that nobody can make us fetch at will. Whoever brings a key
+/// that is known waits for no fetch that somebody else caused.
 pub(crate) struct RemoteKeys {
     url: String,
     read: fn(&[u8]) -> Result<KeySet, KeyFault>,
     documents: Arc<dyn DocumentFetcher>,
+    // Never held while waiting.
+    kept: parking_lot::Mutex<Kept>,
     // Held while fetching: those who need the same keys wait for one fetch.
-    kept: Mutex<Kept>,
+    fetching: Mutex<()>,
 }
 
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct Kept {
     keys: Option<Arc<KeySet>>,
     fetched_at: Option<Timestamp>,
@@ -50,7 +53,7 @@ impl RemoteKeys {
         read: fn(&[u8]) -> Result<KeySet, KeyFault>,
         documents: Arc<dyn DocumentFetcher>,
     ) -> Self {
-        Self { url, read, documents, kept: Mutex::default() }
+        Self { url, read, documents, kept: parking_lot::Mutex::default(), fetching: Mutex::default() }
     }
 
     /// Where they are.
@@ -65,16 +68,28 @@ impl RemoteKeys {
         algorithm: Algorithm,
         now: Timestamp,
     ) -> Result<Arc<KeySet>, ProofError> {
-        let mut kept = self.kept.lock().await;
         let knows = |keys: &Arc<KeySet>| keys.select(kid, algorithm, now).next().is_some();
-        let fresh = within(kept.fetched_at, now, KEYS_FRESH);
-        if let Some(keys) = kept.keys.as_ref().filter(|keys| fresh && knows(keys)) {
-            return Ok(keys.clone());
+        let known =
+            |kept: Kept, age: Duration| kept.keys.filter(|keys| within(kept.fetched_at, now, age) && knows(keys));
+        if let Some(keys) = known(self.kept(), KEYS_FRESH) {
+            return Ok(keys);
         }
-        if !within(kept.tried_at, now, KEYS_RETRY) {
-            kept.tried_at = Some(now);
+        let _one_at_a_time = match self.fetching.try_lock() {
+            Ok(lock) => lock,
+            // Somebody is fetching: what was known until now is good enough for as long as that takes.
+            Err(_) => match known(self.kept(), USABLE) {
+                Some(keys) => return Ok(keys),
+                None => self.fetching.lock().await,
+            },
+        };
+        if let Some(keys) = known(self.kept(), KEYS_FRESH) {
+            return Ok(keys);
+        }
+        if !within(self.kept().tried_at, now, KEYS_RETRY) {
+            self.kept.lock().tried_at = Some(now);
             match self.fetch().await {
                 Ok(keys) => {
+                    let mut kept = self.kept.lock();
                     kept.fetched_at = Some(now);
                     kept.keys = Some(Arc::new(keys));
                 }
@@ -82,8 +97,12 @@ impl RemoteKeys {
             }
         }
         // What was fetched before serves while the URL is away, but not for ever.
-        let usable = within(kept.fetched_at, now, KEYS_FRESH.saturating_mul(6));
-        kept.keys.as_ref().filter(|_| usable).cloned().ok_or(ProofError::KeysUnavailable)
+        let kept = self.kept();
+        kept.keys.filter(|_| within(kept.fetched_at, now, USABLE)).ok_or(ProofError::KeysUnavailable)
+    }
+
+    fn kept(&self) -> Kept {
+        self.kept.lock().clone()
     }
 
     async fn fetch(&self) -> Result<KeySet, String> {
@@ -91,6 +110,9 @@ impl RemoteKeys {
         (self.read)(&bytes).map_err(|fault| fault.to_string())
     }
 }
+
+/// How long keys serve that can't be fetched again.
+const USABLE: Duration = KEYS_FRESH.saturating_mul(6);
 
 /// Whether `then` lies less than `time` before `now`. A clock that was set back counts as past.
 fn within(then: Option<Timestamp>, now: Timestamp, time: Duration) -> bool {

@@ -8,6 +8,7 @@ use forecourt_core::{json, origin};
 use forecourt_egress::CheckedUrl;
 
 use crate::algorithm::Algorithm;
+use crate::api_keys::SUBJECT_PREFIX;
 use crate::bearer::{BearerIssuer, Keys};
 use crate::config::{BearerConfig, HttpSignatureConfig, IdentityConfig, KeyConfig, TrustedIssuerConfig};
 use crate::evidence::{IssuerKeys, IssuerTrust, TrustedIssuer, TrustedIssuers};
@@ -126,6 +127,11 @@ impl Reader<'_> {
                 return self.wrong(format!("{key}.{name}"), "name at least one, and none that is empty");
             }
         }
+        // Connectors speak of people and agents elsewhere; the bearers of keys are this host's alone to name.
+        if let Some(prefix) = config.subject_prefixes.iter().find(|prefix| collide(prefix, SUBJECT_PREFIX)) {
+            let reason = format!("`{prefix}` collides with `{SUBJECT_PREFIX}`, which begins the subjects of API keys");
+            return self.wrong(format!("{key}.subject_prefixes"), reason);
+        }
         let keys = match (&config.card_url, config.keys.is_empty()) {
             (Some(_), false) => return self.wrong(key.to_owned(), "give `card_url` or `keys`, not both"),
             (None, false) => IssuerKeys::Fixed(self.keys(&config.keys, key)?),
@@ -187,8 +193,8 @@ impl Reader<'_> {
 /// What parts the issuer from `sub` where no prefix is configured. No issuer has one: OpenID Connect Discovery 3.
 const ISSUER_END: char = '#';
 
-/// Beginnings of the subjects that this host gives out itself: addresses, and agents of AGTP.
-const OWN_SUBJECTS: [&str; 2] = ["@", "agtp://"];
+/// Beginnings of the subjects that this host gives out itself: addresses, agents of AGTP, and bearers of API keys.
+const OWN_SUBJECTS: [&str; 3] = ["@", "agtp://", SUBJECT_PREFIX];
 
 /// `oauth:` and the whole issuer, to the letter, so that no two pairs of an issuer and a `sub` are the same text.
 fn default_prefix(issuer: &str) -> String {

@@ -3,11 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use forecourt_core::{Address, AgentId, Authority, Domain, Handle, IdentityEvidence, Sender, Store, Timestamp};
+use forecourt_core::{
+    Address, AgentId, Authority, Domain, Handle, IdentityEvidence, Sender, Store, SubjectToken, Timestamp,
+};
 use http::{HeaderMap, HeaderName};
 use serde_json::Value;
 
 use crate::agents::{AgentIdentity, KnownAgents};
+use crate::api_keys::{self, ApiKeyRefusal, ApiKeys};
 use crate::bearer;
 use crate::config::IdentityConfig;
 use crate::evidence::{self, UnverifiedEvidence};
@@ -16,6 +19,7 @@ use crate::http_signature::{self, KeyDirectory};
 use crate::remote_keys::DocumentFetcher;
 use crate::request::RequestProof;
 use crate::settings::{Checked, IdentityProblem, check};
+use crate::verified::{PresentedCredentials, TokenIssuer, VerifiedSender};
 
 /// The hint of who calls. REST 7.4.
 pub const FROM_HEADER: HeaderName = HeaderName::from_static("x-mentionable-from");
@@ -28,6 +32,7 @@ pub struct Verifier {
     checked: Checked,
     directory: Option<Arc<dyn KeyDirectory>>,
     seen: Option<Arc<dyn Store>>,
+    api_keys: Option<Arc<ApiKeys>>,
     known: Option<Known>,
 }
 
@@ -37,40 +42,6 @@ struct Known {
     domain: Domain,
 }
 
-/// Who sent a request, and what became of the credentials that came with it.
-#[derive(Debug, Clone)]
-pub struct VerifiedSender {
-    /// The sender; anonymous when credentials did not hold.
-    pub sender: Sender,
-    /// Whether there were credentials, and whether they hold.
-    pub presented: PresentedCredentials,
-}
-
-/// What a request brought to prove its sender. Forwarded evidence is no credential: when it does
-/// not hold it is left out, and nothing else happens (REST 7.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PresentedCredentials {
-    /// No credentials of a kind that is looked at here.
-    Nothing,
-    /// All of them hold.
-    Valid,
-    /// A token does not: worth a 401 with `invalid_token`.
-    Invalid(ProofError),
-    /// A signature over the request does not, and this is the check that failed. RFC 9421 3.2.
-    InvalidSignature(ProofError),
-}
-
-/// An issuer whose bearer tokens are accepted, as cards name it.
-#[derive(Debug, Clone, Copy)]
-pub struct TokenIssuer<'a> {
-    /// The `iss` of its tokens.
-    pub issuer: &'a str,
-    /// The `aud` values that mean this host.
-    pub audience: &'a [String],
-    /// Where its keys are, unless they are written down.
-    pub jwks_url: Option<&'a str>,
-}
-
 /// What the request itself proves.
 #[derive(Default)]
 struct Own {
@@ -78,6 +49,7 @@ struct Own {
     address: String,
     method: Option<&'static str>,
     key_id: Option<String>,
+    token: Option<SubjectToken>,
 }
 
 impl Verifier {
@@ -88,7 +60,7 @@ impl Verifier {
         base: &Path,
         documents: Arc<dyn DocumentFetcher>,
     ) -> Result<Self, Vec<IdentityProblem>> {
-        Ok(Self { checked: check(config, base, &documents)?, directory: None, seen: None, known: None })
+        Ok(Self { checked: check(config, base, &documents)?, directory: None, seen: None, api_keys: None, known: None })
     }
 
     /// The same, finding the keys of signed requests in `directory`. Without one, signatures are not
@@ -104,6 +76,13 @@ impl Verifier {
     #[must_use]
     pub fn with_store(mut self, store: Arc<dyn Store>) -> Self {
         self.seen = Some(store);
+        self
+    }
+
+    /// The same, accepting these API keys as bearer tokens.
+    #[must_use]
+    pub fn with_api_keys(mut self, keys: Arc<ApiKeys>) -> Self {
+        self.api_keys = Some(keys);
         self
     }
 
@@ -175,6 +154,7 @@ impl Verifier {
                 (sender.authority, sender.agent) = self.authority(&sender.identities);
                 sender.address = own.address;
                 sender.key_id = own.key_id;
+                sender.token = own.token;
                 if let Some(method) = own.method {
                     sender.auth_method = method.to_owned();
                 }
@@ -227,8 +207,11 @@ impl Verifier {
             own.method = Some("http-message-signature");
             own.identities.push(signed.evidence);
         }
-        if let Some(evidence) = self.borne(request).await.transpose().map_err(PresentedCredentials::Invalid)? {
-            own.method.get_or_insert("http-bearer");
+        if let Some(evidence) = self.borne(request).await.transpose()? {
+            if evidence.method == bearer::METHOD {
+                own.token = bearer::token(request.headers).and_then(Result::ok).map(SubjectToken::new);
+            }
+            own.method.get_or_insert(if evidence.method == api_keys::METHOD { "api-key" } else { "http-bearer" });
             own.identities.push(evidence);
         }
         Ok(own)
@@ -248,14 +231,39 @@ impl Verifier {
     }
 
     /// The evidence of a bearer token, where tokens are looked at and there is one. RFC 6750.
-    async fn borne(&self, request: &RequestProof<'_>) -> Option<Result<IdentityEvidence, ProofError>> {
-        if self.checked.bearer.is_empty() {
+    async fn borne(&self, request: &RequestProof<'_>) -> Option<Result<IdentityEvidence, PresentedCredentials>> {
+        if self.checked.bearer.is_empty() && self.api_keys.is_none() {
             return None;
         }
-        match bearer::token(request.headers)? {
-            Ok(token) => Some(bearer::verify(&self.checked.bearer, token, request.now).await),
-            Err(fault) => Some(Err(fault)),
+        let token = match bearer::token(request.headers)? {
+            Ok(token) => token,
+            // Who shows a token where nobody gives any out is a stranger, however the token is written.
+            Err(_) if self.checked.bearer.is_empty() => return None,
+            Err(fault) => return Some(Err(PresentedCredentials::Invalid(fault))),
+        };
+        match &self.api_keys {
+            Some(keys) if api_keys::is_api_key(token) => Some(self.keyed(keys, token, request).await),
+            _ if self.checked.bearer.is_empty() => None,
+            _ => {
+                let verified = bearer::verify(&self.checked.bearer, token, request.now).await;
+                Some(verified.map_err(PresentedCredentials::Invalid))
+            }
         }
+    }
+
+    /// The evidence of an API key.
+    async fn keyed(
+        &self,
+        keys: &ApiKeys,
+        token: &str,
+        request: &RequestProof<'_>,
+    ) -> Result<IdentityEvidence, PresentedCredentials> {
+        keys.verify(token, request.agent, request.now).await.map_err(|refusal| match refusal {
+            ApiKeyRefusal::Proof(fault) => PresentedCredentials::Invalid(fault),
+            ApiKeyRefusal::Limited(limit, retry_after_seconds) => {
+                PresentedCredentials::Limited { limit, retry_after_seconds }
+            }
+        })
     }
 
     /// Uses something up that is good for one use, before any effect.

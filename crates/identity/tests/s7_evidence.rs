@@ -76,6 +76,16 @@ async fn a_signed_attestation_of_a_trusted_connector_names_the_sender() {
 }
 
 #[tokio::test]
+async fn rest_7_3_what_was_verified_can_not_be_shown_again_by_who_reads_it() {
+    let entry = attested(evidence(), &key());
+    let value = entry["proof"]["value"].as_str().unwrap().to_owned();
+    let verified = carrying(&[entry]).to(&support::verifier(TRUST, shelf())).await;
+    let told = serde_json::to_value(&verified.sender).unwrap();
+    assert_eq!(told["identities"][0]["proof"]["type"], "signed-attestation");
+    assert!(!told.to_string().contains(&value), "{told}");
+}
+
+#[tokio::test]
 async fn rest_7_3_nothing_is_fetched_for_whom_nobody_trusts() {
     for (field, value) in [
         ("issuer", "evil.example"),

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_stream::stream;
+use forecourt_agents::on_behalf_of::TokenExchange;
 use forecourt_agents::{Backend, BuiltAgent, Context};
 use forecourt_core::{Admitted, Agent, Clock, ContentMode, Ending, Event, EventStream, Handle, Message};
 use forecourt_egress::Egress;
@@ -39,7 +40,8 @@ pub const BACKEND: Backend = Backend {
 };
 
 fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
-    let settings::Checked { target, tool, arguments, questions, time_max } = settings::read(&section, context)?;
+    let settings::Checked { target, tool, arguments, questions, time_max, exchange } =
+        settings::read(&section, context)?;
     let takes_attachments = arguments::take_attachments(&arguments);
     let server = Server { target, egress: context.egress.clone(), line: Mutex::default() };
     let front = Front {
@@ -47,6 +49,7 @@ fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
         tool,
         arguments,
         time_max,
+        exchange,
         waiting: questions.then(Waiting::default),
         handle: context.handle.clone(),
         host: context.host.clone(),
@@ -72,6 +75,8 @@ struct Front {
     tool: String,
     arguments: JsonObject,
     time_max: Duration,
+    /// Where tokens of callers come from that the server is asked with.
+    exchange: Option<Arc<TokenExchange>>,
     /// Where the server may ask: the calls that wait for an answer. None of them holds this.
     waiting: Option<Waiting>,
     handle: Handle,
@@ -147,7 +152,14 @@ impl Front {
         meta.insert(HOPS.to_owned(), message.hop.into());
         params.meta = Some(meta);
         let (server, may_ask) = (self.server.clone(), self.waiting.is_some());
+        let (exchange, token) = (self.exchange.clone(), message.sender.token.clone());
         Ok(Call::new(move |caller, listener| async move {
+            if let Some(exchange) = exchange {
+                // A connection is one caller's: what it is shown at its beginning holds for all that follows.
+                let authorization = exchange.authorization(token.as_ref()).await.map_err(CallError::Unasked)?;
+                let target = server.target.authorized(authorization);
+                return Line::open(&target, &server.egress, Arc::new(caller)).await?.call(params, listener).await;
+            }
             if !may_ask {
                 return server.call(params, listener).await;
             }

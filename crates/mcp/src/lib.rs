@@ -9,7 +9,6 @@
 //! | the handler of the SDK; what it says of itself; lists in pages | `server`, `about`, `page` |
 //! | a call that needs no session, without the SDK's machinery | `direct` |
 //! | the way in over HTTP: origins, callers, sessions, refusals | `surface`, `target`, `origin`, `caller`, `sessions`, `streams`, `cors`, `fault`, `verdict` |
-//! | who gives out tokens, RFC 9728 | `metadata` |
 //! | the way in over a pipe | [`stdio`] |
 //! | other servers: fronted as an agent, or bridged to a pipe | `backend`, [`bridge`], `client` |
 //! | calling other servers for a person | [`visit`], [`form`] |
@@ -34,7 +33,6 @@ pub mod form;
 mod forms;
 mod limits;
 mod log;
-mod metadata;
 mod mime;
 mod named;
 mod offer;
@@ -65,6 +63,7 @@ use std::sync::Arc;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_host::Site;
 use forecourt_settings::{MovedKey, Problems, Section};
+use forecourt_surface::protected_resource::ResourceOfPath;
 use forecourt_surface::{Mount, Protocol, Surface, Wire};
 use futures::future::BoxFuture;
 
@@ -109,6 +108,10 @@ impl Wire for McpWire {
     fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {
         let door = McpEndpoint::new(self.offer(mount)?, mount);
         Ok(vec![Surface::Http(surface::routes(Arc::new(door)))])
+    }
+
+    fn protected_resource(&self) -> Option<ResourceOfPath> {
+        Some(target::resource)
     }
 
     fn stdio(&self, mount: &Mount) -> Result<Option<BoxFuture<'static, ()>>, Problems> {

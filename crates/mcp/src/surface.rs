@@ -13,10 +13,9 @@ use forecourt_egress::hops;
 use forecourt_host::HostedAgent;
 use forecourt_identity::Verifier;
 use forecourt_surface::answer::HttpAnswer;
-use forecourt_surface::base_url::PlainOrigin;
 use forecourt_surface::body::{BodyLimits, read_limited};
 use forecourt_surface::credentials;
-use forecourt_surface::{BaseUrl, HttpRoutes, Mount, document, negotiate};
+use forecourt_surface::{HttpRoutes, Mount, negotiate};
 use http::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -26,7 +25,6 @@ use serde_json::Value;
 use crate::caller::Caller;
 use crate::direct::DirectCall;
 use crate::limits::{BODY_BYTES_MAX, VERDICT_TIME_MAX};
-use crate::metadata::{self, WELL_KNOWN};
 use crate::offer::{Offer, OfferSource};
 use crate::origin::Origins;
 use crate::server::Server;
@@ -35,8 +33,6 @@ use crate::verdict::Verdict;
 use crate::{cors, fault, target};
 
 const PATHS: [&str; 3] = ["/mcp", "/mcp/", "/mcp/{*path}"];
-const METADATA_PATHS: [&str; 3] =
-    [WELL_KNOWN, "/.well-known/oauth-protected-resource/", "/.well-known/oauth-protected-resource/{*path}"];
 /// What the SDK wants to be accepted, to the letter.
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 static SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -84,24 +80,7 @@ pub(crate) fn routes(door: Arc<McpEndpoint>) -> HttpRoutes {
     for path in PATHS {
         router = router.route(path, any(on_mcp));
     }
-    for path in METADATA_PATHS {
-        router = router.route(path, any(on_metadata));
-    }
-    let paths = PATHS.into_iter().chain(METADATA_PATHS).collect();
-    HttpRoutes { paths, router: router.with_state(door) }
-}
-
-async fn on_metadata(State(door): State<Arc<McpEndpoint>>, request: Request) -> Response {
-    let (head, _) = request.into_parts();
-    document::answer(&head.method, &head.headers, || {
-        let missing = document::DocumentError::Absent("there is no protected resource at this path");
-        let agent = metadata::of_path(head.uri.path()).and_then(target::read).ok_or(missing)?;
-        let host = &door.offer.host;
-        if agent.as_ref().is_some_and(|agent| host.directory().find(agent).is_none()) {
-            return Err(missing);
-        }
-        metadata::document(host, &BaseUrl::of(host.site(), &head.extensions).site(), &door.verifier, agent.as_ref())
-    })
+    HttpRoutes { paths: PATHS.to_vec(), router: router.with_state(door) }
 }
 
 async fn on_mcp(State(door): State<Arc<McpEndpoint>>, request: Request) -> Response {
@@ -168,7 +147,6 @@ impl McpEndpoint {
         let missing = || fault::answer(StatusCode::NOT_FOUND, &Value::Null, "there is no MCP endpoint at this path");
         let (resident, agent) = (resident.ok_or_else(missing)?, agent.flatten());
         let body = read_limited(body, &BodyLimits::with_bytes_max(BODY_BYTES_MAX)).await.map_err(fault::unread)?;
-        let plain = head.extensions.get::<PlainOrigin>().cloned();
         let direct = says_json(&head.headers).then(|| DirectCall::read(&head, &body)).flatten();
         if let Some(call) = direct.filter(|call| !call.names_arguments(&self.offer)) {
             return self.answer_directly(&head, &body, call, resident, agent).await;
@@ -177,11 +155,7 @@ impl McpEndpoint {
             Ok(peek) => (peek, None),
             Err(error) => (Peek(Value::Null), Some(error)),
         };
-        let refused = |part: PolicyPart| {
-            let site = BaseUrl::at(host.site(), plain.as_ref()).site();
-            let part = metadata::challenging(part, &site, &self.verifier, agent.as_ref());
-            fault::refused(&part, peek.id(), host.site().canonical_host())
-        };
+        let refused = |part: PolicyPart| fault::refused(&part, peek.id(), host.site().canonical_host());
         if !peek.is("tools/call") {
             // Calls carry messages, which are counted on their way to the agent.
             let address = head.extensions.get::<ClientAddr>().map(|client| client.0);
@@ -229,20 +203,17 @@ impl McpEndpoint {
     ) -> Result<Response, HttpAnswer> {
         let host = &self.offer.host;
         let id = call.id.clone();
-        let refused = |part: PolicyPart, agent: Option<&Handle>| {
-            let site = BaseUrl::of(host.site(), &head.extensions).site();
-            let part = metadata::challenging(part, &site, &self.verifier, agent);
-            fault::refused(&part, &id.clone().into_json_value(), host.site().canonical_host())
-        };
+        let refused =
+            |part: PolicyPart| fault::refused(&part, &id.clone().into_json_value(), host.site().canonical_host());
         let address = &resident.card.address;
         let proof = credentials::Request { head, body: Some(body), agent: address, now: host.clock().now() };
         let sender = credentials::sender(&self.verifier, host.site(), proof).await;
-        let sender = sender.map_err(|part| refused(*part, agent.as_ref()))?;
+        let sender = sender.map_err(|part| refused(*part))?;
         let (hop, language) = (hops::read(&head.headers), negotiate::language(&head.headers));
         let caller = Caller { agent, sender, hop, language, verdict: Verdict::default(), log: None };
         let answer = call.answer(&self.offer, &caller).await;
         match caller.verdict.known_refusal() {
-            Some(part) => Err(refused(*part, caller.agent.as_ref())),
+            Some(part) => Err(refused(*part)),
             None => Ok(answer.into_response()),
         }
     }

@@ -1,6 +1,7 @@
 //! What a path means: the host, or one agent.
 
 use forecourt_core::Handle;
+use forecourt_surface::protected_resource::ProtectedResource;
 
 /// The host's endpoint; an agent's is below it.
 pub(crate) const PATH: &str = "/mcp";
@@ -13,6 +14,12 @@ pub(crate) fn read(path: &str) -> Option<Option<Handle>> {
         "" => Some(None),
         rest => Handle::parse(rest.strip_prefix('/')?).ok().map(Some),
     }
+}
+
+/// What a token is for that is sent to a path.
+pub(crate) fn resource(path: &str) -> Option<ProtectedResource> {
+    let agent = read(path)?;
+    Some(ProtectedResource { path: path_of(agent.as_ref()), agent })
 }
 
 /// The path of an endpoint.

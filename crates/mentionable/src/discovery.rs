@@ -26,6 +26,9 @@ mod wire;
 
 pub use acct::Acct;
 pub use directory::json_ld;
-pub use resolver::{DirectoryAgent, DirectoryListing, Obstacle, ResolveError, ResolveSource, ResolvedAgent, Resolver};
+pub use resolver::{
+    DirectoryAgent, DirectoryListing, Obstacle, ResolveError, ResolveSource, ResolvedAgent, Resolver,
+    get_canonical_host,
+};
 pub use surface::{documents, key_directory, routes};
 pub use validate::{CardFault, CardProblem, ExpectedCard, validate_agent_card};

@@ -17,6 +17,7 @@ use forecourt_egress::Egress;
 use forecourt_host::{Envelope, Site};
 use forecourt_identity::KeyDirectory;
 use forecourt_settings::{Problems, Section};
+use forecourt_surface::protected_resource::ResourceOfPath;
 use forecourt_surface::{Mount, Protocol, PublishedDocument, Surface, Wire};
 
 use section::MentionableSettings;
@@ -58,6 +59,10 @@ impl Wire for MentionableWire {
 
     fn documents(&self, mount: &Mount) -> Result<Vec<PublishedDocument>, Problems> {
         discovery::documents(mount, &self.section)
+    }
+
+    fn protected_resource(&self) -> Option<ResourceOfPath> {
+        Some(rest::resource)
     }
 
     fn envelope(&self) -> Option<Envelope> {

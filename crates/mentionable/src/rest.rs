@@ -13,7 +13,10 @@
 //! | files and links beside words | `links.rs` |
 //! | 5.4 background | `callback.rs`, `task.rs`, `envelope.rs` |
 //! | 5.5 webhooks, 5.6 artifacts | `task.rs`, `artifact.rs` |
-//! | 6 sessions | `request.rs` |
+//! | 6 sessions | `request.rs`, `conversation_cookie.rs` |
+//! | PolicyResolution 5.3: where people decide, and how it goes on | `decision.rs`, `resumption.rs` |
+//! | the same for programs that pay with x402 | `payment.rs` |
+//! | RFC 9457 | `problem.rs` |
 //! | 7 identity | `transport.rs`; the fields in `forecourt_surface::credentials` |
 //! | 8.2.1 CSRF, 8.6 CORS | `same_origin.rs`, `cors.rs` |
 //! | the host's own pages | `front.rs`, and `search.rs` for agents that find things |
@@ -26,7 +29,9 @@ mod answer;
 mod answers;
 mod artifact;
 mod callback;
+mod conversation_cookie;
 mod cors;
+mod decision;
 mod envelope;
 mod errors;
 mod from_wire;
@@ -35,10 +40,13 @@ mod limits;
 mod links;
 mod media;
 mod multipart;
+mod payment;
+mod problem;
 mod query;
 mod refusal;
 mod render;
 mod request;
+mod resumption;
 mod same_origin;
 mod search;
 mod sidecar;
@@ -51,5 +59,5 @@ mod wire;
 pub(crate) use agent_route::path;
 pub(crate) use envelope::post;
 pub(crate) use errors::spelling;
-pub(crate) use surface::routes;
+pub(crate) use surface::{resource, routes};
 pub(crate) use transport::Rest;

@@ -44,6 +44,7 @@ use std::sync::Arc;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_host::Site;
 use forecourt_settings::{MovedKey, Problems, Section};
+use forecourt_surface::protected_resource::ResourceOfPath;
 use forecourt_surface::tool::Tool;
 use forecourt_surface::{Mount, Protocol, Surface, Wire};
 
@@ -100,6 +101,10 @@ impl Wire for NlwebWire {
     /// Design 5.
     fn endpoints(&self, site: &Site, card: &AgentCard) -> Vec<Endpoint> {
         vec![Endpoint { protocol: NAME, url: site.url(&format!("/~{}/ask", card.handle())) }]
+    }
+
+    fn protected_resource(&self) -> Option<ResourceOfPath> {
+        Some(surface::resource)
     }
 
     fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {

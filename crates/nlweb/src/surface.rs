@@ -14,6 +14,7 @@ use forecourt_host::{HostedAgent, Run};
 use forecourt_surface::answer::HttpAnswer;
 use forecourt_surface::body::{BodyError, BodyLimits, is_json, read_limited};
 use forecourt_surface::cors::Cors;
+use forecourt_surface::protected_resource::ProtectedResource;
 use forecourt_surface::{HttpRoutes, credentials, negotiate};
 use futures::{FutureExt, StreamExt, stream};
 use http::Method;
@@ -63,6 +64,23 @@ const CORS: Cors = Cors {
 pub(crate) fn routes(service: Arc<Service>) -> HttpRoutes {
     let router = PATHS.into_iter().fold(Router::new(), |router, path| router.route(path, any(on_path)));
     HttpRoutes { paths: PATHS.to_vec(), router: router.with_state(service) }
+}
+
+/// What a token is for that is sent to a path: asking, also of those who wait for an answer.
+pub(crate) fn resource(path: &str) -> Option<ProtectedResource> {
+    let (name, _) = target(path);
+    match name {
+        None => {
+            let is_own = PATHS[..4].contains(&path);
+            is_own.then(|| ProtectedResource { path: "/ask".to_owned(), agent: None })
+        }
+        Some(name) => {
+            let agent = Handle::parse(name).ok().filter(|_| !name.starts_with('@'))?;
+            let last = path.trim_end_matches('/').rsplit('/').next();
+            let is_own = matches!(last, Some("ask" | "await"));
+            is_own.then(|| ProtectedResource { path: format!("/~{agent}/ask"), agent: Some(agent) })
+        }
+    }
 }
 
 /// One request: whose endpoint it is at, and its head.

@@ -1,14 +1,20 @@
 //! Writes one page of each kind to a folder, to look at: `cargo run --example gallery -- DIR`.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use forecourt_core::agent::{AgentCard, Endpoint, Skill};
 use forecourt_core::part::{Artifact, ArtifactContent};
-use forecourt_core::policy::{AcceptedPayment, AuthChallenge, RefusalKind};
+use forecourt_core::policy::{
+    AcceptedPayment, AuthChallenge, ChargeAt, ConsentTerms, Demand, PaidFor, PaymentTerms, RefusalKind, Requirement,
+};
 use forecourt_core::{
     Address, CollectedReply, Ending, File, Language, Link, Part, PolicyPart, Question, ToolCall, ToolOutcome,
 };
-use forecourt_pages::{AgentListItem, AgentPage, ErrorPage, FrontPage, RefusalPage, ReplyPage, asset, asset_paths};
+use forecourt_pages::{
+    AgentListItem, AgentPage, DecisionPage, DecisionStatus, ErrorPage, FrontPage, RefusalPage, ReplyPage, asset,
+    asset_paths,
+};
 use serde_json::json;
 
 const ANSWER: &str = r#"
@@ -47,6 +53,9 @@ fn main() -> std::io::Result<()> {
         let page =
             RefusalPage { card: &gate, url: "https://demo.localhost/~gate?user=pay", language: &english, part: &part };
         write(&dir, &format!("{}.html", part.kind()), &page.render())?;
+    }
+    for (name, page) in decisions(&chef) {
+        write(&dir, name, &page)?;
     }
     write(&dir, "error.html", &error(&chef, &english))?;
     write(&dir, "index.html", &front(&chef, &gate, &english).0)?;
@@ -154,8 +163,17 @@ fn reply(card: &AgentCard, language: &Language) -> String {
         ending: Ending::Complete,
     };
     let url = "https://demo.localhost/~chef?user=something%20quick";
-    ReplyPage { card, url, language, collected: &collected, path: "/~chef", session: Some("abc"), kept_under: None }
-        .render()
+    ReplyPage {
+        card,
+        url,
+        language,
+        collected: &collected,
+        path: "/~chef",
+        session: Some("abc"),
+        asked: &[],
+        kept_under: None,
+    }
+    .render()
 }
 
 fn question(card: &AgentCard, language: &Language) -> String {
@@ -165,7 +183,81 @@ fn question(card: &AgentCard, language: &Language) -> String {
     };
     let collected = CollectedReply::new(vec![Part::markdown("Gladly.")], Ending::Question(question));
     let url = "https://demo.localhost/~chef?user=cake";
-    ReplyPage { card, url, language, collected: &collected, path: "/~chef", session: None, kept_under: None }.render()
+    let asked = [Part::text("I would like a cake.")];
+    ReplyPage {
+        card,
+        url,
+        language,
+        collected: &collected,
+        path: "/~chef",
+        session: None,
+        asked: &asked,
+        kept_under: None,
+    }
+    .render()
+}
+
+/// A consent and a payment, open and as they end.
+fn decisions(card: &AgentCard) -> Vec<(&'static str, String)> {
+    let object = |value: serde_json::Value| value.as_object().cloned().unwrap_or_default();
+    let consent = Demand::Consent(ConsentTerms {
+        scope: object(json!({
+            "text": "Chef keeps your questions for a month, to suggest dishes that you like.",
+            "version": "2026-05", "data_kept": ["questions", "allergies"], "shared_with_others": false,
+            "terms": "https://demo.localhost/terms",
+        })),
+        lifetime_seconds: Some(30 * 86_400),
+    });
+    let offer = json!({"x402Version": 1, "error": "payment required", "accepts": [{
+        "scheme": "exact", "network": "base-sepolia", "maxAmountRequired": "50000",
+        "asset": "0x036CbD53842c5426634e7929541eC2318f3dCF7e", "payTo": "0x209693Bc6afc0C5328bA36FaF03C514EF312287C",
+        "resource": "https://demo.localhost/~chef", "description": "An answer", "maxTimeoutSeconds": 300,
+        "extra": {"name": "USDC", "version": "2"},
+    }]});
+    let payment = Demand::Payment(PaymentTerms {
+        accepted: vec![AcceptedPayment { scheme: "x402.exact".to_owned(), payload: object(offer) }],
+        price: "0.05 USDC".to_owned(),
+        covers: PaidFor::Turn,
+        charge: ChargeAt::Before,
+        credit: None,
+    });
+    let requirement = |message: &str, demand| Requirement {
+        rule: "terms".to_owned(),
+        title: None,
+        message: message.to_owned(),
+        message_translations: Default::default(),
+        demand,
+    };
+    let consent = requirement("Chef remembers what you ask. That needs your agreement.", consent);
+    let payment = requirement("Chef's answers are made by a cook, who is paid for each of them.", payment);
+    let page = |requirement: &Requirement, status, fault| {
+        DecisionPage {
+            card,
+            url: "https://demo.localhost/pay/k3P9x0vQ7mA2tY5rB8nC1dE4fG6hJ0kL3mN5pQ7rS9u",
+            language: None,
+            requirement,
+            asked: &[Part::text("Something quick with chickpeas, but no nuts?\nFor four.")],
+            agent_path: "/~chef",
+            path: "/pay/k3P9x0vQ7mA2tY5rB8nC1dE4fG6hJ0kL3mN5pQ7rS9u",
+            token: "T",
+            return_to: Some("/~chef?state=k3P9"),
+            time_left: Duration::from_secs(3_540),
+            status,
+            fault,
+            receipt_callback: None,
+        }
+        .render()
+    };
+    let fault = Some("The wallet holds less than the price.");
+    vec![
+        ("consent.html", page(&consent, DecisionStatus::Open, None)),
+        ("consent-done.html", page(&consent, DecisionStatus::Done, None)),
+        ("consent-declined.html", page(&consent, DecisionStatus::Declined, None)),
+        ("payment.html", page(&payment, DecisionStatus::Open, None)),
+        ("payment-refused.html", page(&payment, DecisionStatus::Open, fault)),
+        ("payment-pending.html", page(&payment, DecisionStatus::Pending, None)),
+        ("payment-done.html", page(&payment, DecisionStatus::Done, None)),
+    ]
 }
 
 fn refusals() -> Vec<PolicyPart> {

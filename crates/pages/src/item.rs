@@ -276,7 +276,7 @@ pub(crate) fn short_name(text: &str) -> &str {
 }
 
 /// `totalTime` and `total_time` as `Total time`.
-fn words(key: &str) -> String {
+pub(crate) fn words(key: &str) -> String {
     let mut label = String::with_capacity(key.len() + 4);
     for c in key.chars() {
         match c {

@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | [`ReplyPage`] | an agent's answer. Mentionable REST 4.1 | [`csp::answer`], or [`csp::asking`] |
 //! | [`RefusalPage`] | a refusal. Mentionable REST 5.1 | [`csp::answer`] |
+//! | [`DecisionPage`] | a consent or a payment, to be decided. PolicyPart 5.3 | [`csp::asking`] |
 //! | [`ErrorPage`] | a fault, and what would be right | [`csp::answer`] |
 //! | [`FrontPage`] | the host and its agents; also as markdown | [`csp::PAGE`] |
 //! | [`AgentPage`] | one agent with a chat box; also as markdown | [`csp::PAGE`] |
@@ -26,6 +27,7 @@ mod agent_page;
 mod asset;
 pub mod clean;
 pub mod csp;
+mod decision;
 mod error_page;
 pub mod escape;
 mod front;
@@ -37,6 +39,7 @@ mod question;
 mod refusal;
 mod reply;
 pub mod search;
+mod span;
 mod template;
 #[cfg(test)]
 mod testing;
@@ -45,6 +48,7 @@ mod tests;
 
 pub use agent_page::AgentPage;
 pub use asset::{Asset, asset, asset_paths};
+pub use decision::{DecisionPage, DecisionStatus};
 pub use error_page::ErrorPage;
 pub use front::{AgentListItem, FrontPage};
 pub use refusal::RefusalPage;

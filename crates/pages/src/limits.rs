@@ -45,3 +45,11 @@ pub(crate) const OPTIONS_MAX: usize = 50;
 pub(crate) const ACTIONS_MAX: usize = 4;
 /// Facts of one result.
 pub(crate) const RESULT_FACTS_MAX: usize = 5;
+/// Characters of a kept question on the page of a decision.
+pub(crate) const ASKED_CHARS_MAX: usize = 2_000;
+/// Rows of one set of terms; terms that have more can't be agreed to on a page.
+pub(crate) const TERMS_MAX: usize = 100;
+/// Characters of one set of terms, labels included.
+pub(crate) const TERMS_CHARS_MAX: usize = 20_000;
+/// Levels of nesting in one set of terms.
+pub(crate) const TERM_LEVELS_MAX: usize = 8;

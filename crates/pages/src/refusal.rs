@@ -6,6 +6,7 @@ use forecourt_core::{AgentCard, Language, PolicyPart};
 
 use crate::clean;
 use crate::item::{self, Fact};
+use crate::span::span;
 use crate::template::{self, Head};
 
 /// Why an agent declined, and what a person can do about it. Send with [`crate::csp::answer`].
@@ -118,26 +119,4 @@ fn challenge(challenge: &AuthChallenge) -> String {
 
 fn wait(kind: &RefusalKind) -> Option<String> {
     kind.retry_after_seconds().map(span)
-}
-
-/// Seconds in the largest unit that fits, rounded up.
-fn span(seconds: u64) -> String {
-    let (count, unit) = match seconds {
-        0..=119 => (seconds, "second"),
-        120..=7199 => (seconds.div_ceil(60), "minute"),
-        _ => (seconds.div_ceil(3600), "hour"),
-    };
-    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_wait_is_said_in_its_largest_unit() {
-        let said: Vec<_> = [0, 1, 119, 120, 121, 7200, u64::MAX].map(span).into();
-        let hours = format!("{} hours", u64::MAX.div_ceil(3600));
-        assert_eq!(said, ["0 seconds", "1 second", "119 seconds", "2 minutes", "3 minutes", "2 hours", &hours]);
-    }
 }

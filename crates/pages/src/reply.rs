@@ -1,8 +1,9 @@
 //! The answer of an agent as a page. Mentionable REST 4.1.
 
 use askama::Template;
-use forecourt_core::{AgentCard, CollectedReply, Ending, Language};
+use forecourt_core::{AgentCard, CollectedReply, Ending, Language, Part};
 
+use crate::decision::AskedView;
 use crate::part::PartView;
 use crate::question::{Kind, QuestionView};
 use crate::template::{self, Head};
@@ -25,6 +26,8 @@ pub struct ReplyPage<'a> {
     pub path: &'a str,
     /// The conversation, to ask on in: the page with `#session=…` does that.
     pub session: Option<&'a str>,
+    /// What it answers, where that is not in the URL: shown before it. Mentionable REST 6.
+    pub asked: &'a [Part],
     /// The path under which kept files are served, with its last slash, such as
     /// `/tasks/…/artifacts/`. Without it they are named but not linked.
     pub kept_under: Option<String>,
@@ -35,6 +38,7 @@ pub struct ReplyPage<'a> {
 struct ReplyTemplate {
     head: Head,
     name: String,
+    asked: AskedView,
     article: String,
     question: Option<QuestionView>,
     failure: Option<String>,
@@ -48,6 +52,7 @@ impl ReplyPage<'_> {
         template::finish(&ReplyTemplate {
             head: Head::new(&self.card.address.to_string(), self.url, self.language),
             name: clean::line(&self.card.name),
+            asked: AskedView::of(self.asked),
             article: markdown::to_html(&self.collected.text()),
             question: QuestionView::turn(&self.collected.ending, self.path, self.session),
             failure: failure(&self.collected.ending),

@@ -130,6 +130,7 @@ fn reply_page(text: &str, ending: Ending) -> String {
         collected: &collected,
         path: "/~chef",
         session: Some(text),
+        asked: &[],
         kept_under: Some("/tasks/t/artifacts/".to_owned()),
     };
     page.render()

@@ -6,14 +6,37 @@
 //! | file | holds |
 //! |---|---|
 //! | `units.rs` | amounts in the smallest unit of an asset, without a float |
-//! | `hex.rs` | addresses and nonces |
+//! | `hex.rs`, `keccak.rs` | addresses, nonces, and Ethereum's hash |
 //! | `x402/` | both versions of x402: what is asked for, what is signed, what a facilitator says |
 //! | `x402/http.rs`, `x402/a2a.rs` | where these stand in requests and answers, as pure functions |
+//! | `settings.rs`, `networks.rs`, `offer.rs` | `[payments]`, and a price into offers |
+//! | `matching.rs` | which offer a payment means |
+//! | `facilitator.rs`, `reason.rs` | the one who checks and settles, and what its words mean |
+//! | `chain.rs` | what the chain knows of a settlement that nobody answered for |
+//! | `scheme.rs` | all of it, as the host wants it |
+//! | `quote.rs`, `wallet.rs` | the other side: who pays |
 
+mod chain;
+mod facilitator;
 mod hex;
+mod keccak;
 pub mod limits;
+mod matching;
+mod networks;
+mod offer;
+mod quote;
+mod reason;
+mod scheme;
+mod settings;
 mod units;
+mod wallet;
 pub mod x402;
 
+pub use facilitator::{Facilitator, FacilitatorError, FacilitatorQuestion, FacilitatorReply};
 pub use hex::{Address, Hex, HexError, Nonce};
+pub use offer::{Price, X402Offers, offers};
+pub use quote::Quote;
+pub use scheme::X402;
+pub use settings::{AssetSettings, NetworkSettings, PaymentsSettings, SettingsError};
 pub use units::{Units, UnitsError};
+pub use wallet::{Wallet, WalletError};

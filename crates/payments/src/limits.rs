@@ -1,5 +1,7 @@
 //! Bounds of payments, with their units.
 
+use std::time::Duration;
+
 /// Bytes of a payment in a header, as it stands there. A signed authorization has about 700.
 pub const PAYMENT_HEADER_BYTES_MAX: usize = 16 * 1024;
 /// Digits of an amount in the smallest unit: what 128 bits hold. More than any supply of any token.
@@ -8,3 +10,20 @@ pub const AMOUNT_DIGITS_MAX: usize = 39;
 pub const DECIMALS_MAX: u8 = 30;
 /// Requirements in one offer that are read.
 pub const ACCEPTS_MAX: usize = 32;
+/// Seconds for which a payer signs. The default of `payments.timeout_seconds`.
+pub const TIMEOUT_SECONDS: u64 = 300;
+/// Seconds for which a payer may be asked to sign.
+pub const TIMEOUT_SECONDS_MAX: u64 = 24 * 60 * 60;
+/// How long a facilitator may take to check a payment, connection included.
+pub const VERIFY_TIME_MAX: Duration = Duration::from_secs(15);
+/// How long a facilitator may take to settle one: what a transaction needs to be in a block. After it, nobody
+/// knows whether the money was taken.
+pub const SETTLE_TIME_MAX: Duration = Duration::from_secs(60);
+/// Bytes of what a facilitator or a network answers.
+pub const ANSWER_BYTES_MAX: usize = 256 * 1024;
+/// Characters of a reason or a transaction that are kept.
+pub const WORD_CHARS_MAX: usize = 256;
+/// Seconds after which a network does not take a block back.
+pub const FINALITY_SECONDS: u128 = 15 * 60;
+/// Blocks in which a settlement is looked up. Providers answer for no more at once.
+pub const LOG_BLOCKS_MAX: u128 = 9_000;

@@ -60,11 +60,21 @@ fn describe(section: &Section, steps: &[Step], message: &str) -> Problem {
     if let Some(key) = quoted_after(message, "missing field ") {
         return at(section, steps, format!("missing key `{key}`{}", of_table(section, steps)));
     }
+    // Who read a choice between tables in one piece names the key itself.
+    let inner: Vec<Step> =
+        within(message).map(|key| steps.iter().cloned().chain([Step::Key(key)]).collect()).unwrap_or_default();
+    let steps = if walk(&section.table, &inner).len() > steps.len() { &inner } else { steps };
     let shown = if hides_value(section, steps) { without_value(message) } else { message.to_owned() };
     match steps {
         [] => at(section, steps, format!("{}: {shown}", section.name())),
         _ => at(section, steps, format!("`{}`{}: {shown}", display(steps), of_table(section, &[]))),
     }
+}
+
+/// The key that a message such as "`from`: …" begins with.
+fn within(message: &str) -> Option<String> {
+    let (path, _) = message.strip_prefix('`')?.split_once("`: ")?;
+    path.split(['.', '[']).next().filter(|key| !key.is_empty()).map(str::to_owned)
 }
 
 fn unknown_key(section: &Section, steps: &[Step], key: &str, message: &str) -> Problem {

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use forecourt_core::policy::{AuthChallenge, RefusalKind};
 use forecourt_core::{Address, ClientAddr, PolicyPart, Sender, Timestamp};
 use forecourt_host::Site;
+use forecourt_identity::api_keys::ApiKeyLimit;
 use forecourt_identity::{FROM_HEADER, PresentedCredentials, ProofError, RequestProof, VerifiedSender, Verifier};
 use http::HeaderName;
 use http::header::AUTHORIZATION;
@@ -70,17 +71,45 @@ async fn proven(verifier: &Verifier, site: &Site, request: Request<'_>) -> Resul
         agent,
         now,
     };
-    match verifier.verify(&proof).await {
-        VerifiedSender { sender, presented: PresentedCredentials::Nothing | PresentedCredentials::Valid } => Ok(sender),
-        VerifiedSender { presented: PresentedCredentials::Invalid(fault), .. } => {
+    let VerifiedSender { sender, presented } = verifier.verify(&proof).await;
+    if let Some(part) = refused_for_now(&presented) {
+        return Err(Box::new(part));
+    }
+    match presented {
+        PresentedCredentials::Invalid(fault) => {
             tracing::info!(%fault, "credentials did not hold");
             Err(Box::new(invalid(site.canonical_host())))
         }
-        VerifiedSender { presented: PresentedCredentials::InvalidSignature(fault), .. } => {
+        PresentedCredentials::InvalidSignature(fault) => {
             tracing::info!(%fault, "a signature did not hold");
             Err(Box::new(unsigned(site.canonical_host(), fault)))
         }
+        _ => Ok(sender),
     }
+}
+
+/// The refusal of credentials for which it is only not the moment: they can't be checked now, or their limit is
+/// used up. `None`: they hold, or never will.
+pub fn refused_for_now(presented: &PresentedCredentials) -> Option<PolicyPart> {
+    match presented {
+        PresentedCredentials::Limited { limit, retry_after_seconds } => Some(over_limit(*limit, *retry_after_seconds)),
+        PresentedCredentials::Invalid(ProofError::KeysUnavailable)
+        | PresentedCredentials::InvalidSignature(ProofError::KeysUnavailable) => Some(unchecked()),
+        _ => None,
+    }
+}
+
+/// The refusal of a use of an API key beyond its limit, which is named. PolicyPart 3.3.2.
+fn over_limit(limit: ApiKeyLimit, seconds: u64) -> PolicyPart {
+    let kind = RefusalKind::TooManyRequests { retry_after_seconds: Some(seconds) };
+    let message = format!("The limit of this API key, {}, is used up. Try again in {seconds} s.", limit.in_words());
+    PolicyPart { code: Some("mentionable:rate_limited".to_owned()), ..PolicyPart::new(kind, message) }
+}
+
+/// The refusal while nobody can tell whether credentials hold: they may be fine, so that it is no `invalid_token`.
+fn unchecked() -> PolicyPart {
+    let kind = RefusalKind::ServiceUnavailable { retry_after_seconds: None };
+    PolicyPart::new(kind, "The credentials of this request can't be checked at the moment. Try again later.")
 }
 
 /// The refusal of a token that does not hold. It does not say why: that helps guessing. RFC 6750 3.1.

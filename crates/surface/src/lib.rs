@@ -6,6 +6,7 @@
 //! | [`protocol`] | [`Protocol`], the one line that each protocol adds to the registry, and [`Wire`], what it opens as |
 //! | [`credentials`] | who sent a request, by the proofs in its fields |
 //! | [`base_url`] | the origin that URLs in an answer begin with |
+//! | [`protected_resource`] | who gives out tokens for what is at a path, RFC 9728 |
 //! | [`refusal`] | the status, the fields and the words of a refusal |
 //! | [`cors`] | pages of other origins, where an agent's card lets them in |
 //! | [`document`] | public documents: tags, caching, every origin |
@@ -32,6 +33,7 @@ pub mod endpoint;
 pub mod failure;
 pub mod negotiate;
 pub mod prefer;
+pub mod protected_resource;
 pub mod protocol;
 pub mod refusal;
 pub mod sse;

@@ -48,12 +48,47 @@ pub fn accepted<'a>(fields: impl Iterator<Item = &'a [u8]>, offers: &[&str]) -> 
     offered.min_by_key(|(index, (found, _))| found.rank(*index)).map(|(index, _)| index)
 }
 
+/// How much `offer` is wanted, in thousandths: 0 when it is excluded or nothing is said of it, full without `Accept`.
+pub fn quality(headers: &HeaderMap, offer: &str) -> u16 {
+    match headers.contains_key(ACCEPT) {
+        true => found(headers, offer).quality,
+        false => QUALITY_FULL,
+    }
+}
+
+/// The same when `offer` is named, and not only meant by a wildcard; else 0.
+pub fn named_quality(headers: &HeaderMap, offer: &str) -> u16 {
+    let found = found(headers, offer);
+    if found.specificity == SPECIFICITY_FULL { found.quality } else { 0 }
+}
+
+/// The range that decides about one offer.
+fn found(headers: &HeaderMap, offer: &str) -> Match {
+    let fields = headers.get_all(ACCEPT).iter().map(|field| field.as_bytes());
+    let ranges = fields.flat_map(|field| Items::of(field, b',')).filter(|item| !item.is_empty()).take(RANGES_MAX);
+    let matches = ranges.enumerate().filter_map(|(order, item)| {
+        let range = Range::read(item)?;
+        Some(Match { specificity: range.matches(offer)?, quality: range.quality, order })
+    });
+    matches.fold(Match::NONE, |best, next| if next.decides_over(&best) { next } else { best })
+}
+
 /// The language that is asked for most, if any is: `*` and malformed tags are passed over.
 pub fn language(headers: &HeaderMap) -> Option<Language> {
     let fields = headers.get_all(ACCEPT_LANGUAGE).iter().map(|field| field.as_bytes());
     let ranges = fields.flat_map(|field| Items::of(field, b',')).take(RANGES_MAX).filter_map(tag);
     let wanted = ranges.filter(|(_, quality)| *quality > 0);
     wanted.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(language, _)| language)
+}
+
+/// All languages that are asked for, the most wanted first; at most as many as ranges are read. Of those that are
+/// wanted alike, the one that stands first comes first.
+pub fn languages(headers: &HeaderMap) -> Vec<Language> {
+    let fields = headers.get_all(ACCEPT_LANGUAGE).iter().map(|field| field.as_bytes());
+    let ranges = fields.flat_map(|field| Items::of(field, b',')).take(RANGES_MAX).filter_map(tag);
+    let mut wanted: Vec<(Language, u16)> = ranges.filter(|(_, quality)| *quality > 0).collect();
+    wanted.sort_by_key(|(_, quality)| std::cmp::Reverse(*quality));
+    wanted.into_iter().map(|(language, _)| language).collect()
 }
 
 fn tag(item: &[u8]) -> Option<(Language, u16)> {
@@ -86,6 +121,8 @@ impl Match {
 }
 
 const QUALITY_FULL: u16 = 1_000;
+/// Of a range that names type and subtype.
+const SPECIFICITY_FULL: u8 = 6;
 
 /// One media range.
 struct Range<'a> {
@@ -216,6 +253,30 @@ mod tests {
     }
 
     #[test]
+    fn one_type_is_wanted_as_much_as_its_most_specific_range_says() {
+        for (accept, wanted, named) in [
+            ("text/html;q=0.5, */*;q=0.1", 500, 500),
+            ("text/*;q=0.3, */*", 300, 0),
+            ("*/*", 1_000, 0),
+            ("*/*, text/html;q=0", 0, 0),
+            ("application/json", 0, 0),
+            ("TEXT/HTML", 1_000, 1_000),
+            ("", 0, 0),
+        ] {
+            let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static(accept))]);
+            assert_eq!(
+                (quality(&headers, "text/html"), named_quality(&headers, "text/html")),
+                (wanted, named),
+                "{accept}"
+            );
+        }
+        assert_eq!(
+            (quality(&HeaderMap::new(), "text/html"), named_quality(&HeaderMap::new(), "text/html")),
+            (1_000, 0)
+        );
+    }
+
+    #[test]
     fn several_fields_are_one_list() {
         let mut headers = HeaderMap::new();
         headers.append(ACCEPT, HeaderValue::from_static("text/html;q=0.1"));
@@ -248,6 +309,15 @@ mod tests {
             headers.insert(ACCEPT_LANGUAGE, HeaderValue::from_static(header));
             assert_eq!(language(&headers).as_ref().map(Language::as_str), expected, "{header:?}");
         }
+    }
+
+    #[test]
+    fn languages_come_in_the_order_in_which_they_are_wanted() {
+        let mut headers = HeaderMap::new();
+        headers.append(ACCEPT_LANGUAGE, HeaderValue::from_static("en;q=0.5, fr, *;q=0.1, ko;q=0"));
+        headers.append(ACCEPT_LANGUAGE, HeaderValue::from_static("de-at, it;q=0.5"));
+        let tags: Vec<String> = languages(&headers).iter().map(ToString::to_string).collect();
+        assert_eq!(tags, ["fr", "de-AT", "en", "it"]);
     }
 
     proptest! {

@@ -17,6 +17,7 @@ use forecourt_settings::{MovedKey, Problems, Section};
 use futures::future::BoxFuture;
 
 use crate::failure::HostFailure;
+use crate::protected_resource::ResourceOfPath;
 use crate::tool::Tool;
 
 /// A protocol, as the registry knows it before anything is read: what it is called, what its section may
@@ -86,6 +87,12 @@ pub trait Wire: Send + Sync {
     /// As [`Wire::surfaces`].
     fn stdio(&self, _mount: &Mount) -> Result<Option<BoxFuture<'static, ()>>, Problems> {
         Ok(None)
+    }
+
+    /// How it tells which of its resources a request is for, so that clients learn where to get tokens for it. `None`
+    /// when it is not spoken on the shared HTTP listeners. RFC 9728.
+    fn protected_resource(&self) -> Option<ResourceOfPath> {
+        None
     }
 
     /// How it writes the post that tells of a settled task, if it has webhooks.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use axum::Router;
 use forecourt_contract::{Dispatcher, HostApi, HostServices};
+use forecourt_core::policy::PaymentScheme;
 use forecourt_core::{Agent, AgentCard, Clock, Domain, Error, Message, Policy, Reply, Rule};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_host::{Directory, Host, HostBuilder, HostedAgent, LimitSettings, Rate, Run, Site};
@@ -17,7 +18,7 @@ use forecourt_identity::{BearerConfig, HostKeys, IdentityConfig, KeyConfig, Sign
 use forecourt_settings::{Problems, Section};
 use forecourt_store::Memory;
 use forecourt_surface::tool::Tool;
-use forecourt_surface::{Mount, Protocol, Surface, Wire};
+use forecourt_surface::{Mount, Protocol, Surface, Wire, protected_resource};
 use forecourt_testkit::{CountedEntropy, HandClock};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -48,6 +49,8 @@ pub struct Blueprint {
     pub identities: AgentIdentitySettings,
     /// What other protocols offer.
     pub tools: Vec<Tool>,
+    /// Ways to pay that it can check and settle.
+    pub schemes: Vec<Arc<dyn PaymentScheme>>,
     /// The protocol's own section, as TOML.
     pub section: String,
     /// Where it is.
@@ -64,6 +67,7 @@ impl Default for Blueprint {
             contract: Arc::default(),
             identities: AgentIdentitySettings::default(),
             tools: Vec::new(),
+            schemes: Vec::new(),
             section: String::new(),
             origin: ORIGIN.to_owned(),
         }
@@ -145,6 +149,7 @@ impl Blueprint {
         let mut builder = HostBuilder::new(site, directory, Arc::new(Memory::new()), egress.clone())
             .with_ambient(clock.clone(), entropy.clone());
         builder.limits = self.limits;
+        builder.schemes = self.schemes;
         builder.contract = self.contract;
         let envelope = wire.as_ref().and_then(|wire| wire.envelope());
         builder.envelopes = protocol.map(|protocol| protocol.name.to_owned()).zip(envelope).into_iter().collect();
@@ -216,12 +221,18 @@ impl MountedHost {
 
     /// The paths of a protocol, or what is wrong with its section.
     pub fn router(&self, protocol: &Protocol) -> Result<Router, Problems> {
-        let surfaces = self.open(protocol)?.surfaces(&self.mount)?;
-        let merge = |router: Router, surface| match surface {
-            Surface::Http(routes) => router.merge(routes.router),
-            Surface::Stream { .. } | Surface::OwnHttp { .. } => router,
+        let wire = self.open(protocol)?;
+        let resource = wire.protected_resource();
+        let merge = |router: Router, surface| match (surface, resource) {
+            (Surface::Http(routes), Some(resource)) => {
+                router.merge(protected_resource::leading(routes, &self.mount, resource).router)
+            }
+            (Surface::Http(routes), None) => router.merge(routes.router),
+            (Surface::Stream { .. } | Surface::OwnHttp { .. }, _) => router,
         };
-        Ok(surfaces.into_iter().fold(Router::new(), merge))
+        let router = wire.surfaces(&self.mount)?.into_iter().fold(Router::new(), merge);
+        let metadata = protected_resource::routes(&self.mount, resource.into_iter().collect());
+        Ok(router.merge(metadata.router))
     }
 
     /// The value of `Authorization` that proves to this host who `name` is, for an hour.

@@ -37,7 +37,14 @@ pub(super) fn answer(front: Arc<FrontedAgent>, message: Message) -> EventStream 
                 return;
             }
         };
-        let mut turn = Turn::new(&front, &found, &message);
+        let peer = match front.peer_for(&found, message.sender.token.as_ref()).await {
+            Ok(peer) => peer,
+            Err(ending) => {
+                yield Event::Ending(ending);
+                return;
+            }
+        };
+        let mut turn = Turn::new(&front, &found, peer, &message);
         let mut items = turn.begin(&message, chain);
         while let Some(arrived) = items.next().await {
             let arrived = match arrived {
@@ -102,9 +109,8 @@ struct Turn<'a> {
 }
 
 impl<'a> Turn<'a> {
-    fn new(front: &Arc<FrontedAgent>, found: &'a Arc<DiscoveredAgent>, message: &Message) -> Self {
+    fn new(front: &Arc<FrontedAgent>, found: &'a Arc<DiscoveredAgent>, peer: Peer, message: &Message) -> Self {
         let remote = front.threads.of(message.thread.as_ref());
-        let peer = front.peer(found);
         let now = front.clock.now();
         let is_demoted = |context: &String| front.demotions.is_demoted(context, found.read_at, now);
         let believes = !remote.context.as_ref().is_some_and(is_demoted);

@@ -1,8 +1,11 @@
 //! The keys of an `a2a` backend.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_agents::Context;
+use forecourt_agents::on_behalf_of::{self, OnBehalfOfSettings, TokenExchange};
 use forecourt_agents::settings::{count, fields, seconds, upstream_url};
 use forecourt_settings::{Problems, Section};
 use http::HeaderMap;
@@ -26,6 +29,9 @@ pub(super) struct RemoteAgentSettings {
     /// Fields to send with each request, such as `{ Authorization = "Bearer ${TOKEN}" }`. At most 32.
     #[serde(default)]
     headers: BTreeMap<String, String>,
+    /// Asks the remote agent in the name of the caller, with a token of the caller's for it. Its card is read
+    /// without one.
+    on_behalf_of: Option<OnBehalfOfSettings>,
     /// Further origins that the card's interfaces may be on, such as `["https://api.example.com"]`. A
     /// card that leads elsewhere is not followed, as your `headers` would go there. At most 16.
     #[serde(default)]
@@ -81,10 +87,11 @@ pub(super) struct CheckedSettings {
     pub(super) card_refresh: Duration,
     pub(super) send_history: bool,
     pub(super) patience: ClientTimeouts,
+    pub(super) exchange: Option<Arc<TokenExchange>>,
 }
 
 /// Reads and checks the section.
-pub(super) fn read(section: &Section) -> Result<CheckedSettings, Problems> {
+pub(super) fn read(section: &Section, context: &Context) -> Result<CheckedSettings, Problems> {
     let settings: RemoteAgentSettings = section.read()?;
     let mut problems = Problems::new();
     upstream_url(section, "url", &settings.url, &mut problems);
@@ -100,6 +107,7 @@ pub(super) fn read(section: &Section) -> Result<CheckedSettings, Problems> {
     }
     let origins = origins(section, &settings.origins, &mut problems);
     let headers = fields(section, &settings.headers, &mut problems);
+    let exchange = on_behalf_of::read(settings.on_behalf_of, section, &headers, context, &mut problems);
     let Ok(url) = Url::parse(&settings.url) else { return Err(problems) };
     problems.into_result(CheckedSettings {
         url,
@@ -109,6 +117,7 @@ pub(super) fn read(section: &Section) -> Result<CheckedSettings, Problems> {
         card_refresh: Duration::from_secs(settings.card_refresh_seconds),
         send_history: settings.send_history,
         patience,
+        exchange,
     })
 }
 

@@ -1,6 +1,7 @@
 //! The keys of an `http` backend.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use forecourt_settings::{Problems, Section};
 use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING};
@@ -8,7 +9,9 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::backend::Context;
 use crate::limits::{HEADERS_MAX, RETRIES_MAX};
+use crate::on_behalf_of::{self, OnBehalfOfSettings, TokenExchange};
 use crate::settings::{count, seconds, upstream_url};
 use crate::upstream::CallTimeouts;
 
@@ -24,6 +27,8 @@ pub(super) struct HttpSettings {
     /// Fields to send with each request, such as `{ Authorization = "Bearer ${TOKEN}" }`. At most 32.
     #[serde(default)]
     headers: BTreeMap<String, String>,
+    /// Asks the service in the name of the caller, with a token of the caller's for it.
+    pub(super) on_behalf_of: Option<OnBehalfOfSettings>,
     /// A secret that signs each body: `X-Hub-Signature-256` is then its HMAC-SHA-256.
     pub(super) secret: Option<String>,
     /// Seconds until the answer begins.
@@ -60,9 +65,17 @@ fn retries() -> usize {
 /// Fields that are the client's to set.
 const FRAMING: [HeaderName; 5] = [HOST, CONTENT_LENGTH, CONTENT_TYPE, CONNECTION, TRANSFER_ENCODING];
 
+/// The section, checked.
+pub(super) struct CheckedSettings {
+    pub(super) settings: HttpSettings,
+    pub(super) headers: HeaderMap,
+    pub(super) timeouts: CallTimeouts,
+    pub(super) exchange: Option<Arc<TokenExchange>>,
+}
+
 /// Reads and checks the section.
-pub(super) fn read(section: &Section) -> Result<(HttpSettings, HeaderMap, CallTimeouts), Problems> {
-    let settings: HttpSettings = section.read()?;
+pub(super) fn read(section: &Section, context: &Context) -> Result<CheckedSettings, Problems> {
+    let mut settings: HttpSettings = section.read()?;
     let mut problems = Problems::new();
     upstream_url(section, "url", &settings.url, &mut problems);
     count(section, "retries", settings.retries, 0, RETRIES_MAX, &mut problems);
@@ -75,7 +88,8 @@ pub(super) fn read(section: &Section) -> Result<(HttpSettings, HeaderMap, CallTi
         total: seconds(section, "total_seconds", settings.total_seconds, &mut problems),
     };
     let headers = fields(section, &settings.headers, &mut problems);
-    problems.into_result((settings, headers, timeouts))
+    let exchange = on_behalf_of::read(settings.on_behalf_of.take(), section, &headers, context, &mut problems);
+    problems.into_result(CheckedSettings { settings, headers, timeouts, exchange })
 }
 
 /// Fields that the settings add to each request, from the key `headers`, checked. Their values are

@@ -6,6 +6,7 @@ use forecourt_contract::call::Identity;
 use forecourt_contract::{Caller, ScopeSet};
 use forecourt_core::{AgentId, Authority, Error, Sender};
 use forecourt_identity::agents::AgentIdentity;
+use forecourt_identity::api_keys;
 use forecourt_identity::certificate::CertificateClaim;
 
 use super::target::RequestTarget;
@@ -46,7 +47,7 @@ impl Callers<'_> {
         let token = self.service.bearer(fields.authorization, self.connection).await;
         let (mut sender, mut doubt) = match token {
             Ok(sender) => (sender, None),
-            Err(doubt) => (self.connection.stranger(), Some(doubt.into())),
+            Err(doubt) => (self.connection.stranger(), Some(doubt)),
         };
         let Some(name) = fields.agent_id else {
             // Who shows what does not hold wants to be somebody, and is nobody that is known.
@@ -71,7 +72,9 @@ impl Callers<'_> {
         let caller = self.caller(name, known.as_deref()).await?;
         if let Some(agent) = &known {
             let declared = self.connection.within(&agent.declared);
-            let is_of_token = is_proven && sender.showed_token();
+            // A key is the operator's word on what its bearer may do, whichever agent that is.
+            let has_key = sender.identities.iter().any(|evidence| evidence.method == api_keys::METHOD);
+            let is_of_token = has_key || (is_proven && sender.showed_token());
             if !sender.verified {
                 sender = self.service.sender(agent, is_proven, &declared, self.connection);
             }

@@ -5,11 +5,13 @@ use forecourt_core::identity::{Audience, Proof};
 use forecourt_core::{Error, IdentityEvidence, LifecycleState, Sender};
 use forecourt_identity::agents::AgentIdentity;
 use forecourt_identity::{PresentedCredentials, RequestProof};
+use forecourt_surface::credentials;
 use http::{HeaderMap, HeaderValue, header};
 use serde_json::Map;
 
 use super::{ConnectionInfo, Service};
 use crate::problem::IdentityError;
+use crate::reply::Problem;
 
 /// The canonical URI of an agent. Base 1, form 1.
 pub(crate) fn uri(agent: &AgentIdentity) -> String {
@@ -67,23 +69,28 @@ impl Service {
     /// Who a bearer token says its sender is; nobody in particular without one.
     ///
     /// # Errors
-    /// The token does not hold.
+    /// The token does not hold, or not now.
     pub(crate) async fn bearer(
         &self,
         authorization: Option<&str>,
         connection: &ConnectionInfo,
-    ) -> Result<Sender, IdentityError> {
+    ) -> Result<Sender, Problem> {
         let stranger = connection.stranger();
         let Some(value) = authorization.filter(|_| self.settings.policies.oauth.enabled) else { return Ok(stranger) };
         // On the heap, since most requests bring none.
         let (proven, presented) = Box::pin(self.proven(value)).await;
+        if let Some(part) = credentials::refused_for_now(&presented) {
+            return Err(part.into());
+        }
         match presented {
             PresentedCredentials::Nothing => Ok(stranger),
             PresentedCredentials::Valid => Ok(Sender { peer: stranger.peer, ..proven }),
             PresentedCredentials::Invalid(fault) | PresentedCredentials::InvalidSignature(fault) => {
                 tracing::info!(%fault, "a token did not hold");
-                Err(IdentityError::Token)
+                Err(IdentityError::Token.into())
             }
+            // Said above.
+            PresentedCredentials::Limited { .. } => Err(IdentityError::Token.into()),
         }
     }
 

@@ -3,6 +3,7 @@
 mod answer;
 mod form;
 mod items;
+mod pay;
 mod question;
 mod remote;
 mod spoken;
@@ -15,13 +16,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::Domain;
-use forecourt_egress::{Deadlines, Egress, EgressConfig, EgressError, Purpose, UpstreamRequest};
+use forecourt_egress::{Deadlines, Egress, EgressConfig, EgressError, Purpose, UpstreamRequest, UpstreamResponse};
 use forecourt_host::SystemEntropy;
 use http::header::{ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue};
 use url::{Host, Position, Url};
 
 use self::form::Form;
+use self::pay::Payer;
 use super::named::Named;
 use super::printable::line;
 use super::way::{self, Way};
@@ -59,6 +61,7 @@ pub(crate) async fn run(ask: Ask) -> Outcome {
         REST if ask.task.is_some() => {
             Err(Failure::usage(format!("`--task` goes with `--via {A2A}`, `--via {NLWEB}` and `--via {MCP}`")))
         }
+        other if ask.pay && other != REST => Err(Failure::usage(format!("`--pay` goes with `--via {REST}`"))),
         REST => rest(ask).await,
         A2A => remote::run(ask).await,
         NLWEB => items::run(ask).await,
@@ -76,16 +79,24 @@ async fn rest(mut ask: Ask) -> Outcome {
     let mut request = request(&ask)?;
     let line = connect(&ask).await?;
     check_token(&ask, &line.endpoint)?;
+    let payer = if ask.pay { Some(Payer::new(&ask, &line)?) } else { None };
     loop {
-        let bounds = line.purpose.deadlines(line.egress.config());
-        let bounds = Deadlines { first_byte: PATIENCE, total: PATIENCE, ..bounds };
-        let outgoing = UpstreamRequest { url: line.endpoint.as_str().into(), ..request }.within(bounds);
-        let incoming = line.egress.send(line.purpose, outgoing).await.map_err(|error| unreachable(&line, &error))?;
+        let incoming = match &payer {
+            Some(payer) => payer.send(&line, request).await?,
+            None => send(&line, request).await.map_err(|error| unreachable(&line, &error))?,
+        };
         let answered = answer::print(incoming, &line, ask.json).await?;
         let Some(next) = question::answered(ask, answered).await? else { return Ok(()) };
         ask = next;
         request = self::request(&ask)?;
     }
+}
+
+async fn send(line: &Line, request: UpstreamRequest) -> Result<UpstreamResponse, EgressError> {
+    let bounds = line.purpose.deadlines(line.egress.config());
+    let bounds = Deadlines { first_byte: PATIENCE, total: PATIENCE, ..bounds };
+    let outgoing = UpstreamRequest { url: line.endpoint.as_str().into(), ..request }.within(bounds);
+    line.egress.send(line.purpose, outgoing).await
 }
 
 /// The question, to nobody yet.

@@ -1,7 +1,7 @@
 //! `forecourt audit`: who was refused, and what came of it.
 
+use crate::commands::printable::printable;
 use forecourt::storage;
-use forecourt_client::printable;
 use forecourt_core::{Clock, SystemClock, Timestamp};
 use forecourt_host::{AuditReader, AuditRecord};
 use jiff::{Span, tz::TimeZone};

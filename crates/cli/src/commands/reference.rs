@@ -9,6 +9,7 @@ use forecourt_host::LimitSettings;
 use forecourt_host::rules::HostRuleSettings;
 use forecourt_identity::IdentityConfig;
 use forecourt_identity::agents::AgentIdentitySettings;
+use forecourt_payments::PaymentsSettings;
 use forecourt_server::HttpLimits;
 use forecourt_settings::{Documented, Reference, document};
 use schemars::schema_for;
@@ -58,6 +59,7 @@ pub(crate) fn reference() -> Reference {
             "Rules before several agents, which are asked before an agent's own.",
             || schema_for!(HostRuleSettings),
         ),
+        documented("forecourt.toml [payments]", "How agents are paid with x402.", || schema_for!(PaymentsSettings)),
         documented("forecourt.toml [geo]", "Where network addresses are.", || schema_for!(GeoSettings)),
         documented("forecourt.toml [log]", "What is written to standard error.", || schema_for!(Log)),
     ];

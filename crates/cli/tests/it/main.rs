@@ -5,12 +5,16 @@
 //! | `rest` | the examples of Mentionable REST 9, and every status that it names |
 //! | `tasks` | background tasks: polling, callbacks, webhooks, artifacts, kill -9, draining |
 //! | `identity` | who is believed to be who |
+//! | `api_keys` | keys of programs, over every protocol
 //! | `discovery` | from an address to an answer, by hand and with `ask` and `discover` |
 //! | `starters` | `init --with`: each starter is served and asked |
+//! | `on_behalf_of` | services that are asked in the name of the caller
 //! | `operate` | check, init, limits, metrics, content that changes |
 //! | `data` | the data folder, and what `serve` refuses of it |
 //! | `export` | the documents of a deployment, as files |
+//! | `evidence_carriers` | what proves who is speaking reaches nobody but the verifier
 //! | `faults` | agents that break |
+//! | `protected_resources` | where clients learn who gives out tokens
 //! | `programs` | programs that work for a deployment end with it |
 //! | `five_wires` | one question over every wire |
 //! | `standing` | agents that are suspended and retired, over every protocol |
@@ -18,6 +22,7 @@
 //! | `agtp` | `agtp` and `manifest check` over TLS |
 //! | `endpoints` | endpoints from their files to callers, over every protocol |
 //! | `genesis` | `forecourt genesis`, and who the agents of a deployment are |
+//! | `rules` | rules before agents, each kind over REST |
 //! | `siblings` | an agent that asks the agents beside it |
 //! | `sharpened` | a search with a real language model |
 //! | `remote` | `ask --via a2a`, and agents that front others |
@@ -37,13 +42,16 @@
 //! | `sdk` | the client libraries of A2A and MCP in other languages |
 
 mod agtp;
+mod api_keys;
 mod browser;
 mod conformance;
 mod crash;
 mod data;
+mod decisions;
 mod delegated;
 mod discovery;
 mod endpoints;
+mod evidence_carriers;
 mod export;
 mod faults;
 mod five_wires;
@@ -52,16 +60,20 @@ mod identity;
 mod items;
 mod logs;
 mod manual;
+mod on_behalf_of;
 mod operate;
 mod pages;
+mod payment;
 mod pipe;
 mod plain_origin;
 mod programs;
+mod protected_resources;
 mod push;
 mod queue;
 mod receiver;
 mod remote;
 mod rest;
+mod rules;
 mod sdk;
 mod search_page;
 mod sharpened;

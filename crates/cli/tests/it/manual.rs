@@ -42,6 +42,7 @@ pages! {
     nlweb => "docs/manual/nlweb.md",
     openapi => "docs/manual/openapi.md",
     operating => "docs/manual/operating.md",
+    payment => "docs/manual/payment.md",
     policy => "docs/manual/policy.md",
     talking => "docs/manual/talking.md",
     tasks => "docs/manual/tasks.md",

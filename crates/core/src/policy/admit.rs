@@ -41,6 +41,11 @@ impl GateNotes {
         Self { counted: 0, continues }
     }
 
+    /// Notes that its conversation turned out to be a known one, or not. For the host.
+    pub fn set_continues(&mut self, continues: bool) {
+        self.continues = continues;
+    }
+
     /// Whether the conversation of the message was kept before it came: then its name can't be one that was made up
     /// for this very message.
     pub fn continues(&self) -> bool {

@@ -168,6 +168,9 @@ impl PolicyPart {
     pub(super) fn check_shape(&self) -> Result<(), PolicyFault> {
         match &self.kind {
             RefusalKind::ConsentRequired { state, .. } if state.is_empty() => Err(PolicyFault::Missing("state")),
+            RefusalKind::ConsentRequired { return_to, .. } if return_to.is_empty() => {
+                Err(PolicyFault::Missing("return_to"))
+            }
             RefusalKind::Unauthorized { auth_challenges } => check_challenges(auth_challenges, self.code.as_deref()),
             RefusalKind::PaymentRequired { accepted_payments } if accepted_payments.is_empty() => {
                 Err(PolicyFault::Wrong("accepted_payments", "one or more ways to pay"))

@@ -38,6 +38,7 @@ fn proven() -> Sender {
         authority: Authority::default().within(&ScopeSet::parse_list("documents:query").unwrap()),
         agent: None,
         claimed_address: Some("@ann@claimed.example".into()),
+        token: None,
         peer: Some([127, 0, 0, 1].into()),
     }
 }

@@ -1,6 +1,9 @@
 //! Refusals, read, checked and written. PolicyPart 3.
 
-use forecourt_core::policy::{AcceptedPayment, AuthChallenge, PolicyFault, RefusalKind, find_policy_part};
+use forecourt_core::policy::{
+    AcceptedPayment, AuthChallenge, PolicyFault, RefusalKind, canonical_stringify, find_policy_part,
+    sanitize_policy_data, validate_auth_challenge, validate_url_origin,
+};
 use forecourt_core::{Language, Part, PolicyPart, TaskState};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -159,6 +162,51 @@ fn s5_2_the_refusal_among_parts_is_found() {
     assert_eq!(find_policy_part(&parts[..1]), None);
 }
 
+#[test]
+fn s3_6_each_row_of_the_table() {
+    let read = |part: Value| read(&part);
+    // `unauthorized` with no challenges, `payment_required` with no ways to pay, `consent_required` without both of
+    // its fields: malformed, missing or empty.
+    for part in [
+        json!({"kind": "unauthorized", "message": "m"}),
+        json!({"kind": "unauthorized", "message": "m", "auth_challenges": []}),
+        json!({"kind": "unauthorized", "message": "m", "auth_challenges": {}}),
+        json!({"kind": "payment_required", "message": "m"}),
+        json!({"kind": "payment_required", "message": "m", "accepted_payments": []}),
+        json!({"kind": "consent_required", "message": "m", "state": "s"}),
+        json!({"kind": "consent_required", "message": "m", "return_to": "https://agent.example/"}),
+        json!({"kind": "consent_required", "message": "m", "state": "", "return_to": "https://agent.example/"}),
+        json!({"kind": "consent_required", "message": "m", "state": "s", "return_to": ""}),
+        // A URL on another host.
+        json!({"kind": "forbidden", "message": "m", "url": "https://www.agent.example/"}),
+    ] {
+        assert!(read(part.clone()).is_err(), "{part}");
+    }
+    // `too_many_requests` without a time is valid.
+    assert!(read(json!({"kind": "too_many_requests", "message": "m"})).is_ok());
+    // Poisoned keys are taken out and unprefixed ones passed over; neither is a fault.
+    let data = json!({"a.b": {"constructor": 1, "kept": [{"__proto__": 2}]}, "plain": 3, "prototype": 4});
+    let part = read(json!({"kind": "forbidden", "message": "m", "data": data})).unwrap();
+    assert_eq!(json!(part.data), json!({"a.b": {"kept": [{}]}}));
+    // An unknown kind is kept as it came, its bytes by RFC 8785 too, and is never success.
+    let unknown = json!({"kind": "quota_spent", "message": "m", "zeta": [1.5, null], "alpha": {"b": 1, "a": 2}});
+    let kept = read(unknown.clone()).unwrap();
+    assert_eq!(canonical_stringify(&kept), canonical_stringify(&unknown));
+    assert_eq!(kept.task_state(), TaskState::Failed);
+}
+
+#[test]
+fn s5_2_the_helpers_go_by_the_names_that_they_have_there() {
+    assert_eq!(canonical_stringify(&json!({"b": 1.0, "a": "é"})).unwrap(), "{\"a\":\"é\",\"b\":1}");
+    assert!(canonical_stringify(&json!(9_007_199_254_740_993_u64)).is_err());
+    assert!(validate_auth_challenge(&AuthChallenge::new("Bearer").with("realm", "a b")));
+    assert!(!validate_auth_challenge(&AuthChallenge::new("Bearer").with("realm", "a\r\nX: y")));
+    let Value::Object(data) = json!({"x.y": {"__proto__": {"z": 1}, "kept": 1}, "constructor": 2}) else { panic!() };
+    assert_eq!(json!(sanitize_policy_data(data)), json!({"x.y": {"kept": 1}}));
+    assert!(validate_url_origin("https://AGENT.example.:443/consent", HOST));
+    assert!(!validate_url_origin("https://agent.example@evil.example/", HOST));
+}
+
 fn kinds() -> impl Strategy<Value = String> {
     prop_oneof![prop::sample::select(RefusalKind::NAMES.to_vec()).prop_map(str::to_owned), "[a-z_]{1,12}"]
 }
@@ -173,5 +221,38 @@ proptest! {
         if let Ok(part) = PolicyPart::from_json(fields) {
             prop_assert_eq!(PolicyPart::from_json(part.to_json()), Ok(part));
         }
+    }
+
+    #[test]
+    fn whatever_is_read_has_no_key_that_reaches_into_prototypes(kind in kinds(), more in values(), poison in prop::sample::select(vec!["__proto__", "constructor", "prototype"])) {
+        let hidden = json!({poison: more.clone(), "kept": [{poison: more.clone()}]});
+        let fields = json!({
+            "kind": kind, "message": "m", "data": {"x.y": hidden}, "later": hidden, "state": "s",
+            "return_to": "https://agent.example/", "auth_challenges": [{"scheme": "Bearer"}],
+            "accepted_payments": [{"scheme": "x402.exact", "payload": hidden}],
+        });
+        let Value::Object(fields) = fields else { return Ok(()) };
+        if let Ok(part) = PolicyPart::from_json(fields) {
+            prop_assert!(!holds(&json!(part), poison), "{:?}", part);
+        }
+    }
+
+    #[test]
+    fn no_url_but_those_of_the_host_is_ever_valid(url in any::<String>(), other in "[a-z.@:/]{1,16}") {
+        for url in [url, format!("https://{other}"), format!("https://{other}agent.example/")] {
+            let mut part = PolicyPart::new(RefusalKind::Forbidden, "m");
+            part.url = Some(url.clone());
+            let on_host = url::Url::parse(&url).is_ok_and(|url| url.host_str() == Some(HOST) && url.scheme() == "https");
+            prop_assert!(part.validate(HOST).is_err() || on_host, "{}", url);
+        }
+    }
+}
+
+/// Whether a key occurs at any depth.
+fn holds(value: &Value, key: &str) -> bool {
+    match value {
+        Value::Object(fields) => fields.contains_key(key) || fields.values().any(|value| holds(value, key)),
+        Value::Array(items) => items.iter().any(|item| holds(item, key)),
+        _ => false,
     }
 }

@@ -11,6 +11,7 @@ use forecourt_server::AdminToken;
 use forecourt_settings::{Environment, MovedKey, Problem, Problems, Section, files};
 
 use super::{AGENTS_MAX, AgentDefinition, Backing, DATA, Deployment, FILE};
+use crate::payments::read_payments;
 use crate::registry::PROTOCOLS;
 use crate::rules::{read_countries, read_host_rules};
 use crate::settings::{AdminSettings, AgentSettings, ListenOverrides, StoreSettings, Tls, TopSettings};
@@ -53,6 +54,7 @@ pub(super) fn read_top(
     let endpoints = root.take_or_empty(policy::SECTION);
     let host_rules = problems.absorb(read_host_rules(&mut root));
     let countries = problems.absorb(read_countries(&root.take_or_empty("geo")));
+    let payments = problems.absorb(read_payments(&root.take_or_empty("payments")));
     let wires = problems.absorb(Wires::open(&mut root, |name| overrides.named(name)));
     let deployment = problems.absorb(root.read::<TopSettings>());
     if let Some(problem) = deployment.as_ref().and_then(|d| bad_url(&root, d)) {
@@ -74,6 +76,7 @@ pub(super) fn read_top(
             identity: identity?,
             http: http?,
             functions: functions?,
+            payments: payments?,
             host_rules: host_rules?,
             countries: countries?,
             wires: wires?,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::limits::CONSENT_TEXT_BYTES_MAX;
 use super::span::Span;
-use super::{BuiltRule, RuleContext, RuleProblem, RuleWords, requirement_unless_wrong, rule};
+use super::{BuiltRule, RuleProblem, RuleWords, requirement_unless_wrong, rule};
 
 /// What is agreed to. Another text or version is another consent, and is asked for anew.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,9 +25,9 @@ pub struct ConsentRule {
 }
 
 impl ConsentRule {
-    pub(super) fn build(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
+    pub(super) fn build(&self, words: &RuleWords) -> Result<BuiltRule, RuleProblem> {
         let requirement = self.requirement(words)?;
-        requirement_unless_wrong(&requirement, words, context)?;
+        requirement_unless_wrong(&requirement, words)?;
         Ok(rule(move |_, _| Err(Objection::from(requirement.clone()))))
     }
 

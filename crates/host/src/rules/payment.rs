@@ -56,8 +56,7 @@ struct OfferSettings {
 }
 
 impl PaymentRule {
-    /// The rule, and before it the one that asks for consent to deductions.
-    pub(super) fn build(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<Vec<BuiltRule>, RuleProblem> {
+    pub(super) fn build(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
         let name = words.name.clone().unwrap_or_else(|| "require_payment".to_owned());
         let covers = match self.per {
             PerSettings::Turn => PaidFor::Turn,
@@ -93,9 +92,8 @@ impl PaymentRule {
             message_translations: words.translations(),
             demand: Demand::Payment(PaymentTerms { accepted, price, covers, charge, credit }),
         };
-        requirement_unless_wrong(&payment, words, context)?;
-        let wanted = consent.into_iter().chain([payment]);
-        Ok(wanted.map(|wanted| rule(move |_, _| Err(Objection::from(wanted.clone())))).collect())
+        requirement_unless_wrong(&payment, words)?;
+        Ok(rule(move |_, _| Err(Objection::from(payment.clone()))))
     }
 
     fn accepted(&self, context: &RuleContext<'_>) -> Result<Vec<AcceptedPayment>, RuleProblem> {

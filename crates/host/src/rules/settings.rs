@@ -2,7 +2,9 @@
 
 use forecourt_core::Handle;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
 
 use super::callers::CallerRule;
 use super::consent::ConsentRule;
@@ -43,7 +45,7 @@ pub struct HostRuleSettings {
 }
 
 /// What a rule wants, by its kind.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum RuleKind {
     /// Nobody passes unless this host verified who it is.
@@ -64,6 +66,54 @@ pub enum RuleKind {
     Overload(OverloadRule),
     /// A law forbids it.
     Legal(LegalRule),
+}
+
+/// The kinds, as they are written.
+const KINDS: &[&str] = &[
+    "require_identity",
+    "require_consent",
+    "require_payment",
+    "allow",
+    "deny",
+    "limit",
+    "maintenance",
+    "overload",
+    "legal",
+];
+
+/// By hand, since the derived reader of a tagged choice does not know the key at which something is wrong.
+impl<'de> Deserialize<'de> for RuleKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut fields = Map::<String, Value>::deserialize(deserializer)?;
+        let kind = match fields.remove("kind") {
+            Some(Value::String(kind)) => kind,
+            Some(_) => return Err(D::Error::custom("`kind`: expected a string")),
+            None => return Err(D::Error::missing_field("kind")),
+        };
+        match kind.as_str() {
+            "require_identity" => read(fields).map(Self::RequireIdentity),
+            "require_consent" => read(fields).map(Self::RequireConsent),
+            "require_payment" => read(fields).map(Self::RequirePayment),
+            "allow" => read(fields).map(Self::Allow),
+            "deny" => read(fields).map(Self::Deny),
+            "limit" => read(fields).map(Self::Limit),
+            "maintenance" => read(fields).map(Self::Maintenance),
+            "overload" => read(fields).map(Self::Overload),
+            "legal" => read(fields).map(Self::Legal),
+            other => Err(format!("`kind`: there is no rule `{other}` (known: {})", KINDS.join(", "))),
+        }
+        .map_err(D::Error::custom)
+    }
+}
+
+/// Reads what a kind has. A problem begins with the key that it is at, but for keys that are missing or unknown,
+/// which name themselves.
+fn read<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, String> {
+    serde_path_to_error::deserialize(Value::Object(fields)).map_err(|error| {
+        let (path, inner) = (error.path().to_string(), error.inner().to_string());
+        let names_itself = ["unknown field", "missing field"].iter().any(|start| inner.starts_with(start));
+        if names_itself || path == "." { inner } else { format!("`{path}`: {inner}") }
+    })
 }
 
 impl RuleKind {

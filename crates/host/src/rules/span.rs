@@ -88,7 +88,8 @@ impl JsonSchema for Span {
 
 impl std::fmt::Display for Span {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (names, seconds) = UNITS[..5].iter().rev().find(|(_, seconds)| self.0 % seconds == 0).unwrap_or(&UNITS[0]);
+        let (names, seconds) =
+            UNITS[..5].iter().rev().find(|(_, seconds)| self.0.is_multiple_of(*seconds)).unwrap_or(&UNITS[0]);
         write!(f, "{}{}", self.0 / seconds, names[0])
     }
 }

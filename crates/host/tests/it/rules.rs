@@ -237,23 +237,18 @@ fn a_payment_is_required_with_its_offers_in_their_order() {
 }
 
 #[test]
-fn policy_f7_deductions_are_agreed_to_before_the_first_one() {
+fn policy_f7_deductions_have_the_caps_of_the_file() {
     let rule = json!({
         "kind": "require_payment", "price": "0.05 USD", "per": "credit", "offers": [{"coins": {"count": 2}}],
         "credit": {"per_turn": "0.05", "unit": "USDC", "decimals": 6},
         "auto_deduct": {"per_turn_max_usd": "0.05", "period_max_usd": "10.00", "period": "monthly"},
     });
-    let place = Place::default();
-    let required = place.required(json!([rule]), message("hi"));
-    let Demand::Consent(terms) = &required.demand else { panic!() };
+    let required = Place::default().required(json!([rule]), message("hi"));
+    assert_eq!(required.kind(), "payment_required");
+    let Demand::Consent(terms) = &required.deduction_consent().unwrap().demand else { panic!() };
     let scope =
         json!({"auto_deduct": true, "per_turn_max_usd": "0.05", "period_max_usd": "10.00", "period": "monthly"});
     assert_eq!(json!(terms.scope), scope);
-    let policy = Policy::new(place.rules(json!([rule])).unwrap());
-    let met = [*required];
-    let (_, second) = policy.admit(Arc::new(card("bot")), message("hi"), &met).now_or_never().unwrap().unwrap_err();
-    let Objection::Required(second) = second else { panic!() };
-    assert_eq!(second.kind(), "payment_required");
 }
 
 #[test]
@@ -275,12 +270,22 @@ fn a_payment_that_can_not_be_made_is_refused_at_load() {
     ] {
         assert_eq!(place.problem(list.clone()).key, Some(key), "{list}");
     }
-    for amount in ["", "0", "-1", "1e3", "1.", ".5", "1.2.3"] {
-        let caps = json!({"per_turn_max_usd": amount, "period_max_usd": "1", "period": "daily"});
-        let list =
-            json!([{"kind": "require_payment", "price": "1", "per": "credit", "offers": [offer], "auto_deduct": caps}]);
-        assert_eq!(place.problem(list).key, Some("auto_deduct"), "{amount}");
+    for amount in ["", "0", "-1", "1e3", "1.5", "000", &"9".repeat(39)] {
+        let rule = |per_turn: &str, cap: &str| {
+            json!([{
+                "kind": "require_payment", "price": "1", "per": "credit", "offers": [offer],
+                "credit": {"unit": "USDC", "per_turn": per_turn},
+                "auto_deduct": {"per_turn_max": cap, "period_max": "1", "period": "daily"},
+            }])
+        };
+        assert!(place.rules(rule("1", &"9".repeat(38))).is_ok());
+        assert_eq!(place.problem(rule(amount, "1")).key, Some("credit"), "{amount}");
+        assert_eq!(place.problem(rule("1", amount)).key, Some("auto_deduct"), "{amount}");
     }
+    assert_eq!(place.problem(rule("1", json!("credit"), json!([offer]))).key, Some("per"));
+    let caps = json!({"per_turn_max": "1", "period_max": "1", "period": "daily"});
+    let list = json!([{"kind": "require_payment", "price": "1", "offers": [offer], "auto_deduct": caps}]);
+    assert_eq!(place.problem(list).key, Some("auto_deduct"));
 }
 
 #[test]

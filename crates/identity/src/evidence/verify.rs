@@ -11,6 +11,8 @@ use crate::encoding::{from_any_base64, sha256, to_base64url};
 use crate::fault::ProofError;
 use crate::limits::{EVIDENCE_LIFETIME_MAX, SKEW};
 
+/// What of a proof that holds is kept: what it was, and not what proves it.
+const KEPT_OF_PROOFS: [&str; 5] = ["alg", "kid", "key_id", "verified_by", "canonicalization"];
 const MALFORMED: ProofError = ProofError::Malformed("evidence");
 
 /// An entry that holds.
@@ -42,7 +44,11 @@ pub(crate) async fn verify(
         "transport" | BEARER_TOKEN => return Err(ProofError::BadSignature),
         _ => return Err(MALFORMED),
     }
-    Ok(Entry { replay_key: replay_key(&evidence, entry)?, evidence, until })
+    let replay_key = replay_key(&evidence, entry)?;
+    // From here on it is known, and goes to agents and into the store: whoever reads it there could show it again.
+    let mut evidence = evidence;
+    evidence.proof.fields.retain(|name, _| KEPT_OF_PROOFS.contains(&name.as_str()));
+    Ok(Entry { replay_key, evidence, until })
 }
 
 /// The agent itself must be meant, in whatever spelling of its address.

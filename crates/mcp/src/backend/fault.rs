@@ -48,6 +48,9 @@ pub(super) enum CallError {
     /// It answered something that makes no sense.
     #[error("could not be read: {0}")]
     Unreadable(String),
+    /// Nothing was asked, and this is what the caller is told.
+    #[error("was not asked")]
+    Unasked(Ending),
     /// It answered the request with an error.
     #[error("answered with the error {}: {}", .0.code.0, .0.message)]
     Said(ErrorData),
@@ -64,6 +67,7 @@ impl CallError {
         tracing::warn!(%agent, "an MCP server {self}");
         let what = match self {
             Self::Declined { declined, .. } => return declined.ending(WHO, clock),
+            Self::Unasked(ending) => return ending.clone(),
             Self::Busy => return unavailable("This agent is busy. Please try again in a moment.", Some(1)),
             Self::Said(error) if error.code.0 == PAGES_FIRST => {
                 return pages(error).map_or_else(|| Ending::failed(format!("{WHO} failed.")), Ending::Question);

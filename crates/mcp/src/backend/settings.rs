@@ -1,13 +1,16 @@
 //! The keys of an `mcp` backend.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_agents::Context;
+use forecourt_agents::on_behalf_of::{self, OnBehalfOfSettings, TokenExchange};
 use forecourt_agents::settings::{fields, seconds, upstream_url};
 use forecourt_process::Program;
 use forecourt_settings::{Problems, Section};
-use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderValue};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -27,6 +30,9 @@ pub(super) struct RemoteServerSettings {
     /// Fields to send with each request, such as `{ Authorization = "Bearer ${TOKEN}" }`. At most 32.
     #[serde(default)]
     headers: BTreeMap<String, String>,
+    /// Asks the server in the name of the caller, with a token of the caller's for it. Each call then has a
+    /// connection of its own.
+    on_behalf_of: Option<OnBehalfOfSettings>,
     /// A program that speaks MCP on its standard input and output, and its arguments, such as
     /// `["npx", "-y", "some-server"]`. Either this or `url`. No shell is involved.
     #[serde(default)]
@@ -67,12 +73,25 @@ pub(super) struct Checked {
     pub(super) arguments: JsonObject,
     pub(super) questions: bool,
     pub(super) time_max: Duration,
+    pub(super) exchange: Option<Arc<TokenExchange>>,
 }
 
 /// Where the server is.
+#[derive(Clone)]
 pub(super) enum Target {
     Url { url: String, headers: HeaderMap },
     Program(Program),
+}
+
+impl Target {
+    /// The same, shown this token.
+    pub(super) fn authorized(&self, authorization: HeaderValue) -> Self {
+        let mut target = self.clone();
+        if let Self::Url { headers, .. } = &mut target {
+            headers.insert(AUTHORIZATION, authorization);
+        }
+        target
+    }
 }
 
 /// Reads and checks the section.
@@ -81,6 +100,11 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<Checked, Prob
     let mut problems = Problems::new();
     let time_max = seconds(section, "total_seconds", settings.total_seconds, &mut problems);
     let headers = fields(section, &settings.headers, &mut problems);
+    let exchange = on_behalf_of::read(settings.on_behalf_of, section, &headers, context, &mut problems);
+    if exchange.is_some() && settings.url.is_none() {
+        let message = "`on_behalf_of` needs `url`: a program is shown no token";
+        problems.push(section.problem(Some("on_behalf_of"), message));
+    }
     let target = match (settings.url, settings.command.split_first()) {
         (Some(url), None) => {
             upstream_url(section, "url", &url, &mut problems);
@@ -105,5 +129,6 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<Checked, Prob
     };
     let arguments = settings.arguments.unwrap_or_else(|| crate::content::object(default()));
     let Some(target) = target else { return Err(problems) };
-    problems.into_result(Checked { target, tool: settings.tool, arguments, questions: settings.questions, time_max })
+    let (tool, questions) = (settings.tool, settings.questions);
+    problems.into_result(Checked { target, tool, arguments, questions, time_max, exchange })
 }

@@ -137,7 +137,8 @@ async fn s6_metadata_is_below_the_well_known_path_and_at_its_root() {
     let place = Setup { issuer: true, ..one() }.start().await;
     let get = |path: &str| Request::get(path).header("host", "demo.localhost").body(Body::empty()).unwrap();
     for (path, resource) in [
-        ("/.well-known/oauth-protected-resource", "https://demo.localhost/mcp"),
+        ("/.well-known/oauth-protected-resource", "https://demo.localhost"),
+        ("/.well-known/oauth-protected-resource/", "https://demo.localhost"),
         ("/.well-known/oauth-protected-resource/mcp", "https://demo.localhost/mcp"),
         ("/.well-known/oauth-protected-resource/mcp/chef", "https://demo.localhost/mcp/chef"),
     ] {
@@ -145,7 +146,7 @@ async fn s6_metadata_is_below_the_well_known_path_and_at_its_root() {
         assert_eq!(answer.last()["resource"], resource, "{path}");
         assert_eq!(answer.last()["authorization_servers"], json!(["https://login.example"]));
     }
-    for path in ["/mcp/nobody", "/elsewhere"] {
+    for path in ["/mcp/nobody", "/elsewhere", "//", "/mcp/chef/x"] {
         let answer = place.send(get(&format!("/.well-known/oauth-protected-resource{path}"))).await;
         assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}");
     }

@@ -125,8 +125,19 @@ fn card_link(links: &[Link]) -> Result<(String, String), ResolveError> {
     let href = |rel: &str| links.iter().filter(|link| link.rel == rel).find_map(|link| link.href.as_deref());
     let card = href(REL_AGENT_CARD.canonical).or_else(|| href(REL_AGENT_CARD.legacy)).ok_or(ResolveError::NoCard)?;
     let card_host = https_host(card).ok_or(ResolveError::NotHttps)?;
-    let own = href("self").and_then(https_host);
-    Ok((card.to_owned(), own.unwrap_or(card_host)))
+    Ok((card.to_owned(), self_host(links).unwrap_or(card_host)))
+}
+
+/// The canonical host of the agent that a WebFinger record, which came over https, is about: that of its link
+/// `self`, else that of its card. `None` when neither is an https URL. PolicyPart 3.2, 5.2; WebFinger 2.5.
+pub fn get_canonical_host(jrd: &Value) -> Option<String> {
+    let jrd = Jrd::deserialize(jrd).ok()?;
+    self_host(&jrd.links).or_else(|| card_link(&jrd.links).ok().map(|(_, host)| host))
+}
+
+/// The host of the first link `self`.
+fn self_host(links: &[Link]) -> Option<String> {
+    links.iter().filter(|link| link.rel == "self").find_map(|link| link.href.as_deref()).and_then(https_host)
 }
 
 /// A card that breaks a rule is not believed. One rule is for those who publish only: an agent whose
@@ -158,5 +169,26 @@ pub(super) fn https_host(url: &str) -> Option<String> {
 impl std::fmt::Debug for Resolver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Resolver").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn policy5_2_the_canonical_host_is_that_of_self_and_else_that_of_the_card() {
+        let host = |links: Value| get_canonical_host(&json!({"subject": "acct:a@b.example", "links": links}));
+        let of = |rel: &str, href: &str| json!({"rel": rel, "href": href});
+        let card = of(REL_AGENT_CARD.canonical, "https://cards.example/a");
+        let own = of("self", "https://Agent.Example:8443/users/a");
+        assert_eq!(host(json!([card, own])).as_deref(), Some("agent.example:8443"));
+        assert_eq!(host(json!([card])).as_deref(), Some("cards.example"));
+        // PolicyPart 3.2: nothing that came without TLS binds anything.
+        assert_eq!(host(json!([of("self", "http://agent.example/")])), None);
+        assert_eq!(host(json!([])), None);
+        assert_eq!(get_canonical_host(&json!("no record")), None);
     }
 }

@@ -64,6 +64,19 @@ impl Failure {
         Self::new(StatusCode::NOT_FOUND, "No such task", "task not found or expired")
     }
 
+    /// 404 for what a state no longer opens: unknown, used, expired, malformed and somebody else's look alike.
+    pub(crate) fn no_such_decision() -> Self {
+        let message =
+            "nothing can be decided here any more: it was used, its time is over, or the address is not whole";
+        Self::new(StatusCode::NOT_FOUND, "Not found", message).hint("ask the agent again to get a new page")
+    }
+
+    /// 410 for a question that was kept no longer than until it was answered: nothing runs twice.
+    pub(crate) fn already_answered() -> Self {
+        let message = "this question was answered already, and what was done for it is used up";
+        Self::new(StatusCode::GONE, "Answered already", message).hint("ask again to get a new answer")
+    }
+
     /// 405, with the methods that there are. REST 3.5.
     pub(crate) fn method(allow: &'static str) -> Self {
         let message = format!("this resource takes {allow}");
@@ -151,6 +164,7 @@ fn code(title: &str) -> &'static str {
         "No such agent" => "agent-not-found",
         "No such task" => "task-not-found",
         "Not found" => "not-found",
+        "Answered already" => "already-answered",
         "Method not allowed" => "method-not-allowed",
         "Not acceptable" => "not-acceptable",
         "Not allowed" => "forbidden",

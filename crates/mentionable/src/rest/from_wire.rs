@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use forecourt_core::policy::Submission;
 use forecourt_core::{
     File, FileSource, FindingsDetail, Handle, Language, Message, MessageId, Part, SearchOptions, SearchRefinement,
     Sender, ThreadId, Timestamp, Turn,
@@ -30,6 +31,8 @@ pub(crate) struct Envelope {
     pub(crate) hop: u32,
     /// Our id for the message; REST has none of its own.
     pub(crate) id: MessageId,
+    /// What it brings to go on after a refusal: a state, a payment.
+    pub(crate) submission: Option<Box<Submission>>,
     /// The host's clock.
     pub(crate) received_at: Timestamp,
 }
@@ -37,7 +40,7 @@ pub(crate) struct Envelope {
 /// Puts a message together. URLs are not fetched here: files named by `http(s):` are fetched by the
 /// host after its gate, `data:` URLs are decoded in place. REST 3.3.
 pub(crate) fn message(ask: Ask, envelope: Envelope) -> Result<Message, Fault> {
-    let Ask { mut runs, session, parts, history, narrowing } = ask;
+    let Ask { mut runs, session, parts, history, narrowing, .. } = ask;
     let current = runs.pop().map(|run| run.entries).unwrap_or_default();
     let parts = dispatch(match parts {
         Some(parts) => parts.into_iter().map(with_url_read).collect(),
@@ -49,6 +52,7 @@ pub(crate) fn message(ask: Ask, envelope: Envelope) -> Result<Message, Fault> {
         history: history.map_or_else(|| runs.into_iter().filter_map(turn).collect(), Into::into),
         language: envelope.language,
         hop: envelope.hop,
+        submission: envelope.submission,
         search: SearchOptions {
             findings: if envelope.with_facets { FindingsDetail::Facets } else { FindingsDetail::None },
             narrowing: if envelope.finds { narrowing } else { SearchRefinement::default() },
@@ -167,6 +171,7 @@ mod tests {
             with_facets: false,
             hop: 0,
             id: MessageId::parse("m1").expect("an id"),
+            submission: None,
             received_at: SystemClock.now(),
         };
         message(ask, envelope)

@@ -24,6 +24,19 @@ pub(crate) const ARTIFACT_ID_BYTES_MAX: usize = forecourt_core::limits::CLIENT_I
 /// Bytes of all `Link` fields of one answer together, so that no proxy refuses its head; further files and links are
 /// in the JSON form only.
 pub(crate) const LINK_BYTES_MAX: usize = 4 * 1024;
+/// Bytes of `X-Mentionable-Policy`, and of an offer or a receipt in a header, so that no proxy refuses the head of an
+/// answer; the body has them whatever their length.
+pub(crate) const POLICY_FIELD_BYTES_MAX: usize = 4 * 1024;
+/// Bytes of a payment as it is sent, in a header or a form.
+pub(crate) const PAYMENT_BYTES_MAX: usize = 16 * 1024;
+/// Bytes of what is posted to the page of a consent or a payment: a payment, percent-encoded.
+pub(crate) const DECISION_BODY_BYTES_MAX: usize = 64 * 1024;
+/// Bytes of the address that a receipt is sent to.
+pub(crate) const CALLBACK_BYTES_MAX: usize = forecourt_core::limits::URL_BYTES_MAX;
+/// Conversations of one browser that were asked for a consent or a payment.
+pub(crate) const CONVERSATIONS_WAITING_MAX: usize = 8;
+/// Bytes of a `Cookie` field that is looked into.
+pub(crate) const COOKIE_BYTES_MAX: usize = 8 * 1024;
 /// Agents on one page of the front page.
 pub(crate) const AGENTS_PER_PAGE: usize = 100;
 /// Seconds after which to come back, where nothing better is known.

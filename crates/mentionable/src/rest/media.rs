@@ -50,6 +50,16 @@ impl Media {
         }
     }
 
+    /// The media type, as `Accept` names it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Html => TYPES[0],
+            Self::Markdown => TYPES[1],
+            Self::Json => TYPES[2],
+            Self::Stream => TYPES[3],
+        }
+    }
+
     /// The `Content-Type`, with its charset where it is text.
     pub(crate) fn content_type(self) -> HeaderValue {
         HeaderValue::from_static(match self {

@@ -2,7 +2,8 @@
 //!
 //! Beside the parameters of the spec there are those that the forms and links of our own pages send,
 //! which agents that know nothing of them ignore: `filter.{property}`, `results` and `ask=no` narrow a
-//! search down, `answer.{question}` answers one of several questions (see `answers.rs`).
+//! search down, `answer.{question}` answers one of several questions (see `answers.rs`), and `state` goes on after a
+//! refusal (see `resumption.rs`), with the question that was kept where there is no `user`.
 
 use forecourt_core::{Language, Role, SearchRefinement};
 use forecourt_pages::search::{ANSWER_PREFIX, DECIDED, FILTER_PREFIX, RESULTS};
@@ -28,12 +29,15 @@ pub(crate) fn decode(query: &str) -> Result<Ask, Fault> {
             "assistant" => return Err(Fault::MultiTurnQuery),
             "session" if ask.session.is_some() => return Err(Fault::TwoSessions),
             "session" => ask.session = Some(value.into_owned()),
+            "state" if ask.state.is_none() => ask.state = Some(value.into_owned()),
             _ if key.starts_with(ANSWER_PREFIX) => answers.take(&key[ANSWER_PREFIX.len()..], &value),
             _ => narrow(&mut ask.narrowing, &key, &value),
         }
     }
     entries.extend(answers.into_entries());
     match entries.len() {
+        // The question was kept with the state.
+        0 if ask.state.is_some() => Ok(ask),
         0 => Err(Fault::NoUser),
         count if count > ENTRIES_MAX => Err(Fault::TooManyEntries),
         _ => {
@@ -133,6 +137,13 @@ mod tests {
             ["Which diet? vegan", "Spicy? yes"]
         );
         assert_eq!(decode("answer.Else=").err(), Some(Fault::NoUser));
+    }
+
+    #[test]
+    fn policy3_3_4_a_state_stands_for_the_question_that_was_kept() {
+        let ask = decode("state=x&state=y&session=s").expect("the query is fine");
+        assert_eq!((ask.state.as_deref(), ask.runs.len()), (Some("x"), 0));
+        assert_eq!(decode("state=x&user=a").ok().map(|ask| ask.runs.len()), Some(1));
     }
 
     #[test]

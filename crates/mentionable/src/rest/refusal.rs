@@ -5,6 +5,8 @@ use forecourt_core::{Language, PolicyPart, json};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde::Serialize;
 
+use super::limits::POLICY_FIELD_BYTES_MAX;
+
 /// The version of every envelope. REST 4.3, 4.4.
 pub(crate) const VERSION: &str = "v0.1";
 static X_MENTIONABLE_POLICY: HeaderName = HeaderName::from_static("x-mentionable-policy");
@@ -28,14 +30,12 @@ impl<'a, P: Serialize> Enveloped<'a, P> {
     }
 }
 
-/// Adds the whole refusal as a field, where the operator wants that. PolicyPart 4.5.
+/// Adds the whole refusal as a field, where the operator wants that. One longer than [`POLICY_FIELD_BYTES_MAX`] is in
+/// the body alone. PolicyPart 4.5.
 pub(crate) fn add_policy_field(head: &mut HeaderMap, part: &PolicyPart) {
     let packed = STANDARD.encode(Enveloped::new(part).to_text());
     add(head, X_MENTIONABLE_POLICY.clone(), (packed.len() <= POLICY_FIELD_BYTES_MAX).then_some(packed));
 }
-
-/// Bytes of that field; a refusal that needs more is in the body alone.
-const POLICY_FIELD_BYTES_MAX: usize = 4 * 1024;
 
 fn add(head: &mut HeaderMap, name: HeaderName, value: Option<String>) {
     if let Some(value) = value.and_then(|text| HeaderValue::from_str(&text).ok()) {
@@ -43,10 +43,14 @@ fn add(head: &mut HeaderMap, name: HeaderName, value: Option<String>) {
     }
 }
 
-/// The language in which a refusal is told to who wants `wanted`: that of the translation that
-/// [`PolicyPart::in_language`] finds, else `own`.
-pub(crate) fn language(part: &PolicyPart, wanted: Option<&Language>, own: &Language) -> Language {
+/// The language in which a refusal is told to who wants `wanted`, the most wanted first: the first one of which it has
+/// a translation, as [`PolicyPart::in_language`] finds it, or which is its `own`; else `own`.
+pub(crate) fn language(part: &PolicyPart, wanted: &[Language], own: &Language) -> Language {
     let known = |range: &str| part.message_translations.keys().any(|tag| tag.eq_ignore_ascii_case(range));
-    let found = wanted.and_then(|wanted| wanted.ranges().find(|range| known(range)).and_then(Language::parse));
-    found.unwrap_or_else(|| own.clone())
+    let is_own = |wanted: &Language| wanted.primary().eq_ignore_ascii_case(own.primary());
+    let told = |wanted: &Language| match wanted.ranges().find(|range| known(range)) {
+        Some(range) => Language::parse(range),
+        None => is_own(wanted).then(|| own.clone()),
+    };
+    wanted.iter().find_map(told).unwrap_or_else(|| own.clone())
 }

@@ -28,10 +28,11 @@ pub(crate) struct Frame<'a> {
     pub(crate) session: Option<&'a str>,
 }
 
-/// A whole answer. [`Media::Stream`] is rendered by [`frames`] as it comes, never here.
-pub(crate) fn answer(media: Media, frame: &Frame<'_>, collected: CollectedReply) -> Bytes {
+/// A whole answer. [`Media::Stream`] is rendered by [`frames`] as it comes, never here. `asked` is shown on a page
+/// beside its answer, where the URL does not say it.
+pub(crate) fn answer(media: Media, frame: &Frame<'_>, asked: &[Part], collected: CollectedReply) -> Bytes {
     match media {
-        Media::Html => html::answer(frame, &collected).into(),
+        Media::Html => html::answer(frame, asked, &collected).into(),
         Media::Markdown | Media::Stream => markdown::answer(parts(collected)).into(),
         Media::Json => json::answer(frame, parts(collected)),
     }

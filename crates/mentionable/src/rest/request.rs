@@ -3,24 +3,28 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use forecourt_core::{ClientAddr, Ending, Event, Handle, Language, PolicyPart, Reply, ThreadId};
+use forecourt_core::policy::RefusalKind;
+use forecourt_core::{ClientAddr, Ending, Event, Handle, Language, Part, PolicyPart, Reply, ThreadId};
 use forecourt_pages::csp;
 use forecourt_surface::BaseUrl;
 use forecourt_surface::negotiate;
 use forecourt_surface::refusal::{add_fields, status};
 use forecourt_surface::sse::{HEARTBEAT, KeepAlive};
 use futures::{StreamExt, stream};
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LOCATION, RETRY_AFTER};
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LOCATION, CONTENT_TYPE, RETRY_AFTER};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use super::agent_route::{AgentRoute, X_MENTIONABLE_SESSION};
 use super::answer::{Content, HttpAnswer, Outcome, RestError};
 use super::callback::{PREFERENCE_APPLIED, RESPOND_ASYNC};
+use super::conversation_cookie;
 use super::errors::Failure;
 use super::limits::RETRY_AFTER_SECONDS;
 use super::links;
 use super::media::Media;
+use super::payment;
+use super::problem;
 use super::query;
 use super::refusal;
 use super::render::{self, Begun, Frame};
@@ -70,6 +74,12 @@ impl<'a> RestRequest<'a> {
         negotiate::language(&self.head.headers).or_else(|| query::language(self.head.uri.query()?))
     }
 
+    /// All languages that its header asks for, the most wanted first; where it names none, the `hint`.
+    fn languages(&self, hint: Option<Language>) -> Vec<Language> {
+        let wanted = negotiate::languages(&self.head.headers);
+        if wanted.is_empty() { hint.into_iter().collect() } else { wanted }
+    }
+
     /// What URLs begin with in its answer.
     pub(crate) fn base(&self) -> BaseUrl<'_> {
         BaseUrl::of(self.rest.host.site(), &self.head.extensions)
@@ -104,7 +114,9 @@ impl RestRequest<'_> {
     }
 
     /// What came of a message.
-    pub(crate) async fn replied(&self, media: Media, reply: Reply) -> HttpAnswer {
+    ///
+    /// `asked` is what it answers, where that was not in the request.
+    pub(crate) async fn replied(&self, media: Media, reply: Reply, asked: &[Part]) -> HttpAnswer {
         if reply.task.is_some() {
             return self.accepted(media, &reply);
         }
@@ -112,6 +124,7 @@ impl RestRequest<'_> {
             return Box::pin(self.streamed(reply)).await;
         }
         let (thread, language) = (reply.thread.clone(), reply.language.clone());
+        let receipt = reply.receipt.clone();
         let collected = reply.collect().await;
         match &collected.ending {
             Ending::Refused(part) => self.refused(media, part, thread.as_ref()),
@@ -125,10 +138,13 @@ impl RestRequest<'_> {
                 if media == Media::Html && matches!(collected.ending, Ending::Question(_)) {
                     render::security_fields(&mut head, csp::asking());
                 }
+                if let Some(receipt) = &receipt {
+                    payment::add_receipt(&mut head, &self.head.headers, receipt);
+                }
                 if media == Media::Markdown {
                     links::add(&mut head, &collected.parts);
                 }
-                HttpAnswer::whole(StatusCode::OK, head, render::answer(media, &frame, collected))
+                HttpAnswer::whole(StatusCode::OK, head, render::answer(media, &frame, asked, collected))
             }
         }
     }
@@ -169,7 +185,7 @@ impl RestRequest<'_> {
     /// An answer as it comes. Until its first byte it can still fail with a status; from then on it is 200,
     /// whatever comes. REST 4.3.
     async fn streamed(&self, reply: Reply) -> HttpAnswer {
-        let Reply { thread, language, mut events, .. } = reply;
+        let Reply { thread, language, receipt, mut events, .. } = reply;
         let Begun { events: begun, is_late } = render::begin(&mut events, self.door.card.streams).await;
         match begun.last() {
             Some(Event::Ending(Ending::Failed { reason })) => return self.failed(&Failure::of_agent(reason)),
@@ -177,6 +193,12 @@ impl RestRequest<'_> {
             _ => {}
         }
         let mut head = self.head_of(Media::Stream, &language, thread.as_ref());
+        if let Some(Event::Ending(Ending::Refused(part))) = begun.last() {
+            self.keep_waiting(&mut head, part, thread.as_ref());
+        }
+        if let Some(receipt) = &receipt {
+            payment::add_receipt(&mut head, &self.head.headers, receipt);
+        }
         head.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         head.insert(&X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
         links::add(
@@ -194,10 +216,16 @@ impl RestRequest<'_> {
     }
 
     /// A refusal. PolicyPart 4.5; in event streams it is a frame under 200.
-    fn refused(&self, media: Media, part: &PolicyPart, thread: Option<&ThreadId>) -> HttpAnswer {
+    pub(crate) fn refused(&self, media: Media, part: &PolicyPart, thread: Option<&ThreadId>) -> HttpAnswer {
+        let media = self.refusal_media(media, part);
         let wanted = self.language();
-        let language = refusal::language(part, wanted.as_ref(), &self.door.card.language);
+        let language = refusal::language(part, &self.languages(wanted), &self.door.card.language);
         let mut head = self.head_of(media, &language, thread);
+        let is_problem = self.is_problem(media);
+        if is_problem {
+            head.insert(CONTENT_TYPE, problem::CONTENT_TYPE);
+        }
+        self.keep_waiting(&mut head, part, thread);
         let status = if media == Media::Stream { StatusCode::OK } else { status(&part.kind) };
         if media != Media::Stream {
             add_fields(&mut head, part, self.rest.host.site().canonical_host());
@@ -209,9 +237,36 @@ impl RestRequest<'_> {
         if self.rest.settings.policy_header {
             refusal::add_policy_field(&mut head, part);
         }
+        payment::add_offer(&mut head, part);
+        if is_problem {
+            return HttpAnswer::whole(status, head, problem::refusal(part, status, &language));
+        }
         let url = self.frame_url(media);
         let frame = Frame { door: self.door, url: &url, language: &language, session: None };
         HttpAnswer::whole(status, head, render::refusal(media, &frame, part))
+    }
+
+    /// The form of a refusal: that which was wanted, but JSON for a program that pays with x402 and names no other.
+    fn refusal_media(&self, media: Media, part: &PolicyPart) -> Media {
+        let is_payment = matches!(part.kind, RefusalKind::PaymentRequired { .. });
+        let names_html = negotiate::named_quality(&self.head.headers, "text/html") > 0;
+        match media {
+            Media::Html if is_payment && !names_html && payment::is_x402(&self.head.headers) => Media::Json,
+            media => media,
+        }
+    }
+
+    /// Whether an error in `media` is wanted as a problem. What is told in a stream stays there. RFC 9457.
+    fn is_problem(&self, media: Media) -> bool {
+        media != Media::Stream && problem::is_wanted(&self.head.headers, media.name())
+    }
+
+    /// Lets the browser of a person remember which conversation waits for a consent or a payment.
+    pub(crate) fn keep_waiting(&self, head: &mut HeaderMap, part: &PolicyPart, thread: Option<&ThreadId>) {
+        let is_resumed = matches!(part.kind, RefusalKind::ConsentRequired { .. } | RefusalKind::PaymentRequired { .. });
+        if let (true, true, Some(thread)) = (is_resumed, conversation_cookie::is_browser(&self.head.headers), thread) {
+            conversation_cookie::add(head, &self.head.headers, thread);
+        }
     }
 
     /// A fault, in the form that was wanted. Our own words are English.
@@ -224,6 +279,10 @@ impl RestRequest<'_> {
         }
         if let Some(wait) = failure.retry_after_value() {
             head.insert(RETRY_AFTER, wait);
+        }
+        if self.is_problem(media) {
+            head.insert(CONTENT_TYPE, problem::CONTENT_TYPE);
+            return HttpAnswer::whole(failure.status, head, problem::failure(failure));
         }
         let url = self.frame_url(media);
         let frame = Frame { door: self.door, url: &url, language: &language, session: None };

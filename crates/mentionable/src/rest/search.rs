@@ -4,7 +4,7 @@
 //! opens, and a program reads the same results in the form that it wants. REST 3.1, 4.
 
 use bytes::Bytes;
-use forecourt_core::{Ending, Event, EventStream, Language, Reply, SearchRefinement, ThreadId};
+use forecourt_core::{Ending, Event, EventStream, Language, Part, Reply, SearchRefinement, ThreadId};
 use forecourt_pages::{SearchAnswer, SearchPage, csp};
 use forecourt_surface::refusal::{add_fields, status};
 use futures::{Stream, StreamExt};
@@ -12,6 +12,7 @@ use http::StatusCode;
 
 use super::answer::{Content, HttpAnswer};
 use super::media::Media;
+use super::payment;
 use super::refusal;
 use super::render;
 use super::request::RestRequest;
@@ -30,8 +31,17 @@ pub(crate) struct Search {
 impl RestRequest<'_> {
     /// The search that a request is: by words alone, by a browser, in no conversation, and of an agent
     /// that finds things. Conversations are shown as answers, since a link says one turn only.
-    pub(crate) fn search(&self, ask: &Ask) -> Option<Search> {
-        if !self.door.card.finds || self.media != Some(Media::Html) || ask.session.is_some() {
+    ///
+    /// One that goes on after a refusal with the question `asked` is one too.
+    pub(crate) fn search(&self, ask: &Ask, asked: &[Part]) -> Option<Search> {
+        if !self.door.card.finds || self.media != Some(Media::Html) {
+            return None;
+        }
+        if let [only] = asked {
+            let question = only.as_text()?.to_owned();
+            return Some(Search { question, narrowing: SearchRefinement::default() });
+        }
+        if ask.session.is_some() {
             return None;
         }
         let [run] = ask.runs.as_slice() else { return None };
@@ -57,6 +67,8 @@ impl RestRequest<'_> {
         let status = match &first {
             Some(Event::Ending(Ending::Refused(part))) => {
                 add_fields(&mut head, part, self.rest.host.site().canonical_host());
+                payment::add_offer(&mut head, part);
+                self.keep_waiting(&mut head, part, thread.as_ref());
                 if self.rest.settings.policy_header {
                     refusal::add_policy_field(&mut head, part);
                 }

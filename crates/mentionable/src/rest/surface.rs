@@ -8,19 +8,22 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use bytes::Bytes;
+use forecourt_core::Handle;
 use forecourt_surface::HttpRoutes;
 use forecourt_surface::body::{BodyError, BodyLimits, content_type, read_limited};
+use forecourt_surface::protected_resource::ProtectedResource;
 use http::header::CONTENT_ENCODING;
 use http::{HeaderMap, Method, StatusCode};
 
 use super::answer::{Outcome, RestError};
+use super::decision::DecisionKind;
 use super::errors::Failure;
 use super::limits::{BODY_BYTES_MAX, WEBHOOK_BODY_BYTES_MAX};
 use super::request::RestRequest;
 use super::task::TaskPath;
 use super::transport::Rest;
 use super::wire::Fault;
-use super::{callback, multipart, query, same_origin, turns};
+use super::{callback, multipart, payment, query, same_origin, turns};
 
 /// The path patterns of agents; the tilde may come encoded, and a last slash changes nothing.
 const AGENT_PATHS: [&str; 6] =
@@ -28,6 +31,9 @@ const AGENT_PATHS: [&str; 6] =
 const TASK_PATH: &str = "/tasks/{*path}";
 const FRONT_PATH: &str = "/";
 const ASSET_PATH: &str = "/assets/{file}";
+/// The pages on which people decide. Companion decision U16.
+const CONSENT_PATH: &str = "/consent/{state}";
+const PAYMENT_PATH: &str = "/pay/{state}";
 
 const AGENT_METHODS: &str = "GET, HEAD, POST, OPTIONS";
 const PAGE_METHODS: &str = "GET, HEAD, OPTIONS";
@@ -36,11 +42,23 @@ const PAGE_METHODS: &str = "GET, HEAD, OPTIONS";
 pub(crate) fn routes(rest: Rest) -> HttpRoutes {
     let mut router =
         Router::new().route(TASK_PATH, any(on_task)).route(FRONT_PATH, any(on_front)).route(ASSET_PATH, any(on_asset));
+    router = router.route(CONSENT_PATH, any(on_consent)).route(PAYMENT_PATH, any(on_payment));
     for path in AGENT_PATHS {
         router = router.route(path, any(on_agent));
     }
-    let paths = AGENT_PATHS.into_iter().chain([TASK_PATH, FRONT_PATH, ASSET_PATH]).collect();
+    let paths =
+        AGENT_PATHS.into_iter().chain([TASK_PATH, FRONT_PATH, ASSET_PATH, CONSENT_PATH, PAYMENT_PATH]).collect();
     HttpRoutes { paths, router: router.fallback(on_nothing).with_state(Arc::new(rest)) }
+}
+
+/// What a token is for that is sent to a path: the agent there, or the host.
+pub(crate) fn resource(path: &str) -> Option<ProtectedResource> {
+    let Some(segment) = path.strip_prefix('/').filter(|_| path != FRONT_PATH) else {
+        return (path == FRONT_PATH).then(|| ProtectedResource { path: String::new(), agent: None });
+    };
+    let name = ["~", "%7E", "%7e"].iter().find_map(|tilde| segment.strip_prefix(tilde))?;
+    let agent = Handle::parse(name.strip_suffix('/').unwrap_or(name)).ok().filter(|_| !name.starts_with('@'))?;
+    Some(ProtectedResource { path: format!("/~{agent}"), agent: Some(agent) })
 }
 
 async fn on_agent(State(rest): State<Arc<Rest>>, request: Request) -> Response {
@@ -60,7 +78,12 @@ async fn agent(asked: &RestRequest<'_>, body: Body) -> Outcome {
             None | Some("") => asked.agent_page(),
             Some(query) => {
                 let ask = query::decode(query).map_err(|fault| explained(asked, fault))?;
-                asked.carried(ask, None, forecourt_host::Run::without_task()).await
+                match asked.head.method {
+                    // It would use up a state whose answer nobody sees.
+                    Method::HEAD if ask.runs.is_empty() => asked.agent_page(),
+                    // A payment in a header is passed over: a GET settles nothing. REST 8.2.1.
+                    _ => asked.carried(ask, None, None, forecourt_host::Run::without_task()).await,
+                }
             }
         },
         // On the heap, so that a GET does not carry its size around.
@@ -79,11 +102,12 @@ async fn post(asked: &RestRequest<'_>, body: Body) -> Outcome {
     let headers = &asked.head.headers;
     let boundary = multipart::boundary(content_type(headers)).map_err(|fault| explained(asked, fault))?;
     uncoded(headers)?;
+    let payment = payment::from_headers(headers)?;
     let body = read(body, BODY_BYTES_MAX).await?;
     let fields = multipart::decode(&body, &boundary)?;
     let ask = turns::group(fields).map_err(|fault| explained(asked, fault))?;
     let run = callback::run(asked.head, &asked.rest.egress, asked.rest.settings.webhook_retries).await;
-    asked.carried(ask, Some(&body), run).await
+    asked.carried(ask, payment, Some(&body), run).await
 }
 
 async fn on_task(State(rest): State<Arc<Rest>>, request: Request) -> Response {
@@ -117,6 +141,20 @@ async fn task(asked: &RestRequest<'_>, path: TaskPath<'_>, body: Body) -> Outcom
         }
         TaskPath::Task(_) | TaskPath::Artifact(..) | TaskPath::Webhook(_) => Err(Failure::method(path.allow()).into()),
     }
+}
+
+async fn on_consent(State(rest): State<Arc<Rest>>, request: Request) -> Response {
+    on_decision(&rest, DecisionKind::Consent, request).await
+}
+
+async fn on_payment(State(rest): State<Arc<Rest>>, request: Request) -> Response {
+    on_decision(&rest, DecisionKind::Payment, request).await
+}
+
+async fn on_decision(rest: &Rest, kind: DecisionKind, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let asked = RestRequest::of_agent(rest, &rest.default, &head);
+    Box::pin(asked.decision(kind, body)).await.into_response()
 }
 
 async fn on_front(State(rest): State<Arc<Rest>>, request: Request) -> Response {
@@ -160,7 +198,7 @@ fn explained(asked: &RestRequest<'_>, fault: Fault) -> Failure {
     Failure::from(fault).hint(hint)
 }
 
-async fn read(body: Body, bytes_max: usize) -> Result<Bytes, Failure> {
+pub(super) async fn read(body: Body, bytes_max: usize) -> Result<Bytes, Failure> {
     read_limited(body, &BodyLimits::with_bytes_max(bytes_max)).await.map_err(|error| match error {
         BodyError::TooLarge { bytes_max } => Fault::BodyTooLarge { bytes_max }.into(),
         BodyError::TooSlow => Fault::BodyTooSlow.into(),
@@ -168,7 +206,7 @@ async fn read(body: Body, bytes_max: usize) -> Result<Bytes, Failure> {
     })
 }
 
-fn uncoded(headers: &HeaderMap) -> Result<(), RestError> {
+pub(super) fn uncoded(headers: &HeaderMap) -> Result<(), RestError> {
     let coded =
         headers.get_all(CONTENT_ENCODING).iter().any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"));
     if coded { Err(Fault::Coded.into()) } else { Ok(()) }

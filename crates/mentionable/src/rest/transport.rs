@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
+use forecourt_core::policy::{PaymentSubmission, Submission};
 use forecourt_core::{Handle, MessageId};
 use forecourt_egress::{Egress, hops};
 use forecourt_host::{Host, Run};
@@ -15,6 +16,7 @@ use super::agent_route::AgentRoute;
 use super::answer::Outcome;
 use super::from_wire::{Envelope, message};
 use super::request::RestRequest;
+use super::resumption::{Resumed, Resumption};
 use super::wire::Ask;
 use crate::section::MentionableSettings;
 
@@ -80,23 +82,46 @@ impl Ids {
 }
 
 impl RestRequest<'_> {
-    /// Carries what was asked to the agent, and the answer back. `body` is the raw one of a POST,
-    /// which signatures cover.
-    pub(crate) async fn carried(&self, ask: Ask, body: Option<&Bytes>, run: Run) -> Outcome {
+    /// Carries what was asked to the agent, and the answer back. `payment` and `body` are those of a POST; the raw
+    /// body is what signatures cover.
+    pub(crate) async fn carried(
+        &self,
+        mut ask: Ask,
+        payment: Option<PaymentSubmission>,
+        body: Option<&Bytes>,
+        run: Run,
+    ) -> Outcome {
         let media = self.media()?;
         let host = &self.rest.host;
         let received_at = host.clock().now();
         let body = body.map(|body| &**body);
-        let search = self.search(&ask);
         let proof = credentials::Request { head: self.head, body, agent: &self.door.card.address, now: received_at };
+        let sender = credentials::sender(&self.rest.verifier, host.site(), proof).await?;
+        let Resumption { submission, asked } = match ask.state {
+            // On the heap: few requests go on after a refusal.
+            Some(_) => match Box::pin(self.resumed(&mut ask, &sender)).await? {
+                Resumed::Message(resumption) => resumption,
+                Resumed::Answer(answer) => return Ok(*answer),
+            },
+            None => Resumption::default(),
+        };
+        let submission = match payment {
+            Some(payment) => Some(Box::new(Submission {
+                payment: Some(payment),
+                ..submission.map(|submission| *submission).unwrap_or_default()
+            })),
+            None => submission,
+        };
+        let search = self.search(&ask, &asked);
         let envelope = Envelope {
             recipient: self.door.card.handle().clone(),
-            sender: credentials::sender(&self.rest.verifier, host.site(), proof).await?,
+            sender,
             language: self.language(),
             finds: self.door.card.finds,
             with_facets: search.is_some(),
             hop: hops::read(&self.head.headers),
             id: self.rest.ids.next(),
+            submission,
             received_at,
         };
         // On the heap: it is nine kilobytes, which every future above it would hold and copy again.
@@ -104,7 +129,7 @@ impl RestRequest<'_> {
         Ok(match search {
             // On the heap, as is a stream: what most requests don't need must not make every request's future larger.
             Some(search) => Box::pin(self.found(search, reply)).await,
-            None => self.replied(media, reply).await,
+            None => self.replied(media, reply, &asked).await,
         })
     }
 }

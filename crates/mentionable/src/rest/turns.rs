@@ -20,6 +20,7 @@ pub(crate) fn group(fields: Vec<Field>) -> Result<Ask, Fault> {
             "user" => push(&mut ask.runs, Role::User, entry(field)?),
             "assistant" => push(&mut ask.runs, Role::Assistant, entry(field)?),
             "session" if ask.session.replace(words(&field.bytes)).is_some() => return Err(Fault::TwoSessions),
+            "state" => ask.state = ask.state.or_else(|| Some(words(&field.bytes))),
             "parts" => ask.parts = sidecar::parts(&field.bytes).or(ask.parts),
             "history" => ask.history = sidecar::history(&field.bytes).or(ask.history),
             name => {
@@ -32,6 +33,8 @@ pub(crate) fn group(fields: Vec<Field>) -> Result<Ask, Fault> {
     answers.into_entries().for_each(|entry| push(&mut ask.runs, Role::User, entry));
     match ask.runs.last() {
         Some(Run { role: Role::User, .. }) => Ok(ask),
+        // The question was kept with the state.
+        None if ask.state.is_some() => Ok(ask),
         Some(_) | None => Err(Fault::NoTerminalUser),
     }
 }
@@ -92,6 +95,8 @@ mod tests {
             assert_eq!(texts(names), Err(Fault::NoTerminalUser), "{names:?}");
         }
         assert_eq!(texts(&["session", "session", "user"]), Err(Fault::TwoSessions));
+        assert_eq!(texts(&["state", "session"]), Ok(Vec::new()), "the question was kept with the state");
+        assert_eq!(texts(&["state", "assistant"]), Err(Fault::NoTerminalUser));
     }
 
     #[test]

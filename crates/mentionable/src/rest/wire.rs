@@ -36,10 +36,12 @@ pub(crate) struct Run {
 /// One request to an agent.
 #[derive(Debug, Default)]
 pub(crate) struct Ask {
-    /// All runs in order. The last is the current turn and is the caller's.
+    /// All runs in order. The last is the current turn and is the caller's. None only where a state stands for it.
     pub(crate) runs: Vec<Run>,
     /// The token of a conversation to go on with. REST 6.
     pub(crate) session: Option<String>,
+    /// The state of a refusal to go on after, as it was sent. PolicyPart 3.3.4.
+    pub(crate) state: Option<String>,
     /// What a search is narrowed down to by parameters of our own, which REST 3.1 admits.
     pub(crate) narrowing: SearchRefinement,
     /// A valid `parts` sidecar: the current turn. REST 3.2.1.

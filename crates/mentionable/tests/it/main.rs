@@ -4,12 +4,15 @@
 
 mod artifacts;
 mod background;
+mod decisions;
 mod fields;
 mod get;
 mod identity;
 mod negotiation;
 mod pages;
+mod payments;
 mod post;
+mod problems;
 mod refusals;
 mod search;
 mod security;

@@ -173,6 +173,82 @@ async fn the_policy_field_is_off_unless_the_operator_wants_it() {
 }
 
 #[tokio::test]
+async fn policy4_5_the_policy_field_agrees_with_the_body_and_has_a_bound() {
+    // The envelope around it in bytes, and base64 in fours.
+    let frame = r#"{"part":{"kind":"forbidden","message":""},"v":"v0.1"}"#.len();
+    let of = |bytes: usize| PolicyPart::new(RefusalKind::Forbidden, "m".repeat(bytes / 4 * 3 - frame));
+    for (bytes, is_there) in [(4 * 1024, true), (4 * 1024 + 4, false)] {
+        let events = vec![Event::Ending(Ending::Refused(Box::new(of(bytes))))];
+        let place = Setup { section: "policy_header = true", ..Setup::default().bot(events) }.start().await;
+        let answer = place.ask("/~bot?user=a", "application/json").await.is(403);
+        assert_eq!(answer.field("x-mentionable-policy").is_some(), is_there, "{bytes}");
+        if let Some(packed) = answer.field("x-mentionable-policy") {
+            let envelope: Value = serde_json::from_slice(&STANDARD.decode(packed).unwrap()).unwrap();
+            assert_eq!((&envelope["v"], &envelope["part"]), (&json!("v0.1"), &answer.json()["policy"]));
+        }
+    }
+}
+
+/// One refusal of each kind, with all that a kind may have.
+fn each_kind() -> Vec<PolicyPart> {
+    let offer = serde_json::from_value(json!({"scheme": "x402.exact", "payload": {"x402Version": 2}})).unwrap();
+    let kinds = vec![
+        RefusalKind::ConsentRequired { state: "s".repeat(43), return_to: "https://demo.localhost/~bot".into() },
+        RefusalKind::Unauthorized { auth_challenges: vec![AuthChallenge::new("Bearer").with("realm", "a")] },
+        RefusalKind::PaymentRequired { accepted_payments: vec![offer] },
+        RefusalKind::Forbidden,
+        RefusalKind::TooManyRequests { retry_after_seconds: Some(9) },
+        RefusalKind::UnavailableForLegalReasons,
+        RefusalKind::ServiceUnavailable { retry_after_seconds: Some(9) },
+    ];
+    let part = |kind| PolicyPart { url: Some("https://demo.localhost/act".into()), ..PolicyPart::new(kind, "Not so.") };
+    kinds.into_iter().map(part).collect()
+}
+
+#[tokio::test]
+async fn s5_3_each_kind_is_told_in_each_form_with_its_status_and_fields() {
+    let fields: [(u16, &str, Option<&str>); 7] = [
+        (
+            401,
+            "www-authenticate",
+            Some(r#"Mentionable-Consent error_uri="https://demo.localhost/act", realm="demo.localhost""#),
+        ),
+        (401, "www-authenticate", Some(r#"Bearer realm="a""#)),
+        (402, "payment-required", Some("eyJ4NDAyVmVyc2lvbiI6Mn0=")),
+        (403, "retry-after", None),
+        (429, "retry-after", Some("9")),
+        (451, "link", Some("<https://demo.localhost/act>; rel=\"blocked-by\"")),
+        (503, "retry-after", Some("9")),
+    ];
+    for (part, (status, name, value)) in each_kind().into_iter().zip(fields) {
+        let kind = part.kind().to_owned();
+        let place = refusing(part).await;
+        for accept in ["text/html", "text/markdown", "application/json"] {
+            let answer = place.ask("/~bot?user=a", accept).await.is(status);
+            answer.has_required_fields("@bot@demo.localhost");
+            let sorted = |text: &str| text.split(", ").map(str::to_owned).collect::<std::collections::BTreeSet<_>>();
+            match value {
+                Some(value) => assert_eq!(
+                    sorted(answer.field(name).unwrap().trim_start_matches("Mentionable-Consent ")),
+                    sorted(value.trim_start_matches("Mentionable-Consent ")),
+                    "{kind} in {accept}"
+                ),
+                None => assert_eq!(answer.field(name), None, "{kind} in {accept}"),
+            }
+            match accept {
+                "application/json" => assert_eq!(answer.json()["policy"]["kind"], kind.as_str()),
+                "text/markdown" => assert_eq!(answer.text(), "Not so.\n\nhttps://demo.localhost/act"),
+                _ => assert!(answer.text().contains("Not so.") && answer.text().contains("https://demo.localhost/act")),
+            }
+        }
+        let stream = place.ask("/~bot?user=a", "text/event-stream").await.is(200);
+        let expected = format!("\"kind\":\"{kind}\"");
+        assert!(stream.text().starts_with("event: policy\n") && stream.text().contains(&expected), "{}", stream.text());
+        assert!(stream.text().ends_with("event: end\ndata: {}\n\n"));
+    }
+}
+
+#[tokio::test]
 async fn s8_4_too_many_requests_say_when_to_come_back() {
     let one = NonZeroU32::MIN;
     let limits = LimitSettings { per_address: Rate { per_second: one, burst: one }, ..LimitSettings::default() };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
+use forecourt_core::policy::PaymentScheme;
 use forecourt_core::{Admitted, Agent, AgentCard, ClientAddr, Ending, Event, EventStream, Part, Rule};
 use forecourt_egress::EgressConfig;
 use forecourt_host::{Host, HostedAgent, LimitSettings};
@@ -24,6 +25,7 @@ pub struct Setup {
     /// `None` trusts the tokens of [`Place::token`].
     pub identity: Option<IdentityConfig>,
     pub limits: LimitSettings,
+    pub schemes: Vec<Arc<dyn PaymentScheme>>,
     pub section: &'static str,
     pub origin: &'static str,
 }
@@ -51,6 +53,7 @@ impl Default for Setup {
             egress: EgressConfig::default(),
             identity: Some(IdentityConfig::default()),
             limits: unlimited(),
+            schemes: Vec::new(),
             section: "",
             origin: ORIGIN,
         };
@@ -83,6 +86,7 @@ impl Setup {
             egress: self.egress,
             identity: self.identity,
             limits: self.limits,
+            schemes: self.schemes,
             section: self.section.to_owned(),
             origin: self.origin.to_owned(),
             ..Blueprint::default()

@@ -17,12 +17,13 @@ use super::{of_page, root, scratch};
 use crate::support::{Deployment, FREE_PORTS, Served, within};
 
 /// What a reader has in the environment.
-pub(super) const VARIABLES: [(&str, &str); 7] = [
+pub(super) const VARIABLES: [(&str, &str); 8] = [
     ("FORECOURT_ADMIN_TOKEN", "operator-0123456789abcdef"),
     ("FORECOURT_WEBHOOK_SECRET", "webhook-0123456789abcdef"),
     ("LLM_KEY", "llm-0123456789abcdef"),
     ("FAR_TOKEN", "far-0123456789abcdef"),
     ("ROOMS_TOKEN", "rooms-0123456789abcdef"),
+    ("CRM_SECRET", "crm-0123456789abcdef"),
     ("DATABASE", "rooms.db"),
     ("UPSTREAM_SPOKE_WORKSHOP_WORKSHOP_KEY", "spanner"),
 ];

@@ -56,6 +56,7 @@ fn deployment() -> Deployment {
     }
     scratch.write("content/apples.jsonl", "{\"@type\": \"Product\", \"@id\": \"a\", \"name\": \"Apples\"}\n");
     scratch.write("menu.md", "# Menu\n");
+    scratch.write("countries.csv", "network,country\n203.0.113.0/24,XX\n");
     scratch.write("plate.png", "no picture");
     std::os::unix::fs::symlink(scratch.path().join("menu.md"), scratch.path().join("openapi.json")).unwrap();
     certificate(&scratch);

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use forecourt_core::ThreadId;
+use forecourt_core::policy::GateNotes;
 use forecourt_host::Host;
 use forecourt_testkit::Step;
 
@@ -105,9 +106,13 @@ async fn a_message_that_is_held_against_its_rules_again_is_counted_once() {
     let card = Arc::new(card("bot"));
     let (message, required) = policy.admit(card.clone(), message("hi"), &[]).await.unwrap_err();
     let Objection::Required(required) = required else { panic!() };
-    let admitted = policy.admit(card.clone(), message, &[*required]).await.expect("counted once");
-    // Handed on to another agent, it is counted anew.
-    let (_, again) = policy.admit(card, admitted.into_message(), &[]).await.unwrap_err();
+    let met = [*required];
+    let admitted = policy.admit(card.clone(), message, &met).await.expect("counted once");
+    let admitted = policy.admit(card.clone(), admitted.into_message(), &met).await.expect("counted once");
+    // When it comes to a gate again over another agent, it is counted anew.
+    let mut message = admitted.into_message();
+    message.gate = GateNotes::arriving(false);
+    let (_, again) = policy.admit(card, message, &met).await.unwrap_err();
     assert!(matches!(again, Objection::Refused(_)));
 }
 

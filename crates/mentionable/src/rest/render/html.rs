@@ -1,6 +1,6 @@
 //! Pages for people. REST 4.1.
 
-use forecourt_core::{CollectedReply, PolicyPart};
+use forecourt_core::{CollectedReply, Part, PolicyPart};
 use forecourt_pages::{ErrorPage, RefusalPage, ReplyPage, csp};
 use http::header::CONTENT_SECURITY_POLICY;
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use super::Frame;
 use crate::rest::errors::Failure;
 
-pub(super) fn answer(frame: &Frame<'_>, collected: &CollectedReply) -> String {
+pub(super) fn answer(frame: &Frame<'_>, asked: &[Part], collected: &CollectedReply) -> String {
     ReplyPage {
         card: &frame.door.card,
         url: frame.url,
@@ -16,6 +16,7 @@ pub(super) fn answer(frame: &Frame<'_>, collected: &CollectedReply) -> String {
         collected,
         path: &frame.door.path,
         session: frame.session,
+        asked,
         kept_under: None,
     }
     .render()

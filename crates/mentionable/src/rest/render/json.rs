@@ -3,9 +3,11 @@
 use bytes::Bytes;
 use forecourt_core::{Address, Part, PolicyPart};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::Frame;
 use crate::rest::errors::Failure;
+use crate::rest::payment;
 use crate::rest::refusal::VERSION;
 
 #[derive(Serialize)]
@@ -22,6 +24,9 @@ struct Refusal<'a> {
     v: &'static str,
     agent: &'a Address,
     policy: &'a PolicyPart,
+    /// What x402 of version 1 looks for at the top. Companion sheet 9.4.
+    #[serde(flatten)]
+    x402: Map<String, Value>,
 }
 
 #[derive(Serialize)]
@@ -37,7 +42,7 @@ pub(super) fn answer(frame: &Frame<'_>, parts: Vec<Part>) -> Bytes {
 }
 
 pub(super) fn refusal(frame: &Frame<'_>, part: &PolicyPart) -> Bytes {
-    written(&Refusal { v: VERSION, agent: &frame.door.card.address, policy: part })
+    written(&Refusal { v: VERSION, agent: &frame.door.card.address, policy: part, x402: payment::body_members(part) })
 }
 
 pub(super) fn failure(failure: &Failure) -> Bytes {

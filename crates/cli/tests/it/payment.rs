@@ -1,0 +1,194 @@
+//! Agents that want to be paid, and strangers who pay them: x402's own client libraries, unchanged, through a
+//! facilitator that is x402's own library too, on a chain of this machine. `dev/sdk/setup` brings all of them.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+use serde_json::Value;
+
+use crate::support::{Deployment, Ran, Served};
+
+/// An agent that costs something.
+const PAID: &str = r#"
+handle = "paid"
+name = "Paid"
+description = "Repeats what it is paid for."
+
+[backend]
+kind = "echo"
+
+[[policy.rules]]
+kind = "require_payment"
+price = "0.05 USDC"
+message = "An answer costs 0.05 USDC."
+offers = [{ x402 = { network = "base-sepolia" } }]
+"#;
+/// What it costs, in the token's units.
+const PRICE: u64 = 50_000;
+
+fn sdk(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.cache/sdk").join(name)
+}
+
+fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdk").join(name)
+}
+
+/// A chain with a token on it, and a facilitator. Ends when it is dropped.
+struct Chain {
+    child: Child,
+    /// Its end is the child's.
+    input: Option<ChildStdin>,
+    facts: Value,
+}
+
+impl Chain {
+    /// Starts one, unless the libraries are not there.
+    fn start() -> Option<Self> {
+        for name in ["x402-js", "chain"] {
+            if !sdk(name).join("asked").exists() {
+                println!("skipped: {name} is not there; dev/sdk/setup brings it");
+                return None;
+            }
+        }
+        let mut command = Command::new("node");
+        command
+            .arg(script("x402/chain.mjs"))
+            .env("FORECOURT_X402", sdk("x402-js"))
+            .env("FORECOURT_CHAIN", sdk("chain"));
+        let mut child = without_proxies(&mut command).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let facts = serde_json::from_str(&line).expect("the chain starts");
+        Some(Self { input: child.stdin.take(), child, facts })
+    }
+
+    fn fact(&self, name: &str) -> &str {
+        self.facts[name].as_str().unwrap()
+    }
+
+    /// A deployment with an agent that is paid through it.
+    fn deployment(&self) -> Deployment {
+        let payments = format!(
+            "facilitator = \"{}\"\npay_to = \"{}\"\n\n[payments.networks.base-sepolia]\nrpc = \"{}\"",
+            self.fact("facilitator"),
+            self.fact("paid"),
+            self.fact("rpc")
+        );
+        Deployment::gatehouse().open_to_loopback().with("payments", &payments).and("agents/paid.toml", PAID)
+    }
+
+    fn get(&self, path: &str) -> Value {
+        let url = format!("{}{path}", self.fact("facilitator"));
+        let output = Command::new("curl").args(["-s", "--noproxy", "*", &url]).output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// What was paid so far, in the token's units.
+    fn paid(&self) -> u64 {
+        self.get(&format!("/balance/{}", self.fact("paid")))["balance"].as_str().unwrap().parse().unwrap()
+    }
+
+    /// The next settlement is done and not answered.
+    fn next_settlement_is_silent(&self) {
+        let url = format!("{}/fault", self.fact("facilitator"));
+        let ran = Command::new("curl")
+            .args(["-s", "--noproxy", "*", "-d", "{\"settle\":\"silent\"}", &url])
+            .output()
+            .unwrap();
+        assert!(ran.status.success());
+    }
+
+    /// `forecourt ask --pay`, by somebody who has money.
+    fn pay(&self, served: &Served, words: &[&str]) -> Ran {
+        let mut command = served.deployment.command("ask");
+        let data = served.deployment.data();
+        command.arg(served.https_url("/~paid")).args(words).arg("--pay").arg("--data").arg(data);
+        command.env("FORECOURT_WALLET_KEY", self.fact("payerKey"));
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+}
+
+impl Drop for Chain {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn without_proxies(command: &mut Command) -> &mut Command {
+    for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
+        command.env_remove(name).env_remove(name.to_lowercase());
+    }
+    command
+}
+
+/// Has a client library pay.
+fn pays(library: &str, name: &str, words: &[&str]) {
+    let Some(chain) = Chain::start() else { return };
+    if !sdk(library).join("asked").exists() {
+        println!("skipped: {library} is not there; dev/sdk/setup brings it");
+        return;
+    }
+    let served = chain.deployment().serve();
+    let program = match name.ends_with(".py") {
+        true => sdk(library).join("bin/python"),
+        false => PathBuf::from("node"),
+    };
+    let mut command = Command::new(program);
+    command.arg(script(name)).args(words).current_dir(served.deployment.path());
+    command.env("PYTHONDONTWRITEBYTECODE", "1").env("FORECOURT_SDK", sdk(library));
+    command.env("FORECOURT_URL", served.https_url("")).env("FORECOURT_FACILITATOR", chain.fact("facilitator"));
+    command.env("FORECOURT_PAID", chain.fact("paid")).env("FORECOURT_WALLET_KEY", chain.fact("payerKey"));
+    command.env("SSL_CERT_FILE", served.ca()).env("NODE_EXTRA_CA_CERTS", served.ca()).env_remove("SSL_CERT_DIR");
+    let output = without_proxies(&mut command).output().unwrap();
+    let (said, complaints) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    println!("{said}");
+    assert!(output.status.success(), "{library}:\n{said}\n{complaints}");
+}
+
+#[test]
+fn x402_fetch_of_version_2_pays() {
+    pays("x402-js", "x402_js.mjs", &["2"]);
+}
+
+#[test]
+fn x402_fetch_of_version_1_pays() {
+    pays("x402-js", "x402_js.mjs", &["1"]);
+}
+
+#[test]
+fn x402_for_python_pays() {
+    pays("x402-py", "x402_python.py", &[]);
+}
+
+#[test]
+fn ask_pays_once_its_user_agreed_and_not_before() {
+    let Some(chain) = Chain::start() else { return };
+    let served = chain.deployment().serve();
+
+    let refused = chain.pay(&served, &["hello"]).failed(1);
+    assert!(refused.contains("amount   0.05 USDC") && refused.contains("nothing was paid"), "{refused}");
+    assert!(refused.contains(chain.fact("paid")), "{refused}");
+    let dear = chain.pay(&served, &["hello", "--yes", "--pay-max", "$0.049999"]).failed(1);
+    assert!(dear.contains("more than --pay-max $0.049999"), "{dear}");
+    assert_eq!(chain.paid(), 0);
+
+    let paid = chain.pay(&served, &["hello", "--yes", "--pay-max", "0.05 USDC"]);
+    assert!(paid.stderr.contains("paid 0.05 USDC: 0x"), "{paid:?}");
+    assert!(paid.fine().contains("hello"));
+    assert_eq!(chain.paid(), PRICE);
+}
+
+#[test]
+fn a_settlement_that_nobody_answered_for_is_found_on_the_chain_and_charged_once() {
+    let Some(chain) = Chain::start() else { return };
+    let served = chain.deployment().serve();
+    chain.next_settlement_is_silent();
+    let broken = chain.pay(&served, &["hello", "--yes", "--pay-max", "$1"]);
+    assert_eq!((chain.paid(), broken.code == Some(0)), (PRICE, false), "{broken:?}");
+}

@@ -1,0 +1,67 @@
+//! Payments of a deployment: what rules offer by `[payments]`, and the schemes that check and take the money.
+
+use std::sync::Arc;
+
+use forecourt_core::SystemClock;
+use forecourt_core::policy::{OfferBuilder, PaymentScheme};
+use forecourt_egress::Egress;
+use forecourt_payments::{PaymentsSettings, SettingsError, X402, X402Offers};
+use forecourt_settings::{Problem, Problems, Section};
+
+/// How agents of one house are paid.
+pub(crate) struct Payments {
+    offers: Arc<X402Offers>,
+    scheme: Option<Arc<X402>>,
+}
+
+/// Reads `[payments]`. Fails when it can't work.
+pub(crate) fn read_payments(section: &Section) -> Result<PaymentsSettings, Problems> {
+    let settings: PaymentsSettings = section.read()?;
+    settings.check().map_err(|error| problem(section, error))?;
+    Ok(settings)
+}
+
+fn problem(section: &Section, SettingsError { message, hint }: SettingsError) -> Problem {
+    section.problem(None, format!("[payments] {message}")).hint(hint)
+}
+
+impl Payments {
+    /// As `settings` say; without a facilitator nothing is taken.
+    pub(crate) fn new(settings: &PaymentsSettings, egress: &Egress, root: &Section) -> Result<Self, Problems> {
+        let scheme = match settings.facilitator {
+            Some(_) => Some(X402::new(settings, egress.clone(), Arc::new(SystemClock))),
+            None => None,
+        };
+        let scheme = scheme.transpose().map_err(|error| problem(root, error))?.map(Arc::new);
+        Ok(Self { offers: Arc::new(X402Offers::new(settings.clone())), scheme })
+    }
+
+    /// Who turns shorthands of offers, such as `x402 = { … }`, into ways to pay.
+    pub(crate) fn offer_builders(&self) -> Vec<Arc<dyn OfferBuilder>> {
+        vec![self.offers.clone()]
+    }
+
+    /// Who checks payments and takes them.
+    pub(crate) fn schemes(&self) -> Vec<Arc<dyn PaymentScheme>> {
+        self.scheme.iter().map(|scheme| scheme.clone() as Arc<dyn PaymentScheme>).collect()
+    }
+
+    /// Warns of offers that the facilitator can't settle, or that it can't be asked. Refuses nothing.
+    pub(crate) async fn check_facilitator(scheme: Arc<X402>, offers: Arc<X402Offers>) {
+        match scheme.unsupported(&offers.made()).await {
+            Ok(missing) => {
+                for kind in missing {
+                    tracing::warn!("the facilitator of [payments] does not settle {kind}, which is offered");
+                }
+            }
+            Err(error) => tracing::warn!("[payments] {error}"),
+        }
+    }
+
+    /// The same, beside everything else, if something is offered.
+    pub(crate) fn begin_check(&self) {
+        if let Some(scheme) = self.scheme.clone().filter(|_| !self.offers.made().is_empty()) {
+            tokio::spawn(Self::check_facilitator(scheme, self.offers.clone()));
+        }
+    }
+}

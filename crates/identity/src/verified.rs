@@ -1,0 +1,47 @@
+//! What the verifier says of a request, and of those whose tokens it takes.
+
+use forecourt_core::Sender;
+
+use crate::api_keys::ApiKeyLimit;
+use crate::fault::ProofError;
+
+/// Who sent a request, and what became of the credentials that came with it.
+#[derive(Debug, Clone)]
+pub struct VerifiedSender {
+    /// The sender; anonymous when credentials did not hold.
+    pub sender: Sender,
+    /// Whether there were credentials, and whether they hold.
+    pub presented: PresentedCredentials,
+}
+
+/// What a request brought to prove its sender. Forwarded evidence is no credential: when it does
+/// not hold it is left out, and nothing else happens (REST 7.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PresentedCredentials {
+    /// No credentials of a kind that is looked at here.
+    Nothing,
+    /// All of them hold.
+    Valid,
+    /// A token does not: worth a 401 with `invalid_token`.
+    Invalid(ProofError),
+    /// It brought an API key that holds, whose limit is used up.
+    Limited {
+        /// The limit of the key.
+        limit: ApiKeyLimit,
+        /// Seconds until it may be used again.
+        retry_after_seconds: u64,
+    },
+    /// A signature over the request does not, and this is the check that failed. RFC 9421 3.2.
+    InvalidSignature(ProofError),
+}
+
+/// An issuer whose bearer tokens are accepted, as cards name it.
+#[derive(Debug, Clone, Copy)]
+pub struct TokenIssuer<'a> {
+    /// The `iss` of its tokens.
+    pub issuer: &'a str,
+    /// The `aud` values that mean this host.
+    pub audience: &'a [String],
+    /// Where its keys are, unless they are written down.
+    pub jwks_url: Option<&'a str>,
+}

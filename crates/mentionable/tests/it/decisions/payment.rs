@@ -1,0 +1,176 @@
+use std::sync::atomic::Ordering;
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use forecourt_core::policy::Settlement;
+use http::Method;
+use serde_json::{Value, json};
+
+use super::support::{Browser, Shop, offer, page_of, payment, state_of, token_of, wanting};
+use crate::support::{Answer, form, post_to, request};
+
+fn signed(what: &str) -> String {
+    json!({"x402Version": 1, "payload": what}).to_string()
+}
+
+async fn pasted(shop: &Shop, browser: &Browser, path: &str, text: &str) -> Answer {
+    let token = token_of(browser.open(&shop.place, path).await.is(200).text());
+    browser.submit(&shop.place, path, &[("token", &token), ("decision", "pay"), ("payment", text)]).await
+}
+
+fn settled(shop: &Shop) -> usize {
+    shop.till.settled.load(Ordering::SeqCst)
+}
+
+#[tokio::test]
+async fn policy5_3_a_person_pastes_a_payment_and_sees_question_and_answer() {
+    for text in [signed("a"), STANDARD.encode(signed("a"))] {
+        let shop = wanting(payment()).await;
+        let browser = Browser::default();
+        let path = browser.refused(&shop.place).await;
+        let page = browser.open(&shop.place, &path).await.is(200);
+        for words in ["0.05 USDC", "Please pay.", "chickpea soup", "0x1"] {
+            assert!(page.text().contains(words), "{words} in {}", page.text());
+        }
+        let back = pasted(&shop, &browser, &path, &text).await.is(303);
+        let answer = browser.open(&shop.place, back.field("location").unwrap()).await.is(200);
+        assert!(answer.text().contains("chickpea soup") && answer.text().contains("Done."), "{}", answer.text());
+        assert_eq!((settled(&shop), shop.agent.heard().len()), (1, 1));
+        browser.open(&shop.place, back.field("location").unwrap()).await.is(410);
+        assert_eq!((settled(&shop), shop.agent.heard().len()), (1, 1), "paid once, answered once");
+    }
+}
+
+#[tokio::test]
+async fn policy5_3_a_payment_that_is_not_taken_is_told_on_the_page() {
+    let shop = wanting(payment()).await;
+    let browser = Browser::default();
+    let path = browser.refused(&shop.place).await;
+    let page = pasted(&shop, &browser, &path, &signed("poor")).await.is(402);
+    assert!(page.text().contains("The wallet holds less than the price."), "{}", page.text());
+    assert_eq!(settled(&shop), 0);
+    for nonsense in ["", "hello", "{}", "[1]"] {
+        pasted(&shop, &browser, &path, nonsense).await.is(400);
+    }
+    pasted(&shop, &browser, &path, &signed("rich")).await.is(303);
+    assert_eq!(settled(&shop), 1);
+}
+
+#[tokio::test]
+async fn policy5_3_nobody_pays_twice_for_what_nobody_knows() {
+    let shop = wanting(payment()).await;
+    *shop.till.says.lock() = Some(Settlement::Unknown("no answer".to_owned()));
+    let browser = Browser::default();
+    let path = browser.refused(&shop.place).await;
+    let shown = pasted(&shop, &browser, &path, &signed("a")).await.is(303);
+    assert_eq!(shown.field("location"), Some(path.as_str()));
+    let page = browser.open(&shop.place, &path).await.is(200);
+    assert!(page.text().contains("being confirmed") && !page.text().contains("<form"), "{}", page.text());
+    let again = request(Method::POST, &path)
+        .header("accept", "application/json")
+        .header("x-payment", STANDARD.encode(signed("b")));
+    assert_eq!(shop.place.send(again).await.is(409).json()["status"], "indeterminate");
+    assert_eq!(settled(&shop), 1);
+}
+
+#[tokio::test]
+async fn s9_4_a_program_pays_at_the_address_of_the_page() {
+    let shop = wanting(payment()).await;
+    let refused = shop.place.ask("/~bot?user=a", "application/json").await.is(402);
+    let session = refused.field("x-mentionable-session").unwrap().to_owned();
+    let path = page_of(refused.text());
+    let asked = request(Method::POST, &path).header("accept", "application/json");
+    let wanted = shop.place.send(asked).await.is(402).json();
+    assert_eq!((&wanted["x402Version"], &wanted["accepts"]), (&json!(1), &offer()["accepts"]));
+    assert_eq!(wanted["policy"]["kind"], "payment_required");
+    let poor = request(Method::POST, &path)
+        .header("accept", "application/json")
+        .header("x-payment", STANDARD.encode(signed("poor")));
+    assert_eq!(shop.place.send(poor).await.is(402).json()["error"], "INSUFFICIENT_FUNDS");
+    let paying = request(Method::POST, &path)
+        .header("accept", "application/json")
+        .header("x-payment", STANDARD.encode(signed("a")));
+    let paid = shop.place.send(paying).await.is(200);
+    assert_eq!(paid.json()["status"], "verified");
+    let receipt: Value =
+        serde_json::from_slice(&STANDARD.decode(paid.field("x-payment-response").unwrap()).unwrap()).unwrap();
+    assert_eq!((&receipt["success"], &paid.json()["receipt"]), (&json!(true), &receipt));
+    let state = state_of(&path);
+    let answer = shop.place.post("/~bot", &[("state", state), ("session", &session)]).await.is(200);
+    assert!(answer.text().contains("Done."));
+    assert_eq!(settled(&shop), 1);
+}
+
+#[tokio::test]
+async fn policy5_3_a_payment_in_json_is_taken_under_each_of_its_names() {
+    for body in [
+        json!({"payment": {"x402Version": 1, "payload": "a"}}),
+        json!({"state": "x", "receipt": {"x402Version": 1, "payload": "a"}}),
+        json!({"x402Version": 1, "payload": "a"}),
+    ] {
+        let shop = wanting(payment()).await;
+        let path = page_of(shop.place.ask("/~bot?user=a", "application/json").await.text());
+        let post = request(Method::POST, &path).header("accept", "application/json");
+        let paid =
+            shop.place.send_with(post.header("content-type", "application/json"), body.to_string()).await.is(200);
+        assert_eq!(paid.json()["status"], "verified", "{body}");
+        assert_eq!(settled(&shop), 1);
+    }
+}
+
+#[tokio::test]
+async fn policy5_3_a_payment_in_the_question_itself_is_answered_with_its_receipt() {
+    for (header, receipt) in [("x-payment", "x-payment-response"), ("payment-signature", "payment-response")] {
+        let shop = wanting(payment()).await;
+        let request = post_to("/~bot").header(header, STANDARD.encode(signed("a")));
+        let answer = shop.place.send_with(request, form(&[("user", "soup")])).await.is(200);
+        assert!(answer.text().contains("Done."));
+        let receipt = STANDARD.decode(answer.field(receipt).unwrap()).unwrap();
+        assert_eq!(serde_json::from_slice::<Value>(&receipt).unwrap()["transaction"], "0xabc");
+        assert_eq!((settled(&shop), shop.agent.heard()[0].text().as_str()), (1, "soup"));
+    }
+}
+
+#[tokio::test]
+async fn policy5_3_a_payment_in_a_question_that_is_not_taken_is_offered_again() {
+    let shop = wanting(payment()).await;
+    let request = post_to("/~bot").header("x-payment", STANDARD.encode(signed("poor")));
+    let refused = shop.place.send_with(request, form(&[("user", "soup")])).await.is(402).json();
+    assert_eq!(refused["error"], "INSUFFICIENT_FUNDS");
+    assert!(refused["policy"]["message"].as_str().unwrap().contains("less than the price"));
+    assert_eq!((settled(&shop), shop.agent.heard().len()), (0, 0));
+}
+
+#[tokio::test]
+async fn s8_2_1_a_get_with_a_payment_settles_nothing() {
+    let shop = wanting(payment()).await;
+    let path = page_of(shop.place.ask("/~bot?user=a", "application/json").await.text());
+    for target in ["/~bot?user=a", path.as_str()] {
+        let request = crate::support::get(target).header("accept", "application/json");
+        let answer = shop.place.send(request.header("x-payment", STANDARD.encode(signed("a")))).await;
+        assert!([200, 402].contains(&answer.status.as_u16()));
+    }
+    assert_eq!((settled(&shop), shop.agent.heard().len()), (0, 0));
+}
+
+#[tokio::test]
+async fn policy5_3_a_receipt_goes_to_no_address_that_is_closed() {
+    let shop = wanting(payment()).await;
+    let browser = Browser::default();
+    let path = browser.refused(&shop.place).await;
+    let with = format!("{path}?receipt_callback=https%3A%2F%2F127.0.0.1%2Freceipt");
+    let page = browser.open(&shop.place, &with).await.is(200);
+    assert!(page.text().contains("name=\"receipt_callback\" value=\"https://127.0.0.1/receipt\""), "{}", page.text());
+    let fields = [
+        ("token", token_of(page.text())),
+        ("decision", "pay".to_owned()),
+        ("payment", signed("a")),
+        ("receipt_callback", "https://127.0.0.1/receipt".to_owned()),
+    ];
+    let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let paid = browser.submit(&shop.place, &path, &fields).await.is(303);
+    assert_eq!(paid.field("location"), Some(path.as_str()), "never to the callback");
+    let done = browser.open(&shop.place, &path).await.is(200);
+    assert!(done.text().contains("Paid: 0.05 USDC") && !done.text().contains("127.0.0.1"), "{}", done.text());
+    let plain = format!("{path}?receipt_callback=http%3A%2F%2Fadapter.example%2F");
+    assert!(!browser.open(&shop.place, &plain).await.text().contains("adapter.example"));
+}

@@ -1,0 +1,195 @@
+//! A browser as far as these pages need one, agents that want something first, and a till.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use forecourt_core::policy::{
+    AcceptedPayment, ChargeAt, ConsentTerms, Demand, PaidFor, PaymentConfirmation, PaymentFault, PaymentScheme,
+    PaymentSubmission, PaymentTerms, Receipt, Requirement, Rule, RuleVerdict, Settlement,
+};
+use forecourt_core::{AgentCard, Message};
+use forecourt_testkit::{ScriptedAgent, card};
+use futures::future::BoxFuture;
+use http::Method;
+use http::request::Builder;
+use parking_lot::Mutex;
+use serde_json::{Map, Value, json};
+
+use crate::support::{Answer, Place, Setup, get, request};
+
+/// A rule that wants one thing.
+struct Wants(Requirement);
+
+impl Rule for Wants {
+    fn judge<'a>(&'a self, _: &'a AgentCard, _: &'a Message) -> BoxFuture<'a, RuleVerdict> {
+        Box::pin(std::future::ready(Err(self.0.clone().into())))
+    }
+}
+
+pub(super) fn object(value: Value) -> Map<String, Value> {
+    value.as_object().unwrap().clone()
+}
+
+pub(super) fn consent() -> Requirement {
+    let scope = object(json!({"text": "We keep what you say.", "kept_days": 7}));
+    wants("Please agree.", Demand::Consent(ConsentTerms { scope, lifetime_seconds: None }))
+}
+
+pub(super) fn offer() -> Map<String, Value> {
+    object(json!({"x402Version": 1, "error": "pay", "accepts": [{"payTo": "0x1", "maxAmountRequired": "5"}]}))
+}
+
+pub(super) fn payment() -> Requirement {
+    let accepted = vec![AcceptedPayment { scheme: "x402.exact".to_owned(), payload: offer() }];
+    let (price, charge) = ("0.05 USDC".to_owned(), ChargeAt::Before);
+    let terms = PaymentTerms { accepted, price, covers: PaidFor::Turn, charge, credit: None };
+    wants("Please pay.", Demand::Payment(terms))
+}
+
+fn wants(message: &str, demand: Demand) -> Requirement {
+    Requirement {
+        rule: "first".to_owned(),
+        title: None,
+        message: message.to_owned(),
+        message_translations: Default::default(),
+        demand,
+    }
+}
+
+/// A way to pay that takes what does not say otherwise.
+#[derive(Default)]
+pub(super) struct Till {
+    pub(super) settled: AtomicUsize,
+    /// What settling says once instead.
+    pub(super) says: Mutex<Option<Settlement>>,
+}
+
+impl PaymentScheme for Till {
+    fn family(&self) -> &'static str {
+        "x402"
+    }
+
+    fn select(&self, _: &[AcceptedPayment], _: &PaymentSubmission) -> Result<usize, PaymentFault> {
+        Ok(0)
+    }
+
+    fn fingerprint(&self, payment: &PaymentSubmission) -> Result<String, PaymentFault> {
+        Ok(payment.payload["payload"].to_string())
+    }
+
+    fn verify<'a>(
+        &'a self,
+        _: &'a AcceptedPayment,
+        payment: &'a PaymentSubmission,
+    ) -> BoxFuture<'a, Result<(), PaymentFault>> {
+        let message = "The wallet holds less than the price.".to_owned();
+        let poor = PaymentFault { code: "INSUFFICIENT_FUNDS".to_owned(), message, is_passing: false };
+        let verdict = if payment.payload["payload"] == "poor" { Err(poor) } else { Ok(()) };
+        Box::pin(std::future::ready(verdict))
+    }
+
+    fn settle<'a>(&'a self, offer: &'a AcceptedPayment, _: &'a PaymentSubmission) -> BoxFuture<'a, Settlement> {
+        self.settled.fetch_add(1, Ordering::SeqCst);
+        let confirmation = PaymentConfirmation {
+            scheme: offer.scheme.clone(),
+            original_payload: offer.payload.clone(),
+            transaction: Some("0xabc".to_owned()),
+            payer: None,
+            network: None,
+        };
+        let details = object(json!({"success": true, "transaction": "0xabc"}));
+        let settled = Settlement::Settled(Box::new(Receipt { confirmation, amount: "5".to_owned(), details }));
+        Box::pin(std::future::ready(self.says.lock().take().unwrap_or(settled)))
+    }
+
+    fn reconcile<'a>(&'a self, _: &'a AcceptedPayment, _: &'a PaymentSubmission) -> BoxFuture<'a, Settlement> {
+        Box::pin(std::future::ready(Settlement::Unknown("nobody knows".to_owned())))
+    }
+}
+
+/// `bot`, which says that it is done and wants something first; what it heard, and the till.
+pub(super) struct Shop {
+    pub(super) place: Place,
+    pub(super) agent: Arc<ScriptedAgent>,
+    pub(super) till: Arc<Till>,
+}
+
+pub(super) async fn wanting(requirement: Requirement) -> Shop {
+    of(requirement, card("bot")).await
+}
+
+pub(super) async fn of(requirement: Requirement, card: AgentCard) -> Shop {
+    let (agent, till) = (ScriptedAgent::saying(["Done."]), Arc::new(Till::default()));
+    let setup = Setup { schemes: vec![till.clone()], ..Setup::default() };
+    let setup = setup.guarded(card, agent.clone(), vec![Arc::new(Wants(requirement))]);
+    Shop { place: setup.start().await, agent, till }
+}
+
+/// One browser: what it is told to keep it sends along.
+#[derive(Default)]
+pub(super) struct Browser {
+    cookie: Mutex<Option<String>>,
+}
+
+impl Browser {
+    fn dressed(&self, request: Builder) -> Builder {
+        let request = request.header("accept", "text/html").header("sec-fetch-site", "same-origin");
+        match &*self.cookie.lock() {
+            Some(cookie) => request.header("cookie", cookie),
+            None => request,
+        }
+    }
+
+    fn kept(&self, answer: &Answer) {
+        if let Some(field) = answer.field("set-cookie") {
+            *self.cookie.lock() = field.split(';').next().map(str::to_owned);
+        }
+    }
+
+    pub(super) async fn open(&self, place: &Place, path: &str) -> Answer {
+        let answer = place.send(self.dressed(get(path))).await;
+        self.kept(&answer);
+        answer
+    }
+
+    pub(super) async fn submit(&self, place: &Place, path: &str, fields: &[(&str, &str)]) -> Answer {
+        let form = "application/x-www-form-urlencoded";
+        let request = self.dressed(request(Method::POST, path)).header("content-type", form);
+        let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+        let answer = place.send_with(request, body).await;
+        self.kept(&answer);
+        answer
+    }
+
+    /// Asks, is refused, and is given the path of the page to decide on.
+    pub(super) async fn refused(&self, place: &Place) -> String {
+        let answer = self.open(place, "/~bot?user=chickpea+soup").await;
+        assert!([401, 402].contains(&answer.status.as_u16()), "{}", answer.text());
+        page_of(answer.text())
+    }
+
+    /// Opens the page and presses one of its buttons.
+    pub(super) async fn decides(&self, place: &Place, path: &str, decision: &str) -> Answer {
+        let token = token_of(self.open(place, path).await.is(200).text());
+        self.submit(place, path, &[("token", &token), ("decision", decision)]).await
+    }
+}
+
+/// The path to decide on, in the page of a refusal.
+pub(super) fn page_of(html: &str) -> String {
+    let begin = ["https://demo.localhost/consent/", "https://demo.localhost/pay/"];
+    let at = begin.iter().find_map(|begin| html.find(begin)).unwrap_or_else(|| panic!("no page in {html}"));
+    let url: String = html[at..].chars().take_while(|c| *c != '"').collect();
+    url.trim_start_matches("https://demo.localhost").to_owned()
+}
+
+/// The token of the form on a page.
+pub(super) fn token_of(html: &str) -> String {
+    let after = html.split("name=\"token\" value=\"").nth(1).unwrap_or_else(|| panic!("no form in {html}"));
+    after.split('"').next().unwrap().to_owned()
+}
+
+/// The state in a path to decide on.
+pub(super) fn state_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap()
+}

@@ -1,0 +1,226 @@
+//! Where a person decides: what is asked, by whom, and what comes of either choice. PolicyPart 3.3.3, 3.3.4 and
+//! PolicyResolution 5.3, pattern 2.
+
+mod terms;
+
+use std::time::Duration;
+
+use askama::Template;
+use forecourt_core::policy::{ChargeAt, Demand, PaidFor, PaymentTerms, Requirement};
+use forecourt_core::{AgentCard, Language, Part};
+use serde_json::{Map, Value};
+
+use crate::clean;
+use crate::limits::ASKED_CHARS_MAX;
+use crate::span::span;
+use crate::template::{self, Head};
+
+use terms::{Term, terms};
+
+/// Where a decision stands, as its page tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DecisionStatus {
+    /// It is still to be made.
+    Open,
+    /// It was done, and the answer waits.
+    Done,
+    /// The person said no.
+    Declined,
+    /// A payment was sent, and nobody knows yet whether it arrived.
+    Pending,
+}
+
+/// The page of a consent or a payment, which of the two the requirement says. Send with [`crate::csp::asking`],
+/// and keep it nowhere: its address opens the decision.
+pub struct DecisionPage<'a> {
+    /// Who asks.
+    pub card: &'a AgentCard,
+    /// The URL of this page. A payment program may be given it.
+    pub url: &'a str,
+    /// The language wanted; the requirement's translations are searched for it.
+    pub language: Option<&'a Language>,
+    /// What is asked.
+    pub requirement: &'a Requirement,
+    /// What the person asked the agent; nothing of it when it was not kept.
+    pub asked: &'a [Part],
+    /// The path of the agent.
+    pub agent_path: &'a str,
+    /// The path of this page, to which its form is sent.
+    pub path: &'a str,
+    /// What the form sends along, so that it can be told from other pages' forms.
+    pub token: &'a str,
+    /// Where it goes on once it is done, the state echoed. `None` where it was asked elsewhere.
+    pub return_to: Option<&'a str>,
+    /// How long it can still be decided.
+    pub time_left: Duration,
+    /// Where it stands.
+    pub status: DecisionStatus,
+    /// Why the last payment was not taken, in a sentence.
+    pub fault: Option<&'a str>,
+    /// Where else a receipt is sent, as the address of the page asked for. Never a link.
+    pub receipt_callback: Option<&'a str>,
+}
+
+#[derive(Template)]
+#[template(path = "decision.html")]
+struct DecisionTemplate {
+    head: Head,
+    name: String,
+    agent_path: String,
+    title: String,
+    message: String,
+    status: DecisionStatus,
+    asked: AskedView,
+    time_left: String,
+    path: String,
+    token: String,
+    return_to: Option<String>,
+    demand: DemandView,
+}
+
+/// What was asked, for who reads the page to recognise.
+pub(crate) struct AskedView {
+    pub(crate) text: String,
+    /// How many files and other things came with the words.
+    pub(crate) others: usize,
+}
+
+enum DemandView {
+    Consent(ConsentView),
+    Payment(PaymentView),
+}
+
+struct ConsentView {
+    /// `None` when it is more than a page can show: then nobody can agree to it here.
+    terms: Option<Vec<Term>>,
+    lifetime: String,
+}
+
+struct PaymentView {
+    price: String,
+    covers: String,
+    charge: &'static str,
+    ways: Vec<Way>,
+    /// Whether one of the ways is x402, which programs pay at the page's own address.
+    takes_x402: bool,
+    fault: Option<String>,
+    receipt_callback: Option<String>,
+}
+
+/// One way to pay.
+struct Way {
+    name: String,
+    terms: Vec<Term>,
+}
+
+impl DecisionPage<'_> {
+    /// The whole page.
+    pub fn render(&self) -> String {
+        let (title, message, language) = self.words();
+        template::finish(&DecisionTemplate {
+            head: Head::new(&self.card.address.to_string(), self.url, language),
+            name: clean::line(&self.card.name),
+            agent_path: self.agent_path.to_owned(),
+            title: clean::line(title.unwrap_or_default()),
+            message: clean::text(message).into_owned(),
+            status: self.status,
+            asked: AskedView::of(self.asked),
+            time_left: span(self.time_left.as_secs()),
+            path: self.path.to_owned(),
+            token: self.token.to_owned(),
+            return_to: self.return_to.map(str::to_owned),
+            demand: self.demand(message),
+        })
+    }
+
+    /// The language of the requirement's words, as [`Self::render`] tells them.
+    pub fn language(&self) -> &Language {
+        self.words().2
+    }
+
+    /// Title, message and their language: the translation that suits best (RFC 4647 3.4), else the requirement's
+    /// own words, which are the agent's language.
+    fn words(&self) -> (Option<&str>, &str, &Language) {
+        let own = self.requirement.title.as_deref();
+        let tagged =
+            |range: &str| self.requirement.message_translations.iter().find(|(tag, _)| tag.eq_ignore_ascii_case(range));
+        let found = self.language.and_then(|language| Some((language, language.ranges().find_map(tagged)?.1)));
+        match found {
+            Some((language, words)) => (words.title.as_deref().or(own), &words.message, language),
+            None => (own, &self.requirement.message, &self.card.language),
+        }
+    }
+
+    fn demand(&self, message: &str) -> DemandView {
+        match &self.requirement.demand {
+            Demand::Consent(consent) => DemandView::Consent(ConsentView {
+                terms: terms(&consent.scope).map(|rows| without_repetition(rows, message)),
+                lifetime: consent.lifetime_seconds.map_or_else(|| "No end date".to_owned(), span),
+            }),
+            Demand::Payment(payment) => DemandView::Payment(PaymentView {
+                price: clean::line(&payment.price),
+                covers: covers(payment.covers),
+                charge: match payment.charge {
+                    ChargeAt::Before => "Before the answer",
+                    ChargeAt::After => "Once you have the answer; nothing is taken if there is none",
+                },
+                ways: payment.accepted.iter().map(|way| Way::of(&way.scheme, &way.payload)).collect(),
+                takes_x402: takes_x402(payment),
+                fault: self.fault.map(clean::line),
+                receipt_callback: self.receipt_callback.map(str::to_owned),
+            }),
+        }
+    }
+}
+
+/// The rows but for the one that only says what stands above them already.
+fn without_repetition(rows: Vec<Term>, message: &str) -> Vec<Term> {
+    let message = clean::text(message);
+    rows.into_iter().filter(|row| row.value != message).collect()
+}
+
+/// The prefix of the schemes that programs pay at the page's own address.
+const X402: &str = "x402.";
+
+fn takes_x402(terms: &PaymentTerms) -> bool {
+    terms.accepted.iter().any(|way| way.scheme.starts_with(X402))
+}
+
+/// What a payment pays for, in words.
+fn covers(covers: PaidFor) -> String {
+    match covers {
+        PaidFor::Turn => "The answer to this one question".to_owned(),
+        PaidFor::Period { seconds } => format!("All your questions for {}", span(seconds)),
+        PaidFor::Credit => {
+            "Your questions until it is used up: what you pay above the price stays as credit".to_owned()
+        }
+    }
+}
+
+impl AskedView {
+    pub(crate) fn of(asked: &[Part]) -> Self {
+        let words: Vec<&str> = asked.iter().filter_map(Part::as_text).collect();
+        let text = clean::clip(clean::text(&words.join("\n")).trim(), ASKED_CHARS_MAX);
+        Self { text, others: asked.len() - words.len() }
+    }
+}
+
+impl Way {
+    /// A way to pay by what its offer says: of x402 each requirement, else the whole payload.
+    fn of(scheme: &str, payload: &Map<String, Value>) -> Self {
+        let name = match scheme.starts_with(X402) {
+            true => "From a wallet (x402)".to_owned(),
+            false => clean::line(scheme),
+        };
+        let offers = payload.get("accepts").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let told = match offers {
+            [Value::Object(only)] => terms(only),
+            [] => terms(payload),
+            several => terms(&Map::from_iter([("option".to_owned(), Value::Array(several.to_vec()))])),
+        };
+        Self { name, terms: told.unwrap_or_default() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

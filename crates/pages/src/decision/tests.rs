@@ -1,0 +1,167 @@
+use forecourt_core::policy::{AcceptedPayment, ConsentTerms, Translation};
+use forecourt_testkit::card;
+use serde_json::json;
+
+use super::*;
+use crate::testing::{Tag, naughty_strings, tags};
+
+fn object(value: Value) -> Map<String, Value> {
+    value.as_object().cloned().unwrap_or_default()
+}
+
+fn consent(words: &str) -> Requirement {
+    let demand = Demand::Consent(ConsentTerms {
+        scope: object(json!({"text": words, "nested": {words: [words]}})),
+        lifetime_seconds: Some(30 * 86_400),
+    });
+    requirement(words, demand)
+}
+
+fn payment(words: &str) -> Requirement {
+    let offer = json!({"x402Version": 1, "accepts": [{"scheme": "exact", "payTo": words, "extra": {"name": words}}]});
+    let accepted = vec![
+        AcceptedPayment { scheme: "x402.exact".to_owned(), payload: object(offer) },
+        AcceptedPayment { scheme: words.to_owned(), payload: object(json!({words: words})) },
+    ];
+    let (price, covers) = (words.to_owned(), PaidFor::Turn);
+    requirement(
+        words,
+        Demand::Payment(PaymentTerms { accepted, price, covers, charge: ChargeAt::Before, credit: None }),
+    )
+}
+
+fn requirement(words: &str, demand: Demand) -> Requirement {
+    let german = Translation { title: Some("Zustimmung".to_owned()), message: "Bitte zustimmen.".to_owned() };
+    Requirement {
+        rule: "terms".to_owned(),
+        title: Some(words.to_owned()),
+        message: words.to_owned(),
+        message_translations: [("de".to_owned(), german)].into(),
+        demand,
+    }
+}
+
+fn shown(requirement: &Requirement, status: DecisionStatus, words: &str, language: Option<&str>) -> String {
+    let asked = [Part::text(words), Part::data(json!({"a": 1}))];
+    DecisionPage {
+        card: &card("chef"),
+        url: "https://demo.localhost/consent/S",
+        language: language.and_then(Language::parse).as_ref(),
+        requirement,
+        asked: &asked,
+        agent_path: "/~chef",
+        path: "/consent/S",
+        token: "T",
+        return_to: Some("/~chef?state=S"),
+        time_left: Duration::from_secs(3_540),
+        status,
+        fault: Some(words),
+        receipt_callback: Some("https://adapter.example/a?b=\"<"),
+    }
+    .render()
+}
+
+fn open(requirement: &Requirement) -> String {
+    shown(requirement, DecisionStatus::Open, "chickpea soup", None)
+}
+
+fn find<'a>(tags: &'a [Tag], name: &str, key: &str, value: &str) -> Option<&'a Tag> {
+    tags.iter().find(|tag| tag.name == name && tag.attribute(key) == Some(value))
+}
+
+#[test]
+fn policy3_3_4_a_person_sees_what_is_asked_by_whom_for_how_long_and_what_was_asked() {
+    let page = open(&consent("Your name is kept."));
+    for words in ["Your name is kept.", "chef", "@chef@demo.localhost", "30 days", "chickpea soup", "59 minutes"] {
+        assert!(page.contains(words), "{words} in {page}");
+    }
+    assert!(page.contains("One file or link came with it"), "{page}");
+    assert!(!page.contains("{&quot;") && !page.contains("&#34;"), "no JSON: {page}");
+}
+
+#[test]
+fn policy3_3_4_terms_that_are_the_message_are_told_once() {
+    let page = open(&consent("You agree that your questions are kept."));
+    assert!(!page.contains("<dt>The terms</dt>"), "{page}");
+    let page = shown(&consent("You agree that your questions are kept."), DecisionStatus::Open, "x", Some("de"));
+    assert!(page.contains("<dt>The terms</dt>"), "what binds is told beside its translation: {page}");
+}
+
+#[test]
+fn policy5_3_a_decision_is_a_form_that_works_without_a_script() {
+    for (requirement, yes) in [(consent("x"), "accept"), (payment("x"), "pay")] {
+        let tags = tags(&open(&requirement));
+        let forms: Vec<&Tag> = tags.iter().filter(|tag| tag.name == "form").collect();
+        assert!(!forms.is_empty());
+        for form in forms {
+            assert_eq!((form.attribute("method"), form.attribute("action")), (Some("post"), Some("/consent/S")));
+        }
+        assert!(find(&tags, "input", "name", "token").is_some_and(|field| field.attribute("value") == Some("T")));
+        for value in [yes, "decline"] {
+            assert!(find(&tags, "button", "value", value).is_some(), "{value}");
+        }
+        assert!(!tags.iter().any(|tag| tag.name == "script"));
+    }
+}
+
+#[test]
+fn policy5_3_a_signed_payment_has_a_labelled_field_and_its_callback_goes_along() {
+    let tags = tags(&open(&payment("x")));
+    let field = find(&tags, "textarea", "name", "payment").unwrap();
+    assert!(find(&tags, "label", "for", field.attribute("id").unwrap()).is_some());
+    let callback = find(&tags, "input", "name", "receipt_callback").unwrap();
+    assert_eq!(callback.attribute("value"), Some("https://adapter.example/a?b=\"<"));
+    let targets = tags.iter().filter_map(|tag| tag.attribute("href").or(tag.attribute("action")));
+    assert!(!targets.into_iter().any(|target| target.contains("adapter.example")), "never a target");
+}
+
+#[test]
+fn policy3_2_the_words_are_those_of_the_readers_language() {
+    let page = shown(&consent("Please agree."), DecisionStatus::Open, "hi", Some("de-AT"));
+    assert!(page.contains("<html lang=\"de-AT\">") && page.contains("Bitte zustimmen."), "{page}");
+    let page = shown(&consent("Please agree."), DecisionStatus::Open, "hi", Some("fr"));
+    assert!(page.contains("<html lang=\"en\">") && page.contains("Please agree."), "{page}");
+}
+
+#[test]
+fn policy3_3_4_terms_that_cannot_be_shown_cannot_be_agreed_to() {
+    let mut long = consent("x");
+    let Demand::Consent(terms) = &mut long.demand else { panic!("it is a consent") };
+    terms.scope.insert("text".to_owned(), "x".repeat(crate::limits::TERMS_CHARS_MAX).into());
+    let page = open(&long);
+    assert!(find(&tags(&page), "button", "value", "accept").is_none() && page.contains("too long"), "{page}");
+}
+
+#[test]
+fn what_was_decided_is_said_and_can_not_be_decided_again() {
+    for requirement in [consent("x"), payment("2 coins")] {
+        for (status, said) in [
+            (DecisionStatus::Done, "can answer your question now"),
+            (DecisionStatus::Declined, "You said no"),
+            (DecisionStatus::Pending, "being confirmed"),
+        ] {
+            let page = shown(&requirement, status, "hi", None);
+            assert!(page.contains(said), "{page}");
+            assert!(!tags(&page).iter().any(|tag| tag.name == "form"), "{page}");
+        }
+        let done = tags(&shown(&requirement, DecisionStatus::Done, "hi", None));
+        assert!(find(&done, "a", "href", "/~chef?state=S").is_some());
+    }
+}
+
+#[test]
+fn s8_2_nothing_breaks_out_of_a_decision() {
+    let names = |page: &str| tags(page).into_iter().map(|tag| tag.name).collect::<Vec<_>>();
+    for text in naughty_strings() {
+        for requirement in [consent(&text), payment(&text)] {
+            let page = shown(&requirement, DecisionStatus::Open, &text, None);
+            let tags = tags(&page);
+            for name in ["script", "iframe", "img", "svg", "object", "base"] {
+                assert!(!tags.iter().any(|tag| tag.name == name), "{name} in {page}");
+            }
+            let attributes = tags.iter().flat_map(|tag| &tag.attributes);
+            assert!(!attributes.into_iter().any(|(name, _)| name.starts_with("on")), "{page}");
+            assert_eq!(names(&page).iter().filter(|name| *name == "article").count(), 1);
+        }
+    }
+}

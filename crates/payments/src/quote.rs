@@ -1,0 +1,68 @@
+//! What an offer asks of a payer, as a person reads it, and whether it is within a bound.
+
+use forecourt_core::policy::AcceptedPayment;
+use serde_json::{Map, Value};
+
+use crate::settings::{Network, PaymentsSettings};
+use crate::units::Units;
+use crate::x402::{PaymentRequired, Requirements, envelopes};
+
+/// One way to pay out of a stranger's offers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Quote {
+    /// As it stands in the offer.
+    pub raw: Value,
+    /// The same, read.
+    pub wanted: Requirements,
+    /// What version 2 says that is paid for.
+    pub resource: Option<Value>,
+    /// Symbol and decimals of the token. Only of tokens that are known here: what a stranger calls its token says
+    /// nothing.
+    token: Option<(String, u8)>,
+}
+
+impl Quote {
+    /// The ways of x402 `exact` among `accepted`, in their order.
+    pub fn all(accepted: &[AcceptedPayment]) -> Vec<Self> {
+        let known = PaymentsSettings::default().networks().unwrap_or_default();
+        let quotes = |payload: &Map<String, Value>| {
+            let resource = payload.get("resource").cloned();
+            let ways = PaymentRequired::read(payload).map(|envelope| envelope.accepts).unwrap_or_default();
+            let exact = ways.into_iter().filter(|(_, wanted)| wanted.scheme() == "exact");
+            let quote = |(raw, wanted)| Self { token: token(&known, &wanted), raw, wanted, resource: resource.clone() };
+            exact.map(quote).collect::<Vec<_>>()
+        };
+        envelopes(accepted).flat_map(quotes).collect()
+    }
+
+    /// What is paid, such as `0.05 USDC`; of a token that is not known, its units and its address.
+    pub fn price(&self) -> String {
+        match &self.token {
+            Some((symbol, decimals)) => format!("{} {symbol}", self.wanted.amount().to_price(*decimals)),
+            None => format!("{} units of the token {}", self.wanted.amount(), self.wanted.asset()),
+        }
+    }
+
+    /// Whether it is at most `bound`: `0.10 USDC` or `$0.10` for a token that is known, `50000 units` for any.
+    /// `None` when the bound says nothing of this token, or can't be read.
+    pub fn is_within(&self, bound: &str) -> Option<bool> {
+        let bound = bound.trim();
+        if let Some(units) = bound.strip_suffix("units") {
+            return units.trim().parse::<Units>().ok().map(|most| self.wanted.amount() <= most);
+        }
+        let (symbol, decimals) = self.token.as_ref()?;
+        let amount = match bound.strip_prefix('$') {
+            // Every token that is known here is a dollar.
+            Some(amount) => amount,
+            None => bound.strip_suffix(symbol.as_str())?,
+        };
+        Units::from_price(amount.trim(), *decimals).ok().map(|most| self.wanted.amount() <= most)
+    }
+}
+
+fn token(known: &[Network], wanted: &Requirements) -> Option<(String, u8)> {
+    let named = |network: &&Network| network.name == wanted.network() || network.caip2() == wanted.network();
+    let network = known.iter().find(named)?;
+    let (symbol, asset) = network.assets.iter().find(|(_, asset)| asset.address == wanted.asset())?;
+    Some((symbol.clone(), asset.decimals))
+}
