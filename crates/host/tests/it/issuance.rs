@@ -6,6 +6,7 @@ mod binding;
 mod consent;
 mod crash;
 mod credit;
+mod killed;
 mod payment;
 mod race;
 mod support;

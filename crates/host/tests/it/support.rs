@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use forecourt_core::policy::PaymentScheme;
 use forecourt_core::{
-    Agent, Domain, Handle, Message, MessageId, Part, Policy, Rule, Sender, Store, ThreadId, Timestamp,
+    Agent, Clock, Domain, Entropy, Handle, Message, MessageId, Part, Policy, Rule, Sender, Store, ThreadId, Timestamp,
 };
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_host::rules::RuleServices;
@@ -60,15 +60,31 @@ impl Default for Setup {
 impl Setup {
     /// A host whose one agent, `@bot@demo.localhost`, is `agent`.
     pub(crate) async fn host(&self, agent: Arc<dyn Agent>) -> Arc<Host> {
-        self.host_of(&["bot"], agent).await
+        self.host_of(&["bot"], agent, self.clock.clone(), self.entropy.clone()).await
+    }
+
+    /// The same with this time and this randomness.
+    pub(crate) async fn host_with(
+        &self,
+        agent: Arc<dyn Agent>,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Arc<Host> {
+        self.host_of(&["bot"], agent, clock, entropy).await
     }
 
     /// The same with a second agent, `@other@demo.localhost`, that is the same one.
     pub(crate) async fn host_of_two(&self, agent: Arc<dyn Agent>) -> Arc<Host> {
-        self.host_of(&["bot", "other"], agent).await
+        self.host_of(&["bot", "other"], agent, self.clock.clone(), self.entropy.clone()).await
     }
 
-    async fn host_of(&self, names: &[&str], agent: Arc<dyn Agent>) -> Arc<Host> {
+    async fn host_of(
+        &self,
+        names: &[&str],
+        agent: Arc<dyn Agent>,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Arc<Host> {
         let resident = |name: &&str| {
             let mut card = card(name);
             card.remembers = self.remembers;
@@ -76,8 +92,7 @@ impl Setup {
         };
         let directory = Directory::new(names.iter().map(resident).collect(), &handle()).unwrap();
         let egress = Arc::new(Egress::builder(self.egress.clone()).build().unwrap());
-        let mut builder = HostBuilder::new(site(), directory, self.store.clone(), egress)
-            .with_ambient(self.clock.clone(), self.entropy.clone());
+        let mut builder = HostBuilder::new(site(), directory, self.store.clone(), egress).with_ambient(clock, entropy);
         builder.envelopes = self.envelope.map(|envelope| ("test".to_owned(), envelope)).into_iter().collect();
         builder.couriers = self.courier.clone().map(|courier| ("test".to_owned(), courier)).into_iter().collect();
         builder.operator = self.operator.clone();
