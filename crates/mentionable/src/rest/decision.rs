@@ -180,7 +180,7 @@ impl RestRequest<'_> {
 
     /// What a POST decides. Checked in this order: who posts, in what form, with which token.
     async fn decided(&self, opened: &OpenDecision, body: Body) -> Outcome {
-        if same_origin::is_cross_site(&self.head.headers, self.rest.host.site()) {
+        if same_origin::is_foreign_form(&self.head.headers, self.rest.host.site()) {
             return Err(Failure::cross_site().into());
         }
         let media = self.decision_media()?;

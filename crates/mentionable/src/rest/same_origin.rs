@@ -21,6 +21,14 @@ pub(crate) fn is_cross_site(headers: &HeaderMap, site: &Site) -> bool {
     foreign_fetch || foreign_origin
 }
 
+/// Whether a form of a page of ours may have been posted by another site. As [`is_cross_site`], but for pages that
+/// send no referrer: browsers then hide the origin too, and say in a field of their own that it is the same.
+pub(crate) fn is_foreign_form(headers: &HeaderMap, site: &Site) -> bool {
+    let says_same = headers.get(&SEC_FETCH_SITE).is_some_and(|value| value == "same-origin");
+    let is_hidden = headers.get_all(ORIGIN).iter().all(|origin| origin == "null");
+    !(says_same && is_hidden) && is_cross_site(headers, site)
+}
+
 /// Whether a callback has the host of the request's `Origin`, or of its `Host` where there is none.
 /// The server answers only to hosts of ours, so that the second is never a stranger's. REST 5.4.
 pub(crate) fn is_callback_of(callback: &str, headers: &HeaderMap, uri: &Uri) -> bool {

@@ -186,6 +186,8 @@ async fn s8_2_1_a_decision_is_posted_by_its_own_page_alone() {
     for (name, value) in cross {
         shop.place.send_with(post().header(name, value), body.clone()).await.is(403);
     }
+    let posing = post().header("sec-fetch-site", "same-origin").header("origin", "https://evil.example");
+    shop.place.send_with(posing, body.clone()).await.is(403);
     let other = forecourt_egress::signature::sign("A".repeat(43).as_bytes(), b"consent_required");
     for forged in ["", "sha256=00", &other, &token[1..]] {
         let body = format!("token={}&decision=accept", forged.replace('=', "%3D"));
@@ -197,7 +199,9 @@ async fn s8_2_1_a_decision_is_posted_by_its_own_page_alone() {
     let json = post_to(&path).header("sec-fetch-site", "same-origin");
     shop.place.send_with(json, form(&[("decision", "accept")])).await.is(415);
     assert!(browser.open(&shop.place, &path).await.text().contains("I agree"), "nothing was decided");
-    shop.place.send_with(post(), body).await.is(303);
+    // As browsers do it for a page that sends no referrer.
+    let own = post().header("sec-fetch-site", "same-origin").header("origin", "null");
+    shop.place.send_with(own, body).await.is(303);
 }
 
 #[tokio::test]
