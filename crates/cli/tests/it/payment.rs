@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::support::{Deployment, Ran, Served};
+use crate::support::{Deployment, Ran, Served, within};
 
 /// An agent that costs something.
 const PAID: &str = r#"
@@ -191,4 +191,12 @@ fn a_settlement_that_nobody_answered_for_is_found_on_the_chain_and_charged_once(
     chain.next_settlement_is_silent();
     let broken = chain.pay(&served, &["hello", "--yes", "--pay-max", "$1"]);
     assert_eq!((chain.paid(), broken.code == Some(0)), (PRICE, false), "{broken:?}");
+    let session = broken.stderr.split("--session ").nth(1).and_then(|rest| rest.split_whitespace().next());
+    let session = session.unwrap_or_else(|| panic!("{broken:?}"));
+    let (url, data) = (served.https_url("/~paid"), served.deployment.data().display().to_string());
+    within("the settlement is found", || {
+        let ran = served.deployment.run("ask", [url.as_str(), "hello", "--session", session, "--data", data.as_str()]);
+        (ran.code == Some(0)).then_some(())
+    });
+    assert_eq!(chain.paid(), PRICE);
 }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use tokio::task::spawn_blocking;
 
 use super::answer::refused_with;
-use super::{JSON, Line, is_here, send, unreachable};
+use super::{JSON, Line, SESSION, is_here, send, unreachable};
 use crate::args::Ask;
 use crate::commands::printable::line;
 use crate::output::{Failure, stderrln};
@@ -70,6 +70,7 @@ impl Payer {
             unreachable(to, &error).hint("whether it was paid is not known; look at your account before you pay again")
         })?;
         tell_receipt(&answer, &quote);
+        tell_session(&answer);
         Ok(answer)
     }
 
@@ -140,6 +141,14 @@ fn refusal(body: &[u8]) -> Option<PolicyPart> {
     let mut value = json::parse(body).ok()?;
     let Value::Object(policy) = value.get_mut("policy")?.take() else { return None };
     PolicyPart::from_json(policy).ok()
+}
+
+/// Says how to go on without paying again, where nobody knows yet whether it was paid.
+fn tell_session(answer: &UpstreamResponse) {
+    let session = answer.headers.get(&SESSION).and_then(|value| value.to_str().ok());
+    if let Some(session) = session.filter(|_| answer.status == StatusCode::SERVICE_UNAVAILABLE) {
+        stderrln!("go on without paying again, in a moment: --session {}", line(session, WORD_CHARS_MAX));
+    }
 }
 
 /// Says that it was paid, if the answer does.
