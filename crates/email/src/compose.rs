@@ -105,8 +105,8 @@ fn envelope(part: &PolicyPart) -> Option<String> {
 fn reply_words(reply: &CollectedReply) -> Option<String> {
     let mut blocks: Vec<String> = reply.parts.iter().filter_map(part_words).collect();
     match &reply.ending {
-        Ending::Complete | Ending::Refused(_) => {}
-        Ending::Message(text) => blocks.push(text.clone()),
+        // The message is among the parts already.
+        Ending::Complete | Ending::Message(_) | Ending::Refused(_) => {}
         Ending::Question(question) => blocks.push(question.in_words()),
         Ending::Failed { reason } => blocks.push(format!("The question could not be answered: {reason}")),
         Ending::Canceled => return None,
