@@ -12,7 +12,7 @@ pub const PARAMETER_BYTES_MAX: usize = 4 * 1024;
 pub const PROVIDER_TIME_MAX: Duration = Duration::from_secs(10);
 /// How long what the provider says of itself is good.
 pub const DISCOVERY_FRESH: Duration = Duration::from_secs(60 * 60);
-/// How long to wait before it is asked again, after a failure or for an unknown key.
+/// How long to wait before it is asked again after a failure.
 pub const DISCOVERY_RETRY: Duration = Duration::from_secs(5);
 /// Bytes of all the claims that are kept of a person.
 pub const CLAIMS_BYTES_MAX: usize = 8 * 1024;

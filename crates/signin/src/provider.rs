@@ -276,7 +276,9 @@ impl Provider {
         if let Some(metadata) = known.metadata.as_ref().filter(|_| within(known.fetched_at, now, fresh)) {
             return Ok(metadata.clone());
         }
-        if !within(known.tried_at, now, DISCOVERY_RETRY) {
+        // Nobody but the provider can make us ask again for an unknown key, since it gave us the token.
+        let failed_lately = known.tried_at != known.fetched_at && within(known.tried_at, now, DISCOVERY_RETRY);
+        if !failed_lately {
             known.tried_at = Some(now);
             match self.discovered().await {
                 Ok(metadata) => {

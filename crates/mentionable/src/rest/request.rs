@@ -6,7 +6,7 @@ use bytes::Bytes;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::{ClientAddr, Ending, Event, Handle, Language, Part, PolicyPart, Reply, ThreadId};
 use forecourt_identity::Person;
-use forecourt_pages::csp;
+use forecourt_pages::{SIGN_IN, csp};
 use forecourt_surface::BaseUrl;
 use forecourt_surface::negotiate;
 use forecourt_surface::refusal::{add_fields, status};
@@ -254,8 +254,9 @@ impl RestRequest<'_> {
         }
         let url = self.frame_url(media);
         let frame = Frame { door: self.door, url: &url, language: &language, session: None };
-        if let (Media::Html, Some(link), Some(_)) = (media, &part.url, self.base().plain()) {
-            // A person who came over the plain origin of development goes on there.
+        let signs_in = |link: &&String| link.starts_with(&self.rest.host.site().url(SIGN_IN));
+        if let (Media::Html, Some(link), Some(_)) = (media, part.url.as_ref().filter(signs_in), self.base().plain()) {
+            // A person who came over the plain origin of development is signed in there.
             let here = PolicyPart { url: Some(self.base().rebase(link).into_owned()), ..part.clone() };
             return HttpAnswer::whole(status, head, render::refusal(media, &frame, &here));
         }
