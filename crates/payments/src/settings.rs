@@ -20,8 +20,7 @@ pub struct PaymentsSettings {
     /// The address that is paid, unless a network or a rule names another one.
     #[schemars(with = "Option<String>")]
     pub pay_to: Option<Address>,
-    /// Seconds for which a payer signs: a payment that is not settled by then can't be. Longer than an agent
-    /// may take, where the money is taken after the answer.
+    /// Seconds for which a payer signs: a payment that is not settled by then can't be.
     pub timeout_seconds: u64,
     /// Networks by their x402 version 1 names, such as `base-sepolia`. `base` and `base-sepolia` are known with
     /// USDC and need no table; what is set here goes before what is known.
