@@ -9,9 +9,6 @@ use jiff::{Span, tz::TimeZone};
 use crate::args::Audit;
 use crate::output::{Failure, Outcome, stdoutln};
 
-/// Characters of a name in a line.
-const NAME_CHARS_MAX: usize = 256;
-
 /// Prints the records that were asked for, the oldest first.
 pub(crate) async fn run(audit: Audit) -> Outcome {
     let now = SystemClock.now();
@@ -52,7 +49,7 @@ fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
 fn line(record: &AuditRecord) -> String {
     let or_dash = |text: Option<&str>| match text.unwrap_or_default() {
         "" => "-".to_owned(),
-        text => printable::line(text, NAME_CHARS_MAX),
+        text => printable(text),
     };
     let dropped = match record.dropped {
         0 => String::new(),
