@@ -25,8 +25,9 @@ use serde_json::Value;
 use crate::answer::{streamed, whole};
 use crate::fault::Fault;
 use crate::limits::BODY_BYTES_MAX;
-use crate::service::{Asker, Service, turned_away, wrong};
+use crate::service::{Asker, Service, ended, turned_away, wrong};
 use crate::site::Chosen;
+use crate::unfold::End;
 use crate::wire::{Ask, Dialect, Style};
 use crate::{NAME, decode, legacy, response, site, stream as frames};
 
@@ -194,14 +195,17 @@ impl Asked<'_> {
 
     /// The answer in frames. Who is refused at once learns it from the status. Design 23.
     async fn streamed(&self, chosen: Chosen, ask: Ask, asker: Asker) -> HttpAnswer {
-        let style = ask.style;
         let wanted = asker.language.clone();
         let mut begun = match self.service.begin(chosen, ask, asker, Run::without_task()).await {
             Ok(begun) => begun,
             Err(response) => return written(self.service, &response),
         };
         match begun.reply.events.next().now_or_never() {
-            Some(Some(Event::Ending(Ending::Refused(part)))) => return self.refused(part, style, wanted.as_ref()),
+            Some(Some(Event::Ending(Ending::Refused(part)))) => {
+                // With its session, by which its caller is known when it comes back.
+                let outcome = ended(End::Refused(part), wanted.as_ref(), false);
+                return written(self.service, &response::Response { about: begun.about, outcome });
+            }
             Some(first) => {
                 let rest = std::mem::replace(&mut begun.reply.events, Box::pin(stream::empty()));
                 begun.reply.events = Box::pin(stream::iter(first).chain(rest));
