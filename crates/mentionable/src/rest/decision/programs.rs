@@ -52,7 +52,12 @@ impl RestRequest<'_> {
     }
 
     /// 402, as a refusal tells it: what a program needs to pay, or to pay again. To a person, the page.
-    pub(super) fn payment_wanted(&self, opened: &OpenDecision, media: Media, fault: Option<&PaymentFault>) -> HttpAnswer {
+    pub(super) fn payment_wanted(
+        &self,
+        opened: &OpenDecision,
+        media: Media,
+        fault: Option<&PaymentFault>,
+    ) -> HttpAnswer {
         if media == Media::Html {
             let callback = receipt::callback_of(self.head.uri.query().unwrap_or_default());
             let page = self.shown_as(opened, media, fault, callback.as_deref());
