@@ -53,6 +53,7 @@ fn built(site: &Site, services: RuleServices) -> anyhow::Result<Vec<BuiltRule>> 
     let list: Vec<Value> = [identity, deny, country, window, limit].into_iter().cycle().take(20).collect();
     let settings: Vec<RuleSettings> = serde_json::from_value(Value::Array(list))?;
     let context = RuleContext {
+        sign_in: None,
         site,
         agent: &bot()?,
         scope: "@bot".to_owned(),

@@ -81,7 +81,17 @@ fn guest(scope: Value) -> Sender {
 }
 
 async fn call(tool: &Tool, sender: Sender, arguments: Value) -> ToolOutput {
-    let call = ToolCall { arguments, sender, hop: 0, language: None, via: "test", gives_tasks: false, answered: None };
+    let call = ToolCall {
+        arguments,
+        sender,
+        hop: 0,
+        language: None,
+        via: "test",
+        gives_tasks: false,
+        answered: None,
+        visited: None,
+        payment: None,
+    };
     let events: Vec<ToolEvent> = (tool.call)(call).collect().await;
     let [ToolEvent::Done(called)] = events.as_slice() else { panic!("{events:?}") };
     ToolOutput::clone(called)

@@ -1,6 +1,6 @@
 //! `forecourt audit`: who was refused, and what came of it.
 
-use crate::commands::printable::printable;
+use super::printable::printable;
 use forecourt::storage;
 use forecourt_core::{Clock, SystemClock, Timestamp};
 use forecourt_host::{AuditReader, AuditRecord};

@@ -17,7 +17,7 @@ use super::{of_page, root, scratch};
 use crate::support::{Deployment, FREE_PORTS, Served, within};
 
 /// What a reader has in the environment.
-pub(super) const VARIABLES: [(&str, &str); 8] = [
+pub(super) const VARIABLES: [(&str, &str); 9] = [
     ("OIDC_CLIENT_SECRET", "a-secret"),
     ("FORECOURT_ADMIN_TOKEN", "operator-0123456789abcdef"),
     ("FORECOURT_WEBHOOK_SECRET", "webhook-0123456789abcdef"),
