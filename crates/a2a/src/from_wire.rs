@@ -76,7 +76,7 @@ fn own(metadata: &mut Metadata, request: &Metadata) -> Map<String, Value> {
     let is_taken =
         |key: &str| key.strip_prefix(OWN).and_then(|key| key.strip_prefix('.')).is_some_and(|key| TAKEN.contains(&key));
     metadata.retain(|key, _| !is_taken(key));
-    let own = match metadata.get_mut(OWN) {
+    match metadata.get_mut(OWN) {
         Some(Value::Object(own)) => {
             let taken = TAKEN.iter().filter_map(|key| own.remove_entry(*key)).collect();
             if own.is_empty() {
@@ -85,8 +85,7 @@ fn own(metadata: &mut Metadata, request: &Metadata) -> Map<String, Value> {
             taken
         }
         Some(_) | None => request.get(OWN).and_then(Value::as_object).cloned().unwrap_or_default(),
-    };
-    own
+    }
 }
 
 /// The state of the refusal that a caller says was met: of all that it says the one thing that can be looked up.

@@ -8,7 +8,7 @@ mod target;
 use crate::reply::Problem;
 use crate::status::Status;
 use crate::wire::Request;
-pub(crate) use fields::{RequestFields, STATE};
+pub(crate) use fields::RequestFields;
 pub(crate) use target::{AGENTS, AgentPath, GENESIS, TargetPath, target};
 
 /// Refuses what this version of the protocol has and this server does not.

@@ -9,6 +9,7 @@ mod host;
 mod native;
 
 pub(crate) use contract::authority;
+pub(crate) use host::STATE;
 pub(crate) use native::refusal;
 
 use forecourt_contract::Violation;

@@ -158,6 +158,8 @@ const WIRE_WORDS: &[(&str, &[&str])] = &[
     ("mcp", &["crates/nlweb/src/action.rs"]),
     // The address of a contact in a hub's directory, a member of that name.
     ("email", &["crates/mentionable/src/discovery/directory.rs", "crates/mentionable/src/discovery/wire.rs"]),
+    // A claim of OpenID Connect.
+    ("email", &["crates/signin/src/person.rs"]),
     // The member `mentionable` of the same card, read and written from the other side.
     (
         "mentionable",

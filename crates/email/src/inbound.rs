@@ -96,7 +96,7 @@ impl InboundMail {
         if Mailbox::parse(signed_from).as_ref() != Some(&from) {
             return Err(DecodeError::Author);
         }
-        let from_name = author.name().map(|name| one_line(name)).filter(|name| !name.is_empty());
+        let from_name = author.name().map(one_line).filter(|name| !name.is_empty());
         let automatic = automatic(&message, &from);
         let subject = one_line(message.subject().unwrap_or_default());
         let parts = parts(&message, &subject);

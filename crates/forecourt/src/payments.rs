@@ -28,10 +28,8 @@ fn problem(section: &Section, SettingsError { message, hint }: SettingsError) ->
 impl Payments {
     /// As `settings` say; without a facilitator nothing is taken.
     pub(crate) fn new(settings: &PaymentsSettings, egress: &Egress, root: &Section) -> Result<Self, Problems> {
-        let scheme = match settings.facilitator {
-            Some(_) => Some(X402::new(settings, egress.clone(), Arc::new(SystemClock))),
-            None => None,
-        };
+        let facilitator = settings.facilitator.as_ref();
+        let scheme = facilitator.map(|_| X402::new(settings, egress.clone(), Arc::new(SystemClock)));
         let scheme = scheme.transpose().map_err(|error| problem(root, error))?.map(Arc::new);
         Ok(Self { offers: Arc::new(X402Offers::new(settings.clone())), scheme })
     }

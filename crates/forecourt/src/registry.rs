@@ -14,8 +14,11 @@ pub const PROTOCOLS: &[Protocol] = &[
     forecourt_email::PROTOCOL,
 ];
 
+/// What mounts pages of the host.
+type MountPages = fn(&Mount) -> HttpRoutes;
+
 /// Pages of the host itself, which belong to no protocol: what they are called in metrics, and what mounts them.
-pub const PAGES: &[(&str, fn(&Mount) -> HttpRoutes)] = &[(forecourt_signin::NAME, forecourt_signin::routes)];
+pub const PAGES: &[(&str, MountPages)] = &[(forecourt_signin::NAME, forecourt_signin::routes)];
 
 /// Where people sign in.
 pub use forecourt_pages::sign_in_path;

@@ -10,6 +10,7 @@ use forecourt_core::{Error, Handle, Language, Part, Sender, StateToken, TaskId, 
 mod account;
 mod credit;
 mod decide;
+mod deduction;
 mod grants;
 mod issue;
 mod limits;

@@ -27,9 +27,9 @@ pub(crate) fn routes(sign_in: SignIn) -> HttpRoutes {
 async fn on_sign_in(State(sign_in): State<Arc<SignIn>>, request: Request) -> Response {
     let (head, _) = request.into_parts();
     let visit = Visit::new(&sign_in, &head);
-    let answer = match visit.takes(Method::GET) {
-        Ok(()) => visit.sign_in().await.unwrap_or_else(|error| visit.failed_at_asked(&error)),
-        Err(answer) => answer,
+    let answer = match visit.turned_away(Method::GET) {
+        None => visit.sign_in().await.unwrap_or_else(|error| visit.failed_at_asked(&error)),
+        Some(answer) => answer,
     };
     answer.into_response()
 }
@@ -37,9 +37,9 @@ async fn on_sign_in(State(sign_in): State<Arc<SignIn>>, request: Request) -> Res
 async fn on_callback(State(sign_in): State<Arc<SignIn>>, request: Request) -> Response {
     let (head, _) = request.into_parts();
     let visit = Visit::new(&sign_in, &head);
-    match visit.takes(Method::GET) {
-        Ok(()) => visit.callback().await,
-        Err(answer) => answer,
+    match visit.turned_away(Method::GET) {
+        None => visit.callback().await,
+        Some(answer) => answer,
     }
     .into_response()
 }
@@ -47,9 +47,9 @@ async fn on_callback(State(sign_in): State<Arc<SignIn>>, request: Request) -> Re
 async fn on_sign_out(State(sign_in): State<Arc<SignIn>>, request: Request) -> Response {
     let (head, _) = request.into_parts();
     let visit = Visit::new(&sign_in, &head);
-    let answer = match visit.takes(Method::POST) {
-        Ok(()) => visit.sign_out().await.unwrap_or_else(|error| visit.failed(&error, None)),
-        Err(answer) => answer,
+    let answer = match visit.turned_away(Method::POST) {
+        None => visit.sign_out().await.unwrap_or_else(|error| visit.failed(&error, None)),
+        Some(answer) => answer,
     };
     answer.into_response()
 }

@@ -29,20 +29,19 @@ impl<'a> Visit<'a> {
         Self { sign_in, head, now: sign_in.host.clock().now() }
     }
 
-    /// Whether it has the one method, and its caller is within the limits. Everything else is answered here.
-    pub(crate) fn takes(&self, method: Method) -> Result<(), HttpAnswer> {
+    /// The answer to what is not of the one method, or comes from a caller over its limits. `None`: it is taken.
+    pub(crate) fn turned_away(&self, method: Method) -> Option<HttpAnswer> {
         let allow = if method == Method::GET { "GET, OPTIONS" } else { "POST, OPTIONS" };
         if self.head.method == Method::OPTIONS {
-            return Err(HttpAnswer::options(allow));
+            return Some(HttpAnswer::options(allow));
         }
         if self.head.method != method {
-            return Err(HttpAnswer::empty(StatusCode::METHOD_NOT_ALLOWED, HeaderMap::new()).allowing(allow));
+            return Some(HttpAnswer::empty(StatusCode::METHOD_NOT_ALLOWED, HeaderMap::new()).allowing(allow));
         }
-        self.sign_in.host.meter(self.peer()).map_err(|part| {
-            let mut head = HeaderMap::new();
-            add_fields(&mut head, &part, self.site().canonical_host());
-            HttpAnswer::whole(StatusCode::TOO_MANY_REQUESTS, head, part.message.clone())
-        })
+        let part = self.sign_in.host.meter(self.peer()).err()?;
+        let mut head = HeaderMap::new();
+        add_fields(&mut head, &part, self.site().canonical_host());
+        Some(HttpAnswer::whole(StatusCode::TOO_MANY_REQUESTS, head, part.message.clone()))
     }
 
     /// The provider and the sessions, where people sign in.

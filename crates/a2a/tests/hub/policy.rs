@@ -52,9 +52,10 @@ fn carries(value: &Value, part: &PolicyPart, expected: &str) {
 #[track_caller]
 fn has_fields(answer: &Answer, part: &PolicyPart) {
     let expected = match &part.kind {
-        RefusalKind::Unauthorized { .. } => {
-            Some(("www-authenticate", r#"Bearer error="insufficient_scope", realm="demo""#))
-        }
+        RefusalKind::Unauthorized { .. } => Some((
+            "www-authenticate",
+            r#"Bearer error="insufficient_scope", realm="demo", resource_metadata="https://demo.localhost/.well-known/oauth-protected-resource/a2a""#,
+        )),
         RefusalKind::TooManyRequests { .. } => Some(("retry-after", "7")),
         RefusalKind::ServiceUnavailable { .. } => Some(("retry-after", "9")),
         RefusalKind::UnavailableForLegalReasons => Some(("link", r#"<https://demo.localhost/why>; rel="blocked-by""#)),

@@ -6,16 +6,13 @@ use forecourt_core::StateToken;
 use forecourt_core::limits::HOPS_MAX;
 
 use crate::limits::{NAME_CHARS_MAX, OWNER_CHARS_MAX};
-use crate::problem::bad_field;
+use crate::problem::{STATE, bad_field};
 use crate::reply::Problem;
 use crate::wire::Fields;
 
 /// How many of us stand in line before the request, so that services and agents that lead back here come
 /// to an end. Not of the protocol.
 const HOPS: &str = "Forecourt-Hops";
-/// The state of a refusal: in the answer that refuses, and in the call that comes back once its condition is met. Not
-/// of the protocol, which leaves open how missing authority is made up for.
-pub(crate) const STATE: &str = "Mentionable-State";
 
 /// What the fields of a request say. Those that mean nothing here are passed over.
 #[derive(Debug, Default)]

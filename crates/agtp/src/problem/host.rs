@@ -5,9 +5,12 @@ use forecourt_core::policy::RefusalKind;
 use serde_json::Value;
 
 use super::unauthorized;
-use crate::from_wire::STATE;
 use crate::reply::Problem;
 use crate::status::Status;
+
+/// The field with the state of a refusal, by which its caller goes on once the condition is met: in the refusal, and in
+/// the call that comes after it. PolicyPart 5.4.
+pub(crate) const STATE: &str = "Mentionable-State";
 
 impl From<PolicyPart> for Problem {
     /// The whole refusal goes along as `details`, for who understands it, and its state in a field, for who just calls

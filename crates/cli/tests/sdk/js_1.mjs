@@ -319,7 +319,7 @@ on(['identity'], 'who_signs_in_goes_on_with_the_task', async () => {
     const known = await client(wire, 'vip', undefined, ALICE);
     const done = await known.sendMessage(request('hello again', { task: asked.id }));
     assert.deepEqual([done.id, done.status.state], [asked.id, TaskState.TASK_STATE_COMPLETED]);
-    assert.equal(words(done), 'hello again');
+    assert.equal(textOf(done.status.message), 'hello again');
   }
 });
 
@@ -332,7 +332,7 @@ on(['identity'], 'who_agrees_goes_on_with_the_task', async () => {
     await agree(part.state);
     const done = await found.sendMessage(request('I agreed', { task: asked.id }));
     assert.deepEqual([done.id, done.status.state], [asked.id, TaskState.TASK_STATE_COMPLETED]);
-    assert.equal(words(done), 'I agreed');
+    assert.equal(textOf(done.status.message), 'I agreed');
     const another = await found.sendMessage(request('hello'));
     assert.equal(another.status.state, TaskState.TASK_STATE_INPUT_REQUIRED);
   }

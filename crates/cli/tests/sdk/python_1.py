@@ -380,7 +380,7 @@ async def who_signs_in_goes_on_with_the_task(_):
         known = await client(wire, 'vip', headers=ALICE)
         done = await answer(known, 'hello again', task=asked.id)
         assert (done.id, done.status.state) == (asked.id, TaskState.TASK_STATE_COMPLETED), done
-        assert words(done) == 'hello again', done
+        assert text_of(done.status.message) == 'hello again', done
         await raises(UnsupportedOperationError, answer(known, 'and again', task=asked.id))
 
 
@@ -397,7 +397,7 @@ async def who_agrees_goes_on_with_the_task(_):
         await agree(policy(early.status)['part']['state'])
         done = await answer(found, 'I agreed', task=asked.id)
         assert (done.id, done.status.state) == (asked.id, TaskState.TASK_STATE_COMPLETED), done
-        assert words(done) == 'I agreed', done
+        assert text_of(done.status.message) == 'I agreed', done
         another = await answer(found, 'hello')
         assert another.status.state == TaskState.TASK_STATE_INPUT_REQUIRED, another
 

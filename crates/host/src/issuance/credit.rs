@@ -9,6 +9,7 @@ use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Error, Handle, Timestamp, ids};
 use serde::{Deserialize, Serialize};
 
+use super::deduction::{Amount, Deduction};
 use super::limits::{CONVERSATION_GRANT_MAX, PAYMENT_CLAIM_KEPT, TRIES_MAX};
 use super::meet::{Claimant, Finding, Unmet};
 use super::record::{IssuanceRecord, RunMark};
@@ -65,55 +66,6 @@ struct OpenDeduction {
     at: Timestamp,
 }
 
-/// Whole units, as a decimal string on the outside.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub(crate) struct Amount(u128);
-
-impl Amount {
-    /// Digits and nothing else: no sign, no point, no spaces.
-    fn parse(text: &str) -> Option<Self> {
-        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        is_number.then(|| text.parse().ok().map(Self))?
-    }
-
-    fn plus(self, other: Self) -> Option<Self> {
-        self.0.checked_add(other.0).map(Self)
-    }
-
-    fn minus(self, other: Self) -> Option<Self> {
-        self.0.checked_sub(other.0).map(Self)
-    }
-}
-
-impl TryFrom<String> for Amount {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        Self::parse(&text).ok_or_else(|| "not a whole number of units".to_owned())
-    }
-}
-
-impl From<Amount> for String {
-    fn from(amount: Amount) -> Self {
-        amount.0.to_string()
-    }
-}
-
-/// A deduction, before and after it was made.
-pub(crate) struct Deduction {
-    /// What it pays for.
-    pub(super) requirement: Requirement,
-    agent: Handle,
-    /// Who is charged, for the audit: nobody's name where nobody proved one.
-    who: String,
-    stream: String,
-    terms: CreditTerms,
-    amount: Amount,
-    kept: std::time::Duration,
-    id: String,
-}
-
 impl CreditEntry {
     /// The entry as it stands in this run and at this time: deductions that a dead run left open are given back,
     /// and a new period begins with nothing spent.
@@ -149,7 +101,7 @@ impl CreditEntry {
 impl Issuances {
     /// Whether a claimant's credit pays for what is required. Before the first deduction its caps must be agreed to,
     /// where they are wanted; over them it has to be paid. `None` where there is no credit to speak of.
-    pub(super) async fn from_credit(
+    pub(super) async fn meet_by_credit(
         &self,
         requirement: &Requirement,
         claimant: &Claimant<'_>,
@@ -177,7 +129,7 @@ impl Issuances {
                 amount,
                 id: ids::uuid7(self.clock.now(), &*self.entropy),
             };
-            return Ok(Some(Finding::Met(Box::new(RequirementUse::Credit(deduction)))));
+            return Ok(Some(Finding::Met(Box::new(RequirementUse::Credit(Box::new(deduction))))));
         }
         Ok(None)
     }

@@ -71,7 +71,7 @@ impl Issuances {
         if self.is_granted(requirement, &claimant.keys, claimant.card.handle()).await? {
             return Ok(Finding::Met(Box::new(RequirementUse::Granted)));
         }
-        let asked_for = match self.from_credit(requirement, claimant).await? {
+        let asked_for = match self.meet_by_credit(requirement, claimant).await? {
             Some(Finding::Unmet(Unmet::Ask(asked_for, fault))) => Finding::Unmet(Unmet::Ask(asked_for, fault)),
             Some(finding) => return Ok(finding),
             None => Finding::Unmet(Unmet::Ask(Box::new(requirement.clone()), None)),

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::IssuanceStatus;
 use super::limits::{INDETERMINATE_KEPT, SETTLE_TIME_MAX};
-use super::streams::{Issuances, StateHash};
+use super::streams::{Issuances, StateHash, WatchedSettlement};
 use crate::conversations::after;
 use crate::ledger::ENTRIES_PER_READ_MAX;
 
@@ -22,13 +22,6 @@ const WAIT_MIN: Duration = Duration::from_secs(5);
 const WAIT_MAX: Duration = Duration::from_secs(10 * 60);
 /// Settlements that are asked about at once.
 const WATCHED_MAX: usize = 10_000;
-
-/// One that is asked about.
-pub(super) struct WatchedSettlement {
-    hash: StateHash,
-    due: Instant,
-    wait: Duration,
-}
 
 impl Issuances {
     /// Puts an issuance on the list, before it is indeterminate, so that whoever starts next finds it.

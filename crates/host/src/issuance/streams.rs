@@ -1,6 +1,7 @@
 //! The streams of the ledger in which issuances are kept, and the steps that are written into them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use forecourt_core::policy::PaymentScheme;
@@ -10,9 +11,9 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use super::limits::HOLDER_MARKS_READ_MAX;
-use super::reconcile::WatchedSettlement;
 use super::record::{IssuanceRecord, RunMark};
 use super::{Holder, IssuanceStatus};
 use crate::audit::Audit;
@@ -20,6 +21,13 @@ use crate::digest::sha256_hex;
 use crate::directory::Site;
 use crate::limits::LimitSettings;
 use crate::tasks::Tasks;
+
+/// A settlement of which nobody knows, and when it is asked about again.
+pub(super) struct WatchedSettlement {
+    pub(super) hash: StateHash,
+    pub(super) due: Instant,
+    pub(super) wait: Duration,
+}
 
 /// Issuances, and what came of them.
 pub(crate) struct Issuances {

@@ -7,7 +7,7 @@ use forecourt_core::{Error, Message};
 use serde_json::{Map, Value};
 
 use super::IssuanceStatus;
-use super::credit::Deduction;
+use super::deduction::Deduction;
 use super::limits::TRIES_MAX;
 use super::record::{IssuanceRecord, IssuanceUse};
 use super::streams::{Issuances, StateHash};
@@ -21,7 +21,7 @@ pub(crate) enum RequirementUse {
     /// Something that holds, and is not used up.
     Granted,
     /// A deduction from credit.
-    Credit(Deduction),
+    Credit(Box<Deduction>),
 }
 
 impl RequirementUse {
@@ -112,7 +112,7 @@ impl Issuances {
                 Ok(is_ours)
             }
             RequirementUse::Credit(deduction) => {
-                let deducted = self.deduct(deduction).await?;
+                let deducted = self.deduct(*deduction).await?;
                 let is_ours = deducted.is_some();
                 used.deductions.extend(deducted);
                 Ok(is_ours)

@@ -42,7 +42,10 @@ pub enum PerSettings {
     /// Messages until it is used up.
     Credit,
     /// Every message for so long.
-    Period(Span),
+    Period(
+        /// Seconds, or a number with a unit such as `30d`.
+        Span,
+    ),
 }
 
 /// A way to pay, for the generated reference.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_core::Clock;
 use forecourt_core::store::{Account, Delivery, Notification, Webhook};
-use forecourt_core::{Clock};
 use forecourt_host::{CarryOutcome, Courier, Run};
 use forecourt_testkit::ScriptedAgent;
 use futures::FutureExt;

@@ -62,7 +62,10 @@ async fn s7_3_credentials_that_do_not_hold_are_401() {
     for token in ["x", "a.b.c", "eyJhbGciOiJub25lIn0.e30."] {
         let bearer = format!("Bearer {token}");
         let answer = place.send(get("/~bot?user=a").header("authorization", &bearer)).await.is(401);
-        assert_eq!(answer.field("www-authenticate"), Some(r#"Bearer error="invalid_token", realm="demo.localhost""#));
+        let metadata = "https://demo.localhost/.well-known/oauth-protected-resource/~bot";
+        let challenge =
+            format!(r#"Bearer error="invalid_token", realm="demo.localhost", resource_metadata="{metadata}""#);
+        assert_eq!(answer.field("www-authenticate"), Some(challenge.as_str()));
         answer.has_required_fields("@bot@demo.localhost");
         let posted = post_to("/~bot").header("authorization", &bearer);
         let policy = place.send_with(posted, form(&[("user", "a")])).await.is(401).json()["policy"].clone();

@@ -8,8 +8,8 @@ use forecourt_egress::{UpstreamRequest, UpstreamResponse};
 use forecourt_host::SystemEntropy;
 use forecourt_payments::x402::http::{PAYMENT_RESPONSE, X_PAYMENT_RESPONSE, decode, payment};
 use forecourt_payments::{Quote, Wallet};
-use http::StatusCode;
 use http::header::ACCEPT;
+use http::{HeaderValue, StatusCode};
 use serde_json::{Map, Value};
 use tokio::task::spawn_blocking;
 
@@ -75,7 +75,7 @@ impl Payer {
     }
 
     /// The first way to pay that this wallet can sign for, and the payment, which goes nowhere by itself.
-    fn signed(&self, part: &PolicyPart) -> Result<Option<(Quote, Map<String, Value>)>, Failure> {
+    fn signed(&self, part: &PolicyPart) -> Result<Option<SignedQuote>, Failure> {
         let RefusalKind::PaymentRequired { accepted_payments } = &part.kind else { return Ok(None) };
         let now = SystemClock.now();
         let mut last = None;
@@ -136,6 +136,9 @@ async fn confirmed() -> bool {
     asked.await.unwrap_or(false)
 }
 
+/// What would be paid, and the payment.
+type SignedQuote = (Quote, Map<String, Value>);
+
 /// The refusal in the body of an answer.
 fn refusal(body: &[u8]) -> Option<PolicyPart> {
     let mut value = json::parse(body).ok()?;
@@ -143,17 +146,22 @@ fn refusal(body: &[u8]) -> Option<PolicyPart> {
     PolicyPart::from_json(policy).ok()
 }
 
-/// Says how to go on without paying again, where nobody knows yet whether it was paid.
+/// Says how to go on without paying again, where the answer does not say that it was paid: it may be known later.
 fn tell_session(answer: &UpstreamResponse) {
     let session = answer.headers.get(&SESSION).and_then(|value| value.to_str().ok());
-    if let Some(session) = session.filter(|_| answer.status == StatusCode::SERVICE_UNAVAILABLE) {
-        stderrln!("go on without paying again, in a moment: --session {}", line(session, WORD_CHARS_MAX));
+    if let (Some(session), None) = (session, receipt_of(answer)) {
+        let session = line(session, WORD_CHARS_MAX);
+        stderrln!("if the payment was taken after all, this goes on without paying again: --session {session}");
     }
+}
+
+fn receipt_of(answer: &UpstreamResponse) -> Option<&HeaderValue> {
+    answer.headers.get(PAYMENT_RESPONSE).or_else(|| answer.headers.get(X_PAYMENT_RESPONSE))
 }
 
 /// Says that it was paid, if the answer does.
 fn tell_receipt(answer: &UpstreamResponse, quote: &Quote) {
-    let header = answer.headers.get(PAYMENT_RESPONSE).or_else(|| answer.headers.get(X_PAYMENT_RESPONSE));
+    let header = receipt_of(answer);
     let Some(receipt) = header.and_then(|value| decode(value).ok()) else { return };
     if receipt["success"] == true {
         let transaction = receipt["transaction"].as_str().unwrap_or_default();
