@@ -168,7 +168,7 @@ const WIRE_WORDS: &[(&str, &[&str])] = &[
             "crates/a2a/src/card/read.rs",
             "crates/a2a/src/card/validate/rules.rs",
             "crates/a2a/src/card/write.rs",
-            "crates/a2a/src/service/send.rs",
+            "crates/a2a/src/service/caller.rs",
         ],
     ),
 ];
