@@ -2,8 +2,8 @@
 //!
 //! A person leaves the answer page for the page of a decision, and comes back with its state alone. The state says
 //! what was asked, and the cookie that it was asked here: whoever else is given the address of a decision may agree
-//! or pay, and is not shown the answer. By it the browser is known to have agreed, too, when it asks again. It counts
-//! for nothing else: no request continues a conversation that it does not name.
+//! or pay, and is not shown the answer. It counts for nothing else: no request continues a conversation that it does
+//! not name, and one without a state begins a new one, which is asked for its consent anew.
 
 use forecourt_core::ThreadId;
 use http::header::{COOKIE, SET_COOKIE};
