@@ -7,8 +7,9 @@ use anyhow::{Context, ensure};
 
 use crate::arm::Arm;
 
-/// By how much a count may differ from the one that is kept.
-const TOLERANCE: f64 = 0.03;
+/// By how much a count may be over the one that is kept: libraries choose their code by the processor, so the same
+/// program counts some percent differently on another machine.
+const TOLERANCE: f64 = 0.08;
 
 /// Instructions of one request, by the name of its path.
 pub(crate) struct Counts(BTreeMap<String, u64>);
@@ -26,10 +27,9 @@ impl Counts {
     /// Prints what was counted beside what is kept, checks it when that is wanted, and writes it into `file`.
     ///
     /// # Errors
-    /// When `check` is on and a count is missing or off by more than the tolerance, fewer too: a gain that is
-    /// not written down would be lost unseen.
+    /// When `check` is on and a count is missing or over the one that is kept by more than the tolerance.
     pub(crate) fn hold(mut self, counted: Vec<(Arm, u64)>, check: bool, file: Option<&Path>) -> anyhow::Result<()> {
-        let mut off = Vec::new();
+        let mut over = Vec::new();
         println!("{:<12} {:>12} {:>12} {:>8}  against its baseline", "path", "counted", "kept", "change");
         for (arm, count) in &counted {
             let kept = self.0.get(arm.name()).copied();
@@ -38,8 +38,8 @@ impl Counts {
             let ratio = baseline.map(|(_, base)| format!("{:.2}", *count as f64 / *base as f64)).unwrap_or_default();
             let shown = change.map(|change| format!("{:+.1} %", change * 100.0)).unwrap_or_default();
             println!("{:<12} {count:>12} {:>12} {shown:>8}  {ratio}", arm.name(), kept.unwrap_or_default());
-            if change.is_none_or(|change| change.abs() > TOLERANCE) {
-                off.push(arm.name());
+            if change.is_none_or(|change| change > TOLERANCE) {
+                over.push(arm.name());
             }
             self.0.insert(arm.name().to_owned(), *count);
         }
@@ -48,7 +48,12 @@ impl Counts {
                         # Made by `cargo run --profile instructions -p bench-instructions -- count --write`.\n";
             std::fs::write(file, format!("{head}{}", toml::to_string(&self.0)?))?;
         }
-        ensure!(!check || off.is_empty(), "these differ by more than {} %: {}", TOLERANCE * 100.0, off.join(", "));
+        ensure!(
+            !check || over.is_empty(),
+            "these take more than {} % over what is kept: {}",
+            TOLERANCE * 100.0,
+            over.join(", ")
+        );
         Ok(())
     }
 }

@@ -25,7 +25,7 @@ enum Command {
     Count {
         /// The paths to count; all when none is named.
         arms: Vec<Arm>,
-        /// Fail where a count differs from the one kept by more than the tolerance.
+        /// Fail where a count is over the one that is kept by more than the tolerance.
         #[arg(long)]
         check: bool,
         /// Write what was counted into the file.

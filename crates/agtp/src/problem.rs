@@ -7,6 +7,7 @@
 mod contract;
 mod host;
 mod native;
+mod negotiation;
 
 pub(crate) use contract::authority;
 pub(crate) use host::STATE;

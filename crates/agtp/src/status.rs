@@ -27,8 +27,12 @@ statuses! {
     ACCEPTED = 202 "Accepted";
     /// Done, with nothing to say.
     NO_CONTENT = 204 "No Content";
+    /// A proposal is looked at; it goes on without the caller.
+    NEGOTIATION_IN_PROGRESS = 261 "Negotiation In Progress";
     /// The caller needs authority that it did not bring.
     AUTHORIZATION_REQUIRED = 262 "Authorization Required";
+    /// A proposed endpoint was made.
+    PROPOSAL_APPROVED = 263 "Proposal Approved";
     /// The canonical name is another one.
     MOVED_PERMANENTLY = 301 "Moved Permanently";
     /// What the caller has is current.
@@ -61,8 +65,12 @@ statuses! {
     METHOD_VIOLATION = 459 "Method Violation";
     /// The path breaks the grammar.
     ENDPOINT_VIOLATION = 460 "Endpoint Violation";
+    /// An endpoint was made for the call, and waits to be accepted.
+    CONTRACT_AVAILABLE = 461 "RCNS Contract Available";
     /// A proposed endpoint is not made.
     PROPOSAL_REJECTED = 463 "Proposal Rejected";
+    /// No contract can be had.
+    NO_CONTRACT = 464 "RCNS No Contract";
     /// Ours to answer for.
     SERVER_ERROR = 500 "Server Error";
     /// Part of the protocol that this host does not have.
@@ -83,7 +91,8 @@ impl Status {
 
     /// Whether something was done as it was asked. A 262 is a refusal, whatever its first digit.
     pub(crate) fn is_success(self) -> bool {
-        self == Self::OK || self == Self::ACCEPTED || self == Self::NO_CONTENT
+        [Self::OK, Self::ACCEPTED, Self::NO_CONTENT, Self::NEGOTIATION_IN_PROGRESS, Self::PROPOSAL_APPROVED]
+            .contains(&self)
     }
 
     /// Whether it is one of this protocol's own, which say that an agent met a rule. Base 4.
@@ -99,7 +108,9 @@ mod tests {
     #[test]
     fn s11_codes_have_the_names_that_the_text_gives_them() {
         let named = [
+            (261, "Negotiation In Progress"),
             (262, "Authorization Required"),
+            (263, "Proposal Approved"),
             (404, "Not Found"),
             (405, "Method Not Allowed"),
             (422, "Unprocessable Entity"),
@@ -107,7 +118,9 @@ mod tests {
             (455, "Scope Violation"),
             (459, "Method Violation"),
             (460, "Endpoint Violation"),
+            (461, "RCNS Contract Available"),
             (463, "Proposal Rejected"),
+            (464, "RCNS No Contract"),
         ];
         for (code, reason) in named {
             assert_eq!(Status::of(code).map(|status| status.reason), Some(reason), "{code}");
@@ -122,7 +135,7 @@ mod tests {
         assert_eq!(codes.len(), Status::ALL.len());
         assert!(codes.iter().all(|code| !matches!(code, 462 | 465 | 552..=555)), "{codes:?}");
         let ours = Status::ALL.iter().filter(|status| status.is_governance()).map(|status| status.code);
-        assert_eq!(ours.collect::<Vec<_>>(), [262, 455, 457, 459, 460, 463, 550, 551]);
+        assert_eq!(ours.collect::<Vec<_>>(), [261, 262, 263, 455, 457, 459, 460, 461, 463, 464, 550, 551]);
         assert!(Status::ALL.iter().all(|status| (200..600).contains(&status.code) && !status.reason.is_empty()));
     }
 }

@@ -24,7 +24,7 @@ const LAYERS: &[&[&str]] = &[
     &["contract", "egress", "embed", "store", "pages", "process", "server"],
     &["client", "content", "endpoints", "openapi", "payments"],
     &["identity", "host", "agents"],
-    &["search", "surface"],
+    &["attribution", "search", "surface", "synthesis"],
     &["a2a", "agtp", "email", "mcp", "mentionable", "model", "nlweb", "signin"],
     &["forecourt"],
     &["cli"],

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::endpoint::Endpoint;
 use crate::method::Method;
+use crate::negotiation::ContractStamp;
 use crate::refusal::Refusal;
 
 /// A call as it arrived, read but not yet looked at.
@@ -28,6 +29,9 @@ pub struct Call {
     pub idempotency_key: Option<String>,
     /// What the call belongs to.
     pub thread: Thread,
+    /// What the caller says of contracts that are made while the host serves. Nothing, in calls from inside: no
+    /// step of a contract leads to another one.
+    pub contract: ContractTerms,
     /// How many compositions this call is inside of; 0 from outside.
     pub depth: u32,
 }
@@ -45,6 +49,8 @@ pub struct Caller {
     pub wildcards: bool,
     /// Whether the name is proven to be the caller's, and not only claimed.
     pub is_proven: bool,
+    /// How far the agent is vouched for, 1 the strongest. `None`: nobody says. Base protocol, trust tiers.
+    pub trust_tier: Option<u8>,
     /// Who asks by that name, with what was proven of it and what may be done in its name: goes along with
     /// every call that is made in its name, so that rules which ask for a proof hold whatever the way in.
     pub sender: Arc<Sender>,
@@ -87,6 +93,19 @@ pub enum Identity {
     Recognised,
 }
 
+/// What a caller says of contracts that are made while the host serves. Section 10.1.5.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ContractTerms {
+    /// The contract that it presents, by its `synthesis_id`.
+    pub presented: Option<String>,
+    /// Whether it consents to one being made for this call.
+    pub allows_new: bool,
+}
+
+/// A connection, as this process names it: what a session is bound to whose caller gave it no name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ConnectionId(pub Arc<str>);
+
 /// What a call belongs to, in the caller's words. Opaque.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Thread {
@@ -96,6 +115,8 @@ pub struct Thread {
     pub session_id: Option<String>,
     /// This one call.
     pub request_id: Option<String>,
+    /// The connection that it came by, where connections are kept.
+    pub connection: Option<ConnectionId>,
 }
 
 /// Who guarantees a method at a path. Section 6.1.
@@ -146,6 +167,8 @@ pub struct CallTrail {
     pub tier: Option<Tier>,
     /// The endpoint, once one was found.
     pub endpoint: Option<Arc<Endpoint>>,
+    /// The contract under which the call was served. Section 10.1.6.
+    pub contract: Option<Arc<ContractStamp>>,
     /// The notice that the method is deprecated. Section 4.4.
     pub method_notice: Option<String>,
     /// The notice that the endpoint is deprecated. Section 6.5.

@@ -16,6 +16,7 @@ use serde_json::Value;
 use crate::call::{Call, CallAnswer, CallOutcome, CallTrail, Caller, Identity, LifecycleState, Tier};
 use crate::catalog::{Catalog, EMBEDDED};
 use crate::method::Method;
+use crate::negotiation::{ContractRequest, Negotiation, ServingContract};
 use crate::path::RequestPath;
 use crate::policy::{MethodPolicy, ResolvedMethod};
 use crate::recipe::RecipeBook;
@@ -24,12 +25,6 @@ use crate::registry::{MatchedEndpoint, RegisteredEndpoint, Registry};
 use crate::reserved;
 use host::HostHandle;
 use invoke::{invoke, prepare};
-
-/// Endpoints that were agreed on with single callers. Section 6.1, tier C.
-pub trait NegotiatedEndpoints: Send + Sync {
-    /// The endpoint that `caller` may call at the pair, by its own agreement.
-    fn endpoint(&self, caller: &Caller, method: &Method, path: &str) -> Option<RegisteredEndpoint>;
-}
 
 /// What the host answers itself. Section 6.1, tier A.
 pub trait Native: Send + Sync {
@@ -68,8 +63,6 @@ pub struct Dispatcher {
     pub recipes: Arc<RecipeBook>,
     /// The operator's switches.
     pub rules: Rules,
-    /// The agreements, where there are any.
-    pub negotiated: Option<Arc<dyn NegotiatedEndpoints>>,
     /// The host around it, which knows what answers the native pairs.
     pub host: HostHandle,
 }
@@ -83,7 +76,6 @@ impl Default for Dispatcher {
             registry: Registry::default(),
             recipes: Arc::default(),
             rules: Rules::default(),
-            negotiated: None,
             host: HostHandle::default(),
         }
     }
@@ -134,9 +126,9 @@ impl Dispatcher {
     where
         W: Future<Output = Result<N, Refusal>>,
     {
-        let RoutedCall { target, trail } = aimed;
+        let RoutedCall { target, mut trail } = aimed;
         let answer = match target {
-            Ok(target) => self.answer(call, target, native).await,
+            Ok(target) => self.answer(call, target, &mut trail, native).await,
             Err(refusal) => Err(refusal),
         };
         CallOutcome { answer, trail }
@@ -146,16 +138,23 @@ impl Dispatcher {
     async fn answer<N, W>(
         &self,
         mut call: Call,
-        target: CallTarget,
+        mut target: CallTarget,
+        trail: &mut CallTrail,
         native: impl FnOnce(Call, CallTarget) -> W,
     ) -> Result<CallAnswer<N>, Refusal>
     where
         W: Future<Output = Result<N, Refusal>>,
     {
-        self.route(&target, &call.caller)?;
+        let negotiation = self.negotiation(&target, &call);
+        if negotiation.is_none() {
+            self.route(&target, &call.caller)?;
+        }
         recognise(&target, &call.caller, &self.rules)?;
         self.prove(&target, &call.caller)?;
         in_service(&target, &call.caller)?;
+        if let Some(negotiation) = negotiation {
+            self.agree(&call, &mut target, trail, negotiation.as_ref()).await?;
+        }
         let Some(matched) = self.admit(&target, &call.caller)? else {
             within_its_claim(&target, &call.caller)?;
             return native(call, target).await.map(CallAnswer::Native);
@@ -163,6 +162,47 @@ impl Dispatcher {
         let input = prepare(&target, &matched, &mut call)?;
         self.authorise(&target, &matched, &call.caller)?;
         invoke(&target, matched.registered, input, call).await.map(CallAnswer::Endpoint)
+    }
+
+    /// Who is asked whether a call is served under a contract: nobody for what the host answers itself and for
+    /// what is registered, unless the caller presents one. An unrecognised caller who presents none gets the same
+    /// answer everywhere where nothing is, and so learns of nobody's contracts.
+    fn negotiation(&self, target: &CallTarget, call: &Call) -> Option<Arc<dyn Negotiation>> {
+        let presents = call.contract.presented.is_some();
+        let is_asked = presents || (target.matched.is_none() && call.caller.identity == Identity::Recognised);
+        if target.tier == Tier::Native || !is_asked {
+            return None;
+        }
+        self.host.negotiation()
+    }
+
+    /// Section 10.1: the contract that a call is served under takes the place of what is registered.
+    async fn agree(
+        &self,
+        call: &Call,
+        target: &mut CallTarget,
+        trail: &mut CallTrail,
+        negotiation: &dyn Negotiation,
+    ) -> Result<(), Refusal> {
+        if call.caller.identity != Identity::Recognised {
+            return Err(Refusal::Identity(IdentityRefusal::Missing));
+        }
+        if !self.admits(target) {
+            return Err(self.not_allowed(target, NotAllowed::Policy));
+        }
+        let asked = ContractRequest { call, method: &target.method, path: &target.path };
+        let refused = |refusal| Refusal::Contract { pair: pair(target), refusal: Box::new(refusal) };
+        let Some(ServingContract { matched, stamp }) = negotiation.contract_for(asked).await.map_err(refused)? else {
+            return Ok(());
+        };
+        self.showed(&call.caller, &target.resolved, &target.method, Some(&matched.registered))
+            .map_err(Refusal::Identity)?;
+        trail.tier = Some(Tier::Negotiated);
+        trail.endpoint = Some(Arc::clone(&matched.registered.endpoint));
+        trail.endpoint_notice = matched.registered.endpoint.notice();
+        trail.contract = Some(stamp);
+        (target.tier, target.matched) = (Tier::Negotiated, Some(matched));
+        Ok(())
     }
 
     /// What the host answers itself, by what a protocol has set up for it.
@@ -195,7 +235,7 @@ impl Dispatcher {
         if trail.method_notice.is_none() && method != resolved.method {
             trail.method_notice = self.catalog.notice(method.as_str());
         }
-        let (tier, matched) = self.classify(&call.caller, &method, &path);
+        let (tier, matched) = self.classify(&method, &path);
         trail.method = Some(method.clone());
         trail.path = Some(path.as_str().to_owned());
         trail.tier = Some(tier);
@@ -256,19 +296,15 @@ impl Dispatcher {
         }
     }
 
-    /// Section 6.1: exactly one tier for every pair. What an operator overrides is the operator's.
-    fn classify(&self, caller: &Caller, method: &Method, path: &RequestPath) -> (Tier, Option<MatchedEndpoint>) {
+    /// Section 6.1: exactly one tier for every pair, before contracts. What an operator overrides is the operator's.
+    fn classify(&self, method: &Method, path: &RequestPath) -> (Tier, Option<MatchedEndpoint>) {
         if let Some(matched) = self.registry.find(method, path) {
             return (Tier::Registered, Some(matched));
         }
         if reserved::is_native(method, path.as_str()) {
             return (Tier::Native, None);
         }
-        let agreed = self.negotiated.as_ref().and_then(|all| all.endpoint(caller, method, path.as_str()));
-        match agreed {
-            Some(registered) => (Tier::Negotiated, Some(MatchedEndpoint { registered, values: Vec::new() })),
-            None => (Tier::Unregistered, None),
-        }
+        (Tier::Unregistered, None)
     }
 
     /// Section 5.4, the last pass: a path at which nothing is. Where one side consented to what is not declared,

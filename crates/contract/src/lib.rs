@@ -15,6 +15,7 @@
 //! | [`reserved`] | 5.9, 6.1 | what the host answers itself |
 //! | [`policy`] | 3.3, 3.6, 9 | which methods are let in, and under which name |
 //! | [`recipe`] | 10.5, 12.1 | calls made of calls, as data and as a value that is stepped |
+//! | [`negotiation`] | 6.1, 10.1 | the seam for contracts that are made while serving |
 //! | [`registry`] | 5.4 | which endpoint a call is for |
 //! | [`input`] | 5.3, 5.5 | one input out of query, path and body |
 //! | [`call`], [`refusal`] | 6.1, 11 | what is asked, and why it is not answered |
@@ -33,6 +34,7 @@ pub mod handler;
 pub mod input;
 pub mod limits;
 pub mod method;
+pub mod negotiation;
 pub mod path;
 pub mod policy;
 pub mod recipe;
@@ -51,6 +53,7 @@ pub use forecourt_core::scope::{self, Scope, ScopeSet};
 pub use handler::{Failure, Handler, Invocation};
 pub use host::{Current, HostApi, HostHandle, HostServices};
 pub use method::Method;
+pub use negotiation::{ContractRefusal, Negotiation};
 pub use path::{RequestPath, Template};
 pub use policy::MethodPolicy;
 pub use recipe::{Recipe, RecipeBook};

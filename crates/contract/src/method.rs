@@ -4,14 +4,14 @@ use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::limits::{METHOD_CHARS_MAX, METHOD_CHARS_MIN};
 
 /// A method name that keeps the lexical rule: capitals of ASCII only, 3 to 32 of them. Whether it
 /// means anything is for the [`crate::Catalog`] to say. Section 3.2.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Method(Arc<str>);
 
 /// The text is no method name.
@@ -30,6 +30,20 @@ impl Method {
     /// The name.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl From<Method> for String {
+    fn from(method: Method) -> String {
+        method.as_str().to_owned()
+    }
+}
+
+impl TryFrom<String> for Method {
+    type Error = MethodError;
+
+    fn try_from(text: String) -> Result<Method, MethodError> {
+        Method::parse(&text)
     }
 }
 

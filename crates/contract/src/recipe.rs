@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use forecourt_settings::Documented;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use pattern::{Candidate, Pattern};
@@ -32,7 +33,7 @@ pub const DOCUMENTED: Documented = Documented {
 };
 
 /// A named sequence of calls.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Recipe {
     /// Its name, unique in its book.
     pub name: String,
@@ -40,7 +41,9 @@ pub struct Recipe {
     pub version: String,
     /// A line for people.
     pub description: String,
-    /// Which proposals it answers; none when it is for compositions alone.
+    /// Which proposals it answers; none when it is for compositions alone, and in what was written down: a plan
+    /// that is bound to a contract answers no more proposals.
+    #[serde(skip)]
     pub pattern: Option<Pattern>,
     /// The calls, in order. At least one.
     pub steps: Vec<Step>,
@@ -49,7 +52,7 @@ pub struct Recipe {
 }
 
 /// One call of a recipe.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// What is called.
     pub method: Method,
@@ -62,7 +65,8 @@ pub struct Step {
 }
 
 /// Where a field of a step's input comes from. Whole values only.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum InputSource {
     /// It stands in the recipe.
     Constant(Value),
@@ -73,7 +77,8 @@ pub enum InputSource {
 }
 
 /// What becomes of the results of all steps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Aggregation {
     /// The last one is the result.
     #[default]

@@ -19,6 +19,7 @@ pub use recovery::Recovery;
 
 use crate::limits::ECHO_CHARS_MAX;
 use crate::method::Method;
+use crate::negotiation::ContractRefusal;
 use crate::schema::Violation;
 use crate::scope::Scope;
 
@@ -114,6 +115,13 @@ pub enum Refusal {
         /// The call inside it.
         failed: Box<FailedStep>,
     },
+    /// What a contract stands in the way of, or offers first. Section 10.1.
+    Contract {
+        /// What was called.
+        pair: Pair,
+        /// Why it is not served under one, or not yet.
+        refusal: Box<ContractRefusal>,
+    },
     /// The host refused a method of its own, in the words of the protocol that has it. Section 6.1, tier A.
     Native(Box<NativeRefusal>),
     /// So much is being done that the call did not begin. The cause is for the log alone.
@@ -206,6 +214,7 @@ impl Refusal {
             Self::Broken { kind: BrokenContract::Output, .. } => "output-validation-failed",
             Self::Broken { kind: BrokenContract::UndeclaredError, .. } => "undeclared-error-code",
             Self::Broken { kind: BrokenContract::Crashed, .. } => "handler-exception",
+            Self::Contract { refusal, .. } => refusal.kind(),
             Self::Native(_) => "native-refused",
             Self::Busy { .. } => "handler-busy",
             Self::Late { .. } => "handler-timeout",
@@ -269,6 +278,7 @@ impl fmt::Display for Refusal {
             Self::Step { failed, .. } => {
                 write!(f, "step {} of the composition failed: {}", failed.step, failed.refusal)
             }
+            Self::Contract { refusal, .. } => refusal.fmt(f),
             Self::Native(refused) => f.write_str(&refused.message),
             Self::Busy { .. } => {
                 f.write_str("too much is asked of the endpoint at the moment; nothing was done: try again later")

@@ -78,6 +78,9 @@ pub struct Message {
     pub unrecorded: bool,
     /// What the caller brings to go on after a refusal; claims for the host to check. No agent sees it.
     pub submission: Option<Box<Submission>>,
+    /// Whether the caller's own credit may be used for it: not, where something else than its caller may have had it
+    /// sent, such as a link on another site.
+    pub may_spend: bool,
     /// What was done about an earlier refusal. The host alone says so, from its own records.
     pub policy_resolution: Option<Box<PolicyResolution>>,
     /// What the host and the gate note of it on its way.
@@ -115,6 +118,7 @@ impl Message {
             annotations: Map::new(),
             unrecorded: false,
             submission: None,
+            may_spend: true,
             policy_resolution: None,
             gate: GateNotes::default(),
         }

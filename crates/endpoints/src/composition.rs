@@ -9,6 +9,7 @@ mod weight;
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_contract::call::ContractTerms;
 use forecourt_contract::limits::COMPOSITION_DEPTH_MAX;
 use forecourt_contract::recipe::{BadReference, Recipe, Run, Step, StepCall};
 use forecourt_contract::refusal::{BrokenContract, Pair};
@@ -104,6 +105,8 @@ impl Trip<'_> {
             caller: caller.clone(),
             idempotency_key: None,
             thread: thread.clone(),
+            // No step presents a contract or asks for one. AGTP-API 10.1.2.
+            contract: ContractTerms::default(),
             depth: depth.saturating_add(1),
         })
     }

@@ -13,7 +13,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use forecourt_contract::catalog::CatalogError;
-use forecourt_contract::dispatch::NegotiatedEndpoints;
 use forecourt_contract::endpoint::{self, RegistrationContext};
 use forecourt_contract::limits::{CATALOG_BYTES_MAX, ENDPOINTS_MAX, SCHEMA_BYTES_MAX};
 use forecourt_contract::policy::{MethodPolicySettings, PolicyFault, SkippedSetting};
@@ -40,8 +39,6 @@ pub struct RegistrationTerms {
     pub overrides: BTreeSet<String>,
     /// Whether outputs are held to what they declare and nothing more. Section 13.3.
     pub is_output_strict: bool,
-    /// The agreements with single callers, where there are any.
-    pub negotiated: Option<Arc<dyn NegotiatedEndpoints>>,
 }
 
 /// What the kinds of handlers need.
@@ -89,7 +86,6 @@ impl RegistrationTerms {
             rules: Rules::default(),
             overrides: BTreeSet::new(),
             is_output_strict: false,
-            negotiated: None,
         })
     }
 }
@@ -122,10 +118,10 @@ pub fn load(folder: &Path, terms: RegistrationTerms, environment: &dyn Environme
         let made = drafted.and_then(|draft| bind::bind(draft, &makers).map_err(Problems::from));
         bound.extend(refused.absorb(made));
     }
-    let RegistrationTerms { catalog, policy, skipped, rules, negotiated, .. } = terms;
+    let RegistrationTerms { catalog, policy, skipped, rules, .. } = terms;
     let registry = Registry::default();
     let host = kinds.host.clone();
-    let empty = Dispatcher { catalog, policy, registry, recipes, rules, negotiated, host };
+    let empty = Dispatcher { catalog, policy, registry, recipes, rules, host };
     let dispatcher = Arc::new(settle::settle(empty, bound, &mut refused));
     Loaded { dispatcher, refused, skipped }
 }

@@ -161,6 +161,7 @@ impl Callers<'_> {
             identity: Identity::Recognised,
             standing: self.service.standing(agent).await?,
             wildcards: agent.wildcards,
+            trust_tier: Some(agent.posture.trust_tier.into()),
             ..Caller::default()
         })
     }

@@ -37,6 +37,7 @@ impl Service {
                 caller: identity.caller,
                 idempotency_key: fields.idempotency_key,
                 thread: fields.thread,
+                contract: fields.contract,
                 depth: fields.hops,
             },
             is_targetless: request.start.target.is_none(),

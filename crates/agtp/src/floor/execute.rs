@@ -44,6 +44,7 @@ impl Floor<'_> {
             caller: asked.caller.clone(),
             idempotency_key: None,
             thread: asked.thread.clone(),
+            contract: asked.contract.clone(),
             depth: asked.depth + 1,
         };
         let begun = self.now();

@@ -1,7 +1,7 @@
 //! The fields of a request, each as what it means. Base 2.4.
 
 use forecourt_contract::ScopeSet;
-use forecourt_contract::call::Thread;
+use forecourt_contract::call::{ContractTerms, Thread};
 use forecourt_core::StateToken;
 use forecourt_core::limits::HOPS_MAX;
 
@@ -23,6 +23,8 @@ pub(crate) struct RequestFields<'a> {
     pub claimed: Option<ScopeSet>,
     /// What the call belongs to.
     pub thread: Thread,
+    /// What it says of contracts. AGTP-API 10.1.5.
+    pub contract: ContractTerms,
     /// The key by which the caller knows a repetition.
     pub idempotency_key: Option<String>,
     /// Who answers for the calling agent.
@@ -57,12 +59,19 @@ impl<'a> RequestFields<'a> {
             task_id: name(fields, "Task-ID")?,
             session_id: name(fields, "Session-ID")?,
             request_id: name(fields, "Request-ID")?,
+            connection: None,
+        };
+        let presented = one_of(fields, "Contract-Synthesized", "Synthesis-Id")?;
+        let contract = ContractTerms {
+            presented: presented.map(|id| fitting("Contract-Synthesized", id)).transpose()?,
+            allows_new: get("Allow-RCNS").is_some_and(|value| value.eq_ignore_ascii_case("true")),
         };
         let key = one_of(fields, "Idempotency-Key", "RCNS-Idempotency-Key")?;
         Ok(Self {
             agent_id: one_of(fields, "Agent-ID", "Target-Agent")?,
             claimed: claimed.map_err(|error| bad_field("Authority-Scope", &format!("can't be read: {error}")))?,
             thread,
+            contract,
             idempotency_key: key.map(|key| fitting("Idempotency-Key", key)).transpose()?,
             owner_id: get("Owner-ID").map(owner).transpose()?,
             principal_id: get("Principal-ID"),

@@ -5,7 +5,7 @@ use forecourt_contract::refusal::{BrokenContract, IdentityRefusal, NotAllowed, P
 use forecourt_contract::{Refusal, Scope};
 use serde_json::{Value, json};
 
-use super::{IdentityError, native};
+use super::{IdentityError, native, negotiation};
 use crate::limits::RETRY_BUSY_SECONDS;
 use crate::reply::{Problem, Reply};
 use crate::status::Status;
@@ -94,6 +94,7 @@ fn spelled(refusal: Refusal) -> Problem {
             at(Problem::new(Status::UNPROCESSABLE, COMPOSITION_ERROR, message), &pair)
                 .with("details", failed.details(status, underlying))
         }
+        Refusal::Contract { pair, refusal } => negotiation::problem(&pair, *refusal, &message),
         Refusal::Native(refused) => native::problem(*refused),
         // The cause is in the log already.
         Refusal::Broken { pair, kind, .. } => {
@@ -113,7 +114,7 @@ fn spelled(refusal: Refusal) -> Problem {
 }
 
 /// The problem, with the pair that it is about.
-fn at(problem: Problem, pair: &Pair) -> Problem {
+pub(super) fn at(problem: Problem, pair: &Pair) -> Problem {
     problem.with("method", pair.method.as_str()).with("path", pair.path.as_str())
 }
 

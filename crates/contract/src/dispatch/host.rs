@@ -17,6 +17,7 @@ use futures::future::BoxFuture;
 use parking_lot::RwLock;
 
 use super::{Dispatcher, Native};
+use crate::negotiation::Negotiation;
 
 /// What a host answers to those inside it. Each method answers for the host as it stands when it is called.
 pub trait HostApi: Send + Sync {
@@ -76,6 +77,11 @@ impl HostHandle {
         self.host()?.services()?.native()
     }
 
+    /// What makes contracts while the host serves, once a protocol has set it up.
+    pub fn negotiation(&self) -> Option<Arc<dyn Negotiation>> {
+        self.host()?.services()?.negotiation()
+    }
+
     /// What was set up under this type: [`HostServices::publish`].
     pub fn service<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.host()?.services()?.get()
@@ -98,6 +104,7 @@ impl fmt::Debug for HostHandle {
 pub struct HostServices {
     by_type: RwLock<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     native: OnceLock<Arc<dyn Native>>,
+    negotiation: OnceLock<Arc<dyn Negotiation>>,
     handle: HostHandle,
 }
 
@@ -126,6 +133,11 @@ impl HostServices {
         let _ = self.native.set(native);
     }
 
+    /// Sets up what makes contracts while the host serves. The first one stays.
+    pub fn publish_negotiation(&self, negotiation: Arc<dyn Negotiation>) {
+        let _ = self.negotiation.set(negotiation);
+    }
+
     /// The service of a type, as it was set up here.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.by_type.read().get(&TypeId::of::<T>()).cloned()?.downcast().ok()
@@ -143,6 +155,10 @@ impl HostServices {
 
     fn native(&self) -> Option<Arc<dyn Native>> {
         self.native.get().cloned()
+    }
+
+    fn negotiation(&self) -> Option<Arc<dyn Negotiation>> {
+        self.negotiation.get().cloned()
     }
 }
 

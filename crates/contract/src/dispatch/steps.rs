@@ -1,13 +1,14 @@
 //! What compositions need of the endpoints that they are made of. Sections 12.1 and 13.2.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::Dispatcher;
 use crate::call::Caller;
 use crate::endpoint::{Binding, Endpoint};
 use crate::method::Method;
 use crate::policy::ResolvedMethod;
-use crate::recipe::Step;
+use crate::recipe::{Recipe, Step};
 use crate::refusal::IdentityRefusal;
 use crate::registry::{CallerNeeds, RegisteredEndpoint};
 use crate::reserved;
@@ -63,10 +64,33 @@ impl Dispatcher {
         }
     }
 
+    /// What a caller needs for a plan, with all that it is made of as far as that is known beforehand. Section 10.7.
+    pub fn needs_of_plan(&self, plan: &Recipe) -> CallerNeeds {
+        let first: Vec<Known> = self.known_calls(&plan.steps).collect();
+        let (more, _) = self.reached(first.iter().filter_map(recipe_behind).collect());
+        let mut scopes = Vec::new();
+        for registered in first.iter().chain(&more).filter_map(|known| known.registered.as_ref()) {
+            add(&mut scopes, &registered.endpoint.required_scopes);
+        }
+        let token = first.iter().chain(&more).any(|known| self.takes_token(&known.resolved, &known.method));
+        CallerNeeds { scopes: scopes.into(), token }
+    }
+
+    /// What answers each step of a plan, as far as it is known beforehand; for a step whose path is made of
+    /// results, nothing.
+    pub fn endpoints_of_plan(&self, plan: &Recipe) -> Vec<Option<Arc<Endpoint>>> {
+        let of = |step: &Step| Some(self.known(&step.method, step.static_path())?.registered?.endpoint);
+        plan.steps.iter().map(of).collect()
+    }
+
+    /// The steps of a plan, by index, that go to a known path where nothing answers.
+    pub fn dangling_steps_of_plan(&self, plan: &Recipe) -> Vec<usize> {
+        plan.steps.iter().enumerate().filter(|(_, step)| self.dangles(step)).map(|(at, _)| at).collect()
+    }
+
     /// The steps of a recipe, by index, that go to a known path where nothing answers. Section 13.2.
     pub fn dangling_steps(&self, recipe: &str) -> Vec<usize> {
-        let Some(recipe) = self.recipes.get(recipe) else { return Vec::new() };
-        recipe.steps.iter().enumerate().filter(|(_, step)| self.dangles(step)).map(|(at, _)| at).collect()
+        self.recipes.get(recipe).map(|recipe| self.dangling_steps_of_plan(recipe)).unwrap_or_default()
     }
 
     /// Whether the known steps of a recipe lead back to it, so that no run of it would end.
@@ -88,7 +112,7 @@ impl Dispatcher {
                 continue;
             }
             for known in self.known_steps(&recipe) {
-                let next = known.registered.as_ref().and_then(|registered| recipe_of(&registered.endpoint));
+                let next = recipe_behind(&known);
                 led_to.extend(next.clone());
                 open.extend(next);
                 calls.push(known);
@@ -99,8 +123,11 @@ impl Dispatcher {
 
     /// The calls of the steps of a recipe.
     fn known_steps(&self, recipe: &str) -> impl Iterator<Item = Known> {
-        let steps = self.recipes.get(recipe).into_iter().flat_map(|recipe| &recipe.steps);
-        steps.filter_map(|step| self.known(&step.method, step.static_path()))
+        self.known_calls(self.recipes.get(recipe).map_or(&[], |recipe| &recipe.steps))
+    }
+
+    fn known_calls(&self, steps: &[Step]) -> impl Iterator<Item = Known> {
+        steps.iter().filter_map(|step| self.known(&step.method, step.static_path()))
     }
 
     fn dangles(&self, step: &Step) -> bool {
@@ -129,6 +156,11 @@ fn add(scopes: &mut Vec<Scope>, more: &[Scope]) {
             scopes.push(scope.clone());
         }
     }
+}
+
+/// The recipe of what a call leads to.
+fn recipe_behind(known: &Known) -> Option<String> {
+    known.registered.as_ref().and_then(|registered| recipe_of(&registered.endpoint))
 }
 
 /// The recipe of a composition.

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{PathFault, checked, segments};
@@ -11,7 +12,8 @@ use crate::catalog::Catalog;
 use crate::limits::{TEMPLATE_BYTES_MAX, TEMPLATE_SEGMENTS_MAX};
 
 /// One segment of a template.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Segment {
     /// Matches itself, byte for byte.
     Literal(String),
@@ -20,7 +22,7 @@ pub enum Segment {
 }
 
 /// A path that endpoints are registered under. With no parameter it matches exactly itself.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Template {
     raw: String,
     segments: Vec<Segment>,

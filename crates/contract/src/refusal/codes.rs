@@ -1,12 +1,15 @@
 //! Each kind of refusal with its cause and what to do about it: rows of the table of errors.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
+use forecourt_core::Timestamp;
 use forecourt_core::codes::CodeEntry;
 use serde_json::Value;
 
 use super::{BrokenContract, FailedStep, IdentityRefusal, NotAllowed, Pair, Refusal};
 use crate::method::Method;
+use crate::negotiation::{ContractPreview, ContractRefusal, NoContractReason};
 use crate::schema::Violation;
 use crate::scope::Scope;
 
@@ -17,6 +20,7 @@ pub fn codes() -> Vec<CodeEntry<Refusal>> {
     let pair = Pair { method, path: "/rooms/7".to_owned() };
     let mut rows = of_request(&pair);
     rows.extend(of_caller(&pair, &scope));
+    rows.extend(of_contracts(&pair, &scope));
     rows.extend(of_work(&pair));
     rows
 }
@@ -94,6 +98,61 @@ fn of_caller(pair: &Pair, scope: &Scope) -> Vec<CodeEntry<Refusal>> {
     ]
 }
 
+fn of_contracts(pair: &Pair, scope: &Scope) -> Vec<CodeEntry<Refusal>> {
+    let of = |refusal| Refusal::Contract { pair: pair.clone(), refusal: Box::new(refusal) };
+    let synthesis_id = "syn-0".to_owned();
+    let preview = ContractPreview {
+        synthesis_id: synthesis_id.clone(),
+        method: pair.method.clone(),
+        path: pair.path.clone(),
+        endpoint: Value::Null,
+        recipe_lineage: None,
+        contract_hash: String::new(),
+        expires_at: Timestamp::UNIX_EPOCH,
+        plan_summary: Vec::new(),
+    };
+    let none = ContractRefusal::NoContract {
+        reason: NoContractReason::RcnsDisabled,
+        explanation: String::new(),
+        attempt_id: None,
+        details: Value::Null,
+    };
+    let other = ContractRefusal::OtherPair {
+        synthesis_id: synthesis_id.clone(),
+        method: pair.method.clone(),
+        path: pair.path.clone(),
+    };
+    vec![
+        row(
+            of(ContractRefusal::Unknown { synthesis_id }),
+            "No contract of this id is known: it never was, was released, or was swept away.",
+            "Negotiate anew, or call without it.",
+        ),
+        row(of(other), "The contract that is presented is for another method or path.", "Call what it is for."),
+        row(
+            of(none),
+            "No contract can be had; `reason` says why.",
+            "By `reason`: `DISCOVER /patterns` shows what is negotiated. Operator: `[agtp.policies.rcns]`.",
+        ),
+        row(
+            of(ContractRefusal::Available(Box::new(preview))),
+            "An endpoint was made for the call, and nothing was done yet.",
+            "Look at the preview, and send the call again with `Contract-Synthesized`.",
+        ),
+        row(
+            of(ContractRefusal::Scope { missing: vec![scope.clone()] }),
+            "Negotiating needs a scope that the call does not claim.",
+            "Claim `missing_scopes`; `rcns:negotiate` is one of the agent's own.",
+        ),
+        row(
+            of(ContractRefusal::TooMany { bound: "rate_limit_per_minute", retry_after: Duration::from_secs(60) }),
+            "The agent negotiates too often.",
+            "Try again after `Retry-After`. Operator: `[agtp.policies.rcns]`.",
+        ),
+        row(of(ContractRefusal::Unavailable), "Contracts can't be looked up now.", "Try again after `Retry-After`."),
+    ]
+}
+
 fn of_work(pair: &Pair) -> Vec<CodeEntry<Refusal>> {
     let broken = |kind| Refusal::Broken { pair: pair.clone(), kind, cause: String::new() };
     let step = FailedStep {
@@ -157,6 +216,6 @@ mod tests {
     fn each_kind_but_the_hosts_own_has_one_row() {
         let rows = codes();
         let codes: BTreeSet<&str> = rows.iter().map(|row| row.code).collect();
-        assert_eq!((codes.len(), rows.len()), (20, 20), "a new kind of refusal needs a row: {codes:?}");
+        assert_eq!((codes.len(), rows.len()), (27, 27), "a new kind of refusal needs a row: {codes:?}");
     }
 }

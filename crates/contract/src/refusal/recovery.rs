@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{IdentityRefusal, NotAllowed, Refusal};
+use crate::negotiation::ContractRefusal;
 use crate::schema::Violation;
 use crate::scope::Scope;
 
@@ -49,6 +50,7 @@ impl Refusal {
             Self::ScopeClaim { excess, .. } => Recovery::Unclaim(excess),
             Self::Scope { missing, .. } => Recovery::Obtain(missing),
             Self::Busy { .. } | Self::Standing { is_final: false, .. } => Recovery::TryLater,
+            Self::Contract { refusal, .. } => return of_contract(refusal),
             Self::Step { failed, .. } => return failed.refusal.recovery(),
             Self::Method { .. }
             | Self::Path { .. }
@@ -79,6 +81,17 @@ impl fmt::Display for Recovery<'_> {
             Self::Obtain(scopes) => write!(f, "have {} granted", listed(scopes.iter().map(Scope::as_str))),
             Self::TryLater => f.write_str("try again later"),
         }
+    }
+}
+
+fn of_contract(refusal: &ContractRefusal) -> Option<Recovery<'_>> {
+    match refusal {
+        ContractRefusal::Scope { missing } => Some(Recovery::Obtain(missing)),
+        ContractRefusal::TooMany { .. } | ContractRefusal::Unavailable => Some(Recovery::TryLater),
+        ContractRefusal::Unknown { .. }
+        | ContractRefusal::OtherPair { .. }
+        | ContractRefusal::NoContract { .. }
+        | ContractRefusal::Available(_) => None,
     }
 }
 

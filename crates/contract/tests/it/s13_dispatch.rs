@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use forecourt_contract::call::Identity;
-use forecourt_contract::dispatch::NegotiatedEndpoints;
 use forecourt_contract::endpoint::{Binding, DeprecatedSettings};
 use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
+use forecourt_contract::negotiation::{
+    ContractRefusal, ContractRequest, ContractStamp, Negotiation, NegotiationOrigin, ServingContract,
+};
 use forecourt_contract::recipe::Run;
 use forecourt_contract::refusal::FailedStep;
 use forecourt_contract::refusal::{BrokenContract, IdentityRefusal};
-use forecourt_contract::registry::RegisteredEndpoint;
+use forecourt_contract::registry::{MatchedEndpoint, RegisteredEndpoint};
 use forecourt_contract::{
-    Call, CallTarget, Caller, Catalog, Dispatcher, Endpoint, Failure, HostApi, HostServices, Method, Native, Refusal,
-    Tier, Violation, recipe,
+    Call, CallTarget, Caller, Catalog, Dispatcher, Endpoint, Failure, HostApi, HostHandle, HostServices, Method,
+    Native, Refusal, Tier, Violation, recipe,
 };
 use forecourt_core::Sender;
 use forecourt_core::identity::BEARER_TOKEN;
@@ -229,29 +231,66 @@ fn s5_9_an_override_is_the_operators() {
     assert_eq!(outcome.trail.tier, Some(Tier::Registered));
 }
 
-/// An agreement with one agent.
+/// A contract with one agent.
 struct Agreement(RegisteredEndpoint);
 
-impl NegotiatedEndpoints for Agreement {
-    fn endpoint(&self, caller: &Caller, method: &Method, path: &str) -> Option<RegisteredEndpoint> {
-        let mine = caller.agent_id.as_deref() == Some("mine") && path == "/suite";
-        (mine && *method == self.0.endpoint.method).then(|| self.0.clone())
+impl Negotiation for Agreement {
+    fn contract_for<'a>(
+        &'a self,
+        asked: ContractRequest<'a>,
+    ) -> BoxFuture<'a, Result<Option<ServingContract>, ContractRefusal>> {
+        assert_eq!(asked.call.caller.identity, Identity::Recognised, "nobody else is looked up");
+        let mine = asked.call.caller.agent_id.as_deref() == Some("mine") && asked.path.as_str() == "/suite";
+        let found = (mine && *asked.method == self.0.endpoint.method).then(|| ServingContract {
+            matched: MatchedEndpoint { registered: self.0.clone(), values: Vec::new() },
+            stamp: Arc::new(ContractStamp {
+                synthesis_id: "syn-1".into(),
+                contract_hash: "0".repeat(64),
+                negotiation_origin: NegotiationOrigin::Propose,
+            }),
+        });
+        let presented = asked.call.contract.presented.clone().filter(|_| found.is_none());
+        let refused = presented.map(|synthesis_id| ContractRefusal::Unknown { synthesis_id });
+        async move { refused.map_or(Ok(found), Err) }.boxed()
+    }
+}
+
+/// A host that has services and nothing else.
+struct Services(Arc<HostServices>);
+
+impl HostApi for Services {
+    fn services(self: Arc<Self>) -> Option<Arc<HostServices>> {
+        Some(self.0.clone())
     }
 }
 
 #[test]
-fn s6_1_an_agreement_is_with_one_caller() {
-    let mut host = dispatcher([definition("BOOK", "/room")]);
+fn s6_1_a_contract_is_with_one_caller() {
+    let mut dispatcher = dispatcher([definition("BOOK", "/room")]);
     let endpoint = Arc::new(register(definition("RENT", "/suite")).unwrap());
-    host.negotiated = Some(Arc::new(Agreement(RegisteredEndpoint::new(endpoint, handler()))));
+    let services = Arc::new(HostServices::new(HostHandle::default()));
+    services.publish_negotiation(Arc::new(Agreement(RegisteredEndpoint::new(endpoint, handler()))));
+    let host = Arc::new(Services(services));
+    dispatcher.host = HostHandle::default();
+    dispatcher.host.bind(&host);
     let mut mine = call("RENT", "/suite");
     mine.caller.agent_id = Some("mine".into());
-    let outcome = run(&host, mine.clone());
+    let outcome = run(&dispatcher, mine.clone());
     assert!(outcome.answer.is_ok());
     assert_eq!(outcome.trail.tier, Some(Tier::Negotiated));
-    mine.body = object(json!({"zzz": 1}));
-    assert!(matches!(run(&host, mine).answer, Err(Refusal::Input { .. })), "and held to the same checks");
-    assert!(matches!(run(&host, call("RENT", "/suite")).answer, Err(Refusal::NotFound(_))), "others see nothing");
+    assert_eq!(outcome.trail.contract.unwrap().synthesis_id, "syn-1");
+    let bad = Call { body: object(json!({"zzz": 1})), ..mine.clone() };
+    assert!(matches!(run(&dispatcher, bad).answer, Err(Refusal::Input { .. })), "and held to the same checks");
+    assert!(matches!(run(&dispatcher, call("RENT", "/suite")).answer, Err(Refusal::NotFound(_))), "others see nothing");
+    let mut stranger = mine.clone();
+    stranger.caller.identity = Identity::Anonymous;
+    assert!(matches!(run(&dispatcher, stranger.clone()).answer, Err(Refusal::NotFound(_))), "nor do strangers");
+    stranger.contract.presented = Some("syn-1".into());
+    assert!(matches!(run(&dispatcher, stranger).answer, Err(Refusal::Identity(_))));
+    let mut presented = call("BOOK", "/room");
+    presented.contract.presented = Some("syn-2".into());
+    let refused = run(&dispatcher, presented).answer.unwrap_err();
+    assert_eq!(refused.kind(), "contract-not-found", "what is presented is looked up, whatever is there");
 }
 
 #[test]

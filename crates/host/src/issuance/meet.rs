@@ -71,7 +71,11 @@ impl Issuances {
         if self.is_granted(requirement, &claimant.keys, claimant.card.handle()).await? {
             return Ok(Finding::Met(Box::new(RequirementUse::Granted)));
         }
-        let asked_for = match self.meet_by_credit(requirement, claimant).await? {
+        let credit = match message.may_spend {
+            true => self.meet_by_credit(requirement, claimant).await?,
+            false => None,
+        };
+        let asked_for = match credit {
             Some(Finding::Unmet(Unmet::Ask(asked_for, fault))) => Finding::Unmet(Unmet::Ask(asked_for, fault)),
             Some(finding) => return Ok(finding),
             None => Finding::Unmet(Unmet::Ask(Box::new(requirement.clone()), None)),

@@ -33,6 +33,8 @@ pub(crate) struct Envelope {
     pub(crate) id: MessageId,
     /// What it brings to go on after a refusal: a state, a payment.
     pub(crate) submission: Option<Box<Submission>>,
+    /// Whether its caller's own credit may be used for it.
+    pub(crate) may_spend: bool,
     /// The host's clock.
     pub(crate) received_at: Timestamp,
 }
@@ -53,6 +55,7 @@ pub(crate) fn message(ask: Ask, envelope: Envelope) -> Result<Message, Fault> {
         language: envelope.language,
         hop: envelope.hop,
         submission: envelope.submission,
+        may_spend: envelope.may_spend,
         search: SearchOptions {
             findings: if envelope.with_facets { FindingsDetail::Facets } else { FindingsDetail::None },
             narrowing: if envelope.finds { narrowing } else { SearchRefinement::default() },
@@ -172,6 +175,7 @@ mod tests {
             hop: 0,
             id: MessageId::parse("m1").expect("an id"),
             submission: None,
+            may_spend: true,
             received_at: SystemClock.now(),
         };
         message(ask, envelope)

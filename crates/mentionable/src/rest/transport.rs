@@ -17,6 +17,7 @@ use super::answer::Outcome;
 use super::from_wire::{Envelope, message};
 use super::request::RestRequest;
 use super::resumption::{Resumed, Resumption};
+use super::same_origin::is_cross_site;
 use super::wire::Ask;
 use crate::section::MentionableSettings;
 
@@ -123,6 +124,7 @@ impl RestRequest<'_> {
             hop: hops::read(&self.head.headers),
             id: self.rest.ids.next(),
             submission,
+            may_spend: !is_cross_site(&self.head.headers, host.site()),
             received_at,
         };
         // On the heap: it is nine kilobytes, which every future above it would hold and copy again.

@@ -25,6 +25,7 @@ pub(super) fn of(refusal: &Refusal) -> Value {
         | Refusal::Standing { .. }
         | Refusal::Wildcards(_)
         | Refusal::ScopeAbsent { .. }
+        | Refusal::Contract { .. }
         | Refusal::Busy { .. }
         | Refusal::Late { .. }
         | Refusal::Broken { .. } => Value::Null,

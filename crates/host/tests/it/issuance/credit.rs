@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use forecourt_core::Message;
 use forecourt_core::policy::{CreditTerms, DeductionCaps, DeductionPeriod, Demand, PaidFor, Requirement};
 use forecourt_testkit::ScriptedAgent;
 
@@ -40,6 +41,22 @@ async fn policy_f7_what_was_paid_over_the_price_pays_for_the_next_messages() {
         assert!(!ask(&host, in_thread("Dinner?", refused.thread.clone())).await.is_answer());
         assert_eq!((agent.heard().len(), till.settled.load(Ordering::SeqCst)), (4, 1));
         assert!(!ask(&host, message("Dinner?")).await.is_answer(), "it is nobody else's");
+    }
+}
+
+#[tokio::test]
+async fn policy_f7_credit_is_not_spent_by_what_its_caller_may_not_have_sent() {
+    for (store, _folder) in stores() {
+        let (rule, till) = (Wants::this(by_credit("5", None)), Arc::<Till>::default());
+        let host = setup(&store, &rule, &till).host(ScriptedAgent::saying(["Soup."])).await;
+        let refused = ask(&host, message("Dinner?")).await;
+        host.pay(&refused.state(), &coins("20", "a")).await.unwrap();
+        assert!(ask(&host, in_thread("Dinner?", refused.thread.clone())).await.is_answer());
+        let linked = Message { may_spend: false, ..in_thread("Dinner?", refused.thread.clone()) };
+        assert!(!ask(&host, linked).await.is_answer());
+        for _ in 0..3 {
+            assert!(ask(&host, in_thread("Dinner?", refused.thread.clone())).await.is_answer(), "nothing was taken");
+        }
     }
 }
 

@@ -1,0 +1,115 @@
+//! What an agent proposes: read from either form, and evaluated in the order of section 10.6.
+
+use forecourt_contract::refusal::Refusal;
+use forecourt_contract::{Caller, Dispatcher, Scope};
+use serde_json::{Map, Value};
+
+use crate::Synthesis;
+use crate::settings::SynthesisSettings;
+
+/// An endpoint that an agent proposes, read and not yet looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Proposal {
+    /// The method, as it was sent.
+    pub method: String,
+    /// The path, as it was sent; the root when left out.
+    pub path: String,
+    /// The definition: what stood under `endpoint`, or the parameters themselves in the legacy form.
+    pub definition: Map<String, Value>,
+    /// Whether it is wanted for longer than the session.
+    pub persistent: bool,
+    /// For how long it is wanted, in seconds.
+    pub duration_seconds: Option<u64>,
+    /// Scopes that the caller says it needs besides those of the definition.
+    pub scopes: Vec<Scope>,
+}
+
+/// Why a proposed endpoint is not made.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ProposalRefusal {
+    /// The method or the path is none: [`Refusal::Method`] or [`Refusal::Path`]. Section 10.6, 1 and 2.
+    Grammar(Box<Refusal>),
+    /// The proposal can't be read. Sections 10.4 and 10.6, 3 and 4.
+    Malformed {
+        /// The word for it, such as `ambiguous-body` or `malformed-semantic-block`.
+        issue: &'static str,
+        /// The field, as a JSON pointer into the parameters.
+        field: String,
+        /// What to change.
+        message: String,
+    },
+    /// The caller does not hold what the endpoint, or a call that it is made of, needs. Section 10.6, 5.
+    Scope {
+        /// What it lacks.
+        missing: Vec<Scope>,
+    },
+    /// It can't or may not be made. Section 10.6, 6 and 7.
+    Rejected {
+        /// Why, in a word.
+        reason: RejectionReason,
+        /// The same in a sentence.
+        explanation: String,
+        /// What comes near it and can be called: endpoints as others may see them, the nearest first.
+        counter_proposal: Option<Value>,
+    },
+}
+
+/// Why a proposal is rejected: the words of 463.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RejectionReason {
+    /// Nothing here is about it.
+    OutOfScope,
+    /// The operator's policy does not permit it.
+    PolicyRefused,
+    /// Nothing here can be put together to it.
+    CompositionImpossible,
+    /// Several things fit equally well.
+    Ambiguous,
+    /// The operator has turned it off.
+    SynthesisDisabled,
+}
+
+impl RejectionReason {
+    /// The word on the wire.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::OutOfScope => "out-of-scope",
+            Self::PolicyRefused => "policy-refused",
+            Self::CompositionImpossible => "composition-impossible",
+            Self::Ambiguous => "ambiguous",
+            Self::SynthesisDisabled => "synthesis-disabled",
+        }
+    }
+}
+
+impl Proposal {
+    /// Reads the parameters of PROPOSE, in the wrapped or the legacy form.
+    ///
+    /// # Errors
+    /// [`ProposalRefusal::Malformed`].
+    pub fn read(_parameters: &Map<String, Value>) -> Result<Proposal, ProposalRefusal> {
+        Err(ProposalRefusal::Malformed {
+            issue: "missing-required-field",
+            field: "/endpoint".to_owned(),
+            message: String::new(),
+        })
+    }
+
+    /// Holds the proposal against what there is: the seven evaluations in their order.
+    ///
+    /// # Errors
+    /// The first that fails.
+    pub fn evaluate(
+        &self,
+        _dispatcher: &Dispatcher,
+        _settings: &SynthesisSettings,
+        _steps_max: usize,
+        _caller: &Caller,
+    ) -> Result<Synthesis, ProposalRefusal> {
+        Err(ProposalRefusal::Rejected {
+            reason: RejectionReason::CompositionImpossible,
+            explanation: String::new(),
+            counter_proposal: None,
+        })
+    }
+}
