@@ -74,7 +74,7 @@ pub(crate) fn invocation(input: Value, time: Duration) -> Invocation {
         endpoint: Arc::new(endpoint(time)),
         input,
         caller: Caller { agent_id: Some("agent-1".to_owned()), ..Caller::default() },
-        thread: Thread { task_id: Some("task-1".to_owned()), session_id: None, request_id: None },
+        thread: Thread { task_id: Some("task-1".to_owned()), ..Thread::default() },
         depth: 0,
     }
 }
