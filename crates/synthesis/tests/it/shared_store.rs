@@ -148,6 +148,30 @@ async fn contracts_survive_a_restart() {
 }
 
 #[tokio::test]
+async fn what_has_ended_never_comes_back_though_its_end_is_forgotten() {
+    let world = World::new();
+    let process = Process::start(&world);
+    let (revoked, released) = (made(&process).await, made(&process).await);
+    let offer = process.offered(opted(agent("a"), "/suites/other/1")).await;
+    process.negotiator.revoke(&revoked, ContractActor::Operator("op"), None).await.unwrap();
+    process.negotiator.release(&released, &agent("a"), None).await.unwrap();
+    process.negotiator.release(&offer, &agent("a"), None).await.unwrap();
+    // They were made for seven days, and are remembered for one.
+    for hours in [23, 2, 24, 96, 48, 24] {
+        world.pass(hours * 60 * 60);
+        world.store.expire(forecourt_core::Clock::now(&*world.clock), 1_000).await.unwrap();
+        let restarted = Process::start(&world);
+        for process in [&process, &restarted] {
+            for name in [&revoked, &released, &offer] {
+                let word = process.word(presenting(agent("a"), "/suites/1", name)).await;
+                assert!(matches!(&*word, "464 contract-revoked" | "contract-not-found"), "{word}");
+            }
+            assert_eq!(process.word(call(agent("a"), "/suites/1")).await, "404");
+        }
+    }
+}
+
+#[tokio::test]
 async fn numbers_are_never_given_twice_though_everything_expires() {
     let world = World::new();
     let (one, two) = (Process::start(&world), Process::start(&world));
