@@ -1,6 +1,7 @@
 //! One file per chapter of the specification, one test per rule.
 #![allow(missing_docs)]
 
+mod bounds;
 mod interleavings;
 mod s10_1_2_gate;
 mod s10_1_4_lifecycle;

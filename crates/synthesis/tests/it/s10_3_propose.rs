@@ -122,38 +122,6 @@ async fn s10_8_where_nothing_is_persistent_a_contract_is_made_for_the_session_an
 }
 
 #[tokio::test]
-async fn an_agent_has_so_many_contracts_and_all_have_so_many() {
-    let process = process(|settings| {
-        settings.synthesis.contracts_per_agent_max = 2.try_into().unwrap();
-        settings.synthesis.contracts_max = 3.try_into().unwrap();
-    });
-    let propose = async |name: &str| {
-        let parameters = Map::from_iter([("path".to_owned(), json!("/x")), ("recipe".to_owned(), json!("suite"))]);
-        process.negotiator.propose(&parameters, &agent(name), &session("s")).await
-    };
-    let bound = async |name: &str| match propose(name).await {
-        Ok(ProposeOutcome::Approved { contract, .. }) => contract.record.synthesis_id.to_string(),
-        Err(NegotiationError::TooMany { bound, .. }) => bound.to_owned(),
-        other => panic!("{other:?}"),
-    };
-    let first = bound("a").await;
-    bound("a").await;
-    assert_eq!(bound("a").await, "synthesis.contracts_per_agent_max");
-    bound("b").await;
-    assert_eq!(bound("b").await, "synthesis.contracts_max");
-    process.negotiator.release(&first, &agent("a"), None).await.unwrap();
-    let again = bound("a").await;
-    assert_ne!(again, "synthesis.contracts_per_agent_max");
-    // What has ended is remembered, and takes room as well.
-    process.negotiator.release(&again, &agent("a"), None).await.unwrap();
-    let last = bound("a").await;
-    process.negotiator.release(&last, &agent("a"), None).await.unwrap();
-    assert_eq!(bound("a").await, "synthesis.contracts_per_agent_max");
-    process.world.pass(24 * 60 * 60);
-    assert_ne!(bound("a").await, "synthesis.contracts_per_agent_max");
-}
-
-#[tokio::test]
 async fn an_agent_without_a_name_proposes_nothing() {
     let process = process(|_| {});
     let nobody = forecourt_contract::Caller { agent_id: None, ..agent("a") };

@@ -320,7 +320,7 @@ impl SynthesisSource for ScriptedSource {
         Ok(Proposal {
             method: "QUERY".to_owned(),
             path: text("path"),
-            definition: Map::from_iter([("recipe".to_owned(), json!(text("recipe")))]),
+            definition: parameters.clone(),
             persistent: parameters.get("persistent") == Some(&json!(true)),
             duration_seconds: parameters.get("duration").and_then(Value::as_u64),
             scopes: Vec::new(),
@@ -332,7 +332,12 @@ impl SynthesisSource for ScriptedSource {
         if let Some(waits) = self.waits.lock().take() {
             let _ = waits.recv();
         }
-        synthesis(&proposal.path, proposal.definition["recipe"].as_str().unwrap_or_default(), around)
+        let recipe = proposal.definition["recipe"].as_str().unwrap_or_default();
+        let mut synthesis = synthesis(&proposal.path, recipe, around)?;
+        let padding = proposal.definition.get("padding").and_then(Value::as_u64).unwrap_or_default();
+        let padding = "x".repeat(usize::try_from(padding).unwrap());
+        Arc::make_mut(&mut synthesis.endpoint).description.push_str(&padding);
+        Ok(synthesis)
     }
 
     fn for_request(
