@@ -2,7 +2,7 @@
 //!
 //! An agent that brings a state of its own keeps its own books, and its refusal passes as it is.
 
-use forecourt_core::policy::{ChargeAt, ConsentTerms, Demand, PaidFor, PaymentTerms, RefusalKind, Requirement};
+use forecourt_core::policy::{ConsentTerms, Demand, PaidFor, PaymentTerms, RefusalKind, Requirement};
 use forecourt_core::{Ending, Error, PolicyPart};
 use serde_json::{Map, Value};
 
@@ -45,7 +45,6 @@ fn requirement(part: &PolicyPart) -> Requirement {
             accepted: accepted_payments.clone(),
             price: part.data.get(PRICE_KEY).and_then(Value::as_str).unwrap_or_default().to_owned(),
             covers: PaidFor::Turn,
-            charge: ChargeAt::Before,
             credit: None,
         }),
         _ => Demand::Consent(ConsentTerms {

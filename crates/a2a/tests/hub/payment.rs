@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use forecourt_core::policy::{
-    AcceptedPayment, ChargeAt, ConsentTerms, Demand, PaidFor, PaymentConfirmation, PaymentFault, PaymentScheme,
+    AcceptedPayment, ConsentTerms, Demand, PaidFor, PaymentConfirmation, PaymentFault, PaymentScheme,
     PaymentSubmission, PaymentTerms, Receipt, Requirement, Rule, RuleVerdict, Settlement,
 };
 use forecourt_core::{AgentCard, Message, StateToken};
@@ -98,8 +98,8 @@ fn fee() -> Arc<dyn Rule> {
         scheme: "x402.exact".to_owned(),
         payload: object(json!({"x402Version": version, "accepts": [{"amount": "5"}]})),
     };
-    let (price, covers, charge) = ("5 coins".to_owned(), PaidFor::Turn, ChargeAt::Before);
-    let terms = PaymentTerms { accepted: vec![offer(2), offer(1)], price, covers, charge, credit: None };
+    let (price, covers) = ("5 coins".to_owned(), PaidFor::Turn);
+    let terms = PaymentTerms { accepted: vec![offer(2), offer(1)], price, covers, credit: None };
     required("fee", Demand::Payment(terms))
 }
 
@@ -231,6 +231,9 @@ async fn policy5_5_of_two_payments_at_once_one_is_taken() {
         assert_eq!(states, ["completed", "failed"], "{} {}", one.text(), other.text());
         let late = if one.text().contains("payment-completed") { other } else { one };
         assert!(late.text().contains("mentionable:payment_indeterminate"), "{}", late.text());
+        let told = late.task(wire);
+        assert_ne!(told["id"], task["id"], "the task itself is the other payment's");
+        wire.at(&shop.place).about(Op::Get, told["id"].as_str().unwrap()).await.is_fault(wire, -32001);
         let read = wire.at(&shop.place).about(Op::Get, task["id"].as_str().unwrap()).await.task(wire);
         assert_eq!(state(&read), "completed", "who came late changed nothing");
     }
