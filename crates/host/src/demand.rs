@@ -6,6 +6,7 @@ use forecourt_core::policy::{ConsentTerms, Demand, PaidFor, PaymentTerms, Refusa
 use forecourt_core::{Ending, Error, PolicyPart};
 use serde_json::{Map, Value};
 
+use crate::audit::RequestOrigin;
 use crate::begin::Request;
 use crate::issuance::{Holder, RefusedMessage};
 
@@ -27,6 +28,7 @@ pub(crate) async fn issued(request: &Request, part: PolicyPart) -> Ending {
         task: request.earlier.as_ref().map(|task| task.id.clone()),
         parts,
         language: request.language.as_ref(),
+        origin: RequestOrigin::new(request.via, &request.id),
     };
     let asked_for = requirement(&part);
     match request.issuances.issue(&asked_for, &request.resident.card, refused).await {

@@ -317,7 +317,7 @@ async fn policy3_3_4_a_consent_that_was_given_lets_the_next_message_on_the_task_
             StateToken::parse(part["state"].as_str().unwrap()).unwrap()
         };
         assert!(part["url"].as_str().unwrap().ends_with(part["state"].as_str().unwrap()));
-        place.host.accept_consent(&state_of(&early)).await.unwrap();
+        place.host.accept_consent(&state_of(&early), &Default::default()).await.unwrap();
         let done = wire.at(&place).says_with("did it now", json!({"taskId": refused["id"]})).await.task(wire);
         assert_eq!((state(&done).as_str(), artifact_text(&done).as_str()), ("completed", "soup"));
         assert!(done["status"].get("message").is_none(), "nothing was paid: {done}");
@@ -341,7 +341,7 @@ async fn policy5_6_a_claimed_resolution_counts_only_where_the_host_knows_of_it()
         };
         let forged = wire.at(&place).says_with("let me in", claiming("m2")).await.task(wire);
         assert_eq!((state(&forged).as_str(), agent.heard().len()), ("input-required", 0), "it was not agreed to");
-        place.host.accept_consent(&StateToken::parse(&named).unwrap()).await.unwrap();
+        place.host.accept_consent(&StateToken::parse(&named).unwrap(), &Default::default()).await.unwrap();
         let met = wire.at(&place).says_with("let me in", claiming("m3")).await.task(wire);
         assert_eq!((state(&met).as_str(), agent.heard().len()), ("completed", 1), "{met}");
         assert!(agent.heard()[0].metadata.is_empty(), "what it claimed is not passed on");

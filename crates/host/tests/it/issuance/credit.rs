@@ -33,7 +33,7 @@ async fn policy_f7_what_was_paid_over_the_price_pays_for_the_next_messages() {
         let agent = ScriptedAgent::saying(["Soup."]);
         let host = setup(&store, &rule, &till).host(agent.clone()).await;
         let refused = ask(&host, message("Dinner?")).await;
-        host.pay(&refused.state(), &coins("20", "a")).await.unwrap();
+        host.pay(&refused.state(), &coins("20", "a"), &Default::default()).await.unwrap();
         for _ in 0..4 {
             assert!(ask(&host, in_thread("Dinner?", refused.thread.clone())).await.is_answer());
         }
@@ -50,7 +50,7 @@ async fn policy_f7_credit_is_not_spent_by_what_its_caller_may_not_have_sent() {
         let (rule, till) = (Wants::this(by_credit("5", None)), Arc::<Till>::default());
         let host = setup(&store, &rule, &till).host(ScriptedAgent::saying(["Soup."])).await;
         let refused = ask(&host, message("Dinner?")).await;
-        host.pay(&refused.state(), &coins("20", "a")).await.unwrap();
+        host.pay(&refused.state(), &coins("20", "a"), &Default::default()).await.unwrap();
         assert!(ask(&host, in_thread("Dinner?", refused.thread.clone())).await.is_answer());
         let linked = Message { may_spend: false, ..in_thread("Dinner?", refused.thread.clone()) };
         assert!(!ask(&host, linked).await.is_answer());
@@ -67,7 +67,7 @@ async fn policy_f7_of_many_at_once_as_many_pass_as_there_is_credit_for() {
         let agent = ScriptedAgent::saying(["Soup."]);
         let host = setup(&store, &rule, &till).host(agent.clone()).await;
         let refused = ask(&host, message("Dinner?")).await;
-        host.pay(&refused.state(), &coins("20", "a")).await.unwrap();
+        host.pay(&refused.state(), &coins("20", "a"), &Default::default()).await.unwrap();
         assert!(ask(&host, in_thread("Dinner?", refused.thread.clone())).await.is_answer());
         let asking = (0..6).map(|_| ask(&host, in_thread("Dinner?", refused.thread.clone())));
         let answered = futures::future::join_all(asking).await;
@@ -84,11 +84,11 @@ async fn policy_f7_deductions_want_a_consent_and_keep_to_its_caps() {
     let paid = ask(&host, message("Dinner?")).await;
     let again = || in_thread("Dinner?", paid.thread.clone());
     *till.pays.lock() = Some("100".to_owned());
-    host.pay(&paid.state(), &coins("20", "a")).await.unwrap();
+    host.pay(&paid.state(), &coins("20", "a"), &Default::default()).await.unwrap();
     assert!(ask(&host, again()).await.is_answer(), "paid by itself");
     let asked = ask(&host, again()).await;
     assert_eq!(asked.refusal().kind(), "consent_required");
-    host.accept_consent(&asked.state()).await.unwrap();
+    host.accept_consent(&asked.state(), &Default::default()).await.unwrap();
     for _ in 0..2 {
         assert!(ask(&host, again()).await.is_answer());
     }
@@ -109,7 +109,7 @@ async fn policy_f7_a_deduction_without_an_answer_is_given_back() {
     let first = setup(&store, &rule, &till);
     let host = first.host(ScriptedAgent::new(vec![forecourt_testkit::Step::Hang])).await;
     let refused = ask(&host, message("Dinner?")).await;
-    host.pay(&refused.state(), &coins("20", "a")).await.unwrap();
+    host.pay(&refused.state(), &coins("20", "a"), &Default::default()).await.unwrap();
     let again = || in_thread("Dinner?", refused.thread.clone());
     let run = forecourt_host::Run::without_task;
     // By what was paid, then by credit; and the host dies over both.
