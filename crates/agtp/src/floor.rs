@@ -52,6 +52,7 @@ use crate::reply::{Problem, Reply};
 use crate::service::Service;
 use crate::status::Status;
 pub(crate) use delegate::post;
+pub(crate) use propose::ENDPOINT_TYPE;
 use parameters::Parameters;
 
 /// Methods that tell what there is here, as DISCOVER does. AGTP-API 8.7.

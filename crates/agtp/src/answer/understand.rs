@@ -1,6 +1,7 @@
 //! From a request to a call: where it goes, what it says, and who makes it. Base 2.1, 2.2, 2.4.
 
 use forecourt_contract::Call;
+use forecourt_contract::call::Thread;
 
 use super::caller::Callers;
 use crate::ask::Ask;
@@ -36,7 +37,7 @@ impl Service {
                 body,
                 caller: identity.caller,
                 idempotency_key: fields.idempotency_key,
-                thread: fields.thread,
+                thread: Thread { connection: connection.id.clone(), ..fields.thread },
                 contract: fields.contract,
                 depth: fields.hops,
             },

@@ -4,6 +4,9 @@ use super::Floor;
 use crate::reply::{Problem, Reply};
 use crate::status::Status;
 
+/// The media type of an endpoint that was made. AGTP-API 17.2.
+pub(crate) const ENDPOINT_TYPE: &str = "application/vnd.agtp.endpoint+json";
+
 impl Floor<'_> {
     /// Says so, whatever is proposed.
     pub(super) fn propose(&self) -> Result<Reply, Problem> {
