@@ -8,6 +8,7 @@ mod speak;
 mod target;
 mod understand;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_contract::call::{CallTrail, LifecycleState};
@@ -80,13 +81,14 @@ impl Service {
             Some(keyed) => {
                 let window = Duration::from_secs(self.settings.policies.rcns.idempotency_window_seconds.get());
                 Box::pin(keyed.once(&self.host, window, self.called(ask, target, trail))).await
-            },
+            }
         }
     }
 
     /// A call to whoever answers it: an endpoint, or the host itself.
     async fn called(&self, mut ask: Ask, target: CallTarget, trail: &mut CallTrail) -> Result<Reply, Problem> {
         let doubt = ask.doubt.take();
+        let served_under = Arc::clone(&ask.served_under);
         let call = std::mem::take(&mut ask.call);
         let aimed = RoutedCall { target: Ok(target), trail: trail.clone() };
         let native = |call, target: CallTarget| async move { Ok(self.native(Ask { call, ..ask }, &target).await) };
@@ -94,6 +96,7 @@ impl Service {
             InvokeOutcome::Refused(part) => Err((*part).into()),
             InvokeOutcome::Answered(outcome) => {
                 *trail = outcome.trail;
+                trail.contract = trail.contract.take().or_else(|| served_under.get().cloned());
                 let came = match outcome.answer {
                     Ok(CallAnswer::Endpoint(value)) => Ok(Reply::ok(value)),
                     Ok(CallAnswer::Native(reply)) => reply,

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use forecourt_contract::ScopeSet;
 use forecourt_contract::call::ConnectionId;
-use forecourt_core::{Entropy, Sender};
 use forecourt_core::ids::mint;
+use forecourt_core::{Entropy, Sender};
 use forecourt_identity::certificate::{AgentCertificate, CertificateFault};
 
 /// What is known of the connection that a request came by.

@@ -33,6 +33,17 @@ impl AgtpSettings {
         problems.extend(synthesis_problems(&self.synthesis, &place));
     }
 
+    /// Whether endpoints are made for calls of what is not there. AGTP-API 5.8.6, 10.1.2.
+    pub(crate) fn rcns_enabled(&self) -> bool {
+        self.policies.synthesis_enabled && self.policies.rcns.enabled
+    }
+
+    /// Whether only agents whose name is proven may negotiate by calling. Base 9.1.
+    pub(crate) fn negotiates_with_proven_only(&self) -> bool {
+        let asked = self.policies.rcns.require_verified_identity.or(self.require_verified_identity);
+        asked.unwrap_or(!self.listen.ip().is_loopback())
+    }
+
     /// What the operator should know, where one switch has no effect without the other.
     pub(super) fn negotiation_notice(&self) -> Option<String> {
         let is_idle = self.policies.rcns.enabled && !self.policies.synthesis_enabled;
@@ -121,7 +132,10 @@ mod tests {
             ("[policies.synthesis]\n[synthesis]", 1, "the same table"),
         ] {
             let problems = read(text).expect_err(text).to_string();
-            assert!(problems.contains(words) && problems.contains(&format!("forecourt.toml:{line}")), "{text}: {problems}");
+            assert!(
+                problems.contains(words) && problems.contains(&format!("forecourt.toml:{line}")),
+                "{text}: {problems}"
+            );
         }
         assert!(read("[policies]\nmax_synthesis_depth = 64").is_ok());
     }
