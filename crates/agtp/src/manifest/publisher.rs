@@ -117,7 +117,7 @@ impl Publisher {
         let last = || self.current.load_full().map(|edition| Arc::clone(&edition.persistent));
         match inventory.persistent().await {
             Some(persistent) => Arc::new(persistent),
-            None => last().unwrap_or_else(|| Arc::new(PersistentContracts { edition: 0, contracts: Vec::new() })),
+            None => last().unwrap_or_else(|| Arc::new(PersistentContracts { edition: 0, contracts: Arc::default() })),
         }
     }
 }

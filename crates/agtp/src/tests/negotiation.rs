@@ -85,8 +85,7 @@ impl Hotel {
         assert!(loaded.refused.is_empty(), "{}", loaded.refused);
         let scopes = ScopeSet::parse_list(&format!("{SCOPES}, inspect:all")).unwrap();
         let identities = AgentIdentitySettings { scopes: Some(scopes), ..AgentIdentitySettings::default() };
-        let server =
-            server_of(Blueprint { contract: loaded.dispatcher, identities, ..blueprint(section) }).await;
+        let server = server_of(Blueprint { contract: loaded.dispatcher, identities, ..blueprint(section) }).await;
         Self { server, booked }
     }
 

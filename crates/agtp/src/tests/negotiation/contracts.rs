@@ -91,9 +91,16 @@ async fn s10_1_1_a_contract_is_looked_at_by_its_holder_and_by_operators() {
     let id = accepted(&hotel).await;
     let inspect = || json!({"target": "contract", "synthesis_id": id});
     let (code, said) = hotel.floor("INSPECT", inspect()).await;
-    assert_eq!((code, &said["state"], &said["negotiation_origin"]), (200, &json!("active"), &json!("rcns-gate")), "{said}");
+    assert_eq!(
+        (code, &said["state"], &said["negotiation_origin"]),
+        (200, &json!("active"), &json!("rcns-gate")),
+        "{said}"
+    );
     assert_eq!(said["recipe_lineage"], json!({"recipe_name": "weekend", "recipe_version": "1"}));
-    assert_eq!((&said["contract"]["method"], &said["originating_agent_id"]), (&json!("RESERVE"), &json!(hotel.server.id("chef"))));
+    assert_eq!(
+        (&said["contract"]["method"], &said["originating_agent_id"]),
+        (&json!("RESERVE"), &json!(hotel.server.id("chef")))
+    );
     assert!(said["issued_at"].is_string() && said["expires_at"].is_string());
     assert_eq!(hotel.floor_by("gate", OPERATOR, "INSPECT", inspect()).await.0, 200);
     let (code, said) = hotel.floor_by("gate", SCOPES, "INSPECT", inspect()).await;
@@ -108,7 +115,8 @@ async fn s5_8_7_contracts_are_listed_to_their_holders_and_to_operators() {
     let id = accepted(&hotel).await;
     let list = async |by: &str, scopes: &str, query: &str| {
         let line = format!("DISCOVER /contracts{query}");
-        let answer = hotel.say(Sent { by, line: &line, fields: &[("Authority-Scope", scopes)], body: Value::Null }).await;
+        let answer =
+            hotel.say(Sent { by, line: &line, fields: &[("Authority-Scope", scopes)], body: Value::Null }).await;
         (answer.start.code, body(&answer), answer.field("Continuation-Token").map(str::to_owned))
     };
     let (_, mine, next) = list("chef", SCOPES, "").await;

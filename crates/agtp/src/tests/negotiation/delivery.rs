@@ -15,7 +15,10 @@ async fn s10_1_3_an_offer_is_whole_and_nothing_was_done() {
     assert!(offer["expires_at"].is_string() && offer["endpoint"]["input_schema"].is_object(), "{offer}");
     assert_eq!(offer["endpoint"]["handler"], json!({"type": "composition"}), "8.9: the kind alone");
     assert_eq!(offer["proposed_synthesis_id"], offer["synthesis_id"]);
-    assert_eq!((&offer["contract"]["recipe_name"], &offer["contract"]["path"]), (&json!("weekend"), &json!("/weekend")));
+    assert_eq!(
+        (&offer["contract"]["recipe_name"], &offer["contract"]["path"]),
+        (&json!("weekend"), &json!("/weekend"))
+    );
     assert_eq!((answer.field("Contract-Synthesized"), hotel.booked()), (None, 0));
 }
 

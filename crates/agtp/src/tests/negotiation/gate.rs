@@ -21,7 +21,10 @@ async fn s10_1_2_what_the_operator_has_closed_is_told_to_who_asked() {
     let hotel = Hotel::with("[policies]\nsynthesis_enabled = true").await;
     let answer = hotel.reserve(&[ALLOW]).await;
     let said = body(&answer);
-    assert_eq!((answer.start.code, word(&said, "code"), word(&said, "reason")), (464, "rcns-no-contract", "rcns-disabled"));
+    assert_eq!(
+        (answer.start.code, word(&said, "code"), word(&said, "reason")),
+        (464, "rcns-no-contract", "rcns-disabled")
+    );
     assert_eq!(said["reason"], "rcns-disabled");
     assert!(answer.field("RCNS-Attempt-Id").is_some_and(|id| !id.is_empty()), "base 2.5: on every 464");
 }
@@ -31,7 +34,10 @@ async fn s10_1_2_negotiating_needs_its_scope() {
     let hotel = Hotel::open().await;
     let answer = hotel.reserve(&[ALLOW, ("Authority-Scope", "room:read, room:book")]).await;
     let said = body(&answer);
-    assert_eq!((answer.start.code, word(&said, "type"), word(&said, "scope")), (262, "scope-required", "rcns:negotiate"));
+    assert_eq!(
+        (answer.start.code, word(&said, "type"), word(&said, "scope")),
+        (262, "scope-required", "rcns:negotiate")
+    );
     assert_eq!((&said["type"], &said["scope"]), (&json!("scope-required"), &json!("rcns:negotiate")));
 }
 
@@ -59,7 +65,10 @@ async fn s10_1_2_what_nothing_can_be_made_of_is_told_with_its_reason() {
     assert_eq!((word(&said, "method"), word(&said, "path")), ("RESERVE", "/castle"));
     let id = answer.field("RCNS-Attempt-Id").unwrap();
     let (code, told) = hotel.floor("INSPECT", json!({"target": "rcns-attempt", "attempt_id": id})).await;
-    assert_eq!((code, &told["reason"], &told["path_attempted"]), (200, &json!("composition-impossible"), &json!("/castle")));
+    assert_eq!(
+        (code, &told["reason"], &told["path_attempted"]),
+        (200, &json!("composition-impossible"), &json!("/castle"))
+    );
     assert_eq!((&told["method_attempted"], &told["agent_id"]), (&json!("RESERVE"), &json!(hotel.server.id("chef"))));
     let theirs = json!({"target": "rcns-attempt", "attempt_id": id});
     assert_eq!(hotel.floor_by("gate", SCOPES, "INSPECT", theirs.clone()).await.0, 403);
