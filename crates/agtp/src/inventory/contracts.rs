@@ -77,11 +77,6 @@ impl Inventory {
         self.negotiator.persistent(MANIFEST_CONTRACTS_MAX).await.ok()
     }
 
-    /// Which persistent contracts there are now. While the store is away: `None`.
-    pub(crate) async fn contracts_edition(&self) -> Option<u64> {
-        Some(self.negotiator.persistent(0).await.ok()?.edition)
-    }
-
     /// Those of the persistent contracts that stand among the endpoints: one for each pair, the oldest, and none
     /// where the operator has registered one since.
     pub(crate) fn negotiated<'a>(&'a self, persistent: &'a PersistentContracts) -> impl Iterator<Item = &'a Contract> {

@@ -68,7 +68,8 @@ impl Publisher {
     }
 
     async fn edition(&self, inventory: &Inventory) -> Arc<Edition> {
-        let contracts = inventory.contracts_edition().await.or_else(|| self.contracts()).unwrap_or_default();
+        let contracts = inventory.persistent().await.map(|persistent| persistent.edition);
+        let contracts = contracts.or_else(|| self.contracts()).unwrap_or_default();
         if let Some(edition) = self.good(contracts, inventory.host.clock().now()) {
             return edition;
         }

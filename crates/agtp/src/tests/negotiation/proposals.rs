@@ -106,6 +106,10 @@ async fn s10_3_after_three_refusals_its_agent_escalates() {
     assert!(word(&said, "explanation").contains("ESCALATE"), "{said}");
     assert_eq!((&said["error"]["turns"], &said["error"]["escalate"]["method"]), (&json!(3), &json!("ESCALATE")));
     assert_eq!(word(&by("s-2").await, "reason"), "composition-impossible", "another session");
+    let question = json!({"task_id": "t-1", "reason": "scope_limit", "context": {"wanted": "a castle"}});
+    let sent = Sent { by: "chef", line: "ESCALATE /", fields: &[("Session-ID", "s-1")], body: question };
+    assert_eq!(hotel.say(sent).await.start.code, 202);
+    assert_eq!(word(&by("s-1").await, "reason"), "composition-impossible", "a person knows of it now");
 }
 
 #[tokio::test]
