@@ -3,6 +3,7 @@
 use crate::catalog::EMBEDDED;
 use crate::method::Method;
 use crate::path::{Segment, Template};
+use crate::semantic::Impact;
 
 /// The first segments under which DISCOVER belongs to the host. Section 5.9.
 pub const ROOTS: [&str; 7] = ["methods", "agents", "genesis", "tools", "apis", "patterns", "contracts"];
@@ -13,6 +14,41 @@ const MESSAGES: [&str; 5] = ["QUERY", "SUMMARIZE", "PLAN", "EXECUTE", "DELEGATE"
 /// Embedded methods that an agent out of service may call: to learn of it, and to come back. Base 3.2.
 const OUT_OF_SERVICE: [&str; 8] =
     ["DISCOVER", "DESCRIBE", "INSPECT", "ACTIVATE", "DEACTIVATE", "REINSTATE", "REVOKE", "DEPRECATE"];
+
+/// What a method does that the host answers itself. Sections 7.1 and 16.2; base protocol, section 3.1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NativeEffect {
+    /// How far it can be undone.
+    pub impact: Impact,
+    /// Whether calling it again changes nothing more.
+    pub is_idempotent: bool,
+    /// What it can't be called without, by the names of the base protocol.
+    pub required: &'static [&'static str],
+}
+
+/// What an embedded method does at the root, or DISCOVER at one of [`ROOTS`]. `None`: the host answers no such
+/// method itself.
+pub fn effect(method: &Method) -> Option<NativeEffect> {
+    use Impact::{Informational, Irreversible, Reversible};
+    let (impact, is_idempotent, required): (Impact, bool, &'static [&'static str]) = match method.as_str() {
+        "QUERY" => (Informational, true, &["intent"]),
+        "DISCOVER" | "DESCRIBE" => (Informational, true, &[]),
+        "INSPECT" => (Informational, true, &["target"]),
+        "SUMMARIZE" => (Informational, true, &["source"]),
+        "PLAN" => (Informational, true, &["goal"]),
+        "PROPOSE" => (Reversible, false, &[]),
+        "EXECUTE" => (Irreversible, false, &["action"]),
+        "DELEGATE" => (Irreversible, false, &["target_agent_id", "task", "authority_scope", "delegation_token"]),
+        "ESCALATE" => (Reversible, true, &["task_id", "reason", "context"]),
+        "CONFIRM" => (Irreversible, true, &["target_id", "status"]),
+        "SUSPEND" => (Reversible, false, &["session_id"]),
+        "NOTIFY" => (Irreversible, false, &["recipient", "content"]),
+        "ACTIVATE" | "DEACTIVATE" | "REINSTATE" | "DEPRECATE" => (Reversible, true, &[]),
+        "REVOKE" => (Irreversible, true, &["reason"]),
+        _ => return None,
+    };
+    Some(NativeEffect { impact, is_idempotent, required })
+}
 
 /// The path below which QUERY tells what became of proposals. Section 11, 261.
 pub const PROPOSALS: &str = "/proposals";
@@ -92,6 +128,13 @@ mod tests {
     fn s5_9_a_parameter_that_could_become_a_reserved_name_shadows_it() {
         assert!(shadows("DISCOVER", "/{name}") && shadows("DISCOVER", "/{name}/x"));
         assert!(!shadows("QUERY", "/{name}"));
+    }
+
+    #[test]
+    fn s7_1_the_effect_of_every_embedded_method_is_known() {
+        let known = |name: &str| effect(&Method::parse(name).unwrap());
+        assert!(EMBEDDED.iter().all(|name| known(name).is_some()));
+        assert_eq!(known("BOOK"), None);
     }
 
     #[test]
