@@ -26,7 +26,9 @@ fn marks(import: &Import) -> usize {
 fn made_up(import: &Import) -> BTreeMap<&str, usize> {
     let written = import.operations.iter().filter_map(|found| found.fate.written());
     let mut counts = BTreeMap::new();
-    written.filter_map(|found| found.notes.made_up_scope.as_deref()).for_each(|scope| *counts.entry(scope).or_default() += 1);
+    written
+        .filter_map(|found| found.notes.made_up_scope.as_deref())
+        .for_each(|scope| *counts.entry(scope).or_default() += 1);
     counts
 }
 
