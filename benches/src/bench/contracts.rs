@@ -105,7 +105,7 @@ fn caller(name: &str) -> Caller {
 
 /// Has one contract made as any is, and writes it down again under other names, holders and paths.
 async fn fill(ledger: &Ledger) -> anyhow::Result<()> {
-    let (negotiator, ..) = negotiator(ledger);
+    let (negotiator, _contracts, _host) = negotiator(ledger);
     let made = negotiator.propose(&Map::new(), &caller("a"), &Thread::default()).await;
     ensure!(matches!(made, Ok(ProposeOutcome::Approved { .. })), "a contract is made: {made:?}");
     let entries = ledger.entries("synthesis", "contracts", Span::After(0), 10).await?;
@@ -169,6 +169,7 @@ impl SynthesisSource for OnePlan {
             method: "QUERY".to_owned(),
             path: "/halls".to_owned(),
             definition: Map::new(),
+            is_legacy: false,
             persistent: true,
             duration_seconds: None,
             scopes: Vec::new(),

@@ -321,6 +321,7 @@ impl SynthesisSource for ScriptedSource {
             method: "QUERY".to_owned(),
             path: text("path"),
             definition: parameters.clone(),
+            is_legacy: false,
             persistent: parameters.get("persistent") == Some(&json!(true)),
             duration_seconds: parameters.get("duration").and_then(Value::as_u64),
             scopes: Vec::new(),
