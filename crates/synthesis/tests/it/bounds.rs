@@ -34,9 +34,8 @@ async fn an_agent_has_so_many_contracts_and_all_have_so_many() {
         settings.synthesis.contracts_per_agent_max = 2.try_into().unwrap();
         settings.synthesis.contracts_max = 3.try_into().unwrap();
     });
-    let propose = async |name: &str| {
-        process.negotiator.propose(&parameters(json!({})), &agent(name), &session("s")).await
-    };
+    let propose =
+        async |name: &str| process.negotiator.propose(&parameters(json!({})), &agent(name), &session("s")).await;
     let bound = async |name: &str| match propose(name).await {
         Ok(ProposeOutcome::Approved { contract, .. }) => contract.record.synthesis_id.to_string(),
         Err(NegotiationError::TooMany { bound, .. }) => bound.to_owned(),
@@ -97,7 +96,11 @@ async fn the_bytes_of_its_contracts_are_on_an_agents_account() {
     assert!(matches!(full, NegotiationError::TooMany { bound: "limits.stored_bytes_per_caller", .. }), "{full:?}");
     assert!(names.len() > 1);
     process.proposed(&agent("b"), &session("s"), "/x", json!({})).await;
-    process.negotiator.revoke(&names[0], ContractActor::Operator("op"), None).await.expect("ending takes no room of it");
+    process
+        .negotiator
+        .revoke(&names[0], ContractActor::Operator("op"), None)
+        .await
+        .expect("ending takes no room of it");
 }
 
 #[tokio::test]

@@ -247,7 +247,7 @@ fn serves(known: &Known, called: u8) -> bool {
 proptest! {
     #[test]
     fn a_contract_serves_its_holder_until_it_ends_under_its_own_plan(
-        happenings in prop::collection::vec(happening(), 1..60)
+        happenings in prop::collection::vec(happening(), 1..40)
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {

@@ -183,6 +183,14 @@ async fn s10_1_each_refusal_can_be_asked_about_a_while() {
 }
 
 #[tokio::test]
+async fn s5_5_what_a_call_says_in_its_query_counts_as_well() {
+    let process = process(|_| {});
+    let call = Call { query: Some("beds=2".into()), ..opted(agent("a"), "/suites/1") };
+    process.word(Call { body: [("view".to_owned(), json!("sea"))].into_iter().collect(), ..call }).await;
+    assert_eq!(json!(*process.source.input.lock()), json!({"beds": "2", "view": "sea"}));
+}
+
+#[tokio::test]
 async fn an_unknown_agent_presents_nothing() {
     let process = process(|_| {});
     let stranger = Caller { identity: Identity::Anonymous, agent_id: None, ..agent("a") };

@@ -95,7 +95,7 @@ async fn s10_8_a_contract_is_for_the_session_unless_more_is_asked_for() {
     let (lasts, _, log) = terms(&process, &session("s"), json!({"duration": 40})).await;
     assert_eq!((lasts, log.len()), (40, 0));
     let (lasts, _, log) = terms(&process, &session("s"), json!({"duration": 101})).await;
-    let cut = "it lasts 100 seconds, the longest here, and not the 101 that were asked for";
+    let cut = "It lasts 100 seconds, the longest here, and not the 101 that were asked for.";
     assert_eq!((lasts, log), (100, vec![cut.to_owned()]));
 }
 
@@ -118,7 +118,7 @@ async fn s10_8_where_nothing_is_persistent_a_contract_is_made_for_the_session_an
     let process = process(|settings| settings.synthesis.persistent_max_seconds = 0);
     let (_, record, log) = terms(&process, &session("s"), json!({"persistent": true})).await;
     assert_eq!((record.is_persistent, record.scope), (false, ContractScope::Session("s".into())));
-    assert_eq!(log, ["it was made for the session: contracts that outlive one are not made here"]);
+    assert_eq!(log, ["It was made for the session: contracts that outlive one are not made here."]);
 }
 
 #[tokio::test]

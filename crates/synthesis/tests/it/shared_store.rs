@@ -201,8 +201,9 @@ async fn while_the_store_is_away_nothing_is_served_and_nothing_made() {
     let refused = process.negotiator.revoke(&name, ContractActor::Operator("op"), None).await.unwrap_err();
     assert_eq!(refused, ContractRefusal::Unavailable);
     assert_eq!(process.negotiator.sweep(None, "op").await.unwrap_err(), NegotiationError::Unavailable);
-    let proposed = process.negotiator.propose(&Map::new(), &agent("a"), &session("s")).await;
-    assert!(!matches!(proposed, Ok(ProposeOutcome::Approved { .. })));
+    let parameters = Map::from_iter([("path".to_owned(), json!("/x")), ("recipe".to_owned(), json!("suite"))]);
+    let proposed = process.negotiator.propose(&parameters, &agent("a"), &session("s")).await;
+    assert_eq!(proposed.unwrap_err(), NegotiationError::Unavailable);
     assert_eq!(process.word(call(agent("a"), "/facts")).await, "edition ", "what is registered is served");
     store.is_away.store(false, Ordering::SeqCst);
     assert_eq!(process.word(presenting(agent("a"), "/suites/1", &name)).await, "edition 1");

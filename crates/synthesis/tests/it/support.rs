@@ -306,6 +306,8 @@ impl Handler for Echo {
 pub(crate) struct ScriptedSource {
     /// How often it was asked.
     pub asked: AtomicUsize,
+    /// What the last call that it was asked about said.
+    pub input: Mutex<Map<String, Value>>,
     /// What has it wait before it answers a proposal.
     pub waits: Mutex<Option<std::sync::mpsc::Receiver<()>>>,
 }
@@ -333,7 +335,7 @@ impl SynthesisSource for ScriptedSource {
         if let Some(waits) = self.waits.lock().take() {
             let _ = waits.recv();
         }
-        let recipe = proposal.definition["recipe"].as_str().unwrap_or_default();
+        let recipe = proposal.definition.get("recipe").and_then(Value::as_str).unwrap_or_default();
         let mut synthesis = synthesis(&proposal.path, recipe, around)?;
         let padding = proposal.definition.get("padding").and_then(Value::as_u64).unwrap_or_default();
         let padding = "x".repeat(usize::try_from(padding).unwrap());
@@ -344,10 +346,11 @@ impl SynthesisSource for ScriptedSource {
     fn for_request(
         &self,
         (_, path): (&Method, &RequestPath),
-        _input: &Map<String, Value>,
+        input: &Map<String, Value>,
         around: SynthesisContext<'_>,
     ) -> Result<Synthesis, ProposalRefusal> {
         self.asked.fetch_add(1, Ordering::SeqCst);
+        *self.input.lock() = input.clone();
         let recipe = if path.as_str().starts_with("/suites") { "suite" } else { "none" };
         synthesis(path.as_str(), recipe, around)
     }

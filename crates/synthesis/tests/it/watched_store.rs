@@ -25,7 +25,13 @@ pub(crate) struct WatchedStore {
 impl WatchedStore {
     pub(crate) fn new() -> Arc<WatchedStore> {
         let may_read = Semaphore::new(Semaphore::MAX_PERMITS);
-        Arc::new(WatchedStore { inner: Memory::new(), is_away: false.into(), reads: 0.into(), intrusions: 0.into(), may_read })
+        Arc::new(WatchedStore {
+            inner: Memory::new(),
+            is_away: false.into(),
+            reads: 0.into(),
+            intrusions: 0.into(),
+            may_read,
+        })
     }
 }
 
@@ -47,7 +53,9 @@ impl Store for WatchedStore {
                 return away();
             }
             let one_less = |left: usize| left.checked_sub(1);
-            let intrudes = |last: &u64| *last > 0 && self.intrusions.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok();
+            let intrudes = |last: &u64| {
+                *last > 0 && self.intrusions.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok()
+            };
             if last.as_ref().is_some_and(intrudes) {
                 let others = serde_json::json!({"kind": "accepted", "synthesis_id": "anothers"});
                 self.inner.append_entry(&stream, LedgerEntry::new(others, entry.at), None).await?;
