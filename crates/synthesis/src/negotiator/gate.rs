@@ -31,7 +31,9 @@ impl Negotiator {
         &self,
         asked: ContractRequest<'_>,
     ) -> Result<Option<ServingContract>, ContractRefusal> {
-        let Some(holder) = ContractHolder::of(&asked.call.caller) else { return Ok(None) };
+        // No step of a plan leads to a contract, or runs of it would hold one another up.
+        let holder = ContractHolder::of(&asked.call.caller).filter(|_| asked.call.depth == 0);
+        let Some(holder) = holder else { return Ok(None) };
         self.parts.contracts.catch_up().await.map_err(unavailable)?;
         if let Some(synthesis_id) = &asked.call.contract.presented {
             return self.present(synthesis_id, &holder, asked).await.map(Some);

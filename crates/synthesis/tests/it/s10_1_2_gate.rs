@@ -156,6 +156,16 @@ async fn s10_1_2_a_call_that_presents_a_contract_makes_none() {
 }
 
 #[tokio::test]
+async fn s10_1_2_no_step_leads_to_a_contract() {
+    let process = process(|_| {});
+    let name = process.proposed(&agent("a"), &session("s"), "/x", json!({"persistent": true})).await;
+    assert_eq!(process.word(call(agent("a"), "/x")).await, "edition 1");
+    for step in [call(agent("a"), "/x"), opted(agent("a"), "/suites/1"), presenting(agent("a"), "/x", &name)] {
+        assert_eq!(process.word(Call { depth: 1, ..step }).await, "404");
+    }
+}
+
+#[tokio::test]
 async fn s10_1_1_another_agents_contract_is_told_of_where_none_can_be_made() {
     let process = process(|_| {});
     let own = process.proposed(&agent("b"), &session("s"), "/odd/{id}", json!({})).await;
