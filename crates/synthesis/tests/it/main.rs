@@ -5,4 +5,5 @@ mod gate_plans;
 mod hostile;
 mod proposals;
 mod recipes;
+mod schemas;
 mod support;
