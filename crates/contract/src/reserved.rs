@@ -50,9 +50,12 @@ pub fn effect(method: &Method) -> Option<NativeEffect> {
     Some(NativeEffect { impact, is_idempotent, required })
 }
 
-/// Whether a method that the host answers itself becomes a message to an agent.
-pub fn is_message(method: &Method) -> bool {
-    MESSAGES.contains(&method.as_str())
+/// The path below which QUERY tells what became of proposals. Section 11, 261.
+pub const PROPOSALS: &str = "/proposals";
+
+/// Whether a pair that the host answers itself becomes a message to an agent.
+pub fn is_message(method: &Method, path: &str) -> bool {
+    path == "/" && MESSAGES.contains(&method.as_str())
 }
 
 /// Whether an agent out of service may call a method that the host answers itself.
@@ -60,11 +63,19 @@ pub fn is_open_to_suspended(method: &Method) -> bool {
     OUT_OF_SERVICE.contains(&method.as_str())
 }
 
-/// Whether the host answers the pair itself: an embedded method at the root, or DISCOVER of one of
-/// [`ROOTS`]. Section 6.1, tier A.
+/// Whether the host answers the pair itself: an embedded method at the root, DISCOVER of one of [`ROOTS`], or
+/// QUERY of [`PROPOSALS`] and of one of them. Section 6.1, tier A.
 pub fn is_native(method: &Method, path: &str) -> bool {
     let at_root = path == "/" && EMBEDDED.contains(&method.as_str());
-    at_root || (is_discover(method) && path.strip_prefix('/').is_some_and(|name| ROOTS.contains(&name)))
+    at_root
+        || (is_discover(method) && path.strip_prefix('/').is_some_and(|name| ROOTS.contains(&name)))
+        || (method.as_str() == "QUERY" && proposal(path).is_some())
+}
+
+/// The proposal that a path below [`PROPOSALS`] names; empty for that path itself.
+pub fn proposal(path: &str) -> Option<&str> {
+    let rest = path.strip_prefix(PROPOSALS)?;
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/').filter(|name| !name.contains('/')) }
 }
 
 /// What a registration would take from the host, if anything: the root of an embedded method; under
@@ -130,6 +141,8 @@ mod tests {
     fn s6_1_native_pairs_are_exact() {
         let native = |method: &str, path: &str| is_native(&Method::parse(method).unwrap(), path);
         assert!(native("DISCOVER", "/methods") && native("DISCOVER", "/") && native("PROPOSE", "/"));
+        assert!(native("QUERY", "/proposals") && native("QUERY", "/proposals/p-1"));
+        assert!(!native("QUERY", "/proposals/p/1") && !native("QUERY", "/proposalsx") && !native("BOOK", "/proposals"));
         assert!(!native("QUERY", "/methods") && !native("DISCOVER", "/methods/v2") && !native("BOOK", "/"));
     }
 }

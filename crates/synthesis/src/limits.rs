@@ -28,3 +28,41 @@ pub const SEARCH_STEPS_MAX: usize = 4;
 pub const SEARCH_ENDPOINTS_MAX: usize = 128;
 /// Beginnings of plans that are looked at in one search.
 pub const SEARCH_NODES_MAX: usize = 5_000;
+/// Contracts that are remembered, ended ones included, for each that may be open: of one agent, and of all.
+pub const KNOWN_PER_CONTRACT_MAX: usize = 2;
+/// How often a contract is tried to be written because another process wrote in between.
+pub const APPEND_TRIES_MAX: usize = 64;
+/// When to try again after a bound on contracts was met: some may have expired by then.
+pub const CAPACITY_RETRY_AFTER: Duration = Duration::from_secs(60);
+/// Contracts that are ended at once, so that they are written in few commits.
+pub const ENDINGS_AT_ONCE: usize = 64;
+/// Definitions of contracts that are read at once, for a page of a list.
+pub const DEFINITIONS_READ_AT_ONCE: usize = 16;
+/// Plans that are kept ready to run.
+pub const COMPILED_PLANS_MAX: u64 = 1_000;
+/// Characters of a reason or an actor's name that is kept with the end of a contract.
+pub const REASON_CHARS_MAX: usize = 500;
+
+/// How long an agent's looks at the gate are counted together.
+pub const RATE_WINDOW: Duration = Duration::from_secs(60);
+/// Agents whose looks at the gate are counted at once.
+pub const RATED_AGENTS_MAX: usize = 10_000;
+
+/// How long a look at the gate that led to no contract can be asked about.
+pub const ATTEMPT_TTL: Duration = Duration::from_secs(60 * 60);
+/// Such looks of one agent that are kept.
+pub const ATTEMPTS_PER_AGENT_MAX: usize = 64;
+/// Such looks of all agents that are kept.
+pub const ATTEMPTS_MAX: usize = 10_000;
+
+/// How long refused proposals of a session are counted together: from the last one on.
+pub const TURNS_TTL: Duration = Duration::from_secs(60 * 60);
+/// Sessions whose refused proposals are counted at once.
+pub const TURN_SESSIONS_MAX: usize = 10_000;
+
+/// How long a proposal that was looked at later can be asked for, from its decision on.
+pub const PROPOSAL_TTL: Duration = Duration::from_secs(60 * 60);
+/// Proposals of one agent that are looked at, or can be asked for, at once.
+pub const PROPOSALS_PER_AGENT_MAX: usize = 16;
+/// Such proposals of all agents.
+pub const PROPOSALS_MAX: usize = 1_000;
