@@ -7,7 +7,9 @@ use forecourt_settings::{Problem, Problems, Section};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::settings::{AggregationSettings, AggregationTable, RecipeSettings, SourceKind, SourceSettings, StepSettings};
+use super::settings::{
+    AggregationSettings, AggregationTable, RecipeSettings, SourceKind, SourceSettings, StepSettings,
+};
 use super::{Aggregation, InputSource, Pattern, Recipe, RecipeBook, ResultReference, Step};
 use crate::catalog::Catalog;
 use crate::limits::{RECIPES_MAX, STEPS_MAX};
