@@ -20,15 +20,15 @@ mod steps;
 use std::sync::Arc;
 
 use forecourt_contract::negotiation::RecipeLineage;
-use forecourt_contract::registry::CallerNeeds;
 use forecourt_contract::refusal::Refusal;
+use forecourt_contract::registry::CallerNeeds;
 use forecourt_contract::reserved::shadowed;
 use forecourt_contract::{Caller, Dispatcher, Method, Recipe, RequestPath, Schema, Semantic, Template};
 use serde_json::{Map, Value};
 
 use crate::Synthesis;
-use crate::proposal::{ProposalRefusal, RejectionReason};
 use crate::proposal::nearby::counter_proposal;
+use crate::proposal::{ProposalRefusal, RejectionReason};
 use crate::settings::{PlanSource, SynthesisSettings};
 
 pub(crate) use describe::binding;

@@ -25,17 +25,8 @@ const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 /// Keywords that hold schemas by name.
 const NAMED: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
 /// Keywords that mean something in their own document alone.
-const LEFT_OUT: [&str; 9] = [
-    "$schema",
-    "$id",
-    "$defs",
-    "definitions",
-    "$anchor",
-    "$dynamicAnchor",
-    "$ref",
-    "$dynamicRef",
-    "$vocabulary",
-];
+const LEFT_OUT: [&str; 9] =
+    ["$schema", "$id", "$defs", "definitions", "$anchor", "$dynamicAnchor", "$ref", "$dynamicRef", "$vocabulary"];
 
 /// A schema as one that stands alone. What is beyond the bounds, or refers to itself, is let through there; a
 /// condition that can't be copied whole is left out, so that the copy never takes less than the original.

@@ -59,9 +59,9 @@ pub(super) fn input(steps: &Steps<'_>) -> Option<Schema> {
         }
     }
     let compiled = |is_typed: bool| {
-        let types = fields.iter().map(|(name, (schema, _))| {
-            ((*name).to_owned(), if is_typed { schema.clone() } else { json!({}) })
-        });
+        let types = fields
+            .iter()
+            .map(|(name, (schema, _))| ((*name).to_owned(), if is_typed { schema.clone() } else { json!({}) }));
         let required: Vec<&str> = fields.iter().filter(|(_, (_, needed))| *needed).map(|(name, _)| *name).collect();
         let properties: serde_json::Map<String, Value> = types.collect();
         Schema::input(json!({

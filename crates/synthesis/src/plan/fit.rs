@@ -123,9 +123,8 @@ impl Fit {
         let closes = keywords.contains_key("properties")
             && !["additionalProperties", "unevaluatedProperties"].iter().any(|word| keywords.contains_key(*word));
         let is_closed_enough = !(self.is_input && closes) || self.is_closed_to(&conjuncts, source, wanted);
-        let keyword = |(keyword, value): (&String, &Value)| {
-            self.keyword(keyword, value, source, &conjuncts, wanted, left)
-        };
+        let keyword =
+            |(keyword, value): (&String, &Value)| self.keyword(keyword, value, source, &conjuncts, wanted, left);
         by_cases || (is_closed_enough && keywords.iter().all(keyword))
     }
 

@@ -31,9 +31,10 @@ pub(super) fn find(
         catalog: &dispatcher.catalog,
     };
     let mut passed_over: Option<String> = None;
-    let matching = dispatcher.recipes.iter().filter(|recipe| {
-        recipe.pattern.as_ref().is_some_and(|pattern| pattern.matches(&candidate))
-    });
+    let matching = dispatcher
+        .recipes
+        .iter()
+        .filter(|recipe| recipe.pattern.as_ref().is_some_and(|pattern| pattern.matches(&candidate)));
     for recipe in matching {
         if let Some(why) = unusable(recipe, dispatcher, steps_max) {
             passed_over.get_or_insert(why);
@@ -50,8 +51,7 @@ pub(super) fn find(
 
 /// The plan by value: no later edition of the recipe changes it. Section 10.5.
 fn found(recipe: &Recipe) -> FoundPlan {
-    let lineage =
-        RecipeLineage { recipe_name: recipe.name.clone(), recipe_version: recipe.version.clone() };
+    let lineage = RecipeLineage { recipe_name: recipe.name.clone(), recipe_version: recipe.version.clone() };
     let log = format!("The recipe `{}`, version {}, answers it.", recipe.name, recipe.version);
     let plan = Recipe { pattern: None, ..recipe.clone() };
     FoundPlan { plan: Arc::new(plan), lineage: Some(lineage), log: vec![log] }

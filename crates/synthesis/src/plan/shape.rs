@@ -226,10 +226,8 @@ impl<'a> Shape<'a> {
     /// What is known of a member.
     pub(super) fn member(self, name: &str) -> Member<'a> {
         let conjuncts = self.conjuncts();
-        let declared: Vec<Shape<'a>> = conjuncts
-            .iter()
-            .filter_map(|shape| Some(shape.within(shape.properties()?.get(name)?)))
-            .collect();
+        let declared: Vec<Shape<'a>> =
+            conjuncts.iter().filter_map(|shape| Some(shape.within(shape.properties()?.get(name)?))).collect();
         let is_refused = conjuncts.iter().any(|shape| shape.is_closed() && !shape.declares(name));
         if is_refused || declared.iter().any(|shape| shape.at == &Value::Bool(false)) {
             return Member::Never;

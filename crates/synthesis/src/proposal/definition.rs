@@ -121,9 +121,7 @@ impl Proposal {
         compile: impl Fn(Value) -> Result<Schema, SchemaFault>,
     ) -> Result<Option<Schema>, ProposalRefusal> {
         match self.definition.get(name).filter(|source| !source.is_null()) {
-            Some(source) => {
-                compile(source.clone()).map(Some).map_err(|fault| self.malformed_schema(name, &fault))
-            }
+            Some(source) => compile(source.clone()).map(Some).map_err(|fault| self.malformed_schema(name, &fault)),
             None if self.is_legacy => Ok(None),
             None => {
                 let message = format!("the proposed endpoint needs its `{name}`");

@@ -6,7 +6,9 @@
 pub(super) fn seconds(text: &str) -> Option<u64> {
     let found = match text.strip_prefix('P') {
         Some(rest) => iso(rest),
-        None => quantity(text, &[('s', 1), ('m', 60), ('h', 3_600), ('d', 86_400)]).filter(|(_, rest)| rest.is_empty()).map(|(found, _)| found),
+        None => quantity(text, &[('s', 1), ('m', 60), ('h', 3_600), ('d', 86_400)])
+            .filter(|(_, rest)| rest.is_empty())
+            .map(|(found, _)| found),
     };
     found.filter(|seconds| *seconds > 0)
 }
@@ -74,8 +76,30 @@ mod tests {
     #[test]
     fn base_9_2_what_is_no_duration_is_none() {
         for text in [
-            "", "24", "h", "0h", "-1h", "1.5h", "24H", "1h30m", " 1h", "P", "PT", "P1DT", "P1H", "PT1D", "P1M", "P1Y", "PT1M1H",
-            "PT1H1H", "P1W1D", "PT0S", "99999999999999999999s", "18446744073709551615d", "٣h", "１h",
+            "",
+            "24",
+            "h",
+            "0h",
+            "-1h",
+            "1.5h",
+            "24H",
+            "1h30m",
+            " 1h",
+            "P",
+            "PT",
+            "P1DT",
+            "P1H",
+            "PT1D",
+            "P1M",
+            "P1Y",
+            "PT1M1H",
+            "PT1H1H",
+            "P1W1D",
+            "PT0S",
+            "99999999999999999999s",
+            "18446744073709551615d",
+            "٣h",
+            "１h",
         ] {
             assert_eq!(seconds(text), None, "{text}");
         }

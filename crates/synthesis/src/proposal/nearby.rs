@@ -21,11 +21,16 @@ pub(crate) fn counter_proposal(
     path: &str,
     semantic: Option<&Semantic>,
 ) -> Option<Value> {
-    let wanted = Wanted { method, path, capability: semantic.map(|semantic| semantic.capability.as_str()), words: {
-        let mut words = words(path);
-        words.extend(semantic.iter().flat_map(|semantic| words_of(semantic)));
-        words
-    } };
+    let wanted = Wanted {
+        method,
+        path,
+        capability: semantic.map(|semantic| semantic.capability.as_str()),
+        words: {
+            let mut words = words(path);
+            words.extend(semantic.iter().flat_map(|semantic| words_of(semantic)));
+            words
+        },
+    };
     let registered = dispatcher.registry.iter().take(COUNTER_LOOKED_AT_MAX);
     let mut near: Vec<(u32, &Endpoint)> = registered
         .filter_map(|registered| {
