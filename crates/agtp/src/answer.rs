@@ -74,7 +74,8 @@ impl Service {
         let aimed = self.contract().aim(&ask.call);
         *trail = aimed.trail;
         let target = aimed.target?;
-        body::unwrap(&mut ask.call, trail.endpoint.as_deref(), target.tier == Tier::Native)?;
+        let is_declared = self.declares_parameters(&ask.call, trail).await;
+        body::unwrap(&mut ask.call, is_declared, target.tier == Tier::Native)?;
         sessions::require_active(&self.resting, &self.host, &ask).await?;
         match Keyed::of(&ask, target.method.as_str()) {
             None => self.called(ask, target, trail).await,
@@ -83,6 +84,19 @@ impl Service {
                 Box::pin(keyed.once(&self.host, window, self.called(ask, target, trail))).await
             }
         }
+    }
+
+    /// Whether what looks like an envelope may be the input itself: that of the endpoint, or of the contract that the
+    /// call presents. Base 2.2.
+    async fn declares_parameters(&self, call: &Call, trail: &CallTrail) -> bool {
+        if let Some(endpoint) = &trail.endpoint {
+            return body::declares_parameters(endpoint.input.source());
+        }
+        let presented = call.contract.presented.as_deref().filter(|_| body::is_envelope(&call.body));
+        let Some(id) = presented else { return false };
+        // While the store is away the call is refused for that in its turn.
+        let contract = self.negotiator.contract(id).await.ok().flatten();
+        contract.is_some_and(|contract| body::declares_parameters(&contract.endpoint["input_schema"]))
     }
 
     /// A call to whoever answers it: an endpoint, or the host itself.

@@ -137,9 +137,20 @@ fn s10_5_a_recipe_that_is_edited_changes_no_contract_until_it_is_swept() {
     served.deployment.edit("recipes.toml", "value = 2 }", "value = 3 }");
     let served = restarted(served);
     assert_eq!(reserve(&served, &[]).json()["nights"], 2, "it goes on under the version that it was made from");
-    let record = |swept: &Value| swept["records"].as_array().unwrap().iter().find(|r| r["synthesis_id"] == first["synthesis_id"]).cloned().unwrap();
+    let record = |swept: &Value| {
+        swept["records"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|r| r["synthesis_id"] == first["synthesis_id"])
+            .cloned()
+            .unwrap()
+    };
     let grandfathered = record(&sweep(&served, "grandfather"));
-    assert_eq!((&grandfathered["disposition"], &grandfathered["current_version"]), (&json!("grandfathered"), &json!("2")));
+    assert_eq!(
+        (&grandfathered["disposition"], &grandfathered["current_version"]),
+        (&json!("grandfathered"), &json!("2"))
+    );
     assert_eq!(reserve(&served, &[]).json()["nights"], 2);
     let second = propose(&served);
     assert_eq!(second["recipe_lineage"]["recipe_version"], "2");
@@ -164,7 +175,7 @@ fn s10_8_a_persistent_contract_survives_a_crash_and_stands_in_the_manifest() {
     assert_eq!(reserve(&served, &[]).json()["nights"], 2);
     let after = manifest(&served);
     assert!(stands(&after));
-    assert_eq!(before["document_version"], after["document_version"]);
+    assert_eq!(before["endpoints"], after["endpoints"]);
     let checked = served.deployment.run("manifest", ["check", &format!("agtp://{DOMAIN}"), "--json"]).json();
     assert_eq!(checked["ok"], true, "{checked}");
     let id = made["synthesis_id"].as_str().unwrap();
