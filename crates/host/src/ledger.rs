@@ -9,13 +9,19 @@ use serde_json::Value;
 /// Entries that are read in one go.
 pub const ENTRIES_PER_READ_MAX: usize = 500;
 
-/// Streams of the protocols.
+/// Streams of the protocols. A cheap clone of the same streams.
+#[derive(Clone)]
 pub struct Ledger {
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) clock: Arc<dyn Clock>,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
 }
 
 impl Ledger {
+    /// The streams in `store`, whose entries expire by `clock`.
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Ledger {
+        Ledger { store, clock }
+    }
+
     /// Writes an entry into the stream `name` of a protocol, until a moment or for good. With `last`, only
     /// if that is the number of the last entry, 0 for none: `None` when it is another.
     pub async fn append(
