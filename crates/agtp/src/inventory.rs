@@ -15,6 +15,7 @@ use forecourt_identity::agents::KnownAgents;
 use forecourt_surface::Mount;
 use forecourt_surface::tool::Tool;
 
+use crate::records::RecordKey;
 use crate::settings::{AgtpSettings, Disclosure};
 
 pub(crate) use agents::{AgentEntry, LocalAgent};
@@ -32,6 +33,8 @@ pub(crate) struct Inventory {
     pub tools: Arc<[Tool]>,
     /// What the operator says.
     pub settings: AgtpSettings,
+    /// The key that signs records.
+    pub record_key: RecordKey,
     natives: Vec<Arc<Endpoint>>,
 }
 
@@ -42,6 +45,7 @@ impl Inventory {
             host: Arc::clone(&mount.host),
             agents: Arc::clone(&mount.agents),
             tools: Arc::clone(&mount.tools),
+            record_key: RecordKey::none(),
             natives: native::endpoints(&mount.host.contract().catalog),
             settings,
         }

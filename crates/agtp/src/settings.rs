@@ -2,6 +2,7 @@
 
 mod limits;
 mod policies;
+mod records;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ use crate::limits::PORT;
 
 pub use limits::LimitSettings;
 pub use policies::{OauthSettings, PolicySettings};
+pub use records::{AuditFailure, AuditSettings, AuditSync, ReadAcl, SigningSettings};
 
 /// The protocol's name in a TLS handshake.
 pub(crate) const ALPN: &[u8] = b"agtp";
@@ -91,10 +93,10 @@ pub struct AgtpSettings {
     pub apis: Vec<ApiSettings>,
     /// Other protocols that are spoken here, for the manifest.
     pub hosted_protocols: Vec<HostedProtocolSettings>,
-    /// Signed records of what was answered. Accepted, and without effect in this version.
-    pub audit: Option<Map<String, Value>>,
-    /// The key for those records. Accepted, and without effect: the host signs with its own key.
-    pub signing: Option<Map<String, Value>>,
+    /// Signed records of what was answered.
+    pub audit: AuditSettings,
+    /// The key for those records.
+    pub signing: SigningSettings,
     /// Endpoints made while serving. Accepted, and without effect in this version.
     pub synthesis: Option<Map<String, Value>>,
 }
@@ -225,8 +227,8 @@ impl Default for AgtpSettings {
             limits: LimitSettings::default(),
             apis: Vec::new(),
             hosted_protocols: Vec::new(),
-            audit: None,
-            signing: None,
+            audit: AuditSettings::default(),
+            signing: SigningSettings::default(),
             synthesis: None,
         }
     }
@@ -244,7 +246,8 @@ impl AgtpSettings {
     /// # Errors
     /// Everything that is wrong with it.
     pub(crate) fn read(section: &Section) -> Result<Self, Problems> {
-        let settings: Self = section.read()?;
+        let mut settings: Self = section.read()?;
+        settings.signing.key_path = settings.signing.key_path.map(|path| section.resolve_path(path));
         let mut problems = Problems::new();
         let mut wrong = |key, words: &str| problems.push(section.problem(Some(key), words));
         for (key, address) in [("plaintext", settings.plaintext), ("gateway", settings.gateway)] {
@@ -267,6 +270,8 @@ impl AgtpSettings {
             wrong("server", "`server_id` must be printable ASCII without spaces");
         }
         settings.limits.check(&mut wrong);
+        settings.audit.check(&mut wrong);
+        settings.signing.check(&mut wrong);
         problems.into_result(settings)
     }
 
@@ -297,8 +302,6 @@ impl AgtpSettings {
     /// What the operator should know about these settings, in a sentence each.
     pub(crate) fn notices(&self) -> Vec<String> {
         let without_effect = [
-            ("audit", self.audit.is_some()),
-            ("signing", self.signing.is_some()),
             ("synthesis", self.synthesis.is_some()),
             ("policies.rcns", self.policies.rcns.is_some()),
             ("policies.synthesis", self.policies.synthesis.is_some()),

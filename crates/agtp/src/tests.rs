@@ -10,6 +10,7 @@ mod native;
 mod order;
 mod paths;
 mod published;
+mod records;
 mod responses;
 mod statuses;
 pub(crate) mod support;

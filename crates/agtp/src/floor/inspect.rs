@@ -1,5 +1,6 @@
 //! INSPECT: what is kept about agents, tasks and questions. Base 3.3.
 
+use forecourt_core::Timestamp;
 use forecourt_core::store::Span;
 use forecourt_host::{CHANGES_PER_READ_MAX, OperatorQuestion};
 use serde_json::{Value, json};
@@ -25,8 +26,8 @@ impl Floor<'_> {
                 self.inspected(target, self.task_shown(&task).await?)
             }
             "escalation" => self.inspect_escalation().await,
-            "audit" => Err(none("audit-record-not-found", "audit_id", self.named("audit_id")?)),
-            "chain_head" => Err(none("chain-head-not-found", "agent_id", self.named("agent_id")?)),
+            "audit" => self.inspect_audit().await,
+            "chain_head" => self.inspect_chain_head().await,
             "contract" => Err(no_contract(self.named("synthesis_id")?)),
             "rcns-attempt" => Err(none("rcns-attempt-not-found", "attempt_id", self.named("attempt_id")?)),
             _ => {
@@ -44,12 +45,16 @@ impl Floor<'_> {
         let agent = self.service.agents.get(&id).filter(|agent| agent.is_hosted());
         let agent = agent.ok_or_else(|| no_agent(Some(id.as_str())))?;
         let handle = agent.handle.as_ref().ok_or_else(|| no_agent(None))?;
+        self.may_read(Some(&agent.agent_id))?;
         let limit = self.given.count(&["limit"], 1..=CHANGES_PER_READ_MAX)?.unwrap_or(EVENTS_DEFAULT);
         let kept = self.service.host.lifecycle().changes(handle, Span::Before(u64::MAX), limit).await?;
         let status = self.service.host.lifecycle().state(handle).await?.name();
         let keys = self.service.keys.load();
-        let events: Vec<Value> =
+        let mut events: Vec<Value> =
             kept.iter().map(|(_, kept)| shown(kept, &keys, &agent.agent_id, self.server_id())).collect();
+        events.extend(self.contract_events(&agent.agent_id, limit).await?);
+        newest_first(&mut events);
+        events.truncate(limit);
         self.inspected(
             "lifecycle",
             json!({"agent_id": id, "status": status, "event_count": events.len(), "events": events}),
@@ -66,17 +71,23 @@ impl Floor<'_> {
         self.inspected("escalation", escalation(&asked))
     }
 
-    fn inspected(&self, target: &str, mut body: Value) -> Result<Reply, Problem> {
+    pub(super) fn inspected(&self, target: &str, mut body: Value) -> Result<Reply, Problem> {
         body["method"] = self.method.into();
         body["target"] = target.into();
         Ok(Reply::ok(body))
     }
 
     /// A parameter that this target needs. Base 3.3: a missing one is 400.
-    fn named(&self, name: &'static str) -> Result<&str, Problem> {
+    pub(super) fn named(&self, name: &'static str) -> Result<&str, Problem> {
         let named = self.given.text(&[name])?;
         named.ok_or_else(|| self.given.missing(Status::BAD_REQUEST, &[name]))
     }
+}
+
+/// Events by when they were signed, the newest first.
+fn newest_first(events: &mut [Value]) {
+    let at = |event: &Value| event["payload"]["issued_at"].as_str().and_then(|at| at.parse::<Timestamp>().ok());
+    events.sort_by_key(|event| std::cmp::Reverse(at(event)));
 }
 
 /// What is said of a question to the operator.
@@ -96,7 +107,8 @@ pub(super) fn escalation(asked: &OperatorQuestion) -> Value {
     })
 }
 
-fn none(code: &str, name: &str, id: &str) -> Problem {
+/// The problem that nothing of that name is kept.
+pub(super) fn none(code: &str, name: &str, id: &str) -> Problem {
     let id: String = id.chars().take(crate::limits::NAME_CHARS_MAX).collect();
     Problem::new(Status::NOT_FOUND, code, "nothing of this name is kept here").with(name, id)
 }
