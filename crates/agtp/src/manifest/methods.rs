@@ -49,6 +49,11 @@ struct Floor {
     outcome: &'static str,
 }
 
+/// Whether a method of the floor may change something. AGTP-API 7.1.
+pub(crate) fn is_state_modifying(method: &str) -> bool {
+    FLOOR.iter().any(|floor| floor.name == method && floor.impact != Impact::Informational)
+}
+
 /// The eighteen, in the order of the catalog's list.
 pub(super) fn embedded(catalog: &Catalog) -> Vec<EmbeddedMethod<'_>> {
     FLOOR.iter().map(|floor| floor.entry(catalog)).collect()
