@@ -7,6 +7,7 @@ mod gate;
 mod hostile;
 mod persistent;
 mod proposals;
+mod recorded;
 mod repeated;
 
 use std::path::{Path, PathBuf};
