@@ -11,6 +11,7 @@ mod negotiation;
 mod order;
 mod paths;
 mod published;
+mod records;
 mod responses;
 mod statuses;
 pub(crate) mod support;

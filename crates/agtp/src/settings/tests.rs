@@ -45,18 +45,14 @@ fn each_mistake_is_named() {
         ("[limits]\nidle_seconds = 0", "idle_seconds"),
         ("[agents]\ndisclosure = \"limited\"", "limited"),
         ("[policies]\nwildcards = true", "wildcards"),
+        ("[audit]\nsegment_bytes = 65535", "`segment_bytes` must be 65536 to 1073741824"),
+        ("[audit]\nsegment_bytes = 1073741825", "`segment_bytes` must be 65536 to 1073741824"),
+        ("[audit]\nsize_max = 134217727", "`size_max` must be at least twice `segment_bytes`"),
+        ("[signing]\nkey_id = \"a b\"", "`key_id` must be 1 to 128 printable ASCII characters"),
     ] {
         let found = wrong(text);
         assert!(found.contains(words), "{text}: {found}");
     }
-}
-
-#[test]
-fn what_has_no_effect_yet_is_said_and_not_refused() {
-    let text = "[audit]\npath = \"x\"\n[signing]";
-    let notices = AgtpSettings::read(&section(text)).unwrap().notices();
-    assert_eq!(notices.len(), 2, "{notices:?}");
-    assert!(notices.iter().all(|notice| notice.contains("no effect")));
 }
 
 #[test]

@@ -165,7 +165,7 @@ impl Server {
 
     /// Connects from this machine.
     pub(crate) fn connect(&self) -> Client {
-        self.connect_by(ConnectionInfo::new(LOCAL, None))
+        self.connect_by(ConnectionInfo::new(LOCAL, None).named(self.mounted.entropy.as_ref()))
     }
 
     /// Connects by a line.

@@ -63,6 +63,7 @@ mod identity;
 mod items;
 mod logs;
 mod manual;
+mod negotiation;
 mod on_behalf_of;
 mod operate;
 mod pages;
