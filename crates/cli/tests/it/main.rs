@@ -74,6 +74,7 @@ mod protected_resources;
 mod push;
 mod queue;
 mod receiver;
+mod records;
 mod remote;
 mod rest;
 mod rules;
