@@ -43,4 +43,5 @@ pub(crate) const ALL: &[(&str, Bench)] = &[
     ("agtp-dispatch", agtp::dispatch::run),
     ("agtp-manifest", agtp::manifest::run),
     ("agtp-idle", agtp::idle::run),
+    ("records", agtp::records::run),
 ];

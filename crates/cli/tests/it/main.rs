@@ -75,6 +75,7 @@ mod protected_resources;
 mod push;
 mod queue;
 mod receiver;
+mod records;
 mod remote;
 mod rest;
 mod rules;
