@@ -100,3 +100,5 @@ pub(crate) const RECEIPT_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 pub(crate) const EVENTS_DEFAULT: usize = 50;
 /// Seconds after which a call that found its endpoint busy may come again.
 pub(crate) const RETRY_BUSY_SECONDS: u64 = 1;
+/// Bytes of the name for whom a caller acts, as its token says it. Base 7.4.
+pub const PRINCIPAL_BYTES_MAX: usize = 256;

@@ -1,6 +1,7 @@
 //! The `[agtp]` section of `forecourt.toml`. Base 10.
 
 mod limits;
+mod oauth;
 mod policies;
 
 use std::net::{Ipv4Addr, SocketAddr};
@@ -21,7 +22,8 @@ use crate::client::AgtpUri;
 use crate::limits::PORT;
 
 pub use limits::LimitSettings;
-pub use policies::{OauthSettings, PolicySettings};
+pub use oauth::{OauthSettings, TokenValidator};
+pub use policies::PolicySettings;
 
 /// The protocol's name in a TLS handshake.
 pub(crate) const ALPN: &[u8] = b"agtp";
@@ -265,6 +267,9 @@ impl AgtpSettings {
             .is_some_and(|id| id.is_empty() || !id.bytes().all(|b| b.is_ascii_graphic()))
         {
             wrong("server", "`server_id` must be printable ASCII without spaces");
+        }
+        if let Some(words) = settings.policies.oauth.problem(settings.listen.ip().is_loopback()) {
+            wrong("policies", &words);
         }
         settings.limits.check(&mut wrong);
         problems.into_result(settings)

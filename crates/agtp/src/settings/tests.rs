@@ -45,6 +45,14 @@ fn each_mistake_is_named() {
         ("[limits]\nidle_seconds = 0", "idle_seconds"),
         ("[agents]\ndisclosure = \"limited\"", "limited"),
         ("[policies]\nwildcards = true", "wildcards"),
+        ("[policies.oauth]\nvalidator = \"noop\"", "allow_noop_validator"),
+        (
+            "listen = \"0.0.0.0:4480\"\n[policies.oauth]\nvalidator = \"noop\"\nallow_noop_validator = true",
+            "for loopback only",
+        ),
+        ("[policies.oauth]\nvalidator = \"introspection\"", "introspection"),
+        ("[policies.oauth]\nprincipal_id_claim = \"\"", "must name a principal"),
+        ("[policies.oauth]\nprincipal_id_claim = \"iss\"", "must name a principal"),
     ] {
         let found = wrong(text);
         assert!(found.contains(words), "{text}: {found}");
