@@ -162,7 +162,7 @@ impl Callers<'_> {
             identity: Identity::Recognised,
             standing: self.service.standing(agent).await?,
             wildcards: agent.wildcards,
-            trust_tier: Some(agent.posture.trust_tier.into()),
+            trust_tier: Some(self.connection.tier_within(agent.posture.trust_tier).into()),
             ..Caller::default()
         })
     }

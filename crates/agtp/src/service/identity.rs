@@ -54,6 +54,8 @@ impl Service {
         if !is_proven {
             return Sender { claimed_address: Some(subject), ..stranger };
         }
+        let mut claims = connection.certified();
+        claims.insert("scope".to_owned(), scopes.iter().map(Scope::as_str).collect());
         let evidence = IdentityEvidence {
             id: None,
             subject,
@@ -65,7 +67,7 @@ impl Service {
             not_before: None,
             expires_at: None,
             on_behalf_of: agent.posture.owner_id.iter().cloned().collect(),
-            claims: Map::from_iter([("scope".to_owned(), scopes.iter().map(Scope::as_str).collect())]),
+            claims,
             source: Map::new(),
             proof: Proof { kind: "transport".to_owned(), fields: Map::new() },
         };

@@ -236,6 +236,7 @@ pub(crate) fn certificate_of(id: &str) -> AgentCertificate {
         trust_tier: None,
         archetype: None,
         activation_id: None,
+        ctl_sct: None,
         fingerprint: None,
         not_before: Timestamp::MIN,
         not_after: Timestamp::MAX,
