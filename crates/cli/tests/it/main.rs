@@ -43,6 +43,7 @@
 //! | `plain_origin` | which addresses documents name that were fetched from a plain listener |
 //! | `sdk` | the client libraries of A2A and MCP in other languages |
 
+mod agent_certificates;
 mod agtp;
 mod api_keys;
 mod browser;
@@ -64,6 +65,7 @@ mod items;
 mod logs;
 mod manual;
 mod negotiation;
+mod oauth;
 mod on_behalf_of;
 mod operate;
 mod pages;

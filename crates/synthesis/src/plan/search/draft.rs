@@ -103,9 +103,9 @@ impl<'c> Draft<'c> {
         let log = self.log(&steps);
         let aggregation = match ending {
             Ending::Last => Aggregation::Last,
-            Ending::Members(members) => Aggregation::Fields(
-                members.into_iter().map(|(name, at)| (name.to_owned(), member(at, name))).collect(),
-            ),
+            Ending::Members(members) => {
+                Aggregation::Fields(members.into_iter().map(|(name, at)| (name.to_owned(), member(at, name))).collect())
+            }
         };
         let (version, description) = ("1".to_owned(), String::new());
         Some((Recipe { name: name.to_owned(), version, description, pattern: None, steps, aggregation }, log))
