@@ -55,7 +55,7 @@ fn a_3_everything_is_written_and_what_is_not_is_said() {
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }
-    assert_eq!(fs::read_dir(out.path()).unwrap().count(), 34);
+    assert_eq!(fs::read_dir(out.path()).unwrap().count(), 35, "an endpoint each, and the record of the import");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn what_is_there_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let (file, out) = (folder.path().join("rooms.yaml"), folder.path().join("endpoints"));
     fs::write(&file, CERTAIN).unwrap();
-    assert!(import(&file, &out, &[]).status.success());
+    fs::create_dir(&out).unwrap();
     let own = out.join("fetch_room.toml");
     fs::write(&own, "mine").unwrap();
     let again = import(&file, &out, &[]);
@@ -86,6 +86,45 @@ fn what_is_there_is_left_alone() {
     assert_eq!(fs::read_to_string(&own).unwrap(), "mine");
     assert!(import(&file, &out, &["--force"]).status.success());
     assert_ne!(fs::read_to_string(&own).unwrap(), "mine");
+}
+
+#[test]
+fn s14_1_what_a_person_edited_outlives_a_newer_document() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (folder.path().join("rooms.yaml"), folder.path().join("endpoints"));
+    fs::write(&file, CERTAIN).unwrap();
+    assert!(import(&file, &out, &[]).status.success());
+    let own = out.join("fetch_room.toml");
+    let text = fs::read_to_string(&own).unwrap();
+    let edited = text.replace("intent = \"Show a room.\"", "# Confirmed.\nintent = \"Show one room.\"");
+    assert_ne!(text, edited);
+    fs::write(&own, &edited).unwrap();
+
+    let newer = CERTAIN.replace("The caller knows the room.", "The caller has the room.");
+    fs::write(&file, &newer).unwrap();
+    let dry = import(&file, &out, &["--dry-run"]);
+    assert!(dry.status.success() && said(&dry).contains("yours stays: endpoint.semantic.intent"), "{}", said(&dry));
+    assert_eq!(fs::read_to_string(&own).unwrap(), edited, "nothing was written");
+    assert!(import(&file, &out, &[]).status.success());
+    let merged = fs::read_to_string(&own).unwrap();
+    assert!(merged.contains("# Confirmed.\nintent = \"Show one room.\""), "{merged}");
+    assert!(merged.contains("outcome = \"The caller has the room.\""), "{merged}");
+
+    fs::write(&file, newer.replace("Show a room.", "Show the room.")).unwrap();
+    let conflict = import(&file, &out, &["--json"]);
+    assert_eq!(conflict.status.code(), Some(1), "both changed the intent");
+    let report: Value = serde_json::from_slice(&conflict.stdout).unwrap();
+    assert_eq!(report["changes"][0]["conflicts"], serde_json::json!(["endpoint.semantic.intent"]));
+    assert!(fs::read_to_string(&own).unwrap().contains("Show one room."));
+    assert!(import(&file, &out, &[]).status.success(), "it was said once, and the person's word stands");
+
+    fs::write(&file, newer.replace("/rooms/{id}:", "/halls/{id}:")).unwrap();
+    let gone = import(&file, &out, &[]);
+    assert!(gone.status.success() && said(&gone).contains("gone      fetch_room.toml"), "{}", said(&gone));
+    assert!(fs::read_to_string(&own).unwrap().contains("deprecated_in = \"1.0.0\""));
+    assert!(out.join("fetch_hall.toml").exists());
+    let again = import(&file, &out, &[]);
+    assert!(!said(&again).contains("gone "), "{}", said(&again));
 }
 
 #[test]
