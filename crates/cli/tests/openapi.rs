@@ -180,3 +180,79 @@ fn b_2_functions_are_written_where_they_are_wanted() {
     let stubs = fs::read_to_string(functions.join("rooms_endpoints.py")).unwrap();
     assert!(stubs.contains("def fetch_room(ctx):"), "{stubs}");
 }
+
+/// A document whose properties are called like keywords.
+const KEYWORDS: &str = r##"
+openapi: 3.1.0
+info: {title: Keywords, version: "1"}
+servers: [{url: https://keywords.example}]
+paths:
+  /things:
+    post:
+      summary: Create a thing
+      requestBody: {required: true, content: {application/json: {schema: {$ref: "#/components/schemas/Thing"}}}}
+      responses: {200: {description: The thing is made., content: {application/json: {schema: {$ref: "#/components/schemas/Thing"}}}}}
+components:
+  schemas:
+    Thing:
+      type: object
+      required: [type, $ref]
+      properties:
+        type: {type: string, enum: [a, b]}
+        $ref: {type: string}
+        $id: {type: string}
+        default: {$ref: "#/components/schemas/Inner"}
+        enum: {type: array, items: {$ref: "#/components/schemas/Inner"}}
+        const: {$ref: "#/components/schemas/Thing"}
+        properties: {type: object, properties: {properties: {type: string}}}
+        format: {type: object, default: {$ref: "#/nowhere"}}
+    Inner: {type: object, properties: {again: {$ref: "#/components/schemas/Thing"}, examples: {type: integer}}}
+"##;
+
+/// The documents that are held to validators: of the examples, and of properties called like keywords.
+fn exported(folder: &Path) -> Vec<PathBuf> {
+    let site = folder.join("keywords");
+    let file = folder.join("keywords.yaml");
+    fs::write(&file, KEYWORDS).unwrap();
+    import(&file, &site.join("endpoints"), &[]);
+    fs::write(site.join("forecourt.toml"), "domain = \"keywords.localhost\"\nname = \"Keywords\"\n").unwrap();
+    let examples = workshop().join("..");
+    let folders = [workshop(), examples.join("2-translate-and-rehost"), examples.join("3-coexist-permanently"), site];
+    let export = |(at, site): (usize, &PathBuf)| {
+        let output = forecourt(&["export", "openapi", site.to_str().unwrap()]);
+        assert!(output.status.success(), "{}", said(&output));
+        let to = folder.join(format!("{at}.json"));
+        fs::write(&to, output.stdout).unwrap();
+        to
+    };
+    folders.iter().enumerate().map(export).collect()
+}
+
+/// Runs a program of `tests/sdk` over exported documents, unless its library is not there.
+fn validated(library: &str, program: &str, script: &str) {
+    let library_folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.cache/sdk").join(library);
+    if !library_folder.join("asked").exists() {
+        println!("skipped: {library} is not there; dev/sdk/setup brings it");
+        return;
+    }
+    let program = match program {
+        "python" => library_folder.join("bin/python"),
+        other => PathBuf::from(other),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdk").join(script);
+    let mut command = Command::new(program);
+    command.arg(script).args(exported(folder.path())).env("FORECOURT_SDK", &library_folder);
+    let output = command.env("PYTHONDONTWRITEBYTECODE", "1").output().unwrap();
+    assert!(output.status.success(), "{}{}", String::from_utf8_lossy(&output.stdout), said(&output));
+}
+
+#[test]
+fn s14_2_a_validator_in_python_takes_every_exported_document() {
+    validated("openapi-python", "python", "openapi.py");
+}
+
+#[test]
+fn s14_2_validators_in_javascript_take_every_exported_document() {
+    validated("openapi-js", "node", "openapi.mjs");
+}
