@@ -34,3 +34,5 @@ pub const LINE_CHARS_MAX: usize = 110;
 pub const PROSE_BYTES_MAX: usize = 16 * 1024;
 /// Sentences of a description that are looked at.
 pub const SENTENCES_MAX: usize = 20;
+/// Bytes of the record of what was imported into a folder.
+pub const RECORD_BYTES_MAX: usize = 16 * 1024 * 1024;
