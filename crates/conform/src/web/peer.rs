@@ -128,11 +128,6 @@ impl Peer {
         self.asked.handle.as_deref()
     }
 
-    /// Whether a token is sent.
-    pub(crate) fn has_token(&self) -> bool {
-        self.asked.token.is_some()
-    }
-
     /// Whether something may be changed.
     pub(crate) fn effects(&self) -> Verdict {
         match self.asked.with_effects {
