@@ -4,6 +4,7 @@ mod discovery;
 mod hub;
 mod items;
 mod peer;
+mod raw;
 mod rest;
 mod rest_answers;
 mod sse;

@@ -11,6 +11,7 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 use url::Url;
 
+use super::raw;
 use crate::check::{Shortfall, Verdict};
 use crate::limits::{BODY_BYTES_MAX, SHOWN_CHARS_MAX};
 use crate::shown::Secrets;
@@ -180,6 +181,14 @@ impl Peer {
         }
         let (status, headers, secrets) = (answer.status.as_u16(), answer.headers, self.secrets.clone());
         Ok(Exchange { sent, secrets, status, headers, body: body.into() })
+    }
+
+    /// Sends a GET by hand, with whatever stands in `target`. Only the status of the answer is read for sure.
+    pub(crate) async fn by_hand(&self, target: &str) -> Result<Exchange, Shortfall> {
+        let sent = self.shown(&Draft::get(target));
+        let answer = raw::get(&self.egress, &self.base, target, self.patience).await;
+        let (status, bytes) = answer.map_err(|what| Shortfall::Silent { what, sent: sent.clone() })?;
+        Ok(Exchange { sent, secrets: self.secrets.clone(), status, headers: HeaderMap::new(), body: bytes.into() })
     }
 
     fn shown(&self, draft: &Draft) -> String {

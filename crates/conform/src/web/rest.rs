@@ -100,7 +100,10 @@ async fn unknown_parameter(peer: &Peer) -> Verdict {
 
 async fn long_query(peer: &Peer) -> Verdict {
     let url = with_query(&endpoint(peer).await?, &format!("user={}", "a".repeat(8 * 1024)));
-    peer.ask(Draft::get(&url)).await?.expect(&[413])
+    let parsed = url::Url::parse(&url).map_err(|error| Shortfall::skip(error.to_string()))?;
+    // A careful client sends no URL of that length.
+    let target = &parsed[url::Position::BeforePath..url::Position::AfterQuery];
+    peer.by_hand(target).await?.expect(&[413])
 }
 
 async fn post_json(peer: &Peer) -> Verdict {
