@@ -17,7 +17,12 @@ const HTTPS_PORT: u16 = 443;
 ///
 /// # Errors
 /// There is no connection, or no answer of HTTP/1.1 on it; why, in a sentence.
-pub(super) async fn get(egress: &Egress, base: &Url, target: &str, patience: Duration) -> Result<(u16, Vec<u8>), String> {
+pub(super) async fn get(
+    egress: &Egress,
+    base: &Url,
+    target: &str,
+    patience: Duration,
+) -> Result<(u16, Vec<u8>), String> {
     let exchange = tokio::time::timeout(patience, exchange(egress, base, target));
     let bytes = exchange.await.map_err(|_| "no answer in time".to_owned())??;
     let status = status_of(&bytes).ok_or("what came is no answer of HTTP/1.1")?;

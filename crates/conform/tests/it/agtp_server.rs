@@ -333,7 +333,10 @@ fn discover(request: &Request, path: &str, negotiates: bool, state: &State) -> R
             reply.set("ETag", "\"1\"");
             reply
         }
-        "/" => Reply::json(200, &json!({"directory": ["/methods", "/agents", "/patterns", "/contracts"].map(entry)})),
+        "/" => {
+            let paths = ["/methods", "/agents", "/patterns", "/contracts"];
+            Reply::json(200, &json!({"directory": paths.map(entry).to_vec()}))
+        }
         "/methods" => Reply::json(200, &json!(listed())),
         "/agents" => Reply::json(
             200,

@@ -129,9 +129,12 @@ fn read(bytes: &[u8]) -> Option<Request> {
 fn answer(request: &Request, port: u16) -> Reply {
     let at = |path: &str| format!("http://127.0.0.1:{port}{path}");
     match (request.method.as_str(), request.path()) {
-        ("GET", "/.well-known/mentionable-agents.json") => Reply::json(200, &json!({"contactPoint": [{
+        ("GET", "/.well-known/mentionable-agents.json") => Reply::json(
+            200,
+            &json!({"contactPoint": [{
             "@type": "ContactPoint", "name": "Chef", "email": "chef@demo.localhost",
-            "url": at("/.well-known/agent-card/chef")}]})),
+            "url": at("/.well-known/agent-card/chef")}]}),
+        ),
         ("GET", "/.well-known/webfinger") => webfinger(request, &at("/.well-known/agent-card/chef")),
         ("GET", "/.well-known/agent-card/chef") => Reply::json(200, &card(&at("/~chef"), &at("/a2a"))),
         ("GET", "/.well-known/agent-card.json") => {
@@ -147,8 +150,11 @@ fn answer(request: &Request, port: u16) -> Reply {
         },
         ("POST", "/a2a") => rpc(request),
         ("POST", "/ask") => items(request),
-        ("POST", "/await") => Reply::json(200, &json!({
-            "_meta": {"response_type": "failure", "version": "0.55"}, "error": {"code": "INVALID_QUERY"}})),
+        ("POST", "/await") => Reply::json(
+            200,
+            &json!({
+            "_meta": {"response_type": "failure", "version": "0.55"}, "error": {"code": "INVALID_QUERY"}}),
+        ),
         (_, "/mcp") => tools(request),
         _ => Reply::json(404, &json!({"error": "nothing is here"})),
     }
@@ -224,7 +230,9 @@ fn said(accept: &str) -> Reply {
 
 fn rpc(request: &Request) -> Reply {
     let body = request.json();
-    let fail = |code: i64| Reply::json(200, &json!({"jsonrpc": "2.0", "id": body["id"], "error": {"code": code, "message": "no"}}));
+    let fail = |code: i64| {
+        Reply::json(200, &json!({"jsonrpc": "2.0", "id": body["id"], "error": {"code": code, "message": "no"}}))
+    };
     let task = json!({"task": {"id": "task-1", "status": {"state": "TASK_STATE_COMPLETED"}}});
     let result = json!({"jsonrpc": "2.0", "id": body["id"], "result": task});
     match body["method"].as_str() {
@@ -257,7 +265,10 @@ fn items(request: &Request) -> Reply {
         return Reply::new(200, "text/event-stream", text);
     }
     match body["prefer"]["response_format"] == "chatgpt_app" {
-        true => Reply::json(200, &json!({"_meta": meta("chatgpt_app"), "content": [{"type": "text", "text": "Soup."}], "structuredData": [item]})),
+        true => Reply::json(
+            200,
+            &json!({"_meta": meta("chatgpt_app"), "content": [{"type": "text", "text": "Soup."}], "structuredData": [item]}),
+        ),
         false => Reply::json(200, &json!({"_meta": meta("conversational_search"), "results": [item]})),
     }
 }
@@ -265,14 +276,18 @@ fn items(request: &Request) -> Reply {
 fn tools(request: &Request) -> Reply {
     let body = request.json();
     let result = |result: Value| Reply::json(200, &json!({"jsonrpc": "2.0", "id": body["id"], "result": result}));
-    let fail = |code: i64| Reply::json(200, &json!({"jsonrpc": "2.0", "id": body["id"], "error": {"code": code, "message": "no"}}));
+    let fail = |code: i64| {
+        Reply::json(200, &json!({"jsonrpc": "2.0", "id": body["id"], "error": {"code": code, "message": "no"}}))
+    };
     let session = request.field("mcp-session-id");
     match (request.method.as_str(), body["method"].as_str()) {
         _ if !request.field("origin").is_empty() => Reply::empty(403),
         ("DELETE", _) => Reply::empty(204),
         (_, None) => Reply::json(400, &json!({"error": "malformed"})),
         (_, Some("initialize")) => {
-            let mut reply = result(json!({"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": {"name": "a", "version": "1"}}));
+            let mut reply = result(
+                json!({"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": {"name": "a", "version": "1"}}),
+            );
             reply.set("mcp-session-id", "session-1");
             reply
         }
