@@ -98,7 +98,9 @@ async fn undeclared(peer: &Peer) -> Verdict {
 async fn incomplete(peer: &Peer) -> Verdict {
     let all = harmless(peer).await?;
     // What stands in the path is there anyway.
-    let wants = |endpoint: &&Shown<'_>| endpoint.required().iter().any(|name| !endpoint.path().contains(&format!("{{{name}}}")));
+    let wants = |endpoint: &&Shown<'_>| {
+        endpoint.required().iter().any(|name| !endpoint.path().contains(&format!("{{{name}}}")))
+    };
     let endpoint = all.iter().find(wants).ok_or_else(|| Shortfall::skip("no informational endpoint requires input"))?;
     unprocessable(&peer.ask(call(peer, *endpoint, &json!({}))).await?)
 }

@@ -31,52 +31,15 @@ fn s10_1_a_server_that_keeps_the_rules_passes_them_all() {
 
 #[test]
 fn s10_1_each_broken_rule_is_found() {
-    assert_eq!(
-        found(|q, r| if q.field("Allow-RCNS") == Some("maybe") {
-            r.status = 464
-        }),
-        ["agtp-10.1.2-consent"]
-    );
-    assert_eq!(
-        found(|_, r| if r.status == 262 {
-            r.edit(|body| body["error"]["scope"] = "other".into())
-        }),
-        ["agtp-10.1.2-scope"]
-    );
-    assert_eq!(
-        found(|_, r| if r.status == 464 {
-            r.edit(|body| body["error"] = serde_json::json!({"reason": "no"}))
-        }),
-        ["agtp-10.1-reason"]
-    );
-    assert_eq!(
-        found(|q, r| if q.field("Contract-Synthesized") == Some("conform-never-made") {
-            r.status = 464
-        }),
-        ["agtp-10.1.4-unknown"]
-    );
-    assert_eq!(
-        found(|_, r| if r.status == 461 {
-            r.edit(|body| body["contract_hash"] = serde_json::Value::Null)
-        }),
-        ["agtp-10.1.3"]
-    );
-    assert_eq!(
-        found(|q, r| if q.field("Contract-Synthesized").is_some() && r.status == 200 {
-            r.status = 464
-        }),
-        ["agtp-10.1.4-accept"]
-    );
-    assert_eq!(
-        found(|q, r| if q.path() == "/made" && r.status == 404 && q.field("Contract-Synthesized").is_some() {
-            r.status = 200
-        }),
-        ["agtp-10.1.4-release"]
-    );
-    assert_eq!(
-        found(|_, r| if r.status == 429 {
-            r.edit(|body| body["error"]["scope"] = "all".into())
-        }),
-        ["agtp-10.1.5-rate"]
-    );
+    finds! {
+        found;
+        "agtp-10.1.2-consent" => |q, r| if q.field("Allow-RCNS") == Some("maybe") { r.status = 464 };
+        "agtp-10.1.2-scope" => |_, r| if r.status == 262 { r.edit(|body| body["error"]["scope"] = "other".into()) };
+        "agtp-10.1-reason" => |_, r| if r.status == 464 { r.edit(|body| body["error"] = serde_json::json!({"reason": "no"})) };
+        "agtp-10.1.4-unknown" => |q, r| if q.field("Contract-Synthesized") == Some("conform-never-made") { r.status = 464 };
+        "agtp-10.1.3" => |_, r| if r.status == 461 { r.edit(|body| body["contract_hash"] = serde_json::Value::Null) };
+        "agtp-10.1.4-accept" => |q, r| if q.field("Contract-Synthesized").is_some() && r.status == 200 { r.status = 464 };
+        "agtp-10.1.4-release" => |q, r| if q.path() == "/made" && r.status == 404 && q.field("Contract-Synthesized").is_some() { r.status = 200 };
+        "agtp-10.1.5-rate" => |_, r| if r.status == 429 { r.edit(|body| body["error"]["scope"] = "all".into()) };
+    }
 }

@@ -9,6 +9,13 @@
 //! | `hostile` | servers that hang, flood and talk nonsense |
 //! | `reading` | what is read off the wire, whatever it is |
 
+/// Each change of a server is found by these checks, and by no other.
+macro_rules! finds {
+    ($find:ident; $($id:literal $(, $more:literal)* => $change:expr;)+) => {
+        $(assert_eq!($find($change), [$id $(, $more)*]);)+
+    };
+}
+
 mod agtp;
 mod agtp_server;
 mod contracts;
