@@ -12,6 +12,9 @@ pub(crate) struct Conform {
     /// Who calls over AGTP: the id of an agent that the server knows, 64 hexadecimal digits.
     #[arg(long, value_name = "ID")]
     pub agent_id: Option<String>,
+    /// Another agent that the server knows, to see that a contract of one is not served to the other. Over AGTP.
+    #[arg(long, value_name = "ID")]
+    pub other_agent_id: Option<String>,
     /// What the caller claims of its authority over AGTP, such as `rcns:negotiate`, with commas.
     #[arg(long, value_name = "SCOPES")]
     pub scope: Option<String>,

@@ -34,8 +34,8 @@ pub(crate) async fn run(conform: Conform) -> Outcome {
 }
 
 fn order(conform: Conform, target: Target, selection: Selection) -> Result<Order, Failure> {
-    let agent_id = conform.agent_id.as_deref().map(AgentId::parse).transpose();
-    let agent_id = agent_id.map_err(|fault| Failure::usage(format!("--agent-id: {fault}")))?;
+    let agent_id = agent("--agent-id", conform.agent_id.as_deref())?;
+    let other_agent_id = agent("--other-agent-id", conform.other_agent_id.as_deref())?;
     let reach = Reach {
         data: conform.data,
         cacert: conform.cacert,
@@ -46,6 +46,7 @@ fn order(conform: Conform, target: Target, selection: Selection) -> Result<Order
     };
     let caller = Caller {
         agent_id,
+        other_agent_id,
         scope: conform.scope,
         token: conform.token,
         with_effects: conform.with_effects,
@@ -53,6 +54,11 @@ fn order(conform: Conform, target: Target, selection: Selection) -> Result<Order
     };
     let handle = conform.agent.map(|handle| handle.trim_start_matches('@').to_owned());
     Ok(Order { target, reach, caller, handle, selection })
+}
+
+fn agent(flag: &str, text: Option<&str>) -> Result<Option<AgentId>, Failure> {
+    let id = text.map(AgentId::parse).transpose();
+    id.map_err(|fault| Failure::usage(format!("{flag}: {fault}")))
 }
 
 fn show(checks: &[Listed], is_json: bool) -> Outcome {

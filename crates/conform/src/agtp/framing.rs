@@ -42,6 +42,7 @@ pub(super) const CHECKS: &[Check<Peer>] = &[
         fragment
     ),
     check!("agtp-base-2.2-array", "base 2.2", Should, "a JSON body that is no object is refused with 400", array_body),
+    check!("agtp-base-1-tls", "base 1, 16.3", Must, "without TLS nothing is answered where TLS is spoken", encrypted),
     check!(
         "agtp-base-1-sequence",
         "base 1",
@@ -101,6 +102,14 @@ async fn fragment(peer: &Peer) -> Verdict {
 async fn array_body(peer: &Peer) -> Verdict {
     let draft = Draft::new("QUERY", "/").json(&serde_json::json!([1]));
     peer.ask(draft).await?.expect(&[400])
+}
+
+async fn encrypted(peer: &Peer) -> Verdict {
+    match peer.without_tls(&plain().bytes()).await {
+        None => Err(Shortfall::skip("the server is asked without TLS")),
+        Some(Ok(exchange)) if exchange.status() < 400 => Err(exchange.wrong("it is answered without TLS")),
+        Some(_) => Ok(()),
+    }
 }
 
 async fn pipelined(peer: &Peer) -> Verdict {

@@ -55,6 +55,13 @@ pub(super) const CHECKS: &[Check<Peer>] = &[
         "a contract that was offered is served when it is presented",
         accepted
     ),
+    check!(
+        "agtp-10.1.4-owner",
+        "10.1.4",
+        Must,
+        "a contract presented by another agent gets 464 contract-not-yours",
+        of_another
+    ),
     check!("agtp-10.1.4-release", "10.1.4", Must, "a contract that was given back is served no more", released),
     check!("agtp-10.1.6", "10.1.6", Must, "records of what was done under a contract name it", stamped),
     check!("agtp-10.1.5-key", "10.1.5", Must, "one Idempotency-Key gets one answer", idempotent),
@@ -225,6 +232,20 @@ async fn accepted(peer: &Peer) -> Verdict {
     match exchange.status() {
         404 | 405 | 409 | 461 | 464 => Err(exchange.wrong("the contract that was offered is not honoured")),
         _ => Ok(()),
+    }
+}
+
+async fn of_another(peer: &Peer) -> Verdict {
+    let other = peer.caller.other_agent_id.as_ref();
+    let other = other.ok_or_else(|| Shortfall::skip("needs another agent of the server: give --other-agent-id"))?;
+    let (_, id) = negotiated(peer).await?;
+    let draft = composable(peer).await?.field("Contract-Synthesized", &id).field("Agent-ID", other.as_str());
+    let exchange = peer.ask(draft).await?;
+    release(peer, &id).await;
+    exchange.expect(&[464])?;
+    match exchange.says("contract-not-yours") {
+        true => Ok(()),
+        false => Err(exchange.wrong("the reason is not contract-not-yours")),
     }
 }
 

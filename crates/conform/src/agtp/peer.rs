@@ -38,6 +38,8 @@ pub struct Line {
 pub struct Caller {
     /// Who calls. Without it, nobody in particular.
     pub agent_id: Option<AgentId>,
+    /// Another agent that the server knows.
+    pub other_agent_id: Option<AgentId>,
     /// What the caller claims of its authority, as the header has it.
     pub scope: Option<String>,
     /// A bearer token, which is never shown.
@@ -125,6 +127,15 @@ impl Peer {
             secrets: self.secrets.clone(),
         };
         Ok(answers.into_iter().map(shown).collect())
+    }
+
+    /// Sends bytes without TLS, and reads the answer if one comes. `None`: the server is asked without TLS anyway.
+    pub(crate) async fn without_tls(&self, bytes: &[u8]) -> Option<Result<Exchange, Shortfall>> {
+        self.line.tls.as_ref()?;
+        let Line { egress, host, port, patience, .. } = &self.line;
+        let plain = Line { egress: egress.clone(), tls: None, host: host.clone(), port: *port, patience: *patience };
+        let peer = Self::new(plain, Caller::default());
+        Some(peer.raw(bytes).await)
     }
 
     fn silent(&self, what: &str, bytes: &[u8]) -> Shortfall {

@@ -1,5 +1,5 @@
-//! Checks of how agents are found: WebFinger, cards, and the list of agents. RFC 7033; Mentionable's companions 2, 3
-//! and 6.
+//! Checks of how agents are found: WebFinger, cards, and the list of agents. RFC 7033; Mentionable's WebFinger, agent
+//! card and agent directory.
 
 use serde_json::Value;
 
@@ -7,11 +7,23 @@ use super::peer::{Draft, Peer};
 use crate::check::{Check, Shortfall, Verdict, check, none_wrong};
 
 pub(super) const CHECKS: &[Check<Peer>] = &[
-    check!("discovery-6a", "companions 6", Should, "mentionable-agents.json lists the agents", directory),
-    check!("discovery-6b", "companions 6", Must, "each agent in the list has its name, address and card", contacts),
+    check!(
+        "discovery-6a",
+        "Mentionable agent directory",
+        Should,
+        "mentionable-agents.json lists the agents",
+        directory
+    ),
+    check!(
+        "discovery-6b",
+        "Mentionable agent directory",
+        Must,
+        "each agent in the list has its name, address and card",
+        contacts
+    ),
     check!(
         "discovery-2.2a",
-        "companions 2.2, RFC 7033 4.2",
+        "Mentionable WebFinger, RFC 7033 4.2",
         Must,
         "WebFinger tells an agent's card, as application/jrd+json",
         webfinger
@@ -25,13 +37,13 @@ pub(super) const CHECKS: &[Check<Peer>] = &[
         "WebFinger can be asked from pages: Access-Control-Allow-Origin",
         cors
     ),
-    check!("discovery-2.1", "companions 2.1", Should, "an address is found whatever its case", any_case),
+    check!("discovery-2.1", "Mentionable WebFinger", Should, "an address is found whatever its case", any_case),
     check!("discovery-4.3", "RFC 7033 4.3", Should, "WebFinger gives only links of the rel that was asked for", by_rel),
-    check!("discovery-3a", "companions 3", Must, "a card has what one must have, and its own address", card),
-    check!("discovery-3b", "companions 3", Must, "a card of nobody is answered with 404", no_card),
+    check!("discovery-3a", "Mentionable agent card", Must, "a card has what one must have, and its own address", card),
+    check!("discovery-3b", "Mentionable agent card", Must, "a card of nobody is answered with 404", no_card),
     check!(
         "discovery-3.2",
-        "companions 3.2, 3.5",
+        "Mentionable agent card",
         Must,
         "a card's endpoint and extensions are absolute https URLs",
         card_urls

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::AGENT;
+use crate::{AGENT, OTHER};
 
 /// A request as it was read.
 #[derive(Clone)]
@@ -292,7 +292,7 @@ fn content(request: &Request, state: &mut State, script: Script) -> Reply {
         return Reply::error(405, "disallowed", json!({"allowed_methods_for_path": [], "redirects_for_path": {}}));
     }
     match request.field("Agent-ID") {
-        Some(id) if id != AGENT => return Reply::error(401, "agent-unauthenticated", json!({})),
+        Some(id) if id != AGENT && id != OTHER => return Reply::error(401, "agent-unauthenticated", json!({})),
         _ => {}
     }
     match (method, path) {
@@ -439,6 +439,9 @@ fn call(request: &Request, method: &str, path: &str, negotiates: bool, state: &m
 fn unregistered(request: &Request, path: &str, at_path: &[&Value], negotiates: bool, state: &mut State) -> Reply {
     if let Some(id) = request.field("Contract-Synthesized") {
         return match state.contracts.get(id) {
+            Some(true) if request.field("Agent-ID") == Some(OTHER) => {
+                Reply::error(464, "contract-not-yours", json!({}))
+            }
             Some(true) => Reply::json(200, &json!({"booked": true})),
             _ => Reply::error(404, "contract-not-found", json!({})),
         };

@@ -39,6 +39,8 @@ use forecourt_egress::{Egress, EgressConfig};
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The agent in whose name is asked.
 const AGENT: &str = "7182b906112628b6fe775c63f5db23f7b9662e5e95072bb56c82225df58a5f2b";
+/// Another agent.
+const OTHER: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 
 fn run<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap().block_on(future)
