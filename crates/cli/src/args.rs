@@ -2,6 +2,7 @@
 
 mod audit;
 mod catalog;
+mod conform;
 mod keys;
 mod openapi;
 mod sockets;
@@ -19,6 +20,7 @@ use crate::starters::Starter;
 
 pub(crate) use audit::{Audit, AuditWhat, ExportRecords, VerifyRecords};
 pub(crate) use catalog::{CatalogArguments, CatalogDiff, CatalogWhat};
+pub(crate) use conform::Conform;
 pub(crate) use keys::{ApiKeysWhat, CreateApiKey, Keys, KeysWhat, ListApiKeys, RevokeApiKey};
 pub(crate) use openapi::{ExportOpenapi, Import, ImportOpenapi, ImportWhat};
 pub(crate) use sockets::SocketFlags;
@@ -131,6 +133,17 @@ pub(crate) enum Command {
     Mcp(Mcp),
     /// Compare two catalogs of AGTP methods before an upgrade.
     Catalog(CatalogArguments),
+    /// Test whether a server keeps the rules of what it speaks, whoever made it.
+    ///
+    /// Over agtp:// each item of AGTP-API 13.1 and what it leans on; over https:// Mentionable REST and its
+    /// discovery, the A2A hub, NLWeb and MCP, as far as the host has them. One request at a time, and nothing
+    /// that has lasting effects unless `--with-effects` is given. What a MUST asks for fails; what a SHOULD asks
+    /// for warns; what can't be told is skipped, with the reason. Exits with 0 when nothing failed, with 1 when
+    /// something did, and with 3 when the server can't be reached.
+    #[command(
+        after_help = "Examples:\n  forecourt conform agtp://demo.localhost\n  forecourt conform agtp://demo.localhost --agent-id $ID --only agtp-13.1\n  forecourt conform https://demo.localhost --agent @chef --json\n  forecourt conform --list"
+    )]
+    Conform(Box<Conform>),
     /// Print the reference of all settings, or of all errors, as markdown.
     Reference(ReferenceArguments),
 }

@@ -34,6 +34,7 @@
 //! | `pipe` | `forecourt mcp`: a deployment, or a server, over standard input and output |
 //! | `widget` | the widget of MCP, in Chromium |
 //! | `tool` | `ask --via mcp` |
+//! | `conform` | `forecourt conform` against our own servers, over every wire |
 //! | `conformance` | the conformance suite of MCP, with a list of known gaps |
 //! | `stranger` | NLWeb by a client that knows the specification alone |
 //! | `crash` | what is found after the hard end of the daemon, and with damaged files |
@@ -47,6 +48,7 @@ mod agent_certificates;
 mod agtp;
 mod api_keys;
 mod browser;
+mod conform;
 mod conformance;
 mod crash;
 mod data;
