@@ -55,7 +55,8 @@ pub(crate) fn export(arguments: &ExportRecords) -> Outcome {
         Some(path) => Box::new(File::create(path).map_err(|error| unwritable(path, &error))?),
         None => Box::new(std::io::stdout().lock()),
     };
-    let mut lines = Lines { out: BufWriter::new(&mut out), hash: RunningHash::new() };
+    let sink: &mut dyn Write = &mut out;
+    let mut lines = Lines { out: BufWriter::new(sink), hash: RunningHash::new() };
     let count = export_log(&folder, &ExportFilter { agent, since }, &mut |record| {
         let kind = if record.is_event { "event" } else { "record" };
         lines.write(&json!({"audit_id": record.audit_id, "kind": kind, "jws": record.jws}))

@@ -100,6 +100,7 @@ fn calling(served: &Served, agent: &str) -> thread::JoinHandle<()> {
                 .args(["agtp", "DISCOVER", &format!("agtp://{DOMAIN}/methods"), "--agent-id", &agent, "--data"])
                 .arg(&data)
                 .current_dir(&folder)
+                .env("XDG_STATE_HOME", folder.join("state"))
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())
                 .status()
