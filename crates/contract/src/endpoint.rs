@@ -2,6 +2,7 @@
 
 mod bind;
 mod binding;
+mod body;
 mod define;
 mod deprecated;
 mod parameters;
@@ -12,15 +13,17 @@ mod style;
 use forecourt_settings::Documented;
 use serde_json::{Map, Value, json};
 
-pub use binding::{Binding, COMPOSITION_ERROR, ExternalService, Headers, UPSTREAM_ERRORS};
+pub use binding::{AnswerKind, Binding, COMPOSITION_ERROR, ExternalService, Headers, UPSTREAM_ERRORS};
+pub use body::{BodyMedia, RequestBody};
 pub use define::{Definition, RegistrationContext};
 pub use deprecated::{Deprecated, DeprecatedSettings, SuccessorSettings};
 pub use parameters::{ParameterSettings, ParameterType};
 pub use read::{ReadFile, read};
 pub use settings::{
-    EndpointOffer, EndpointSettings, ErrorsSettings, HandlerSettings, InputSettings, SchemaSettings, SemanticSettings,
+    BodySettings, EndpointOffer, EndpointSettings, ErrorsSettings, HandlerSettings, InputSettings, SchemaSettings,
+    SemanticSettings,
 };
-pub use style::Style;
+pub use style::{Style, StylePlace};
 
 pub use crate::definition_problem::DefinitionProblem;
 use crate::method::Method;

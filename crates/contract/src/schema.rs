@@ -3,7 +3,10 @@
 //!
 //! A schema may come from a stranger (a proposal holds two), so nothing in it reaches outside: a
 //! reference leads to another place of the same document, patterns are matched in linear time, and
-//! how much work a value can cause is known before it is checked ([`work`]). Formats are asserted.
+//! how much work a value can cause is known before it is checked ([`work`]).
+//!
+//! A `format` says what a text means and refuses nothing: that is its role in Draft 2020-12 unless a
+//! schema names another vocabulary, so that two hosts take the same values under one schema.
 //!
 //! Inputs are strict, and deeply so: where a nested object declares properties and says nothing of
 //! others, others are refused too ([`strict`]).
@@ -185,7 +188,7 @@ fn compiled(schema: &Value) -> Result<Validator, ValidationError<'static>> {
         PatternOptions::regex().size_limit(PATTERN_COMPILED_BYTES_MAX).dfa_size_limit(PATTERN_COMPILED_BYTES_MAX);
     let options = jsonschema::options().with_draft(Draft::Draft202012).offline();
     options
-        .should_validate_formats(true)
+        .should_validate_formats(false)
         .with_pattern_options(patterns)
         .build(schema)
         .map_err(ValidationError::to_owned)

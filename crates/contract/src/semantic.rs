@@ -25,8 +25,8 @@ pub struct Semantic {
     pub is_idempotent: bool,
 }
 
-/// How far an effect can be undone. Section 7.1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// How far an effect can be undone, the weakest effect first. Section 7.1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Impact {
     /// Nothing changes.

@@ -1,28 +1,38 @@
 //! `external_service`: a service elsewhere answers, behind the contract of an endpoint. Section 12.3.
 //!
 //! The URL, the header fields and the renamings are the operator's. Of a call only the input goes out:
-//! fields that the URL names in their places, the others as the JSON body, or as the query where the
-//! method has no body. Nothing tells the service who calls.
+//! fields that the URL names in their places, the others as the members of the body, or as the query where
+//! there is no body. Nothing tells the service who calls.
 //!
-//! What comes back is either JSON that is held against the endpoint's output, or one of the errors that
-//! the endpoint declares. Neither the URL nor anything that the service says about a failure reaches
-//! the caller.
+//! What comes back is either an answer that is held against the endpoint's output, or one of the errors that
+//! the endpoint declares. The URL never reaches the caller, and what the service says about a failure only
+//! where the operator wants it to.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `address.rs` | the URL and what is filled into it |
+//! | `body.rs` | the body: JSON, forms, texts and bytes |
+//! | `multipart.rs`, `file.rs` | forms with parts, and files within JSON |
 //! | `names.rs` | the renamings of fields |
+//! | `pairs.rs` | names and values as queries and forms have them |
 //! | `reading.rs` | what an answer of the service means |
-//! | `written.rs` | how fields are written into queries and header fields |
+//! | `reason.rs` | what it says of a failure |
+//! | `written.rs` | how fields are written into queries, header fields and cookies |
 
 mod address;
+mod body;
+mod file;
+mod multipart;
 mod names;
+mod pairs;
 mod reading;
+mod reason;
 mod written;
 
 use std::time::Duration;
 
-use forecourt_contract::endpoint::{ExternalService, Style};
+use bytes::Bytes;
+use forecourt_contract::endpoint::{ExternalService, Style, StylePlace};
 use forecourt_contract::{Endpoint, Failure, Handler, Invocation, Schema, Violation};
 use forecourt_egress::{Deadlines, Egress, Purpose, UpstreamRequest, hops};
 use futures::FutureExt;
@@ -35,6 +45,7 @@ use tokio::time::timeout;
 use crate::limits::UPSTREAM_BYTES_MAX;
 use crate::unfit::HandlerProblem;
 use address::Address;
+use body::Body;
 use names::Names;
 use reading::{Fault, Reading};
 use written::Written;
@@ -49,6 +60,7 @@ pub struct External {
     headers: HeaderMap,
     names: Names,
     written: Written,
+    body: Body,
     reading: Reading,
     time: Duration,
 }
@@ -61,23 +73,28 @@ impl External {
     /// takes a field that the input does not have, header fields that can't be sent, renamings that
     /// lose a field.
     pub fn new(service: &ExternalService, input: &Schema, egress: Egress) -> Result<External, HandlerProblem> {
-        let address = Address::parse(&service.url)?;
+        let mut address = Address::parse(&service.url)?;
         if let Some(name) = address.fields().into_iter().find(|name| !input.declares(name)) {
             let message = format!("`url` takes `{name}`, which the input must declare as a property");
             return Err(HandlerProblem::new(format!("external-service-placeholder-undeclared:{name}"), message));
+        }
+        for (field, style) in service.styles.iter().filter(|(_, style)| style.place() == StylePlace::Path) {
+            address.style(field, service.input_transform.get(field).unwrap_or(field), *style)?;
         }
         reachable(&address, &egress)?;
         let in_url = address.fields();
         let properties = input.properties().into_iter().flat_map(Map::keys).map(String::as_str);
         let others: Vec<&str> = properties.filter(|name| !in_url.contains(name)).collect();
         let method = method(&service.method)?;
+        let body = Body::new(service, &others, input)?;
         Ok(External {
             headers: headers(service)?,
-            names: names(service, &method, &others)?,
+            names: names(service, &body, &others)?,
             written: Written::new(service, &others)?,
             reading: Reading::new(service)?,
             time: service.timeout,
             method,
+            body,
             address,
             egress,
         })
@@ -91,20 +108,29 @@ impl External {
         input.retain(|name, _| in_url.contains(name.as_str()));
         let mut headers = self.headers.clone();
         let mut query = self.written.take(&mut rest, &mut headers)?;
+        let whole = self.body.take(&mut rest);
         let rest = self.names.rename(rest);
         hops::write(&mut headers, depth);
         headers.entry(ACCEPT).or_insert(JSON);
-        let has_body = has_body(&self.method);
-        let (url, body) = match has_body {
-            true => (self.address.fill(&input, query.pairs())?, Value::Object(rest).to_string()),
+        let members = match self.body.takes_the_rest() {
+            true => rest,
             false => {
                 rest.iter().for_each(|(name, value)| query.add(name, value, Style::Repeat));
-                (self.address.fill(&input, query.pairs())?, String::new())
+                Map::new()
             }
         };
-        if has_body {
-            headers.entry(CONTENT_TYPE).or_insert(JSON);
-        }
+        let url = self.address.fill(&input, query.pairs())?;
+        let body = match self.body.write(whole, members)? {
+            Some((media, bytes)) => {
+                // A boundary is known here alone; any other media type may be the operator's.
+                match media.as_bytes().starts_with(b"multipart/") {
+                    true => drop(headers.insert(CONTENT_TYPE, media)),
+                    false => drop(headers.entry(CONTENT_TYPE).or_insert(media)),
+                }
+                bytes
+            }
+            None => Bytes::new(),
+        };
         let request = UpstreamRequest { method: self.method.clone(), headers, ..UpstreamRequest::post(url, body) };
         Ok(request.within(self.bounds()))
     }
@@ -144,20 +170,15 @@ impl Handler for External {
 
 /// The names of the fields that go together, into the body or the query. What goes elsewhere may have a name
 /// that one of them has too.
-fn names(service: &ExternalService, method: &Method, fields: &[&str]) -> Result<Names, HandlerProblem> {
-    let is_among = |name: &str| match service.styles.get(name) {
+fn names(service: &ExternalService, body: &Body, fields: &[&str]) -> Result<Names, HandlerProblem> {
+    let is_among = |name: &str| match service.styles.get(name).map(|style| style.place()) {
         None => true,
-        Some(Style::Header) => false,
-        Some(_) => !has_body(method),
+        Some(StylePlace::Query) => !body.takes_the_rest(),
+        Some(StylePlace::Header | StylePlace::Cookie | StylePlace::Path) => false,
     };
     let fields: Vec<&str> = fields.iter().copied().filter(|name| is_among(name)).collect();
     let map = service.input_transform.iter().filter(|(name, _)| is_among(name));
     Names::outward(&map.map(|(ours, theirs)| (ours.clone(), theirs.clone())).collect(), &fields)
-}
-
-/// Whether the fields of an input go into a body, and not into the query.
-fn has_body(method: &Method) -> bool {
-    matches!(*method, Method::POST | Method::PUT | Method::PATCH)
 }
 
 fn owned((name, value): (&String, &Value)) -> (String, Value) {

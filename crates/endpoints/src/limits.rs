@@ -4,6 +4,12 @@ use std::time::Duration;
 
 /// Bytes of what a service behind an endpoint answers. As much as an answer of ours may have.
 pub const UPSTREAM_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of a form that is sent to such a service, in brackets and percent signs: names stand before each value.
+pub const FORM_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Characters of what such a service says of a failure, as callers learn it.
+pub const REASON_CHARS_MAX: usize = 300;
+/// Bytes of an answer in which such a reason is looked for.
+pub const REASON_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of the input of one step of a composition: as much as a call from outside may bring.
 pub const STEP_BYTES_MAX: usize = 1024 * 1024;
 /// Bytes of the results of all steps of one run of a composition.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forecourt_core::store::{LedgerEntry, Span};
-use forecourt_core::{Clock, Error, Store, Timestamp};
+use forecourt_core::{Account, Clock, Error, Store, Timestamp};
 use serde_json::Value;
 
 /// Entries that are read in one go.
@@ -32,7 +32,20 @@ impl Ledger {
         until: Option<Timestamp>,
         last: Option<u64>,
     ) -> Result<Option<u64>, Error> {
-        let entry = LedgerEntry { expires_at: until, ..LedgerEntry::new(body, self.clock.now()) };
+        self.append_on(Account::HOST, protocol, name, body, until, last).await
+    }
+
+    /// The same, with its bytes on the account of whoever had it written.
+    pub async fn append_on(
+        &self,
+        account: Account,
+        protocol: &'static str,
+        name: &str,
+        body: Value,
+        until: Option<Timestamp>,
+        last: Option<u64>,
+    ) -> Result<Option<u64>, Error> {
+        let entry = LedgerEntry { expires_at: until, account, ..LedgerEntry::new(body, self.clock.now()) };
         Ok(self.store.append_entry(&stream(protocol, name), entry, last).await?)
     }
 

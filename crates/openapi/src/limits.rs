@@ -30,3 +30,7 @@ pub const FILE_NAME_CHARS_MAX: usize = 100;
 pub const INLINE_LINES_MAX: usize = 40;
 /// Characters of a line of TOML before a table gets lines of its own.
 pub const LINE_CHARS_MAX: usize = 110;
+/// Bytes of a description that are read for sentences.
+pub const PROSE_BYTES_MAX: usize = 16 * 1024;
+/// Sentences of a description that are looked at.
+pub const SENTENCES_MAX: usize = 20;

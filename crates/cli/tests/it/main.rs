@@ -64,6 +64,7 @@ mod identity;
 mod items;
 mod logs;
 mod manual;
+mod negotiation_attacks;
 mod oauth;
 mod on_behalf_of;
 mod operate;

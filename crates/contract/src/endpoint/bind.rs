@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::style::{is_for_callers, styles};
-use super::{Binding, DefinitionProblem, ExternalService, HandlerSettings, Headers, Style};
+use super::body::body;
+use super::style::{is_cookie_for_callers, is_for_callers, styles};
+use super::{AnswerKind, Binding, DefinitionProblem, ExternalService, HandlerSettings, Headers, StylePlace};
 use crate::limits::{HANDLER_TIME_DEFAULT, HANDLER_TIME_MAX};
 
 /// The HTTP methods that an external service may be called by. Section 12.3.
@@ -59,6 +60,9 @@ fn named(reference: Option<String>, key: &str) -> Result<String, DefinitionProbl
 fn foreign(kind: &str, settings: &HandlerSettings) -> Result<(), DefinitionProblem> {
     let upstream = settings.url.is_some()
         || settings.method.is_some()
+        || settings.body.is_some()
+        || settings.answer.is_some()
+        || settings.pass_reasons
         || [
             &settings.headers,
             &settings.input_transform,
@@ -71,7 +75,11 @@ fn foreign(kind: &str, settings: &HandlerSettings) -> Result<(), DefinitionProbl
     let present = [
         ("recipe", "composition", settings.recipe.is_some()),
         ("function", "registered_function", settings.function.is_some()),
-        ("url, method, headers, transforms, styles and error_map", "external_service", upstream),
+        (
+            "url, method, headers, body, answer, transforms, styles, error_map and pass_reasons",
+            "external_service",
+            upstream,
+        ),
     ];
     match present.iter().find(|(_, owner, is_there)| *is_there && *owner != kind) {
         Some((keys, owner, _)) => Err(fault("bad-type", format!("{keys} belong to a handler of type {owner}"))),
@@ -102,10 +110,20 @@ fn external(
         return wrong("external-service-bad-method", message);
     }
     check_headers(&settings.headers)?;
-    let styles = styles(settings.input_styles)?;
-    for field in styles.iter().filter(|(_, style)| **style == Style::Header).map(|(field, _)| field) {
-        is_for_callers(settings.input_transform.get(field).unwrap_or(field), &settings.headers)?;
+    let styles = styles("input_styles", settings.input_styles)?;
+    for (field, style) in &styles {
+        let theirs = settings.input_transform.get(field).unwrap_or(field);
+        match style.place() {
+            StylePlace::Header => is_for_callers(theirs, &settings.headers)?,
+            StylePlace::Cookie => is_cookie_for_callers(theirs, &settings.headers)?,
+            StylePlace::Query | StylePlace::Path => {}
+        }
     }
+    let answer = settings.answer.unwrap_or_else(|| AnswerKind::Json.name().to_owned());
+    let Some(answer) = AnswerKind::read(&answer) else {
+        let message = format!("`answer` is json, text, bytes or location, not `{answer}`");
+        return wrong("external-service-bad-answer", message);
+    };
     let is_failure = |status: &String| {
         status.len() == 3 && matches!(status.as_bytes(), [b'4' | b'5', ..]) && status.parse::<u16>().is_ok()
     };
@@ -119,6 +137,9 @@ fn external(
         headers: Headers(settings.headers),
         input_transform: settings.input_transform,
         styles,
+        body: settings.body.map(body).transpose()?,
+        answer,
+        passes_reasons: settings.pass_reasons,
         output_transform: settings.output_transform,
         error_map: settings.error_map,
         timeout,

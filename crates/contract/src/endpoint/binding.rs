@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use super::Style;
+use super::{RequestBody, Style};
 
 /// The error that every composition declares. Section 12.1.
 pub const COMPOSITION_ERROR: &str = "composition_failed";
@@ -52,12 +52,52 @@ pub struct ExternalService {
     pub input_transform: BTreeMap<String, String>,
     /// How fields are written where that is not the usual way.
     pub styles: BTreeMap<String, Style>,
+    /// What the body is. `None`: JSON where the method usually has a body, else nothing.
+    pub body: Option<RequestBody>,
+    /// What a successful answer is read as.
+    pub answer: AnswerKind,
+    /// Whether callers learn what the service says of a failure.
+    pub passes_reasons: bool,
     /// Field of the output to the service's name for it.
     pub output_transform: BTreeMap<String, String>,
     /// The service's status to a declared error.
     pub error_map: BTreeMap<String, String>,
     /// How long it may take.
     pub timeout: Duration,
+}
+
+/// What a successful answer of a service is read as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AnswerKind {
+    /// JSON, which is the output.
+    #[default]
+    Json,
+    /// A text: an object with `text` and `media_type`.
+    Text,
+    /// Bytes: an object with `data` in base64 and `media_type`.
+    Bytes,
+    /// A redirect, which is not followed: an object with `location`.
+    Location,
+}
+
+/// The kinds of answers, by their names in files.
+const ANSWERS: [(&str, AnswerKind); 4] = [
+    ("json", AnswerKind::Json),
+    ("text", AnswerKind::Text),
+    ("bytes", AnswerKind::Bytes),
+    ("location", AnswerKind::Location),
+];
+
+impl AnswerKind {
+    /// The kind of that name in files.
+    pub fn read(name: &str) -> Option<AnswerKind> {
+        ANSWERS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
+    }
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        ANSWERS.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+    }
 }
 
 /// Header fields by name. They hold secrets, so that printing them shows the names alone.

@@ -132,12 +132,44 @@ pub struct HandlerSettings {
     /// external_service: field of the input to the service's name for it.
     pub input_transform: BTreeMap<String, String>,
     /// external_service: how a field is written where that is not the usual way: `repeat`, `comma`, `space`,
-    /// `pipe`, `deep`, `fields` or `json` in the query, or `header` for a header field of its name.
+    /// `pipe`, `deep`, `fields`, `json` or `reserved` in the query; `header`, `header-pairs` or `header-json` for a
+    /// header field of its name; `cookie`; and `simple`, `simple-pairs`, `label`, `label-each`, `matrix` or
+    /// `matrix-each` for one that `url` takes in its path.
     pub input_styles: BTreeMap<String, String>,
+    /// external_service: what the request's body is. When left out, JSON for POST, PUT and PATCH, and none for
+    /// other methods.
+    pub body: Option<BodySettings>,
+    /// external_service: what a successful answer is read as: `json`, which is usual, `text` or `bytes` (an object
+    /// with `text` or with `data` in base64, and `media_type`), or `location` (where a redirect leads, as
+    /// `location`).
+    pub answer: Option<String>,
+    /// external_service: whether callers learn what the service says of a failure, in one line without addresses
+    /// and secrets.
+    pub pass_reasons: bool,
     /// external_service: field of the output to the service's name for it.
     pub output_transform: BTreeMap<String, String>,
     /// external_service: the service's status to a declared error.
     pub error_map: BTreeMap<String, String>,
     /// How long it may take, in seconds; 30 when left out.
     pub timeout_seconds: Option<f64>,
+}
+
+/// The table `endpoint.handler.body`.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BodySettings {
+    /// The media type, which says how it is written: JSON, `application/x-www-form-urlencoded`,
+    /// `multipart/form-data`, a text, or else bytes. `none`: there is no body, and what goes nowhere else goes into
+    /// the query. Required.
+    pub media: Option<String>,
+    /// Whether there is one even when a caller gives nothing for it.
+    pub is_required: bool,
+    /// The field of the input that is the whole body. When left out, all fields that go nowhere else are its
+    /// members.
+    pub field: Option<String>,
+    /// How fields are written in a form: `repeat`, which is usual, `comma`, `space`, `pipe`, `deep`, `fields`,
+    /// `json` or `reserved`.
+    pub styles: BTreeMap<String, String>,
+    /// Fields of `multipart/form-data` that are files, in base64 or as `data:` URLs, with their media types.
+    pub files: BTreeMap<String, String>,
 }

@@ -145,8 +145,35 @@ fn s12_3_callers_fill_no_header_field_that_says_who_they_are() {
         let found = fault(&format!("{SERVICE}{more}input_styles = {{ id = \"header\" }}"));
         assert!(found.starts_with("external-service-bad-style"), "{name}: {found}");
     }
-    let found = fault(&format!("{SERVICE}input_styles = {{ id = \"matrix\" }}"));
-    assert!(found.contains("repeat, comma, space, pipe, deep, fields, json, header"), "{found}");
+    let found = fault(&format!("{SERVICE}input_styles = {{ id = \"spread\" }}"));
+    assert!(found.contains("repeat, comma, space, pipe, deep, fields, json, reserved, header"), "{found}");
+    let cookie = "headers = { cookie = \"a=1; id=2\" }\ninput_styles = { id = \"cookie\" }";
+    assert!(fault(&format!("{SERVICE}{cookie}")).contains("the cookie `id` is not for callers"));
+}
+
+#[test]
+fn s12_3_a_body_is_of_a_kind_that_can_be_written() {
+    for (body, why) in [
+        ("{ }", "media type"),
+        ("{ media = \"csv\" }", "media type"),
+        ("{ media = \"text/csv\" }", "needs `field`"),
+        ("{ media = \"none\", is_required = true }", "without a body"),
+        ("{ media = \"application/json\", styles = { id = \"deep\" } }", "those of a form"),
+        ("{ media = \"application/x-www-form-urlencoded\", styles = { id = \"header\" } }", "no style of a field"),
+        ("{ media = \"application/x-www-form-urlencoded\", files = { id = \"image/png\" } }", "multipart"),
+        ("{ media = \"multipart/form-data\", files = { id = \"none\" } }", "to a media type"),
+        ("{ media = \"multipart/form-data\", form = true }", "unknown"),
+    ] {
+        let found = read_with(&UPSTREAM_ERRORS, &format!("{SERVICE}body = {body}")).unwrap_err();
+        assert!(found.len() == 1 && found[0].contains(why), "{body}: {found:?}");
+    }
+    assert!(fault(&format!("{SERVICE}answer = \"html\"")).starts_with("external-service-bad-answer"));
+    for body in
+        ["{ media = \"none\" }", "{ media = \"text/csv\", field = \"id\" }", "{ media = \"application/a+json\" }"]
+    {
+        read_with(&UPSTREAM_ERRORS, &format!("{SERVICE}body = {body}\nanswer = \"bytes\"\npass_reasons = true"))
+            .unwrap();
+    }
 }
 
 #[test]

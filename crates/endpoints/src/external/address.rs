@@ -7,10 +7,12 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use forecourt_contract::Violation;
+use forecourt_contract::endpoint::Style;
 use forecourt_egress::limits::URL_BYTES_MAX;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value};
 
+use super::pairs::named_items;
 use crate::unfit::HandlerProblem;
 
 /// What stands for itself in a URL. RFC 3986 2.3.
@@ -34,6 +36,17 @@ type Pieces = Vec<Piece>;
 enum Piece {
     Text(String),
     Field(String),
+    /// A field of the path that has parts, the service's name for it, and how they are written.
+    Styled(String, String, Style),
+}
+
+impl Piece {
+    fn field(&self) -> Option<&str> {
+        match self {
+            Piece::Text(_) => None,
+            Piece::Field(name) | Piece::Styled(name, ..) => Some(name),
+        }
+    }
 }
 
 impl Address {
@@ -54,7 +67,22 @@ impl Address {
     /// The fields that stand in it.
     pub(super) fn fields(&self) -> BTreeSet<&str> {
         let all = self.path.iter().chain(&self.query).flatten();
-        all.filter_map(|piece| if let Piece::Field(name) = piece { Some(name.as_str()) } else { None }).collect()
+        all.filter_map(Piece::field).collect()
+    }
+
+    /// Has a field of the path written in a style of its own, under the service's name for it.
+    ///
+    /// # Errors
+    /// It does not stand in the path.
+    pub(super) fn style(&mut self, field: &str, theirs: &str, style: Style) -> Result<(), HandlerProblem> {
+        let mut is_there = false;
+        for piece in self.path.iter_mut().flatten().filter(|piece| piece.field() == Some(field)) {
+            *piece = Piece::Styled(field.to_owned(), theirs.to_owned(), style);
+            is_there = true;
+        }
+        let message = format!("`input_styles` writes `{field}` into the path, where `url` must take it");
+        let problem = || HandlerProblem::new(format!("external-service-style-undeclared:{field}"), message);
+        is_there.then_some(()).ok_or_else(problem)
     }
 
     /// The URL for an input: its fields in their places, and `more` behind the query, encoded already. A
@@ -103,7 +131,7 @@ impl Address {
 /// A segment with its fields filled in. Nothing that means a folder must come out of it: decoded, since it
 /// means one however it is spelled, and cut where services cut that decode before they look.
 fn segment_text(segment: &Pieces, input: &Map<String, Value>) -> Result<String, Violation> {
-    let field = segment.iter().find_map(|piece| if let Piece::Field(name) = piece { Some(name) } else { None });
+    let field = segment.iter().find_map(Piece::field);
     let text = filled(segment, input)?;
     let Some(name) = field else { return Ok(text.unwrap_or_default()) };
     let fits = |text: &String| {
@@ -120,6 +148,10 @@ fn filled(pieces: &Pieces, input: &Map<String, Value>) -> Result<Option<String>,
     for piece in pieces {
         match piece {
             Piece::Text(text) => whole.push_str(text),
+            Piece::Styled(field, theirs, style) => match input.get(field) {
+                None | Some(Value::Null) => return Ok(None),
+                Some(value) => whole.push_str(&parted(value, theirs, *style)),
+            },
             Piece::Field(name) => match input.get(name) {
                 None | Some(Value::Null) => return Ok(None),
                 Some(value) => {
@@ -135,6 +167,35 @@ fn filled(pieces: &Pieces, input: &Map<String, Value>) -> Result<Option<String>,
         }
     }
     Ok(Some(whole))
+}
+
+/// A value in the path that may have parts: those of a list or an object, or of a text between commas.
+/// RFC 6570 3.2.
+fn parted(value: &Value, name: &str, style: Style) -> String {
+    let parts: Vec<(Option<String>, String)> = match value {
+        Value::String(text) => text.split(',').map(|item| (None, item.to_owned())).collect(),
+        value => named_items(value),
+    };
+    let plain = || {
+        let words = parts.iter().flat_map(|(name, item)| name.iter().chain([item])).map(|word| encoded(word));
+        words.collect::<Vec<_>>().join(",")
+    };
+    let each = |before: &str, between: &str, name: &str| {
+        let paired = |(own, item): &(Option<String>, String)| match own {
+            Some(own) => format!("{}={}", encoded(own), encoded(item)),
+            None if name.is_empty() => encoded(item),
+            None => format!("{}={}", encoded(name), encoded(item)),
+        };
+        format!("{before}{}", parts.iter().map(paired).collect::<Vec<_>>().join(between))
+    };
+    match style {
+        Style::SimplePairs => each("", ",", ""),
+        Style::Label => format!(".{}", plain()),
+        Style::LabelEach => each(".", ".", ""),
+        Style::Matrix => format!(";{}={}", encoded(name), plain()),
+        Style::MatrixEach => each(";", ";", name),
+        _ => plain(),
+    }
 }
 
 /// A value that is a single word.

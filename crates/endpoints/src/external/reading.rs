@@ -3,14 +3,19 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use forecourt_contract::endpoint::ExternalService;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use forecourt_contract::endpoint::{AnswerKind, ExternalService};
 use forecourt_contract::{Failure, Schema};
 use forecourt_core::json;
 use forecourt_egress::{EgressError, UpstreamResponse};
-use http::{Method, StatusCode};
-use serde_json::{Map, Value};
+use http::header::{CONTENT_TYPE, LOCATION};
+use http::{HeaderMap, Method, StatusCode};
+use serde_json::{Map, Value, json};
 
 use super::names::Names;
+use super::reason::Reasons;
+use crate::limits::{REASON_BYTES_MAX, UPSTREAM_BYTES_MAX};
 use crate::unfit::HandlerProblem;
 
 /// How the answers of one service are read.
@@ -18,6 +23,9 @@ use crate::unfit::HandlerProblem;
 pub(super) struct Reading {
     names: Names,
     errors: BTreeMap<u16, String>,
+    kind: AnswerKind,
+    /// `None`: callers learn no reasons.
+    reasons: Option<Reasons>,
 }
 
 /// Why there is no result. Its text is for the log.
@@ -27,9 +35,9 @@ pub(super) enum Fault {
     Late,
     /// There was no exchange, or it broke off.
     Unreached(EgressError),
-    /// The service answered, with no success.
-    Declined(StatusCode),
-    /// It answered with success, and with something that is not JSON.
+    /// The service answered, with no success, and perhaps with a reason that a caller may learn.
+    Declined(StatusCode, Option<String>),
+    /// It answered with success, and with something that can't be read.
     Malformed(String),
 }
 
@@ -49,7 +57,8 @@ impl Reading {
             status.parse().map(|status| (status, code.clone())).map_err(|_| wrong(status))
         };
         let errors = service.error_map.iter().map(code).collect::<Result<_, _>>()?;
-        Ok(Reading { names: Names::inward(&service.output_transform)?, errors })
+        let reasons = service.passes_reasons.then(|| Reasons::new(service));
+        Ok(Reading { names: Names::inward(&service.output_transform)?, errors, kind: service.answer, reasons })
     }
 
     /// The result of an answer. A redirect is none: it is not followed.
@@ -60,17 +69,27 @@ impl Reading {
         output: &Schema,
     ) -> Result<Value, Fault> {
         let status = answer.status;
+        if status.is_redirection() && self.kind == AnswerKind::Location {
+            let place = answer.headers.get(LOCATION).and_then(|place| place.to_str().ok());
+            return place.map(|place| json!({ "location": place })).ok_or(Fault::Declined(status, None));
+        }
         if !status.is_success() {
-            return Err(Fault::Declined(status));
+            return Err(Fault::Declined(status, self.reason(answer).await));
         }
         if is_empty(status, asked) {
             return Ok(Value::Object(Map::new()));
         }
+        let media = media(&answer.headers);
         let bytes = answer.body.collect().await?;
         let nothing = Value::Object(Map::new());
         // Without a body there is nothing to misread, only something to miss.
         if bytes.is_empty() && output.check(&nothing).is_ok() {
             return Ok(nothing);
+        }
+        match self.kind {
+            AnswerKind::Text => return bounded(json!({ "text": text(&bytes, &media), "media_type": media })),
+            AnswerKind::Bytes => return bounded(json!({ "data": STANDARD.encode(&bytes), "media_type": media })),
+            AnswerKind::Json | AnswerKind::Location => {}
         }
         match json::parse(&bytes).map_err(Fault::Malformed)? {
             Value::Object(fields) => Ok(Value::Object(self.names.rename(fields))),
@@ -80,9 +99,18 @@ impl Reading {
         }
     }
 
+    /// What a service says of a failure, where callers may learn it.
+    async fn reason(&self, answer: UpstreamResponse) -> Option<String> {
+        let bytes = match &self.reasons {
+            Some(_) => answer.body.collect().await.ok().filter(|bytes| bytes.len() <= REASON_BYTES_MAX)?,
+            None => return None,
+        };
+        self.reasons.as_ref()?.of(&bytes)
+    }
+
     /// Whether the operator has a word for it, so that it is no trouble.
     pub(super) fn is_expected(&self, fault: &Fault) -> bool {
-        matches!(fault, Fault::Declined(status) if self.errors.contains_key(&status.as_u16()))
+        matches!(fault, Fault::Declined(status, _) if self.errors.contains_key(&status.as_u16()))
     }
 
     /// What the caller learns of a fault.
@@ -98,7 +126,7 @@ impl Reading {
             Fault::Unreached(_) => {
                 ("upstream_connection_error", "the service behind this endpoint can't be reached at the moment")
             }
-            Fault::Declined(status) => match self.errors.get(&status.as_u16()) {
+            Fault::Declined(status, _) => match self.errors.get(&status.as_u16()) {
                 Some(code) => (code.as_str(), "the service behind this endpoint declined the call"),
                 None if matches!(*status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
                     ("upstream_authentication_failed", "the service behind this endpoint does not let this host in")
@@ -106,7 +134,36 @@ impl Reading {
                 None => ("upstream_error", "the service behind this endpoint failed"),
             },
         };
-        Failure::named(code, message)
+        match fault {
+            Fault::Declined(_, Some(reason)) => Failure::named(code, format!("{message}: {reason}")),
+            _ => Failure::named(code, message),
+        }
+    }
+}
+
+/// The media type of an answer, without what is no plain text.
+fn media(headers: &HeaderMap) -> String {
+    let declared = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    declared.unwrap_or("application/octet-stream").to_owned()
+}
+
+/// The text of an answer. Latin-1 where it says so, else UTF-8; bytes that are none are marked.
+fn text(bytes: &[u8], media: &str) -> String {
+    let media = media.to_ascii_lowercase();
+    let is_latin =
+        ["charset=iso-8859-1", "charset=\"iso-8859-1", "charset=latin1"].iter().any(|set| media.contains(set));
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) if is_latin => bytes.iter().copied().map(char::from).collect(),
+        Err(_) => String::from_utf8_lossy(bytes).into_owned(),
+    }
+}
+
+/// An answer that was put into JSON, unless it is larger there than an answer may be.
+fn bounded(value: Value) -> Result<Value, Fault> {
+    match value.to_string().len() <= UPSTREAM_BYTES_MAX {
+        true => Ok(value),
+        false => Err(Fault::Malformed("it is too large".to_owned())),
     }
 }
 
@@ -126,8 +183,8 @@ impl fmt::Display for Fault {
         match self {
             Fault::Late => f.write_str("it took too long"),
             Fault::Unreached(error) => f.write_str(&error.log_reason()),
-            Fault::Declined(status) => write!(f, "it answered {status}"),
-            Fault::Malformed(why) => write!(f, "its answer is no JSON: {why}"),
+            Fault::Declined(status, _) => write!(f, "it answered {status}"),
+            Fault::Malformed(why) => write!(f, "its answer can't be read: {why}"),
         }
     }
 }

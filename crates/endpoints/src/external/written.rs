@@ -1,15 +1,16 @@
-//! How fields are written into the query and into header fields.
+//! How fields are written into the query, into header fields and into cookies.
 
 use std::collections::BTreeMap;
 
 use forecourt_contract::Violation;
-use forecourt_contract::endpoint::{ExternalService, Style};
+use forecourt_contract::endpoint::{ExternalService, Style, StylePlace};
 use forecourt_egress::limits::URL_BYTES_MAX;
+use http::header::COOKIE;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
-use super::address::{encoded, word};
 use super::names::unique;
+use super::pairs::{Pairs, items, named_items, text};
 use crate::unfit::HandlerProblem;
 
 /// The fields that are written in a way of their own, by our names.
@@ -20,7 +21,8 @@ pub(super) struct Written(BTreeMap<String, Place>);
 #[derive(Debug)]
 enum Place {
     Query(String, Style),
-    Header(HeaderName),
+    Header(HeaderName, Style),
+    Cookie(String),
 }
 
 impl Place {
@@ -28,7 +30,8 @@ impl Place {
     fn name(&self) -> String {
         match self {
             Place::Query(name, _) => format!("{name} in the query"),
-            Place::Header(name) => format!("{name} in the header"),
+            Place::Header(name, _) => format!("{name} in the header"),
+            Place::Cookie(name) => format!("{name} among the cookies"),
         }
     }
 }
@@ -46,13 +49,15 @@ impl Written {
                 return Err(HandlerProblem::new(format!("external-service-style-undeclared:{field}"), message));
             }
             let theirs = service.input_transform.get(field).unwrap_or(field);
-            let place = match style {
-                Style::Header => Place::Header(header(theirs)?),
-                style => Place::Query(theirs.clone(), *style),
+            let place = match style.place() {
+                StylePlace::Header => Place::Header(header(theirs)?, *style),
+                StylePlace::Cookie => Place::Cookie(cookie(theirs)?),
+                StylePlace::Query | StylePlace::Path => Place::Query(theirs.clone(), *style),
             };
             Ok((field.clone(), place))
         };
-        let places: BTreeMap<String, Place> = service.styles.iter().map(place).collect::<Result<_, _>>()?;
+        let here = service.styles.iter().filter(|(_, style)| style.place() != StylePlace::Path);
+        let places: BTreeMap<String, Place> = here.map(place).collect::<Result<_, _>>()?;
         unique(places.values().map(Place::name), "input_styles")?;
         Ok(Written(places))
     }
@@ -61,20 +66,53 @@ impl Written {
     ///
     /// # Errors
     /// A value that no header field can have.
-    pub(super) fn take(&self, input: &mut Map<String, Value>, headers: &mut HeaderMap) -> Result<Query, Violation> {
-        let mut query = Query::default();
+    pub(super) fn take(&self, input: &mut Map<String, Value>, headers: &mut HeaderMap) -> Result<Pairs, Violation> {
+        let (mut query, mut cookies) = (Pairs::within(URL_BYTES_MAX), Pairs::within(URL_BYTES_MAX));
         for (field, place) in &self.0 {
             let Some(value) = input.remove(field).filter(|value| !value.is_null()) else { continue };
             match place {
                 Place::Query(name, style) => query.add(name, &value, *style),
-                Place::Header(name) => {
-                    let text = HeaderValue::try_from(text(&value)).ok().filter(|value| value.to_str().is_ok());
+                Place::Cookie(name) => cookies.add(name, &value, Style::Repeat),
+                Place::Header(name, style) => {
+                    let text = HeaderValue::try_from(in_header(&value, *style)).ok();
+                    let text = text.filter(|value| value.to_str().is_ok());
                     let message = "only printable ASCII fits into a header field of the service";
                     headers.insert(name, text.ok_or_else(|| Violation::of_field(field, message))?);
                 }
             }
         }
+        add_cookies(cookies.pairs(), headers)?;
         Ok(query)
+    }
+}
+
+/// Cookies of a caller behind those of the operator.
+fn add_cookies(pairs: &[String], headers: &mut HeaderMap) -> Result<(), Violation> {
+    if pairs.is_empty() {
+        return Ok(());
+    }
+    let own = headers.get(COOKIE).and_then(|own| own.to_str().ok()).map(str::to_owned);
+    let all = own.into_iter().chain(pairs.iter().cloned()).collect::<Vec<_>>().join("; ");
+    let too_much = |_| Violation::new("", "this is more than fits into the cookies of the service");
+    let mut value = HeaderValue::try_from(all).map_err(too_much)?;
+    value.set_sensitive(true);
+    headers.insert(COOKIE, value);
+    Ok(())
+}
+
+/// A value as a header field has it.
+fn in_header(value: &Value, style: Style) -> String {
+    match (style, value) {
+        (Style::HeaderJson, value) => value.to_string(),
+        (Style::HeaderPairs, value) => {
+            let pairs = named_items(value).into_iter();
+            pairs
+                .map(|(name, item)| name.map_or(item.clone(), |name| format!("{name}={item}")))
+                .collect::<Vec<_>>()
+                .join(",")
+        }
+        (_, Value::Object(_)) => items(value).join(","),
+        (_, value) => text(value),
     }
 }
 
@@ -83,85 +121,10 @@ fn header(name: &str) -> Result<HeaderName, HandlerProblem> {
     HeaderName::try_from(name).map_err(|_| HandlerProblem::new("external-service-bad-style", message))
 }
 
-/// The pairs of a query while they are written, encoded.
-///
-/// No more is written than a URL may hold: a name that a caller chose stands before each item beneath it, so
-/// that one large body would make gigabytes of pairs.
-#[derive(Debug, Default)]
-pub(super) struct Query {
-    pairs: Vec<String>,
-    bytes: usize,
-}
-
-impl Query {
-    /// The pairs so far; more bytes than a URL may have where there was more to write.
-    pub(super) fn pairs(&self) -> &[String] {
-        &self.pairs
-    }
-
-    /// Writes a field. What is not there is left out, and so are lists without items.
-    pub(super) fn add(&mut self, name: &str, value: &Value, style: Style) {
-        match (style, value) {
-            (_, Value::Null) => {}
-            (Style::Comma | Style::Header, value) => self.joined(name, value, ","),
-            (Style::Space, value) => self.joined(name, value, "%20"),
-            (Style::Pipe, value) => self.joined(name, value, "%7C"),
-            (Style::Deep, Value::Object(members)) => self.deep(&mut name.to_owned(), members),
-            (Style::Fields, Value::Object(members)) => {
-                members.iter().for_each(|(key, value)| self.add(key, value, Style::Repeat));
-            }
-            (Style::Json, value) => self.push(name, &encoded(&value.to_string())),
-            (_, Value::Array(items)) => {
-                items.iter().filter(|item| !item.is_null()).for_each(|item| self.push(name, &encoded(&text(item))));
-            }
-            (_, value) => self.push(name, &encoded(&text(value))),
-        }
-    }
-
-    /// The members of an object by their names in brackets behind `name`, which is left as it was.
-    fn deep(&mut self, name: &mut String, members: &Map<String, Value>) {
-        let outer = name.len();
-        for (key, value) in members {
-            name.extend(["[", key, "]"]);
-            match value {
-                Value::Object(members) => self.deep(name, members),
-                value => self.add(name, value, Style::Repeat),
-            }
-            name.truncate(outer);
-        }
-    }
-
-    /// One pair, whose value has the items between `mark`s.
-    fn joined(&mut self, name: &str, value: &Value, mark: &str) {
-        let words: Vec<String> = items(value).iter().map(|word| encoded(word)).collect();
-        if !words.is_empty() {
-            self.push(name, &words.join(mark));
-        }
-    }
-
-    fn push(&mut self, name: &str, value: &str) {
-        if self.bytes <= URL_BYTES_MAX {
-            let pair = format!("{}={value}", encoded(name));
-            self.bytes += pair.len();
-            self.pairs.push(pair);
-        }
-    }
-}
-
-/// A value as one text; what has parts, with commas.
-fn text(value: &Value) -> String {
-    match value {
-        Value::Array(items) if items.iter().all(|item| word(item).is_some()) => self::items(value).join(","),
-        value => word(value).unwrap_or_else(|| value.to_string()),
-    }
-}
-
-/// The items of a list; of an object, its members by name and value; of anything else, itself.
-fn items(value: &Value) -> Vec<String> {
-    let one = |value: &Value| word(value).unwrap_or_else(|| value.to_string());
-    match value {
-        Value::Array(items) => items.iter().filter(|item| !item.is_null()).map(one).collect(),
-        Value::Object(members) => members.iter().flat_map(|(name, value)| [name.clone(), one(value)]).collect(),
-        value => vec![one(value)],
-    }
+/// The name of a cookie. RFC 6265 4.1.1.
+fn cookie(name: &str) -> Result<String, HandlerProblem> {
+    let is_token =
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b));
+    let message = format!("invalid name of a cookie `{name}`");
+    is_token.then(|| name.to_owned()).ok_or_else(|| HandlerProblem::new("external-service-bad-style", message))
 }

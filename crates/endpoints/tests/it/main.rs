@@ -5,6 +5,7 @@ mod loading;
 mod manual;
 mod s12_1_compositions;
 mod s12_2_functions;
+mod s12_3_bodies;
 mod s12_3_requests;
 mod s12_3_services;
 mod support;

@@ -4,6 +4,7 @@ mod access;
 mod exported;
 mod hostile;
 mod schemas;
+mod styles;
 mod support;
 mod verbs;
 mod workshop;

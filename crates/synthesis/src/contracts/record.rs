@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forecourt_contract::call::ConnectionId;
+use forecourt_contract::call::{ConnectionId, Thread};
 use forecourt_contract::negotiation::{ContractPreview, ContractStamp, NegotiationOrigin, RecipeLineage};
 use forecourt_contract::{Caller, Method, Recipe, Template};
 use forecourt_core::Timestamp;
@@ -108,6 +108,9 @@ pub struct ContractRecord {
     /// Its place in the order of all, for pages of a list.
     #[serde(skip)]
     pub number: u64,
+    /// The number of the entry by which it stands where it does.
+    #[serde(skip)]
+    pub(crate) settled_by: u64,
 }
 
 /// A contract with what it promises, and the calls that keep the promise.
@@ -150,6 +153,18 @@ impl ContractRecord {
         }
     }
 
+    /// Whether calls of a session, or by a connection of the process whose start is called `run`, are within what
+    /// it is bound to.
+    pub(crate) fn is_within(&self, thread: &Thread, run: &Arc<str>) -> bool {
+        match &self.scope {
+            ContractScope::Agent => true,
+            ContractScope::Session(name) => thread.session_id.as_deref() == Some(&**name),
+            ContractScope::Connection { run: own, id } => {
+                own == run && thread.connection.as_ref().is_some_and(|connection| connection.0 == *id)
+            }
+        }
+    }
+
     /// What records of its calls say of it. Section 10.1.6.
     pub fn stamp(&self, is_new: bool) -> ContractStamp {
         ContractStamp {
@@ -180,6 +195,30 @@ impl Contract {
             contract_hash: record.contract_hash.to_string(),
             expires_at: record.expires_at,
             plan_summary: self.plan_summary(),
+        }
+    }
+}
+
+#[cfg(test)]
+impl ContractRecord {
+    /// A contract in force for good, of an agent `a`, for `QUERY /`.
+    pub(crate) fn sample(name: &str) -> ContractRecord {
+        ContractRecord {
+            synthesis_id: name.into(),
+            holder: ContractHolder { agent_id: "a".into(), is_proven: true },
+            scope: ContractScope::Agent,
+            origin: NegotiationOrigin::Propose,
+            is_persistent: false,
+            method: Method::parse("QUERY").unwrap(),
+            path: Template::parse("/", &forecourt_contract::Catalog::shipped()).unwrap(),
+            lineage: None,
+            contract_hash: "".into(),
+            plan_hash: "".into(),
+            issued_at: Timestamp::UNIX_EPOCH,
+            expires_at: Timestamp::MAX,
+            state: ContractState::Active,
+            number: 0,
+            settled_by: 0,
         }
     }
 }

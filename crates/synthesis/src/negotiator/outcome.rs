@@ -102,5 +102,5 @@ pub struct PersistentContracts {
     /// Another number whenever the set is another one.
     pub edition: u64,
     /// The contracts, the oldest first.
-    pub contracts: Vec<Contract>,
+    pub contracts: Arc<[Contract]>,
 }
