@@ -67,6 +67,7 @@ mod items;
 mod logs;
 mod manual;
 mod negotiation;
+mod negotiation_attacks;
 mod oauth;
 mod on_behalf_of;
 mod operate;
