@@ -1,6 +1,7 @@
 //! The crate from outside: documents in, files out, and back.
 
 mod access;
+mod calls;
 mod exported;
 mod hostile;
 mod schemas;
