@@ -4,6 +4,7 @@
 //! circles end and long chains take no stack. What [`forecourt_contract::schema`] would refuse is left
 //! out and noted; [`Levels`] cuts what is too large.
 
+mod alternatives;
 mod in_place;
 mod keywords;
 

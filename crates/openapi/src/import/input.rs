@@ -112,7 +112,7 @@ fn parted(operation: &Operation<'_>, schema: &Value) -> Value {
     let found = operation.document.resolve(schema).unwrap_or(schema);
     let item = operation.document.resolve(&found["items"]).unwrap_or(&found["items"]);
     let word = match (item["type"].as_str(), item["enum"].as_array()) {
-        (Some("integer"), None) => Some("-?[0-9]+".to_owned()),
+        (Some("integer"), None) => Some("(0|-?[1-9][0-9]{0,17})".to_owned()),
         (Some("string"), Some(values)) => {
             let is_plain = |text: &&str| text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
             let words: Option<Vec<&str>> = values.iter().map(|value| value.as_str().filter(is_plain)).collect();

@@ -131,6 +131,8 @@ fn whole(found: &Representation<'_>) -> Value {
     match &found.kind {
         BodyMedia::Text(_) => json!({ "type": "string", "description": format!("The body, as {}.", found.media) }),
         BodyMedia::Bytes(media) => file(&format!("The body, {media}")),
+        // A form has fields, whatever they are.
+        BodyMedia::Form | BodyMedia::Multipart if !found.schema.is_object() => json!({ "type": "object" }),
         _ => found.schema.clone(),
     }
 }

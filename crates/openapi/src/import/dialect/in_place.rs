@@ -56,6 +56,11 @@ pub(super) fn named(document: &OpenApiDocument, schema: &Value) -> BTreeSet<Stri
     found
 }
 
+/// Shows each schema of a value that always holds, once.
+pub(super) fn each<'a>(document: &'a OpenApiDocument, schema: &'a Value, look: &mut dyn FnMut(&'a Map<String, Value>)) {
+    visit(document, schema, Parts::All, look);
+}
+
 /// Shows each schema of a value once. Few that refer to each other can stand for very many, so that there is an
 /// end to it.
 fn visit<'a>(

@@ -3,7 +3,7 @@
 use forecourt_contract::Schema;
 use serde_json::{Map, Value, json};
 
-use super::{Dialect, Direction, Spot, in_place};
+use super::{Dialect, Direction, Spot, alternatives, in_place};
 use crate::limits::EXAMPLE_BYTES_MAX;
 
 const TEXTS: [&str; 5] = ["title", "description", "format", "contentEncoding", "contentMediaType"];
@@ -72,10 +72,15 @@ impl Dialect<'_> {
     }
 
     /// `oneOf` as `anyOf`. Alternatives in documents overlap: a discriminator says which one is meant, or
-    /// the service does. Held to the letter, values that fit several would be refused.
+    /// the service does. Held to the letter, values that fit several would be refused. Where no plain value
+    /// fits two of them, callers are held to one.
     fn spelled<'k>(&self, keyword: &'k str, all: &Map<String, Value>) -> &'k str {
-        let may_overlap = !self.document.is_exported() && !all.contains_key("anyOf");
-        if keyword == "oneOf" && may_overlap { "anyOf" } else { keyword }
+        if keyword != "oneOf" || self.document.is_exported() || all.contains_key("anyOf") {
+            return keyword;
+        }
+        let ways = all[keyword].as_array().map(Vec::as_slice).unwrap_or_default();
+        let is_meant = self.direction == Direction::In && alternatives::are_apart(self.document, ways);
+        if is_meant { keyword } else { "anyOf" }
     }
 
     /// A keyword that stays as it is but for the schemas in it.
