@@ -210,7 +210,14 @@ fn fitted(operation: &Operation<'_>, schema: &Value, notes: &mut ImportNotes) ->
         {
             keywords.entry("type").or_insert_with(|| json!("object"));
         }
-        let whole = with_definitions(turned, dialect.definitions());
+        let definitions = match dialect.definitions() {
+            Ok(definitions) => definitions,
+            Err(fault) => {
+                refused = fault.to_string();
+                continue;
+            }
+        };
+        let whole = with_definitions(turned, definitions);
         match Schema::output(whole.clone(), false) {
             Ok(_) => {
                 let found: BTreeSet<String> = dialect.notes.into_iter().collect();

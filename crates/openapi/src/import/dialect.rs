@@ -10,6 +10,8 @@ mod keywords;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use forecourt_contract::limits::SCHEMA_BYTES_MAX;
+use forecourt_contract::schema::SchemaFault;
 use serde_json::{Map, Value, json};
 
 use crate::document::{OpenApiDocument, reference};
@@ -124,17 +126,24 @@ impl<'a> Dialect<'a> {
     }
 
     /// Everything that was referred to, by name.
-    pub(super) fn definitions(&mut self) -> Map<String, Value> {
-        let mut definitions = Map::new();
+    ///
+    /// # Errors
+    /// It is more than a schema may have: the rest is not looked at, since all of a document may be behind it.
+    pub(super) fn definitions(&mut self) -> Result<Map<String, Value>, SchemaFault> {
+        let (mut definitions, mut bytes) = (Map::new(), 0);
         while let Some((target, references)) = self.queue.pop_front() {
             let spot = Spot { references, depth: references, hidden: target.1.clone(), ..Spot::default() };
             let schema = match self.document.target(&target.0) {
                 Ok(schema) => self.turned(schema, &spot),
                 Err(_) => Value::Bool(true),
             };
+            bytes += schema.to_string().len();
+            if bytes > SCHEMA_BYTES_MAX {
+                return Err(SchemaFault::TooLong);
+            }
             definitions.insert(self.names[&target].clone(), schema);
         }
-        definitions
+        Ok(definitions)
     }
 
     fn turned(&mut self, schema: &Value, spot: &Spot) -> Value {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use forecourt_contract::Schema;
 use forecourt_contract::endpoint::Style;
+use forecourt_contract::schema::SchemaFault;
 use serde_json::{Map, Value, json};
 
 use super::dialect::{Dialect, Direction, LADDER, Levels, with_definitions};
@@ -96,6 +97,8 @@ fn add_of_path(
     }
     if !shape.is_word() {
         field.schema = parted(operation, &field.schema);
+    } else if style::is_anything(&field.schema) {
+        field.schema = json!({ "type": "string" });
     }
     if let Value::Object(keywords) = &mut field.schema
         && keywords.get("type").is_none_or(|kind| kind == "string")
@@ -136,7 +139,13 @@ fn fitted(
 ) -> Result<Value, String> {
     let mut refused = String::new();
     for levels in LADDER {
-        let (schema, found) = schema(operation, fields, rules, levels);
+        let (schema, found) = match schema(operation, fields, rules, levels) {
+            Ok(found) => found,
+            Err(fault) => {
+                refused = fault.to_string();
+                continue;
+            }
+        };
         match Schema::input(schema.clone()) {
             Ok(_) => {
                 found.iter().for_each(|note| notes.review(Part::Input, note));
@@ -156,7 +165,7 @@ fn schema(
     fields: &[Field],
     rules: &Map<String, Value>,
     levels: Levels,
-) -> (Value, BTreeSet<String>) {
+) -> Result<(Value, BTreeSet<String>), SchemaFault> {
     let mut dialect = Dialect::new(operation.document, Direction::In, levels);
     let mut properties = Map::new();
     for field in fields {
@@ -175,8 +184,8 @@ fn schema(
             all.entry(keyword).or_insert(value);
         }
     }
-    let schema = with_definitions(schema, dialect.definitions());
-    (schema, dialect.notes.into_iter().collect())
+    let schema = with_definitions(schema, dialect.definitions()?);
+    Ok((schema, dialect.notes.into_iter().collect()))
 }
 
 /// The schema of a field with what the document says of its parameter.

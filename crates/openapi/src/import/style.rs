@@ -116,7 +116,7 @@ pub(super) fn of_query(operation: &Operation<'_>, parameter: &Parameter<'_>, in_
     }
     let shape = Shape::of(operation.document, parameter.schema);
     match written(parameter.value, shape) {
-        None if shape.is_word() => None,
+        None if shape.is_word() && !is_anything(parameter.schema) => None,
         None if shape.is_object => Some(Style::Fields),
         None => (!in_query).then_some(Style::Repeat),
         style => style,
@@ -139,11 +139,13 @@ pub(super) fn of_form(document: &OpenApiDocument, schema: &Value, encoding: &Val
 /// What `style`, `explode` and `allowReserved` come to. `None`: a list repeats the name, an object its members'.
 fn written(said: &Value, shape: Shape) -> Option<Style> {
     let explodes = said["explode"].as_bool();
+    if said["style"] == "deepObject" {
+        return Some(Style::Deep);
+    }
     if shape.is_word() {
         return (said["allowReserved"] == Value::Bool(true)).then_some(Style::Reserved);
     }
     match said["style"].as_str().unwrap_or("form") {
-        "deepObject" => Some(Style::Deep),
         "spaceDelimited" if explodes != Some(true) => Some(Style::Space),
         "pipeDelimited" if explodes != Some(true) => Some(Style::Pipe),
         _ if explodes == Some(false) => Some(Style::Comma),
@@ -201,6 +203,12 @@ pub(super) fn only_value(parameter: &Parameter<'_>) -> Option<String> {
         Value::Number(number) => Some(number.to_string()),
         _ => None,
     }
+}
+
+/// Whether a schema says nothing of what its values are.
+pub(super) fn is_anything(schema: &Value) -> bool {
+    let says = ["type", "$ref", "enum", "const", "allOf", "anyOf", "oneOf", "properties", "items", "pattern", "format"];
+    schema == &Value::Bool(true) || (schema.is_object() && says.iter().all(|keyword| schema.get(*keyword).is_none()))
 }
 
 /// Whether a type is among those of a schema.
