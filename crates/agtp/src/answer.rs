@@ -8,6 +8,9 @@ mod speak;
 mod target;
 mod understand;
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use forecourt_contract::call::{CallTrail, LifecycleState};
 use forecourt_contract::policy::ResolvedMethod;
 use forecourt_contract::{Call, CallAnswer, CallTarget, Method, Refusal, RoutedCall, Tier, input, reserved};
@@ -25,6 +28,9 @@ use crate::wire::{Request, RequestLine};
 pub(crate) use speak::on_connections;
 #[cfg(test)]
 pub(crate) use speak::serve;
+
+/// Names the contract that a call presents, and that an answer was given under.
+const CONTRACT: &str = "Contract-Synthesized";
 
 /// How messages and calls say that they came by this wire.
 pub(crate) const VIA: Transport = crate::NAME;
@@ -72,13 +78,17 @@ impl Service {
         sessions::require_active(&self.resting, &self.host, &ask).await?;
         match Keyed::of(&ask, target.method.as_str()) {
             None => self.called(ask, target, trail).await,
-            Some(keyed) => Box::pin(keyed.once(&self.host, self.called(ask, target, trail))).await,
+            Some(keyed) => {
+                let window = Duration::from_secs(self.settings.policies.rcns.idempotency_window_seconds.get());
+                Box::pin(keyed.once(&self.host, window, self.called(ask, target, trail))).await
+            }
         }
     }
 
     /// A call to whoever answers it: an endpoint, or the host itself.
     async fn called(&self, mut ask: Ask, target: CallTarget, trail: &mut CallTrail) -> Result<Reply, Problem> {
         let doubt = ask.doubt.take();
+        let served_under = Arc::clone(&ask.served_under);
         let call = std::mem::take(&mut ask.call);
         let aimed = RoutedCall { target: Ok(target), trail: trail.clone() };
         let native = |call, target: CallTarget| async move { Ok(self.native(Ask { call, ..ask }, &target).await) };
@@ -86,11 +96,13 @@ impl Service {
             InvokeOutcome::Refused(part) => Err((*part).into()),
             InvokeOutcome::Answered(outcome) => {
                 *trail = outcome.trail;
-                match outcome.answer {
+                trail.contract = trail.contract.take().or_else(|| served_under.get().cloned());
+                let came = match outcome.answer {
                     Ok(CallAnswer::Endpoint(value)) => Ok(Reply::ok(value)),
                     Ok(CallAnswer::Native(reply)) => reply,
                     Err(refusal) => Err(doubted(refusal, doubt)),
-                }
+                };
+                under_contract(came, trail)
             }
         }
     }
@@ -115,6 +127,18 @@ impl Service {
         };
         Err(Refusal::Standing { agent_id: Some(agent.agent_id.to_string()), is_final }.into())
     }
+}
+
+/// Whatever was answered under a contract says under which. AGTP-API 10.1.5.
+fn under_contract(mut came: Result<Reply, Problem>, trail: &CallTrail) -> Result<Reply, Problem> {
+    if let Some(contract) = &trail.contract {
+        let fields = match &mut came {
+            Ok(reply) => &mut reply.fields,
+            Err(problem) => &mut problem.fields,
+        };
+        fields.push((CONTRACT, contract.synthesis_id.clone()));
+    }
+    came
 }
 
 /// What an agent was refused by the rules of this wire is for the log. Base 4. What the caller wrote is

@@ -1,8 +1,9 @@
 //! A request that was understood: whom it is for, who asks, and the call in the contract layer's words.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use forecourt_contract::Call;
+use forecourt_contract::negotiation::ContractStamp;
 use forecourt_core::StateToken;
 use forecourt_identity::agents::AgentIdentity;
 
@@ -25,6 +26,10 @@ pub(crate) struct Ask {
     pub key_fingerprint: Option<String>,
     /// Why the caller is not taken for who it says it is. Said once the path is known to be one.
     pub doubt: Option<Box<Problem>>,
+    /// Whether it is no request, but a step of a composition.
+    pub is_step: bool,
+    /// The contract under which the host answered it, where its method names an endpoint to call.
+    pub served_under: Arc<OnceLock<Arc<ContractStamp>>>,
     /// Whether the request came from this machine.
     pub is_local: bool,
     /// The media types that are taken, as sent.

@@ -7,9 +7,10 @@
 //! | `warned.rs` | who was told that a form is deprecated |
 //! | `manifest.rs` | the manifest, or that the caller has it |
 //! | `genesis.rs` | the genesis document of an agent |
-//! | `patterns.rs` | what can be negotiated |
+//! | `patterns.rs`, `contracts.rs` | what can be negotiated, and what was |
 //! | `search.rs`, `relevance.rs` | agents by what they are good at |
 
+mod contracts;
 mod genesis;
 mod manifest;
 mod patterns;
@@ -21,18 +22,18 @@ mod warned;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use forecourt_contract::call::Identity;
 use forecourt_identity::HostKeys;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::ask::Ask;
 use crate::inventory::{Audience, Inventory};
 use crate::manifest::{Publisher, View};
-use crate::problem::{authority, unauthorized};
+use crate::problem::authority;
 use crate::reply::{Body, Problem, Reply};
 use crate::status::Status;
 use surface::{Asked, Surface};
@@ -46,14 +47,12 @@ pub(crate) struct Discovery {
     inventory: Inventory,
     publisher: Publisher,
     warned: Warned,
-    /// The list of endpoints, once it was asked for.
-    methods: OnceLock<Bytes>,
 }
 
 impl Discovery {
     /// Answers from an inventory; manifests are signed with the last of these keys.
     pub(crate) fn new(inventory: Inventory, keys: Arc<ArcSwap<HostKeys>>) -> Self {
-        Self { inventory, publisher: Publisher::new(keys), warned: Warned::default(), methods: OnceLock::new() }
+        Self { inventory, publisher: Publisher::new(keys), warned: Warned::default() }
     }
 
     /// Answers one request for the host's own DISCOVER pairs, which the policy lets in. Who is not known
@@ -87,16 +86,15 @@ impl Discovery {
         self.publisher.prepare(&self.inventory).await;
     }
 
+    /// The same, after persistent contracts were made or ended here. AGTP-API 10.8.
+    pub(crate) async fn refresh(&self) {
+        self.publisher.refresh(&self.inventory).await;
+    }
+
     /// `AGTP-API-Version`, which goes with every answer of this server: changes whenever the endpoints do,
     /// and never decreases. `None` before [`Discovery::prepare`]. Base 2.5.
     pub(crate) fn api_version(&self) -> Option<Arc<str>> {
         self.publisher.api_version()
-    }
-
-    /// The list of endpoints, which stays as it is while the host runs.
-    fn methods(&self) -> Bytes {
-        let write = || serde_json::to_vec(&self.inventory.methods()).unwrap_or_default().into();
-        self.methods.get_or_init(write).clone()
     }
 
     async fn answer(&self, ask: &Ask, audience: Audience, asked: &Asked) -> Result<Reply, Problem> {
@@ -108,13 +106,15 @@ impl Discovery {
             }
             Surface::Directory => Ok(Reply::ok(json!({"directory": inventory.directory()}))),
             Surface::Search => search::reply(inventory, audience, &asked.input),
-            Surface::Methods => Ok(made(self.methods())),
+            Surface::Methods => Ok(made(self.publisher.methods(inventory).await)),
             Surface::Agents => Ok(Reply::ok(json!(inventory.hosted_agents(audience)))),
             Surface::Genesis => genesis::reply(inventory, audience, ask, &asked.input),
             Surface::Tools => Ok(Reply::ok(json!(inventory.tools(audience)))),
             Surface::Apis => Ok(Reply::ok(json!(inventory.apis()))),
-            Surface::Patterns => Ok(Reply::ok(patterns::patterns(&inventory.contract().recipes))),
-            Surface::Contracts => contracts(ask),
+            Surface::Patterns => {
+                Ok(Reply::ok(patterns::patterns(&inventory.contract().recipes, inventory.settings.rcns_enabled())))
+            }
+            Surface::Contracts => contracts::reply(inventory, ask, &asked.input).await,
         }
     }
 }
@@ -128,16 +128,6 @@ fn made(bytes: Bytes) -> Reply {
 fn audience(ask: &Ask) -> Audience {
     let is_known = ask.call.caller.identity == Identity::Recognised || ask.call.caller.sender.verified;
     if is_known { Audience::Known } else { Audience::Stranger }
-}
-
-/// The contracts that are in force for the caller. None are ever made here. AGTP-API 5.8.7.
-fn contracts(ask: &Ask) -> Result<Reply, Problem> {
-    match ask.call.caller.agent_id {
-        Some(_) => Ok(Reply::ok(Value::Array(Vec::new()))),
-        None => {
-            Err(unauthorized("agent-unauthenticated", "contracts belong to agents: say in `Agent-ID` which one calls"))
-        }
-    }
 }
 
 /// Tells a caller, once, that it used a form that is going away. AGTP-API 5.10.

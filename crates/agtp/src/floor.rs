@@ -11,7 +11,8 @@
 //! | `describe.rs`, `shown.rs` | DESCRIBE | base 3.1, 6.3 |
 //! | `summarize.rs` | SUMMARIZE | base 3.1 |
 //! | `plan.rs` | PLAN | base 3.1 |
-//! | `propose.rs` | PROPOSE, which is off | AGTP-API 8.7 |
+//! | `propose.rs` | PROPOSE, and QUERY of proposals | AGTP-API 8.7, 10.3 to 10.8 |
+//! | `contracts.rs` | INSPECT, SUSPEND and REVOKE of contracts | AGTP-API 10.1.4; base 3.3, 3.4 |
 //! | `execute.rs`, `delegate.rs` | EXECUTE and DELEGATE | base 3.1 |
 //! | `tasks.rs` | tasks that those began | base 3.1 |
 //! | `escalate.rs`, `confirm.rs` | ESCALATE and CONFIRM | base 3.1 |
@@ -22,6 +23,7 @@
 
 mod carry;
 mod confirm;
+mod contracts;
 mod delegate;
 mod describe;
 mod escalate;
@@ -53,6 +55,7 @@ use crate::service::Service;
 use crate::status::Status;
 pub(crate) use delegate::post;
 use parameters::Parameters;
+pub(crate) use propose::ENDPOINT_TYPE;
 
 /// Methods that tell what there is here, as DISCOVER does. AGTP-API 8.7.
 const TELLING: [&str; 3] = ["DESCRIBE", "INSPECT", "PLAN"];
@@ -74,20 +77,21 @@ pub(crate) async fn answer(service: &Service, ask: &Ask, method: &Method) -> Res
         service.discovery.receives(ask)?;
     }
     match method {
+        "QUERY" if ask.call.path != "/" => Box::pin(floor.proposal()).await,
         "QUERY" => floor.query().await,
         "DESCRIBE" => floor.describe().await,
-        "INSPECT" => floor.inspect().await,
+        "INSPECT" => Box::pin(floor.inspect()).await,
         "SUMMARIZE" => floor.summarize().await,
         "PLAN" => floor.plan().await,
-        "PROPOSE" => floor.propose(),
+        "PROPOSE" => Box::pin(floor.propose()).await,
         // On the heap, so that questions don't carry the size of rarer methods around.
         "EXECUTE" => Box::pin(floor.execute()).await,
         "DELEGATE" => floor.delegate().await,
         "ESCALATE" => floor.escalate().await,
         "CONFIRM" => Box::pin(floor.confirm()).await,
-        "SUSPEND" => floor.suspend().await,
+        "SUSPEND" => Box::pin(floor.suspend()).await,
         "NOTIFY" => floor.notify().await,
-        "ACTIVATE" | "DEACTIVATE" | "REINSTATE" | "REVOKE" | "DEPRECATE" => floor.lifecycle().await,
+        "ACTIVATE" | "DEACTIVATE" | "REINSTATE" | "REVOKE" | "DEPRECATE" => Box::pin(floor.lifecycle()).await,
         _ => {
             let message = format!("{method} is not answered here");
             Err(Problem::new(Status::METHOD_NOT_ALLOWED, "method-not-implemented", message))

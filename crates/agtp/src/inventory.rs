@@ -3,6 +3,7 @@
 
 mod agents;
 mod audience;
+mod contracts;
 mod endpoints;
 mod native;
 mod offers;
@@ -14,15 +15,17 @@ use forecourt_host::Host;
 use forecourt_identity::agents::KnownAgents;
 use forecourt_surface::Mount;
 use forecourt_surface::tool::Tool;
+use forecourt_synthesis::negotiator::Negotiator;
 
 use crate::settings::{AgtpSettings, Disclosure};
 
 pub(crate) use agents::{AgentEntry, LocalAgent};
 pub(crate) use audience::Audience;
+pub(crate) use contracts::{contract_entry, contract_shown};
 pub(crate) use endpoints::DirectoryEntry;
 pub(crate) use offers::{Api, HostedProtocol};
 
-/// What this host has. All of it is fixed while the host runs.
+/// What this host has. All of it but its contracts is fixed while the host runs.
 pub(crate) struct Inventory {
     /// The host, with its agents and endpoints.
     pub host: Arc<Host>,
@@ -32,17 +35,20 @@ pub(crate) struct Inventory {
     pub tools: Arc<[Tool]>,
     /// What the operator says.
     pub settings: AgtpSettings,
+    /// The contracts that are made while the host serves.
+    pub negotiator: Arc<Negotiator>,
     natives: Vec<Arc<Endpoint>>,
 }
 
 impl Inventory {
     /// What a host has.
-    pub(crate) fn new(mount: &Mount, settings: AgtpSettings) -> Self {
+    pub(crate) fn new(mount: &Mount, settings: AgtpSettings, negotiator: Arc<Negotiator>) -> Self {
         Self {
             host: Arc::clone(&mount.host),
             agents: Arc::clone(&mount.agents),
             tools: Arc::clone(&mount.tools),
             natives: native::endpoints(&mount.host.contract().catalog),
+            negotiator,
             settings,
         }
     }

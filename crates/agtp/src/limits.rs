@@ -49,6 +49,10 @@ pub(crate) const YAML_NODES_MAX: usize = 50_000;
 pub(crate) const YAML_REPEATED_MAX: usize = 10_000;
 /// How long others may keep a manifest before they ask whether it is still the same. AGTP-API 8.11.
 pub(crate) const MANIFEST_FRESH: Duration = Duration::from_secs(60);
+/// Persistent contracts that stand in the manifest and in the list of endpoints, the oldest of them.
+pub(crate) const MANIFEST_CONTRACTS_MAX: usize = 1_000;
+/// Contracts that DISCOVER gives at once, unless told otherwise and at most.
+pub(crate) const CONTRACTS_LISTED_MAX: usize = 1_000;
 /// How long a manifest whose revision could not be kept is given out before that is tried again.
 pub(crate) const UNKEPT_FRESH: Duration = Duration::from_secs(60);
 /// Characters of the line that says what an agent can do. AGTP-API 5.8.2.

@@ -1,10 +1,12 @@
 //! Calls that are made once, however often they are sent. Base 2.4, `Idempotency-Key`.
 //!
 //! A key belongs to an agent. What was answered is kept with the key for a day, and a repetition gets
-//! the same, also when the work was begun and failed. A refusal before that frees the key, for nothing
-//! was done.
+//! the same, also when the work was begun and failed. What negotiating led to, an offer or a reason why there is
+//! none, is kept for a short while; whoever accepts the offer goes on under the same key. Any other refusal frees
+//! the key, for nothing was done. AGTP-API 10.1.5.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use forecourt_contract::Call;
 use forecourt_core::json;
@@ -13,6 +15,7 @@ use forecourt_host::{Host, IdempotencyOwner, IdempotencyState};
 use serde_json::{Value, json};
 
 use crate::ask::Ask;
+use crate::floor::ENDPOINT_TYPE;
 use crate::reply::{Body, Problem, Reply};
 use crate::status::Status;
 
@@ -22,12 +25,18 @@ const UNKEPT: &str = "SUSPEND";
 /// Bytes that the host writes around an answer that it keeps, at most.
 const AROUND_BYTES_MAX: usize = 256;
 
+/// Fields of an answer that its repetition has too.
+const REPEATED: [&str; 2] = ["Contract-Synthesized", "RCNS-Attempt-Id"];
+
 /// A call that its caller knows by a key.
 pub(crate) struct Keyed {
     caller: String,
     key: String,
-    /// All that makes it this call and no other.
+    /// All that makes it this call and no other. The contract that it presents is no part of it: the call that
+    /// accepts an offer is the one that the offer was made for.
     sent: Vec<u8>,
+    /// The contract that it presents.
+    presented: Option<String>,
     /// The session or token by which the agent calls: keys are counted for each.
     session: Option<String>,
     /// Where it comes from.
@@ -50,10 +59,11 @@ impl Keyed {
         let target = (&call.method, to, &call.path, &call.query, &call.body);
         // Numbers that have no canonical form are compared as they were sent.
         let sent = json::canonical(&target).ok().or_else(|| serde_json::to_vec(&target).ok())?;
-        Some(Self { caller, key, sent, session: session(call), peer: call.caller.sender.peer })
+        let presented = call.contract.presented.clone();
+        Some(Self { caller, key, sent, presented, session: session(call), peer: call.caller.sender.peer })
     }
 
-    /// Does something once.
+    /// Does something once. `window`: how long what negotiating led to is repeated.
     ///
     /// # Errors
     /// 409 when the key was used for something else, or nobody knows yet what came of it; 429 when it is
@@ -61,11 +71,13 @@ impl Keyed {
     pub(crate) async fn once(
         self,
         host: &Host,
+        window: Duration,
         work: impl Future<Output = Result<Reply, Problem>> + Send,
     ) -> Result<Reply, Problem> {
-        let Keyed { caller, key, sent, session, peer } = self;
+        let Keyed { caller, key, sent, presented, session, peer } = self;
         let caller = IdempotencyOwner { name: &caller, session: session.as_deref() };
-        let once = host.idempotency().begin(caller, &key, &sent).await?;
+        let accepts = |kept: &Value| presented.is_some() && offered(kept) == presented.as_deref();
+        let once = host.idempotency().begin_after(caller, &key, &sent, &accepts).await?;
         if !matches!(once, IdempotencyState::First(_)) {
             // What is done for the first time is counted where it is done.
             host.meter(peer).map_err(|part| Problem::from(*part))?;
@@ -84,8 +96,16 @@ impl Keyed {
             }
         };
         let reply = work.await;
-        let kept = kept(&reply);
-        if let Err(error) = host.idempotency().settle(begun, kept).await {
+        let settled = match Kept::of(&reply) {
+            Kept::Outcome(answer) => host.idempotency().settle(begun, Some(answer)).await,
+            Kept::ForNow(answer) => {
+                let now = host.clock().now();
+                let until = now.checked_add(window).unwrap_or(now);
+                host.idempotency().settle_refusal(begun, answer, until).await
+            }
+            Kept::Nothing => host.idempotency().settle(begun, None).await,
+        };
+        if let Err(error) = settled {
             tracing::error!(%error, "the answer to a call with a key was not kept");
         }
         reply
@@ -102,18 +122,71 @@ fn conflict(code: &str, message: &str) -> Problem {
     Problem::new(Status::CONFLICT, code, message)
 }
 
-/// What is kept of what came of a call: the code, and the body unless it is too large. `None`: nothing came
-/// of it.
-fn kept(came: &Result<Reply, Problem>) -> Option<Value> {
-    let reply = match came {
-        Ok(reply) => reply.status.is_success().then(|| reply.clone()),
-        Err(problem) => problem.is_outcome.then(|| problem.clone().into()),
-    }?;
-    let Body::Json(body) = reply.body.read() else { return None };
-    let code = reply.status.code;
-    let whole = json!({"code": code, "body": body});
-    let fits = whole.to_string().len() + AROUND_BYTES_MAX <= ENTRY_BYTES_MAX;
-    Some(if fits { whole } else { json!({"code": code}) })
+/// What is kept of what came of a call.
+enum Kept {
+    /// What was done, for as long as keys are kept; the code alone if the rest is too large.
+    Outcome(Value),
+    /// What negotiating led to, for a while.
+    ForNow(Value),
+    /// Nothing was done.
+    Nothing,
+}
+
+impl Kept {
+    fn of(came: &Result<Reply, Problem>) -> Self {
+        let (status, is_done) = match came {
+            Ok(reply) => (reply.status, reply.status.is_success()),
+            Err(problem) => (problem.status, problem.is_outcome),
+        };
+        if !is_done && ![Status::CONTRACT_AVAILABLE, Status::NO_CONTRACT].contains(&status) {
+            return Self::Nothing;
+        }
+        let code = status.code;
+        let reply = came.clone().unwrap_or_else(Reply::from);
+        match (whole(reply), is_done) {
+            (Answer::Fits(answer), true) => Self::Outcome(answer),
+            (Answer::Fits(answer), false) => Self::ForNow(answer),
+            (Answer::TooLarge, true) => Self::Outcome(json!({"code": code})),
+            _ => Self::Nothing,
+        }
+    }
+}
+
+/// An answer as it can be kept.
+enum Answer {
+    Fits(Value),
+    TooLarge,
+    /// Bytes of a kind that is made anew each time.
+    Unkept,
+}
+
+fn whole(reply: Reply) -> Answer {
+    let fields: Vec<_> = reply.fields.into_iter().filter(|(name, _)| REPEATED.contains(name)).collect();
+    let (body, media_type) = match reply.body.read() {
+        Body::Json(body) => (body, None),
+        Body::Made { media_type: ENDPOINT_TYPE, bytes } => match serde_json::from_slice(&bytes) {
+            Ok(body) => (body, Some(ENDPOINT_TYPE)),
+            Err(_) => return Answer::Unkept,
+        },
+        _ => return Answer::Unkept,
+    };
+    let mut whole = json!({"code": reply.status.code, "body": body});
+    if let Some(media_type) = media_type {
+        whole["type"] = media_type.into();
+    }
+    if !fields.is_empty() {
+        whole["fields"] = json!(fields);
+    }
+    match whole.to_string().len() + AROUND_BYTES_MAX <= ENTRY_BYTES_MAX {
+        true => Answer::Fits(whole),
+        false => Answer::TooLarge,
+    }
+}
+
+/// The contract that was offered, if that is what was answered.
+fn offered(kept: &Value) -> Option<&str> {
+    let is_offer = kept["code"] == Status::CONTRACT_AVAILABLE.code;
+    kept["body"]["synthesis_id"].as_str().filter(|_| is_offer)
 }
 
 fn again(mut kept: Value) -> Result<Reply, Problem> {
@@ -121,11 +194,16 @@ fn again(mut kept: Value) -> Result<Reply, Problem> {
     let Some(status) = code.and_then(Status::of) else {
         return Err(Problem::new(Status::SERVER_ERROR, "server-error", "the kept answer can't be read"));
     };
-    match kept.get_mut("body").map(Value::take) {
-        Some(body) => Ok(Reply::json(status, body)),
-        None => {
-            let message = "the call was made before; its answer was too large to be kept";
-            Err(conflict("idempotency-answer-too-large", message).with("status", status.code))
-        }
-    }
+    let Some(body) = kept.get_mut("body").map(Value::take) else {
+        let message = "the call was made before; its answer was too large to be kept";
+        return Err(conflict("idempotency-answer-too-large", message).with("status", status.code));
+    };
+    let body = match kept["type"] == ENDPOINT_TYPE {
+        true => Body::Made { media_type: ENDPOINT_TYPE, bytes: body.to_string().into() },
+        false => Body::Json(body),
+    };
+    let kept_fields: Vec<(String, String)> =
+        kept.get_mut("fields").and_then(|fields| serde_json::from_value(fields.take()).ok()).unwrap_or_default();
+    let field = |(name, value): (String, String)| Some((REPEATED.into_iter().find(|known| **known == name)?, value));
+    Ok(Reply { status, fields: kept_fields.into_iter().filter_map(field).collect(), body })
 }

@@ -8,10 +8,12 @@ mod contract;
 mod host;
 mod native;
 mod negotiation;
+mod proposal;
 
 pub(crate) use contract::authority;
 pub(crate) use host::STATE;
 pub(crate) use native::refusal;
+pub(crate) use proposal::{contract_not_ended, not_yours};
 
 use forecourt_contract::Violation;
 use forecourt_core::Error;
@@ -25,6 +27,9 @@ use crate::codec::HeadError;
 use crate::connection::ConnectionError;
 use crate::reply::Problem;
 use crate::status::Status;
+
+/// What opens things of other agents. Base 3.4, 7.
+pub(crate) const OPERATOR_SCOPE: &str = "inspect:all";
 
 /// Why a caller is not taken for who it says it is. Base 4, 6.7, 7.4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

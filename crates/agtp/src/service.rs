@@ -2,9 +2,11 @@
 
 mod connection_info;
 mod identity;
+mod negotiation;
 
 pub(crate) use connection_info::ConnectionInfo;
 pub(crate) use identity::uri;
+pub(crate) use negotiation::negotiator;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,6 +18,7 @@ use forecourt_host::Host;
 use forecourt_identity::agents::{AgentIdentity, KnownAgents};
 use forecourt_identity::{HostKeys, Verifier};
 use forecourt_surface::Mount;
+use forecourt_synthesis::negotiator::Negotiator;
 
 use crate::ask::Ask;
 use crate::builtin::Discovery;
@@ -42,6 +45,8 @@ pub(crate) struct Service {
     pub resting: Resting,
     /// What answers DISCOVER.
     pub discovery: Discovery,
+    /// What makes contracts while the host serves.
+    pub negotiator: Arc<Negotiator>,
     /// What every answer says.
     pub response_defaults: ResponseDefaults,
     /// The service that takes this one's place once the deployment is replaced.
@@ -52,7 +57,8 @@ impl Service {
     /// A service on a host, which from now on answers the host's own pairs in compositions too.
     pub(crate) fn new(mount: &Mount, settings: AgtpSettings) -> Arc<Self> {
         let response_defaults = response_defaults(&settings, mount);
-        let inventory = Inventory::new(mount, settings.clone());
+        let negotiator = negotiator(mount, &settings);
+        let inventory = Inventory::new(mount, settings.clone(), Arc::clone(&negotiator));
         let service = Arc::new(Self {
             host: Arc::clone(&mount.host),
             agents: Arc::clone(&mount.agents),
@@ -61,6 +67,7 @@ impl Service {
             egress: Arc::clone(&mount.egress),
             resting: Resting::default(),
             discovery: Discovery::new(inventory, mount.keys.clone()),
+            negotiator,
             settings,
             response_defaults,
             current: mount.services.current(),

@@ -1,6 +1,7 @@
 //! The `[agtp]` section of `forecourt.toml`. Base 10.
 
 mod limits;
+mod negotiation;
 mod policies;
 
 use std::net::{Ipv4Addr, SocketAddr};
@@ -13,6 +14,7 @@ use forecourt_identity::certificate::CRITICAL;
 use forecourt_server::{Authorities, ClientCertificates};
 use forecourt_settings::{MovedKey, Problem, Problems, Section};
 use forecourt_surface::{Carries, Listen, Socket};
+use forecourt_synthesis::settings::SynthesisSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -95,8 +97,8 @@ pub struct AgtpSettings {
     pub audit: Option<Map<String, Value>>,
     /// The key for those records. Accepted, and without effect: the host signs with its own key.
     pub signing: Option<Map<String, Value>>,
-    /// Endpoints made while serving. Accepted, and without effect in this version.
-    pub synthesis: Option<Map<String, Value>>,
+    /// How endpoints are made while serving.
+    pub synthesis: SynthesisSettings,
 }
 
 /// Who may change the state of agents. Base 3.2.
@@ -227,7 +229,7 @@ impl Default for AgtpSettings {
             hosted_protocols: Vec::new(),
             audit: None,
             signing: None,
-            synthesis: None,
+            synthesis: SynthesisSettings::default(),
         }
     }
 }
@@ -244,8 +246,9 @@ impl AgtpSettings {
     /// # Errors
     /// Everything that is wrong with it.
     pub(crate) fn read(section: &Section) -> Result<Self, Problems> {
-        let settings: Self = section.read()?;
+        let mut settings: Self = section.read()?;
         let mut problems = Problems::new();
+        settings.settle_negotiation(section, &mut problems);
         let mut wrong = |key, words: &str| problems.push(section.problem(Some(key), words));
         for (key, address) in [("plaintext", settings.plaintext), ("gateway", settings.gateway)] {
             if address.is_some_and(|address| !address.ip().is_loopback()) {
@@ -296,20 +299,11 @@ impl AgtpSettings {
 
     /// What the operator should know about these settings, in a sentence each.
     pub(crate) fn notices(&self) -> Vec<String> {
-        let without_effect = [
-            ("audit", self.audit.is_some()),
-            ("signing", self.signing.is_some()),
-            ("synthesis", self.synthesis.is_some()),
-            ("policies.rcns", self.policies.rcns.is_some()),
-            ("policies.synthesis", self.policies.synthesis.is_some()),
-        ];
+        let without_effect = [("audit", self.audit.is_some()), ("signing", self.signing.is_some())];
         let tables = without_effect.iter().filter(|(_, is_there)| *is_there);
         let mut notices: Vec<_> =
             tables.map(|(name, _)| format!("[agtp.{name}] has no effect in this version")).collect();
-        if self.policies.synthesis_enabled {
-            notices
-                .push("[agtp.policies] synthesis_enabled has no effect in this version: nothing is synthesized".into());
-        }
+        notices.extend(self.negotiation_notice());
         notices
     }
 

@@ -7,6 +7,7 @@ mod gateway;
 mod hostile;
 mod identity;
 mod native;
+mod negotiation;
 mod order;
 mod paths;
 mod published;

@@ -1,2 +1,60 @@
 //! Signed records of what was answered: one for each response, in a chain for each agent, in files that are only
 //! ever added to. Base protocol, section 8; draft-hood-agtp-api-01 section 10.1.6.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `payload.rs` | what a record and an event say |
+//! | `signer.rs`, `keys.rs` | what signs them, and what they are verified with |
+//! | `frame.rs`, `segment.rs` | how they are written |
+//! | `state.rs`, `index.rs` | the files as one process knows them, and where things are in them |
+//! | `log.rs`, `writer.rs` | records in, answers out; the one writer |
+//! | `checkpoint.rs` | how far the log is on the disk, and where it begins |
+//! | `verify.rs`, `verify/` | whether anything was changed |
+//! | `export.rs` | records for others |
+//! | `limits.rs` | every bound, with its unit |
+
+mod checkpoint;
+mod digest;
+mod error;
+mod export;
+pub mod frame;
+mod index;
+mod keys;
+pub mod limits;
+mod log;
+mod options;
+mod payload;
+mod segment;
+mod signer;
+mod snapshot;
+mod state;
+pub mod verify;
+mod writer;
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+pub use checkpoint::CheckpointStatement;
+pub use digest::{FIRST, Hash, from_hex, sha256, to_hex};
+pub use error::LogError;
+pub use export::{ExportFilter, Exported, export};
+pub use keys::RecordKeys;
+pub use log::{AttributionLog, ChainHead, SignedRecord};
+pub use options::{LogOptions, SyncPolicy};
+pub use payload::{ContractFields, PriorAction, RECORD_VERSION, RecordDraft};
+pub use signer::{RecordSigner, SignerSource};
+
+/// Where records are kept in a data folder.
+pub fn folder(data: &Path) -> PathBuf {
+    data.join("records")
+}
+
+/// The record before this one in its chain, as its payload says.
+pub(crate) fn previous(jws: &str) -> Option<Hash> {
+    #[derive(Deserialize)]
+    struct Payload {
+        previous_audit_id: String,
+    }
+    from_hex(&checkpoint::unverified::<Payload>(jws)?.previous_audit_id)
+}

@@ -78,7 +78,7 @@ fn what_is_there_is_left_alone() {
     let (file, out) = (folder.path().join("rooms.yaml"), folder.path().join("endpoints"));
     fs::write(&file, CERTAIN).unwrap();
     assert!(import(&file, &out, &[]).status.success());
-    let own = out.join("fetch_rooms_id.toml");
+    let own = out.join("fetch_room.toml");
     fs::write(&own, "mine").unwrap();
     let again = import(&file, &out, &[]);
     assert_eq!(again.status.code(), Some(1));
@@ -139,5 +139,5 @@ fn b_2_functions_are_written_where_they_are_wanted() {
     let output = import(&file, &folder.path().join("endpoints"), &["--functions", functions.to_str().unwrap()]);
     assert!(output.status.success(), "{}", said(&output));
     let stubs = fs::read_to_string(functions.join("rooms_endpoints.py")).unwrap();
-    assert!(stubs.contains("def fetch_rooms_id(ctx):"), "{stubs}");
+    assert!(stubs.contains("def fetch_room(ctx):"), "{stubs}");
 }

@@ -151,8 +151,6 @@ const WIRE_WORDS: &[(&str, &[&str])] = &[
             "crates/mentionable/src/discovery/wire.rs",
         ],
     ),
-    // x402 over A2A is an extension of its own, whose words stand in metadata.
-    ("a2a", &["crates/payments/src/x402.rs"]),
     // NLWeb 5: an action is done over HTTP, MCP or A2A.
     ("a2a", &["crates/nlweb/src/action.rs"]),
     ("mcp", &["crates/nlweb/src/action.rs"]),

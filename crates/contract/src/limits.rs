@@ -56,6 +56,8 @@ pub const HANDLER_TIME_MAX: Duration = Duration::from_secs(600);
 pub const RECIPES_MAX: usize = 1_000;
 /// Steps of one recipe.
 pub const STEPS_MAX: usize = 64;
+/// Members that lead from a result to what a step takes of it.
+pub const RESULT_MEMBERS_MAX: usize = 16;
 /// Compositions within compositions.
 pub const COMPOSITION_DEPTH_MAX: u32 = 8;
 /// Endpoints of one host.

@@ -61,6 +61,9 @@ pub struct ContractStamp {
     pub contract_hash: String,
     /// How it came about.
     pub negotiation_origin: NegotiationOrigin,
+    /// Whether this very call led to it, which its caller is then told. Section 10.1.5. In no record.
+    #[serde(skip)]
+    pub is_new: bool,
 }
 
 /// How a contract came about. Section 10.1.6.

@@ -5,6 +5,7 @@
 
 mod pattern;
 mod read;
+mod reference;
 mod run;
 mod settings;
 
@@ -17,13 +18,17 @@ use serde_json::Value;
 
 pub use pattern::{Candidate, Pattern};
 pub use read::read;
+pub use reference::ResultReference;
 pub use run::{BadReference, Run, StepCall};
 pub use settings::{
     AggregationSettings, AggregationTable, PatternSettings, RecipeSettings, SourceKind, SourceSettings, StepSettings,
 };
 
 use crate::method::Method;
-use crate::path::Template;
+use crate::path::{Template, segment};
+
+/// Stands for a word of a path that is not known yet.
+const ANY_WORD: &str = "~";
 
 /// The keys of a recipe, for the reference of settings.
 pub const DOCUMENTED: Documented = Documented {
@@ -64,7 +69,7 @@ pub struct Step {
     pub parameters: BTreeMap<String, InputSource>,
 }
 
-/// Where a field of a step's input comes from. Whole values only.
+/// Where a field of a step's input comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InputSource {
@@ -72,12 +77,12 @@ pub enum InputSource {
     Constant(Value),
     /// It is a field of what the caller sent; left out when the caller did not send it.
     Proposal(String),
-    /// It is the result of an earlier step, by the name that it was captured under.
-    PreviousStep(String),
+    /// It is the result of an earlier step, or what lies inside it; left out where nothing does.
+    PreviousStep(ResultReference),
 }
 
 /// What becomes of the results of all steps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Aggregation {
     /// The last one is the result.
@@ -87,6 +92,8 @@ pub enum Aggregation {
     Merge,
     /// All of them, in order.
     List,
+    /// An object of these fields, each out of a captured result; left out where nothing is there.
+    Fields(BTreeMap<String, ResultReference>),
 }
 
 /// All recipes of a host, in the order in which they were declared.
@@ -118,6 +125,17 @@ impl RecipeBook {
 }
 
 impl Step {
+    /// A path that a call of this step could go to: what the recipe knows stands in it, and for all else a word
+    /// that no endpoint is named by. What answers there answers every call of the step that no endpoint of a more
+    /// literal path takes from it. `None`: what the recipe knows can't be part of a path.
+    pub fn typical_path(&self) -> Option<String> {
+        let word = |name: &str| match self.parameters.get(name) {
+            Some(InputSource::Constant(value)) => segment(value),
+            _ => Some(ANY_WORD.to_owned()),
+        };
+        self.path.as_ref().map_or_else(|| Some("/".to_owned()), |path| path.fill(word))
+    }
+
     /// The path that every call of this step goes to, where that is known beforehand.
     pub fn static_path(&self) -> Option<&str> {
         match &self.path {

@@ -1,13 +1,13 @@
 //! What an endpoint means, for agents to reason about before they call it. Section 7.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::catalog::Catalog;
 use crate::definition_problem::DefinitionProblem;
 
 /// The seven fields, all of them required. Section 7.1.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Semantic {
     /// What it sets out to do, in one imperative sentence.
     pub intent: String,
@@ -25,8 +25,8 @@ pub struct Semantic {
     pub is_idempotent: bool,
 }
 
-/// How far an effect can be undone. Section 7.1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// How far an effect can be undone, the weakest effect first. Section 7.1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Impact {
     /// Nothing changes.

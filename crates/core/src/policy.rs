@@ -19,8 +19,7 @@ pub use kind::{AcceptedPayment, RefusalKind};
 pub use offer::{OfferBuilder, OfferContext};
 pub use part::{PolicyFault, PolicyPart, RELAYED, STATE_KEY, Translation};
 pub use requirement::{
-    ChargeAt, ConsentTerms, CreditTerms, DeductionCaps, DeductionPeriod, Demand, Objection, PaidFor, PaymentTerms,
-    Requirement,
+    ConsentTerms, CreditTerms, DeductionCaps, DeductionPeriod, Demand, Objection, PaidFor, PaymentTerms, Requirement,
 };
 pub use resolution::{
     Confirmation, ConsentConfirmation, PaymentConfirmation, PaymentSubmission, PolicyResolution, Submission,

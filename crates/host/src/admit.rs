@@ -3,9 +3,10 @@
 use forecourt_core::policy::{Admitted, Objection, PaymentFault};
 use forecourt_core::{Error, Message, PolicyPart, Task, ThreadId};
 
+use crate::audit::RequestOrigin;
 use crate::directory::HostedAgent;
 use crate::issuance::{
-    Claimant, Finding, Holder, HolderKey, REQUIREMENTS_MAX, RequirementUse, Unmet, UsedUp, waits_for,
+    Claimant, Finding, Holder, HolderKey, REQUIREMENTS_MAX, RequirementUse, SubmittedIssuance, Unmet, UsedUp, waits_for,
 };
 use crate::receive::Host;
 
@@ -65,11 +66,12 @@ impl Host {
         mut message: Box<Message>,
     ) -> Result<Result<Passed, Box<Refused>>, Error> {
         self.find_thread(passage, &mut message).await?;
+        let submitted = self.issuances.submitted(&claimant(passage, &message), &message).await?;
         let (mut met, mut uses) = (Vec::new(), Vec::new());
         while met.len() <= REQUIREMENTS_MAX {
             let verdict = passage.resident.policy.admit(passage.resident.card.clone(), message, &met).await;
             let (refused, requirement) = match verdict {
-                Ok(admitted) => return self.resume(passage, Passed { admitted, uses }).await,
+                Ok(admitted) => return self.resume(passage, submitted, Passed { admitted, uses }).await,
                 Err((message, Objection::Refused(refusal))) => {
                     return Ok(Err(self.refuse_for_good(passage, message, refusal)));
                 }
@@ -77,7 +79,7 @@ impl Host {
             };
             message = refused;
             let claimant = claimant(passage, &message);
-            match self.issuances.meet(&requirement, &claimant, &mut message).await? {
+            match self.issuances.meet(&requirement, &claimant, submitted.as_ref(), &mut message).await? {
                 Finding::Met(one) => {
                     put_back(&mut message, &one);
                     uses.push(*one);
@@ -90,12 +92,18 @@ impl Host {
     }
 
     /// What was done is told to the agent, even where no rule wants it: what the agent asked for itself, say.
-    async fn resume(&self, passage: &Passage<'_>, mut passed: Passed) -> Result<Result<Passed, Box<Refused>>, Error> {
+    async fn resume(
+        &self,
+        passage: &Passage<'_>,
+        submitted: Option<SubmittedIssuance>,
+        mut passed: Passed,
+    ) -> Result<Result<Passed, Box<Refused>>, Error> {
         let message = passed.admitted.message();
         if passed.uses.iter().any(|one| one.issuance().is_some()) {
             return Ok(Ok(passed));
         }
-        match self.issuances.resume(&claimant(passage, message), message).await? {
+        let Some(submitted) = submitted else { return Ok(Ok(passed)) };
+        match self.issuances.resume(&claimant(passage, message), &submitted, message).await? {
             None => Ok(Ok(passed)),
             Some(Finding::Met(one)) => {
                 if let Some(record) = one.issuance().filter(|_| message.parts.is_empty()) {
@@ -191,6 +199,7 @@ fn claimant<'a>(passage: &Passage<'a>, message: &Message) -> Claimant<'a> {
         holder,
         earlier: passage.earlier,
         may_pay: passage.is_answered,
+        origin: RequestOrigin::of(message),
     }
 }
 

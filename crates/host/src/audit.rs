@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use forecourt_core::store::{LedgerEntry, Span};
-use forecourt_core::{Clock, Handle, Store, StoreError, Timestamp};
+use forecourt_core::{Clock, Handle, Message, MessageId, Store, StoreError, Timestamp, Transport};
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -51,15 +51,35 @@ pub struct AuditRecord {
     /// and open nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// The protocol, where a message is what it came by.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transport: Option<String>,
-    /// The request's own id, where there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request: Option<String>,
+    /// The request by which it came.
+    #[serde(flatten)]
+    pub origin: RequestOrigin,
     /// Records before this one that found no room.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dropped: u64,
+}
+
+/// The request by which a step was taken: a message, or a form of one of the host's own pages.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestOrigin {
+    /// The protocol; `None` in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transport: Option<String>,
+    /// The request's own id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
+}
+
+impl RequestOrigin {
+    /// The request that came over `transport` and is called `id`.
+    pub fn new(transport: Transport, id: &MessageId) -> Self {
+        Self { transport: Some(transport.to_owned()), request: Some(id.as_str().to_owned()) }
+    }
+
+    /// The request that `message` came by.
+    pub(crate) fn of(message: &Message) -> Self {
+        Self::new(message.received_via, &message.id)
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]

@@ -7,8 +7,8 @@ use forecourt_core::limits::{TASK_TTL, TASK_TURNS_BYTES_MAX, TASK_TURNS_MAX, WEB
 use forecourt_core::reply::{ReplyAccumulator, refused};
 use forecourt_core::store::{Account, Resumption, TaskChange, Webhook};
 use forecourt_core::{
-    Admitted, Ending, Error, Event, EventStream, History, Language, Message, Noun, Part, PolicyPart, Reply, Role, Task,
-    TaskId, TaskState, ThreadId, Transport, Turn,
+    Admitted, Ending, Error, Event, EventStream, History, Language, Message, MessageId, Noun, Part, PolicyPart, Reply,
+    Role, Task, TaskId, TaskState, ThreadId, Transport, Turn,
 };
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
@@ -34,6 +34,8 @@ pub(crate) struct Request {
     pub(crate) resident: Arc<HostedAgent>,
     pub(crate) thread: Option<ThreadId>,
     pub(crate) via: Transport,
+    /// The id of the message.
+    pub(crate) id: MessageId,
     pub(crate) caller: CallerKey,
     pub(crate) owner: Option<String>,
     /// Whose stored bytes count what is kept of it.
@@ -66,6 +68,7 @@ impl Request {
         Self {
             thread: message.thread.clone(),
             via: message.received_via,
+            id: message.id.clone(),
             owner: message.sender.owner().map(str::to_owned),
             account: message.sender.account(),
             turn: (is_remembered || run.task != TaskMode::Never).then(|| as_turn(message)),

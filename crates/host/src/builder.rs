@@ -139,7 +139,7 @@ impl HostBuilder {
             metrics: metrics.clone(),
             notifier,
         };
-        let ledger = Arc::new(Ledger { store: self.store.clone(), clock: self.clock.clone() });
+        let ledger = Arc::new(Ledger::new(self.store.clone(), self.clock.clone()));
         let own_outbound =
             Arc::new(Outbound { egress: self.egress.clone(), envelopes: self.envelopes, couriers: self.couriers });
         let outbound = Arc::new(ArcSwap::new(own_outbound.clone()));

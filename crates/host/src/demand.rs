@@ -2,10 +2,11 @@
 //!
 //! An agent that brings a state of its own keeps its own books, and its refusal passes as it is.
 
-use forecourt_core::policy::{ChargeAt, ConsentTerms, Demand, PaidFor, PaymentTerms, RefusalKind, Requirement};
+use forecourt_core::policy::{ConsentTerms, Demand, PaidFor, PaymentTerms, RefusalKind, Requirement};
 use forecourt_core::{Ending, Error, PolicyPart};
 use serde_json::{Map, Value};
 
+use crate::audit::RequestOrigin;
 use crate::begin::Request;
 use crate::issuance::{Holder, RefusedMessage};
 
@@ -27,6 +28,7 @@ pub(crate) async fn issued(request: &Request, part: PolicyPart) -> Ending {
         task: request.earlier.as_ref().map(|task| task.id.clone()),
         parts,
         language: request.language.as_ref(),
+        origin: RequestOrigin::new(request.via, &request.id),
     };
     let asked_for = requirement(&part);
     match request.issuances.issue(&asked_for, &request.resident.card, refused).await {
@@ -45,7 +47,6 @@ fn requirement(part: &PolicyPart) -> Requirement {
             accepted: accepted_payments.clone(),
             price: part.data.get(PRICE_KEY).and_then(Value::as_str).unwrap_or_default().to_owned(),
             covers: PaidFor::Turn,
-            charge: ChargeAt::Before,
             credit: None,
         }),
         _ => Demand::Consent(ConsentTerms {

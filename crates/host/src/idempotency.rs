@@ -84,6 +84,8 @@ enum KeyState {
     Begun,
     /// It was done, with this answer.
     Done(Value),
+    /// It was not done, and whoever sends it again before that moment gets the same answer.
+    Refused(Value, Timestamp),
     /// It was not done, and may be tried again.
     Dropped,
 }
@@ -117,6 +119,18 @@ impl Idempotency {
     /// [`LimitSettings::idempotency_keys_max`], or this one was tried [`ONCE_TRIES_MAX`] times in vain. Fails
     /// with [`Error::Invalid`] when the key is empty or too long, with [`Error::Unavailable`] while the host drains.
     pub async fn begin(&self, caller: IdempotencyOwner<'_>, key: &str, sent: &[u8]) -> Result<IdempotencyState, Error> {
+        self.begin_after(caller, key, sent, &|_| false).await
+    }
+
+    /// The same for something that may go on from a refusal which was kept ([`Idempotency::settle_refusal`]):
+    /// whether it does is for `goes_on` to say, by the answer that was kept.
+    pub async fn begin_after(
+        &self,
+        caller: IdempotencyOwner<'_>,
+        key: &str,
+        sent: &[u8],
+        goes_on: &(dyn Fn(&Value) -> bool + Sync),
+    ) -> Result<IdempotencyState, Error> {
         self.tasks.accepting()?;
         if key.is_empty() || key.len() > ONCE_KEY_BYTES_MAX {
             return Err(Error::invalid("idempotency key", format!("has 1 to {ONCE_KEY_BYTES_MAX} bytes")));
@@ -124,11 +138,14 @@ impl Idempotency {
         let (now, hash) = (self.clock.now(), sha256_hex(sent));
         let stream = format!("once:{}:{}:{key}", caller.name.len(), caller.name);
         let last = match self.last(&stream).await? {
-            Some((number, KeyLine { state: KeyState::Dropped, .. })) if number >= ONCE_TRIES_MAX * LINES_PER_TRY => {
-                let message = format!("This idempotency key was tried {ONCE_TRIES_MAX} times in vain. Take a new one.");
-                return Ok(IdempotencyState::Refused(too_many(message, ONCE_TTL)));
+            Some((number, line)) if line.is_free(&hash, now, goes_on) => {
+                if number >= ONCE_TRIES_MAX * LINES_PER_TRY {
+                    let message =
+                        format!("This idempotency key was tried {ONCE_TRIES_MAX} times in vain. Take a new one.");
+                    return Ok(IdempotencyState::Refused(too_many(message, ONCE_TTL)));
+                }
+                number
             }
-            Some((number, KeyLine { state: KeyState::Dropped, .. })) => number,
             Some((_, line)) => return Ok(known(line, &hash)),
             None => 0,
         };
@@ -150,6 +167,13 @@ impl Idempotency {
     /// reason that may pass, and may be sent again.
     pub async fn settle(&self, begun: IdempotencyPermit, answer: Option<Value>) -> Result<(), Error> {
         let line = KeyLine { hash: begun.hash, state: answer.map_or(KeyState::Dropped, KeyState::Done) };
+        self.write(&begun.stream, &line, begun.until, begun.number).await.map(|_| ())
+    }
+
+    /// Keeps the answer of what was begun and refused, for whoever sends it again before `until`. From then on
+    /// it may be tried again.
+    pub async fn settle_refusal(&self, begun: IdempotencyPermit, answer: Value, until: Timestamp) -> Result<(), Error> {
+        let line = KeyLine { hash: begun.hash, state: KeyState::Refused(answer, until) };
         self.write(&begun.stream, &line, begun.until, begun.number).await.map(|_| ())
     }
 
@@ -212,10 +236,21 @@ impl Idempotency {
     }
 }
 
+impl KeyLine {
+    /// Whether the key may be used anew, since nothing was done under it.
+    fn is_free(&self, hash: &str, now: Timestamp, goes_on: &(dyn Fn(&Value) -> bool + Sync)) -> bool {
+        match &self.state {
+            KeyState::Begun | KeyState::Done(_) => false,
+            KeyState::Refused(answer, until) => *until <= now || (self.hash == hash && goes_on(answer)),
+            KeyState::Dropped => true,
+        }
+    }
+}
+
 fn known(line: KeyLine, hash: &str) -> IdempotencyState {
     match line.state {
         _ if line.hash != hash => IdempotencyState::Other,
-        KeyState::Done(answer) => IdempotencyState::Again(answer),
+        KeyState::Done(answer) | KeyState::Refused(answer, _) => IdempotencyState::Again(answer),
         KeyState::Begun | KeyState::Dropped => IdempotencyState::Unsettled,
     }
 }

@@ -59,8 +59,9 @@ impl Host {
         if call.depth >= HOPS_MAX {
             return Err(Error::invalid("hops", format!("at most {HOPS_MAX} calls may lead to each other in a row")));
         }
-        let own = aimed.target.as_ref().ok().filter(|target| target.tier == Tier::Native).map(|target| &target.method);
-        let (is_native, is_message) = (own.is_some(), own.is_some_and(reserved::is_message));
+        let own = aimed.target.as_ref().ok().filter(|target| target.tier == Tier::Native);
+        let is_message = own.is_some_and(|target| reserved::is_message(&target.method, target.path.as_str()));
+        let is_native = own.is_some();
         if is_message {
             return Ok(InvokeOutcome::Answered(Box::new(self.contract.dispatch_to(call, aimed, native).await)));
         }

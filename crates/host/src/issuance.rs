@@ -21,9 +21,11 @@ mod record;
 mod streams;
 mod used;
 
+use crate::audit::RequestOrigin;
+
 pub(crate) use issue::RefusedMessage;
 pub use limits::*;
-pub(crate) use meet::{Claimant, Finding, Unmet, waits_for};
+pub(crate) use meet::{Claimant, Finding, SubmittedIssuance, Unmet, waits_for};
 pub(crate) use streams::{Desk, HolderKey, IssuanceParts, Issuances, StateHash};
 pub(crate) use used::{AnswerMark, RequirementUse, UsedUp};
 
@@ -119,21 +121,26 @@ impl crate::Host {
         Ok(last.map(|(_, record)| record.into_issuance(&self.issuances.run, self.clock.now())))
     }
 
-    /// A person agrees on the page of a consent. Once it is agreed to, saying so again changes nothing.
+    /// A person agrees on the page of a consent, with the request `origin`. Once it is agreed to, saying so again changes nothing.
     /// [`IssuanceStatus::Expired`] for what is none of ours.
-    pub async fn accept_consent(&self, state: &StateToken) -> Result<IssuanceOutcome, Error> {
-        Ok(self.issuances.accept(state).await?.unwrap_or(IssuanceOutcome::Late(IssuanceStatus::Expired)))
+    pub async fn accept_consent(&self, state: &StateToken, origin: &RequestOrigin) -> Result<IssuanceOutcome, Error> {
+        Ok(self.issuances.accept(state, origin).await?.unwrap_or(IssuanceOutcome::Late(IssuanceStatus::Expired)))
     }
 
     /// A person says no on the page of a consent or a payment.
-    pub async fn decline(&self, state: &StateToken) -> Result<IssuanceOutcome, Error> {
-        Ok(self.issuances.decline(state).await?.unwrap_or(IssuanceOutcome::Late(IssuanceStatus::Expired)))
+    pub async fn decline(&self, state: &StateToken, origin: &RequestOrigin) -> Result<IssuanceOutcome, Error> {
+        Ok(self.issuances.decline(state, origin).await?.unwrap_or(IssuanceOutcome::Late(IssuanceStatus::Expired)))
     }
 
     /// Pays for a state: selects the offer, checks the payment against it, settles, each once. The offer is the
     /// stored one, never the payer's. [`IssuanceStatus::Indeterminate`] when nobody knows whether it was settled:
     /// then the host goes on asking, and nothing is charged a second time.
-    pub async fn pay(&self, state: &StateToken, payment: &PaymentSubmission) -> Result<IssuanceOutcome, Error> {
-        Ok(self.issuances.pay(state, payment).await?.unwrap_or(IssuanceOutcome::Late(IssuanceStatus::Expired)))
+    pub async fn pay(
+        &self,
+        state: &StateToken,
+        payment: &PaymentSubmission,
+        origin: &RequestOrigin,
+    ) -> Result<IssuanceOutcome, Error> {
+        Ok(self.issuances.pay(state, payment, origin).await?.unwrap_or(IssuanceOutcome::Late(IssuanceStatus::Expired)))
     }
 }

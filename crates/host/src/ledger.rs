@@ -3,19 +3,25 @@
 use std::sync::Arc;
 
 use forecourt_core::store::{LedgerEntry, Span};
-use forecourt_core::{Clock, Error, Store, Timestamp};
+use forecourt_core::{Account, Clock, Error, Store, Timestamp};
 use serde_json::Value;
 
 /// Entries that are read in one go.
 pub const ENTRIES_PER_READ_MAX: usize = 500;
 
-/// Streams of the protocols.
+/// Streams of the protocols. A cheap clone of the same streams.
+#[derive(Clone)]
 pub struct Ledger {
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) clock: Arc<dyn Clock>,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
 }
 
 impl Ledger {
+    /// The streams in `store`, whose entries expire by `clock`.
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Ledger {
+        Ledger { store, clock }
+    }
+
     /// Writes an entry into the stream `name` of a protocol, until a moment or for good. With `last`, only
     /// if that is the number of the last entry, 0 for none: `None` when it is another.
     pub async fn append(
@@ -26,7 +32,20 @@ impl Ledger {
         until: Option<Timestamp>,
         last: Option<u64>,
     ) -> Result<Option<u64>, Error> {
-        let entry = LedgerEntry { expires_at: until, ..LedgerEntry::new(body, self.clock.now()) };
+        self.append_on(Account::HOST, protocol, name, body, until, last).await
+    }
+
+    /// The same, with its bytes on the account of whoever had it written.
+    pub async fn append_on(
+        &self,
+        account: Account,
+        protocol: &'static str,
+        name: &str,
+        body: Value,
+        until: Option<Timestamp>,
+        last: Option<u64>,
+    ) -> Result<Option<u64>, Error> {
+        let entry = LedgerEntry { expires_at: until, account, ..LedgerEntry::new(body, self.clock.now()) };
         Ok(self.store.append_entry(&stream(protocol, name), entry, last).await?)
     }
 

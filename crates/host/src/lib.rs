@@ -37,7 +37,9 @@ mod tasks;
 mod upkeep;
 mod work;
 
-pub use audit::{AUDIT_BATCH_MAX, AUDIT_DAYS, AUDIT_QUEUE_MAX, AUDIT_STREAM, AuditOutcome, AuditReader, AuditRecord};
+pub use audit::{
+    AUDIT_BATCH_MAX, AUDIT_DAYS, AUDIT_QUEUE_MAX, AUDIT_STREAM, AuditOutcome, AuditReader, AuditRecord, RequestOrigin,
+};
 pub use builder::HostBuilder;
 pub use conversations::{
     CONVERSATION_FIRST_WRITE_AFTER, CONVERSATION_WRITE_AFTER, CONVERSATIONS_CACHED_BYTES_MAX,

@@ -15,12 +15,16 @@ mod draft;
 mod fields;
 mod headers;
 mod input;
+mod lexicon;
 mod media;
+mod names;
 mod notes;
 mod operation;
 mod path;
+mod prose;
 mod request;
 mod rules;
+mod scopes;
 mod security;
 mod semantic;
 mod server;
@@ -40,7 +44,7 @@ use serde_json::Value;
 pub use notes::{ImportNotes, Part};
 
 use crate::document::{DocumentFault, OpenApiDocument};
-use crate::limits::{FILE_NAME_CHARS_MAX, OPERATIONS_MAX, SENTENCE_CHARS_MAX};
+use crate::limits::{OPERATIONS_MAX, SENTENCE_CHARS_MAX};
 use draft::{Draft, Pair};
 use operation::Operation;
 use stubs::Stubs;
@@ -157,6 +161,15 @@ struct Base {
     title: String,
     /// The shapes of all paths.
     shapes: BTreeSet<String>,
+    /// The words that all tags begin with, which say nothing of any.
+    shared: Vec<String>,
+}
+
+impl Base {
+    /// A tag as the name of a group.
+    fn namespace(&self, tag: &str) -> String {
+        names::namespace(tag, &self.shared)
+    }
 }
 
 /// Imports a document. Nothing is read or written but the text that is given.
@@ -172,7 +185,8 @@ pub fn import(text: &[u8], options: &Options) -> Result<Import, ImportFault> {
     let module = options.is_rehosted.then(|| stubs::module(&name));
     let operations = Operation::all(&document);
     let shapes = operations.iter().map(|operation| path::shape(operation.path)).collect();
-    let base = Base { url, module, prefix: security::prefix(&name), title, shapes };
+    let shared = names::shared(operations.iter().flat_map(Operation::tags));
+    let base = Base { url, module, prefix: security::prefix(&name), title, shapes, shared };
     match operations.len() {
         0 => return Err(ImportFault::Empty),
         count if count > OPERATIONS_MAX => return Err(ImportFault::TooMany),
@@ -236,7 +250,7 @@ impl Work<'_> {
         let draft = Draft::new(operation, self.base)?;
         let mut refused = None;
         for pair in draft.pairs(self.catalog) {
-            let name = self.name(&pair);
+            let name = self.name(operation, &pair);
             let mut notes = draft.notes.clone();
             notes.extend(&pair.notes);
             let files = write::files(&name, &draft, &pair, &notes, self.base);
@@ -254,11 +268,13 @@ impl Work<'_> {
         Err(refused.unwrap_or_else(|| "no verb of the catalog fits".to_owned()))
     }
 
-    /// A name for the file that no other has, on any system, and that a function may have.
-    fn name(&self, pair: &Pair) -> String {
-        let whole = words::snake(&format!("{} {}", pair.verb, pair.path));
-        let short: String = whole.chars().take(FILE_NAME_CHARS_MAX).collect();
+    /// A name for the file that no other has, on any system, and that a function may have: the one that it
+    /// had, else one out of verb and path.
+    fn name(&self, operation: &Operation<'_>, pair: &Pair) -> String {
         let is_free = |name: &str| !self.names.contains(name) && !stubs::KEYWORDS.contains(&name);
-        dialect::free(short.trim_end_matches('_'), is_free)
+        let mut made = names::file(&pair.verb, &pair.path).into_iter();
+        let short = made.next().unwrap_or_default();
+        let free = std::iter::once(short.clone()).chain(made).find(|name| is_free(name));
+        free.unwrap_or_else(|| dialect::free(&short, is_free))
     }
 }

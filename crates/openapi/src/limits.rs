@@ -34,3 +34,7 @@ pub const LINE_CHARS_MAX: usize = 110;
 pub const IN_PLACE_PARTS_MAX: usize = 200;
 /// Levels of alternatives that are looked at for the types that a parameter may have.
 pub const SHAPE_DEPTH_MAX: usize = 8;
+/// Bytes of a description that are read for sentences.
+pub const PROSE_BYTES_MAX: usize = 16 * 1024;
+/// Sentences of a description that are looked at.
+pub const SENTENCES_MAX: usize = 20;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use forecourt_core::agent::{AgentCard, Endpoint, Skill};
 use forecourt_core::part::{Artifact, ArtifactContent};
 use forecourt_core::policy::{
-    AcceptedPayment, AuthChallenge, ChargeAt, ConsentTerms, Demand, PaidFor, PaymentTerms, RefusalKind, Requirement,
+    AcceptedPayment, AuthChallenge, ConsentTerms, Demand, PaidFor, PaymentTerms, RefusalKind, Requirement,
 };
 use forecourt_core::{
     Address, CollectedReply, Ending, File, Language, Link, Part, PolicyPart, Question, ToolCall, ToolOutcome,
@@ -218,7 +218,6 @@ fn decisions(card: &AgentCard) -> Vec<(&'static str, String)> {
         accepted: vec![AcceptedPayment { scheme: "x402.exact".to_owned(), payload: object(offer) }],
         price: "0.05 USDC".to_owned(),
         covers: PaidFor::Turn,
-        charge: ChargeAt::Before,
         credit: None,
     });
     let requirement = |message: &str, demand| Requirement {

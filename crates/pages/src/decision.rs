@@ -6,7 +6,7 @@ mod terms;
 use std::time::Duration;
 
 use askama::Template;
-use forecourt_core::policy::{ChargeAt, Demand, PaidFor, PaymentTerms, Requirement};
+use forecourt_core::policy::{Demand, PaidFor, PaymentTerms, Requirement};
 use forecourt_core::{AgentCard, Language, Part};
 use serde_json::{Map, Value};
 
@@ -99,7 +99,6 @@ struct ConsentView {
 struct PaymentView {
     price: String,
     covers: String,
-    charge: &'static str,
     ways: Vec<Way>,
     /// Whether one of the ways is x402, which programs pay at the page's own address.
     takes_x402: bool,
@@ -160,10 +159,6 @@ impl DecisionPage<'_> {
             Demand::Payment(payment) => DemandView::Payment(PaymentView {
                 price: clean::line(&payment.price),
                 covers: covers(payment.covers),
-                charge: match payment.charge {
-                    ChargeAt::Before => "Before the answer",
-                    ChargeAt::After => "Once you have the answer; nothing is taken if there is none",
-                },
                 ways: payment.accepted.iter().map(|way| Way::of(&way.scheme, &way.payload)).collect(),
                 takes_x402: takes_x402(payment),
                 fault: self.fault.map(clean::line),

@@ -8,7 +8,7 @@
 //! | `units.rs` | amounts in the smallest unit of an asset, without a float |
 //! | `hex.rs`, `keccak.rs` | addresses, nonces, and Ethereum's hash |
 //! | `x402/` | both versions of x402: what is asked for, what is signed, what a facilitator says |
-//! | `x402/http.rs`, `x402/a2a.rs` | where these stand in requests and answers, as pure functions |
+//! | `x402/http.rs` | where these stand in requests and answers over HTTP, as pure functions; each protocol has its own keys |
 //! | `settings.rs`, `networks.rs`, `offer.rs` | `[payments]`, and a price into offers |
 //! | `matching.rs` | which offer a payment means |
 //! | `facilitator.rs`, `reason.rs` | the one who checks and settles, and what its words mean |

@@ -2,7 +2,6 @@
 //!
 //! A version is told by the member `x402Version` of whatever is read, never by the place it stands in.
 
-pub mod a2a;
 mod code;
 mod envelope;
 pub mod http;

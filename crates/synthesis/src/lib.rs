@@ -6,11 +6,13 @@
 //! | [`synthesis`] | 10.7 | an endpoint that could be made, with the calls that keep its promise |
 //! | [`proposal`] | 10.4, 10.6 | what an agent proposes, read and evaluated |
 //! | [`plan`] | 10.5, 10.7 | from a recipe or from what is registered to a synthesis |
-//! | [`contracts`] | 10.1.4, 10.5, 10.8 | contracts from their making to their end, in the store |
+//! | [`contracts`] | 10.1.1, 10.1.4, 10.5, 10.8 | contracts from their making to their end, in the store |
+//! | [`negotiator`] | 10.1, 10.3 | who may have one, and what becomes of a call: the gate, PROPOSE, lifecycle |
 //! | [`limits`] | | every bound, with its unit |
 
 pub mod contracts;
 pub mod limits;
+pub mod negotiator;
 pub mod plan;
 pub mod proposal;
 pub mod settings;

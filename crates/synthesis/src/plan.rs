@@ -1,11 +1,60 @@
 //! From a recipe, or from what is registered, to a synthesis. Sections 10.5 and 10.7.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `recipes.rs` | the operator's recipe that answers, held against what is asked |
+//! | `search.rs` | plans out of registered endpoints, by their schemas |
+//! | `steps.rs` | what answers the steps of a plan, and what they do together |
+//! | `outcome.rs` | what the results of a plan come to |
+//! | `describe.rs` | an endpoint described from a plan |
+//! | `shape.rs`, `fit.rs`, `copy.rs` | what schemas let through, whether one fits another, and parts of them alone |
 
-use forecourt_contract::{Caller, Dispatcher, Method, RequestPath};
+mod copy;
+mod describe;
+mod fit;
+mod outcome;
+mod recipes;
+mod shape;
+mod steps;
+
+use std::sync::Arc;
+
+use forecourt_contract::negotiation::RecipeLineage;
+use forecourt_contract::refusal::Refusal;
+use forecourt_contract::registry::CallerNeeds;
+use forecourt_contract::reserved::shadowed;
+use forecourt_contract::{Caller, Dispatcher, Method, Recipe, RequestPath, Schema, Semantic, Template};
 use serde_json::{Map, Value};
 
 use crate::Synthesis;
-use crate::proposal::ProposalRefusal;
-use crate::settings::SynthesisSettings;
+use crate::proposal::nearby::counter_proposal;
+use crate::proposal::{ProposalRefusal, RejectionReason};
+use crate::settings::{PlanSource, SynthesisSettings};
+
+pub(crate) use describe::binding;
+pub(crate) use steps::{Effect, Steps, title};
+
+/// What a plan is looked for: a pair, and what is known of what it shall take and give.
+pub(crate) struct PlanRequest<'a> {
+    pub(crate) method: &'a Method,
+    /// As it is compared with the patterns of recipes.
+    pub(crate) path: &'a str,
+    /// The names of what it is given.
+    pub(crate) parameters: Vec<String>,
+    pub(crate) input: Option<&'a Schema>,
+    pub(crate) output: Option<&'a Schema>,
+    pub(crate) semantic: Option<&'a Semantic>,
+}
+
+/// A plan, and how it was found.
+pub(crate) struct FoundPlan {
+    pub(crate) plan: Arc<Recipe>,
+    pub(crate) lineage: Option<RecipeLineage>,
+    pub(crate) log: Vec<String>,
+}
+
+/// Why there is no plan: the word, and the sentence.
+pub(crate) type NoPlan = (RejectionReason, String);
 
 /// What could serve a call of what is not there, of which nothing is known but the call itself. The endpoint is
 /// described from its steps.
@@ -13,16 +62,91 @@ use crate::settings::SynthesisSettings;
 /// # Errors
 /// As [`crate::proposal::Proposal::evaluate`].
 pub fn for_request(
-    _dispatcher: &Dispatcher,
-    _settings: &SynthesisSettings,
-    _steps_max: usize,
-    _pair: (&Method, &RequestPath),
-    _input: &Map<String, Value>,
-    _caller: &Caller,
+    dispatcher: &Dispatcher,
+    settings: &SynthesisSettings,
+    steps_max: usize,
+    pair: (&Method, &RequestPath),
+    input: &Map<String, Value>,
+    caller: &Caller,
 ) -> Result<Synthesis, ProposalRefusal> {
-    Err(ProposalRefusal::Rejected {
-        reason: crate::proposal::RejectionReason::CompositionImpossible,
-        explanation: String::new(),
-        counter_proposal: None,
-    })
+    let (method, path) = pair;
+    let rejected = |(reason, explanation): NoPlan| ProposalRefusal::Rejected {
+        reason,
+        explanation,
+        counter_proposal: counter_proposal(dispatcher, method.as_str(), path.as_str(), None),
+    };
+    let impossible = |why: String| rejected((RejectionReason::CompositionImpossible, why));
+    // What endpoints can't be registered under, no contract is for either.
+    let literal = Template::parse(path.as_str(), &dispatcher.catalog).ok().filter(Template::is_literal);
+    let template = literal.ok_or_else(|| impossible("no endpoint can have such a path".to_owned()))?;
+    if let Some(taken) = shadowed(method, &template) {
+        let why = format!("{method} {path} is not to be made: {taken} belongs to the host", path = path.as_str());
+        return Err(rejected((RejectionReason::PolicyRefused, why)));
+    }
+    let asked = PlanRequest {
+        method,
+        path: path.as_str(),
+        parameters: input.keys().cloned().collect(),
+        input: None,
+        output: None,
+        semantic: None,
+    };
+    let FoundPlan { plan, lineage, mut log } =
+        find(dispatcher, settings, steps_max, &asked, caller).map_err(rejected)?;
+    let needs = authorised(dispatcher, &plan, caller)?;
+    let steps = Steps::of(&plan, dispatcher);
+    let described = describe::endpoint((method, &template), &steps, &needs.scopes, &dispatcher.catalog);
+    let endpoint = described.ok_or_else(|| impossible("what its steps take can't be described".to_owned()))?;
+    log.push(calls(&plan));
+    Ok(Synthesis { endpoint: Arc::new(endpoint), plan, lineage, needs, log })
+}
+
+/// The first plan of the sources that the operator has opened, in their order. Section 10.6, 6.
+pub(crate) fn find(
+    dispatcher: &Dispatcher,
+    settings: &SynthesisSettings,
+    steps_max: usize,
+    asked: &PlanRequest<'_>,
+    _caller: &Caller,
+) -> Result<FoundPlan, NoPlan> {
+    let mut why: Option<NoPlan> = None;
+    for source in &settings.policies {
+        let found = match source {
+            PlanSource::Recipes => recipes::find(dispatcher, steps_max, asked)
+                .map_err(|why| why.map(|why| (RejectionReason::CompositionImpossible, why))),
+            PlanSource::Schemas => Err(None),
+        };
+        match found {
+            Ok(found) => return Ok(found),
+            // The first source that has something to say says it.
+            Err(told) => why = why.or(told),
+        }
+    }
+    let nothing = || format!("nothing here can be put together to {} {}", asked.method, asked.path);
+    Err(why.unwrap_or_else(|| (RejectionReason::CompositionImpossible, nothing())))
+}
+
+/// What a plan needs of whoever calls it, held against `caller` before anything is made. Sections 10.6, 5, and 10.7.
+pub(crate) fn authorised(
+    dispatcher: &Dispatcher,
+    plan: &Recipe,
+    caller: &Caller,
+) -> Result<CallerNeeds, ProposalRefusal> {
+    dispatcher
+        .proven_for_plan(plan, caller)
+        .map_err(|why| ProposalRefusal::Grammar(Box::new(Refusal::Identity(why))))?;
+    let needs = dispatcher.needs_of_plan(plan);
+    let missing = caller.authority().in_use().missing(needs.scopes.iter());
+    if missing.is_empty() { Ok(needs) } else { Err(ProposalRefusal::Scope { missing }) }
+}
+
+/// The calls of a plan, in a sentence.
+pub(crate) fn calls(plan: &Recipe) -> String {
+    let titles: Vec<String> = plan.steps.iter().map(title).collect();
+    format!("It calls {}.", titles.join(", then "))
+}
+
+/// The input that a plan takes, and the output that it comes to, where nobody said what they shall be.
+pub(crate) fn described(steps: &Steps<'_>) -> Option<(Schema, Schema)> {
+    Some((describe::input(steps)?, describe::output(steps)?))
 }

@@ -1,11 +1,14 @@
 //! What an agent proposes: read from either form, and evaluated in the order of section 10.6.
 
-use forecourt_contract::refusal::Refusal;
-use forecourt_contract::{Caller, Dispatcher, Scope};
-use serde_json::{Map, Value};
+mod definition;
+mod duration;
+mod evaluate;
+pub(crate) mod nearby;
+mod read;
 
-use crate::Synthesis;
-use crate::settings::SynthesisSettings;
+use forecourt_contract::Scope;
+use forecourt_contract::refusal::Refusal;
+use serde_json::{Map, Value};
 
 /// An endpoint that an agent proposes, read and not yet looked at.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +19,8 @@ pub struct Proposal {
     pub path: String,
     /// The definition: what stood under `endpoint`, or the parameters themselves in the legacy form.
     pub definition: Map<String, Value>,
+    /// Whether it came in the legacy form, which may leave its schemas to the steps. Section 10.4.2.
+    pub is_legacy: bool,
     /// Whether it is wanted for longer than the session.
     pub persistent: bool,
     /// For how long it is wanted, in seconds.
@@ -27,7 +32,8 @@ pub struct Proposal {
 /// Why a proposed endpoint is not made.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ProposalRefusal {
-    /// The method or the path is none: [`Refusal::Method`] or [`Refusal::Path`]. Section 10.6, 1 and 2.
+    /// The method or the path is none: [`Refusal::Method`] or [`Refusal::Path`]. Section 10.6, 1 and 2. Also what
+    /// a call of it would be refused by whatever its input is: [`Refusal::Identity`] when it takes a bearer token.
     Grammar(Box<Refusal>),
     /// The proposal can't be read. Sections 10.4 and 10.6, 3 and 4.
     Malformed {
@@ -82,34 +88,14 @@ impl RejectionReason {
     }
 }
 
-impl Proposal {
-    /// Reads the parameters of PROPOSE, in the wrapped or the legacy form.
-    ///
-    /// # Errors
-    /// [`ProposalRefusal::Malformed`].
-    pub fn read(_parameters: &Map<String, Value>) -> Result<Proposal, ProposalRefusal> {
-        Err(ProposalRefusal::Malformed {
-            issue: "missing-required-field",
-            field: "/endpoint".to_owned(),
-            message: String::new(),
-        })
-    }
-
-    /// Holds the proposal against what there is: the seven evaluations in their order.
-    ///
-    /// # Errors
-    /// The first that fails.
-    pub fn evaluate(
-        &self,
-        _dispatcher: &Dispatcher,
-        _settings: &SynthesisSettings,
-        _steps_max: usize,
-        _caller: &Caller,
-    ) -> Result<Synthesis, ProposalRefusal> {
-        Err(ProposalRefusal::Rejected {
-            reason: RejectionReason::CompositionImpossible,
-            explanation: String::new(),
+impl ProposalRefusal {
+    /// What every proposal gets while the operator has turned synthesis off, before it is looked at. Section 10.6.
+    pub fn disabled() -> ProposalRefusal {
+        ProposalRefusal::Rejected {
+            reason: RejectionReason::SynthesisDisabled,
+            explanation: "this server makes no endpoints while it serves: DISCOVER /methods lists those that there are"
+                .to_owned(),
             counter_proposal: None,
-        })
+        }
     }
 }

@@ -1,10 +1,14 @@
 //! The operator's switches. Section 10.1.7; base protocol, section 10. They stand in the section of the protocol
 //! that negotiates.
 
+mod duration;
+
 use std::num::{NonZeroU32, NonZeroU64};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use duration::{positive_seconds, seconds};
 
 /// The table `policies.rcns`: contracts that calls of what is not there lead to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,7 +25,8 @@ pub struct RcnsSettings {
     /// How often a minute one agent may have a call looked at.
     #[serde(alias = "max_negotiations_per_minute")]
     pub rate_limit_per_minute: NonZeroU32,
-    /// How long such a contract lasts, in seconds.
+    /// How long such a contract lasts, in seconds; also as text, such as `"24h"`.
+    #[serde(deserialize_with = "positive_seconds")]
     pub contract_ttl_seconds: NonZeroU64,
     /// How long the answer to a call with an `Idempotency-Key` is repeated when the call led to an offer or to
     /// none, in seconds.
@@ -62,16 +67,20 @@ pub struct SynthesisSettings {
     /// What endpoints are made from, in this order: `recipes`, and `schemas` (registered endpoints whose inputs and
     /// outputs fit together).
     pub policies: Vec<PlanSource>,
-    /// How long a contract of a session lasts at most, in seconds.
+    /// How long a contract of a session lasts at most, in seconds; also as text, such as `"24h"`.
+    #[serde(alias = "session_duration", deserialize_with = "positive_seconds")]
     pub session_duration_seconds: NonZeroU64,
     /// How long a persistent contract lasts when its proposal does not say, in seconds.
+    #[serde(alias = "persistent_default_duration", deserialize_with = "positive_seconds")]
     pub persistent_default_seconds: NonZeroU64,
     /// How long a persistent contract lasts at most, in seconds; 0: none is made.
+    #[serde(alias = "persistent_max_duration", deserialize_with = "seconds")]
     pub persistent_max_seconds: u64,
     /// Whether proposals are answered at once (`false`) or looked at later, and asked for with
     /// `QUERY /proposals/{proposal_id}`.
     pub async_evaluation_enabled: bool,
     /// How long a proposal may be looked at, in seconds.
+    #[serde(alias = "max_evaluation_duration", deserialize_with = "positive_seconds")]
     pub max_evaluation_seconds: NonZeroU64,
     /// Contracts that one agent has at once.
     pub contracts_per_agent_max: NonZeroU32,

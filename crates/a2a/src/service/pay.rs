@@ -1,8 +1,9 @@
 //! What callers bring to go on after a refusal, and those who rather do not pay. PolicyPart 5.3, 5.6; x402 over A2A
 //! v0.2, 5.4, 5.5.
 
+use forecourt_core::MessageId;
 use forecourt_core::policy::Submission;
-use forecourt_host::{IssuanceOutcome, IssuanceStatus, TaskPermit};
+use forecourt_host::{IssuanceOutcome, IssuanceStatus, RequestOrigin, TaskPermit};
 
 use super::{Caller, OperationReply, Service, ServiceError};
 use crate::from_wire::IncomingMessage;
@@ -37,18 +38,19 @@ impl Service {
         (state.is_some() || payment.is_some()).then(|| Box::new(Submission { state, payment }))
     }
 
-    /// Ends a task whose caller does not pay: what it was offered is withdrawn first. Fails when it has paid already,
+    /// Ends a task whose caller does not pay: what it was offered is withdrawn first, by the message `said`. Fails when it has paid already,
     /// or may have.
     pub(super) async fn rejected(
         &self,
         caller: &Caller<'_>,
         task: &TaskPermit,
+        said: &MessageId,
     ) -> Result<OperationReply, ServiceError> {
         if let Some(state) = payment::state(task)
             && self.host.issuance(&state).await?.is_some()
         {
             use IssuanceStatus::{Consumed, Declined, Expired, Indeterminate, Issued, Verified};
-            match self.host.decline(&state).await? {
+            match self.host.decline(&state, &RequestOrigin::new(crate::NAME, said)).await? {
                 IssuanceOutcome::Late(Verified | Consumed | Indeterminate) => {
                     let words = "the payment was taken, or is being settled: send the next message without it";
                     return Err(OperationError::UnsupportedOperation(words.to_owned()).into());

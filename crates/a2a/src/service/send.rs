@@ -79,7 +79,7 @@ impl Service {
         if heard.payment == Some(PaymentAnswer::Rejected)
             && let Some(task) = routed.continues.as_ref().filter(|task| payment::is_wanted(task))
         {
-            return self.rejected(caller, task).await;
+            return self.rejected(caller, task, &heard.id).await;
         }
         if let (Some(PaymentAnswer::Submitted(_)), Some(task)) = (&heard.payment, &routed.continues) {
             // A payment says nothing of its own: it is for what was said.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use forecourt_core::policy::{
-    AcceptedPayment, ChargeAt, ConsentTerms, Demand, PaidFor, PaymentConfirmation, PaymentFault, PaymentScheme,
+    AcceptedPayment, ConsentTerms, Demand, PaidFor, PaymentConfirmation, PaymentFault, PaymentScheme,
     PaymentSubmission, PaymentTerms, Receipt, Requirement, Rule, RuleVerdict, Settlement,
 };
 use forecourt_core::{AgentCard, Message, StateToken};
@@ -98,8 +98,8 @@ fn fee() -> Arc<dyn Rule> {
         scheme: "x402.exact".to_owned(),
         payload: object(json!({"x402Version": version, "accepts": [{"amount": "5"}]})),
     };
-    let (price, covers, charge) = ("5 coins".to_owned(), PaidFor::Turn, ChargeAt::Before);
-    let terms = PaymentTerms { accepted: vec![offer(2), offer(1)], price, covers, charge, credit: None };
+    let (price, covers) = ("5 coins".to_owned(), PaidFor::Turn);
+    let terms = PaymentTerms { accepted: vec![offer(2), offer(1)], price, covers, credit: None };
     required("fee", Demand::Payment(terms))
 }
 
@@ -231,6 +231,9 @@ async fn policy5_5_of_two_payments_at_once_one_is_taken() {
         assert_eq!(states, ["completed", "failed"], "{} {}", one.text(), other.text());
         let late = if one.text().contains("payment-completed") { other } else { one };
         assert!(late.text().contains("mentionable:payment_indeterminate"), "{}", late.text());
+        let told = late.task(wire);
+        assert_ne!(told["id"], task["id"], "the task itself is the other payment's");
+        wire.at(&shop.place).about(Op::Get, told["id"].as_str().unwrap()).await.is_fault(wire, -32001);
         let read = wire.at(&shop.place).about(Op::Get, task["id"].as_str().unwrap()).await.task(wire);
         assert_eq!(state(&read), "completed", "who came late changed nothing");
     }
@@ -314,7 +317,7 @@ async fn policy3_3_4_a_consent_that_was_given_lets_the_next_message_on_the_task_
             StateToken::parse(part["state"].as_str().unwrap()).unwrap()
         };
         assert!(part["url"].as_str().unwrap().ends_with(part["state"].as_str().unwrap()));
-        place.host.accept_consent(&state_of(&early)).await.unwrap();
+        place.host.accept_consent(&state_of(&early), &Default::default()).await.unwrap();
         let done = wire.at(&place).says_with("did it now", json!({"taskId": refused["id"]})).await.task(wire);
         assert_eq!((state(&done).as_str(), artifact_text(&done).as_str()), ("completed", "soup"));
         assert!(done["status"].get("message").is_none(), "nothing was paid: {done}");
@@ -338,7 +341,7 @@ async fn policy5_6_a_claimed_resolution_counts_only_where_the_host_knows_of_it()
         };
         let forged = wire.at(&place).says_with("let me in", claiming("m2")).await.task(wire);
         assert_eq!((state(&forged).as_str(), agent.heard().len()), ("input-required", 0), "it was not agreed to");
-        place.host.accept_consent(&StateToken::parse(&named).unwrap()).await.unwrap();
+        place.host.accept_consent(&StateToken::parse(&named).unwrap(), &Default::default()).await.unwrap();
         let met = wire.at(&place).says_with("let me in", claiming("m3")).await.task(wire);
         assert_eq!((state(&met).as_str(), agent.heard().len()), ("completed", 1), "{met}");
         assert!(agent.heard()[0].metadata.is_empty(), "what it claimed is not passed on");

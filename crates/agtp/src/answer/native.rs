@@ -1,5 +1,7 @@
 //! What the host answers itself, whether it is asked by the wire or by a step of a composition.
 
+use std::sync::Arc;
+
 use forecourt_contract::refusal::{BrokenContract, Pair};
 use forecourt_contract::{Call, CallTarget, Method, Native, Refusal};
 use forecourt_core::AgentId;
@@ -46,6 +48,8 @@ impl Service {
             known,
             key_fingerprint: None,
             doubt: None,
+            is_step: true,
+            served_under: Arc::default(),
             is_local: false,
             accept: None,
             if_none_match: None,

@@ -31,6 +31,7 @@ pub(crate) fn on_connections(service: Arc<Service>) -> Speak {
     Arc::new(move |connection: Connection| {
         let Connection { stream, peer, certificates, stop, requests, .. } = connection;
         let info = ConnectionInfo::new(peer, certificates.first().map(AsRef::as_ref));
+        let info = info.named(service.host.entropy().as_ref());
         Box::pin(serve(Arc::clone(&service), stream, info, requests, stop))
     })
 }
@@ -49,6 +50,9 @@ pub(crate) async fn serve<S>(
     Box::pin(service.discovery.prepare()).await;
     let session = Session { service: Mutex::new(service), info, requests, is_open: AtomicBool::new(false) };
     speak(stream, &session, bounds, patience, stop).await;
+    if let Some(id) = &session.info.id {
+        Box::pin(session.service().connection_ended(id)).await;
+    }
 }
 
 impl Session {

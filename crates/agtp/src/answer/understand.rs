@@ -1,6 +1,9 @@
 //! From a request to a call: where it goes, what it says, and who makes it. Base 2.1, 2.2, 2.4.
 
+use std::sync::Arc;
+
 use forecourt_contract::Call;
+use forecourt_contract::call::Thread;
 
 use super::caller::Callers;
 use crate::ask::Ask;
@@ -36,7 +39,7 @@ impl Service {
                 body,
                 caller: identity.caller,
                 idempotency_key: fields.idempotency_key,
-                thread: fields.thread,
+                thread: Thread { connection: connection.id.clone(), ..fields.thread },
                 contract: fields.contract,
                 depth: fields.hops,
             },
@@ -45,6 +48,8 @@ impl Service {
             known: identity.known,
             key_fingerprint: connection.fingerprint(),
             doubt: identity.doubt.map(Box::new),
+            is_step: false,
+            served_under: Arc::default(),
             is_local: connection.peer.is_loopback(),
             accept: fields.accept.map(str::to_owned),
             if_none_match: fields.if_none_match.map(str::to_owned),

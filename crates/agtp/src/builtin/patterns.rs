@@ -3,11 +3,11 @@
 use forecourt_contract::{Recipe, RecipeBook};
 use serde_json::{Value, json};
 
-/// Every recipe that answers proposals, with the shape that it matches. Nothing is negotiated here, and
-/// the answer says so.
-pub(super) fn patterns(recipes: &RecipeBook) -> Value {
+/// Every recipe that answers proposals, with the shape that it matches, and whether calls of what is not there
+/// lead to them.
+pub(super) fn patterns(recipes: &RecipeBook, rcns_enabled: bool) -> Value {
     let patterns: Vec<Value> = recipes.iter().filter_map(|recipe| pattern(recipe)).collect();
-    json!({"rcns_enabled": false, "patterns": patterns})
+    json!({"rcns_enabled": rcns_enabled, "patterns": patterns})
 }
 
 /// `None`: the recipe is for compositions alone. A recipe that is for more than one method has `*`.

@@ -32,6 +32,7 @@ use super::Discovery;
 use crate::ask::Ask;
 use crate::inventory::Inventory;
 use crate::reply::{Body, Problem, Reply};
+use crate::service::negotiator;
 use crate::settings::AgtpSettings;
 
 /// A host and what answers DISCOVER on it.
@@ -129,7 +130,8 @@ impl Place {
 /// Another thing that answers DISCOVER on the same host, as after a restart with these settings.
 fn again(mounted: &MountedHost, section: &Section) -> Discovery {
     let settings = AgtpSettings::read(section).unwrap();
-    Discovery::new(Inventory::new(&mounted.mount, settings), Arc::clone(&mounted.mount.keys))
+    let negotiator = negotiator(&mounted.mount, &settings);
+    Discovery::new(Inventory::new(&mounted.mount, settings, negotiator), Arc::clone(&mounted.mount.keys))
 }
 
 fn section(text: &str) -> Section {
@@ -145,6 +147,8 @@ fn stranger(path: &str) -> Ask {
         known: None,
         key_fingerprint: None,
         doubt: None,
+        is_step: false,
+        served_under: Arc::default(),
         is_local: true,
         accept: None,
         if_none_match: None,

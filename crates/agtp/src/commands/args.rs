@@ -18,7 +18,7 @@ pub(crate) use genesis::{GenesisArguments, GenesisCreate, GenesisHash, GenesisSh
 #[derive(Debug, Parser)]
 #[command(
     name = "agtp",
-    after_help = "Examples:\n  forecourt agtp DISCOVER agtp://demo.localhost/methods\n  forecourt agtp QUERY \"agtp://demo.localhost/rooms?floor=2\" -i\n  forecourt agtp BOOK agtp://demo.localhost/room --scope booking:room -d '{\"room_id\": \"7\"}'"
+    after_help = "Examples:\n  forecourt agtp DISCOVER agtp://demo.localhost/methods\n  forecourt agtp QUERY \"agtp://demo.localhost/rooms?floor=2\" -i\n  forecourt agtp BOOK agtp://demo.localhost/room --scope booking:room -d '{\"room_id\": \"7\"}'\n  forecourt agtp BOOK agtp://demo.localhost/suite -H 'Allow-RCNS: true' --scope 'booking:room rcns:negotiate'"
 )]
 pub(crate) struct CallArguments {
     /// The method, such as QUERY or BOOK. Sent as it is written.

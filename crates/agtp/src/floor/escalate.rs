@@ -47,6 +47,8 @@ impl Floor<'_> {
             due,
         };
         let asked = self.service.host.operator().ask(inquiry).await?;
+        // AGTP-API 10.3: what this session had refused is in the hands of a person now.
+        self.service.negotiator.escalated(&self.ask.call.caller, &self.ask.call.thread);
         Ok(Reply::json(
             Status::ACCEPTED,
             json!({

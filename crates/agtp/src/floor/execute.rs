@@ -51,6 +51,9 @@ impl Floor<'_> {
         match self.service.host.invoke(call, NAME).await? {
             InvokeOutcome::Refused(part) => Err((*part).into()),
             InvokeOutcome::Answered(outcome) => {
+                if let Some(contract) = outcome.trail.contract {
+                    let _first = self.ask.served_under.set(contract);
+                }
                 let result = outcome.answer?;
                 Ok(Reply::ok(json!({
                     "method": self.method,

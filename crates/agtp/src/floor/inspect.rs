@@ -5,7 +5,6 @@ use forecourt_host::{CHANGES_PER_READ_MAX, OperatorQuestion};
 use serde_json::{Value, json};
 
 use super::events::shown;
-use super::lifecycle::no_contract;
 use super::{Floor, no_agent};
 use crate::limits::EVENTS_DEFAULT;
 use crate::reply::{Problem, Reply};
@@ -27,8 +26,8 @@ impl Floor<'_> {
             "escalation" => self.inspect_escalation().await,
             "audit" => Err(none("audit-record-not-found", "audit_id", self.named("audit_id")?)),
             "chain_head" => Err(none("chain-head-not-found", "agent_id", self.named("agent_id")?)),
-            "contract" => Err(no_contract(self.named("synthesis_id")?)),
-            "rcns-attempt" => Err(none("rcns-attempt-not-found", "attempt_id", self.named("attempt_id")?)),
+            "contract" => self.inspect_contract().await,
+            "rcns-attempt" => self.inspect_attempt(),
             _ => {
                 let message = format!("`target` must be one of {}", TARGETS.join(", "));
                 Err(Problem::new(Status::UNPROCESSABLE, "unknown-inspect-target", message)
@@ -66,14 +65,14 @@ impl Floor<'_> {
         self.inspected("escalation", escalation(&asked))
     }
 
-    fn inspected(&self, target: &str, mut body: Value) -> Result<Reply, Problem> {
+    pub(super) fn inspected(&self, target: &str, mut body: Value) -> Result<Reply, Problem> {
         body["method"] = self.method.into();
         body["target"] = target.into();
         Ok(Reply::ok(body))
     }
 
     /// A parameter that this target needs. Base 3.3: a missing one is 400.
-    fn named(&self, name: &'static str) -> Result<&str, Problem> {
+    pub(super) fn named(&self, name: &'static str) -> Result<&str, Problem> {
         let named = self.given.text(&[name])?;
         named.ok_or_else(|| self.given.missing(Status::BAD_REQUEST, &[name]))
     }
@@ -96,7 +95,8 @@ pub(super) fn escalation(asked: &OperatorQuestion) -> Value {
     })
 }
 
-fn none(code: &str, name: &str, id: &str) -> Problem {
+/// The problem that nothing of that name is kept.
+pub(super) fn none(code: &str, name: &str, id: &str) -> Problem {
     let id: String = id.chars().take(crate::limits::NAME_CHARS_MAX).collect();
     Problem::new(Status::NOT_FOUND, code, "nothing of this name is kept here").with(name, id)
 }

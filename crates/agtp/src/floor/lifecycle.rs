@@ -4,23 +4,20 @@ use forecourt_contract::Scope;
 use forecourt_core::{Handle, LifecycleState, LifecycleTransition};
 use forecourt_host::{LifecycleChange, LifecycleOutcome, StoredLifecycleChange};
 use forecourt_identity::agents::AgentIdentity;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 use super::events::{audit_id, event_type, signed};
 use super::{Floor, no_agent};
-use crate::problem::unauthorized;
+use crate::problem::{OPERATOR_SCOPE, unauthorized};
 use crate::reply::{Problem, Reply};
 use crate::settings::LifecycleAuth;
 use crate::status::Status;
-
-/// What opens things of other agents. Base 3.4, 7.
-const OPERATOR_SCOPE: &str = "inspect:all";
 
 impl Floor<'_> {
     /// Lets an agent stand elsewhere, if the caller may.
     pub(super) async fn lifecycle(&self) -> Result<Reply, Problem> {
         if self.method == "REVOKE" && self.given.get(&["target"]).is_some() {
-            return self.revoke_contracts();
+            return self.revoke_contracts().await;
         }
         if self.method == "REVOKE" {
             self.given.require(&[&["reason"]])?;
@@ -131,34 +128,6 @@ impl Floor<'_> {
         }
     }
 
-    /// REVOKE of contracts, of which none is ever made here: no record, whatever the mode. AGTP-API 10.1.4.1.
-    fn revoke_contracts(&self) -> Result<Reply, Problem> {
-        match self.given.text(&["target"])? {
-            Some("contract") => {
-                let id = self.given.required_text(&["synthesis_id"])?;
-                Err(no_contract(id))
-            }
-            Some("stale-contracts") => {
-                self.is_operator()?;
-                let mode = self
-                    .given
-                    .one_of(&["mode"], &["grandfather", "invalidate"])
-                    .map_err(|problem| Problem { status: Status::BAD_REQUEST, ..problem })?;
-                let actor = self.given.name(&["actor"])?;
-                Ok(Reply::ok(json!({
-                    "method": self.method,
-                    "target": "stale-contracts",
-                    "mode": mode.unwrap_or("grandfather"),
-                    "actor": actor,
-                    "records": [],
-                })))
-            }
-            _ => Err(self
-                .given
-                .wrong(&["target"], "must be contract or stale-contracts; without it an agent is revoked")),
-        }
-    }
-
     /// Whether the caller may see and decide what is other agents'.
     pub(super) fn is_operator(&self) -> Result<(), Problem> {
         let holds = Scope::parse(OPERATOR_SCOPE).is_ok_and(|scope| self.authority().covers(&scope));
@@ -171,11 +140,4 @@ impl Floor<'_> {
         let named = self.service.settings.server.server_id.as_deref();
         named.unwrap_or(self.service.host.site().domain.as_str())
     }
-}
-
-/// The problem that there is no such contract.
-pub(super) fn no_contract(id: &str) -> Problem {
-    let message = "no such contract: this server makes none while it serves";
-    let id: String = id.chars().take(crate::limits::NAME_CHARS_MAX).collect();
-    Problem::new(Status::NOT_FOUND, "contract-not-found", message).with("synthesis_id", Value::from(id))
 }

@@ -5,19 +5,19 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::Floor;
-use super::lifecycle::no_contract;
 use crate::limits::{SUSPENSION_DEFAULT, SUSPENSION_MAX};
 use crate::reply::{Problem, Reply};
 use crate::sessions::{NONCE, SessionEntry, SessionName, Suspension, base64url};
 use crate::status::Status;
 
+/// Why a session may rest. A contract is released for any reason.
 const REASONS: [&str; 4] = ["awaiting_input", "resource_limit", "scheduled_pause", "external_dependency"];
 impl Floor<'_> {
     /// Lets a session of the caller rest; with the nonce, wakes it.
     pub(super) async fn suspend(&self) -> Result<Reply, Problem> {
         let caller = self.caller()?;
         if let Some(id) = self.given.text(&["synthesis_id"])? {
-            return Err(no_contract(id));
+            return self.release(id).await;
         }
         let session = self.given.name(&["session_id"])?.or(self.ask.call.thread.session_id.as_deref());
         let session = session.ok_or_else(|| self.given.missing(Status::UNPROCESSABLE, &["session_id"]))?;

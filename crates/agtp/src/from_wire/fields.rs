@@ -64,7 +64,7 @@ impl<'a> RequestFields<'a> {
         let presented = one_of(fields, "Contract-Synthesized", "Synthesis-Id")?;
         let contract = ContractTerms {
             presented: presented.map(|id| fitting("Contract-Synthesized", id)).transpose()?,
-            allows_new: get("Allow-RCNS").is_some_and(|value| value.eq_ignore_ascii_case("true")),
+            allows_new: get("Allow-RCNS") == Some("true"),
         };
         let key = one_of(fields, "Idempotency-Key", "RCNS-Idempotency-Key")?;
         Ok(Self {

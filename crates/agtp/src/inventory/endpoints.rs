@@ -11,10 +11,10 @@ use super::Inventory;
 /// One line of the list of endpoints. AGTP-API 5.8.
 #[derive(Debug, Serialize)]
 pub(crate) struct MethodEntry<'a> {
-    method: &'a Method,
-    path: &'a str,
-    description: &'a str,
-    tier: Tier,
+    pub(super) method: &'a Method,
+    pub(super) path: &'a str,
+    pub(super) description: &'a str,
+    pub(super) tier: Tier,
 }
 
 /// One line of the directory. AGTP-API 5.8.3.

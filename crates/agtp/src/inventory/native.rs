@@ -9,7 +9,7 @@ use forecourt_contract::endpoint::{Binding, Definition, RegistrationContext};
 use forecourt_contract::{Catalog, Endpoint, MethodPolicy, RecipeBook};
 use serde_json::{Map, Value, json};
 
-use crate::limits::{CANDIDATES_DEFAULT, CANDIDATES_MAX, CRITERIA_CHARS_MAX};
+use crate::limits::{CANDIDATES_DEFAULT, CANDIDATES_MAX, CONTRACTS_LISTED_MAX, CRITERIA_CHARS_MAX};
 
 /// What is particular to one of them.
 struct Native {
@@ -140,8 +140,14 @@ fn natives() -> [Native; 8] {
         Native {
             path: "/contracts",
             description: "Lists the endpoints that were negotiated with the caller.",
-            outcome: "One line for each contract that is in force.",
-            input: nothing(),
+            outcome: "One line for each contract that is in force, the oldest first.",
+            input: json!({
+                "max_results": {"type": "integer", "minimum": 1, "maximum": CONTRACTS_LISTED_MAX},
+                "after": {
+                    "type": "string",
+                    "description": "The contract after which the page begins: `Continuation-Token` of the last one.",
+                },
+            }),
             output: list_of(&["synthesis_id", "method", "path"]),
         },
     ]

@@ -2,6 +2,7 @@
 
 use forecourt_core::Timestamp;
 use forecourt_identity::HostKeys;
+use forecourt_synthesis::negotiator::PersistentContracts;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -51,8 +52,14 @@ struct Server<'a> {
 }
 
 impl<'a> ManifestDocument<'a> {
-    /// What such a caller is told, as of no revision in particular.
-    pub(super) fn new(inventory: &'a Inventory, keys: &HostKeys, now: Timestamp, audience: Audience) -> Self {
+    /// What such a caller is told, as of no revision in particular, with these contracts among the endpoints.
+    pub(super) fn new(
+        inventory: &'a Inventory,
+        persistent: &PersistentContracts,
+        keys: &HostKeys,
+        now: Timestamp,
+        audience: Audience,
+    ) -> Self {
         let (contract, settings) = (inventory.contract(), &inventory.settings);
         let catalog = &contract.catalog;
         Self {
@@ -73,7 +80,7 @@ impl<'a> ManifestDocument<'a> {
             },
             embedded_methods: super::methods::embedded(catalog),
             custom_methods: contract.policy.custom().map(|method| json!({"name": method})).collect(),
-            endpoints: inventory.endpoints().map(|(_, endpoint)| endpoint.projection()).collect(),
+            endpoints: endpoints(inventory, persistent),
             agent_disclosure: settings.agents.disclosure,
             hosted_agents: inventory.hosted_agents(audience),
             agent_disclosure_notice: settings.agents.disclosure_notice.as_deref(),
@@ -97,10 +104,18 @@ impl<'a> ManifestDocument<'a> {
     }
 }
 
+/// Every endpoint as others may see it. AGTP-API 8.9, 10.8.
+fn endpoints(inventory: &Inventory, persistent: &PersistentContracts) -> Vec<Value> {
+    let negotiated = inventory.negotiated(persistent).map(|contract| contract.endpoint.clone());
+    inventory.endpoints().map(|(_, endpoint)| endpoint.projection()).chain(negotiated).collect()
+}
+
 /// What this server can do beyond what every server must. Tokens of our own. AGTP-API 8.3.
 fn features(inventory: &Inventory) -> Vec<&'static str> {
     let optional = [
         ("http-gateway", inventory.settings.gateway.is_some()),
+        ("synthesis", inventory.settings.policies.synthesis_enabled),
+        ("rcns", inventory.settings.rcns_enabled()),
         ("compositions", inventory.contract().recipes.iter().next().is_some()),
     ];
     let there = optional.into_iter().filter(|(_, is_there)| *is_there).map(|(name, _)| name);
@@ -117,7 +132,7 @@ fn policies(inventory: &Inventory) -> Value {
         "wildcards_accepted": contract.rules.wildcards_accepted,
         "anonymous_discovery": policies.anonymous_discovery,
         "scope_required_for_invocation": contract.rules.scope_required,
-        "synthesis_enabled": false,
+        "synthesis_enabled": policies.synthesis_enabled,
         "max_synthesis_depth": policies.max_synthesis_depth,
         "methods": contract.policy.to_json(),
     })

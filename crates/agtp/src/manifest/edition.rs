@@ -3,9 +3,11 @@
 
 use std::sync::{Arc, OnceLock};
 
+use bytes::Bytes;
 use forecourt_core::{Timestamp, json};
 use forecourt_identity::{HostKeys, SigningKey, jws};
 use forecourt_surface::document::{self, ServedDocument as Served};
+use forecourt_synthesis::negotiator::PersistentContracts;
 use serde::Serialize;
 
 use super::document::ManifestDocument;
@@ -25,15 +27,18 @@ pub(crate) struct View {
     pub with_directory: bool,
 }
 
-/// One edition of the manifest, in force as long as the keys are.
+/// One edition of the manifest, in force as long as the keys and the persistent contracts are.
 pub(super) struct Edition {
     pub(super) revision: Revision,
     pub(super) api_version: Arc<str>,
     pub(super) keys: Arc<HostKeys>,
+    /// The contracts that stand in it.
+    pub(super) persistent: Arc<PersistentContracts>,
     /// When it must be made anew, if that is known.
     pub(super) good_until: Option<Timestamp>,
     made_at: Timestamp,
     views: [OnceLock<Served>; 4],
+    methods: OnceLock<Bytes>,
 }
 
 /// A manifest with its signature, last.
@@ -47,15 +52,30 @@ struct Signed<'a> {
 impl Edition {
     /// An edition whose views are written as they are asked for. `now` is the moment that its keys are
     /// good at.
-    pub(super) fn new(revision: Revision, keys: Arc<HostKeys>, now: Timestamp) -> Self {
+    pub(super) fn new(
+        revision: Revision,
+        keys: Arc<HostKeys>,
+        persistent: Arc<PersistentContracts>,
+        now: Timestamp,
+    ) -> Self {
         let good_until = keys.previous(now).filter_map(|key| key.not_after).min();
         let api_version = revision.api_version().into();
-        Self { revision, api_version, keys, good_until, made_at: now, views: Default::default() }
+        Self {
+            revision,
+            api_version,
+            keys,
+            persistent,
+            good_until,
+            made_at: now,
+            views: Default::default(),
+            methods: OnceLock::new(),
+        }
     }
 
-    /// Whether it can still be served.
-    pub(super) fn is_good(&self, keys: &Arc<HostKeys>, now: Timestamp) -> bool {
-        Arc::ptr_eq(&self.keys, keys) && self.good_until.is_none_or(|end| now < end)
+    /// Whether it can still be served, with `contracts` as the edition of the persistent ones.
+    pub(super) fn is_good(&self, keys: &Arc<HostKeys>, contracts: u64, now: Timestamp) -> bool {
+        let is_same = Arc::ptr_eq(&self.keys, keys) && self.persistent.edition == contracts;
+        is_same && self.good_until.is_none_or(|end| now < end)
     }
 
     /// The manifest of a view.
@@ -65,8 +85,14 @@ impl Edition {
         self.views[place].get_or_init(|| self.write(inventory, view))
     }
 
+    /// The list of endpoints. AGTP-API 5.8.
+    pub(super) fn methods(&self, inventory: &Inventory) -> Bytes {
+        let write = || serde_json::to_vec(&inventory.all_methods(&self.persistent)).unwrap_or_default().into();
+        self.methods.get_or_init(write).clone()
+    }
+
     fn write(&self, inventory: &Inventory, view: View) -> Served {
-        let mut document = ManifestDocument::new(inventory, &self.keys, self.made_at, view.audience);
+        let mut document = ManifestDocument::new(inventory, &self.persistent, &self.keys, self.made_at, view.audience);
         document.stamp(&self.revision, inventory.settings.server.issued);
         if view.with_directory {
             document.add_directory(inventory);
@@ -80,8 +106,13 @@ impl Edition {
 }
 
 /// What the content that a known caller gets hashes to: the most that anybody is told.
-pub(super) fn hashes(inventory: &Inventory, keys: &HostKeys, now: Timestamp) -> Hashes {
-    let document = ManifestDocument::new(inventory, keys, now, Audience::Known);
+pub(super) fn hashes(
+    inventory: &Inventory,
+    persistent: &PersistentContracts,
+    keys: &HostKeys,
+    now: Timestamp,
+) -> Hashes {
+    let document = ManifestDocument::new(inventory, persistent, keys, now, Audience::Known);
     Hashes { content: hash(&document), endpoints: hash(&document.endpoints) }
 }
 

@@ -6,6 +6,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use bytes::Bytes;
 use forecourt_core::Timestamp;
 use forecourt_identity::HostKeys;
+use forecourt_synthesis::negotiator::PersistentContracts;
 use tokio::sync::Mutex;
 
 use super::edition::{Edition, View, hashes};
@@ -13,7 +14,7 @@ use super::revision::Revision;
 use crate::inventory::Inventory;
 use crate::limits::UNKEPT_FRESH;
 
-/// Gives out manifests: ready bytes, made anew only when the keys changed.
+/// Gives out manifests: ready bytes, made anew only when the keys or the persistent contracts changed.
 pub(crate) struct Publisher {
     keys: Arc<ArcSwap<HostKeys>>,
     current: ArcSwapOption<Edition>,
@@ -42,8 +43,22 @@ impl Publisher {
         Published { body: served.body().clone(), tag: served.tag().to_owned() }
     }
 
-    /// Makes an edition when none is in force.
+    /// The list of endpoints, with the contracts that stand in it.
+    pub(crate) async fn methods(&self, inventory: &Inventory) -> Bytes {
+        let edition = self.edition(inventory).await;
+        edition.methods(inventory)
+    }
+
+    /// Makes an edition when none is in force, whatever became of contracts since.
     pub(crate) async fn prepare(&self, inventory: &Inventory) {
+        let known = self.contracts();
+        if known.and_then(|known| self.good(known, inventory.host.clock().now())).is_none() {
+            self.edition(inventory).await;
+        }
+    }
+
+    /// Makes an edition when none is in force with the contracts that there are now.
+    pub(crate) async fn refresh(&self, inventory: &Inventory) {
         self.edition(inventory).await;
     }
 
@@ -53,12 +68,14 @@ impl Publisher {
     }
 
     async fn edition(&self, inventory: &Inventory) -> Arc<Edition> {
-        if let Some(edition) = self.good(inventory.host.clock().now()) {
+        let contracts = inventory.persistent().await.map(|persistent| persistent.edition);
+        let contracts = contracts.or_else(|| self.contracts()).unwrap_or_default();
+        if let Some(edition) = self.good(contracts, inventory.host.clock().now()) {
             return edition;
         }
         let _one_at_a_time = self.making.lock().await;
         let now = inventory.host.clock().now();
-        if let Some(edition) = self.good(now) {
+        if let Some(edition) = self.good(contracts, now) {
             return edition;
         }
         let edition = Arc::new(self.make(inventory, now).await);
@@ -67,26 +84,41 @@ impl Publisher {
     }
 
     /// The edition in force, if it still is.
-    fn good(&self, now: Timestamp) -> Option<Arc<Edition>> {
+    fn good(&self, contracts: u64, now: Timestamp) -> Option<Arc<Edition>> {
         let keys = self.keys.load();
-        self.current.load_full().filter(|edition| edition.is_good(&keys, now))
+        self.current.load_full().filter(|edition| edition.is_good(&keys, contracts, now))
+    }
+
+    /// Which persistent contracts stand in the edition in force.
+    fn contracts(&self) -> Option<u64> {
+        self.current.load().as_ref().map(|edition| edition.persistent.edition)
     }
 
     /// A store that is away keeps nobody from reading the manifest: its revision is then counted on from
     /// what this process knows, and kept later.
     async fn make(&self, inventory: &Inventory, now: Timestamp) -> Edition {
         let keys = self.keys.load_full();
-        let hashes = hashes(inventory, &keys, now);
+        let persistent = self.persistent(inventory).await;
+        let hashes = hashes(inventory, &persistent, &keys, now);
         match Revision::keep(&inventory.host, &hashes, now).await {
-            Ok(revision) => Edition::new(revision, keys, now),
+            Ok(revision) => Edition::new(revision, keys, persistent, now),
             Err(error) => {
                 tracing::warn!(%error, "the revision of the manifest could not be kept");
                 let last = self.current.load_full();
                 let revision = Revision::after(last.as_deref().map(|edition| &edition.revision), &hashes, now);
-                let mut edition = Edition::new(revision, keys, now);
+                let mut edition = Edition::new(revision, keys, persistent, now);
                 edition.good_until = now.checked_add(UNKEPT_FRESH).ok();
                 edition
             }
+        }
+    }
+
+    /// The persistent contracts; those of the last edition while the store is away.
+    async fn persistent(&self, inventory: &Inventory) -> Arc<PersistentContracts> {
+        let last = || self.current.load_full().map(|edition| Arc::clone(&edition.persistent));
+        match inventory.persistent().await {
+            Some(persistent) => Arc::new(persistent),
+            None => last().unwrap_or_else(|| Arc::new(PersistentContracts { edition: 0, contracts: Arc::default() })),
         }
     }
 }

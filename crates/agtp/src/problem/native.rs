@@ -9,7 +9,7 @@ use crate::reply::Problem;
 use crate::status::Status;
 
 /// The codes under which natives are refused. What else can go wrong is ours.
-const REASONS: [(NativeRefusalKind, Status); 21] = [
+const REASONS: [(NativeRefusalKind, Status); 22] = [
     (NativeRefusalKind::Malformed, Status::BAD_REQUEST),
     (NativeRefusalKind::Unidentified, Status::UNAUTHORIZED),
     (NativeRefusalKind::Authority, Status::AUTHORIZATION_REQUIRED),
@@ -25,6 +25,7 @@ const REASONS: [(NativeRefusalKind, Status); 21] = [
     (NativeRefusalKind::BeyondZone, Status::ZONE_VIOLATION),
     (NativeRefusalKind::NoMethod, Status::METHOD_VIOLATION),
     (NativeRefusalKind::NoPath, Status::ENDPOINT_VIOLATION),
+    (NativeRefusalKind::NoContract, Status::NO_CONTRACT),
     (NativeRefusalKind::Rejected, Status::PROPOSAL_REJECTED),
     (NativeRefusalKind::Unsupported, Status::NOT_IMPLEMENTED),
     (NativeRefusalKind::Unavailable, Status::UNAVAILABLE),

@@ -1,6 +1,7 @@
 //! Refusals of contracts that are made while serving. AGTP-API 10.1, 11.
 
 use forecourt_contract::ContractRefusal;
+use forecourt_contract::negotiation::ContractPreview;
 use forecourt_contract::refusal::Pair;
 use forecourt_core::error::whole_seconds;
 use forecourt_core::limits::RETRY_AFTER;
@@ -9,6 +10,19 @@ use serde_json::{Value, json};
 use super::contract::{at, authority, names};
 use crate::reply::Problem;
 use crate::status::Status;
+
+/// What is offered, in the words of the reference implementation. Base 9.5.
+fn summary(preview: &ContractPreview) -> Value {
+    let lineage = preview.recipe_lineage.as_ref();
+    json!({
+        "method": preview.method,
+        "path": preview.path,
+        "plan_summary": preview.plan_summary,
+        "recipe_name": lineage.map(|lineage| &lineage.recipe_name),
+        "recipe_version": lineage.map(|lineage| &lineage.recipe_version),
+        "policy_name": if lineage.is_some() { "recipes" } else { "schemas" },
+    })
+}
 
 /// A refusal as this wire spells it.
 pub(super) fn problem(pair: &Pair, refusal: ContractRefusal, message: &str) -> Problem {
@@ -25,13 +39,18 @@ pub(super) fn problem(pair: &Pair, refusal: ContractRefusal, message: &str) -> P
             let mut problem = Problem::new(Status::NO_CONTRACT, code, message)
                 .with("reason", reason.word())
                 .with("explanation", message)
-                .with("details", details);
+                .with("details", details)
+                .beside("reason", reason.word());
             problem.fields.extend(attempt_id.map(|id| ("RCNS-Attempt-Id", id)));
             problem
         }
         ContractRefusal::Available(preview) => {
             let mut problem = Problem::new(Status::CONTRACT_AVAILABLE, code, message);
-            // The preview is what is said: it stands beside the error, where the specification has it.
+            // The preview is what is said: it stands beside the error, where the specification has it. The reference
+            // implementation reads the two members that come first.
+            problem = problem
+                .beside("proposed_synthesis_id", preview.synthesis_id.as_str())
+                .beside("contract", summary(&preview));
             if let Ok(Value::Object(fields)) = serde_json::to_value(*preview) {
                 problem.beside.extend(fields);
             }
@@ -40,7 +59,8 @@ pub(super) fn problem(pair: &Pair, refusal: ContractRefusal, message: &str) -> P
         ContractRefusal::Scope { missing } => {
             let details = json!({"code": code, "missing_scopes": names(&missing)});
             let scope = missing.first().map(|scope| scope.as_str().to_owned());
-            authority("scope-required", message, details).with("scope", scope)
+            let problem = authority("scope-required", message, details).with("scope", scope.clone());
+            problem.beside("type", "scope-required").beside("scope", scope)
         }
         ContractRefusal::TooMany { bound, retry_after } => Problem::new(Status::RATE_LIMITED, "rate-limited", message)
             .with("scope", "rcns")

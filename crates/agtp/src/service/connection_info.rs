@@ -3,7 +3,9 @@
 use std::net::IpAddr;
 
 use forecourt_contract::ScopeSet;
-use forecourt_core::Sender;
+use forecourt_contract::call::ConnectionId;
+use forecourt_core::ids::mint;
+use forecourt_core::{Entropy, Sender};
 use forecourt_identity::certificate::{AgentCertificate, CertificateFault};
 
 /// What is known of the connection that a request came by.
@@ -14,12 +16,21 @@ pub(crate) struct ConnectionInfo {
     /// What the client's certificate says, if it showed one. One that an authority vouched for and that
     /// can't be read all the same proves nothing, and is held against who shows it.
     pub certificate: Option<Result<AgentCertificate, CertificateFault>>,
+    /// What the connection is called here, so that what belongs to it ends with it. `None`: each request comes by
+    /// itself, as over the gateway.
+    pub id: Option<ConnectionId>,
 }
 
 impl ConnectionInfo {
     /// A connection from a client that showed the certificate `shown`.
     pub(crate) fn new(peer: IpAddr, shown: Option<&[u8]>) -> Self {
-        Self { peer, certificate: shown.map(AgentCertificate::parse) }
+        Self { peer, certificate: shown.map(AgentCertificate::parse), id: None }
+    }
+
+    /// The same, with a name that nobody else can know.
+    #[must_use]
+    pub(crate) fn named(self, entropy: &dyn Entropy) -> Self {
+        Self { id: Some(ConnectionId(mint(entropy).into())), ..self }
     }
 
     /// Whoever calls by this connection, of whom nothing else is known.

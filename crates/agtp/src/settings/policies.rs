@@ -2,9 +2,9 @@
 
 use std::num::NonZeroU32;
 
+use forecourt_synthesis::settings::{RcnsSettings, SynthesisSettings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 /// The table `policies`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -12,16 +12,17 @@ use serde_json::{Map, Value};
 pub struct PolicySettings {
     /// Whether callers without a name may read the manifest and what is discovered.
     pub anonymous_discovery: bool,
-    /// Whether endpoints may be made while serving. Without effect in this version, as `false` is.
+    /// Whether endpoints may be made while serving: by PROPOSE and, where `rcns` is enabled too, for calls of
+    /// what is not there.
     pub synthesis_enabled: bool,
-    /// Steps of an endpoint that is made while serving, for the manifest.
+    /// Steps of an endpoint that is made while serving; at most 64.
     pub max_synthesis_depth: NonZeroU32,
     /// Tokens beside the agent's name.
     pub oauth: OauthSettings,
-    /// Contracts made while serving. Accepted, and without effect in this version.
-    pub rcns: Option<Map<String, Value>>,
-    /// The same as `[agtp.synthesis]`.
-    pub synthesis: Option<Map<String, Value>>,
+    /// Contracts that calls of what is not there lead to.
+    pub rcns: RcnsSettings,
+    /// Another place for `[agtp.synthesis]`.
+    pub synthesis: Option<SynthesisSettings>,
 }
 
 /// The table `policies.oauth`. Base 7.4.
@@ -40,7 +41,7 @@ impl Default for PolicySettings {
             synthesis_enabled: false,
             max_synthesis_depth: NonZeroU32::new(10).unwrap_or(NonZeroU32::MIN),
             oauth: OauthSettings::default(),
-            rcns: None,
+            rcns: RcnsSettings::default(),
             synthesis: None,
         }
     }

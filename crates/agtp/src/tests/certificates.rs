@@ -14,7 +14,7 @@ use crate::wire::Response;
 const ELSEWHERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7));
 
 async fn ask(server: &Server, certificate: AgentCertificate, fields: &str) -> Response {
-    let line = ConnectionInfo { peer: ELSEWHERE, certificate: Some(Ok(certificate)) };
+    let line = ConnectionInfo { certificate: Some(Ok(certificate)), ..ConnectionInfo::new(ELSEWHERE, None) };
     let mut client = server.connect_by(line);
     client.say(&format!("FETCH /rooms/7\r\nAgent-ID: {}\r\n{fields}", server.id("chef")), "").await;
     client.hear().await.expect("an answer")
@@ -70,7 +70,7 @@ async fn base_6_7_what_a_certificate_covers_bounds_what_was_declared() {
     let server = server("[endpoints]\nscope_required = false").await;
     let limited = Some(ScopeSet::parse_list("documents:query").unwrap());
     let certificate = AgentCertificate { scopes: limited, ..certificate_of(&server.id("chef")) };
-    let line = ConnectionInfo { peer: ELSEWHERE, certificate: Some(Ok(certificate)) };
+    let line = ConnectionInfo { certificate: Some(Ok(certificate)), ..ConnectionInfo::new(ELSEWHERE, None) };
     let mut client = server.connect_by(line);
     client.say(&format!("BOOK /rooms/7\r\nAgent-ID: {}", server.id("chef")), "").await;
     assert_eq!(client.hear().await.unwrap().start.code, 455);
@@ -79,7 +79,8 @@ async fn base_6_7_what_a_certificate_covers_bounds_what_was_declared() {
 #[tokio::test]
 async fn base_6_7_a_certificate_that_cant_be_read_is_no_proof() {
     let server = server("").await;
-    let line = ConnectionInfo { peer: ELSEWHERE, certificate: Some(Err(CertificateFault::Malformed)) };
+    let line =
+        ConnectionInfo { certificate: Some(Err(CertificateFault::Malformed)), ..ConnectionInfo::new(ELSEWHERE, None) };
     let mut client = server.connect_by(line);
     client.say(&format!("FETCH /rooms/7\r\nAgent-ID: {}\r\n{SCOPE}", server.id("chef")), "").await;
     assert_eq!(code(&client.hear().await.unwrap()), (401, "cert-verification-failed".to_owned()));

@@ -63,7 +63,7 @@ fn line(record: &AuditRecord) -> String {
         record.kind,
         or_dash(Some(&record.rule)),
         or_dash(record.state.as_deref()),
-        or_dash(record.transport.as_deref()),
+        or_dash(record.origin.transport.as_deref()),
         or_dash(Some(&record.who)),
     )
 }

@@ -2,11 +2,11 @@
 //! another implementation, keys from a real DNS server. `tests/sdk/mail.py` has the scenarios.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use serde_json::Value;
 
+use crate::scripts::{client_script, library};
 use crate::support::{Deployment, FREE_PORTS, Served, within};
 
 /// Says what it hears, from whom, and how much was said before.
@@ -74,20 +74,10 @@ struct World {
     smtp: u64,
 }
 
-fn python() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.cache/sdk/mail-python");
-    let is_there = folder.join("asked").exists();
-    if !is_there {
-        println!("skipped: mail-python is not there; dev/sdk/setup brings it");
-    }
-    is_there.then(|| folder.join("bin/python"))
-}
-
 impl World {
     fn start(deployment: &Deployment, scenario: &str, kind: &str) -> Option<Self> {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdk/mail.py");
-        let mut command = Command::new(python()?);
-        command.arg(script).arg(deployment.path()).arg(scenario).env("PYTHONDONTWRITEBYTECODE", "1").env("DKIM", kind);
+        let mut command = client_script("mail.py", Some(&library("mail-python")?));
+        command.arg(deployment.path()).arg(scenario).env("DKIM", kind);
         command.env("SSL_CERT_FILE", deployment.data().join("ca.pem"));
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (to, from) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));

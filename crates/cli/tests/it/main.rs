@@ -77,6 +77,7 @@ mod receiver;
 mod remote;
 mod rest;
 mod rules;
+mod scripts;
 mod sdk;
 mod search_page;
 mod sharpened;

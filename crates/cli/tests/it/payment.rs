@@ -2,11 +2,11 @@
 //! facilitator that is x402's own library too, on a chain of this machine. `dev/sdk/setup` brings all of them.
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use serde_json::Value;
 
+use crate::scripts::{client_script, library, run_checks};
 use crate::support::{Deployment, Ran, Served, within};
 
 /// An agent that costs something.
@@ -27,14 +27,6 @@ offers = [{ x402 = { network = "base-sepolia" } }]
 /// What it costs, in the token's units.
 const PRICE: u64 = 50_000;
 
-fn sdk(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.cache/sdk").join(name)
-}
-
-fn script(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdk").join(name)
-}
-
 /// A chain with a token on it, and a facilitator. Ends when it is dropped.
 struct Chain {
     child: Child,
@@ -46,18 +38,10 @@ struct Chain {
 impl Chain {
     /// Starts one, unless the libraries are not there.
     fn start() -> Option<Self> {
-        for name in ["x402-js", "chain"] {
-            if !sdk(name).join("asked").exists() {
-                println!("skipped: {name} is not there; dev/sdk/setup brings it");
-                return None;
-            }
-        }
-        let mut command = Command::new("node");
-        command
-            .arg(script("x402/chain.mjs"))
-            .env("FORECOURT_X402", sdk("x402-js"))
-            .env("FORECOURT_CHAIN", sdk("chain"));
-        let mut child = without_proxies(&mut command).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (x402, chain) = (library("x402-js")?, library("chain")?);
+        let mut command = client_script("x402/chain.mjs", None);
+        command.env("FORECOURT_X402", x402).env("FORECOURT_CHAIN", chain);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let facts = serde_json::from_str(&line).expect("the chain starts");
@@ -120,35 +104,16 @@ impl Drop for Chain {
     }
 }
 
-fn without_proxies(command: &mut Command) -> &mut Command {
-    for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
-        command.env_remove(name).env_remove(name.to_lowercase());
-    }
-    command
-}
-
 /// Has a client library pay.
-fn pays(library: &str, name: &str, words: &[&str]) {
-    let Some(chain) = Chain::start() else { return };
-    if !sdk(library).join("asked").exists() {
-        println!("skipped: {library} is not there; dev/sdk/setup brings it");
-        return;
-    }
+fn pays(name: &str, script: &str, words: &[&str]) {
+    let (Some(chain), Some(folder)) = (Chain::start(), library(name)) else { return };
     let served = chain.deployment().serve();
-    let program = match name.ends_with(".py") {
-        true => sdk(library).join("bin/python"),
-        false => PathBuf::from("node"),
-    };
-    let mut command = Command::new(program);
-    command.arg(script(name)).args(words).current_dir(served.deployment.path());
-    command.env("PYTHONDONTWRITEBYTECODE", "1").env("FORECOURT_SDK", sdk(library));
+    let mut command = client_script(script, Some(&folder));
+    command.args(words).current_dir(served.deployment.path());
     command.env("FORECOURT_URL", served.https_url("")).env("FORECOURT_FACILITATOR", chain.fact("facilitator"));
     command.env("FORECOURT_PAID", chain.fact("paid")).env("FORECOURT_WALLET_KEY", chain.fact("payerKey"));
     command.env("SSL_CERT_FILE", served.ca()).env("NODE_EXTRA_CA_CERTS", served.ca()).env_remove("SSL_CERT_DIR");
-    let output = without_proxies(&mut command).output().unwrap();
-    let (said, complaints) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    println!("{said}");
-    assert!(output.status.success(), "{library}:\n{said}\n{complaints}");
+    run_checks(&mut command);
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! The client libraries that others talk A2A and MCP with, against the real program. What they check is in
 //! `tests/sdk`, in their own languages; `dev/sdk/setup` brings them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use crate::identity::{believing, token_of};
+use crate::scripts::{client_script, library, run_checks, script_path};
 use crate::support::{Deployment, Served};
 
 /// An agent that takes its time, and one that waits until it is stopped.
@@ -82,33 +83,16 @@ impl Library {
     /// Runs the checks of one wire, unless the library is not there.
     #[track_caller]
     fn holds(&self, wire: &str) {
-        if !self.folder().join("asked").exists() {
-            println!("skipped: {} is not there; dev/sdk/setup brings it", self.name);
-            return;
-        }
+        let Some(folder) = library(self.name) else { return };
         let served = deployment(wire).serve();
-        let output = self.command(&served).arg(wire).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
-        let complaints = String::from_utf8_lossy(&output.stderr);
-        println!("{said}");
-        assert!(output.status.success(), "{} over {wire}:\n{said}\n{complaints}", self.name);
-    }
-
-    fn folder(&self) -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.cache/sdk").join(self.name)
+        run_checks(self.command(&folder, &served).arg(wire));
     }
 
     /// Its interpreter with the script, which trusts the local authority and nothing else, and uses no
     /// proxy of its user's.
-    fn command(&self, served: &Served) -> Command {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdk").join(self.script);
-        let program = match script.extension().is_some_and(|extension| extension == "py") {
-            true => self.folder().join("bin/python"),
-            false => PathBuf::from("node"),
-        };
-        let mut command = Command::new(program);
-        command.arg(script).current_dir(served.deployment.path()).env("PYTHONDONTWRITEBYTECODE", "1");
-        command.env("FORECOURT_URL", served.https_url("")).env("FORECOURT_SDK", self.folder());
+    fn command(&self, folder: &Path, served: &Served) -> Command {
+        let mut command = client_script(self.script, Some(folder));
+        command.current_dir(served.deployment.path()).env("FORECOURT_URL", served.https_url(""));
         command.env("FORECOURT_TOKEN", token_of("alice"));
         let data = served.deployment.data().display().to_string();
         let pipe = [env!("CARGO_BIN_EXE_forecourt"), "mcp", "--data", &data];
@@ -116,9 +100,7 @@ impl Library {
         for authority in ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"] {
             command.env(authority, served.ca());
         }
-        for stranger in ["SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
-            command.env_remove(stranger).env_remove(stranger.to_lowercase());
-        }
+        command.env_remove("SSL_CERT_DIR");
         command
     }
 }
@@ -153,12 +135,8 @@ fn mcp_python_talks_with_a_handshake() {
 
 #[test]
 fn a_server_of_mcp_python_asks_in_the_middle_of_a_call_and_is_answered_in_the_conversation() {
-    if !MCP_PYTHON.folder().join("asked").exists() {
-        println!("skipped: {} is not there; dev/sdk/setup brings it", MCP_PYTHON.name);
-        return;
-    }
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdk/mcp_asking.py");
-    let command = serde_json::json!([MCP_PYTHON.folder().join("bin/python"), script]);
+    let Some(folder) = library(MCP_PYTHON.name) else { return };
+    let command = serde_json::json!([folder.join("bin/python"), script_path("mcp_asking.py")]);
     let agent = format!(
         "handle = \"booker\"\nname = \"Booker\"\n\n[backend]\nkind = \"mcp\"\ncommand = {command}\n\
          tool = \"book\"\nquestions = true\n"

@@ -2,14 +2,15 @@
 //! gets by with. `dev/sdk/setup` brings the provider.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::Receiver;
 
 use tempfile::TempDir;
 
 use crate::browser::{Browser, ENTER, View};
 use crate::pages::assert_quiet;
+use crate::scripts::{client_script, library};
 use crate::support::{Deployment, PATIENCE, Served, lines_of, within};
 use crate::wire::{Answer, curl};
 
@@ -55,14 +56,8 @@ struct Provider {
 impl Provider {
     /// Starts one. `None`, and says so, where there is none.
     fn start() -> Option<Self> {
-        let library = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.cache/sdk/oidc-provider");
-        if !library.join("asked").exists() {
-            println!("skipped: oidc-provider is not there; dev/sdk/setup brings it");
-            return None;
-        }
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdk/oidc_provider.mjs");
-        let mut command = Command::new("node");
-        command.arg(script).env("FORECOURT_SDK", library).env("NODE_NO_WARNINGS", "1");
+        let mut command = client_script("oidc_provider.mjs", Some(&library("oidc-provider")?));
+        command.env("NODE_NO_WARNINGS", "1");
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let (input, lines) = (process.stdin.take().unwrap(), lines_of(process.stdout.take().unwrap()));
         let issuer = lines.recv_timeout(PATIENCE).expect("the provider starts");

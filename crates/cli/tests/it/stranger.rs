@@ -1,9 +1,9 @@
 //! A client of NLWeb in another language that knows the specification and nothing else, in
 //! `tests/sdk/nlweb.py`: it needs no library.
 
-use std::path::Path;
 use std::process::Command;
 
+use crate::scripts::{client_script, run_checks};
 use crate::support::Deployment;
 
 /// An agent whose work becomes a promise, and one that waits until it is given up.
@@ -71,11 +71,5 @@ fn who_knows_the_specification_alone_is_understood() {
         .into_iter()
         .fold(kitchen, |deployment, (name, agent)| deployment.and(&format!("agents/{name}.toml"), agent));
     let served = deployment.serve();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdk/nlweb.py");
-    let mut command = Command::new("python3");
-    command.arg(script).env("FORECOURT_URL", served.url("")).env("PYTHONDONTWRITEBYTECODE", "1");
-    let output = command.output().unwrap();
-    let (said, complaints) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    println!("{said}");
-    assert!(output.status.success(), "{said}\n{complaints}");
+    run_checks(client_script("nlweb.py", None).env("FORECOURT_URL", served.url("")));
 }

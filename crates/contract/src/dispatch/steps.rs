@@ -64,9 +64,10 @@ impl Dispatcher {
         }
     }
 
-    /// What a caller needs for a plan, with all that it is made of as far as that is known beforehand. Section 10.7.
+    /// What a caller needs for a plan, with all that it is made of; of a step whose path is not known beforehand,
+    /// what its calls need in general ([`Step::typical_path`]). Section 10.7.
     pub fn needs_of_plan(&self, plan: &Recipe) -> CallerNeeds {
-        let first: Vec<Known> = self.known_calls(&plan.steps).collect();
+        let first: Vec<Known> = plan.steps.iter().filter_map(|step| self.planned(step)).collect();
         let (more, _) = self.reached(first.iter().filter_map(recipe_behind).collect());
         let mut scopes = Vec::new();
         for registered in first.iter().chain(&more).filter_map(|known| known.registered.as_ref()) {
@@ -76,21 +77,37 @@ impl Dispatcher {
         CallerNeeds { scopes: scopes.into(), token }
     }
 
-    /// What answers each step of a plan, as far as it is known beforehand; for a step whose path is made of
-    /// results, nothing.
+    /// What answers each step of a plan, as [`Step::typical_path`] tells it; nothing for what the host answers
+    /// itself, and where nothing answers.
     pub fn endpoints_of_plan(&self, plan: &Recipe) -> Vec<Option<Arc<Endpoint>>> {
-        let of = |step: &Step| Some(self.known(&step.method, step.static_path())?.registered?.endpoint);
-        plan.steps.iter().map(of).collect()
+        plan.steps.iter().map(|step| Some(self.planned(step)?.registered?.endpoint)).collect()
     }
 
-    /// The steps of a plan, by index, that go to a known path where nothing answers.
+    /// The steps of a plan, by index, whose calls are answered by nothing, or are not let in.
     pub fn dangling_steps_of_plan(&self, plan: &Recipe) -> Vec<usize> {
-        plan.steps.iter().enumerate().filter(|(_, step)| self.dangles(step)).map(|(at, _)| at).collect()
+        let is_answered = |step: &Step| {
+            self.planned(step).is_some_and(|known| {
+                let is_let_in = self.policy.admits(&known.resolved.requested, &known.resolved.method)
+                    && self.policy.admits(&known.method, &known.method);
+                is_let_in && (known.is_native || known.registered.is_some())
+            })
+        };
+        plan.steps.iter().enumerate().filter(|(_, step)| !is_answered(step)).map(|(at, _)| at).collect()
+    }
+
+    /// What a caller of a plan did not show that its steps ask to be shown. Section 10.7.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub fn proven_for_plan(&self, plan: &Recipe, caller: &Caller) -> Result<(), IdentityRefusal> {
+        let mut planned = plan.steps.iter().filter_map(|step| self.planned(step));
+        planned.try_for_each(|known| self.showed(caller, &known.resolved, &known.method, known.registered.as_ref()))
     }
 
     /// The steps of a recipe, by index, that go to a known path where nothing answers. Section 13.2.
     pub fn dangling_steps(&self, recipe: &str) -> Vec<usize> {
-        self.recipes.get(recipe).map(|recipe| self.dangling_steps_of_plan(recipe)).unwrap_or_default()
+        let steps = self.recipes.get(recipe).map_or(&[][..], |recipe| &recipe.steps);
+        steps.iter().enumerate().filter(|(_, step)| self.dangles(step)).map(|(at, _)| at).collect()
     }
 
     /// Whether the known steps of a recipe lead back to it, so that no run of it would end.
@@ -128,6 +145,10 @@ impl Dispatcher {
 
     fn known_calls(&self, steps: &[Step]) -> impl Iterator<Item = Known> {
         steps.iter().filter_map(|step| self.known(&step.method, step.static_path()))
+    }
+
+    fn planned(&self, step: &Step) -> Option<Known> {
+        self.known(&step.method, Some(&step.typical_path()?))
     }
 
     fn dangles(&self, step: &Step) -> bool {

@@ -10,7 +10,7 @@ use crate::method::Method;
 use crate::path::Template;
 
 /// Since when, until when, and what to use instead.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Deprecated {
     deprecated_in: String,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,14 +1,16 @@
 //! From the recipes' file to a book, every problem with its line.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use forecourt_settings::{Problem, Problems, Section};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::settings::{AggregationSettings, RecipeSettings, SourceKind, SourceSettings, StepSettings};
-use super::{Aggregation, InputSource, Pattern, Recipe, RecipeBook, Step};
+use super::settings::{
+    AggregationSettings, AggregationTable, RecipeSettings, SourceKind, SourceSettings, StepSettings,
+};
+use super::{Aggregation, InputSource, Pattern, Recipe, RecipeBook, ResultReference, Step};
 use crate::catalog::Catalog;
 use crate::limits::{RECIPES_MAX, STEPS_MAX};
 use crate::method::Method;
@@ -67,24 +69,25 @@ fn recipe(settings: RecipeSettings, catalog: &Catalog, policy: &MethodPolicy) ->
     if settings.steps.is_empty() || settings.steps.len() > STEPS_MAX {
         return Err(("steps", format!("recipe-bad-steps: a recipe has 1 to {STEPS_MAX} steps")));
     }
-    let steps = settings.steps.into_iter().map(|settings| step(settings, catalog, policy));
-    let steps = steps.collect::<Result<Vec<Step>, String>>().map_err(|why| ("steps", why))?;
-    captures(&steps).map_err(|why| ("steps", why))?;
-    let aggregation = match settings.aggregation.mode {
-        AggregationSettings::Last => Aggregation::Last,
-        AggregationSettings::Merge => Aggregation::Merge,
-        AggregationSettings::List => Aggregation::List,
-    };
+    let mut steps: Vec<Step> = Vec::with_capacity(settings.steps.len());
+    for settings in settings.steps {
+        let step = step(settings, &steps, catalog, policy).map_err(|why| ("steps", why))?;
+        steps.push(step);
+    }
+    let aggregation = aggregation(settings.aggregation, &steps).map_err(|why| ("aggregation", why))?;
     Ok(Recipe { name: settings.name, version, description: settings.description, pattern, steps, aggregation })
 }
 
-fn step(settings: StepSettings, catalog: &Catalog, policy: &MethodPolicy) -> Result<Step, String> {
+/// A step that comes after `earlier` ones. Each result is captured under a name of its own, and used after it is
+/// there.
+fn step(settings: StepSettings, earlier: &[Step], catalog: &Catalog, policy: &MethodPolicy) -> Result<Step, String> {
     let StepSettings { method: name, path, capture_as, parameters } = settings;
     let known = Method::parse(&name).ok().filter(|method| policy.knows(method, catalog));
     let method = known.ok_or_else(|| format!("recipe-step-method-missing: `{name}` is not in the catalog"))?;
     let path = path.map(|path| Template::parse(&path, catalog)).transpose();
     let path = path.map_err(|fault| format!("recipe-step-path:{}: {fault}", fault.tag()))?;
-    let parameters = parameters.into_iter().map(|(name, settings)| source(settings).map(|source| (name, source)));
+    let parameters =
+        parameters.into_iter().map(|(name, settings)| source(settings, earlier).map(|source| (name, source)));
     let parameters: BTreeMap<String, InputSource> = parameters.collect::<Result<_, _>>()?;
     let unfilled = path.iter().flat_map(Template::parameters).find(|name| !parameters.contains_key(*name));
     if let Some(name) = unfilled {
@@ -97,32 +100,50 @@ fn step(settings: StepSettings, catalog: &Catalog, policy: &MethodPolicy) -> Res
     if let Some(name) = path.iter().flat_map(Template::parameters).find(is_no_word) {
         return Err(format!("recipe-bad-reference: the path of a step takes `{name}`, which no segment takes"));
     }
+    if let Some(name) = capture_as.as_ref().filter(|name| is_captured(name, earlier)) {
+        return Err(format!("recipe-bad-reference: two steps capture their result as `{name}`"));
+    }
     Ok(Step { method, path, capture_as, parameters })
 }
 
-fn source(SourceSettings { kind, value }: SourceSettings) -> Result<InputSource, String> {
+fn aggregation(settings: AggregationTable, steps: &[Step]) -> Result<Aggregation, String> {
+    let AggregationTable { mode, fields } = settings;
+    if (mode == AggregationSettings::Fields) == fields.is_empty() {
+        return Err("recipe-bad-aggregation: `fields` belongs to `mode = \"fields\"`, which needs some".to_owned());
+    }
+    match mode {
+        AggregationSettings::Last => Ok(Aggregation::Last),
+        AggregationSettings::Merge => Ok(Aggregation::Merge),
+        AggregationSettings::List => Ok(Aggregation::List),
+        AggregationSettings::Fields => {
+            let read = |(name, value): (String, Value)| reference(&value, steps).map(|reference| (name, reference));
+            fields.into_iter().map(read).collect::<Result<_, _>>().map(Aggregation::Fields)
+        }
+    }
+}
+
+fn source(SourceSettings { kind, value }: SourceSettings, earlier: &[Step]) -> Result<InputSource, String> {
     match (kind, value) {
         (SourceKind::Constant, value) => Ok(InputSource::Constant(value)),
         (SourceKind::Proposal, Value::String(name)) => Ok(InputSource::Proposal(name)),
-        (SourceKind::PreviousStep, Value::String(name)) => Ok(InputSource::PreviousStep(name)),
+        (SourceKind::PreviousStep, value) => reference(&value, earlier).map(InputSource::PreviousStep),
         _ => Err("recipe-bad-reference: `value` of this kind is a name".to_owned()),
     }
 }
 
-/// Each result is captured under a name of its own, and used after it is there.
-fn captures(steps: &[Step]) -> Result<(), String> {
-    let mut captured = BTreeSet::new();
-    for step in steps {
-        let used = step.parameters.values().filter_map(|source| match source {
-            InputSource::PreviousStep(name) => Some(name),
-            InputSource::Constant(_) | InputSource::Proposal(_) => None,
-        });
-        if let Some(name) = used.into_iter().find(|name| !captured.contains(*name)) {
-            return Err(format!("recipe-bad-reference: no earlier step captures its result as `{name}`"));
+/// What is taken of the result of one of `earlier` steps.
+fn reference(value: &Value, earlier: &[Step]) -> Result<ResultReference, String> {
+    let captured = |name: &str| is_captured(name, earlier);
+    let reference = match (value, value.get("step"), value.get("pointer")) {
+        (Value::String(text), ..) => ResultReference::read(text, captured),
+        (Value::Object(table), Some(Value::String(step)), Some(Value::String(pointer))) if table.len() == 2 => {
+            ResultReference::pointed(step, pointer, captured)
         }
-        if let Some(name) = step.capture_as.as_ref().filter(|name| !captured.insert(*name)) {
-            return Err(format!("recipe-bad-reference: two steps capture their result as `{name}`"));
-        }
-    }
-    Ok(())
+        _ => Err("`value` is the name of a result, or a table with `step` and `pointer`".to_owned()),
+    };
+    reference.map_err(|why| format!("recipe-bad-reference: {why}"))
+}
+
+fn is_captured(name: &str, earlier: &[Step]) -> bool {
+    earlier.iter().any(|step| step.capture_as.as_deref() == Some(name))
 }

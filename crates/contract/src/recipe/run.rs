@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{Aggregation, InputSource, Recipe, Step};
+use super::{Aggregation, InputSource, Recipe, ResultReference, Step};
 use crate::method::Method;
 use crate::path::{Template, segment};
 use crate::refusal::{FailedStep, Refusal};
@@ -93,7 +93,11 @@ impl Run {
 
     /// The result of all steps. Of a merge, results that are no objects are left out.
     pub fn finish(self) -> Value {
-        match self.recipe.aggregation {
+        match &self.recipe.aggregation {
+            Aggregation::Fields(fields) => {
+                let taken = fields.iter().filter_map(|(name, result)| Some((name.clone(), self.taken(result)?)));
+                Value::Object(taken.collect())
+            }
             Aggregation::Last => self.outputs.into_iter().next_back().unwrap_or_default(),
             Aggregation::List => Value::Array(self.outputs),
             Aggregation::Merge => {
@@ -137,7 +141,12 @@ impl Run {
         match source {
             InputSource::Constant(value) => Some(value.clone()),
             InputSource::Proposal(name) => self.input.get(name).cloned(),
-            InputSource::PreviousStep(name) => self.captured.get(name).cloned(),
+            InputSource::PreviousStep(result) => self.taken(result),
         }
+    }
+
+    /// What a step or the end takes of a result that was captured.
+    fn taken(&self, result: &ResultReference) -> Option<Value> {
+        self.captured.get(&result.capture).and_then(|found| result.select(found)).cloned()
     }
 }

@@ -65,7 +65,9 @@ pub struct StepSettings {
 pub struct SourceSettings {
     /// `constant`, `proposal` or `previous_step`.
     pub kind: SourceKind,
-    /// The value itself, the caller's field, or the name of an earlier result.
+    /// The value itself, the caller's field, or an earlier result by its name: all of it (`facts`), or what lies
+    /// inside it (`facts.order.id`, `facts.results.0.content`, or `{ step = "facts", pointer = "/order.id" }`
+    /// where a name has dots).
     pub value: Value,
 }
 
@@ -77,20 +79,23 @@ pub enum SourceKind {
     Constant,
     /// The field of the caller's input that `value` names.
     Proposal,
-    /// The result of an earlier step that `value` names.
+    /// The result of an earlier step that `value` names, or what lies inside it.
     PreviousStep,
 }
 
 /// The table `recipe.aggregation`.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AggregationTable {
-    /// `last`, `merge` or `list`.
+    /// `last`, `merge`, `list` or `fields`.
     pub mode: AggregationSettings,
+    /// For `fields` alone: each field of the result, and the captured result that it is taken from, written as the
+    /// `value` of a `previous_step`.
+    pub fields: BTreeMap<String, Value>,
 }
 
 /// What becomes of the results.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AggregationSettings {
     /// The last one is the result.
@@ -100,4 +105,6 @@ pub enum AggregationSettings {
     Merge,
     /// All of them, in order.
     List,
+    /// An object of `fields`.
+    Fields,
 }

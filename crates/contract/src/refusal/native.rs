@@ -49,6 +49,8 @@ pub enum NativeRefusalKind {
     NoMethod,
     /// Take a path that keeps the grammar.
     NoPath,
+    /// Do without a contract, or have another one.
+    NoContract,
     /// Propose something else.
     Rejected,
     /// Leave out a part of the protocol that is not here.

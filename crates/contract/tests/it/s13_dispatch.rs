@@ -247,6 +247,7 @@ impl Negotiation for Agreement {
                 synthesis_id: "syn-1".into(),
                 contract_hash: "0".repeat(64),
                 negotiation_origin: NegotiationOrigin::Propose,
+                is_new: false,
             }),
         });
         let presented = asked.call.contract.presented.clone().filter(|_| found.is_none());

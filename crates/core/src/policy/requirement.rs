@@ -48,7 +48,7 @@ pub struct ConsentTerms {
     pub lifetime_seconds: Option<u64>,
 }
 
-/// What is paid, and for how long that is enough. PolicyPart 3.3.3.
+/// What is paid, before the agent is asked, and for how long that is enough. PolicyPart 3.3.3.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PaymentTerms {
     /// How it may be paid, the preferred way first; one at least.
@@ -57,9 +57,6 @@ pub struct PaymentTerms {
     pub price: String,
     /// What one payment pays for.
     pub covers: PaidFor,
-    /// When the money is taken.
-    #[serde(default)]
-    pub charge: ChargeAt,
     /// How credit is counted; needed with [`PaidFor::Credit`], and looked at nowhere else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credit: Option<Box<CreditTerms>>,
@@ -115,17 +112,6 @@ pub enum PaidFor {
     },
     /// Messages until it is used up: what is paid over the price of one message is credit. PolicyPart F-7.
     Credit,
-}
-
-/// When the money is taken. PolicyPart 5.3.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ChargeAt {
-    /// Before the agent is asked.
-    #[default]
-    Before,
-    /// Once the agent has answered: checked before, and nothing is taken for an answer that failed.
-    After,
 }
 
 impl Requirement {

@@ -1,18 +1,18 @@
 //! What the audit is told of issuances.
 
-use forecourt_core::policy::Requirement;
 use forecourt_core::{Account, Handle, Message, PolicyPart};
 
+use super::deduction::Deduction;
 use super::meet::Claimant;
 use super::record::IssuanceRecord;
 use super::streams::{Issuances, StateHash};
-use crate::audit::{AuditOutcome, AuditRecord};
+use crate::audit::{AuditOutcome, AuditRecord, RequestOrigin};
 
 /// Hex digits of a state's hash that the audit shows.
 const SHOWN_DIGITS: usize = 8;
 
 impl Issuances {
-    /// Tells of a step that no message took: on a page, or by a payment's own way.
+    /// Tells of a step, by the request that `record` names.
     pub(super) fn note(&self, hash: &StateHash, record: &IssuanceRecord, outcome: AuditOutcome) {
         self.desk.audit.record(AuditRecord {
             at: self.clock.now(),
@@ -22,8 +22,7 @@ impl Issuances {
             kind: record.requirement.kind().to_owned(),
             outcome,
             state: Some(shown(hash)),
-            transport: None,
-            request: None,
+            origin: record.origin.clone(),
             dropped: 0,
         });
     }
@@ -40,35 +39,32 @@ impl Issuances {
             kind: part.kind().to_owned(),
             outcome: AuditOutcome::Refused,
             state: None,
-            transport: Some(message.received_via.to_owned()),
-            request: Some(message.id.as_str().to_owned()),
+            origin: RequestOrigin::of(message),
             dropped: 0,
         });
     }
 
     /// Tells of a deduction.
-    pub(super) fn note_deducted(&self, requirement: &Requirement, agent: &Handle, who: &str) {
+    pub(super) fn note_deducted(&self, deduction: &Deduction) {
         self.desk.audit.record(AuditRecord {
             at: self.clock.now(),
-            agent: agent.clone(),
-            who: who.to_owned(),
-            rule: requirement.rule.clone(),
-            kind: requirement.kind().to_owned(),
+            agent: deduction.agent.clone(),
+            who: deduction.who.clone(),
+            rule: deduction.requirement.rule.clone(),
+            kind: deduction.requirement.kind().to_owned(),
             outcome: AuditOutcome::Deducted,
             state: None,
-            transport: None,
-            request: None,
+            origin: deduction.origin.clone(),
             dropped: 0,
         });
     }
 
-    /// Tells of what a message did, or tried.
-    pub(super) fn note_message(
+    /// Tells of a message with a state that is of no use to it.
+    pub(super) fn note_useless(
         &self,
         hash: &StateHash,
         record: Option<&IssuanceRecord>,
         claimant: &Claimant<'_>,
-        message: &Message,
         outcome: AuditOutcome,
     ) {
         let who = claimant.holder.subject.clone().or_else(|| network(&claimant.holder.account));
@@ -80,8 +76,7 @@ impl Issuances {
             kind: record.map_or("unknown", |record| record.requirement.kind()).to_owned(),
             outcome,
             state: Some(shown(hash)),
-            transport: Some(message.received_via.to_owned()),
-            request: Some(message.id.as_str().to_owned()),
+            origin: claimant.origin.clone(),
             dropped: 0,
         });
     }

@@ -123,6 +123,7 @@ impl Issuances {
                 requirement: requirement.clone(),
                 agent: claimant.card.handle().clone(),
                 who: claimant.holder.subject.clone().unwrap_or_default(),
+                origin: claimant.origin.clone(),
                 kept: kept(holder),
                 stream,
                 terms: terms.clone(),
@@ -146,7 +147,7 @@ impl Issuances {
             entry.open.push(OpenDeduction { id: deduction.id.clone(), amount: deduction.amount, run, at });
             entry.step = CreditStep::Deducted(deduction.amount);
             if self.write_credit(&deduction.stream, &entry, deduction.kept, number).await? {
-                self.note_deducted(&deduction.requirement, &deduction.agent, &deduction.who);
+                self.note_deducted(&deduction);
                 return Ok(Some(deduction));
             }
         }

@@ -7,7 +7,7 @@ use super::limits::{EXPIRED_KEPT, TRIES_MAX, VERIFIED_KEPT};
 use super::record::IssuanceRecord;
 use super::streams::{Issuances, StateHash};
 use super::{IssuanceOutcome, IssuanceStatus};
-use crate::audit::AuditOutcome;
+use crate::audit::{AuditOutcome, RequestOrigin};
 use crate::conversations::after;
 use crate::digest::canonical_hash;
 
@@ -16,7 +16,11 @@ pub(super) const VERIFIED_BY: &str = "self";
 
 impl Issuances {
     /// A person agrees. [`IssuanceOutcome::Late`] when it can't be done any more, also for what is no consent.
-    pub(crate) async fn accept(&self, state: &StateToken) -> Result<Option<IssuanceOutcome>, Error> {
+    pub(crate) async fn accept(
+        &self,
+        state: &StateToken,
+        origin: &RequestOrigin,
+    ) -> Result<Option<IssuanceOutcome>, Error> {
         let hash = StateHash::of(state);
         for _ in 0..TRIES_MAX {
             let Some((number, record)) = self.last(&hash).await? else { return Ok(None) };
@@ -30,7 +34,7 @@ impl Issuances {
                 IssuanceStatus::Verified => return Ok(Some(IssuanceOutcome::Verified(None))),
                 status => return Ok(Some(IssuanceOutcome::Late(status))),
             }
-            let verified = self.agreed(state, &record, terms)?;
+            let verified = IssuanceRecord { origin: origin.clone(), ..self.agreed(state, &record, terms)? };
             if self.write(&hash, &verified, number).await?.is_some() {
                 futures::try_join!(self.mark(&hash, &verified), self.grant_consent(&verified))?;
                 self.note(&hash, &verified, AuditOutcome::Verified);
@@ -68,7 +72,11 @@ impl Issuances {
     }
 
     /// A person says no.
-    pub(crate) async fn decline(&self, state: &StateToken) -> Result<Option<IssuanceOutcome>, Error> {
+    pub(crate) async fn decline(
+        &self,
+        state: &StateToken,
+        origin: &RequestOrigin,
+    ) -> Result<Option<IssuanceOutcome>, Error> {
         let hash = StateHash::of(state);
         for _ in 0..TRIES_MAX {
             let Some((number, record)) = self.last(&hash).await? else { return Ok(None) };
@@ -77,7 +85,8 @@ impl Issuances {
                 IssuanceStatus::Declined => return Ok(Some(IssuanceOutcome::Declined)),
                 status => return Ok(Some(IssuanceOutcome::Late(status))),
             }
-            let declined = record.step(IssuanceStatus::Declined, self.clock.now(), EXPIRED_KEPT);
+            let step = record.step(IssuanceStatus::Declined, self.clock.now(), EXPIRED_KEPT);
+            let declined = IssuanceRecord { origin: origin.clone(), ..step };
             if self.write(&hash, &declined, number).await?.is_some() {
                 self.note(&hash, &declined, AuditOutcome::Declined);
                 return Ok(Some(IssuanceOutcome::Declined));

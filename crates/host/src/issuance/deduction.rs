@@ -6,6 +6,8 @@ use forecourt_core::Handle;
 use forecourt_core::policy::{CreditTerms, Requirement};
 use serde::{Deserialize, Serialize};
 
+use crate::audit::RequestOrigin;
+
 /// Whole units, as a decimal string on the outside.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -48,6 +50,8 @@ pub(crate) struct Deduction {
     pub(super) agent: Handle,
     /// Who is charged, for the audit: nobody's name where nobody proved one.
     pub(super) who: String,
+    /// The message that it is for.
+    pub(super) origin: RequestOrigin,
     pub(super) stream: String,
     pub(super) terms: CreditTerms,
     pub(super) amount: Amount,

@@ -10,7 +10,7 @@ use super::limits::EXPIRED_KEPT;
 use super::record::{IssuanceRecord, kept_parts};
 use super::streams::{Issuances, StateHash};
 use super::{Holder, IssuanceStatus};
-use crate::audit::AuditOutcome;
+use crate::audit::{AuditOutcome, RequestOrigin};
 use crate::conversations::after;
 use crate::digest::canonical_hash;
 
@@ -23,6 +23,7 @@ pub(crate) struct RefusedMessage<'a> {
     pub(crate) task: Option<TaskId>,
     pub(crate) parts: &'a [Part],
     pub(crate) language: Option<&'a Language>,
+    pub(crate) origin: RequestOrigin,
 }
 
 impl Issuances {
@@ -68,6 +69,7 @@ impl Issuances {
             receipt: None,
             settling: None,
             used: None,
+            origin: refused.origin,
         };
         let hash = StateHash::of(&state);
         // At once, so that the store commits them together.

@@ -11,7 +11,7 @@ use super::record::IssuanceRecord;
 use super::streams::{HolderKey, Issuances, StateHash};
 use super::used::RequirementUse;
 use super::{Holder, IssuanceOutcome, IssuanceStatus};
-use crate::audit::AuditOutcome;
+use crate::audit::{AuditOutcome, RequestOrigin};
 use crate::digest::canonical_hash;
 
 /// When to come back while a settlement is being asked about, in seconds.
@@ -27,6 +27,15 @@ pub(crate) struct Claimant<'a> {
     pub(crate) earlier: Option<&'a Task>,
     /// Whether a payment that it brings may be taken now.
     pub(crate) may_pay: bool,
+    /// The request that it came by.
+    pub(crate) origin: RequestOrigin,
+}
+
+/// The issuance whose state a message brings, or whose task it goes on with.
+pub(crate) struct SubmittedIssuance {
+    state: StateToken,
+    number: u64,
+    record: IssuanceRecord,
 }
 
 /// What came of holding a requirement against what was done.
@@ -52,13 +61,14 @@ impl Issuances {
         self: &Arc<Self>,
         requirement: &Requirement,
         claimant: &Claimant<'_>,
+        submitted: Option<&SubmittedIssuance>,
         message: &mut Message,
     ) -> Result<Finding, Error> {
         let terms = canonical_hash(&requirement.terms())?;
-        let submitted = self.submitted(claimant, message).await?.filter(|(.., record)| record.terms == terms);
-        if let Some((state, number, record)) = submitted {
-            match self.status(&record) {
-                IssuanceStatus::Verified => return Ok(met(state, number, record)),
+        let submitted = submitted.filter(|submitted| submitted.record.terms == terms);
+        if let Some(submitted) = submitted {
+            match self.status(&submitted.record) {
+                IssuanceStatus::Verified => return Ok(submitted.met()),
                 IssuanceStatus::Indeterminate => return Ok(Finding::Unmet(Unmet::Refused(indeterminate()))),
                 _ => {}
             }
@@ -85,7 +95,7 @@ impl Issuances {
             Demand::Payment(_) => message.submission.as_mut().and_then(|submission| submission.payment.take()),
             Demand::Consent(_) => None,
         };
-        match self.paid_now(requirement, payment, claimant, message).await? {
+        match self.paid_now(requirement, payment, claimant, submitted, message).await? {
             Some(finding) => Ok(finding),
             None => Ok(asked_for),
         }
@@ -96,45 +106,42 @@ impl Issuances {
     pub(crate) async fn resume(
         self: &Arc<Self>,
         claimant: &Claimant<'_>,
+        submitted: &SubmittedIssuance,
         message: &Message,
     ) -> Result<Option<Finding>, Error> {
-        let Some((state, number, record)) = self.submitted(claimant, message).await? else { return Ok(None) };
-        match self.status(&record) {
-            IssuanceStatus::Verified => Ok(Some(met(state, number, record))),
+        match self.status(&submitted.record) {
+            IssuanceStatus::Verified => Ok(Some(submitted.met())),
             IssuanceStatus::Indeterminate => Ok(Some(Finding::Unmet(Unmet::Refused(indeterminate())))),
             IssuanceStatus::Issued => {
                 let payment = message.submission.as_ref().and_then(|submission| submission.payment.clone());
-                self.paid_now(&record.requirement, payment, claimant, message).await
+                self.paid_now(&submitted.record.requirement, payment, claimant, Some(submitted), message).await
             }
             IssuanceStatus::Consumed | IssuanceStatus::Declined | IssuanceStatus::Expired => Ok(None),
         }
     }
 
     /// The issuance of the state that a message brings, or that its task waits for, if it is this claimant's.
-    /// None is treated like any other that is of no use: who asks learns nothing.
-    async fn submitted(
+    /// None is treated like any other that is of no use: who asks learns nothing. Looked up once for each message:
+    /// what changes meanwhile is found when it is used, and the audit is told once of a state that is of no use.
+    pub(crate) async fn submitted(
         &self,
         claimant: &Claimant<'_>,
         message: &Message,
-    ) -> Result<Option<(StateToken, u64, IssuanceRecord)>, Error> {
+    ) -> Result<Option<SubmittedIssuance>, Error> {
         let named = message.submission.as_ref().and_then(|submission| submission.state.clone());
         let Some(state) = named.or_else(|| claimant.earlier.and_then(waits_for)) else { return Ok(None) };
         let hash = StateHash::of(&state);
         let last = self.last(&hash).await?.filter(|(_, record)| is_of(record, claimant));
         let Some((number, record)) = last else {
-            self.note_message(&hash, None, claimant, message, AuditOutcome::Foreign);
+            self.note_useless(&hash, None, claimant, AuditOutcome::Foreign);
             return Ok(None);
         };
         match self.status(&record) {
-            IssuanceStatus::Consumed => {
-                self.note_message(&hash, Some(&record), claimant, message, AuditOutcome::Replayed)
-            }
-            IssuanceStatus::Expired => {
-                self.note_message(&hash, Some(&record), claimant, message, AuditOutcome::Expired)
-            }
+            IssuanceStatus::Consumed => self.note_useless(&hash, Some(&record), claimant, AuditOutcome::Replayed),
+            IssuanceStatus::Expired => self.note_useless(&hash, Some(&record), claimant, AuditOutcome::Expired),
             _ => {}
         }
-        Ok(Some((state, number, record)))
+        Ok(Some(SubmittedIssuance { state, number, record }))
     }
 
     /// Something of the same terms that a holder did and has not used yet; a refusal while nobody knows whether it
@@ -165,21 +172,21 @@ impl Issuances {
         requirement: &Requirement,
         payment: Option<PaymentSubmission>,
         claimant: &Claimant<'_>,
+        submitted: Option<&SubmittedIssuance>,
         message: &Message,
     ) -> Result<Option<Finding>, Error> {
         let is_payable = claimant.may_pay && matches!(requirement.demand, Demand::Payment(_));
         let Some(payment) = payment.filter(|_| is_payable) else { return Ok(None) };
         let terms = canonical_hash(&requirement.terms())?;
-        let open = self.submitted(claimant, message).await?;
-        let open = open.filter(|(.., record)| record.terms == terms && self.status(record) == IssuanceStatus::Issued);
-        let state = match open {
-            Some((state, ..)) => state,
+        let is_open = |record: &IssuanceRecord| record.terms == terms && self.status(record) == IssuanceStatus::Issued;
+        let state = match submitted.filter(|submitted| is_open(&submitted.record)) {
+            Some(open) => open.state.clone(),
             None => match self.issue_known(requirement, claimant.card, claimant.refused(message)).await? {
                 (Some(state), _) => state,
                 (None, refusal) => return Ok(Some(Finding::Unmet(Unmet::Refused(Box::new(refusal))))),
             },
         };
-        let outcome = self.pay(&state, &payment).await?;
+        let outcome = self.pay(&state, &payment, &claimant.origin).await?;
         Ok(Some(match outcome {
             Some(IssuanceOutcome::Verified(_)) => match self.last(&StateHash::of(&state)).await? {
                 Some((number, record)) => met(state, number, record),
@@ -206,7 +213,14 @@ impl Claimant<'_> {
             task: self.earlier.map(|task| task.id.clone()),
             parts: &message.parts,
             language: message.language.as_ref(),
+            origin: self.origin.clone(),
         }
+    }
+}
+
+impl SubmittedIssuance {
+    fn met(&self) -> Finding {
+        met(self.state.clone(), self.number, self.record.clone())
     }
 }
 

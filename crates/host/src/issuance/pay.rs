@@ -16,7 +16,7 @@ use super::limits::{
 use super::record::{IssuanceRecord, Settling};
 use super::streams::{Issuances, StateHash};
 use super::{IssuanceOutcome, IssuanceStatus};
-use crate::audit::AuditOutcome;
+use crate::audit::{AuditOutcome, RequestOrigin};
 use crate::conversations::after;
 
 /// Who has a payment, or had it.
@@ -39,10 +39,11 @@ impl Issuances {
         self: &Arc<Self>,
         state: &StateToken,
         payment: &PaymentSubmission,
+        origin: &RequestOrigin,
     ) -> Result<Option<IssuanceOutcome>, Error> {
-        let (issuances, state, payment) = (self.clone(), state.clone(), payment.clone());
+        let (issuances, state, payment, origin) = (self.clone(), state.clone(), payment.clone(), origin.clone());
         // Whoever asked may go away in the middle; money that is on its way is followed to its end all the same.
-        let paying = tokio::spawn(async move { issuances.pay_to_the_end(&state, &payment).await });
+        let paying = tokio::spawn(async move { issuances.pay_to_the_end(&state, &payment, origin).await });
         paying.await.map_err(Error::internal)?
     }
 
@@ -50,9 +51,11 @@ impl Issuances {
         &self,
         state: &StateToken,
         payment: &PaymentSubmission,
+        origin: RequestOrigin,
     ) -> Result<Option<IssuanceOutcome>, Error> {
         let hash = StateHash::of(state);
-        let Some((number, record)) = self.last(&hash).await? else { return Ok(None) };
+        let Some((number, last)) = self.last(&hash).await? else { return Ok(None) };
+        let record = IssuanceRecord { origin, ..last };
         let status = self.status(&record);
         let Demand::Payment(terms) = &record.requirement.demand else { return Ok(Some(IssuanceOutcome::Late(status))) };
         if status != IssuanceStatus::Issued {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Holder, Issuance, IssuanceStatus};
+use crate::audit::RequestOrigin;
 use crate::conversations::after;
 
 /// An issuance after a step.
@@ -48,6 +49,9 @@ pub(crate) struct IssuanceRecord {
     /// What used it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) used: Option<IssuanceUse>,
+    /// The last request that took a step.
+    #[serde(default)]
+    pub(super) origin: RequestOrigin,
 }
 
 /// A payment on its way: kept so that somebody can ask what came of it. A bearer of money.

@@ -11,7 +11,7 @@ use super::deduction::Deduction;
 use super::limits::TRIES_MAX;
 use super::record::{IssuanceRecord, IssuanceUse};
 use super::streams::{Issuances, StateHash};
-use crate::audit::AuditOutcome;
+use crate::audit::{AuditOutcome, RequestOrigin};
 use crate::digest::canonical_hash;
 
 /// What one requirement is met by.
@@ -91,8 +91,9 @@ impl Issuances {
         let used = UsedThings { issuances: self.clone(), states: Vec::new(), deductions: Vec::new() };
         // From here on, what fails in the middle is given back.
         let mut mark = AnswerMark { used: Some(used), has_begun: false };
+        let origin = RequestOrigin::of(message);
         for one in uses {
-            if !self.use_one(one, &mut mark).await? {
+            if !self.use_one(one, &mut mark, &origin).await? {
                 mark.give_back().await;
                 return Ok(None);
             }
@@ -101,12 +102,13 @@ impl Issuances {
     }
 
     /// Uses up one thing; `false` when somebody else was first.
-    async fn use_one(&self, one: RequirementUse, mark: &mut AnswerMark) -> Result<bool, Error> {
+    async fn use_one(&self, one: RequirementUse, mark: &mut AnswerMark, origin: &RequestOrigin) -> Result<bool, Error> {
         let Some(used) = &mut mark.used else { return Ok(false) };
         match one {
             RequirementUse::Granted => Ok(true),
             RequirementUse::Issuance { hash, number, record } => {
-                let consumed = self.consume(&hash, number, *record).await?;
+                let consumed =
+                    self.consume(&hash, number, IssuanceRecord { origin: origin.clone(), ..*record }).await?;
                 let is_ours = consumed.is_some();
                 used.states.extend(consumed);
                 Ok(is_ours)

@@ -1,7 +1,7 @@
 //! Somebody must pay first. PolicyPart 3.3.3, F-7.
 
 use forecourt_core::policy::{
-    AcceptedPayment, ChargeAt, Demand, Objection, OfferContext, PaidFor, PaymentTerms, Requirement, sanitize_map,
+    AcceptedPayment, Demand, Objection, OfferContext, PaidFor, PaymentTerms, Requirement, sanitize_map,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -87,13 +87,13 @@ impl PaymentRule {
             }
             None => None,
         };
-        let (price, charge) = (self.price.clone(), ChargeAt::Before);
+        let price = self.price.clone();
         let payment = Requirement {
             rule: name,
             title: words.title.clone(),
             message: words.message(&format!("An answer of this agent costs {}.", self.price)),
             message_translations: words.translations(),
-            demand: Demand::Payment(PaymentTerms { accepted, price, covers, charge, credit }),
+            demand: Demand::Payment(PaymentTerms { accepted, price, covers, credit }),
         };
         requirement_unless_wrong(&payment, words)?;
         Ok(rule(move |_, _| Err(Objection::from(payment.clone()))))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::Error;
+use forecourt_core::{Clock, Error};
 use forecourt_host::{
     Host, IdempotencyOwner, IdempotencyState, LimitSettings, ONCE_KEY_BYTES_MAX, ONCE_TRIES_MAX, ONCE_TTL,
 };
@@ -44,6 +44,27 @@ async fn keys_of_callers_do_not_meet() {
     for (caller, key) in [("ann", "k"), ("bob", "k"), ("ann", "k:k"), ("ann:k", "k")] {
         done(&host, caller, key, b"one").await;
     }
+}
+
+#[tokio::test]
+async fn a_refusal_that_is_kept_holds_until_its_moment_and_for_its_call_alone() {
+    let setup = Setup::default();
+    let clock = setup.clock.clone();
+    let host = setup.host(ScriptedAgent::saying(["answer"])).await;
+    let begin = |sent: &'static [u8]| host.idempotency().begin(ANN, "k", sent);
+    let IdempotencyState::First(begun) = begin(b"one").await.unwrap() else { panic!("not the first") };
+    let until = clock.now() + Duration::from_secs(60);
+    host.idempotency().settle_refusal(begun, json!("offered"), until).await.unwrap();
+    assert!(matches!(begin(b"one").await.unwrap(), IdempotencyState::Again(answer) if answer == json!("offered")));
+    assert!(matches!(begin(b"two").await.unwrap(), IdempotencyState::Other));
+    let goes_on = |sent: &'static [u8]| host.idempotency().begin_after(ANN, "k", sent, &|kept| *kept == "offered");
+    assert!(matches!(goes_on(b"two").await.unwrap(), IdempotencyState::Other), "another call does not go on from it");
+    let IdempotencyState::First(begun) = goes_on(b"one").await.unwrap() else { panic!("does not go on") };
+    host.idempotency().settle_refusal(begun, json!("offered"), until).await.unwrap();
+    clock.advance(Duration::from_secs(60));
+    let IdempotencyState::First(begun) = begin(b"two").await.unwrap() else { panic!("the moment has passed") };
+    host.idempotency().settle(begun, Some(json!("offered"))).await.unwrap();
+    assert!(matches!(goes_on(b"two").await.unwrap(), IdempotencyState::Again(_)), "what was done is not done again");
 }
 
 #[tokio::test]

@@ -230,7 +230,6 @@ fn a_payment_is_required_with_its_offers_in_their_order() {
     let required = Place::default().required(list, message("hi"));
     let Demand::Payment(terms) = required.demand else { panic!() };
     assert_eq!((terms.price.as_str(), terms.covers), ("2 coins", PaidFor::Period { seconds: 30 * 86_400 }));
-    assert_eq!(json!(terms.charge), "before");
     let schemes: Vec<_> = terms.accepted.iter().map(|offer| offer.scheme.as_str()).collect();
     assert_eq!(schemes, ["coins.plain", "ln.invoice"]);
     assert_eq!(json!(terms.accepted[0].payload), json!({"count": 2, "for": "bot", "price": "2 coins"}));

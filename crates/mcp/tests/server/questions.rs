@@ -189,7 +189,7 @@ async fn policy5_5_a_refusal_that_was_met_is_gone_on_after_by_its_state() {
     let again = json!({"message": "dinner", "context_id": told["context_id"], "state": refusal["state"]});
     let early = call(&place, json!({"arguments": again}), json!({})).await;
     assert_eq!((&early.last()["result"]["isError"], agent.heard().len()), (&json!(true), 0));
-    place.host().accept_consent(&state_of(refusal)).await.unwrap();
+    place.host().accept_consent(&state_of(refusal), &Default::default()).await.unwrap();
     let strange = json!({"message": "dinner", "state": refusal["state"]});
     let stranger = call(&place, json!({"arguments": strange}), json!({})).await;
     assert_eq!(stranger.last()["result"]["isError"], true, "a state is its conversation's");
@@ -207,7 +207,7 @@ async fn policy5_5_who_was_at_the_page_has_the_call_answered() {
     let result = &first.last()["result"];
     let url = result["inputRequests"]["input"]["params"]["url"].as_str().unwrap();
     let state = forecourt_core::StateToken::parse(url.rsplit('/').next().unwrap()).unwrap();
-    place.host().accept_consent(&state).await.unwrap();
+    place.host().accept_consent(&state, &Default::default()).await.unwrap();
     let again = json!({"requestState": result["requestState"], "inputResponses": {"input": {"action": "accept"}}});
     let answer = call(&place, again, capabilities()).await;
     assert_eq!(answer.last()["result"]["structuredContent"]["text"], "soup", "{:?}", answer.last());

@@ -14,7 +14,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use forecourt_core::StateToken;
 use forecourt_core::policy::{Demand, PaymentFault};
-use forecourt_host::{Issuance, IssuanceOutcome, IssuanceStatus};
+use forecourt_host::{Issuance, IssuanceOutcome, IssuanceStatus, RequestOrigin};
 use forecourt_pages::{DecisionPage, DecisionStatus, csp};
 use forecourt_surface::refusal::words;
 use http::header::{CACHE_CONTROL, LOCATION};
@@ -22,6 +22,7 @@ use http::{HeaderValue, Method, StatusCode};
 
 use super::answer::{HttpAnswer, Outcome};
 use super::errors::Failure;
+use super::from_wire::TRANSPORT;
 use super::media::Media;
 use super::render;
 use super::request::RestRequest;
@@ -187,12 +188,13 @@ impl RestRequest<'_> {
         let OpenDecision { kind, state, .. } = opened;
         let Submitted { decision, callback } = form::read(self.head, body, *kind, state).await?;
         let host = &self.rest.host;
+        let origin = RequestOrigin::new(TRANSPORT, &self.rest.ids.next());
         let (outcome, paid) = match decision {
-            Decision::Accept => (host.accept_consent(state).await?, None),
-            Decision::Decline => (host.decline(state).await?, None),
+            Decision::Accept => (host.accept_consent(state, &origin).await?, None),
+            Decision::Decline => (host.decline(state, &origin).await?, None),
             // Where nothing is paid a program is told what is to be, as a refusal tells it.
             Decision::Ask => return Ok(self.payment_wanted(opened, media, None)),
-            Decision::Pay(payment) => (host.pay(state, &payment).await?, Some(payment)),
+            Decision::Pay(payment) => (host.pay(state, &payment, &origin).await?, Some(payment)),
         };
         if let (IssuanceOutcome::Verified(_), Some(payment), Some(callback)) = (&outcome, &paid, &callback) {
             receipt::hand_over(&self.rest.egress, callback, state, payment).await;

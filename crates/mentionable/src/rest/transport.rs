@@ -28,7 +28,7 @@ pub(crate) struct Rest {
     pub(crate) egress: Arc<Egress>,
     pub(crate) settings: MentionableSettings,
     doors: HashMap<Handle, Arc<AgentRoute>>,
-    ids: Ids,
+    pub(super) ids: Ids,
     /// The default agent's.
     pub(crate) default: Arc<AgentRoute>,
 }
@@ -70,13 +70,13 @@ impl Rest {
 
 /// Names for messages, which have none on this wire. They open nothing, so that a name for this run
 /// and a count is enough, and randomness is kept for what must not be guessed.
-struct Ids {
+pub(super) struct Ids {
     run: MessageId,
     last: AtomicU64,
 }
 
 impl Ids {
-    fn next(&self) -> MessageId {
+    pub(super) fn next(&self) -> MessageId {
         let count = self.last.fetch_add(1, Ordering::Relaxed);
         MessageId::parse(&format!("{}-{count}", self.run.as_str())).unwrap_or_else(|| self.run.clone())
     }

@@ -88,3 +88,23 @@ async fn s8_5_long_caching_is_the_agents_choice_for_whole_answers_only() {
     assert_eq!(place.send(get("/~faq?user=a")).await.is(200).field("cache-control"), Some("public, max-age=60"));
     assert_eq!(place.send(get("/~faq?x=a")).await.is(400).field("cache-control"), Some("private, max-age=0"));
 }
+
+#[tokio::test]
+async fn policy_f7_what_another_site_may_have_sent_spends_nothing() {
+    let agent = ScriptedAgent::saying(["soup"]);
+    let place = Setup::default().with(card("bot"), agent.clone()).start().await;
+    let asked = [
+        (None, true),
+        (Some(("sec-fetch-site", "same-origin")), true),
+        (Some(("sec-fetch-site", "none")), true),
+        (Some(("origin", "https://demo.localhost")), true),
+        (Some(("sec-fetch-site", "cross-site")), false),
+        (Some(("origin", "https://evil.example")), false),
+    ];
+    for (header, may_spend) in asked {
+        let request = get("/~bot?user=a").header("accept", "application/json");
+        let request = header.into_iter().fold(request, |request, (name, value)| request.header(name, value));
+        place.send(request).await.is(200);
+        assert_eq!(agent.heard().pop().unwrap().may_spend, may_spend, "{header:?}");
+    }
+}

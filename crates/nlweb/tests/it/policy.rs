@@ -28,7 +28,11 @@ async fn policy5_5_the_session_of_a_refusal_goes_on_after_it_once() {
     assert!(kept["conversation_id"].is_string(), "{response}");
     assert!(refused.message().contains(part["url"].as_str().unwrap()));
     assert_eq!(place.ask(ask_in(&kept)).await.verdict().1, "failure", "it was not agreed to");
-    place.host.accept_consent(&StateToken::parse(part["state"].as_str().unwrap()).unwrap()).await.unwrap();
+    place
+        .host
+        .accept_consent(&StateToken::parse(part["state"].as_str().unwrap()).unwrap(), &Default::default())
+        .await
+        .unwrap();
     let stranger = place.ask(ask_in(&json!({"mentionable.state": part["state"]}))).await;
     assert_eq!(stranger.verdict().1, "failure", "a state is its conversation's");
     let answer = place.ask(ask_in(&kept)).await;

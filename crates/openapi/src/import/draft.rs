@@ -12,23 +12,19 @@ use super::operation::Operation;
 use super::path::{Rewritten, Route};
 use super::security::{self, Access};
 use super::semantic::{self, Semantic};
-use super::verb::{self, Choice, Evidence, is_reading};
-use super::words::{line, snake};
-use super::{Base, headers, server};
+use super::verb::{self, Choice, Evidence};
+use super::words::line;
+use super::{Base, headers, scopes, server};
 use crate::limits::SENTENCE_CHARS_MAX;
 
 /// Names of query parameters that hold words to look for.
 const SEARCHING: [&str; 7] = ["q", "query", "search", "term", "keyword", "keywords", "text"];
-
-/// Characters of the first word of a scope that is made up.
-const DOMAIN_CHARS_MAX: usize = 40;
 
 /// What is the same whichever verb and path the endpoint gets.
 pub(super) struct Draft<'a> {
     pub(super) operation: &'a Operation<'a>,
     base: &'a Base,
     pub(super) route: Route,
-    pub(super) description: String,
     pub(super) namespace: Option<String>,
     pub(super) input: Input,
     pub(super) success: Success,
@@ -43,6 +39,7 @@ pub(super) struct Draft<'a> {
 pub(super) struct Pair {
     pub(super) verb: String,
     pub(super) path: String,
+    pub(super) description: String,
     pub(super) scopes: Vec<String>,
     pub(super) semantic: Semantic,
     pub(super) notes: ImportNotes,
@@ -73,8 +70,7 @@ impl<'a> Draft<'a> {
         }
         Ok(Draft {
             url,
-            description: semantic::description(operation),
-            namespace: operation.tags().first().map(|tag| line(tag, SENTENCE_CHARS_MAX)).filter(|tag| !tag.is_empty()),
+            namespace: operation.tags().first().map(|tag| base.namespace(tag)).filter(|tag| !tag.is_empty()),
             deprecated_in: deprecated(operation, &mut notes),
             operation,
             base,
@@ -94,7 +90,7 @@ impl<'a> Draft<'a> {
         let others = verb::alternatives(&evidence, &choice.verb, catalog);
         let mut pairs: Vec<Pair> = Vec::new();
         for way in self.ways(&choice.verb, catalog) {
-            let mut pair = self.pair(&choice.verb, way, catalog);
+            let mut pair = self.pair(&choice.verb, &choice, way, catalog);
             if !self.is_usual(&choice, catalog) {
                 said(&choice, self.operation, &others, &mut pair.notes);
             }
@@ -102,7 +98,7 @@ impl<'a> Draft<'a> {
         }
         for other in &others {
             for way in self.ways(other, catalog) {
-                let mut pair = self.pair(other, way, catalog);
+                let mut pair = self.pair(other, &choice, way, catalog);
                 pair.notes.review(Part::Method, format!("{} stands at this path already", choice.verb));
                 pairs.push(pair);
             }
@@ -116,7 +112,7 @@ impl<'a> Draft<'a> {
         Evidence {
             http: &operation.http,
             id: operation.id,
-            summary: operation.text("summary"),
+            summary: semantic::headline(operation).unwrap_or_default(),
             tags: operation.tags(),
             literals: self.route.literals(),
             ends_literal: self.route.ends_literal(),
@@ -134,10 +130,14 @@ impl<'a> Draft<'a> {
     }
 
     /// Whether the verb is no guess: the document has the word, or the catalog says that it is what the
-    /// HTTP method means. A POST may mean anything, and a GET of a collection several things.
+    /// HTTP method means. A POST may mean anything.
     fn is_usual(&self, choice: &Choice, catalog: &Catalog) -> bool {
         let http = self.operation.http.as_str();
-        let is_open = http == "POST" || (http == "GET" && self.route.ends_literal());
+        let is_open = http == "POST";
+        // What a GET reads is told by its answer.
+        if http == "GET" && choice.seen.is_none() {
+            return true;
+        }
         let preferred = catalog.legacy(http).map(|legacy| &legacy.preferred);
         choice.is_literal || (!is_open && preferred == Some(&choice.verb))
     }
@@ -148,24 +148,27 @@ impl<'a> Draft<'a> {
         stated.into_iter().chain(self.route.rewritten(verb, &self.base.shapes, catalog)).collect()
     }
 
-    fn pair(&self, verb: &str, way: Rewritten, catalog: &Catalog) -> Pair {
+    fn pair(&self, verb: &str, choice: &Choice, way: Rewritten, catalog: &Catalog) -> Pair {
         let mut notes = ImportNotes::default();
         if let Some(change) = &way.change {
-            notes.review(Part::Path, change);
+            notes.remark(Part::Path, change);
         }
-        let semantic = semantic::semantic(self.operation, verb, &self.success.description, catalog);
-        if !semantic.is_stated {
-            let what =
-                "what it does, for whom, and what is true afterwards is taken from the document and the HTTP method";
-            notes.review(Part::Semantic, what);
-        }
-        let scopes = self.scopes(verb, catalog, &mut notes);
-        Pair { verb: verb.to_owned(), path: way.path, scopes, semantic, notes }
+        let semantic = semantic::semantic(self.operation, verb, choice, &self.success.description, catalog);
+        semantic.doubts.iter().for_each(|doubt| notes.review(Part::Semantic, doubt));
+        let reads = semantic.impact == "informational";
+        let scopes = self.scopes(&way.path, reads, &mut notes);
+        // What was made of endpoints is meant to the letter.
+        let own = line(self.operation.text("description"), SENTENCE_CHARS_MAX);
+        let description = match self.operation.document.is_exported() && !own.is_empty() {
+            true => own,
+            false => semantic::description(self.operation, verb),
+        };
+        Pair { verb: verb.to_owned(), path: way.path, description, scopes, semantic, notes }
     }
 
     /// What a caller must hold: what the document states, else the service's own scopes, else a guess,
     /// so that nothing is open by oversight.
-    fn scopes(&self, verb: &str, catalog: &Catalog, notes: &mut ImportNotes) -> Vec<String> {
+    fn scopes(&self, path: &str, reads: bool, notes: &mut ImportNotes) -> Vec<String> {
         if let Some(stated) = self.operation.value["x-agtp-required-scopes"].as_array() {
             let scope = |stated: &Value| Some(Scope::parse_required(stated.as_str()?).ok()?.as_str().to_owned());
             match stated.iter().map(scope).collect() {
@@ -174,17 +177,13 @@ impl<'a> Draft<'a> {
             }
         }
         if !self.access.scopes.is_empty() {
-            notes.review(Part::Scopes, "the service's own scopes: say what agents must hold");
+            notes.remark(Part::Scopes, "the service's own scopes");
             return self.access.scopes.clone();
         }
-        notes.review(Part::Scopes, "made up: say what agents must hold, or leave it out to let everyone in");
-        let first = self.route.literals().into_iter().find(|literal| !is_version(literal)).map(snake);
-        let named = first
-            .or_else(|| self.namespace.as_deref().map(snake))
-            .map(|name| name.chars().take(DOMAIN_CHARS_MAX).collect::<String>());
-        let domain = named.filter(|name| Scope::parse(&format!("{name}:read")).is_ok());
-        let reads = self.operation.http == "GET" || is_reading(verb, catalog);
-        vec![format!("{}:{}", domain.as_deref().unwrap_or("api"), if reads { "read" } else { "write" })]
+        let scope = scopes::made_up(path, self.namespace.as_deref(), reads);
+        notes.remark(Part::Scopes, "made up from the path: say what agents must hold");
+        notes.made_up_scope = Some(scope.clone());
+        vec![scope]
     }
 }
 
@@ -209,19 +208,13 @@ fn reached(
     Ok((url(&start, route, input), access))
 }
 
-/// `v1`, or what goes before it: no name of what is served.
-fn is_version(literal: &str) -> bool {
-    literal == "api"
-        || literal
-            .strip_prefix('v')
-            .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit() || b == b'.'))
-}
-
 /// Says why the verb was chosen.
 fn said(choice: &Choice, operation: &Operation<'_>, others: &[String], notes: &mut ImportNotes) {
     let instead = others.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
     match &choice.seen {
-        Some(seen) => notes.review(Part::Method, format!("from {seen}; or {instead}")),
+        Some(seen) => {
+            notes.review(Part::Method, format!("near to {seen}, which is no method of the catalog; or {instead}"))
+        }
         None => notes.review(Part::Method, format!("from {} alone; or {instead}", operation.http)),
     }
 }

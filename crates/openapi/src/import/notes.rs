@@ -47,6 +47,10 @@ pub struct ImportNotes {
     pub reviews: Vec<(Part, String)>,
     /// What the endpoint does not do though the operation does.
     pub losses: Vec<String>,
+    /// What a reader may want to know and nobody has to decide, by what it is about.
+    pub remarks: Vec<(Part, String)>,
+    /// The scope that a caller must hold, when it was made up.
+    pub made_up_scope: Option<String>,
 }
 
 impl ImportNotes {
@@ -55,6 +59,14 @@ impl ImportNotes {
         let note = (part, line(note.as_ref(), NOTE_CHARS_MAX));
         if self.reviews.len() < NOTES_MAX && !self.reviews.contains(&note) {
             self.reviews.push(note);
+        }
+    }
+
+    /// Says what a reader may want to know.
+    pub(crate) fn remark(&mut self, part: Part, remark: impl AsRef<str>) {
+        let remark = (part, line(remark.as_ref(), NOTE_CHARS_MAX));
+        if self.remarks.len() < NOTES_MAX && !self.remarks.contains(&remark) {
+            self.remarks.push(remark);
         }
     }
 
@@ -70,11 +82,18 @@ impl ImportNotes {
     pub(crate) fn extend(&mut self, more: &ImportNotes) {
         more.reviews.iter().for_each(|(part, note)| self.review(*part, note));
         more.losses.iter().for_each(|note| self.loss(note));
+        more.remarks.iter().for_each(|(part, remark)| self.remark(*part, remark));
+        self.made_up_scope = more.made_up_scope.clone().or_else(|| self.made_up_scope.take());
     }
 
     /// The guesses about a part.
     pub(crate) fn about(&self, part: Part) -> impl Iterator<Item = &str> {
         self.reviews.iter().filter(move |(about, _)| *about == part).map(|(_, note)| note.as_str())
+    }
+
+    /// The remarks about a part.
+    pub(crate) fn remarks_about(&self, part: Part) -> impl Iterator<Item = &str> {
+        self.remarks.iter().filter(move |(about, _)| *about == part).map(|(_, remark)| remark.as_str())
     }
 }
 
@@ -99,6 +118,7 @@ mod tests {
         let mut notes = ImportNotes::default();
         (0..=NOTES_MAX).for_each(|n| notes.loss(n.to_string()));
         (0..=NOTES_MAX).for_each(|n| notes.review(Part::Input, n.to_string()));
-        assert_eq!((notes.losses.len(), notes.reviews.len()), (NOTES_MAX, NOTES_MAX));
+        (0..=NOTES_MAX).for_each(|n| notes.remark(Part::Path, n.to_string()));
+        assert_eq!((notes.losses.len(), notes.reviews.len(), notes.remarks.len()), (NOTES_MAX, NOTES_MAX, NOTES_MAX));
     }
 }

@@ -6,7 +6,8 @@ use forecourt_contract::Catalog;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::dialect::free;
-use super::words::{named, plural};
+use super::verb::behind_verb;
+use super::words::{named, plural, words};
 
 /// What a segment may have beside letters and digits. RFC 3986 3.3.
 const OUTSIDE_SEGMENTS: &AsciiSet = &NON_ALPHANUMERIC
@@ -81,6 +82,7 @@ impl Route {
     fn segment(&mut self, segment: &str) {
         let pieces = parameters(segment);
         if pieces.is_empty() {
+            let segment = without_format(segment);
             self.segments.push(Segment::Literal(utf8_percent_encode(segment, OUTSIDE_SEGMENTS).to_string()));
             return;
         }
@@ -134,12 +136,18 @@ impl Route {
     pub(super) fn rewritten(&self, verb: &str, others: &BTreeSet<String>, catalog: &Catalog) -> Vec<Rewritten> {
         let mut ways = Vec::new();
         if let Some((Segment::Literal(last), before)) = self.segments.split_last()
-            && !before.is_empty()
             && !self.is_branch
-            && catalog.verb_in(last).as_deref() == Some(verb)
+            && let Some(left) = behind_verb(last, verb, catalog).filter(|left| is_thing(left) || left.is_empty())
+            && !(before.is_empty() && left.is_empty())
         {
             let change = format!("the document says {}: `{last}` is the method now", self.raw);
-            ways.push(Rewritten { path: self.joined(before, others, catalog).0, change: Some(change) });
+            let left = (!left.is_empty()).then(|| Segment::Literal(like(last, &left)));
+            let segments: Vec<Segment> = before.iter().cloned().chain(left).collect();
+            ways.push(Rewritten { path: self.joined(&segments, others, catalog).0, change: Some(change) });
+        }
+        if let Some(segments) = self.without_spelled(verb, catalog) {
+            let change = format!("the document says {}: {verb} is the method now", self.raw);
+            ways.push(Rewritten { path: self.joined(&segments, others, catalog).0, change: Some(change) });
         }
         let (path, renamed) = self.joined(&self.segments, others, catalog);
         let changed = self.is_split || !renamed.is_empty() || path != self.upstream();
@@ -149,6 +157,17 @@ impl Route {
         };
         ways.push(Rewritten { path, change: changed.then(|| format!("the document says {}{reason}", self.raw)) });
         ways
+    }
+
+    /// The segments without one before another literal that spells the verb: `/search/rooms` is `/rooms` for
+    /// SEARCH. `None`: there is none.
+    fn without_spelled(&self, verb: &str, catalog: &Catalog) -> Option<Vec<Segment>> {
+        let spells = |segment: &Segment| matches!(segment, Segment::Literal(text) if catalog.verb_in(text).as_deref() == Some(verb));
+        let pairs = self.segments.windows(2);
+        let at = pairs.into_iter().position(|pair| spells(&pair[0]) && matches!(pair[1], Segment::Literal(_)))?;
+        let mut segments = self.segments.clone();
+        segments.remove(at);
+        Some(segments)
     }
 
     /// The path of some segments, and which literals could not stay.
@@ -189,9 +208,30 @@ fn harmless(before: &str, segment: &str, others: &BTreeSet<String>, catalog: &Ca
     more.into_iter().find(is_free).unwrap_or_else(|| format!("x-{segment}-resource"))
 }
 
-/// A path whatever its parameters are called.
+/// A segment without the ending that names the format, which is the service's matter.
+pub(super) fn without_format(segment: &str) -> &str {
+    segment.strip_suffix(".json").filter(|name| !name.is_empty()).unwrap_or(segment)
+}
+
+/// Whether what is left behind a verb names a thing: `Challenge` does, `ByStatus` and `WithList` do not.
+fn is_thing(left: &str) -> bool {
+    const JOINING: [&str; 12] = ["all", "and", "as", "at", "by", "for", "from", "in", "into", "of", "to", "with"];
+    left.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+        && words(left).first().is_some_and(|first| !JOINING.contains(&first.as_str()))
+}
+
+/// What is left of a segment, beginning as the segment did.
+fn like(segment: &str, left: &str) -> String {
+    let (first, rest) = left.split_at(left.chars().next().map_or(0, char::len_utf8));
+    match segment.starts_with(|c: char| c.is_lowercase()) {
+        true => first.to_lowercase() + rest,
+        false => left.to_owned(),
+    }
+}
+
+/// A path whatever its parameters are called and its format is.
 pub(super) fn shape(path: &str) -> String {
-    let segments = path.split('/').map(|segment| if segment.contains('{') { "{}" } else { segment });
+    let segments = path.split('/').map(|segment| if segment.contains('{') { "{}" } else { without_format(segment) });
     segments.collect::<Vec<_>>().join("/")
 }
 

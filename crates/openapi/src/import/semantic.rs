@@ -1,31 +1,37 @@
 //! What an operation means, as far as its document and its HTTP method tell. Section 7, and 14.1: a
 //! person confirms it.
 
+use std::collections::BTreeSet;
+
 use forecourt_contract::Catalog;
 
+use super::lexicon::{is_final, is_final_thing, is_noun_too, is_reading, is_verb, meant, of_deed, participle};
 use super::operation::Operation;
-use super::verb::{category, is_reading};
-use super::words::{sentence, words};
+use super::prose::{begins_with_verb, capital, imperative, sentences, uncapital, verb_of};
+use super::verb::{Choice, category};
+use super::words::{plural, sentence, singular, words};
 use crate::limits::SENTENCE_CHARS_MAX;
 
-/// What is sure of an endpoint that nobody has looked at.
-const CONFIDENCE: f64 = 0.7;
-
 /// Descriptions of responses that say nothing.
-const EMPTY_WORDS: [&str; 12] = [
+const EMPTY_WORDS: [&str; 14] = [
     "ok",
     "success",
     "successful",
     "successful operation",
     "successful response",
+    "successful request",
     "created",
     "accepted",
     "no content",
     "default response",
     "response",
     "successfully created",
+    "the request was successful",
     "expected response to a valid request",
 ];
+
+/// Verbs of transactions that another call takes back.
+const UNDONE: [&str; 6] = ["ALLOCATE", "ASSIGN", "DEALLOCATE", "GRANT", "PRICE", "QUOTE"];
 
 /// The semantic block.
 #[derive(Clone, Debug)]
@@ -37,12 +43,21 @@ pub(super) struct Semantic {
     pub(super) confidence: f64,
     pub(super) impact: String,
     pub(super) is_idempotent: bool,
-    /// Whether the document states all of it, as one that was exported does.
+    /// What a person has to look at, in a sentence each. Nothing where the document states all of it, as
+    /// one that was exported does.
+    pub(super) doubts: Vec<String>,
+    /// Whether the document states all of it.
     pub(super) is_stated: bool,
 }
 
-/// What an operation that became `verb` means.
-pub(super) fn semantic(operation: &Operation<'_>, verb: &str, outcome: &str, catalog: &Catalog) -> Semantic {
+/// What an operation that became `verb` means. `choice`: what spoke for the verb, unless it is another's.
+pub(super) fn semantic(
+    operation: &Operation<'_>,
+    verb: &str,
+    choice: &Choice,
+    outcome: &str,
+    catalog: &Catalog,
+) -> Semantic {
     let stated = &operation.value["x-agtp-semantic"];
     let text = |key: &str| stated[key].as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
     let is_known = |name: &String| catalog.has_category(name);
@@ -55,43 +70,277 @@ pub(super) fn semantic(operation: &Operation<'_>, verb: &str, outcome: &str, cat
             && impact.is_some()
             && idempotent.is_some()
             && confidence.is_some();
+    let is_said = headline(operation).is_some();
+    let effect = effect(operation, verb, catalog);
+    let mut doubts = Vec::new();
+    if intent.is_none() && !is_said {
+        doubts.push("the document has no words about it: say what it does and what is true afterwards".to_owned());
+    }
+    let intent = intent.unwrap_or_else(|| summary(operation, verb));
+    let reads = operation.http == "GET" || effect == "informational";
+    let after = after.or_else(|| said(outcome, reads)).or_else(|| afterwards(&intent, reads, catalog));
+    let idempotent = idempotent.unwrap_or(reads || matches!(operation.http.as_str(), "PUT" | "DELETE"));
     Semantic {
-        intent: intent.unwrap_or_else(|| summary(operation)),
         actor: actor.unwrap_or_else(|| "agent".to_owned()),
-        outcome: after.unwrap_or_else(|| said(outcome).unwrap_or_else(|| usual(operation, verb, catalog).to_owned())),
+        outcome: after.unwrap_or_else(|| usual(&operation.http, reads).to_owned()),
         capability: capability.or_else(|| category(verb, catalog).map(str::to_owned)).unwrap_or_default(),
-        confidence: confidence.unwrap_or(CONFIDENCE),
-        impact: impact.unwrap_or_else(|| effect(&operation.http, verb, catalog).to_owned()),
-        is_idempotent: idempotent.unwrap_or(matches!(operation.http.as_str(), "GET" | "PUT" | "DELETE")),
+        confidence: confidence.unwrap_or_else(|| sureness(is_said, choice)),
+        impact: impact.unwrap_or_else(|| effect.to_owned()),
+        is_idempotent: idempotent,
+        doubts: if is_stated { Vec::new() } else { doubts },
         is_stated,
+        intent,
     }
 }
 
-/// A sentence about an operation: its summary, else the start of its description, else its id in words.
-pub(super) fn summary(operation: &Operation<'_>) -> String {
-    let first = operation.text("description").split("\n\n").next().unwrap_or_default();
-    let id = words(operation.id).join(" ");
-    let texts = [operation.text("summary"), first, id.as_str()];
-    let said = texts.into_iter().find_map(|text| sentence(text, SENTENCE_CHARS_MAX));
-    said.unwrap_or_else(|| format!("{} {}.", operation.http, operation.path))
+/// How sure an endpoint is of what nobody has looked at: words and verb, one of them, or neither.
+fn sureness(is_said: bool, choice: &Choice) -> f64 {
+    match (is_said, choice.is_literal) {
+        (true, true) => 0.8,
+        (true, false) | (false, true) => 0.7,
+        (false, false) => 0.5,
+    }
 }
 
-/// A sentence for people: the start of the description, else the summary.
-pub(super) fn description(operation: &Operation<'_>) -> String {
-    let first = operation.text("description").split("\n\n").next().unwrap_or_default();
-    sentence(first, SENTENCE_CHARS_MAX).unwrap_or_else(|| summary(operation))
+/// What the document says of an operation, in a sentence that begins with a verb where one does: its
+/// summary, else the start of its description, else a few words of either. `None`: it says nothing.
+pub(super) fn headline(operation: &Operation<'_>) -> Option<String> {
+    let from = |text: &str| sentences(text).into_iter().map(|sentence| imperative(&sentence)).collect::<Vec<_>>();
+    let (summary, description) = (from(operation.text("summary")), from(operation.text("description")));
+    let turned = summary.first().and_then(|sentence| of_noun(sentence));
+    let mut commands = summary.iter().take(1).chain(turned.iter()).chain(description.iter().take(3));
+    let mut few = summary.iter().take(1).chain(description.iter().take(1));
+    let found = turned
+        .as_ref()
+        .or_else(|| commands.find(|sentence| begins_with_verb(sentence)))
+        .or_else(|| few.find(|sentence| is_name(sentence)))?;
+    sentence(found, SENTENCE_CHARS_MAX)
 }
 
-/// The description of a response, if it says anything.
-fn said(text: &str) -> Option<String> {
-    let plain = text.trim().trim_end_matches(['.', '!']).to_lowercase();
-    if EMPTY_WORDS.contains(&plain.as_str()) { None } else { sentence(text, SENTENCE_CHARS_MAX) }
+/// `Project list` is `List project`. `None`: its last word is no deed.
+fn of_noun(name: &str) -> Option<String> {
+    let all: Vec<&str> = name.trim_end_matches('.').split(' ').collect();
+    let (last, before) = all.split_last().filter(|(_, before)| (1..4).contains(&before.len()))?;
+    let verb = of_deed(&last.to_lowercase())?;
+    let first = before[0].to_lowercase();
+    if is_verb(&first) && !is_noun_too(&first) {
+        return None;
+    }
+    let thing = before.join(" ");
+    let thing = if verb == "list" && !thing.ends_with('s') { plural(&thing) } else { thing };
+    Some(format!("{} {}", capital(verb), uncapital(&thing)))
 }
 
-fn usual(operation: &Operation<'_>, verb: &str, catalog: &Catalog) -> &'static str {
-    match operation.http.as_str() {
-        "GET" => "The caller has what was asked for; nothing changed.",
-        _ if is_reading(verb, catalog) => "The caller has what was asked for; nothing changed.",
+/// Whether a text is a name and no sentence: a few words, none of which says that something is.
+fn is_name(text: &str) -> bool {
+    const TELLING: [&str; 14] =
+        ["is", "are", "was", "were", "will", "can", "must", "has", "have", "be", "you", "when", "if", "should"];
+    let all: Vec<String> = text.split(' ').map(str::to_lowercase).collect();
+    all.len() <= 8 && !all.iter().any(|word| TELLING.contains(&word.as_str()))
+}
+
+/// A sentence about an operation in the imperative: what the document says, else its id or its path in
+/// words.
+pub(super) fn summary(operation: &Operation<'_>, verb: &str) -> String {
+    let commanded = |thing: &str| format!("{} {}", capital(&verb.to_lowercase()), uncapital(thing));
+    let is_command = |text: &str| {
+        let word = verb_of(text).map(|(word, _)| word);
+        word.is_some_and(|word| {
+            !is_noun_too(&word) || text.split(' ').nth(1).is_some_and(is_small) || spells(&word, verb)
+        })
+    };
+    let said = headline(operation).map(|found| if is_command(&found) { found } else { commanded(&found) });
+    let made = || sentence(&of_id(operation, verb).or_else(|| of_path(operation, verb))?, SENTENCE_CHARS_MAX);
+    let named = || sentence(&commanded(&format!("what is at {}", operation.path)), SENTENCE_CHARS_MAX);
+    said.or_else(made).or_else(named).unwrap_or_default()
+}
+
+/// Whether a word is one that stands before nouns, so that a verb goes before it.
+fn is_small(word: &str) -> bool {
+    const SMALL: [&str; 15] = [
+        "a", "an", "the", "all", "this", "that", "if", "whether", "for", "your", "new", "existing", "multiple", "one",
+        "to",
+    ];
+    SMALL.contains(&word.to_lowercase().as_str())
+}
+
+/// Whether a word is how the verb is spelt here or elsewhere.
+fn spells(word: &str, verb: &str) -> bool {
+    meant(word, &Catalog::shipped()).is_some_and(|meant| meant == verb)
+}
+
+/// The path in words: `Create a charge` for `/v1/charges`. `None`: it has no words.
+fn of_path(operation: &Operation<'_>, verb: &str) -> Option<String> {
+    let is_thing = |segment: &&str| {
+        let all = words(super::path::without_format(segment));
+        !all.is_empty() && !segment.contains('{') && !spells(&all.concat(), verb)
+    };
+    let literal = operation.path.split('/').rfind(is_thing)?;
+    let mut all = words(super::path::without_format(literal));
+    let last = all.pop()?;
+    let one = singular(&last);
+    all.push(if verb == "LIST" { plural(&one) } else { one.clone() });
+    // `Refund a refund` is `create` one.
+    let word = if one.eq_ignore_ascii_case(verb) { "create".to_owned() } else { verb.to_lowercase() };
+    let article = if verb == "LIST" { String::new() } else { format!("{} ", article(&all[0])) };
+    Some(format!("{word} {article}{}", all.join(" ")))
+}
+
+fn article(word: &str) -> &'static str {
+    if word.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" }
+}
+
+/// The words of an id: `createRoomKey` is `Create a room key`. `None`: it has none.
+fn of_id(operation: &Operation<'_>, verb: &str) -> Option<String> {
+    let mut all = words(operation.id);
+    // What HTTP says alone, as in `PostCharges`, says nothing.
+    if all.first().is_some_and(|first| ["get", "post", "put", "patch"].contains(&first.as_str())) {
+        return None;
+    }
+    if !all.first().is_some_and(|first| is_verb(first)) {
+        all.insert(0, verb.to_lowercase());
+    }
+    let last = all.last().filter(|_| all.len() > 1 && !operation.id.is_empty())?.clone();
+    let segment = operation.path.rsplit('/').next().map(super::path::without_format).unwrap_or_default();
+    let at_end = words(segment).last().cloned().unwrap_or_default();
+    if at_end == plural(&last) && verb == "LIST" {
+        all.pop();
+        all.push(at_end);
+    } else if verb != "LIST" && singular(&last) == last {
+        all.insert(1, article(&all[1]).to_owned());
+    }
+    Some(all.join(" "))
+}
+
+/// What an endpoint is for people: the sentence about it, and what else its description says of it.
+pub(super) fn description(operation: &Operation<'_>, verb: &str) -> String {
+    let mut text = summary(operation, verb);
+    let plain = |text: &str| text.trim_end_matches(['.', '!']).to_lowercase();
+    for more in sentences(operation.text("description")) {
+        let Some(more) = sentence(&more, SENTENCE_CHARS_MAX) else { continue };
+        let is_new = !plain(&text).contains(&plain(&imperative(&more))) && says_more(&more, &text);
+        if is_new && text.chars().count() + more.chars().count() < SENTENCE_CHARS_MAX {
+            text = format!("{text} {more}");
+        } else if is_new {
+            break;
+        }
+    }
+    text
+}
+
+/// Whether a sentence has at least two words of weight that a text does not have.
+fn says_more(sentence: &str, text: &str) -> bool {
+    const LIGHT: [&str; 8] = ["this", "that", "your", "with", "from", "specified", "specific", "given"];
+    let weight = |text: &str| -> BTreeSet<String> {
+        let all = words(&imperative(text)).into_iter().filter(|word| word.len() > 3 && !LIGHT.contains(&word.as_str()));
+        all.map(|word| singular(&word)).collect()
+    };
+    weight(sentence).difference(&weight(text)).count() > 1
+}
+
+/// What a response says is true afterwards, if it says anything.
+fn said(text: &str, reads: bool) -> Option<String> {
+    let first = sentences(text).into_iter().next()?;
+    let plain = first.trim().trim_end_matches(['.', '!']).to_lowercase();
+    if EMPTY_WORDS.contains(&plain.as_str()) || plain.split(' ').count() < 2 {
+        return None;
+    }
+    const EMPTY_STARTS: [&str; 9] =
+        ["response", "if ", "when ", "success", "the action was", "the request", "request ", "http", "status"];
+    if EMPTY_STARTS.iter().any(|start| plain.starts_with(start)) || plain.ends_with(" successful") {
+        return None;
+    }
+    let tells = [" is ", " are ", " was ", " were ", " has ", " have ", " been ", " exists ", " will ", " gone "];
+    let is_clause = [" that ", " which ", " who "].iter().any(|word| plain.contains(word));
+    let is_sentence = !is_clause && tells.iter().any(|verb| format!("{plain} ").contains(verb));
+    match verb_of(&imperative(&first)) {
+        _ if is_sentence => sentence(&first, SENTENCE_CHARS_MAX),
+        Some((_, at)) if reads => got(imperative(&first).get(at..)?),
+        None if reads => got(&first),
+        _ => None,
+    }
+}
+
+/// What is true after an intent was carried out: its object is there, gone, or what the verb makes of it.
+fn afterwards(intent: &str, reads: bool, catalog: &Catalog) -> Option<String> {
+    let (word, at) = verb_of(intent)?;
+    let object = object(intent.get(at..)?)?;
+    let (is, exists, has) = if is_many(&object) { ("are", "exist", "have") } else { ("is", "exists", "has") };
+    let thing = capital(&object);
+    let text = match meant(&word, catalog).as_deref().unwrap_or_default() {
+        _ if reads && (object.starts_with("whether ") || object.starts_with("if ")) => {
+            format!("The caller knows {object}; nothing changed")
+        }
+        _ if reads => return got(&object),
+        "CREATE" => format!("{thing} {exists}"),
+        "REMOVE" => format!("{thing} {is} gone"),
+        "UPDATE" | "MODIFY" | "EDIT" | "CHANGE" | "SET" => format!("{thing} {has} the values that were sent"),
+        "REPLACE" => format!("{thing} {is} as the caller described it"),
+        _ => format!("{thing} {is} {}", participle(&word)),
+    };
+    sentence(&text, SENTENCE_CHARS_MAX)
+}
+
+/// Whether an object is many: its noun, before what goes with it, has the ending of a plural.
+fn is_many(object: &str) -> bool {
+    const JOINING: [&str; 12] =
+        ["of", "for", "in", "on", "by", "to", "from", "with", "at", "within", "associated", "belonging"];
+    let mut all = object.split(' ');
+    let starts = all.clone().next().unwrap_or_default();
+    let noun = all.by_ref().take_while(|word| !JOINING.contains(word)).last().unwrap_or_default();
+    let ends = noun.ends_with('s') && !["ss", "us", "is", "ms"].iter().any(|end| noun.ends_with(end));
+    !matches!(starts, "a" | "an" | "A" | "An") && ends
+}
+
+fn got(thing: &str) -> Option<String> {
+    let thing = uncapital(thing.trim().trim_end_matches('.'));
+    let starts_well = !["for ", "to ", "by ", "with ", "in ", "on "].iter().any(|word| thing.starts_with(word));
+    (starts_well && !thing.is_empty() && thing.chars().count() < SENTENCE_CHARS_MAX / 2)
+        .then(|| format!("The caller has {thing}; nothing changed."))
+}
+
+/// The object of a command, without what goes with it. `None`: there is none that can be told.
+fn object(rest: &str) -> Option<String> {
+    const ENDS: [&str; 22] = [
+        ", ",
+        "; ",
+        " (",
+        ": ",
+        " using ",
+        " with the following",
+        " with the specified",
+        " with the given",
+        " with the provided",
+        " with the new",
+        " by ",
+        " when ",
+        " if ",
+        " based on ",
+        " used to ",
+        " specified by ",
+        " identified by ",
+        " and ",
+        " or ",
+        " via ",
+        " so that ",
+        " which ",
+    ];
+    const STARTS: [&str; 11] = ["for", "to", "by", "with", "in", "on", "from", "of", "or", "and", "out"];
+    let end = ENDS.iter().filter_map(|end| rest.find(end)).min().unwrap_or(rest.len());
+    let object = rest[..end].trim().trim_end_matches('.').to_owned();
+    let is_cut = object.rsplit(' ').next().is_some_and(|last| STARTS.contains(&last));
+    let first = object.split(' ').next().unwrap_or_default();
+    if object.is_empty() || is_cut || STARTS.contains(&first) || object.chars().count() > SENTENCE_CHARS_MAX / 2 {
+        return None;
+    }
+    let the = ["a specific ", "a specified ", "an existing ", "a single ", "a given "];
+    let named = the.iter().find_map(|start| object.strip_prefix(start).map(|rest| format!("the {rest}")));
+    Some(named.unwrap_or(object))
+}
+
+fn usual(http: &str, reads: bool) -> &'static str {
+    match http {
+        _ if reads => "The caller has what was asked for; nothing changed.",
         "DELETE" => "What was named is gone.",
         "PUT" => "What was named is as the caller described it.",
         "PATCH" => "What was named has the values that were sent.",
@@ -99,13 +348,19 @@ fn usual(operation: &Operation<'_>, verb: &str, catalog: &Catalog) -> &'static s
     }
 }
 
-fn effect(http: &str, verb: &str, catalog: &Catalog) -> &'static str {
-    match http {
+/// Whether a call can be taken back. Section 7.1. What is not sure is taken for worse.
+fn effect(operation: &Operation<'_>, verb: &str, catalog: &Catalog) -> &'static str {
+    let made = operation.path.trim_end_matches('/').rsplit('/').find(|segment| !segment.contains('{'));
+    let made = made.and_then(|segment| words(super::path::without_format(segment)).pop());
+    let makes_final_thing = verb == "CREATE" && made.is_some_and(|thing| is_final_thing(&singular(&thing)));
+    let is_bound = category(verb, catalog) == Some("transaction") && !UNDONE.contains(&verb);
+    match operation.http.as_str() {
         "GET" => "informational",
-        "PUT" | "PATCH" => "reversible",
         "DELETE" => "irreversible",
-        _ if is_reading(verb, catalog) => "informational",
-        _ if category(verb, catalog) == Some("transaction") => "irreversible",
+        "PUT" | "PATCH" if is_final(verb) => "irreversible",
+        "PUT" | "PATCH" => "reversible",
+        _ if is_reading(verb) => "informational",
+        _ if is_final(verb) || is_bound || makes_final_thing => "irreversible",
         _ => "reversible",
     }
 }

@@ -1,61 +1,52 @@
 //! Which verb of the catalog an operation becomes. Section 14.1: one of the catalog, never an invented
 //! one.
+//!
+//! The operationId, the end of the path and the summary are heard together: a word that says more than
+//! create, read, change and delete goes before those that do not, in that order.
 
 use std::collections::BTreeSet;
 
 use forecourt_contract::Catalog;
 
+use super::lexicon::{is_noun_too, is_plain, is_reading, is_taking, meant};
+use super::path::without_format;
+use super::prose::verb_of;
 use super::words::{singular, words};
 
-/// The categories whose verbs change nothing.
-const READING: [&str; 3] = ["discovery", "retrieval", "analysis"];
+/// The categories whose verbs a GET may become.
+const READ: [&str; 3] = ["discovery", "retrieval", "analysis"];
 
-/// What other APIs call what the catalog has another word for. `get`, `post`, `put` and `patch` say
-/// no more than the HTTP method does.
-const SYNONYMS: [(&str, &str); 26] = [
-    ("add", "CREATE"),
-    ("all", "LIST"),
-    ("copy", "DUPLICATE"),
-    ("delete", "REMOVE"),
-    ("destroy", "REMOVE"),
-    ("drop", "REMOVE"),
-    ("index", "LIST"),
-    ("login", "AUTHENTICATE"),
-    ("make", "CREATE"),
-    ("move", "TRANSFER"),
-    ("new", "CREATE"),
-    ("run", "EXECUTE"),
-    ("save", "REPLACE"),
-    ("send", "DISPATCH"),
-    ("share", "GRANT"),
-    ("show", "FETCH"),
-    ("signin", "AUTHENTICATE"),
-    ("signup", "REGISTER"),
+/// Nouns of collections to which something is added by doing it, in the singular, and what is done.
+const DEEDS: [(&str, &str); 13] = [
     ("booking", "BOOK"),
+    ("invitation", "INVITE"),
+    ("order", "ORDER"),
     ("payment", "PAY"),
+    ("purchase", "PURCHASE"),
+    ("quote", "QUOTE"),
+    ("refund", "REFUND"),
     ("registration", "REGISTER"),
     ("reservation", "RESERVE"),
     ("subscription", "SUBSCRIBE"),
-    ("upload", "INGEST"),
+    ("transfer", "TRANSFER"),
     ("validation", "VALIDATE"),
     ("verification", "VERIFY"),
 ];
 
-/// Nouns of collections to which something is added by doing it, in the singular.
-const DEEDS: [&str; 13] = [
-    "booking",
-    "order",
-    "payment",
-    "purchase",
-    "quote",
-    "refund",
-    "registration",
-    "reservation",
-    "subscription",
-    "transfer",
-    "invitation",
-    "validation",
-    "verification",
+/// What is sent, in the singular, and the verb for that.
+const SENDING: [(&str, &str); 12] = [
+    ("alert", "ALERT"),
+    ("email", "MESSAGE"),
+    ("fax", "MESSAGE"),
+    ("invitation", "INVITE"),
+    ("invite", "INVITE"),
+    ("mail", "MESSAGE"),
+    ("message", "MESSAGE"),
+    ("notification", "NOTIFY"),
+    ("reminder", "REMIND"),
+    ("reply", "REPLY"),
+    ("sms", "MESSAGE"),
+    ("text", "MESSAGE"),
 ];
 
 /// What is known of an operation when its verb is chosen.
@@ -64,8 +55,8 @@ pub(super) struct Evidence<'a> {
     pub(super) http: &'a str,
     /// Its id, empty when it has none.
     pub(super) id: &'a str,
-    /// Its summary, empty when it has none.
-    pub(super) summary: &'a str,
+    /// A sentence about it in the imperative, empty when the document has none.
+    pub(super) summary: String,
     /// Its tags.
     pub(super) tags: Vec<&'a str>,
     /// The literal segments of its path, in order.
@@ -84,19 +75,29 @@ pub(super) struct Choice {
     pub(super) verb: String,
     /// What the verb was seen in. `None`: it follows from the HTTP method alone.
     pub(super) seen: Option<String>,
-    /// Whether the document has the very word.
+    /// Whether the document has the very word, or one that means the same everywhere.
     pub(super) is_literal: bool,
+}
+
+/// A word that may be the verb.
+struct Spoken {
+    word: String,
+    verb: String,
+    place: &'static str,
 }
 
 /// Chooses. Every verb that comes back is in the catalog.
 pub(super) fn choose(evidence: &Evidence<'_>, catalog: &Catalog) -> Choice {
-    let fitting = |word: &str| fitting(word, evidence.http, catalog);
-    let seen = spoken(evidence).into_iter().find_map(|(word, place)| {
-        let verb = fitting(&word)?;
-        let is_literal = verb.eq_ignore_ascii_case(&word);
-        Some(Choice { verb, seen: Some(format!("`{word}` in {place}")), is_literal })
-    });
-    seen.unwrap_or_else(|| by_default(evidence))
+    let spoken = spoken(evidence, catalog);
+    let telling = spoken.iter().find(|spoken| !is_plain(&spoken.verb));
+    match telling.or_else(|| spoken.first()) {
+        Some(found) => {
+            let verb = refined(found, &spoken, evidence);
+            let is_literal = verb.eq_ignore_ascii_case(&found.word) || is_plain(&found.verb);
+            Choice { verb, seen: Some(format!("`{}` in {}", found.word, found.place)), is_literal }
+        }
+        None => deed(evidence, catalog).unwrap_or_else(|| by_default(evidence)),
+    }
 }
 
 /// Verbs that would do as well, without the chosen one, the likeliest first.
@@ -109,7 +110,7 @@ pub(super) fn alternatives(evidence: &Evidence<'_>, chosen: &str, catalog: &Cata
         "DELETE" => &["REMOVE", "CANCEL", "REVOKE", "PURGE"],
         _ => &["DESCRIBE"],
     };
-    let spoken = spoken(evidence).into_iter().filter_map(|(word, _)| fitting(&word, evidence.http, catalog));
+    let spoken = spoken(evidence, catalog).into_iter().map(|spoken| spoken.verb);
     let mut seen = BTreeSet::from([chosen.to_owned()]);
     let known = |verb: &String| catalog.verb(verb).is_some();
     spoken
@@ -118,60 +119,135 @@ pub(super) fn alternatives(evidence: &Evidence<'_>, chosen: &str, catalog: &Cata
         .collect()
 }
 
-/// Whether a verb changes nothing.
-pub(super) fn is_reading(verb: &str, catalog: &Catalog) -> bool {
-    category(verb, catalog).is_some_and(|category| READING.contains(&category))
-}
-
 /// The main category of a verb.
 pub(super) fn category<'a>(verb: &str, catalog: &'a Catalog) -> Option<&'a str> {
     catalog.verb(verb)?.categories.first().map(String::as_str)
 }
 
-/// The words that may be the verb, the likeliest first, and where they stand.
-fn spoken(evidence: &Evidence<'_>) -> Vec<(String, String)> {
-    let id = words(evidence.id);
-    let nouns: BTreeSet<String> = evidence.literals.iter().map(|literal| singular(&words(literal).concat())).collect();
-    let is_noun = |word: &&String| nouns.contains(&singular(word)) && id.len() > 1;
-    let place = |word: &String, place: &str| (word.clone(), place.to_owned());
-    let mut found: Vec<_> =
-        id.first().filter(|word| !is_noun(word)).map(|word| place(word, "the operationId")).into_iter().collect();
-    let last =
-        id.last().filter(|word| id.len() > 1 && id.first().is_some_and(|first| is_noun(&first)) && !is_noun(word));
-    found.extend(last.map(|word| place(word, "the operationId")));
-    if evidence.ends_literal && evidence.literals.len() > 1 {
-        found.extend(evidence.literals.last().map(|segment| place(&words(segment).concat(), "the path")));
+/// What of a segment is left when its first word is the verb: nothing of `cancel` for CANCEL, `challenge`
+/// of `approveChallenge` for APPROVE. `None`: it begins with another word.
+pub(super) fn behind_verb(segment: &str, verb: &str, catalog: &Catalog) -> Option<String> {
+    let segment = without_format(segment);
+    if catalog.verb_in(segment).is_some_and(|spelled| spelled == verb) {
+        return Some(String::new());
     }
-    found.extend(words(evidence.summary).first().map(|word| place(&bare(word), "the summary")));
-    if evidence.http == "POST" && evidence.ends_literal {
-        let nouns =
-            evidence.literals.last().into_iter().chain(&evidence.tags).map(|noun| singular(&words(noun).concat()));
+    let all = words(segment);
+    let first = all.first().filter(|first| !is_noun_too(first) || all.len() == 1)?;
+    let means = meant(first, catalog).is_some_and(|meant| meant == verb)
+        || (first == "send" && SENDING.iter().any(|(_, sending)| *sending == verb));
+    // `create` alone says what CREATE says, and `new` may be a thing.
+    let rest = segment.get(first.len()..).unwrap_or_default().trim_start_matches(['-', '_', '.']);
+    (means && segment.to_lowercase().starts_with(first.as_str())).then(|| rest.to_owned())
+}
+
+/// The words that may be the verb: of the id, of the end of the path, of the summary.
+fn spoken(evidence: &Evidence<'_>, catalog: &Catalog) -> Vec<Spoken> {
+    let id = words(evidence.id);
+    let own_words = |text: &&str| words(text).iter().map(|word| singular(word)).collect::<Vec<_>>();
+    let nouns: BTreeSet<String> = evidence
+        .literals
+        .iter()
+        .chain(&evidence.tags)
+        .flat_map(|text| own_words(text).into_iter().chain([singular(&words(text).concat())]))
+        .collect();
+    let is_noun = |word: &str| nouns.contains(&singular(word));
+    let mut found: Vec<(String, &'static str)> = Vec::new();
+    let first = id
+        .first()
+        .filter(|word| id.len() == 1 || !(is_noun(word) && is_noun_too(word)) && !is_thing(word, &id, &nouns));
+    let fits = |word: &str| meant(word, catalog).is_some_and(|verb| fits(&verb, evidence.http, catalog));
+    match first.filter(|word| fits(word)) {
+        Some(first) => found.push((first.clone(), "the operationId")),
+        None => {
+            let later = id.iter().skip(1).find(|word| fits(word) && !is_noun_too(word) && !is_noun(word));
+            let last = id.last().filter(|word| id.len() > 1 && fits(word) && !is_noun(word));
+            found.extend(later.or(last).map(|word| (word.clone(), "the operationId")));
+        }
+    }
+    if evidence.ends_literal && evidence.literals.len() > 1 {
         found.extend(
-            nouns.filter(|noun| DEEDS.contains(&noun.as_str())).map(|noun| place(&noun, "the path or the tags")),
+            evidence.literals.last().and_then(|segment| ending(segment, evidence.http)).map(|word| (word, "the path")),
         );
     }
-    found
+    let said = verb_of(&evidence.summary).map(|(word, _)| word);
+    found.extend(said.filter(|word| !(is_noun(word) && is_noun_too(word))).map(|word| (word, "the summary")));
+    let known = found.into_iter().filter_map(|(word, place)| {
+        let verb = meant(&word, catalog).filter(|verb| self::fits(verb, evidence.http, catalog))?;
+        Some(Spoken { word, verb, place })
+    });
+    known.collect()
 }
 
-/// The first form of a verb in the third person: `lists` is `list`.
-fn bare(word: &str) -> String {
-    match word {
-        "lists" | "adds" | "sends" => word[..word.len() - 1].to_owned(),
-        _ => singular(word),
+/// Whether the first word of an id is the thing that the operation is about: `rooms_create`.
+fn is_thing(word: &str, id: &[String], nouns: &BTreeSet<String>) -> bool {
+    id.len() > 1 && word.ends_with('s') && nouns.contains(&singular(word))
+}
+
+/// The verb that the last segment of a path may be or begin with.
+fn ending(segment: &str, http: &str) -> Option<String> {
+    let all = words(without_format(segment));
+    let first = all.first()?;
+    match all.len() {
+        1 => (http == "POST" || !is_noun_too(first)).then(|| first.clone()),
+        // Words that are joined otherwise, such as `check-in`, are looked up as one first.
+        _ => Some(all.concat())
+            .filter(|whole| super::lexicon::is_verb(whole))
+            .or_else(|| (http != "GET" && !is_noun_too(first)).then(|| first.clone())),
     }
 }
 
-/// The verb of the catalog that a word stands for, if the HTTP method may mean it.
-fn fitting(word: &str, http: &str, catalog: &Catalog) -> Option<String> {
-    let synonym = SYNONYMS.iter().find(|(other, _)| *other == word).map(|(_, verb)| (*verb).to_owned());
-    let verb = synonym.or_else(|| Some(word.to_ascii_uppercase()))?;
-    catalog.verb(&verb)?;
-    let fits = match http {
-        "GET" | "HEAD" => is_reading(&verb, catalog),
-        "PUT" | "PATCH" | "DELETE" => !is_reading(&verb, catalog),
+/// Whether an HTTP method may mean a verb.
+fn fits(verb: &str, http: &str, catalog: &Catalog) -> bool {
+    let category = category(verb, catalog).unwrap_or_default();
+    match http {
+        "GET" | "HEAD" => READ.contains(&category) && !is_taking(verb),
+        "PUT" | "PATCH" => !is_reading(verb) && verb != "REMOVE",
+        "DELETE" => !is_reading(verb) && category != "creation" && !matches!(verb, "UPDATE" | "MODIFY" | "REPLACE"),
         _ => true,
+    }
+}
+
+/// The verb of a word, by what else is known.
+fn refined(found: &Spoken, all: &[Spoken], evidence: &Evidence<'_>) -> String {
+    let says_list = |text: &str| {
+        let text = text.to_lowercase();
+        ["a list of", "the list of", "list of", "all ", "a collection of", "multiple ", "every "]
+            .iter()
+            .any(|many| text.split_once(' ').is_some_and(|(_, rest)| rest.trim_start_matches("the ").starts_with(many)))
     };
-    fits.then_some(verb)
+    match (found.verb.as_str(), evidence.http) {
+        ("FETCH", "GET") if evidence.searches && evidence.ends_literal => "SEARCH".to_owned(),
+        ("FETCH", "GET") if all.iter().any(|other| other.verb == "LIST") => "LIST".to_owned(),
+        ("FETCH", "GET") if evidence.ends_literal && evidence.gives_list => "LIST".to_owned(),
+        ("FETCH", "GET" | "POST") if evidence.ends_literal && says_list(&evidence.summary) => "LIST".to_owned(),
+        // What is put at a name that it has already is joined to it.
+        ("CREATE", "PUT") if found.word == "add" => "ATTACH".to_owned(),
+        ("DISPATCH", _) if found.word == "send" => sent(evidence).to_owned(),
+        (verb, _) => verb.to_owned(),
+    }
+}
+
+/// The verb for sending what is sent.
+fn sent(evidence: &Evidence<'_>) -> &'static str {
+    let said = words(&evidence.summary).into_iter().chain(words(evidence.id));
+    let all = said.chain(evidence.literals.iter().flat_map(|literal| words(literal)));
+    let known = |word: String| SENDING.iter().find(|(noun, _)| *noun == singular(&word)).map(|(_, verb)| *verb);
+    all.filter_map(known).next().unwrap_or("DISPATCH")
+}
+
+/// What is done by adding to a collection that is called after it.
+fn deed(evidence: &Evidence<'_>, catalog: &Catalog) -> Option<Choice> {
+    if evidence.http != "POST" || !evidence.ends_literal {
+        return None;
+    }
+    let nouns = evidence.literals.last().into_iter().chain(&evidence.tags);
+    let mut nouns = nouns.map(|noun| singular(&words(without_format(noun)).concat()));
+    nouns.find_map(|noun| {
+        let (_, verb) = DEEDS.iter().find(|(deed, _)| *deed == noun)?;
+        catalog.verb(verb)?;
+        let seen = Some(format!("`{noun}` in the path or the tags"));
+        Some(Choice { verb: (*verb).to_owned(), seen, is_literal: verb.eq_ignore_ascii_case(&noun) })
+    })
 }
 
 fn by_default(evidence: &Evidence<'_>) -> Choice {
@@ -179,6 +255,8 @@ fn by_default(evidence: &Evidence<'_>) -> Choice {
         "GET" if evidence.searches && evidence.ends_literal => "SEARCH",
         "GET" if evidence.gives_list && evidence.ends_literal => "LIST",
         "GET" => "FETCH",
+        // A POST at one thing changes it.
+        "POST" if !evidence.ends_literal && !evidence.literals.is_empty() => "UPDATE",
         "POST" => "CREATE",
         "PUT" => "REPLACE",
         "PATCH" => "MODIFY",

@@ -3,9 +3,12 @@
 /// The words of an identifier in lower case: `listPets`, `list_pets` and `pets.list` have two.
 pub(super) fn words(identifier: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
-    let (mut word, mut was_lower) = (String::new(), false);
-    for c in identifier.chars() {
-        let ends = !c.is_alphanumeric() || (c.is_uppercase() && was_lower);
+    let (mut word, mut was_lower, mut was_upper) = (String::new(), false, false);
+    let mut rest = identifier.chars().peekable();
+    while let Some(c) = rest.next() {
+        // The last capital of a row of them belongs to the next word: `APIKeys`.
+        let is_next = was_upper && rest.peek().is_some_and(|next| next.is_lowercase() && *next != 's');
+        let ends = !c.is_alphanumeric() || (c.is_uppercase() && (was_lower || is_next));
         if ends && !word.is_empty() {
             words.push(std::mem::take(&mut word));
         }
@@ -13,6 +16,7 @@ pub(super) fn words(identifier: &str) -> Vec<String> {
             word.extend(c.to_lowercase());
         }
         was_lower = c.is_lowercase() || c.is_ascii_digit();
+        was_upper = c.is_uppercase();
     }
     words.extend((!word.is_empty()).then_some(word));
     words
@@ -86,7 +90,8 @@ mod tests {
             ("listPets", vec!["list", "pets"]),
             ("pets_find-byID", vec!["pets", "find", "by", "id"]),
             ("getV2Users", vec!["get", "v2", "users"]),
-            ("APIKeys.rotate", vec!["apikeys", "rotate"]),
+            ("APIKeys.rotate", vec!["api", "keys", "rotate"]),
+            ("listURLs", vec!["list", "urls"]),
             ("", vec![]),
             ("--", vec![]),
         ] {

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::draft::{Draft, Pair};
 use super::notes::{ImportNotes, Part};
+use super::prose::capital;
 use super::request::BodyBinding;
 use super::toml::{inline, key, quoted, raw, table};
 use super::words::line;
@@ -81,8 +82,13 @@ fn head(draft: &Draft<'_>, pair: &Pair, notes: &ImportNotes, base: &Base) -> Vec
         "#".to_owned(),
         format!("# Imported from {}.", line(&from, SENTENCE_CHARS_MAX)),
     ];
+    if !pair.semantic.is_stated {
+        lines.push(
+            "# What it means is taken from the document; nobody has confirmed intent, outcome and impact.".to_owned(),
+        );
+    }
     if !notes.reviews.is_empty() {
-        lines.push("# What was guessed is marked REVIEW: put it right and take the mark away.".to_owned());
+        lines.push("# What a person has to look at is marked REVIEW: put it right and take the mark away.".to_owned());
     }
     if !notes.losses.is_empty() {
         lines.extend(["#".to_owned(), "# Not carried over:".to_owned()]);
@@ -93,7 +99,8 @@ fn head(draft: &Draft<'_>, pair: &Pair, notes: &ImportNotes, base: &Base) -> Vec
 }
 
 fn marks(notes: &ImportNotes, part: Part) -> Vec<String> {
-    notes.about(part).map(|note| format!("# REVIEW: {note}")).collect()
+    let remarks = notes.remarks_about(part).map(|remark| format!("# {}", capital(remark)));
+    remarks.chain(notes.about(part).map(|note| format!("# REVIEW: {note}"))).collect()
 }
 
 fn endpoint(draft: &Draft<'_>, pair: &Pair, notes: &ImportNotes) -> Vec<String> {
@@ -102,7 +109,7 @@ fn endpoint(draft: &Draft<'_>, pair: &Pair, notes: &ImportNotes) -> Vec<String> 
     lines.push(format!("method = {}", quoted(&pair.verb)));
     lines.extend(marks(notes, Part::Path));
     lines.push(format!("path = {}", quoted(&pair.path)));
-    lines.push(format!("description = {}", quoted(&draft.description)));
+    lines.push(format!("description = {}", quoted(&pair.description)));
     lines.extend(draft.namespace.iter().map(|namespace| format!("namespace = {}", quoted(namespace))));
     lines.extend(marks(notes, Part::Scopes));
     if !pair.scopes.is_empty() {

@@ -176,7 +176,10 @@ fn references_lead_to_one_another_so_often_at_most() {
         document["components"] = json!({ "responses": responses });
         document
     };
-    assert_eq!(registered(written(&imported(&of(REFERENCE_HOPS_MAX)).operations[0])).semantic.outcome, "The end.");
+    assert_eq!(
+        registered(written(&imported(&of(REFERENCE_HOPS_MAX)).operations[0])).semantic.outcome,
+        "The caller has the end; nothing changed."
+    );
     assert!(reason(&of(REFERENCE_HOPS_MAX + 1)).contains("too many"));
 }
 
@@ -185,7 +188,7 @@ fn texts_can_not_write_the_file() {
     assert!(reason(&one("get", "/a\u{1b}[31m", answering(json!({})))).contains("not text"));
     let path = "/a\"b {x}";
     let mut document = one("get", path, answering(json!({})));
-    let evil = "x\"\n[endpoint.handler]\nurl = \"https://evil.example\"\n# ${HOME}";
+    let evil = "x\"\n[endpoint.handler]\nurl = \"evil.example\"\n${HOME}";
     document["info"] = json!({ "title": evil, "version": evil });
     let operation = &mut document["paths"][path]["get"];
     for key in ["operationId", "summary", "description"] {

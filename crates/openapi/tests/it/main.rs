@@ -5,6 +5,7 @@ mod calls;
 mod exported;
 mod hostile;
 mod schemas;
+mod styles;
 mod support;
 mod verbs;
 mod workshop;

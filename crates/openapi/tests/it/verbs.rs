@@ -23,7 +23,7 @@ fn s14_1_the_id_goes_before_the_path_and_the_path_before_the_summary() {
     assert_eq!(post("/bookings", json!({})), "BOOK /bookings");
     assert_eq!(post("/v2", json!({"tags": ["payments"]})), "PAY /v2");
     assert_eq!(post("/rooms", json!({"operationId": "rooms_create"})), "CREATE /rooms");
-    assert_eq!(post("/mails", json!({"operationId": "sendMail"})), "DISPATCH /mails");
+    assert_eq!(post("/mails", json!({"operationId": "sendMail"})), "MESSAGE /mails");
     assert_eq!(post("/things", json!({})), "CREATE /things");
 }
 

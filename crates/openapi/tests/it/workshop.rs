@@ -188,10 +188,12 @@ fn s14_1_every_guess_is_marked() {
     let parts = |method: &str, path: &str| -> BTreeSet<Part> {
         found(&import, method, path).notes.reviews.iter().map(|(part, _)| *part).collect()
     };
-    let always = BTreeSet::from([Part::Scopes, Part::Semantic, Part::Handler]);
+    let always = BTreeSet::from([Part::Handler]);
     assert_eq!(parts("BOOK", "/appointments"), always, "the document has the verb");
-    assert!(parts("SEARCH", "/parts").contains(&Part::Method));
-    assert!(parts("ORDER", "/orders").contains(&Part::Path));
+    assert_eq!(parts("SEARCH", "/parts"), always, "what a GET reads is told by its answer");
+    let order = found(&import, "ORDER", "/orders");
+    assert!(order.notes.remarks.iter().any(|(part, remark)| *part == Part::Path && remark.contains("/order")));
+    assert_eq!(order.notes.made_up_scope.as_deref(), Some("orders:write"));
     let revenue = found(&import, "FETCH", "/reports/revenue");
     assert!(revenue.files[0].text.contains("deprecated_in = \"2.3.0\""));
     assert!(revenue.notes.reviews.iter().any(|(part, note)| *part == Part::Input && note.contains("linear")));
@@ -206,8 +208,8 @@ fn s14_1_every_guess_is_marked() {
 fn a_file_reads_well() {
     let import = workshop();
     let file = &found(&import, "RESERVE", "/parts/{sku}").files[0];
-    assert_eq!(file.name, "reserve_parts_sku.toml");
-    assert_eq!(file.text, include_str!("reserve_parts_sku.toml"));
+    assert_eq!(file.name, "reserve_part.toml");
+    assert_eq!(file.text, include_str!("reserve_part.toml"));
 }
 
 #[test]

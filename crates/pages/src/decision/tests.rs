@@ -24,10 +24,7 @@ fn payment(words: &str) -> Requirement {
         AcceptedPayment { scheme: words.to_owned(), payload: object(json!({words: words})) },
     ];
     let (price, covers) = (words.to_owned(), PaidFor::Turn);
-    requirement(
-        words,
-        Demand::Payment(PaymentTerms { accepted, price, covers, charge: ChargeAt::Before, credit: None }),
-    )
+    requirement(words, Demand::Payment(PaymentTerms { accepted, price, covers, credit: None }))
 }
 
 fn requirement(words: &str, demand: Demand) -> Requirement {

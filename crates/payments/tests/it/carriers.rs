@@ -1,11 +1,10 @@
-//! Where payments stand in requests, answers and metadata.
+//! Where payments stand in requests and answers over HTTP.
 
 use ::http::{HeaderMap, HeaderValue};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use forecourt_core::policy::AcceptedPayment;
 use forecourt_payments::limits::PAYMENT_HEADER_BYTES_MAX;
-use forecourt_payments::x402::a2a::{self, CallerPayment};
 use forecourt_payments::x402::http::{self, decode, from_headers, receipt, required};
 use forecourt_payments::x402::{PaymentRequired, SignedPayment, Version};
 use proptest::prelude::*;
@@ -161,26 +160,6 @@ fn receipts_go_back_in_the_header_of_their_version() {
     }
 }
 
-#[test]
-fn a2a_x402_7_the_keys_of_metadata() {
-    let asked = a2a::required(&offers()).unwrap();
-    assert_eq!(asked["x402.payment.status"], "payment-required");
-    // PolicyPart 4.2: the first envelope, byte for byte.
-    assert_eq!(asked["x402.payment.required"], Value::Object(offers()[1].payload.clone()));
-    assert_eq!(a2a::required(&offers()[..1]), None);
-
-    let sent = a2a::submitted(&object(payment(2)));
-    let Some(CallerPayment::Submitted(read)) = a2a::from_metadata(&sent).unwrap() else { panic!("{sent:?}") };
-    assert_eq!(Value::Object(read.payload), payment(2));
-    let rejected = object(json!({"x402.payment.status": "payment-rejected"}));
-    assert_eq!(a2a::from_metadata(&rejected), Ok(Some(CallerPayment::Rejected)));
-    for nothing in [json!({}), json!({"x402.payment.status": 1}), json!({"x402.payment.status": "payment-completed"})] {
-        assert_eq!(a2a::from_metadata(&object(nothing)), Ok(None));
-    }
-    let empty = object(json!({"x402.payment.status": "payment-submitted"}));
-    assert_eq!(a2a::from_metadata(&empty).unwrap_err().code, "INVALID_PAYLOAD");
-}
-
 fn json_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -221,7 +200,6 @@ proptest! {
         }
         if let Value::Object(fields) = &value {
             let _ = PaymentRequired::read(fields);
-            let _ = a2a::from_metadata(fields);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use forecourt_contract::endpoint::{ExternalService, Headers, UPSTREAM_ERRORS};
+use forecourt_contract::endpoint::{AnswerKind, ExternalService, Headers, UPSTREAM_ERRORS};
 use forecourt_testkit::dear;
 use proptest::prelude::*;
 
@@ -24,6 +24,9 @@ fn binding() -> impl Strategy<Value = (Binding, Vec<String>)> {
             headers: Headers(BTreeMap::from([("Authorization".to_owned(), secret.clone())])),
             input_transform: BTreeMap::from([(from.clone(), to.clone())]),
             styles: BTreeMap::new(),
+            body: None,
+            answer: AnswerKind::Json,
+            passes_reasons: false,
             output_transform: BTreeMap::from([(to.clone(), from.clone())]),
             error_map: BTreeMap::new(),
             timeout: time,

@@ -6,7 +6,7 @@ use super::answer::parsed;
 use crate::client::AgtpUri;
 use crate::wire::Request;
 use crate::wire::Response;
-use forecourt_client::output::{Failure, Outcome};
+use forecourt_client::output::{Failure, Outcome, stderrln};
 use forecourt_client::printable::line;
 
 /// Characters of the server's own words that are shown.
@@ -16,6 +16,7 @@ const WORDS_CHARS_MAX: usize = 400;
 pub(super) fn judge(response: &Response, request: &Request, uri: &AgtpUri) -> Outcome {
     let code = response.start.code;
     if matches!(code, 200..=299) && code != 262 {
+        tell_next(code, response, uri);
         return Ok(());
     }
     let body = parsed(response).unwrap_or_default();
@@ -28,6 +29,30 @@ pub(super) fn judge(response: &Response, request: &Request, uri: &AgtpUri) -> Ou
     match hint(code, &body, request, uri) {
         Some(hint) => Err(failure.hint(line(&hint, WORDS_CHARS_MAX))),
         None => Err(failure),
+    }
+}
+
+/// What follows a proposal, for people: a hint beside the answer, which is on standard output.
+fn tell_next(code: u16, response: &Response, uri: &AgtpUri) {
+    if let Some(next) = next(code, &parsed(response).unwrap_or_default(), uri) {
+        stderrln!("hint: {}", line(&next, WORDS_CHARS_MAX));
+    }
+}
+
+/// The command that follows a proposal. AGTP-API 10.3, 11.
+fn next(code: u16, body: &Value, uri: &AgtpUri) -> Option<String> {
+    let at = place(uri);
+    match code {
+        261 => Some(format!(
+            "`forecourt agtp QUERY agtp://{at}{}` tells what became of it",
+            non_empty(text(body, "polling_path"))?
+        )),
+        263 => {
+            let (method, path) = (non_empty(text(body, "method"))?, text(body, "path"));
+            let id = non_empty(text(body, "synthesis_id"))?;
+            Some(format!("`forecourt agtp {method} agtp://{at}{path} -H 'Contract-Synthesized: {id}'` calls it"))
+        }
+        _ => None,
     }
 }
 
@@ -89,11 +114,31 @@ fn hint(code: u16, body: &Value, request: &Request, uri: &AgtpUri) -> Option<Str
             "" => "leave the empty segment out, such as a slash at the end".to_owned(),
             segment => format!("the segment `{segment}` is what to change"),
         },
-        461 => format!("-H 'Contract-Synthesized: {}' accepts it", non_empty(text(body, "synthesis_id"))?),
-        463 => format!("the reason is `{}`", reason()?),
-        464 => format!("the reason is `{}`; -H 'Allow-RCNS: true' asks for a contract", reason()?),
+        461 => format!(
+            "nothing was done yet: the same call with -H 'Contract-Synthesized: {}' accepts it",
+            non_empty(text(body, "synthesis_id"))?
+        ),
+        463 if !member(body, "escalate").is_null() => {
+            format!("`forecourt agtp ESCALATE agtp://{at}` asks a person to decide")
+        }
+        463 => format!("the reason is `{}`; `forecourt agtp DISCOVER agtp://{at}/patterns` lists what fits", reason()?),
+        464 => no_contract(reason()?, &at),
         _ => return None,
     })
+}
+
+/// What to do where no contract can be had. AGTP-API 10.1.
+fn no_contract(reason: &str, at: &str) -> String {
+    match reason {
+        "composition-impossible" => {
+            format!("`forecourt agtp DISCOVER agtp://{at}/patterns` lists the shapes that are negotiated")
+        }
+        "contract-revoked" | "contract-not-yours" => {
+            "call without `Contract-Synthesized`; -H 'Allow-RCNS: true' asks for a contract of your own".to_owned()
+        }
+        "identity-unverified" => "--certificate FILE proves who you are".to_owned(),
+        _ => format!("the reason is `{reason}`; only the operator can change that"),
+    }
 }
 
 /// What 262 asks for. Base 4.
@@ -176,6 +221,9 @@ mod tests {
             (460, json!({"error": {"segment": ""}}), "a slash at the end"),
             (461, json!({"synthesis_id": "s1"}), "Contract-Synthesized: s1"),
             (463, json!({"error": {"reason": "synthesis-disabled"}}), "synthesis-disabled"),
+            (463, json!({"error": {"reason": "policy-refused", "escalate": {}}}), "ESCALATE agtp://a.example:4481"),
+            (464, json!({"error": {"reason": "contract-revoked"}}), "without `Contract-Synthesized`"),
+            (464, json!({"error": {"reason": "composition-impossible"}}), "/patterns"),
             (464, json!({"error": {"reason": "rcns-disabled"}}), "rcns-disabled"),
             (503, json!({}), "later"),
         ] {
@@ -192,6 +240,17 @@ mod tests {
         for code in [199, 262, 300, 400, 500, 999] {
             assert_ne!(told(code, &json!({})), "fine", "{code}");
         }
+    }
+
+    #[test]
+    fn s10_3_what_follows_a_proposal_is_told_as_a_command() {
+        let uri = AgtpUri::parse("agtp://a.example:4481/").unwrap();
+        let approved = json!({"method": "BOOK", "path": "/room", "synthesis_id": "s1"});
+        let told = next(263, &approved, &uri).unwrap();
+        assert!(told.contains("BOOK agtp://a.example:4481/room -H 'Contract-Synthesized: s1'"), "{told}");
+        let pending = json!({"polling_path": "/proposals/p1"});
+        assert!(next(261, &pending, &uri).unwrap().contains("QUERY agtp://a.example:4481/proposals/p1"));
+        assert_eq!((next(200, &approved, &uri), next(263, &json!([]), &uri)), (None, None));
     }
 
     #[test]

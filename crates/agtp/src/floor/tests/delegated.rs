@@ -92,7 +92,7 @@ async fn server_with(section: &str) -> Server {
 /// What `chef`, who shows its certificate, is answered.
 async fn ask(server: &Server, method: &str, fields: &str, parameters: &Value) -> Value {
     let id = server.id("chef");
-    let line = ConnectionInfo { peer: ELSEWHERE, certificate: Some(Ok(certificate_of(&id))) };
+    let line = ConnectionInfo { certificate: Some(Ok(certificate_of(&id))), ..ConnectionInfo::new(ELSEWHERE, None) };
     let mut client = server.connect_by(line);
     client.say(&format!("{method} /\r\nAgent-ID: {id}{fields}"), &parameters.to_string()).await;
     body(&client.hear().await.unwrap())

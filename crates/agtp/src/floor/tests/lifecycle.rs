@@ -97,7 +97,8 @@ async fn by_key(server: &Server, fingerprint: &str) -> (u16, Value) {
         not_before: Timestamp::MIN,
         not_after: Timestamp::MAX,
     };
-    let mut client = server.connect_by(ConnectionInfo { peer: LOCAL, certificate: Some(Ok(certificate)) });
+    let mut client =
+        server.connect_by(ConnectionInfo { certificate: Some(Ok(certificate)), ..ConnectionInfo::new(LOCAL, None) });
     client.say("DEACTIVATE /", &json!({"agent_id": server.id("chef")}).to_string()).await;
     let response = client.hear().await.expect("an answer");
     (response.start.code, body(&response))
@@ -120,8 +121,8 @@ async fn s3_2_where_it_is_not_open_it_takes_the_key_that_issued_the_origin() {
 #[tokio::test]
 async fn s3_2_open_is_for_this_machine_alone() {
     let server = server_by("lifecycle_auth = \"open\"\nrequire_verified_identity = false").await;
-    let mut client =
-        server.connect_by(ConnectionInfo { peer: "192.0.2.1".parse().expect("an address"), certificate: None });
+    let mut client = server
+        .connect_by(ConnectionInfo { id: None, ..ConnectionInfo::new("192.0.2.1".parse().expect("an address"), None) });
     client.say("DEACTIVATE /", &json!({"agent_id": server.id("chef")}).to_string()).await;
     assert_eq!(client.hear().await.expect("an answer").start.code, 401);
 }

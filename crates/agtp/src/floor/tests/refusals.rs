@@ -24,7 +24,7 @@ async fn policy5_5_a_call_comes_back_with_the_state_of_its_refusal_and_is_answer
     let again = format!("\r\nSession-ID: s-1\r\nMentionable-State: {state}");
     assert_eq!(call_with(&server, "QUERY", &again, query()).await.0, 262, "it was not agreed to");
     let host = &server.mounted.mount.host;
-    host.accept_consent(&StateToken::parse(&state).unwrap()).await.unwrap();
+    host.accept_consent(&StateToken::parse(&state).unwrap(), &Default::default()).await.unwrap();
     let other = format!("\r\nSession-ID: s-2\r\nMentionable-State: {state}");
     assert_eq!(call_with(&server, "QUERY", &other, query()).await.0, 262, "a state is its conversation's");
     assert_eq!(call_with(&server, "QUERY", &again, query()).await.0, 200);

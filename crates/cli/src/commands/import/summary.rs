@@ -1,5 +1,6 @@
 //! What became of each operation, for people and for programs.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use forecourt_openapi::{Import, ImportFate, ImportedOperation};
@@ -11,9 +12,24 @@ use crate::output::stderrln;
 /// Characters of a path or a reason on one line.
 const SHOWN_CHARS_MAX: usize = 120;
 
-/// How many places are marked for review.
+/// How many places are to be reviewed: those that are marked, and the scopes that were made up, as one.
 pub(super) fn reviews(import: &Import) -> usize {
+    marks(import) + usize::from(!made_up(import).is_empty())
+}
+
+/// How many places are marked for review in the files.
+fn marks(import: &Import) -> usize {
     import.operations.iter().filter_map(|found| found.fate.written()).map(|found| found.notes.reviews.len()).sum()
+}
+
+/// The scopes that were made up, and of how many endpoints each.
+fn made_up(import: &Import) -> BTreeMap<&str, usize> {
+    let written = import.operations.iter().filter_map(|found| found.fate.written());
+    let mut counts = BTreeMap::new();
+    written
+        .filter_map(|found| found.notes.made_up_scope.as_deref())
+        .for_each(|scope| *counts.entry(scope).or_default() += 1);
+    counts
 }
 
 /// Says it on standard error, where it is in nobody's way.
@@ -31,8 +47,13 @@ pub(super) fn print(import: &Import, out: &Path) {
     if let Some(stubs) = &import.stubs {
         stderrln!("what answers them is to be written in {}", stubs.name);
     }
-    if reviews(import) > 0 {
-        stderrln!("{} places are marked REVIEW; see them with: grep -rn REVIEW {}", reviews(import), out.display());
+    if marks(import) > 0 {
+        stderrln!("{} places are marked REVIEW; see them with: grep -rn REVIEW {}", marks(import), out.display());
+    }
+    let scopes = made_up(import);
+    if !scopes.is_empty() {
+        let shown: Vec<String> = scopes.iter().map(|(scope, count)| format!("{scope} ({count})")).collect();
+        stderrln!("scopes were made up, so that nothing is open: {}", line(&shown.join(", "), 4 * SHOWN_CHARS_MAX));
     }
     for (variable, about) in &import.variables {
         stderrln!("set {variable} in the environment of the host: {}", line(about, SHOWN_CHARS_MAX));
@@ -64,6 +85,7 @@ pub(super) fn json(import: &Import) -> Value {
         "losses": import.losses,
         "functions": import.stubs.as_ref().map(|file| &file.name),
         "reviews": reviews(import),
+        "made_up_scopes": made_up(import),
     })
 }
 

@@ -54,7 +54,7 @@ async fn policy5_5_the_host_keeps_the_state_of_an_agent_that_has_none_and_asks_i
             let refused = refused.await;
             refused.refusal().validate("demo.localhost").unwrap();
             assert_eq!(refused.refusal().message, "May I?");
-            host.accept_consent(&refused.state()).await.unwrap();
+            host.accept_consent(&refused.state(), &Default::default()).await.unwrap();
             let again = || with_state("", refused.thread.clone(), &refused.state());
             assert!(ask(&host, again()).await.is_answer());
             assert_eq!(agent.1.lock()[1].text(), "Dinner?");
@@ -81,7 +81,10 @@ async fn policy5_3_a_task_that_waits_for_a_payment_goes_on_with_it() {
         assert!(answered.is_answer() && answered.receipt.is_some());
         assert_eq!(host.task(&task, TaskAccess::ById).await.unwrap().state, TaskState::Completed);
         assert_eq!(agent.1.lock()[1].policy_resolution.as_ref().unwrap().in_reply_to_state, state);
-        assert!(matches!(host.pay(&state, &coins("5", "b")).await.unwrap(), IssuanceOutcome::Late(_)));
+        assert!(matches!(
+            host.pay(&state, &coins("5", "b"), &Default::default()).await.unwrap(),
+            IssuanceOutcome::Late(_)
+        ));
     }
 }
 

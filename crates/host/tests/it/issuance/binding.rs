@@ -20,7 +20,7 @@ async fn policy3_3_4_a_state_is_good_for_its_holder_alone() {
         let ada = ask(&host, Message { sender: signed_in("@ada@example.org"), ..message("Dinner?") }).await;
         let guest = ask(&host, message("Dinner?")).await;
         for refused in [&ada, &guest] {
-            host.pay(&refused.state(), &coins("5", refused.state().expose())).await.unwrap();
+            host.pay(&refused.state(), &coins("5", refused.state().expose()), &Default::default()).await.unwrap();
         }
         let other = ask(&host, message("Dinner?")).await.thread;
         let unknown = StateToken::mint(&CountedEntropy::default());
@@ -52,7 +52,7 @@ async fn policy3_3_4_a_state_is_good_for_its_agent_alone() {
     let host = setup.host_of_two(ScriptedAgent::saying(["Soup."])).await;
     let sender = || signed_in("@ada@example.org");
     let refused = ask(&host, Message { sender: sender(), ..message("Dinner?") }).await;
-    host.accept_consent(&refused.state()).await.unwrap();
+    host.accept_consent(&refused.state(), &Default::default()).await.unwrap();
     let to = |handle: &str| Message {
         recipient: Handle::parse(handle).unwrap(),
         sender: sender(),
@@ -73,7 +73,7 @@ async fn the_token_of_a_refusal_is_known_again_and_no_other() {
         assert_eq!(again.thread, refused.thread);
         let planted = ThreadId::parse(&"A".repeat(43)).unwrap();
         assert_ne!(ask(&host, in_thread("Dinner?", Some(planted.clone()))).await.thread, Some(planted));
-        host.accept_consent(&again.state()).await.unwrap();
+        host.accept_consent(&again.state(), &Default::default()).await.unwrap();
         let answered = ask(&host, in_thread("Dinner?", refused.thread.clone())).await;
         assert!(answered.is_answer());
         assert_eq!(answered.thread, refused.thread);
@@ -143,7 +143,7 @@ async fn a_payment_for_one_state_is_none_for_another() {
     let rule = Wants::this(payment("5", PaidFor::Turn));
     let host = setup(&store, &rule, &till).host(ScriptedAgent::saying(["Soup."])).await;
     let [first, second] = [ask(&host, message("Dinner?")).await, ask(&host, message("Dinner?")).await];
-    host.pay(&first.state(), &coins("5", "a")).await.unwrap();
+    host.pay(&first.state(), &coins("5", "a"), &Default::default()).await.unwrap();
     let replayed =
         ask(&host, submitting("Hi", second.thread.clone(), Some(second.state()), Some(coins("5", "a")))).await;
     assert_eq!(replayed.refusal().code.as_deref(), Some("payment:payment_already_used"));

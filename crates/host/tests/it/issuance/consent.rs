@@ -44,8 +44,12 @@ async fn policy5_5_a_consent_lets_the_message_pass_that_was_refused_for_want_of_
         assert!(!ask(&host, with_state("", refused.thread.clone(), &state)).await.is_answer());
         let issuance = host.issuance(&state).await.unwrap().unwrap();
         assert_eq!((issuance.status, issuance.asked), (IssuanceStatus::Issued, vec![Part::text("Dinner?")]));
-        assert_eq!(host.accept_consent(&state).await.unwrap(), IssuanceOutcome::Verified(None));
-        assert_eq!(host.accept_consent(&state).await.unwrap(), IssuanceOutcome::Verified(None), "twice is once");
+        assert_eq!(host.accept_consent(&state, &Default::default()).await.unwrap(), IssuanceOutcome::Verified(None));
+        assert_eq!(
+            host.accept_consent(&state, &Default::default()).await.unwrap(),
+            IssuanceOutcome::Verified(None),
+            "twice is once"
+        );
         // Without words of its own: those that were said before are asked again.
         assert!(ask(&host, with_state("", refused.thread.clone(), &state)).await.is_answer());
         let heard = agent.heard();
@@ -73,7 +77,7 @@ async fn a_consent_is_found_by_its_conversation_without_its_state() {
         let agent = ScriptedAgent::saying(["Soup."]);
         let host = setup(&store, &rule, &Arc::default()).host(agent.clone()).await;
         let refused = ask(&host, message("Dinner?")).await;
-        host.accept_consent(&refused.state()).await.unwrap();
+        host.accept_consent(&refused.state(), &Default::default()).await.unwrap();
         assert!(ask(&host, in_thread("Dinner?", refused.thread.clone())).await.is_answer());
         assert!(agent.heard()[0].policy_resolution.is_some());
     }
@@ -84,7 +88,7 @@ async fn a_subject_has_agreed_wherever_it_comes_from() {
     let (store, rule) = (stores().remove(0).0, Wants::this(consent("1", None)));
     let host = setup(&store, &rule, &Arc::default()).host(ScriptedAgent::saying(["Soup."])).await;
     let ada = || Message { sender: signed_in("@ada@example.org"), ..message("Dinner?") };
-    host.accept_consent(&ask(&host, ada()).await.state()).await.unwrap();
+    host.accept_consent(&ask(&host, ada()).await.state(), &Default::default()).await.unwrap();
     for _ in 0..2 {
         assert!(ask(&host, ada()).await.is_answer());
     }
@@ -98,10 +102,10 @@ async fn policy3_3_4_other_terms_want_another_consent() {
     let host = setup(&store, &rule, &Arc::default()).host(ScriptedAgent::saying(["Soup."])).await;
     let refused = ask(&host, message("Dinner?")).await;
     *rule.0.lock() = Some(consent("2", None));
-    host.accept_consent(&refused.state()).await.unwrap();
+    host.accept_consent(&refused.state(), &Default::default()).await.unwrap();
     let again = ask(&host, with_state("Dinner?", refused.thread.clone(), &refused.state())).await;
     assert_ne!(again.state(), refused.state());
-    host.accept_consent(&again.state()).await.unwrap();
+    host.accept_consent(&again.state(), &Default::default()).await.unwrap();
     assert!(ask(&host, in_thread("Dinner?", again.thread.clone())).await.is_answer());
 }
 
@@ -111,14 +115,23 @@ async fn a_consent_that_was_declined_or_came_too_late_lets_nobody_pass() {
     let setup = setup(&store, &rule, &Arc::default());
     let host = setup.host(ScriptedAgent::saying(["Soup."])).await;
     let refused = ask(&host, message("Dinner?")).await;
-    assert_eq!(host.decline(&refused.state()).await.unwrap(), IssuanceOutcome::Declined);
-    assert_eq!(host.accept_consent(&refused.state()).await.unwrap(), IssuanceOutcome::Late(IssuanceStatus::Declined));
+    assert_eq!(host.decline(&refused.state(), &Default::default()).await.unwrap(), IssuanceOutcome::Declined);
+    assert_eq!(
+        host.accept_consent(&refused.state(), &Default::default()).await.unwrap(),
+        IssuanceOutcome::Late(IssuanceStatus::Declined)
+    );
     assert!(!ask(&host, with_state("Dinner?", refused.thread.clone(), &refused.state())).await.is_answer());
     let [in_time, late] = [ask(&host, message("Dinner?")).await, ask(&host, message("Dinner?")).await];
     setup.clock.advance(Duration::from_secs(CONSENT_WAIT_SECONDS - 1));
-    assert_eq!(host.accept_consent(&in_time.state()).await.unwrap(), IssuanceOutcome::Verified(None));
+    assert_eq!(
+        host.accept_consent(&in_time.state(), &Default::default()).await.unwrap(),
+        IssuanceOutcome::Verified(None)
+    );
     setup.clock.advance(Duration::from_secs(1));
-    assert_eq!(host.accept_consent(&late.state()).await.unwrap(), IssuanceOutcome::Late(IssuanceStatus::Expired));
+    assert_eq!(
+        host.accept_consent(&late.state(), &Default::default()).await.unwrap(),
+        IssuanceOutcome::Late(IssuanceStatus::Expired)
+    );
     assert!(ask(&host, with_state("", in_time.thread.clone(), &in_time.state())).await.is_answer());
     assert!(!ask(&host, with_state("Dinner?", late.thread.clone(), &late.state())).await.is_answer());
 }

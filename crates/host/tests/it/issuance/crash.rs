@@ -38,7 +38,7 @@ async fn paid(store: &Arc<dyn Store>, till: &Arc<Till>) -> (Setup, super::suppor
     let setup = setup(store, &rule, till);
     let host = setup.host(ScriptedAgent::new(vec![Step::Do(Event::Text("So".to_owned())), Step::Hang])).await;
     let refused = ask(&host, message("Dinner?")).await;
-    host.pay(&refused.state(), &coins("5", "a")).await.unwrap();
+    host.pay(&refused.state(), &coins("5", "a"), &Default::default()).await.unwrap();
     (setup, refused, host)
 }
 
@@ -105,7 +105,7 @@ async fn s9_5_what_was_being_settled_when_the_host_died_is_asked_about_by_the_ne
     *till.says.lock() = vec![Settlement::Unknown("timed out".to_owned())];
     let host = setup.host(ScriptedAgent::saying(["Soup."])).await;
     let refused = ask(&host, message("Dinner?")).await;
-    host.pay(&refused.state(), &coins("5", "a")).await.unwrap();
+    host.pay(&refused.state(), &coins("5", "a"), &Default::default()).await.unwrap();
     setup.stop.cancel();
     let agent = ScriptedAgent::saying(["Soup."]);
     let (host, _) = next(&setup, 1, agent.clone()).await;

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use forecourt_core::Message;
 use forecourt_core::policy::{CreditTerms, DeductionCaps, DeductionPeriod, Demand, PaidFor, Requirement};
+use forecourt_core::{Message, Store, ThreadId};
+use forecourt_host::Host;
 use forecourt_testkit::ScriptedAgent;
 
 use super::support::{Till, Wants, ask, coins, consent, payment, setup, stores};
@@ -26,19 +27,25 @@ fn by_credit(per_turn: &str, caps: Option<(&str, &str)>) -> Requirement {
     requirement
 }
 
+/// A host at which 20 coins were paid at 5 a message, with the conversation that they are for.
+async fn paid_host(store: &Arc<dyn Store>) -> (Arc<Host>, Arc<ScriptedAgent>, Arc<Till>, Option<ThreadId>) {
+    let (rule, till) = (Wants::this(by_credit("5", None)), Arc::<Till>::default());
+    let agent = ScriptedAgent::saying(["Soup."]);
+    let host = setup(store, &rule, &till).host(agent.clone()).await;
+    let refused = ask(&host, message("Dinner?")).await;
+    host.pay(&refused.state(), &coins("20", "a"), &Default::default()).await.unwrap();
+    (host, agent, till, refused.thread)
+}
+
 #[tokio::test]
 async fn policy_f7_what_was_paid_over_the_price_pays_for_the_next_messages() {
     for (store, _folder) in stores() {
-        let (rule, till) = (Wants::this(by_credit("5", None)), Arc::<Till>::default());
-        let agent = ScriptedAgent::saying(["Soup."]);
-        let host = setup(&store, &rule, &till).host(agent.clone()).await;
-        let refused = ask(&host, message("Dinner?")).await;
-        host.pay(&refused.state(), &coins("20", "a")).await.unwrap();
+        let (host, agent, till, thread) = paid_host(&store).await;
         for _ in 0..4 {
-            assert!(ask(&host, in_thread("Dinner?", refused.thread.clone())).await.is_answer());
+            assert!(ask(&host, in_thread("Dinner?", thread.clone())).await.is_answer());
         }
         // 20 = 4 times 5, and not a coin more.
-        assert!(!ask(&host, in_thread("Dinner?", refused.thread.clone())).await.is_answer());
+        assert!(!ask(&host, in_thread("Dinner?", thread.clone())).await.is_answer());
         assert_eq!((agent.heard().len(), till.settled.load(Ordering::SeqCst)), (4, 1));
         assert!(!ask(&host, message("Dinner?")).await.is_answer(), "it is nobody else's");
     }
@@ -47,15 +54,12 @@ async fn policy_f7_what_was_paid_over_the_price_pays_for_the_next_messages() {
 #[tokio::test]
 async fn policy_f7_credit_is_not_spent_by_what_its_caller_may_not_have_sent() {
     for (store, _folder) in stores() {
-        let (rule, till) = (Wants::this(by_credit("5", None)), Arc::<Till>::default());
-        let host = setup(&store, &rule, &till).host(ScriptedAgent::saying(["Soup."])).await;
-        let refused = ask(&host, message("Dinner?")).await;
-        host.pay(&refused.state(), &coins("20", "a")).await.unwrap();
-        assert!(ask(&host, in_thread("Dinner?", refused.thread.clone())).await.is_answer());
-        let linked = Message { may_spend: false, ..in_thread("Dinner?", refused.thread.clone()) };
+        let (host, _, _, thread) = paid_host(&store).await;
+        assert!(ask(&host, in_thread("Dinner?", thread.clone())).await.is_answer());
+        let linked = Message { may_spend: false, ..in_thread("Dinner?", thread.clone()) };
         assert!(!ask(&host, linked).await.is_answer());
         for _ in 0..3 {
-            assert!(ask(&host, in_thread("Dinner?", refused.thread.clone())).await.is_answer(), "nothing was taken");
+            assert!(ask(&host, in_thread("Dinner?", thread.clone())).await.is_answer(), "nothing was taken");
         }
     }
 }
@@ -63,13 +67,9 @@ async fn policy_f7_credit_is_not_spent_by_what_its_caller_may_not_have_sent() {
 #[tokio::test(flavor = "multi_thread")]
 async fn policy_f7_of_many_at_once_as_many_pass_as_there_is_credit_for() {
     for (store, _folder) in stores() {
-        let (rule, till) = (Wants::this(by_credit("5", None)), Arc::<Till>::default());
-        let agent = ScriptedAgent::saying(["Soup."]);
-        let host = setup(&store, &rule, &till).host(agent.clone()).await;
-        let refused = ask(&host, message("Dinner?")).await;
-        host.pay(&refused.state(), &coins("20", "a")).await.unwrap();
-        assert!(ask(&host, in_thread("Dinner?", refused.thread.clone())).await.is_answer());
-        let asking = (0..6).map(|_| ask(&host, in_thread("Dinner?", refused.thread.clone())));
+        let (host, _, _, thread) = paid_host(&store).await;
+        assert!(ask(&host, in_thread("Dinner?", thread.clone())).await.is_answer());
+        let asking = (0..6).map(|_| ask(&host, in_thread("Dinner?", thread.clone())));
         let answered = futures::future::join_all(asking).await;
         assert_eq!(answered.iter().filter(|answered| answered.is_answer()).count(), 3);
     }
@@ -84,11 +84,11 @@ async fn policy_f7_deductions_want_a_consent_and_keep_to_its_caps() {
     let paid = ask(&host, message("Dinner?")).await;
     let again = || in_thread("Dinner?", paid.thread.clone());
     *till.pays.lock() = Some("100".to_owned());
-    host.pay(&paid.state(), &coins("20", "a")).await.unwrap();
+    host.pay(&paid.state(), &coins("20", "a"), &Default::default()).await.unwrap();
     assert!(ask(&host, again()).await.is_answer(), "paid by itself");
     let asked = ask(&host, again()).await;
     assert_eq!(asked.refusal().kind(), "consent_required");
-    host.accept_consent(&asked.state()).await.unwrap();
+    host.accept_consent(&asked.state(), &Default::default()).await.unwrap();
     for _ in 0..2 {
         assert!(ask(&host, again()).await.is_answer());
     }
@@ -109,7 +109,7 @@ async fn policy_f7_a_deduction_without_an_answer_is_given_back() {
     let first = setup(&store, &rule, &till);
     let host = first.host(ScriptedAgent::new(vec![forecourt_testkit::Step::Hang])).await;
     let refused = ask(&host, message("Dinner?")).await;
-    host.pay(&refused.state(), &coins("20", "a")).await.unwrap();
+    host.pay(&refused.state(), &coins("20", "a"), &Default::default()).await.unwrap();
     let again = || in_thread("Dinner?", refused.thread.clone());
     let run = forecourt_host::Run::without_task;
     // By what was paid, then by credit; and the host dies over both.

@@ -93,7 +93,7 @@ fn the_child_serves_until_it_is_killed() {
         let host = serving(open(Path::new(&folder))).host_as_it_is(ScriptedAgent::new(steps)).await;
         let refused = ask(&host, message("Dinner?")).await;
         let (thread, state) = (refused.thread.clone().unwrap(), refused.state());
-        host.pay(&state, &coins("5", "a")).await.unwrap();
+        host.pay(&state, &coins("5", "a"), &Default::default()).await.unwrap();
         if step != "verified" {
             let again = with_state("", Some(thread.clone()), &state);
             let mut reply = host.receive(again, Run::without_task()).await.unwrap();

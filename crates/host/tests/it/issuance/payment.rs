@@ -21,7 +21,10 @@ async fn policy5_6_the_agent_is_told_of_the_offer_that_was_made_and_not_of_the_p
         let (part, state) = (refused.refusal(), refused.state());
         part.validate("demo.localhost").unwrap();
         assert_eq!(part.url.as_deref(), Some(format!("https://demo.localhost/pay/{}", state.expose()).as_str()));
-        let IssuanceOutcome::Verified(Some(_)) = host.pay(&state, &coins("5", "a")).await.unwrap() else { panic!() };
+        let IssuanceOutcome::Verified(Some(_)) = host.pay(&state, &coins("5", "a"), &Default::default()).await.unwrap()
+        else {
+            panic!()
+        };
         let answered = ask(&host, with_state("", refused.thread.clone(), &state)).await;
         assert!(answered.is_answer() && answered.receipt.is_some());
         let resolution = agent.heard()[0].policy_resolution.clone().unwrap();
@@ -30,7 +33,10 @@ async fn policy5_6_the_agent_is_told_of_the_offer_that_was_made_and_not_of_the_p
         assert_eq!((paid.transaction.as_deref(), paid.payer.as_deref()), (Some("tx-a"), Some("0xada")));
         // Paid once, answered once.
         assert!(!ask(&host, with_state("Dinner?", refused.thread.clone(), &state)).await.is_answer());
-        assert_eq!(host.pay(&state, &coins("5", "b")).await.unwrap(), IssuanceOutcome::Late(IssuanceStatus::Consumed));
+        assert_eq!(
+            host.pay(&state, &coins("5", "b"), &Default::default()).await.unwrap(),
+            IssuanceOutcome::Late(IssuanceStatus::Consumed)
+        );
         assert_eq!((agent.heard().len(), till.settled.load(Ordering::SeqCst)), (1, 1));
     }
 }
@@ -66,13 +72,16 @@ async fn a_payment_that_is_refused_takes_nothing_and_another_one_works() {
         (coins("4", "a"), "invalid_payment_requirements"),
         (coins("5", "a"), "insufficient_funds"),
     ] {
-        let outcome = host.pay(&refused.state(), &payment).await.unwrap();
+        let outcome = host.pay(&refused.state(), &payment, &Default::default()).await.unwrap();
         let IssuanceOutcome::Refused(fault) = outcome else { panic!("{outcome:?}") };
         assert_eq!(fault.code, code);
         assert_eq!(host.issuance(&refused.state()).await.unwrap().unwrap().status, IssuanceStatus::Issued);
     }
     // What was definitely not taken may be tried again.
-    let IssuanceOutcome::Verified(_) = host.pay(&refused.state(), &coins("5", "a")).await.unwrap() else { panic!() };
+    let IssuanceOutcome::Verified(_) = host.pay(&refused.state(), &coins("5", "a"), &Default::default()).await.unwrap()
+    else {
+        panic!()
+    };
     assert!(ask(&host, with_state("Dinner?", refused.thread.clone(), &refused.state())).await.is_answer());
 }
 
@@ -85,10 +94,10 @@ async fn s9_5_a_settlement_that_nobody_knows_of_is_asked_about_and_never_offered
     let agent = ScriptedAgent::saying(["Soup."]);
     let host = setup(&store, &rule, &till).host(agent.clone()).await;
     let refused = ask(&host, message("Dinner?")).await;
-    let outcome = host.pay(&refused.state(), &coins("5", "a")).await.unwrap();
+    let outcome = host.pay(&refused.state(), &coins("5", "a"), &Default::default()).await.unwrap();
     assert_eq!(outcome, IssuanceOutcome::Late(IssuanceStatus::Indeterminate));
     // Neither by its state, nor by another payment, nor by beginning again in the same conversation.
-    assert_eq!(host.pay(&refused.state(), &coins("5", "b")).await.unwrap(), outcome);
+    assert_eq!(host.pay(&refused.state(), &coins("5", "b"), &Default::default()).await.unwrap(), outcome);
     for message in [
         with_state("Dinner?", refused.thread.clone(), &refused.state()),
         in_thread("Dinner?", refused.thread.clone()),
@@ -111,7 +120,7 @@ async fn settling_has_a_deadline_after_which_nobody_knows() {
     let till = Arc::new(Till { hangs: true, ..Till::default() });
     let host = setup(&store, &rule, &till).host(ScriptedAgent::saying(["Soup."])).await;
     let refused = ask(&host, message("Dinner?")).await;
-    let outcome = host.pay(&refused.state(), &coins("5", "a")).await.unwrap();
+    let outcome = host.pay(&refused.state(), &coins("5", "a"), &Default::default()).await.unwrap();
     assert_eq!(outcome, IssuanceOutcome::Late(IssuanceStatus::Indeterminate));
 }
 
@@ -122,7 +131,7 @@ async fn a_period_that_is_paid_for_lets_pass_to_its_end() {
     let setup = setup(&store, &rule, &till);
     let host = setup.host(ScriptedAgent::saying(["Soup."])).await;
     let refused = ask(&host, message("Dinner?")).await;
-    host.pay(&refused.state(), &coins("5", "a")).await.unwrap();
+    host.pay(&refused.state(), &coins("5", "a"), &Default::default()).await.unwrap();
     for _ in 0..3 {
         assert!(ask(&host, in_thread("Dinner?", refused.thread.clone())).await.is_answer());
     }
@@ -140,8 +149,14 @@ async fn policy5_6_the_frozen_offer_counts_and_changed_terms_want_a_new_one() {
     let refused = ask(&host, message("Dinner?")).await;
     *rule.0.lock() = Some(payment("7", PaidFor::Turn));
     // What was offered can be paid; it is not what is wanted any more.
-    let IssuanceOutcome::Refused(_) = host.pay(&refused.state(), &coins("7", "a")).await.unwrap() else { panic!() };
-    let IssuanceOutcome::Verified(_) = host.pay(&refused.state(), &coins("5", "b")).await.unwrap() else { panic!() };
+    let IssuanceOutcome::Refused(_) = host.pay(&refused.state(), &coins("7", "a"), &Default::default()).await.unwrap()
+    else {
+        panic!()
+    };
+    let IssuanceOutcome::Verified(_) = host.pay(&refused.state(), &coins("5", "b"), &Default::default()).await.unwrap()
+    else {
+        panic!()
+    };
     let again = ask(&host, with_state("Dinner?", refused.thread.clone(), &refused.state())).await;
     let RefusalKind::PaymentRequired { accepted_payments } = &again.refusal().kind else { panic!() };
     assert_eq!(accepted_payments[0].payload["amount"], "7");
@@ -158,10 +173,13 @@ async fn an_offer_can_be_paid_to_the_last_second_and_not_after_it() {
     let host = setup.host(ScriptedAgent::saying(["Soup."])).await;
     let [in_time, late] = [ask(&host, message("Dinner?")).await, ask(&host, message("Dinner?")).await];
     setup.clock.advance(Duration::from_secs(PAYMENT_WAIT_SECONDS - 1));
-    let IssuanceOutcome::Verified(_) = host.pay(&in_time.state(), &coins("5", "a")).await.unwrap() else { panic!() };
+    let IssuanceOutcome::Verified(_) = host.pay(&in_time.state(), &coins("5", "a"), &Default::default()).await.unwrap()
+    else {
+        panic!()
+    };
     setup.clock.advance(Duration::from_secs(1));
     assert_eq!(
-        host.pay(&late.state(), &coins("5", "b")).await.unwrap(),
+        host.pay(&late.state(), &coins("5", "b"), &Default::default()).await.unwrap(),
         IssuanceOutcome::Late(IssuanceStatus::Expired)
     );
     assert_eq!(till.settled.load(Ordering::SeqCst), 1);

@@ -53,7 +53,7 @@ async fn policy5_5_of_ten_thousand_who_use_one_state_one_does() {
         let agent = ScriptedAgent::saying(["Soup."]);
         let host = setup.host(agent.clone()).await;
         let refused = ask(&host, message("Dinner?")).await;
-        host.pay(&refused.state(), &coins("5", "a")).await.unwrap();
+        host.pay(&refused.state(), &coins("5", "a"), &Default::default()).await.unwrap();
         assert_eq!((answers(&[host], &refused).await, agent.heard().len()), (1, 1));
     }
 }
@@ -74,7 +74,7 @@ async fn policy5_5_two_hosts_on_one_file_use_one_state_once() {
         hosts.push(setup.host(agent.clone()).await);
     }
     let refused = ask(&hosts[0], message("Dinner?")).await;
-    hosts[1].pay(&refused.state(), &coins("5", "a")).await.unwrap();
+    hosts[1].pay(&refused.state(), &coins("5", "a"), &Default::default()).await.unwrap();
     assert_eq!((answers(&hosts, &refused).await, agent.heard().len()), (1, 1));
 }
 
@@ -87,7 +87,7 @@ async fn s9_5_of_many_who_pay_for_one_state_one_is_charged() {
         let paying = (0..50).map(|number| {
             let (host, state) = (host.clone(), refused.state());
             // Some send the same payment, some another one.
-            async move { host.pay(&state, &coins("5", &(number % 5).to_string())).await.unwrap() }
+            async move { host.pay(&state, &coins("5", &(number % 5).to_string()), &Default::default()).await.unwrap() }
         });
         let outcomes = futures::future::join_all(paying).await;
         let paid = outcomes.iter().filter(|outcome| matches!(outcome, IssuanceOutcome::Verified(_))).count();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use forecourt_core::policy::{
-    AcceptedPayment, ChargeAt, ConsentTerms, Demand, PaidFor, PaymentConfirmation, PaymentFault, PaymentScheme,
+    AcceptedPayment, ConsentTerms, Demand, PaidFor, PaymentConfirmation, PaymentFault, PaymentScheme,
     PaymentSubmission, PaymentTerms, Receipt, RefusalKind, Requirement, Rule, RuleVerdict, Settlement, Submission,
 };
 use forecourt_core::{
@@ -58,9 +58,8 @@ pub(super) fn consent(version: &str, lifetime_seconds: Option<u64>) -> Requireme
 
 pub(super) fn payment(price: &str, covers: PaidFor) -> Requirement {
     let offer = AcceptedPayment { scheme: "till.exact".to_owned(), payload: object(json!({"amount": price})) };
-    let charge = ChargeAt::Before;
     let price = format!("{price} coins");
-    let terms = PaymentTerms { accepted: vec![offer], price, covers, charge, credit: None };
+    let terms = PaymentTerms { accepted: vec![offer], price, covers, credit: None };
     required("fee", Demand::Payment(terms))
 }
 

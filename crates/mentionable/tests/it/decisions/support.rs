@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use forecourt_core::policy::{
-    AcceptedPayment, ChargeAt, ConsentTerms, Demand, PaidFor, PaymentConfirmation, PaymentFault, PaymentScheme,
+    AcceptedPayment, ConsentTerms, Demand, PaidFor, PaymentConfirmation, PaymentFault, PaymentScheme,
     PaymentSubmission, PaymentTerms, Receipt, Requirement, Rule, RuleVerdict, Settlement,
 };
 use forecourt_core::{AgentCard, Message};
@@ -41,8 +41,8 @@ pub(super) fn offer() -> Map<String, Value> {
 
 pub(super) fn payment() -> Requirement {
     let accepted = vec![AcceptedPayment { scheme: "x402.exact".to_owned(), payload: offer() }];
-    let (price, charge) = ("0.05 USDC".to_owned(), ChargeAt::Before);
-    let terms = PaymentTerms { accepted, price, covers: PaidFor::Turn, charge, credit: None };
+    let price = "0.05 USDC".to_owned();
+    let terms = PaymentTerms { accepted, price, covers: PaidFor::Turn, credit: None };
     wants("Please pay.", Demand::Payment(terms))
 }
 

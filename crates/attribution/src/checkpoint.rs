@@ -1,0 +1,146 @@
+//! Two signed statements beside the segments: how far what was written is known to be on the disk (`mark`), and where
+//! the log begins once old segments were removed (`checkpoint`), with the heads of all chains there.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use forecourt_core::Timestamp;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::digest::{Hash, from_hex, sha256, to_hex};
+use crate::error::LogError;
+use crate::segment::replace;
+use crate::signer::RecordSigner;
+
+/// How far the log was on the disk for certain.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Mark {
+    pub segment: u64,
+    pub offset: u64,
+    /// The hash that the next frame carries, in hexadecimal.
+    pub link: String,
+    pub issued_at: Timestamp,
+}
+
+/// Where the log begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckpointStatement {
+    /// The first segment that is kept.
+    pub segment: u64,
+    /// The hash that its first frame carries, in hexadecimal.
+    pub link: String,
+    /// How many chains went on through it.
+    pub heads: usize,
+    /// SHA-256 of the list of their heads, in hexadecimal.
+    pub heads_sha256: String,
+    /// When it was made.
+    pub issued_at: Timestamp,
+}
+
+/// Where the log begins, with the heads of all chains there.
+#[derive(Debug, Clone)]
+pub(crate) struct Checkpoint {
+    pub statement: CheckpointStatement,
+    /// The statement as it was signed.
+    pub jws: String,
+    pub heads: HashMap<Hash, Hash>,
+}
+
+fn mark_path(folder: &Path) -> PathBuf {
+    folder.join("mark.jws")
+}
+
+fn checkpoint_path(folder: &Path) -> PathBuf {
+    folder.join("checkpoint.jws")
+}
+
+/// The payload of a compact JWS, before anything was verified.
+pub(crate) fn unverified<T: DeserializeOwned>(jws: &str) -> Option<T> {
+    let payload = jws.split('.').nth(1)?;
+    serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).ok()?).ok()
+}
+
+fn signed(signer: &RecordSigner, statement: &impl Serialize) -> String {
+    // A struct of numbers and texts is always written.
+    signer.compact(&serde_json::to_vec(statement).unwrap_or_default())
+}
+
+impl Mark {
+    /// The mark of a folder, as it was signed; `None`: none, or one that can't be read.
+    pub(crate) fn read(folder: &Path) -> Option<(Self, String)> {
+        let jws = fs::read_to_string(mark_path(folder)).ok()?;
+        let jws = jws.trim_end().to_owned();
+        Some((unverified(&jws)?, jws))
+    }
+
+    /// Writes it, unless the folder has one that is further on.
+    pub(crate) fn write(&self, folder: &Path, signer: &RecordSigner) -> Result<(), LogError> {
+        let last = Self::read(folder).map(|(mark, _)| (mark.segment, mark.offset));
+        if last.is_some_and(|last| last >= (self.segment, self.offset)) {
+            return Ok(());
+        }
+        let (path, beside) = (mark_path(folder), folder.join("mark.new"));
+        // Not synced: an older mark says less, and nothing that is wrong.
+        let write = || fs::write(&beside, signed(signer, self) + "\n").and_then(|()| fs::rename(&beside, &path));
+        write().map_err(LogError::io(&path))
+    }
+}
+
+impl Checkpoint {
+    /// That of a folder; `None`: nothing was removed yet.
+    ///
+    /// # Errors
+    /// It can't be read, or is not what was written.
+    pub(crate) fn read(folder: &Path) -> Result<Option<Self>, LogError> {
+        let path = checkpoint_path(folder);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(LogError::io(&path)(error)),
+        };
+        let damaged = |reason: &str| LogError::damaged(&path, 0, reason);
+        let (jws, list) = text.split_once('\n').ok_or_else(|| damaged("it is not whole"))?;
+        let statement: CheckpointStatement =
+            unverified(jws).ok_or_else(|| damaged("its first line is no signed statement"))?;
+        if to_hex(&sha256(list.as_bytes())) != statement.heads_sha256 {
+            return Err(damaged("the list of heads is not the one that was signed"));
+        }
+        let read = |line: &str| {
+            let (agent, head) = line.split_once(' ')?;
+            Some((from_hex(agent)?, from_hex(head)?))
+        };
+        let heads = list.lines().map(read).collect::<Option<HashMap<_, _>>>();
+        let heads = heads.ok_or_else(|| damaged("a line is no head of a chain"))?;
+        Ok(Some(Self { statement, jws: jws.to_owned(), heads }))
+    }
+
+    /// Makes it and writes it, in place of the one before.
+    pub(crate) fn write(
+        folder: &Path,
+        signer: &RecordSigner,
+        segment: u64,
+        link: &Hash,
+        heads: HashMap<Hash, Hash>,
+        now: Timestamp,
+    ) -> Result<Self, LogError> {
+        let mut lines: Vec<String> =
+            heads.iter().map(|(agent, head)| format!("{} {}\n", to_hex(agent), to_hex(head))).collect();
+        lines.sort_unstable();
+        let list = lines.concat();
+        let statement = CheckpointStatement {
+            segment,
+            link: to_hex(link),
+            heads: heads.len(),
+            heads_sha256: to_hex(&sha256(list.as_bytes())),
+            issued_at: now,
+        };
+        let jws = signed(signer, &statement);
+        replace(&checkpoint_path(folder), format!("{jws}\n{list}").as_bytes())?;
+        Ok(Self { statement, jws, heads })
+    }
+}

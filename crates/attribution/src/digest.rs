@@ -1,0 +1,50 @@
+//! SHA-256, and its hexadecimal digits.
+
+use aws_lc_rs::digest::{SHA256, digest};
+
+/// A SHA-256.
+pub type Hash = [u8; 32];
+
+/// What stands for the record before the first one. Base 8.1.
+pub const FIRST: Hash = [0; 32];
+
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
+/// SHA-256 of `bytes`.
+pub fn sha256(bytes: &[u8]) -> Hash {
+    let mut out = [0; 32];
+    out.copy_from_slice(digest(&SHA256, bytes).as_ref());
+    out
+}
+
+/// The 64 lowercase hexadecimal digits.
+pub fn to_hex(hash: &Hash) -> String {
+    let mut digits = [0; 64];
+    write_hex(hash, &mut digits);
+    digits.into_iter().map(char::from).collect()
+}
+
+/// The same, into a place that is there.
+pub(crate) fn write_hex(hash: &Hash, out: &mut [u8]) {
+    for (byte, pair) in hash.iter().zip(out.chunks_exact_mut(2)) {
+        pair[0] = DIGITS[usize::from(byte >> 4)];
+        pair[1] = DIGITS[usize::from(byte & 0x0f)];
+    }
+}
+
+/// Reads 64 lowercase hexadecimal digits; `None` for anything else.
+pub fn from_hex(text: &str) -> Option<Hash> {
+    let value = |digit: u8| match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    };
+    let mut hash = [0; 32];
+    if text.len() != 64 {
+        return None;
+    }
+    for (byte, pair) in hash.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+        *byte = value(pair[0])? << 4 | value(pair[1])?;
+    }
+    Some(hash)
+}

@@ -1,0 +1,251 @@
+//! The log: records are signed and chained in the order in which they are written, by one writer at a time, in groups.
+//! Whoever records waits for its group, so that no answer leaves before its record is written.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use forecourt_core::{AgentId, Clock};
+use parking_lot::{Mutex, RwLock};
+use serde_json::{Map, Value};
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use crate::digest::{Hash, from_hex, to_hex};
+use crate::error::LogError;
+use crate::frame::FrameKind;
+use crate::keys::KnownSigners;
+use crate::limits::{CHAIN_READ_MAX, QUEUE_MAX, RETRY_AFTER};
+use crate::options::LogOptions;
+use crate::payload::{Payload, RecordDraft, event};
+use crate::signer::SignerSource;
+use crate::state::LogState;
+
+/// A record as it goes out with its response. Base 2.5.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignedRecord {
+    /// `Attribution-Record`: a compact JWS.
+    pub jws: String,
+    /// `Audit-ID`: SHA-256 of that, in lowercase hexadecimal.
+    pub audit_id: String,
+}
+
+/// Where a chain stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChainHead {
+    /// The Audit-ID of its last record.
+    pub audit_id: String,
+    /// The record; `None`: it was removed by age or size.
+    pub jws: Option<String>,
+}
+
+/// Records of what was answered, in a chain for each agent. Shared by all that answers; dropping it syncs.
+pub struct AttributionLog {
+    pub(crate) state: Mutex<LogState>,
+    pub(crate) queue: Mutex<Queue>,
+    pub(crate) options: RwLock<LogOptions>,
+    pub(crate) signer: RwLock<Arc<dyn SignerSource>>,
+    pub(crate) signers: Mutex<KnownSigners>,
+    pub(crate) clock: Arc<dyn Clock>,
+    /// Whether something is written that is not synced.
+    pub(crate) is_dirty: AtomicBool,
+    /// Whether the disk failed last, so that nothing is looked at otherwise.
+    pub(crate) is_failing: AtomicBool,
+    pub(crate) failed: Mutex<Option<(Instant, LogError)>>,
+}
+
+/// What waits to be written.
+#[derive(Default)]
+pub(crate) struct Queue {
+    pub(crate) waiting: Vec<Pending>,
+    /// Whether a writer is at work.
+    pub(crate) is_running: bool,
+}
+
+/// Something that waits to be written.
+pub(crate) struct Pending {
+    pub kind: FrameKind,
+    pub agent: Option<Hash>,
+    pub payload: Payload,
+    pub answer: oneshot::Sender<Result<SignedRecord, LogError>>,
+}
+
+impl AttributionLog {
+    /// Opens the log in `folder`, which is made when it is not there. Blocks while the open segment is read.
+    ///
+    /// # Errors
+    /// The folder can't be used, or what is in it was changed where it was known to be on the disk.
+    pub fn open(
+        folder: &Path,
+        options: LogOptions,
+        signer: Arc<dyn SignerSource>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Arc<Self>, LogError> {
+        let state = LogState::open(folder, clock.now())?;
+        let log = Self {
+            signers: Mutex::new(KnownSigners::read(folder)),
+            state: Mutex::new(state),
+            queue: Mutex::default(),
+            options: RwLock::new(options),
+            signer: RwLock::new(signer),
+            clock,
+            is_dirty: AtomicBool::new(false),
+            is_failing: AtomicBool::new(false),
+            failed: Mutex::new(None),
+        };
+        log.retire(&mut log.state.lock());
+        Ok(Arc::new(log))
+    }
+
+    /// Goes on with other options and another key: the deployment was replaced.
+    pub fn replace(&self, options: LogOptions, signer: Arc<dyn SignerSource>) {
+        *self.options.write() = options;
+        *self.signer.write() = signer;
+    }
+
+    /// Signs and writes the record of a response, last in its agent's chain. Once this returns it is in the file,
+    /// and synced where [`crate::SyncPolicy::Always`] says so.
+    ///
+    /// # Errors
+    /// [`LogError::Busy`] over [`QUEUE_MAX`], and whatever the disk has to say.
+    pub async fn record(self: &Arc<Self>, draft: RecordDraft<'_>) -> Result<SignedRecord, LogError> {
+        let agent = draft.agent.and_then(|agent| from_hex(agent.as_str()));
+        self.append(FrameKind::Record, agent, draft.write()?).await
+    }
+
+    /// Signs and writes an event of an agent's life, last in its chain. Gives its Audit-ID. Base 8.2.
+    ///
+    /// # Errors
+    /// As [`AttributionLog::record`].
+    pub async fn event(self: &Arc<Self>, agent: &AgentId, said: Map<String, Value>) -> Result<String, LogError> {
+        let server_id = self.options.read().server_id.clone();
+        let payload = event(agent, &server_id, self.clock.now(), said)?;
+        let signed = self.append(FrameKind::Event, from_hex(agent.as_str()), payload).await?;
+        Ok(signed.audit_id)
+    }
+
+    /// Says at once whether records can be kept. After the disk failed, it is tried anew once a second.
+    ///
+    /// # Errors
+    /// What the disk said last.
+    pub async fn ready(self: &Arc<Self>) -> Result<(), LogError> {
+        if !self.is_failing.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        {
+            let mut failed = self.failed.lock();
+            let Some((at, error)) = failed.as_mut() else { return Ok(()) };
+            if at.elapsed() < RETRY_AFTER {
+                return Err(error.clone());
+            }
+            *at = Instant::now();
+        }
+        self.blocking(|log| {
+            let mut state = log.state.lock();
+            let probed = state.locked(LogState::probe);
+            log.settled(probed.as_ref().err());
+            probed
+        })
+        .await
+    }
+
+    /// The record or event that is called `audit_id`, as it was signed.
+    ///
+    /// # Errors
+    /// The log can't be read.
+    pub async fn find(self: &Arc<Self>, audit_id: &str) -> Result<Option<String>, LogError> {
+        let Some(wanted) = from_hex(audit_id) else { return Ok(None) };
+        self.blocking(move |log| {
+            log.state.lock().locked(|state| match state.find(&wanted)? {
+                Some((number, offset)) => {
+                    let jws = state.read(number, offset)?;
+                    Ok((crate::sha256(jws.as_bytes()) == wanted).then_some(jws))
+                }
+                None => Ok(None),
+            })
+        })
+        .await
+    }
+
+    /// Where the chain of an agent stands; `None`: it has none.
+    ///
+    /// # Errors
+    /// The log can't be read.
+    pub async fn head(self: &Arc<Self>, agent: &AgentId) -> Result<Option<ChainHead>, LogError> {
+        let Some(agent) = from_hex(agent.as_str()) else { return Ok(None) };
+        self.blocking(move |log| {
+            log.state.lock().locked(|state| {
+                let Some(head) = state.head(&agent)? else { return Ok(None) };
+                let jws = (head.segment > 0).then(|| state.read(head.segment, head.offset)).transpose()?;
+                Ok(Some(ChainHead { audit_id: to_hex(&head.audit_id), jws }))
+            })
+        })
+        .await
+    }
+
+    /// The last `limit` records of an agent's chain, the newest first; at most [`CHAIN_READ_MAX`].
+    ///
+    /// # Errors
+    /// The log can't be read.
+    pub async fn chain(self: &Arc<Self>, agent: &AgentId, limit: usize) -> Result<Vec<String>, LogError> {
+        let Some(agent) = from_hex(agent.as_str()) else { return Ok(Vec::new()) };
+        self.blocking(move |log| {
+            log.state.lock().locked(|state| {
+                let (mut found, mut next) = (Vec::new(), state.head(&agent)?.map(|head| head.audit_id));
+                while let Some(audit_id) = next.filter(|_| found.len() < limit.min(CHAIN_READ_MAX)) {
+                    let Some((number, offset)) = state.find(&audit_id)? else { break };
+                    let jws = state.read(number, offset)?;
+                    next = crate::previous(&jws).filter(|previous| *previous != crate::FIRST);
+                    found.push(jws);
+                }
+                Ok(found)
+            })
+        })
+        .await
+    }
+
+    /// The last `limit` events of an agent, the newest first, each as its JWS.
+    ///
+    /// # Errors
+    /// The log can't be read.
+    pub async fn events(self: &Arc<Self>, agent: &AgentId, limit: usize) -> Result<Vec<String>, LogError> {
+        let Some(agent) = from_hex(agent.as_str()) else { return Ok(Vec::new()) };
+        self.blocking(move |log| {
+            log.state.lock().locked(|state| {
+                let places = state.events(&agent, limit)?;
+                places.into_iter().map(|(number, offset)| state.read(number, offset)).collect()
+            })
+        })
+        .await
+    }
+
+    async fn append(
+        self: &Arc<Self>,
+        kind: FrameKind,
+        agent: Option<Hash>,
+        payload: Payload,
+    ) -> Result<SignedRecord, LogError> {
+        let (answer, answered) = oneshot::channel();
+        let begins = {
+            let mut queue = self.queue.lock();
+            if queue.waiting.len() >= QUEUE_MAX {
+                return Err(LogError::Busy);
+            }
+            queue.waiting.push(Pending { kind, agent, payload, answer });
+            !std::mem::replace(&mut queue.is_running, true)
+        };
+        if begins {
+            let log = Arc::clone(self);
+            tokio::task::spawn_blocking(move || log.write_waiting());
+        }
+        answered.await.map_err(|_| LogError::Closed)?
+    }
+
+    async fn blocking<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> Result<T, LogError> + Send + 'static,
+    ) -> Result<T, LogError> {
+        let log = Arc::clone(self);
+        tokio::task::spawn_blocking(move || work(&log)).await.map_err(|_| LogError::Closed)?
+    }
+}

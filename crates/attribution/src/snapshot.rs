@@ -1,0 +1,43 @@
+//! The log as it stands at one moment, for those who read it from outside while it is written.
+
+use std::fs::{File, OpenOptions};
+use std::path::{Path, PathBuf};
+
+use crate::checkpoint::{Checkpoint, Mark};
+use crate::error::LogError;
+use crate::segment;
+
+/// The log as it stands at one moment.
+pub(crate) struct Snapshot {
+    pub(crate) folder: PathBuf,
+    /// The segments that are there, with their bytes, in order.
+    pub(crate) segments: Vec<(u64, u64)>,
+    pub(crate) checkpoint: Option<Checkpoint>,
+    pub(crate) mark: Option<(Mark, String)>,
+}
+
+impl Snapshot {
+    /// Looks once, while nobody writes.
+    pub(crate) fn take(folder: &Path) -> Result<Self, LogError> {
+        let path = folder.join("lock");
+        // Without one nobody ever wrote here, or the folder is a copy.
+        let lock = OpenOptions::new().read(true).open(&path).ok();
+        if let Some(lock) = &lock {
+            lock.lock_shared().map_err(LogError::io(&path))?;
+        }
+        let mut segments = Vec::new();
+        for number in segment::numbers(folder)? {
+            let path = segment::path(folder, number);
+            segments.push((number, path.metadata().map_err(LogError::io(&path))?.len()));
+        }
+        let checkpoint = Checkpoint::read(folder)?;
+        let mark = Mark::read(folder);
+        lock.iter().for_each(|lock: &File| drop(lock.unlock()));
+        Ok(Self { folder: folder.to_path_buf(), segments, checkpoint, mark })
+    }
+
+    /// Bytes of all segments.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.segments.iter().map(|(_, bytes)| bytes).sum()
+    }
+}

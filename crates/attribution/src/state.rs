@@ -1,0 +1,383 @@
+//! The log as one process knows it: the open segment, the heads of chains, and how to catch up with what other
+//! processes have added. Everything here blocks; whoever calls holds the lock of the folder where that is said.
+
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufReader, Seek, SeekFrom};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use forecourt_core::Timestamp;
+
+use crate::checkpoint::{Checkpoint, Mark};
+use crate::digest::{FIRST, Hash, to_hex};
+use crate::error::LogError;
+use crate::frame::{Frame, FrameKind, HEAD_BYTES};
+use crate::index::{Head, SealedIndex, SegmentIndex};
+use crate::limits::{FRAME_BYTES_MAX, HEADS_MAX};
+use crate::options::LogOptions;
+use crate::segment::{self, FIRST_NUMBER, FrameReader, ReadFault, SegmentSeal};
+use crate::signer::RecordSigner;
+
+/// The log as one process knows it.
+pub(crate) struct LogState {
+    pub(crate) folder: PathBuf,
+    lock: File,
+    pub(crate) open: OpenSegment,
+    /// Heads of chains that have no record in the open segment. `None`: the agent has no chain.
+    older: HashMap<Hash, Option<Head>>,
+    /// The first segment that is kept.
+    pub(crate) first: u64,
+    pub(crate) checkpoint: Option<Checkpoint>,
+}
+
+/// The segment that is added to.
+pub(crate) struct OpenSegment {
+    pub(crate) number: u64,
+    pub(crate) file: File,
+    /// Where the next frame goes.
+    pub(crate) end: u64,
+    /// What the next frame carries.
+    pub(crate) link: Hash,
+    pub(crate) index: SegmentIndex,
+    /// Records and events in it.
+    pub(crate) records: u64,
+    is_sealed: bool,
+}
+
+/// The lock of the folder, given back when dropped. Other processes wait meanwhile.
+pub(crate) struct FolderLock<'a>(&'a File);
+
+impl<'a> FolderLock<'a> {
+    fn take(file: &'a File, folder: &Path) -> Result<Self, LogError> {
+        file.lock().map_err(LogError::io(folder))?;
+        Ok(Self(file))
+    }
+}
+
+impl Drop for FolderLock<'_> {
+    fn drop(&mut self) {
+        // A lock that can't be given back goes with the file.
+        let _ = self.0.unlock();
+    }
+}
+
+impl LogState {
+    /// Opens the log in a folder; makes it when there is none.
+    pub(crate) fn open(folder: &Path, now: Timestamp) -> Result<Self, LogError> {
+        fs::create_dir_all(folder).map_err(LogError::io(folder))?;
+        let path = folder.join("lock");
+        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        let lock = lock.map_err(LogError::io(&path))?;
+        let held = lock.try_clone().map_err(LogError::io(&path))?;
+        let _held = FolderLock::take(&held, folder)?;
+        let checkpoint = Checkpoint::read(folder)?;
+        let first = checkpoint.as_ref().map_or(FIRST_NUMBER, |checkpoint| checkpoint.statement.segment);
+        let numbers = segment::numbers(folder)?;
+        for gone in numbers.iter().filter(|number| **number < first) {
+            remove(folder, *gone)?;
+        }
+        let open = match numbers.last().filter(|last| **last >= first) {
+            Some(last) => OpenSegment::at(folder, *last)?,
+            None if checkpoint.is_some() => {
+                let path = segment::path(folder, first);
+                return Err(LogError::damaged(&path, 0, "the segment that the checkpoint names is gone"));
+            }
+            None => OpenSegment::make(folder, first, FIRST, now)?,
+        };
+        let mut state = Self { folder: folder.to_path_buf(), lock, open, older: HashMap::new(), first, checkpoint };
+        state.catch_up()?;
+        if state.open.is_sealed {
+            state.next_segment(now)?;
+        }
+        Ok(state)
+    }
+
+    /// Works on the folder while no other process does.
+    pub(crate) fn locked<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, LogError>) -> Result<T, LogError> {
+        let lock = self.lock.try_clone().map_err(LogError::io(&self.folder))?;
+        let _held = FolderLock::take(&lock, &self.folder)?;
+        self.catch_up()?;
+        work(self)
+    }
+
+    /// Takes notice of what other processes have added. With the lock.
+    fn catch_up(&mut self) -> Result<(), LogError> {
+        loop {
+            self.read_open()?;
+            let next = segment::path(&self.folder, self.open.number + 1);
+            if !self.open.is_sealed || !next.exists() {
+                return Ok(());
+            }
+            self.go_on_to(OpenSegment::at(&self.folder, self.open.number + 1)?);
+        }
+    }
+
+    fn go_on_to(&mut self, next: OpenSegment) {
+        // What was at hand of the sealed one is found in its file from here on.
+        for (agent, head) in &self.open.index.heads {
+            self.older.insert(*agent, Some(*head));
+        }
+        self.open = next;
+    }
+
+    fn read_open(&mut self) -> Result<(), LogError> {
+        let path = segment::path(&self.folder, self.open.number);
+        let metadata = self.open.file.metadata().map_err(LogError::io(&path))?;
+        let length = metadata.len();
+        if metadata.nlink() == 0 {
+            return Err(LogError::damaged(&path, 0, "the file was removed"));
+        }
+        if length == self.open.end {
+            return Ok(());
+        }
+        if length < self.open.end {
+            return Err(LogError::damaged(&path, length, "the file was cut off"));
+        }
+        let mut file = self.open.file.try_clone().map_err(LogError::io(&path))?;
+        file.seek(SeekFrom::Start(self.open.end)).map_err(LogError::io(&path))?;
+        let mut reader = FrameReader::new(BufReader::with_capacity(256 * 1024, file), self.open.end, length);
+        let fault = loop {
+            match reader.next() {
+                Ok(Some(read)) if read.frame.link == self.open.link => {
+                    self.open.take(&read.frame, &read.frame.digest())?;
+                }
+                Ok(Some(_)) => break "an entry is not the one that followed the one before it".to_owned(),
+                Ok(None) => return Ok(()),
+                Err(ReadFault::Io(error)) => return Err(LogError::io(&path)(error)),
+                Err(fault) => break fault.to_string(),
+            }
+        };
+        self.cut(&path, length, fault)
+    }
+
+    /// Cuts off what a crash left at the end, and keeps it beside. What was known to be on the disk is never cut.
+    fn cut(&mut self, path: &Path, length: u64, reason: String) -> Result<(), LogError> {
+        let at = self.open.end;
+        let is_synced = |mark: &Mark| (mark.segment, mark.offset) > (self.open.number, at);
+        if Mark::read(&self.folder).is_some_and(|(mark, _)| is_synced(&mark)) {
+            return Err(LogError::damaged(path, at, reason));
+        }
+        let mut torn = vec![0; (length - at) as usize];
+        self.open.file.read_exact_at(&mut torn, at).map_err(LogError::io(path))?;
+        let beside = self.folder.join(format!("torn-{:010}-{at}.bin", self.open.number));
+        fs::write(&beside, torn).map_err(LogError::io(&beside))?;
+        self.open.file.set_len(at).map_err(LogError::io(path))?;
+        let bytes = length - at;
+        tracing::warn!(path = %path.display(), at, bytes, %reason, "a crash left half an entry: it was cut off and kept beside");
+        Ok(())
+    }
+
+    /// The last record of an agent's chain. With the lock.
+    pub(crate) fn head(&mut self, agent: &Hash) -> Result<Option<Head>, LogError> {
+        if let Some(head) = self.open.index.heads.get(agent) {
+            return Ok(Some(*head));
+        }
+        if let Some(known) = self.older.get(agent) {
+            return Ok(*known);
+        }
+        let found = self.older_head(agent)?;
+        if self.older.len() >= HEADS_MAX {
+            self.older.clear();
+        }
+        self.older.insert(*agent, found);
+        Ok(found)
+    }
+
+    fn older_head(&self, agent: &Hash) -> Result<Option<Head>, LogError> {
+        for number in (self.first..self.open.number).rev() {
+            if let Some(head) = SealedIndex::open(&self.folder, number)?.head(agent) {
+                return Ok(Some(head));
+            }
+        }
+        let kept = self.checkpoint.as_ref().and_then(|checkpoint| checkpoint.heads.get(agent));
+        Ok(kept.map(|audit_id| Head { audit_id: *audit_id, segment: 0, offset: 0 }))
+    }
+
+    /// Writes bytes at the end, or leaves everything as it was.
+    pub(crate) fn append(&mut self, bytes: &[u8], sync: bool) -> Result<(), LogError> {
+        let path = segment::path(&self.folder, self.open.number);
+        let written = self.open.file.write_all_at(bytes, self.open.end);
+        let written = written.and_then(|()| if sync { self.open.file.sync_data() } else { Ok(()) });
+        written.map_err(|error| {
+            // What is left behind is found as half an entry if even this fails.
+            let _ = self.open.file.set_len(self.open.end);
+            LogError::io(&path)(error)
+        })
+    }
+
+    /// Whether a few more records would fit on the disk.
+    pub(crate) fn probe(&mut self) -> Result<(), LogError> {
+        let end = self.open.end;
+        self.append(&vec![0; 2 * FRAME_BYTES_MAX], true)?;
+        let path = segment::path(&self.folder, self.open.number);
+        self.open.file.set_len(end).map_err(LogError::io(&path))
+    }
+
+    /// Seals the open segment and begins the next one. With the lock.
+    pub(crate) fn rotate(&mut self, now: Timestamp) -> Result<(), LogError> {
+        let seal = SegmentSeal { segment: self.open.number, records: self.open.records, sealed_at: now };
+        let body = serde_json::to_vec(&seal).unwrap_or_default();
+        let frame = Frame { kind: FrameKind::Seal, link: self.open.link, agent: [0; 32], body: &body };
+        let mut bytes = Vec::new();
+        frame.write(&mut bytes);
+        self.append(&bytes, true)?;
+        self.open.take(&frame, &frame.digest())?;
+        self.next_segment(now)
+    }
+
+    fn next_segment(&mut self, now: Timestamp) -> Result<(), LogError> {
+        self.open.index.write(&self.folder, self.open.number)?;
+        let next = OpenSegment::make(&self.folder, self.open.number + 1, self.open.link, now)?;
+        self.go_on_to(next);
+        Ok(())
+    }
+
+    /// Removes sealed segments as the operator wishes, and signs where the log begins then. With the lock.
+    pub(crate) fn retire(
+        &mut self,
+        options: &LogOptions,
+        signer: &RecordSigner,
+        now: Timestamp,
+    ) -> Result<usize, LogError> {
+        let first = self.first_to_keep(options, now)?;
+        if first == self.first {
+            return Ok(0);
+        }
+        let mut heads = self.checkpoint.as_ref().map(|checkpoint| checkpoint.heads.clone()).unwrap_or_default();
+        for number in self.first..first {
+            let index = SealedIndex::open(&self.folder, number)?;
+            heads.extend(index.heads().map(|(agent, head)| (agent, head.audit_id)));
+        }
+        let link = first_link(&self.folder, first)?;
+        self.checkpoint = Some(Checkpoint::write(&self.folder, signer, first, &link, heads, now)?);
+        let gone = self.first..first;
+        self.first = first;
+        self.older.clear();
+        for number in gone.clone() {
+            remove(&self.folder, number)?;
+        }
+        Ok((gone.end - gone.start) as usize)
+    }
+
+    fn first_to_keep(&self, options: &LogOptions, now: Timestamp) -> Result<u64, LogError> {
+        let mut sizes = Vec::new();
+        for number in self.first..=self.open.number {
+            let path = segment::path(&self.folder, number);
+            let metadata = path.metadata().map_err(LogError::io(&path))?;
+            sizes.push((number, metadata.len(), metadata.mtime()));
+        }
+        let mut total: u64 = sizes.iter().map(|(_, bytes, _)| bytes).sum();
+        for (number, bytes, changed) in sizes {
+            let age = u64::try_from(now.as_second() - changed).unwrap_or_default();
+            let is_old = options.retention.is_some_and(|kept| age > kept.as_secs());
+            let is_much = options.size_max.is_some_and(|most| total > most);
+            if number == self.open.number || !(is_old || is_much) {
+                return Ok(number);
+            }
+            total -= bytes;
+        }
+        Ok(self.open.number)
+    }
+
+    /// The record or event that is called so. With the lock.
+    pub(crate) fn find(&self, audit_id: &Hash) -> Result<Option<(u64, u32)>, LogError> {
+        if let Some(offset) = self.open.index.find(audit_id) {
+            return Ok(Some((self.open.number, offset)));
+        }
+        for number in (self.first..self.open.number).rev() {
+            if let Some(offset) = SealedIndex::open(&self.folder, number)?.find(audit_id) {
+                return Ok(Some((number, offset)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where the last events of an agent are, the newest first. With the lock.
+    pub(crate) fn events(&self, agent: &Hash, limit: usize) -> Result<Vec<(u64, u32)>, LogError> {
+        let mut found: Vec<(u64, u32)> = Vec::new();
+        let newest = |number, offsets: Vec<u32>| offsets.into_iter().rev().map(move |offset| (number, offset));
+        found.extend(newest(self.open.number, self.open.index.events(agent)));
+        for number in (self.first..self.open.number).rev() {
+            if found.len() >= limit {
+                break;
+            }
+            found.extend(newest(number, SealedIndex::open(&self.folder, number)?.events(agent)));
+        }
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    /// The JWS at a place. With the lock.
+    pub(crate) fn read(&self, number: u64, offset: u32) -> Result<String, LogError> {
+        let path = segment::path(&self.folder, number);
+        let file = File::open(&path).map_err(LogError::io(&path))?;
+        let mut bytes = vec![0; HEAD_BYTES];
+        file.read_exact_at(&mut bytes, offset.into()).map_err(LogError::io(&path))?;
+        let damaged = |reason: &dyn ToString| LogError::damaged(&path, offset.into(), reason.to_string());
+        let length = crate::frame::body_length(&bytes).map_err(|fault| damaged(&fault))?;
+        bytes.resize(HEAD_BYTES + length, 0);
+        file.read_exact_at(&mut bytes, offset.into()).map_err(LogError::io(&path))?;
+        let (frame, _) = Frame::read(&bytes).map_err(|fault| damaged(&fault))?.ok_or_else(|| damaged(&"not whole"))?;
+        String::from_utf8(frame.jws().to_vec()).map_err(|_| damaged(&"no text"))
+    }
+
+    /// How far the log is now.
+    pub(crate) fn mark(&self, now: Timestamp) -> Mark {
+        Mark { segment: self.open.number, offset: self.open.end, link: to_hex(&self.open.link), issued_at: now }
+    }
+}
+
+impl OpenSegment {
+    fn make(folder: &Path, number: u64, link: Hash, now: Timestamp) -> Result<Self, LogError> {
+        let (file, bytes) = segment::create(folder, number, link, now)?;
+        let mut open = Self::of(number, file, link);
+        if let Ok(Some((frame, _))) = Frame::read(&bytes) {
+            open.take(&frame, &frame.digest())?;
+        }
+        Ok(open)
+    }
+
+    /// A segment that is there, of which nothing was read but what its first frame carries.
+    fn at(folder: &Path, number: u64) -> Result<Self, LogError> {
+        let path = segment::path(folder, number);
+        let file = OpenOptions::new().read(true).write(true).open(&path).map_err(LogError::io(&path))?;
+        Ok(Self::of(number, file, first_link(folder, number)?))
+    }
+
+    fn of(number: u64, file: File, link: Hash) -> Self {
+        Self { number, file, end: 0, link, index: SegmentIndex::default(), records: 0, is_sealed: false }
+    }
+
+    /// Takes notice of the frame at the end.
+    pub(crate) fn take(&mut self, frame: &Frame<'_>, digest: &Hash) -> Result<(), LogError> {
+        self.index.add(frame, digest, self.number, self.end as u32);
+        self.link = frame.next_link(digest);
+        self.end += frame.bytes() as u64;
+        self.records += u64::from(frame.kind.is_signed());
+        self.is_sealed = frame.kind == FrameKind::Seal;
+        Ok(())
+    }
+}
+
+/// What the first frame of a segment carries.
+fn first_link(folder: &Path, number: u64) -> Result<Hash, LogError> {
+    let path = segment::path(folder, number);
+    let file = File::open(&path).map_err(LogError::io(&path))?;
+    let end = file.metadata().map_err(LogError::io(&path))?.len();
+    match FrameReader::new(file, 0, end).next() {
+        Ok(Some(read)) if read.frame.kind == FrameKind::Header => Ok(read.frame.link),
+        Ok(_) => Err(LogError::damaged(&path, 0, "the segment has no header")),
+        Err(fault) => Err(LogError::damaged(&path, 0, fault)),
+    }
+}
+
+fn remove(folder: &Path, number: u64) -> Result<(), LogError> {
+    for path in [crate::index::path(folder, number), segment::path(folder, number)] {
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(LogError::io(&path)(error)),
+            _ => {}
+        }
+    }
+    Ok(())
+}

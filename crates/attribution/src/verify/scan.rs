@@ -1,0 +1,304 @@
+//! One segment: its frames, the records in them, and the part of each chain that lies in it.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use forecourt_identity::VerifyKey;
+use serde::Deserialize;
+
+use super::{Finding, broken_chain};
+use crate::checkpoint::Mark;
+use crate::digest::{Hash, from_hex, to_hex};
+use crate::error::LogError;
+use crate::frame::{Frame, FrameKind};
+use crate::keys::RecordKeys;
+use crate::limits::FINDINGS_MAX;
+use crate::segment::{FrameReader, ReadFault, SegmentHeader, SegmentSeal};
+
+/// How many bytes are looked at between two words on how far it is.
+const PROGRESS_BYTES: u64 = 1024 * 1024;
+
+/// What was found in one segment.
+#[derive(Default)]
+pub(super) struct SegmentScan {
+    /// What its first frame carries.
+    pub link: Option<Hash>,
+    /// What the next segment has to carry; `None` where the last frames can't be read.
+    pub end_link: Option<Hash>,
+    pub is_sealed: bool,
+    pub records: u64,
+    pub events: u64,
+    pub unsigned: u64,
+    pub chains: HashMap<Hash, ChainPart>,
+    pub findings: Vec<Finding>,
+    pub more_findings: u64,
+    pub notes: Vec<String>,
+}
+
+/// The part of a chain that lies in one segment.
+pub(super) struct ChainPart {
+    pub first: Hash,
+    pub first_offset: u64,
+    pub first_previous: Hash,
+    pub last: Hash,
+    last_previous: Hash,
+}
+
+/// What a payload says of its place.
+#[derive(Deserialize)]
+struct Place<'a> {
+    agent_id: &'a str,
+    previous_audit_id: &'a str,
+}
+
+/// What came of a signature.
+pub(super) enum SignatureOutcome {
+    Good,
+    /// It says itself that it has none.
+    Unsigned,
+    Bad(String),
+}
+
+/// Checks signatures; a header that was read is not read again.
+pub(super) struct SignatureCheck<'a> {
+    keys: &'a RecordKeys,
+    headers: HashMap<String, Header<'a>>,
+}
+
+enum Header<'a> {
+    Unsigned,
+    Signed { kid: String, keys: Vec<&'a VerifyKey> },
+    Other,
+}
+
+impl SegmentScan {
+    /// Looks at the first `end` bytes of a segment.
+    pub(super) fn of(
+        path: &Path,
+        end: u64,
+        keys: &RecordKeys,
+        mark: Option<&Mark>,
+        done: &(dyn Fn(u64) + Sync),
+    ) -> Result<Self, LogError> {
+        let file = File::open(path).map_err(LogError::io(path))?;
+        let mut reader = FrameReader::new(BufReader::with_capacity(256 * 1024, file), 0, end);
+        let mut scan = Self::default();
+        let mut signatures = SignatureCheck::new(keys);
+        let (mut link, mut told) = (None, 0);
+        loop {
+            let at = reader.offset;
+            if at - told >= PROGRESS_BYTES {
+                done(at - told);
+                told = at;
+            }
+            scan.compare(path, mark, at, link);
+            match reader.next() {
+                Ok(Some(read)) => link = Some(scan.frame(path, &read.frame, at, link, &mut signatures)),
+                Ok(None) => break,
+                Err(ReadFault::Io(error)) => return Err(LogError::io(path)(error)),
+                Err(fault) => {
+                    link = None;
+                    if !scan.fault(path, at, end, mark, &fault) || !reader.skip() {
+                        break;
+                    }
+                }
+            }
+        }
+        done(end - told);
+        scan.end_link = link;
+        Ok(scan)
+    }
+
+    /// Whether the log is here what it was when the mark was made.
+    fn compare(&mut self, path: &Path, mark: Option<&Mark>, at: u64, link: Option<Hash>) {
+        if let Some(mark) = mark.filter(|mark| mark.offset == at)
+            && link.is_some_and(|link| to_hex(&link) != mark.link)
+        {
+            self.found(path, at, None, "what stands before it is not what was signed as being on the disk".to_owned());
+        }
+    }
+
+    /// Bytes that are no frame. Gives whether anything behind them is looked at.
+    fn fault(&mut self, path: &Path, at: u64, end: u64, mark: Option<&Mark>, fault: &ReadFault) -> bool {
+        let is_synced = mark.is_some_and(|mark| mark.offset > at);
+        if matches!(fault, ReadFault::Cut) && !is_synced {
+            let bytes = end - at;
+            self.notes.push(format!(
+                "{}: {bytes} bytes at the end are half an entry, which a crash leaves: the server cuts them off",
+                path.display()
+            ));
+            return false;
+        }
+        self.found(path, at, None, format!("{fault}: the entry was changed"));
+        matches!(fault, ReadFault::Frame(_))
+    }
+
+    /// One frame; gives the hash that the next one has to carry.
+    fn frame(
+        &mut self,
+        path: &Path,
+        frame: &Frame<'_>,
+        at: u64,
+        link: Option<Hash>,
+        signatures: &mut SignatureCheck<'_>,
+    ) -> Hash {
+        let digest = frame.digest();
+        let audit_id = || frame.kind.is_signed().then(|| to_hex(&digest));
+        if at == 0 {
+            self.link = Some(frame.link);
+        } else if link.is_some_and(|link| link != frame.link) {
+            let message = "entries before it were removed, added or swapped: it does not follow the one before it";
+            self.found(path, at, audit_id(), message.to_owned());
+        }
+        if self.is_sealed || (at == 0) != (frame.kind == FrameKind::Header) {
+            self.found(path, at, audit_id(), "the entry stands where none of its kind may".to_owned());
+        }
+        match frame.kind {
+            FrameKind::Record | FrameKind::Event => self.record(path, frame, at, digest, signatures),
+            FrameKind::Header => {
+                if serde_json::from_slice::<SegmentHeader>(frame.body).is_err() {
+                    self.found(path, at, None, "the header can't be read".to_owned());
+                }
+            }
+            FrameKind::Seal => self.seal(path, frame, at),
+            FrameKind::Note => {}
+        }
+        frame.next_link(&digest)
+    }
+
+    fn seal(&mut self, path: &Path, frame: &Frame<'_>, at: u64) {
+        self.is_sealed = true;
+        let counted = self.records + self.events;
+        match serde_json::from_slice::<SegmentSeal>(frame.body) {
+            Ok(seal) if seal.records == counted => {}
+            Ok(seal) => {
+                let message = format!("the segment was sealed with {} records, and has {counted}", seal.records);
+                self.found(path, at, None, message);
+            }
+            Err(_) => self.found(path, at, None, "the seal can't be read".to_owned()),
+        }
+    }
+
+    fn record(&mut self, path: &Path, frame: &Frame<'_>, at: u64, digest: Hash, signatures: &mut SignatureCheck<'_>) {
+        if frame.kind == FrameKind::Event {
+            self.events += 1
+        } else {
+            self.records += 1
+        };
+        let audit_id = || Some(to_hex(&digest));
+        let Ok(jws) = std::str::from_utf8(frame.jws()) else {
+            return self.found(path, at, audit_id(), "the record is no text".to_owned());
+        };
+        match signatures.check(jws) {
+            SignatureOutcome::Good => {}
+            SignatureOutcome::Unsigned => self.unsigned += 1,
+            SignatureOutcome::Bad(message) => self.found(path, at, audit_id(), message),
+        }
+        let payload = jws.split('.').nth(1).and_then(|payload| URL_SAFE_NO_PAD.decode(payload).ok());
+        let place: Option<Place<'_>> = payload.as_deref().and_then(|payload| serde_json::from_slice(payload).ok());
+        let Some(place) = place else {
+            return self.found(path, at, audit_id(), "the record's payload can't be read".to_owned());
+        };
+        let agent = if place.agent_id.is_empty() { Some([0; 32]) } else { from_hex(place.agent_id) };
+        if agent != Some(frame.agent) {
+            return self.found(path, at, audit_id(), "the record is filed under another agent".to_owned());
+        }
+        let Some(previous) = from_hex(place.previous_audit_id) else {
+            return self.found(path, at, audit_id(), "the record names no record before it".to_owned());
+        };
+        if frame.agent != [0; 32] {
+            self.chain(path, frame.agent, at, digest, previous);
+        }
+    }
+
+    fn chain(&mut self, path: &Path, agent: Hash, at: u64, digest: Hash, previous: Hash) {
+        let Some(part) = self.chains.get_mut(&agent) else {
+            let part = ChainPart {
+                first: digest,
+                first_offset: at,
+                first_previous: previous,
+                last: digest,
+                last_previous: previous,
+            };
+            self.chains.insert(agent, part);
+            return;
+        };
+        let (last, last_previous) = (part.last, part.last_previous);
+        (part.last, part.last_previous) = (digest, previous);
+        if previous == last {
+            return;
+        }
+        let message = match previous == last_previous {
+            true => format!(
+                "the chain of agent {} forks: {} names the same record before it",
+                to_hex(&agent),
+                to_hex(&last)
+            ),
+            false => broken_chain(&agent, &last, &previous),
+        };
+        self.found(path, at, Some(to_hex(&digest)), message);
+    }
+
+    fn found(&mut self, path: &Path, offset: u64, audit_id: Option<String>, message: String) {
+        match self.findings.len() < FINDINGS_MAX {
+            true => self.findings.push(Finding { path: path.to_path_buf(), offset, audit_id, message }),
+            false => self.more_findings += 1,
+        }
+    }
+}
+
+impl<'a> SignatureCheck<'a> {
+    pub(super) fn new(keys: &'a RecordKeys) -> Self {
+        Self { keys, headers: HashMap::new() }
+    }
+
+    /// Whether a compact JWS was signed with one of the keys.
+    pub(super) fn check(&mut self, jws: &str) -> SignatureOutcome {
+        let bad = |message: &str| SignatureOutcome::Bad(message.to_owned());
+        let Some((signed, signature)) = jws.rsplit_once('.') else { return bad("the record is no JWS") };
+        let Some((protected, _)) = signed.split_once('.') else { return bad("the record is no JWS") };
+        if !self.headers.contains_key(protected) {
+            // Keys change rarely, and so do headers: more of them than keys are somebody's own.
+            if self.headers.len() > crate::limits::KEYS_MAX {
+                self.headers.clear();
+            }
+            self.headers.insert(protected.to_owned(), read_header(protected, self.keys));
+        }
+        match &self.headers[protected] {
+            Header::Unsigned if signature.is_empty() => SignatureOutcome::Unsigned,
+            Header::Unsigned => bad("the record says that it is not signed, and carries a signature"),
+            Header::Other => bad("the record's header can't be read, or names another algorithm than EdDSA"),
+            Header::Signed { kid, keys } if keys.is_empty() => {
+                SignatureOutcome::Bad(format!("no key `{kid}` is known: name it with --keys"))
+            }
+            Header::Signed { keys, .. } => {
+                let signature = URL_SAFE_NO_PAD.decode(signature).unwrap_or_default();
+                match keys.iter().any(|key| key.verify(signed.as_bytes(), &signature)) {
+                    true => SignatureOutcome::Good,
+                    false => bad("the signature does not hold"),
+                }
+            }
+        }
+    }
+}
+
+fn read_header<'a>(protected: &str, keys: &'a RecordKeys) -> Header<'a> {
+    #[derive(Deserialize)]
+    struct Read {
+        alg: String,
+        kid: Option<String>,
+    }
+    let bytes = URL_SAFE_NO_PAD.decode(protected).unwrap_or_default();
+    match serde_json::from_slice::<Read>(&bytes) {
+        Ok(Read { alg, .. }) if alg == "none" => Header::Unsigned,
+        Ok(Read { alg, kid: Some(kid) }) if alg == "EdDSA" => {
+            let keys = keys.named(&kid);
+            Header::Signed { kid, keys }
+        }
+        _ => Header::Other,
+    }
+}

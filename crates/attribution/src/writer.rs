@@ -1,0 +1,251 @@
+//! The writer: takes what waits, signs it in order, writes it in one go, and answers everybody.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use tokio::runtime::Handle;
+use tokio::time::{Instant, sleep};
+
+use crate::digest::{FIRST, Hash, sha256, to_hex, write_hex};
+use crate::error::LogError;
+use crate::frame::{EVENT_PREFIX, Frame, FrameKind};
+use crate::limits::{GROUP_MAX, SYNC_INTERVAL};
+use crate::log::{AttributionLog, Pending, SignedRecord};
+use crate::options::{LogOptions, SyncPolicy};
+use crate::signer::RecordSigner;
+use crate::state::LogState;
+
+/// Lets the next one begin a writer, however this one ends.
+struct AtWork<'a>(&'a AttributionLog);
+
+impl Drop for AtWork<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let mut queue = self.0.queue.lock();
+            queue.is_running = false;
+            // Whoever waits is told that nothing comes.
+            queue.waiting.clear();
+        }
+    }
+}
+
+/// Records that were signed and are not written yet.
+#[derive(Default)]
+struct Group {
+    bytes: Vec<u8>,
+    frames: Vec<SignedFrame>,
+    /// The heads of chains as they will be.
+    heads: HashMap<Hash, Hash>,
+    /// What the next frame carries.
+    link: Hash,
+}
+
+struct SignedFrame {
+    digest: Hash,
+    /// Bytes of the frame in the group.
+    length: usize,
+    jws: String,
+}
+
+impl AttributionLog {
+    /// Writes until nothing waits any more. Blocks.
+    pub(crate) fn write_waiting(self: Arc<Self>) {
+        let _at_work = AtWork(&self);
+        loop {
+            let group = {
+                let mut queue = self.queue.lock();
+                if queue.waiting.is_empty() {
+                    queue.is_running = false;
+                    break;
+                }
+                let count = queue.waiting.len().min(GROUP_MAX);
+                queue.waiting.drain(..count).collect()
+            };
+            self.write_group(group);
+        }
+    }
+
+    fn write_group(self: &Arc<Self>, group: Vec<Pending>) {
+        let options = self.options.read().clone();
+        let signer = self.signer.read().signer();
+        let written = {
+            let mut state = self.state.lock();
+            let (payloads, answers): (Vec<_>, Vec<_>) =
+                group.into_iter().map(|one| ((one.kind, one.agent, one.payload), one.answer)).unzip();
+            let written = state.locked(|state| {
+                self.signers.lock().keep(&signer)?;
+                self.write_signed(state, payloads, &signer, &options)
+            });
+            (written, answers)
+        };
+        let (written, answers) = written;
+        self.settled(written.as_ref().err());
+        match written {
+            Ok(records) => {
+                if options.sync == SyncPolicy::Interval {
+                    self.sync_soon();
+                }
+                // Whoever asked may have gone; the record stands all the same.
+                answers.into_iter().zip(records).for_each(|(answer, record)| drop(answer.send(Ok(record))));
+            }
+            Err(error) => answers.into_iter().for_each(|answer| drop(answer.send(Err(error.clone())))),
+        }
+    }
+
+    /// Signs and writes a group, in as many pieces as there are segments to it. All of it or, when the disk fails
+    /// between two segments, what went into the first one is there and nobody is told so: a chain stays whole.
+    fn write_signed(
+        &self,
+        state: &mut LogState,
+        payloads: Vec<(FrameKind, Option<Hash>, crate::payload::Payload)>,
+        signer: &RecordSigner,
+        options: &LogOptions,
+    ) -> Result<Vec<SignedRecord>, LogError> {
+        let mut done = Vec::with_capacity(payloads.len());
+        let mut group = Group { link: state.open.link, ..Group::default() };
+        for (kind, agent, mut payload) in payloads {
+            if state.open.end + group.bytes.len() as u64 >= options.segment_bytes {
+                done.extend(self.flush(state, std::mem::take(&mut group), options)?);
+                state.rotate(self.clock.now())?;
+                self.retire_with(state, options, signer);
+                group.link = state.open.link;
+            }
+            if let Some(agent) = agent {
+                let previous = match group.heads.get(&agent) {
+                    Some(head) => *head,
+                    None => state.head(&agent)?.map_or(FIRST, |head| head.audit_id),
+                };
+                write_hex(&previous, &mut payload.bytes[payload.previous_at..payload.previous_at + 64]);
+            }
+            group.sign(kind, agent, &payload.bytes, signer);
+        }
+        done.extend(self.flush(state, group, options)?);
+        Ok(done)
+    }
+
+    fn flush(&self, state: &mut LogState, group: Group, options: &LogOptions) -> Result<Vec<SignedRecord>, LogError> {
+        if group.frames.is_empty() {
+            return Ok(Vec::new());
+        }
+        state.append(&group.bytes, options.sync == SyncPolicy::Always)?;
+        let mut rest = &group.bytes[..];
+        let mut done = Vec::with_capacity(group.frames.len());
+        for signed in group.frames {
+            let (own, behind) = rest.split_at(signed.length);
+            rest = behind;
+            if let Some(frame) = Frame::unchecked(own) {
+                state.open.take(&frame, &signed.digest)?;
+            }
+            done.push(SignedRecord { audit_id: to_hex(&signed.digest), jws: signed.jws });
+        }
+        Ok(done)
+    }
+
+    /// Takes notice of whether the disk took what was written.
+    pub(crate) fn settled(&self, failed: Option<&LogError>) {
+        match failed {
+            Some(error) => {
+                if !self.is_failing.swap(true, Ordering::Relaxed) {
+                    tracing::error!(%error, "records of what is answered can't be kept");
+                }
+                *self.failed.lock() = Some((Instant::now(), error.clone()));
+            }
+            None if self.is_failing.load(Ordering::Relaxed) => {
+                self.is_failing.store(false, Ordering::Relaxed);
+                *self.failed.lock() = None;
+                tracing::info!("records of what is answered are kept again");
+            }
+            None => {}
+        }
+    }
+
+    /// Has what was written synced soon, once for all that is written until then.
+    fn sync_soon(self: &Arc<Self>) {
+        if self.is_dirty.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let Ok(runtime) = Handle::try_current() else { return };
+        let log = Arc::downgrade(self);
+        runtime.spawn(async move {
+            sleep(SYNC_INTERVAL).await;
+            if let Some(log) = log.upgrade() {
+                let _ended = tokio::task::spawn_blocking(move || log.sync()).await;
+            }
+        });
+    }
+
+    /// Syncs what is written, and signs how far that is. Blocks.
+    pub(crate) fn sync(&self) {
+        // What is written from here on is for the next time.
+        self.is_dirty.store(false, Ordering::Relaxed);
+        let held = {
+            let state = self.state.lock();
+            state.open.file.try_clone().map(|file| (file, state.mark(self.clock.now())))
+        };
+        let (file, mark) = match held {
+            Ok(held) => held,
+            Err(error) => return tracing::warn!(%error, "records were not synced"),
+        };
+        if let Err(error) = file.sync_data() {
+            return tracing::error!(%error, "records were not synced");
+        }
+        let signer = self.signer.read().signer();
+        let mut state = self.state.lock();
+        let folder = state.folder.clone();
+        if let Err(error) = state.locked(|_| mark.write(&folder, &signer)) {
+            tracing::warn!(%error, "how far records are synced was not kept");
+        }
+    }
+
+    /// Removes old segments as the operator wishes.
+    pub(crate) fn retire(&self, state: &mut LogState) {
+        let (options, signer) = (self.options.read().clone(), self.signer.read().signer());
+        let kept = state.locked(|state| {
+            self.retire_with(state, &options, &signer);
+            Ok(())
+        });
+        if let Err(error) = kept {
+            tracing::warn!(%error, "old records were not looked at");
+        }
+    }
+
+    fn retire_with(&self, state: &mut LogState, options: &LogOptions, signer: &RecordSigner) {
+        match state.retire(options, signer, self.clock.now()) {
+            Ok(0) => {}
+            Ok(segments) => tracing::info!(segments, "old records were removed"),
+            Err(error) => tracing::warn!(%error, "old records were not removed"),
+        }
+    }
+}
+
+impl Group {
+    fn sign(&mut self, kind: FrameKind, agent: Option<Hash>, payload: &[u8], signer: &RecordSigner) {
+        let jws = signer.compact(payload);
+        let digest = sha256(jws.as_bytes());
+        let line;
+        let body = match kind {
+            FrameKind::Event => {
+                line = [EVENT_PREFIX, jws.as_bytes()].concat();
+                &line[..]
+            }
+            _ => jws.as_bytes(),
+        };
+        let frame = Frame { kind, link: self.link, agent: agent.unwrap_or_default(), body };
+        let length = frame.bytes();
+        frame.write(&mut self.bytes);
+        self.link = frame.next_link(&digest);
+        if let Some(agent) = agent {
+            self.heads.insert(agent, digest);
+        }
+        self.frames.push(SignedFrame { digest, length, jws });
+    }
+}
+
+impl Drop for AttributionLog {
+    fn drop(&mut self) {
+        if self.is_dirty.load(Ordering::Relaxed) {
+            self.sync();
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Programs of `tests/sdk`: others' client libraries and servers, in their own languages. `dev/sdk/setup` brings them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where a library is that `dev/sdk/setup` brings; `None`, and says so, where it was not brought.
+pub(crate) fn library(name: &str) -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.cache/sdk").join(name);
+    let is_there = folder.join("asked").exists();
+    if !is_there {
+        println!("skipped: {name} is not there; dev/sdk/setup brings it");
+    }
+    is_there.then_some(folder)
+}
+
+/// The path of a script.
+pub(crate) fn script_path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdk").join(name)
+}
+
+/// A script with the interpreter that its ending asks for: Node, or the Python of `library`, else the system's. It uses
+/// no proxy of its user's.
+pub(crate) fn client_script(name: &str, library: Option<&Path>) -> Command {
+    let mut command = match (name.ends_with(".py"), library) {
+        (true, Some(library)) => Command::new(library.join("bin/python")),
+        (true, None) => Command::new("python3"),
+        (false, _) => Command::new("node"),
+    };
+    command.arg(script_path(name)).env("PYTHONDONTWRITEBYTECODE", "1");
+    if let Some(library) = library {
+        command.env("FORECOURT_SDK", library);
+    }
+    for stranger in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
+        command.env_remove(stranger).env_remove(stranger.to_lowercase());
+    }
+    command
+}
+
+/// Runs a script that checks something, and shows what it said where it fails.
+#[track_caller]
+pub(crate) fn run_checks(command: &mut Command) {
+    let output = command.output().unwrap();
+    let (said, complaints) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    println!("{said}");
+    let arguments: Vec<_> = command.get_args().collect();
+    assert!(output.status.success(), "{arguments:?}:\n{said}\n{complaints}");
+}

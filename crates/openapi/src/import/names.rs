@@ -1,0 +1,85 @@
+//! Names that people read: of files, and of groups of endpoints.
+
+use super::scopes::is_version;
+use super::words::{singular, snake, words};
+use crate::limits::{FILE_NAME_CHARS_MAX, SENTENCE_CHARS_MAX};
+
+/// Names for the file of an endpoint, without an ending, the best first: `list_customer_bikes`, and with
+/// the names of its parameters when that one is taken.
+pub(super) fn file(verb: &str, path: &str) -> Vec<String> {
+    let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    let named = segments.iter().enumerate().filter(|(_, segment)| !segment.starts_with('{') && !is_version(segment));
+    let thing = |(at, segment): (usize, &&str)| {
+        let mut all = words(segment);
+        // What is created is one.
+        let is_last = at + 1 == segments.len() && verb == "CREATE";
+        let is_one = is_last || segments.get(at + 1).is_some_and(|next| next.starts_with('{'));
+        if let Some(last) = all.last_mut().filter(|_| is_one) {
+            *last = singular(last);
+        }
+        all.join(" ")
+    };
+    let short = named.map(thing).collect::<Vec<_>>().join(" ");
+    let whole = snake(&format!("{verb} {path}"));
+    [snake(&format!("{verb} {short}")), whole].into_iter().map(|name| cut(&name)).collect()
+}
+
+/// A name of bounded length, cut between words.
+fn cut(name: &str) -> String {
+    match name.char_indices().nth(FILE_NAME_CHARS_MAX) {
+        Some((end, _)) => name[..name[..=end].rfind('_').filter(|at| *at > 0).unwrap_or(end)].to_owned(),
+        None => name.to_owned(),
+    }
+}
+
+/// The words that all tags begin with and none ends with: `Api`, `V2010`. Nothing of fewer than three tags.
+pub(super) fn shared<'a>(tags: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut all: Vec<Vec<String>> = tags.map(words).collect();
+    all.sort();
+    all.dedup();
+    let Some(first) = all.first().filter(|_| all.len() > 2) else { return Vec::new() };
+    let same = |at: &usize| all.iter().all(|tag| tag.len() > at + 1 && tag[*at] == first[*at]);
+    first.iter().enumerate().take_while(|(at, _)| same(at)).map(|(_, word)| word.clone()).collect()
+}
+
+/// A tag as the name of a group: without the words that all of them begin with.
+pub(super) fn namespace(tag: &str, shared: &[String]) -> String {
+    let plain = super::words::line(tag, SENTENCE_CHARS_MAX);
+    if shared.is_empty() || !words(&plain).starts_with(shared) {
+        return plain;
+    }
+    words(&plain)[shared.len()..].join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_named_like_what_it_does() {
+        let best = |verb: &str, path: &str| file(verb, path).remove(0);
+        assert_eq!(best("LIST", "/customers/{id}/bikes"), "list_customer_bikes");
+        assert_eq!(best("FETCH", "/2010-04-01/Accounts/{AccountSid}/Calls/{Sid}"), "fetch_account_call");
+        assert_eq!(best("FETCH", "/v1/parts/low-stock"), "fetch_parts_low_stock");
+        assert_eq!(file("FETCH", "/a/{b}"), ["fetch_a", "fetch_a_b"]);
+        assert_eq!(best("FETCH", "/"), "fetch");
+    }
+
+    #[test]
+    fn a_name_is_cut_between_words() {
+        let long = format!("/{}", "abc/".repeat(FILE_NAME_CHARS_MAX));
+        let name = file("LIST", &long).remove(0);
+        assert!(name.len() <= FILE_NAME_CHARS_MAX && name.ends_with("_abc"), "{name}");
+        let exact = format!("/{}", "a".repeat(FILE_NAME_CHARS_MAX - 5));
+        assert_eq!(file("LIST", &exact)[0].len(), FILE_NAME_CHARS_MAX);
+    }
+
+    #[test]
+    fn what_all_tags_say_none_says() {
+        let tags = ["VerifyV2Factor", "VerifyV2NewFactor", "VerifyV2Bucket"];
+        let common = shared(tags.into_iter());
+        assert_eq!(namespace("VerifyV2NewFactor", &common), "new-factor");
+        assert_eq!(namespace("Pets", &shared(["Pets", "Rooms", "Keys"].into_iter())), "Pets");
+        assert_eq!(namespace("A pet", &shared(["A pet"].into_iter())), "A pet");
+    }
+}

@@ -1,0 +1,95 @@
+//! From a contract in force to what answers a call under it.
+
+use std::sync::{Arc, Weak};
+
+use forecourt_contract::negotiation::ServingContract;
+use forecourt_contract::registry::{CallerNeeds, MatchedEndpoint, RegisteredEndpoint};
+use forecourt_contract::{ContractRefusal, Dispatcher, Recipe, RequestPath};
+use forecourt_endpoints::Composition;
+
+use super::event::ContractEvent;
+use super::{Negotiator, unavailable};
+use crate::contracts::{BoundPlan, ContractEndKind, ContractRecord, values};
+
+/// A plan that is ready to run, in one state of the deployment.
+#[derive(Clone)]
+pub(super) struct CompiledPlan {
+    /// The state that it was held against.
+    of: Weak<Dispatcher>,
+    /// What answers, or why nothing can any more.
+    registered: Result<RegisteredEndpoint, Arc<str>>,
+}
+
+impl Negotiator {
+    /// What answers a call under a contract in force. `None`: nothing can any more, and the contract was revoked
+    /// for that. A step whose needs have grown is another matter: whoever has not what it needs now is refused in
+    /// the order of every call, and the contract goes on.
+    ///
+    /// # Errors
+    /// [`ContractRefusal::Unavailable`].
+    pub(super) async fn serve(
+        &self,
+        record: &ContractRecord,
+        path: &RequestPath,
+        is_new: bool,
+    ) -> Result<Option<ServingContract>, ContractRefusal> {
+        let registered = match self.compiled(record).await? {
+            Ok(registered) => registered,
+            Err(reason) => {
+                self.revoke_dangling(record, &reason).await?;
+                return Ok(None);
+            }
+        };
+        let Some(values) = values(&record.path, path) else { return Ok(None) };
+        let matched = MatchedEndpoint { registered, values };
+        Ok(Some(ServingContract { matched, stamp: Arc::new(record.stamp(is_new)) }))
+    }
+
+    /// The endpoint of a contract with its plan, as it was compiled for any contract of the same hash.
+    async fn compiled(&self, record: &ContractRecord) -> Result<Result<RegisteredEndpoint, Arc<str>>, ContractRefusal> {
+        let dispatcher = self.dispatcher()?;
+        if let Some(known) = self.compiled.get(&record.plan_hash)
+            && known.of.as_ptr() == Arc::as_ptr(&dispatcher)
+        {
+            return Ok(known.registered);
+        }
+        let bound = self.parts.contracts.bound(record).await.map_err(unavailable)?;
+        let Some(bound) = bound else { return Err(ContractRefusal::Unavailable) };
+        let registered = self.compile(&dispatcher, bound);
+        let compiled = CompiledPlan { of: Arc::downgrade(&dispatcher), registered: registered.clone() };
+        self.compiled.insert(Arc::clone(&record.plan_hash), compiled);
+        Ok(registered)
+    }
+
+    fn compile(&self, dispatcher: &Dispatcher, bound: BoundPlan) -> Result<RegisteredEndpoint, Arc<str>> {
+        let BoundPlan { endpoint, plan, timeout } = bound;
+        let endpoint = endpoint.map_err(|fault| Arc::from(fault.to_string()))?;
+        if let Some(reason) = dangling(dispatcher, &plan) {
+            return Err(reason);
+        }
+        let CallerNeeds { scopes, token } = dispatcher.needs_of_plan(&plan);
+        let mut all = endpoint.required_scopes.clone();
+        all.extend(scopes.iter().filter(|scope| !endpoint.required_scopes.contains(scope)).cloned());
+        let handler = Arc::new(Composition::new(plan, self.parts.host.clone(), timeout));
+        Ok(RegisteredEndpoint { needs: CallerNeeds { scopes: all.into(), token }, endpoint, handler })
+    }
+
+    async fn revoke_dangling(&self, record: &ContractRecord, reason: &str) -> Result<(), ContractRefusal> {
+        let ended = self.parts.contracts.end(record, ContractEndKind::Revoked, None, Some(reason)).await;
+        let (ended, is_ours) = ended.map_err(unavailable)?;
+        tracing::warn!(synthesis_id = &*record.synthesis_id, reason, "a contract was revoked");
+        if let Some(contract) = ended.filter(|_| is_ours) {
+            let event = ContractEvent::Revoked { contract: &contract, reason: Some(reason), actor: None };
+            self.parts.events.happened(event).await;
+        }
+        Ok(())
+    }
+}
+
+/// The first step of a plan that goes where nothing is any more, in a sentence.
+fn dangling(dispatcher: &Dispatcher, plan: &Recipe) -> Option<Arc<str>> {
+    let at = *dispatcher.dangling_steps_of_plan(plan).first()?;
+    let step = plan.steps.get(at)?;
+    let path = step.path.as_ref().map_or("/", |path| path.as_str());
+    Some(format!("step {} of its plan goes to {} {path}, where nothing answers any more", at + 1, step.method).into())
+}

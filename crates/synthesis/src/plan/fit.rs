@@ -1,0 +1,224 @@
+//! Whether what one schema lets through is what another one takes. [`contradicts`] is sure that nothing is;
+//! [`satisfies`] is sure that everything is. Between the two nobody knows.
+
+use std::cell::Cell;
+
+use serde_json::Value;
+
+use super::shape::{FOLLOWED_MAX, Kinds, Member, Shape};
+use crate::limits::FIT_CHECKS_MAX;
+
+/// Keywords that say nothing about values.
+const ANNOTATIONS: [&str; 16] = [
+    "$schema",
+    "$id",
+    "$comment",
+    "$defs",
+    "definitions",
+    "$anchor",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "contentMediaType",
+    "contentEncoding",
+    "contentSchema",
+];
+
+/// Bounds from below: whoever keeps a larger one keeps a smaller one. With the kind that they are about.
+const AT_LEAST: [(&str, Kinds); 5] = [
+    ("minLength", Kinds::STRING),
+    ("minimum", Kinds::NUMBER),
+    ("exclusiveMinimum", Kinds::NUMBER),
+    ("minItems", Kinds::ARRAY),
+    ("minProperties", Kinds::OBJECT),
+];
+
+/// Bounds from above.
+const AT_MOST: [(&str, Kinds); 5] = [
+    ("maxLength", Kinds::STRING),
+    ("maximum", Kinds::NUMBER),
+    ("exclusiveMaximum", Kinds::NUMBER),
+    ("maxItems", Kinds::ARRAY),
+    ("maxProperties", Kinds::OBJECT),
+];
+
+/// Keywords that hold where they are the same.
+const SAME: [(&str, Kinds); 4] = [
+    ("pattern", Kinds::STRING),
+    ("format", Kinds::STRING),
+    ("multipleOf", Kinds::NUMBER),
+    ("uniqueItems", Kinds::ARRAY),
+];
+
+/// Whether no value of `source` is one of `wanted`.
+pub(super) fn contradicts(source: Shape<'_>, wanted: Shape<'_>) -> bool {
+    contradicts_within(source, wanted, FOLLOWED_MAX, &Cell::new(FIT_CHECKS_MAX))
+}
+
+fn contradicts_within(source: Shape<'_>, wanted: Shape<'_>, left: usize, checks: &Cell<u32>) -> bool {
+    let (Some(left), true) = (left.checked_sub(1), spent(checks)) else { return false };
+    let (given, taken) = (source.kinds(), wanted.kinds());
+    if !given.meets(taken) {
+        return true;
+    }
+    // Members decide only where there is nothing but objects.
+    if given != Kinds::OBJECT || taken != Kinds::OBJECT {
+        return false;
+    }
+    wanted.required().into_iter().any(|name| match (source.member(name), wanted.member(name)) {
+        (Member::Never, _) | (_, Member::Never) => true,
+        (Member::Known(given, _), Member::Known(taken, _)) => {
+            given.iter().any(|given| taken.iter().any(|taken| contradicts_within(*given, *taken, left / 2, checks)))
+        }
+        _ => false,
+    })
+}
+
+/// Whether every value of `source` is one of `wanted`. `is_input`: `wanted` is of an input, whose nested objects
+/// take nothing that they don't declare. Section 13.3.
+pub(super) fn satisfies(source: Shape<'_>, wanted: Shape<'_>, is_input: bool) -> bool {
+    Fit { is_input, checks: Cell::new(FIT_CHECKS_MAX) }.holds(source, wanted, FOLLOWED_MAX)
+}
+
+/// Whether every value is let through by `wanted`.
+pub(super) fn takes_anything(wanted: Shape<'_>) -> bool {
+    match wanted.source() {
+        Value::Bool(takes) => *takes,
+        Value::Object(keywords) => keywords.keys().all(|keyword| ANNOTATIONS.contains(&keyword.as_str())),
+        _ => false,
+    }
+}
+
+/// Counts a check. False: none is left.
+fn spent(checks: &Cell<u32>) -> bool {
+    let left = checks.get().checked_sub(1);
+    checks.set(left.unwrap_or_default());
+    left.is_some()
+}
+
+struct Fit {
+    is_input: bool,
+    checks: Cell<u32>,
+}
+
+impl Fit {
+    fn holds(&self, source: Shape<'_>, wanted: Shape<'_>, left: usize) -> bool {
+        let (Some(left), true) = (left.checked_sub(1), spent(&self.checks)) else { return false };
+        if takes_anything(wanted) {
+            return true;
+        }
+        let Value::Object(keywords) = wanted.source() else { return false };
+        let conjuncts = source.conjuncts();
+        // Each of several alternatives may do.
+        let by_cases = conjuncts.iter().any(|shape| {
+            ["anyOf", "oneOf"].into_iter().any(|keyword| {
+                let mut branches = shape.list(keyword).map(|at| shape.within(at)).peekable();
+                branches.peek().is_some() && branches.all(|branch| self.holds(branch, wanted, left / 2))
+            })
+        });
+        let closes = keywords.contains_key("properties")
+            && !["additionalProperties", "unevaluatedProperties"].iter().any(|word| keywords.contains_key(*word));
+        let is_closed_enough = !(self.is_input && closes) || self.is_closed_to(&conjuncts, source, wanted);
+        let keyword =
+            |(keyword, value): (&String, &Value)| self.keyword(keyword, value, source, &conjuncts, wanted, left);
+        by_cases || (is_closed_enough && keywords.iter().all(keyword))
+    }
+
+    fn keyword(
+        &self,
+        keyword: &str,
+        value: &Value,
+        source: Shape<'_>,
+        conjuncts: &[Shape<'_>],
+        wanted: Shape<'_>,
+        left: usize,
+    ) -> bool {
+        if ANNOTATIONS.contains(&keyword) {
+            return true;
+        }
+        let kinds = source.kinds();
+        let found = |name: &str| conjuncts.iter().filter_map(|shape| shape.keyword(name)).collect::<Vec<_>>();
+        let number = |value: &Value| value.as_f64();
+        if let Some((_, about)) = AT_LEAST.iter().find(|(name, _)| *name == keyword) {
+            let keeps = |found: &&Value| number(found) >= number(value);
+            return !kinds.meets(*about) || found(keyword).iter().any(keeps);
+        }
+        if let Some((_, about)) = AT_MOST.iter().find(|(name, _)| *name == keyword) {
+            let keeps = |found: &&Value| number(found) <= number(value);
+            return !kinds.meets(*about) || found(keyword).iter().any(keeps);
+        }
+        if let Some((_, about)) = SAME.iter().find(|(name, _)| *name == keyword) {
+            let is_nothing = value == &Value::Bool(false);
+            return is_nothing || !kinds.meets(*about) || found(keyword).contains(&value);
+        }
+        match keyword {
+            "type" => kinds.is_within(Kinds::listed(value)),
+            "const" => values(conjuncts).is_some_and(|values| values.iter().all(|found| *found == value)),
+            "enum" => {
+                let taken = value.as_array().map(Vec::as_slice).unwrap_or_default();
+                values(conjuncts).is_some_and(|values| values.iter().all(|found| taken.contains(found)))
+            }
+            "items" => {
+                let lists = conjuncts.iter().filter(|shape| shape.keyword("prefixItems").is_none());
+                let mut items = lists.filter_map(|shape| Some(shape.within(shape.keyword("items")?)));
+                !kinds.meets(Kinds::ARRAY)
+                    || (wanted.keyword("prefixItems").is_none()
+                        && items.any(|items| self.holds(items, wanted.within(value), left / 2)))
+            }
+            "required" => {
+                let mut names = wanted.list("required").filter_map(Value::as_str);
+                !kinds.meets(Kinds::OBJECT) || names.all(|name| source.requires(name))
+            }
+            "properties" => {
+                let declared = value.as_object().into_iter().flatten();
+                !kinds.meets(Kinds::OBJECT)
+                    || declared.into_iter().all(|(name, at)| self.member(source, name, wanted.within(at), left))
+            }
+            "additionalProperties" | "unevaluatedProperties" => {
+                !kinds.meets(Kinds::OBJECT)
+                    || takes_anything(wanted.within(value))
+                    || self.is_closed_to(conjuncts, source, wanted)
+            }
+            "$ref" => wanted.referred().is_some_and(|referred| self.holds(source, referred, left)),
+            "allOf" => wanted.list("allOf").all(|at| self.holds(source, wanted.within(at), left / 2)),
+            "anyOf" => wanted.list("anyOf").any(|at| self.holds(source, wanted.within(at), left / 2)),
+            // What is left is not known to hold.
+            _ => false,
+        }
+    }
+
+    fn member(&self, source: Shape<'_>, name: &str, wanted: Shape<'_>, left: usize) -> bool {
+        match source.member(name) {
+            Member::Never => true,
+            Member::Open => takes_anything(wanted),
+            Member::Known(given, _) => {
+                takes_anything(wanted) || given.iter().any(|given| self.holds(*given, wanted, left / 2))
+            }
+        }
+    }
+
+    /// Whether objects of the source have no member but those that `wanted` declares itself.
+    fn is_closed_to(&self, conjuncts: &[Shape<'_>], source: Shape<'_>, wanted: Shape<'_>) -> bool {
+        if !source.kinds().meets(Kinds::OBJECT) {
+            return true;
+        }
+        let declared = |name: &str| wanted.properties().is_some_and(|properties| properties.contains_key(name));
+        conjuncts.iter().any(|shape| {
+            let names = shape.properties().into_iter().flat_map(|properties| properties.keys());
+            shape.is_closed() && shape.keyword("patternProperties").is_none() && names.into_iter().all(|n| declared(n))
+        })
+    }
+}
+
+/// The values that a source is one of, where it lists them.
+fn values<'a>(conjuncts: &[Shape<'a>]) -> Option<Vec<&'a Value>> {
+    conjuncts.iter().find_map(|shape| match (shape.keyword("const"), shape.keyword("enum")) {
+        (Some(value), _) => Some(vec![value]),
+        (None, Some(Value::Array(values))) => Some(values.iter().collect()),
+        _ => None,
+    })
+}
