@@ -90,9 +90,18 @@ pub(super) fn success(operation: &Operation<'_>, notes: &mut ImportNotes) -> Res
     let schemas = schemas(&given, best.schema);
     let schema = match schemas[..] {
         [_] => fitted(operation, resolved, notes),
-        _ => fitted(operation, &json!({ "anyOf": schemas }), notes),
+        _ => fitted(operation, &any_of(operation, &schemas), notes),
     };
     Ok(Success { schema, description, media, kind, is_list })
+}
+
+/// Any of several answers. They are objects where each of them is one.
+fn any_of(operation: &Operation<'_>, schemas: &[&Value]) -> Value {
+    let mut any = json!({ "anyOf": schemas });
+    if schemas.iter().all(|schema| is_object(operation, operation.document.resolve(schema).unwrap_or(schema))) {
+        any["type"] = json!("object");
+    }
+    any
 }
 
 /// The schemas of the JSON among several answers, each once, the best first.

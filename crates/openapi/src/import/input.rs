@@ -63,7 +63,11 @@ pub(super) fn input(operation: &Operation<'_>, route: &Route, notes: &mut Import
         input.styles.insert(ours.clone(), style::of_field(operation, parameter));
         let what = if parameter.place == "cookie" { "cookie" } else { "header field" };
         notes.review(Part::Handler, format!("callers say what is in the {what} {}, as {ours}", parameter.name));
-        fields.push(field(ours, Some(parameter), parameter.is_required));
+        let mut field = field(ours, Some(parameter), parameter.is_required);
+        if parameter.place == "header" {
+            in_ascii(&mut field.schema);
+        }
+        fields.push(field);
     }
     let bound = match declared {
         Some(declared) => declared.bind(operation, &mut fields, notes),
@@ -99,15 +103,26 @@ fn add_of_path(
         field.schema = parted(operation, &field.schema);
     } else if style::is_anything(&field.schema) {
         field.schema = json!({ "type": "string" });
+    } else if let Ok(found) = operation.document.resolve(&field.schema) {
+        field.schema = found.clone();
     }
     if let Value::Object(keywords) = &mut field.schema
-        && keywords.get("type").is_none_or(|kind| kind == "string")
-        && !["$ref", "enum", "const", "pattern", "format"].iter().any(|keyword| keywords.contains_key(*keyword))
+        && keywords.get("type").is_some_and(|kind| kind == "string")
+        && !["enum", "const", "pattern"].iter().any(|keyword| keywords.contains_key(*keyword))
     {
         // A segment that is empty is none.
         keywords.entry("minLength").or_insert(json!(1));
     }
     fields.push(field);
+}
+
+/// Says of a text that it goes into a header field: printable ASCII, without blanks at its ends. RFC 9110 5.5.
+fn in_ascii(schema: &mut Value) {
+    let Value::Object(keywords) = schema else { return };
+    let is_told = ["enum", "const", "pattern", "format"].iter().any(|keyword| keywords.contains_key(*keyword));
+    if keywords.get("type").is_some_and(|kind| kind == "string") && !is_told {
+        keywords.insert("pattern".to_owned(), json!("^[!-~]([ -~]*[!-~])?$"));
+    }
 }
 
 /// The schema of a text with parts between commas.

@@ -50,7 +50,7 @@ impl Dialect<'_> {
         if is_told {
             examples(keywords, &mut ours);
         }
-        nullable(keywords, ours)
+        self.nullable(keywords, ours)
     }
 
     /// The place with what all schemas of its value say together.
@@ -68,7 +68,7 @@ impl Dialect<'_> {
     pub(super) fn type_alone(&mut self, keywords: &Map<String, Value>) -> Value {
         let mut ours = Map::new();
         self.types(keywords, &mut ours);
-        nullable(keywords, ours)
+        self.nullable(keywords, ours)
     }
 
     /// `oneOf` as `anyOf`. Alternatives in documents overlap: a discriminator says which one is meant, or
@@ -203,6 +203,32 @@ impl Dialect<'_> {
         }
         names
     }
+
+    /// In 3.0 a value may be null beside what else is said. To the letter that is so only where there is a type
+    /// and no list of values without a null; callers are held to it, services are not.
+    fn nullable(&self, keywords: &Map<String, Value>, mut ours: Map<String, Value>) -> Value {
+        let is_held = self.direction == Direction::In;
+        if keywords.get("nullable") != Some(&Value::Bool(true)) || (is_held && !keywords.contains_key("type")) {
+            return Value::Object(ours);
+        }
+        if let Some(values) = ours.get_mut("enum").and_then(Value::as_array_mut)
+            && !values.contains(&Value::Null)
+        {
+            if is_held {
+                return Value::Object(ours);
+            }
+            values.push(Value::Null);
+        }
+        let has_parts = ["allOf", "anyOf", "oneOf", "not", "const"].iter().any(|keyword| ours.contains_key(*keyword));
+        match ours.get("type").cloned() {
+            Some(Value::String(name)) if !has_parts => {
+                ours.insert("type".to_owned(), json!([name, "null"]));
+                Value::Object(ours)
+            }
+            None if !has_parts => Value::Object(ours),
+            _ => json!({ "anyOf": [ours, { "type": "null" }] }),
+        }
+    }
 }
 
 /// The place of a schema under a keyword.
@@ -241,26 +267,5 @@ fn examples(keywords: &Map<String, Value>, ours: &mut Map<String, Value>) {
         keywords.get("example").into_iter().chain(several).filter(|e| is_short(e)).cloned().collect();
     if let Some(first) = examples.first() {
         ours.insert("examples".to_owned(), json!([first]));
-    }
-}
-
-/// In 3.0 a value may be null beside what else is said.
-fn nullable(keywords: &Map<String, Value>, mut ours: Map<String, Value>) -> Value {
-    if keywords.get("nullable") != Some(&Value::Bool(true)) {
-        return Value::Object(ours);
-    }
-    if let Some(values) = ours.get_mut("enum").and_then(Value::as_array_mut)
-        && !values.contains(&Value::Null)
-    {
-        values.push(Value::Null);
-    }
-    let has_parts = ["allOf", "anyOf", "oneOf", "not", "const"].iter().any(|keyword| ours.contains_key(*keyword));
-    match ours.get("type").cloned() {
-        Some(Value::String(name)) if !has_parts => {
-            ours.insert("type".to_owned(), json!([name, "null"]));
-            Value::Object(ours)
-        }
-        None if !has_parts => Value::Object(ours),
-        _ => json!({ "anyOf": [ours, { "type": "null" }] }),
     }
 }
