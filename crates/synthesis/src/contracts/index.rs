@@ -124,8 +124,8 @@ impl Index {
     pub(super) fn find<'a>(
         &'a self,
         holder: &ContractHolder,
-        method: &Method,
-        path: &RequestPath,
+        method: &'a Method,
+        path: &'a RequestPath,
     ) -> impl Iterator<Item = &'a Arc<ContractRecord>> + use<'a> {
         let owner = self.owners.get(holder).map(|owner| owner.number);
         let names = owner.map(|owner| self.pairs.find(owner, method, path));
@@ -147,8 +147,8 @@ impl Index {
     /// The open contracts of anybody for a pair.
     pub(super) fn find_any<'a>(
         &'a self,
-        method: &Method,
-        path: &RequestPath,
+        method: &'a Method,
+        path: &'a RequestPath,
     ) -> impl Iterator<Item = &'a Arc<ContractRecord>> + use<'a> {
         self.pairs.find(EVERYBODY, method, path).filter_map(|name| self.by_name.get(name))
     }

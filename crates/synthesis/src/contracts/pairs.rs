@@ -95,22 +95,16 @@ impl PairTable {
     pub(super) fn find<'a>(
         &'a self,
         owner: OwnerNumber,
-        method: &Method,
-        path: &RequestPath,
+        method: &'a Method,
+        path: &'a RequestPath,
     ) -> impl Iterator<Item = &'a Arc<str>> + use<'a> {
         let segments = path.segments().count();
         let masks = self.masks.get(&MaskKey { owner, method: method.clone(), segments });
-        let shapes: Vec<PairKey> = masks
-            .into_iter()
-            .flatten()
-            .filter_map(|(mask, _)| {
-                Some(PairKey { owner, method: method.clone(), shape: shape_of_path(path, *mask)?.into() })
-            })
-            .collect();
-        shapes
-            .into_iter()
-            .filter_map(|key| self.by_pair.get(&key))
-            .flat_map(|names| names.iter().rev().map(|(_, name)| name))
+        let names = move |(mask, _): &(u32, usize)| {
+            let shape = if *mask == 0 { path.as_str().into() } else { shape_of_path(path, *mask)?.into() };
+            self.by_pair.get(&PairKey { owner, method: method.clone(), shape })
+        };
+        masks.into_iter().flatten().filter_map(names).flat_map(|names| names.iter().rev().map(|(_, name)| name))
     }
 }
 
@@ -121,6 +115,9 @@ fn mask_key(owner: OwnerNumber, method: &Method, path: &Template) -> MaskKey {
 /// Which segments are parameters, and the path with `{}` for each of them. A template has no more segments than
 /// the mask has bits: [`forecourt_contract::limits::TEMPLATE_SEGMENTS_MAX`].
 fn shape(path: &Template) -> (u32, Box<str>) {
+    if path.is_literal() {
+        return (0, path.as_str().into());
+    }
     let (mut mask, mut shape) = (0, String::with_capacity(path.as_str().len()));
     for (at, segment) in path.segments().iter().enumerate() {
         shape.push('/');
