@@ -97,7 +97,7 @@ impl Contracts {
 
     /// Reads the stream to its end, and gives the number of the last entry that can be read now.
     async fn catch_up_to_the_last(&self) -> Result<u64, StoreAway> {
-        loop {
+        for _ in 0..APPEND_TRIES_MAX {
             let read = self.follower.catch_up().await?;
             match self.ledger.last(PROTOCOL, STREAM).await.map_err(|error| away(&error))? {
                 Some((last, _)) if last <= read => return Ok(last),
@@ -109,6 +109,7 @@ impl Contracts {
                 }
             }
         }
+        Err(away(&"other processes never stop writing"))
     }
 
     fn record(&self, draft: &ContractDraft<'_>, definition: &Definition) -> Result<ContractRecord, MakeError> {

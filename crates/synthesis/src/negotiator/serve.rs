@@ -40,7 +40,8 @@ impl Negotiator {
                 return Ok(None);
             }
         };
-        let Some(values) = values(&record.path, path) else { return Ok(None) };
+        // Whoever asks has matched the path, and takes `None` for an end.
+        let Some(values) = values(&record.path, path) else { return Err(ContractRefusal::Unavailable) };
         let matched = MatchedEndpoint { registered, values };
         Ok(Some(ServingContract { matched, stamp: Arc::new(record.stamp(is_new)) }))
     }
