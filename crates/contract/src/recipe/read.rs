@@ -66,7 +66,10 @@ fn recipe(settings: RecipeSettings, catalog: &Catalog, policy: &MethodPolicy) ->
     };
     let named = settings.pattern.as_ref().and_then(|pattern| pattern.name_exact.as_deref());
     if let Some(name) = named.filter(|name| known_method(name, catalog, policy).is_none()) {
-        return Err(("pattern", format!("recipe-bad-pattern: `{name}` is not in the catalog, so nobody can ask for it")));
+        return Err((
+            "pattern",
+            format!("recipe-bad-pattern: `{name}` is not in the catalog, so nobody can ask for it"),
+        ));
     }
     let pattern = settings.pattern.map(|pattern| Pattern::new(&pattern, catalog)).transpose();
     let pattern = pattern.map_err(|why| ("pattern", format!("recipe-bad-pattern: {why}")))?;
@@ -86,7 +89,8 @@ fn recipe(settings: RecipeSettings, catalog: &Catalog, policy: &MethodPolicy) ->
 /// there.
 fn step(settings: StepSettings, earlier: &[Step], catalog: &Catalog, policy: &MethodPolicy) -> Result<Step, String> {
     let StepSettings { method: name, path, capture_as, parameters } = settings;
-    let method = known_method(&name, catalog, policy).ok_or_else(|| format!("recipe-step-method-missing: `{name}` is not in the catalog"))?;
+    let method = known_method(&name, catalog, policy)
+        .ok_or_else(|| format!("recipe-step-method-missing: `{name}` is not in the catalog"))?;
     let path = path.map(|path| Template::parse(&path, catalog)).transpose();
     let path = path.map_err(|fault| format!("recipe-step-path:{}: {fault}", fault.tag()))?;
     let parameters =

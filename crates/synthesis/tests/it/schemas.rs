@@ -14,7 +14,9 @@ use forecourt_synthesis::settings::{PlanSource, SynthesisSettings};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::support::{caller, closed, evaluate_with, host, host_with, looks, object, open, proposal, rejection, semantic, with};
+use crate::support::{
+    caller, closed, evaluate_with, host, host_with, looks, object, open, proposal, rejection, semantic, with,
+};
 
 fn settings() -> SynthesisSettings {
     SynthesisSettings { policies: vec![PlanSource::Recipes, PlanSource::Schemas], ..SynthesisSettings::default() }
@@ -31,30 +33,55 @@ fn text() -> Value {
 /// From a customer's number to a customer, from there to an invoice, from there to what is owed.
 fn shop() -> Vec<Definition> {
     vec![
-        looks("FETCH", "/customers/{number}", closed(json!({"number": text()}), &["number"]),
-            open(json!({"customer_key": text(), "email": text()}), &["customer_key"])),
-        looks("FETCH", "/invoices", closed(json!({"customer_key": text(), "year": {"type": "integer"}}), &["customer_key"]),
-            open(json!({"invoice_key": text(), "due": text()}), &["invoice_key"])),
-        looks("CALCULATE", "/debts", closed(json!({"invoice_key": text()}), &["invoice_key"]),
-            open(json!({"owed": {"type": "number"}}), &["owed"])),
-        looks("FETCH", "/weather", closed(json!({"place": text()}), &["place"]), open(json!({"rain": {"type": "number"}}), &["rain"])),
+        looks(
+            "FETCH",
+            "/customers/{number}",
+            closed(json!({"number": text()}), &["number"]),
+            open(json!({"customer_key": text(), "email": text()}), &["customer_key"]),
+        ),
+        looks(
+            "FETCH",
+            "/invoices",
+            closed(json!({"customer_key": text(), "year": {"type": "integer"}}), &["customer_key"]),
+            open(json!({"invoice_key": text(), "due": text()}), &["invoice_key"]),
+        ),
+        looks(
+            "CALCULATE",
+            "/debts",
+            closed(json!({"invoice_key": text()}), &["invoice_key"]),
+            open(json!({"owed": {"type": "number"}}), &["owed"]),
+        ),
+        looks(
+            "FETCH",
+            "/weather",
+            closed(json!({"place": text()}), &["place"]),
+            open(json!({"rain": {"type": "number"}}), &["rain"]),
+        ),
     ]
 }
 
 /// What a customer owes, by number.
 fn owed() -> Value {
     let input = closed(json!({"number": text(), "year": {"type": "integer"}}), &["number"]);
-    with(proposal("ASSESS", "/debtors", input, open(json!({"owed": {"type": "number"}}), &["owed"])), "semantic",
-        semantic("informational"))
+    with(
+        proposal("ASSESS", "/debtors", input, open(json!({"owed": {"type": "number"}}), &["owed"])),
+        "semantic",
+        semantic("informational"),
+    )
 }
 
 #[test]
 fn s10_7_a_plan_is_put_together_from_what_is_registered() {
     let made = made(&host(shop(), ""), owed()).unwrap();
-    let steps: Vec<String> = made.plan.steps.iter().map(|step| format!("{} {}", step.method, step.path.as_ref().unwrap())).collect();
+    let steps: Vec<String> =
+        made.plan.steps.iter().map(|step| format!("{} {}", step.method, step.path.as_ref().unwrap())).collect();
     assert_eq!(steps, ["FETCH /customers/{number}", "FETCH /invoices", "CALCULATE /debts"]);
     assert_eq!(made.lineage, None);
-    assert!(made.log.iter().any(|line| line == "CALCULATE /debts takes `invoice_key` from FETCH /invoices."), "{:?}", made.log);
+    assert!(
+        made.log.iter().any(|line| line == "CALCULATE /debts takes `invoice_key` from FETCH /invoices."),
+        "{:?}",
+        made.log
+    );
     let parameters = &made.plan.steps[1].parameters;
     assert!(parameters.contains_key("year"), "what the caller may give goes along");
     assert!((made.endpoint.semantic.confidence - 0.729).abs() < 1e-9);
@@ -117,8 +144,12 @@ fn s16_2_nothing_is_called_that_does_more_than_was_proposed() {
 #[test]
 fn s10_7_two_plans_that_are_as_good_are_named_and_none_is_chosen() {
     let debts = |path: &str| {
-        looks("CALCULATE", path, closed(json!({"invoice_key": text()}), &["invoice_key"]),
-            open(json!({"owed": {"type": "number"}}), &["owed"]))
+        looks(
+            "CALCULATE",
+            path,
+            closed(json!({"invoice_key": text()}), &["invoice_key"]),
+            open(json!({"owed": {"type": "number"}}), &["owed"]),
+        )
     };
     let mut endpoints = shop();
     endpoints[2] = debts("/a");
@@ -162,8 +193,18 @@ fn s10_7_what_the_caller_must_give_is_used() {
 fn s10_7_a_name_that_says_nothing_means_the_same_within_one_resource_alone() {
     let endpoints = |second: &str| {
         vec![
-            looks("FIND", "/customers", closed(json!({"number": text()}), &["number"]), open(json!({"id": text()}), &["id"])),
-            looks("CALCULATE", second, closed(json!({"id": text()}), &["id"]), open(json!({"owed": {"type": "number"}}), &["owed"])),
+            looks(
+                "FIND",
+                "/customers",
+                closed(json!({"number": text()}), &["number"]),
+                open(json!({"id": text()}), &["id"]),
+            ),
+            looks(
+                "CALCULATE",
+                second,
+                closed(json!({"id": text()}), &["id"]),
+                open(json!({"owed": {"type": "number"}}), &["owed"]),
+            ),
         ]
     };
     let input = closed(json!({"number": text()}), &["number"]);
@@ -182,14 +223,24 @@ fn s10_7_an_output_that_requires_nothing_is_no_goal() {
 fn chain(links: usize) -> Vec<Definition> {
     let link = |at: usize| {
         let (from, to) = (format!("k{at}"), format!("k{}", at + 1));
-        looks("FETCH", &format!("/l{at}"), closed(json!({ from.clone(): text() }), &[&from]), open(json!({ to.clone(): text() }), &[&to]))
+        looks(
+            "FETCH",
+            &format!("/l{at}"),
+            closed(json!({ from.clone(): text() }), &[&from]),
+            open(json!({ to.clone(): text() }), &[&to]),
+        )
     };
     (0..links).map(link).collect()
 }
 
 fn along(links: usize) -> Value {
     let to = format!("k{links}");
-    let proposed = proposal("ASSESS", "/debtors", closed(json!({"k0": text()}), &["k0"]), open(json!({ to.clone(): text() }), &[&to]));
+    let proposed = proposal(
+        "ASSESS",
+        "/debtors",
+        closed(json!({"k0": text()}), &["k0"]),
+        open(json!({ to.clone(): text() }), &[&to]),
+    );
     with(proposed, "semantic", semantic("informational"))
 }
 
@@ -202,7 +253,12 @@ fn s10_7_a_search_has_bounds() {
     let properties: Map<String, Value> = (0..6).map(|at| (format!("k{at}"), text())).collect();
     let all = |at: usize| {
         let from = format!("k{}", at % 5);
-        looks("FETCH", &format!("/w{at}"), closed(json!({ from.clone(): text() }), &[&from]), closed(json!(properties), &["k1", "k2", "k3", "k4"]))
+        looks(
+            "FETCH",
+            &format!("/w{at}"),
+            closed(json!({ from.clone(): text() }), &[&from]),
+            closed(json!(properties), &["k1", "k2", "k3", "k4"]),
+        )
     };
     let wide = self::host((0..2 * SEARCH_ENDPOINTS_MAX).map(all).collect(), "");
     let started = Instant::now();
@@ -298,7 +354,8 @@ fn schema_of(members: &Members, mostly: &[usize], is_open: bool, is_strict: bool
     let of = |name: usize, which: Option<usize>| schema(which.unwrap_or(mostly[name]));
     let properties: Map<String, Value> =
         members.iter().map(|(name, (which, _))| (NAMES[*name].to_owned(), of(*name, *which))).collect();
-    let required: Vec<&str> = members.iter().filter(|(_, (_, always))| *always || is_strict).map(|(name, _)| NAMES[*name]).collect();
+    let required: Vec<&str> =
+        members.iter().filter(|(_, (_, always))| *always || is_strict).map(|(name, _)| NAMES[*name]).collect();
     let mut schema = if is_open { open(json!(properties), &required) } else { closed(json!(properties), &required) };
     schema["$defs"] = json!({"key": {"type": "string", "minLength": 2}});
     schema

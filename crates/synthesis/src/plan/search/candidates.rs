@@ -17,8 +17,30 @@ use crate::limits::SEARCH_ENDPOINTS_MAX;
 
 /// Names that say what something is, and not of what.
 const GENERIC: [&str; 24] = [
-    "id", "name", "type", "kind", "status", "state", "value", "values", "data", "result", "results", "item", "items",
-    "text", "content", "title", "description", "url", "code", "key", "message", "count", "total", "date",
+    "id",
+    "name",
+    "type",
+    "kind",
+    "status",
+    "state",
+    "value",
+    "values",
+    "data",
+    "result",
+    "results",
+    "item",
+    "items",
+    "text",
+    "content",
+    "title",
+    "description",
+    "url",
+    "code",
+    "key",
+    "message",
+    "count",
+    "total",
+    "date",
 ];
 
 /// An endpoint that a plan may call, with where its input can come from.
@@ -206,12 +228,7 @@ fn candidate(
 
 /// Whether a plan may call an endpoint at all: it is here to stay, is no stronger than what is proposed, and the
 /// caller may call it by hand.
-fn may_be_called(
-    registered: &RegisteredEndpoint,
-    goal: &Goal<'_>,
-    dispatcher: &Dispatcher,
-    caller: &Caller,
-) -> bool {
+fn may_be_called(registered: &RegisteredEndpoint, goal: &Goal<'_>, dispatcher: &Dispatcher, caller: &Caller) -> bool {
     let RegisteredEndpoint { endpoint, needs, .. } = registered;
     let is_within = endpoint.semantic.impact <= goal.semantic.impact
         && (endpoint.semantic.is_idempotent || !goal.semantic.is_idempotent);
