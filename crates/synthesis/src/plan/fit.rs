@@ -222,3 +222,70 @@ fn values<'a>(conjuncts: &[Shape<'a>]) -> Option<Vec<&'a Value>> {
         _ => None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn surely(source: &Value, wanted: &Value) -> bool {
+        satisfies(Shape::whole(source), Shape::whole(wanted), true)
+    }
+
+    #[test]
+    fn s13_3_what_is_surely_taken_keeps_every_condition() {
+        let text = json!({"type": "string"});
+        let closed =
+            json!({"type": "object", "properties": {"a": text}, "required": ["a"], "additionalProperties": false});
+        for (source, wanted) in [
+            (json!({"type": "integer", "minimum": 3}), json!({"type": ["number", "null"], "minimum": 0, "title": "x"})),
+            (json!({"enum": ["a", "b"]}), json!({"enum": ["a", "b", "c"]})),
+            (json!({"const": "a"}), json!({"type": "string", "enum": ["a"]})),
+            (json!({"$ref": "#/$defs/a", "$defs": {"a": text}}), text.clone()),
+            (text.clone(), json!({"anyOf": [{"type": "integer"}, {"type": "string"}]})),
+            (json!({"anyOf": [{"const": 1}, {"const": "a"}]}), json!({"type": ["integer", "string"]})),
+            (closed.clone(), closed.clone()),
+            (
+                json!({"type": "array", "items": {"type": "integer"}}),
+                json!({"type": "array", "items": {"type": "number"}}),
+            ),
+            (json!({"allOf": [text, {"maxLength": 4}]}), json!({"type": "string", "maxLength": 5})),
+        ] {
+            assert!(surely(&source, &wanted), "{source} for {wanted}");
+        }
+        for (source, wanted) in [
+            (json!({}), text.clone()),
+            (json!({"type": "number"}), json!({"type": "integer"})),
+            (text.clone(), json!({"type": "string", "pattern": "^a"})),
+            (json!({"enum": ["a", "d"]}), json!({"enum": ["a", "b"]})),
+            (json!({"type": "object", "properties": {"a": text}, "required": ["a"]}), closed.clone()),
+            (text.clone(), json!({"oneOf": [{"type": "string"}, {"minLength": 1}]})),
+            (text.clone(), json!({"not": {"const": "a"}})),
+            (json!({"type": "array"}), json!({"type": "array", "items": text})),
+        ] {
+            assert!(!surely(&source, &wanted), "{source} for {wanted}");
+        }
+    }
+
+    #[test]
+    fn s10_6_6_only_what_can_not_be_is_a_contradiction() {
+        let never = |source: Value, wanted: Value| contradicts(Shape::whole(&source), Shape::whole(&wanted));
+        assert!(never(json!({"type": "string"}), json!({"type": ["number", "null"]})));
+        assert!(never(json!({"const": 1}), json!({"type": "string"})));
+        assert!(never(
+            json!({"type": "object", "additionalProperties": false}),
+            json!({"type": "object", "required": ["a"]})
+        ));
+        assert!(!never(json!({}), json!({"type": "string"})));
+        assert!(!never(json!({"type": ["string", "null"]}), json!({"type": "string", "maxLength": 1})));
+        assert!(!never(json!({"type": "object"}), json!({"type": "object", "required": ["a"]})));
+    }
+
+    #[test]
+    fn a_comparison_ends_however_schemas_refer_to_themselves() {
+        let all: serde_json::Map<String, Value> = (0..40).map(|at| (format!("p{at}"), json!({"$ref": "#"}))).collect();
+        let schema = json!({"type": "object", "properties": all, "required": ["p0", "p39"]});
+        assert!(!surely(&schema, &schema) && !contradicts(Shape::whole(&schema), Shape::whole(&schema)));
+    }
+}

@@ -52,7 +52,7 @@ pub(super) fn taken<'a>(
             Member::Known(_, false) => 1,
             Member::Open => 0,
         });
-        let Some((inside, is_object)) = told else { return None };
+        let (inside, is_object) = told?;
         let is_there = *is_sure && is_object && matches!(inside, Member::Known(_, true));
         found = (inside, is_there);
     }

@@ -57,7 +57,7 @@ impl<'c> Draft<'c> {
     /// Whether it comes to what is wanted, uses everything that the caller must give, and calls nothing in vain.
     pub(super) fn is_whole(&self, goal: &Goal<'_>) -> bool {
         let Some(ending) = self.ending(goal) else { return false };
-        let given: BTreeSet<&str> = self.calls.iter().flat_map(DraftCall::from_caller).collect();
+        let given: BTreeSet<&str> = self.calls.iter().flat_map(DraftCall::given_by_caller).collect();
         self.used(&ending).len() == self.calls.len() && goal.input.required().iter().all(|name| given.contains(name))
     }
 
@@ -126,7 +126,7 @@ impl<'c> Draft<'c> {
 
 impl<'c> DraftCall<'c> {
     /// The inputs that it takes of the caller.
-    fn from_caller(&self) -> impl Iterator<Item = &'c str> {
+    fn given_by_caller(&self) -> impl Iterator<Item = &'c str> {
         let needs = self.candidate.needs.iter().zip(&self.from).filter(|(_, from)| from.is_none());
         let needed: Vec<&'c str> = needs.map(|(need, _)| need.name.as_str()).collect();
         needed.into_iter().chain(self.candidate.optional.iter().map(String::as_str))
