@@ -106,3 +106,5 @@ pub(crate) const EVENTS_DEFAULT: usize = 50;
 pub(crate) const RECORDS_RETRY_AFTER: Duration = Duration::from_secs(2);
 /// Seconds after which a call that found its endpoint busy may come again.
 pub(crate) const RETRY_BUSY_SECONDS: u64 = 1;
+/// Bytes of the name for whom a caller acts, as its token says it. Base 7.4.
+pub const PRINCIPAL_BYTES_MAX: usize = 256;

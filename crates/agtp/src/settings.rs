@@ -2,6 +2,7 @@
 
 mod limits;
 mod negotiation;
+mod oauth;
 mod policies;
 mod records;
 
@@ -23,7 +24,8 @@ use crate::client::AgtpUri;
 use crate::limits::PORT;
 
 pub use limits::LimitSettings;
-pub use policies::{OauthSettings, PolicySettings};
+pub use oauth::{OauthSettings, TokenValidator};
+pub use policies::PolicySettings;
 pub use records::{AuditFailure, AuditSettings, AuditSync, ReadAcl, SigningSettings};
 
 /// The protocol's name in a TLS handshake.
@@ -270,6 +272,9 @@ impl AgtpSettings {
             .is_some_and(|id| id.is_empty() || !id.bytes().all(|b| b.is_ascii_graphic()))
         {
             wrong("server", "`server_id` must be printable ASCII without spaces");
+        }
+        if let Some(words) = settings.policies.oauth.problem(settings.listen.ip().is_loopback()) {
+            wrong("policies", &words);
         }
         settings.limits.check(&mut wrong);
         settings.audit.check(&mut wrong);

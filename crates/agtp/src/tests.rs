@@ -8,6 +8,7 @@ mod hostile;
 mod identity;
 mod native;
 mod negotiation;
+mod oauth;
 mod order;
 mod paths;
 mod published;

@@ -57,3 +57,32 @@ pub fn from_hex(text: &str) -> Option<Hash> {
     }
     Some(hash)
 }
+
+/// A SHA-256 in the making.
+#[derive(Clone)]
+pub struct RunningHash(Context);
+
+impl Default for RunningHash {
+    fn default() -> Self {
+        Self(Context::new(&SHA256))
+    }
+}
+
+impl RunningHash {
+    /// Of nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The 64 lowercase hexadecimal digits.
+    pub fn finish(self) -> String {
+        let mut out = [0; 32];
+        out.copy_from_slice(self.0.finish().as_ref());
+        to_hex(&out)
+    }
+}

@@ -23,6 +23,7 @@ const PAGES: &[(&str, &str)] = &[
     ("negotiation.md", include_str!("../../../docs/manual/negotiation.md")),
     ("openapi.md", include_str!("../../../docs/manual/openapi.md")),
     ("operating.md", include_str!("../../../docs/manual/operating.md")),
+    ("conform.md", include_str!("../../../docs/manual/conform.md")),
     ("embedding.md", include_str!("../../../docs/manual/embedding.md")),
     ("configuration.md", include_str!("../../../docs/reference/config.md")),
     ("errors.md", include_str!("../../../docs/reference/errors.md")),

@@ -32,6 +32,7 @@ pages! {
     a2a => "docs/manual/a2a.md",
     agents => "docs/manual/agents.md",
     agtp => "docs/manual/agtp.md",
+    conform => "docs/manual/conform.md",
     content => "docs/manual/content.md",
     discovery => "docs/manual/discovery.md",
     email => "docs/manual/email.md",

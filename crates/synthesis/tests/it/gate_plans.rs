@@ -8,7 +8,7 @@ use forecourt_synthesis::proposal::{ProposalRefusal, RejectionReason};
 use forecourt_synthesis::settings::SynthesisSettings;
 use serde_json::{Value, json};
 
-use crate::support::{STEPS_MAX, caller, closed, host, looks, object, open, rejection, semantic};
+use crate::planning::{STEPS_MAX, caller, closed, host, looks, object, open, rejection, semantic};
 
 const STAY: &str = r##"
 [[recipe]]

@@ -7,7 +7,7 @@ use forecourt_testkit::vectors;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::support::{caller, evaluate, host, malformed, object, open, proposal, read, semantic};
+use crate::planning::{caller, evaluate, host, malformed, object, open, proposal, read, semantic};
 
 fn of_schema(schema: Value) -> Result<forecourt_synthesis::Synthesis, ProposalRefusal> {
     let input = json!({"type": "object", "properties": {"a": schema}, "additionalProperties": false});
@@ -108,8 +108,8 @@ proptest! {
     #[test]
     fn reading_and_evaluating_never_panics(value in json_value()) {
         let Value::Object(parameters) = value else { return Ok(()) };
-        let entries = crate::support::looks("FETCH", "/entries",
-            crate::support::closed(json!({"account": {"type": "string"}}), &[]), open(json!({"n": {}}), &[]));
+        let entries = crate::planning::looks("FETCH", "/entries",
+            crate::planning::closed(json!({"account": {"type": "string"}}), &[]), open(json!({"n": {}}), &[]));
         let host = host(vec![entries], ANY);
         if let Ok(proposal) = forecourt_synthesis::proposal::Proposal::read(&parameters) {
             let settings = forecourt_synthesis::settings::SynthesisSettings::default();
@@ -119,8 +119,8 @@ proptest! {
 
     #[test]
     fn whatever_the_schemas_are_what_is_made_is_whole(input in json_value(), output in json_value(), wrapped: bool) {
-        let entries = crate::support::looks("FETCH", "/entries",
-            crate::support::closed(json!({"account": {"type": "string"}}), &[]), open(json!({"n": {}}), &[]));
+        let entries = crate::planning::looks("FETCH", "/entries",
+            crate::planning::closed(json!({"account": {"type": "string"}}), &[]), open(json!({"n": {}}), &[]));
         let host = host(vec![entries], ANY);
         let closed = json!({"type": "object", "additionalProperties": false, "properties": {"a": input}});
         let mut parameters = proposal("RECONCILE", "/ledger", closed, output);

@@ -7,7 +7,7 @@ use forecourt_synthesis::limits::{COUNTER_PROPOSALS_MAX, PROPOSAL_BYTES_MAX, SEN
 use forecourt_synthesis::proposal::{ProposalRefusal, RejectionReason};
 use serde_json::{Value, json};
 
-use crate::support::{
+use crate::planning::{
     caller, closed, evaluate, host, host_with, looks, malformed, open, proposal, read, rejection, semantic, with,
 };
 

@@ -3,7 +3,7 @@
 use forecourt_synthesis::proposal::RejectionReason;
 use serde_json::{Value, json};
 
-use crate::support::{STEPS_MAX, caller, closed, evaluate, host, host_with, looks, open, proposal, rejection};
+use crate::planning::{STEPS_MAX, caller, closed, evaluate, host, host_with, looks, open, proposal, rejection};
 
 /// Takes `id`, which is needed, and `limit`; gives an object with an `order`.
 fn orders() -> Vec<forecourt_contract::endpoint::Definition> {
