@@ -6,12 +6,13 @@
 
 mod contract;
 mod host;
+mod members;
 mod native;
 mod negotiation;
 mod proposal;
 
-pub(crate) use contract::authority;
 pub(crate) use host::STATE;
+pub(crate) use members::authority;
 pub(crate) use native::refusal;
 pub(crate) use proposal::{contract_not_ended, not_yours};
 
@@ -76,7 +77,7 @@ impl From<Mismatch> for Problem {
             Mismatch::Agent => unauthorized("agent-id-mismatch", &message),
             Mismatch::Principal => unauthorized("principal-id-mismatch", &message),
             Mismatch::Scopes(beyond) => Self::new(Status::SCOPE_VIOLATION, "scope-violation", message.as_str())
-                .with("missing_scopes", contract::names(&beyond))
+                .with("missing_scopes", members::names(&beyond))
                 .with("explanation", message),
             Mismatch::Zone { certified } => {
                 Self::new(Status::ZONE_VIOLATION, "zone-violation", message).with("target_zone", certified)

@@ -45,7 +45,8 @@ impl Floor<'_> {
             idempotency_key: None,
             thread: asked.thread.clone(),
             contract: asked.contract.clone(),
-            depth: asked.depth + 1,
+            // The action of a request is its own call, under its own contracts; that of a step is one further in.
+            depth: asked.depth + u32::from(self.ask.is_step),
         };
         let begun = self.now();
         match self.service.host.invoke(call, NAME).await? {

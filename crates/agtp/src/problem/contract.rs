@@ -1,10 +1,11 @@
 //! Refusals of the contract layer.
 
+use forecourt_contract::Refusal;
 use forecourt_contract::endpoint::COMPOSITION_ERROR;
-use forecourt_contract::refusal::{BrokenContract, IdentityRefusal, NotAllowed, Pair, Recovery};
-use forecourt_contract::{Refusal, Scope};
+use forecourt_contract::refusal::{BrokenContract, IdentityRefusal, NotAllowed, Recovery};
 use serde_json::{Value, json};
 
+use super::members::{at, authority, names};
 use super::{IdentityError, native, negotiation};
 use crate::limits::RETRY_BUSY_SECONDS;
 use crate::reply::{Problem, Reply};
@@ -113,29 +114,12 @@ fn spelled(refusal: Refusal) -> Problem {
     }
 }
 
-/// The problem, with the pair that it is about.
-pub(super) fn at(problem: Problem, pair: &Pair) -> Problem {
-    problem.with("method", pair.method.as_str()).with("path", pair.path.as_str())
-}
-
-/// A 262: authority that the caller did not bring.
-pub(crate) fn authority(kind: &str, explanation: &str, details: Value) -> Problem {
-    Problem::new(Status::AUTHORIZATION_REQUIRED, "authorization-required", explanation)
-        .with("type", kind)
-        .with("explanation", explanation)
-        .with("details", details)
-}
-
 fn standing(agent_id: Option<String>, is_final: bool, message: &str) -> Problem {
     let (status, code, word) = match is_final {
         true => (Status::GONE, "agent-revoked", "retired"),
         false => (Status::UNAVAILABLE, "agent-suspended", "suspended"),
     };
     Problem::new(status, code, message).with("agent_id", agent_id).with("agent_status", word)
-}
-
-pub(super) fn names(scopes: &[Scope]) -> Value {
-    scopes.iter().map(|scope| Value::from(scope.as_str())).collect()
 }
 
 /// The start of what the caller sent.

@@ -7,7 +7,7 @@ use forecourt_core::error::whole_seconds;
 use forecourt_core::limits::RETRY_AFTER;
 use serde_json::{Value, json};
 
-use super::contract::{at, authority, names};
+use super::members::{at, authority, names};
 use crate::reply::Problem;
 use crate::status::Status;
 

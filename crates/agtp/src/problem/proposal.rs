@@ -8,7 +8,7 @@ use forecourt_synthesis::negotiator::NegotiationError;
 use forecourt_synthesis::proposal::ProposalRefusal;
 use serde_json::{Value, json};
 
-use super::contract::{authority, names};
+use super::members::{authority, names};
 use super::unauthorized;
 use crate::reply::Problem;
 use crate::status::Status;
