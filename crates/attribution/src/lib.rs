@@ -38,7 +38,7 @@ use serde::Deserialize;
 pub use checkpoint::CheckpointStatement;
 pub use digest::{FIRST, Hash, RunningHash, from_hex, sha256, sha256_of, to_hex};
 pub use error::LogError;
-pub use export::{ExportFilter, Exported, export};
+pub use export::{ExportFilter, ExportedRecord, export};
 pub use keys::RecordKeys;
 pub use log::{AttributionLog, ChainHead, SignedRecord};
 pub use options::{LogOptions, SyncPolicy};
