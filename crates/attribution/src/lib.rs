@@ -6,7 +6,7 @@
 //! | `payload.rs` | what a record and an event say |
 //! | `signer.rs`, `keys.rs` | what signs them, and what they are verified with |
 //! | `frame.rs`, `segment.rs` | how they are written |
-//! | `state.rs`, `index.rs` | the files as one process knows them, and where things are in them |
+//! | `state.rs`, `open_segment.rs`, `index.rs`, `retention.rs` | the files as one process knows them, and where things are in them |
 //! | `log.rs`, `writer.rs` | records in, answers out; the one writer |
 //! | `checkpoint.rs` | how far the log is on the disk, and where it begins |
 //! | `verify.rs`, `verify/` | whether anything was changed |
@@ -22,8 +22,10 @@ mod index;
 mod keys;
 pub mod limits;
 mod log;
+mod open_segment;
 mod options;
 mod payload;
+mod retention;
 mod segment;
 mod signer;
 mod snapshot;
