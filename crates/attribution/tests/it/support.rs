@@ -36,8 +36,12 @@ pub(crate) fn options() -> LogOptions {
 }
 
 pub(crate) fn kept(options: LogOptions) -> TestLog {
+    kept_by(options, &signer())
+}
+
+pub(crate) fn kept_by(options: LogOptions, signer: &Arc<RecordSigner>) -> TestLog {
     let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::new(HandClock::new()));
-    let log = open_in(folder.path(), options, clock.clone());
+    let log = AttributionLog::open(folder.path(), options, source(signer), clock.clone()).expect("a log");
     TestLog { folder, clock, log }
 }
 
