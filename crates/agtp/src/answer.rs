@@ -1,9 +1,11 @@
 //! The trip of a request: understood, led to who answers it, and answered. AGTP-API 6.1, 13.2.
 
 mod caller;
+mod facts;
 mod form;
 mod native;
 mod respond;
+mod seal;
 mod speak;
 mod target;
 mod understand;
@@ -58,7 +60,7 @@ impl Service {
         let task_id = ask.call.thread.task_id.as_deref().or_else(|| body::task_id(&ask.call.body)).map(str::to_owned);
         let accept = ask.accept.clone();
         let caller = ask.call.caller.agent_id.clone();
-        let facts = Some(RecordFacts::of(&ask, connection, PRINCIPAL_CLAIM));
+        let facts = Some(facts::of(&ask, connection, PRINCIPAL_CLAIM));
         let reply = match self.reply(ask, &mut trail).await {
             Ok(reply) => form::of(reply, accept.as_deref(), task_id, &trail),
             Err(problem) => {

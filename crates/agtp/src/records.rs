@@ -2,13 +2,11 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `facts.rs` | what a record says of its request and its caller |
+//! | `facts.rs` | what a record says of the caller |
 //! | `keys.rs` | the key that signs |
-//! | `seal.rs` | the one exit: every response with its record |
 
 mod facts;
 mod keys;
-mod seal;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,7 +27,8 @@ pub(crate) struct Records {
     log: Option<Arc<AttributionLog>>,
     /// Why it could not be opened.
     unusable: Option<String>,
-    on_failure: AuditFailure,
+    /// What is done where no record can be kept.
+    pub(crate) on_failure: AuditFailure,
     /// The key that signs.
     pub(crate) key: RecordKey,
 }

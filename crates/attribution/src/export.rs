@@ -25,7 +25,7 @@ pub struct ExportFilter {
 
 /// One record.
 #[derive(Debug, Clone, Copy)]
-pub struct Exported<'a> {
+pub struct ExportedRecord<'a> {
     /// Its Audit-ID.
     pub audit_id: &'a str,
     /// Whether it is an event of an agent's life, and no record of a response.
@@ -41,7 +41,7 @@ pub struct Exported<'a> {
 pub fn export(
     folder: &Path,
     filter: &ExportFilter,
-    take: &mut dyn FnMut(Exported<'_>) -> io::Result<()>,
+    take: &mut dyn FnMut(ExportedRecord<'_>) -> io::Result<()>,
 ) -> Result<u64, LogError> {
     let snapshot = Snapshot::take(folder)?;
     let agent = filter.agent.as_ref().and_then(|agent| from_hex(agent.as_str()));
@@ -67,7 +67,7 @@ pub fn export(
                 continue;
             }
             let (audit_id, is_event) = (to_hex(&frame.digest()), frame.kind == FrameKind::Event);
-            take(Exported { audit_id: &audit_id, is_event, jws }).map_err(LogError::io(&path))?;
+            take(ExportedRecord { audit_id: &audit_id, is_event, jws }).map_err(LogError::io(&path))?;
             count += 1;
         }
     }

@@ -3,7 +3,7 @@
 //! damaged.
 
 use std::collections::HashMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::BufReader;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -119,6 +119,17 @@ impl SegmentIndex {
 /// The file of the index of a segment.
 pub(crate) fn path(folder: &Path, number: u64) -> PathBuf {
     segment::path(folder, number).with_extension("idx")
+}
+
+/// Removes a segment and its index.
+pub(crate) fn remove(folder: &Path, number: u64) -> Result<(), LogError> {
+    for path in [path(folder, number), segment::path(folder, number)] {
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(LogError::io(&path)(error)),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// The index of a sealed segment, in its file.

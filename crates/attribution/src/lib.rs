@@ -6,7 +6,7 @@
 //! | `payload.rs` | what a record and an event say |
 //! | `signer.rs`, `keys.rs` | what signs them, and what they are verified with |
 //! | `frame.rs`, `segment.rs` | how they are written |
-//! | `state.rs`, `index.rs` | the files as one process knows them, and where things are in them |
+//! | `state.rs`, `open_segment.rs`, `index.rs`, `retention.rs` | the files as one process knows them, and where things are in them |
 //! | `log.rs`, `writer.rs` | records in, answers out; the one writer |
 //! | `checkpoint.rs` | how far the log is on the disk, and where it begins |
 //! | `verify.rs`, `verify/` | whether anything was changed |
@@ -22,8 +22,10 @@ mod index;
 mod keys;
 pub mod limits;
 mod log;
+mod open_segment;
 mod options;
 mod payload;
+mod retention;
 mod segment;
 mod signer;
 mod snapshot;
@@ -38,7 +40,7 @@ use serde::Deserialize;
 pub use checkpoint::CheckpointStatement;
 pub use digest::{FIRST, Hash, RunningHash, from_hex, sha256, sha256_of, to_hex};
 pub use error::LogError;
-pub use export::{ExportFilter, Exported, export};
+pub use export::{ExportFilter, ExportedRecord, export};
 pub use keys::RecordKeys;
 pub use log::{AttributionLog, ChainHead, SignedRecord};
 pub use options::{LogOptions, SyncPolicy};

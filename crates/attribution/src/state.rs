@@ -13,11 +13,10 @@ use crate::checkpoint::{Checkpoint, Mark};
 use crate::digest::{FIRST, Hash, to_hex};
 use crate::error::LogError;
 use crate::frame::{Frame, FrameKind, HEAD_BYTES};
-use crate::index::{Head, SealedIndex, SegmentIndex};
+use crate::index::{self, Head, SealedIndex};
 use crate::limits::{FRAME_BYTES_MAX, HEADS_MAX};
-use crate::options::LogOptions;
+use crate::open_segment::OpenSegment;
 use crate::segment::{self, FIRST_NUMBER, FrameReader, ReadFault, SegmentSeal};
-use crate::signer::RecordSigner;
 
 /// The log as one process knows it.
 pub(crate) struct LogState {
@@ -25,24 +24,10 @@ pub(crate) struct LogState {
     lock: File,
     pub(crate) open: OpenSegment,
     /// Heads of chains that have no record in the open segment. `None`: the agent has no chain.
-    older: HashMap<Hash, Option<Head>>,
+    pub(crate) older: HashMap<Hash, Option<Head>>,
     /// The first segment that is kept.
     pub(crate) first: u64,
     pub(crate) checkpoint: Option<Checkpoint>,
-}
-
-/// The segment that is added to.
-pub(crate) struct OpenSegment {
-    pub(crate) number: u64,
-    pub(crate) file: File,
-    /// Where the next frame goes.
-    pub(crate) end: u64,
-    /// What the next frame carries.
-    pub(crate) link: Hash,
-    pub(crate) index: SegmentIndex,
-    /// Records and events in it.
-    pub(crate) records: u64,
-    is_sealed: bool,
 }
 
 /// The lock of the folder, given back when dropped. Other processes wait meanwhile.
@@ -75,7 +60,7 @@ impl LogState {
         let first = checkpoint.as_ref().map_or(FIRST_NUMBER, |checkpoint| checkpoint.statement.segment);
         let numbers = segment::numbers(folder)?;
         for gone in numbers.iter().filter(|number| **number < first) {
-            remove(folder, *gone)?;
+            index::remove(folder, *gone)?;
         }
         let open = match numbers.last().filter(|last| **last >= first) {
             Some(last) => OpenSegment::at(folder, *last)?,
@@ -188,7 +173,7 @@ impl LogState {
     }
 
     /// Takes notice of segments that another process has removed since. With the lock.
-    fn look_where_it_begins(&mut self) -> Result<(), LogError> {
+    pub(crate) fn look_where_it_begins(&mut self) -> Result<(), LogError> {
         if self.first == self.open.number || segment::path(&self.folder, self.first).exists() {
             return Ok(());
         }
@@ -253,54 +238,6 @@ impl LogState {
         Ok(())
     }
 
-    /// Removes sealed segments as the operator wishes, and signs where the log begins then. With the lock.
-    pub(crate) fn retire(
-        &mut self,
-        options: &LogOptions,
-        signer: &RecordSigner,
-        now: Timestamp,
-    ) -> Result<usize, LogError> {
-        self.look_where_it_begins()?;
-        let first = self.first_to_keep(options, now)?;
-        if first == self.first {
-            return Ok(0);
-        }
-        let mut heads = self.checkpoint.as_ref().map(|checkpoint| checkpoint.heads.clone()).unwrap_or_default();
-        for number in self.first..first {
-            let index = SealedIndex::open(&self.folder, number)?;
-            heads.extend(index.heads().map(|(agent, head)| (agent, head.audit_id)));
-        }
-        let link = first_link(&self.folder, first)?;
-        self.checkpoint = Some(Checkpoint::write(&self.folder, signer, first, &link, heads, now)?);
-        let gone = self.first..first;
-        self.first = first;
-        self.older.clear();
-        for number in gone.clone() {
-            remove(&self.folder, number)?;
-        }
-        Ok((gone.end - gone.start) as usize)
-    }
-
-    fn first_to_keep(&self, options: &LogOptions, now: Timestamp) -> Result<u64, LogError> {
-        let mut sizes = Vec::new();
-        for number in self.first..=self.open.number {
-            let path = segment::path(&self.folder, number);
-            let metadata = path.metadata().map_err(LogError::io(&path))?;
-            sizes.push((number, metadata.len(), metadata.mtime()));
-        }
-        let mut total: u64 = sizes.iter().map(|(_, bytes, _)| bytes).sum();
-        for (number, bytes, changed) in sizes {
-            let age = u64::try_from(now.as_second() - changed).unwrap_or_default();
-            let is_old = options.retention.is_some_and(|kept| age > kept.as_secs());
-            let is_much = options.size_max.is_some_and(|most| total > most);
-            if number == self.open.number || !(is_old || is_much) {
-                return Ok(number);
-            }
-            total -= bytes;
-        }
-        Ok(self.open.number)
-    }
-
     /// The record or event that is called so. With the lock.
     pub(crate) fn find(&mut self, audit_id: &Hash) -> Result<Option<(u64, u32)>, LogError> {
         if let Some(offset) = self.open.index.find(audit_id) {
@@ -349,58 +286,4 @@ impl LogState {
     pub(crate) fn mark(&self, now: Timestamp) -> Mark {
         Mark { segment: self.open.number, offset: self.open.end, link: to_hex(&self.open.link), issued_at: now }
     }
-}
-
-impl OpenSegment {
-    fn make(folder: &Path, number: u64, link: Hash, now: Timestamp) -> Result<Self, LogError> {
-        let (file, bytes) = segment::create(folder, number, link, now)?;
-        let mut open = Self::of(number, file, link);
-        if let Ok(Some((frame, _))) = Frame::read(&bytes) {
-            open.take(&frame, &frame.digest())?;
-        }
-        Ok(open)
-    }
-
-    /// A segment that is there, of which nothing was read but what its first frame carries.
-    fn at(folder: &Path, number: u64) -> Result<Self, LogError> {
-        let path = segment::path(folder, number);
-        let file = OpenOptions::new().read(true).write(true).open(&path).map_err(LogError::io(&path))?;
-        Ok(Self::of(number, file, first_link(folder, number)?))
-    }
-
-    fn of(number: u64, file: File, link: Hash) -> Self {
-        Self { number, file, end: 0, link, index: SegmentIndex::default(), records: 0, is_sealed: false }
-    }
-
-    /// Takes notice of the frame at the end.
-    pub(crate) fn take(&mut self, frame: &Frame<'_>, digest: &Hash) -> Result<(), LogError> {
-        self.index.add(frame, digest, self.number, self.end as u32);
-        self.link = frame.next_link(digest);
-        self.end += frame.bytes() as u64;
-        self.records += u64::from(frame.kind.is_signed());
-        self.is_sealed = frame.kind == FrameKind::Seal;
-        Ok(())
-    }
-}
-
-/// What the first frame of a segment carries.
-fn first_link(folder: &Path, number: u64) -> Result<Hash, LogError> {
-    let path = segment::path(folder, number);
-    let file = File::open(&path).map_err(LogError::io(&path))?;
-    let end = file.metadata().map_err(LogError::io(&path))?.len();
-    match FrameReader::new(file, 0, end).next() {
-        Ok(Some(read)) if read.frame.kind == FrameKind::Header => Ok(read.frame.link),
-        Ok(_) => Err(LogError::damaged(&path, 0, "the segment has no header")),
-        Err(fault) => Err(LogError::damaged(&path, 0, fault)),
-    }
-}
-
-fn remove(folder: &Path, number: u64) -> Result<(), LogError> {
-    for path in [crate::index::path(folder, number), segment::path(folder, number)] {
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(LogError::io(&path)(error)),
-            _ => {}
-        }
-    }
-    Ok(())
 }

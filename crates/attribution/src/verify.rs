@@ -102,10 +102,10 @@ pub fn verify(
 }
 
 /// A segment with what was found in it.
-type Scanned = (u64, Result<SegmentScan, LogError>);
+type ScanResult = (u64, Result<SegmentScan, LogError>);
 
 /// Every segment, in order.
-fn scan_all(snapshot: &Snapshot, keys: &RecordKeys, done: &(dyn Fn(u64) + Sync)) -> Vec<Scanned> {
+fn scan_all(snapshot: &Snapshot, keys: &RecordKeys, done: &(dyn Fn(u64) + Sync)) -> Vec<ScanResult> {
     let workers = thread::available_parallelism().map_or(1, usize::from).min(snapshot.segments.len().max(1));
     let (next, scans) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {

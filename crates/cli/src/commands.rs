@@ -23,7 +23,7 @@ use forecourt::Deployment;
 use forecourt_client::printable;
 use forecourt_settings::ProcessEnvironment;
 
-use crate::args::{Command, Invocation, ListenFlags, Place};
+use crate::args::{AuditWhat, Command, Invocation, ListenFlags, Place};
 use crate::output::{Failure, Outcome};
 
 /// Runs the one command that was asked for.
@@ -42,7 +42,11 @@ pub(crate) async fn run(invocation: Invocation) -> Outcome {
         Command::Export(export) => export::run(export).await,
         Command::Import(import) => import::run(&import),
         Command::Keys(keys) => keys::run(&keys).await,
-        Command::Audit(audit) => audit::run(audit).await,
+        Command::Audit(audit) => match &audit.what {
+            Some(AuditWhat::Verify(verify)) => records::verify(verify),
+            Some(AuditWhat::Export(export)) => records::export(export),
+            None => audit::run(audit).await,
+        },
         Command::Mcp(mcp) => mcp::run(mcp).await,
         Command::Catalog(catalog) => catalog::run(&catalog),
         Command::Conform(conform) => conform::run(*conform).await,

@@ -2,29 +2,40 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
+use forecourt_attribution::RecordSigner;
 use forecourt_attribution::frame::{Frame, FrameKind, HEAD_BYTES};
 use forecourt_attribution::limits::FRAME_BYTES_MAX;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use crate::support::{agent, draft, kept, options, segment, verified};
+use crate::support::{agent, draft, kept_by, options, segment, signer, verified};
 
 /// A log of one segment with a few records of two agents and of nobody, closed: made once, and copied.
 fn filled() -> TempDir {
-    static MADE: LazyLock<TempDir> = LazyLock::new(made);
+    static MADE: LazyLock<TempDir> = LazyLock::new(|| made(&signer()));
+    copy(MADE.path())
+}
+
+/// The same without signatures, which take their time.
+fn filled_unsigned() -> TempDir {
+    static MADE: LazyLock<TempDir> = LazyLock::new(|| made(&Arc::new(RecordSigner::unsigned())));
+    copy(MADE.path())
+}
+
+fn copy(of: &Path) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    for entry in fs::read_dir(MADE.path()).unwrap().map(|entry| entry.unwrap()) {
+    for entry in fs::read_dir(of).unwrap().map(|entry| entry.unwrap()) {
         fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
     }
     folder
 }
 
-fn made() -> TempDir {
+fn made(signer: &Arc<RecordSigner>) -> TempDir {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let folder = runtime.block_on(async {
-        let kept = kept(options());
+        let kept = kept_by(options(), signer);
         for number in 0..9u8 {
             let agent = agent(number % 3 + 1);
             let agent = (number % 3 != 2).then_some(&agent);
@@ -47,7 +58,7 @@ fn frames(bytes: &[u8]) -> Vec<(usize, usize)> {
 }
 
 fn edited(edit: impl FnOnce(&mut Vec<u8>)) -> Vec<String> {
-    let folder = filled();
+    let folder = filled_unsigned();
     let path = segment(folder.path(), 1);
     let mut bytes = fs::read(&path).unwrap();
     edit(&mut bytes);
@@ -140,8 +151,6 @@ fn frames_at_their_bound_are_read_and_over_it_are_refused() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
-
     #[test]
     fn whatever_the_bytes_are_reading_them_ends(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
         if let Ok(Some((frame, length))) = Frame::read(&bytes) {

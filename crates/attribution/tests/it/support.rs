@@ -13,7 +13,7 @@ use forecourt_testkit::{CountedEntropy, HandClock};
 use tempfile::TempDir;
 
 /// A log in a folder of its own.
-pub(crate) struct Kept {
+pub(crate) struct TestLog {
     pub(crate) folder: TempDir,
     pub(crate) clock: Arc<HandClock>,
     pub(crate) log: Arc<AttributionLog>,
@@ -35,10 +35,14 @@ pub(crate) fn options() -> LogOptions {
     LogOptions { server_id: "srv.example".to_owned(), ..LogOptions::default() }
 }
 
-pub(crate) fn kept(options: LogOptions) -> Kept {
+pub(crate) fn kept(options: LogOptions) -> TestLog {
+    kept_by(options, &signer())
+}
+
+pub(crate) fn kept_by(options: LogOptions, signer: &Arc<RecordSigner>) -> TestLog {
     let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::new(HandClock::new()));
-    let log = open_in(folder.path(), options, clock.clone());
-    Kept { folder, clock, log }
+    let log = AttributionLog::open(folder.path(), options, source(signer), clock.clone()).expect("a log");
+    TestLog { folder, clock, log }
 }
 
 /// Agents by a number from 1 on.
@@ -50,7 +54,7 @@ pub(crate) fn draft<'a>(agent: Option<&'a AgentId>, response_id: &'a str) -> Rec
     RecordDraft { server_id: "srv.example", status: 200, agent, response_id, ..RecordDraft::default() }
 }
 
-impl Kept {
+impl TestLog {
     pub(crate) async fn record(&self, agent: &AgentId, response_id: &str) -> SignedRecord {
         self.log.record(draft(Some(agent), response_id)).await.expect("a record")
     }

@@ -6,20 +6,11 @@ use forecourt_core::{Clock, SystemClock, Timestamp};
 use forecourt_host::{AuditReader, AuditRecord};
 use jiff::{Span, tz::TimeZone};
 
-use crate::args::{Audit, AuditWhat};
+use crate::args::Audit;
 use crate::output::{Failure, Outcome, stdoutln};
 
-/// Does what was asked of the audit, or of signed records.
-pub(crate) async fn run(audit: Audit) -> Outcome {
-    match &audit.what {
-        Some(AuditWhat::Verify(verify)) => super::records::verify(verify),
-        Some(AuditWhat::Export(export)) => super::records::export(export),
-        None => show(audit).await,
-    }
-}
-
 /// Prints the records that were asked for, the oldest first.
-async fn show(audit: Audit) -> Outcome {
+pub(crate) async fn run(audit: Audit) -> Outcome {
     let now = SystemClock.now();
     let since = audit.since.as_deref().map(|text| moment(text, now)).transpose()?;
     let deployment = super::load(&audit.place)?;

@@ -5,8 +5,9 @@ use forecourt_contract::call::CallTrail;
 use forecourt_core::error::whole_seconds;
 use forecourt_core::ids::uuid7;
 
-use super::facts::{ActionFacts, RecordFacts, request_hash};
+use super::facts::{ActionFacts, request_hash};
 use crate::limits::{NAME_CHARS_MAX, RECORDS_RETRY_AFTER};
+use crate::records::RecordFacts;
 use crate::reply::Problem;
 use crate::service::Service;
 use crate::settings::AuditFailure;
