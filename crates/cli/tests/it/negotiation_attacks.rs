@@ -176,6 +176,7 @@ fn s10_1_3_an_offer_is_of_use_to_nobody_but_the_agent_that_got_it() {
     };
     let shown = format!("Contract-Synthesized: {made}");
     assert_eq!(asked(&rival, &shown), 464);
+    assert_eq!(asked(&rival, "Allow-RCNS: true"), 404, "nobody consents for what comes by HTTP");
     assert_eq!(asked(&guest, &shown), 200);
     // It is the agent's, in whatever session, and for its pair alone.
     let elsewhere = By { session: Some("s-2"), ..own };
