@@ -68,8 +68,8 @@ fn message(exchange: &Exchange) -> Result<Value, Shortfall> {
         return exchange.json();
     }
     let all = events(&exchange.text());
-    let messages = all.iter().filter_map(|event| serde_json::from_str::<Value>(&event.data).ok());
-    let answer = messages.filter(|message| message.get("id").is_some()).last();
+    let messages = all.iter().rev().filter_map(|event| serde_json::from_str::<Value>(&event.data).ok());
+    let answer = messages.filter(|message| message.get("id").is_some()).find(|message| message.get("method").is_none());
     answer.ok_or_else(|| exchange.wrong("the stream holds no answer"))
 }
 
