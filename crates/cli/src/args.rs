@@ -1,5 +1,6 @@
 //! The command line. `--help` teaches; the same words are in the manual.
 
+mod audit;
 mod catalog;
 mod conform;
 mod keys;
@@ -17,6 +18,7 @@ use forecourt::settings::ListenOverrides;
 
 use crate::starters::Starter;
 
+pub(crate) use audit::{Audit, AuditWhat, ExportRecords, VerifyRecords};
 pub(crate) use catalog::{CatalogArguments, CatalogDiff, CatalogWhat};
 pub(crate) use conform::Conform;
 pub(crate) use keys::{ApiKeysWhat, CreateApiKey, Keys, KeysWhat, ListApiKeys, RevokeApiKey};
@@ -108,9 +110,10 @@ pub(crate) enum Command {
     Export(Export),
     /// Turn an OpenAPI document into endpoints of a deployment.
     Import(Import),
-    /// Show who was refused, asked for a consent or a payment, and what came of it.
+    /// Show who was refused, asked for a consent or a payment, and what came of it; verify and export signed records.
     ///
-    /// Reads the audit of a deployment, also while it is served. It holds no content, no states and no secrets.
+    /// Reads the audit of a deployment, also while it is served. It holds no content, no states and no secrets. A
+    /// folder that is called `verify` or `export` is written `./verify`.
     #[command(
         after_help = "Examples:\n  forecourt audit mysite --since 2h\n  forecourt audit mysite --agent chef --json | jq 'select(.outcome == \"paid\")'"
     )]
@@ -367,21 +370,6 @@ pub(crate) struct ExportCards {
     #[arg(long)]
     pub out: PathBuf,
     /// Print the written paths as JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Audit {
-    #[command(flatten)]
-    pub place: Place,
-    /// From when on: a moment such as 2026-11-23T08:00:00Z, or so long ago, such as 2h or 7d.
-    #[arg(long, value_name = "WHEN")]
-    pub since: Option<String>,
-    /// Of one agent alone, by its handle.
-    #[arg(long, value_name = "HANDLE")]
-    pub agent: Option<String>,
-    /// Print each record as a line of JSON.
     #[arg(long)]
     pub json: bool,
 }

@@ -14,6 +14,7 @@ mod init;
 mod keys;
 mod mcp;
 mod named;
+mod records;
 mod reference;
 mod serve;
 mod way;

@@ -55,7 +55,7 @@ fn a_3_everything_is_written_and_what_is_not_is_said() {
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }
-    assert_eq!(fs::read_dir(out.path()).unwrap().count(), 34);
+    assert_eq!(fs::read_dir(out.path()).unwrap().count(), 35, "an endpoint each, and the record of the import");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn what_is_there_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let (file, out) = (folder.path().join("rooms.yaml"), folder.path().join("endpoints"));
     fs::write(&file, CERTAIN).unwrap();
-    assert!(import(&file, &out, &[]).status.success());
+    fs::create_dir(&out).unwrap();
     let own = out.join("fetch_room.toml");
     fs::write(&own, "mine").unwrap();
     let again = import(&file, &out, &[]);
@@ -86,6 +86,45 @@ fn what_is_there_is_left_alone() {
     assert_eq!(fs::read_to_string(&own).unwrap(), "mine");
     assert!(import(&file, &out, &["--force"]).status.success());
     assert_ne!(fs::read_to_string(&own).unwrap(), "mine");
+}
+
+#[test]
+fn s14_1_what_a_person_edited_outlives_a_newer_document() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (folder.path().join("rooms.yaml"), folder.path().join("endpoints"));
+    fs::write(&file, CERTAIN).unwrap();
+    assert!(import(&file, &out, &[]).status.success());
+    let own = out.join("fetch_room.toml");
+    let text = fs::read_to_string(&own).unwrap();
+    let edited = text.replace("intent = \"Show a room.\"", "# Confirmed.\nintent = \"Show one room.\"");
+    assert_ne!(text, edited);
+    fs::write(&own, &edited).unwrap();
+
+    let newer = CERTAIN.replace("The caller knows the room.", "The caller has the room.");
+    fs::write(&file, &newer).unwrap();
+    let dry = import(&file, &out, &["--dry-run"]);
+    assert!(dry.status.success() && said(&dry).contains("yours stays: endpoint.semantic.intent"), "{}", said(&dry));
+    assert_eq!(fs::read_to_string(&own).unwrap(), edited, "nothing was written");
+    assert!(import(&file, &out, &[]).status.success());
+    let merged = fs::read_to_string(&own).unwrap();
+    assert!(merged.contains("# Confirmed.\nintent = \"Show one room.\""), "{merged}");
+    assert!(merged.contains("outcome = \"The caller has the room.\""), "{merged}");
+
+    fs::write(&file, newer.replace("Show a room.", "Show the room.")).unwrap();
+    let conflict = import(&file, &out, &["--json"]);
+    assert_eq!(conflict.status.code(), Some(1), "both changed the intent");
+    let report: Value = serde_json::from_slice(&conflict.stdout).unwrap();
+    assert_eq!(report["changes"][0]["conflicts"], serde_json::json!(["endpoint.semantic.intent"]));
+    assert!(fs::read_to_string(&own).unwrap().contains("Show one room."));
+    assert!(import(&file, &out, &[]).status.success(), "it was said once, and the person's word stands");
+
+    fs::write(&file, newer.replace("/rooms/{id}:", "/halls/{id}:")).unwrap();
+    let gone = import(&file, &out, &[]);
+    assert!(gone.status.success() && said(&gone).contains("gone      fetch_room.toml"), "{}", said(&gone));
+    assert!(fs::read_to_string(&own).unwrap().contains("deprecated_in = \"1.0.0\""));
+    assert!(out.join("fetch_hall.toml").exists());
+    let again = import(&file, &out, &[]);
+    assert!(!said(&again).contains("gone "), "{}", said(&again));
 }
 
 #[test]
@@ -140,4 +179,80 @@ fn b_2_functions_are_written_where_they_are_wanted() {
     assert!(output.status.success(), "{}", said(&output));
     let stubs = fs::read_to_string(functions.join("rooms_endpoints.py")).unwrap();
     assert!(stubs.contains("def fetch_room(ctx):"), "{stubs}");
+}
+
+/// A document whose properties are called like keywords.
+const KEYWORDS: &str = r##"
+openapi: 3.1.0
+info: {title: Keywords, version: "1"}
+servers: [{url: https://keywords.example}]
+paths:
+  /things:
+    post:
+      summary: Create a thing
+      requestBody: {required: true, content: {application/json: {schema: {$ref: "#/components/schemas/Thing"}}}}
+      responses: {200: {description: The thing is made., content: {application/json: {schema: {$ref: "#/components/schemas/Thing"}}}}}
+components:
+  schemas:
+    Thing:
+      type: object
+      required: [type, $ref]
+      properties:
+        type: {type: string, enum: [a, b]}
+        $ref: {type: string}
+        $id: {type: string}
+        default: {$ref: "#/components/schemas/Inner"}
+        enum: {type: array, items: {$ref: "#/components/schemas/Inner"}}
+        const: {$ref: "#/components/schemas/Thing"}
+        properties: {type: object, properties: {properties: {type: string}}}
+        format: {type: object, default: {$ref: "#/nowhere"}}
+    Inner: {type: object, properties: {again: {$ref: "#/components/schemas/Thing"}, examples: {type: integer}}}
+"##;
+
+/// The documents that are held to validators: of the examples, and of properties called like keywords.
+fn exported(folder: &Path) -> Vec<PathBuf> {
+    let site = folder.join("keywords");
+    let file = folder.join("keywords.yaml");
+    fs::write(&file, KEYWORDS).unwrap();
+    import(&file, &site.join("endpoints"), &[]);
+    fs::write(site.join("forecourt.toml"), "domain = \"keywords.localhost\"\nname = \"Keywords\"\n").unwrap();
+    let examples = workshop().join("..");
+    let folders = [workshop(), examples.join("2-translate-and-rehost"), examples.join("3-coexist-permanently"), site];
+    let export = |(at, site): (usize, &PathBuf)| {
+        let output = forecourt(&["export", "openapi", site.to_str().unwrap()]);
+        assert!(output.status.success(), "{}", said(&output));
+        let to = folder.join(format!("{at}.json"));
+        fs::write(&to, output.stdout).unwrap();
+        to
+    };
+    folders.iter().enumerate().map(export).collect()
+}
+
+/// Runs a program of `tests/sdk` over exported documents, unless its library is not there.
+fn validated(library: &str, program: &str, script: &str) {
+    let library_folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.cache/sdk").join(library);
+    if !library_folder.join("asked").exists() {
+        println!("skipped: {library} is not there; dev/sdk/setup brings it");
+        return;
+    }
+    let program = match program {
+        "python" => library_folder.join("bin/python"),
+        other => PathBuf::from(other),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdk").join(script);
+    let mut command = Command::new(program);
+    command.arg(script).args(exported(folder.path())).env("FORECOURT_SDK", &library_folder);
+    let output = command.env("PYTHONDONTWRITEBYTECODE", "1").output().unwrap();
+    assert!(output.status.success(), "{}{}", String::from_utf8_lossy(&output.stdout), said(&output));
+}
+
+#[test]
+fn s14_2_a_validator_in_python_takes_every_exported_document() {
+    validated("openapi-python", "python", "openapi.py");
+}
+
+#[test]
+fn s14_2_validators_in_javascript_take_every_exported_document() {
+    validated("openapi-js", "node", "openapi.mjs");
 }

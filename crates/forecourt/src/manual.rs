@@ -20,6 +20,7 @@ const PAGES: &[(&str, &str)] = &[
     ("payment.md", include_str!("../../../docs/manual/payment.md")),
     ("identity.md", include_str!("../../../docs/manual/identity.md")),
     ("endpoints.md", include_str!("../../../docs/manual/endpoints.md")),
+    ("negotiation.md", include_str!("../../../docs/manual/negotiation.md")),
     ("openapi.md", include_str!("../../../docs/manual/openapi.md")),
     ("operating.md", include_str!("../../../docs/manual/operating.md")),
     ("conform.md", include_str!("../../../docs/manual/conform.md")),

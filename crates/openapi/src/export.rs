@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::document::LOSSES;
 use face::Face;
-use schemas::{Schemas, placed};
+use schemas::{Schemas, has_lookalike, placed};
 
 /// What is said of the document as a whole.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +49,10 @@ pub fn export<'a>(endpoints: impl IntoIterator<Item = &'a Endpoint>, about: &Abo
             face.step_aside(endpoint);
         }
         losses.extend(face.losses.iter().cloned());
+        if has_lookalike(endpoint.input.source()) || has_lookalike(endpoint.output.source()) {
+            let what = format!("{} {}", endpoint.method, endpoint.path.as_str());
+            losses.insert(format!("{what} has an example, a default or a constant with a `$ref` in it: left out"));
+        }
         let operation = operation(endpoint, &face, &mut schemas);
         paths.entry(face.path).or_default().insert(face.http.to_owned(), operation);
     }

@@ -12,6 +12,7 @@ mod answers;
 mod body;
 mod dialect;
 mod draft;
+mod fields;
 mod headers;
 mod input;
 mod lexicon;
@@ -21,6 +22,8 @@ mod notes;
 mod operation;
 mod path;
 mod prose;
+mod request;
+mod rules;
 mod scopes;
 mod security;
 mod semantic;
@@ -42,10 +45,16 @@ pub use notes::{ImportNotes, Part};
 
 use crate::document::{DocumentFault, OpenApiDocument};
 use crate::limits::{OPERATIONS_MAX, SENTENCE_CHARS_MAX};
+use crate::reimport::ImportRecord;
 use draft::{Draft, Pair};
 use operation::Operation;
 use stubs::Stubs;
 use verify::Trial;
+
+/// A text of strangers on one line of bounded length, without control characters.
+pub(crate) fn one_line(text: &str) -> String {
+    words::line(text, SENTENCE_CHARS_MAX)
+}
 
 /// The schema that takes any value.
 static ANYTHING: Value = Value::Bool(true);
@@ -58,6 +67,8 @@ pub struct Options {
     /// Whether the endpoints are answered by functions to be written here, and no longer by the service.
     /// Appendix B.2.
     pub is_rehosted: bool,
+    /// What was imported into the folder before, so that files keep their names.
+    pub record: ImportRecord,
 }
 
 /// Why nothing of a document is imported.
@@ -82,6 +93,10 @@ pub enum ImportFault {
 pub struct Import {
     /// The title and version of the document.
     pub title: String,
+    /// The title alone, by which the document is known when it comes again.
+    pub name: String,
+    /// The version alone; empty when there is none.
+    pub version: String,
     /// Each operation, by path and then by method.
     pub operations: Vec<ImportedOperation>,
     /// Variables of the environment that the files need, and what each is for.
@@ -99,6 +114,8 @@ pub struct ImportedOperation {
     pub http: String,
     /// Its path, as the document has it.
     pub path: String,
+    /// Its `operationId`; empty when it has none of its own.
+    pub id: String,
     /// What became of it.
     pub fate: ImportFate,
 }
@@ -198,12 +215,16 @@ pub fn import(text: &[u8], options: &Options) -> Result<Import, ImportFault> {
         base: &base,
         trial: Trial::default(),
         names: BTreeSet::new(),
+        taken: options.record.taken(),
+        record: &options.record,
+        name: &name,
         variables: BTreeMap::new(),
         stubs: Stubs::default(),
     };
     let operations = operations.iter().map(|operation| work.imported(operation)).collect();
     let (variables, stubs) = (work.variables, work.stubs.file(&base));
-    Ok(Import { operations, variables, losses: losses(&document), stubs, title: base.title.clone() })
+    let version = words::line(&document.info("version"), SENTENCE_CHARS_MAX);
+    Ok(Import { operations, variables, losses: losses(&document), stubs, title: base.title.clone(), name, version })
 }
 
 /// Whether nothing says where the service is, which is one fault and not one of each operation.
@@ -227,6 +248,12 @@ struct Work<'a> {
     trial: Trial,
     /// The names of files, without their endings.
     names: BTreeSet<String>,
+    /// The names that files have from before.
+    taken: BTreeSet<String>,
+    /// What was imported before.
+    record: &'a ImportRecord,
+    /// The title of the document.
+    name: &'a str,
     variables: BTreeMap<String, String>,
     stubs: Stubs,
 }
@@ -239,7 +266,12 @@ impl Work<'_> {
             }
             _ => self.written(operation).map_or_else(ImportFate::Failed, ImportFate::Written),
         };
-        ImportedOperation { http: operation.http.clone(), path: operation.path.to_owned(), fate }
+        ImportedOperation {
+            http: operation.http.clone(),
+            path: operation.path.to_owned(),
+            id: operation.id.to_owned(),
+            fate,
+        }
     }
 
     /// The first pair under which the operation can be an endpoint.
@@ -269,9 +301,14 @@ impl Work<'_> {
     /// had, else one out of verb and path.
     fn name(&self, operation: &Operation<'_>, pair: &Pair) -> String {
         let is_free = |name: &str| !self.names.contains(name) && !stubs::KEYWORDS.contains(&name);
+        let recorded = self.record.file_of(self.name, &operation.http, operation.path, operation.id);
+        if let Some(name) = recorded.filter(|name| is_free(name)) {
+            return name.to_owned();
+        }
+        let is_new = |name: &str| is_free(name) && !self.taken.contains(name);
         let mut made = names::file(&pair.verb, &pair.path).into_iter();
         let short = made.next().unwrap_or_default();
-        let free = std::iter::once(short.clone()).chain(made).find(|name| is_free(name));
-        free.unwrap_or_else(|| dialect::free(&short, is_free))
+        let free = std::iter::once(short.clone()).chain(made).find(|name| is_new(name));
+        free.unwrap_or_else(|| dialect::free(&short, is_new))
     }
 }

@@ -16,9 +16,11 @@ pub(crate) struct Import {
 pub(crate) enum ImportWhat {
     /// Write an endpoint file for each operation of an OpenAPI document: 3.0 to 3.2, JSON or YAML.
     ///
-    /// Each endpoint calls the service that the document describes. Verbs come from the catalog. What was
-    /// guessed is marked REVIEW in the files, and what can't be carried over is said, in the file and
-    /// here. Exits with 1 when an operation could not become an endpoint; the others are written.
+    /// Each endpoint calls the service that the document describes. Verbs come from the catalog. What a
+    /// person has to look at is marked REVIEW in the files, and what can't be carried over is said, in the
+    /// file and here. A newer version of a document into the same folder keeps what people edited. Exits
+    /// with 1 when an operation could not become an endpoint, or when the document and a person changed
+    /// the same key; the others are written.
     #[command(
         after_help = "Example:\n  forecourt import openapi crm.yaml --out mysite/endpoints\n  grep -n REVIEW mysite/endpoints/*.toml\n  forecourt check mysite"
     )]
@@ -42,9 +44,12 @@ pub(crate) struct ImportOpenapi {
     /// Exit with 1 when there is anything to review.
     #[arg(long)]
     pub strict: bool,
-    /// Replace files of the same names.
+    /// Replace files of the same names, those that people edited too.
     #[arg(long)]
     pub force: bool,
+    /// Say what would be written, and write nothing.
+    #[arg(long)]
+    pub dry_run: bool,
     /// Print what became of each operation as JSON.
     #[arg(long)]
     pub json: bool,

@@ -1,16 +1,19 @@
 //! `forecourt import`: what others describe, as files of a deployment.
 
+mod folder;
 mod summary;
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use forecourt_openapi::limits::DOCUMENT_BYTES_MAX;
-use forecourt_openapi::{File as EndpointFiles, Import as ImportedOperation, ImportFate, Options, import};
+use forecourt_openapi::reimport::{ImportPlan, plan};
+use forecourt_openapi::{Import as ImportedDocument, ImportFate, Options, import};
 
 use crate::args::{Import, ImportOpenapi, ImportWhat};
 use crate::output::{Failure, Outcome, print_json};
+use folder::Disk;
 
 /// Writes what was asked for.
 pub(crate) fn run(import: &Import) -> Outcome {
@@ -21,15 +24,19 @@ pub(crate) fn run(import: &Import) -> Outcome {
 
 fn import_openapi(asked: &ImportOpenapi) -> Outcome {
     let text = text_of(&asked.file)?;
-    let options = Options { base_url: asked.base_url.clone(), is_rehosted: asked.functions.is_some() };
+    let record = folder::record(&asked.out)?;
+    let options =
+        Options { base_url: asked.base_url.clone(), is_rehosted: asked.functions.is_some(), record: record.clone() };
     let shown = asked.file.display();
     let imported = import(&text, &options).map_err(|fault| Failure::yours(format!("{shown}: {fault}")))?;
-    write(&imported, asked)?;
+    let disk = Disk { endpoints: &asked.out, functions: asked.functions.as_deref() };
+    let plan = plan(&imported, record, &disk, asked.force);
+    folder::write(&plan, asked)?;
     match asked.json {
-        true => print_json(&summary::json(&imported))?,
-        false => summary::print(&imported, &asked.out),
+        true => print_json(&summary::json(&imported, &plan, asked.dry_run))?,
+        false => summary::print(&imported, &plan, asked),
     }
-    ended(&imported, asked)
+    ended(&imported, &plan, asked)
 }
 
 /// The bytes of the document, one more than may be at most.
@@ -41,32 +48,19 @@ fn text_of(file: &Path) -> Result<Vec<u8>, Failure> {
     Ok(text)
 }
 
-/// Writes every file, or none when one is there already.
-fn write(imported: &ImportedOperation, asked: &ImportOpenapi) -> Outcome {
-    let endpoints = imported.operations.iter().filter_map(|found| found.fate.written()).flat_map(|found| &found.files);
-    let functions = asked.functions.iter().zip(&imported.stubs);
-    let files: Vec<(&PathBuf, &EndpointFiles)> = endpoints.map(|file| (&asked.out, file)).chain(functions).collect();
-    let there = files.iter().map(|(folder, file)| folder.join(&file.name)).find(|path| path.symlink_metadata().is_ok());
-    if let Some(path) = there.filter(|_| !asked.force) {
-        return Err(Failure::yours(format!("{} is there already; nothing was written", path.display()))
-            .hint("choose another folder, or replace what is there with --force"));
-    }
-    for (folder, file) in files {
-        let path = folder.join(&file.name);
-        let wrong = |error: std::io::Error| Failure::yours(format!("{} cannot be written: {error}", path.display()));
-        fs::create_dir_all(folder).map_err(wrong)?;
-        fs::write(&path, &file.text).map_err(wrong)?;
-    }
-    Ok(())
-}
-
 /// What an exit code says: whether there is something left to do that was not asked for.
-fn ended(imported: &ImportedOperation, asked: &ImportOpenapi) -> Outcome {
+fn ended(imported: &ImportedDocument, plan: &ImportPlan, asked: &ImportOpenapi) -> Outcome {
     let failed = imported.operations.iter().filter(|found| matches!(found.fate, ImportFate::Failed(_))).count();
     if failed > 0 {
         return Err(Failure::yours(format!(
             "{failed} of {} operations could not become endpoints",
             imported.operations.len()
+        )));
+    }
+    let conflicts = plan.conflicts().count();
+    if conflicts > 0 {
+        return Err(Failure::yours(format!(
+            "{conflicts} files need a person: the document and somebody changed the same"
         )));
     }
     match summary::reviews(imported) {

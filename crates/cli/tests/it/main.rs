@@ -44,6 +44,7 @@
 //! | `plain_origin` | which addresses documents name that were fetched from a plain listener |
 //! | `sdk` | the client libraries of A2A and MCP in other languages |
 
+mod agent_certificates;
 mod agtp;
 mod api_keys;
 mod browser;
@@ -65,6 +66,9 @@ mod identity;
 mod items;
 mod logs;
 mod manual;
+mod negotiation;
+mod negotiation_attacks;
+mod oauth;
 mod on_behalf_of;
 mod operate;
 mod pages;
@@ -76,6 +80,7 @@ mod protected_resources;
 mod push;
 mod queue;
 mod receiver;
+mod records;
 mod remote;
 mod rest;
 mod rules;

@@ -42,6 +42,7 @@ pages! {
     identity => "docs/manual/identity.md",
     mcp => "docs/manual/mcp.md",
     nlweb => "docs/manual/nlweb.md",
+    negotiation => "docs/manual/negotiation.md",
     openapi => "docs/manual/openapi.md",
     operating => "docs/manual/operating.md",
     payment => "docs/manual/payment.md",

@@ -45,21 +45,106 @@ pub(super) fn placed(schema: &Value, name: &str) -> Value {
     schema
 }
 
-fn moved(value: &Value, name: &str) -> Value {
-    match value {
-        Value::Array(items) => items.iter().map(|item| moved(item, name)).collect(),
-        Value::Object(fields) => fields.iter().map(|(key, value)| (key.clone(), field(key, value, name))).collect(),
+/// Keywords whose value is a schema, or a list of schemas.
+const SCHEMAS: [&str; 16] = [
+    "additionalItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "contains",
+    "contentSchema",
+    "else",
+    "if",
+    "items",
+    "not",
+    "oneOf",
+    "prefixItems",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+];
+
+/// Keywords whose value holds schemas by name, so that the names are no keywords, whatever they are.
+const NAMED: [&str; 6] =
+    ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
+
+/// A schema with its references moved. Only where schemas stand is looked for them: a property may be
+/// called `$ref`, and an example may hold one.
+fn moved(schema: &Value, name: &str) -> Value {
+    match schema {
+        Value::Array(schemas) => schemas.iter().map(|schema| moved(schema, name)).collect(),
+        Value::Object(keywords) => {
+            let kept = keywords.iter().filter(|(key, value)| !is_lookalike(key, value));
+            kept.map(|(key, value)| (key.clone(), keyword(key, value, name))).collect()
+        }
         other => other.clone(),
     }
 }
 
-fn field(key: &str, value: &Value, name: &str) -> Value {
-    let inside = value.as_str().filter(|_| key == "$ref").and_then(|text| text.strip_prefix('#'));
-    match inside {
-        Some(pointer) if pointer.is_empty() || pointer.starts_with('/') => {
-            json!(format!("#/components/schemas/{name}{pointer}"))
+/// Whether a schema holds a value that tools would follow like a reference: it is left out.
+pub(super) fn has_lookalike(schema: &Value) -> bool {
+    match schema {
+        Value::Array(items) => items.iter().any(has_lookalike),
+        Value::Object(keywords) => keywords.iter().any(|(key, value)| match value {
+            Value::Object(named) if NAMED.contains(&key.as_str()) => named.values().any(has_lookalike),
+            _ => is_lookalike(key, value) || (SCHEMAS.contains(&key.as_str()) && has_lookalike(value)),
+        }),
+        _ => false,
+    }
+}
+
+/// Whether the value of a keyword that holds data has a `$ref` in it. Most tools follow them everywhere.
+fn is_lookalike(key: &str, value: &Value) -> bool {
+    fn refers(value: &Value) -> bool {
+        match value {
+            Value::Array(items) => items.iter().any(refers),
+            Value::Object(fields) => fields.get("$ref").is_some_and(Value::is_string) || fields.values().any(refers),
+            _ => false,
         }
-        _ if matches!(key, "enum" | "const" | "default" | "examples") => value.clone(),
-        _ => moved(value, name),
+    }
+    matches!(key, "const" | "default" | "enum" | "example" | "examples") && refers(value)
+}
+
+fn keyword(key: &str, value: &Value, name: &str) -> Value {
+    match (key, value) {
+        ("$ref" | "$dynamicRef", Value::String(reference)) => match reference.strip_prefix('#') {
+            Some(pointer) if pointer.is_empty() || pointer.starts_with('/') => {
+                json!(format!("#/components/schemas/{name}{pointer}"))
+            }
+            _ => value.clone(),
+        },
+        (key, Value::Object(schemas)) if NAMED.contains(&key) => {
+            schemas.iter().map(|(property, schema)| (property.clone(), moved(schema, name))).collect()
+        }
+        (key, schema) if SCHEMAS.contains(&key) => moved(schema, name),
+        _ => value.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_move_where_schemas_stand_and_nowhere_else() {
+        let here = json!({"$ref": "#/$defs/A"});
+        let there = json!({"$ref": "#/components/schemas/s/$defs/A"});
+        for property in ["default", "enum", "const", "examples", "$ref", "type", "properties", "$defs", "items"] {
+            let schema = json!({"type": "object", "properties": { property: here }});
+            assert_eq!(placed(&schema, "s")["properties"][property], there, "{property}");
+        }
+        assert_eq!(placed(&json!({"x-note": here}), "s"), json!({"x-note": here}));
+        for keyword in ["default", "const", "example", "examples", "enum"] {
+            let schema = json!({ keyword: [{"a": here}] });
+            assert!(has_lookalike(&schema));
+            assert_eq!(placed(&schema, "s"), json!({}), "{keyword}: tools would follow it");
+        }
+        for keyword in ["items", "not", "if", "additionalProperties", "contains"] {
+            assert_eq!(placed(&json!({ keyword: here }), "s")[keyword], there, "{keyword}");
+        }
+        for keyword in ["allOf", "oneOf", "prefixItems"] {
+            assert_eq!(placed(&json!({ keyword: [here] }), "s")[keyword][0], there, "{keyword}");
+        }
     }
 }

@@ -288,7 +288,7 @@ fn without_html(text: &str) -> String {
     let (mut plain, mut rest) = (String::with_capacity(text.len()), text);
     while let Some((before, after)) = rest.split_once('<') {
         plain.push_str(before);
-        let inner = after.split_once('>').map(|(inner, more)| (inner, more)).filter(|(inner, _)| !inner.contains('<'));
+        let inner = after.split_once('>').filter(|(inner, _)| !inner.contains('<'));
         let name = inner.map(|(inner, _)| {
             let inner = inner.trim_start_matches('/');
             inner.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default().to_ascii_lowercase()
@@ -394,7 +394,7 @@ mod tests {
         );
         assert_eq!(first("## Rooms\n\nLists **all** [rooms](../rooms.md#x) with `id`."), "List all rooms with id.");
         assert_eq!(first("> [!NOTE]\n> Deletes the <sid> &amp; its log."), "Delete the <sid> & its log.");
-        assert_eq!(first("```\ncurl x\n```\nPings."), "Ping.");
+        assert_eq!(first("```\ncurl x\n```\nPings it."), "Ping it.");
     }
 
     #[test]

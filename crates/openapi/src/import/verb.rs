@@ -152,9 +152,8 @@ fn spoken(evidence: &Evidence<'_>, catalog: &Catalog) -> Vec<Spoken> {
         .collect();
     let is_noun = |word: &str| nouns.contains(&singular(word));
     let mut found: Vec<(String, &'static str)> = Vec::new();
-    let first = id
-        .first()
-        .filter(|word| id.len() == 1 || !(is_noun(word) && is_noun_too(word)) && !is_thing(word, &id, &nouns));
+    let first =
+        id.first().filter(|word| id.len() == 1 || !(is_thing(word, &id, &nouns) || is_noun(word) && is_noun_too(word)));
     let fits = |word: &str| meant(word, catalog).is_some_and(|verb| fits(&verb, evidence.http, catalog));
     match first.filter(|word| fits(word)) {
         Some(first) => found.push((first.clone(), "the operationId")),

@@ -120,3 +120,31 @@ fn nothing_is_exported_of_nothing() {
     let import = imported(&document(json!({"/a": {"head": {}}})));
     assert!(matches!(import.operations[0].fate, ImportFate::Skipped(_)));
 }
+
+#[test]
+fn s14_1_properties_called_like_keywords_come_back() {
+    let inner = json!({"$ref": "#/components/schemas/Inner"});
+    let mut document = one("post", "/things", answering(json!({"$ref": "#/components/schemas/Inner"})));
+    let names = ["default", "enum", "const", "examples", "$ref", "type", "properties", "$id", "items", "required"];
+    let properties: Value =
+        names.iter().map(|name| ((*name).to_owned(), inner.clone())).collect::<serde_json::Map<_, _>>().into();
+    document["paths"]["/things"]["post"]["requestBody"] = json!({"required": true, "content": {"application/json": {"schema": {"type": "object", "properties": properties}}}});
+    document["components"] =
+        json!({"schemas": {"Inner": {"type": "object", "properties": {"type": {"type": "integer"}, "$ref": inner}}}});
+    let before = endpoint(&document);
+    let back = import(
+        exported(std::slice::from_ref(&before)).document.to_string().as_bytes(),
+        &Options { base_url: Some("https://shop.example".into()), ..Options::default() },
+    );
+    let after = registered(written(&back.unwrap().operations[0]));
+    assert_eq!((before.method.as_str(), before.path.as_str()), (after.method.as_str(), after.path.as_str()));
+    for name in names {
+        for (value, fits) in [(json!({"type": 1, "$ref": {"type": 2}}), true), (json!({"$ref": {"type": "x"}}), false)]
+        {
+            let input = json!({ name: value });
+            for endpoint in [&before, &after] {
+                assert_eq!(endpoint.input.check(&input).is_ok(), fits, "{name}: {input}");
+            }
+        }
+    }
+}

@@ -1,6 +1,8 @@
 //! The crate from outside: documents in, files out, and back.
 
 mod access;
+mod again;
+mod calls;
 mod exported;
 mod hostile;
 mod schemas;

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use forecourt_openapi::reimport::{FileChange, ImportPlan, PlannedFile};
 use forecourt_openapi::{Import, ImportFate, ImportedOperation};
 use serde_json::{Value, json};
 
+use crate::args::ImportOpenapi;
 use crate::commands::printable::line;
 use crate::output::stderrln;
 
@@ -33,7 +35,21 @@ fn made_up(import: &Import) -> BTreeMap<&str, usize> {
 }
 
 /// Says it on standard error, where it is in nobody's way.
-pub(super) fn print(import: &Import, out: &Path) {
+pub(super) fn print(import: &Import, plan: &ImportPlan, asked: &ImportOpenapi) {
+    let out = &asked.out;
+    match plan.is_again {
+        true => changes(plan),
+        false => operations(import),
+    }
+    import.losses.iter().for_each(|loss| stderrln!("without {}", line(loss, SHOWN_CHARS_MAX)));
+    let written = import.operations.iter().filter(|found| found.fate.written().is_some()).count();
+    let are = if asked.dry_run { "would be" } else { "are" };
+    stderrln!("\n{}: {written} of {} operations {are} in {}", import.title, import.operations.len(), out.display());
+    needs(import, out);
+}
+
+/// What became of each operation, the first time.
+fn operations(import: &Import) {
     let left: Vec<String> = import.operations.iter().map(operation).collect();
     let width = left.iter().map(|text| text.chars().count()).max().unwrap_or_default().min(60);
     for (found, left) in import.operations.iter().zip(&left) {
@@ -41,9 +57,56 @@ pub(super) fn print(import: &Import, out: &Path) {
         let losses = found.fate.written().map(|written| written.notes.losses.as_slice()).unwrap_or_default();
         losses.iter().for_each(|loss| stderrln!("{:<width$}    without {}", "", line(loss, SHOWN_CHARS_MAX)));
     }
-    import.losses.iter().for_each(|loss| stderrln!("without {}", line(loss, SHOWN_CHARS_MAX)));
-    let written = import.operations.iter().filter(|found| found.fate.written().is_some()).count();
-    stderrln!("\n{}: {written} of {} operations are in {}", import.title, import.operations.len(), out.display());
+}
+
+/// What changes in the files, when the document had been imported before.
+fn changes(plan: &ImportPlan) {
+    let all = || plan.files.iter().chain(&plan.functions);
+    for file in all().filter(|file| file.change != FileChange::Same) {
+        stderrln!("{:<9} {}", word(&file.change), file.name);
+        for (what, keys) in details(&file.change) {
+            keys.iter().for_each(|key| stderrln!("          {what} {}", line(key, SHOWN_CHARS_MAX)));
+        }
+    }
+    let same = all().filter(|file| file.change == FileChange::Same).count();
+    stderrln!("{same} files are as they were");
+}
+
+/// What becomes of a file, in a word.
+fn word(change: &FileChange) -> &'static str {
+    match change {
+        FileChange::Added => "added",
+        FileChange::Same => "same",
+        FileChange::Rewritten => "changed",
+        FileChange::Merged { conflicts, .. } if !conflicts.is_empty() => "CONFLICT",
+        FileChange::Merged { changed, .. } if changed.is_empty() => "kept",
+        FileChange::Merged { .. } => "merged",
+        FileChange::Gone => "gone",
+        FileChange::Removed => "removed",
+        FileChange::Unused => "unused",
+        FileChange::Conflict(_) => "CONFLICT",
+    }
+}
+
+fn details(change: &FileChange) -> Vec<(&'static str, Vec<String>)> {
+    match change {
+        FileChange::Merged { changed, kept, conflicts } => vec![
+            ("both changed, yours stays:", conflicts.clone()),
+            ("yours stays:", kept.clone()),
+            ("from the document:", changed.clone()),
+        ],
+        FileChange::Conflict(why) => vec![("", vec![why.clone()])],
+        FileChange::Gone => vec![("", vec!["not in the document any more: marked as deprecated".to_owned()])],
+        FileChange::Removed => {
+            vec![("", vec!["somebody took it away: it stays away (--force brings it back)".to_owned()])]
+        }
+        FileChange::Unused => vec![("", vec!["not used any more; take it away when you like".to_owned()])],
+        FileChange::Added | FileChange::Same | FileChange::Rewritten => Vec::new(),
+    }
+}
+
+/// What is left to do.
+fn needs(import: &Import, out: &Path) {
     if let Some(stubs) = &import.stubs {
         stderrln!("what answers them is to be written in {}", stubs.name);
     }
@@ -76,7 +139,8 @@ fn became(found: &ImportedOperation) -> String {
 }
 
 /// The same as JSON.
-pub(super) fn json(import: &Import) -> Value {
+pub(super) fn json(import: &Import, plan: &ImportPlan, is_dry_run: bool) -> Value {
+    let changes: Vec<Value> = plan.files.iter().chain(&plan.functions).map(change).collect();
     let operations: Vec<Value> = import.operations.iter().map(of_operation).collect();
     json!({
         "title": import.title,
@@ -85,8 +149,25 @@ pub(super) fn json(import: &Import) -> Value {
         "losses": import.losses,
         "functions": import.stubs.as_ref().map(|file| &file.name),
         "reviews": reviews(import),
+        "changes": changes,
+        "is_dry_run": is_dry_run,
         "made_up_scopes": made_up(import),
     })
+}
+
+fn change(file: &PlannedFile) -> Value {
+    let mut said =
+        json!({ "file": file.name, "operation": file.operation, "change": word(&file.change).to_lowercase() });
+    match &file.change {
+        FileChange::Merged { changed, kept, conflicts } => {
+            said["changed"] = json!(changed);
+            said["kept"] = json!(kept);
+            said["conflicts"] = json!(conflicts);
+        }
+        FileChange::Conflict(why) => said["reason"] = json!(why),
+        _ => {}
+    }
+    said
 }
 
 fn of_operation(found: &ImportedOperation) -> Value {

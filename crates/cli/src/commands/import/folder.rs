@@ -1,0 +1,82 @@
+//! The folder that an import writes into: what is there, and what is written.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use forecourt_openapi::limits::RECORD_BYTES_MAX;
+use forecourt_openapi::reimport::{FileChange, Folder, ImportPlan, ImportRecord, PlannedFile};
+
+use crate::args::ImportOpenapi;
+use crate::output::{Failure, Outcome};
+
+/// The folders on disk.
+pub(super) struct Disk<'a> {
+    pub(super) endpoints: &'a Path,
+    pub(super) functions: Option<&'a Path>,
+}
+
+impl Folder for Disk<'_> {
+    fn endpoint(&self, name: &str) -> Option<String> {
+        text(&self.endpoints.join(name))
+    }
+
+    fn function(&self, name: &str) -> Option<String> {
+        text(&self.functions?.join(name))
+    }
+}
+
+/// A file that is there. What is no text is there too, and nobody wrote it here.
+fn text(path: &Path) -> Option<String> {
+    match fs::read(path) {
+        Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+        Err(fault) if fault.kind() == ErrorKind::NotFound => None,
+        Err(_) => Some(String::new()),
+    }
+}
+
+/// What was imported into a folder before.
+pub(super) fn record(folder: &Path) -> Result<ImportRecord, Failure> {
+    let path = folder.join(ImportRecord::FILE);
+    let wrong = |why: String| {
+        Failure::yours(format!("{} cannot be read: {why}", path.display()))
+            .hint("it says what was imported; without it, an import begins anew and replaces nothing")
+    };
+    let mut text = String::new();
+    match File::open(&path) {
+        Ok(file) => {
+            file.take(RECORD_BYTES_MAX as u64 + 1).read_to_string(&mut text).map_err(|e| wrong(e.to_string()))?
+        }
+        Err(fault) if fault.kind() == ErrorKind::NotFound => return Ok(ImportRecord::default()),
+        Err(fault) => return Err(wrong(fault.to_string())),
+    };
+    ImportRecord::read(&text).map_err(|fault| wrong(fault.to_string()))
+}
+
+/// Writes what is to be written. A first import writes every file, or none when one is there already.
+pub(super) fn write(plan: &ImportPlan, asked: &ImportOpenapi) -> Outcome {
+    let is_there = |file: &&PlannedFile| matches!(file.change, FileChange::Conflict(_));
+    if let Some(file) = plan.files.iter().find(is_there).filter(|_| !plan.is_again) {
+        let path = asked.out.join(&file.name);
+        return Err(Failure::yours(format!("{} is there already; nothing was written", path.display()))
+            .hint("choose another folder, or replace what is there with --force"));
+    }
+    if asked.dry_run {
+        return Ok(());
+    }
+    let endpoints = plan.files.iter().map(|file| (&asked.out, file));
+    let functions = asked.functions.iter().zip(&plan.functions);
+    for (folder, file) in endpoints.chain(functions) {
+        if let Some(text) = &file.text {
+            put(folder, &file.name, text)?;
+        }
+    }
+    put(&asked.out, ImportRecord::FILE, &plan.record.text())
+}
+
+fn put(folder: &PathBuf, name: &str, text: &str) -> Outcome {
+    let path = folder.join(name);
+    let wrong = |error: std::io::Error| Failure::yours(format!("{} cannot be written: {error}", path.display()));
+    fs::create_dir_all(folder).map_err(wrong)?;
+    fs::write(&path, text).map_err(wrong)
+}
