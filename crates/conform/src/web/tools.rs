@@ -103,6 +103,9 @@ fn within(session: &str, draft: Draft) -> Draft {
 async fn request(peer: &Peer, method: &str, params: Value) -> Result<(Exchange, Value), Shortfall> {
     let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
     let exchange = peer.ask(within(session(peer).await?, draft(&body))).await?;
+    if matches!(exchange.status(), 401 | 402 | 429 | 503) {
+        exchange.expect(&[200])?;
+    }
     let answer = message(&exchange)?;
     Ok((exchange, answer))
 }
