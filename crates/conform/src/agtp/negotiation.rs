@@ -265,7 +265,7 @@ async fn stamped(peer: &Peer) -> Verdict {
     }
     let why = || Shortfall::skip("there is no Attribution-Record; agtp-base-8.1a says so");
     let record = super::records::payload(&exchange).map_err(|_| why())?;
-    let is_hash = |value: &Value| value.as_str().is_some_and(|hash| super::records::is_hash(hash));
+    let is_hash = |value: &Value| value.as_str().is_some_and(super::records::is_hash);
     let is_whole = record["synthesis_id"] == id.as_str() && is_hash(&record["contract_hash"]);
     let origins = ["rcns-gate", "propose", "pre-registered"];
     match is_whole && record["negotiation_origin"].as_str().is_some_and(|origin| origins.contains(&origin)) {

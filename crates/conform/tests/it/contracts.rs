@@ -38,7 +38,7 @@ fn s10_1_each_broken_rule_is_found() {
         found;
         "agtp-10.1.2-consent" => |q, r| if q.field("Allow-RCNS") == Some("maybe") { r.status = 464 };
         "agtp-10.1.2-scope" => |_, r| if r.status == 262 { r.edit(|body| body["error"]["scope"] = "other".into()) };
-        "agtp-10.1-reason" => |_, r| if r.status == 464 { r.edit(|body| body["error"] = serde_json::json!({"reason": "no"})) };
+        "agtp-10.1-reason" => |q, r| if r.status == 464 && q.field("Contract-Synthesized").is_none() { r.edit(|body| body["error"] = serde_json::json!({"reason": "no"})) };
         "agtp-10.1.4-unknown" => |q, r| if q.field("Contract-Synthesized") == Some("conform-never-made") { r.status = 464 };
         "agtp-10.1.3" => |_, r| if r.status == 461 { r.edit(|body| body["contract_hash"] = serde_json::Value::Null) };
         "agtp-10.1.4-accept" => |q, r| if q.field("Contract-Synthesized").is_some() && r.status == 200 { r.status = 464 };
