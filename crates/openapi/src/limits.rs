@@ -30,6 +30,10 @@ pub const FILE_NAME_CHARS_MAX: usize = 100;
 pub const INLINE_LINES_MAX: usize = 40;
 /// Characters of a line of TOML before a table gets lines of its own.
 pub const LINE_CHARS_MAX: usize = 110;
+/// Schemas that are looked at for what one of them and all it is composed of never show or never take.
+pub const IN_PLACE_PARTS_MAX: usize = 200;
+/// Levels of alternatives that are looked at for the types that a parameter may have.
+pub const SHAPE_DEPTH_MAX: usize = 8;
 /// Bytes of a description that are read for sentences.
 pub const PROSE_BYTES_MAX: usize = 16 * 1024;
 /// Sentences of a description that are looked at.

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use forecourt_contract::Schema;
-use forecourt_contract::endpoint::UPSTREAM_ERRORS;
+use forecourt_contract::endpoint::{AnswerKind, UPSTREAM_ERRORS};
 use serde_json::{Value, json};
 
 use super::body;
 use super::dialect::{Dialect, Direction, LADDER, with_definitions};
-use super::media;
+use super::media::{self, Representation};
 use super::notes::{ImportNotes, Part};
 use super::operation::Operation;
 
@@ -43,6 +43,8 @@ pub(super) struct Success {
     pub(super) description: String,
     /// Its media type, when it is not plain JSON.
     pub(super) media: Option<String>,
+    /// What an answer is read as.
+    pub(super) kind: AnswerKind,
     /// Whether it is a list, or an object that is little more than one.
     pub(super) is_list: bool,
 }
@@ -54,50 +56,117 @@ pub(super) struct Failures {
     pub(super) map: BTreeMap<String, String>,
 }
 
-/// The success that an endpoint gives: 200 before 201, 202 and the others.
+/// The success that an endpoint gives: that of 200 before 201, 202 and the others. Where several are of the same
+/// kind, it may be any of them.
 ///
 /// # Errors
-/// None of them is JSON, in a sentence.
+/// It is declared by a reference that leads nowhere.
 pub(super) fn success(operation: &Operation<'_>, notes: &mut ImportNotes) -> Result<Success, String> {
-    let Some((status, response)) = best(operation) else {
-        notes.review(Part::Output, "the document says nothing of a success");
-        return Ok(Success { schema: json!({}), description: String::new(), media: None, is_list: false });
-    };
-    let response = operation.document.resolve(response)?;
+    let found = successes(operation);
+    let Some(best) = found.first() else { return Ok(without(operation, notes)) };
+    let response = operation.document.resolve(best)?;
     let description = response["description"].as_str().unwrap_or_default().trim().to_owned();
     for key in ["headers", "links"].into_iter().filter(|key| response.get(*key).is_some()) {
         notes.loss(format!("the {key} of the answer"));
     }
-    let found = match media::json(response) {
-        Ok(Some(found)) => found,
+    let all = found.iter().filter_map(|response| operation.document.resolve(response).ok());
+    let given: Vec<Option<Representation<'_>>> = all.map(media::best).collect();
+    let Some(best) = given.iter().flatten().next() else {
         // Nothing comes back, as with 204.
-        Ok(None) => {
-            return Ok(Success { schema: json!({ "type": "object" }), description, media: None, is_list: false });
-        }
-        Err(media) => return Err(format!("its answer ({status}) is {media}; only JSON can be given")),
+        let schema = json!({ "type": "object" });
+        return Ok(Success { schema, description, media: None, kind: AnswerKind::Json, is_list: false });
     };
-    let resolved = operation.document.resolve(found.schema).unwrap_or(found.schema);
+    let (media, kind) = (best.own_media(), best.answer());
+    if kind != AnswerKind::Json {
+        let schema = read_as(kind);
+        return Ok(Success { schema, description, media, kind, is_list: false });
+    }
+    let is_other = |other: &&Option<Representation<'_>>| other.as_ref().is_some_and(|other| other.answer() != kind);
+    if given.iter().any(|other| is_other(&other)) {
+        notes.loss("answers of other statuses that are no JSON");
+    }
+    let resolved = operation.document.resolve(best.schema).unwrap_or(best.schema);
     let is_list = is_list(operation, resolved);
-    let schema = fitted(operation, resolved, notes);
-    let media = (found.media != "application/json" && !found.media.contains('*')).then(|| found.media.to_owned());
-    Ok(Success { schema, description, media, is_list })
+    let schemas = schemas(&given, best.schema);
+    let schema = match schemas[..] {
+        [_] => fitted(operation, resolved, notes),
+        _ => fitted(operation, &json!({ "anyOf": schemas }), notes),
+    };
+    Ok(Success { schema, description, media, kind, is_list })
+}
+
+/// The schemas of the JSON among several answers, each once, the best first.
+fn schemas<'a>(given: &'a [Option<Representation<'a>>], best: &'a Value) -> Vec<&'a Value> {
+    static NOTHING: std::sync::LazyLock<Value> =
+        std::sync::LazyLock::new(|| json!({ "type": "object", "maxProperties": 0 }));
+    let mut all = vec![best];
+    for other in given {
+        let schema = match other {
+            None => &*NOTHING,
+            Some(found) if found.answer() == AnswerKind::Json => found.schema,
+            Some(_) => continue,
+        };
+        if !all.contains(&schema) {
+            all.push(schema);
+        }
+    }
+    all
+}
+
+/// What is given where the document names no success: where a redirect leads, else anything.
+fn without(operation: &Operation<'_>, notes: &mut ImportNotes) -> Success {
+    let leads =
+        responses(operation).find(|(status, _)| matches!(status.as_str(), "301" | "302" | "303" | "307" | "308"));
+    let (schema, kind, description) = match leads {
+        Some((_, response)) => {
+            let response = operation.document.resolve(response).unwrap_or(response);
+            let description = response["description"].as_str().unwrap_or_default().trim();
+            (read_as(AnswerKind::Location), AnswerKind::Location, description.to_owned())
+        }
+        None => {
+            notes.review(Part::Output, "the document says nothing of a success");
+            (json!({}), AnswerKind::Json, String::new())
+        }
+    };
+    Success { schema, description, media: None, kind, is_list: false }
+}
+
+/// The schema of an answer that is no JSON.
+fn read_as(kind: AnswerKind) -> Value {
+    let text = |about: &str| json!({ "type": "string", "description": about });
+    let media = text("The media type.");
+    match kind {
+        AnswerKind::Text => json!({ "type": "object",
+            "properties": { "text": text("The answer as it is."), "media_type": media } }),
+        AnswerKind::Bytes => json!({ "type": "object",
+            "properties": { "data": { "type": "string", "contentEncoding": "base64",
+                "description": "The answer in base64." }, "media_type": media } }),
+        AnswerKind::Location => json!({ "type": "object", "required": ["location"],
+            "properties": { "location": text("Where it is.") } }),
+        AnswerKind::Json => json!({}),
+    }
 }
 
 fn responses<'a>(operation: &Operation<'a>) -> impl Iterator<Item = (&'a String, &'a Value)> {
     operation.value["responses"].as_object().into_iter().flatten()
 }
 
-fn best<'a>(operation: &Operation<'a>) -> Option<(&'a String, &'a Value)> {
+/// The successes, the best first.
+fn successes<'a>(operation: &Operation<'a>) -> Vec<&'a Value> {
     let rank = |status: &str| match status {
         "200" => Some(0),
         "201" => Some(1),
         "202" => Some(2),
         other if other.len() == 3 && other.starts_with('2') => Some(if other == "204" { 5 } else { 3 }),
-        "default" => Some(6),
         _ => None,
     };
-    let ranked = responses(operation).filter_map(|(status, response)| Some((rank(status)?, status, response)));
-    ranked.min_by_key(|(rank, _, _)| *rank).map(|(_, status, response)| (status, response))
+    let ranked = responses(operation).filter_map(|(status, response)| Some((rank(status)?, response)));
+    let mut ranked: Vec<_> = ranked.collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
+    let leads = responses(operation).any(|(status, _)| status.starts_with('3'));
+    // What is said of everything else is said of failures where there is another success.
+    let usual = operation.value["responses"].get("default").filter(|_| ranked.is_empty() && !leads);
+    ranked.into_iter().map(|(_, response)| response).chain(usual).collect()
 }
 
 /// A list, or an object one of whose few fields is one.
@@ -141,7 +210,14 @@ fn fitted(operation: &Operation<'_>, schema: &Value, notes: &mut ImportNotes) ->
         {
             keywords.entry("type").or_insert_with(|| json!("object"));
         }
-        let whole = with_definitions(turned, dialect.definitions());
+        let definitions = match dialect.definitions() {
+            Ok(definitions) => definitions,
+            Err(fault) => {
+                refused = fault.to_string();
+                continue;
+            }
+        };
+        let whole = with_definitions(turned, definitions);
         match Schema::output(whole.clone(), false) {
             Ok(_) => {
                 let found: BTreeSet<String> = dialect.notes.into_iter().collect();

@@ -13,6 +13,10 @@ pub(super) struct Fields {
     pub(super) declared: BTreeMap<String, (Value, bool)>,
     /// Whether the body is said to be an object, or reads as one.
     pub(super) is_object: bool,
+    /// Whether it may be something else, such as a list.
+    pub(super) is_other: bool,
+    /// Whether it may have members that it does not name.
+    pub(super) is_open: bool,
     pub(super) notes: BTreeSet<String>,
 }
 
@@ -89,6 +93,7 @@ fn own(keywords: &Map<String, Value>) -> Fields {
         types.is_some_and(|t| names_object(t) || t.as_array().is_some_and(|all| all.iter().any(names_object)));
     let properties = keywords.get("properties").and_then(Value::as_object);
     fields.is_object = is_object || (types.is_none() && properties.is_some());
+    fields.is_other = types.is_some_and(|kind| *kind != "null") && !is_object;
     let required: Vec<&str> = listed(keywords, "required").filter_map(Value::as_str).collect();
     for (name, schema) in properties.into_iter().flatten() {
         fields.declared.insert(name.clone(), (schema.clone(), required.contains(&name.as_str())));
@@ -98,12 +103,14 @@ fn own(keywords: &Map<String, Value>) -> Fields {
         fields.declared.insert((*name).to_owned(), (json!({}), true));
     }
     let takes_more = matches!(keywords.get("additionalProperties"), Some(Value::Bool(true) | Value::Object(_)));
-    if takes_more || keywords.contains_key("patternProperties") {
+    let says_nothing = properties.is_none() && keywords.get("additionalProperties") != Some(&Value::Bool(false));
+    fields.is_open = takes_more || says_nothing || keywords.contains_key("patternProperties");
+    if !fields.declared.is_empty() && (takes_more || keywords.contains_key("patternProperties")) {
         fields
             .notes
             .insert("the service takes fields that have no name here; only named ones are let through".to_owned());
     }
-    for keyword in ["not", "if", "minProperties", "dependentRequired", "dependentSchemas"] {
+    for keyword in ["minProperties", "maxProperties", "dependentSchemas"] {
         if keywords.contains_key(keyword) {
             fields.notes.insert(format!("`{keyword}` of the body is left to the service to check"));
         }
@@ -113,8 +120,12 @@ fn own(keywords: &Map<String, Value>) -> Fields {
 
 /// What any one of several ways declares: what all of them require is required.
 fn any_of(ways: Vec<Fields>) -> Fields {
-    let mut joined = Fields { is_object: ways.iter().any(|way| way.is_object), ..Fields::default() };
-    let several = ways.len() > 1;
+    let mut joined = Fields {
+        is_object: ways.iter().any(|way| way.is_object),
+        is_other: ways.iter().any(|way| way.is_other),
+        is_open: ways.iter().any(|way| way.is_open),
+        ..Fields::default()
+    };
     let everywhere =
         |name: &str| ways.iter().all(|way| way.declared.get(name).is_some_and(|(_, is_required)| *is_required));
     let names: BTreeSet<String> = ways.iter().flat_map(|way| way.declared.keys().cloned()).collect();
@@ -125,11 +136,6 @@ fn any_of(ways: Vec<Fields>) -> Fields {
             let is_required = required.contains(&name);
             join(&mut joined.declared, name, schema, is_required, "anyOf");
         }
-    }
-    if several {
-        joined.notes.insert(
-            "the body has alternatives: their fields are joined, and the service checks which go together".to_owned(),
-        );
     }
     joined
 }
@@ -160,6 +166,8 @@ impl Fields {
     /// Takes in what must hold too.
     fn and(&mut self, other: Fields) {
         self.is_object |= other.is_object;
+        self.is_other |= other.is_other;
+        self.is_open |= other.is_open;
         self.notes.extend(other.notes);
         for (name, (schema, is_required)) in other.declared {
             join(&mut self.declared, name, schema, is_required, "allOf");

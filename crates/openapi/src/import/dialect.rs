@@ -4,13 +4,18 @@
 //! circles end and long chains take no stack. What [`forecourt_contract::schema`] would refuse is left
 //! out and noted; [`Levels`] cuts what is too large.
 
+mod alternatives;
+mod in_place;
 mod keywords;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use forecourt_contract::limits::SCHEMA_BYTES_MAX;
+use forecourt_contract::schema::SchemaFault;
 use serde_json::{Map, Value, json};
 
 use crate::document::{OpenApiDocument, reference};
+pub(super) use in_place::is_flagged;
 
 /// Which way the values of a schema go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,18 +31,62 @@ pub(super) enum Direction {
 pub(super) struct Levels {
     /// References that may lead to one another; what lies behind takes any value.
     pub(super) references: usize,
+    /// Objects and lists within one another; of what lies within them only the type is kept.
+    pub(super) depth: usize,
     /// Whether patterns are kept.
     pub(super) patterns: bool,
+    /// Whether sentences and examples are kept below the outermost fields.
+    pub(super) texts: bool,
+    /// Whether it is kept which fields of a body go together.
+    pub(super) rules: bool,
 }
 
+/// Everything.
+const WHOLE: Levels = Levels { references: usize::MAX, depth: usize::MAX, patterns: true, texts: true, rules: true };
+/// Everything that most schemas need.
+const MOST: Levels = Levels { patterns: false, texts: false, ..WHOLE };
+
 /// From everything to almost nothing.
-pub(super) const LADDER: [Levels; 5] = [
-    Levels { references: usize::MAX, patterns: true },
-    Levels { references: usize::MAX, patterns: false },
-    Levels { references: 4, patterns: false },
-    Levels { references: 2, patterns: false },
-    Levels { references: 0, patterns: false },
+pub(super) const LADDER: [Levels; 13] = [
+    WHOLE,
+    Levels { texts: false, ..WHOLE },
+    Levels { patterns: false, ..WHOLE },
+    MOST,
+    Levels { rules: false, ..MOST },
+    Levels { references: 4, ..MOST },
+    Levels { references: 3, rules: false, ..MOST },
+    Levels { references: 2, rules: false, ..MOST },
+    Levels { references: 2, rules: false, depth: 6, ..MOST },
+    Levels { references: 1, rules: false, depth: 4, ..MOST },
+    Levels { references: 1, rules: false, depth: 2, ..MOST },
+    Levels { references: 0, rules: false, depth: 2, ..MOST },
+    Levels { references: 0, rules: false, depth: 0, ..MOST },
 ];
+
+/// Where a schema stands.
+#[derive(Clone, Debug, Default)]
+struct Spot {
+    /// References that lead there.
+    references: usize,
+    /// Objects and lists around it.
+    depth: usize,
+    /// Properties of the value that do not go this way, by what another schema of the same value says.
+    hidden: BTreeSet<String>,
+    /// Whether another schema of the same value declares properties.
+    is_declared: bool,
+    /// Whether what it lets through is refused, or decides on something else.
+    is_condition: bool,
+}
+
+impl Spot {
+    /// The place of something inside of the value.
+    fn inside(&self) -> Spot {
+        Spot { references: self.references, depth: self.depth + 1, is_condition: self.is_condition, ..Spot::default() }
+    }
+}
+
+/// What was referred to: a place of the document, without those properties.
+type Target = (String, BTreeSet<String>);
 
 /// Turns schemas of one document that end up in one schema of ours.
 pub(super) struct Dialect<'a> {
@@ -45,10 +94,10 @@ pub(super) struct Dialect<'a> {
     direction: Direction,
     levels: Levels,
     /// The name under `$defs` of each place that was referred to.
-    names: BTreeMap<String, String>,
+    names: BTreeMap<Target, String>,
     taken: BTreeSet<String>,
     /// Places that are still to be turned, and how many references lead there.
-    queue: VecDeque<(String, usize)>,
+    queue: VecDeque<(Target, usize)>,
     /// What was left out.
     pub(super) notes: Vec<String>,
 }
@@ -68,28 +117,42 @@ impl<'a> Dialect<'a> {
 
     /// Turns one schema. What it refers to is in [`Dialect::definitions`].
     pub(super) fn schema(&mut self, schema: &Value) -> Value {
-        self.turned(schema, 0)
+        self.turned(schema, &Spot::default())
+    }
+
+    /// Turns the schema of a field of an object.
+    pub(super) fn field(&mut self, schema: &Value) -> Value {
+        self.turned(schema, &Spot { depth: 1, ..Spot::default() })
     }
 
     /// Everything that was referred to, by name.
-    pub(super) fn definitions(&mut self) -> Map<String, Value> {
-        let mut definitions = Map::new();
-        while let Some((pointer, level)) = self.queue.pop_front() {
-            let schema = match self.document.target(&pointer) {
-                Ok(schema) => self.turned(schema, level),
+    ///
+    /// # Errors
+    /// It is more than a schema may have: the rest is not looked at, since all of a document may be behind it.
+    pub(super) fn definitions(&mut self) -> Result<Map<String, Value>, SchemaFault> {
+        let (mut definitions, mut bytes) = (Map::new(), 0);
+        while let Some((target, references)) = self.queue.pop_front() {
+            let spot = Spot { references, depth: references, hidden: target.1.clone(), ..Spot::default() };
+            let schema = match self.document.target(&target.0) {
+                Ok(schema) => self.turned(schema, &spot),
                 Err(_) => Value::Bool(true),
             };
-            definitions.insert(self.names[&pointer].clone(), schema);
+            bytes += schema.to_string().len();
+            if bytes > SCHEMA_BYTES_MAX {
+                return Err(SchemaFault::TooLong);
+            }
+            definitions.insert(self.names[&target].clone(), schema);
         }
-        definitions
+        Ok(definitions)
     }
 
-    fn turned(&mut self, schema: &Value, level: usize) -> Value {
+    fn turned(&mut self, schema: &Value, spot: &Spot) -> Value {
         match schema {
             Value::Bool(_) => schema.clone(),
+            Value::Object(keywords) if spot.depth > self.levels.depth => self.shallow(schema, keywords),
             Value::Object(keywords) => match reference(schema) {
-                Some(pointer) => self.referred(pointer, keywords, level),
-                None => self.keywords(keywords, level),
+                Some(pointer) => self.referred(pointer, keywords, spot),
+                None => self.keywords(keywords, spot),
             },
             _ => {
                 self.notes.push("an invalid schema was replaced by one that takes any value".to_owned());
@@ -98,48 +161,62 @@ impl<'a> Dialect<'a> {
         }
     }
 
-    fn referred(&mut self, pointer: &str, keywords: &Map<String, Value>, level: usize) -> Value {
-        if let Err(fault) = self.document.target(pointer) {
-            self.notes.push(format!("{fault}: any value is taken there"));
-            return json!({});
-        }
-        if level >= self.levels.references {
+    /// A schema of which only the type is left.
+    fn shallow(&mut self, schema: &Value, keywords: &Map<String, Value>) -> Value {
+        self.notes.push("too large: what is nested deeper is cut, and any value is taken there".to_owned());
+        let found = self.document.resolve(schema).ok().and_then(Value::as_object).unwrap_or(keywords);
+        self.type_alone(found)
+    }
+
+    fn referred(&mut self, pointer: &str, keywords: &Map<String, Value>, spot: &Spot) -> Value {
+        let target = match self.document.target(pointer) {
+            Ok(target) => target,
+            Err(fault) => {
+                self.notes.push(format!("{fault}: any value is taken there"));
+                return json!({});
+            }
+        };
+        if spot.references >= self.levels.references {
             self.notes.push(format!("too large: what {pointer} says is cut, and any value is taken there"));
             return json!({});
         }
-        let name = self.name(pointer, level + 1);
+        let hidden = match spot.hidden.is_empty() {
+            true => BTreeSet::new(),
+            false => in_place::named(self.document, target).intersection(&spot.hidden).cloned().collect(),
+        };
+        let name = self.name((pointer.to_owned(), hidden), spot.references + 1);
         // What stands beside a reference counts from 3.1 on.
         let mut beside = match self.document.is_3_0() {
             true => json!({}),
-            false => self.keywords(keywords, level),
+            false => self.keywords(keywords, spot),
         };
         beside["$ref"] = json!(format!("#/$defs/{name}"));
-        beside
+        // In 3.0 it would not count either, but services that say so give null.
+        let is_open = self.direction == Direction::Out && keywords.get("nullable") == Some(&Value::Bool(true));
+        if is_open { json!({ "anyOf": [beside, { "type": "null" }] }) } else { beside }
     }
 
     /// The name of a place, which is turned later if it is new.
-    fn name(&mut self, pointer: &str, level: usize) -> String {
-        if let Some(name) = self.names.get(pointer) {
+    fn name(&mut self, target: Target, references: usize) -> String {
+        if let Some(name) = self.names.get(&target) {
             return name.clone();
         }
-        let last = pointer.rsplit('/').next().unwrap_or_default();
+        let last = target.0.rsplit('/').next().unwrap_or_default();
         let plain: String = last.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).collect();
         let wanted = if plain.is_empty() { "schema".to_owned() } else { plain };
         let name = free(&wanted, |name| !self.taken.contains(name));
         self.taken.insert(name.clone());
-        self.names.insert(pointer.to_owned(), name.clone());
-        self.queue.push_back((pointer.to_owned(), level));
+        self.names.insert(target.clone(), name.clone());
+        self.queue.push_back((target, references));
         name
     }
 
-    /// Whether values of this direction have a property of that schema.
-    fn goes_this_way(&self, property: &Value) -> bool {
-        let flag = match self.direction {
+    /// The keyword of properties that do not go this way.
+    fn flag(&self) -> &'static str {
+        match self.direction {
             Direction::In => "readOnly",
             Direction::Out => "writeOnly",
-        };
-        let is_set = |schema: &Value| schema.get(flag) == Some(&Value::Bool(true));
-        !is_set(property) && !self.document.resolve(property).is_ok_and(is_set)
+        }
     }
 }
 

@@ -202,8 +202,8 @@ fn reached(
     }
     let mut access = security::access(operation, &base.prefix, notes);
     headers::add(operation, &base.prefix, &mut access, notes);
-    for (name, media) in [("Accept", &success.media), ("Content-Type", &input.media)] {
-        access.headers.extend(media.iter().map(|media| (name.to_owned(), media.clone())));
+    if let Some(media) = &success.media {
+        access.headers.entry("Accept".to_owned()).or_insert_with(|| media.clone());
     }
     Ok((url(&start, route, input), access))
 }

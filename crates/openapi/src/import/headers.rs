@@ -1,8 +1,6 @@
-//! Header fields and cookies that a service wants, but for those that are about one call. What a caller says
-//! never goes there, so each has one value for all calls: the one that the document allows, or a variable of
+//! Header fields and cookies that a service wants and that are not for callers to fill, since they say who calls or
+//! can have one value alone. Each has one value for all calls: the one that the document allows, or a variable of
 //! the environment.
-
-use serde_json::Value;
 
 use super::notes::{ImportNotes, Part};
 use super::operation::{Operation, Parameter};
@@ -18,7 +16,11 @@ pub(super) fn add(operation: &Operation<'_>, prefix: &str, access: &mut Access, 
         let name = parameter.name;
         let is_taken = || access.headers.keys().any(|other| other.eq_ignore_ascii_case(name));
         match parameter.place {
-            "header" if style::is_of_callers(parameter) => {}
+            "header" | "cookie" if style::is_of_callers(parameter) => {}
+            "header" if name.eq_ignore_ascii_case("accept") && !is_taken() => {
+                let usual = style::only_value(parameter).map(|value| value.replace("${", "$${"));
+                access.headers.extend(usual.map(|value| ("Accept".to_owned(), value)));
+            }
             "header" if IGNORED.contains(&name.to_ascii_lowercase().as_str()) || is_taken() => {}
             "header" => header(parameter, prefix, access, notes),
             "cookie" if parameter.is_required => {
@@ -37,7 +39,7 @@ pub(super) fn add(operation: &Operation<'_>, prefix: &str, access: &mut Access, 
 
 fn header(parameter: &Parameter<'_>, prefix: &str, access: &mut Access, notes: &mut ImportNotes) {
     let name = parameter.name;
-    if let Some(value) = only_value(parameter) {
+    if let Some(value) = style::only_value(parameter) {
         access.headers.insert(name.to_owned(), value.replace("${", "$${"));
         notes.review(Part::Handler, format!("the header field {name} has the one value that the document gives"));
     } else if parameter.is_required {
@@ -46,18 +48,6 @@ fn header(parameter: &Parameter<'_>, prefix: &str, access: &mut Access, notes: &
         notes.review(Part::Handler, format!("the header field {name} is the same for every caller: {variable}"));
         access.variables.insert(variable, format!("the header field {name}"));
     } else {
-        notes.loss(format!("the header field {name}: callers have no say in header fields"));
-    }
-}
-
-/// The value of a required parameter that can have no other.
-fn only_value(parameter: &Parameter<'_>) -> Option<String> {
-    let schema = parameter.schema;
-    let single = schema["enum"].as_array().filter(|values| values.len() == 1).map(|values| &values[0]);
-    let value = schema.get("const").or(single).or_else(|| schema.get("default")).filter(|_| parameter.is_required)?;
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
+        notes.loss(format!("the header field {name}: it says who calls"));
     }
 }

@@ -4,20 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use forecourt_contract::Schema;
 use forecourt_contract::endpoint::Style;
+use forecourt_contract::schema::SchemaFault;
 use serde_json::{Map, Value, json};
 
-use super::body;
-use super::dialect::{Dialect, Direction, LADDER, Levels, free, with_definitions};
-use super::media;
+use super::dialect::{Dialect, Direction, LADDER, Levels, with_definitions};
+use super::fields::{Field, field, name, plain};
 use super::notes::{ImportNotes, Part};
 use super::operation::{Operation, Parameter};
 use super::path::Route;
-use super::style;
-use super::words::{line, named, snake};
-use crate::limits::{FIELDS_MAX, SENTENCE_CHARS_MAX};
-
-/// The methods whose fields go into the query, not into a body.
-const BY_QUERY: [&str; 5] = ["GET", "DELETE", "HEAD", "OPTIONS", "TRACE"];
+use super::request::{self, BodyBinding, DeclaredBody};
+use super::style::{self, Shape};
+use super::words::{named, snake};
+use crate::limits::FIELDS_MAX;
 
 /// What an endpoint takes and how it is sent on.
 #[derive(Debug, Default)]
@@ -29,16 +27,8 @@ pub(super) struct Input {
     pub(super) styles: BTreeMap<String, Style>,
     /// Fields that go into the URL's query: the service's name to ours.
     pub(super) in_url: Vec<(String, String)>,
-    /// The media type of the body, when it is not plain JSON.
-    pub(super) media: Option<String>,
-}
-
-/// One field of the input.
-struct Field {
-    ours: String,
-    schema: Value,
-    is_required: bool,
-    description: Option<String>,
+    /// What the body is, when it is not what its method usually has.
+    pub(super) body: Option<BodyBinding>,
 }
 
 /// Joins path, query and body. Names that collide get the place they come from before them.
@@ -48,23 +38,16 @@ struct Field {
 pub(super) fn input(operation: &Operation<'_>, route: &Route, notes: &mut ImportNotes) -> Result<Input, String> {
     let mut input = Input::default();
     let mut fields: Vec<Field> = Vec::new();
-    let in_query = BY_QUERY.contains(&operation.http.as_str());
+    let declared = DeclaredBody::read(operation)?;
+    let in_query = !declared.as_ref().is_some_and(DeclaredBody::takes_the_rest);
     for (theirs, ours) in &route.names {
-        let declared = operation.parameters.iter().find(|p| p.place == "path" && p.name == theirs);
-        let mut field = field(ours.clone(), declared, true);
-        if !operation.document.resolve(&field.schema).is_ok_and(style::is_word) {
-            notes.review(
-                Part::Input,
-                format!("{theirs} has parts for the service: here it is one text, as it stands in the path"),
-            );
-            field.schema = json!({ "type": "string" });
-        }
-        fields.push(field);
+        let parameter = operation.parameters.iter().find(|p| p.place == "path" && p.name == theirs);
+        add_of_path(operation, (theirs, ours), parameter, &mut fields, &mut input);
     }
     for parameter in operation.parameters.iter().filter(|parameter| parameter.place == "query") {
         let style = style::of_query(operation, parameter, in_query);
         let is_in_url = !in_query && style.is_none();
-        let wanted = if is_in_url { named(parameter.name) } else { parameter.name.to_owned() };
+        let wanted = if is_in_url { named(&plain(parameter.name)) } else { plain(parameter.name) };
         let ours = name(&fields, &wanted, "query");
         if is_in_url {
             input.in_url.push((parameter.name.to_owned(), ours.clone()));
@@ -75,101 +58,94 @@ pub(super) fn input(operation: &Operation<'_>, route: &Route, notes: &mut Import
         fields.push(field(ours, Some(parameter), parameter.is_required));
     }
     for parameter in operation.parameters.iter().filter(|parameter| style::is_of_callers(parameter)) {
-        let ours = name(&fields, &snake(parameter.name), "header");
+        let ours = name(&fields, &snake(parameter.name), parameter.place);
         input.transform.insert(ours.clone(), parameter.name.to_owned());
-        input.styles.insert(ours.clone(), Style::Header);
-        notes.review(Part::Handler, format!("callers say what is in the header field {}, as {ours}", parameter.name));
+        input.styles.insert(ours.clone(), style::of_field(operation, parameter));
+        let what = if parameter.place == "cookie" { "cookie" } else { "header field" };
+        notes.review(Part::Handler, format!("callers say what is in the {what} {}, as {ours}", parameter.name));
         fields.push(field(ours, Some(parameter), parameter.is_required));
     }
-    if operation.value.get("requestBody").is_some() {
-        match in_query {
-            true => notes.loss(format!("the body: {} is sent without one", operation.http)),
-            false => add_body(operation, &mut fields, &mut input, notes)?,
-        }
-    }
+    let bound = match declared {
+        Some(declared) => declared.bind(operation, &mut fields, notes),
+        None => request::without(operation),
+    };
     if fields.len() > FIELDS_MAX {
         return Err(format!("it takes more than {FIELDS_MAX} fields"));
     }
-    input.schema = fitted(operation, &fields, notes)?;
+    input.transform.extend(bound.transform);
+    input.body = bound.binding;
+    input.schema = fitted(operation, &fields, &bound.rules, notes)?;
     Ok(input)
 }
 
-fn add_body(
+/// Adds a field of the path, which is one text of it whatever its service reads there.
+fn add_of_path(
     operation: &Operation<'_>,
+    (theirs, ours): (&str, &str),
+    parameter: Option<&Parameter<'_>>,
     fields: &mut Vec<Field>,
     input: &mut Input,
-    notes: &mut ImportNotes,
-) -> Result<(), String> {
-    let body = operation.document.resolve(&operation.value["requestBody"])?;
-    let is_required = body["required"] == Value::Bool(true);
-    let found = match media::json(body) {
-        Ok(Some(found)) => found,
-        Ok(None) => return Ok(()),
-        // Who leaves `required` out of an upload means it.
-        Err(media) if body["required"] != Value::Bool(false) => {
-            return Err(format!("its body is {media}; only JSON can be sent"));
-        }
-        Err(media) => {
-            notes.loss(format!("the body, which is {media}; only JSON can be sent"));
-            return Ok(());
-        }
-    };
-    input.media = (found.media != "application/json" && !found.media.contains('*')).then(|| found.media.to_owned());
-    let declared = body::fields(operation.document, found.schema);
-    declared.notes.iter().for_each(|note| notes.review(Part::Input, note));
-    if declared.declared.is_empty() {
-        let what = match operation.document.resolve(found.schema) {
-            Err(fault) => format!("nothing that is known: {fault}"),
-            Ok(_) if declared.is_object => "an object without named fields".to_owned(),
-            Ok(_) => "no JSON object".to_owned(),
-        };
-        return match is_required {
-            true => Err(format!("its body is {what}; no input can declare that")),
-            false => {
-                notes.loss(format!("the body, which is {what}"));
-                Ok(())
-            }
-        };
-    }
-    for (theirs, (schema, needed)) in declared.declared {
-        if !goes_in(operation, &schema) {
-            continue;
-        }
-        let ours = name(fields, &theirs, "body");
+) {
+    let mut field = field(ours.to_owned(), parameter, true);
+    let shape = Shape::of(operation.document, &field.schema);
+    let style = parameter.and_then(|parameter| style::of_path(operation, parameter));
+    if let Some(style) = style {
+        input.styles.insert(ours.to_owned(), style);
         if ours != theirs {
-            input.transform.insert(ours.clone(), theirs);
+            input.transform.insert(ours.to_owned(), theirs.to_owned());
         }
-        fields.push(Field { ours, schema, is_required: needed && is_required, description: None });
     }
-    Ok(())
-}
-
-/// Whether a caller may set it.
-fn goes_in(operation: &Operation<'_>, schema: &Value) -> bool {
-    let is_set = |schema: &Value| schema.get("readOnly") == Some(&Value::Bool(true));
-    !is_set(schema) && !operation.document.resolve(schema).is_ok_and(is_set)
-}
-
-/// A name that no other field has.
-fn name(fields: &[Field], wanted: &str, place: &str) -> String {
-    let is_free = |name: &str| fields.iter().all(|field| field.ours != name);
-    match is_free(wanted) {
-        true => wanted.to_owned(),
-        false => free(&format!("{place}_{}", snake(wanted)), is_free),
+    if !shape.is_word() {
+        field.schema = parted(operation, &field.schema);
+    } else if style::is_anything(&field.schema) {
+        field.schema = json!({ "type": "string" });
     }
+    if let Value::Object(keywords) = &mut field.schema
+        && keywords.get("type").is_none_or(|kind| kind == "string")
+        && !["$ref", "enum", "const", "pattern", "format"].iter().any(|keyword| keywords.contains_key(*keyword))
+    {
+        // A segment that is empty is none.
+        keywords.entry("minLength").or_insert(json!(1));
+    }
+    fields.push(field);
 }
 
-fn field(ours: String, parameter: Option<&Parameter<'_>>, is_required: bool) -> Field {
-    let schema = parameter.map_or_else(|| json!({ "type": "string" }), |parameter| parameter.schema.clone());
-    let description = parameter.and_then(|parameter| parameter.value["description"].as_str());
-    Field { ours, schema, is_required, description: description.map(|text| line(text, SENTENCE_CHARS_MAX)) }
+/// The schema of a text with parts between commas.
+fn parted(operation: &Operation<'_>, schema: &Value) -> Value {
+    let found = operation.document.resolve(schema).unwrap_or(schema);
+    let item = operation.document.resolve(&found["items"]).unwrap_or(&found["items"]);
+    let word = match (item["type"].as_str(), item["enum"].as_array()) {
+        (Some("integer"), None) => Some("(0|-?[1-9][0-9]{0,17})".to_owned()),
+        (Some("string"), Some(values)) => {
+            let is_plain = |text: &&str| text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
+            let words: Option<Vec<&str>> = values.iter().map(|value| value.as_str().filter(is_plain)).collect();
+            words.map(|words| format!("({})", words.join("|")))
+        }
+        _ => None,
+    };
+    let mut text = json!({ "type": "string" });
+    if let Some(word) = word.filter(|_| found["type"] == "array") {
+        text["pattern"] = json!(format!("^{word}(,{word})*$"));
+    }
+    text
 }
 
 /// The schema of the fields, with as much of it as fits into the bounds of schemas.
-fn fitted(operation: &Operation<'_>, fields: &[Field], notes: &mut ImportNotes) -> Result<Value, String> {
+fn fitted(
+    operation: &Operation<'_>,
+    fields: &[Field],
+    rules: &Map<String, Value>,
+    notes: &mut ImportNotes,
+) -> Result<Value, String> {
     let mut refused = String::new();
     for levels in LADDER {
-        let (schema, found) = schema(operation, fields, levels);
+        let (schema, found) = match schema(operation, fields, rules, levels) {
+            Ok(found) => found,
+            Err(fault) => {
+                refused = fault.to_string();
+                continue;
+            }
+        };
         match Schema::input(schema.clone()) {
             Ok(_) => {
                 found.iter().for_each(|note| notes.review(Part::Input, note));
@@ -184,24 +160,42 @@ fn fitted(operation: &Operation<'_>, fields: &[Field], notes: &mut ImportNotes) 
     Err(format!("what it takes can't be declared: {refused}"))
 }
 
-fn schema(operation: &Operation<'_>, fields: &[Field], levels: Levels) -> (Value, BTreeSet<String>) {
+fn schema(
+    operation: &Operation<'_>,
+    fields: &[Field],
+    rules: &Map<String, Value>,
+    levels: Levels,
+) -> Result<(Value, BTreeSet<String>), SchemaFault> {
     let mut dialect = Dialect::new(operation.document, Direction::In, levels);
     let mut properties = Map::new();
     for field in fields {
-        let mut schema = dialect.schema(&field.schema);
-        if let (Some(description), Value::Bool(true)) = (&field.description, &schema) {
-            schema = json!({ "description": description });
-        }
-        if let (Some(description), Value::Object(keywords)) = (&field.description, &mut schema) {
-            keywords.insert("description".to_owned(), json!(description));
-        }
-        properties.insert(field.ours.clone(), schema);
+        properties.insert(field.ours.clone(), told(dialect.field(&field.schema), field));
     }
     let required: BTreeSet<&str> = fields.iter().filter(|field| field.is_required).map(|f| f.ours.as_str()).collect();
     let mut schema = json!({ "type": "object", "properties": properties, "additionalProperties": false });
     if !required.is_empty() {
         schema["required"] = json!(required);
     }
-    let schema = with_definitions(schema, dialect.definitions());
-    (schema, dialect.notes.into_iter().collect())
+    if levels.rules
+        && !rules.is_empty()
+        && let (Value::Object(all), Value::Object(more)) = (&mut schema, dialect.schema(&Value::Object(rules.clone())))
+    {
+        for (keyword, value) in more {
+            all.entry(keyword).or_insert(value);
+        }
+    }
+    let schema = with_definitions(schema, dialect.definitions()?);
+    Ok((schema, dialect.notes.into_iter().collect()))
+}
+
+/// The schema of a field with what the document says of its parameter.
+fn told(schema: Value, field: &Field) -> Value {
+    match (schema, &field.description) {
+        (Value::Bool(true), Some(description)) => json!({ "description": description }),
+        (Value::Object(mut keywords), Some(description)) => {
+            keywords.insert("description".to_owned(), json!(description));
+            Value::Object(keywords)
+        }
+        (schema, _) => schema,
+    }
 }

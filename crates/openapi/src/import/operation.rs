@@ -92,6 +92,12 @@ fn parameters<'a>(document: &'a OpenApiDocument, item: &'a Value, operation: &'a
 }
 
 impl<'a> Parameter<'a> {
+    /// Whether its values are written as JSON.
+    pub(super) fn is_json(&self) -> bool {
+        let media = self.value["content"].as_object().and_then(|content| content.keys().next());
+        media.is_some_and(|media| media.to_ascii_lowercase().contains("json"))
+    }
+
     fn read(value: &'a Value) -> Option<Parameter<'a>> {
         let (name, place) = (value["name"].as_str()?, value["in"].as_str()?);
         let content = value["content"].as_object().and_then(|content| content.values().next()?.get("schema"));

@@ -5,8 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use forecourt_contract::endpoint::{RegistrationContext, read};
+use forecourt_contract::limits::SCHEMA_BYTES_MAX;
 use forecourt_contract::{Catalog, Endpoint, Failure, Handler, Invocation, MethodPolicy, RecipeBook, Registry};
-use forecourt_settings::{Problems, Section};
+use forecourt_settings::files::FILE_BYTES_MAX;
+use forecourt_settings::{Problem, Problems, Section};
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use serde_json::Value;
@@ -49,6 +51,9 @@ fn said(problems: &Problems) -> String {
 }
 
 fn endpoint(files: &[File], variables: &BTreeMap<String, String>, catalog: &Catalog) -> Result<Endpoint, Problems> {
+    if let Some(file) = files.first().filter(|file| file.text.len() > FILE_BYTES_MAX) {
+        return Err(Problem::of_file(Path::new(&file.name), "it is too large").into());
+    }
     let own = files.first().map(|file| (Path::new(&file.name), file.text.as_str())).unwrap_or((Path::new(""), ""));
     let environment = |name: &str| variables.contains_key(name).then(|| "value".to_owned());
     let section = Section::parse(own.0, own.1, &environment)?;
@@ -60,7 +65,8 @@ fn endpoint(files: &[File], variables: &BTreeMap<String, String>, catalog: &Cata
     };
     let beside = |path: &Path| {
         let file = files.iter().find(|file| path.ends_with(&file.name));
-        file.map(|file| file.text.clone().into_bytes()).ok_or_else(|| "it is not there".to_owned())
+        let text = file.map(|file| file.text.clone().into_bytes()).ok_or_else(|| "it is not there".to_owned())?;
+        (text.len() <= SCHEMA_BYTES_MAX).then_some(text).ok_or_else(|| "it is too large".to_owned())
     };
     read(section, &around, &beside)
 }

@@ -1,10 +1,15 @@
 //! An endpoint's file, written for the person who will review it.
 
-use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+use forecourt_contract::endpoint::{AnswerKind, Style};
+use forecourt_contract::limits::SCHEMA_BYTES_MAX;
+use serde_json::Value;
 
 use super::draft::{Draft, Pair};
 use super::notes::{ImportNotes, Part};
 use super::prose::capital;
+use super::request::BodyBinding;
 use super::toml::{inline, key, quoted, raw, table};
 use super::words::line;
 use super::{Base, File};
@@ -57,7 +62,9 @@ fn place(name: &str, which: &str, schema: &Value) -> Placed {
     match lines.filter(|lines| lines.len() <= INLINE_LINES_MAX) {
         Some(lines) => Placed::Inline(lines),
         None => {
-            let text = serde_json::to_string_pretty(schema).unwrap_or_default() + "\n";
+            let pretty = serde_json::to_string_pretty(schema).unwrap_or_default() + "\n";
+            // As people read it where that fits into a file of a schema, else as short as it is counted.
+            let text = if pretty.len() <= SCHEMA_BYTES_MAX { pretty } else { schema.to_string() };
             Placed::Beside(File { name: format!("{name}.{which}.json"), text })
         }
     }
@@ -163,21 +170,40 @@ fn handler(draft: &Draft<'_>, notes: &ImportNotes) -> Vec<String> {
         format!("method = {}", quoted(&draft.operation.http)),
         format!("timeout_seconds = {TIMEOUT_SECONDS}"),
     ]);
+    if draft.success.kind != AnswerKind::Json {
+        lines.push(format!("answer = {}", quoted(draft.success.kind.name())));
+    }
     // Variables of the environment are meant here.
     let headers = draft.access.headers.iter().map(|(name, value)| format!("{} = {}", key(name), raw(value)));
     lines.extend(section("headers", headers.collect()));
-    let styles = draft.input.styles.iter().map(|(field, style)| (field.clone(), style.name().to_owned())).collect();
-    for (name, map) in
-        [("input_transform", &draft.input.transform), ("input_styles", &styles), ("error_map", &draft.failures.map)]
-    {
-        let fields: Map<String, Value> =
-            map.iter().map(|(from, to)| (from.clone(), Value::from(to.as_str()))).collect();
-        lines.extend(section(
-            name,
-            fields.iter().filter_map(|(from, to)| Some(format!("{} = {}", key(from), inline(to)?))).collect(),
-        ));
+    for (name, map) in [
+        ("input_transform", &draft.input.transform),
+        ("input_styles", &names(&draft.input.styles)),
+        ("error_map", &draft.failures.map),
+    ] {
+        lines.extend(section(name, pairs(map)));
     }
+    lines.extend(draft.input.body.iter().flat_map(body));
     lines
+}
+
+/// What the body is.
+fn body(body: &BodyBinding) -> Vec<String> {
+    let mut own = vec![format!("media = {}", quoted(&body.media))];
+    own.extend(body.is_required.then(|| "is_required = true".to_owned()));
+    own.extend(body.field.iter().map(|field| format!("field = {}", quoted(field))));
+    let mut lines = section("body", own);
+    lines.extend(section("body.styles", pairs(&names(&body.styles))));
+    lines.extend(section("body.files", pairs(&body.files)));
+    lines
+}
+
+fn names(styles: &BTreeMap<String, Style>) -> BTreeMap<String, String> {
+    styles.iter().map(|(field, style)| (field.clone(), style.name().to_owned())).collect()
+}
+
+fn pairs(map: &BTreeMap<String, String>) -> Vec<String> {
+    map.iter().map(|(from, to)| format!("{} = {}", key(from), quoted(to))).collect()
 }
 
 fn section(name: &str, lines: Vec<String>) -> Vec<String> {

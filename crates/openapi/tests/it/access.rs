@@ -75,21 +75,22 @@ fn header_fields_have_one_value_for_all_callers() {
         {"name": "X-Tenant", "in": "header", "required": true, "schema": {"type": "string"}},
         {"name": "X-Version", "in": "header", "required": true, "schema": {"enum": ["2"]}},
         {"name": "X-Odd", "in": "header", "required": true, "schema": {"const": "${HOME}"}},
-        {"name": "X-Trace", "in": "header"},
-        {"name": "Accept", "in": "header", "required": true},
-        {"name": "a", "in": "cookie", "required": true},
-        {"name": "b", "in": "cookie"},
+        {"name": "X-Organization", "in": "header"},
+        {"name": "Accept", "in": "header", "required": true, "schema": {"default": "application/json;version=2"}},
+        {"name": "sid", "in": "cookie", "required": true},
+        {"name": "session", "in": "cookie"},
     ]);
     let document = one("get", "/a", json!({ "parameters": parameters, "responses": {} }));
     let headers = service(&document).headers.0;
     assert_eq!(headers["X-Tenant"], "s3cret");
     assert_eq!(headers["X-Version"], "2");
     assert_eq!(headers["X-Odd"], "${HOME}", "no variable of ours");
-    assert_eq!(headers["Cookie"], "a=s3cret");
-    assert_eq!(headers.len(), 4);
+    assert_eq!(headers["Cookie"], "sid=s3cret");
+    assert_eq!(headers["Accept"], "application/json;version=2", "it is the document's own");
+    assert_eq!(headers.len(), 5);
     let import = imported(&document);
-    assert_eq!(written(&import.operations[0]).notes.losses.len(), 2);
-    assert_eq!(import.variables.keys().collect::<Vec<_>>(), ["UPSTREAM_TEST_A", "UPSTREAM_TEST_X_TENANT"]);
+    assert_eq!(written(&import.operations[0]).notes.losses.len(), 2, "an optional tenant and an optional session");
+    assert_eq!(import.variables.keys().collect::<Vec<_>>(), ["UPSTREAM_TEST_SID", "UPSTREAM_TEST_X_TENANT"]);
 }
 
 #[test]
@@ -205,10 +206,15 @@ fn s12_3_query_parameters_are_written_as_the_document_says() {
 }
 
 #[test]
-fn s12_3_header_fields_about_one_call_are_the_callers() {
+fn s12_3_header_fields_that_say_nothing_of_who_calls_are_the_callers() {
     let header = |name: &str| json!({"name": name, "in": "header", "schema": {"type": "string"}});
     assert_eq!(written_as("get", header("If-Match")), (json!({"if_match": "If-Match"}), json!({"if_match": "header"})),);
-    for name in ["X-Tenant", "X-Api-Key", "X-Forwarded-For"] {
+    assert_eq!(written_as("get", header("X-Trace")), (json!({"x_trace": "X-Trace"}), json!({"x_trace": "header"})));
+    assert_eq!(
+        written_as("get", json!({"name": "theme", "in": "cookie", "schema": {"type": "string"}})),
+        (json!({"theme": "theme"}), json!({"theme": "cookie"}))
+    );
+    for name in ["X-Tenant", "X-Api-Key", "X-Forwarded-For", "X-On-Behalf-Of", "From", "X-User-Id", "Host"] {
         assert_eq!(written_as("get", header(name)), (json!({}), json!({})), "{name} says who calls");
     }
 }

@@ -98,8 +98,13 @@ fn an_input_has_at_most_so_many_fields() {
         let all: Map<_, _> = (0..count).map(|n| (format!("f{n}"), json!({}))).collect();
         one("post", "/a", taking(json!({ "properties": all })))
     };
-    registered(written(&imported(&of(FIELDS_MAX)).operations[0]));
-    assert!(reason(&of(FIELDS_MAX + 1)).contains("fields"));
+    let most = registered(written(&imported(&of(FIELDS_MAX)).operations[0]));
+    assert_eq!(most.input.properties().unwrap().len(), FIELDS_MAX);
+    let beyond = registered(written(&imported(&of(FIELDS_MAX + 1)).operations[0]));
+    assert!(beyond.input.declares("body"), "the body is one field");
+    let named = |n: usize| json!({"name": format!("p{n}"), "in": "query"});
+    let parameters: Vec<Value> = (0..=FIELDS_MAX).map(named).collect();
+    assert!(reason(&one("get", "/a", json!({ "parameters": parameters, "responses": {} }))).contains("fields"));
 }
 
 #[test]
@@ -116,7 +121,8 @@ fn bodies_that_contain_themselves_end() {
     for _ in 0..25 {
         nested = json!({ "allOf": [nested] });
     }
-    assert!(reason(&one("post", "/a", taking(nested))).contains("body"));
+    let nested = registered(written(&imported(&one("post", "/a", taking(nested))).operations[0]));
+    assert!(nested.input.declares("body"), "what is composed too deeply is one field");
 }
 
 /// Bodies that are composed of the next ones, as often as it says.

@@ -2,6 +2,7 @@
 
 mod access;
 mod again;
+mod calls;
 mod exported;
 mod hostile;
 mod schemas;

@@ -3,7 +3,7 @@
 use forecourt_contract::Schema;
 use serde_json::{Map, Value, json};
 
-use super::Dialect;
+use super::{Dialect, Direction, Spot, alternatives, in_place};
 use crate::limits::EXAMPLE_BYTES_MAX;
 
 const TEXTS: [&str; 5] = ["title", "description", "format", "contentEncoding", "contentMediaType"];
@@ -27,30 +27,64 @@ const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const NAMED: [&str; 2] = ["patternProperties", "dependentSchemas"];
 const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "object", "array", "null"];
 
+/// Keywords whose schemas are those of the same value, and not of something inside it.
+const IN_PLACE: [&str; 8] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"];
+/// Keywords that say something to readers alone.
+const SAID: [&str; 2] = ["title", "description"];
+/// How deep the outermost fields of an input or an output are.
+const FIELDS_DEPTH: usize = 1;
+
 impl Dialect<'_> {
-    pub(super) fn keywords(&mut self, keywords: &Map<String, Value>, level: usize) -> Value {
+    pub(super) fn keywords(&mut self, keywords: &Map<String, Value>, spot: &Spot) -> Value {
+        let spot = &self.known(keywords, spot);
         let mut ours = Map::new();
-        for (keyword, value) in keywords {
-            if let Some(value) = self.keyword(keyword, value, level) {
+        let is_told = self.levels.texts || (spot.depth <= FIELDS_DEPTH && spot.references == 0);
+        for (keyword, value) in keywords.iter().filter(|(keyword, _)| is_told || !SAID.contains(&keyword.as_str())) {
+            if let Some(value) = self.keyword(keyword, value, spot) {
                 ours.insert(self.spelled(keyword, keywords).to_owned(), value);
             }
         }
         self.types(keywords, &mut ours);
-        self.properties(keywords, &mut ours, level);
+        self.properties(keywords, &mut ours, spot);
         bounds(keywords, &mut ours);
-        examples(keywords, &mut ours);
+        if is_told {
+            examples(keywords, &mut ours);
+        }
+        nullable(keywords, ours)
+    }
+
+    /// The place with what all schemas of its value say together.
+    fn known(&self, keywords: &Map<String, Value>, spot: &Spot) -> Spot {
+        let mut spot = spot.clone();
+        spot.is_declared |= keywords.contains_key("properties");
+        if IN_PLACE.iter().any(|keyword| keywords.contains_key(*keyword)) {
+            let whole = Value::Object(keywords.clone());
+            spot.hidden.extend(in_place::flagged(self.document, &whole, self.flag()));
+        }
+        spot
+    }
+
+    /// The type of a schema, and whether it may be null.
+    pub(super) fn type_alone(&mut self, keywords: &Map<String, Value>) -> Value {
+        let mut ours = Map::new();
+        self.types(keywords, &mut ours);
         nullable(keywords, ours)
     }
 
     /// `oneOf` as `anyOf`. Alternatives in documents overlap: a discriminator says which one is meant, or
-    /// the service does. Held to the letter, values that fit several would be refused.
+    /// the service does. Held to the letter, values that fit several would be refused. Where no plain value
+    /// fits two of them, callers are held to one.
     fn spelled<'k>(&self, keyword: &'k str, all: &Map<String, Value>) -> &'k str {
-        let may_overlap = !self.document.is_exported() && !all.contains_key("anyOf");
-        if keyword == "oneOf" && may_overlap { "anyOf" } else { keyword }
+        if keyword != "oneOf" || self.document.is_exported() || all.contains_key("anyOf") {
+            return keyword;
+        }
+        let ways = all[keyword].as_array().map(Vec::as_slice).unwrap_or_default();
+        let is_meant = self.direction == Direction::In && alternatives::are_apart(self.document, ways);
+        if is_meant { keyword } else { "anyOf" }
     }
 
     /// A keyword that stays as it is but for the schemas in it.
-    fn keyword(&mut self, keyword: &str, value: &Value, level: usize) -> Option<Value> {
+    fn keyword(&mut self, keyword: &str, value: &Value, spot: &Spot) -> Option<Value> {
         let is_count = || value.as_u64().is_some() || value.as_f64().is_some_and(|n| n >= 0.0 && n.fract() == 0.0);
         match keyword {
             name if TEXTS.contains(&name) => value.is_string().then(|| value.clone()),
@@ -62,16 +96,18 @@ impl Dialect<'_> {
             "enum" => value.as_array().filter(|values| !values.is_empty()).map(|_| value.clone()),
             "const" => Some(value.clone()),
             "default" => is_short(value).then(|| value.clone()),
-            name if ONE.contains(&name) => self.one(value, level),
+            "additionalProperties" | "unevaluatedProperties" if self.lets_more_through(value, spot) => None,
+            name if ONE.contains(&name) => self.one(value, &at(name, spot)),
             name if LISTS.contains(&name) => {
                 let schemas = value.as_array().filter(|schemas| !schemas.is_empty())?;
-                Some(schemas.iter().map(|schema| self.turned(schema, level)).collect())
+                Some(schemas.iter().map(|schema| self.turned(schema, &at(name, spot))).collect())
             }
             name if NAMED.contains(&name) => {
                 let schemas = value.as_object()?.iter().filter(|(_, schema)| schema.is_object() || schema.is_boolean());
                 let schemas: Vec<_> =
                     schemas.filter(|(key, _)| name != "patternProperties" || is_pattern(key)).collect();
-                Some(schemas.into_iter().map(|(key, schema)| (key.clone(), self.turned(schema, level))).collect())
+                let spot = at(name, spot);
+                Some(schemas.into_iter().map(|(key, schema)| (key.clone(), self.turned(schema, &spot))).collect())
             }
             "dependentRequired" => {
                 let is_right = |names: &Value| names.as_array().is_some_and(|names| names.iter().all(Value::is_string));
@@ -81,8 +117,15 @@ impl Dialect<'_> {
         }
     }
 
-    fn one(&mut self, value: &Value, level: usize) -> Option<Value> {
-        (value.is_object() || value.is_boolean()).then(|| self.turned(value, level))
+    /// Whether a schema that takes no more than it declares takes more all the same: what services give grows.
+    /// Section 13.3.
+    fn lets_more_through(&self, value: &Value, spot: &Spot) -> bool {
+        let is_given = self.direction == Direction::Out && !spot.is_condition && !self.document.is_exported();
+        is_given && *value == Value::Bool(false)
+    }
+
+    fn one(&mut self, value: &Value, spot: &Spot) -> Option<Value> {
+        (value.is_object() || value.is_boolean()).then(|| self.turned(value, spot))
     }
 
     /// A pattern, unless it can't be matched in linear time, such as one that looks ahead.
@@ -114,27 +157,59 @@ impl Dialect<'_> {
     }
 
     /// `properties` and `required`, without those that do not go this way.
-    fn properties(&mut self, keywords: &Map<String, Value>, ours: &mut Map<String, Value>, level: usize) {
+    fn properties(&mut self, keywords: &Map<String, Value>, ours: &mut Map<String, Value>, spot: &Spot) {
         let properties = keywords.get("properties").and_then(Value::as_object);
+        let goes = |name: &str, schema: &Value| {
+            !spot.hidden.contains(name) && !in_place::is_flagged(self.document, schema, self.flag())
+        };
+        let going: Vec<_> = properties.into_iter().flatten().filter(|(name, schema)| goes(name, schema)).collect();
+        let inside = spot.inside();
         let mut kept = Map::new();
-        for (name, schema) in properties.into_iter().flatten() {
-            if self.goes_this_way(schema) {
-                kept.insert(name.clone(), self.turned(schema, level));
+        for (name, schema) in going {
+            kept.insert(name.clone(), self.turned(schema, &inside));
+        }
+        let names = self.required(keywords, &kept, spot);
+        // What is required and declared nowhere could not be given, since nothing else is taken. Section 13.3.
+        let has_more = ["additionalProperties", "patternProperties", "unevaluatedProperties"]
+            .iter()
+            .any(|keyword| keywords.contains_key(*keyword));
+        if self.direction == Direction::In && spot.is_declared && !spot.is_condition && !has_more {
+            for name in &names {
+                kept.entry(*name).or_insert(Value::Bool(true));
             }
         }
-        let is_left_out = |name: &str| properties.is_some_and(|all| all.contains_key(name)) && !kept.contains_key(name);
+        if !names.is_empty() {
+            ours.insert("required".to_owned(), json!(names));
+        }
+        if properties.is_some() || !kept.is_empty() {
+            ours.insert("properties".to_owned(), Value::Object(kept));
+        }
+    }
+
+    /// What is required of what goes this way.
+    fn required<'k>(&self, keywords: &'k Map<String, Value>, kept: &Map<String, Value>, spot: &Spot) -> Vec<&'k str> {
         let required = keywords.get("required").and_then(Value::as_array);
         let mut names: Vec<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
         names.sort_unstable();
         names.dedup();
-        names.retain(|name| !is_left_out(name));
-        if !names.is_empty() {
-            ours.insert("required".to_owned(), json!(names));
+        let properties = keywords.get("properties").and_then(Value::as_object);
+        let is_left_out = |name: &str| properties.is_some_and(|all| all.contains_key(name)) && !kept.contains_key(name);
+        names.retain(|name| !is_left_out(name) && !spot.hidden.contains(*name));
+        let has_ways = ["anyOf", "oneOf"].iter().any(|keyword| keywords.contains_key(*keyword));
+        if has_ways && !names.is_empty() {
+            let whole = Value::Object(keywords.clone());
+            let hidden = in_place::flagged_in_any(self.document, &whole, self.flag());
+            names.retain(|name| kept.contains_key(*name) || !hidden.contains(*name));
         }
-        if properties.is_some() {
-            ours.insert("properties".to_owned(), Value::Object(kept));
-        }
+        names
     }
+}
+
+/// The place of a schema under a keyword.
+fn at(keyword: &str, spot: &Spot) -> Spot {
+    let mut spot = if IN_PLACE.contains(&keyword) { spot.clone() } else { spot.inside() };
+    spot.is_condition |= matches!(keyword, "not" | "if");
+    spot
 }
 
 fn listed(value: &Value) -> Vec<&Value> {
