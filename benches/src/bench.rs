@@ -3,6 +3,7 @@
 mod a2a;
 mod agtp;
 mod ask;
+mod contracts;
 mod idle;
 mod jwt;
 mod rest;
@@ -30,6 +31,7 @@ pub(crate) const ALL: &[(&str, Bench)] = &[
     ("start", start::run),
     ("jwt", jwt::run),
     ("rules", rules::run),
+    ("contracts", contracts::run),
     ("a2a", a2a::send::run),
     ("a2a-proxy", a2a::proxy::run),
     ("a2a-many", a2a::many::run),
@@ -41,4 +43,5 @@ pub(crate) const ALL: &[(&str, Bench)] = &[
     ("agtp-dispatch", agtp::dispatch::run),
     ("agtp-manifest", agtp::manifest::run),
     ("agtp-idle", agtp::idle::run),
+    ("records", agtp::records::run),
 ];

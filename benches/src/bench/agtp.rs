@@ -5,6 +5,7 @@ pub(super) mod dispatch;
 pub(super) mod idle;
 pub(super) mod manifest;
 pub(super) mod query;
+pub(super) mod records;
 
 use anyhow::{Context, ensure};
 use serde_json::Value;

@@ -21,6 +21,7 @@ use serde_json::Value;
 use crate::ask::Ask;
 use crate::from_wire::body;
 use crate::once::Keyed;
+use crate::records::RecordFacts;
 use crate::reply::{Answered, Problem, Reply};
 use crate::service::{ConnectionInfo, Service};
 use crate::sessions;
@@ -34,15 +35,22 @@ const CONTRACT: &str = "Contract-Synthesized";
 
 /// How messages and calls say that they came by this wire.
 pub(crate) const VIA: Transport = crate::NAME;
+/// The claim of a token that says for whom an agent acts. Base 7.4.
+const PRINCIPAL_CLAIM: &str = "sub";
 
 impl Service {
     /// Answers a request. Never fails: a problem is an answer.
     pub(crate) async fn answered(&self, request: &Request, connection: &ConnectionInfo) -> Answered {
+        if let Err(problem) = self.can_record().await {
+            let agent = self.default_agent().cloned();
+            return Answered { reply: problem.into(), trail: CallTrail::default(), agent, facts: None };
+        }
         let ask = match self.understand(request, connection).await {
             Ok(ask) => ask,
             Err(problem) => {
                 let agent = self.default_agent().cloned();
-                return Answered { reply: problem.into(), trail: self.look_at(&request.start), agent };
+                let (trail, facts) = (self.look_at(&request.start), Some(RecordFacts::default()));
+                return Answered { reply: problem.into(), trail, agent, facts };
             }
         };
         let mut trail = CallTrail::default();
@@ -50,6 +58,7 @@ impl Service {
         let task_id = ask.call.thread.task_id.as_deref().or_else(|| body::task_id(&ask.call.body)).map(str::to_owned);
         let accept = ask.accept.clone();
         let caller = ask.call.caller.agent_id.clone();
+        let facts = Some(RecordFacts::of(&ask, connection, PRINCIPAL_CLAIM));
         let reply = match self.reply(ask, &mut trail).await {
             Ok(reply) => form::of(reply, accept.as_deref(), task_id, &trail),
             Err(problem) => {
@@ -57,7 +66,7 @@ impl Service {
                 problem.into()
             }
         };
-        Answered { reply, trail, agent }
+        Answered { reply, trail, agent, facts }
     }
 
     /// Finds out where a request would have gone that can't be read otherwise, since what is deprecated is
@@ -74,7 +83,8 @@ impl Service {
         let aimed = self.contract().aim(&ask.call);
         *trail = aimed.trail;
         let target = aimed.target?;
-        body::unwrap(&mut ask.call, trail.endpoint.as_deref(), target.tier == Tier::Native)?;
+        let is_declared = self.declares_parameters(&ask.call, trail).await;
+        body::unwrap(&mut ask.call, is_declared, target.tier == Tier::Native)?;
         sessions::require_active(&self.resting, &self.host, &ask).await?;
         match Keyed::of(&ask, target.method.as_str()) {
             None => self.called(ask, target, trail).await,
@@ -83,6 +93,19 @@ impl Service {
                 Box::pin(keyed.once(&self.host, window, self.called(ask, target, trail))).await
             }
         }
+    }
+
+    /// Whether what looks like an envelope may be the input itself: that of the endpoint, or of the contract that the
+    /// call presents. Base 2.2.
+    async fn declares_parameters(&self, call: &Call, trail: &CallTrail) -> bool {
+        if let Some(endpoint) = &trail.endpoint {
+            return body::declares_parameters(endpoint.input.source());
+        }
+        let presented = call.contract.presented.as_deref().filter(|_| body::is_envelope(&call.body));
+        let Some(id) = presented else { return false };
+        // While the store is away the call is refused for that in its turn.
+        let contract = self.negotiator.contract(id).await.ok().flatten();
+        contract.is_some_and(|contract| body::declares_parameters(&contract.endpoint["input_schema"]))
     }
 
     /// A call to whoever answers it: an endpoint, or the host itself.

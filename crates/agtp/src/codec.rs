@@ -172,6 +172,15 @@ fn framing(fields: &Fields, body_bytes_max: usize) -> Result<usize, HeadError> {
     }
 }
 
+/// Writes start line and fields of a message at the end of `out`, and nothing that is not among them: byte for byte
+/// what was read.
+pub(crate) fn encode_head<S: StartLine>(message: &Message<S>, out: &mut BytesMut) {
+    message.start.write(out);
+    out.extend_from_slice(b"\r\n");
+    out.extend_from_slice(message.fields.lines().as_bytes());
+    out.extend_from_slice(b"\r\n");
+}
+
 /// Writes a message at the end of `out`, with the length of its body where that is not empty.
 pub fn encode<S: StartLine>(message: &Message<S>, out: &mut BytesMut) {
     let lines = message.fields.lines();

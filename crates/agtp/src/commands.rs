@@ -2,6 +2,7 @@
 
 mod args;
 mod call;
+mod certificate;
 mod genesis;
 mod manifest;
 

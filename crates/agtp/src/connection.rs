@@ -25,7 +25,7 @@ pub trait Answer: Sync {
     fn answer(&self, request: Request) -> impl Future<Output = Response> + Send;
 
     /// Answers bytes that are no request, before the connection is closed.
-    fn refuse(&self, refused: ConnectionError) -> Response;
+    fn refuse(&self, refused: ConnectionError) -> impl Future<Output = Response> + Send;
 }
 
 /// Why a connection is given up.
@@ -102,7 +102,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
                     encode(&response, &mut self.written);
                 }
                 Err(refused) => {
-                    encode(&answer.refuse(refused), &mut self.written);
+                    encode(&answer.refuse(refused).await, &mut self.written);
                     self.flush().await?;
                     return self.linger().await;
                 }

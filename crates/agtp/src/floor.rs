@@ -18,7 +18,7 @@
 //! | `escalate.rs`, `confirm.rs` | ESCALATE and CONFIRM | base 3.1 |
 //! | `suspend.rs` | SUSPEND | base 3.1 |
 //! | `notify.rs` | NOTIFY | base 3.1 |
-//! | `inspect.rs` | INSPECT | base 3.3 |
+//! | `inspect.rs`, `records.rs` | INSPECT | base 3.3 |
 //! | `lifecycle.rs`, `events.rs` | ACTIVATE, DEACTIVATE, REINSTATE, REVOKE, DEPRECATE | base 3.2 |
 
 mod carry;
@@ -36,6 +36,7 @@ mod parameters;
 mod plan;
 mod propose;
 mod query;
+mod records;
 mod results;
 mod shown;
 mod summarize;

@@ -62,7 +62,7 @@ async fn answer(State(service): State<Arc<Service>>, request: HttpRequest) -> Ht
     service.discovery.prepare().await;
     let response = match read(&service, request).await {
         Ok(request) => answered(service, request, ConnectionInfo::new(peer, None)).await,
-        Err(problem) => service.refusal(*problem, false),
+        Err(problem) => service.refusal(*problem, false).await,
     };
     written(response, is_head)
 }
@@ -73,9 +73,12 @@ async fn answered(service: Arc<Service>, request: Request, line: ConnectionInfo)
     let host = Arc::clone(&service);
     let answering = tokio::spawn(async move {
         let answered = service.answered(&request, &line).await;
-        service.response(&request, answered, false)
+        service.response(&request, answered, false).await
     });
-    answering.await.unwrap_or_else(|error| host.refusal(Error::internal(error).into(), false))
+    match answering.await {
+        Ok(response) => response,
+        Err(error) => host.refusal(Error::internal(error).into(), false).await,
+    }
 }
 
 /// The same request on the other wire.

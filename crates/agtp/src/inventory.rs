@@ -17,6 +17,7 @@ use forecourt_surface::Mount;
 use forecourt_surface::tool::Tool;
 use forecourt_synthesis::negotiator::Negotiator;
 
+use crate::records::RecordKey;
 use crate::settings::{AgtpSettings, Disclosure};
 
 pub(crate) use agents::{AgentEntry, LocalAgent};
@@ -37,6 +38,8 @@ pub(crate) struct Inventory {
     pub settings: AgtpSettings,
     /// The contracts that are made while the host serves.
     pub negotiator: Arc<Negotiator>,
+    /// The key that signs records.
+    pub record_key: RecordKey,
     natives: Vec<Arc<Endpoint>>,
 }
 
@@ -47,6 +50,7 @@ impl Inventory {
             host: Arc::clone(&mount.host),
             agents: Arc::clone(&mount.agents),
             tools: Arc::clone(&mount.tools),
+            record_key: RecordKey::none(),
             natives: native::endpoints(&mount.host.contract().catalog),
             negotiator,
             settings,

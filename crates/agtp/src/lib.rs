@@ -14,6 +14,7 @@
 //! | `inventory.rs`, `inventory/` | what there is, as the two above show it | AGTP-API 5.8, 8 |
 //! | `floor.rs`, `floor/` | the other methods that every host answers | base 3 |
 //! | `once.rs` | calls that are made once, however often they are sent | base 2.4 |
+//! | `records.rs`, `records/` | signed records of what is answered | base 8 |
 //! | `problem.rs`, `problem/` | every refusal, with its code and what helps to recover | base 4; AGTP-API 11 |
 //! | `to_wire.rs` | an answer as a response, without host or clock | base 2.2, 2.5 |
 //! | `commands.rs`, `commands/` | `forecourt agtp`, `manifest` and `genesis` | |
@@ -38,6 +39,7 @@ pub mod limits;
 pub mod manifest;
 mod once;
 mod problem;
+mod records;
 mod reply;
 mod service;
 mod sessions;
@@ -111,6 +113,11 @@ impl Wire for AgtpWire {
     fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {
         self.settings.fits(&mount.host.contract().rules, &self.section)?;
         let service = Service::new(mount, self.settings.clone());
+        if let Some(error) = service.records.unusable() {
+            let problem = self.section.problem(Some("audit"), format!("records of responses can't be kept: {error}"));
+            let hint = "`on_failure = \"serve\"` in [agtp.audit] answers without them, `enabled = false` keeps none";
+            return Err(problem.hint(hint).into());
+        }
         self.notices().iter().for_each(|notice| tracing::warn!("{notice}"));
         if let Some(address) = self.settings.plaintext {
             tracing::warn!("AGTP without TLS on {address}: for development, and never for anything else");

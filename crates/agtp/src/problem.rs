@@ -62,7 +62,7 @@ impl From<IdentityError> for Problem {
             IdentityError::Certificate => {
                 ("cert-verification-failed", "the client certificate can't be read as an agent's")
             }
-            IdentityError::Token => ("oauth-invalid", "the token does not hold: send a valid one, or none"),
+            IdentityError::Token => (OAUTH_INVALID, "the token does not hold: send a valid one, or none"),
         };
         unauthorized(code, message)
     }
@@ -85,6 +85,8 @@ impl From<Mismatch> for Problem {
     }
 }
 
+/// The code of a 401 for tokens that do not hold. Base 7.4.
+pub(crate) const OAUTH_INVALID: &str = "oauth-invalid";
 /// The field in which callers say who they are.
 const NAME_FIELD: &str = "Agent-ID";
 /// The code of a 401 for callers that say nothing of themselves.

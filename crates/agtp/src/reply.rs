@@ -10,6 +10,7 @@ use forecourt_identity::agents::AgentIdentity;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::records::RecordFacts;
 use crate::status::Status;
 
 /// What a request is answered with. The fields that every answer has are added when it is written.
@@ -32,6 +33,8 @@ pub(crate) struct Answered {
     pub trail: CallTrail,
     /// The agent that was addressed.
     pub agent: Option<Arc<AgentIdentity>>,
+    /// What its record says of the caller. `None`: it has none, since none can be kept.
+    pub facts: Option<RecordFacts>,
 }
 
 /// The body of an answer.

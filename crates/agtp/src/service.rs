@@ -14,7 +14,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use forecourt_contract::{Current, Dispatcher};
 use forecourt_egress::Egress;
-use forecourt_host::Host;
+use forecourt_host::{Host, Site};
 use forecourt_identity::agents::{AgentIdentity, KnownAgents};
 use forecourt_identity::{HostKeys, Verifier};
 use forecourt_surface::Mount;
@@ -23,6 +23,7 @@ use forecourt_synthesis::negotiator::Negotiator;
 use crate::ask::Ask;
 use crate::builtin::Discovery;
 use crate::inventory::Inventory;
+use crate::records::Records;
 use crate::sessions::Resting;
 use crate::settings::AgtpSettings;
 use crate::to_wire::ResponseDefaults;
@@ -47,6 +48,8 @@ pub(crate) struct Service {
     pub discovery: Discovery,
     /// What makes contracts while the host serves.
     pub negotiator: Arc<Negotiator>,
+    /// What keeps records of answers.
+    pub records: Arc<Records>,
     /// What every answer says.
     pub response_defaults: ResponseDefaults,
     /// The service that takes this one's place once the deployment is replaced.
@@ -57,8 +60,11 @@ impl Service {
     /// A service on a host, which from now on answers the host's own pairs in compositions too.
     pub(crate) fn new(mount: &Mount, settings: AgtpSettings) -> Arc<Self> {
         let response_defaults = response_defaults(&settings, mount);
-        let negotiator = negotiator(mount, &settings);
-        let inventory = Inventory::new(mount, settings.clone(), Arc::clone(&negotiator));
+        let server_id = server_id(&settings, mount.host.site());
+        let records = Arc::new(Records::new(mount, &settings, server_id));
+        let negotiator = negotiator(mount, &settings, Arc::clone(&records));
+        let mut inventory = Inventory::new(mount, settings.clone(), Arc::clone(&negotiator));
+        inventory.record_key = records.key.clone();
         let service = Arc::new(Self {
             host: Arc::clone(&mount.host),
             agents: Arc::clone(&mount.agents),
@@ -68,6 +74,7 @@ impl Service {
             resting: Resting::default(),
             discovery: Discovery::new(inventory, mount.keys.clone()),
             negotiator,
+            records,
             settings,
             response_defaults,
             current: mount.services.current(),
@@ -75,6 +82,11 @@ impl Service {
         mount.services.publish(service.clone());
         mount.services.publish_native(service.clone());
         service
+    }
+
+    /// The name of this server, for good.
+    pub(crate) fn server_id(&self) -> &str {
+        server_id(&self.settings, self.host.site())
     }
 
     /// What calls are held against.
@@ -95,12 +107,16 @@ impl Service {
     }
 }
 
+/// The name of this server.
+fn server_id<'a>(settings: &'a AgtpSettings, site: &'a Site) -> &'a str {
+    settings.server.server_id.as_deref().unwrap_or(site.domain.as_str())
+}
+
 /// The name of this server, its agents, and the methods that it answers, as responses say them.
 fn response_defaults(settings: &AgtpSettings, mount: &Mount) -> ResponseDefaults {
     let contract = mount.host.contract();
     let mut methods: BTreeSet<String> = contract.catalog.embedded().map(str::to_owned).collect();
     let registered = contract.registry.iter().map(|registered| &registered.endpoint.method);
     methods.extend(registered.filter(|method| contract.policy.admits(method, method)).map(ToString::to_string));
-    let server_id = settings.server.server_id.as_deref().unwrap_or(mount.host.site().domain.as_str());
-    ResponseDefaults::new(server_id, mount.agents.hosted(), &methods)
+    ResponseDefaults::new(server_id(settings, mount.host.site()), mount.agents.hosted(), &methods)
 }

@@ -2,7 +2,9 @@
 
 mod limits;
 mod negotiation;
+mod oauth;
 mod policies;
+mod records;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -17,13 +19,14 @@ use forecourt_surface::{Carries, Listen, Socket};
 use forecourt_synthesis::settings::SynthesisSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use crate::client::AgtpUri;
 use crate::limits::PORT;
 
 pub use limits::LimitSettings;
-pub use policies::{OauthSettings, PolicySettings};
+pub use oauth::{OauthSettings, TokenValidator};
+pub use policies::PolicySettings;
+pub use records::{AuditFailure, AuditSettings, AuditSync, ReadAcl, SigningSettings};
 
 /// The protocol's name in a TLS handshake.
 pub(crate) const ALPN: &[u8] = b"agtp";
@@ -93,10 +96,10 @@ pub struct AgtpSettings {
     pub apis: Vec<ApiSettings>,
     /// Other protocols that are spoken here, for the manifest.
     pub hosted_protocols: Vec<HostedProtocolSettings>,
-    /// Signed records of what was answered. Accepted, and without effect in this version.
-    pub audit: Option<Map<String, Value>>,
-    /// The key for those records. Accepted, and without effect: the host signs with its own key.
-    pub signing: Option<Map<String, Value>>,
+    /// Signed records of what was answered.
+    pub audit: AuditSettings,
+    /// The key for those records.
+    pub signing: SigningSettings,
     /// How endpoints are made while serving.
     pub synthesis: SynthesisSettings,
 }
@@ -227,8 +230,8 @@ impl Default for AgtpSettings {
             limits: LimitSettings::default(),
             apis: Vec::new(),
             hosted_protocols: Vec::new(),
-            audit: None,
-            signing: None,
+            audit: AuditSettings::default(),
+            signing: SigningSettings::default(),
             synthesis: SynthesisSettings::default(),
         }
     }
@@ -247,6 +250,7 @@ impl AgtpSettings {
     /// Everything that is wrong with it.
     pub(crate) fn read(section: &Section) -> Result<Self, Problems> {
         let mut settings: Self = section.read()?;
+        settings.signing.key_path = settings.signing.key_path.map(|path| section.resolve_path(path));
         let mut problems = Problems::new();
         settings.settle_negotiation(section, &mut problems);
         let mut wrong = |key, words: &str| problems.push(section.problem(Some(key), words));
@@ -269,7 +273,12 @@ impl AgtpSettings {
         {
             wrong("server", "`server_id` must be printable ASCII without spaces");
         }
+        if let Some(words) = settings.policies.oauth.problem(settings.listen.ip().is_loopback()) {
+            wrong("policies", &words);
+        }
         settings.limits.check(&mut wrong);
+        settings.audit.check(&mut wrong);
+        settings.signing.check(&mut wrong);
         problems.into_result(settings)
     }
 
@@ -299,12 +308,7 @@ impl AgtpSettings {
 
     /// What the operator should know about these settings, in a sentence each.
     pub(crate) fn notices(&self) -> Vec<String> {
-        let without_effect = [("audit", self.audit.is_some()), ("signing", self.signing.is_some())];
-        let tables = without_effect.iter().filter(|(_, is_there)| *is_there);
-        let mut notices: Vec<_> =
-            tables.map(|(name, _)| format!("[agtp.{name}] has no effect in this version")).collect();
-        notices.extend(self.negotiation_notice());
-        notices
+        self.negotiation_notice().into_iter().collect()
     }
 
     /// The sockets that the section asks for.

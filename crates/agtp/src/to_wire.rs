@@ -73,7 +73,7 @@ impl ResponseDefaults {
 
     /// The response to a request that was understood, or to one that was not but has an end.
     pub(crate) fn response(&self, request: &Request, answered: Answered, stamp: &ResponseStamp) -> Response {
-        let Answered { reply, trail, agent } = answered;
+        let Answered { reply, trail, agent, .. } = answered;
         let mut fields = self.of(agent.as_deref()).to_extend();
         for name in ECHOED {
             if let Some(value) = request.field(name).filter(|value| value.len() <= ECHO_CHARS_MAX) {
@@ -89,7 +89,7 @@ impl ResponseDefaults {
         self.finish(self.plain.to_extend(), problem.into(), None, stamp)
     }
 
-    /// Adds what every response has. The signed record of it belongs here too, over all of this.
+    /// Adds what every response has, but its record.
     fn finish(&self, mut fields: Fields, reply: Reply, method: Option<&str>, stamp: &ResponseStamp) -> Response {
         if let Some(version) = &stamp.api_version {
             put(&mut fields, "AGTP-API-Version", version);

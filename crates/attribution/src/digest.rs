@@ -1,6 +1,6 @@
 //! SHA-256, and its hexadecimal digits.
 
-use aws_lc_rs::digest::{SHA256, digest};
+use aws_lc_rs::digest::{Context, SHA256, digest};
 
 /// A SHA-256.
 pub type Hash = [u8; 32];
@@ -14,6 +14,15 @@ const DIGITS: &[u8; 16] = b"0123456789abcdef";
 pub fn sha256(bytes: &[u8]) -> Hash {
     let mut out = [0; 32];
     out.copy_from_slice(digest(&SHA256, bytes).as_ref());
+    out
+}
+
+/// SHA-256 of several pieces, one after the other.
+pub fn sha256_of(pieces: &[&[u8]]) -> Hash {
+    let mut context = Context::new(&SHA256);
+    pieces.iter().for_each(|piece| context.update(piece));
+    let mut out = [0; 32];
+    out.copy_from_slice(context.finish().as_ref());
     out
 }
 
@@ -47,4 +56,33 @@ pub fn from_hex(text: &str) -> Option<Hash> {
         *byte = value(pair[0])? << 4 | value(pair[1])?;
     }
     Some(hash)
+}
+
+/// A SHA-256 in the making.
+#[derive(Clone)]
+pub struct RunningHash(Context);
+
+impl Default for RunningHash {
+    fn default() -> Self {
+        Self(Context::new(&SHA256))
+    }
+}
+
+impl RunningHash {
+    /// Of nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The 64 lowercase hexadecimal digits.
+    pub fn finish(self) -> String {
+        let mut out = [0; 32];
+        out.copy_from_slice(self.0.finish().as_ref());
+        to_hex(&out)
+    }
 }

@@ -36,7 +36,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 pub use checkpoint::CheckpointStatement;
-pub use digest::{FIRST, Hash, from_hex, sha256, to_hex};
+pub use digest::{FIRST, Hash, RunningHash, from_hex, sha256, sha256_of, to_hex};
 pub use error::LogError;
 pub use export::{ExportFilter, Exported, export};
 pub use keys::RecordKeys;

@@ -31,6 +31,9 @@ impl Snapshot {
             segments.push((number, path.metadata().map_err(LogError::io(&path))?.len()));
         }
         let checkpoint = Checkpoint::read(folder)?;
+        // What a crash kept from being removed.
+        let begins = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.statement.segment);
+        segments.retain(|(number, _)| *number >= begins);
         let mark = Mark::read(folder);
         lock.iter().for_each(|lock: &File| drop(lock.unlock()));
         Ok(Self { folder: folder.to_path_buf(), segments, checkpoint, mark })

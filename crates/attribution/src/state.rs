@@ -115,6 +115,9 @@ impl LogState {
 
     fn go_on_to(&mut self, next: OpenSegment) {
         // What was at hand of the sealed one is found in its file from here on.
+        if self.older.len() + self.open.index.heads.len() > HEADS_MAX {
+            self.older.clear();
+        }
         for (agent, head) in &self.open.index.heads {
             self.older.insert(*agent, Some(*head));
         }
@@ -184,7 +187,24 @@ impl LogState {
         Ok(found)
     }
 
-    fn older_head(&self, agent: &Hash) -> Result<Option<Head>, LogError> {
+    /// Takes notice of segments that another process has removed since. With the lock.
+    fn look_where_it_begins(&mut self) -> Result<(), LogError> {
+        if self.first == self.open.number || segment::path(&self.folder, self.first).exists() {
+            return Ok(());
+        }
+        self.checkpoint = Checkpoint::read(&self.folder)?;
+        let begins = self.checkpoint.as_ref().map(|checkpoint| checkpoint.statement.segment);
+        let Some(begins) = begins.filter(|begins| *begins > self.first) else {
+            let path = segment::path(&self.folder, self.first);
+            return Err(LogError::damaged(&path, 0, "the file is gone, and no checkpoint says so"));
+        };
+        self.first = begins;
+        self.older.clear();
+        Ok(())
+    }
+
+    fn older_head(&mut self, agent: &Hash) -> Result<Option<Head>, LogError> {
+        self.look_where_it_begins()?;
         for number in (self.first..self.open.number).rev() {
             if let Some(head) = SealedIndex::open(&self.folder, number)?.head(agent) {
                 return Ok(Some(head));
@@ -240,6 +260,7 @@ impl LogState {
         signer: &RecordSigner,
         now: Timestamp,
     ) -> Result<usize, LogError> {
+        self.look_where_it_begins()?;
         let first = self.first_to_keep(options, now)?;
         if first == self.first {
             return Ok(0);
@@ -281,10 +302,11 @@ impl LogState {
     }
 
     /// The record or event that is called so. With the lock.
-    pub(crate) fn find(&self, audit_id: &Hash) -> Result<Option<(u64, u32)>, LogError> {
+    pub(crate) fn find(&mut self, audit_id: &Hash) -> Result<Option<(u64, u32)>, LogError> {
         if let Some(offset) = self.open.index.find(audit_id) {
             return Ok(Some((self.open.number, offset)));
         }
+        self.look_where_it_begins()?;
         for number in (self.first..self.open.number).rev() {
             if let Some(offset) = SealedIndex::open(&self.folder, number)?.find(audit_id) {
                 return Ok(Some((number, offset)));
@@ -294,7 +316,8 @@ impl LogState {
     }
 
     /// Where the last events of an agent are, the newest first. With the lock.
-    pub(crate) fn events(&self, agent: &Hash, limit: usize) -> Result<Vec<(u64, u32)>, LogError> {
+    pub(crate) fn events(&mut self, agent: &Hash, limit: usize) -> Result<Vec<(u64, u32)>, LogError> {
+        self.look_where_it_begins()?;
         let mut found: Vec<(u64, u32)> = Vec::new();
         let newest = |number, offsets: Vec<u32>| offsets.into_iter().rev().map(move |offset| (number, offset));
         found.extend(newest(self.open.number, self.open.index.events(agent)));

@@ -83,9 +83,8 @@ impl AttributionLog {
         self.settled(written.as_ref().err());
         match written {
             Ok(records) => {
-                if options.sync == SyncPolicy::Interval {
-                    self.sync_soon();
-                }
+                // Where each group is synced, what is left to do is to sign how far that is.
+                self.sync_soon();
                 // Whoever asked may have gone; the record stands all the same.
                 answers.into_iter().zip(records).for_each(|(answer, record)| drop(answer.send(Ok(record))));
             }

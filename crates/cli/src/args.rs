@@ -1,6 +1,8 @@
 //! The command line. `--help` teaches; the same words are in the manual.
 
+mod audit;
 mod catalog;
+mod conform;
 mod keys;
 mod openapi;
 mod sockets;
@@ -16,7 +18,9 @@ use forecourt::settings::ListenOverrides;
 
 use crate::starters::Starter;
 
+pub(crate) use audit::{Audit, AuditWhat, ExportRecords, VerifyRecords};
 pub(crate) use catalog::{CatalogArguments, CatalogDiff, CatalogWhat};
+pub(crate) use conform::Conform;
 pub(crate) use keys::{ApiKeysWhat, CreateApiKey, Keys, KeysWhat, ListApiKeys, RevokeApiKey};
 pub(crate) use openapi::{ExportOpenapi, Import, ImportOpenapi, ImportWhat};
 pub(crate) use sockets::SocketFlags;
@@ -106,9 +110,10 @@ pub(crate) enum Command {
     Export(Export),
     /// Turn an OpenAPI document into endpoints of a deployment.
     Import(Import),
-    /// Show who was refused, asked for a consent or a payment, and what came of it.
+    /// Show who was refused, asked for a consent or a payment, and what came of it; verify and export signed records.
     ///
-    /// Reads the audit of a deployment, also while it is served. It holds no content, no states and no secrets.
+    /// Reads the audit of a deployment, also while it is served. It holds no content, no states and no secrets. A
+    /// folder that is called `verify` or `export` is written `./verify`.
     #[command(
         after_help = "Examples:\n  forecourt audit mysite --since 2h\n  forecourt audit mysite --agent chef --json | jq 'select(.outcome == \"paid\")'"
     )]
@@ -128,6 +133,17 @@ pub(crate) enum Command {
     Mcp(Mcp),
     /// Compare two catalogs of AGTP methods before an upgrade.
     Catalog(CatalogArguments),
+    /// Test whether a server keeps the rules of what it speaks, whoever made it.
+    ///
+    /// Over agtp:// each item of AGTP-API 13.1 and what it leans on; over https:// Mentionable REST and its
+    /// discovery, the A2A hub, NLWeb and MCP, as far as the host has them. One request at a time, and nothing
+    /// that has lasting effects unless `--with-effects` is given. What a MUST asks for fails; what a SHOULD asks
+    /// for warns; what can't be told is skipped, with the reason. Exits with 0 when nothing failed, with 1 when
+    /// something did, and with 3 when the server can't be reached.
+    #[command(
+        after_help = "Examples:\n  forecourt conform agtp://demo.localhost\n  forecourt conform agtp://demo.localhost --agent-id $ID --only agtp-13.1\n  forecourt conform https://demo.localhost --agent @chef --json\n  forecourt conform --list"
+    )]
+    Conform(Box<Conform>),
     /// Print the reference of all settings, or of all errors, as markdown.
     Reference(ReferenceArguments),
 }
@@ -354,21 +370,6 @@ pub(crate) struct ExportCards {
     #[arg(long)]
     pub out: PathBuf,
     /// Print the written paths as JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Audit {
-    #[command(flatten)]
-    pub place: Place,
-    /// From when on: a moment such as 2026-11-23T08:00:00Z, or so long ago, such as 2h or 7d.
-    #[arg(long, value_name = "WHEN")]
-    pub since: Option<String>,
-    /// Of one agent alone, by its handle.
-    #[arg(long, value_name = "HANDLE")]
-    pub agent: Option<String>,
-    /// Print each record as a line of JSON.
     #[arg(long)]
     pub json: bool,
 }

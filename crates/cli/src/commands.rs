@@ -5,6 +5,7 @@ mod ask;
 mod audit;
 mod catalog;
 mod check;
+mod conform;
 mod discover;
 mod export;
 mod import;
@@ -13,6 +14,7 @@ mod init;
 mod keys;
 mod mcp;
 mod named;
+mod records;
 mod reference;
 mod serve;
 mod way;
@@ -43,6 +45,7 @@ pub(crate) async fn run(invocation: Invocation) -> Outcome {
         Command::Audit(audit) => audit::run(audit).await,
         Command::Mcp(mcp) => mcp::run(mcp).await,
         Command::Catalog(catalog) => catalog::run(&catalog),
+        Command::Conform(conform) => conform::run(*conform).await,
         Command::Reference(arguments) => reference::run(&arguments),
     }
 }

@@ -51,6 +51,9 @@ pub struct Caller {
     pub is_proven: bool,
     /// How far the agent is vouched for, 1 the strongest. `None`: nobody says. Base protocol, trust tiers.
     pub trust_tier: Option<u8>,
+    /// For whom the caller acts, as the token that came with the call says it: for records; it lets
+    /// nobody do anything. `None`: no token, or nobody checked it. Base protocol 7.4.
+    pub acting_principal_id: Option<Arc<str>>,
     /// Who asks by that name, with what was proven of it and what may be done in its name: goes along with
     /// every call that is made in its name, so that rules which ask for a proof hold whatever the way in.
     pub sender: Arc<Sender>,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-use crate::call::{Call, CallAnswer, CallOutcome, CallTrail, Caller, Identity, LifecycleState, Tier};
+use crate::call::{Call, CallAnswer, CallOutcome, CallTrail, Caller, ContractTerms, Identity, LifecycleState, Tier};
 use crate::catalog::{Catalog, EMBEDDED};
 use crate::method::Method;
 use crate::negotiation::{ContractRequest, Negotiation, ServingContract};
@@ -146,13 +146,18 @@ impl Dispatcher {
         W: Future<Output = Result<N, Refusal>>,
     {
         let negotiation = self.negotiation(&target, &call);
-        if negotiation.is_none() {
+        // Who says nothing of contracts may hold one, and is else told in the usual order that nothing is there.
+        let is_plain = call.contract == ContractTerms::default();
+        if let Some(negotiation) = negotiation.as_deref().filter(|_| is_plain && self.admits(&target)) {
+            self.agree(&call, &mut target, trail, negotiation).await?;
+        }
+        if is_plain || negotiation.is_none() {
             self.route(&target, &call.caller)?;
         }
         recognise(&target, &call.caller, &self.rules)?;
         self.prove(&target, &call.caller)?;
         in_service(&target, &call.caller)?;
-        if let Some(negotiation) = negotiation {
+        if let Some(negotiation) = negotiation.filter(|_| !is_plain) {
             self.agree(&call, &mut target, trail, negotiation.as_ref()).await?;
         }
         let Some(matched) = self.admit(&target, &call.caller)? else {

@@ -78,6 +78,17 @@ pub enum NegotiationOrigin {
     PreRegistered,
 }
 
+impl NegotiationOrigin {
+    /// The word in records.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::RcnsGate => "rcns-gate",
+            Self::Propose => "propose",
+            Self::PreRegistered => "pre-registered",
+        }
+    }
+}
+
 /// Which edition of which recipe a contract was made from. Section 10.5.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecipeLineage {

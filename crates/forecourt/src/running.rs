@@ -250,6 +250,7 @@ impl Around<'_> {
             agents,
             keys: self.keys.clone(),
             egress,
+            data: deployment.data.clone(),
             tools: Arc::new([]),
             services: services.clone(),
         };

@@ -2,9 +2,11 @@
 //!
 //! That the certificate was issued by an authority that the operator trusts, and that the client holds
 //! its key, is established when the connection is; here it is read, and held against what the client
-//! says of itself. A certificate without these extensions proves a key, and nothing else.
+//! says of itself. A certificate without these extensions proves a key, and nothing else. `issue.rs` makes them.
 
+mod der;
 mod extensions;
+mod issue;
 mod read;
 
 use forecourt_contract::scope::{Scope, ScopeSet};
@@ -14,6 +16,7 @@ use crate::agents::AgentIdentity;
 use crate::genesis::TrustTier;
 
 pub use extensions::CRITICAL;
+pub use issue::{CertificateAuthority, CertificateDraft, IssueFault};
 
 /// What a client's certificate says.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +35,8 @@ pub struct AgentCertificate {
     pub archetype: Option<String>,
     /// The certificate by which the agent was put into service.
     pub activation_id: Option<String>,
+    /// The receipt of a log of certificates, as it came: carried, and not checked here.
+    pub ctl_sct: Option<Vec<u8>>,
     /// SHA-256 of the raw key in hexadecimal, when it is an Ed25519 key.
     pub fingerprint: Option<String>,
     /// From when it holds.

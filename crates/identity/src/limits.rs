@@ -54,6 +54,8 @@ pub const IDENTITY_FILE_BYTES_MAX: u64 = 64 * 1024;
 pub const CERTIFICATE_BYTES_MAX: usize = 16 * 1024;
 /// Characters of one text in an extension of a client's certificate.
 pub const CERTIFICATE_TEXT_CHARS_MAX: usize = 4_096;
+/// Bytes of a log's receipt in a client's certificate.
+pub const CERTIFICATE_SCT_BYTES_MAX: usize = 4_096;
 /// API keys in force at once.
 pub const API_KEYS_MAX: usize = 1_000;
 /// API keys that are remembered, revoked ones included; those with an expiry are forgotten when it has come.

@@ -75,6 +75,11 @@ impl SigningKey {
         &self.public
     }
 
+    /// The 32 bytes of the public half.
+    pub(crate) fn verifying_bytes(&self) -> [u8; 32] {
+        self.key.verifying_key().to_bytes()
+    }
+
     /// The 64 bytes of a signature over `message`.
     pub fn sign(&self, message: &[u8]) -> [u8; 64] {
         self.key.sign(message).to_bytes()

@@ -124,8 +124,8 @@ impl Verifier {
         }
     }
 
-    /// The subject of a bearer token, as its issuer wrote it.
-    fn token_subject<'e>(&self, evidence: &'e IdentityEvidence) -> Option<&'e str> {
+    /// The subject of a bearer token, as its issuer wrote it. `None` for other evidence.
+    pub fn token_subject<'e>(&self, evidence: &'e IdentityEvidence) -> Option<&'e str> {
         let issuer = self.checked.bearer.iter().find(|issuer| issuer.issuer == evidence.issuer)?;
         let is_token = evidence.method == bearer::METHOD;
         evidence.subject.strip_prefix(issuer.subject_prefix.as_str()).filter(|_| is_token)

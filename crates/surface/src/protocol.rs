@@ -1,6 +1,7 @@
 //! This module says how a protocol joins the host: one constant in its crate, one line in the registry.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -139,6 +140,8 @@ pub struct Mount {
     pub keys: Arc<ArcSwap<HostKeys>>,
     /// The way out.
     pub egress: Arc<Egress>,
+    /// The folder in which state is kept.
+    pub data: PathBuf,
     /// The operations that all protocols offer, for those that carry tools.
     pub tools: Arc<[Tool]>,
     /// What protocols set up for each other and for connections that outlive a change of the deployment.

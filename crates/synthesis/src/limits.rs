@@ -30,6 +30,8 @@ pub const SEARCH_ENDPOINTS_MAX: usize = 128;
 pub const SEARCH_NODES_MAX: usize = 5_000;
 /// Contracts that are remembered, ended ones included, for each that may be open: of one agent, and of all.
 pub const KNOWN_PER_CONTRACT_MAX: usize = 2;
+/// How long a caller waits for the store to tell of contracts. Long enough to read all of them after a start.
+pub const CATCH_UP_TIME_MAX: Duration = Duration::from_secs(60);
 /// How often a contract is tried to be written because another process wrote in between.
 pub const APPEND_TRIES_MAX: usize = 64;
 /// When to try again after a bound on contracts was met: some may have expired by then.

@@ -14,6 +14,7 @@ mod describe;
 mod fit;
 mod outcome;
 mod recipes;
+mod search;
 mod shape;
 mod steps;
 
@@ -107,14 +108,14 @@ pub(crate) fn find(
     settings: &SynthesisSettings,
     steps_max: usize,
     asked: &PlanRequest<'_>,
-    _caller: &Caller,
+    caller: &Caller,
 ) -> Result<FoundPlan, NoPlan> {
     let mut why: Option<NoPlan> = None;
     for source in &settings.policies {
         let found = match source {
             PlanSource::Recipes => recipes::find(dispatcher, steps_max, asked)
                 .map_err(|why| why.map(|why| (RejectionReason::CompositionImpossible, why))),
-            PlanSource::Schemas => Err(None),
+            PlanSource::Schemas => search::find(dispatcher, steps_max, asked, caller),
         };
         match found {
             Ok(found) => return Ok(found),

@@ -22,6 +22,7 @@ use forecourt_surface::{Mount, Protocol, Surface, Wire, protected_resource};
 use forecourt_testkit::{CountedEntropy, HandClock};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// Where the host is, unless a test says otherwise.
@@ -102,6 +103,7 @@ pub struct MountedHost {
     /// Its randomness.
     pub entropy: Arc<CountedEntropy>,
     key: SigningKey,
+    _data: TempDir,
     _standing: Arc<StandingHost>,
     _stop: DropGuard,
 }
@@ -168,16 +170,18 @@ impl Blueprint {
         let services = Arc::new(HostServices::new(host.contract().host.clone()));
         let standing = Arc::new(StandingHost { host: host.clone(), services: services.clone() });
         host.contract().host.bind(&standing);
+        let data = data_folder();
         let mount = Mount {
             host,
             verifier: Arc::new(verifier),
             agents,
             keys: Arc::new(ArcSwap::from_pointee(keys)),
             egress,
+            data: data.path().to_path_buf(),
             tools: self.tools.into(),
             services,
         };
-        MountedHost { mount, section, clock, entropy, key, _standing: standing, _stop: stop.drop_guard() }
+        MountedHost { mount, section, clock, entropy, key, _data: data, _standing: standing, _stop: stop.drop_guard() }
     }
 }
 
@@ -192,6 +196,11 @@ fn known(
     let now = HandClock::new().now();
     let home = AgentHome { folder: Path::new("no-such-folder"), data: None, keeps: false, domain, keys, now, entropy };
     agents::load(&home, residents.iter().map(|resident| (resident.card.as_ref(), settings))).0
+}
+
+/// A data folder, in memory where there is a place for that.
+fn data_folder() -> TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder")
 }
 
 /// The resident with its endpoints gathered.
@@ -249,6 +258,14 @@ impl MountedHost {
         let now = self.mount.host.clock().now().as_second();
         let (who, until) = ((ISSUER, AUDIENCE, name), now + 3_600);
         self.signed(json!({"iss": who.0, "aud": who.1, "sub": who.2, "iat": now, "exp": until, "scope": scope}))
+    }
+
+    /// The same with one more claim.
+    pub fn token_with(&self, name: &str, claim: &str, value: &Value) -> String {
+        let now = self.mount.host.clock().now().as_second();
+        let mut claims = json!({"iss": ISSUER, "aud": AUDIENCE, "sub": name, "iat": now, "exp": now + 3_600});
+        claims[claim] = value.clone();
+        self.signed(claims)
     }
 
     fn signed(&self, claims: Value) -> String {

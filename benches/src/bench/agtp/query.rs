@@ -43,7 +43,7 @@ pub(in crate::bench) fn plain() -> anyhow::Result<()> {
     compare(&[again()?, again()?, ours], |_| Asked::of(request.clone(), WORDS).each_anew())
 }
 
-fn question(agent_id: &str) -> String {
+pub(super) fn question(agent_id: &str) -> String {
     let body = format!("{{\"intent\":\"{WORDS}\"}}");
     format!(
         "AGTP/1.0 QUERY /\r\nAgent-ID: {agent_id}\r\nTask-ID: task-1\r\n\

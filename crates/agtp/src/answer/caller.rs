@@ -45,15 +45,15 @@ impl Callers<'_> {
     ) -> Result<CallerIdentity, Error> {
         let is_for_genesis = method == "DISCOVER" && target.path == GENESIS;
         let token = self.service.bearer(fields.authorization, self.connection).await;
-        let (mut sender, mut doubt) = match token {
-            Ok(sender) => (sender, None),
-            Err(doubt) => (self.connection.stranger(), Some(doubt)),
+        let (mut sender, acting_principal_id, mut doubt) = match token {
+            Ok((sender, principal)) => (sender, principal, None),
+            Err(doubt) => (self.connection.stranger(), None, Some(doubt)),
         };
         let Some(name) = fields.agent_id else {
             // Who shows what does not hold wants to be somebody, and is nobody that is known.
             let identity = if doubt.is_some() { Identity::Unrecognised } else { Identity::Anonymous };
             sender.authority = std::mem::take(&mut sender.authority).claiming(fields.claimed.clone());
-            let caller = Caller { identity, sender: Arc::new(sender), ..Caller::default() };
+            let caller = Caller { identity, acting_principal_id, sender: Arc::new(sender), ..Caller::default() };
             return Ok(CallerIdentity { caller, known: None, doubt });
         };
         let named = AgentId::parse(name).ok().and_then(|id| self.service.agents.get(&id)).cloned();
@@ -65,7 +65,8 @@ impl Callers<'_> {
             .or_else(|| self.doubt(named.as_ref(), is_proven, target).map(Problem::from));
         if !is_proven && is_for_genesis && named.is_some() && self.service.must_prove(self.connection) {
             // It is not taken for that agent; the name says whose document is wanted.
-            let caller = Caller { agent_id: Some(name.to_owned()), sender: Arc::new(sender), ..Caller::default() };
+            let agent_id = Some(name.to_owned());
+            let caller = Caller { agent_id, acting_principal_id, sender: Arc::new(sender), ..Caller::default() };
             return Ok(CallerIdentity { caller, known: None, doubt: None });
         }
         let known = named.filter(|_| doubt.is_none());
@@ -80,7 +81,7 @@ impl Callers<'_> {
             }
             sender.authority = self.authority(&sender, declared, is_of_token).claiming(fields.claimed.clone());
         }
-        let caller = Caller { is_proven, sender: Arc::new(sender), ..caller };
+        let caller = Caller { is_proven, acting_principal_id, sender: Arc::new(sender), ..caller };
         Ok(CallerIdentity { caller, known, doubt })
     }
 
@@ -161,7 +162,7 @@ impl Callers<'_> {
             identity: Identity::Recognised,
             standing: self.service.standing(agent).await?,
             wildcards: agent.wildcards,
-            trust_tier: Some(agent.posture.trust_tier.into()),
+            trust_tier: Some(self.connection.tier_within(agent.posture.trust_tier).into()),
             ..Caller::default()
         })
     }

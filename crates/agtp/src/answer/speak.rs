@@ -78,12 +78,12 @@ impl Answer for Session {
         let answering = Box::pin(service.answered(&request, &self.info));
         let counted = self.requests.begin(metric_label(&request.start.method));
         let answered = answering.instrument(counted.span.clone()).await;
-        let response = service.response(&request, answered, self.begins());
+        let response = Box::pin(service.response(&request, answered, self.begins())).await;
         counted.answered(response.start.code);
         response
     }
 
-    fn refuse(&self, refused: ConnectionError) -> Response {
-        self.service().refusal(Problem::from(refused), self.begins())
+    async fn refuse(&self, refused: ConnectionError) -> Response {
+        Box::pin(self.service().refusal(Problem::from(refused), self.begins())).await
     }
 }

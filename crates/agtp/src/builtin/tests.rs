@@ -31,6 +31,7 @@ use serde_json::{Value, json};
 use super::Discovery;
 use crate::ask::Ask;
 use crate::inventory::Inventory;
+use crate::records::Records;
 use crate::reply::{Body, Problem, Reply};
 use crate::service::negotiator;
 use crate::settings::AgtpSettings;
@@ -130,7 +131,8 @@ impl Place {
 /// Another thing that answers DISCOVER on the same host, as after a restart with these settings.
 fn again(mounted: &MountedHost, section: &Section) -> Discovery {
     let settings = AgtpSettings::read(section).unwrap();
-    let negotiator = negotiator(&mounted.mount, &settings);
+    let records = Records::new(&mounted.mount, &settings, "demo.localhost");
+    let negotiator = negotiator(&mounted.mount, &settings, Arc::new(records));
     Discovery::new(Inventory::new(&mounted.mount, settings, negotiator), Arc::clone(&mounted.mount.keys))
 }
 

@@ -28,7 +28,7 @@ impl Answer for Echo {
         Response { body: said.into(), ..Message::new(StatusLine::new(200, "OK")) }
     }
 
-    fn refuse(&self, _: ConnectionError) -> Response {
+    async fn refuse(&self, _: ConnectionError) -> Response {
         Message::new(StatusLine::new(400, "Bad Request"))
     }
 }

@@ -6,7 +6,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-pub(crate) use genesis::{GenesisArguments, GenesisCreate, GenesisHash, GenesisShow, GenesisVerify, GenesisWhat};
+pub(crate) use genesis::{
+    GenesisArguments, GenesisAuthority, GenesisCertificate, GenesisCreate, GenesisHash, GenesisShow, GenesisVerify,
+    GenesisWhat,
+};
 
 /// Call a server over AGTP: what curl is to the web.
 ///

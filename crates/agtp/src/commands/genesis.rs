@@ -13,6 +13,7 @@ use forecourt_identity::{HostKeys, SigningKey};
 use serde_json::{Map, Value};
 
 use crate::commands::args::{GenesisArguments, GenesisCreate, GenesisHash, GenesisShow, GenesisVerify, GenesisWhat};
+use crate::commands::certificate;
 use forecourt_client::output::{Failure, Outcome, print_json, stderrln, stdout, stdoutln};
 use forecourt_client::printable::line;
 
@@ -26,6 +27,8 @@ pub(crate) fn run(genesis: &GenesisArguments) -> Outcome {
         GenesisWhat::Show(show) => run_show(show),
         GenesisWhat::Verify(verify) => run_verify(verify),
         GenesisWhat::Hash(hash) => run_hash(hash),
+        GenesisWhat::Authority(authority) => certificate::run_authority(authority),
+        GenesisWhat::Certificate(wanted) => certificate::run_certificate(wanted),
     }
 }
 
@@ -76,9 +79,16 @@ fn signing_key(create: &GenesisCreate) -> Result<SigningKey, Failure> {
 
 /// A new key, kept in `file` for its owner alone.
 fn made(file: &Path) -> Result<String, Failure> {
-    let wrong = |error: std::io::Error| Failure::yours(format!("{}: {error}", file.display()));
     let key = SigningKey::generate(&SystemEntropy);
     let pem = key.to_private_pem().map_err(|fault| Failure::ours(fault.to_string()))?;
+    write_private(file, &pem)?;
+    stderrln!("made a new key: {}. Keep it: who has it can change the state of the agent", file.display());
+    Ok(pem)
+}
+
+/// Writes a file that is not there yet, for its owner alone.
+pub(super) fn write_private(file: &Path, text: &str) -> Outcome {
+    let wrong = |error: std::io::Error| Failure::yours(format!("{}: {error}", file.display()));
     if let Some(folder) = file.parent().filter(|folder| *folder != Path::new("")) {
         std::fs::create_dir_all(folder).map_err(wrong)?;
     }
@@ -87,9 +97,7 @@ fn made(file: &Path) -> Result<String, Failure> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut created = options.open(file).map_err(wrong)?;
-    created.write_all(pem.as_bytes()).and_then(|()| created.sync_all()).map_err(wrong)?;
-    stderrln!("made a new key: {}. Keep it: who has it can change the state of the agent", file.display());
-    Ok(pem)
+    created.write_all(text.as_bytes()).and_then(|()| created.sync_all()).map_err(wrong)
 }
 
 /// An origin is for good: one that is there is not replaced.
@@ -192,7 +200,7 @@ fn warn_of_spelling(genesis: &Genesis) {
     }
 }
 
-fn read_checked(file: &Path) -> Result<Genesis, Failure> {
+pub(super) fn read_checked(file: &Path) -> Result<Genesis, Failure> {
     let fault = |fault| Failure::yours(format!("{}: {fault}", file.display()));
     Genesis::check(read(file)?, None).map_err(fault)
 }

@@ -32,7 +32,7 @@ impl Answer for Paths {
         Response { body: body.into(), ..Message::new(StatusLine::new(200, "OK")) }
     }
 
-    fn refuse(&self, refused: ConnectionError) -> Response {
+    async fn refuse(&self, refused: ConnectionError) -> Response {
         match refused {
             ConnectionError::Malformed(fault) => {
                 Response { body: fault.code().into(), ..Message::new(StatusLine::new(400, "Bad Request")) }

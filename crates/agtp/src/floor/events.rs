@@ -1,6 +1,8 @@
 //! Changes of where an agent stands, as signed events. Base 3.2, 3.3.
 
 use aws_lc_rs::digest::{SHA256, digest};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use forecourt_core::{AgentId, LifecycleState, LifecycleTransition};
 use forecourt_host::StoredLifecycleChange;
 use forecourt_identity::{HostKeys, SigningKey, jws};
@@ -49,9 +51,28 @@ pub(super) fn audit_id(jws: &str) -> String {
 /// An event as it is shown: what was signed then. One that nobody signed is signed now.
 pub(super) fn shown(kept: &StoredLifecycleChange, keys: &HostKeys, agent_id: &AgentId, server_id: &str) -> Value {
     let now = || signed(keys.current(), agent_id, server_id, &kept.change);
-    let jws = kept.statement.clone().unwrap_or_else(now);
-    let read = jws::Jws::parse(&jws).ok();
-    let header = read.as_ref().map(|jws| Value::Object(jws.header().clone()));
-    let payload = read.and_then(|jws| serde_json::from_slice::<Value>(jws.unverified_payload()).ok());
-    json!({"format": "jws", "audit_id": audit_id(&jws), "jws": jws, "header": header, "payload": payload})
+    shown_jws(&kept.statement.clone().unwrap_or_else(now))
+}
+
+/// What was signed, with its two parts read. One that says that it is not signed is read all the same.
+pub(super) fn shown_jws(jws: &str) -> Value {
+    let mut parts =
+        jws.split('.').map(|part| serde_json::from_slice::<Value>(&URL_SAFE_NO_PAD.decode(part).ok()?).ok());
+    let (header, payload) = (parts.next().flatten(), parts.next().flatten());
+    json!({"format": "jws", "audit_id": audit_id(jws), "jws": jws, "header": header, "payload": payload})
+}
+
+/// A change as an event in the agent's chain: what it led to, and the statement that was signed about it. Base 8.2.
+pub(super) fn recorded(change: &StoredLifecycleChange) -> Map<String, Value> {
+    let StoredLifecycleChange { change, statement } = change;
+    let all = json!({
+        "event_type": event_type(change),
+        "previous_status": change.from.name(),
+        "new_status": change.to.name(),
+        "reason": change.reason,
+        "actor": change.by,
+        "statement_audit_id": statement.as_deref().map(audit_id),
+    });
+    let fields = all.as_object().cloned().unwrap_or_default();
+    fields.into_iter().filter(|(_, value)| !value.is_null()).collect()
 }

@@ -1,5 +1,6 @@
 //! INSPECT: what is kept about agents, tasks and questions. Base 3.3.
 
+use forecourt_core::Timestamp;
 use forecourt_core::store::Span;
 use forecourt_host::{CHANGES_PER_READ_MAX, OperatorQuestion};
 use serde_json::{Value, json};
@@ -24,8 +25,8 @@ impl Floor<'_> {
                 self.inspected(target, self.task_shown(&task).await?)
             }
             "escalation" => self.inspect_escalation().await,
-            "audit" => Err(none("audit-record-not-found", "audit_id", self.named("audit_id")?)),
-            "chain_head" => Err(none("chain-head-not-found", "agent_id", self.named("agent_id")?)),
+            "audit" => self.inspect_audit().await,
+            "chain_head" => self.inspect_chain_head().await,
             "contract" => self.inspect_contract().await,
             "rcns-attempt" => self.inspect_attempt(),
             _ => {
@@ -43,12 +44,16 @@ impl Floor<'_> {
         let agent = self.service.agents.get(&id).filter(|agent| agent.is_hosted());
         let agent = agent.ok_or_else(|| no_agent(Some(id.as_str())))?;
         let handle = agent.handle.as_ref().ok_or_else(|| no_agent(None))?;
+        self.may_read(Some(&agent.agent_id))?;
         let limit = self.given.count(&["limit"], 1..=CHANGES_PER_READ_MAX)?.unwrap_or(EVENTS_DEFAULT);
         let kept = self.service.host.lifecycle().changes(handle, Span::Before(u64::MAX), limit).await?;
         let status = self.service.host.lifecycle().state(handle).await?.name();
         let keys = self.service.keys.load();
-        let events: Vec<Value> =
+        let mut events: Vec<Value> =
             kept.iter().map(|(_, kept)| shown(kept, &keys, &agent.agent_id, self.server_id())).collect();
+        events.extend(self.contract_events(&agent.agent_id, limit).await?);
+        newest_first(&mut events);
+        events.truncate(limit);
         self.inspected(
             "lifecycle",
             json!({"agent_id": id, "status": status, "event_count": events.len(), "events": events}),
@@ -76,6 +81,12 @@ impl Floor<'_> {
         let named = self.given.text(&[name])?;
         named.ok_or_else(|| self.given.missing(Status::BAD_REQUEST, &[name]))
     }
+}
+
+/// Events by when they were signed, the newest first.
+fn newest_first(events: &mut [Value]) {
+    let at = |event: &Value| event["payload"]["issued_at"].as_str().and_then(|at| at.parse::<Timestamp>().ok());
+    events.sort_by_key(|event| std::cmp::Reverse(at(event)));
 }
 
 /// What is said of a question to the operator.

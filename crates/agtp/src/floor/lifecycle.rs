@@ -6,7 +6,7 @@ use forecourt_host::{LifecycleChange, LifecycleOutcome, StoredLifecycleChange};
 use forecourt_identity::agents::AgentIdentity;
 use serde_json::{Map, json};
 
-use super::events::{audit_id, event_type, signed};
+use super::events::{audit_id, event_type, recorded, signed};
 use super::{Floor, no_agent};
 use crate::problem::{OPERATOR_SCOPE, unauthorized};
 use crate::reply::{Problem, Reply};
@@ -30,6 +30,9 @@ impl Floor<'_> {
         let server = self.server_id();
         let attest = |change: &LifecycleTransition| Some(signed(keys.current(), &agent.agent_id, server, change));
         let changed = self.service.host.change_lifecycle(handle, &wish, &attest).await?;
+        if let LifecycleOutcome::Now(kept) = &changed {
+            self.service.records.event(&agent.agent_id, recorded(kept)).await;
+        }
         self.changed(agent, handle, wish.to, changed)
     }
 
@@ -137,7 +140,6 @@ impl Floor<'_> {
 
     /// The name of this server.
     pub(super) fn server_id(&self) -> &str {
-        let named = self.service.settings.server.server_id.as_deref();
-        named.unwrap_or(self.service.host.site().domain.as_str())
+        self.service.server_id()
     }
 }

@@ -1,6 +1,6 @@
 //! Bodies: JSON or YAML, the parameters themselves or an envelope around them. Base 2.2.
 
-use forecourt_contract::{Call, Endpoint};
+use forecourt_contract::Call;
 use forecourt_core::yaml::YamlBounds;
 use forecourt_core::{json, yaml};
 use serde_json::{Map, Value};
@@ -45,13 +45,12 @@ fn invalid(detail: String) -> Problem {
     Problem::new(Status::BAD_REQUEST, "invalid-body", detail.as_str()).with("detail", detail)
 }
 
-/// Takes a call out of the envelope that it may have come in. What an endpoint declares is no
-/// envelope; the host's own methods take the envelope's `context` as a parameter.
+/// Takes a call out of the envelope that it may have come in. Where the endpoint itself has a property `parameters`
+/// (`is_declared`) there is no envelope; the host's own methods take the envelope's `context` as a parameter.
 ///
 /// # Errors
 /// 400 when the envelope names another method than the request line, or has names that are too long.
-pub(crate) fn unwrap(call: &mut Call, endpoint: Option<&Endpoint>, is_native: bool) -> Result<(), Problem> {
-    let is_declared = endpoint.is_some_and(declares_parameters);
+pub(crate) fn unwrap(call: &mut Call, is_declared: bool, is_native: bool) -> Result<(), Problem> {
     if !is_envelope(&call.body) || is_declared {
         return Ok(());
     }
@@ -84,11 +83,12 @@ pub(crate) fn task_id(body: &Map<String, Value>) -> Option<&str> {
     body.get("task_id").filter(|_| is_envelope(body)).and_then(Value::as_str)
 }
 
-fn declares_parameters(endpoint: &Endpoint) -> bool {
-    endpoint.input.source().pointer("/properties/parameters").is_some()
+/// Whether the schema of an input has a property that an envelope has too.
+pub(crate) fn declares_parameters(input: &Value) -> bool {
+    input.pointer("/properties/parameters").is_some()
 }
 
 /// Whether a body is an envelope, as far as it says itself.
-fn is_envelope(body: &Map<String, Value>) -> bool {
+pub(crate) fn is_envelope(body: &Map<String, Value>) -> bool {
     body.get("parameters").is_some_and(Value::is_object) && body.keys().all(|key| ENVELOPE.contains(&key.as_str()))
 }

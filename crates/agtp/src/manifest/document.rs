@@ -76,7 +76,7 @@ impl<'a> ManifestDocument<'a> {
                 supported_features: features(inventory),
                 issued: None,
                 updated: None,
-                signing_keys: keys.jwks(now),
+                signing_keys: signing_keys(inventory, keys, now),
             },
             embedded_methods: super::methods::embedded(catalog),
             custom_methods: contract.policy.custom().map(|method| json!({"name": method})).collect(),
@@ -108,6 +108,15 @@ impl<'a> ManifestDocument<'a> {
 fn endpoints(inventory: &Inventory, persistent: &PersistentContracts) -> Vec<Value> {
     let negotiated = inventory.negotiated(persistent).map(|contract| contract.endpoint.clone());
     inventory.endpoints().map(|(_, endpoint)| endpoint.projection()).chain(negotiated).collect()
+}
+
+/// The host's keys, and that of records where it is another one, or is called otherwise. Base 6.6.
+fn signing_keys(inventory: &Inventory, keys: &HostKeys, now: Timestamp) -> Value {
+    let mut set = keys.jwks(now);
+    if let (Some(key), Some(listed)) = (inventory.record_key.beside(keys), set["keys"].as_array_mut()) {
+        listed.push(key.to_jwk());
+    }
+    set
 }
 
 /// What this server can do beyond what every server must. Tokens of our own. AGTP-API 8.3.

@@ -49,6 +49,11 @@ struct Floor {
     outcome: &'static str,
 }
 
+/// Whether a method of the floor may change something. AGTP-API 7.1.
+pub(crate) fn is_state_modifying(method: &str) -> bool {
+    FLOOR.iter().any(|floor| floor.name == method && floor.impact != Impact::Informational)
+}
+
 /// The eighteen, in the order of the catalog's list.
 pub(super) fn embedded(catalog: &Catalog) -> Vec<EmbeddedMethod<'_>> {
     FLOOR.iter().map(|floor| floor.entry(catalog)).collect()
@@ -153,8 +158,8 @@ const FLOOR: [Floor; 18] = [
         name: "PROPOSE",
         class: Class::Cognitive,
         required: &[],
-        optional: &["name", "endpoint", "parameters", "context"],
-        errors: &[261, 262, 263, 400, 459, 460, 463],
+        optional: &["name", "endpoint", "parameters", "persistent", "requested_duration", "context"],
+        errors: &[261, 262, 263, 400, 401, 429, 459, 460, 463],
         idempotent: false,
         impact: Impact::Reversible,
         outcome: "An endpoint that was made of others, or why there is none.",
@@ -203,11 +208,11 @@ const FLOOR: [Floor; 18] = [
         name: "SUSPEND",
         class: Class::Mechanics,
         required: &["session_id"],
-        optional: &["reason", "resume_by", "ttl_seconds", "checkpoint", "resumption_nonce", "context"],
-        errors: &[404, 408, 422],
+        optional: &["synthesis_id", "reason", "resume_by", "ttl_seconds", "checkpoint", "resumption_nonce", "context"],
+        errors: &[403, 404, 408, 409, 422],
         idempotent: false,
         impact: Impact::Reversible,
-        outcome: "The session rests; one nonce, good once, takes it up again.",
+        outcome: "The session rests, and one nonce, good once, takes it up again; or a contract is given back.",
     },
     Floor {
         name: "NOTIFY",
@@ -225,9 +230,9 @@ const FLOOR: [Floor; 18] = [
     Floor {
         name: "REVOKE",
         required: &["reason"],
-        optional: &["agent_id", "actor", "context"],
+        optional: &["agent_id", "target", "synthesis_id", "mode", "actor", "context"],
         impact: Impact::Irreversible,
-        outcome: "The agent is out of service for good.",
+        outcome: "The agent, or a contract, is out of service for good.",
         ..LIFECYCLE
     },
     Floor {

@@ -2,11 +2,15 @@
 
 use std::net::IpAddr;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use forecourt_contract::ScopeSet;
 use forecourt_contract::call::ConnectionId;
 use forecourt_core::ids::mint;
 use forecourt_core::{Entropy, Sender};
 use forecourt_identity::certificate::{AgentCertificate, CertificateFault};
+use forecourt_identity::genesis::TrustTier;
+use serde_json::{Map, Value};
 
 /// What is known of the connection that a request came by.
 #[derive(Debug, Clone)]
@@ -42,6 +46,27 @@ impl ConnectionInfo {
     pub(crate) fn within(&self, declared: &ScopeSet) -> ScopeSet {
         let commitment = self.certificate.as_ref().and_then(|read| read.as_ref().ok()?.scopes.as_ref());
         commitment.map_or_else(|| declared.clone(), |commitment| declared.shared(commitment))
+    }
+
+    /// What the certificate says beside the name and the scopes, for rules, agents and records.
+    pub(crate) fn certified(&self) -> Map<String, Value> {
+        let Some(Ok(certificate)) = &self.certificate else { return Map::new() };
+        let said = [
+            ("principal_id", certificate.principal_id.clone().map(Value::from)),
+            ("governance_zone", certificate.governance_zone.clone().map(Value::from)),
+            ("trust_tier", certificate.trust_tier.map(|tier| u8::from(tier).into())),
+            ("archetype", certificate.archetype.clone().map(Value::from)),
+            ("activation_certificate_id", certificate.activation_id.clone().map(Value::from)),
+            ("agtp_ctl_sct", certificate.ctl_sct.as_deref().map(|receipt| STANDARD.encode(receipt).into())),
+        ];
+        said.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    }
+
+    /// How far an agent is vouched for that is by itself as far as `own`: its certificate may say less, and never
+    /// more.
+    pub(crate) fn tier_within(&self, own: TrustTier) -> TrustTier {
+        let certified = self.certificate.as_ref().and_then(|read| read.as_ref().ok()?.trust_tier);
+        certified.map_or(own, |certified| if u8::from(certified) > u8::from(own) { certified } else { own })
     }
 
     /// The key of the certificate that the caller showed.

@@ -1,17 +1,24 @@
 //! Who callers are to the rest of the host. Base 6.7, 7.4; design of identity in the core.
 
+use std::sync::Arc;
+
 use forecourt_contract::{Scope, ScopeSet};
-use forecourt_core::identity::{Audience, Proof};
+use forecourt_core::identity::{Audience, BEARER_TOKEN, Proof};
 use forecourt_core::{Error, IdentityEvidence, LifecycleState, Sender};
 use forecourt_identity::agents::AgentIdentity;
-use forecourt_identity::{PresentedCredentials, RequestProof};
+use forecourt_identity::{PresentedCredentials, RequestProof, api_keys};
 use forecourt_surface::credentials;
 use http::{HeaderMap, HeaderValue, header};
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 use super::{ConnectionInfo, Service};
-use crate::problem::IdentityError;
+use crate::limits::PRINCIPAL_BYTES_MAX;
+use crate::problem::{IdentityError, OAUTH_INVALID, unauthorized};
 use crate::reply::Problem;
+use crate::settings::TokenValidator;
+
+/// Who everybody is whose token nobody checks.
+const UNCHECKED: &str = "unchecked:anybody";
 
 /// The canonical URI of an agent. Base 1, form 1.
 pub(crate) fn uri(agent: &AgentIdentity) -> String {
@@ -47,6 +54,8 @@ impl Service {
         if !is_proven {
             return Sender { claimed_address: Some(subject), ..stranger };
         }
+        let mut claims = connection.certified();
+        claims.insert("scope".to_owned(), scopes.iter().map(Scope::as_str).collect());
         let evidence = IdentityEvidence {
             id: None,
             subject,
@@ -58,7 +67,7 @@ impl Service {
             not_before: None,
             expires_at: None,
             on_behalf_of: agent.posture.owner_id.iter().cloned().collect(),
-            claims: Map::from_iter([("scope".to_owned(), scopes.iter().map(Scope::as_str).collect())]),
+            claims,
             source: Map::new(),
             proof: Proof { kind: "transport".to_owned(), fields: Map::new() },
         };
@@ -66,25 +75,32 @@ impl Service {
         Sender { auth_method, verified: true, identities: vec![evidence], agent: agent.handle.clone(), ..stranger }
     }
 
-    /// Who a bearer token says its sender is; nobody in particular without one.
+    /// Who a bearer token says its sender is, and for whom that one acts; nobody in particular without one.
     ///
     /// # Errors
-    /// The token does not hold, or not now.
+    /// The token does not hold, or not now, or does not say for whom it was issued.
     pub(crate) async fn bearer(
         &self,
         authorization: Option<&str>,
         connection: &ConnectionInfo,
-    ) -> Result<Sender, Problem> {
+    ) -> Result<(Sender, Option<Arc<str>>), Problem> {
         let stranger = connection.stranger();
-        let Some(value) = authorization.filter(|_| self.settings.policies.oauth.enabled) else { return Ok(stranger) };
+        let oauth = &self.settings.policies.oauth;
+        let Some(value) = authorization.filter(|_| oauth.enabled) else { return Ok((stranger, None)) };
+        if oauth.validator == TokenValidator::Noop {
+            return self.unchecked(value, connection).map(|sender| (sender, None));
+        }
         // On the heap, since most requests bring none.
         let (proven, presented) = Box::pin(self.proven(value)).await;
         if let Some(part) = credentials::refused_for_now(&presented) {
             return Err(part.into());
         }
         match presented {
-            PresentedCredentials::Nothing => Ok(stranger),
-            PresentedCredentials::Valid => Ok(Sender { peer: stranger.peer, ..proven }),
+            PresentedCredentials::Nothing => Ok((stranger, None)),
+            PresentedCredentials::Valid => {
+                let principal = self.acting_principal(&proven)?;
+                Ok((Sender { peer: stranger.peer, ..proven }, Some(principal)))
+            }
             PresentedCredentials::Invalid(fault) | PresentedCredentials::InvalidSignature(fault) => {
                 tracing::info!(%fault, "a token did not hold");
                 Err(IdentityError::Token.into())
@@ -92,6 +108,57 @@ impl Service {
             // Said above.
             PresentedCredentials::Limited { .. } => Err(IdentityError::Token.into()),
         }
+    }
+
+    /// For whom the bearer of a token acts: the claim that the operator named, as its issuer wrote it. The bearer of
+    /// an API key acts for itself.
+    ///
+    /// # Errors
+    /// The token has no such claim, or none that names anybody.
+    fn acting_principal(&self, proven: &Sender) -> Result<Arc<str>, Problem> {
+        let claim = self.settings.policies.oauth.principal_id_claim.as_str();
+        let named = proven.identities.first().and_then(|evidence| match claim {
+            _ if evidence.method == api_keys::METHOD => Some(evidence.subject.as_str()),
+            "sub" => self.verifier.token_subject(evidence),
+            claim => evidence.claims.get(claim).and_then(Value::as_str),
+        });
+        let fits =
+            |name: &&str| !name.is_empty() && name.len() <= PRINCIPAL_BYTES_MAX && !name.chars().any(char::is_control);
+        named.filter(fits).map(Arc::from).ok_or_else(|| {
+            let message = format!(
+                "the token does not say for whom it was issued: send one whose claim `{claim}` is a name of at most \
+                 {PRINCIPAL_BYTES_MAX} bytes"
+            );
+            unauthorized(OAUTH_INVALID, &message)
+        })
+    }
+
+    /// The bearer of a token that nobody checks: somebody who showed one, and nobody by name. From this machine alone,
+    /// whatever was configured.
+    fn unchecked(&self, authorization: &str, connection: &ConnectionInfo) -> Result<Sender, Problem> {
+        let token = authorization.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        let is_token = token.is_some_and(|(_, token)| !token.is_empty() && token.bytes().all(|b| b.is_ascii_graphic()));
+        let is_here = connection.peer.is_loopback() && self.settings.listen.ip().is_loopback();
+        if !is_token || !is_here {
+            return Err(IdentityError::Token.into());
+        }
+        let evidence = IdentityEvidence {
+            id: None,
+            subject: UNCHECKED.to_owned(),
+            issuer: self.host.site().domain.to_string(),
+            method: "urn:forecourt:auth:unchecked-token".to_owned(),
+            assurance: "none".to_owned(),
+            audience: Audience::Many(Vec::new()),
+            issued_at: self.host.clock().now(),
+            not_before: None,
+            expires_at: None,
+            on_behalf_of: Vec::new(),
+            claims: Map::new(),
+            source: Map::new(),
+            proof: Proof { kind: BEARER_TOKEN.to_owned(), fields: Map::new() },
+        };
+        let auth_method = "unchecked-token".to_owned();
+        Ok(Sender { auth_method, verified: true, identities: vec![evidence], ..connection.stranger() })
     }
 
     async fn proven(&self, authorization: &str) -> (Sender, PresentedCredentials) {

@@ -6,6 +6,8 @@ use forecourt_synthesis::settings::{RcnsSettings, SynthesisSettings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::OauthSettings;
+
 /// The table `policies`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -25,15 +27,6 @@ pub struct PolicySettings {
     pub synthesis: Option<SynthesisSettings>,
 }
 
-/// The table `policies.oauth`. Base 7.4.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct OauthSettings {
-    /// Whether a bearer token in `Authorization` is looked at. The issuers are those of `[identity]`; a
-    /// token that does not hold is refused.
-    pub enabled: bool,
-}
-
 impl Default for PolicySettings {
     fn default() -> Self {
         Self {
@@ -44,11 +37,5 @@ impl Default for PolicySettings {
             rcns: RcnsSettings::default(),
             synthesis: None,
         }
-    }
-}
-
-impl Default for OauthSettings {
-    fn default() -> Self {
-        Self { enabled: true }
     }
 }

@@ -45,18 +45,22 @@ fn each_mistake_is_named() {
         ("[limits]\nidle_seconds = 0", "idle_seconds"),
         ("[agents]\ndisclosure = \"limited\"", "limited"),
         ("[policies]\nwildcards = true", "wildcards"),
+        ("[audit]\nsegment_bytes = 65535", "`segment_bytes` must be 65536 to 1073741824"),
+        ("[audit]\nsegment_bytes = 1073741825", "`segment_bytes` must be 65536 to 1073741824"),
+        ("[audit]\nsize_max = 134217727", "`size_max` must be at least twice `segment_bytes`"),
+        ("[signing]\nkey_id = \"a b\"", "`key_id` must be 1 to 128 printable ASCII characters"),
+        ("[policies.oauth]\nvalidator = \"noop\"", "allow_noop_validator"),
+        (
+            "listen = \"0.0.0.0:4480\"\n[policies.oauth]\nvalidator = \"noop\"\nallow_noop_validator = true",
+            "for loopback only",
+        ),
+        ("[policies.oauth]\nvalidator = \"introspection\"", "introspection"),
+        ("[policies.oauth]\nprincipal_id_claim = \"\"", "must name a principal"),
+        ("[policies.oauth]\nprincipal_id_claim = \"iss\"", "must name a principal"),
     ] {
         let found = wrong(text);
         assert!(found.contains(words), "{text}: {found}");
     }
-}
-
-#[test]
-fn what_has_no_effect_yet_is_said_and_not_refused() {
-    let text = "[audit]\npath = \"x\"\n[signing]";
-    let notices = AgtpSettings::read(&section(text)).unwrap().notices();
-    assert_eq!(notices.len(), 2, "{notices:?}");
-    assert!(notices.iter().all(|notice| notice.contains("no effect")));
 }
 
 #[test]

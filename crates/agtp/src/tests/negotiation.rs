@@ -7,6 +7,7 @@ mod gate;
 mod hostile;
 mod persistent;
 mod proposals;
+mod recorded;
 mod repeated;
 
 use std::path::{Path, PathBuf};
@@ -75,7 +76,7 @@ impl Hotel {
                     return Err(Failure::named("no_such_room", "There is no such room."));
                 }
                 counted.fetch_add(1, Ordering::Relaxed);
-                Ok(json!({"reservation_id": "r-1", "nights": call.input["nights"]}))
+                Ok(json!({"reservation_id": "r-1", "nights": call.input.get("nights").cloned().unwrap_or(json!(1))}))
             }
         };
         let functions = Functions::new().with("rooms.look", look).with("rooms.book", book);

@@ -144,6 +144,7 @@ impl Handler for Played {
                 Some("wrong") => Ok(json!({"input": 1})),
                 Some("crash") => Err(Failure::Crashed("the database at /secret is gone".into())),
                 Some("never") => std::future::pending().await,
+                Some("principal") => Ok(json!({"input": {"for": invocation.caller.acting_principal_id.as_deref()}})),
                 _ => Ok(json!({"input": invocation.input})),
             }
         }
@@ -165,7 +166,7 @@ impl Server {
 
     /// Connects from this machine.
     pub(crate) fn connect(&self) -> Client {
-        self.connect_by(ConnectionInfo::new(LOCAL, None))
+        self.connect_by(ConnectionInfo::new(LOCAL, None).named(self.mounted.entropy.as_ref()))
     }
 
     /// Connects by a line.
@@ -235,6 +236,7 @@ pub(crate) fn certificate_of(id: &str) -> AgentCertificate {
         trust_tier: None,
         archetype: None,
         activation_id: None,
+        ctl_sct: None,
         fingerprint: None,
         not_before: Timestamp::MIN,
         not_after: Timestamp::MAX,

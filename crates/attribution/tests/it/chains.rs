@@ -70,7 +70,7 @@ async fn no_chain_forks_however_many_record_at_once() {
     let all = (0..200u8).map(|number| {
         let log = Arc::clone(&kept.log);
         tokio::spawn(async move {
-            for round in 0..5 {
+            for round in 0..2 {
                 let agent = agent(number % 3 + 1);
                 log.record(draft(Some(&agent), &format!("{number}-{round}"))).await.unwrap();
             }
@@ -82,10 +82,10 @@ async fn no_chain_forks_however_many_record_at_once() {
         let previous: BTreeSet<String> =
             chain.iter().map(|jws| payload(jws)["previous_audit_id"].to_string()).collect();
         assert_eq!(previous.len(), chain.len(), "nobody shares the record before it");
-        assert!((330..=340).contains(&chain.len()), "{}", chain.len());
+        assert!((130..=136).contains(&chain.len()), "{}", chain.len());
     }
     let told = verified(kept.closed().path());
-    assert!(told.is_fine() && told.records == 1_000 && told.agents == 3 && told.segments > 5, "{told:?}");
+    assert!(told.is_fine() && told.records == 400 && told.agents == 3 && told.segments > 3, "{told:?}");
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use forecourt_attribution::frame::{Frame, FrameKind, HEAD_BYTES};
 use forecourt_attribution::limits::FRAME_BYTES_MAX;
@@ -10,8 +11,17 @@ use tempfile::TempDir;
 
 use crate::support::{agent, draft, kept, options, segment, verified};
 
-/// A log of one segment with a few records of two agents and of nobody, closed.
+/// A log of one segment with a few records of two agents and of nobody, closed: made once, and copied.
 fn filled() -> TempDir {
+    static MADE: LazyLock<TempDir> = LazyLock::new(made);
+    let folder = tempfile::tempdir().unwrap();
+    for entry in fs::read_dir(MADE.path()).unwrap().map(|entry| entry.unwrap()) {
+        fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
+    }
+    folder
+}
+
+fn made() -> TempDir {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let folder = runtime.block_on(async {
         let kept = kept(options());

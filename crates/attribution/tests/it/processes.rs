@@ -10,7 +10,7 @@ use crate::support::{agent, draft, open_in, options, verified};
 
 /// Names the folder for the test that is run as a process of its own.
 const FOLDER: &str = "ATTRIBUTION_TEST_FOLDER";
-const RECORDS: usize = 300;
+const RECORDS: usize = 150;
 
 fn small() -> LogOptions {
     LogOptions { segment_bytes: limits::SEGMENT_BYTES_MIN, ..options() }

@@ -64,3 +64,25 @@ async fn a_segment_that_is_gone_in_the_middle_is_found() {
     let told = verified(folder.path());
     assert!(told.findings.iter().any(|finding| finding.message.contains("segments 2 to 2 are gone")), "{told:?}");
 }
+
+#[tokio::test]
+async fn what_one_process_removes_no_other_one_stumbles_over() {
+    let small = LogOptions { segment_bytes: SMALL, ..options() };
+    let kept = kept(small.clone());
+    let (one, two) = (agent(1), agent(2));
+    let rare = kept.record(&one, "rare").await;
+    for number in 0..300 {
+        kept.record(&two, &number.to_string()).await;
+    }
+    // Another one, which has not looked up anything yet.
+    let other = open_in(kept.folder.path(), small, kept.clock.clone());
+    let bounded = LogOptions { segment_bytes: SMALL, size_max: Some(2 * SMALL), ..options() };
+    let removing = open_in(kept.folder.path(), bounded, kept.clock.clone());
+    assert!(!segment(kept.folder.path(), 1).exists());
+    assert_eq!(other.find(&rare.audit_id).await.unwrap(), None);
+    let next = other.record(draft(Some(&one), "next")).await.unwrap();
+    assert_eq!(payload(&next.jws)["previous_audit_id"], json!(rare.audit_id));
+    close(other);
+    close(removing);
+    assert!(verified(kept.closed().path()).is_fine());
+}

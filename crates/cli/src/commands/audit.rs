@@ -6,11 +6,20 @@ use forecourt_core::{Clock, SystemClock, Timestamp};
 use forecourt_host::{AuditReader, AuditRecord};
 use jiff::{Span, tz::TimeZone};
 
-use crate::args::Audit;
+use crate::args::{Audit, AuditWhat};
 use crate::output::{Failure, Outcome, stdoutln};
 
-/// Prints the records that were asked for, the oldest first.
+/// Does what was asked of the audit, or of signed records.
 pub(crate) async fn run(audit: Audit) -> Outcome {
+    match &audit.what {
+        Some(AuditWhat::Verify(verify)) => super::records::verify(verify),
+        Some(AuditWhat::Export(export)) => super::records::export(export),
+        None => show(audit).await,
+    }
+}
+
+/// Prints the records that were asked for, the oldest first.
+async fn show(audit: Audit) -> Outcome {
     let now = SystemClock.now();
     let since = audit.since.as_deref().map(|text| moment(text, now)).transpose()?;
     let deployment = super::load(&audit.place)?;
@@ -33,7 +42,7 @@ fn is_wanted(record: &AuditRecord, since: Option<Timestamp>, agent: Option<&str>
 }
 
 /// A moment, or one so long before `now`.
-fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
+pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     if let Ok(moment) = text.parse::<Timestamp>() {
         return Ok(moment);
     }

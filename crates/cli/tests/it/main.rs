@@ -34,6 +34,7 @@
 //! | `pipe` | `forecourt mcp`: a deployment, or a server, over standard input and output |
 //! | `widget` | the widget of MCP, in Chromium |
 //! | `tool` | `ask --via mcp` |
+//! | `conform` | `forecourt conform` against our own servers, over every wire |
 //! | `conformance` | the conformance suite of MCP, with a list of known gaps |
 //! | `stranger` | NLWeb by a client that knows the specification alone |
 //! | `crash` | what is found after the hard end of the daemon, and with damaged files |
@@ -43,9 +44,11 @@
 //! | `plain_origin` | which addresses documents name that were fetched from a plain listener |
 //! | `sdk` | the client libraries of A2A and MCP in other languages |
 
+mod agent_certificates;
 mod agtp;
 mod api_keys;
 mod browser;
+mod conform;
 mod conformance;
 mod crash;
 mod data;
@@ -63,6 +66,9 @@ mod identity;
 mod items;
 mod logs;
 mod manual;
+mod negotiation;
+mod negotiation_attacks;
+mod oauth;
 mod on_behalf_of;
 mod operate;
 mod pages;
@@ -74,6 +80,7 @@ mod protected_resources;
 mod push;
 mod queue;
 mod receiver;
+mod records;
 mod remote;
 mod rest;
 mod rules;

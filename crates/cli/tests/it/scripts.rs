@@ -1,7 +1,11 @@
 //! Programs of `tests/sdk`: others' client libraries and servers, in their own languages. `dev/sdk/setup` brings them.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::Receiver;
+
+use crate::support::{PATIENCE, lines_of};
 
 /// Where a library is that `dev/sdk/setup` brings; `None`, and says so, where it was not brought.
 pub(crate) fn library(name: &str) -> Option<PathBuf> {
@@ -34,6 +38,41 @@ pub(crate) fn client_script(name: &str, library: Option<&Path>) -> Command {
         command.env_remove(stranger).env_remove(stranger.to_lowercase());
     }
     command
+}
+
+/// A script that runs beside a test, and is told what to do line by line. Ends with it.
+pub(crate) struct RunningScript {
+    process: Child,
+    input: ChildStdin,
+    lines: Receiver<String>,
+}
+
+impl RunningScript {
+    pub(crate) fn start(command: &mut Command) -> Self {
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let (input, lines) = (process.stdin.take().unwrap(), lines_of(process.stdout.take().unwrap()));
+        Self { process, input, lines }
+    }
+
+    /// What it says next.
+    #[track_caller]
+    pub(crate) fn line(&self) -> String {
+        self.lines.recv_timeout(PATIENCE).expect("the script says something")
+    }
+
+    /// Tells it something; gives what it says to that.
+    #[track_caller]
+    pub(crate) fn tell(&mut self, line: &str) -> String {
+        writeln!(self.input, "{line}").unwrap();
+        self.line()
+    }
+}
+
+impl Drop for RunningScript {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
 }
 
 /// Runs a script that checks something, and shows what it said where it fails.

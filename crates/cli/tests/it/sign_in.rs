@@ -1,17 +1,14 @@
 //! People sign in, at a certified provider, with a browser and without one: what a refusal leads to, and what nobody
 //! gets by with. `dev/sdk/setup` brings the provider.
 
-use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Stdio};
-use std::sync::mpsc::Receiver;
 
 use tempfile::TempDir;
 
 use crate::browser::{Browser, ENTER, View};
 use crate::pages::assert_quiet;
-use crate::scripts::{client_script, library};
-use crate::support::{Deployment, PATIENCE, Served, lines_of, within};
+use crate::scripts::{RunningScript, client_script, library};
+use crate::support::{Deployment, Served, within};
 use crate::wire::{Answer, curl};
 
 /// An agent for people who signed in.
@@ -47,9 +44,7 @@ const ATTEMPT: &str = "__Host-sign-in-";
 
 /// A provider at which anybody signs in by any name.
 struct Provider {
-    process: Child,
-    input: ChildStdin,
-    lines: Receiver<String>,
+    script: RunningScript,
     issuer: String,
 }
 
@@ -57,17 +52,14 @@ impl Provider {
     /// Starts one. `None`, and says so, where there is none.
     fn start() -> Option<Self> {
         let mut command = client_script("oidc_provider.mjs", Some(&library("oidc-provider")?));
-        command.env("NODE_NO_WARNINGS", "1");
-        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let (input, lines) = (process.stdin.take().unwrap(), lines_of(process.stdout.take().unwrap()));
-        let issuer = lines.recv_timeout(PATIENCE).expect("the provider starts");
-        Some(Self { process, input, lines, issuer })
+        let script = RunningScript::start(command.env("NODE_NO_WARNINGS", "1"));
+        let issuer = script.line();
+        Some(Self { script, issuer })
     }
 
     /// Has it do something, and waits until it has.
     fn tell(&mut self, word: &str) {
-        writeln!(self.input, "{word}").unwrap();
-        assert_eq!(self.lines.recv_timeout(PATIENCE).unwrap(), word);
+        assert_eq!(self.script.tell(word), word);
     }
 
     /// A deployment whose people sign in there, with more lines in `[identity.oidc]`.
@@ -106,13 +98,6 @@ impl Provider {
             }
         }
         panic!("the provider never comes to an end");
-    }
-}
-
-impl Drop for Provider {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 

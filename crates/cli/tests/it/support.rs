@@ -59,6 +59,20 @@ impl Deployment {
         deployment
     }
 
+    /// An example of the repository, whole.
+    pub(crate) fn of_example(name: &str) -> Self {
+        let deployment = Self::empty();
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
+        for entry in walkdir::WalkDir::new(&from).into_iter().map(Result::unwrap).filter(|e| e.file_type().is_file()) {
+            let name = entry.path().strip_prefix(&from).unwrap();
+            // What serving the example left behind is not a part of it.
+            if !name.starts_with(".forecourt") {
+                deployment.write(name.to_str().unwrap(), &fs::read_to_string(entry.path()).unwrap_or_default());
+            }
+        }
+        deployment
+    }
+
     /// A folder with nothing in it, for `init`.
     pub(crate) fn empty() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }

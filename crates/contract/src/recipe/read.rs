@@ -64,6 +64,13 @@ fn recipe(settings: RecipeSettings, catalog: &Catalog, policy: &MethodPolicy) ->
         Some(Value::Number(number)) => number.to_string(),
         Some(_) => return Err(("version", "recipe-bad-version: `version` is a text or a number".to_owned())),
     };
+    let named = settings.pattern.as_ref().and_then(|pattern| pattern.name_exact.as_deref());
+    if let Some(name) = named.filter(|name| known_method(name, catalog, policy).is_none()) {
+        return Err((
+            "pattern",
+            format!("recipe-bad-pattern: `{name}` is not in the catalog, so nobody can ask for it"),
+        ));
+    }
     let pattern = settings.pattern.map(|pattern| Pattern::new(&pattern, catalog)).transpose();
     let pattern = pattern.map_err(|why| ("pattern", format!("recipe-bad-pattern: {why}")))?;
     if settings.steps.is_empty() || settings.steps.len() > STEPS_MAX {
@@ -82,8 +89,8 @@ fn recipe(settings: RecipeSettings, catalog: &Catalog, policy: &MethodPolicy) ->
 /// there.
 fn step(settings: StepSettings, earlier: &[Step], catalog: &Catalog, policy: &MethodPolicy) -> Result<Step, String> {
     let StepSettings { method: name, path, capture_as, parameters } = settings;
-    let known = Method::parse(&name).ok().filter(|method| policy.knows(method, catalog));
-    let method = known.ok_or_else(|| format!("recipe-step-method-missing: `{name}` is not in the catalog"))?;
+    let method = known_method(&name, catalog, policy)
+        .ok_or_else(|| format!("recipe-step-method-missing: `{name}` is not in the catalog"))?;
     let path = path.map(|path| Template::parse(&path, catalog)).transpose();
     let path = path.map_err(|fault| format!("recipe-step-path:{}: {fault}", fault.tag()))?;
     let parameters =
@@ -104,6 +111,10 @@ fn step(settings: StepSettings, earlier: &[Step], catalog: &Catalog, policy: &Me
         return Err(format!("recipe-bad-reference: two steps capture their result as `{name}`"));
     }
     Ok(Step { method, path, capture_as, parameters })
+}
+
+fn known_method(name: &str, catalog: &Catalog, policy: &MethodPolicy) -> Option<Method> {
+    Method::parse(name).ok().filter(|method| policy.knows(method, catalog))
 }
 
 fn aggregation(settings: AggregationTable, steps: &[Step]) -> Result<Aggregation, String> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use forecourt_contract::limits::{PATTERN_BYTES_MAX, RECIPES_MAX, STEPS_MAX};
+use forecourt_contract::limits::{PATTERN_BYTES_MAX, RECIPES_MAX, RESULT_MEMBERS_MAX, STEPS_MAX};
 use forecourt_contract::recipe::{BadReference, Candidate, Run, StepCall, read};
 use forecourt_contract::{Catalog, Method, Recipe, RecipeBook};
 use forecourt_testkit::vectors;
@@ -122,6 +122,7 @@ fn a_pattern_has_a_condition_and_no_two_on_one_thing() {
         "path_regex = \"\"",
         "path_regex = \"a)|(b\"",
         "path_regex = \"(?x)a #\"",
+        "name_exact = \"CONDENSE\"",
     ] {
         assert!(pattern(wrong).unwrap_err().starts_with("recipe-bad-pattern"), "{wrong}");
     }
@@ -274,4 +275,71 @@ fn results_are_aggregated_as_the_recipe_says() {
     assert_eq!(result("last"), json!({"b": 2}));
     assert_eq!(result("merge"), json!({"a": 1, "b": 2}));
     assert_eq!(result("list"), json!([{"a": 1, "b": 1}, [1], {"b": 2}]));
+}
+
+/// A recipe whose second step takes `value` of the first one's result.
+fn taking(value: &str) -> Result<Arc<Recipe>, String> {
+    recipe(&format!(
+        "steps = [{{ method = \"QUERY\", capture_as = \"a\" }}, {{ method = \"QUERY\", capture_as = \"a.b\" }}, \
+         {{ method = \"SUMMARIZE\", parameters = {{ source = {{ kind = \"previous_step\", value = {value} }} }} }}]"
+    ))
+}
+
+#[test]
+fn s12_1_a_step_takes_what_lies_inside_an_earlier_result() {
+    let results = [json!({"b": "of a", "list": [{"c.d": "in the list"}], "none": null}), json!({"c": "of a.b"})];
+    let taken = |value: &str| {
+        let mut run = Run::new(taking(value).unwrap_or_else(|why| panic!("{value}: {why}")), object(json!({})));
+        for result in results.clone() {
+            run.next_call().unwrap().unwrap();
+            run.record(result);
+        }
+        run.next_call().unwrap().unwrap().body.get("source").cloned()
+    };
+    assert_eq!(taken("\"a\""), Some(results[0].clone()));
+    assert_eq!(taken("\"a.b\""), Some(results[1].clone()), "the whole name goes before a part of it");
+    assert_eq!(taken("\"a.b.c\""), Some(json!("of a.b")));
+    assert_eq!(taken("\"a.none\""), Some(Value::Null));
+    assert_eq!(taken("{ step = \"a\", pointer = \"/b\" }"), Some(json!("of a")));
+    assert_eq!(taken("{ step = \"a\", pointer = \"/list/0/c.d\" }"), Some(json!("in the list")));
+    assert_eq!(taken("{ step = \"a\", pointer = \"\" }"), Some(results[0].clone()));
+    for nothing in ["\"a.list.1\"", "\"a.list.00\"", "\"a.list.-1\"", "\"a.b2\"", "\"a.list.0.c\"", "\"a.none.x\""] {
+        assert_eq!(taken(nothing), None, "{nothing}");
+    }
+}
+
+#[test]
+fn s12_1_a_reference_into_a_result_leads_somewhere() {
+    for wrong in [
+        "\"x.b\"",
+        "\"a.\"",
+        "\"a..b\"",
+        "3",
+        "{ step = \"a\" }",
+        "{ step = \"a\", pointer = \"b\" }",
+        "{ step = \"x\", pointer = \"/b\" }",
+        "{ step = \"a\", pointer = \"/b\", more = 1 }",
+    ] {
+        assert!(taking(wrong).unwrap_err().starts_with("recipe-bad-reference"), "{wrong}");
+    }
+    let deep = |members: usize| taking(&format!("\"a{}\"", ".x".repeat(members)));
+    assert!(deep(RESULT_MEMBERS_MAX).is_ok() && deep(RESULT_MEMBERS_MAX + 1).is_err());
+}
+
+#[test]
+fn s12_1_a_result_is_made_of_the_fields_that_a_recipe_names() {
+    let of = |aggregation: &str| {
+        recipe(&format!("steps = [{{ method = \"QUERY\", capture_as = \"a\" }}]\naggregation = {{ {aggregation} }}"))
+    };
+    let made = of("mode = \"fields\", fields = { one = \"a.x\", none = \"a.y\", all = \"a\" }").unwrap();
+    let kept = serde_json::to_value(&*made).unwrap();
+    assert_eq!(serde_json::from_value::<Recipe>(kept).unwrap(), *made);
+    let mut run = Run::new(made, object(json!({})));
+    run.next_call().unwrap().unwrap();
+    run.record(json!({"x": 1}));
+    assert_eq!(run.finish(), json!({"one": 1, "all": {"x": 1}}));
+    for wrong in ["mode = \"fields\"", "mode = \"last\", fields = { one = \"a\" }"] {
+        assert!(of(wrong).unwrap_err().starts_with("recipe-bad-aggregation"), "{wrong}");
+    }
+    assert!(of("mode = \"fields\", fields = { one = \"b\" }").unwrap_err().starts_with("recipe-bad-reference"));
 }

@@ -11,6 +11,7 @@ pub(super) static GOVERNANCE_ZONE: [u8; 20] = oid(166172302800383381461126246055
 pub(super) static TRUST_TIER: [u8; 20] = oid(198335757712203466569903271149789286606);
 pub(super) static ARCHETYPE: [u8; 19] = oid(73414372111527645744102975685149753054);
 pub(super) static ACTIVATION_CERTIFICATE_ID: [u8; 20] = oid(251807688045435852997712124138766290036);
+pub(super) static AGTP_CTL_SCT: [u8; 20] = oid(265641071119838462866957460025010755013);
 
 /// The content octets of `2.25.{arc}`. X.690 8.19. A wrong `LEN` does not compile.
 const fn oid<const LEN: usize>(arc: u128) -> [u8; LEN] {

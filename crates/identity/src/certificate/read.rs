@@ -2,23 +2,24 @@
 
 use forecourt_contract::scope::ScopeSet;
 use forecourt_core::{AgentId, Timestamp};
-use x509_parser::asn1_rs::Any;
+use x509_parser::asn1_rs::{Any, Tag};
 use x509_parser::prelude::{ASN1Time, FromDer, X509Certificate};
 
 use super::extensions::{
-    ACTIVATION_CERTIFICATE_ID, ARCHETYPE, AUTHORITY_SCOPE_COMMITMENT, GOVERNANCE_ZONE, PRINCIPAL_ID, SUBJECT_AGENT_ID,
-    TRUST_TIER,
+    ACTIVATION_CERTIFICATE_ID, AGTP_CTL_SCT, ARCHETYPE, AUTHORITY_SCOPE_COMMITMENT, GOVERNANCE_ZONE, PRINCIPAL_ID,
+    SUBJECT_AGENT_ID, TRUST_TIER,
 };
 use super::{AgentCertificate, CertificateFault};
 use crate::canonical;
 use crate::genesis::TrustTier;
-use crate::limits::{CERTIFICATE_BYTES_MAX, CERTIFICATE_TEXT_CHARS_MAX};
+use crate::limits::{CERTIFICATE_BYTES_MAX, CERTIFICATE_SCT_BYTES_MAX, CERTIFICATE_TEXT_CHARS_MAX};
 
 /// Tags of DER strings: UTF8String, PrintableString, IA5String. None of them is a character of a text, so
 /// that a value without a tag is told from one with.
 const STRINGS: [u8; 3] = [0x0c, 0x13, 0x16];
 /// The tag of an INTEGER of one octet, with its length.
 const SMALL_INTEGER: [u8; 2] = [0x02, 0x01];
+const OCTET_STRING: Tag = Tag::OctetString;
 /// An Ed25519 key: 1.3.101.112.
 const ED25519: [u8; 3] = [0x2b, 0x65, 0x70];
 
@@ -44,6 +45,7 @@ impl AgentCertificate {
             trust_tier: tier(&certificate)?,
             archetype: text(&ARCHETYPE, "archetype")?,
             activation_id: text(&ACTIVATION_CERTIFICATE_ID, "activation-certificate-id")?,
+            ctl_sct: receipt(&certificate)?,
             fingerprint: fingerprint(&certificate),
             not_before: time(&certificate.validity().not_before, Timestamp::MAX),
             not_after: time(&certificate.validity().not_after, Timestamp::MAX),
@@ -100,6 +102,19 @@ fn tier(certificate: &X509Certificate<'_>) -> Result<Option<TrustTier>, Certific
     };
     let tier = number.and_then(|number| TrustTier::try_from(number).ok());
     tier.map(Some).ok_or(CertificateFault::Extension(name))
+}
+
+/// The octets of an OCTET STRING, or all of a value that is none.
+fn receipt(certificate: &X509Certificate<'_>) -> Result<Option<Vec<u8>>, CertificateFault> {
+    let name = "agtp-ctl-sct";
+    let Some(value) = value(certificate, &AGTP_CTL_SCT, name)? else { return Ok(None) };
+    let whole = Any::from_der(value).ok().filter(|(rest, any)| rest.is_empty() && any.tag() == OCTET_STRING);
+    let octets = whole.map_or(value, |(_, any)| any.data);
+    if octets.len() <= CERTIFICATE_SCT_BYTES_MAX {
+        Ok(Some(octets.to_vec()))
+    } else {
+        Err(CertificateFault::Extension(name))
+    }
 }
 
 fn fingerprint(certificate: &X509Certificate<'_>) -> Option<String> {

@@ -1,9 +1,13 @@
-use forecourt_testkit::dear;
+use forecourt_testkit::{CountedEntropy, dear};
 use proptest::prelude::*;
 use rcgen::{CertificateParams, CustomExtension, KeyPair, PKCS_ED25519};
+use rustls_pki_types::CertificateDer;
+use rustls_pki_types::pem::PemObject;
+use x509_parser::prelude::{FromDer, X509Certificate};
 
 use super::extensions::*;
 use super::*;
+use crate::signing_key::SigningKey;
 
 const NAME: &str = "27f2653c2f2b4c0ed8c8e18c6b8385ad2796d343311736d089d1949f78b6ee42";
 
@@ -52,6 +56,7 @@ fn whole() -> Vec<u8> {
         (&TRUST_TIER, &[2, 1, 1]),
         (&ARCHETYPE, b"executor"),
         (&ACTIVATION_CERTIFICATE_ID, b"act-1"),
+        (&AGTP_CTL_SCT, &[0x04, 2, 0xca, 0xfe]),
     ])
 }
 
@@ -79,6 +84,7 @@ fn base_6_7_every_extension_is_read() {
     assert_eq!(read.scopes, Some(scopes("booking:*,documents:query")));
     assert_eq!((read.governance_zone.as_deref(), read.trust_tier), (Some("production"), Some(TrustTier::Verified)));
     assert_eq!((read.archetype.as_deref(), read.activation_id.as_deref()), (Some("executor"), Some("act-1")));
+    assert_eq!(read.ctl_sct.as_deref(), Some(&[0xca, 0xfe][..]));
     assert!(read.not_before < now() && now() < read.not_after);
 }
 
@@ -159,6 +165,16 @@ fn extensions_that_make_no_sense_are_refused() {
 }
 
 #[test]
+fn a_receipt_of_a_log_is_carried_as_it_came() {
+    let receipt = |value: &[u8]| AgentCertificate::parse(&certificate(&[(&AGTP_CTL_SCT, value)])).map(|c| c.ctl_sct);
+    assert_eq!(receipt(&[0xff; 3]), Ok(Some(vec![0xff; 3])));
+    let most = vec![0; crate::limits::CERTIFICATE_SCT_BYTES_MAX];
+    assert_eq!(receipt(&most), Ok(Some(most.clone())));
+    let over = [most.as_slice(), &[0]].concat();
+    assert_eq!(receipt(&over), Err(CertificateFault::Extension("agtp-ctl-sct")));
+}
+
+#[test]
 fn long_strings_have_long_lengths() {
     for length in [0x7f, 0x80, 0xff, 0x100, 0x7ff] {
         let text = "x".repeat(length);
@@ -184,6 +200,91 @@ fn a_certificate_is_as_large_as_it_may_be() {
         Err(CertificateFault::Malformed)
     );
     assert_eq!(AgentCertificate::parse(b""), Err(CertificateFault::Malformed));
+}
+
+fn draft() -> CertificateDraft {
+    CertificateDraft {
+        agent_id: name(),
+        principal_id: Some("acme.tld".to_owned()),
+        scopes: Some(vec!["documents:query".to_owned(), "booking:*".to_owned(), "booking:*".to_owned()]),
+        governance_zone: Some("pröduction".to_owned()),
+        trust_tier: Some(TrustTier::OrgAsserted),
+        archetype: Some("executor".to_owned()),
+        activation_id: Some("act-1".to_owned()),
+        ctl_sct: Some(vec![7; 300]),
+        not_before: "2026-01-01T00:00:00Z".parse().unwrap(),
+        not_after: "2051-01-01T00:00:00Z".parse().unwrap(),
+    }
+}
+
+fn authority(entropy: &CountedEntropy) -> (CertificateAuthority, SigningKey) {
+    let (own, key) = (SigningKey::generate(entropy), SigningKey::generate(entropy));
+    let times = ("2026-01-01T00:00:00Z".parse().unwrap(), "2036-01-01T00:00:00Z".parse().unwrap());
+    (CertificateAuthority::create("Agents of acme.tld", own, times, entropy).unwrap(), key)
+}
+
+fn der(pem: &str) -> Vec<u8> {
+    CertificateDer::from_pem_slice(pem.as_bytes()).unwrap().to_vec()
+}
+
+#[test]
+fn base_6_7_what_is_issued_is_read_and_signed() {
+    let entropy = CountedEntropy::default();
+    let (authority, key) = authority(&entropy);
+    let issued = der(&authority.issue(&draft(), &key, &entropy).unwrap());
+    let read = AgentCertificate::parse(&issued).unwrap();
+    let whole = draft();
+    assert_eq!((read.agent_id, read.principal_id), (Some(whole.agent_id), whole.principal_id));
+    assert_eq!(read.scopes, Some(scopes("booking:*,documents:query")));
+    assert_eq!((read.governance_zone, read.trust_tier), (whole.governance_zone, whole.trust_tier));
+    assert_eq!(
+        (read.archetype, read.activation_id, read.ctl_sct),
+        (whole.archetype, whole.activation_id, whole.ctl_sct)
+    );
+    assert_eq!((read.not_before, read.not_after), (whole.not_before, whole.not_after));
+    assert_eq!(read.fingerprint, Some(crate::canonical::hash(&key.verifying_bytes()).as_str().to_owned()));
+    let bundle = der(&authority.to_pem());
+    let (_, issuer) = X509Certificate::from_der(&bundle).unwrap();
+    let (_, certificate) = X509Certificate::from_der(&issued).unwrap();
+    assert!(certificate.verify_signature(Some(issuer.public_key())).is_ok());
+    assert!(issuer.verify_signature(None).is_ok() && issuer.is_ca() && !certificate.is_ca());
+    assert_eq!(certificate.issuer().as_raw(), issuer.subject().as_raw());
+    let critical = certificate.iter_extensions().filter(|e| e.critical && CRITICAL.contains(&e.oid.as_bytes()));
+    assert_eq!(critical.count(), CRITICAL.len());
+    // The list is sorted, as the draft wants it, and names nothing twice.
+    assert!(issued.windows(25).any(|window| window == b"booking:*,documents:query"));
+}
+
+#[test]
+fn base_6_7_an_authority_is_found_again_with_its_key_and_with_no_other() {
+    let entropy = CountedEntropy::default();
+    let own = SigningKey::generate(&entropy);
+    let times = (draft().not_before, draft().not_after);
+    let pem = CertificateAuthority::create("Agents", own.clone(), times, &entropy).unwrap().to_pem();
+    assert!(CertificateAuthority::read(&pem, own.clone()).is_ok());
+    let (found, other) = (CertificateAuthority::read(&pem, own.clone()).unwrap(), SigningKey::generate(&entropy));
+    assert_eq!(CertificateAuthority::read(&pem, other.clone()).unwrap_err(), IssueFault::OtherKey);
+    let issued = found.issue(&draft(), &other, &entropy).unwrap();
+    assert_eq!(CertificateAuthority::read(&issued, other).unwrap_err(), IssueFault::NoAuthority);
+    assert_eq!(CertificateAuthority::read("junk", own).unwrap_err(), IssueFault::NoCertificate);
+}
+
+#[test]
+fn base_6_7_nothing_is_issued_that_nobody_reads() {
+    let entropy = CountedEntropy::default();
+    let (authority, key) = authority(&entropy);
+    let issue = |draft: CertificateDraft| authority.issue(&draft, &key, &entropy).map(|_| ());
+    let zone = |length: usize| CertificateDraft { governance_zone: Some("é".repeat(length)), ..draft() };
+    assert_eq!(issue(zone(crate::limits::CERTIFICATE_TEXT_CHARS_MAX)), Ok(()));
+    assert_eq!(issue(zone(crate::limits::CERTIFICATE_TEXT_CHARS_MAX + 1)), Err(IssueFault::Text("zone")));
+    assert_eq!(
+        issue(CertificateDraft { archetype: Some("a\0".to_owned()), ..draft() }),
+        Err(IssueFault::Text("archetype"))
+    );
+    let receipt = |length: usize| CertificateDraft { ctl_sct: Some(vec![0; length]), ..draft() };
+    assert_eq!(issue(receipt(crate::limits::CERTIFICATE_SCT_BYTES_MAX)), Ok(()));
+    assert_eq!(issue(receipt(crate::limits::CERTIFICATE_SCT_BYTES_MAX + 1)), Err(IssueFault::Receipt));
+    assert_eq!(issue(CertificateDraft { not_before: Timestamp::MIN, ..draft() }), Err(IssueFault::Time));
 }
 
 proptest! {

@@ -12,10 +12,12 @@ use forecourt_core::store::Span;
 use forecourt_host::{ENTRIES_PER_READ_MAX, Ledger};
 use parking_lot::RwLock;
 use tokio::sync::Mutex;
+use tokio::time::timeout;
 
 use super::entry::ContractEntry;
 use super::index::Index;
 use super::{PROTOCOL, STREAM};
+use crate::limits::CATCH_UP_TIME_MAX;
 
 /// Why nothing can be said of contracts now: the store is away, or holds what is none. The cause is in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +53,13 @@ impl Follower {
     /// Brings the index up to the end of the stream, as it stands now or later, and to the time as it is now.
     /// Gives the number of the last entry that was read.
     pub(super) async fn catch_up(&self) -> Result<u64, StoreAway> {
+        match timeout(CATCH_UP_TIME_MAX, self.join_a_read()).await {
+            Ok(read) => read,
+            Err(late) => Err(away(&late)),
+        }
+    }
+
+    async fn join_a_read(&self) -> Result<u64, StoreAway> {
         let begun_before = self.begun.load(Ordering::SeqCst);
         let mut position = self.position.lock().await;
         if position.ended <= begun_before {

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use forecourt_contract::input::merge;
 use forecourt_contract::negotiation::{ContractRequest, NegotiationOrigin, NoContractReason, ServingContract};
-use forecourt_contract::{Caller, ContractRefusal, Scope};
+use forecourt_contract::{Call, Caller, ContractRefusal, Scope};
 use forecourt_core::ids;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::attempts::RcnsAttempt;
 use super::event::ContractEvent;
@@ -30,7 +31,9 @@ impl Negotiator {
         &self,
         asked: ContractRequest<'_>,
     ) -> Result<Option<ServingContract>, ContractRefusal> {
-        let Some(holder) = ContractHolder::of(&asked.call.caller) else { return Ok(None) };
+        // No step of a plan leads to a contract, or runs of it would hold one another up.
+        let holder = ContractHolder::of(&asked.call.caller).filter(|_| asked.call.depth == 0);
+        let Some(holder) = holder else { return Ok(None) };
         self.parts.contracts.catch_up().await.map_err(unavailable)?;
         if let Some(synthesis_id) = &asked.call.contract.presented {
             return self.present(synthesis_id, &holder, asked).await.map(Some);
@@ -115,7 +118,7 @@ impl Negotiator {
             steps_max: self.parts.steps_max,
             caller,
         };
-        let found = self.source.for_request((asked.method, asked.path), &asked.call.body, around);
+        let found = self.source.for_request((asked.method, asked.path), &input_of(asked.call), around);
         let synthesis = found.map_err(|refusal| self.not_found(holder, asked, refusal))?;
         let missing = caller.authority().in_use().missing(synthesis.needs.scopes.iter());
         if !missing.is_empty() {
@@ -191,6 +194,11 @@ impl Negotiator {
         });
         ContractRefusal::NoContract { reason, explanation, attempt_id: Some(attempt_id), details }
     }
+}
+
+/// What the call says, in its query and its body. A query that can't be read is for the endpoint to refuse.
+fn input_of(call: &Call) -> Map<String, Value> {
+    merge(None, call.query.as_deref(), &[], call.body.clone()).unwrap_or_else(|_| call.body.clone())
 }
 
 /// The scope for negotiating, unless the call claims it and its caller holds it. A call that claims nothing does

@@ -166,7 +166,7 @@ impl Negotiator {
         let (settings, asked) = (&self.parts.synthesis, &task.proposal);
         let is_persistent = asked.persistent && settings.persistent_max_seconds > 0;
         if asked.persistent && !is_persistent {
-            log.push("it was made for the session: contracts that outlive one are not made here".to_owned());
+            log.push("It was made for the session: contracts that outlive one are not made here.".to_owned());
         }
         let (default, max) = match is_persistent {
             true => (settings.persistent_default_seconds.get(), settings.persistent_max_seconds),
@@ -175,7 +175,9 @@ impl Negotiator {
         let wanted = asked.duration_seconds.unwrap_or(default.min(max));
         let seconds = wanted.clamp(1, max);
         if seconds < wanted {
-            log.push(format!("it lasts {seconds} seconds, the longest here, and not the {wanted} that were asked for"));
+            log.push(format!(
+                "It lasts {seconds} seconds, the longest here, and not the {wanted} that were asked for."
+            ));
         }
         let scope = if is_persistent { ContractScope::Agent } else { task.session.clone() };
         Terms { scope, is_persistent, lasts: Duration::from_secs(seconds) }

@@ -9,7 +9,7 @@ use super::shape::{FOLLOWED_MAX, Kinds, Member, Shape};
 use crate::limits::FIT_CHECKS_MAX;
 
 /// Keywords that say nothing about values.
-const ANNOTATIONS: [&str; 16] = [
+pub(super) const ANNOTATIONS: [&str; 16] = [
     "$schema",
     "$id",
     "$comment",

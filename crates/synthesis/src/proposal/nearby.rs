@@ -70,12 +70,12 @@ impl Wanted<'_> {
     }
 }
 
-fn words_of(semantic: &Semantic) -> BTreeSet<String> {
+pub(crate) fn words_of(semantic: &Semantic) -> BTreeSet<String> {
     words(&semantic.intent)
 }
 
 /// The words of a text, in lower case and without the endings of plurals.
-fn words(text: &str) -> BTreeSet<String> {
+pub(crate) fn words(text: &str) -> BTreeSet<String> {
     text.split(|c: char| !c.is_alphanumeric())
         .map(str::to_lowercase)
         .filter(|word| word.chars().count() >= WORD_CHARS_MIN && !EMPTY_WORDS.contains(&word.as_str()))

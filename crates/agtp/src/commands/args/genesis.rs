@@ -35,6 +35,25 @@ pub(crate) enum GenesisWhat {
     Verify(GenesisVerify),
     /// Print the agent id of an origin, signed or not: SHA-256 of its canonical form.
     Hash(GenesisHash),
+    /// Make an authority that issues certificates of agents.
+    ///
+    /// Writes NAME.pem, which `ca_bundle_path` in [agtp.mtls] of every server names that is to believe it, and
+    /// NAME.key, which signs: keep that one away from servers.
+    #[command(
+        after_help = "Example:\n  forecourt genesis authority --name 'Agents of acme.tld' --out agent-ca\n  forecourt genesis certificate helper.genesis.json --authority agent-ca --out helper.pem"
+    )]
+    Authority(GenesisAuthority),
+    /// Make a client certificate for an agent, which proves its id over AGTP.
+    ///
+    /// The certificate says what the origin says: the agent's id, its owner as the principal, its scopes, its zone,
+    /// its trust tier and its archetype. Flags say otherwise, but for the id. The file has the certificate and its key,
+    /// as `forecourt agtp --certificate FILE` takes them. A server compares every request with it: another Agent-ID or
+    /// Principal-ID is 401, a scope beyond --scope is 455, another zone is 457.
+    #[command(
+        visible_alias = "cert",
+        after_help = "Examples:\n  forecourt genesis certificate helper.genesis.json --authority agent-ca --out helper.pem\n  forecourt genesis certificate helper.genesis.json --authority agent-ca --scope documents:query --days 7 \\\n    --out helper-reads.pem\n  forecourt agtp QUERY agtp://demo.localhost --agent-id $(forecourt genesis hash helper.genesis.json) \\\n    --certificate helper.pem -d '{\"intent\": \"soup\"}'"
+    )]
+    Certificate(GenesisCertificate),
 }
 
 #[derive(Debug, Args)]
@@ -100,6 +119,57 @@ pub(crate) struct GenesisVerify {
 pub(crate) struct GenesisHash {
     /// The file, or - for standard input.
     pub file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GenesisAuthority {
+    /// What it is called in its certificates.
+    #[arg(long)]
+    pub name: String,
+    /// How many days it is good for.
+    #[arg(long, default_value = "3650", value_parser = clap::value_parser!(u16).range(1..))]
+    pub days: u16,
+    /// The files that are written, without `.pem` and `.key`. Neither may be there yet.
+    #[arg(long, value_name = "NAME")]
+    pub out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GenesisCertificate {
+    /// The agent's origin, or - for standard input.
+    pub file: PathBuf,
+    /// The authority that signs: its files without `.pem` and `.key`. Its key is Ed25519.
+    #[arg(long, value_name = "NAME")]
+    pub authority: PathBuf,
+    /// How many days it is good for.
+    #[arg(long, default_value = "30", value_parser = clap::value_parser!(u16).range(1..))]
+    pub days: u16,
+    /// The scopes that the agent may claim with it at most; may be repeated, or have commas. [default: those of the
+    /// origin]
+    #[arg(long, value_delimiter = ',', value_parser = Scope::parse)]
+    pub scope: Vec<Scope>,
+    /// For whom the agent acts. [default: the owner in the origin]
+    #[arg(long)]
+    pub principal: Option<String>,
+    /// The zone that it is for. [default: the one in the origin]
+    #[arg(long)]
+    pub zone: Option<String>,
+    /// How well it is vouched for, 1 to 3. It may weaken what servers know of the agent, and never strengthens it.
+    /// [default: the one in the origin]
+    #[arg(long, value_parser = tier)]
+    pub tier: Option<TrustTier>,
+    /// The certificate by which the agent was put into service (activation-certificate-id).
+    #[arg(long, value_name = "ID")]
+    pub activation: Option<String>,
+    /// A file with the receipt of a log of certificates (agtp-ctl-sct), which is put in as it is.
+    #[arg(long, value_name = "FILE")]
+    pub receipt: Option<PathBuf>,
+    /// The agent's Ed25519 key, a PEM file (PKCS #8). [default: a new one]
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// The file that is written, which must not be there yet: certificate and key.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
 }
 
 fn tier(text: &str) -> Result<TrustTier, &'static str> {

@@ -50,7 +50,9 @@ fn next(code: u16, body: &Value, uri: &AgtpUri) -> Option<String> {
         263 => {
             let (method, path) = (non_empty(text(body, "method"))?, text(body, "path"));
             let id = non_empty(text(body, "synthesis_id"))?;
-            Some(format!("`forecourt agtp {method} agtp://{at}{path} -H 'Contract-Synthesized: {id}'` calls it"))
+            Some(format!(
+                "`forecourt agtp {method} agtp://{at}{path} -H 'Contract-Synthesized: {id}'` calls it, with the same --agent-id"
+            ))
         }
         _ => None,
     }

@@ -93,6 +93,7 @@ async fn by_key(server: &Server, fingerprint: &str) -> (u16, Value) {
         trust_tier: None,
         archetype: None,
         activation_id: None,
+        ctl_sct: None,
         fingerprint: Some(fingerprint.to_owned()),
         not_before: Timestamp::MIN,
         not_after: Timestamp::MAX,

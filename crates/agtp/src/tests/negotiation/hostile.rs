@@ -3,20 +3,19 @@
 use super::*;
 use crate::tests::support::code;
 
-/// A recipe whose step nothing answers but a contract, one whose step proposes, and one whose step has a field of
-/// the caller's own choice.
+/// A recipe whose step proposes an endpoint.
 const ODD: &str = r#"
 [[recipe]]
 name = "proposer"
 version = "1"
-pattern = { name_exact = "ARRANGE", path_exact = "/party" }
+pattern = { name_exact = "RESERVE", path_exact = "/party" }
 steps = [{ method = "PROPOSE" }]
 "#;
 
 #[tokio::test]
 async fn s10_1_2_a_step_never_makes_a_contract() {
     let hotel = Hotel::and_recipes(ODD).await;
-    let sent = Sent { by: "chef", line: "ARRANGE /party", fields: &[ALLOW], body: json!({}) };
+    let sent = Sent { by: "chef", line: "RESERVE /party", fields: &[ALLOW], body: json!({}) };
     let answer = hotel.say(sent).await;
     let said = body(&answer);
     let Some(id) = said["synthesis_id"].as_str() else {
@@ -24,7 +23,7 @@ async fn s10_1_2_a_step_never_makes_a_contract() {
         assert_eq!((answer.start.code, word(&said, "reason")), (464, "composition-impossible"), "{said}");
         return;
     };
-    let sent = Sent { by: "chef", line: "ARRANGE /party", fields: &[presents(id), ALLOW], body: json!({}) };
+    let sent = Sent { by: "chef", line: "RESERVE /party", fields: &[presents(id), ALLOW], body: json!({}) };
     let answer = hotel.say(sent).await;
     assert_eq!(code(&answer), (422, "composition_failed".to_owned()), "{}", body(&answer));
     assert_eq!(body(&answer)["error"]["details"]["underlying_status"], 463);
@@ -82,7 +81,7 @@ async fn a_proposal_of_ten_megabytes_is_refused_before_it_is_read() {
     wide["input_schema"]["properties"] =
         (0..20_000).map(|n| (format!("p{n}"), json!({"type": "string"}))).collect::<serde_json::Map<_, _>>().into();
     let (status, said) = hotel.floor("PROPOSE", json!({"endpoint": wide})).await;
-    assert_eq!((status, word(&said, "issue")), (400, "malformed-schema"), "{said}");
+    assert_eq!((status, word(&said, "issue")), (400, "proposal-too-large"), "{said}");
 }
 
 #[tokio::test]

@@ -1,0 +1,103 @@
+//! Signed records of what is answered: one for every response, in a chain for each agent. Base 8.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `facts.rs` | what a record says of its request and its caller |
+//! | `keys.rs` | the key that signs |
+//! | `seal.rs` | the one exit: every response with its record |
+
+mod facts;
+mod keys;
+mod seal;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use forecourt_attribution::{AttributionLog, LogError, folder};
+use forecourt_core::AgentId;
+use forecourt_surface::Mount;
+use parking_lot::Mutex;
+use serde_json::{Map, Value};
+
+use crate::settings::{AgtpSettings, AuditFailure};
+pub(crate) use facts::RecordFacts;
+pub(crate) use keys::RecordKey;
+
+/// What keeps records for one state of the deployment.
+pub(crate) struct Records {
+    /// `None`: the operator wants none, or it could not be opened.
+    log: Option<Arc<AttributionLog>>,
+    /// Why it could not be opened.
+    unusable: Option<String>,
+    on_failure: AuditFailure,
+    /// The key that signs.
+    pub(crate) key: RecordKey,
+}
+
+/// The log of this process, which lasts when the deployment is replaced.
+#[derive(Default)]
+struct OpenLog(Mutex<Option<(PathBuf, Arc<AttributionLog>)>>);
+
+impl Records {
+    /// Opens the log in the data folder, or goes on with the one that is open.
+    pub(crate) fn new(mount: &Mount, settings: &AgtpSettings, server_id: &str) -> Self {
+        let on_failure = settings.audit.on_failure;
+        let (key, unreadable) = match RecordKey::new(&settings.signing, mount.keys.clone()) {
+            Ok(key) => (key, None),
+            Err(error) => (RecordKey::none(), Some(error)),
+        };
+        if !settings.audit.enabled {
+            return Self { log: None, unusable: None, on_failure: AuditFailure::Serve, key };
+        }
+        if unreadable.is_some() {
+            return Self { log: None, unusable: unreadable, on_failure, key };
+        }
+        match Self::open(mount, settings, server_id, &key) {
+            Ok(log) => Self { log: Some(log), unusable: None, on_failure, key },
+            Err(error) => Self { log: None, unusable: Some(error.to_string()), on_failure, key },
+        }
+    }
+
+    fn open(
+        mount: &Mount,
+        settings: &AgtpSettings,
+        server_id: &str,
+        key: &RecordKey,
+    ) -> Result<Arc<AttributionLog>, LogError> {
+        let options = settings.audit.options(server_id);
+        let kept = mount.services.keep(OpenLog::default);
+        let mut open = kept.0.lock();
+        let folder = folder(&mount.data);
+        if let Some((of, log)) = open.as_ref().filter(|(of, _)| *of == folder) {
+            tracing::debug!(folder = %of.display(), "records go on where they are");
+            log.replace(options, key.source());
+            return Ok(Arc::clone(log));
+        }
+        let log = AttributionLog::open(&folder, options, key.source(), mount.host.clock().clone())?;
+        *open = Some((folder, Arc::clone(&log)));
+        Ok(log)
+    }
+
+    /// Why no record can be kept, if the operator wants responses refused then.
+    pub(crate) fn unusable(&self) -> Option<&str> {
+        self.unusable.as_deref().filter(|_| self.on_failure == AuditFailure::Refuse)
+    }
+
+    /// The log, where there is one.
+    pub(crate) fn log(&self) -> Option<&Arc<AttributionLog>> {
+        self.log.as_ref()
+    }
+
+    /// Adds an event of an agent's life to its chain. Gives its Audit-ID; `None` where no records are kept, or this one
+    /// could not be, which is told in the log: what happened has happened. Base 8.2.
+    pub(crate) async fn event(&self, agent: &AgentId, said: Map<String, Value>) -> Option<String> {
+        let log = self.log.as_ref()?;
+        match log.event(agent, said).await {
+            Ok(audit_id) => Some(audit_id),
+            Err(error) => {
+                tracing::error!(%error, %agent, "an event of an agent's life was not recorded");
+                None
+            }
+        }
+    }
+}

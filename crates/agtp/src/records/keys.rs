@@ -1,0 +1,85 @@
+//! The key that signs records: the host's own, whichever that is at the time, or one of the operator's. Base 10.
+
+use std::fs;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use forecourt_attribution::{RecordSigner, SignerSource};
+use forecourt_identity::{HostKeys, PublicKey, SigningKey};
+use parking_lot::Mutex;
+
+use crate::settings::SigningSettings;
+
+/// The key that signs records.
+#[derive(Clone)]
+pub(crate) enum RecordKey {
+    /// Always the same one, or none.
+    Fixed(Arc<RecordSigner>),
+    /// The host's own.
+    Host(Arc<HostSigner>),
+}
+
+/// Signs with the host's key, also after it was rotated.
+pub(crate) struct HostSigner {
+    keys: Arc<ArcSwap<HostKeys>>,
+    /// What it is called instead of its own name.
+    kid: Option<String>,
+    made: Mutex<Option<(Arc<HostKeys>, Arc<RecordSigner>)>>,
+}
+
+impl RecordKey {
+    /// The key that the operator wants.
+    ///
+    /// # Errors
+    /// Its file can't be read, in words.
+    pub(crate) fn new(settings: &SigningSettings, keys: Arc<ArcSwap<HostKeys>>) -> Result<Self, String> {
+        if !settings.enabled {
+            return Ok(Self::none());
+        }
+        let kid = settings.key_id.clone();
+        let Some(path) = &settings.key_path else {
+            return Ok(Self::Host(Arc::new(HostSigner { keys, kid, made: Mutex::new(None) })));
+        };
+        let wrong = |error: &dyn std::fmt::Display| format!("[agtp.signing] key_path {}: {error}", path.display());
+        let pem = fs::read_to_string(path).map_err(|error| wrong(&error))?;
+        let key = SigningKey::from_pem(&pem).map_err(|_| wrong(&"it is no Ed25519 key in PEM (PKCS #8)"))?;
+        Ok(Self::Fixed(Arc::new(RecordSigner::ed25519(key, kid.as_deref()))))
+    }
+
+    /// Signs nothing.
+    pub(crate) fn none() -> Self {
+        Self::Fixed(Arc::new(RecordSigner::unsigned()))
+    }
+
+    /// What the log asks for the key.
+    pub(crate) fn source(&self) -> Arc<dyn SignerSource> {
+        match self {
+            Self::Fixed(signer) => Arc::new(Arc::clone(signer)),
+            Self::Host(host) => host.clone(),
+        }
+    }
+
+    /// The public half, where the host's own key set has none of that name: for the manifest. Base 6.6.
+    pub(crate) fn beside(&self, keys: &HostKeys) -> Option<PublicKey> {
+        match self {
+            Self::Fixed(signer) => signer.public().cloned(),
+            Self::Host(host) => {
+                let kid = host.kid.clone()?;
+                Some(PublicKey { kid, ..keys.current().public().clone() })
+            }
+        }
+    }
+}
+
+impl SignerSource for HostSigner {
+    fn signer(&self) -> Arc<RecordSigner> {
+        let keys = self.keys.load_full();
+        let mut made = self.made.lock();
+        if let Some((_, signer)) = made.as_ref().filter(|(of, _)| Arc::ptr_eq(of, &keys)) {
+            return Arc::clone(signer);
+        }
+        let signer = Arc::new(RecordSigner::ed25519(keys.current().clone(), self.kid.as_deref()));
+        *made = Some((keys, Arc::clone(&signer)));
+        signer
+    }
+}

@@ -1,0 +1,1 @@
+//! Attacks on contracts that are made while serving.

@@ -1,0 +1,110 @@
+//! Signed records through the real program: kept, verified while it serves, whole after a hard end, exported.
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+
+use crate::support::{DOMAIN, Deployment, FREE_PORTS, Ran, Served, within};
+
+fn agtp(served: &Served, method: &str, more: &[&str]) -> Value {
+    let uri = format!("agtp://{DOMAIN}");
+    served.deployment.run("agtp", [&[method, uri.as_str(), "--json"], more].concat()).json()
+}
+
+fn verified(deployment: &Deployment) -> Value {
+    deployment.run("audit", ["verify", ".", "--json"]).json()
+}
+
+/// The Agent-ID of `gate`.
+fn gate(served: &Served) -> String {
+    let document = agtp(served, "DESCRIBE", &[]);
+    document["headers"]["Agent-ID"].as_str().or(document["body"]["agent_id"].as_str()).expect("an id").to_owned()
+}
+
+#[test]
+fn records_are_verified_and_exported_while_the_program_serves() {
+    let served = Deployment::gatehouse().serve();
+    let whole = agtp(&served, "DISCOVER", &[]);
+    let (jws, audit_id) = (&whole["headers"]["Attribution-Record"], &whole["headers"]["Audit-ID"]);
+    assert!(jws.is_string() && audit_id.is_string(), "{whole}");
+    let found = agtp(&served, "INSPECT", &["-d", &format!(r#"{{"target": "audit", "audit_id": {audit_id}}}"#)]);
+    assert_eq!(&found["body"]["jws"], jws, "{found}");
+    let told = verified(&served.deployment);
+    assert!(told["ok"] == true && told["records"] == 2, "{told}");
+    // With keys from elsewhere, as a stranger would.
+    let manifest = served.deployment.path().join("manifest.json");
+    fs::write(&manifest, whole["body"].to_string()).unwrap();
+    let said = served.deployment.run("audit", ["verify", ".", "--manifest", "manifest.json"]).fine();
+    assert!(said.contains("all is as it was written"), "{said}");
+    served.deployment.run("audit", ["export", ".", "--out", "records.jsonl"]).fine();
+    let text = fs::read_to_string(served.deployment.path().join("records.jsonl")).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[0]["jws"], &lines[0]["audit_id"], &lines[0]["kind"]), (jws, audit_id, &json!("record")));
+    assert!(lines.last().unwrap()["checkpoint"].is_string(), "{text}");
+}
+
+#[test]
+fn what_was_changed_is_named_by_file_byte_and_audit_id() {
+    let served = Deployment::gatehouse().serve();
+    let second = (0..3).map(|_| agtp(&served, "DISCOVER", &[])["headers"]["Audit-ID"].clone()).nth(1).unwrap();
+    served.signal(Signal::SIGTERM);
+    let deployment = served.ended().2;
+    let path = deployment.data().join("records/segment-0000000001.log");
+    let mut bytes = fs::read(&path).unwrap();
+    let at = bytes.len() / 2;
+    bytes[at] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let ran: Ran = deployment.run("audit", ["verify", "."]);
+    assert!(ran.code == Some(1) && ran.stdout.contains("segment-0000000001.log, byte "), "{ran:?}");
+    let told: Value = serde_json::from_str(&deployment.run("audit", ["verify", ".", "--json"]).stdout).unwrap();
+    assert_eq!(told["ok"], false, "{told} {second}");
+    // Nobody goes on behind what was changed.
+    let said = deployment.run("serve", [&["."][..], &FREE_PORTS].concat()).failed(1);
+    assert!(said.contains("damaged") && said.contains("audit verify"), "{said}");
+}
+
+#[test]
+fn a_hard_end_in_the_middle_leaves_whole_chains_that_go_on() {
+    let mut deployment = Deployment::gatehouse();
+    let mut records = 0;
+    for round in 0..3u64 {
+        let served = deployment.serve();
+        let gate = gate(&served);
+        let before = verified(&served.deployment);
+        assert!(before["ok"] == true && before["records"].as_u64() > Some(records), "{round}: {before}");
+        let callers: Vec<_> = (0..2).map(|_| calling(&served, &gate)).collect();
+        within("some were answered", || {
+            (verified(&served.deployment)["records"].as_u64() > before["records"].as_u64().map(|count| count + 3))
+                .then_some(())
+        });
+        thread::sleep(Duration::from_millis(round * 7));
+        deployment = served.killed();
+        callers.into_iter().for_each(|caller| caller.join().unwrap());
+        let after = verified(&deployment);
+        assert_eq!(after["ok"], true, "{round}: {after}");
+        records = after["records"].as_u64().unwrap();
+    }
+}
+
+/// Calls as the agent, again and again, until nobody answers any more.
+fn calling(served: &Served, agent: &str) -> thread::JoinHandle<()> {
+    let (data, agent) = (served.deployment.data(), agent.to_owned());
+    let folder = served.deployment.path().to_owned();
+    thread::spawn(move || {
+        let call = || {
+            Command::new(env!("CARGO_BIN_EXE_forecourt"))
+                .args(["agtp", "DISCOVER", &format!("agtp://{DOMAIN}/methods"), "--agent-id", &agent, "--data"])
+                .arg(&data)
+                .current_dir(&folder)
+                .env("XDG_STATE_HOME", folder.join("state"))
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status()
+        };
+        while call().is_ok_and(|status| status.success()) {}
+    })
+}

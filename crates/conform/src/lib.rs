@@ -1,0 +1,29 @@
+//! This crate asks a server whether it keeps the rules of what it speaks, from the outside and whoever made it:
+//! AGTP (AGTP-API 13.1 and what it leans on), Mentionable REST and its discovery, hubs of A2A, NLWeb and MCP.
+//!
+//! It knows the wires as a stranger does. Nothing of the servers in this workspace is used, so that a mistake they
+//! make is not made here too; `tidy.rs` checks that no protocol's crate is imported.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`check`] | what a check is, and what may come of one |
+//! | [`agtp`] | the checks of AGTP, by section, and a client that also sends what no other would |
+//! | [`web`] | those of the protocols over HTTP |
+//! | [`run`] | one check after the other, within bounds of time |
+//! | [`report`] | what was found, as text and as JSON |
+//! | [`target`] | the way to the server that somebody named |
+//! | [`tester`] | a whole run |
+//! | [`shown`] | what of an exchange may be shown |
+//! | [`limits`] | every bound, with its unit |
+
+pub mod agtp;
+pub mod check;
+pub mod limits;
+pub mod report;
+pub mod run;
+pub mod shown;
+pub mod target;
+pub mod tester;
+pub mod web;
+
+pub use agtp::Caller;

@@ -1,0 +1,281 @@
+//! Checks of NLWeb 0.55.
+
+use serde_json::{Value, json};
+
+use super::peer::{Draft, Exchange, Peer};
+use super::sse::events;
+use crate::check::{Check, Shortfall, Verdict, check, none_wrong};
+
+pub(super) const CHECKS: &[Check<Peer>] = &[
+    check!("nlweb-4", "NLWeb 4, 7.1", Must, "POST /ask is answered with _meta: a response_type and a version", meta),
+    check!("nlweb-4.1", "NLWeb 4.1", Must, "what is answered is what response_type says", content),
+    check!(
+        "nlweb-4.1.1-format",
+        "NLWeb 4.1.1, 3.3.1",
+        Must,
+        "chatgpt_app has content and structuredData, or is refused",
+        chatgpt_app
+    ),
+    check!("nlweb-4.1.1-items", "NLWeb 4.1.1", Should, "results are objects with @type", items),
+    check!(
+        "nlweb-5",
+        "NLWeb 5",
+        Must,
+        "actions of results have name, description, protocol and what that needs",
+        actions
+    ),
+    check!(
+        "nlweb-3.3.1",
+        "NLWeb 3.3.1",
+        Must,
+        "an unknown response_format is answered nevertheless, or UNSUPPORTED_FORMAT",
+        unknown_format
+    ),
+    check!(
+        "nlweb-3.3.2",
+        "NLWeb 3.3.2",
+        Must,
+        "an unknown mode is answered nevertheless, or UNSUPPORTED_MODE",
+        unknown_mode
+    ),
+    check!("nlweb-3.4", "NLWeb 3, 2.2", Must, "what is not known in a request does no harm", extended),
+    check!("nlweb-7.4-json", "NLWeb 7.4", Should, "what is no JSON is refused with 400", no_json),
+    check!(
+        "nlweb-7.4-query",
+        "NLWeb 3.1, 7.4",
+        Should,
+        "a request without a query is refused with 400, or INVALID_QUERY",
+        no_query
+    ),
+    check!("nlweb-4.2", "NLWeb 4.2", Must, "await of a promise that nobody gave is no answer", unknown_promise),
+    check!("nlweb-4.2-action", "NLWeb 4.2", Should, "await with an unknown action is refused", unknown_action),
+    check!("nlweb-6-start", "NLWeb 6.1", Must, "a stream begins with `start` and its _meta", stream_starts),
+    check!("nlweb-6-complete", "NLWeb 6.1", Must, "a stream ends with `complete` and its _meta", stream_completes),
+    check!("nlweb-6-result", "NLWeb 6.1", Must, "each result in a stream has its index and item", stream_results),
+];
+
+fn request(more: Value) -> Value {
+    let mut body = json!({"query": {"text": "hello"}, "meta": {"version": "0.55"}});
+    if let (Some(body), Some(more)) = (body.as_object_mut(), more.as_object()) {
+        body.extend(more.clone());
+    }
+    body
+}
+
+/// An answer to /ask, if there is one at all.
+async fn ask(peer: &Peer, body: &Value) -> Result<Exchange, Shortfall> {
+    there(peer.ask(Draft::json("/ask", body).field("Accept", "application/json")).await?)
+}
+
+fn there(exchange: Exchange) -> Result<Exchange, Shortfall> {
+    match exchange.status() {
+        404 | 405 => Err(Shortfall::skip("the host does not speak NLWeb: it has no POST /ask")),
+        401 | 402 | 403 | 429 | 503 => exchange.expect(&[200]).map(|()| exchange),
+        _ => Ok(exchange),
+    }
+}
+
+fn kind(body: &Value) -> &str {
+    body["_meta"]["response_type"].as_str().unwrap_or_default()
+}
+
+/// Whether it is a response of NLWeb.
+fn is_response(exchange: &Exchange) -> Result<Value, Shortfall> {
+    let body = exchange.json()?;
+    let is_known = matches!(kind(&body), "answer" | "elicitation" | "promise" | "failure");
+    match is_known && body["_meta"]["version"].is_string() {
+        true => Ok(body),
+        false => Err(exchange.wrong("_meta does not have a response_type of the four and a version")),
+    }
+}
+
+async fn meta(peer: &Peer) -> Verdict {
+    let exchange = ask(peer, &request(json!({}))).await?;
+    exchange.expect(&[200, 202])?;
+    let body = is_response(&exchange)?;
+    match (kind(&body), exchange.status()) {
+        ("promise", 200) => Err(Shortfall::Advice("a promise comes with 200 where 202 is advised (7.4)".to_owned())),
+        ("promise", _) | (_, 200) => Ok(()),
+        _ => Err(exchange.wrong("202 is for promises")),
+    }
+}
+
+/// The shape that a response of its type has.
+fn shape(body: &Value) -> Option<&'static str> {
+    let is_question = |question: &Value| ["id", "text", "type"].iter().all(|name| question[*name].is_string());
+    match kind(body) {
+        "answer" if !body["results"].is_array() && !body["content"].is_array() => {
+            Some("an answer has results or content")
+        }
+        "promise" if !body["promise"]["token"].is_string() => Some("a promise has a token"),
+        "elicitation" if !body["elicitation"].is_object() => Some("an elicitation has `elicitation`"),
+        "elicitation" => {
+            let questions = body["elicitation"]["questions"].as_array();
+            let is_fine = questions.is_none_or(|all| all.iter().all(is_question));
+            (!is_fine).then_some("each question has id, text and type")
+        }
+        "failure" if !body["error"]["code"].is_string() => Some("a failure has error.code"),
+        _ => None,
+    }
+}
+
+async fn content(peer: &Peer) -> Verdict {
+    let exchange = ask(peer, &request(json!({}))).await?;
+    let body = is_response(&exchange).map_err(|_| Shortfall::skip("there is no response; nlweb-4 says so"))?;
+    match shape(&body) {
+        Some(rule) => Err(exchange.wrong(format!("not so: {rule}"))),
+        None => Ok(()),
+    }
+}
+
+/// A failure that says so.
+fn refuses(body: &Value, code: &str) -> bool {
+    kind(body) == "failure" && body["error"]["code"] == code
+}
+
+async fn chatgpt_app(peer: &Peer) -> Verdict {
+    let exchange = ask(peer, &request(json!({"prefer": {"response_format": "chatgpt_app"}}))).await?;
+    let body = is_response(&exchange)?;
+    if kind(&body) != "answer" || refuses(&body, "UNSUPPORTED_FORMAT") {
+        return Ok(());
+    }
+    let is_text = |part: &Value| part["type"] == "text" && part["text"].is_string();
+    let has_content = body["content"].as_array().is_some_and(|parts| parts.iter().all(is_text));
+    match (has_content && body["structuredData"].is_array(), &body["_meta"]["response_format"]) {
+        (true, _) => Ok(()),
+        // The best match may be another format, and then says so.
+        (false, Value::String(format)) if format != "chatgpt_app" => Ok(()),
+        (false, _) => Err(exchange.wrong("it does not have content of texts, and structuredData")),
+    }
+}
+
+async fn results(peer: &Peer) -> Result<Vec<Value>, Shortfall> {
+    let exchange = ask(peer, &request(json!({}))).await?;
+    let body = is_response(&exchange).map_err(|_| Shortfall::skip("there is no response; nlweb-4 says so"))?;
+    match body["results"].as_array() {
+        Some(all) if !all.is_empty() => Ok(all.clone()),
+        _ => Err(Shortfall::skip("the answer has no results")),
+    }
+}
+
+async fn items(peer: &Peer) -> Verdict {
+    let wrong = results(peer).await?.into_iter().filter(|item| !item["@type"].is_string());
+    none_wrong(wrong.map(|item| format!("a result has no @type: {item}")).collect())
+}
+
+async fn actions(peer: &Peer) -> Verdict {
+    let all = results(peer).await?;
+    let actions: Vec<&Value> = all.iter().filter_map(|item| item["actions"].as_array()).flatten().collect();
+    if actions.is_empty() {
+        return Err(Shortfall::skip("no result has actions"));
+    }
+    let wrong = |action: &&Value| {
+        let needs: &[&str] = match action["protocol"].as_str() {
+            Some("HTTP") => &["name", "description", "method", "endpoint"],
+            Some("MCP") => &["name", "description", "server", "tool"],
+            Some("A2A") => &["name", "description", "agent_url", "skill"],
+            _ => return true,
+        };
+        needs.iter().any(|name| !action[*name].is_string())
+    };
+    none_wrong(actions.into_iter().filter(wrong).map(|action| format!("not whole: {action}")).collect())
+}
+
+async fn unknown_format(peer: &Peer) -> Verdict {
+    let exchange = ask(peer, &request(json!({"prefer": {"response_format": "conform_unknown"}}))).await?;
+    is_response(&exchange).map(drop)
+}
+
+async fn unknown_mode(peer: &Peer) -> Verdict {
+    let exchange = ask(peer, &request(json!({"prefer": {"mode": "conform_unknown"}}))).await?;
+    is_response(&exchange).map(drop)
+}
+
+async fn extended(peer: &Peer) -> Verdict {
+    let more = json!({"conform": {"unknown": true}, "context": {"@type": "ConformContext", "words": ["a"]}});
+    let exchange = ask(peer, &request(more)).await?;
+    exchange.expect(&[200, 202])?;
+    is_response(&exchange).map(drop)
+}
+
+async fn no_json(peer: &Peer) -> Verdict {
+    let draft = Draft::new(http::Method::POST, "/ask").body("application/json", "{\"query\": ");
+    there(peer.ask(draft).await?)?.expect(&[400])
+}
+
+async fn no_query(peer: &Peer) -> Verdict {
+    let exchange = ask(peer, &json!({"meta": {"version": "0.55"}})).await?;
+    match exchange.status() {
+        200 if refuses(&exchange.json()?, "INVALID_QUERY") => Ok(()),
+        _ => exchange.expect(&[400]),
+    }
+}
+
+async fn wait(peer: &Peer, token: &str, action: &str) -> Result<Exchange, Shortfall> {
+    ask(peer, &request(json!({}))).await?;
+    let body = json!({"promise_token": token, "action": action, "meta": {"version": "0.55"}});
+    peer.ask(Draft::json("/await", &body).field("Accept", "application/json")).await
+}
+
+async fn unknown_promise(peer: &Peer) -> Verdict {
+    let exchange = wait(peer, "conform-no-such-promise", "checkin").await?;
+    match exchange.status() {
+        200 | 202 => match kind(&is_response(&exchange)?) {
+            "failure" => Ok(()),
+            _ => Err(exchange.wrong("it is answered as if there were one")),
+        },
+        400..=499 => Ok(()),
+        _ => exchange.expect(&[200]),
+    }
+}
+
+async fn unknown_action(peer: &Peer) -> Verdict {
+    let exchange = wait(peer, "conform-no-such-promise", "conform_unknown").await?;
+    match exchange.status() {
+        200 if kind(&exchange.json()?) == "failure" => Ok(()),
+        400..=499 => Ok(()),
+        _ => Err(exchange.wrong("it is not refused")),
+    }
+}
+
+/// The events of a streamed answer.
+async fn streamed(peer: &Peer) -> Result<(Exchange, Vec<(String, Value)>), Shortfall> {
+    let body = request(json!({"prefer": {"streaming": true}}));
+    let exchange = there(peer.ask(Draft::json("/ask", &body).field("Accept", "text/event-stream")).await?)?;
+    if exchange.media_type() != "text/event-stream" {
+        return Err(Shortfall::skip("the host does not stream"));
+    }
+    let read = |data: &str| serde_json::from_str(data).unwrap_or_default();
+    let all = events(&exchange.text()).into_iter().map(|event| (event.name, read(&event.data))).collect();
+    Ok((exchange, all))
+}
+
+fn has_meta(data: &Value) -> bool {
+    data["_meta"]["response_type"].is_string()
+}
+
+async fn stream_starts(peer: &Peer) -> Verdict {
+    let (exchange, all) = streamed(peer).await?;
+    match all.first() {
+        Some((name, data)) if name == "start" && has_meta(data) && data["_meta"]["streaming"] == true => Ok(()),
+        _ => Err(exchange.wrong("the first event is not `start` with _meta and streaming true")),
+    }
+}
+
+async fn stream_completes(peer: &Peer) -> Verdict {
+    let (exchange, all) = streamed(peer).await?;
+    let count = all.iter().filter(|(name, _)| name == "complete").count();
+    match all.last() {
+        Some((name, data)) if name == "complete" && count == 1 && has_meta(data) => Ok(()),
+        _ => Err(exchange.wrong("the last event is not the one `complete`, with _meta")),
+    }
+}
+
+async fn stream_results(peer: &Peer) -> Verdict {
+    let (exchange, all) = streamed(peer).await?;
+    let is_whole = |data: &Value| data["index"].is_u64() && data["item"].is_object();
+    match all.iter().find(|(name, data)| name == "result" && !is_whole(data)) {
+        Some((_, data)) => Err(exchange.wrong(format!("a result does not have index and item: {data}"))),
+        None => Ok(()),
+    }
+}
