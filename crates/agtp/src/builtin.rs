@@ -6,6 +6,7 @@
 //! | `surface.rs` | which surface a request is for |
 //! | `warned.rs` | who was told that a form is deprecated |
 //! | `manifest.rs` | the manifest, or that the caller has it |
+//! | `methods.rs` | the endpoints that fit a filter |
 //! | `genesis.rs` | the genesis document of an agent |
 //! | `patterns.rs`, `contracts.rs` | what can be negotiated, and what was |
 //! | `search.rs`, `relevance.rs` | agents by what they are good at |
@@ -13,6 +14,7 @@
 mod contracts;
 mod genesis;
 mod manifest;
+mod methods;
 mod patterns;
 mod relevance;
 mod search;
@@ -106,6 +108,7 @@ impl Discovery {
             }
             Surface::Directory => Ok(Reply::ok(json!({"directory": inventory.directory()}))),
             Surface::Search => search::reply(inventory, audience, &asked.input),
+            Surface::Methods if methods::is_filtered(&asked.input) => methods::reply(inventory, &asked.input).await,
             Surface::Methods => Ok(made(self.publisher.methods(inventory).await)),
             Surface::Agents => Ok(Reply::ok(json!(inventory.hosted_agents(audience)))),
             Surface::Genesis => genesis::reply(inventory, audience, ask, &asked.input),

@@ -53,6 +53,14 @@ pub(crate) const MANIFEST_FRESH: Duration = Duration::from_secs(60);
 pub(crate) const MANIFEST_CONTRACTS_MAX: usize = 1_000;
 /// Contracts that DISCOVER gives at once, unless told otherwise and at most.
 pub(crate) const CONTRACTS_LISTED_MAX: usize = 1_000;
+/// Endpoints that a filtered list of methods gives at once, unless told otherwise and at most.
+pub(crate) const METHODS_LISTED_MAX: usize = 1_000;
+/// The same when all of each is asked for.
+pub(crate) const FULL_METHODS_MAX: usize = 100;
+/// Bytes of endpoints after which a page of them ends.
+pub(crate) const FULL_METHODS_BYTES_MAX: usize = 512 * 1024;
+/// Characters of the text that a list of methods is filtered by.
+pub(crate) const METHODS_FILTER_CHARS_MAX: usize = 1_024;
 /// How long a manifest whose revision could not be kept is given out before that is tried again.
 pub(crate) const UNKEPT_FRESH: Duration = Duration::from_secs(60);
 /// Characters of the line that says what an agent can do. AGTP-API 5.8.2.

@@ -148,6 +148,10 @@ fn checked(body: &Map<String, Value>, surface: Surface, inventory: &Inventory) -
     if let Some(number) = number {
         input.insert("max_results".to_owned(), number.into());
     }
+    let truth = input.get("full").and_then(Value::as_str).and_then(|text| text.parse::<bool>().ok());
+    if let Some(truth) = truth {
+        input.insert("full".to_owned(), truth.into());
+    }
     let input = Value::Object(input);
     if let Some(native) = inventory.native(surface.path()) {
         let wrong = |violation| Problem::from(violation).with("method", "DISCOVER").with("path", surface.path());

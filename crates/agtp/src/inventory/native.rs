@@ -9,7 +9,10 @@ use forecourt_contract::endpoint::{Binding, Definition, RegistrationContext};
 use forecourt_contract::{Catalog, Endpoint, MethodPolicy, RecipeBook};
 use serde_json::{Map, Value, json};
 
-use crate::limits::{CANDIDATES_DEFAULT, CANDIDATES_MAX, CONTRACTS_LISTED_MAX, CRITERIA_CHARS_MAX};
+use crate::limits::{
+    CANDIDATES_DEFAULT, CANDIDATES_MAX, CONTRACTS_LISTED_MAX, CRITERIA_CHARS_MAX, METHODS_FILTER_CHARS_MAX,
+    METHODS_LISTED_MAX,
+};
 
 /// What is particular to one of them.
 struct Native {
@@ -99,7 +102,7 @@ fn natives() -> [Native; 8] {
             path: "/methods",
             description: "Lists all registered endpoints on this server.",
             outcome: "One line for each endpoint, with who guarantees it.",
-            input: nothing(),
+            input: methods_properties(),
             output: list_of(&["method", "path", "description", "tier"]),
         },
         Native {
@@ -151,6 +154,20 @@ fn natives() -> [Native; 8] {
             output: list_of(&["synthesis_id", "method", "path"]),
         },
     ]
+}
+
+/// What the list of endpoints takes: nothing for the whole list, or what must hold of the endpoints on a page.
+fn methods_properties() -> Value {
+    let text = |about: &str| json!({"type": "string", "maxLength": METHODS_FILTER_CHARS_MAX, "description": about});
+    json!({
+        "method": text("Endpoints of this method alone."),
+        "path": text("Endpoints at this path alone, as the list has it."),
+        "namespace": text("Endpoints of this namespace alone."),
+        "q": text("Words that must all occur in what is said of the endpoint."),
+        "full": {"type": "boolean", "description": "All of each endpoint, as the manifest has it, and no line."},
+        "max_results": {"type": "integer", "minimum": 1, "maximum": METHODS_LISTED_MAX},
+        "after": text("Where the page begins: the `Continuation-Token` of the one before, such as `BOOK /room`."),
+    })
 }
 
 /// What a search for agents takes. Base 3.1.

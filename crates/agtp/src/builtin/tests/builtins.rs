@@ -63,6 +63,51 @@ async fn s5_8_what_the_operator_overrides_is_listed_once_and_as_the_operator_s()
 }
 
 #[tokio::test]
+async fn s5_8_methods_may_be_asked_for_by_what_they_are() {
+    let place = Place::of_contract(endpoints(vec![
+        definition("QUERY", "/catalogue"),
+        definition("BOOK", "/room"),
+        definition("CANCEL", "/room"),
+    ]))
+    .await;
+    let asked = async |filter: Value| -> Vec<Value> {
+        let mut ask = stranger("/methods");
+        ask.call.body = filter.as_object().unwrap().clone();
+        place.json(&ask).await.as_array().unwrap().clone()
+    };
+    let booked = json!({"method": "BOOK", "path": "/room", "tier": "B", "description": "Does BOOK at /room."});
+    assert_eq!(asked(json!({"method": "book", "path": "/room"})).await, [booked]);
+    assert_eq!(asked(json!({"path": "/room"})).await.len(), 2);
+    assert_eq!(asked(json!({"q": "does ROOM"})).await.len(), 2);
+    assert_eq!(asked(json!({"namespace": "none"})).await, Vec::<Value>::new());
+    // What came in the query is text.
+    let full = asked(json!({"method": "BOOK", "full": "true"})).await;
+    let manifest = place.manifest().await;
+    let mut whole = manifest["endpoints"].as_array().unwrap().iter().find(|e| e["method"] == "BOOK").unwrap().clone();
+    whole["tier"] = json!("B");
+    assert_eq!(full, [whole], "as the manifest has it");
+}
+
+#[tokio::test]
+async fn s5_8_a_filtered_list_comes_in_pages() {
+    let place = Place::of_contract(endpoints(vec![definition("BOOK", "/room"), definition("CANCEL", "/room")])).await;
+    let mut ask = stranger("/methods");
+    ask.call.body = json!({"path": "/room", "max_results": "1"}).as_object().unwrap().clone();
+    let first = place.reply(&ask).await;
+    let token =
+        |reply: &Reply| reply.fields.iter().find(|(name, _)| *name == "Continuation-Token").map(|(_, v)| v.to_string());
+    assert_eq!((body(&first)[0]["method"].clone(), token(&first)), (json!("BOOK"), Some("BOOK /room".to_owned())));
+    ask.call.body.insert("after".to_owned(), json!(token(&first)));
+    let second = place.reply(&ask).await;
+    assert_eq!((body(&second)[0]["method"].clone(), token(&second)), (json!("CANCEL"), None));
+    ask.call.body.insert("after".to_owned(), json!("BOOK /nowhere"));
+    let refused = place.refused(&ask).await;
+    assert_eq!(refused.status, Status::UNPROCESSABLE);
+    ask.call.body = json!({"max_results": 1_001}).as_object().unwrap().clone();
+    assert_eq!(place.refused(&ask).await.status, Status::UNPROCESSABLE, "one more than there may be");
+}
+
+#[tokio::test]
 async fn s5_8_each_surface_keeps_what_it_promises() {
     let place = Place::of(Blueprint { tools: vec![tool("ask", None)], ..blueprint() }).await;
     let mut natives = 0;
