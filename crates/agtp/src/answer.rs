@@ -37,8 +37,6 @@ const CONTRACT: &str = "Contract-Synthesized";
 
 /// How messages and calls say that they came by this wire.
 pub(crate) const VIA: Transport = crate::NAME;
-/// The claim of a token that says for whom an agent acts. Base 7.4.
-const PRINCIPAL_CLAIM: &str = "sub";
 
 impl Service {
     /// Answers a request. Never fails: a problem is an answer.
@@ -60,7 +58,7 @@ impl Service {
         let task_id = ask.call.thread.task_id.as_deref().or_else(|| body::task_id(&ask.call.body)).map(str::to_owned);
         let accept = ask.accept.clone();
         let caller = ask.call.caller.agent_id.clone();
-        let facts = Some(facts::of(&ask, connection, PRINCIPAL_CLAIM));
+        let facts = Some(facts::of(&ask, connection));
         let reply = match self.reply(ask, &mut trail).await {
             Ok(reply) => form::of(reply, accept.as_deref(), task_id, &trail),
             Err(problem) => {

@@ -8,7 +8,6 @@ use forecourt_contract::call::{CallTrail, Tier};
 use forecourt_contract::negotiation::ContractStamp;
 use forecourt_contract::semantic::Impact;
 use forecourt_core::AgentId;
-use forecourt_identity::BEARER_METHOD;
 use serde_json::{Map, Value};
 
 use crate::ask::Ask;
@@ -28,17 +27,9 @@ pub(super) struct ActionFacts {
 }
 
 /// What is known of whoever makes a request that was understood.
-pub(super) fn of(ask: &Ask, connection: &ConnectionInfo, principal_claim: &str) -> RecordFacts {
+pub(super) fn of(ask: &Ask, connection: &ConnectionInfo) -> RecordFacts {
     let caller = &ask.call.caller;
-    let acting_principal_id = caller
-        .sender
-        .identities
-        .iter()
-        .find(|evidence| caller.sender.verified && evidence.method == BEARER_METHOD)
-        .and_then(|evidence| match principal_claim {
-            "sub" => Some(evidence.subject.clone()),
-            claim => evidence.claims.get(claim)?.as_str().map(str::to_owned),
-        });
+    let acting_principal_id = caller.acting_principal_id.clone();
     let prior_actions = prior_actions(&ask.call.body);
     let Some(agent) = ask.known.clone() else {
         return RecordFacts { acting_principal_id, prior_actions, ..RecordFacts::default() };

@@ -13,7 +13,7 @@ pub(crate) struct RecordFacts {
     /// For whom it acts, by its certificate.
     pub principal_id: Option<String>,
     /// For whom it acts, by its token. Base 7.4.
-    pub acting_principal_id: Option<String>,
+    pub acting_principal_id: Option<Arc<str>>,
     /// How well its name is proven.
     pub assurance: Option<&'static str>,
     /// What it says that it did before.

@@ -47,8 +47,7 @@ async fn base_2_5_the_version_of_the_api_grows_with_them() {
     let hotel = Hotel::open().await;
     let version = async || {
         let answer = hotel.server.ask("DISCOVER", "").await;
-        let version = answer.field("AGTP-API-Version").unwrap().rsplit('.').next().unwrap().parse::<u64>().unwrap();
-        version
+        answer.field("AGTP-API-Version").unwrap().rsplit('.').next().unwrap().parse::<u64>().unwrap()
     };
     let before = version().await;
     let answer = hotel
