@@ -137,6 +137,7 @@ fn negotiator(ledger: &Ledger) -> (Arc<Negotiator>, Arc<Contracts>, Arc<Dispatch
     let dispatcher = Arc::new(Dispatcher { host: host.clone(), ..Dispatcher::default() });
     host.bind(&dispatcher);
     let parts = NegotiatorParts {
+        memory: Arc::default(),
         contracts: contracts.clone(),
         host,
         synthesis: SynthesisSettings::default(),

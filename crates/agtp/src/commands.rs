@@ -2,7 +2,6 @@
 
 mod args;
 mod call;
-mod certificate;
 mod genesis;
 mod manifest;
 

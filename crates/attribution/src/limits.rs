@@ -33,3 +33,5 @@ pub const AGENT_URI_BYTES_MAX: usize = 512;
 pub const KEYS_MAX: usize = 256;
 /// Findings that a verification tells in full; the others are counted.
 pub const FINDINGS_MAX: usize = 1_000;
+/// Bytes that all records have together, unless the operator says otherwise: some nine million.
+pub const SIZE_MAX_DEFAULT: u64 = 10 * 1024 * 1024 * 1024;

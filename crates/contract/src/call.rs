@@ -7,9 +7,9 @@ use forecourt_core::{Authority, ScopeSet, Sender};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::agreement::ContractStamp;
 use crate::endpoint::Endpoint;
 use crate::method::Method;
-use crate::negotiation::ContractStamp;
 use crate::refusal::Refusal;
 
 /// A call as it arrived, read but not yet looked at.

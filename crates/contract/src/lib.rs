@@ -24,6 +24,7 @@
 //! | [`host`] | | the way back to the host for what lies inside it |
 //! | [`limits`] | | every bound, with its unit |
 
+mod agreement;
 pub mod call;
 pub mod catalog;
 mod definition_problem;

@@ -17,9 +17,9 @@ pub use failed_step::FailedStep;
 pub use native::{NativeRefusal, NativeRefusalKind};
 pub use recovery::Recovery;
 
+use crate::agreement::ContractRefusal;
 use crate::limits::ECHO_CHARS_MAX;
 use crate::method::Method;
-use crate::negotiation::ContractRefusal;
 use crate::schema::Violation;
 use crate::scope::Scope;
 

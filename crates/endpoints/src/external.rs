@@ -21,6 +21,7 @@
 
 mod address;
 mod body;
+mod encoding;
 mod file;
 mod multipart;
 mod names;

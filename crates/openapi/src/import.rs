@@ -22,6 +22,7 @@ mod notes;
 mod operation;
 mod path;
 mod prose;
+pub mod reimport;
 mod request;
 mod rules;
 mod scopes;
@@ -45,9 +46,9 @@ pub use notes::{ImportNotes, Part};
 
 use crate::document::{DocumentFault, OpenApiDocument};
 use crate::limits::{OPERATIONS_MAX, SENTENCE_CHARS_MAX};
-use crate::reimport::ImportRecord;
 use draft::{Draft, Pair};
 use operation::Operation;
+use reimport::ImportRecord;
 use stubs::Stubs;
 use verify::Trial;
 

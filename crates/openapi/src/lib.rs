@@ -12,7 +12,8 @@ pub mod document;
 pub mod export;
 pub mod import;
 pub mod limits;
-pub mod reimport;
+
+pub use import::reimport;
 
 pub use export::{About, Export, export};
 pub use import::{

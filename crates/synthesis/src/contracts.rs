@@ -35,7 +35,6 @@ pub use record::{
 };
 
 use crate::limits::TOMBSTONE_TTL;
-use crate::negotiator::NegotiationMemory;
 
 /// Under which the ledger keeps the stream, whatever protocol negotiates.
 const PROTOCOL: &str = "synthesis";
@@ -51,8 +50,6 @@ pub struct Contracts {
     run: Arc<str>,
     /// Who makes one holds it: those of one process do not get in each other's way.
     making: Mutex<()>,
-    /// What the negotiators of this process remember besides.
-    pub(crate) memory: NegotiationMemory,
 }
 
 impl Contracts {
@@ -65,7 +62,6 @@ impl Contracts {
             run: ids::mint(entropy.as_ref()).into(),
             entropy,
             making: Mutex::new(()),
-            memory: NegotiationMemory::default(),
         }
     }
 

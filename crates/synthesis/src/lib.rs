@@ -12,9 +12,11 @@
 
 pub mod contracts;
 pub mod limits;
+mod nearby;
 pub mod negotiator;
 pub mod plan;
 pub mod proposal;
+mod refusal;
 pub mod settings;
 pub mod synthesis;
 

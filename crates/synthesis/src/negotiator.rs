@@ -28,7 +28,7 @@ use serde_json::{Map, Value};
 
 pub use attempts::RcnsAttempt;
 pub use event::{ContractEvent, ContractEvents, ReleaseReason};
-pub(crate) use memory::NegotiationMemory;
+pub use memory::NegotiationMemory;
 pub use outcome::{
     ContractActor, NegotiationError, PersistentContracts, ProposeOutcome, SweepDisposition, SweptContract,
 };
@@ -44,6 +44,8 @@ use crate::settings::{OnPolicyChange, RcnsSettings, SynthesisSettings};
 pub struct NegotiatorParts {
     /// The contracts, which outlive it.
     pub contracts: Arc<Contracts>,
+    /// What is remembered besides, which outlives it too.
+    pub memory: Arc<NegotiationMemory>,
     /// The way to the endpoints.
     pub host: HostHandle,
     /// How endpoints are made.
@@ -103,7 +105,7 @@ impl Negotiator {
     /// `None`: there is none of that name, or it is another caller's.
     pub fn proposal(&self, proposal_id: &str, caller: &Caller) -> Option<ProposeOutcome> {
         let holder = ContractHolder::of(caller)?;
-        self.parts.contracts.memory.proposals.get(&holder, proposal_id, self.parts.clock.now())
+        self.parts.memory.proposals.get(&holder, proposal_id, self.parts.clock.now())
     }
 
     /// Gives back a contract that its holder no longer needs. Section 10.1.4.
@@ -180,7 +182,7 @@ impl Negotiator {
     /// A look at the gate that led to no contract, by the name that its caller was given. For its caller and
     /// operators alone, which is for whoever asks to see to. Section 10.1.
     pub fn attempt(&self, attempt_id: &str) -> Option<RcnsAttempt> {
-        self.parts.contracts.memory.attempts.get(attempt_id, self.parts.clock.now())
+        self.parts.memory.attempts.get(attempt_id, self.parts.clock.now())
     }
 
     /// Ends what was bound to a connection, which was closed. Section 10.8.
@@ -207,7 +209,7 @@ impl Negotiator {
     /// Begins to count anew what a session had refused, since its agent turned to somebody: ESCALATE. Section 10.3.
     pub fn escalated(&self, caller: &Caller, thread: &Thread) {
         if let Some(holder) = ContractHolder::of(caller) {
-            self.parts.contracts.memory.turns.clear(&(holder, self.parts.contracts.scope_of(thread)));
+            self.parts.memory.turns.clear(&(holder, self.parts.contracts.scope_of(thread)));
         }
     }
 

@@ -28,8 +28,8 @@ use forecourt_contract::{Caller, Dispatcher, Method, Recipe, RequestPath, Schema
 use serde_json::{Map, Value};
 
 use crate::Synthesis;
-use crate::proposal::nearby::counter_proposal;
-use crate::proposal::{ProposalRefusal, RejectionReason};
+use crate::nearby::counter_proposal;
+use crate::refusal::{ProposalRefusal, RejectionReason};
 use crate::settings::{PlanSource, SynthesisSettings};
 
 pub(crate) use describe::binding;

@@ -1,5 +1,7 @@
 //! `forecourt genesis`: origins of agents, made and looked at.
 
+mod certificate;
+
 use std::io::{Read, Write};
 use std::path::Path;
 
@@ -13,7 +15,6 @@ use forecourt_identity::{HostKeys, SigningKey};
 use serde_json::{Map, Value};
 
 use crate::commands::args::{GenesisArguments, GenesisCreate, GenesisHash, GenesisShow, GenesisVerify, GenesisWhat};
-use crate::commands::certificate;
 use forecourt_client::output::{Failure, Outcome, print_json, stderrln, stdout, stdoutln};
 use forecourt_client::printable::line;
 

@@ -7,7 +7,7 @@ use forecourt_contract::call::ConnectionId;
 use forecourt_core::AgentId;
 use forecourt_surface::Mount;
 use forecourt_synthesis::contracts::Contracts;
-use forecourt_synthesis::negotiator::{ContractEvent, ContractEvents, Negotiator, NegotiatorParts};
+use forecourt_synthesis::negotiator::{ContractEvent, ContractEvents, NegotiationMemory, Negotiator, NegotiatorParts};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
@@ -24,6 +24,7 @@ pub(crate) fn negotiator(mount: &Mount, settings: &AgtpSettings, records: Arc<Re
         mount.services.keep(|| Contracts::new(host.ledger().clone(), host.clock().clone(), host.entropy().clone()));
     let negotiator = Negotiator::new(NegotiatorParts {
         contracts,
+        memory: mount.services.keep(NegotiationMemory::default),
         host: mount.services.handle().clone(),
         synthesis: settings.synthesis.clone(),
         rcns: settings.policies.rcns.clone(),

@@ -3,7 +3,7 @@
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
-use forecourt_attribution::limits::{SEGMENT_BYTES_DEFAULT, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN};
+use forecourt_attribution::limits::{SEGMENT_BYTES_DEFAULT, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN, SIZE_MAX_DEFAULT};
 use forecourt_attribution::{LogOptions, SyncPolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,8 +24,8 @@ pub struct AuditSettings {
     pub on_failure: AuditFailure,
     /// Days for which records are kept. Default: for good.
     pub retention_days: Option<NonZeroU32>,
-    /// Bytes that all records may have together; the oldest go first. Default: as many as there are.
-    pub size_max: Option<NonZeroU64>,
+    /// Bytes that all records may have together; the oldest go first, a whole file at a time.
+    pub size_max: NonZeroU64,
     /// Bytes after which a file of records is sealed and another one begun; 65536 to 1073741824.
     pub segment_bytes: u64,
     /// Who may look records up with INSPECT: everybody (`public`), each agent its own (`owner`), or agents with the
@@ -96,7 +96,7 @@ impl Default for AuditSettings {
             sync: AuditSync::default(),
             on_failure: AuditFailure::default(),
             retention_days: None,
-            size_max: None,
+            size_max: NonZeroU64::new(SIZE_MAX_DEFAULT).unwrap_or(NonZeroU64::MAX),
             segment_bytes: SEGMENT_BYTES_DEFAULT,
             read_acl: ReadAcl::default(),
             read_acl_operator_keys: Vec::new(),
@@ -115,7 +115,7 @@ impl AuditSettings {
         if !(SEGMENT_BYTES_MIN..=SEGMENT_BYTES_MAX).contains(&self.segment_bytes) {
             wrong("audit", &format!("`segment_bytes` must be {SEGMENT_BYTES_MIN} to {SEGMENT_BYTES_MAX}"));
         }
-        if self.size_max.is_some_and(|most| most.get() < 2 * self.segment_bytes) {
+        if self.size_max.get() < 2 * self.segment_bytes {
             wrong("audit", "`size_max` must be at least twice `segment_bytes`: the file that is written to stays");
         }
     }
@@ -132,7 +132,7 @@ impl AuditSettings {
             sync,
             segment_bytes: self.segment_bytes,
             retention: self.retention_days.map(days),
-            size_max: self.size_max.map(NonZeroU64::get),
+            size_max: Some(self.size_max.get()),
         }
     }
 }

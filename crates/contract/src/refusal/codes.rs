@@ -8,8 +8,8 @@ use forecourt_core::codes::CodeEntry;
 use serde_json::Value;
 
 use super::{BrokenContract, FailedStep, IdentityRefusal, NotAllowed, Pair, Refusal};
+use crate::agreement::{ContractPreview, ContractRefusal, NoContractReason};
 use crate::method::Method;
-use crate::negotiation::{ContractPreview, ContractRefusal, NoContractReason};
 use crate::schema::Violation;
 use crate::scope::Scope;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{IdentityRefusal, NotAllowed, Refusal};
-use crate::negotiation::ContractRefusal;
+use crate::agreement::ContractRefusal;
 use crate::schema::Violation;
 use crate::scope::Scope;
 

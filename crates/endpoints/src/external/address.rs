@@ -9,14 +9,12 @@ use std::collections::BTreeSet;
 use forecourt_contract::Violation;
 use forecourt_contract::endpoint::Style;
 use forecourt_egress::limits::URL_BYTES_MAX;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
+use super::encoding::{encoded, word};
 use super::pairs::named_items;
 use crate::unfit::HandlerProblem;
-
-/// What stands for itself in a URL. RFC 3986 2.3.
-const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// A URL with `{name}` after its host.
 #[derive(Debug)]
@@ -198,24 +196,9 @@ fn parted(value: &Value, name: &str, style: Style) -> String {
     }
 }
 
-/// A value that is a single word.
-pub(super) fn word(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Bool(truth) => Some(truth.to_string()),
-        Value::Null | Value::Array(_) | Value::Object(_) => None,
-    }
-}
-
 /// The name of a pair, decoded: one name has many spellings.
 fn name_of(pair: &str) -> Cow<'_, str> {
     percent_decode_str(pair.split('=').next().unwrap_or_default()).decode_utf8_lossy()
-}
-
-/// A text as one word of a URL.
-pub(super) fn encoded(text: &str) -> String {
-    utf8_percent_encode(text, RESERVED).to_string()
 }
 
 /// One pair of the query, in whose name no field stands.

@@ -4,7 +4,7 @@ use forecourt_contract::endpoint::Style;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 
-use super::address::{encoded, word};
+use super::encoding::{encoded, word};
 
 /// What a value in a query may have as it is, if its service wants that: RFC 3986 3.4 without what separates
 /// pairs, and without what forms read as a blank.

@@ -7,7 +7,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::dialect::free;
 use super::verb::behind_verb;
-use super::words::{named, plural, words};
+use super::words::{named, plural, without_format, words};
 
 /// What a segment may have beside letters and digits. RFC 3986 3.3.
 const OUTSIDE_SEGMENTS: &AsciiSet = &NON_ALPHANUMERIC
@@ -206,11 +206,6 @@ fn harmless(before: &str, segment: &str, others: &BTreeSet<String>, catalog: &Ca
     };
     let more = [plural(segment), format!("{segment}-resource")];
     more.into_iter().find(is_free).unwrap_or_else(|| format!("x-{segment}-resource"))
-}
-
-/// A segment without the ending that names the format, which is the service's matter.
-pub(super) fn without_format(segment: &str) -> &str {
-    segment.strip_suffix(".json").filter(|name| !name.is_empty()).unwrap_or(segment)
 }
 
 /// Whether what is left behind a verb names a thing: `Challenge` does, `ByStatus` and `WithList` do not.

@@ -3,8 +3,8 @@
 
 use forecourt_contract::Scope;
 
-use super::path::without_format;
 use super::words::snake;
+use super::words::without_format;
 
 /// Characters of the first word of a scope that is made up.
 const DOMAIN_CHARS_MAX: usize = 40;

@@ -172,11 +172,11 @@ fn spells(word: &str, verb: &str) -> bool {
 /// The path in words: `Create a charge` for `/v1/charges`. `None`: it has no words.
 fn of_path(operation: &Operation<'_>, verb: &str) -> Option<String> {
     let is_thing = |segment: &&str| {
-        let all = words(super::path::without_format(segment));
+        let all = words(super::words::without_format(segment));
         !all.is_empty() && !segment.contains('{') && !spells(&all.concat(), verb)
     };
     let literal = operation.path.split('/').rfind(is_thing)?;
-    let mut all = words(super::path::without_format(literal));
+    let mut all = words(super::words::without_format(literal));
     let last = all.pop()?;
     let one = singular(&last);
     all.push(if verb == "LIST" { plural(&one) } else { one.clone() });
@@ -201,7 +201,7 @@ fn of_id(operation: &Operation<'_>, verb: &str) -> Option<String> {
         all.insert(0, verb.to_lowercase());
     }
     let last = all.last().filter(|_| all.len() > 1 && !operation.id.is_empty())?.clone();
-    let segment = operation.path.rsplit('/').next().map(super::path::without_format).unwrap_or_default();
+    let segment = operation.path.rsplit('/').next().map(super::words::without_format).unwrap_or_default();
     let at_end = words(segment).last().cloned().unwrap_or_default();
     if at_end == plural(&last) && verb == "LIST" {
         all.pop();
@@ -351,7 +351,7 @@ fn usual(http: &str, reads: bool) -> &'static str {
 /// Whether a call can be taken back. Section 7.1. What is not sure is taken for worse.
 fn effect(operation: &Operation<'_>, verb: &str, catalog: &Catalog) -> &'static str {
     let made = operation.path.trim_end_matches('/').rsplit('/').find(|segment| !segment.contains('{'));
-    let made = made.and_then(|segment| words(super::path::without_format(segment)).pop());
+    let made = made.and_then(|segment| words(super::words::without_format(segment)).pop());
     let makes_final_thing = verb == "CREATE" && made.is_some_and(|thing| is_final_thing(&singular(&thing)));
     let is_bound = category(verb, catalog) == Some("transaction") && !UNDONE.contains(&verb);
     match operation.http.as_str() {

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use forecourt_contract::Catalog;
 
 use super::lexicon::{is_noun_too, is_plain, is_reading, is_taking, meant};
-use super::path::without_format;
 use super::prose::verb_of;
+use super::words::without_format;
 use super::words::{singular, words};
 
 /// The categories whose verbs a GET may become.

@@ -22,6 +22,11 @@ pub(super) fn words(identifier: &str) -> Vec<String> {
     words
 }
 
+/// A segment without the ending that names the format, which is the service's matter.
+pub(super) fn without_format(segment: &str) -> &str {
+    segment.strip_suffix(".json").filter(|name| !name.is_empty()).unwrap_or(segment)
+}
+
 /// The plural of an English noun, well enough for a path.
 pub(super) fn plural(noun: &str) -> String {
     let before_y = noun.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u']));

@@ -75,7 +75,7 @@ impl Negotiator {
             return closed(NoContractReason::IdentityUnverified, explanation, Value::Null);
         }
         let now = self.parts.clock.now();
-        let looked = self.parts.contracts.memory.rates.count(holder, rcns.rate_limit_per_minute.get(), now);
+        let looked = self.parts.memory.rates.count(holder, rcns.rate_limit_per_minute.get(), now);
         looked.map_err(|retry_after| ContractRefusal::TooMany { bound: RATE, retry_after })
     }
 
@@ -182,7 +182,7 @@ impl Negotiator {
     ) -> ContractRefusal {
         let NoContract { reason, explanation, details } = why;
         let attempt_id = ids::uuid7(self.parts.clock.now(), self.parts.entropy.as_ref());
-        self.parts.contracts.memory.attempts.add(RcnsAttempt {
+        self.parts.memory.attempts.add(RcnsAttempt {
             attempt_id: attempt_id.clone(),
             holder: holder.clone(),
             method: asked.method.clone(),

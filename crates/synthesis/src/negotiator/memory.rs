@@ -6,15 +6,16 @@ use super::pending::PendingProposals;
 use super::rates::GateRates;
 use super::turns::RefusedTurns;
 
-/// What is remembered.
+/// What is remembered: looks at the gate, how often they were taken, refused turns, and proposals that are looked at
+/// later. Each is bounded, see [`crate::limits`].
 #[derive(Default)]
-pub(crate) struct NegotiationMemory {
+pub struct NegotiationMemory {
     /// Looks at the gate that led to no contract.
-    pub attempts: Attempts,
+    pub(crate) attempts: Attempts,
     /// How often agents have a call looked at.
-    pub rates: GateRates,
+    pub(crate) rates: GateRates,
     /// How many proposals of a session were refused.
-    pub turns: RefusedTurns,
+    pub(crate) turns: RefusedTurns,
     /// Proposals that are looked at later.
-    pub proposals: PendingProposals,
+    pub(crate) proposals: PendingProposals,
 }

@@ -48,7 +48,7 @@ impl Negotiator {
         }
         let holder = ContractHolder::of(caller).ok_or(NegotiationError::Unnamed)?;
         let session = self.parts.contracts.scope_of(thread);
-        let turns = self.parts.contracts.memory.turns.count(&(holder.clone(), session.clone()), self.parts.clock.now());
+        let turns = self.parts.memory.turns.count(&(holder.clone(), session.clone()), self.parts.clock.now());
         if turns >= self.parts.synthesis.turns_max.get() {
             return Ok(ProposeOutcome::Escalate { turns });
         }
@@ -65,11 +65,11 @@ impl Negotiator {
 
     /// Has a proposal looked at in a task of its own, for as long as it may take.
     fn decide_later(self: &Arc<Self>, task: ProposalTask) -> Result<ProposeOutcome, NegotiationError> {
-        let NegotiatorParts { clock, entropy, synthesis, contracts, .. } = &self.parts;
+        let NegotiatorParts { clock, entropy, synthesis, memory, .. } = &self.parts;
         let (proposal_id, now) = (ids::mint(entropy.as_ref()), clock.now());
         let within = Duration::from_secs(synthesis.max_evaluation_seconds.get());
         let until = now.checked_add(within).unwrap_or(Timestamp::MAX);
-        let added = contracts.memory.proposals.add(&task.holder, &proposal_id, until, now);
+        let added = memory.proposals.add(&task.holder, &proposal_id, until, now);
         let bound = "proposals that are looked at or can be asked for";
         added.ok_or(NegotiationError::TooMany { bound, retry_after: CAPACITY_RETRY_AFTER })?;
         let (this, id) = (Arc::clone(self), proposal_id.clone());
@@ -91,7 +91,7 @@ impl Negotiator {
                 self.decide(&task, Err(refused)).await
             }
         };
-        let proposals = &self.parts.contracts.memory.proposals;
+        let proposals = &self.parts.memory.proposals;
         match outcome {
             Ok(outcome) => proposals.decide(&proposal_id, outcome, self.parts.clock.now()),
             Err(error) => {
@@ -127,7 +127,7 @@ impl Negotiator {
             Ok(synthesis) => self.approve(task, synthesis).await?,
             Err(refusal) => ProposeOutcome::Refused(refusal),
         };
-        let (turns, key) = (&self.parts.contracts.memory.turns, (task.holder.clone(), task.session.clone()));
+        let (turns, key) = (&self.parts.memory.turns, (task.holder.clone(), task.session.clone()));
         match &outcome {
             ProposeOutcome::Approved { .. } => turns.clear(&key),
             ProposeOutcome::Refused(ProposalRefusal::Rejected { .. }) => turns.add(key, self.parts.clock.now()),

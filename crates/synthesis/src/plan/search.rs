@@ -25,8 +25,8 @@ use super::shape::{Kinds, Shape};
 use super::steps::{Steps, title};
 use super::{FoundPlan, NoPlan, PlanRequest};
 use crate::limits::{SEARCH_NODES_MAX, SEARCH_STEPS_MAX};
-use crate::proposal::RejectionReason;
-use crate::proposal::nearby::{words, words_of};
+use crate::nearby::{words, words_of};
+use crate::refusal::RejectionReason;
 use candidates::PlanCandidate;
 use draft::Draft;
 

@@ -10,9 +10,9 @@ use forecourt_contract::scope::Scope;
 use forecourt_contract::{Caller, Dispatcher, Endpoint, Method, RequestPath, Semantic, Template};
 
 use super::definition::Definition;
-use super::nearby::counter_proposal;
 use super::{Proposal, ProposalRefusal, RejectionReason};
 use crate::Synthesis;
+use crate::nearby::counter_proposal;
 use crate::plan::{self, Effect, FoundPlan, PlanRequest, Steps};
 use crate::settings::SynthesisSettings;
 

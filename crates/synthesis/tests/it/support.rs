@@ -108,6 +108,7 @@ impl Process {
         let (events, source) = (Arc::<Noted>::default(), Arc::<ScriptedSource>::default());
         let parts = NegotiatorParts {
             contracts,
+            memory: Arc::default(),
             host: host.handle.clone(),
             synthesis: settings.synthesis,
             rcns: settings.rcns,
