@@ -12,12 +12,14 @@ use crate::status::Status;
 
 /// Why a session may rest. A contract is released for any reason.
 const REASONS: [&str; 4] = ["awaiting_input", "resource_limit", "scheduled_pause", "external_dependency"];
+
 impl Floor<'_> {
     /// Lets a session of the caller rest; with the nonce, wakes it.
     pub(super) async fn suspend(&self) -> Result<Reply, Problem> {
         let caller = self.caller()?;
-        if let Some(id) = self.given.text(&["synthesis_id"])? {
-            return self.release(id).await;
+        // Also where it is empty: whoever wants to give a contract back does not want its session to rest.
+        if self.ask.call.body.contains_key("synthesis_id") {
+            return self.release(self.given.required_text(&["synthesis_id"])?).await;
         }
         let session = self.given.name(&["session_id"])?.or(self.ask.call.thread.session_id.as_deref());
         let session = session.ok_or_else(|| self.given.missing(Status::UNPROCESSABLE, &["session_id"]))?;

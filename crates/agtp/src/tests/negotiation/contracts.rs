@@ -47,6 +47,7 @@ async fn s10_1_4_its_holder_gives_it_back() {
     assert_eq!((code, &said["status"], &said["synthesis_id"]), (200, &json!("released"), &json!(id)), "{said}");
     assert_eq!(presented(&hotel, &id).await, (404, "contract-not-found".to_owned()));
     assert_eq!(hotel.floor("SUSPEND", give_back()).await.0, 404);
+    assert_eq!(hotel.floor("SUSPEND", json!({"synthesis_id": ""})).await.0, 422, "no session rests instead");
 }
 
 #[tokio::test]
