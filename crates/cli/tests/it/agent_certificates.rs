@@ -19,10 +19,6 @@ fn genesis(handle: &str) -> String {
     format!(".forecourt/agents/{handle}.genesis.json")
 }
 
-fn id(served: &Served, handle: &str) -> String {
-    served.deployment.run("genesis", ["hash", &genesis(handle)]).fine().trim().to_owned()
-}
-
 /// A certificate for `handle`, in `{name}.pem`.
 fn certify(served: &Served, handle: &str, name: &str, more: &[&str]) -> String {
     let (genesis, file) = (genesis(handle), format!("{name}.pem"));
@@ -48,7 +44,7 @@ fn told(ran: Ran) -> (u64, Value) {
 #[test]
 fn base_6_7_a_certificate_with_every_extension_proves_the_name_and_bounds_the_request() {
     let served = served("optional");
-    let (echo, gate) = (id(&served, "echo"), id(&served, "gate"));
+    let (echo, gate) = (served.deployment.agent_id("echo"), served.deployment.agent_id("gate"));
     served.deployment.write("receipt.bin", "a receipt");
     let whole = ["--activation", "act-1", "--receipt", "receipt.bin", "--scope", "documents:query", "--tier", "3"];
     let file = certify(&served, "echo", "echo", &[&whole[..], &["--zone", "eu", "--principal", "acme.tld"]].concat());
@@ -69,7 +65,7 @@ fn base_6_7_a_certificate_with_every_extension_proves_the_name_and_bounds_the_re
 #[test]
 fn base_6_7_certificates_of_strangers_and_of_yesterday_get_no_connection() {
     let served = served("required");
-    let echo = id(&served, "echo");
+    let echo = served.deployment.agent_id("echo");
     let own = certify(&served, "echo", "echo", &[]);
     assert_eq!(told(ask(&served, &echo, Some(&own), &[])).0, 200);
     // None at all, and one of an authority that nobody named here but that has the same name.
@@ -110,7 +106,7 @@ fn base_6_7_what_openssl_makes_is_held_to_the_same() {
         return;
     }
     let served = served("optional");
-    let echo = id(&served, "echo");
+    let echo = served.deployment.agent_id("echo");
     let named = format!("{AGENT} = critical,ASN1:UTF8String:{echo}");
     let ask = |file: &str| ask(&served, &echo, Some(file), &[]);
     let good = by_openssl(

@@ -1,7 +1,7 @@
 //! Contracts that are made while a real daemon serves `examples/hotel`: an agent that knows the manifest alone,
 //! recipes that the operator edits, and what survives a crash. AGTP-API 10.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use nix::sys::signal::Signal;
@@ -14,27 +14,12 @@ const SCOPES: &str = "room:read,room:book,rcns:negotiate";
 
 /// The example, in a folder of its own.
 fn hotel() -> Deployment {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/hotel");
-    let deployment = Deployment::empty();
-    for entry in walkdir::WalkDir::new(&folder).into_iter().map(Result::unwrap).filter(|e| e.file_type().is_file()) {
-        let name = entry.path().strip_prefix(&folder).unwrap().display().to_string();
-        // What somebody who served the example left there is no part of it.
-        if !name.starts_with('.') && !name.contains("__pycache__") {
-            deployment.write(&name, &std::fs::read_to_string(entry.path()).unwrap());
-        }
-    }
-    deployment
-}
-
-/// The Agent-ID of an agent of the hotel.
-fn id(deployment: &Deployment, handle: &str) -> String {
-    let file = deployment.data().join(format!("agents/{handle}.genesis.json")).display().to_string();
-    deployment.run("genesis", ["hash", file.as_str()]).fine().trim().to_owned()
+    Deployment::of_example("hotel")
 }
 
 /// A call by an agent of the hotel.
 fn call(served: &Served, by: (&str, &str), line: (&str, &str), more: &[&str]) -> Ran {
-    let (uri, id) = (format!("agtp://{DOMAIN}{}", line.1), id(&served.deployment, by.0));
+    let (uri, id) = (format!("agtp://{DOMAIN}{}", line.1), served.deployment.agent_id(by.0));
     let fixed = [line.0, &uri, "--agent-id", &id, "--scope", by.1, "--session", "s-1"];
     served.deployment.run("agtp", [&fixed, more].concat())
 }
@@ -51,16 +36,16 @@ fn agtp_port(served: &Served) -> String {
 fn visit(served: &Served) -> String {
     let script: PathBuf = served.deployment.path().join("traveller.py");
     let mut command = Command::new("python3");
-    command.arg(script).args([DOMAIN, &agtp_port(served), &served.ca(), &id(&served.deployment, "guest")]);
+    command.arg(script).args([DOMAIN, &agtp_port(served), &served.ca(), &served.deployment.agent_id("guest")]);
     let output = command.current_dir(served.deployment.path()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     said
 }
 
-/// Proposes the weekend for good.
-fn propose(served: &Served) -> Value {
-    let endpoint = json!({
+/// What is proposed.
+pub(crate) fn weekend() -> Value {
+    json!({
         "method": "RESERVE", "path": "/weekend", "description": "Books a room for a weekend.",
         "semantic": {
             "intent": "Book a room for a weekend.", "actor": "agent", "outcome": "The room is booked.",
@@ -71,8 +56,12 @@ fn propose(served: &Served) -> Value {
             "properties": {"room_id": {"type": "string"}, "guest": {"type": "string"}},
         },
         "output_schema": {"type": "object", "required": ["reservation_id"]},
-    });
-    let proposal = json!({"endpoint": endpoint, "persistent": true}).to_string();
+    })
+}
+
+/// Proposes the weekend for good.
+fn propose(served: &Served) -> Value {
+    let proposal = json!({"endpoint": weekend(), "persistent": true}).to_string();
     let ran = call(served, GUEST, ("PROPOSE", ""), &["-d", &proposal]);
     assert!(ran.stderr.contains("Contract-Synthesized: "), "the next command is told: {ran:?}");
     ran.json()

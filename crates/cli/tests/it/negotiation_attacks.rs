@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
 use crate::identity::{believing, token_of};
+use crate::negotiation::weekend;
 use crate::support::{Deployment, FREE_PORTS, PATIENCE, Served};
 
 /// What the agents claim who negotiate.
@@ -22,27 +22,11 @@ fn stay() -> Value {
 
 /// The example, in a folder of its own.
 fn hotel() -> Deployment {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/hotel");
-    let deployment = Deployment::empty();
-    let entries = walkdir::WalkDir::new(&folder).into_iter().map(Result::unwrap);
-    for entry in entries.filter(|entry| entry.file_type().is_file()) {
-        let name = entry.path().strip_prefix(&folder).unwrap().display().to_string();
-        // What somebody who served the example left there is no part of it.
-        if !name.starts_with('.') && !name.contains("__pycache__") {
-            deployment.write(&name, &std::fs::read_to_string(entry.path()).unwrap());
-        }
-    }
-    deployment
+    Deployment::of_example("hotel")
 }
 
 fn serve(deployment: Deployment) -> Served {
     deployment.serve_on(&[&FREE_PORTS[..], &["--agtp-plaintext", "127.0.0.1:0", "--gateway", "127.0.0.1:0"]].concat())
-}
-
-/// The Agent-ID of an agent of the hotel.
-fn id(served: &Served, handle: &str) -> String {
-    let file = format!(".forecourt/agents/{handle}.genesis.json");
-    served.deployment.run("genesis", ["hash", &file]).fine().trim().to_owned()
 }
 
 /// An answer: its status and its body.
@@ -138,26 +122,10 @@ fn presenting(id: &str) -> (&str, &str) {
 
 const NOT_YOURS: (u16, &str, &str) = (464, "rcns-no-contract", "contract-not-yours");
 
-/// What is proposed.
-fn weekend() -> Value {
-    json!({
-        "method": "RESERVE", "path": "/weekend", "description": "Books a room for a weekend.",
-        "semantic": {
-            "intent": "Book a room for a weekend.", "actor": "agent", "outcome": "The room is booked.",
-            "capability": "transaction", "confidence": 0.9, "impact": "reversible", "is_idempotent": false,
-        },
-        "input_schema": {
-            "type": "object", "additionalProperties": false, "required": ["room_id", "guest"],
-            "properties": {"room_id": {"type": "string"}, "guest": {"type": "string"}},
-        },
-        "output_schema": {"type": "object", "required": ["reservation_id"]},
-    })
-}
-
 #[test]
 fn s10_1_3_an_offer_is_of_use_to_nobody_but_the_agent_that_got_it() {
     let served = serve(hotel());
-    let (guest, rival) = (id(&served, "guest"), id(&served, "rival"));
+    let (guest, rival) = (served.deployment.agent_id("guest"), served.deployment.agent_id("rival"));
     let own = By { id: &guest, session: Some("s-1") };
     let offered = own.reserve(&served, OPT_IN);
     assert_eq!(offered.status, 461, "{}", offered.body);
@@ -188,7 +156,7 @@ fn s10_1_3_an_offer_is_of_use_to_nobody_but_the_agent_that_got_it() {
 #[test]
 fn s10_1_6_contracts_of_a_session_or_a_connection_serve_no_other() {
     let served = serve(hotel());
-    let guest = id(&served, "guest");
+    let guest = served.deployment.agent_id("guest");
     let session = |session: Option<&'static str>| By { id: &guest, session };
     let made = session(Some("s-1")).propose(&mut Line::to(&served));
     assert_eq!(session(Some("s-1")).reserve(&served, presenting(&made)).status, 200);
@@ -206,7 +174,7 @@ fn s10_1_2_a_name_that_was_only_claimed_never_reaches_what_was_made_under_the_pr
     let deployment = hotel();
     let top = deployment.read("forecourt.toml");
     let served = serve(deployment.and("forecourt.toml", &format!("{top}\n{}", believing())));
-    let guest = id(&served, "guest");
+    let guest = served.deployment.agent_id("guest");
     let token = format!("Bearer {}", token_of(&guest));
     let proof = ("Authorization", token.as_str());
     let by = By { id: &guest, session: Some("s-1") };
@@ -226,7 +194,7 @@ fn s10_1_2_a_name_that_was_only_claimed_never_reaches_what_was_made_under_the_pr
 #[test]
 fn s10_7_two_hundred_who_ask_at_once_make_one_contract() {
     let served = serve(hotel());
-    let guest = id(&served, "guest");
+    let guest = served.deployment.agent_id("guest");
     let heard: Vec<Heard> = std::thread::scope(|scope| {
         let one = |_| scope.spawn(|| By { id: &guest, session: Some("s-1") }.reserve(&served, OPT_IN));
         let asking: Vec<_> = (0..200).map(one).collect();
@@ -241,7 +209,7 @@ fn s10_7_two_hundred_who_ask_at_once_make_one_contract() {
 #[test]
 fn s10_1_3_the_plan_that_was_offered_is_the_one_that_runs_after_a_crash_and_an_edit() {
     let served = serve(hotel());
-    let guest = id(&served, "guest");
+    let guest = served.deployment.agent_id("guest");
     let by = By { id: &guest, session: Some("s-1") };
     let made = by.reserve(&served, OPT_IN).synthesis_id();
     let mut line = Line::to(&served);
@@ -260,7 +228,7 @@ fn s10_1_3_the_plan_that_was_offered_is_the_one_that_runs_after_a_crash_and_an_e
 #[test]
 fn base_9_nothing_runs_in_a_session_once_it_is_suspended() {
     let served = serve(hotel());
-    let guest = id(&served, "guest");
+    let guest = served.deployment.agent_id("guest");
     let by = By { id: &guest, session: Some("s-1") };
     let made = by.reserve(&served, OPT_IN).synthesis_id();
     let suspend = json!({"reason": "awaiting_input"});

@@ -59,6 +59,12 @@ impl Deployment {
         deployment
     }
 
+    /// The Agent-ID of an agent here, once it was served.
+    pub(crate) fn agent_id(&self, handle: &str) -> String {
+        let file = self.data().join(format!("agents/{handle}.genesis.json")).display().to_string();
+        self.run("genesis", ["hash", file.as_str()]).fine().trim().to_owned()
+    }
+
     /// An example of the repository, whole.
     pub(crate) fn of_example(name: &str) -> Self {
         let deployment = Self::empty();
@@ -66,7 +72,7 @@ impl Deployment {
         for entry in walkdir::WalkDir::new(&from).into_iter().map(Result::unwrap).filter(|e| e.file_type().is_file()) {
             let name = entry.path().strip_prefix(&from).unwrap();
             // What serving the example left behind is not a part of it.
-            if !name.starts_with(".forecourt") {
+            if !name.starts_with(".forecourt") && !name.iter().any(|part| part == "__pycache__") {
                 deployment.write(name.to_str().unwrap(), &fs::read_to_string(entry.path()).unwrap_or_default());
             }
         }
