@@ -96,6 +96,7 @@ impl KeptAttempts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::negotiator::memory::samples::second;
 
     fn attempt(agent: usize, id: &str, at: i64) -> RcnsAttempt {
         RcnsAttempt {
@@ -108,10 +109,6 @@ mod tests {
             details: Value::Null,
             at: second(at),
         }
-    }
-
-    fn second(n: i64) -> Timestamp {
-        Timestamp::from_second(n).unwrap()
     }
 
     #[test]

@@ -19,3 +19,19 @@ pub struct NegotiationMemory {
     /// Proposals that are looked at later.
     pub(crate) proposals: PendingProposals,
 }
+
+/// What the tests of those memories are made of.
+#[cfg(test)]
+pub(super) mod samples {
+    use forecourt_core::Timestamp;
+
+    use crate::contracts::ContractHolder;
+
+    pub(in crate::negotiator) fn agent(n: usize) -> ContractHolder {
+        ContractHolder { agent_id: n.to_string().into(), is_proven: true }
+    }
+
+    pub(in crate::negotiator) fn second(n: i64) -> Timestamp {
+        Timestamp::from_second(n).unwrap()
+    }
+}

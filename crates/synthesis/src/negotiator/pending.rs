@@ -71,14 +71,7 @@ impl PendingProposals {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn agent(n: usize) -> ContractHolder {
-        ContractHolder { agent_id: n.to_string().into(), is_proven: true }
-    }
-
-    fn second(n: i64) -> Timestamp {
-        Timestamp::from_second(n).unwrap()
-    }
+    use crate::negotiator::memory::samples::{agent, second};
 
     #[test]
     fn so_many_of_an_agent_and_of_all_are_known() {

@@ -58,14 +58,7 @@ fn make_room(windows: &mut HashMap<ContractHolder, Window>, now: Timestamp) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn agent(n: usize) -> ContractHolder {
-        ContractHolder { agent_id: n.to_string().into(), is_proven: true }
-    }
-
-    fn second(n: i64) -> Timestamp {
-        Timestamp::from_second(n).unwrap()
-    }
+    use crate::negotiator::memory::samples::{agent, second};
 
     #[test]
     fn s10_1_5_each_agent_has_so_many_looks_a_minute() {

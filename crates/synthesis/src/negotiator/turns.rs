@@ -57,14 +57,11 @@ impl RefusedTurns {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::negotiator::memory::samples::second;
 
     fn key(n: usize) -> TurnKey {
         let holder = ContractHolder { agent_id: "a".into(), is_proven: true };
         (holder, ContractScope::Session(n.to_string().into()))
-    }
-
-    fn second(n: i64) -> Timestamp {
-        Timestamp::from_second(n).unwrap()
     }
 
     #[test]
