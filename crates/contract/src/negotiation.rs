@@ -1,7 +1,7 @@
 //! The seam for contracts that are made with single callers while the host serves. Sections 6.1 (tier C) and 10.1.
 //!
 //! What makes and keeps them lies elsewhere; here is what the order of checks asks of it, once a call, of callers
-//! that were recognised and are in service.
+//! that were recognised: who says nothing of contracts may hold one, and anybody else is in service by then.
 
 use std::sync::Arc;
 

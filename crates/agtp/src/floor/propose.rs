@@ -22,9 +22,7 @@ impl Floor<'_> {
     /// Proposes an endpoint.
     pub(super) async fn propose(&self) -> Result<Reply, Problem> {
         if !self.service.settings.policies.synthesis_enabled {
-            let explanation =
-                "this server makes no endpoints while it serves: DISCOVER /methods lists those that there are";
-            return Err(rejected(RejectionReason::SynthesisDisabled, explanation));
+            return Err(ProposalRefusal::disabled().into());
         }
         if self.ask.is_step {
             // A contract whose plan proposes would make another one. AGTP-API 10.1.2.

@@ -32,18 +32,11 @@ pub(crate) fn contract_entry(record: &ContractRecord) -> Value {
 pub(crate) fn contract_shown(contract: &Contract) -> Value {
     let record = &contract.record;
     let end = record.end();
-    json!({
-        "synthesis_id": record.synthesis_id,
-        "contract": contract_entry(record),
+    let entry = contract_entry(record);
+    let mut shown = json!({
+        "contract": entry,
         "method_proposed": record.method,
         "path_proposed": record.path.as_str(),
-        "originating_agent_id": record.holder.agent_id,
-        "recipe_lineage": record.lineage,
-        "contract_hash": record.contract_hash,
-        "negotiation_origin": record.origin,
-        "issued_at": record.issued_at,
-        "expires_at": record.expires_at,
-        "persistent": record.is_persistent,
         "bound_to": bound_to(&record.scope),
         "state": state(&record.state),
         "ended_at": end.map(|end| end.at),
@@ -51,7 +44,11 @@ pub(crate) fn contract_shown(contract: &Contract) -> Value {
         "end_reason": end.and_then(|end| end.reason.as_deref()),
         "endpoint": contract.endpoint,
         "plan": contract.plan_summary(),
-    })
+    });
+    if let (Some(shown), Value::Object(entry)) = (shown.as_object_mut(), entry) {
+        shown.extend(entry.into_iter().filter(|(name, _)| !["method", "path"].contains(&name.as_str())));
+    }
+    shown
 }
 
 fn bound_to(scope: &ContractScope) -> &'static str {
