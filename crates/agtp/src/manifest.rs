@@ -17,7 +17,7 @@ mod publisher;
 mod revision;
 
 pub(crate) use edition::View;
-pub(crate) use methods::{is_state_modifying, metric_label};
+pub(crate) use methods::metric_label;
 pub(crate) use publisher::Publisher;
 
 /// The media type of a manifest. AGTP-API 17.2.

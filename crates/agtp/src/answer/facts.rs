@@ -6,12 +6,12 @@ use forecourt_attribution::limits::{AGENT_URI_BYTES_MAX, PRIOR_ACTIONS_MAX};
 use forecourt_attribution::{Hash, PriorAction};
 use forecourt_contract::call::{CallTrail, Tier};
 use forecourt_contract::negotiation::ContractStamp;
+use forecourt_contract::reserved;
 use forecourt_contract::semantic::Impact;
 use forecourt_core::AgentId;
 use serde_json::{Map, Value};
 
 use crate::ask::Ask;
-use crate::manifest::is_state_modifying;
 use crate::records::RecordFacts;
 use crate::service::ConnectionInfo;
 
@@ -56,7 +56,9 @@ impl ActionFacts {
     pub(super) fn of(trail: &CallTrail) -> Self {
         let is_state_changing = match (&trail.endpoint, trail.tier, &trail.method) {
             (Some(endpoint), ..) => endpoint.semantic.impact != Impact::Informational,
-            (None, Some(Tier::Native), Some(method)) => is_state_modifying(method.as_str()),
+            (None, Some(Tier::Native), Some(method)) => {
+                reserved::effect(method).is_some_and(|effect| effect.impact != Impact::Informational)
+            }
             _ => false,
         };
         let requested = trail.requested.as_ref().filter(|requested| trail.method.as_ref() != Some(requested));
