@@ -8,6 +8,7 @@ use std::sync::{Arc, LazyLock, Weak};
 use arc_swap::ArcSwap;
 use forecourt_core::Language;
 use forecourt_core::findings::URL_HOST;
+use forecourt_vocabulary::Vocabulary;
 use parking_lot::Mutex;
 use serde_json::Value;
 
@@ -20,7 +21,7 @@ use crate::pushed::Pushed;
 use crate::report::{Progress, Report};
 use crate::search::{ExplainedHit, Facets, Filter, Hit, Query, RankBy, explain, facets, search, stored};
 use crate::source::{ContentSource, files};
-use crate::understand::{Known as _, ParsedQuestion, named, understand};
+use crate::understand::{Known as _, ParsedQuestion, ReadingAids, named, understand};
 
 /// The libraries that are open in this process, by their folders. A deployment that takes the place of another
 /// answers from the same indexes while questions to the one before still end.
@@ -42,6 +43,8 @@ pub struct Options {
     /// A file by which indexes are locked that lie beside each other, in a folder that exists once they do.
     /// Without it, the index has a lock file of its own.
     pub lock: Option<PathBuf>,
+    /// What words mean. That which comes with the program when not given.
+    pub vocabulary: Option<Arc<Vocabulary>>,
 }
 
 /// An index of content in a folder of its own. Shared by reference: searching and indexing go on
@@ -51,6 +54,7 @@ pub struct Library {
     snapshot: ArcSwap<Snapshot>,
     model: Option<Arc<Model>>,
     tongue: LanguageAnalyzer,
+    vocabulary: Arc<Vocabulary>,
     pub(crate) pushed: Pushed,
     /// Held by a run from its beginning to its end.
     indexing: Mutex<()>,
@@ -95,7 +99,8 @@ impl Library {
         let snapshot = Snapshot::take(&folder, |columns| vectors(&folder, model.as_deref(), columns))?;
         let [indexing, writing, pushing] = [const { Mutex::new(()) }; 3];
         let (snapshot, pushed) = (ArcSwap::from_pointee(snapshot), Pushed::new(options.pushed));
-        Ok(Self { folder, snapshot, model, tongue, pushed, indexing, writing, pushing })
+        let vocabulary = options.vocabulary.unwrap_or_else(Vocabulary::shipped);
+        Ok(Self { folder, snapshot, model, tongue, vocabulary, pushed, indexing, writing, pushing })
     }
 
     /// Brings the index in line with the sources: writes new and changed items, removes vanished
@@ -197,16 +202,23 @@ impl Library {
         }
     }
 
-    /// The constraints in a question, as far as this index has facts for them, and the text that is
-    /// left. Put both into a [`Query`].
-    pub fn understand(&self, text: &str) -> ParsedQuestion {
-        understand(text, &**self.snapshot.load())
+    /// The constraints in a question, as far as this index has facts for them, worded in the language of the
+    /// answer, and the text that is left. Put both into a [`Query`].
+    pub fn understand(&self, text: &str, answer_in: &Language) -> ParsedQuestion {
+        let snapshot = self.snapshot.load();
+        understand(text, ReadingAids { known: &**snapshot, vocabulary: &self.vocabulary, answer_in })
     }
 
     /// The constraints that a caller gives by a name and a value, such as `price` and `"less than $20"`. Empty
     /// when the value says nothing that could be looked for.
-    pub fn named(&self, name: &str, value: &Value) -> Vec<Filter> {
-        named(name, value, &**self.snapshot.load())
+    pub fn named(&self, name: &str, value: &Value, answer_in: &Language) -> Vec<Filter> {
+        let snapshot = self.snapshot.load();
+        named(name, value, ReadingAids { known: &**snapshot, vocabulary: &self.vocabulary, answer_in })
+    }
+
+    /// What words mean here.
+    pub fn vocabulary(&self) -> &Arc<Vocabulary> {
+        &self.vocabulary
     }
 
     /// Whether items have links to this host of the web.

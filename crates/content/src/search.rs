@@ -17,7 +17,7 @@ pub(crate) use facets::facets;
 pub use facets::{Facet, Facets};
 pub(crate) use hit::stored;
 pub use hit::{Hit, MatchedConstraint};
-pub use query::{Filter, Query, Test};
+pub use query::{Filter, Query, SortOrder, Test};
 
 use fuse::fuse;
 use meaning::Meaning;

@@ -10,13 +10,12 @@
 //! | file | holds |
 //! |---|---|
 //! | `time.rs`, `price.rs`, `rating.rs`, `date.rs` | limits |
-//! | `without.rs`, `groups.rs` | what must be absent, and what that stands for |
+//! | `without.rs` | what must be absent |
 //! | `people.rs`, `place.rs`, `value.rs`, `kind.rs` | what the data has a value for |
 //! | `named.rs` | constraints that a caller gives by name |
 //! | `sample.rs` | what items have, judged by some of them |
 
 mod date;
-mod groups;
 mod kind;
 mod named;
 mod people;
@@ -30,13 +29,15 @@ mod without;
 
 use std::ops::Range;
 
+use forecourt_core::Language;
+use forecourt_vocabulary::Vocabulary;
 use regex::{Captures, Regex};
 use tantivy::Term;
 
 use crate::analysis::{LanguageAnalyzer, Words, fact_word, whole_fact};
 use crate::index::Snapshot;
 use crate::limits::{FILTERS_MAX, QUERY_BYTES_MAX};
-use crate::search::{Filter, Test};
+use crate::search::{Filter, SortOrder, Test};
 
 pub(crate) use named::named;
 pub(crate) use sample::Sample;
@@ -50,6 +51,25 @@ pub struct ParsedQuestion {
     pub filters: Vec<Filter>,
     /// What a person should know about the constraints, a sentence each.
     pub notes: Vec<String>,
+    /// Limits that the question states and that could not be turned into a constraint, as they are written.
+    /// They are told, never claimed.
+    pub not_understood: Vec<String>,
+    /// The order that the question asks for: "the cheapest".
+    pub order: Option<SortOrder>,
+    /// How many items the question asks for: "three soups".
+    pub count: Option<usize>,
+}
+
+/// By what a question is read.
+#[derive(Clone, Copy)]
+pub(crate) struct ReadingAids<'a> {
+    /// What there is to ask about.
+    pub(crate) known: &'a dyn Known,
+    /// What words mean.
+    pub(crate) vocabulary: &'a Vocabulary,
+    /// The language in which limits are said back.
+    #[allow(dead_code, reason = "wordings are English still")]
+    pub(crate) answer_in: &'a Language,
 }
 
 /// What there is to ask about.
@@ -69,11 +89,13 @@ pub(crate) trait Known {
 }
 
 /// Takes a question apart. Reads at most [`QUERY_BYTES_MAX`] bytes of it.
-pub(crate) fn understand(text: &str, known: &dyn Known) -> ParsedQuestion {
+pub(crate) fn understand(text: &str, aids: ReadingAids<'_>) -> ParsedQuestion {
     if text.len() > QUERY_BYTES_MAX {
         return ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() };
     }
-    let mut draft = Draft { known, out: ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() } };
+    let ReadingAids { known, vocabulary, .. } = aids;
+    let out = ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() };
+    let mut draft = Draft { known, vocabulary, out };
     let limits = [time::read, price::read, rating::read, date::read, without::read];
     let values = [people::read, place::read, value::read, kind::read];
     for rule in limits.into_iter().chain(values) {
@@ -85,6 +107,7 @@ pub(crate) fn understand(text: &str, known: &dyn Known) -> ParsedQuestion {
 /// A question while the rules go over it, one after the other.
 struct Draft<'k> {
     known: &'k dyn Known,
+    vocabulary: &'k Vocabulary,
     out: ParsedQuestion,
 }
 
@@ -226,6 +249,18 @@ pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// What a question means, read with the vocabulary that comes with the program.
+    pub(crate) fn understood(text: &str, known: &dyn Known) -> ParsedQuestion {
+        let (vocabulary, answer_in) = (Vocabulary::shipped(), Language::english());
+        understand(text, ReadingAids { known, vocabulary: &vocabulary, answer_in: &answer_in })
+    }
+
+    /// What a caller means by a name and a value, read in the same way.
+    pub(crate) fn read_named(name: &str, value: &serde_json::Value) -> Vec<Filter> {
+        let (vocabulary, answer_in) = (Vocabulary::shipped(), Language::english());
+        named(name, value, ReadingAids { known: &Everything, vocabulary: &vocabulary, answer_in: &answer_in })
+    }
+
     /// An index of recipes and movies with prices.
     pub(crate) struct Everything;
 
@@ -299,8 +334,8 @@ pub(crate) mod tests {
 
     /// The text that is left, and the wordings of the filters.
     pub(crate) fn parts(text: &str) -> (String, Vec<String>) {
-        let understood = understand(text, &Everything);
-        (understood.text, understood.filters.into_iter().map(|filter| filter.words).collect())
+        let found = understood(text, &Everything);
+        (found.text, found.filters.into_iter().map(|filter| filter.words).collect())
     }
 
     #[test]
@@ -317,16 +352,16 @@ pub(crate) mod tests {
     fn what_the_index_does_not_know_stays_text() {
         for text in ["quick soup, no nuts, under 30 minutes", "films from the 90s under $5", "heat flow without shear"]
         {
-            let understood = understand(text, &Nothing);
-            assert_eq!(understood, ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() });
+            let found = understood(text, &Nothing);
+            assert_eq!(found, ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() });
         }
     }
 
     #[test]
     fn a_long_text_is_left_alone() {
         let text = |bytes: usize| format!("quick {}", "x".repeat(bytes - 6));
-        assert_eq!(understand(&text(QUERY_BYTES_MAX), &Everything).filters.len(), 1);
-        assert_eq!(understand(&text(QUERY_BYTES_MAX + 1), &Everything).filters.len(), 0);
+        assert_eq!(understood(&text(QUERY_BYTES_MAX), &Everything).filters.len(), 1);
+        assert_eq!(understood(&text(QUERY_BYTES_MAX + 1), &Everything).filters.len(), 0);
     }
 
     #[test]
@@ -334,27 +369,27 @@ pub(crate) mod tests {
         for (constraint, is_whole) in
             [("comedies, ", true), ("from 1999, ", true), ("no nuts; ", false), ("with Bill Murray; ", false)]
         {
-            let count = |times: usize| understand(&constraint.repeat(times), &Everything).filters.len();
+            let count = |times: usize| understood(&constraint.repeat(times), &Everything).filters.len();
             let most = count(FILTERS_MAX + 1);
             assert!(most <= FILTERS_MAX && (most == FILTERS_MAX || !is_whole), "{constraint}: {most}");
             assert_eq!(count(FILTERS_MAX / 2), FILTERS_MAX / 2, "{constraint}");
             let and_more = format!("movies in Berlin, {}", constraint.repeat(FILTERS_MAX));
-            assert!(understand(&and_more, &Everything).filters.len() <= FILTERS_MAX, "{constraint}");
+            assert!(understood(&and_more, &Everything).filters.len() <= FILTERS_MAX, "{constraint}");
         }
     }
 
     proptest! {
         #[test]
         fn any_text_is_understood_somehow(text in any::<String>()) {
-            understand(&text, &Everything);
+            understood(&text, &Everything);
         }
 
         #[test]
         fn almost_constraints_are_understood_somehow(
             text in "(under|no|without|in|from|the|between|and|or|quick|nuts|-free|minutes|\\$|[0-9]{1,9}|s|'|,|é| ){0,30}"
         ) {
-            let understood = understand(&text, &Everything);
-            prop_assert!(understood.text.len() <= text.len() + 1);
+            let found = understood(&text, &Everything);
+            prop_assert!(found.text.len() <= text.len() + 1);
         }
     }
 }

@@ -7,7 +7,7 @@ use forecourt_content::{Filter, Hit, Query};
 
 /// Asks as an agent would: understands, then searches.
 fn ask(shelf: &Shelf, question: &str, limit: usize) -> Vec<Hit> {
-    let understood = shelf.library.understand(question);
+    let understood = shelf.library.understand(question, &forecourt_core::Language::english());
     let query = Query { limit, filters: understood.filters, ..Query::new(understood.text) };
     let hits = shelf.library.search(&query).unwrap();
     println!("{question} -> {:?}", hits.iter().map(|hit| (&hit.name, hit.score)).take(10).collect::<Vec<_>>());

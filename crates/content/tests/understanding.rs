@@ -4,12 +4,13 @@ mod common;
 
 use common::{Shelf, data};
 use forecourt_content::Query;
+use forecourt_core::Language;
 use serde_json::json;
 
 /// What each question leaves as words, and the constraints that are found in it.
 fn check(shelf: &Shelf, questions: &[(&str, &str, &[&str])]) {
     for (question, left, constraints) in questions {
-        let understood = shelf.library.understand(question);
+        let understood = shelf.library.understand(question, &Language::english());
         let words: Vec<&str> = understood.filters.iter().map(|filter| filter.words.as_str()).collect();
         assert_eq!((understood.text.as_str(), words.as_slice()), (*left, *constraints), "{question}");
     }
@@ -47,7 +48,7 @@ fn films_by_sort_time_and_cast() {
             ("films des années 90 avec Bill Murray", "", &["from the 1990s", "with Bill Murray", "Movie"]),
         ],
     );
-    let understood = shelf.library.understand("comedies from the 90s with Bill Murray");
+    let understood = shelf.library.understand("comedies from the 90s with Bill Murray", &Language::english());
     let hits = shelf.library.search(&Query { filters: understood.filters, ..Query::new(understood.text) }).unwrap();
     assert!(hits.iter().any(|hit| hit.name == "Groundhog Day"), "{hits:?}");
 }
@@ -105,7 +106,7 @@ fn things_by_price_rating_sort_and_place() {
             ("hats in Atlantis", "hats in Atlantis", &[]),
         ],
     );
-    let italian = shelf.library.named("location", &json!("Italy"));
+    let italian = shelf.library.named("location", &json!("Italy"), &Language::english());
     let hits = shelf.library.search(&Query { filters: italian, limit: 50, ..Query::default() }).unwrap();
     assert_eq!(hits.len(), 9);
     for (name, value, count) in [
@@ -120,7 +121,7 @@ fn things_by_price_rating_sort_and_place() {
         ("itemType", json!("Movie"), 0),
         ("color", json!("blue"), 0),
     ] {
-        let filters = shelf.library.named(name, &value);
+        let filters = shelf.library.named(name, &value, &Language::english());
         let hits = shelf.library.search(&Query { filters, limit: 50, ..Query::default() }).unwrap();
         assert_eq!(hits.len(), count, "{name}: {value}");
     }

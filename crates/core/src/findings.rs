@@ -56,6 +56,16 @@ pub struct Findings {
     /// Filters by name that meant nothing to the content, and so were left out.
     #[serde(default)]
     pub ignored: Vec<String>,
+    /// Limits of the question that were not understood or can't be checked here, in the caller's words: the
+    /// items may break them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_understood: Vec<String>,
+    /// Items that were left out because they don't state what a limit asks about, by that limit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+    /// The question as it was searched for, with what earlier turns said. `None`: as it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decontextualized: Option<String>,
     /// What is known of each item, in their order. As many as were given by now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<ItemFindings>,
@@ -71,6 +81,15 @@ pub struct Findings {
     /// Properties by which they can be narrowed down, the most telling first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facets: Vec<Facet>,
+}
+
+/// Items that can't be judged by a limit.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The limit, in the words of [`Findings::applied`].
+    pub limit: String,
+    /// How many items that otherwise fit don't state what it asks about.
+    pub items: usize,
 }
 
 /// What a search says of one item.
@@ -164,7 +183,10 @@ impl Findings {
             let values: usize = facet.values.iter().map(|(value, _)| value.len() + size_of::<usize>()).sum();
             facet.field.len() + facet.label.len() + values
         };
-        let lists = texts(&self.applied) + texts(&self.ignored) + texts(&self.notes);
+        let lists = texts(&self.applied) + texts(&self.ignored) + texts(&self.notes) + texts(&self.not_understood);
+        let left_out: usize = self.left_out.iter().map(|left| size_of::<LeftOut>() + left.limit.len()).sum();
+        let question = self.decontextualized.as_ref().map_or(0, String::len);
+        let lists = lists + left_out + question;
         let item = |item: &ItemFindings| {
             let grounding = item.grounding.as_ref().map_or(0, |grounding| texts(&grounding.source_urls));
             size_of::<ItemFindings>() + grounding + item.reason.as_ref().map_or(0, reason)

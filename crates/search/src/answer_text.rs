@@ -2,7 +2,7 @@
 
 use forecourt_content::{Filter, Hit, Library, MatchedConstraint};
 use forecourt_core::findings::{Grounding, ItemFindings, MatchReason};
-use forecourt_core::{AgentCard, Event, Findings, Part};
+use forecourt_core::{AgentCard, Event, Findings, Language, Part};
 use serde::Deserialize;
 
 use super::facts::{facts, mentions, time, value};
@@ -16,6 +16,8 @@ pub(super) struct AnswerText<'a> {
     pub(super) item_label: &'a str,
     pub(super) card: &'a AgentCard,
     pub(super) library: &'a Library,
+    /// The language that it is in.
+    pub(super) answer_in: &'a Language,
 }
 
 /// What is told of an item beside itself.
@@ -37,7 +39,7 @@ impl AnswerText<'_> {
             text.push_str("\n\nYou could ask:\n");
             examples.iter().for_each(|example| text.push_str(&format!("\n- {}", plain(example))));
         }
-        let known = |words: &&&str| !self.library.understand(words).filters.is_empty();
+        let known = |words: &&&str| !self.library.understand(words, self.answer_in).filters.is_empty();
         let limits: Vec<String> = ["under 30 minutes", "no nuts", "vegetarian", "from 1999"]
             .iter()
             .filter(known)
@@ -81,7 +83,8 @@ impl AnswerText<'_> {
         let applied = found.applied.iter().map(|filter| filter.words.clone()).collect();
         let items = found.hits.iter().map(|hit| item(hit, hit.score, None)).collect();
         let (count, more) = (found.hits.len(), found.has_more);
-        Findings { summary, count, more, applied, ignored, items, ..Findings::default() }
+        let not_understood = asked.not_understood.clone();
+        Findings { summary, count, more, applied, ignored, not_understood, items, ..Findings::default() }
     }
 
     /// What is told of each item, with why it is here.

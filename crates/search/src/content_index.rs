@@ -9,7 +9,7 @@ use forecourt_content::{
     ContentSource, Error, ExplainedHit, Library, LoadProgress, Options, ParsedQuestion, PutOutcome, Query,
     RemoveOutcome, Report, fingerprint,
 };
-use forecourt_core::Clock;
+use forecourt_core::{Clock, Language};
 
 use super::sites::Sites;
 use crate::limits::WARNINGS_MAX;
@@ -147,7 +147,7 @@ impl IndexedContent for ContentIndex {
 
     fn explain(&self, question: &str) -> Result<Vec<RankExplanation>, IndexingError> {
         let library = self.library().map_err(failed)?;
-        let ParsedQuestion { text, filters, .. } = library.understand(question);
+        let ParsedQuestion { text, filters, .. } = library.understand(question, &Language::english());
         let explained = library.explain(&Query { text, filters, limit: EXPLAINED, ..Query::default() });
         let told = |one: &ExplainedHit| RankExplanation { text: one.to_string(), data: serde_json::json!(one) };
         Ok(explained.map_err(failed)?.iter().map(told).collect())

@@ -87,7 +87,7 @@ fn step_after(
     asked.named.extend(named.filters);
     asked.named.drain(..asked.named.len().saturating_sub(QUESTION_FILTERS_MAX));
     let was_asked_back = asked.was_asked_back || named.decided;
-    Some(SearchRequest { unread: named.unread, results: named.results, was_asked_back, ..asked })
+    Some(SearchRequest { unread: named.unread, results: named.results.or(asked.results), was_asked_back, ..asked })
 }
 
 /// The earlier question with the answer to ours.
@@ -127,15 +127,16 @@ fn next(
 }
 
 fn fresh(text: &str, reads: &dyn QuestionParser) -> SearchRequest {
-    let ParsedQuestion { text, filters, notes } = reads.understand(text);
-    SearchRequest { text, filters, notes, ..SearchRequest::default() }
+    let ParsedQuestion { text, filters, notes, not_understood, order, count } = reads.understand(text);
+    SearchRequest { text, filters, notes, not_understood, order, results: count, ..SearchRequest::default() }
 }
 
 /// The earlier question, narrowed down. `None` when the turn is a question of its own.
 fn follow_up(before: &SearchRequest, text: &str, reads: &dyn QuestionParser) -> Option<SearchRequest> {
     let rest = behind_going_on(text);
     let (goes_on, points_back) = (rest.len() < text.len(), points_back(text));
-    let ParsedQuestion { text, filters, notes } = reads.understand(rest.trim_end_matches(['?', '!', '.']));
+    let ParsedQuestion { text, filters, notes, not_understood, order, .. } =
+        reads.understand(rest.trim_end_matches(['?', '!', '.']));
     let words: Vec<&str> = content_words(&text).collect();
     let constraint =
         |word: &&str| filters.iter().any(|filter| filter.words.to_lowercase().contains(&word.to_lowercase()));
@@ -147,6 +148,8 @@ fn follow_up(before: &SearchRequest, text: &str, reads: &dyn QuestionParser) -> 
     let mut asked = SearchRequest { text, offset: 0, ..before.clone() };
     filters.into_iter().for_each(|filter| narrow(&mut asked.filters, filter));
     notes.into_iter().for_each(|note| push_new(&mut asked.notes, note));
+    asked.not_understood = not_understood;
+    asked.order = order.or(asked.order);
     Some(asked)
 }
 

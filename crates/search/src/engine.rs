@@ -11,7 +11,7 @@ use crate::answer_text::AnswerText;
 use crate::content_index::ContentIndex;
 use crate::find::{self, SearchResults};
 use crate::limits::INLINE_ITEMS_MAX;
-use crate::request::{SearchIntent, SearchRequest};
+use crate::request::{LibraryParser, SearchIntent, SearchRequest, answer_language};
 use crate::{conversation, elicit, facets};
 
 /// Where questions are answered.
@@ -75,7 +75,9 @@ impl SearchEngine {
             let message = format!("I am still reading my {}. Please ask again in a moment.", self.item_label);
             return ControlFlow::Break(vec![Event::Ending(unavailable(&message, Some(2)))]);
         }
-        match conversation::wish(admitted.message(), &self.item_label, self.results, library) {
+        let answer_in = answer_language(admitted.message(), admitted.card());
+        let reads = LibraryParser { library, answer_in };
+        match conversation::wish(admitted.message(), &self.item_label, self.results, &reads) {
             SearchIntent::Items(asked) => ControlFlow::Continue(asked),
             SearchIntent::Introduction => {
                 let text = self.words(library, admitted).introduction();
@@ -95,7 +97,8 @@ impl SearchEngine {
     }
 
     pub(crate) fn words<'a>(&'a self, library: &'a Library, admitted: &'a Admitted) -> AnswerText<'a> {
-        AnswerText { item_label: &self.item_label, card: admitted.card(), library }
+        let answer_in = answer_language(admitted.message(), admitted.card());
+        AnswerText { item_label: &self.item_label, card: admitted.card(), library, answer_in }
     }
 
     /// The whole answer.

@@ -40,6 +40,7 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
         limit: results + 1,
         offset: asked.offset,
         language: None,
+        order: asked.order.clone(),
     };
     let mut hits = boost::search(library, &query, &asked.leanings)?;
     let has_more = hits.len() > results;

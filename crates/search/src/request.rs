@@ -1,6 +1,7 @@
 //! This module holds what a search is asked for: words, filters and how much, whoever understood them.
 
-use forecourt_content::{Filter, Library, ParsedQuestion, Test};
+use forecourt_content::{Filter, Library, ParsedQuestion, SortOrder, Test};
+use forecourt_core::{AgentCard, Language, Message};
 use serde_json::Value;
 
 /// What the caller wants.
@@ -29,6 +30,10 @@ pub(super) struct SearchRequest {
     pub(super) leanings: Vec<String>,
     /// What a person should know about the constraints.
     pub(super) notes: Vec<String>,
+    /// Limits that were not understood, as they were written.
+    pub(super) not_understood: Vec<String>,
+    /// The order that is asked for, if it is another than by how well items fit.
+    pub(super) order: Option<SortOrder>,
     /// Items that were shown before.
     pub(super) offset: usize,
     /// Items wanted, when the caller says so: 1 to [`crate::limits::SHOWN_MAX`].
@@ -45,14 +50,26 @@ pub(super) trait QuestionParser {
     fn named(&self, name: &str, value: &Value) -> Vec<Filter>;
 }
 
-impl QuestionParser for Library {
+/// A library that words what it understands in one language.
+pub(super) struct LibraryParser<'a> {
+    pub(super) library: &'a Library,
+    /// The language of the answer.
+    pub(super) answer_in: &'a Language,
+}
+
+impl QuestionParser for LibraryParser<'_> {
     fn understand(&self, text: &str) -> ParsedQuestion {
-        self.understand(text)
+        self.library.understand(text, self.answer_in)
     }
 
     fn named(&self, name: &str, value: &Value) -> Vec<Filter> {
-        self.named(name, value)
+        self.library.named(name, value, self.answer_in)
     }
+}
+
+/// The language in which a message is answered: the one that its caller asked for, else that of the agent.
+pub(super) fn answer_language<'a>(message: &'a Message, card: &'a AgentCard) -> &'a Language {
+    message.language.as_ref().unwrap_or(&card.language)
 }
 
 /// A filter by name.

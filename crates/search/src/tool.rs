@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forecourt_content::{Hit, Library};
-use forecourt_core::Message;
+use forecourt_core::{Language, Message};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -81,7 +81,7 @@ impl Tool for SearchTool {
 }
 
 fn searched(library: &Library, query: &str, limit: usize) -> Result<Value, forecourt_content::Error> {
-    let understood = library.understand(query);
+    let understood = library.understand(query, &Language::english());
     let asked = SearchRequest { text: understood.text, filters: understood.filters, ..SearchRequest::default() };
     let found: SearchResults = find(library, &asked, limit)?;
     let without: Vec<&str> = found.relaxations.iter().map(|(filter, _)| filter.words.as_str()).collect();

@@ -19,6 +19,20 @@ pub struct Query {
     pub offset: usize,
     /// The language of the text, if it is known.
     pub language: Option<Language>,
+    /// By which quantity hits are ordered. Without it, by how well they fit. Hits that don't state it are left
+    /// out.
+    pub order: Option<SortOrder>,
+}
+
+/// An order by a quantity: "the cheapest".
+#[derive(Debug, Clone, PartialEq)]
+pub struct SortOrder {
+    /// Dot paths of properties, of which an item's first counts.
+    pub fields: Vec<String>,
+    /// Whether the greatest comes first.
+    pub descending: bool,
+    /// The order in words, for answers: `cheapest first`.
+    pub words: String,
 }
 
 impl Query {

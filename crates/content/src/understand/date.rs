@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_year_ends_with_its_last_second() {
-        let understood = understand("ships from 1970", &Everything);
+        let understood = super::super::tests::understood("ships from 1970", &Everything);
         let Test::Within { from: Some(from), to: Some(to) } = understood.filters[0].test else { panic!() };
         assert!(from == 0.0 && to > 364.9 && to < 365.0);
     }

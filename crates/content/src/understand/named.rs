@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::{Known, amount, date, pattern, place, price, rating, time, understand};
+use super::{Known, ReadingAids, amount, date, pattern, place, price, rating, time, understand};
 use crate::limits::{FILTER_LEVELS_MAX, FILTER_VALUES_MAX};
 use crate::measure;
 use crate::search::{Filter, Test};
@@ -78,14 +78,15 @@ static AMOUNT: LazyLock<Regex> = LazyLock::new(|| {
 
 /// What a caller means by `name` and `value`: constraints that all hold. Empty when the value says nothing
 /// that could be looked for. A property that no item has is asked for all the same; nothing passes then.
-pub(crate) fn named(name: &str, value: &Value, known: &dyn Known) -> Vec<Filter> {
-    Asked { name, known }.value(value, 0)
+pub(crate) fn named(name: &str, value: &Value, aids: ReadingAids<'_>) -> Vec<Filter> {
+    Asked { name, known: aids.known, aids }.value(value, 0)
 }
 
 /// A name, as far as this index knows it.
 struct Asked<'a> {
     name: &'a str,
     known: &'a dyn Known,
+    aids: ReadingAids<'a>,
 }
 
 /// The ends of a range.
@@ -136,7 +137,7 @@ impl Asked<'_> {
             return vec![Filter { fields, ..Filter::mentions(self.name, text) }];
         }
         // "Vegan" as a wish for the diet, and "under 30 minutes" whatever it was called.
-        match understand(text, self.known).filters {
+        match understand(text, self.aids).filters {
             filters if filters.is_empty() => vec![Filter::mentions(self.name, text)],
             filters => filters,
         }
@@ -163,7 +164,7 @@ impl Asked<'_> {
 
     /// Several values that no property has may each say what is wanted: `["vegan", "no nuts"]`.
     fn each_a_wish(&self, values: &[String]) -> Vec<Filter> {
-        let wishes = values.iter().flat_map(|value| understand(value, self.known).filters);
+        let wishes = values.iter().flat_map(|value| understand(value, self.aids).filters);
         match wishes.collect::<Vec<_>>() {
             filters if filters.is_empty() => {
                 let words = format!("{}: {}", self.name, values.join(" or "));
@@ -193,7 +194,7 @@ impl Asked<'_> {
         let inner = fields.iter().filter(|(key, _)| !key.starts_with('@') && level < FILTER_LEVELS_MAX);
         let each = inner.flat_map(|(key, value)| {
             let name = format!("{}.{key}", self.name);
-            Asked { name: &name, known: self.known }.value(value, level + 1)
+            Asked { name: &name, ..*self }.value(value, level + 1)
         });
         each.take(FILTER_VALUES_MAX).collect()
     }
@@ -290,12 +291,12 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    use super::super::tests::Everything;
+    use super::super::tests::read_named;
     use super::*;
     use crate::measure::days;
 
     fn only(name: &str, value: Value) -> Filter {
-        let mut filters = named(name, &value, &Everything);
+        let mut filters = read_named(name, &value);
         assert_eq!(filters.len(), 1, "{name} {value}: {filters:?}");
         filters.remove(0)
     }
@@ -371,7 +372,7 @@ mod tests {
         assert_eq!(either.test, Test::OneOf(vec!["Comedy".to_owned(), "War".to_owned()]));
         assert_eq!(only("isFamilyFriendly", json!(true)), Filter::is("isFamilyFriendly", "true"));
         assert_eq!(only("diet", json!("vegetarian")).words, "vegetarian: no meat, no fish");
-        assert_eq!(named("restrictions", &json!(["vegetarian", "no nuts"]), &Everything).len(), 2);
+        assert_eq!(read_named("restrictions", &json!(["vegetarian", "no nuts"])).len(), 2);
     }
 
     #[test]
@@ -379,7 +380,7 @@ mod tests {
         assert_eq!(only("colour", json!("blue")), Filter::mentions("colour", "blue"));
         assert_eq!(only("servings", json!(4)), Filter::mentions("servings", "4"));
         for nothing in [json!(null), json!(""), json!([]), json!([[1]]), json!({})] {
-            assert_eq!(named("x", &nothing, &Everything), [], "{nothing}");
+            assert_eq!(read_named("x", &nothing), [], "{nothing}");
         }
     }
 
@@ -392,8 +393,7 @@ mod tests {
         };
         assert_eq!(count(many(FILTER_VALUES_MAX)), FILTER_VALUES_MAX);
         assert_eq!(count(many(FILTER_VALUES_MAX + 1)), FILTER_VALUES_MAX);
-        let deep =
-            |levels: usize| named("a", &(0..levels).fold(json!("v"), |inner, _| json!({ "b": inner })), &Everything);
+        let deep = |levels: usize| read_named("a", &(0..levels).fold(json!("v"), |inner, _| json!({ "b": inner })));
         assert_eq!(deep(FILTER_LEVELS_MAX).len(), 1);
         assert_eq!(deep(FILTER_LEVELS_MAX + 1).len(), 0);
     }
@@ -401,8 +401,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_value_is_read_somehow(name in "price|date|time|rating|[a-z.]{0,12}", text in "\\PC{0,40}|[<>0-9 .$€a-z/-]{0,30}") {
-            named(&name, &json!(text), &Everything);
-            named(&name, &json!({"min": text, "max": [text]}), &Everything);
+            read_named(&name, &json!(text));
+            read_named(&name, &json!({"min": text, "max": [text]}));
         }
     }
 }

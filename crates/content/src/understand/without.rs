@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::groups::{concept, diet, members};
+use forecourt_vocabulary::Vocabulary;
+
 use super::{Draft, Known, last_word, pattern};
 use crate::search::{Filter, Test};
 
@@ -91,10 +92,12 @@ pub(super) fn read(draft: &mut Draft<'_>) {
         draft.cut(range);
         things.iter().for_each(|thing| lack(draft, thing));
     }
-    let known = draft.known;
+    let (known, vocabulary) = (draft.known, draft.vocabulary);
     draft.each(&FREE, |found, _| {
         let thing = found.get(1)?.as_str().to_lowercase();
-        (concept(&thing).is_some() && is_known(known, &thing)).then(|| lacks(known, &format!("no {thing}"), &[&thing]))
+        let is_class = vocabulary.class_named(&thing).is_some();
+        (is_class && is_known(known, vocabulary, &thing))
+            .then(|| lacks(known, vocabulary, &format!("no {thing}"), &[&thing]))
     });
     diets(draft);
     if draft.out.filters.iter().any(|filter| matches!(filter.test, Test::Lacks { .. })) {
@@ -115,7 +118,7 @@ fn lists(draft: &Draft<'_>) -> Vec<(Vec<String>, std::ops::Range<usize>)> {
             let rest = &list.as_str()[at..];
             let separator = SEPARATOR.find(rest);
             let stop = separator.map_or(rest.len(), |separator| separator.start());
-            let Some(thing) = known_thing(draft.known, &rest[..stop]) else { break };
+            let Some(thing) = known_thing(draft, &rest[..stop]) else { break };
             end = list.start() + at + thing.len();
             let is_whole = thing.len() == stop;
             things.push(thing.to_lowercase());
@@ -132,45 +135,57 @@ fn lists(draft: &Draft<'_>) -> Vec<(Vec<String>, std::ops::Range<usize>)> {
 }
 
 /// The longest beginning of a text that can be left out: two words, else one.
-fn known_thing<'t>(known: &dyn Known, text: &'t str) -> Option<&'t str> {
+fn known_thing<'t>(draft: &Draft<'_>, text: &'t str) -> Option<&'t str> {
     let first = text.split_whitespace().next()?;
     [text, first].into_iter().find(|thing| {
         let thing = thing.to_lowercase();
-        !HOW.contains(&thing.as_str()) && is_known(known, &thing)
+        !HOW.contains(&thing.as_str()) && is_known(draft.known, draft.vocabulary, &thing)
     })
 }
 
-fn is_known(known: &dyn Known, thing: &str) -> bool {
-    members(known, thing).iter().any(|word| LISTS.iter().any(|path| known.has_word(path, word)))
+/// What a thing stands for in the languages that items are in: the members of its class, or itself. Words of
+/// other languages are left out, since they mean other things here: Spanish bread is an English pan.
+fn members(known: &dyn Known, vocabulary: &Vocabulary, thing: &str) -> Vec<String> {
+    let Some(class) = vocabulary.class_named(thing) else { return vec![thing.to_owned()] };
+    let spoken = ["en", "de", "fr", "es"].into_iter().filter(|code| known.speaks(code));
+    spoken.flat_map(|code| class.members(code)).cloned().collect()
+}
+
+fn is_known(known: &dyn Known, vocabulary: &Vocabulary, thing: &str) -> bool {
+    members(known, vocabulary, thing).iter().any(|word| LISTS.iter().any(|path| known.has_word(path, word)))
 }
 
 fn lack(draft: &mut Draft<'_>, thing: &str) {
-    draft.out.filters.push(lacks(draft.known, &format!("no {thing}"), &[thing]));
+    let filter = lacks(draft.known, draft.vocabulary, &format!("no {thing}"), &[thing]);
+    draft.out.filters.push(filter);
 }
 
 /// What is called free of a thing is believed, and what is vegan has neither milk nor eggs.
-fn lacks(known: &dyn Known, wording: &str, things: &[&str]) -> Filter {
+fn lacks(known: &dyn Known, vocabulary: &Vocabulary, wording: &str, things: &[&str]) -> Filter {
     let mut unless: Vec<String> = things.iter().map(|thing| format!("{} free", thing.trim_end_matches('s'))).collect();
-    if things.iter().all(|thing| concept(thing).is_some_and(|concept| VEGAN_LACKS.contains(&concept))) {
+    if things
+        .iter()
+        .all(|thing| vocabulary.class_named(thing).is_some_and(|class| VEGAN_LACKS.contains(&class.id.as_str())))
+    {
         unless.push("vegan".to_owned());
     }
-    let words = things.iter().flat_map(|thing| members(known, thing)).collect();
+    let words = things.iter().flat_map(|thing| members(known, vocabulary, thing)).collect();
     Filter { fields: Vec::new(), test: Test::Lacks { words, unless }, words: wording.to_owned() }
 }
 
 /// A diet leaves things out. Its name leaves the text: what is curry without meat is as good an
 /// answer to "vegetarian curry" as what calls itself vegetarian, and better than other such dishes.
 fn diets(draft: &mut Draft<'_>) {
-    let known = draft.known;
+    let (known, vocabulary) = (draft.known, draft.vocabulary);
     draft.each(&DIET, |found, before| {
         let is_meant = !NOT.contains(&last_word(before).trim_end_matches('-'));
-        let diet = diet(found.get(1)?.as_str()).filter(|_| is_meant)?;
-        let unless = diet.promised_by.iter().map(|word| (*word).to_owned()).collect();
-        let words = diet.without.iter().flat_map(|thing| members(known, thing)).collect();
-        diet.without.iter().any(|thing| is_known(known, thing)).then(|| Filter {
+        let diet = vocabulary.diet_named(found.get(1)?.as_str()).filter(|_| is_meant)?;
+        let unless = diet.promised_by.clone();
+        let words = diet.without.iter().flat_map(|class| members(known, vocabulary, class)).collect();
+        diet.without.iter().any(|class| is_known(known, vocabulary, class)).then(|| Filter {
             fields: Vec::new(),
             test: Test::Lacks { words, unless },
-            words: format!("{}: no {}", diet.name, diet.without.join(", no ")),
+            words: format!("{}: no {}", diet.id, diet.without.join(", no ")),
         })
     });
 }
@@ -178,7 +193,7 @@ fn diets(draft: &mut Draft<'_>) {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{Everything, parts};
-    use super::super::{Test, understand};
+    use super::super::{Test, tests::understood};
 
     #[test]
     fn things_can_be_left_out_in_many_forms() {
@@ -209,14 +224,14 @@ mod tests {
 
     #[test]
     fn a_group_means_its_members() {
-        let understood = understand("cake without nuts", &Everything);
+        let understood = understood("cake without nuts", &Everything);
         let Test::Lacks { words, .. } = &understood.filters[0].test else { panic!() };
         assert!(words.iter().any(|word| word == "walnut") && !words.iter().any(|word| word == "coconut"));
     }
 
     #[test]
     fn a_name_that_promises_is_believed() {
-        let understood = understand("dairy-free cake", &Everything);
+        let understood = understood("dairy-free cake", &Everything);
         let Test::Lacks { words, unless } = &understood.filters[0].test else { panic!() };
         assert!(words.iter().any(|word| word == "butter"));
         assert_eq!(unless, &["dairy free", "vegan"]);

@@ -16,7 +16,7 @@ use super::rewrite::{self, QuestionContext, RewrittenQuestion};
 use crate::engine::{SearchEngine, search_failed};
 use crate::find::SearchResults;
 use crate::limits::PROMPT_TEXT_BYTES_MAX;
-use crate::request::SearchRequest;
+use crate::request::{SearchRequest, answer_language};
 
 /// An answer whose candidates are known.
 pub(super) struct Candidates {
@@ -127,7 +127,10 @@ impl CandidateSearch {
         let Self { reranker, admitted, plain, said, rewritten } = self;
         let message = admitted.message();
         let asked = match &rewritten {
-            Some(rewritten) => rewritten.asked(plain, &said, &|text| library.understand(text)),
+            Some(rewritten) => {
+                let answer_in = answer_language(message, admitted.card());
+                rewritten.asked(plain, &said, &|text| library.understand(text, answer_in))
+            }
             None => plain,
         };
         if let Some(question) = engine.question(library, &asked)? {

@@ -119,7 +119,7 @@ impl RewrittenQuestion {
         if !said.is_follow_up() {
             return plain;
         }
-        let ParsedQuestion { text, mut filters, notes: others } = understand(&self.question);
+        let ParsedQuestion { text, mut filters, notes: others, .. } = understand(&self.question);
         filters.truncate(QUESTION_FILTERS_MAX);
         let stays = |filter: &&Filter| matches!(filter.test, Test::Lacks { .. }) || plain.known.contains(filter);
         for filter in plain.filters.iter().filter(stays).cloned().chain(understand(&said.question).filters) {
