@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::language::Unit;
 
-/// What questions ask a quantity of: the tables of `properties.toml`.
+/// What questions ask a quantity of: the tables of `quantities.toml`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
@@ -113,7 +113,7 @@ struct QuantityEntry {
 }
 
 static SHIPPED_TABLE: LazyLock<PropertyTable> = LazyLock::new(|| {
-    toml::from_str(include_str!("../data/properties.toml")).unwrap_or_else(|error| panic!("properties.toml: {error}"))
+    toml::from_str(include_str!("../data/quantities.toml")).unwrap_or_else(|error| panic!("quantities.toml: {error}"))
 });
 
 impl PropertyTable {
