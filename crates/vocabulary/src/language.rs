@@ -1,0 +1,457 @@
+//! Words of questions: numbers, units, comparisons, negations, dates and superlatives of several languages, and
+//! the wordings in which limits are said back.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::fold::folded;
+use crate::property::Quantity;
+use crate::token::{QuestionToken, tokens};
+
+/// The files that come with the program.
+const SHIPPED: &[(&str, &str)] = &[
+    ("en.toml", include_str!("../data/languages/en.toml")),
+    ("de.toml", include_str!("../data/languages/de.toml")),
+    ("fr.toml", include_str!("../data/languages/fr.toml")),
+    ("es.toml", include_str!("../data/languages/es.toml")),
+];
+/// Letters that may follow a word that is written with `*`.
+const ENDING_LETTERS_MAX: usize = 3;
+/// The language that has a wording for everything.
+const FALLBACK: &str = "en";
+
+/// What a unit measures in: the keys of `[units]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "units")]
+pub enum Unit {
+    Second,
+    Minute,
+    Hour,
+    Day,
+    Week,
+    Month,
+    Money,
+    Cent,
+    Star,
+    Person,
+    Part,
+    Calorie,
+    YearOfAge,
+    Gram,
+    Kilogram,
+    Meter,
+    Kilometer,
+    Degree,
+    Watt,
+    Gigabyte,
+    Inch,
+}
+
+/// A day or a span of days that is told from today: the keys of `[dates]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "what they are called")]
+pub enum RelativeDate {
+    Today,
+    Tomorrow,
+    Yesterday,
+    ThisWeekend,
+    NextWeekend,
+    ThisWeek,
+    NextWeek,
+    LastWeek,
+    ThisMonth,
+    NextMonth,
+    LastMonth,
+    ThisYear,
+    NextYear,
+    LastYear,
+    /// A number of days, weeks or months from today follows.
+    Next,
+    /// A number of days, weeks or months up to today follows.
+    Last,
+    /// From today on.
+    Upcoming,
+}
+
+/// What a word does in a question: the keys of `[words]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WordClass {
+    /// "At most", in front of a quantity.
+    AtMost,
+    /// "Less than".
+    LessThan,
+    /// "Or less", behind a quantity.
+    OrLess,
+    /// "At least".
+    AtLeast,
+    /// "More than".
+    MoreThan,
+    /// "Or more".
+    OrMore,
+    /// In front of a span.
+    Between,
+    /// Between the ends of a span.
+    To,
+    /// "About".
+    Around,
+    /// In front of the last date that is too early.
+    After,
+    /// In front of the first date.
+    Since,
+    /// Behind the first date.
+    OrLater,
+    /// In front of the first date that is too late.
+    Before,
+    /// In front of the last date.
+    Until,
+    /// Behind the last date.
+    OrEarlier,
+    /// In front of a date.
+    AtTime,
+    /// What items were at a date.
+    Made,
+    /// Words that make a date the time of a story, or of a life.
+    Story,
+    /// In front of what must be absent.
+    Without,
+    /// "Not".
+    Not,
+    /// "Doesn't", in front of [`Self::Verb`].
+    AuxiliaryNot,
+    /// What can be negated.
+    Verb,
+    /// "Hate", in front of what must be absent.
+    Refuse,
+    /// "Allergy", behind what must be absent.
+    Intolerant,
+    /// "Free", behind what must be absent.
+    Free,
+    /// In front of what is wished for.
+    With,
+    /// In front of what has to be there.
+    MustHave,
+    /// Between things of which all count.
+    And,
+    /// Between things of which any counts.
+    Or,
+    /// What may be said again in front of each thing of a list.
+    Again,
+    /// In front of a thing.
+    Article,
+    /// What goes away with a limit behind it.
+    LimitLead,
+    /// What goes away with a negation behind it.
+    WithoutLead,
+    /// What says nothing.
+    Filler,
+    /// What is done, not what is in it: "no bake".
+    How,
+    /// The second word of a thing that has two: "soy sauce".
+    Head,
+    /// What stands for another thing.
+    Substitute,
+    /// What can be had.
+    Available,
+    /// What can't.
+    Unavailable,
+    /// What costs nothing.
+    FreeOfCharge,
+    /// In front of a size.
+    Size,
+    /// Beside a colour.
+    Colour,
+    /// In front of a place.
+    Near,
+    /// In front of how many items are wanted.
+    Asks,
+    /// In front of how many of the best are wanted.
+    Top,
+    /// What items are called.
+    Kind,
+    /// What begins a question about how things are.
+    Question,
+    /// Ways to eat, and the like, that are no diet of the vocabulary.
+    DietLike,
+    /// Where words of limits mean something else.
+    Exception,
+    /// In front of how many people it is for.
+    Serves,
+    /// In front of a rating.
+    Rated,
+    /// In front of a price.
+    Costs,
+    /// In front of for whom it is.
+    For,
+    /// Behind the number of a decade: "90s".
+    DecadeEnding,
+    /// In front of it: "années 90".
+    DecadeLead,
+    /// Behind the number of a day: "1st".
+    OrdinalEnding,
+}
+
+/// What a phrase means in a question.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PhraseMeaning {
+    /// A number.
+    Number(f64),
+    /// A unit.
+    Unit(Unit),
+    /// An amount of time with its unit, in minutes.
+    Minutes(f64),
+    /// A month, 1 to 12.
+    Month(i8),
+    /// A day of the week, 1 (Monday) to 7.
+    Weekday(i8),
+    /// A date told from today.
+    Relative(RelativeDate),
+    /// The first year of a decade.
+    Decade(i16),
+    /// A word with a task.
+    Word(WordClass),
+    /// Little (`false`) or much of a quantity, without a number: "cheap".
+    Level(Quantity, bool),
+    /// The least (`false`) or the most of a quantity: "cheapest".
+    Order(Quantity, bool),
+    /// What somebody has who can't have things of a class, by its id.
+    Condition(String),
+}
+
+/// Words of questions in all languages.
+#[derive(Debug, Default)]
+pub struct QuestionLexicon {
+    /// By their first word.
+    phrases: HashMap<String, Vec<Phrase>>,
+    /// Endings of words that say that there is none of what stands before, and whether that has to be what a
+    /// class is called.
+    endings: Vec<(String, bool)>,
+    /// Wordings by the code of their language.
+    wordings: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+#[derive(Debug, PartialEq)]
+struct Phrase {
+    /// Its further words.
+    rest: Vec<String>,
+    /// Whether its last word may have an ending.
+    is_open: bool,
+    meaning: PhraseMeaning,
+}
+
+/// A file of one language, as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LanguageFile {
+    code: String,
+    numbers: BTreeMap<String, f64>,
+    units: BTreeMap<Unit, Vec<String>>,
+    #[serde(default)]
+    spans: BTreeMap<String, f64>,
+    dates: DatesEntry,
+    #[serde(default)]
+    decades: BTreeMap<String, i16>,
+    words: BTreeMap<WordClass, Vec<String>>,
+    level: BTreeMap<Quantity, LevelEntry>,
+    order: BTreeMap<Quantity, OrderEntry>,
+    #[serde(default)]
+    conditions: BTreeMap<String, Vec<String>>,
+    endings: EndingsEntry,
+    say: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct DatesEntry {
+    months: [Vec<String>; 12],
+    weekdays: [Vec<String>; 7],
+    #[serde(flatten)]
+    relative: BTreeMap<RelativeDate, Vec<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EndingsEntry {
+    /// Behind a thing: there is none of it.
+    free: Vec<String>,
+    /// The same, behind what a class is called only: boneless meat is meat.
+    less: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LevelEntry {
+    low: Vec<String>,
+    high: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OrderEntry {
+    least: Vec<String>,
+    greatest: Vec<String>,
+}
+
+static SHIPPED_LEXICON: LazyLock<QuestionLexicon> = LazyLock::new(|| {
+    let mut lexicon = QuestionLexicon::default();
+    for (name, text) in SHIPPED {
+        let file: LanguageFile = toml::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        lexicon.add(file);
+    }
+    lexicon
+});
+
+impl QuestionLexicon {
+    /// The languages that come with the program.
+    pub fn shipped() -> &'static Self {
+        &SHIPPED_LEXICON
+    }
+
+    fn add(&mut self, file: LanguageFile) {
+        use PhraseMeaning as Means;
+        file.numbers.iter().for_each(|(phrase, number)| self.phrase(phrase, Means::Number(*number)));
+        file.spans.iter().for_each(|(phrase, minutes)| self.phrase(phrase, Means::Minutes(*minutes)));
+        file.decades.iter().for_each(|(phrase, year)| self.phrase(phrase, Means::Decade(*year)));
+        file.units.iter().for_each(|(unit, phrases)| self.phrases(phrases, &Means::Unit(*unit)));
+        file.words.iter().for_each(|(class, phrases)| self.phrases(phrases, &Means::Word(*class)));
+        let DatesEntry { months, weekdays, relative } = file.dates;
+        months.iter().zip(1..).for_each(|(names, month)| self.phrases(names, &Means::Month(month)));
+        weekdays.iter().zip(1..).for_each(|(names, day)| self.phrases(names, &Means::Weekday(day)));
+        relative.iter().for_each(|(date, phrases)| self.phrases(phrases, &Means::Relative(*date)));
+        for (quantity, LevelEntry { low, high }) in &file.level {
+            self.phrases(low, &Means::Level(*quantity, false));
+            self.phrases(high, &Means::Level(*quantity, true));
+        }
+        for (quantity, OrderEntry { least, greatest }) in &file.order {
+            self.phrases(least, &Means::Order(*quantity, false));
+            self.phrases(greatest, &Means::Order(*quantity, true));
+        }
+        file.conditions.iter().for_each(|(class, phrases)| self.phrases(phrases, &Means::Condition(class.clone())));
+        self.endings.extend(file.endings.free.iter().map(|ending| (folded(ending), false)));
+        self.endings.extend(file.endings.less.iter().map(|ending| (folded(ending), true)));
+        self.wordings.insert(file.code, file.say);
+    }
+
+    fn phrases(&mut self, phrases: &[String], meaning: &PhraseMeaning) {
+        phrases.iter().for_each(|phrase| self.phrase(phrase, meaning.clone()));
+    }
+
+    fn phrase(&mut self, phrase: &str, meaning: PhraseMeaning) {
+        let (written, is_open) = phrase.strip_suffix('*').map_or((phrase, false), |stem| (stem, true));
+        let mut words = tokens(written).into_iter().map(|token| token.word);
+        let Some(first) = words.next() else { return };
+        let phrase = Phrase { rest: words.collect(), is_open, meaning };
+        let same_start = self.phrases.entry(first).or_default();
+        if !same_start.contains(&phrase) {
+            same_start.push(phrase);
+        }
+    }
+
+    /// What the phrases mean that `tokens` begin with, each with how many of the tokens it takes.
+    pub fn meanings<'l>(&'l self, tokens: &[QuestionToken]) -> Vec<(&'l PhraseMeaning, usize)> {
+        let Some(first) = tokens.first() else { return Vec::new() };
+        let word = first.word.as_str();
+        let mut found = Vec::new();
+        for ending in 0..=ENDING_LETTERS_MAX {
+            let Some((stem, _)) = without_letters(word, ending) else { break };
+            let Some(phrases) = self.phrases.get(stem) else { continue };
+            let here = phrases.iter().filter(|phrase| phrase.matches(&tokens[1..], ending));
+            found.extend(here.map(|phrase| (&phrase.meaning, 1 + phrase.rest.len())));
+        }
+        found
+    }
+
+    /// What a word says that there is none of: `gluten` of `glutenfrei`, and whether that has to be what a class
+    /// is called.
+    pub fn free_of<'w>(&self, word: &'w str) -> impl Iterator<Item = (&'w str, bool)> {
+        let stems = self.endings.iter().map(move |(ending, by_name)| (word.strip_suffix(ending.as_str()), *by_name));
+        stems.filter_map(|(stem, by_name)| stem.filter(|stem| stem.len() > 1).map(|stem| (stem, by_name)))
+    }
+
+    /// A wording in a language, else in English, with each `{}` replaced by the next value. Empty for a key
+    /// that English does not have.
+    pub fn say(&self, language: &str, key: &str, values: &[&str]) -> String {
+        let wording = |code: &str| self.wordings.get(code)?.get(key);
+        let wording = wording(language).or_else(|| wording(FALLBACK)).map_or("", String::as_str);
+        let mut parts = wording.split("{}");
+        let mut said = parts.next().unwrap_or_default().to_owned();
+        for (at, part) in parts.enumerate() {
+            said.push_str(values.get(at).copied().unwrap_or_default());
+            said.push_str(part);
+        }
+        said
+    }
+}
+
+/// A word without its last letters, and those. `None` when nothing would be left of it.
+fn without_letters(word: &str, letters: usize) -> Option<(&str, &str)> {
+    if letters == 0 {
+        return Some((word, ""));
+    }
+    let (at, _) = word.char_indices().rev().nth(letters - 1)?;
+    (at > 0).then(|| word.split_at(at))
+}
+
+impl Phrase {
+    /// Whether the tokens behind the first one are its further words. `ending` letters of the first were cut.
+    fn matches(&self, tokens: &[QuestionToken], ending: usize) -> bool {
+        if self.rest.is_empty() {
+            return ending == 0 || self.is_open;
+        }
+        if ending > 0 || tokens.len() < self.rest.len() {
+            return false;
+        }
+        let (last, inner) = self.rest.split_last().expect("it has words");
+        let is_last = |word: &str| {
+            let letters = word.strip_prefix(last.as_str()).map(|ending| ending.chars().count());
+            letters.is_some_and(|letters| letters == 0 || (self.is_open && letters <= ENDING_LETTERS_MAX))
+        };
+        inner.iter().zip(tokens).all(|(word, token)| *word == token.word) && is_last(&tokens[inner.len()].word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn has(text: &str, meaning: &PhraseMeaning, length: usize) -> bool {
+        QuestionLexicon::shipped().meanings(&tokens(text)).contains(&(meaning, length))
+    }
+
+    #[test]
+    fn phrases_are_found_in_all_languages_however_they_are_spelled() {
+        use PhraseMeaning as Means;
+        for (text, meaning, length) in [
+            ("doesn’t need", Means::Word(WordClass::AuxiliaryNot), 1),
+            ("w/o nuts", Means::Word(WordClass::Without), 3),
+            ("HALF AN hour", Means::Number(0.5), 2),
+            ("günstiges Hemd", Means::Level(Quantity::Price, false), 1),
+            ("plus ancien", Means::Order(Quantity::Date, false), 2),
+            ("jusqu’à 20", Means::Word(WordClass::AtMost), 2),
+            ("gut bewertetes Hotel", Means::Level(Quantity::Rating, true), 2),
+            ("week-ends", Means::Unit(Unit::Week), 1),
+        ] {
+            assert!(has(text, &meaning, length), "{text}: {:?}", QuestionLexicon::shipped().meanings(&tokens(text)));
+        }
+        assert!(!has("cheapskate", &Means::Level(Quantity::Price, false), 1));
+    }
+
+    #[test]
+    fn every_wording_is_there_in_all_languages() {
+        let lexicon = QuestionLexicon::shipped();
+        let english = &lexicon.wordings[FALLBACK];
+        for (code, wordings) in &lexicon.wordings {
+            assert!(wordings.keys().eq(english.keys()), "{code}");
+            for (key, wording) in wordings {
+                let places = |wording: &str| wording.matches("{}").count();
+                assert_eq!(places(wording), places(&english[key]), "{code}: {key}");
+            }
+        }
+        assert_eq!(lexicon.say("fr", "price_between", &["10", "20"]), "de 10 à 20");
+        assert_eq!(lexicon.say("xx", "price_most", &["10"]), "at most 10");
+        assert_eq!(lexicon.say("en", "unheard of", &["10"]), "");
+    }
+}
