@@ -1,9 +1,8 @@
 //! What was found, in words. The words are ours, short, and say nothing that the data does not.
 
 use forecourt_content::{Filter, Hit, Library, MatchedConstraint};
-use forecourt_core::findings::{Grounding, ItemFindings, MatchReason};
+use forecourt_core::findings::{ItemFindings, MatchReason};
 use forecourt_core::{AgentCard, Event, Findings, Language, Part};
-use serde::Deserialize;
 
 use super::facts::{facts, mentions, time, value};
 use super::find::SearchResults;
@@ -18,12 +17,6 @@ pub(super) struct AnswerText<'a> {
     pub(super) library: &'a Library,
     /// The language that it is in.
     pub(super) answer_in: &'a Language,
-}
-
-/// What is told of an item beside itself.
-pub(super) fn item(hit: &Hit, score: f32, reason: Option<MatchReason>) -> ItemFindings {
-    let grounding = hit.item.get("grounding").and_then(|grounding| Grounding::deserialize(grounding).ok());
-    ItemFindings { score, reason, grounding }
 }
 
 impl AnswerText<'_> {
@@ -61,13 +54,16 @@ impl AnswerText<'_> {
         let Some(best) = found.hits.first() else {
             return vec![Event::Text(self.nothing(asked, found))];
         };
+        let data = found.hits.iter().map(|hit| Event::Part(Part::data(hit.item.clone())));
+        if asked.items_only {
+            return data.collect();
+        }
         let first = asked.offset + 1;
         let mut texts = vec![format!("{}\n", self.lead(asked, found, best, found.hits.len()))];
         texts.extend(found.hits.iter().enumerate().map(|(at, hit)| self.item(first + at, hit, &asked.text, "")));
         if found.has_more {
             texts.push("\n\nSay *more* for the next ones.\n".to_owned());
         }
-        let data = found.hits.iter().map(|hit| Event::Part(Part::data(hit.item.clone())));
         texts.into_iter().map(Event::Text).chain(data).collect()
     }
 
@@ -75,13 +71,14 @@ impl AnswerText<'_> {
     pub(super) fn findings(&self, asked: &SearchRequest, found: &SearchResults) -> Findings {
         let summary = match found.hits.first() {
             None => self.nothing(asked, found),
+            Some(_) if asked.items_only => String::new(),
             Some(best) => self.lead(asked, found, best, found.hits.len()),
         };
         let mut ignored = asked.unread.clone();
         ignored.extend(found.ignored.iter().map(|named| named.name.clone()));
         ignored.dedup();
         let applied = found.applied.iter().map(|filter| filter.words.clone()).collect();
-        let items = found.hits.iter().map(|hit| item(hit, hit.score, None)).collect();
+        let items = found.hits.iter().map(|hit| ItemFindings::scored(hit.score)).collect();
         let (count, more) = (found.hits.len(), found.has_more);
         let not_understood = asked.not_understood.clone();
         Findings { summary, count, more, applied, ignored, not_understood, items, ..Findings::default() }
@@ -89,7 +86,7 @@ impl AnswerText<'_> {
 
     /// What is told of each item, with why it is here.
     pub(super) fn explained(&self, found: &SearchResults) -> Vec<ItemFindings> {
-        found.hits.iter().map(|hit| item(hit, hit.score, Some(self.reason(hit)))).collect()
+        found.hits.iter().map(|hit| ItemFindings::scored(hit.score).because(self.reason(hit))).collect()
     }
 
     /// Why an item is here.

@@ -96,7 +96,7 @@ fn searched(library: &Library, query: &str, limit: usize) -> Result<Value, forec
 fn item(hit: &Hit) -> Value {
     let mut item = json!({"name": hit.name, "url": hit.url, "facts": facts(&hit.item), "text": hit.snippet});
     if hit.item.to_string().len() <= TOOL_ITEM_BYTES_MAX {
-        item["data"] = hit.item.clone();
+        item["data"] = Value::clone(&hit.item);
     }
     item
 }

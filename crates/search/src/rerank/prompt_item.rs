@@ -104,7 +104,7 @@ pub(super) mod tests {
             url: text("url"),
             snippet: String::new(),
             matched: Vec::new(),
-            item,
+            item: item.into(),
         }
     }
 
