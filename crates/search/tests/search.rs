@@ -81,7 +81,7 @@ async fn an_answer_has_a_lead_a_list_and_the_items_as_data() {
     let text = answer.text();
     assert_eq!(names(&answer), ["Chickpea *soup* [thick]", "Hummus"], "{text}");
     for wanted in [
-        r"2 recipes match; the best is **[Chickpea \*soup\* \[thick\]](https://r.example/Chickpea-*soup*-[thick])**, ready in 30 minutes.",
+        r"2 recipes match; the best is **[Chickpea \*soup\* \[thick\]](https://r.example/Chickpea-*soup*-[thick])** (30 minutes).",
         "Limits: 30 minutes or less; no nuts.",
         "left out",
         "\n2. **[Hummus](https://r.example/Hummus)**: 20 minutes",
@@ -140,7 +140,7 @@ async fn nothing_is_said_honestly_with_what_to_relax() {
     let answer = ask(&built, "chickpeas with almonds under 15 minutes, no nuts").await;
     assert!(names(&answer).is_empty());
     let text = answer.text();
-    for wanted in ["I found no recipes for this.", "Limits:", "- without “no nuts”: **[Chickpea and almond salad]"]
+    for wanted in ["I found no recipes for this.", "Limits:", "- Without “no nuts”: **[Chickpea and almond salad]"]
     {
         assert!(text.contains(wanted), "{wanted}\n{text}");
     }

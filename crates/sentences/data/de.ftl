@@ -131,6 +131,13 @@ contains-no = { $count ->
     [one] { $item } nennt 1 Zutat, und darunter nichts davon: { $what }. Was sie selbst enthält, ist nicht angegeben.
    *[other] { $item } nennt { $count } Zutaten, und darunter nichts davon: { $what }. Was sie selbst enthalten, ist nicht angegeben.
 }
+suits-yes = { $item } gibt an: { $diet }.
+suits-no = Nicht { $diet }, nach den Angaben: { $item } hat { $entries }.
+suits-unstated = { $item } gibt weder an, ob es { $diet } ist, noch, woraus es besteht.
+suits-unlisted = { $count ->
+    [one] { $item } gibt nicht an, ob es { $diet } ist. Die 1 genannte Zutat steht dem nicht entgegen.
+   *[other] { $item } gibt nicht an, ob es { $diet } ist. Keine der { $count } genannten Zutaten steht dem entgegen.
+}
 rating-of = { $value } von { $best }
 rating-count = { $count ->
     [one] 1 Bewertung

@@ -141,6 +141,13 @@ contains-no = { $count ->
     [one] No { $what } is listed among its 1 ingredient: { $item }. What that itself contains is not stated.
    *[other] No { $what } is listed among the { $count } ingredients of { $item }. What those themselves contain is not stated.
 }
+suits-yes = { $item } states that it is { $diet }.
+suits-no = Not { $diet }, by what it lists: { $item } has { $entries }.
+suits-unstated = { $item } states neither whether it is { $diet } nor what it is made of.
+suits-unlisted = { $count ->
+    [one] { $item } doesn't state whether it is { $diet }. Its 1 ingredient is not listed as something that { $diet } leaves out.
+   *[other] { $item } doesn't state whether it is { $diet }. None of its { $count } ingredients is listed as something that { $diet } leaves out.
+}
 rating-of = { $value } of { $best }
 rating-count = { $count ->
     [one] 1 rating

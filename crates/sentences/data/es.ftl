@@ -134,6 +134,13 @@ contains-no = { $count ->
     [one] { $item } indica 1 ingrediente, y nada de esto: { $what }. Lo que contiene a su vez no se indica.
    *[other] { $item } indica { $count } ingredientes, y nada de esto: { $what }. Lo que contienen a su vez no se indica.
 }
+suits-yes = { $item } indica: { $diet }.
+suits-no = No es { $diet }, según lo que indica: { $item } tiene { $entries }.
+suits-unstated = { $item } no indica si es { $diet } ni los ingredientes.
+suits-unlisted = { $count ->
+    [one] { $item } no indica si es { $diet }. El 1 ingrediente indicado no se opone.
+   *[other] { $item } no indica si es { $diet }. Ninguno de los { $count } ingredientes indicados se opone.
+}
 rating-of = { $value } de { $best }
 rating-count = { $count ->
     [one] 1 valoración

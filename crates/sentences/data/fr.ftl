@@ -134,6 +134,13 @@ contains-no = { $count ->
     [one] { $item } indique { $count } ingrédient, et rien de cela : { $what }. Ce qu'il contient lui-même n'est pas indiqué.
    *[other] { $item } indique { $count } ingrédients, et rien de cela : { $what }. Ce qu'ils contiennent eux-mêmes n'est pas indiqué.
 }
+suits-yes = { $item } indique : { $diet }.
+suits-no = Pas { $diet }, d'après ce qui est indiqué : { $item } a { $entries }.
+suits-unstated = { $item } n'indique ni si c'est { $diet }, ni les ingrédients.
+suits-unlisted = { $count ->
+    [one] { $item } n'indique pas si c'est { $diet }. Le { $count } ingrédient indiqué ne s'y oppose pas.
+   *[other] { $item } n'indique pas si c'est { $diet }. Aucun des { $count } ingrédients indiqués ne s'y oppose.
+}
 rating-of = { $value } sur { $best }
 rating-count = { $count ->
     [one] { $count } avis

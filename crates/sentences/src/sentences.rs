@@ -167,6 +167,14 @@ sentences! {
     contains_yes = "contains-yes" (item: &str, entries: &str);
     /// An item lists `count` ingredients, none of which is what was asked about.
     contains_no = "contains-no" (item: &str, what: &str, count: usize);
+    /// An item states that it suits a diet.
+    suits_yes = "suits-yes" (item: &str, diet: &str);
+    /// An item lists what a diet leaves out.
+    suits_no = "suits-no" (item: &str, diet: &str, entries: &str);
+    /// An item says nothing by which a diet could be judged.
+    suits_unstated = "suits-unstated" (item: &str, diet: &str);
+    /// An item lists `count` ingredients, none of which a diet is known to leave out.
+    suits_unlisted = "suits-unlisted" (item: &str, diet: &str, count: usize);
     /// A rating on its scale.
     rating_of = "rating-of" (value: &str, best: &str);
     /// How many ratings there are.
