@@ -141,7 +141,7 @@ fn core_part(index: usize, part: Part) -> Result<CorePart, OperationError> {
             file(media_type.or(Some(data.mime)), FileSource::Inline(data.bytes), Some(size))
         }
         Content::Url(url) => file(media_type, FileSource::Url { url, expires_at: None }, None),
-        Content::Data(data) => CorePart::Data(forecourt_core::part::Data { data, mime: media_type }),
+        Content::Data(data) => CorePart::Data(forecourt_core::part::Data { data: data.into(), mime: media_type }),
     })
 }
 

@@ -40,7 +40,9 @@ impl FileBase<'_> {
         Some(match part {
             CorePart::Text(text) => PartPlacement::Answer(words(text)),
             CorePart::Link(link) => PartPlacement::Answer(pointer(link)),
-            CorePart::Data(data) => PartPlacement::Answer(Part { media_type: data.mime, ..Part::data(data.data) }),
+            CorePart::Data(data) => {
+                PartPlacement::Answer(Part { media_type: data.mime, ..Part::data(data.data.into_value()) })
+            }
             part @ CorePart::Unknown(_) if policy::foreign_of(&part).is_some() => return None,
             CorePart::Unknown(unknown) => PartPlacement::Answer(Part::data(Value::Object(unknown.fields))),
             CorePart::File(file) => {
@@ -136,7 +138,7 @@ pub(crate) fn of_turn(part: &CorePart) -> Option<Part> {
     Some(match part {
         CorePart::Text(text) => words(text.clone()),
         CorePart::Link(link) => pointer(link.clone()),
-        CorePart::Data(data) => Part { media_type: data.mime.clone(), ..Part::data(data.data.clone()) },
+        CorePart::Data(data) => Part { media_type: data.mime.clone(), ..Part::data((*data.data).clone()) },
         CorePart::ToolCall(call) => tool_event(call),
         CorePart::File(File { name, mime, source: FileSource::Url { url, .. }, .. }) => {
             Part { filename: name.clone(), media_type: Some(mime.clone()), ..Part::of(Content::Url(url.clone())) }

@@ -8,8 +8,10 @@ mod lock;
 mod run;
 mod schema;
 mod snapshot;
+mod stored;
 
 pub(crate) use folder::Folder;
 pub(crate) use run::{Job, Scope, run};
 pub(crate) use schema::{KEY, number_key};
 pub(crate) use snapshot::{Columns, Snapshot};
+pub(crate) use stored::StoredItem;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Weak};
 
 use arc_swap::ArcSwap;
-use forecourt_core::Language;
 use forecourt_core::findings::URL_HOST;
+use forecourt_core::{Language, LazyJson};
 use forecourt_vocabulary::Vocabulary;
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -19,7 +19,7 @@ use crate::index::{Columns, Folder, Job, Scope, Snapshot, run};
 use crate::item::hash;
 use crate::pushed::Pushed;
 use crate::report::{Progress, Report};
-use crate::search::{ExplainedHit, Facets, Filter, Hit, Query, RankBy, explain, facets, search, stored};
+use crate::search::{ExplainedHit, Facets, Filter, Hit, Query, RankBy, explain, facets, search};
 use crate::source::{ContentSource, files};
 use crate::understand::{Known as _, ParsedQuestion, ReadingAids, named, understand};
 
@@ -194,10 +194,10 @@ impl Library {
     }
 
     /// The item with this id, as it was loaded, and where it is from.
-    pub fn item(&self, id: &str) -> Result<Option<Value>> {
+    pub fn item(&self, id: &str) -> Result<Option<LazyJson>> {
         let snapshot = self.snapshot.load();
         match snapshot.find(hash(&[id.as_bytes()]))? {
-            Some(address) => Ok(Some(stored(&snapshot, address)?.1)),
+            Some(address) => Ok(Some(snapshot.stored(address)?.item)),
             None => Ok(None),
         }
     }

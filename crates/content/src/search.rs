@@ -15,7 +15,6 @@ pub use explain::ExplainedHit;
 pub(crate) use explain::explain;
 pub(crate) use facets::facets;
 pub use facets::{Facet, Facets};
-pub(crate) use hit::stored;
 pub use hit::{Hit, MatchedConstraint};
 pub use query::{Filter, Query, SortOrder, Test};
 

@@ -249,7 +249,7 @@ fn arbitrary_questions_find_or_do_not() {
     let shelf = pantry();
     proptest!(dear(64), |(text in any::<String>(), offset in 0..2_000_usize, limit in 0..20_usize)| {
         let understood = shelf.library.understand(&text, &Language::english());
-        let query = Query { text: understood.text, filters: understood.filters, offset, limit, language: None, order: None };
+        let query = Query { text: understood.text, filters: understood.filters, offset, limit, ..Query::default() };
         prop_assert!(shelf.library.search(&query).unwrap().len() <= limit);
     });
 }

@@ -10,6 +10,8 @@ pub struct SearchOptions {
     pub findings: FindingsDetail,
     /// Whether items alone are wanted: no summary that takes long to make.
     pub list_only: bool,
+    /// Whether the wire shows items and no words about them: an agent that found some need not say so.
+    pub wordless: bool,
     /// How the search is narrowed down without words.
     pub narrowing: SearchRefinement,
 }
@@ -100,9 +102,6 @@ pub struct ItemFindings {
     /// Why it is here. Told with [`FindingsDetail::Facets`], and where somebody judged it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<MatchReason>,
-    /// Where it is from, as far as the search knows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub grounding: Option<Grounding>,
 }
 
 impl ItemFindings {
@@ -116,17 +115,6 @@ impl ItemFindings {
     pub fn because(self, reason: MatchReason) -> Self {
         Self { reason: Some(reason), ..self }
     }
-}
-
-/// Where an item is from. NLWeb 4.1.1.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Grounding {
-    /// Pages and documents that it was read from, the nearest first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub source_urls: Vec<String>,
-    /// When it was read, as RFC 3339.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fetched_at: Option<String>,
 }
 
 /// How items differ in one property.
@@ -187,10 +175,7 @@ impl Findings {
         let left_out: usize = self.left_out.iter().map(|left| size_of::<LeftOut>() + left.limit.len()).sum();
         let question = self.decontextualized.as_ref().map_or(0, String::len);
         let lists = lists + left_out + question;
-        let item = |item: &ItemFindings| {
-            let grounding = item.grounding.as_ref().map_or(0, |grounding| texts(&grounding.source_urls));
-            size_of::<ItemFindings>() + grounding + item.reason.as_ref().map_or(0, reason)
-        };
+        let item = |item: &ItemFindings| size_of::<ItemFindings>() + item.reason.as_ref().map_or(0, reason);
         let items: usize = self.items.iter().map(item).sum();
         size_of::<Self>() + self.summary.len() + lists + items + self.facets.iter().map(facet).sum::<usize>()
     }

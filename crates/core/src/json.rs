@@ -28,8 +28,9 @@ pub fn parse_below(levels: usize, bytes: &[u8]) -> Result<Value, String> {
 /// become others. A [`Value`] holds no number that is not finite; a type that does is written with
 /// `null` there, as serde does.
 pub fn canonical(value: &impl serde::Serialize) -> Result<Vec<u8>, String> {
-    let bytes = serde_json_canonicalizer::to_vec(value).map_err(|e| e.to_string())?;
+    // A text that stands in the value is read as well, so that its form is no other one.
     let value = serde_json::to_value(value).map_err(|e| e.to_string())?;
+    let bytes = serde_json_canonicalizer::to_vec(&value).map_err(|e| e.to_string())?;
     match is_exact(&value) {
         true => Ok(bytes),
         false => Err("an integer that no double holds exactly".to_owned()),

@@ -12,6 +12,7 @@
 //! | [`mention`] | whom a text speaks to |
 //! | [`clean`] | characters that nobody should see |
 //! | [`findings`] | what a search tells about its own answer |
+//! | [`LazyJson`] | JSON that is parsed when somebody looks into it |
 //! | [`part`] | what messages and replies are made of |
 //! | [`reply`] | the stream of events that answers a message, and its one ending |
 //! | [`task`] | work that outlives a connection, and its legal moves |
@@ -35,6 +36,7 @@ pub mod identity;
 pub mod ids;
 pub mod json;
 pub mod language;
+mod lazy_json;
 pub mod limits;
 pub mod mention;
 pub mod message;
@@ -61,6 +63,7 @@ pub use findings::{Findings, FindingsDetail, SearchOptions, SearchRefinement};
 pub use identity::IdentityEvidence;
 pub use ids::{MessageId, StateToken, TaskId, ThreadId};
 pub use language::Language;
+pub use lazy_json::LazyJson;
 pub use mention::{behind_mention, first_mention};
 pub use message::{ClientAddr, History, Message, Profile, Role, Sender, Transport, Turn};
 pub use part::{File, FileSource, Link, Part, Text, ToolCall, ToolOutcome};

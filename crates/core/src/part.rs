@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use crate::lazy_json::LazyJson;
 use crate::policy::PolicyPart;
 
 mod json;
@@ -88,7 +89,7 @@ pub struct Link {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Data {
     /// Any JSON value; schema.org objects for search results.
-    pub data: Value,
+    pub data: LazyJson,
     /// The media type, `application/json` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime: Option<String>,
@@ -161,8 +162,8 @@ impl Part {
     }
 
     /// A part of structured data.
-    pub fn data(data: Value) -> Self {
-        Self::Data(Data { data, mime: None })
+    pub fn data(data: impl Into<LazyJson>) -> Self {
+        Self::Data(Data { data: data.into(), mime: None })
     }
 
     /// The words, if this part is made of words.
@@ -198,7 +199,10 @@ impl File {
 
 impl Serialize for Part {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        json::write(self).serialize(serializer)
+        match self {
+            Self::Data(data) => json::TaggedData::of(data).serialize(serializer),
+            other => json::write(other).serialize(serializer),
+        }
     }
 }
 

@@ -63,7 +63,7 @@ pub(crate) async fn ended(host: &Host, collected: CollectedReply, place: &TaskLo
     let mut items = Vec::new();
     for part in collected.parts {
         match part {
-            Part::Data(data) => items.push(data.data),
+            Part::Data(data) => items.push(data.data.into_value()),
             Part::Unknown(unknown) => items.push(Value::Object(unknown.fields)),
             Part::File(_) | Part::Link(_) | Part::Artifact(_) => called.parts.push(near(host, place, part).await),
             Part::Text(_) | Part::ToolCall(_) | Part::Policy(_) => {}

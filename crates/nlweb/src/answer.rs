@@ -33,7 +33,7 @@ pub(crate) fn whole(response: &Response, settings: &NlwebSettings, canonical_hos
     if status == StatusCode::SERVICE_UNAVAILABLE {
         head.entry(RETRY_AFTER).or_insert(HeaderValue::from(RETRY_AFTER_SECONDS));
     }
-    HttpAnswer::whole(status, head, response.to_value(settings).to_string())
+    HttpAnswer::whole(status, head, response.to_text(settings))
 }
 
 /// A response in frames. NLWeb 6.2.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::NAME;
 use crate::item::present;
-use crate::wire::Ask;
+use crate::wire::{Ask, Format};
 
 /// The member of `session_context` that names a conversation.
 pub(crate) const CONVERSATION: &str = "conversation_id";
@@ -51,6 +51,7 @@ pub(crate) fn message(ask: &Ask, card: &AgentCard, host: Option<&str>, envelope:
             findings: FindingsDetail::Summary,
             // A summary that has to be made belongs to the mode alone. NLWeb 3.3.2.
             list_only: !ask.style.summarize,
+            wordless: !ask.style.summarize && ask.style.format == Format::ConversationalSearch,
             narrowing: if card.finds { narrowing(ask, host) } else { SearchRefinement::default() },
         },
         answers: answers(ask),

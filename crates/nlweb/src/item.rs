@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use forecourt_core::findings::ItemFindings;
 use forecourt_core::part::{Artifact, ArtifactContent};
-use forecourt_core::{File, FileSource, Handle, Part, TaskId};
+use forecourt_core::{File, FileSource, Handle, LazyJson, Part, TaskId};
 use serde_json::{Map, Value, json};
 
 use crate::action::Action;
@@ -29,7 +29,7 @@ pub(crate) struct Shelf<'a> {
 /// What a part comes to.
 pub(crate) enum Shown {
     /// Items, most often one.
-    Items(Vec<Value>),
+    Items(Vec<LazyJson>),
     /// It can't be shown; why.
     Not(String),
 }
@@ -37,7 +37,7 @@ pub(crate) enum Shown {
 impl Shelf<'_> {
     /// The items of a part. Tool calls and refusals have no place among results.
     pub(crate) fn items(self, part: Part) -> Shown {
-        let one = |item: Value| Shown::Items(vec![item]);
+        let one = |item: Value| Shown::Items(vec![item.into()]);
         match part {
             Part::Data(data) => Shown::Items(objects(data.data).into_iter().map(|item| self.furnished(item)).collect()),
             Part::Link(link) => one(named(
@@ -52,21 +52,20 @@ impl Shelf<'_> {
     }
 
     /// An item with where it comes from and what can be done with it.
-    fn furnished(self, mut item: Value) -> Value {
-        let source = source(&item).map(str::to_owned);
+    fn furnished(self, item: LazyJson) -> LazyJson {
         let actions: Vec<Value> = self.actions.iter().filter_map(|action| action.for_item(&item, self.agent)).collect();
+        let item = grounded(item);
+        if actions.is_empty() {
+            return item;
+        }
+        let mut item = item.into_value();
         if let Value::Object(fields) = &mut item {
-            if let (Some(source), false) = (source, fields.contains_key("grounding")) {
-                fields.insert("grounding".to_owned(), json!({"source_urls": [source]}));
-            }
-            if !actions.is_empty() {
-                match fields.get_mut("actions").and_then(Value::as_array_mut) {
-                    Some(own) => own.extend(actions),
-                    None => drop(fields.insert("actions".to_owned(), actions.into())),
-                }
+            match fields.get_mut("actions").and_then(Value::as_array_mut) {
+                Some(own) => own.extend(actions),
+                None => drop(fields.insert("actions".to_owned(), actions.into())),
             }
         }
-        item
+        item.into()
     }
 
     fn file(self, file: File) -> Shown {
@@ -79,7 +78,7 @@ impl Shelf<'_> {
         if let Some(size) = file.size_bytes {
             item["contentSize"] = size.to_string().into();
         }
-        Shown::Items(vec![named(item, file.name, None)])
+        Shown::Items(vec![named(item, file.name, None).into()])
     }
 
     fn artifact(self, artifact: Artifact) -> Shown {
@@ -92,7 +91,7 @@ impl Shelf<'_> {
                 None => return Shown::Not("an artifact is too large to be given here".to_owned()),
             },
         }
-        Shown::Items(vec![named(item, name, None)])
+        Shown::Items(vec![named(item, name, None).into()])
     }
 
     /// Where a file is: small ones are in the address itself.
@@ -108,11 +107,25 @@ impl Shelf<'_> {
 }
 
 /// The objects of a data part. What is no object becomes the value of one.
-fn objects(data: Value) -> Vec<Value> {
-    match data {
-        Value::Object(_) => vec![data],
-        Value::Array(items) if items.iter().all(Value::is_object) => items,
-        other => vec![json!({"@context": SCHEMA_ORG, "@type": "PropertyValue", "value": other})],
+fn objects(data: LazyJson) -> Vec<LazyJson> {
+    if data.text().is_some_and(|text| text.starts_with('{')) {
+        return vec![data];
+    }
+    match data.into_value() {
+        object @ Value::Object(_) => vec![object.into()],
+        Value::Array(items) if items.iter().all(Value::is_object) => items.into_iter().map(LazyJson::from).collect(),
+        other => vec![json!({"@context": SCHEMA_ORG, "@type": "PropertyValue", "value": other}).into()],
+    }
+}
+
+/// An item that says where it comes from, as far as it says that at all.
+fn grounded(item: LazyJson) -> LazyJson {
+    if item.has_member("grounding") {
+        return item;
+    }
+    match source(&item).map(str::to_owned) {
+        Some(source) => item.with_member("grounding", json!({"source_urls": [source]})),
+        None => item,
     }
 }
 
@@ -147,7 +160,8 @@ pub(crate) fn words(text: &str) -> Value {
 }
 
 /// An item as clients of 0.54 take it: a string `@id`, its `site`, a number `score`. Design 24.
-pub(crate) fn in_054(mut item: Value, site: &Handle, told: Option<&ItemFindings>, index: usize) -> Value {
+pub(crate) fn in_054(item: LazyJson, site: &Handle, told: Option<&ItemFindings>, index: usize) -> LazyJson {
+    let mut item = item.into_value();
     let own = |item: &Value, key: &str| item.get(key).and_then(Value::as_str).map(str::to_owned);
     let id = own(&item, "@id").or_else(|| own(&item, "url")).unwrap_or_else(|| format!("#{index}"));
     if let Value::Object(fields) = &mut item {
@@ -160,22 +174,27 @@ pub(crate) fn in_054(mut item: Value, site: &Handle, told: Option<&ItemFindings>
             fields.insert("description".to_owned(), why.into());
         }
     }
-    item
+    item.into()
 }
 
-/// An item with what the search says of it: why it stands where it does, where somebody judged it, and where
-/// it is from. What the item says of these itself gives way.
-pub(crate) fn with_findings(mut item: Value, told: &ItemFindings) -> Value {
-    if let Value::Object(fields) = &mut item {
-        match why(told) {
-            Some(why) => drop(fields.insert("forecourt/why".to_owned(), why.into())),
-            None => drop(fields.remove("forecourt/why")),
+/// The member that says why an item stands where it does.
+const WHY: &str = "forecourt/why";
+
+/// An item with what the search says of it: why it stands where it does, where somebody judged it. What the
+/// item says of that itself gives way.
+pub(crate) fn with_findings(item: LazyJson, told: &ItemFindings) -> LazyJson {
+    let item = match item.has_member(WHY) {
+        false => item,
+        true => {
+            let mut item = item.into_value();
+            item.as_object_mut().and_then(|fields| fields.remove(WHY));
+            item.into()
         }
-        if let (Some(grounding), false) = (&told.grounding, fields.contains_key("grounding")) {
-            fields.insert("grounding".to_owned(), json!(grounding));
-        }
+    };
+    match why(told) {
+        Some(why) => item.with_member(WHY, why.into()),
+        None => item,
     }
-    item
 }
 
 fn why(told: &ItemFindings) -> Option<&str> {
@@ -198,12 +217,12 @@ mod tests {
 
     use super::*;
 
-    fn shown(part: Part) -> Vec<Value> {
+    fn shown(part: Part) -> Vec<LazyJson> {
         let agent = Handle::parse("chef").expect("a handle");
         let shelf = Shelf { agent: &agent, origin: "https://demo.localhost", task: None, actions: &[] };
         match shelf.items(part) {
             Shown::Items(items) => items,
-            Shown::Not(why) => vec![json!(why)],
+            Shown::Not(why) => vec![json!(why).into()],
         }
     }
 
@@ -240,6 +259,6 @@ mod tests {
     fn values_that_are_no_objects_still_are_items() {
         assert_eq!(shown(Part::data(json!([{"a": 1}, {"b": 2}]))), [json!({"a": 1}), json!({"b": 2})]);
         assert_eq!(shown(Part::data(json!(3)))[0]["value"], 3);
-        assert_eq!(shown(Part::text("x")), [] as [Value; 0]);
+        assert_eq!(shown(Part::text("x")), [] as [LazyJson; 0]);
     }
 }

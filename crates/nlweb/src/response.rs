@@ -2,9 +2,10 @@
 
 use forecourt_core::limits::FULL_RETRY;
 use forecourt_core::policy::RefusalKind;
-use forecourt_core::{Findings, Language, PolicyPart, Question};
+use forecourt_core::{Findings, Language, LazyJson, PolicyPart, Question};
 use forecourt_surface::refusal;
 use http::StatusCode;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::fault::{Fault, code};
@@ -47,7 +48,7 @@ pub(crate) struct About {
 #[derive(Debug, Clone)]
 pub(crate) enum Outcome {
     /// 4.1.1: items in their order, and the answer in words.
-    Answer { results: Vec<Value>, said: String },
+    Answer { results: Vec<LazyJson>, said: String },
     /// 4.1.2
     Promise(Promise),
     /// 4.1.3
@@ -156,6 +157,14 @@ impl Outcome {
     }
 }
 
+/// An answer as it is written. NLWeb 4.1.1.
+#[derive(Serialize)]
+struct Answered<'a> {
+    #[serde(rename = "_meta")]
+    meta: Map<String, Value>,
+    results: &'a [LazyJson],
+}
+
 impl Promise {
     fn to_value(&self) -> Map<String, Value> {
         present([
@@ -191,6 +200,16 @@ impl Response {
         let mut object = self.outcome.content(self.about.style);
         object.insert("_meta".to_owned(), self.meta(settings).into());
         object.into()
+    }
+
+    /// The whole response as text. Items are written as they were kept.
+    pub(crate) fn to_text(&self, settings: &NlwebSettings) -> String {
+        let Outcome::Answer { results, .. } = &self.outcome else { return self.to_value(settings).to_string() };
+        if self.about.style.format != Format::ConversationalSearch {
+            return self.to_value(settings).to_string();
+        }
+        // Writing JSON to memory does not fail.
+        serde_json::to_string(&Answered { meta: self.meta(settings), results }).unwrap_or_default()
     }
 
     /// `_meta`. NLWeb 4.

@@ -7,7 +7,7 @@ use forecourt_core::error::whole_seconds;
 use forecourt_core::policy::PaymentSubmission;
 use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::{
-    CollectedReply, Ending, Error, Event, Handle, Language, Message, Noun, PolicyPart, Reply, Sender, TaskId,
+    CollectedReply, Ending, Error, Event, Handle, Language, LazyJson, Message, Noun, PolicyPart, Reply, Sender, TaskId,
     TaskState, ThreadId, Transport,
 };
 use forecourt_host::{Host, HostedAgent, Run, TaskAccess, TaskPermit};
@@ -234,7 +234,7 @@ impl Service {
         about.tell(unfolding.findings());
         match end {
             End::Answer => {
-                let said = unfolding.said();
+                let said = unfolding.worded();
                 Outcome::Answer { results: sorted(pieces, &mut about.notes), said }
             }
             other => ended(other, language, too_slow),
@@ -380,7 +380,7 @@ pub(crate) fn ended(end: End, language: Option<&Language>, too_slow: bool) -> Ou
 }
 
 /// The items of an answer in their order; what could not be shown becomes a note.
-fn sorted(pieces: Vec<Piece>, notes: &mut Vec<String>) -> Vec<Value> {
+fn sorted(pieces: Vec<Piece>, notes: &mut Vec<String>) -> Vec<LazyJson> {
     let mut items = Vec::with_capacity(pieces.len());
     for piece in pieces {
         match piece {

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use forecourt_core::{Event, Language};
+use forecourt_core::{Event, Language, LazyJson};
 use forecourt_surface::sse;
 use futures::{Stream, StreamExt};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, json};
 use tokio::time::Instant;
 
 use crate::fault::code;
@@ -31,7 +32,7 @@ pub(crate) fn frames(service: Arc<Service>, begun: Begun) -> impl Stream<Item = 
                 Event::Ending(ending) => {
                     let (last, end) = unfolding.finish(ending);
                     writer.about.tell(unfolding.findings());
-                    let outcome = writer.close(end, unfolding.said(), language.as_ref(), at.elapsed() >= time_max);
+                    let outcome = writer.close(end, unfolding.worded(), language.as_ref(), at.elapsed() >= time_max);
                     for frame in writer.end(last, outcome, at) {
                         yield frame;
                     }
@@ -73,13 +74,13 @@ impl Writer<'_> {
         let kind = if dialect == Dialect::V0_54 && kind == "answer" { "Answer" } else { kind };
         let mut meta = self.about.beginning(kind, is_answer, self.settings);
         meta.insert("streaming".to_owned(), true.into());
-        Some(self.frame("start", json!({"_meta": meta})))
+        Some(self.frame("start", &json!({"_meta": meta})))
     }
 
     fn piece(&self, piece: Piece) -> Bytes {
         match (piece, self.about.style.dialect) {
-            (Piece::Item(at, item), Dialect::V0_55) => self.frame("result", json!({"index": at, "item": item})),
-            (Piece::Item(_, item), Dialect::V0_54) => self.frame("result", json!({"results": [item]})),
+            (Piece::Item(at, item), Dialect::V0_55) => self.frame("result", &Placed { index: at, item }),
+            (Piece::Item(_, item), Dialect::V0_54) => self.frame("result", &Results { results: [item] }),
             (Piece::Trouble(why), _) => self.failed(&Outcome::failure(code::INTERNAL_ERROR, why)),
         }
     }
@@ -87,7 +88,7 @@ impl Writer<'_> {
     fn failed(&self, outcome: &Outcome) -> Bytes {
         let style = self.about.style;
         let response = Response { about: About::plain(style), outcome: outcome.clone() };
-        self.frame("error", response.to_value(self.settings))
+        self.frame("error", &response.to_value(self.settings))
     }
 
     fn close(&self, end: End, said: String, language: Option<&Language>, too_slow: bool) -> Outcome {
@@ -113,15 +114,30 @@ impl Writer<'_> {
         let response = Response { about: self.about.clone(), outcome };
         let mut complete = content;
         complete.insert("_meta".to_owned(), response.meta(self.settings).into());
-        frames.push(self.frame("complete", complete.into()));
+        frames.push(self.frame("complete", &complete));
         frames
     }
 
     /// Frames of 0.54 have no names.
-    fn frame(&self, name: &'static str, data: Value) -> Bytes {
+    fn frame(&self, name: &'static str, data: &impl Serialize) -> Bytes {
+        // Writing JSON to memory does not fail.
+        let data = serde_json::to_string(data).unwrap_or_default();
         match self.about.style.dialect {
-            Dialect::V0_55 => sse::event(name, &data.to_string()),
-            Dialect::V0_54 => sse::message(&data.to_string()),
+            Dialect::V0_55 => sse::event(name, &data),
+            Dialect::V0_54 => sse::message(&data),
         }
     }
+}
+
+/// An item at its place. NLWeb 6.1, `result`.
+#[derive(Serialize)]
+struct Placed {
+    index: usize,
+    item: LazyJson,
+}
+
+/// The same for clients of 0.54.
+#[derive(Serialize)]
+struct Results {
+    results: [LazyJson; 1],
 }

@@ -4,8 +4,7 @@
 //! list of results: a summary that was begun early has its place before the items and may come last.
 
 use forecourt_core::findings::ItemFindings;
-use forecourt_core::{Ending, Event, Findings, Handle, PolicyPart, Question, TaskId};
-use serde_json::Value;
+use forecourt_core::{Ending, Event, Findings, Handle, LazyJson, PolicyPart, Question, TaskId};
 
 use crate::action::Action;
 use crate::item::{self, Shelf, Shown};
@@ -18,7 +17,7 @@ const NAMED_ITEMS_MAX: usize = 3;
 #[derive(Debug, PartialEq)]
 pub(crate) enum Piece {
     /// An item at its place.
-    Item(usize, Value),
+    Item(usize, LazyJson),
     /// Something that can't be shown. The answer goes on.
     Trouble(String),
 }
@@ -52,7 +51,8 @@ pub(crate) struct Unfolding<'a> {
     next: usize,
     /// Items of the agent, the summary not counted.
     given: usize,
-    names: Vec<String>,
+    /// The first of them.
+    named: Vec<LazyJson>,
 }
 
 impl<'a> Unfolding<'a> {
@@ -67,7 +67,7 @@ impl<'a> Unfolding<'a> {
             summarized: false,
             next: 0,
             given: 0,
-            names: Vec::new(),
+            named: Vec::new(),
         }
     }
 
@@ -114,6 +114,14 @@ impl<'a> Unfolding<'a> {
         }
     }
 
+    /// The answer in words, where the layout has a place for them: [`Self::said`].
+    pub(crate) fn worded(&self) -> String {
+        match self.style.format {
+            Format::ConversationalSearch => String::new(),
+            Format::ChatgptApp => self.said(),
+        }
+    }
+
     /// The answer in words, for a model: the summary, else what the agent said, else what there is.
     pub(crate) fn said(&self) -> String {
         match (&self.findings, self.text.trim()) {
@@ -129,11 +137,12 @@ impl<'a> Unfolding<'a> {
     }
 
     fn listed(&self) -> String {
+        let names: Vec<&str> = self.named.iter().map(|item| item::name(item).unwrap_or("one without a name")).collect();
         match self.given {
             0 => "There is nothing to show.".to_owned(),
-            1 => format!("1 result: {}.", self.names.join(", ")),
-            given if given > self.names.len() => format!("{given} results, such as {}.", self.names.join(", ")),
-            given => format!("{given} results: {}.", self.names.join(", ")),
+            1 => format!("1 result: {}.", names.join(", ")),
+            given if given > names.len() => format!("{given} results, such as {}.", names.join(", ")),
+            given => format!("{given} results: {}.", names.join(", ")),
         }
     }
 
@@ -156,10 +165,10 @@ impl<'a> Unfolding<'a> {
     fn summarize(&mut self, text: &str) -> Piece {
         self.summarized = true;
         let at = self.reserve();
-        Piece::Item(at, self.spelled(item::summary(text, self.style.dialect), None, at))
+        Piece::Item(at, self.spelled(item::summary(text, self.style.dialect).into(), None, at))
     }
 
-    fn place(&mut self, item: Value) -> Option<Piece> {
+    fn place(&mut self, item: LazyJson) -> Option<Piece> {
         if self.style.limit.is_some_and(|limit| self.given >= limit) {
             return None;
         }
@@ -168,15 +177,15 @@ impl<'a> Unfolding<'a> {
             Some(told) => item::with_findings(item, told),
             None => item,
         };
-        if self.names.len() < NAMED_ITEMS_MAX {
-            self.names.push(item::name(&item).unwrap_or("one without a name").to_owned());
+        if self.named.len() < NAMED_ITEMS_MAX {
+            self.named.push(item.clone());
         }
         let at = self.next;
         (self.next, self.given) = (at + 1, self.given + 1);
         Some(Piece::Item(at, self.spelled(item, told.as_ref(), at)))
     }
 
-    fn spelled(&self, item: Value, told: Option<&ItemFindings>, at: usize) -> Value {
+    fn spelled(&self, item: LazyJson, told: Option<&ItemFindings>, at: usize) -> LazyJson {
         match self.style.dialect {
             Dialect::V0_55 => item,
             Dialect::V0_54 => item::in_054(item, self.shelf.agent, told, at),
@@ -194,7 +203,7 @@ impl<'a> Unfolding<'a> {
             (true, _) => Some(self.summarize(&text)),
             (false, 0) if self.style.format == Format::ConversationalSearch => {
                 let at = self.reserve();
-                Some(Piece::Item(at, self.spelled(item::words(&text), None, at)))
+                Some(Piece::Item(at, self.spelled(item::words(&text).into(), None, at)))
             }
             (false, _) => None,
         };

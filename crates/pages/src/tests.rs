@@ -79,7 +79,7 @@ fn collected(text: &str, ending: Ending) -> CollectedReply {
             Part::markdown(text.clone()),
             Part::text(text.clone()),
             Part::data(value.clone()),
-            Part::Data(Data { data: json!([value, {"schema_object": value}]), mime: None }),
+            Part::Data(Data { data: json!([value, {"schema_object": value}]).into(), mime: None }),
             Part::data(json!(text)),
             Part::Link(Link { url: text.clone(), title: Some(text.clone()), description: Some(text.clone()) }),
             Part::Link(Link { url: text.clone(), title: None, description: None }),

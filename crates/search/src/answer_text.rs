@@ -1,10 +1,9 @@
 //! What was found, in words. The words are ours, short, and say nothing that the data does not.
 
 use forecourt_content::{Hit, Library, MatchedConstraint};
-use forecourt_core::findings::{Grounding, ItemFindings, MatchReason};
+use forecourt_core::findings::{ItemFindings, MatchReason};
 use forecourt_core::{AgentCard, Ending, Event, Findings, Language, Message, Part};
 use forecourt_sentences::{Sentences, SpokenLanguage};
-use serde::Deserialize;
 
 use super::fact_answer::FactAnswer;
 use super::fact_context::FactContext;
@@ -24,12 +23,6 @@ pub(super) struct AnswerText<'a> {
     pub(super) answer_in: &'a Language,
     /// The words that it is made of.
     pub(super) say: Sentences,
-}
-
-/// What is told of an item beside itself.
-pub(super) fn item(hit: &Hit, score: f32, reason: Option<MatchReason>) -> ItemFindings {
-    let grounding = hit.item.get("grounding").and_then(|grounding| Grounding::deserialize(grounding).ok());
-    ItemFindings { score, reason, grounding }
 }
 
 impl AnswerText<'_> {
@@ -77,13 +70,16 @@ impl AnswerText<'_> {
         let Some(best) = found.hits.first() else {
             return vec![Event::Text(self.nothing(asked, found))];
         };
+        let data = found.hits.iter().map(|hit| Event::Part(Part::data(hit.item.clone())));
+        if asked.items_only {
+            return data.collect();
+        }
         let first = asked.offset + 1;
         let mut texts = vec![format!("{}\n", self.lead(asked, found, best, found.hits.len()))];
         texts.extend(found.hits.iter().enumerate().map(|(at, hit)| self.item(first + at, hit, &asked.text, "")));
         if found.has_more {
             texts.push(self.more());
         }
-        let data = found.hits.iter().map(|hit| Event::Part(Part::data(hit.item.clone())));
         texts.into_iter().map(Event::Text).chain(data).collect()
     }
 
@@ -111,13 +107,14 @@ impl AnswerText<'_> {
     pub(super) fn findings(&self, asked: &SearchRequest, found: &SearchResults) -> Findings {
         let summary = match found.hits.first() {
             None => self.nothing(asked, found),
+            Some(_) if asked.items_only => String::new(),
             Some(best) => self.lead(asked, found, best, found.hits.len()),
         };
         let mut ignored = asked.unread.clone();
         ignored.extend(found.ignored.iter().map(|named| named.name.clone()));
         ignored.dedup();
         let applied = found.applied.iter().map(|filter| filter.words.clone()).collect();
-        let items = found.hits.iter().map(|hit| item(hit, hit.score, None)).collect();
+        let items = found.hits.iter().map(|hit| ItemFindings::scored(hit.score)).collect();
         let (count, more) = (found.hits.len(), found.has_more);
         let not_understood = asked.not_understood.clone();
         Findings { summary, count, more, applied, ignored, not_understood, items, ..Findings::default() }
@@ -125,7 +122,7 @@ impl AnswerText<'_> {
 
     /// What is told of each item, with why it is here.
     pub(super) fn explained(&self, found: &SearchResults) -> Vec<ItemFindings> {
-        found.hits.iter().map(|hit| item(hit, hit.score, Some(self.reason(hit)))).collect()
+        found.hits.iter().map(|hit| ItemFindings::scored(hit.score).because(self.reason(hit))).collect()
     }
 
     /// Why an item is here.

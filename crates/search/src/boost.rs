@@ -64,7 +64,7 @@ mod tests {
         Hit {
             score,
             id: name.to_owned(),
-            item: json!({"name": name, "keywords": ["a", {"x": "Peas"}], "url": "https://sweet.example/"}),
+            item: json!({"name": name, "keywords": ["a", {"x": "Peas"}], "url": "https://sweet.example/"}).into(),
             name: name.to_owned(),
             url: None,
             snippet: String::new(),

@@ -66,10 +66,12 @@ impl SearchEngine {
     }
 
     fn answer(&self, library: &Library, admitted: &Admitted) -> Result<Vec<Event>, Error> {
-        let asked = match self.wished(library, admitted)? {
+        let mut asked = match self.wished(library, admitted)? {
             ControlFlow::Continue(asked) => asked,
             ControlFlow::Break(events) => return Ok(events),
         };
+        let wanted = &admitted.message().search;
+        asked.items_only = wanted.wordless && !wanted.findings.with_facets();
         if let Some(question) = self.question(library, &asked)? {
             return Ok(vec![Event::Ending(Ending::Question(question))]);
         }

@@ -41,6 +41,7 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
         offset: asked.offset,
         language: None,
         order: asked.order.clone(),
+        items_only: asked.items_only,
     };
     let mut hits = boost::search(library, &query, &asked.leanings)?;
     let has_more = hits.len() > results;

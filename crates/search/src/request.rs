@@ -38,6 +38,8 @@ pub(super) struct SearchRequest {
     pub(super) offset: usize,
     /// Items wanted, when the caller says so: 1 to [`crate::limits::SHOWN_MAX`].
     pub(super) results: Option<usize>,
+    /// Whether the items are all that is shown: nothing is said about any of them.
+    pub(super) items_only: bool,
     /// Whether this answers a question of ours, so that none follows.
     pub(super) was_asked_back: bool,
 }

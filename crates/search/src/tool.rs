@@ -98,7 +98,7 @@ fn item(hit: &Hit) -> Value {
     let english = Sentences::in_language(SpokenLanguage::English);
     let mut item = json!({"name": hit.name, "url": hit.url, "facts": facts(english, &hit.item), "text": hit.snippet});
     if hit.item.to_string().len() <= TOOL_ITEM_BYTES_MAX {
-        item["data"] = hit.item.clone();
+        item["data"] = Value::clone(&hit.item);
     }
     item
 }

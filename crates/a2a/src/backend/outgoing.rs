@@ -76,7 +76,7 @@ fn part(part: &Part) -> Option<model::Part> {
             Some(title) => format!("[{title}]({})", link.url),
             None => link.url.clone(),
         }),
-        Part::Data(data) => model::Part { media_type: data.mime.clone(), ..model::Part::data(data.data.clone()) },
+        Part::Data(data) => model::Part { media_type: data.mime.clone(), ..model::Part::data((*data.data).clone()) },
         Part::File(file) => filed(&file.source, &file.mime, file.name.as_deref())?,
         Part::Artifact(artifact) => match &artifact.content {
             ArtifactContent::Text(text) => model::Part {

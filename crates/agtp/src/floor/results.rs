@@ -123,7 +123,7 @@ fn relative(score: f32, best: f32) -> f64 {
 
 fn item(part: &Part) -> Option<&Value> {
     match part {
-        Part::Data(Data { data, .. }) => Some(data),
+        Part::Data(Data { data, .. }) => Some(&**data),
         _ => None,
     }
 }

@@ -10,7 +10,7 @@ use super::schema::{Fields, number_key};
 use super::snapshot::Summary;
 use crate::analysis::{FACT_END, LanguageAnalyzer};
 use crate::facts;
-use crate::item::Item;
+use crate::item::{Item, first_text};
 use crate::limits::NUMBER_PATHS_MAX;
 
 /// Hashes that a document carries.
@@ -32,23 +32,27 @@ impl Maker {
         Self { fields, text: String::new(), numbers: BTreeMap::new() }
     }
 
-    /// The document of an item whose JSON is `bytes`. Notes in `summary` which facts are numbers.
+    /// The document of an item, given as callers get it. Notes in `summary` which facts are numbers.
     pub(crate) fn document(
         &mut self,
         item: &Item<'_>,
         json: &Value,
-        bytes: &[u8],
         tongue: LanguageAnalyzer,
         hashes: &Hashes,
         summary: &mut Summary,
     ) -> TantivyDocument {
         let fields = self.fields;
-        let mut document = TantivyDocument::with_capacity(2 * bytes.len() + 256);
+        let text = json.to_string();
+        let mut document = TantivyDocument::with_capacity(3 * text.len() + 256);
         document.add_u64(fields.key, hashes.key);
         document.add_u64(fields.hash, hashes.content);
         document.add_u64(fields.origin, hashes.origin);
         document.add_text(fields.id, &item.id);
-        document.add_bytes(fields.item, bytes);
+        document.add_text(fields.title, item.name);
+        if let Some(link) = first_text(json, &["url"]) {
+            document.add_text(fields.link, link);
+        }
+        document.add_text(fields.item, &text);
         self.add_words(&mut document, item, tongue);
         self.add_facts(&mut document, json, tongue, summary);
         document

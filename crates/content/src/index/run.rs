@@ -298,10 +298,10 @@ impl<'a, 'w> Run<'a, 'w> {
         // Beside the hash, so that an item of a file is not another one for the time alone.
         let document = match grounding(json, self.url.as_deref(), self.written_at) {
             Some(grounding) => {
-                let (json, bytes) = grounded(json, grounding, bytes);
-                self.maker.document(item, &json, &bytes, tongue, &hashes, &mut self.summary)
+                let json = grounded(json, grounding);
+                self.maker.document(item, &json, tongue, &hashes, &mut self.summary)
             }
-            None => self.maker.document(item, json, bytes, tongue, &hashes, &mut self.summary),
+            None => self.maker.document(item, json, tongue, &hashes, &mut self.summary),
         };
         self.writer.add_document(document)?;
         Ok(())

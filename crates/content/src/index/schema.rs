@@ -8,7 +8,7 @@ use tantivy::schema::{
 use crate::analysis::{facts_tokenizer, pairs_tokenizer, words_tokenizer};
 
 /// Raised whenever fields, tokenizing or facts change: an index of another version is built anew.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 /// Columns by name, as fast fields are asked for.
 pub(crate) const KEY: &str = "key";
@@ -27,7 +27,10 @@ pub(crate) struct Fields {
     pub(crate) origin: Field,
     /// The id, stored.
     pub(crate) id: Field,
-    /// The item's own JSON, stored.
+    /// The name and the link, stored, so that neither is looked for in the JSON.
+    pub(crate) title: Field,
+    pub(crate) link: Field,
+    /// The item's JSON as callers get it, stored as text: bytes would be read one by one.
     pub(crate) item: Field,
     /// Words of the name.
     pub(crate) name: Field,
@@ -49,7 +52,9 @@ pub(crate) fn schema() -> (Schema, Fields) {
         hash: schema.add_u64_field(HASH, FAST),
         origin: schema.add_u64_field(ORIGIN, FAST),
         id: schema.add_text_field("id", STORED),
-        item: schema.add_bytes_field("item", STORED),
+        title: schema.add_text_field("title", STORED),
+        link: schema.add_text_field("link", STORED),
+        item: schema.add_text_field("item", STORED),
         name: schema.add_text_field("name", ranked("words")),
         pairs: schema.add_text_field("pairs", ranked("pairs")),
         text: schema.add_text_field("text", ranked("words")),

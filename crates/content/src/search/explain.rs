@@ -8,11 +8,11 @@ use tantivy::DocAddress;
 use super::plan::Plan;
 use super::query::Query;
 use super::rank::Ranked;
-use super::{Lists, RankBy, found, hit};
+use super::{Lists, RankBy, found};
 use crate::analysis::LanguageAnalyzer;
 use crate::dense::Model;
 use crate::error::Result;
-use crate::index::Snapshot;
+use crate::index::{Snapshot, StoredItem};
 
 /// One item that was found, and what its place comes from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -47,12 +47,12 @@ pub(crate) fn explain(
 }
 
 fn one_of(snapshot: &Snapshot, plan: &Plan, query: &Query, one: &Ranked, lists: &Lists) -> Result<ExplainedHit> {
-    let (id, item) = hit::stored(snapshot, one.address)?;
+    let StoredItem { id, name, .. } = snapshot.stored(one.address)?;
     let by_words = lists.words.iter().zip(1..).find(|(other, _)| other.key == one.key);
     let by_meaning = lists.near.iter().zip(1..).find(|(other, _)| other.key == one.key);
     Ok(ExplainedHit {
         id,
-        name: crate::item::name(&item).unwrap_or_default().to_owned(),
+        name,
         score: one.score,
         words: by_words.map(|(ranked, place)| (place, ranked.score)),
         meaning: by_meaning.map(|(near, place)| (place, near.cosine)),

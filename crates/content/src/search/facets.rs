@@ -6,7 +6,7 @@ use tantivy::collector::Count;
 
 use super::plan::Plan;
 use super::query::Query;
-use super::{hit, rank};
+use super::rank;
 use crate::analysis::LanguageAnalyzer;
 use crate::error::Result;
 use crate::facts;
@@ -55,7 +55,7 @@ pub(crate) fn facets(
     let best = rank::top(snapshot, &plan, FACET_ITEMS_MAX)?;
     let mut counts: Vec<Counts> = fields.iter().map(|_| Counts::default()).collect();
     for ranked in &best {
-        let (_, item) = hit::stored(snapshot, ranked.address)?;
+        let item = snapshot.stored(ranked.address)?.item;
         let mut values = vec![Vec::new(); fields.len()];
         facts::visit(&item, |fact| {
             let place = fields.iter().position(|field| *field == fact.path);

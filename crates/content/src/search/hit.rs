@@ -1,8 +1,7 @@
 //! What a caller gets back for each document.
 
+use forecourt_core::LazyJson;
 use serde_json::Value;
-use tantivy::schema::Value as _;
-use tantivy::{DocAddress, TantivyDocument};
 
 use super::plan::Plan;
 use super::query::{Filter, Query, Test};
@@ -11,7 +10,7 @@ use super::snippet::snippet;
 use crate::analysis::{LanguageAnalyzer, Words, fold_text};
 use crate::error::Result;
 use crate::facts;
-use crate::index::Snapshot;
+use crate::index::{Snapshot, StoredItem};
 use crate::item;
 
 /// One item that was found.
@@ -21,16 +20,18 @@ pub struct Hit {
     pub score: f32,
     /// The item's id, stable over re-indexing.
     pub id: String,
-    /// The item as it was loaded, and where it is from.
-    pub item: Value,
+    /// The item as it was loaded, and where it is from. Parsed when somebody looks into it.
+    pub item: LazyJson,
     /// Its name.
     pub name: String,
     /// Its link, if it has one.
     pub url: Option<String>,
     /// The sentence of its text that says most about the query, at most
-    /// [`crate::limits::SNIPPET_CHARS_MAX`] characters. Empty when it has no prose.
+    /// [`crate::limits::SNIPPET_CHARS_MAX`] characters. Empty when it has no prose, and when
+    /// [`Query::items_only`] says so.
     pub snippet: String,
-    /// The query's constraints, with the facts that satisfy them, in the query's order.
+    /// The query's constraints, with the facts that satisfy them, in the query's order. None with
+    /// [`Query::items_only`].
     pub matched: Vec<MatchedConstraint>,
 }
 
@@ -47,26 +48,14 @@ pub struct MatchedConstraint {
 
 /// Reads a document from the store and makes a hit of it.
 pub(super) fn read(snapshot: &Snapshot, ranked: &Ranked, query: &Query, plan: &Plan) -> Result<Hit> {
-    let (id, item) = stored(snapshot, ranked.address)?;
-    let snippet = item::prose(&item).map(|prose| snippet(prose, &plan.stems, plan.tongue)).unwrap_or_default();
-    Ok(Hit {
-        score: ranked.score,
-        id,
-        name: item::name(&item).unwrap_or_default().to_owned(),
-        url: item::first_text(&item, &["url"]).map(str::to_owned),
-        snippet,
-        matched: query.filters.iter().map(|filter| matched(&item, filter, plan.tongue)).collect(),
-        item,
-    })
-}
-
-/// The id and the JSON of a document, from the store.
-pub(crate) fn stored(snapshot: &Snapshot, address: DocAddress) -> Result<(String, Value)> {
-    let document: TantivyDocument = snapshot.searcher.doc(address)?;
-    let bytes = document.get_first(snapshot.fields.item).and_then(|value| value.as_bytes()).unwrap_or_default();
-    let id = document.get_first(snapshot.fields.id).and_then(|value| value.as_str()).unwrap_or_default();
-    // What lies in the store was parsed before it was put there.
-    Ok((id.to_owned(), serde_json::from_slice(bytes).unwrap_or_default()))
+    let StoredItem { id, name, url, item } = snapshot.stored(ranked.address)?;
+    let hit = Hit { score: ranked.score, id, name, url, snippet: String::new(), matched: Vec::new(), item };
+    if query.items_only {
+        return Ok(hit);
+    }
+    let snippet = item::prose(&hit.item).map(|prose| snippet(prose, &plan.stems, plan.tongue)).unwrap_or_default();
+    let matched = query.filters.iter().map(|filter| matched(&hit.item, filter, plan.tongue)).collect();
+    Ok(Hit { snippet, matched, ..hit })
 }
 
 fn matched(item: &Value, filter: &Filter, tongue: LanguageAnalyzer) -> MatchedConstraint {

@@ -22,6 +22,9 @@ pub struct Query {
     /// By which quantity hits are ordered. Without it, by how well they fit. Hits that don't state it are left
     /// out.
     pub order: Option<SortOrder>,
+    /// Whether items alone are wanted: neither what their texts say about the query nor how they satisfy it,
+    /// which both take a look into each item.
+    pub items_only: bool,
 }
 
 /// An order by a quantity: "the cheapest".

@@ -6,7 +6,6 @@ use tantivy::DocAddress;
 
 use crate::facts;
 use crate::index::Snapshot;
-use crate::search::stored;
 
 /// Items that are looked at.
 const ITEMS: usize = 200;
@@ -30,8 +29,8 @@ impl Sample {
             segments.flat_map(|(reader, segment)| reader.doc_ids_alive().map(move |doc| DocAddress::new(segment, doc)));
         let mut sample = Self::default();
         for address in docs.step_by(step) {
-            if let Ok((_, item)) = stored(snapshot, address) {
-                sample.add(&item);
+            if let Ok(stored) = snapshot.stored(address) {
+                sample.add(&stored.item);
             }
         }
         sample.numbers.values_mut().for_each(|numbers| numbers.sort_by(f64::total_cmp));

@@ -1,9 +1,11 @@
 //! The JSON form of parts: Mentionable normalized-message, with both spellings of text.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{Artifact, ArtifactContent, Data, File, FileSource, Link, Part, Text, ToolCall, ToolOutcome, UnknownPart};
+use crate::lazy_json::LazyJson;
 use crate::policy::PolicyPart;
 
 /// Reads a part of any kind. Fails when a kind that we know lacks what it needs.
@@ -21,6 +23,21 @@ pub(super) fn read(mut fields: Map<String, Value>) -> Result<Part, String> {
         "tool_call" => read_tool_call(&mut fields).map(Part::ToolCall),
         kind if PolicyPart::knows(kind) => PolicyPart::from_json(fields).map(Part::Policy).map_err(|e| e.to_string()),
         _ => Ok(Part::Unknown(UnknownPart { kind, fields })),
+    }
+}
+
+/// A data part as it is written, so that a text that was kept needs no reading.
+#[derive(Serialize)]
+pub(super) struct TaggedData<'a> {
+    data: &'a LazyJson,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mime: Option<&'a str>,
+}
+
+impl<'a> TaggedData<'a> {
+    pub(super) fn of(data: &'a Data) -> Self {
+        Self { data: &data.data, kind: "data", mime: data.mime.as_deref() }
     }
 }
 

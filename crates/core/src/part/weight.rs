@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::lazy_json::weight;
+
 use super::{Artifact, ArtifactContent, FileSource, Part, ToolCall, ToolOutcome};
 
 impl Part {
@@ -12,7 +14,7 @@ impl Part {
             Self::Text(text) => text.content.len(),
             Self::File(file) => source(&file.source),
             Self::Link(link) => link.url.len() + link.description.as_ref().map_or(0, String::len),
-            Self::Data(data) => json(&data.data),
+            Self::Data(data) => data.data.weight(),
             Self::Artifact(Artifact { content: ArtifactContent::Text(text), .. }) => text.len(),
             Self::Artifact(Artifact { content: ArtifactContent::Bytes(bytes), .. }) => source(bytes),
             Self::ToolCall(call) => call.weight(),
@@ -27,10 +29,10 @@ impl ToolCall {
     pub fn weight(&self) -> usize {
         let outcome = match &self.outcome {
             ToolOutcome::Running => 0,
-            ToolOutcome::Result(result) => json(result),
+            ToolOutcome::Result(result) => weight(result),
             ToolOutcome::Error(message) => message.len(),
         };
-        json(&self.args) + outcome
+        weight(&self.args) + outcome
     }
 }
 
@@ -42,16 +44,6 @@ fn source(source: &FileSource) -> usize {
     }
 }
 
-/// Bytes that a value takes, about: its texts and keys, and eight for everything else.
-fn json(value: &Value) -> usize {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
-        Value::String(text) => 8 + text.len(),
-        Value::Array(items) => 8 + items.iter().map(json).sum::<usize>(),
-        Value::Object(fields) => object(fields),
-    }
-}
-
 fn object(fields: &Map<String, Value>) -> usize {
-    8 + fields.iter().map(|(key, value)| key.len() + json(value)).sum::<usize>()
+    8 + fields.iter().map(|(key, value)| key.len() + weight(value)).sum::<usize>()
 }

@@ -163,7 +163,8 @@ fn parts() -> impl Strategy<Value = Part> {
     let text = (any::<String>(), any::<String>()).prop_map(|(mime, content)| Part::Text(Text { mime, content }));
     let link = (any::<String>(), option::of(any::<String>()), option::of(any::<String>()))
         .prop_map(|(url, title, description)| Part::Link(Link { url, title, description }));
-    let data = (values(), option::of(any::<String>())).prop_map(|(data, mime)| Part::Data(Data { data, mime }));
+    let data =
+        (values(), option::of(any::<String>())).prop_map(|(data, mime)| Part::Data(Data { data: data.into(), mime }));
     prop_oneof![
         text,
         link,

@@ -356,10 +356,16 @@ fn joined(appends: Vec<ConversationAppend>) -> Vec<ConversationAppend> {
     all
 }
 
+/// How much larger a text of JSON is once somebody has looked into it, about.
+const PARSED_FACTOR: usize = 4;
+
 /// About how many bytes of memory a turn takes.
 fn size(turn: &Turn) -> usize {
     let part = |part: &Part| match part {
-        Part::Data(data) => json_size(&data.data),
+        Part::Data(data) => match data.data.text() {
+            Some(text) => PARSED_FACTOR * text.len(),
+            None => json_size(&data.data),
+        },
         part => part.as_text().map_or(TURN_BYTES, str::len),
     };
     let annotations: usize = turn.annotations.iter().map(|(key, value)| key.len() + json_size(value)).sum();

@@ -44,7 +44,7 @@ async fn s3_words_items_files_and_links_of_an_agent() {
     let steps = vec![
         says("Two "),
         says("results."),
-        Step::Do(Event::Part(Part::Data(Data { data: json!({"@type": "Recipe", "name": "Soup"}), mime: None }))),
+        Step::Do(Event::Part(Part::Data(Data { data: json!({"@type": "Recipe", "name": "Soup"}).into(), mime: None }))),
         Step::Do(Event::Part(Part::File(File::inline("image/png", Some("a.png".into()), Bytes::from_static(b"png"))))),
         Step::Do(Event::Part(Part::Link(Link {
             url: "https://example.com/".into(),

@@ -81,7 +81,7 @@ fn everything() -> Vec<Event> {
         call(ToolOutcome::Running),
         Event::Part(Part::Link(link)),
         Event::Part(Part::File(File::inline("image/png", Some("a.png".into()), "x".into()))),
-        Event::Part(Part::Data(Data { data: json!({"n": 1}), mime: None })),
+        Event::Part(Part::Data(Data { data: json!({"n": 1}).into(), mime: None })),
         call(ToolOutcome::Result(json!({"hits": 3}))),
         text("!"),
         done(),

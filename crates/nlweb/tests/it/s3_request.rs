@@ -14,7 +14,7 @@ async fn heard(body: Value) -> (forecourt_core::Message, Option<Value>) {
     assert_eq!(answer.status, 200, "{}", answer.text);
     let message = agent.heard().remove(0);
     let data = message.parts.iter().find_map(|part| match part {
-        Part::Data(data) => Some(data.data.clone()),
+        Part::Data(data) => Some((*data.data).clone()),
         _ => None,
     });
     (message, data)

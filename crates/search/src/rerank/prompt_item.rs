@@ -106,7 +106,7 @@ pub(super) mod tests {
             url: text("url"),
             snippet: String::new(),
             matched: Vec::new(),
-            item,
+            item: item.into(),
         }
     }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use async_stream::stream;
 use forecourt_content::Hit;
-use forecourt_core::findings::MatchReason;
+use forecourt_core::findings::{ItemFindings, MatchReason};
 use forecourt_core::{Admitted, Ending, Event, EventStream, Findings, Part};
 use forecourt_sentences::Sentences;
 use futures::{Stream, StreamExt, pin_mut, stream};
@@ -24,7 +24,7 @@ use super::prompt_item::shown;
 use super::rank::{self, Judgements};
 use super::summary::{self, NOT_ANSWERED, Summary, SummaryEnd};
 use super::{error::RerankError, model::RerankModel};
-use crate::answer_text::{AnswerText, item};
+use crate::answer_text::AnswerText;
 use crate::engine::{SearchEngine, sentences};
 use crate::limits::{RANK_CALLS_MAX, RANK_WINDOW_ITEMS, SUMMARIZED_MAX};
 
@@ -242,7 +242,7 @@ impl RankedAnswer {
             summary: self.told_summary(),
             count: self.begun.count,
             more: self.begun.found.has_more,
-            items: self.shown().iter().map(|at| item(&self.begun.hits[*at], score(at), Some(reason(at)))).collect(),
+            items: self.shown().iter().map(|at| ItemFindings { score: score(at), reason: Some(reason(at)) }).collect(),
             notes: self.begun.notes.clone(),
             ..self.begun.findings.clone()?
         };

@@ -67,7 +67,7 @@ impl Tools {
         if self.data.len() < PARTS_MAX {
             self.data.push(value.clone());
         }
-        Event::Part(Part::Data(Data { data: value, mime }))
+        Event::Part(Part::Data(Data { data: value.into(), mime }))
     }
 
     /// A tool event, completed by what was said of the same call before. Tool events v0.1.
