@@ -1,5 +1,6 @@
 //! Queries in, ranked hits out.
 
+mod exclusion;
 mod explain;
 mod facets;
 mod fuse;
@@ -16,7 +17,8 @@ pub(crate) use explain::explain;
 pub(crate) use facets::facets;
 pub use facets::{Facet, Facets};
 pub use hit::{Hit, MatchedConstraint};
-pub use query::{Filter, Query, SortOrder, Test};
+pub use exclusion::Exclusion;
+pub use query::{Filter, Query, SortOrder, Test, ClassLimit};
 
 use fuse::fuse;
 use meaning::Meaning;

@@ -116,7 +116,7 @@ fn words(value: &Value, between: &str) -> Option<String> {
 impl CallerContext {
     fn add(&mut self, text: &str, with_limits: bool, reads: &dyn QuestionParser) {
         let constrains = |filter: &Filter| match filter.test {
-            Test::Lacks { .. } => true,
+            Test::Without { .. } => true,
             Test::Within { .. } => with_limits,
             _ => false,
         };
@@ -178,7 +178,7 @@ fn goes_before(own: &Filter, constraint: &Filter) -> bool {
 /// Whether a question asks in so many words for what a constraint leaves out. "With nuts" does; "chicken soup"
 /// does not make a vegetarian eat meat, nor does coconut milk make one tolerate milk.
 fn is_wanted(constraint: &Filter, question: &str) -> bool {
-    if !matches!(constraint.test, Test::Lacks { .. }) {
+    if !matches!(constraint.test, Test::Without { .. }) {
         return false;
     }
     let question = question.to_lowercase();
@@ -204,7 +204,7 @@ mod tests {
     impl QuestionParser for Cook {
         fn understand(&self, text: &str) -> ParsedQuestion {
             let mut out = ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() };
-            let lacks = || Test::Lacks { words: Vec::new(), unless: Vec::new() };
+            let lacks = || Test::Without { classes: Vec::new(), words: Vec::new() };
             for (words, test) in [
                 ("no nuts", lacks()),
                 ("vegetarian", lacks()),
@@ -326,7 +326,7 @@ mod tests {
         fn understand(&self, text: &str) -> ParsedQuestion {
             let rule = |word: &str| Filter {
                 fields: Vec::new(),
-                test: Test::Lacks { words: vec![word.to_owned()], unless: Vec::new() },
+                test: Test::Without { classes: Vec::new(), words: vec![word.to_owned()] },
                 words: word.to_owned(),
             };
             ParsedQuestion { filters: text.split_whitespace().map(rule).collect(), ..ParsedQuestion::default() }
