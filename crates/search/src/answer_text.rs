@@ -5,13 +5,18 @@ use forecourt_core::findings::{ItemFindings, MatchReason};
 use forecourt_core::{AgentCard, Ending, Event, Findings, Language, Message, Part};
 use forecourt_sentences::{Sentences, SpokenLanguage};
 
+use super::document::{self, SectionMatch};
 use super::fact_answer::FactAnswer;
 use super::fact_context::FactContext;
+use super::fact_question::is_question;
 use super::facts::{facts, mentions, time, value};
 use super::find::SearchResults;
-use super::markdown::{escaped, link, plain};
+use super::markdown::{link, plain};
 use super::request::SearchRequest;
 use super::settings::DEFAULT_ITEM_LABEL;
+
+/// Further sections that are linked from an answer.
+const OTHER_SECTIONS_MAX: usize = 4;
 
 /// What the words are about.
 pub(super) struct AnswerText<'a> {
@@ -76,11 +81,24 @@ impl AnswerText<'_> {
         }
         let first = asked.offset + 1;
         let mut texts = vec![format!("{}\n", self.lead(asked, found, best, found.hits.len()))];
-        texts.extend(found.hits.iter().enumerate().map(|(at, hit)| self.item(first + at, hit, &asked.text, "")));
+        let listed = found.hits.iter().enumerate().map(|(at, hit)| self.item(first + at, hit, &asked.text, ""));
+        match found.section.is_some_and(|fits| fits > SectionMatch::Unrelated) {
+            false => texts.extend(listed),
+            // The section was told already.
+            true if is_question(&asked.text) => texts.extend(self.others(&found.hits[1..])),
+            true => texts.extend(listed.skip(1)),
+        }
         if found.has_more {
             texts.push(self.more());
         }
         texts.into_iter().map(Event::Text).chain(data).collect()
+    }
+
+    /// Links to further sections that fit.
+    fn others(&self, hits: &[Hit]) -> Option<String> {
+        let links: Vec<String> =
+            hits.iter().take(OTHER_SECTIONS_MAX).map(|hit| link(&hit.name, hit.url.as_deref())).collect();
+        (!links.is_empty()).then(|| format!("\n{}\n", self.say.document_others(&links.join(", "))))
     }
 
     /// By what single facts are told.
@@ -91,7 +109,7 @@ impl AnswerText<'_> {
     /// The answer that is one fact: a sentence, and the item that it is from.
     pub(super) fn fact(&self, message: &Message, fact: &FactAnswer) -> Vec<Event> {
         let summary = self.with_language_note(fact.text.clone());
-        let items = vec![item(&fact.hit, fact.hit.score, None)];
+        let items = vec![ItemFindings::scored(fact.hit.score)];
         let findings = Findings { summary: summary.clone(), count: 1, items, ..Findings::default() };
         let findings = message.search.findings.is_wanted().then(|| Event::Findings(Box::new(findings)));
         let data = Event::Part(Part::data(fact.hit.item.clone()));
@@ -142,24 +160,47 @@ impl AnswerText<'_> {
     /// The answer in a sentence or two: how many items there are, the `best` of the `count` that are shown, and
     /// under which limits.
     pub(super) fn lead(&self, asked: &SearchRequest, found: &SearchResults, best_hit: &Hit, count: usize) -> String {
-        let quotes = asked.offset == 0 && is_prose(self.say, best_hit);
-        let quote = if quotes { format!("{}\n\n", excerpt(best_hit)) } else { String::new() };
+        if let Some(told) = self.section(asked, found, best_hit) {
+            return self.with_notes(told, "\n\n", asked, found);
+        }
         let (best, offset) = (self.best(best_hit), asked.offset);
-        let mut lead = match count {
+        let lead = match count {
             _ if offset > 0 => capital(&self.say.page_of_items(&self.items(), offset + 1, offset + count)),
             1 => self.say.one_match(&best),
             _ if !found.has_more => self.say.several_match(count, &self.items(), &best),
             _ => self.say.best_match(&best),
         };
-        lead.push_str(&self.limits(asked, found));
-        asked.notes.iter().for_each(|note| lead.push_str(&format!(" {}", plain(note))));
-        quote + &self.with_language_note(lead)
+        self.with_notes(lead, " ", asked, found)
+    }
+
+    /// The section that answers, when what was found are sections of documents.
+    fn section(&self, asked: &SearchRequest, found: &SearchResults, best: &Hit) -> Option<String> {
+        if asked.offset > 0 {
+            return None;
+        }
+        let judge = || document::choose(self.say, self.library, &asked.text, &mut [best.clone()]);
+        let fits = found.section.or_else(judge).filter(|fits| *fits > SectionMatch::Unrelated)?;
+        Some(document::told(self.say, self.library, &asked.text, best, fits))
+    }
+
+    /// A text with the limits that hold, and what should be known about them.
+    fn with_notes(&self, text: String, gap: &str, asked: &SearchRequest, found: &SearchResults) -> String {
+        let notes = asked.notes.iter().map(|note| format!(" {}", plain(note)));
+        let notes = self.limits(asked, found) + &notes.collect::<String>();
+        let notes = self.with_language_note(notes);
+        match notes.trim_start() {
+            "" => text,
+            notes => format!("{text}{gap}{notes}"),
+        }
     }
 
     /// Says honestly that there is nothing, and what could be asked instead.
     fn nothing(&self, asked: &SearchRequest, found: &SearchResults) -> String {
         if asked.offset > 0 {
             return self.with_language_note(self.say.nothing_further(&self.items()));
+        }
+        if found.section == Some(SectionMatch::Unrelated) {
+            return self.with_notes(self.say.nothing_about(), " ", asked, found);
         }
         let mut text = format!("{}{}", self.say.nothing_found(&self.items()), self.limits(asked, found));
         match found.relaxations.as_slice() {
@@ -207,8 +248,7 @@ impl AnswerText<'_> {
         if !facts.is_empty() {
             lines[0].push_str(&format!(": {facts}"));
         }
-        let leads = number == 1 && is_prose(self.say, hit);
-        if !hit.snippet.is_empty() && !leads {
+        if !hit.snippet.is_empty() {
             lines.push(plain(&hit.snippet));
         }
         let mentioned = mentions(hit, question);
@@ -252,27 +292,6 @@ impl AnswerText<'_> {
 pub(super) fn items_word(say: Sentences, item_label: &str, own: &Language) -> String {
     let is_general = item_label == DEFAULT_ITEM_LABEL || SpokenLanguage::of(own) != Some(say.language());
     if is_general { say.items_generic() } else { plain(item_label) }
-}
-
-/// Whether an item is a text rather than a thing: what it says is the answer, and leads it.
-fn is_prose(say: Sentences, hit: &Hit) -> bool {
-    !hit.snippet.is_empty() && facts(say, &hit.item).is_empty()
-}
-
-/// What a text says from its best sentence on, in whole sentences as far as they fit.
-fn excerpt(hit: &Hit) -> String {
-    const CHARS_MAX: usize = 600;
-    let texts = ["text", "description", "articleBody"].iter().filter_map(|key| hit.item.get(*key)?.as_str());
-    let whole = texts.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
-    let from_best = |text: String| text.find(&hit.snippet).map(|start| text[start..].to_owned());
-    let text = whole.filter_map(from_best).next().unwrap_or_else(|| hit.snippet.clone());
-    match text.char_indices().nth(CHARS_MAX) {
-        None => escaped(&text),
-        Some((end, _)) => {
-            let cut = &text[..end];
-            escaped(cut.rfind(". ").map_or(cut, |stop| &cut[..=stop]))
-        }
-    }
 }
 
 fn capital(word: &str) -> String {

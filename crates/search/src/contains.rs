@@ -1,7 +1,7 @@
 //! Whether an item contains something, by what it lists, and whether it suits a diet.
 
 use forecourt_content::Hit;
-use forecourt_vocabulary::{Class, folded};
+use forecourt_vocabulary::folded;
 use serde_json::Value;
 
 use crate::fact_context::FactContext;
@@ -26,21 +26,22 @@ pub(crate) fn answer(tell: &FactContext<'_>, hit: &Hit, item: &str, reading: &Fa
     let entries = entries(&hit.item);
     match reading.ask.fact.as_str() {
         "suits" => suits(tell, hit, item, what, &entries),
-        _ => contains(tell, item, what, &entries),
+        _ => contains(tell, hit, item, what, &entries),
     }
 }
 
-fn contains(tell: &FactContext<'_>, item: &str, what: &str, entries: &[&str]) -> Option<String> {
-    let class = tell.vocabulary.class_named(what);
+fn contains(tell: &FactContext<'_>, hit: &Hit, item: &str, what: &str, entries: &[&str]) -> Option<String> {
+    let class = tell.vocabulary.class_named(what).map(|class| class.id.as_str());
     if entries.is_empty() {
         // What is no kind of food may be asked of anything, and is found by a search.
         let made_of = tell.say.fact_name("ingredients")?;
         return class.map(|_| tell.say.fact_unstated(item, &made_of));
     }
-    let found = match class {
-        Some(class) => of_class(tell, class, entries),
-        None => entries.iter().copied().filter(|entry| has_words(entry, what)).collect(),
+    let is_meant = |entry: &&&str| match class {
+        Some(class) => has_words(entry, what) || is_of(tell, hit, &[class], entry),
+        None => has_words(entry, what),
     };
+    let found: Vec<&str> = entries.iter().filter(is_meant).copied().collect();
     Some(match found.is_empty() {
         true => tell.say.contains_no(item, &plain(what), entries.len()),
         false => tell.say.contains_yes(item, &quoted(tell, &found)),
@@ -51,16 +52,20 @@ fn suits(tell: &FactContext<'_>, hit: &Hit, item: &str, what: &str, entries: &[&
     let diet = tell.vocabulary.diet_named(what)?;
     let name = plain(diet.name(tell.say.language().code()));
     let stated = fact_data::facts().diets.iter().filter_map(|property| at(&hit.item, property));
-    let stated = stated.flat_map(|value| value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice));
-    let is_it = |value: &&Value| {
-        let named = text_of(value).map(|text| text.rsplit('/').next().unwrap_or(text).replace("Diet", ""));
-        named.is_some_and(|named| tell.vocabulary.diet_named(&named).is_some_and(|other| other.id == diet.id))
+    let mut stated = stated.flat_map(|value| value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice));
+    let is_it = |value: &Value| {
+        let named = text_of(value).map(|text| text.rsplit('/').next().unwrap_or(text));
+        let is_stated = |named: &str| diet.stated_as.iter().any(|stated| stated.eq_ignore_ascii_case(named));
+        let is_named = |named: &str| {
+            tell.vocabulary.diet_named(&named.replace("Diet", "")).is_some_and(|other| other.id == diet.id)
+        };
+        named.is_some_and(|named| is_stated(named) || is_named(named))
     };
-    if stated.into_iter().any(|value| is_it(&value)) {
+    if stated.any(is_it) {
         return Some(tell.say.suits_yes(item, &name));
     }
-    let classes = diet.without.iter().filter_map(|class| tell.vocabulary.class(class));
-    let found: Vec<&str> = classes.flat_map(|class| of_class(tell, class, entries)).collect();
+    let without: Vec<&str> = diet.without.iter().map(String::as_str).collect();
+    let found: Vec<&str> = entries.iter().filter(|entry| is_of(tell, hit, &without, entry)).copied().collect();
     Some(match (found.is_empty(), entries.len()) {
         (false, _) => tell.say.suits_no(item, &name, &quoted(tell, &found)),
         (true, 0) => tell.say.suits_unstated(item, &name),
@@ -68,12 +73,12 @@ fn suits(tell: &FactContext<'_>, hit: &Hit, item: &str, what: &str, entries: &[&
     })
 }
 
-/// The entries that are of a class, by the words of the item's language.
-fn of_class<'e>(tell: &FactContext<'_>, class: &Class, entries: &[&'e str]) -> Vec<&'e str> {
-    let codes = [tell.language.primary(), "en"];
-    let is_of =
-        |entry: &&&str| codes.iter().flat_map(|code| class.members(code)).any(|member| has_words(entry, member));
-    entries.iter().filter(is_of).copied().collect()
+/// Whether an entry is of one of these classes, in the item's language.
+fn is_of(tell: &FactContext<'_>, hit: &Hit, classes: &[&str], entry: &str) -> bool {
+    let own = hit.item.get("inLanguage").and_then(text_of).unwrap_or(tell.language.primary());
+    let code = own.split('-').next().unwrap_or(own);
+    let of = tell.vocabulary.classes_in(entry, code).of;
+    classes.iter().any(|class| of.iter().any(|known| known == class))
 }
 
 fn quoted(tell: &FactContext<'_>, found: &[&str]) -> String {

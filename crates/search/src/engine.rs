@@ -75,8 +75,10 @@ impl SearchEngine {
         if let Some(question) = self.question(library, &asked)? {
             return Ok(vec![Event::Ending(Ending::Question(question))]);
         }
-        let found = find::find(library, &asked, self.page(&asked))?;
-        self.told(&self.words(library, admitted), admitted.message(), &asked, &found)
+        let mut found = find::find(library, &asked, self.page(&asked))?;
+        let words = self.words(library, admitted);
+        find::choose_section(library, words.say, &asked, &mut found);
+        self.told(&words, admitted.message(), &asked, &found)
     }
 
     /// What is asked for, or the answer to who asks for nothing.

@@ -82,6 +82,7 @@ struct QuestionFile {
     kinds: Vec<String>,
     pronouns: BTreeSet<String>,
     quantity: String,
+    weak: BTreeSet<String>,
     ask: Vec<AskEntry>,
 }
 
@@ -108,6 +109,8 @@ pub(crate) struct QuestionData {
     pub(crate) pronouns: BTreeSet<String>,
     /// What may stand before what an item contains.
     pub(crate) quantity: Regex,
+    /// Words that say what is done rather than to what.
+    pub(crate) weak: BTreeSet<String>,
     pub(crate) asks: Vec<Ask>,
 }
 
@@ -135,6 +138,7 @@ impl QuestionData {
             kinds: file.kinds,
             pronouns: file.pronouns,
             quantity: regex(&format!("^(?:{}[ ']*)+\\b", file.quantity)),
+            weak: file.weak,
             asks: file.ask.into_iter().map(ask).collect(),
         }
     }

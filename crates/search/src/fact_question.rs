@@ -20,6 +20,11 @@ pub(crate) struct FactReading<'q> {
     pub(crate) what: Option<&'q str>,
 }
 
+/// Whether a text asks something, rather than naming what is looked for.
+pub(crate) fn is_question(text: &str) -> bool {
+    text.contains(['?', '？']) || FactQuestion::read(text).is_some()
+}
+
 /// A text that may be a question for a fact, folded and without what stands at its ends.
 pub(crate) struct FactQuestion(String);
 

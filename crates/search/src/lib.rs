@@ -27,6 +27,7 @@
 //! | `find.rs`, `boost.rs` | from what is asked to what was found, in which order |
 //! | `answer_text.rs`, `facts.rs`, `values.rs`, `markdown.rs` | what was found, in words |
 //! | `fact_question.rs`, `named_item.rs`, `fact_answer.rs`, `contains.rs` | one fact of one item |
+//! | `document.rs`, `passage.rs` | a section of a document as the answer |
 //! | `fact_data.rs`, `fact_context.rs` | which properties say what, as data |
 //! | `engine.rs` | one message, from its question to its answer |
 //! | `rerank.rs` | the same with the help of a language model, where there is one |
@@ -38,6 +39,7 @@ mod caller_context;
 mod contains;
 mod content_index;
 mod conversation;
+mod document;
 mod elicit;
 mod engine;
 mod facets;
@@ -51,6 +53,7 @@ mod find;
 pub mod limits;
 mod markdown;
 mod named_item;
+mod passage;
 mod phrases;
 mod request;
 mod rerank;

@@ -34,6 +34,10 @@ pub const FACT_ENTRIES_MAX: usize = 60;
 pub const FACT_QUESTION_BYTES_MAX: usize = 300;
 /// Names that one such question is read as having, which are looked up.
 pub const FACT_READINGS_MAX: usize = 8;
+/// Bytes of a section that are told at once.
+pub const PASSAGE_BYTES_MAX: usize = 1_800;
+/// Sections among which the one is chosen that answers a question.
+pub const SECTIONS_COMPARED_MAX: usize = 10;
 /// Items among which one of a name is looked for.
 pub const NAMED_ITEMS_MAX: usize = 50;
 /// Bytes of one fact of an item in an answer.
