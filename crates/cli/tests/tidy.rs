@@ -21,7 +21,7 @@ const LINES_MAX: usize = 700;
 /// where [`SIDEWAYS`] says so.
 const LAYERS: &[&[&str]] = &[
     &["core", "settings"],
-    &["contract", "egress", "embed", "store", "pages", "process", "server", "vocabulary"],
+    &["contract", "egress", "embed", "store", "pages", "process", "sentences", "server", "vocabulary"],
     &["client", "content", "endpoints", "openapi", "payments"],
     &["identity", "host", "agents"],
     &["attribution", "conform", "search", "surface", "synthesis"],

@@ -19,7 +19,9 @@ use crate::index::{Columns, Folder, Job, Scope, Snapshot, run};
 use crate::item::hash;
 use crate::pushed::Pushed;
 use crate::report::{Progress, Report};
-use crate::search::{ExplainedHit, Facets, Filter, Hit, Query, RankBy, explain, facets, search};
+use crate::search::{
+    ExplainedHit, Facets, Filter, Hit, Query, RankBy, WordCoverage, coverage, explain, facets, search,
+};
 use crate::source::{ContentSource, files};
 use crate::understand::{Known as _, ParsedQuestion, ReadingAids, named, understand};
 
@@ -154,7 +156,8 @@ impl Library {
         };
         let Self { folder, pushed, vocabulary, tongue, .. } = self;
         let tongue = *tongue;
-        let report = run(Job { folder, before: &before, scope, pushed, tongue, vocabulary, vectors, progress, cancel })?;
+        let report =
+            run(Job { folder, before: &before, scope, pushed, tongue, vocabulary, vectors, progress, cancel })?;
         if !report.cancelled {
             self.refresh()?;
         }
@@ -215,6 +218,11 @@ impl Library {
     pub fn named(&self, name: &str, value: &Value, answer_in: &Language) -> Vec<Filter> {
         let snapshot = self.snapshot.load();
         named(name, value, ReadingAids { known: &**snapshot, vocabulary: &self.vocabulary, answer_in })
+    }
+
+    /// The words of a question that say something, and where a passage, which has a heading and a text, has each.
+    pub fn coverage(&self, question: &str, heading: &str, text: &str) -> Vec<WordCoverage> {
+        coverage(&self.snapshot.load(), self.tongue, question, heading, text)
     }
 
     /// What words mean here.

@@ -1,5 +1,6 @@
 //! Queries in, ranked hits out.
 
+mod coverage;
 mod exclusion;
 mod explain;
 mod facets;
@@ -12,13 +13,15 @@ mod rank;
 mod snippet;
 mod spelling;
 
+pub use coverage::WordCoverage;
+pub(crate) use coverage::coverage;
+pub use exclusion::Exclusion;
 pub use explain::ExplainedHit;
 pub(crate) use explain::explain;
 pub(crate) use facets::facets;
 pub use facets::{Facet, Facets};
 pub use hit::{Hit, MatchedConstraint};
-pub use exclusion::Exclusion;
-pub use query::{Filter, Query, SortOrder, Test, ClassLimit};
+pub use query::{ClassLimit, Filter, Query, SortOrder, Test};
 
 use fuse::fuse;
 use meaning::Meaning;

@@ -20,6 +20,11 @@ pub trait Agent: Send + Sync + 'static {
     fn has_host(&self, _host: &str) -> bool {
         false
     }
+
+    /// The language in which it would answer somebody who asks for `wanted`, when its own language is `own`.
+    fn answer_language(&self, _wanted: Option<&Language>, own: &Language) -> Language {
+        own.clone()
+    }
 }
 
 /// How an agent describes itself. Every protocol derives its own description from this one.

@@ -88,9 +88,13 @@ impl Request {
         Some(UserTurn { thread, turn, account: self.account.clone(), begins: !self.is_known })
     }
 
+    /// The language of the answer.
+    fn answer_language(&self) -> Language {
+        self.resident.answer_language(self.language.as_ref())
+    }
+
     fn reply(&self, task: Option<TaskId>, events: EventStream) -> Reply {
-        let card = &self.resident.card;
-        let (agent, language) = (card.handle().clone(), card.language.clone());
+        let (agent, language) = (self.resident.card.handle().clone(), self.answer_language());
         Reply { agent, thread: self.thread.clone(), task, language, receipt: None, events }
     }
 }
@@ -166,7 +170,7 @@ impl Tasks {
         slow_after: Option<Duration>,
     ) -> Reply {
         let tasks = self.clone();
-        let (agent, language) = (request.resident.card.handle().clone(), request.resident.card.language.clone());
+        let (agent, language) = (request.resident.card.handle().clone(), request.answer_language());
         let thread = request.thread.clone();
         let slow_at = slow_after.map(|wait| Instant::now() + wait);
         let events: EventStream = Box::pin(async_stream::stream! {

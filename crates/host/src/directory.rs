@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::{Address, Agent, AgentCard, Domain, Error, Handle, Message, Noun, Policy};
+use forecourt_core::{Address, Agent, AgentCard, Domain, Error, Handle, Language, Message, Noun, Policy};
 
 /// What the outside calls this place. Comes from configuration, never from a request.
 #[derive(Debug, Clone)]
@@ -55,6 +55,11 @@ impl HostedAgent {
     /// Whether items of this host of the web are among what it finds: [`Agent::has_host`].
     pub fn has_host(&self, host: &str) -> bool {
         self.agent.has_host(host)
+    }
+
+    /// The language in which it answers somebody who asks for `wanted`: [`Agent::answer_language`].
+    pub fn answer_language(&self, wanted: Option<&Language>) -> Language {
+        self.agent.answer_language(wanted, &self.card.language)
     }
 }
 

@@ -1,13 +1,22 @@
 //! What was found, in words. The words are ours, short, and say nothing that the data does not.
 
-use forecourt_content::{Filter, Hit, Library, MatchedConstraint};
+use forecourt_content::{Hit, Library, MatchedConstraint};
 use forecourt_core::findings::{ItemFindings, MatchReason};
-use forecourt_core::{AgentCard, Event, Findings, Language, Part};
+use forecourt_core::{AgentCard, Ending, Event, Findings, Language, Message, Part};
+use forecourt_sentences::{Sentences, SpokenLanguage};
 
+use super::document::{self, SectionMatch};
+use super::fact_answer::FactAnswer;
+use super::fact_context::FactContext;
+use super::fact_question::is_question;
 use super::facts::{facts, mentions, time, value};
 use super::find::SearchResults;
-use super::markdown::{escaped, link, plain};
+use super::markdown::{link, plain};
 use super::request::SearchRequest;
+use super::settings::DEFAULT_ITEM_LABEL;
+
+/// Further sections that are linked from an answer.
+const OTHER_SECTIONS_MAX: usize = 4;
 
 /// What the words are about.
 pub(super) struct AnswerText<'a> {
@@ -15,37 +24,49 @@ pub(super) struct AnswerText<'a> {
     pub(super) item_label: &'a str,
     pub(super) card: &'a AgentCard,
     pub(super) library: &'a Library,
-    /// The language that it is in.
+    /// The language that the caller asked for, else that of the agent.
     pub(super) answer_in: &'a Language,
+    /// The words that it is made of.
+    pub(super) say: Sentences,
 }
 
 impl AnswerText<'_> {
     /// Who this is, and what can be asked. Speaks only of limits that the content knows.
     pub(super) fn introduction(&self) -> String {
-        let mut text =
-            format!("I am **{}**. {}", plain(&self.card.name), plain(&self.card.description)).trim_end().to_owned();
+        let mut text = self.say.intro_name(&plain(&self.card.name));
+        if !self.card.description.is_empty() {
+            text.push_str(&format!(" {}", plain(&self.card.description)));
+        }
         let examples = match self.card.examples.is_empty() {
             false => self.card.examples.iter().collect::<Vec<_>>(),
             true => self.card.skills.iter().flat_map(|skill| &skill.examples).collect(),
         };
         if !examples.is_empty() {
-            text.push_str("\n\nYou could ask:\n");
+            text.push_str(&format!("\n\n{}\n", self.say.intro_examples()));
             examples.iter().for_each(|example| text.push_str(&format!("\n- {}", plain(example))));
         }
-        let known = |words: &&&str| !self.library.understand(words, self.answer_in).filters.is_empty();
-        let limits: Vec<String> = ["under 30 minutes", "no nuts", "vegetarian", "from 1999"]
-            .iter()
-            .filter(known)
-            .map(|l| format!("“{l}”"))
-            .collect();
+        let say = self.say;
+        let limits =
+            [say.intro_limit_time(), say.intro_limit_without(), say.intro_limit_diet(), say.intro_limit_year()];
+        let known = |words: &&String| !self.library.understand(words, self.answer_in).filters.is_empty();
+        let limits: Vec<String> = limits.iter().filter(known).map(|words| say.quoted(words)).collect();
         if !limits.is_empty() {
-            text.push_str(&format!("\n\nPut limits in plain words, such as {}.", limits.join(", ")));
+            text.push_str(&format!("\n\n{}", say.intro_limits(&limits.join(", "))));
         }
-        text.push_str(&format!(
-            "\n\nSay *more* for further {}, or narrow an answer down with *only …*. I know {} of them.",
-            plain(self.item_label),
-            self.library.len()
-        ));
+        text.push_str(&format!("\n\n{}", say.intro_more(&self.items(), self.library.len())));
+        self.with_language_note(text)
+    }
+
+    /// What several items are called: as the operator says, in the agent's own language.
+    pub(super) fn items(&self) -> String {
+        items_word(self.say, self.item_label, &self.card.language)
+    }
+
+    /// A text, and that it is not in the language that was asked for, where it can't be.
+    fn with_language_note(&self, mut text: String) -> String {
+        if SpokenLanguage::of(self.answer_in).is_none() && *self.answer_in != self.card.language {
+            text.push_str(&format!(" {}", self.say.language_unavailable(self.answer_in.as_str())));
+        }
         text
     }
 
@@ -60,11 +81,44 @@ impl AnswerText<'_> {
         }
         let first = asked.offset + 1;
         let mut texts = vec![format!("{}\n", self.lead(asked, found, best, found.hits.len()))];
-        texts.extend(found.hits.iter().enumerate().map(|(at, hit)| self.item(first + at, hit, &asked.text, "")));
+        let listed = found.hits.iter().enumerate().map(|(at, hit)| self.item(first + at, hit, &asked.text, ""));
+        match found.section.is_some_and(|fits| fits > SectionMatch::Unrelated) {
+            false => texts.extend(listed),
+            // The section was told already.
+            true if is_question(&asked.text) => texts.extend(self.others(&found.hits[1..])),
+            true => texts.extend(listed.skip(1)),
+        }
         if found.has_more {
-            texts.push("\n\nSay *more* for the next ones.\n".to_owned());
+            texts.push(self.more());
         }
         texts.into_iter().map(Event::Text).chain(data).collect()
+    }
+
+    /// Links to further sections that fit.
+    fn others(&self, hits: &[Hit]) -> Option<String> {
+        let links: Vec<String> =
+            hits.iter().take(OTHER_SECTIONS_MAX).map(|hit| link(&hit.name, hit.url.as_deref())).collect();
+        (!links.is_empty()).then(|| format!("\n{}\n", self.say.document_others(&links.join(", "))))
+    }
+
+    /// By what single facts are told.
+    pub(super) fn facts(&self) -> FactContext<'_> {
+        FactContext { say: self.say, vocabulary: self.library.vocabulary(), language: &self.card.language }
+    }
+
+    /// The answer that is one fact: a sentence, and the item that it is from.
+    pub(super) fn fact(&self, message: &Message, fact: &FactAnswer) -> Vec<Event> {
+        let summary = self.with_language_note(fact.text.clone());
+        let items = vec![ItemFindings::scored(fact.hit.score)];
+        let findings = Findings { summary: summary.clone(), count: 1, items, ..Findings::default() };
+        let findings = message.search.findings.is_wanted().then(|| Event::Findings(Box::new(findings)));
+        let data = Event::Part(Part::data(fact.hit.item.clone()));
+        findings.into_iter().chain([Event::Text(summary), data, Event::Ending(Ending::Complete)]).collect()
+    }
+
+    /// How to see more.
+    pub(super) fn more(&self) -> String {
+        format!("\n\n{}\n", self.say.say_more())
     }
 
     /// What the answer says about itself, for those who ask.
@@ -91,7 +145,11 @@ impl AnswerText<'_> {
 
     /// Why an item is here.
     pub(super) fn reason(&self, hit: &Hit) -> MatchReason {
-        MatchReason { snippet: hit.snippet.clone(), fits: self.fits(hit, said), why: String::new() }
+        MatchReason {
+            snippet: hit.snippet.clone(),
+            fits: self.fits(hit, |matched| self.kept(matched)),
+            why: String::new(),
+        }
     }
 
     /// The constraints that an item keeps, but for those that only repeat what it is.
@@ -102,63 +160,78 @@ impl AnswerText<'_> {
     /// The answer in a sentence or two: how many items there are, the `best` of the `count` that are shown, and
     /// under which limits.
     pub(super) fn lead(&self, asked: &SearchRequest, found: &SearchResults, best_hit: &Hit, count: usize) -> String {
-        let item_label = plain(self.item_label);
-        let quotes = asked.offset == 0 && is_prose(best_hit);
-        let quote = if quotes { format!("{}\n\n", excerpt(best_hit)) } else { String::new() };
-        let (best, offset) = (best(best_hit), asked.offset);
-        let mut lead = match count {
-            _ if offset > 0 => {
-                format!(
-                    "{} {} to {}, in the order in which they match.",
-                    capital(&item_label),
-                    offset + 1,
-                    offset + count
-                )
-            }
-            1 => format!("One match: {best}."),
-            _ if !found.has_more => format!("{count} {item_label} match; the best is {best}."),
-            _ => format!("Best match: {best}."),
+        if let Some(told) = self.section(asked, found, best_hit) {
+            return self.with_notes(told, "\n\n", asked, found);
+        }
+        let (best, offset) = (self.best(best_hit), asked.offset);
+        let lead = match count {
+            _ if offset > 0 => capital(&self.say.page_of_items(&self.items(), offset + 1, offset + count)),
+            1 => self.say.one_match(&best),
+            _ if !found.has_more => self.say.several_match(count, &self.items(), &best),
+            _ => self.say.best_match(&best),
         };
-        lead.push_str(&self.limits(found));
-        asked.notes.iter().for_each(|note| lead.push_str(&format!(" {}", plain(note))));
-        quote + &lead
+        self.with_notes(lead, " ", asked, found)
+    }
+
+    /// The section that answers, when what was found are sections of documents.
+    fn section(&self, asked: &SearchRequest, found: &SearchResults, best: &Hit) -> Option<String> {
+        if asked.offset > 0 {
+            return None;
+        }
+        let judge = || document::choose(self.say, self.library, &asked.text, &mut [best.clone()]);
+        let fits = found.section.or_else(judge).filter(|fits| *fits > SectionMatch::Unrelated)?;
+        Some(document::told(self.say, self.library, &asked.text, best, fits))
+    }
+
+    /// A text with the limits that hold, and what should be known about them.
+    fn with_notes(&self, text: String, gap: &str, asked: &SearchRequest, found: &SearchResults) -> String {
+        let notes = asked.notes.iter().map(|note| format!(" {}", plain(note)));
+        let notes = self.limits(asked, found) + &notes.collect::<String>();
+        let notes = self.with_language_note(notes);
+        match notes.trim_start() {
+            "" => text,
+            notes => format!("{text}{gap}{notes}"),
+        }
     }
 
     /// Says honestly that there is nothing, and what could be asked instead.
     fn nothing(&self, asked: &SearchRequest, found: &SearchResults) -> String {
-        let item_label = plain(self.item_label);
         if asked.offset > 0 {
-            return format!("That was all: there are no further {item_label} for this question.");
+            return self.with_language_note(self.say.nothing_further(&self.items()));
         }
-        let mut text = format!("I found no {item_label} for this.{}", self.limits(found));
+        if found.section == Some(SectionMatch::Unrelated) {
+            return self.with_notes(self.say.nothing_about(), " ", asked, found);
+        }
+        let mut text = format!("{}{}", self.say.nothing_found(&self.items()), self.limits(asked, found));
         match found.relaxations.as_slice() {
-            [] if found.applied.is_empty() => text.push_str(" None of them mentions any of these words; try others."),
-            [] => text.push_str(" Leaving out a single one of the limits would not help; try other words."),
+            [] if found.applied.is_empty() => text.push_str(&format!(" {}", self.say.nothing_words())),
+            [] => text.push_str(&format!(" {}", self.say.nothing_single_limit())),
             relaxations => {
-                text.push_str("\n\nIt works with one limit less:\n");
+                text.push_str(&format!("\n\n{}\n", self.say.nothing_relaxed()));
                 for (filter, hit) in relaxations {
-                    text.push_str(&format!("\n- without “{}”: {}", plain(&filter.words), best(hit)));
+                    let reading = self.say.reading_without(&plain(&filter.words), &self.best(hit));
+                    text.push_str(&format!("\n- {reading}"));
                 }
             }
         }
-        text
+        self.with_language_note(text)
     }
 
     /// The constraints that were applied, and those that could not be.
-    fn limits(&self, found: &SearchResults) -> String {
-        let list = |filters: &mut dyn Iterator<Item = &Filter>| {
-            filters.map(|f| plain(&f.words)).collect::<Vec<_>>().join("; ")
-        };
-        let applied = list(&mut found.applied.iter().filter(|filter| !self.is_what_all_are(&filter.words)));
-        let ignored = list(&mut found.ignored.iter().map(|named| &named.filter));
-        let mut text = String::new();
-        if !applied.is_empty() {
-            text.push_str(&format!(" Limits: {applied}."));
-        }
-        if !ignored.is_empty() {
-            text.push_str(&format!(" Not applied, since no item has it: {ignored}."));
-        }
-        text
+    fn limits(&self, asked: &SearchRequest, found: &SearchResults) -> String {
+        let list =
+            |words: &mut dyn Iterator<Item = &String>| words.map(|words| plain(words)).collect::<Vec<_>>().join("; ");
+        let applied = found.applied.iter().map(|filter| &filter.words);
+        let applied = list(&mut applied.filter(|words| !self.is_what_all_are(words)));
+        let unknown = list(&mut found.ignored.iter().map(|named| &named.filter.words));
+        let not_understood = list(&mut asked.not_understood.iter());
+        let told = [
+            (applied, Sentences::limits_applied as fn(Sentences, &str) -> String),
+            (unknown, Sentences::limits_unknown),
+            (not_understood, Sentences::not_understood),
+        ];
+        let told = told.iter().filter(|(limits, _)| !limits.is_empty());
+        told.map(|(limits, sentence)| format!(" {}", sentence(self.say, limits))).collect()
     }
 
     /// Whether a constraint only repeats what the items are called: `Recipe` of `recipes`.
@@ -170,70 +243,55 @@ impl AnswerText<'_> {
     /// One item of the list: its name, its facts, what it says, and why it is here. `why` is what somebody who
     /// judged it says, and may be empty.
     pub(super) fn item(&self, number: usize, hit: &Hit, question: &str, why: &str) -> String {
-        let facts = facts(&hit.item).iter().map(|fact| plain(fact)).collect::<Vec<_>>().join(", ");
+        let facts = facts(self.say, &hit.item).iter().map(|fact| plain(fact)).collect::<Vec<_>>().join(", ");
         let mut lines = vec![format!("\n{number}. {}", link(&hit.name, hit.url.as_deref()))];
         if !facts.is_empty() {
             lines[0].push_str(&format!(": {facts}"));
         }
-        let leads = number == 1 && is_prose(hit);
-        if !hit.snippet.is_empty() && !leads {
+        if !hit.snippet.is_empty() {
             lines.push(plain(&hit.snippet));
         }
         let mentioned = mentions(hit, question);
         if !mentioned.is_empty() {
-            lines.push(format!("With {}", mentioned.iter().map(|entry| plain(entry)).collect::<Vec<_>>().join("; ")));
+            let entries = mentioned.iter().map(|entry| plain(entry)).collect::<Vec<_>>().join("; ");
+            lines.push(self.say.item_mentions(&entries));
         }
-        let fits = self.fits(hit, |matched| plain(&said(matched)));
+        let fits = self.fits(hit, |matched| plain(&self.kept(matched)));
         if !fits.is_empty() {
-            lines.push(format!("Fits: {}", fits.join("; ")));
+            lines.push(self.say.item_fits(&fits.join("; ")));
         }
         if !why.is_empty() {
-            lines.push(format!("Why: {}", plain(why)));
+            lines.push(self.say.item_why(&plain(why)));
         }
         // Two spaces before a line's end break the line inside a list item.
         let indent = " ".repeat(number.to_string().len() + 2);
         lines.join(&format!("  \n{indent}"))
     }
-}
 
-/// Whether an item is a text rather than a thing: what it says is the answer, and leads it.
-fn is_prose(hit: &Hit) -> bool {
-    !hit.snippet.is_empty() && facts(&hit.item).is_empty()
-}
+    /// An item in half a sentence.
+    fn best(&self, hit: &Hit) -> String {
+        let name = link(&hit.name, hit.url.as_deref());
+        match time(self.say, &hit.item) {
+            Some(time) => self.say.with_time(&name, &time),
+            None => name,
+        }
+    }
 
-/// What a text says from its best sentence on, in whole sentences as far as they fit.
-fn excerpt(hit: &Hit) -> String {
-    const CHARS_MAX: usize = 600;
-    let texts = ["text", "description", "articleBody"].iter().filter_map(|key| hit.item.get(*key)?.as_str());
-    let whole = texts.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
-    let from_best = |text: String| text.find(&hit.snippet).map(|start| text[start..].to_owned());
-    let text = whole.filter_map(from_best).next().unwrap_or_else(|| hit.snippet.clone());
-    match text.char_indices().nth(CHARS_MAX) {
-        None => escaped(&text),
-        Some((end, _)) => {
-            let cut = &text[..end];
-            escaped(cut.rfind(". ").map_or(cut, |stop| &cut[..=stop]))
+    /// A constraint with the fact that satisfies it.
+    fn kept(&self, matched: &MatchedConstraint) -> String {
+        match &matched.value {
+            Some(found) if !matched.constraint.contains(found.as_str()) => {
+                format!("{} ({})", matched.constraint, value(self.say, found))
+            }
+            _ => matched.constraint.clone(),
         }
     }
 }
 
-/// An item in half a sentence.
-fn best(hit: &Hit) -> String {
-    let name = link(&hit.name, hit.url.as_deref());
-    match time(&hit.item) {
-        Some(time) => format!("{name}, ready in {time}"),
-        None => name,
-    }
-}
-
-/// A constraint with the fact that satisfies it.
-fn said(matched: &MatchedConstraint) -> String {
-    match &matched.value {
-        Some(found) if !matched.constraint.contains(found.as_str()) => {
-            format!("{} ({})", matched.constraint, value(found))
-        }
-        _ => matched.constraint.clone(),
-    }
+/// What several items are called: as the operator says, in the agent's own language, else by a general word.
+pub(super) fn items_word(say: Sentences, item_label: &str, own: &Language) -> String {
+    let is_general = item_label == DEFAULT_ITEM_LABEL || SpokenLanguage::of(own) != Some(say.language());
+    if is_general { say.items_generic() } else { plain(item_label) }
 }
 
 fn capital(word: &str) -> String {

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use forecourt_agents::declined::unavailable;
 use forecourt_content::{Error, Library};
 use forecourt_core::{Admitted, Ending, Event, Findings, Message, Question};
+use forecourt_sentences::Sentences;
 
-use crate::answer_text::AnswerText;
+use crate::answer_text::{AnswerText, items_word};
 use crate::content_index::ContentIndex;
 use crate::find::{self, SearchResults};
 use crate::limits::INLINE_ITEMS_MAX;
@@ -27,19 +28,26 @@ pub(crate) struct SearchEngine {
 
 /// The whole answer to a message.
 pub(crate) async fn answered(engine: Arc<SearchEngine>, admitted: Arc<Admitted>) -> Vec<Event> {
-    let answered = engine.with_library(move |engine, library| engine.answer(library, &admitted)).await;
+    let say = sentences(&admitted);
+    let answered = engine.with_library(say, move |engine, library| engine.answer(library, &admitted)).await;
     answered.unwrap_or_else(|ending| vec![Event::Ending(ending)])
 }
 
+/// The words in which a message is answered.
+pub(crate) fn sentences(admitted: &Admitted) -> Sentences {
+    Sentences::for_caller(admitted.message().language.as_ref(), &admitted.card().language)
+}
+
 /// What callers are told when the index fails; the cause goes to the log.
-pub(crate) fn search_failed() -> Ending {
-    Ending::failed("The search behind this agent failed.")
+pub(crate) fn search_failed(say: Sentences) -> Ending {
+    Ending::failed(say.search_failed())
 }
 
 impl SearchEngine {
     /// Does something with the index, on a thread of its own when that may take long.
     pub(crate) async fn with_library<T: Send + 'static>(
         self: &Arc<Self>,
+        say: Sentences,
         work: impl FnOnce(&Self, &Library) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Ending> {
         let engine = self.clone();
@@ -51,14 +59,14 @@ impl SearchEngine {
                 tokio::task::spawn_blocking(work).await.ok()
             }
         };
-        done.ok_or_else(search_failed)?.map_err(|error| {
+        done.ok_or_else(|| search_failed(say))?.map_err(|error| {
             tracing::error!(%error, "a search failed");
-            search_failed()
+            search_failed(say)
         })
     }
 
     fn answer(&self, library: &Library, admitted: &Admitted) -> Result<Vec<Event>, Error> {
-        let mut asked = match self.wished(library, admitted) {
+        let mut asked = match self.wished(library, admitted)? {
             ControlFlow::Continue(asked) => asked,
             ControlFlow::Break(events) => return Ok(events),
         };
@@ -67,25 +75,35 @@ impl SearchEngine {
         if let Some(question) = self.question(library, &asked)? {
             return Ok(vec![Event::Ending(Ending::Question(question))]);
         }
-        let found = find::find(library, &asked, self.page(&asked))?;
-        self.told(&self.words(library, admitted), admitted.message(), &asked, &found)
+        let mut found = find::find(library, &asked, self.page(&asked))?;
+        let words = self.words(library, admitted);
+        find::choose_section(library, words.say, &asked, &mut found);
+        self.told(&words, admitted.message(), &asked, &found)
     }
 
     /// What is asked for, or the answer to who asks for nothing.
-    pub(crate) fn wished(&self, library: &Library, admitted: &Admitted) -> ControlFlow<Vec<Event>, SearchRequest> {
+    pub(crate) fn wished(
+        &self,
+        library: &Library,
+        admitted: &Admitted,
+    ) -> Result<ControlFlow<Vec<Event>, SearchRequest>, Error> {
         if library.is_empty() && !self.index.is_filled() {
-            let message = format!("I am still reading my {}. Please ask again in a moment.", self.item_label);
-            return ControlFlow::Break(vec![Event::Ending(unavailable(&message, Some(2)))]);
+            let say = sentences(admitted);
+            let message = say.still_reading(&items_word(say, &self.item_label, &admitted.card().language));
+            return Ok(ControlFlow::Break(vec![Event::Ending(unavailable(&message, Some(2)))]));
         }
-        let answer_in = answer_language(admitted.message(), admitted.card());
-        let reads = LibraryParser { library, answer_in };
-        match conversation::wish(admitted.message(), &self.item_label, self.results, &reads) {
+        let (message, words) = (admitted.message(), self.words(library, admitted));
+        if let Some(fact) = words.facts().answer(library, &message.addressed_text())? {
+            return Ok(ControlFlow::Break(words.fact(message, &fact)));
+        }
+        let reads = LibraryParser { library, answer_in: words.answer_in };
+        Ok(match conversation::wish(message, &self.item_label, self.results, &reads) {
             SearchIntent::Items(asked) => ControlFlow::Continue(asked),
             SearchIntent::Introduction => {
-                let text = self.words(library, admitted).introduction();
+                let text = words.introduction();
                 ControlFlow::Break(vec![Event::Text(text), Event::Ending(Ending::Complete)])
             }
-        }
+        })
     }
 
     /// What is asked back, when very many items fit.
@@ -100,7 +118,8 @@ impl SearchEngine {
 
     pub(crate) fn words<'a>(&'a self, library: &'a Library, admitted: &'a Admitted) -> AnswerText<'a> {
         let answer_in = answer_language(admitted.message(), admitted.card());
-        AnswerText { item_label: &self.item_label, card: admitted.card(), library, answer_in }
+        let say = sentences(admitted);
+        AnswerText { item_label: &self.item_label, card: admitted.card(), library, answer_in, say }
     }
 
     /// The whole answer.

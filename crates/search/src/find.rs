@@ -1,8 +1,11 @@
 //! From what is asked to what was found, and what would be found if less were asked.
 
 use forecourt_content::{Error, Filter, Hit, Library, Query};
+use forecourt_sentences::Sentences;
 
 use super::boost;
+use super::document::{self, SectionMatch};
+use super::fact_question::is_question;
 use super::request::NamedFilter;
 use super::request::SearchRequest;
 
@@ -19,6 +22,8 @@ pub(super) struct SearchResults {
     pub(super) ignored: Vec<NamedFilter>,
     /// Constraints without which something would have been found, each with the best of it.
     pub(super) relaxations: Vec<(Filter, Hit)>,
+    /// How well the first hit answers, when it is a section of a document and that was looked at.
+    pub(super) section: Option<SectionMatch>,
 }
 
 /// Searches for `results` items. When nothing is found, it is tried without each of the constraints.
@@ -50,7 +55,19 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
         true => relaxations(library, &query)?,
         false => Vec::new(),
     };
-    Ok(SearchResults { hits, has_more, applied, ignored, relaxations })
+    Ok(SearchResults { hits, has_more, applied, ignored, relaxations, section: None })
+}
+
+/// Lets the section of a document come first that answers best. None is left where none is about the question.
+pub(super) fn choose_section(library: &Library, say: Sentences, asked: &SearchRequest, found: &mut SearchResults) {
+    if asked.offset > 0 || asked.items_only || asked.order.is_some() {
+        return;
+    }
+    found.section = document::choose(say, library, &asked.text, &mut found.hits);
+    if found.section == Some(SectionMatch::Unrelated) && is_question(&asked.text) {
+        found.hits.clear();
+        found.has_more = false;
+    }
 }
 
 /// Whether any item keeps these constraints.

@@ -25,7 +25,10 @@
 //! | `elicit.rs` | asking back when very many items fit |
 //! | `facets.rs` | how the items that fit differ |
 //! | `find.rs`, `boost.rs` | from what is asked to what was found, in which order |
-//! | `answer_text.rs`, `facts.rs`, `markdown.rs` | what was found, in words |
+//! | `answer_text.rs`, `facts.rs`, `values.rs`, `markdown.rs` | what was found, in words |
+//! | `fact_question.rs`, `named_item.rs`, `fact_answer.rs`, `contains.rs` | one fact of one item |
+//! | `document.rs`, `passage.rs` | a section of a document as the answer |
+//! | `fact_data.rs`, `fact_context.rs` | which properties say what, as data |
 //! | `engine.rs` | one message, from its question to its answer |
 //! | `rerank.rs` | the same with the help of a language model, where there is one |
 //! | `tool.rs` | the same search as a tool for models |
@@ -33,28 +36,38 @@
 mod answer_text;
 mod boost;
 mod caller_context;
+mod contains;
 mod content_index;
 mod conversation;
+mod document;
 mod elicit;
 mod engine;
 mod facets;
+mod fact_answer;
+mod fact_context;
+mod fact_data;
+mod fact_question;
 mod facts;
 mod filters;
 mod find;
 pub mod limits;
 mod markdown;
+mod named_item;
+mod passage;
 mod phrases;
 mod request;
 mod rerank;
 mod settings;
 mod sites;
 mod tool;
+mod values;
 
 use std::sync::Arc;
 
 use async_stream::stream;
 use forecourt_agents::backend::{Backend, BuiltAgent, Context};
-use forecourt_core::{Admitted, Agent, EventStream};
+use forecourt_core::{Admitted, Agent, EventStream, Language};
+use forecourt_sentences::SpokenLanguage;
 use forecourt_settings::{MovedKey, Problems, Section};
 
 pub use content_index::ContentIndex;
@@ -110,6 +123,10 @@ struct SearchAgent {
 impl Agent for SearchAgent {
     fn has_host(&self, host: &str) -> bool {
         self.engine.index.opened().is_some_and(|library| library.has_host(host))
+    }
+
+    fn answer_language(&self, wanted: Option<&Language>, own: &Language) -> Language {
+        SpokenLanguage::for_caller(wanted, own).tag(wanted, own)
     }
 
     fn handle(&self, admitted: Admitted) -> EventStream {

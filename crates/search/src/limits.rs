@@ -28,6 +28,18 @@ pub const FACETS_MAX: usize = 6;
 pub const FOLLOW_UPS_MAX: usize = 20;
 /// Items up to which a search is done where the question arrives; larger ones get a thread of their own.
 pub const INLINE_ITEMS_MAX: u64 = 50_000;
+/// Entries of one fact of an item, such as ingredients.
+pub const FACT_ENTRIES_MAX: usize = 60;
+/// Bytes of a question that may ask for one fact of one item.
+pub const FACT_QUESTION_BYTES_MAX: usize = 300;
+/// Names that one such question is read as having, which are looked up.
+pub const FACT_READINGS_MAX: usize = 8;
+/// Bytes of a section that are told at once.
+pub const PASSAGE_BYTES_MAX: usize = 1_800;
+/// Sections among which the one is chosen that answers a question.
+pub const SECTIONS_COMPARED_MAX: usize = 10;
+/// Items among which one of a name is looked for.
+pub const NAMED_ITEMS_MAX: usize = 50;
 /// Bytes of one fact of an item in an answer.
 pub const FACT_BYTES_MAX: usize = 120;
 /// Bytes of one text about a caller that are read beside the question.

@@ -16,6 +16,18 @@ pub(super) fn plain(text: &str) -> String {
     }
 }
 
+/// Markdown of somebody else as it is written, without what nobody should see.
+pub(super) fn shown(markdown: &str) -> String {
+    markdown.chars().filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || is_hidden(*c))).collect()
+}
+
+/// A text of several lines with everything escaped that could be markup.
+pub(super) fn escaped_text(text: &str) -> String {
+    let paragraphs =
+        text.split("\n\n").map(|paragraph| escaped(&paragraph.split_whitespace().collect::<Vec<_>>().join(" ")));
+    paragraphs.filter(|paragraph| !paragraph.is_empty()).collect::<Vec<_>>().join("\n\n")
+}
+
 /// One line without what nobody should see, and with everything escaped that could be markup.
 pub(super) fn escaped(line: &str) -> String {
     let mut out = String::with_capacity(line.len() + 8);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use forecourt_content::{Hit, Library};
 use forecourt_core::{Language, Message};
+use forecourt_sentences::{Sentences, SpokenLanguage};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -94,7 +95,8 @@ fn searched(library: &Library, query: &str, limit: usize) -> Result<Value, forec
 }
 
 fn item(hit: &Hit) -> Value {
-    let mut item = json!({"name": hit.name, "url": hit.url, "facts": facts(&hit.item), "text": hit.snippet});
+    let english = Sentences::in_language(SpokenLanguage::English);
+    let mut item = json!({"name": hit.name, "url": hit.url, "facts": facts(english, &hit.item), "text": hit.snippet});
     if hit.item.to_string().len() <= TOOL_ITEM_BYTES_MAX {
         item["data"] = Value::clone(&hit.item);
     }

@@ -81,7 +81,7 @@ async fn an_answer_has_a_lead_a_list_and_the_items_as_data() {
     let text = answer.text();
     assert_eq!(names(&answer), ["Chickpea *soup* [thick]", "Hummus"], "{text}");
     for wanted in [
-        r"2 recipes match; the best is **[Chickpea \*soup\* \[thick\]](https://r.example/Chickpea-*soup*-[thick])**, ready in 30 minutes.",
+        r"2 recipes match; the best is **[Chickpea \*soup\* \[thick\]](https://r.example/Chickpea-*soup*-[thick])** (30 minutes).",
         "Limits: 30 minutes or less; no nuts.",
         "left out",
         "\n2. **[Hummus](https://r.example/Hummus)**: 20 minutes",
@@ -92,7 +92,7 @@ async fn an_answer_has_a_lead_a_list_and_the_items_as_data() {
     }
     assert_eq!(answer.ending, Ending::Complete);
     let Part::Data(first) = &answer.parts[1] else { panic!("{answer:?}") };
-    let mut item = first.data.clone();
+    let mut item = first.data.clone().into_value();
     let grounding = item.as_object_mut().and_then(|fields| fields.remove("grounding")).unwrap_or_default();
     assert_eq!(grounding["source_urls"][0], item["url"]);
     assert_eq!(item, recipes()[4], "the item as it was loaded");
@@ -140,7 +140,7 @@ async fn nothing_is_said_honestly_with_what_to_relax() {
     let answer = ask(&built, "chickpeas with almonds under 15 minutes, no nuts").await;
     assert!(names(&answer).is_empty());
     let text = answer.text();
-    for wanted in ["I found no recipes for this.", "Limits:", "- without “no nuts”: **[Chickpea and almond salad]"]
+    for wanted in ["I found no recipes for this.", "Limits:", "- Without “no nuts”: **[Chickpea and almond salad]"]
     {
         assert!(text.contains(wanted), "{wanted}\n{text}");
     }
@@ -327,7 +327,7 @@ async fn built_in_content_is_found_by_its_name() {
     let built = build(toml, &context);
     built.indexing.as_ref().unwrap().index(&mut |_| {}).unwrap();
     let text = ask(&built, "how do I add an agent?").await.text();
-    assert!(text.starts_with("Put a file into agents.\n\nOne match: "), "what a text says leads the answer: {text}");
+    assert!(text.starts_with("Put a file into agents.\n\nFrom "), "what a text says leads the answer: {text}");
     assert_eq!(text.matches("Put a file").count(), 1, "{text}");
     assert!(text.contains("[Adding an agent](https://docs.example/"), "{text}");
 }
@@ -483,7 +483,7 @@ async fn facets_and_reasons_are_told_to_who_wishes_for_them() {
     let reason = told.items[0].reason.as_ref().unwrap();
     assert_eq!((told.items.len(), reason.snippet.as_str()), (3, "Hot chickpeas."));
     assert_eq!(reason.fits, ["30 minutes or less (20 minutes)"]);
-    assert!(told.items[0].grounding.as_ref().is_some_and(|grounding| grounding.fetched_at.is_some()));
+    
     let (told, _) = findings(&built, "chickpeas", FindingsDetail::Summary, None).await;
     assert_eq!((told.total, told.facets.len(), told.items[0].reason.clone()), (None, 0, None));
 }

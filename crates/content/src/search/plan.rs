@@ -220,7 +220,7 @@ fn head(text: &str) -> &str {
 }
 
 /// The text without stop words. Empty when there is nothing else.
-fn content_words(text: &str, tongue: LanguageAnalyzer) -> String {
+pub(super) fn content_words(text: &str, tongue: LanguageAnalyzer) -> String {
     let is_content = |word: &&str| {
         let bare = bare(word);
         !bare.is_empty() && !is_stop_word(&bare, tongue)

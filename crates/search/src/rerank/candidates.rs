@@ -13,7 +13,7 @@ use super::budget::Budget;
 use super::error::RerankError;
 use super::prompt::quoted;
 use super::rewrite::{self, QuestionContext, RewrittenQuestion};
-use crate::engine::{SearchEngine, search_failed};
+use crate::engine::{SearchEngine, search_failed, sentences};
 use crate::find::SearchResults;
 use crate::limits::PROMPT_TEXT_BYTES_MAX;
 use crate::request::{SearchRequest, answer_language};
@@ -52,7 +52,8 @@ pub(super) async fn find_candidates(
 ) -> Result<Candidates, Vec<Event>> {
     let budget = Arc::new(reranker.budget(admitted.message()));
     let asking = admitted.clone();
-    let wished = engine.with_library(move |engine, library| Ok(engine.wished(library, &asking))).await;
+    let say = sentences(&admitted);
+    let wished = engine.with_library(say, move |engine, library| engine.wished(library, &asking)).await;
     let plain = match wished.map_err(ended)? {
         ControlFlow::Continue(asked) => asked,
         ControlFlow::Break(events) => return Err(events),
@@ -60,16 +61,16 @@ pub(super) async fn find_candidates(
     let said = QuestionContext::new(admitted.message(), &engine.item_label);
     let mut notes = Vec::new();
     let rewritten = reranker.rewritten(&said, &engine.item_label, &budget).await.unwrap_or_else(|error| {
-        notes.push(format!("The question was taken as it stands. {}", error.words()));
+        notes.push(format!("{} {}", say.model_question_as_it_stands(), error.words()));
         None
     });
     let looking = CandidateSearch { reranker: reranker.clone(), admitted: admitted.clone(), plain, said, rewritten };
-    let looked = engine.with_library(move |engine, library| looking.look(engine, library)).await;
+    let looked = engine.with_library(say, move |engine, library| looking.look(engine, library)).await;
     let looked = match looked.map_err(ended)? {
         ControlFlow::Continue(looked) => looked,
         ControlFlow::Break(events) => return Err(events),
     };
-    let Some(library) = engine.index.opened() else { return Err(ended(search_failed())) };
+    let Some(library) = engine.index.opened() else { return Err(ended(search_failed(say))) };
     let CandidateSearchResult { asked, mut found, page, is_ranked, findings, question } = looked;
     let hits = std::mem::take(&mut found.hits);
     let skip = if is_ranked { asked.offset } else { 0 };

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use forecourt_content::Hit;
+use forecourt_sentences::{Sentences, SpokenLanguage};
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
@@ -38,7 +39,8 @@ pub(super) fn shown(number: usize, hit: &Hit) -> Option<Value> {
     let mut entry = Map::new();
     entry.insert("n".to_owned(), number.into());
     entry.insert("name".to_owned(), quoted(&hit.name, NAME_BYTES_MAX).into());
-    let facts: Vec<String> = facts(&hit.item).iter().map(|fact| quoted(fact, NAME_BYTES_MAX)).collect();
+    let english = Sentences::in_language(SpokenLanguage::English);
+    let facts: Vec<String> = facts(english, &hit.item).iter().map(|fact| quoted(fact, NAME_BYTES_MAX)).collect();
     if !facts.is_empty() {
         entry.insert("facts".to_owned(), json!(facts));
     }

@@ -11,6 +11,7 @@ use async_stream::stream;
 use forecourt_content::Hit;
 use forecourt_core::findings::{ItemFindings, MatchReason};
 use forecourt_core::{Admitted, Ending, Event, EventStream, Findings, Part};
+use forecourt_sentences::Sentences;
 use futures::{Stream, StreamExt, pin_mut, stream};
 use serde_json::Value;
 
@@ -24,7 +25,7 @@ use super::rank::{self, Judgements};
 use super::summary::{self, NOT_ANSWERED, Summary, SummaryEnd};
 use super::{error::RerankError, model::RerankModel};
 use crate::answer_text::AnswerText;
-use crate::engine::SearchEngine;
+use crate::engine::{SearchEngine, sentences};
 use crate::limits::{RANK_CALLS_MAX, RANK_WINDOW_ITEMS, SUMMARIZED_MAX};
 
 /// The events of an answer.
@@ -142,7 +143,7 @@ impl RankedAnswer {
                 }
             }
             Err(error) => {
-                let note = format!("Not all items were ranked by the language model. {}", error.words());
+                let note = format!("{} {}", self.say().model_not_all_ranked(), error.words());
                 if !self.begun.notes.contains(&note) {
                     self.begun.notes.push(note);
                 }
@@ -162,7 +163,7 @@ impl RankedAnswer {
         let rest = self.order.rest();
         let mut events = self.give(&rest);
         if self.begun.found.has_more {
-            events.push(Event::Text("\n\nSay *more* for the next ones.\n".to_owned()));
+            events.push(Event::Text(self.words().more()));
         }
         events
     }
@@ -213,6 +214,10 @@ impl RankedAnswer {
 
     fn words(&self) -> AnswerText<'_> {
         self.begun.engine.words(&self.begun.library, &self.begun.admitted)
+    }
+
+    fn say(&self) -> Sentences {
+        sentences(&self.begun.admitted)
     }
 
     fn why(&self, at: usize) -> &str {
@@ -290,13 +295,14 @@ impl RankedAnswer {
         let mut events = Vec::new();
         match (error, end) {
             (Some(error), _) => {
-                let note = "The summary is not that of the language model, or not all of it.";
+                let note = self.say().model_summary_cut();
                 self.begun.notes.push(format!("{note} {}", error.words()));
             }
             (None, SummaryEnd::Grounded) => events.extend(self.summed_up(&last)),
             (None, SummaryEnd::NotAnswered) => events.extend(self.summed_up(NOT_ANSWERED)),
             (None, SummaryEnd::Groundless) => {
-                self.begun.notes.push("The language model gave no summary that cites the items.".to_owned());
+                let note = self.say().model_summary_groundless();
+                self.begun.notes.push(note);
             }
         }
         if self.summary.is_empty() {

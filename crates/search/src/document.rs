@@ -1,0 +1,134 @@
+//! A question to a document: the section that answers it, as it was written, with links to it and to its
+//! neighbours; or that none does.
+
+use forecourt_content::{Hit, Library, WordCoverage};
+use forecourt_sentences::Sentences;
+use serde_json::Value;
+
+use crate::fact_data;
+use crate::facts::facts;
+use crate::limits::SECTIONS_COMPARED_MAX;
+use crate::markdown::{escaped_text, link, shown};
+use crate::passage::{Passage, passage};
+
+/// The member of an item that holds the section of a document that it is.
+const SECTION: &str = "forecourt:section";
+/// The part of what a question says that a section has to speak of, to be told as the answer.
+const ANSWERS_MIN: f32 = 0.6;
+/// The part that it has to speak of to be told at all, as what comes closest.
+const CLOSEST_MIN: f32 = 0.35;
+/// The same where sections are found by meaning as well, in other words than those of the question.
+const CLOSEST_BY_MEANING_MIN: f32 = 0.2;
+/// What a word counts that says what is done rather than to what.
+const WEAK_WORD: f32 = 0.3;
+/// What it counts beside that a word is in the heading.
+const HEADING: f32 = 0.5;
+
+/// How well a section answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum SectionMatch {
+    /// It speaks of something else.
+    Unrelated,
+    /// It may not answer the question.
+    Closest,
+    /// It speaks of what was asked.
+    Answers,
+}
+
+/// Whether an item is a text rather than a thing: what it says is the answer, and leads it.
+pub(crate) fn is_text(say: Sentences, hit: &Hit) -> bool {
+    !hit.snippet.is_empty() && (hit.item.get(SECTION).is_some() || facts(say, &hit.item).is_empty())
+}
+
+/// Puts the section first that speaks of most of a question, and tells how well it answers. `None` where what was
+/// found are things, or nothing.
+pub(crate) fn choose(say: Sentences, library: &Library, question: &str, hits: &mut [Hit]) -> Option<SectionMatch> {
+    if !is_text(say, hits.first()?) {
+        return None;
+    }
+    let texts = hits.iter().take(SECTIONS_COMPARED_MAX).take_while(|hit| is_text(say, hit));
+    let worths: Vec<(f32, f32)> = texts.map(|hit| worth(&covered(library, question, hit))).collect();
+    let mut best = 0;
+    for (at, (_, worth)) in worths.iter().enumerate() {
+        best = if *worth > worths[best].1 { at } else { best };
+    }
+    hits[..=best].rotate_right(1);
+    let closest = if library.has_model() { CLOSEST_BY_MEANING_MIN } else { CLOSEST_MIN };
+    Some(match worths[best].0 {
+        share if share >= ANSWERS_MIN => SectionMatch::Answers,
+        share if share >= closest => SectionMatch::Closest,
+        _ => SectionMatch::Unrelated,
+    })
+}
+
+/// The section in words: its passage, where it is from, and what stands beside it.
+pub(crate) fn told(say: Sentences, library: &Library, question: &str, hit: &Hit, fits: SectionMatch) -> String {
+    let Passage { text, is_cut } = written(library, question, hit);
+    let mut lines = Vec::new();
+    if fits != SectionMatch::Answers {
+        lines.push(say.document_closest());
+    }
+    lines.push(text);
+    let source = link(&hit.name, hit.url.as_deref());
+    let mut about = if is_cut { say.document_continue(&source) } else { say.document_source(&source) };
+    let near: Vec<String> = ["previous", "next"].iter().filter_map(|key| neighbour(hit, key)).collect();
+    if !near.is_empty() {
+        about.push_str(&format!(" {}", say.document_near(&near.join(", "))));
+    }
+    lines.push(about);
+    lines.join("\n\n")
+}
+
+/// What a hit says: the markdown of its section, else its text.
+fn written(library: &Library, question: &str, hit: &Hit) -> Passage {
+    let worth = |block: &str| {
+        let words = library.coverage(question, "", block);
+        words.iter().filter(|word| word.in_text).map(weight).sum()
+    };
+    let section = hit.item.get(SECTION).and_then(|section| section.get("markdown")?.as_str());
+    match section.filter(|markdown| !markdown.trim().is_empty()) {
+        Some(markdown) => {
+            let told = passage(markdown, &worth);
+            Passage { text: shown(&told.text), ..told }
+        }
+        None => {
+            let told = passage(text(hit), &worth);
+            Passage { text: escaped_text(&told.text), ..told }
+        }
+    }
+}
+
+/// A link to the section beside a section.
+fn neighbour(hit: &Hit, key: &str) -> Option<String> {
+    let beside = hit.item.get(SECTION)?.get(key)?;
+    Some(link(beside.get("name")?.as_str()?, beside.get("url").and_then(Value::as_str)))
+}
+
+/// The text of an item without its markup.
+fn text(hit: &Hit) -> &str {
+    let texts = ["text", "articleBody", "description", "abstract"].iter();
+    texts.filter_map(|key| hit.item.get(*key)?.as_str()).next().unwrap_or(&hit.snippet)
+}
+
+fn covered(library: &Library, question: &str, hit: &Hit) -> Vec<WordCoverage> {
+    library.coverage(question, &hit.name, text(hit))
+}
+
+/// The part of the question that is covered, and the same with what headings count more.
+fn worth(words: &[WordCoverage]) -> (f32, f32) {
+    let total: f32 = words.iter().map(weight).sum();
+    if total <= 0.0 {
+        // A question without words that say anything is answered by whatever was found.
+        return (1.0, 1.0);
+    }
+    let part = |has: fn(&WordCoverage) -> bool| words.iter().filter(|word| has(word)).map(weight).sum::<f32>() / total;
+    let share = part(|word| word.in_heading || word.in_text);
+    (share, share + HEADING * part(|word| word.in_heading))
+}
+
+fn weight(word: &WordCoverage) -> f32 {
+    let lower = word.word.to_lowercase();
+    let lower = lower.trim_matches(|c: char| !c.is_alphanumeric());
+    let is_weak = fact_data::questions().iter().any(|language| language.weak.contains(lower));
+    word.weight * if is_weak { WEAK_WORD } else { 1.0 }
+}

@@ -1,0 +1,107 @@
+//! One fact of one item, with its source: what the item states, or that it doesn't. Never a guess from other
+//! items.
+
+use forecourt_content::{Error, Hit, Library};
+use forecourt_vocabulary::folded;
+
+use crate::contains;
+use crate::fact_context::FactContext;
+use crate::fact_data::{self, FactKind};
+use crate::fact_question::{FactQuestion, FactReading};
+use crate::facts::facts;
+use crate::limits::FACT_ENTRIES_MAX;
+use crate::markdown::{link, plain};
+use crate::named_item::named;
+use crate::values::{at, parts};
+
+/// Other items of the same name that are named.
+const OTHERS_MAX: usize = 3;
+
+/// A fact, and the item that states it or doesn't.
+#[derive(Debug)]
+pub(crate) struct FactAnswer {
+    /// In markdown, with a link to the item.
+    pub(crate) text: String,
+    pub(crate) hit: Hit,
+}
+
+impl FactContext<'_> {
+    /// The answer to a question about an item that it names. `None` when it is none, or when nothing is called so.
+    pub(crate) fn answer(&self, library: &Library, question: &str) -> Result<Option<FactAnswer>, Error> {
+        let Some(question) = FactQuestion::read(question) else { return Ok(None) };
+        for reading in question.readings().iter().filter(|reading| !reading.has_pronoun()) {
+            let mut hits = named(library, &reading.names())?;
+            if hits.is_empty() {
+                continue;
+            }
+            let best = hits.iter().position(|hit| self.states(hit, reading)).unwrap_or_default();
+            let hit = hits.remove(best);
+            let Some(mut text) = self.tell(&hit, reading) else { continue };
+            if !hits.is_empty() {
+                let others: Vec<String> =
+                    hits.iter().take(OTHERS_MAX).map(|hit| link(&hit.name, hit.url.as_deref())).collect();
+                text = format!("{text} {}", self.say.fact_others(&others.join(", ")));
+            }
+            return Ok(Some(FactAnswer { text, hit }));
+        }
+        Ok(None)
+    }
+
+    /// The answer to a question about an item that is known, such as one that was shown before. `None` when the
+    /// question is for no fact.
+    pub(crate) fn answer_about(&self, hit: &Hit, question: &str) -> Option<String> {
+        let question = FactQuestion::read(question)?;
+        question.readings().iter().find_map(|reading| self.tell(hit, reading))
+    }
+
+    /// Whether an item states what is asked for.
+    fn states(&self, hit: &Hit, reading: &FactReading<'_>) -> bool {
+        match fact_data::facts().kind(&reading.ask.fact) {
+            Some(kind) => self.stated(hit, kind).is_some(),
+            None => contains::has_entries(&hit.item),
+        }
+    }
+
+    /// What an item says of it. `None` when the question is not for a fact that such an item could have.
+    fn tell(&self, hit: &Hit, reading: &FactReading<'_>) -> Option<String> {
+        let item = link(&hit.name, hit.url.as_deref());
+        let Some(kind) = fact_data::facts().kind(&reading.ask.fact) else {
+            return contains::answer(self, hit, &item, reading);
+        };
+        if let Some(text) = self.stated(hit, kind) {
+            return Some(text);
+        }
+        // A section of a text has no facts: what it says is found by a search.
+        if facts(self.say, &hit.item).is_empty() {
+            return None;
+        }
+        let what = self.say.fact_name(&kind.id)?;
+        Some(match self.quoted(hit, &kind.id) {
+            Some(quote) => self.say.fact_quoted(&item, &what, &plain(&quote)),
+            None => self.say.fact_unstated(&item, &what),
+        })
+    }
+
+    /// The sentence that says what an item states.
+    fn stated(&self, hit: &Hit, kind: &FactKind) -> Option<String> {
+        let item = link(&hit.name, hit.url.as_deref());
+        kind.sources.iter().find_map(|source| {
+            let value = parts(self.say, source.form, at(&hit.item, &source.property)?, FACT_ENTRIES_MAX)?;
+            let value: Vec<String> = value.iter().map(|part| plain(part)).collect();
+            self.say.fact(source.says.as_deref().unwrap_or(&kind.id), &item, &value.join(", "))
+        })
+    }
+
+    /// The sentence of an item's own text that states a fact, as it is written.
+    fn quoted(&self, hit: &Hit, fact: &str) -> Option<String> {
+        let asks = fact_data::questions().iter().flat_map(|language| &language.asks);
+        let cues: Vec<_> = asks.filter(|ask| ask.fact == fact).filter_map(|ask| ask.cues.as_ref()).collect();
+        let text = ["description", "text", "abstract"].iter().find_map(|key| hit.item.get(key)?.as_str())?;
+        let sentences = text.split_inclusive(['.', '!', '?']);
+        let states = |sentence: &&str| {
+            let sentence = folded(sentence);
+            cues.iter().any(|cues| cues.is_match(&sentence))
+        };
+        sentences.map(str::trim).find(states).map(str::to_owned)
+    }
+}

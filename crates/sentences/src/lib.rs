@@ -1,0 +1,20 @@
+//! What the host says to people in its own words, in the language of the caller: [`Sentences`].
+//!
+//! The words are data, a file of Fluent messages for each language in `data/`; every file has every sentence,
+//! with the same values. Values are put in as they are: they are markdown that is ready to be shown. Items and
+//! what callers wrote are never translated.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `spoken.rs` | the languages, and which of them a caller is answered in |
+//! | `say.rs` | a message of a language, with its values |
+//! | `sentences.rs` | every sentence with the values that it takes |
+//! | `named.rs` | sentences that other data names: properties, availability, questions back |
+
+mod named;
+mod say;
+mod sentences;
+mod spoken;
+
+pub use sentences::Sentences;
+pub use spoken::SpokenLanguage;

@@ -1,0 +1,42 @@
+//! One message of one language, with its values.
+
+use std::sync::LazyLock;
+
+use fluent_bundle::concurrent::FluentBundle;
+use fluent_bundle::{FluentArgs, FluentResource};
+use unic_langid::LanguageIdentifier;
+
+use crate::spoken::SpokenLanguage;
+
+type Bundle = FluentBundle<FluentResource>;
+
+static BUNDLES: LazyLock<[Bundle; 4]> = LazyLock::new(|| SpokenLanguage::ALL.map(bundle));
+
+/// The messages of a language, as they are written.
+pub(crate) fn source(language: SpokenLanguage) -> &'static str {
+    match language {
+        SpokenLanguage::English => include_str!("../data/en.ftl"),
+        SpokenLanguage::German => include_str!("../data/de.ftl"),
+        SpokenLanguage::French => include_str!("../data/fr.ftl"),
+        SpokenLanguage::Spanish => include_str!("../data/es.ftl"),
+    }
+}
+
+/// The message of this id with its values. `None` when there is none of this id.
+pub(crate) fn message(language: SpokenLanguage, id: &str, values: &FluentArgs<'_>) -> Option<String> {
+    let bundle = BUNDLES.iter().zip(SpokenLanguage::ALL).find(|(_, of)| *of == language)?.0;
+    let pattern = bundle.get_message(id)?.value()?;
+    // Values that are missing are named in the text; the tests of the data see to it that none is.
+    Some(bundle.format_pattern(pattern, Some(values), &mut Vec::new()).into_owned())
+}
+
+fn bundle(language: SpokenLanguage) -> Bundle {
+    let id: LanguageIdentifier = language.code().parse().expect("a code of our own");
+    let mut bundle = FluentBundle::new_concurrent(vec![id]);
+    // The marks that keep writing directions apart would stand between markup and words.
+    bundle.set_use_isolating(false);
+    let resource = FluentResource::try_new(source(language).to_owned());
+    let resource = resource.unwrap_or_else(|(_, errors)| panic!("{}.ftl: {errors:?}", language.code()));
+    bundle.add_resource(resource).unwrap_or_else(|errors| panic!("{}.ftl: {errors:?}", language.code()));
+    bundle
+}
