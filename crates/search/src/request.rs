@@ -11,6 +11,44 @@ pub(super) enum SearchIntent {
     Introduction,
     /// Items.
     Items(SearchRequest),
+    /// Something about an item that was shown last, or that item itself.
+    About(ItemQuestion),
+    /// To be known: what was said about the caller alone is kept for the questions that follow.
+    Noted(SearchRequest),
+    /// Nothing that could be found here: thanks, a joke, the weather. Holds the kind of it, by which the vocabulary
+    /// has an answer.
+    OffTopic(&'static OffTopic),
+}
+
+/// A question about an item that was shown.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ItemQuestion {
+    /// The question whose answer showed the item: asked again, it is answered by the same items.
+    pub(super) shown: SearchRequest,
+    /// Which of them.
+    pub(super) which: ShownItem,
+    /// What is asked about it, in the caller's words. `None`: the item itself is wanted.
+    pub(super) question: Option<String>,
+}
+
+/// Which of the items that were shown last.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum ShownItem {
+    /// The item at this position of the answers so far, counted from 1 over all pages.
+    Position(usize),
+    /// The last one of the last page.
+    Last,
+    /// The first of the last page by this order.
+    First(SortOrder),
+}
+
+/// The item that a question is about, once it is found: what single facts are answered from.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ShownHit {
+    /// Where it stands, counted from 1 over all pages.
+    pub(super) position: usize,
+    /// The item.
+    pub(super) hit: Hit,
 }
 
 /// What to look for.

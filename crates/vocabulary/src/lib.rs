@@ -6,15 +6,18 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `conversation.rs` | words around what is asked for: "more", "instead", "the second one" |
 //! | `class.rs` | what a class is, and a diet |
 //! | `file.rs` | one file of vocabulary |
 //! | `vocabulary.rs` | all files together, and what they answer |
 
 mod class;
+mod conversation;
 mod file;
 mod fold;
 mod vocabulary;
 
 pub use class::{Class, Diet};
+pub use conversation::{ConversationPhrases, ItemPosition, ItemReference, OffTopic, Replacement};
 pub use fold::folded;
 pub use vocabulary::Vocabulary;
