@@ -19,7 +19,10 @@ use crate::index::{Columns, Folder, Job, Scope, Snapshot, run};
 use crate::item::hash;
 use crate::pushed::Pushed;
 use crate::report::{Progress, Report};
-use crate::search::{ExplainedHit, Facets, Filter, Hit, Query, RankBy, explain, facets, search, stored};
+use crate::search::{
+    Coverage, ExplainedHit, Facets, Filter, Hit, Query, RankBy, coverage, explain, facets, has_property, nearest,
+    search, stored,
+};
 use crate::source::{ContentSource, files};
 use crate::understand::{Known as _, ParsedQuestion, ReadingAids, named, understand};
 
@@ -191,6 +194,22 @@ impl Library {
     /// properties (dot paths). The query's `limit` and `offset` do not matter.
     pub fn facets(&self, query: &Query, fields: &[&str], over: usize) -> Result<Facets> {
         facets(&self.snapshot.load(), query, fields, over, self.tongue)
+    }
+
+    /// How much of a text the index knows, and how much of it these hits have.
+    pub fn coverage(&self, text: &str, hits: &[Hit]) -> Result<Coverage> {
+        let ids: Vec<&str> = hits.iter().map(|hit| hit.id.as_str()).collect();
+        coverage(&self.snapshot.load(), text, &ids, self.tongue)
+    }
+
+    /// Whether some item has a property at this dot path.
+    pub fn has_property(&self, path: &str) -> Result<bool> {
+        has_property(&self.snapshot.load(), path)
+    }
+
+    /// A few values of a property that are nearest to one that no item has.
+    pub fn nearest_values(&self, path: &str, value: &str) -> Result<Vec<String>> {
+        nearest(&self.snapshot.load(), path, value, self.tongue)
     }
 
     /// The item with this id, as it was loaded, and where it is from.

@@ -1,5 +1,6 @@
 //! Queries in, ranked hits out.
 
+mod coverage;
 mod explain;
 mod facets;
 mod fuse;
@@ -10,7 +11,10 @@ mod query;
 mod rank;
 mod snippet;
 mod spelling;
+mod values;
 
+pub use coverage::Coverage;
+pub(crate) use coverage::coverage;
 pub use explain::ExplainedHit;
 pub(crate) use explain::explain;
 pub(crate) use facets::facets;
@@ -18,6 +22,7 @@ pub use facets::{Facet, Facets};
 pub(crate) use hit::stored;
 pub use hit::{Hit, MatchedConstraint};
 pub use query::{Filter, Query, SortOrder, Test};
+pub(crate) use values::{has_property, nearest};
 
 use fuse::fuse;
 use meaning::Meaning;

@@ -6,9 +6,11 @@ use forecourt_core::{AgentCard, Event, Findings, Language, Part};
 use serde::Deserialize;
 
 use super::facts::{facts, mentions, time, value};
-use super::find::SearchResults;
+use super::find::{SearchResults, UnmetFilter};
 use super::markdown::{escaped, link, plain};
-use super::request::SearchRequest;
+use super::phrases::phrases;
+use super::request::{ItemQuestion, SearchRequest};
+use super::shown::FoundItem;
 
 /// What the words are about.
 pub(super) struct AnswerText<'a> {
@@ -56,6 +58,46 @@ impl AnswerText<'_> {
         text
     }
 
+    /// Says that what was told of the caller is kept, or that it is not any more.
+    pub(super) fn noted(&self, limits: &[Filter]) -> String {
+        let name = if limits.is_empty() { "set_aside" } else { "noted" };
+        let limits: Vec<String> = limits.iter().map(|filter| plain(&filter.words)).collect();
+        self.sentence(name).replace("{limits}", &limits.join("; "))
+    }
+
+    fn sentence(&self, name: &str) -> &'static str {
+        phrases().sentence(name, self.answer_in.as_str())
+    }
+
+    /// The answer about an item that was shown: that item.
+    pub(super) fn about(&self, found: &FoundItem, about: &ItemQuestion) -> Vec<Event> {
+        let FoundItem::Item(shown) = found else { return vec![Event::Text(self.no_item(found))] };
+        let question = about.question.as_deref().unwrap_or_default();
+        let text = self.item(shown.position, &shown.hit, question, "");
+        vec![Event::Text(text.trim_start().to_owned()), Event::Part(Part::data(shown.hit.item.clone()))]
+    }
+
+    /// What such an answer says about itself.
+    pub(super) fn item_findings(&self, found: &FoundItem, about: &ItemQuestion) -> Findings {
+        let FoundItem::Item(shown) = found else {
+            return Findings { summary: self.no_item(found), ..Findings::default() };
+        };
+        let name = plain(&shown.hit.name);
+        let asked = about.question.as_deref().map(|question| question.trim_end_matches(['?', '!', '.', ' ']));
+        let decontextualized = asked.map_or_else(|| name.clone(), |question| format!("{question} ({name})"));
+        let summary = link(&shown.hit.name, shown.hit.url.as_deref());
+        let items = vec![item(&shown.hit, shown.hit.score, None)];
+        Findings { summary, count: 1, items, decontextualized: Some(decontextualized), ..Findings::default() }
+    }
+
+    /// Why there is no such item.
+    fn no_item(&self, found: &FoundItem) -> String {
+        match found {
+            FoundItem::NoSuchPosition(number) => self.sentence("no_such_item").replace("{number}", &number.to_string()),
+            _ => self.sentence("nothing_shown_by_order").to_owned(),
+        }
+    }
+
     /// The answer: a lead, the items one by one, what to do next; then the items as data.
     pub(super) fn found(&self, asked: &SearchRequest, found: &SearchResults) -> Vec<Event> {
         let Some(best) = found.hits.first() else {
@@ -83,8 +125,18 @@ impl AnswerText<'_> {
         let applied = found.applied.iter().map(|filter| filter.words.clone()).collect();
         let items = found.hits.iter().map(|hit| item(hit, hit.score, None)).collect();
         let (count, more) = (found.hits.len(), found.has_more);
-        let not_understood = asked.not_understood.clone();
-        Findings { summary, count, more, applied, ignored, not_understood, items, ..Findings::default() }
+        let (not_understood, decontextualized) = (asked.not_understood.clone(), asked.decontextualized.clone());
+        Findings {
+            summary,
+            count,
+            more,
+            applied,
+            ignored,
+            not_understood,
+            decontextualized,
+            items,
+            ..Findings::default()
+        }
     }
 
     /// What is told of each item, with why it is here.
@@ -133,7 +185,14 @@ impl AnswerText<'_> {
         if asked.offset > 0 {
             return format!("That was all: there are no further {item_label} for this question.");
         }
+        if found.is_off_topic {
+            return self.sentence("no_match").replace("{items}", &item_label);
+        }
+        if !found.unmet.is_empty() {
+            return found.unmet.iter().map(|unmet| self.unmet(unmet)).collect::<Vec<_>>().join(" ");
+        }
         let mut text = format!("I found no {item_label} for this.{}", self.limits(found));
+        asked.notes.iter().for_each(|note| text.push_str(&format!(" {}", plain(note))));
         match found.relaxations.as_slice() {
             [] if found.applied.is_empty() => text.push_str(" None of them mentions any of these words; try others."),
             [] => text.push_str(" Leaving out a single one of the limits would not help; try other words."),
@@ -145,6 +204,17 @@ impl AnswerText<'_> {
             }
         }
         text
+    }
+
+    /// What no item has that was asked for by name, and what there is.
+    fn unmet(&self, unmet: &UnmetFilter) -> String {
+        let says =
+            self.sentence("not_there").replace("{value}", &plain(&unmet.value)).replace("{name}", &plain(&unmet.name));
+        if unmet.nearest.is_empty() {
+            return says;
+        }
+        let nearest: Vec<String> = unmet.nearest.iter().map(|value| plain(value)).collect();
+        format!("{says} {}", self.sentence("nearest").replace("{values}", &nearest.join(", ")))
     }
 
     /// The constraints that were applied, and those that could not be.

@@ -9,10 +9,11 @@ use forecourt_core::{Admitted, Ending, Event, Findings, Message, Question};
 
 use crate::answer_text::AnswerText;
 use crate::content_index::ContentIndex;
+use crate::elicit::Elicitation;
 use crate::find::{self, SearchResults};
 use crate::limits::INLINE_ITEMS_MAX;
-use crate::request::{LibraryParser, SearchIntent, SearchRequest, answer_language};
-use crate::{conversation, elicit, facets};
+use crate::request::{ItemQuestion, LibraryParser, SearchIntent, SearchRequest, answer_language};
+use crate::{conversation, facets, shown};
 
 /// Where questions are answered.
 pub(crate) struct SearchEngine {
@@ -58,37 +59,64 @@ impl SearchEngine {
     }
 
     fn answer(&self, library: &Library, admitted: &Admitted) -> Result<Vec<Event>, Error> {
-        let asked = match self.wished(library, admitted) {
+        let asked = match self.wished(library, admitted)? {
             ControlFlow::Continue(asked) => asked,
             ControlFlow::Break(events) => return Ok(events),
         };
-        if let Some(question) = self.question(library, &asked)? {
+        if let Some(question) = self.question(library, &asked, admitted)? {
             return Ok(vec![Event::Ending(Ending::Question(question))]);
         }
         let found = find::find(library, &asked, self.page(&asked))?;
         self.told(&self.words(library, admitted), admitted.message(), &asked, &found)
     }
 
-    /// What is asked for, or the answer to who asks for nothing.
-    pub(crate) fn wished(&self, library: &Library, admitted: &Admitted) -> ControlFlow<Vec<Event>, SearchRequest> {
+    /// What is asked for, or the answer to who asks for no list of items.
+    pub(crate) fn wished(
+        &self,
+        library: &Library,
+        admitted: &Admitted,
+    ) -> Result<ControlFlow<Vec<Event>, SearchRequest>, Error> {
         if library.is_empty() && !self.index.is_filled() {
             let message = format!("I am still reading my {}. Please ask again in a moment.", self.item_label);
-            return ControlFlow::Break(vec![Event::Ending(unavailable(&message, Some(2)))]);
+            return Ok(ControlFlow::Break(vec![Event::Ending(unavailable(&message, Some(2)))]));
         }
         let answer_in = answer_language(admitted.message(), admitted.card());
-        let reads = LibraryParser { library, answer_in };
-        match conversation::wish(admitted.message(), &self.item_label, self.results, &reads) {
-            SearchIntent::Items(asked) => ControlFlow::Continue(asked),
-            SearchIntent::Introduction => {
-                let text = self.words(library, admitted).introduction();
-                ControlFlow::Break(vec![Event::Text(text), Event::Ending(Ending::Complete)])
+        let reads = LibraryParser { library, elicitation: self.elicitation(answer_in.as_str()), answer_in };
+        let words = self.words(library, admitted);
+        let text = match conversation::wish(admitted.message(), &self.item_label, self.results, &reads) {
+            SearchIntent::Items(asked) => return Ok(ControlFlow::Continue(asked)),
+            SearchIntent::About(about) => {
+                return self.about(&words, admitted.message(), &about).map(ControlFlow::Break);
             }
-        }
+            SearchIntent::Introduction => words.introduction(),
+            SearchIntent::Noted(limits) => words.noted(&limits),
+            SearchIntent::OffTopic(topic) => topic.reply(answer_in.as_str(), &self.item_label),
+        };
+        Ok(ControlFlow::Break(vec![Event::Text(text), Event::Ending(Ending::Complete)]))
+    }
+
+    /// The answer to who asks about an item that was shown.
+    fn about(&self, words: &AnswerText<'_>, message: &Message, about: &ItemQuestion) -> Result<Vec<Event>, Error> {
+        let found = shown::item(words.library, about, self.results)?;
+        let findings = message.search.findings.is_wanted().then(|| words.item_findings(&found, about));
+        let findings = findings.map(|findings| Event::Findings(Box::new(findings)));
+        let ending = Event::Ending(Ending::Complete);
+        Ok(findings.into_iter().chain(words.about(&found, about)).chain([ending]).collect())
+    }
+
+    fn elicitation<'a>(&'a self, language: &'a str) -> Elicitation<'a> {
+        Elicitation { over: self.elicit, item_label: &self.item_label, language }
     }
 
     /// What is asked back, when very many items fit.
-    pub(crate) fn question(&self, library: &Library, asked: &SearchRequest) -> Result<Option<Question>, Error> {
-        self.elicit.map_or(Ok(None), |over| elicit::question(library, asked, &self.item_label, over))
+    pub(crate) fn question(
+        &self,
+        library: &Library,
+        asked: &SearchRequest,
+        admitted: &Admitted,
+    ) -> Result<Option<Question>, Error> {
+        let answer_in = answer_language(admitted.message(), admitted.card());
+        self.elicitation(answer_in.as_str()).question(library, asked)
     }
 
     /// Items of one answer.

@@ -115,6 +115,8 @@ pub struct ConversationPhrases {
     question: Regex,
     fillers: Vec<String>,
     references: item_reference::ReferencePatterns,
+    /// Any of them: most messages are none.
+    any_off_topic: Regex,
     off_topic: Vec<OffTopic>,
     /// By the code of the language.
     answers: BTreeMap<String, BTreeMap<String, String>>,
@@ -139,7 +141,8 @@ impl ConversationPhrases {
         let all = |of: fn(&ConversationFile) -> &Vec<String>| -> Vec<String> {
             files.iter().flat_map(|file| of(file).iter().cloned()).collect()
         };
-        let fillers = all(|file| &file.within.fillers);
+        let mut fillers = all(|file| &file.within.fillers);
+        fillers.sort_unstable();
         Self {
             greeting: whole(&all(|file| &file.whole.greeting)),
             more: whole(&all(|file| &file.whole.more)),
@@ -158,6 +161,7 @@ impl ConversationPhrases {
             joining: pattern(&format!(r"\s+(?:{})\s+|\s*[,/]\s*", all(|file| &file.within.joining).join("|"))),
             question: pattern(&format!(r"^[\s¿]*(?:{})\b", all(|file| &file.within.question).join("|"))),
             references: item_reference::ReferencePatterns::of(&files),
+            any_off_topic: whole(&off_topic::patterns(&files)),
             off_topic: off_topic::of(&files),
             answers: files.into_iter().map(|file| (file.language, file.answers)).collect(),
             fillers,
@@ -262,7 +266,7 @@ impl ConversationPhrases {
     /// Whether a word asks for nothing by itself.
     pub fn is_filler(&self, word: &str) -> bool {
         let word = word.to_lowercase().replace('’', "'");
-        self.fillers.contains(&word)
+        self.fillers.binary_search(&word).is_ok()
     }
 
     /// The item that was shown at which a message points, where things are called `item_label` here.
@@ -276,7 +280,8 @@ impl ConversationPhrases {
     /// What a message wants that no search has: thanks, a joke, the weather.
     pub fn off_topic(&self, text: &str) -> Option<&OffTopic> {
         let text = plain(text);
-        (text.len() <= PHRASE_BYTES_MAX).then(|| self.off_topic.iter().find(|topic| topic.matches(&text))).flatten()
+        let is_one = text.len() <= PHRASE_BYTES_MAX && self.any_off_topic.is_match(&text);
+        is_one.then(|| self.off_topic.iter().find(|topic| topic.matches(&text))).flatten()
     }
 
     /// A sentence of the host's, by its name, in a language or else in English.

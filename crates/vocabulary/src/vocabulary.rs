@@ -49,6 +49,15 @@ impl Vocabulary {
         self.classes.iter().find(is_named)
     }
 
+    /// Whether one class has both words.
+    pub fn have_class_in_common(&self, one: &str, other: &str) -> bool {
+        let (one, other) = (folded(one), folded(other));
+        let has = |class: &Class, word: &str| {
+            class.words.values().flat_map(|words| &words.members).any(|m| folded(m) == word)
+        };
+        self.classes.iter().any(|class| has(class, &one) && has(class, &other))
+    }
+
     /// The diet that a phrase of any language names, in any of the forms that adjectives have.
     pub fn diet_named(&self, phrase: &str) -> Option<&Diet> {
         let phrase = folded(phrase);

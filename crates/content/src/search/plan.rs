@@ -210,7 +210,7 @@ impl Terms<'_> {
 }
 
 /// The part of a text that is read.
-fn head(text: &str) -> &str {
+pub(super) fn head(text: &str) -> &str {
     let mut end = text.len().min(QUERY_BYTES_MAX);
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -219,7 +219,7 @@ fn head(text: &str) -> &str {
 }
 
 /// The text without stop words. Empty when there is nothing else.
-fn content_words(text: &str, tongue: LanguageAnalyzer) -> String {
+pub(super) fn content_words(text: &str, tongue: LanguageAnalyzer) -> String {
     let is_content = |word: &&str| {
         let bare = bare(word);
         !bare.is_empty() && !is_stop_word(&bare, tongue)

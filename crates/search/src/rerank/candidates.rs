@@ -52,7 +52,7 @@ pub(super) async fn find_candidates(
 ) -> Result<Candidates, Vec<Event>> {
     let budget = Arc::new(reranker.budget(admitted.message()));
     let asking = admitted.clone();
-    let wished = engine.with_library(move |engine, library| Ok(engine.wished(library, &asking))).await;
+    let wished = engine.with_library(move |engine, library| engine.wished(library, &asking)).await;
     let plain = match wished.map_err(ended)? {
         ControlFlow::Continue(asked) => asked,
         ControlFlow::Break(events) => return Err(events),
@@ -133,7 +133,7 @@ impl CandidateSearch {
             }
             None => plain,
         };
-        if let Some(question) = engine.question(library, &asked)? {
+        if let Some(question) = engine.question(library, &asked, &admitted)? {
             return Ok(ControlFlow::Break(ended(Ending::Question(question))));
         }
         let page = engine.page(&asked);

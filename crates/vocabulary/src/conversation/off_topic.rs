@@ -75,3 +75,8 @@ pub(super) fn of(files: &[ConversationFile]) -> Vec<OffTopic> {
     }
     all
 }
+
+/// The patterns of all kinds.
+pub(super) fn patterns(files: &[ConversationFile]) -> Vec<String> {
+    files.iter().flat_map(|file| &file.off_topic).flat_map(|entry| entry.whole.iter().cloned()).collect()
+}
