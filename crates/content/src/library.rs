@@ -20,7 +20,8 @@ use crate::item::hash;
 use crate::pushed::Pushed;
 use crate::report::{Progress, Report};
 use crate::search::{
-    ExplainedHit, Facets, Filter, Hit, Query, RankBy, WordCoverage, coverage, explain, facets, search,
+    AnswerCoverage, ExplainedHit, Facets, Filter, Hit, Query, RankBy, WordCoverage, answer_coverage, coverage, explain,
+    facets, has_property, nearest, search,
 };
 use crate::source::{ContentSource, files};
 use crate::understand::{Known as _, ParsedQuestion, ReadingAids, named, understand};
@@ -195,6 +196,22 @@ impl Library {
     /// properties (dot paths). The query's `limit` and `offset` do not matter.
     pub fn facets(&self, query: &Query, fields: &[&str], over: usize) -> Result<Facets> {
         facets(&self.snapshot.load(), query, fields, over, self.tongue)
+    }
+
+    /// How much of a text the index knows, and how much of it these hits have.
+    pub fn answer_coverage(&self, text: &str, hits: &[Hit]) -> Result<AnswerCoverage> {
+        let ids: Vec<&str> = hits.iter().map(|hit| hit.id.as_str()).collect();
+        answer_coverage(&self.snapshot.load(), text, &ids, self.tongue)
+    }
+
+    /// Whether some item has a property at this dot path.
+    pub fn has_property(&self, path: &str) -> Result<bool> {
+        has_property(&self.snapshot.load(), path)
+    }
+
+    /// A few values of a property that are nearest to one that no item has.
+    pub fn nearest_values(&self, path: &str, value: &str) -> Result<Vec<String>> {
+        nearest(&self.snapshot.load(), path, value, self.tongue)
     }
 
     /// The item with this id, as it was loaded, and where it is from.

@@ -1,5 +1,6 @@
 //! Queries in, ranked hits out.
 
+mod answered;
 mod coverage;
 mod exclusion;
 mod explain;
@@ -12,7 +13,10 @@ mod query;
 mod rank;
 mod snippet;
 mod spelling;
+mod values;
 
+pub use answered::AnswerCoverage;
+pub(crate) use answered::answer_coverage;
 pub use coverage::WordCoverage;
 pub(crate) use coverage::coverage;
 pub use exclusion::Exclusion;
@@ -22,6 +26,7 @@ pub(crate) use facets::facets;
 pub use facets::{Facet, Facets};
 pub use hit::{Hit, MatchedConstraint};
 pub use query::{ClassLimit, Filter, Query, SortOrder, Test};
+pub(crate) use values::{has_property, nearest};
 
 use fuse::fuse;
 use meaning::Meaning;

@@ -1,6 +1,6 @@
 //! What was found, in words. The words are ours, short, and say nothing that the data does not.
 
-use forecourt_content::{Hit, Library, MatchedConstraint};
+use forecourt_content::{Filter, Hit, Library, MatchedConstraint};
 use forecourt_core::findings::{ItemFindings, MatchReason};
 use forecourt_core::{AgentCard, Ending, Event, Findings, Language, Message, Part};
 use forecourt_sentences::{Sentences, SpokenLanguage};
@@ -10,10 +10,12 @@ use super::fact_answer::FactAnswer;
 use super::fact_context::FactContext;
 use super::fact_question::is_question;
 use super::facts::{facts, mentions, time, value};
-use super::find::SearchResults;
+use super::find::{SearchResults, UnmetFilter};
 use super::markdown::{link, plain};
-use super::request::SearchRequest;
+use super::phrases::phrases;
+use super::request::{ItemQuestion, SearchRequest, ShownHit};
 use super::settings::DEFAULT_ITEM_LABEL;
+use super::shown::FoundItem;
 
 /// Further sections that are linked from an answer.
 const OTHER_SECTIONS_MAX: usize = 4;
@@ -68,6 +70,54 @@ impl AnswerText<'_> {
             text.push_str(&format!(" {}", self.say.language_unavailable(self.answer_in.as_str())));
         }
         text
+    }
+
+    /// Says that what was told of the caller is kept, or that it is not any more.
+    pub(super) fn noted(&self, limits: &[Filter]) -> String {
+        let name = if limits.is_empty() { "set_aside" } else { "noted" };
+        let limits: Vec<String> = limits.iter().map(|filter| plain(&filter.words)).collect();
+        self.sentence(name).replace("{limits}", &limits.join("; "))
+    }
+
+    fn sentence(&self, name: &str) -> &'static str {
+        phrases().sentence(name, self.answer_in.as_str())
+    }
+
+    /// The answer about an item that was shown: the fact that is asked for, else that item.
+    pub(super) fn about(&self, found: &FoundItem, about: &ItemQuestion) -> Vec<Event> {
+        let FoundItem::Item(shown) = found else { return vec![Event::Text(self.no_item(found))] };
+        let question = about.question.as_deref().unwrap_or_default();
+        let text = self.fact_about(shown, about);
+        let text = text.unwrap_or_else(|| self.item(shown.position, &shown.hit, question, "").trim_start().to_owned());
+        vec![Event::Text(text), Event::Part(Part::data(shown.hit.item.clone()))]
+    }
+
+    /// The fact of an item that was shown, if one is asked for.
+    fn fact_about(&self, shown: &ShownHit, about: &ItemQuestion) -> Option<String> {
+        let fact = self.facts().answer_about(&shown.hit, about.question.as_deref()?)?;
+        Some(self.with_language_note(fact))
+    }
+
+    /// What such an answer says about itself.
+    pub(super) fn item_findings(&self, found: &FoundItem, about: &ItemQuestion) -> Findings {
+        let FoundItem::Item(shown) = found else {
+            return Findings { summary: self.no_item(found), ..Findings::default() };
+        };
+        let name = plain(&shown.hit.name);
+        let asked = about.question.as_deref().map(|question| question.trim_end_matches(['?', '!', '.', ' ']));
+        let decontextualized = asked.map_or_else(|| name.clone(), |question| format!("{question} ({name})"));
+        let summary = self.fact_about(shown, about);
+        let summary = summary.unwrap_or_else(|| link(&shown.hit.name, shown.hit.url.as_deref()));
+        let items = vec![ItemFindings::scored(shown.hit.score)];
+        Findings { summary, count: 1, items, decontextualized: Some(decontextualized), ..Findings::default() }
+    }
+
+    /// Why there is no such item.
+    fn no_item(&self, found: &FoundItem) -> String {
+        match found {
+            FoundItem::NoSuchPosition(number) => self.sentence("no_such_item").replace("{number}", &number.to_string()),
+            _ => self.sentence("nothing_shown_by_order").to_owned(),
+        }
     }
 
     /// The answer: a lead, the items one by one, what to do next; then the items as data.
@@ -134,8 +184,18 @@ impl AnswerText<'_> {
         let applied = found.applied.iter().map(|filter| filter.words.clone()).collect();
         let items = found.hits.iter().map(|hit| ItemFindings::scored(hit.score)).collect();
         let (count, more) = (found.hits.len(), found.has_more);
-        let not_understood = asked.not_understood.clone();
-        Findings { summary, count, more, applied, ignored, not_understood, items, ..Findings::default() }
+        let (not_understood, decontextualized) = (asked.not_understood.clone(), asked.decontextualized.clone());
+        Findings {
+            summary,
+            count,
+            more,
+            applied,
+            ignored,
+            not_understood,
+            decontextualized,
+            items,
+            ..Findings::default()
+        }
     }
 
     /// What is told of each item, with why it is here.
@@ -199,10 +259,17 @@ impl AnswerText<'_> {
         if asked.offset > 0 {
             return self.with_language_note(self.say.nothing_further(&self.items()));
         }
+        if found.is_off_topic {
+            return self.with_language_note(self.sentence("no_match").replace("{items}", &self.items()));
+        }
+        if !found.unmet.is_empty() {
+            return found.unmet.iter().map(|unmet| self.unmet(unmet)).collect::<Vec<_>>().join(" ");
+        }
         if found.section == Some(SectionMatch::Unrelated) {
             return self.with_notes(self.say.nothing_about(), " ", asked, found);
         }
         let mut text = format!("{}{}", self.say.nothing_found(&self.items()), self.limits(asked, found));
+        asked.notes.iter().for_each(|note| text.push_str(&format!(" {}", plain(note))));
         match found.relaxations.as_slice() {
             [] if found.applied.is_empty() => text.push_str(&format!(" {}", self.say.nothing_words())),
             [] => text.push_str(&format!(" {}", self.say.nothing_single_limit())),
@@ -215,6 +282,17 @@ impl AnswerText<'_> {
             }
         }
         self.with_language_note(text)
+    }
+
+    /// What no item has that was asked for by name, and what there is.
+    fn unmet(&self, unmet: &UnmetFilter) -> String {
+        let says =
+            self.sentence("not_there").replace("{value}", &plain(&unmet.value)).replace("{name}", &plain(&unmet.name));
+        if unmet.nearest.is_empty() {
+            return says;
+        }
+        let nearest: Vec<String> = unmet.nearest.iter().map(|value| plain(value)).collect();
+        format!("{says} {}", self.sentence("nearest").replace("{values}", &nearest.join(", ")))
     }
 
     /// The constraints that were applied, and those that could not be.

@@ -57,12 +57,6 @@ static NEGATION: LazyLock<Regex> = LazyLock::new(|| {
         r"\b(?:no|not|never|without|avoids?|hates?|dislikes?|allerg\w*|(?:do|does|can)n['’]t|cannot|ohne|sans|sin)\b",
     )
 });
-/// Words that set all of it aside.
-static SET_ASIDE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"\b(?:ignor(?:e|ing)|forget|regardless\s+of|despite|leave\s+out)\s+(?:all\s+)?(?:of\s+)?(?:my|the|what\s+you\s+know\s+(?:about|of))\s*(?:usual\s+|dietary\s+)?(?:preferences?|diets?|memory|allerg(?:y|ies)|restrictions?|limits?|context|me)\b",
-    )
-});
 /// A thing after "no" in the words of a constraint.
 static THING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\bno ([^,]+)"));
 
@@ -79,11 +73,6 @@ pub(super) fn background(message: &Message, reads: &dyn QuestionParser) -> Calle
 pub(super) fn context(message: &Message) -> Option<&Map<String, Value>> {
     let mut earlier = message.history.iter().rev().filter(|turn| turn.role == Role::User);
     context_in(&message.parts).or_else(|| earlier.find_map(|turn| context_in(&turn.parts)))
-}
-
-/// Whether a question sets aside what is known of who asks it.
-pub(super) fn is_set_aside(question: &str) -> bool {
-    SET_ASIDE.is_match(question)
 }
 
 fn context_in(parts: &[Part]) -> Option<&Map<String, Value>> {
@@ -114,6 +103,13 @@ fn words(value: &Value, between: &str) -> Option<String> {
 }
 
 impl CallerContext {
+    /// The same with what earlier turns said of the caller.
+    pub(super) fn with(mut self, told: Vec<Filter>) -> Self {
+        self.constraints.splice(..0, told);
+        self.constraints.dedup();
+        self
+    }
+
     fn add(&mut self, text: &str, with_limits: bool, reads: &dyn QuestionParser) {
         let constrains = |filter: &Filter| match filter.test {
             Test::Without { .. } => true,
@@ -140,10 +136,6 @@ impl CallerContext {
 
     /// The question with this behind it. What the question itself says goes first.
     pub(super) fn behind(self, mut asked: SearchRequest, question: &str) -> SearchRequest {
-        if is_set_aside(question) {
-            asked.text = SET_ASIDE.replace_all(&asked.text, " ").trim().to_owned();
-            return asked;
-        }
         let (mut kept, mut said) = (Vec::new(), Vec::new());
         for constraint in self.constraints {
             if asked.filters.iter().chain(&kept).any(|own| goes_before(own, &constraint)) {

@@ -1,60 +1,79 @@
 //! What is asked, after what was asked before. Goes by the caller's turns alone, so that the same
 //! conversation always means the same.
 
-use forecourt_content::{Filter, ParsedQuestion};
+use forecourt_content::{Filter, Test};
 use forecourt_core::message::text_of;
-use forecourt_core::{Message, Question, QuestionAnswer, Role, Turn, behind_mention};
+use forecourt_core::{Message, Part, Question, QuestionAnswer, Role, SearchRefinement, Turn, behind_mention};
+use forecourt_vocabulary::ItemPosition;
 
 use super::caller_context::background;
-use super::elicit;
-use super::filters;
-use super::phrases::{behind_going_on, content_words, is_greeting, is_more, is_short, points_back};
-use super::request::{NamedFilter, QuestionParser, SearchIntent, SearchRequest, is_limit, push_new};
-use crate::limits::{FOLLOW_UPS_MAX, QUESTION_FILTERS_MAX};
+use super::elicited::{self, ElicitedAnswer};
+use super::filters::{self, MessageFilters};
+use super::follow_up::{fresh, narrowed, next};
+use super::phrases::{content, is_more, is_short, phrases, points_back};
+use super::request::{
+    ItemLookup, ItemQuestion, NamedFilter, SearchIntent, SearchRequest, ShownItem, is_limit, push_filter, push_new,
+};
+use super::wording::{self, Phrase};
+use crate::limits::{BACKGROUND_CONSTRAINTS_MAX, FOLLOW_UPS_MAX, QUESTION_FILTERS_MAX};
 
 /// What the caller wants with this message, at `page` items an answer of things called `item_label`.
-pub(super) fn wish(message: &Message, item_label: &str, page: usize, reads: &dyn QuestionParser) -> SearchIntent {
-    let (mut before, mut about) = (None, None);
-    for turn in recent(&message.history) {
+pub(super) fn wish(message: &Message, item_label: &str, page: usize, reads: &dyn ItemLookup) -> SearchIntent {
+    let mut conversation = Conversation::new(item_label, page, reads);
+    let recent = recent(&message.history);
+    conversation.hear_of_caller(&message.history[..message.history.len() - recent.len()], message);
+    // Callers that tell no turns of ours were asked back where we would ask them now.
+    let is_told = message.history.iter().any(|turn| turn.role == Role::Assistant);
+    for turn in recent {
         match turn.role {
             Role::User => {
-                let named = filters::read(&turn.parts, &turn.narrowing, reads);
-                let turn_text = UserTurn { text: turn_text(turn, message), named, answers: &turn.answers };
-                before = step_after(before, turn_text, about.take(), item_label, page, reads);
+                let text = turn_text(turn, message);
+                conversation.hear(&UserTurn {
+                    text,
+                    parts: &turn.parts,
+                    narrowing: &turn.narrowing,
+                    answers: &turn.answers,
+                });
+                if !is_told {
+                    conversation.question = conversation.asked.as_ref().and_then(|asked| reads.asks_back(asked));
+                }
             }
-            Role::Assistant => about = turn.question.as_deref(),
+            Role::Assistant => conversation.question = turn.question.as_deref().cloned(),
         }
     }
-    let named = filters::read(&message.parts, &message.search.narrowing, reads);
-    let turn_text = UserTurn { text: message.addressed_text(), named, answers: &message.answers };
-    if turn_text.named.filters.is_empty() && is_greeting(&turn_text.text) {
-        return SearchIntent::Introduction;
-    }
-    let question = turn_text.text.clone();
-    match step_after(before, turn_text, about, item_label, page, reads) {
-        Some(asked) => SearchIntent::Items(background(message, reads).behind(asked, &question)),
-        None => SearchIntent::Introduction,
-    }
+    conversation.lasting_before = conversation.lasting.clone();
+    let (parts, narrowing, answers) = (&message.parts, &message.search.narrowing, &message.answers);
+    let text = message.addressed_text();
+    let intent = conversation.hear(&UserTurn { text: text.clone(), parts, narrowing, answers });
+    conversation.with_caller(intent, message, &text)
 }
 
 /// One turn of the caller.
 struct UserTurn<'a> {
     text: String,
-    named: filters::MessageFilters,
+    parts: &'a [Part],
+    narrowing: &'a SearchRefinement,
     /// What it answers by name.
     answers: &'a [QuestionAnswer],
 }
 
-impl UserTurn<'_> {
-    /// The property that this answers an earlier question about, and the answer in words.
-    fn answered(&self, asked: Option<&Question>) -> Option<(&'static str, String)> {
-        if let Some((question, field)) = asked.and_then(|asked| Some((asked, elicit::asked_about(asked)?))) {
-            let answer = question.answers(&self.text, self.answers).into_iter().find(|answer| answer.id == field)?;
-            return filters::in_words(&answer.value).filter(|words| is_short(words)).map(|words| (field, words));
-        }
-        // Some callers tell no turns of ours, but name what they answer.
-        self.named.answers(&self.text).map(|field| (field, self.text.clone()))
-    }
+/// A conversation as far as it was heard.
+struct Conversation<'a> {
+    reads: &'a dyn ItemLookup,
+    item_label: &'a str,
+    page: usize,
+    /// What is asked by now.
+    asked: Option<SearchRequest>,
+    /// What was asked back last.
+    question: Option<Question>,
+    /// The item that was spoken of last.
+    spoken_of: Option<ShownItem>,
+    /// What holds for the whole conversation: diets and allergies.
+    lasting: Vec<Filter>,
+    /// Those of them that earlier turns said.
+    lasting_before: Vec<Filter>,
+    /// Whether what is known of the caller was set aside.
+    is_set_aside: bool,
 }
 
 /// The turns behind which a question may stand: those since the last [`FOLLOW_UPS_MAX`] of the caller.
@@ -64,274 +83,295 @@ fn recent(history: &[Turn]) -> &[Turn] {
     &history[first..]
 }
 
-/// What is asked after another turn, which may have been a question of ours. Filters by name stay for as long as the question does, until another of the same name comes.
-fn step_after(
-    before: Option<SearchRequest>,
-    turn_text: UserTurn<'_>,
-    asked: Option<&Question>,
-    item_label: &str,
-    page: usize,
-    reads: &dyn QuestionParser,
-) -> Option<SearchRequest> {
-    let answer = turn_text.answered(asked);
-    let UserTurn { text, named, .. } = turn_text;
-    let asked = match (before, answer) {
-        (Some(before), Some((field, words))) => Some(answered(before, field, &words, reads)),
-        (before, _) => next(before, &text, item_label, page, reads),
-    };
-    let mut asked = match asked {
-        None if named.filters.is_empty() => return None,
-        asked => asked.unwrap_or_default(),
-    };
-    asked.named.retain(|earlier| named.names.iter().all(|name| *name != earlier.name));
-    asked.named.extend(named.filters);
-    asked.named.drain(..asked.named.len().saturating_sub(QUESTION_FILTERS_MAX));
-    let was_asked_back = asked.was_asked_back || named.decided;
-    Some(SearchRequest { unread: named.unread, results: named.results.or(asked.results), was_asked_back, ..asked })
-}
-
-/// The earlier question with the answer to ours.
-fn answered(before: SearchRequest, field: &'static str, text: &str, reads: &dyn QuestionParser) -> SearchRequest {
-    let mut asked = SearchRequest { was_asked_back: true, ..before };
-    if !elicit::is_any(text) {
-        let filters = reads.named(field, &elicit::chosen(text));
-        asked.named.extend(filters.into_iter().map(|filter| NamedFilter::new(field, filter)));
-    }
-    asked
-}
-
 /// What an earlier turn said to this agent.
 fn turn_text(turn: &Turn, message: &Message) -> String {
     let text = text_of(&turn.parts);
     behind_mention(&text, &message.recipient).to_owned()
 }
 
-/// What is asked after another turn. `None`: nothing yet.
-fn next(
-    before: Option<SearchRequest>,
-    text: &str,
-    item_label: &str,
-    page: usize,
-    reads: &dyn QuestionParser,
-) -> Option<SearchRequest> {
-    if is_greeting(text) {
-        return before;
+impl<'a> Conversation<'a> {
+    fn new(item_label: &'a str, page: usize, reads: &'a dyn ItemLookup) -> Self {
+        Self {
+            reads,
+            item_label,
+            page,
+            asked: None,
+            question: None,
+            spoken_of: None,
+            lasting: Vec::new(),
+            lasting_before: Vec::new(),
+            is_set_aside: false,
+        }
     }
-    if is_more(text, item_label) {
-        return before.map(|asked| SearchRequest { offset: asked.offset + asked.results.unwrap_or(page), ..asked });
+
+    /// What turns say of the caller that are too old to go on with: nobody tells an allergy twice.
+    fn hear_of_caller(&mut self, turns: &[Turn], message: &Message) {
+        for turn in turns.iter().filter(|turn| turn.role == Role::User) {
+            let text = turn_text(turn, message);
+            if phrases().sets_aside(&text) {
+                self.set_aside();
+            } else if phrases().is_about_self(&text) {
+                let filters = self.reads.understand(&text).filters;
+                self.keep(filters.iter().filter(|filter| is_lasting(filter, true)));
+            }
+        }
     }
-    match before {
-        Some(before) => Some(follow_up(&before, text, reads).unwrap_or_else(|| fresh(text, reads))),
-        None => Some(fresh(text, reads)),
+
+    /// What a turn wants, after all before it.
+    fn hear(&mut self, turn: &UserTurn<'_>) -> SearchIntent {
+        let named = filters::read(turn.parts, turn.narrowing, self.reads);
+        let question = self.question.take();
+        let intent = self.intent(turn, &named, question.as_ref());
+        if let SearchIntent::Items(asked) = intent {
+            let asked = with_named(asked, named);
+            self.asked = Some(asked.clone());
+            self.spoken_of = None;
+            return SearchIntent::Items(asked);
+        }
+        intent
+    }
+
+    fn intent(&mut self, turn: &UserTurn<'_>, named: &MessageFilters, question: Option<&Question>) -> SearchIntent {
+        let text = turn.text.as_str();
+        if let Some(before) = self.asked.clone() {
+            let answer = question.and_then(|question| elicited::read(question, text, turn.parts, turn.answers));
+            if let Some(answer) = answer {
+                return SearchIntent::Items(self.answered(before, &answer));
+            }
+            // Some callers tell no turns of ours, but name what they answer.
+            if named.answers(text).is_some() {
+                return SearchIntent::Items(SearchRequest { was_asked_back: true, offset: 0, ..before });
+            }
+        }
+        if phrases().is_greeting(text) {
+            return match named.filters.is_empty() {
+                true => SearchIntent::Introduction,
+                false => SearchIntent::Items(self.asked.clone().unwrap_or_default()),
+            };
+        }
+        if let Some(topic) = phrases().off_topic(text).filter(|topic| !self.reads.is_about(topic.topic())) {
+            return SearchIntent::OffTopic(topic);
+        }
+        if phrases().starts_over(text) {
+            self.asked = None;
+            return SearchIntent::Introduction;
+        }
+        if phrases().sets_aside(text) {
+            return self.after_setting_aside(&phrases().without_setting_aside(text));
+        }
+        self.ask(text)
+    }
+
+    /// What a turn asks that is none of the set phrases.
+    fn ask(&mut self, text: &str) -> SearchIntent {
+        if is_more(text, self.item_label) {
+            let page = self.page;
+            let more =
+                |asked: SearchRequest| SearchRequest { offset: asked.offset + asked.results.unwrap_or(page), ..asked };
+            return self.asked.clone().map_or(SearchIntent::Introduction, |asked| SearchIntent::Items(more(asked)));
+        }
+        if let Some(about) = self.about_shown(text) {
+            return SearchIntent::About(about);
+        }
+        if phrases().is_about_self(text)
+            && let Some(intent) = self.told(text)
+        {
+            return intent;
+        }
+        let asked = match &self.asked {
+            Some(before) => next(before, text, self.reads),
+            None => fresh(text, self.reads),
+        };
+        self.keep(asked.filters.iter().filter(|filter| is_lasting(filter, false)));
+        SearchIntent::Items(asked)
+    }
+
+    /// The item that was shown of which a turn speaks.
+    fn about_shown(&mut self, text: &str) -> Option<ItemQuestion> {
+        let shown = self.asked.clone().filter(|asked| !asked.was_told_limits_alone())?;
+        let (which, question) = match phrases().item_reference(text, self.item_label) {
+            Some(found) => {
+                let which = match found.position {
+                    ItemPosition::Nth(number) => ShownItem::Position(number),
+                    ItemPosition::Last => ShownItem::Last,
+                    ItemPosition::That => self.spoken_of.clone().unwrap_or(ShownItem::Position(shown.offset + 1)),
+                };
+                (which, found.is_question.then(|| text.to_owned()))
+            }
+            // "The cheapest of these": the first of the shown ones in that order.
+            None if points_back(text) => {
+                let parsed = self.reads.understand(text);
+                let is_all = content(&parsed.text).is_empty() && parsed.filters.is_empty();
+                (ShownItem::First(parsed.order.filter(|_| is_all)?), None)
+            }
+            None => return None,
+        };
+        self.spoken_of = Some(which.clone());
+        Some(ItemQuestion { shown, which, question })
+    }
+
+    /// What is told of the caller alone: kept, and asked again with it where something is asked. `None`: something else
+    /// is said too.
+    fn told(&mut self, text: &str) -> Option<SearchIntent> {
+        let parsed = self.reads.understand(text);
+        let is_consumed = |word: &str| text[..text.len() - phrases().behind_self(text).len()].contains(word);
+        let left = content(&parsed.text).split_whitespace().filter(|word| !is_consumed(word)).count();
+        if left > 0 || parsed.filters.is_empty() {
+            return None;
+        }
+        self.keep(parsed.filters.iter().filter(|filter| is_lasting(filter, true)));
+        let limits: Vec<Filter> = parsed.filters.iter().filter(|filter| !is_lasting(filter, true)).cloned().collect();
+        match self.asked.clone().filter(|asked| !asked.was_told_limits_alone()) {
+            Some(before) => {
+                let mut asked = SearchRequest { offset: 0, ..before };
+                for filter in parsed.filters {
+                    asked
+                        .filters
+                        .retain(|other| !(is_limit(other) && is_limit(&filter) && other.fields == filter.fields));
+                    push_filter(&mut asked.filters, filter);
+                }
+                parsed.notes.into_iter().for_each(|note| push_new(&mut asked.notes, note));
+                asked.not_understood = parsed.not_understood;
+                Some(SearchIntent::Items(asked))
+            }
+            None => {
+                // A limit that is no diet waits for what is asked for.
+                let mut asked = self.asked.take().unwrap_or_default();
+                limits.into_iter().for_each(|filter| push_filter(&mut asked.filters, filter));
+                self.asked = Some(asked).filter(|asked| !asked.filters.is_empty());
+                Some(SearchIntent::Noted(parsed.filters))
+            }
+        }
+    }
+
+    /// Goes on without what is known of the caller.
+    fn after_setting_aside(&mut self, rest: &str) -> SearchIntent {
+        let lasting = std::mem::take(&mut self.lasting);
+        self.set_aside();
+        if let Some(asked) = &mut self.asked {
+            asked.filters.retain(|filter| !lasting.contains(filter));
+            asked.offset = 0;
+        }
+        match (content(rest).is_empty(), self.asked.clone()) {
+            (false, _) => self.ask(rest),
+            (true, Some(asked)) if !asked.was_told_limits_alone() => SearchIntent::Items(asked),
+            (true, _) => SearchIntent::Noted(Vec::new()),
+        }
+    }
+
+    fn set_aside(&mut self) {
+        self.lasting.clear();
+        self.is_set_aside = true;
+    }
+
+    /// Keeps what holds for the whole conversation.
+    fn keep<'f>(&mut self, filters: impl Iterator<Item = &'f Filter>) {
+        filters.for_each(|filter| push_filter(&mut self.lasting, filter.clone()));
+        let most = self.lasting.len().saturating_sub(BACKGROUND_CONSTRAINTS_MAX);
+        self.lasting.drain(..most);
+    }
+
+    /// The earlier question with the answer to ours.
+    fn answered(&mut self, before: SearchRequest, answer: &ElicitedAnswer) -> SearchRequest {
+        let ElicitedAnswer { field, chosen, rest, problem, words } = answer;
+        let mut asked = SearchRequest { was_asked_back: true, offset: 0, ..before };
+        let name = |asked: &mut SearchRequest, filters: Vec<Filter>| {
+            asked.named.extend(filters.into_iter().map(|filter| NamedFilter::new(field, filter)));
+        };
+        match chosen.as_slice() {
+            [] => {}
+            [only] => name(&mut asked, self.reads.named(field, &only.as_str().into())),
+            several => name(&mut asked, self.reads.named(field, &several.to_vec().into())),
+        }
+        if !chosen.is_empty() {
+            let limits = &[] as &[Filter];
+            asked.phrases.push(Phrase::added("", &chosen.join(", ").to_lowercase(), limits, false));
+        }
+        if let Some(problem) = problem {
+            let sentence = phrases().sentence(problem, self.reads.language()).replace("{answer}", words);
+            push_new(&mut asked.notes, sentence);
+        }
+        let value = content(rest);
+        if value.is_empty() {
+            return asked;
+        }
+        // A value that was not offered is one all the same.
+        let filters = self.reads.named(field, &value.as_str().into());
+        let is_value = |filter: &Filter| filter.fields.iter().any(|path| path == field);
+        if chosen.is_empty() && filters.iter().all(is_value) && self.reads.has_items(&filters) {
+            name(&mut asked, filters);
+            asked.phrases.push(Phrase::added("", &value, &[], false));
+            return asked;
+        }
+        let said = format!("and {}", rest.trim());
+        let narrowed = narrowed(&asked, &said, self.reads).unwrap_or_else(|| add_words(&asked, rest, self.reads));
+        self.keep(narrowed.filters.iter().filter(|filter| is_lasting(filter, false)));
+        narrowed
+    }
+
+    /// The intent with what is known of the caller, and in words of its own.
+    fn with_caller(&self, intent: SearchIntent, message: &Message, question: &str) -> SearchIntent {
+        let SearchIntent::Items(asked) = intent else { return intent };
+        let told: Vec<Filter> =
+            self.lasting_before.iter().filter(|filter| self.lasting.contains(filter)).cloned().collect();
+        let behind = match self.is_set_aside {
+            // What was set aside is not known any more, but what was told since is.
+            true => super::caller_context::CallerContext::default(),
+            false => background(message, self.reads),
+        };
+        let mut asked = behind.with(told.clone()).behind(asked, question);
+        let applied: Vec<Filter> = told.into_iter().filter(|filter| asked.known.contains(filter)).collect();
+        let own: Vec<Filter> = asked.filters.iter().filter(|filter| !asked.known.contains(filter)).cloned().collect();
+        let worded = SearchRequest { filters: own, ..asked.clone() };
+        let whole = wording::whole(&worded, &applied, self.reads.language());
+        asked.decontextualized = Some(whole).filter(|whole| !is_same_text(whole, question) && !whole.is_empty());
+        if asked.phrases.len() < 2 && applied.is_empty() && fresh_text(&asked) == question.trim() {
+            asked.decontextualized = None;
+        }
+        SearchIntent::Items(asked)
     }
 }
 
-fn fresh(text: &str, reads: &dyn QuestionParser) -> SearchRequest {
-    let ParsedQuestion { text, filters, notes, not_understood, order, count } = reads.understand(text);
-    SearchRequest { text, filters, notes, not_understood, order, results: count, ..SearchRequest::default() }
+/// The question as it was put, where one turn put it.
+fn fresh_text(asked: &SearchRequest) -> &str {
+    asked.phrases.first().map_or("", |phrase| phrase.wording.as_str())
 }
 
-/// The earlier question, narrowed down. `None` when the turn is a question of its own.
-fn follow_up(before: &SearchRequest, text: &str, reads: &dyn QuestionParser) -> Option<SearchRequest> {
-    let rest = behind_going_on(text);
-    let (goes_on, points_back) = (rest.len() < text.len(), points_back(text));
-    let ParsedQuestion { text, filters, notes, not_understood, order, .. } =
-        reads.understand(rest.trim_end_matches(['?', '!', '.']));
-    let words: Vec<&str> = content_words(&text).collect();
-    let constraint =
-        |word: &&str| filters.iter().any(|filter| filter.words.to_lowercase().contains(&word.to_lowercase()));
-    let only_narrows = !filters.is_empty() && words.iter().all(constraint);
-    if !(goes_on || points_back || only_narrows) {
-        return None;
+fn is_same_text(one: &str, other: &str) -> bool {
+    let bare = |text: &str| text.trim().trim_end_matches(['?', '!', '.', ',', ' ']).to_lowercase();
+    bare(one) == bare(other)
+}
+
+/// The question with words that are searched for as well.
+fn add_words(before: &SearchRequest, rest: &str, reads: &dyn ItemLookup) -> SearchRequest {
+    let added = fresh(rest, reads);
+    let mut asked = before.clone();
+    added.filters.iter().for_each(|filter| push_filter(&mut asked.filters, filter.clone()));
+    added.notes.into_iter().for_each(|note| push_new(&mut asked.notes, note));
+    let words = content(&added.text);
+    asked.phrases.push(Phrase::added(&words, &content(rest), &added.filters, is_short(rest)));
+    asked.text = wording::text(&asked.phrases);
+    asked
+}
+
+/// The filters by name of this turn, in the place of earlier ones of the same name. They stay for as long as the
+/// question does.
+fn with_named(mut asked: SearchRequest, named: MessageFilters) -> SearchRequest {
+    asked.named.retain(|earlier| named.names.iter().all(|name| *name != earlier.name));
+    asked.named.extend(named.filters);
+    asked.named.drain(..asked.named.len().saturating_sub(QUESTION_FILTERS_MAX));
+    let was_asked_back = asked.was_asked_back || named.decided;
+    SearchRequest { unread: named.unread, results: named.results.or(asked.results), was_asked_back, ..asked }
+}
+
+/// Whether a constraint holds for a whole conversation: whatever must be absent, where it was told of the caller, and
+/// whole groups of things, such as diets and allergens, wherever they were said.
+fn is_lasting(filter: &Filter, is_told: bool) -> bool {
+    match &filter.test {
+        Test::Without { classes, words } => is_told || !classes.is_empty() || words.len() > 1,
+        _ => false,
     }
-    let text = [before.text.as_str(), &words.join(" ")].join(" ").trim().to_owned();
-    let mut asked = SearchRequest { text, offset: 0, ..before.clone() };
-    filters.into_iter().for_each(|filter| narrow(&mut asked.filters, filter));
-    notes.into_iter().for_each(|note| push_new(&mut asked.notes, note));
-    asked.not_understood = not_understood;
-    asked.order = order.or(asked.order);
-    Some(asked)
-}
-
-/// Adds a constraint. Another limit on the same property takes the place of the earlier one.
-fn narrow(filters: &mut Vec<Filter>, filter: Filter) {
-    filters
-        .retain(|other| *other != filter && !(is_limit(other) && is_limit(&filter) && other.fields == filter.fields));
-    filters.push(filter);
 }
 
 #[cfg(test)]
-mod tests {
-    use forecourt_core::{Handle, MessageId, Part, SearchRefinement, Turn};
-    use serde_json::{Value, json};
-
-    use super::*;
-
-    /// Understands minutes, nuts and vegetarians.
-    struct Cook;
-
-    impl QuestionParser for Cook {
-        fn understand(&self, text: &str) -> ParsedQuestion {
-            understand(text)
-        }
-
-        fn named(&self, name: &str, value: &Value) -> Vec<Filter> {
-            value.as_str().map(|text| Filter::mentions(name, text)).into_iter().collect()
-        }
-    }
-
-    fn understand(text: &str) -> ParsedQuestion {
-        let mut out = ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() };
-        for minutes in [20, 30] {
-            let words = format!("under {minutes} minutes");
-            if out.text.contains(&words) {
-                out.text = out.text.replace(&words, "");
-                let to = Some(f64::from(minutes));
-                out.filters.push(Filter { words, ..Filter::within("totalTime", None, to) });
-                out.notes = vec!["Some do not say.".to_owned()];
-            }
-        }
-        for (words, without) in [("no nuts", ""), ("vegetarian", "vegetarian")] {
-            if out.text.contains(words) {
-                out.text = out.text.replace(words, without);
-                out.filters.push(Filter { words: words.to_owned(), ..Filter::mentions("x", words) });
-            }
-        }
-        out
-    }
-
-    fn message(text: &str, history: &[&str]) -> Message {
-        let (id, recipient) = (MessageId::parse("1").unwrap(), Handle::parse("a").unwrap());
-        let history =
-            history.iter().flat_map(|text| [Turn::text(Role::User, *text), Turn::text(Role::Assistant, "hello more")]);
-        let now = forecourt_core::Timestamp::UNIX_EPOCH;
-        Message { history: history.collect(), ..Message::new(id, recipient, vec![Part::text(text)], "test", now) }
-    }
-
-    fn asked(text: &str, history: &[&str]) -> (String, Vec<String>, usize) {
-        match wish(&message(text, history), "recipes", 10, &Cook) {
-            SearchIntent::Items(asked) => {
-                (asked.text, asked.filters.into_iter().map(|filter| filter.words).collect(), asked.offset)
-            }
-            SearchIntent::Introduction => panic!("`{text}` asks for an introduction"),
-        }
-    }
-
-    #[test]
-    fn greetings_and_empty_turns_ask_for_an_introduction() {
-        for text in ["", " ", "hello", "Hi there!", "help", "?", "what can you do?", "Who are you", "more"] {
-            assert_eq!(wish(&message(text, &[]), "recipes", 10, &Cook), SearchIntent::Introduction, "{text}");
-        }
-        for text in ["hello dolly", "help me with soup", "hi-fi"] {
-            assert_eq!(asked(text, &["soup"]).0, text, "{text}");
-        }
-    }
-
-    #[test]
-    fn more_goes_on_from_where_the_answer_was() {
-        for text in ["more", "More please!", "show me more", "next page", "more recipes", "some more of them?", "go on"]
-        {
-            assert_eq!(asked(text, &["soup"]), ("soup".to_owned(), vec![], 10), "{text}");
-        }
-        assert_eq!(asked("more", &["soup", "more", "hello", "more"]).2, 30);
-        assert_eq!(asked("more soup", &["bread"]), ("more soup".to_owned(), vec![], 0));
-    }
-
-    #[test]
-    fn a_follow_up_narrows_the_question_down() {
-        for (text, wanted) in [
-            ("only vegetarian ones", ("soup vegetarian", vec!["vegetarian"])),
-            ("and under 20 minutes?", ("soup", vec!["under 20 minutes"])),
-            ("no nuts", ("soup", vec!["no nuts"])),
-            ("vegetarian?", ("soup vegetarian", vec!["vegetarian"])),
-            ("which of them are under 30 minutes?", ("soup", vec!["under 30 minutes"])),
-            ("but with rice", ("soup rice", vec![])),
-            ("those with rice", ("soup rice", vec![])),
-        ] {
-            let (left, filters, offset) = asked(text, &["soup", "more"]);
-            assert_eq!(
-                (left.as_str(), filters.iter().map(String::as_str).collect(), offset),
-                (wanted.0, wanted.1, 0),
-                "{text}"
-            );
-        }
-    }
-
-    #[test]
-    fn another_limit_replaces_the_earlier_one() {
-        let (_, filters, _) =
-            asked("and under 20 minutes", &["soup under 30 minutes, no nuts", "only vegetarian ones"]);
-        assert_eq!(filters, ["no nuts", "vegetarian", "under 20 minutes"]);
-    }
-
-    #[test]
-    fn a_question_of_its_own_forgets_the_earlier_one() {
-        for text in ["bread without yeast", "vegetarian lasagne", "no bake cookies", "cake under 30 minutes"] {
-            assert!(!asked(text, &["soup"]).0.contains("soup"), "{text}");
-        }
-    }
-
-    #[test]
-    fn only_so_many_earlier_turns_count() {
-        let turns =
-            |count: usize| std::iter::once("soup").chain(std::iter::repeat_n("more", count - 1)).collect::<Vec<_>>();
-        assert_eq!(asked("more", &turns(FOLLOW_UPS_MAX)).2, FOLLOW_UPS_MAX * 10);
-        assert_eq!(
-            wish(&message("more", &turns(FOLLOW_UPS_MAX + 1)), "recipes", 10, &Cook),
-            SearchIntent::Introduction
-        );
-    }
-
-    fn filtered(text: &str, data: Value, results: usize) -> Turn {
-        let narrowing = SearchRefinement { results: Some(results), ..SearchRefinement::default() };
-        Turn { narrowing, ..Turn::new(Role::User, vec![Part::text(text), Part::data(data)]) }
-    }
-
-    /// The words of the filters, and the offset.
-    fn paged(history: Vec<Turn>, text: &str) -> (Vec<String>, usize) {
-        let message = Message { history: history.into(), ..message(text, &[]) };
-        let SearchIntent::Items(asked) = wish(&message, "recipes", 10, &Cook) else { panic!("items") };
-        (asked.named.into_iter().map(|named| named.filter.words).collect(), asked.offset)
-    }
-
-    #[test]
-    fn more_and_follow_ups_keep_filters_by_name_and_a_question_of_its_own_does_not() {
-        let history = || vec![filtered("soup", json!({"filters": {"cuisine": "Indian", "kind": "x"}}), 3)];
-        let both = vec!["cuisine: Indian".to_owned(), "kind: x".to_owned()];
-        assert_eq!(paged(history(), "more"), (both.clone(), 3));
-        assert_eq!(paged(history(), "and under 20 minutes"), (both, 0));
-        assert_eq!(paged(history(), "bread"), (vec![], 0));
-        let mut changed = history();
-        changed.push(filtered("more", json!({"filters": {"cuisine": "Thai"}}), 5));
-        assert_eq!(paged(changed, "more"), (vec!["kind: x".to_owned(), "cuisine: Thai".to_owned()], 8));
-    }
-
-    #[test]
-    fn filters_of_all_turns_end_at_the_bound() {
-        let words = |count: usize| {
-            let turn = |n: usize| {
-                filtered(
-                    if n == 0 { "soup" } else { "more" },
-                    json!({"filters": {format!("k{n}"): "v", format!("l{n}"): "v"}}),
-                    1,
-                )
-            };
-            paged((0..count).map(turn).collect(), "more").0
-        };
-        let turns = QUESTION_FILTERS_MAX / 2;
-        assert_eq!(words(turns).len(), QUESTION_FILTERS_MAX);
-        let last = words(turns + 1);
-        assert_eq!((last.len(), last[0].as_str()), (QUESTION_FILTERS_MAX, "k1: v"), "the newest hold");
-    }
-
-    #[test]
-    fn an_answer_by_name_goes_on_with_what_was_asked() {
-        for (text, value) in [("Soup", json!("soup")), ("Soup, Stew", json!(["soup", "stew"])), ("any", json!("any"))] {
-            let mut asking = message(text, &[]);
-            asking.history = vec![Turn::text(Role::User, "pumpkin")].into();
-            asking.parts.push(Part::data(json!({"filters": {"recipeCategory": value}})));
-            let SearchIntent::Items(asked) = wish(&asking, "recipes", 10, &Cook) else { panic!("items") };
-            assert_eq!((asked.text.as_str(), asked.was_asked_back), ("pumpkin", true), "{text}");
-        }
-    }
-}
+mod tests;

@@ -10,10 +10,11 @@ use forecourt_sentences::Sentences;
 
 use crate::answer_text::{AnswerText, items_word};
 use crate::content_index::ContentIndex;
+use crate::elicit::Elicitation;
 use crate::find::{self, SearchResults};
 use crate::limits::INLINE_ITEMS_MAX;
-use crate::request::{LibraryParser, SearchIntent, SearchRequest, answer_language};
-use crate::{conversation, elicit, facets};
+use crate::request::{ItemQuestion, LibraryParser, SearchIntent, SearchRequest, answer_language};
+use crate::{conversation, facets, shown};
 
 /// Where questions are answered.
 pub(crate) struct SearchEngine {
@@ -72,7 +73,7 @@ impl SearchEngine {
         };
         let wanted = &admitted.message().search;
         asked.items_only = wanted.wordless && !wanted.findings.with_facets();
-        if let Some(question) = self.question(library, &asked)? {
+        if let Some(question) = self.question(library, &asked, admitted)? {
             return Ok(vec![Event::Ending(Ending::Question(question))]);
         }
         let mut found = find::find(library, &asked, self.page(&asked))?;
@@ -81,7 +82,7 @@ impl SearchEngine {
         self.told(&words, admitted.message(), &asked, &found)
     }
 
-    /// What is asked for, or the answer to who asks for nothing.
+    /// What is asked for, or the answer to who asks for no list of items.
     pub(crate) fn wished(
         &self,
         library: &Library,
@@ -96,19 +97,40 @@ impl SearchEngine {
         if let Some(fact) = words.facts().answer(library, &message.addressed_text())? {
             return Ok(ControlFlow::Break(words.fact(message, &fact)));
         }
-        let reads = LibraryParser { library, answer_in: words.answer_in };
-        Ok(match conversation::wish(message, &self.item_label, self.results, &reads) {
-            SearchIntent::Items(asked) => ControlFlow::Continue(asked),
-            SearchIntent::Introduction => {
-                let text = words.introduction();
-                ControlFlow::Break(vec![Event::Text(text), Event::Ending(Ending::Complete)])
-            }
-        })
+        let answer_in = words.answer_in;
+        let reads = LibraryParser { library, elicitation: self.elicitation(answer_in.as_str()), answer_in };
+        let text = match conversation::wish(message, &self.item_label, self.results, &reads) {
+            SearchIntent::Items(asked) => return Ok(ControlFlow::Continue(asked)),
+            SearchIntent::About(about) => return self.about(&words, message, &about).map(ControlFlow::Break),
+            SearchIntent::Introduction => words.introduction(),
+            SearchIntent::Noted(limits) => words.noted(&limits),
+            SearchIntent::OffTopic(topic) => topic.reply(answer_in.as_str(), &self.item_label),
+        };
+        Ok(ControlFlow::Break(vec![Event::Text(text), Event::Ending(Ending::Complete)]))
+    }
+
+    /// The answer to who asks about an item that was shown.
+    fn about(&self, words: &AnswerText<'_>, message: &Message, about: &ItemQuestion) -> Result<Vec<Event>, Error> {
+        let found = shown::item(words.library, about, self.results)?;
+        let findings = message.search.findings.is_wanted().then(|| words.item_findings(&found, about));
+        let findings = findings.map(|findings| Event::Findings(Box::new(findings)));
+        let ending = Event::Ending(Ending::Complete);
+        Ok(findings.into_iter().chain(words.about(&found, about)).chain([ending]).collect())
+    }
+
+    fn elicitation<'a>(&'a self, language: &'a str) -> Elicitation<'a> {
+        Elicitation { over: self.elicit, item_label: &self.item_label, language }
     }
 
     /// What is asked back, when very many items fit.
-    pub(crate) fn question(&self, library: &Library, asked: &SearchRequest) -> Result<Option<Question>, Error> {
-        self.elicit.map_or(Ok(None), |over| elicit::question(library, asked, &self.item_label, over))
+    pub(crate) fn question(
+        &self,
+        library: &Library,
+        asked: &SearchRequest,
+        admitted: &Admitted,
+    ) -> Result<Option<Question>, Error> {
+        let answer_in = answer_language(admitted.message(), admitted.card());
+        self.elicitation(answer_in.as_str()).question(library, asked)
     }
 
     /// Items of one answer.

@@ -1,6 +1,6 @@
 //! From what is asked to what was found, and what would be found if less were asked.
 
-use forecourt_content::{Error, Filter, Hit, Library, Query};
+use forecourt_content::{Error, Filter, Hit, Library, Query, Test};
 use forecourt_sentences::Sentences;
 
 use super::boost;
@@ -8,6 +8,7 @@ use super::document::{self, SectionMatch};
 use super::fact_question::is_question;
 use super::request::NamedFilter;
 use super::request::SearchRequest;
+use crate::limits::COVERED_ITEMS;
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -18,17 +19,32 @@ pub(super) struct SearchResults {
     pub(super) has_more: bool,
     /// The constraints that were applied.
     pub(super) applied: Vec<Filter>,
-    /// Filters by name that no item could pass, and so were left out.
+    /// Filters by name of properties that no item has, and so were left out.
     pub(super) ignored: Vec<NamedFilter>,
+    /// Filters by name whose values no item has: nothing is found for them.
+    pub(super) unmet: Vec<UnmetFilter>,
+    /// Whether items only share a word with the question, and none answers it.
+    pub(super) is_off_topic: bool,
     /// Constraints without which something would have been found, each with the best of it.
     pub(super) relaxations: Vec<(Filter, Hit)>,
     /// How well the first hit answers, when it is a section of a document and that was looked at.
     pub(super) section: Option<SectionMatch>,
 }
 
+/// A filter by name whose value no item has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct UnmetFilter {
+    /// The name that the caller gave.
+    pub(super) name: String,
+    /// The value, in words.
+    pub(super) value: String,
+    /// Values that there are, the nearest first.
+    pub(super) nearest: Vec<String>,
+}
+
 /// Searches for `results` items. When nothing is found, it is tried without each of the constraints.
 pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> Result<SearchResults, Error> {
-    let (mut applied, mut ignored) = (asked.filters.clone(), Vec::new());
+    let mut found = SearchResults { applied: asked.filters.clone(), ..SearchResults::default() };
     for named in &asked.named {
         let exactly = std::slice::from_ref(&named.filter);
         let mut known = Vec::new();
@@ -37,11 +53,20 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
                 known = filters.to_vec();
             }
         }
-        if known.is_empty() { ignored.push(named.clone()) } else { applied.extend(known) }
+        match known.is_empty() {
+            false => found.applied.extend(known),
+            true => match unmet(library, named)? {
+                Some(unmet) => found.unmet.push(unmet),
+                None => found.ignored.push(named.clone()),
+            },
+        }
+    }
+    if !found.unmet.is_empty() {
+        return Ok(found);
     }
     let query = Query {
         text: asked.text.clone(),
-        filters: applied.clone(),
+        filters: found.applied.clone(),
         limit: results + 1,
         offset: asked.offset,
         language: None,
@@ -49,13 +74,16 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
         items_only: asked.items_only,
     };
     let mut hits = boost::search(library, &query, &asked.leanings)?;
+    if asked.offset == 0 && answers_nothing(library, &asked.text, &hits)? {
+        return Ok(SearchResults { is_off_topic: true, ..found });
+    }
     let has_more = hits.len() > results;
     hits.truncate(results);
     let relaxations = match hits.is_empty() && asked.offset == 0 {
         true => relaxations(library, &query)?,
         false => Vec::new(),
     };
-    Ok(SearchResults { hits, has_more, applied, ignored, relaxations, section: None })
+    Ok(SearchResults { hits, has_more, relaxations, ..found })
 }
 
 /// Lets the section of a document come first that answers best. None is left where none is about the question.
@@ -74,6 +102,46 @@ pub(super) fn choose_section(library: &Library, say: Sentences, asked: &SearchRe
 fn is_known(library: &Library, filters: &[Filter]) -> Result<bool, Error> {
     let alone = Query { filters: filters.to_vec(), limit: 1, ..Query::default() };
     Ok(!library.search(&alone)?.is_empty())
+}
+
+/// What a filter asks for that no item keeps, if items have its property at all. NLWeb 3.1.
+fn unmet(library: &Library, named: &NamedFilter) -> Result<Option<UnmetFilter>, Error> {
+    for path in &named.filter.fields {
+        if library.has_property(path)? {
+            let value = match &named.filter.test {
+                Test::Is(value) | Test::Mentions(value) => value.clone(),
+                Test::OneOf(values) => values.join(", "),
+                _ => behind_name(&named.filter.words).to_owned(),
+            };
+            let nearest = library.nearest_values(path, &value)?;
+            return Ok(Some(UnmetFilter { name: named.name.clone(), value, nearest }));
+        }
+    }
+    Ok(None)
+}
+
+fn behind_name(words: &str) -> &str {
+    words.split_once(": ").map_or(words, |(_, value)| value)
+}
+
+/// The part of a question that an item has to have to answer it, where much of the question is unknown here.
+const COVERAGE_MIN: f64 = 0.34;
+/// The part of a question's words that has to be known for all of it to be taken seriously.
+const KNOWN_MIN: f64 = 0.5;
+
+/// Whether what was found only shares a word with the question: most of its words are in no item, and the best item has
+/// little of what it says.
+fn answers_nothing(library: &Library, text: &str, hits: &[Hit]) -> Result<bool, Error> {
+    if hits.is_empty() {
+        return Ok(false);
+    }
+    let coverage = library.answer_coverage(text, &hits[..hits.len().min(COVERED_ITEMS)])?;
+    if coverage.words == 0 {
+        return Ok(false);
+    }
+    let known = coverage.known as f64 / coverage.words as f64;
+    let is_unknown = coverage.known == 0 && !library.has_model();
+    Ok(is_unknown || (known <= KNOWN_MIN && coverage.best < COVERAGE_MIN))
 }
 
 fn relaxations(library: &Library, query: &Query) -> Result<Vec<(Filter, Hit)>, Error> {

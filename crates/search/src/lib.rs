@@ -19,10 +19,13 @@
 //! | `sites.rs` | sites of the web, visited when they are due |
 //! | `request.rs` | what is looked for |
 //! | `conversation.rs` | what is asked, after what was asked before |
+//! | `follow_up.rs`, `name_role.rs` | how a turn goes on with a question: what it adds and what it replaces |
+//! | `wording.rs` | the question in words, with what earlier turns said |
+//! | `shown.rs` | the item that is meant of those that were shown |
 //! | `phrases.rs` | words around what is asked for |
 //! | `filters.rs` | filters by name, and what a person clicked |
 //! | `caller_context.rs` | what is known of the caller |
-//! | `elicit.rs` | asking back when very many items fit |
+//! | `elicit.rs`, `elicited.rs` | asking back when very many items fit, and what is answered to that |
 //! | `facets.rs` | how the items that fit differ |
 //! | `find.rs`, `boost.rs` | from what is asked to what was found, in which order |
 //! | `answer_text.rs`, `facts.rs`, `values.rs`, `markdown.rs` | what was found, in words |
@@ -41,6 +44,7 @@ mod content_index;
 mod conversation;
 mod document;
 mod elicit;
+mod elicited;
 mod engine;
 mod facets;
 mod fact_answer;
@@ -50,17 +54,21 @@ mod fact_question;
 mod facts;
 mod filters;
 mod find;
+mod follow_up;
 pub mod limits;
 mod markdown;
+mod name_role;
 mod named_item;
 mod passage;
 mod phrases;
 mod request;
 mod rerank;
 mod settings;
+mod shown;
 mod sites;
 mod tool;
 mod values;
+mod wording;
 
 use std::sync::Arc;
 

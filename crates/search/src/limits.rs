@@ -26,6 +26,14 @@ pub const SHOWN_MAX: usize = 100;
 pub const FACETS_MAX: usize = 6;
 /// Earlier turns of the caller that a follow-up may build on.
 pub const FOLLOW_UPS_MAX: usize = 20;
+/// Names of items that are read to tell what a word of a follow-up adds to.
+pub const NAMES_READ: usize = 20;
+/// Items, from the first on, of which one has to answer a question for it to be answered at all.
+pub const COVERED_ITEMS: usize = 5;
+/// Items that are looked at to find the first of the shown ones by another order.
+pub const ORDERED_ITEMS_MAX: usize = 500;
+/// Phrases of earlier turns that a question is put together from.
+pub const PHRASES_MAX: usize = 16;
 /// Items up to which a search is done where the question arrives; larger ones get a thread of their own.
 pub const INLINE_ITEMS_MAX: u64 = 50_000;
 /// Entries of one fact of an item, such as ingredients.

@@ -1,8 +1,13 @@
 //! This module holds what a search is asked for: words, filters and how much, whoever understood them.
 
-use forecourt_content::{Filter, Library, ParsedQuestion, SortOrder, Test};
-use forecourt_core::{AgentCard, Language, Message};
+use forecourt_content::{Error, Filter, Hit, Library, ParsedQuestion, Query, RankBy, SortOrder, Test};
+use forecourt_core::{AgentCard, Language, Message, Question};
+use forecourt_vocabulary::{OffTopic, Vocabulary};
 use serde_json::Value;
+
+use super::elicit::Elicitation;
+use super::wording::Phrase;
+use crate::limits::NAMES_READ;
 
 /// What the caller wants.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,6 +16,45 @@ pub(super) enum SearchIntent {
     Introduction,
     /// Items.
     Items(SearchRequest),
+    /// Something about an item that was shown last, or that item itself.
+    About(ItemQuestion),
+    /// To be known: what was said about the caller alone is kept for the questions that follow. Without filters:
+    /// what was said before does not count any more.
+    Noted(Vec<Filter>),
+    /// Nothing that could be found here: thanks, a joke, the weather. Holds the kind of it, by which the vocabulary
+    /// has an answer.
+    OffTopic(&'static OffTopic),
+}
+
+/// A question about an item that was shown.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ItemQuestion {
+    /// The question whose answer showed the item: asked again, it is answered by the same items.
+    pub(super) shown: SearchRequest,
+    /// Which of them.
+    pub(super) which: ShownItem,
+    /// What is asked about it, in the caller's words. `None`: the item itself is wanted.
+    pub(super) question: Option<String>,
+}
+
+/// Which of the items that were shown last.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum ShownItem {
+    /// The item at this position of the answers so far, counted from 1 over all pages.
+    Position(usize),
+    /// The last one of the last page.
+    Last,
+    /// The first of the last page by this order.
+    First(SortOrder),
+}
+
+/// The item that a question is about, once it is found: what single facts are answered from.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ShownHit {
+    /// Where it stands, counted from 1 over all pages.
+    pub(super) position: usize,
+    /// The item.
+    pub(super) hit: Hit,
 }
 
 /// What to look for.
@@ -18,6 +62,10 @@ pub(super) enum SearchIntent {
 pub(super) struct SearchRequest {
     /// The words that are left beside the constraints.
     pub(super) text: String,
+    /// What those words and the constraints were said with, the subject first.
+    pub(super) phrases: Vec<Phrase>,
+    /// The question with what earlier turns said. `None`: as it was asked.
+    pub(super) decontextualized: Option<String>,
     /// What holds for every item.
     pub(super) filters: Vec<Filter>,
     /// Those of them that nobody said now: what is known of the caller.
@@ -44,6 +92,20 @@ pub(super) struct SearchRequest {
     pub(super) was_asked_back: bool,
 }
 
+impl SearchRequest {
+    /// Whether limits were told, and nothing was asked for yet.
+    pub(super) fn was_told_limits_alone(&self) -> bool {
+        self.phrases.is_empty() && self.named.is_empty()
+    }
+}
+
+/// Adds a constraint, unless it is there.
+pub(super) fn push_filter(filters: &mut Vec<Filter>, filter: Filter) {
+    if !filters.contains(&filter) {
+        filters.push(filter);
+    }
+}
+
 /// Where questions are understood.
 pub(super) trait QuestionParser {
     /// Takes a question apart into words and constraints.
@@ -52,9 +114,30 @@ pub(super) trait QuestionParser {
     fn named(&self, name: &str, value: &Value) -> Vec<Filter>;
 }
 
+/// Where it is looked up how a turn goes on with another one: in the items themselves.
+pub(super) trait ItemLookup: QuestionParser {
+    /// The names of items that have most of these words.
+    fn names(&self, words: &str) -> Vec<String>;
+    /// Whether any item keeps these constraints.
+    fn has_items(&self, filters: &[Filter]) -> bool;
+    /// What is asked back about a question, if anything is.
+    fn asks_back(&self, asked: &SearchRequest) -> Option<Question>;
+    /// Whether the content is about one of these words, and does not just have it somewhere.
+    fn is_about(&self, words: &[String]) -> bool;
+    /// Whether one class of things has both words.
+    fn are_alike(&self, one: &str, other: &str) -> bool;
+    /// The code of the language in which it is answered.
+    fn language(&self) -> &str;
+}
+
+/// The part of the items that have to have a word for the content to be about it.
+const TOPIC_SHARE: f64 = 0.02;
+
 /// A library that words what it understands in one language.
 pub(super) struct LibraryParser<'a> {
     pub(super) library: &'a Library,
+    /// When and how it is asked back.
+    pub(super) elicitation: Elicitation<'a>,
     /// The language of the answer.
     pub(super) answer_in: &'a Language,
 }
@@ -67,6 +150,52 @@ impl QuestionParser for LibraryParser<'_> {
     fn named(&self, name: &str, value: &Value) -> Vec<Filter> {
         self.library.named(name, value, self.answer_in)
     }
+}
+
+impl ItemLookup for LibraryParser<'_> {
+    fn names(&self, words: &str) -> Vec<String> {
+        let query = Query { text: words.to_owned(), limit: NAMES_READ, ..Query::default() };
+        let hits = read(self.library.search_by(&query, RankBy::Words));
+        hits.into_iter().map(|hit| hit.name).collect()
+    }
+
+    fn has_items(&self, filters: &[Filter]) -> bool {
+        let query = Query { filters: filters.to_vec(), limit: 1, ..Query::default() };
+        !read(self.library.search(&query)).is_empty()
+    }
+
+    fn asks_back(&self, asked: &SearchRequest) -> Option<Question> {
+        read(self.elicitation.question(self.library, asked))
+    }
+
+    fn is_about(&self, words: &[String]) -> bool {
+        let share = |word: &String| {
+            let found = read(self.library.facets(&Query::new(word.clone()), &[], usize::MAX));
+            found.total as f64 / self.library.len().max(1) as f64
+        };
+        words.iter().any(|word| share(word) >= TOPIC_SHARE)
+    }
+
+    fn are_alike(&self, one: &str, other: &str) -> bool {
+        are_alike(self.library.vocabulary(), one, other)
+    }
+
+    fn language(&self) -> &str {
+        self.answer_in.as_str()
+    }
+}
+
+/// What a library says beside the search itself. When it fails, the search will fail as well, and tell why.
+fn read<T: Default>(result: Result<T, Error>) -> T {
+    result.unwrap_or_else(|error| {
+        tracing::warn!(%error, "what a follow-up means could not be looked up");
+        T::default()
+    })
+}
+
+/// Whether one class of the vocabulary has both words.
+fn are_alike(vocabulary: &Vocabulary, one: &str, other: &str) -> bool {
+    vocabulary.have_class_in_common(one, other)
 }
 
 /// The language in which a message is answered: the one that its caller asked for, else that of the agent.

@@ -17,25 +17,28 @@
 //! | `token.rs` | a question as words, numbers and marks |
 //! | `language.rs` | words of questions, and wordings of limits, by language |
 //! | `property.rs` | which properties of items say what a question asks for |
+//! | `conversation.rs` | words around what is asked for: "more", "instead", "the second one" |
 
 mod build;
 mod class;
 mod class_set;
+mod conversation;
 mod file;
 mod fold;
 mod index;
 mod item;
 mod judge;
+mod language;
 pub mod limits;
 mod phrases;
-mod shipped;
-mod language;
 mod property;
+mod shipped;
 mod token;
 mod vocabulary;
 mod words;
 
 pub use class::{Area, Class, Diet, ItemKind, ItemProperty};
+pub use conversation::{ConversationPhrases, ItemPosition, ItemReference, OffTopic, Replacement};
 pub use fold::folded;
 pub use item::{ClassJudge, ItemClasses, PhraseClasses, TextRole};
 pub use language::{PhraseMeaning, QuestionLexicon, RelativeDate, Unit, WordClass};

@@ -211,7 +211,7 @@ impl Terms<'_> {
 }
 
 /// The part of a text that is read.
-fn head(text: &str) -> &str {
+pub(super) fn head(text: &str) -> &str {
     let mut end = text.len().min(QUERY_BYTES_MAX);
     while !text.is_char_boundary(end) {
         end -= 1;

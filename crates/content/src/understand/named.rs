@@ -138,9 +138,21 @@ impl Asked<'_> {
         }
         // "Vegan" as a wish for the diet, and "under 30 minutes" whatever it was called.
         match understand(text, self.aids).filters {
-            filters if filters.is_empty() => vec![Filter::mentions(self.name, text)],
+            filters if filters.is_empty() => vec![self.as_it_is(text)],
             filters => filters,
         }
+    }
+
+    /// What no item has: asked of every property that the name may mean, so that it is known which ones exist.
+    fn as_it_is(&self, text: &str) -> Filter {
+        let mut filter = Filter::mentions(self.name, text);
+        filter.fields.extend(self.other_names().iter().map(|path| (*path).to_owned()));
+        filter
+    }
+
+    fn other_names(&self) -> &'static [&'static str] {
+        let lower = self.name.to_lowercase();
+        OTHER_NAMES.iter().find(|(name, _)| *name == lower).map_or(&[], |(_, paths)| paths)
     }
 
     /// Any of several values.
@@ -201,18 +213,14 @@ impl Asked<'_> {
 
     /// Properties of this name that are quantities.
     fn quantities(&self) -> Vec<&str> {
-        let lower = self.name.to_lowercase();
-        let other = OTHER_NAMES.iter().find(|(name, _)| *name == lower).map_or(&[][..], |(_, paths)| paths);
-        let names = std::iter::once(self.name).chain(other.iter().copied());
+        let names = std::iter::once(self.name).chain(self.other_names().iter().copied());
         names.filter(|path| self.known.has_number(path)).collect()
     }
 
     /// Properties of this name that have all words of a text.
     fn texts(&self, text: &str) -> Vec<String> {
-        let lower = self.name.to_lowercase();
-        let other = OTHER_NAMES.iter().find(|(name, _)| *name == lower).map_or(&[][..], |(_, paths)| paths);
         let own = [self.name.to_owned(), format!("{}.name", self.name)];
-        let names = own.into_iter().chain(other.iter().map(|path| (*path).to_owned()));
+        let names = own.into_iter().chain(self.other_names().iter().map(|path| (*path).to_owned()));
         let has = |path: &String| self.known.has_value(path, text) || self.known.has_word(path, text);
         let mut fields: Vec<String> = names.filter(has).collect();
         fields.sort_unstable();

@@ -134,7 +134,7 @@ impl CandidateSearch {
             }
             None => plain,
         };
-        if let Some(question) = engine.question(library, &asked)? {
+        if let Some(question) = engine.question(library, &asked, &admitted)? {
             return Ok(ControlFlow::Break(ended(Ending::Question(question))));
         }
         let page = engine.page(&asked);

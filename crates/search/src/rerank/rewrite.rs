@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use super::json::{objects_with, values};
 use super::prompt::{AnswerSchema, Prompt, quoted, tamed};
-use crate::caller_context::{context, is_set_aside};
+use crate::caller_context::context;
 use crate::find::{SearchResults, find};
 use crate::limits::{
     FURTHER_SEARCHES_MAX, PROMPT_TEXT_BYTES_MAX, PROMPT_TURNS_MAX, QUESTION_FILTERS_MAX, REWRITTEN_BYTES_MAX,
 };
-use crate::phrases::is_more;
+use crate::phrases::{is_more, phrases};
 use crate::request::{SearchRequest, push_new};
 
 /// What a model made of a question.
@@ -50,7 +50,7 @@ impl QuestionContext {
         let question = at.map(|at| turns[at].1.clone()).unwrap_or_default();
         turns.truncate(at.unwrap_or(0));
         let first = turns.len().saturating_sub(PROMPT_TURNS_MAX);
-        let context = context(message).filter(|context| !context.is_empty() && !is_set_aside(&question));
+        let context = context(message).filter(|context| !context.is_empty() && !phrases().sets_aside(&question));
         let context = context.map(|context| tamed(&Value::Object(context.clone()), 3));
         Self { before: turns.split_off(first), question, context }
     }

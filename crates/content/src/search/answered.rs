@@ -1,0 +1,88 @@
+//! How much of a question an index knows, and how much of it the items that were found have: what tells a question that
+//! the content answers from one that only shares a word with it.
+
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocAddress, DocSet as _, Term};
+
+use super::plan::{Plan, content_words, head};
+use super::query::Query;
+use crate::analysis::LanguageAnalyzer;
+use crate::error::Result;
+use crate::index::Snapshot;
+use crate::item::hash;
+use crate::limits::QUERY_WORDS_MAX;
+
+/// How far items answer the words of a question.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct AnswerCoverage {
+    /// Words of the question that say something, each counted once.
+    pub words: usize,
+    /// Those of them that some item has, however they are spelled here.
+    pub known: usize,
+    /// The greatest part of the question that one of the items has, 0 to 1: rare words weigh more, and unknown ones
+    /// most.
+    pub best: f64,
+    /// The number of words that this item has.
+    pub best_words: usize,
+}
+
+/// A word of the question.
+struct AskedWord {
+    stems: Vec<String>,
+    weight: f64,
+}
+
+/// How far the items of these ids answer a text.
+pub(crate) fn answer_coverage(
+    snapshot: &Snapshot,
+    text: &str,
+    ids: &[&str],
+    tongue: LanguageAnalyzer,
+) -> Result<AnswerCoverage> {
+    let mut texts: Vec<String> =
+        content_words(head(text), tongue).split_whitespace().map(str::to_lowercase).take(QUERY_WORDS_MAX).collect();
+    texts.sort_unstable();
+    texts.dedup();
+    let words: Vec<AskedWord> = texts.iter().map(|word| asked_word(snapshot, word, tongue)).collect();
+    let known = words.iter().filter(|word| !word.stems.is_empty()).count();
+    let all: f64 = words.iter().map(|word| word.weight).sum();
+    let (mut best, mut best_words) = (0.0_f64, 0);
+    for id in ids {
+        let Some(address) = snapshot.find(hash(&[id.as_bytes()]))? else { continue };
+        let (mut covered, mut count) = (0.0, 0);
+        for word in &words {
+            if has_any(snapshot, address, &word.stems)? {
+                covered += word.weight;
+                count += 1;
+            }
+        }
+        if covered > best {
+            (best, best_words) = (covered, count);
+        }
+    }
+    Ok(AnswerCoverage { words: words.len(), known, best: if all > 0.0 { best / all } else { 0.0 }, best_words })
+}
+
+/// The word as the index has it, and what it weighs: as much as a rare one where it has none.
+fn asked_word(snapshot: &Snapshot, word: &str, tongue: LanguageAnalyzer) -> AskedWord {
+    let stems = Plan::of(snapshot, &Query::new(word), tongue).stems;
+    let freq = |stem: &String| snapshot.doc_freq(&Term::from_field_text(snapshot.fields.text, stem));
+    let items = stems.iter().map(freq).max().unwrap_or(0);
+    let all = snapshot.searcher.num_docs() as f64;
+    AskedWord { stems, weight: (1.0 + all / (1.0 + items as f64)).ln() }
+}
+
+fn has_any(snapshot: &Snapshot, address: DocAddress, stems: &[String]) -> Result<bool> {
+    let segment = snapshot.searcher.segment_reader(address.segment_ord);
+    let inverted = segment.inverted_index(snapshot.fields.text)?;
+    for stem in stems {
+        let term = Term::from_field_text(snapshot.fields.text, stem);
+        let postings = inverted.read_postings(&term, IndexRecordOption::Basic).map_err(tantivy::TantivyError::from)?;
+        let Some(mut docs) = postings else { continue };
+        let at = if docs.doc() < address.doc_id { docs.seek(address.doc_id) } else { docs.doc() };
+        if at == address.doc_id {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,277 @@
+//! How a turn goes on with a question: what it adds, what it replaces, and when it is a question of its own.
+
+use forecourt_content::{Filter, ParsedQuestion, Test};
+
+use super::name_role::{belong_together, head, is_same, stands_for_itself, tokens};
+use super::phrases::{content, is_short, phrases, points_back};
+use super::request::{ItemLookup, SearchRequest, is_limit, push_new};
+use super::wording::{self, Phrase, PhrasePlace};
+use super::{facets, request};
+use crate::limits::PHRASES_MAX;
+
+/// Words of a turn that only describes what was asked for.
+const DESCRIBING_WORDS_MAX: usize = 3;
+/// Words of a turn that begins with a preposition and adds to a question.
+const ADDING_WORDS_MAX: usize = 8;
+
+/// A question that begins anew.
+pub(super) fn fresh(text: &str, reads: &dyn ItemLookup) -> SearchRequest {
+    let ParsedQuestion { text: words, filters, notes, not_understood, order, count } = reads.understand(text);
+    let phrases = vec![Phrase::subject(&words, text, &filters)];
+    SearchRequest {
+        text: words,
+        phrases,
+        filters,
+        notes,
+        not_understood,
+        order,
+        results: count,
+        ..SearchRequest::default()
+    }
+}
+
+/// What is asked after `before`: the same with what this turn says, or a question of its own.
+pub(super) fn next(before: &SearchRequest, text: &str, reads: &dyn ItemLookup) -> SearchRequest {
+    if let Some(replacement) = phrases().replacement(text) {
+        return replaced(before, replacement.new, replacement.old, reads);
+    }
+    narrowed(before, text, reads).unwrap_or_else(|| fresh(text, reads))
+}
+
+/// A turn as far as it goes on with another one.
+struct Addition<'t> {
+    /// The turn without the words that go on.
+    rest: &'t str,
+    parsed: ParsedQuestion,
+    /// The words that ask for something beside constraints.
+    words: String,
+}
+
+impl<'t> Addition<'t> {
+    fn read(text: &'t str, reads: &dyn ItemLookup) -> Self {
+        let rest = phrases().behind_addition(text).trim_end_matches(['?', '!', '.', ' ']);
+        let parsed = reads.understand(rest);
+        let words = content(&parsed.text);
+        Self { rest, parsed, words }
+    }
+
+    /// Whether the turn says constraints, and nothing but what they say.
+    fn only_limits(&self) -> bool {
+        let said = |word: &str| {
+            self.parsed.filters.iter().any(|filter| filter.words.to_lowercase().contains(&word.to_lowercase()))
+        };
+        !self.parsed.filters.is_empty() && self.words.split_whitespace().all(said)
+    }
+
+    fn is_behind(&self) -> bool {
+        phrases().begins_with_limit(self.rest) || self.rest.split_whitespace().count() > DESCRIBING_WORDS_MAX
+    }
+
+    fn phrase(&self, words: &str) -> Phrase {
+        let wording = if words.is_empty() && self.is_behind() { self.rest.to_owned() } else { describing(self.rest) };
+        Phrase::added(words, &wording, &self.parsed.filters, self.is_behind())
+    }
+}
+
+/// A turn without fillers, where it only describes something: "vegetarian ones".
+fn describing(rest: &str) -> String {
+    if phrases().begins_with_limit(rest) { rest.to_owned() } else { content(rest) }
+}
+
+/// The earlier question, narrowed down. `None` when the turn is a question of its own.
+pub(super) fn narrowed(before: &SearchRequest, text: &str, reads: &dyn ItemLookup) -> Option<SearchRequest> {
+    let only = phrases().behind_only(text);
+    let addition = Addition::read(only.unwrap_or(text), reads);
+    let goes_on = addition.rest.len() < text.trim_end_matches(['?', '!', '.', ' ']).len();
+    if !(is_addition(before, text, goes_on, &addition, reads)) {
+        return None;
+    }
+    let mut asked = add(before, &addition);
+    if only.is_some() && !addition.only_limits() {
+        require(&mut asked, &addition.words, reads);
+    }
+    Some(asked)
+}
+
+/// Whether a turn adds to the question before it.
+fn is_addition(
+    before: &SearchRequest,
+    text: &str,
+    goes_on: bool,
+    addition: &Addition<'_>,
+    reads: &dyn ItemLookup,
+) -> bool {
+    if points_back(text) || addition.only_limits() {
+        return true;
+    }
+    let begins = phrases().begins_with_limit(addition.rest);
+    let is_brief = addition.rest.split_whitespace().count() <= ADDING_WORDS_MAX && is_short(text);
+    if begins && is_brief && !phrases().is_question(text) {
+        return true;
+    }
+    let has_subject = !content(&before.text).is_empty();
+    let describes = addition.words.split_whitespace().count() <= DESCRIBING_WORDS_MAX && is_brief;
+    if !has_subject {
+        // What was said until now are limits of what is asked for now.
+        return describes || goes_on || before.was_told_limits_alone();
+    }
+    if goes_on {
+        return stands_for_itself(&addition.words, reads) != Some(true)
+            || belong_together(&before.text, &addition.words, reads);
+    }
+    let is_bare = !addition.words.is_empty() && !phrases().is_question(text);
+    describes && is_bare && belong_together(&before.text, &addition.words, reads)
+}
+
+/// The question with what the turn says too.
+fn add(before: &SearchRequest, addition: &Addition<'_>) -> SearchRequest {
+    let mut asked = SearchRequest { offset: 0, ..before.clone() };
+    let ParsedQuestion { filters, notes, not_understood, order, count, .. } = addition.parsed.clone();
+    let is_plural = addition.rest.trim().to_lowercase().ends_with('s');
+    for filter in filters {
+        narrow(&mut asked.filters, filter, is_plural && addition.words.is_empty());
+    }
+    notes.into_iter().for_each(|note| push_new(&mut asked.notes, note));
+    asked.not_understood = not_understood;
+    asked.order = order.or(asked.order);
+    asked.results = count.or(asked.results);
+    if !(addition.words.is_empty() && addition.parsed.filters.is_empty()) {
+        let mut phrase = addition.phrase(&addition.words);
+        if content(&before.text).is_empty() && !addition.words.is_empty() {
+            phrase.place = PhrasePlace::Subject;
+            phrase.wording = addition.rest.to_owned();
+        }
+        put(&mut asked, phrase);
+    }
+    asked
+}
+
+/// Adds a phrase, and the words to search for.
+fn put(asked: &mut SearchRequest, phrase: Phrase) {
+    if !asked.phrases.contains(&phrase) {
+        asked.phrases.push(phrase);
+    }
+    if asked.phrases.len() > PHRASES_MAX {
+        asked.phrases.remove(1);
+    }
+    asked.text = wording::text(&asked.phrases);
+}
+
+/// Adds a constraint. Another limit on the same property takes the place of the earlier one, and so does another kind
+/// of thing where `is_kind`.
+fn narrow(filters: &mut Vec<Filter>, filter: Filter, is_kind: bool) {
+    let is_sort = |filter: &Filter| matches!(filter.test, Test::Is(_));
+    let replaces = |other: &Filter| {
+        let are_limits = is_limit(other) && is_limit(&filter);
+        let are_sorts = is_kind && is_sort(other) && is_sort(&filter);
+        (are_limits || are_sorts) && other.fields == filter.fields
+    };
+    filters.retain(|other| *other != filter && !replaces(other));
+    filters.push(filter);
+}
+
+/// What is wanted alone has to be there, where items say of what sort they are.
+fn require(asked: &mut SearchRequest, words: &str, reads: &dyn ItemLookup) {
+    let sorts = facets::fields().into_iter().map(|field| Filter::is(field, words));
+    let loosely = facets::fields().into_iter().map(|field| Filter::mentions(field, words));
+    let known = sorts.chain(loosely).find(|filter| reads.has_items(std::slice::from_ref(filter)));
+    if let Some(filter) = known {
+        let filter = Filter { words: words.to_owned(), ..filter };
+        if let Some(last) = asked.phrases.last_mut() {
+            last.limits.push(filter.words.clone());
+        }
+        request::push_filter(&mut asked.filters, filter);
+    }
+}
+
+/// The question with `new` in the place of `old`, or of what has the same role.
+fn replaced(before: &SearchRequest, new: &str, old: Option<&str>, reads: &dyn ItemLookup) -> SearchRequest {
+    let addition = Addition::read(new, reads);
+    if addition.words.is_empty() || content(&before.text).is_empty() {
+        let mut asked = before.clone();
+        // Another sort of thing takes the place of the earlier one.
+        for filter in &addition.parsed.filters {
+            asked.filters.retain(|other| !(other.fields == filter.fields && !other.fields.is_empty()));
+        }
+        if let Some(old) = old {
+            leave_out(&mut asked, old, reads);
+        }
+        return add(&asked, &addition);
+    }
+    let mut asked =
+        SearchRequest { offset: 0, not_understood: addition.parsed.not_understood.clone(), ..before.clone() };
+    let begins = first_word(addition.rest).filter(|_| phrases().begins_with_limit(addition.rest));
+    let same_beginning = |phrase: &Phrase| begins.is_some() && first_word(&phrase.wording) == begins;
+    if let Some(at) = asked.phrases.iter().position(same_beginning).filter(|_| old.is_none()) {
+        asked.phrases[at] = addition.phrase(&addition.words);
+    } else {
+        let out = old.map(content).unwrap_or_else(|| same_role(&asked, &addition.words, reads));
+        if out.is_empty() || !exchange(&mut asked, &out, &addition.words) {
+            put(&mut asked, addition.phrase(&addition.words));
+        }
+    }
+    for filter in &addition.parsed.filters {
+        narrow(&mut asked.filters, filter.clone(), true);
+    }
+    asked.text = wording::text(&asked.phrases);
+    asked
+}
+
+/// Leaves out what is not wanted any more: words, and constraints of those words.
+fn leave_out(asked: &mut SearchRequest, old: &str, reads: &dyn ItemLookup) {
+    exchange(asked, &content(old), "");
+    let gone: Vec<Filter> = reads.understand(old).filters;
+    asked.filters.retain(|filter| !gone.contains(filter) && !filter.words.eq_ignore_ascii_case(old));
+}
+
+/// Puts other words in the place of some. Whether they were there.
+fn exchange(asked: &mut SearchRequest, old: &str, new: &str) -> bool {
+    let mut done = false;
+    for phrase in &mut asked.phrases {
+        for text in [&mut phrase.words, &mut phrase.wording] {
+            let mut put = false;
+            let words = text.split_whitespace().filter_map(|word| {
+                let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+                let is_old = old.split_whitespace().any(|old| is_same(old, bare));
+                match is_old {
+                    true if put => None,
+                    true => {
+                        put = true;
+                        Some(new).filter(|new| !new.is_empty())
+                    }
+                    false => Some(word),
+                }
+            });
+            let changed = words.collect::<Vec<_>>().join(" ");
+            done |= put;
+            *text = changed;
+        }
+    }
+    asked.phrases.retain(|phrase| {
+        !(phrase.words.is_empty() && phrase.limits.is_empty()) || phrase.place == PhrasePlace::Subject
+    });
+    asked.text = wording::text(&asked.phrases);
+    done
+}
+
+/// The words of a question that have the role of `new` in it: of one class with it, else what it is or what describes it.
+fn same_role(asked: &SearchRequest, new: &str, reads: &dyn ItemLookup) -> String {
+    let words: Vec<String> = content(&asked.text).split_whitespace().map(str::to_owned).collect();
+    let news = tokens(new);
+    let alike = words.iter().find(|word| news.iter().any(|new| reads.are_alike(word, new)));
+    if let Some(word) = alike {
+        return word.clone();
+    }
+    let subject = asked.phrases.first().map(|phrase| content(&phrase.words)).unwrap_or_default();
+    let Some(is) = head(&subject, reads.language()) else { return String::new() };
+    let describing = words.iter().filter(|word| !is_same(word, &is));
+    match stands_for_itself(new, reads) {
+        Some(true) => is,
+        _ if words.len() == 1 => is,
+        _ => describing.into_iter().next().cloned().unwrap_or_default(),
+    }
+}
+
+fn first_word(text: &str) -> Option<String> {
+    text.split_whitespace().next().map(str::to_lowercase)
+}

@@ -1,0 +1,128 @@
+//! What a word is in the names of items: what a thing is ("soup"), or what describes it ("chicken"). It tells whether a
+//! single word goes on with a question or begins another, in any domain: nothing is known but the names.
+
+use forecourt_vocabulary::folded;
+
+use super::request::ItemLookup;
+
+/// Words that end the part of a name that says what it is.
+const ENDS: [&str; 16] =
+    ["with", "and", "in", "on", "for", "from", "of", "mit", "und", "in", "avec", "et", "con", "y", "de", "à"];
+/// The part of the names with a word in which it says what the thing is, for it to stand for itself.
+const HEAD_SHARE: f64 = 0.6;
+/// Names that tell enough.
+const NAMES_MIN: usize = 2;
+/// Languages in which a name begins with what the thing is.
+const HEAD_FIRST: [&str; 2] = ["fr", "es"];
+
+/// Whether a word says what a thing is in most names that have it. `None`: too few names have it.
+pub(super) fn stands_for_itself(words: &str, reads: &dyn ItemLookup) -> Option<bool> {
+    let word = head(words, reads.language())?;
+    let names = reads.names(&word);
+    let in_name = |name: &&String| segments(name).iter().flatten().any(|other| is_same(other, &word));
+    let all: Vec<&String> = names.iter().filter(in_name).collect();
+    let heads = all.iter().filter(|name| is_head(name, &word, reads.language())).count();
+    (all.len() >= NAMES_MIN).then(|| heads as f64 >= HEAD_SHARE * all.len() as f64)
+}
+
+/// Whether names say that the words describe what was asked for, or the other way round: there are blueberry muffins,
+/// and there is carrot cake.
+pub(super) fn belong_together(before: &str, words: &str, reads: &dyn ItemLookup) -> bool {
+    let (Some(old), Some(new)) = (head(before, reads.language()), head(words, reads.language())) else { return false };
+    let names = reads.names(&format!("{before} {words}"));
+    let describes = |one: &str, other: &str| {
+        let has_both = |name: &String| {
+            let others = tokens(words).into_iter().chain(tokens(before));
+            let own = tokens(name);
+            is_head(name, other, reads.language()) && has(&own, one) && others.into_iter().all(|word| has(&own, &word))
+        };
+        names.iter().any(has_both)
+    };
+    let is_sure = |word: &str| stands_for_itself(word, reads) == Some(true);
+    (describes(&new, &old) && !is_sure(&new)) || (describes(&old, &new) && !is_sure(&old))
+}
+
+/// The word that says what a thing is, where words alone are known.
+pub(super) fn head(words: &str, language: &str) -> Option<String> {
+    let first = segments(words).into_iter().find(|segment| !segment.is_empty())?;
+    if is_head_first(language) { first.into_iter().next() } else { first.into_iter().next_back() }
+}
+
+/// Whether two words are the same, in the singular or the plural.
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (folded(one), folded(other));
+    let (short, long) = if one.len() <= other.len() { (&one, &other) } else { (&other, &one) };
+    one == other
+        || ["s", "es", "n", "en", "e"].iter().any(|end| long.strip_suffix(end) == Some(short))
+        || matches!((short.strip_suffix('y'), long.strip_suffix("ies")), (Some(a), Some(b)) if a == b)
+}
+
+fn is_head_first(language: &str) -> bool {
+    HEAD_FIRST.iter().any(|code| language.starts_with(code))
+}
+
+fn is_head(name: &str, word: &str, language: &str) -> bool {
+    let segments = segments(name);
+    let Some(first) = segments.iter().find(|segment| !segment.is_empty()) else { return false };
+    let head = if is_head_first(language) { first.first() } else { first.last() };
+    head.is_some_and(|head| is_same(head, word))
+}
+
+fn has(tokens: &[String], word: &str) -> bool {
+    tokens.iter().any(|token| is_same(token, word))
+}
+
+/// The words of a text that name something.
+pub(super) fn tokens(text: &str) -> Vec<String> {
+    segments(text).concat()
+}
+
+/// The words of a name, in parts: what it is comes in the first one.
+fn segments(name: &str) -> Vec<Vec<String>> {
+    let mut parts = vec![Vec::new()];
+    for word in name.split_whitespace() {
+        let (begins, ends) =
+            (word.starts_with(['(', '[', '-', '–', '&']), word.ends_with([',', ':', ';', ')', ']', '-']));
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        let parts_here = begins || ENDS.contains(&bare.as_str());
+        if parts_here {
+            parts.push(Vec::new());
+        }
+        if let Some(last) = parts.last_mut().filter(|_| !bare.is_empty() && !ENDS.contains(&bare.as_str())) {
+            last.push(bare);
+        }
+        if ends {
+            parts.push(Vec::new());
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_says_what_a_thing_is_in_its_first_part() {
+        for (name, word) in [
+            ("Chicken Soup with Rice", "soups"),
+            ("Blueberry Muffins (Gluten-Free)", "muffin"),
+            ("Jacket, red", "jacket"),
+            ("Garlic Bread", "bread"),
+        ] {
+            assert!(is_head(name, word, "en"), "{name}");
+        }
+        assert!(!is_head("Chicken Soup", "chicken", "en") && is_head("Soupe de poulet", "soupe", "fr"));
+        assert_eq!(head("", "en"), None);
+    }
+
+    #[test]
+    fn words_are_the_same_in_singular_and_plural() {
+        for (one, other) in
+            [("berry", "berries"), ("Soup", "soups"), ("dish", "dishes"), ("Suppe", "Suppen"), ("é", "e")]
+        {
+            assert!(is_same(one, other) && is_same(other, one), "{one} {other}");
+        }
+        assert!(!is_same("bread", "breakfast") && !is_same("soup", "soap"));
+    }
+}

@@ -1,0 +1,321 @@
+//! How people talk around what they ask for: greetings, "more", "instead", "the second one", what has no answer here.
+//! Files of one form, one for each language; all of them are read together, since nobody says which one is spoken.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde::Deserialize;
+
+mod item_reference;
+mod off_topic;
+
+pub use item_reference::{ItemPosition, ItemReference};
+pub use off_topic::OffTopic;
+
+/// The files that come with the program.
+const SHIPPED: &[(&str, &str)] = &[
+    ("en-conversation.toml", include_str!("../data/languages/en-conversation.toml")),
+    ("de-conversation.toml", include_str!("../data/languages/de-conversation.toml")),
+    ("fr-conversation.toml", include_str!("../data/languages/fr-conversation.toml")),
+    ("es-conversation.toml", include_str!("../data/languages/es-conversation.toml")),
+];
+
+static PHRASES: LazyLock<ConversationPhrases> = LazyLock::new(|| {
+    let read = |(name, text): &(&str, &str)| toml::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+    ConversationPhrases::of(SHIPPED.iter().map(read).collect())
+});
+
+/// Bytes of a message that is read as a phrase: a longer one asks for something.
+const PHRASE_BYTES_MAX: usize = 300;
+
+/// One file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ConversationFile {
+    #[serde(rename = "about")]
+    _about: String,
+    language: String,
+    whole: WholePatterns,
+    start: StartPatterns,
+    end: EndPatterns,
+    within: WithinPatterns,
+    answers: BTreeMap<String, String>,
+    off_topic: Vec<off_topic::OffTopicEntry>,
+}
+
+/// Patterns of whole messages.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WholePatterns {
+    greeting: Vec<String>,
+    more: Vec<String>,
+    any: Vec<String>,
+    both: Vec<String>,
+    start_over: Vec<String>,
+    that_item: Vec<String>,
+    about_item: Vec<String>,
+}
+
+/// Patterns of beginnings.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StartPatterns {
+    addition: Vec<String>,
+    only: Vec<String>,
+    limit: Vec<String>,
+    replacement: Vec<String>,
+    #[serde(rename = "self")]
+    about_self: Vec<String>,
+}
+
+/// Patterns of ends.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EndPatterns {
+    replacement: Vec<String>,
+}
+
+/// Patterns that stand anywhere, and words.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WithinPatterns {
+    pointing: Vec<String>,
+    swap: Vec<String>,
+    set_aside: Vec<String>,
+    no_item: Vec<String>,
+    ordinals: Vec<String>,
+    last: Vec<String>,
+    number: Vec<String>,
+    thing: Vec<String>,
+    choosing: Vec<String>,
+    fillers: Vec<String>,
+    joining: Vec<String>,
+    question: Vec<String>,
+}
+
+/// The phrases of all languages.
+#[derive(Debug)]
+pub struct ConversationPhrases {
+    greeting: Regex,
+    more: Regex,
+    any: Regex,
+    both: Regex,
+    start_over: Regex,
+    addition: Regex,
+    only: Regex,
+    limit: Regex,
+    replacement_start: Regex,
+    replacement_end: Regex,
+    about_self: Regex,
+    pointing: Regex,
+    swaps: Vec<Regex>,
+    set_aside: Regex,
+    joining: Regex,
+    question: Regex,
+    fillers: Vec<String>,
+    references: item_reference::ReferencePatterns,
+    /// Any of them: most messages are none.
+    any_off_topic: Regex,
+    off_topic: Vec<OffTopic>,
+    /// By the code of the language.
+    answers: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+/// Something that takes the place of something else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replacement<'t> {
+    /// What is wanted now.
+    pub new: &'t str,
+    /// What is not wanted any more, where that is said.
+    pub old: Option<&'t str>,
+}
+
+impl ConversationPhrases {
+    /// What comes with the program.
+    pub fn shipped() -> &'static Self {
+        &PHRASES
+    }
+
+    fn of(files: Vec<ConversationFile>) -> Self {
+        let all = |of: fn(&ConversationFile) -> &Vec<String>| -> Vec<String> {
+            files.iter().flat_map(|file| of(file).iter().cloned()).collect()
+        };
+        let mut fillers = all(|file| &file.within.fillers);
+        fillers.sort_unstable();
+        Self {
+            greeting: whole(&all(|file| &file.whole.greeting)),
+            more: whole(&all(|file| &file.whole.more)),
+            any: whole(&all(|file| &file.whole.any)),
+            both: whole(&all(|file| &file.whole.both)),
+            start_over: whole(&all(|file| &file.whole.start_over)),
+            addition: pattern(&format!(r"^\s*(?:(?:{})\b[\s,]*)+", all(|file| &file.start.addition).join("|"))),
+            only: pattern(&format!(r"^\s*(?:{})\b[\s,]*", all(|file| &file.start.only).join("|"))),
+            limit: pattern(&format!(r"^\s*(?:{})\b\s*", all(|file| &file.start.limit).join("|"))),
+            replacement_start: pattern(&format!(r"^\s*(?:{})", all(|file| &file.start.replacement).join("|"))),
+            replacement_end: pattern(&format!(r"(?:{})[\s!.?,]*$", all(|file| &file.end.replacement).join("|"))),
+            about_self: pattern(&format!(r"^\s*(?:{})", all(|file| &file.start.about_self).join("|"))),
+            pointing: pattern(&format!(r"\b(?:{})\b", all(|file| &file.within.pointing).join("|"))),
+            swaps: all(|file| &file.within.swap).iter().map(|swap| pattern(&format!(r"^\s*{swap}$"))).collect(),
+            set_aside: pattern(&format!(r"\b(?:{})\b", all(|file| &file.within.set_aside).join("|"))),
+            joining: pattern(&format!(r"\s+(?:{})\s+|\s*[,/]\s*", all(|file| &file.within.joining).join("|"))),
+            question: pattern(&format!(r"^[\s¿]*(?:{})\b", all(|file| &file.within.question).join("|"))),
+            references: item_reference::ReferencePatterns::of(&files),
+            any_off_topic: whole(&off_topic::patterns(&files)),
+            off_topic: off_topic::of(&files),
+            answers: files.into_iter().map(|file| (file.language, file.answers)).collect(),
+            fillers,
+        }
+    }
+
+    /// Whether a message asks for nothing: it is empty, says hello, or asks what there is to ask.
+    pub fn is_greeting(&self, text: &str) -> bool {
+        text.trim().is_empty() || is_whole(&self.greeting, text)
+    }
+
+    /// Whether a message asks for more of the same, and for nothing else.
+    pub fn is_more(&self, text: &str) -> bool {
+        is_whole(&self.more, text)
+    }
+
+    /// Whether an answer to a question leaves it open: "no preference".
+    pub fn leaves_open(&self, text: &str) -> bool {
+        is_whole(&self.any, text)
+    }
+
+    /// Whether an answer chooses both of two.
+    pub fn is_both(&self, text: &str) -> bool {
+        is_whole(&self.both, text)
+    }
+
+    /// Whether a message ends what was asked, and asks for nothing itself.
+    pub fn starts_over(&self, text: &str) -> bool {
+        is_whole(&self.start_over, text)
+    }
+
+    /// A message without the words at its beginning that go on with what was said before.
+    pub fn behind_addition<'t>(&self, text: &'t str) -> &'t str {
+        behind(&self.addition, text)
+    }
+
+    /// What nothing else is wanted but, in "only soups".
+    pub fn behind_only<'t>(&self, text: &'t str) -> Option<&'t str> {
+        Some(behind(&self.only, text)).filter(|rest| rest.len() < text.len())
+    }
+
+    /// Whether a message begins with a limit or something to add: "with rice", "under 20 minutes".
+    pub fn begins_with_limit(&self, text: &str) -> bool {
+        self.limit.is_match(text)
+    }
+
+    /// What takes the place of something: "beef instead", "what about fish?", "beef instead of chicken".
+    pub fn replacement<'t>(&self, text: &'t str) -> Option<Replacement<'t>> {
+        let text = text.trim().trim_end_matches(['?', '!', '.', ' ']);
+        if text.len() > PHRASE_BYTES_MAX {
+            return None;
+        }
+        let swap = self.swaps.iter().find_map(|swap| {
+            let found = swap.captures(text)?;
+            Some(Replacement { new: found.name("new")?.as_str(), old: Some(found.name("old")?.as_str()) })
+        });
+        if let Some(Replacement { new, old }) = swap {
+            return Some(Replacement { new: behind(&self.replacement_start, self.behind_addition(new)), old });
+        }
+        let rest = self.behind_addition(text);
+        let front = behind(&self.replacement_start, behind(&self.replacement_start, rest));
+        let end = self.replacement_end.find(front).map_or(front.len(), |found| found.start());
+        let new = front[..end].trim();
+        (new.len() < rest.trim().len() && !new.is_empty()).then_some(Replacement { new, old: None })
+    }
+
+    /// Whether a message says something about the caller: "I am vegan".
+    pub fn is_about_self(&self, text: &str) -> bool {
+        self.about_self.is_match(text)
+    }
+
+    /// A message without the words by which it speaks of the caller.
+    pub fn behind_self<'t>(&self, text: &'t str) -> &'t str {
+        behind(&self.about_self, text)
+    }
+
+    /// Whether a message points at what was shown before: "those with rice".
+    pub fn points_back(&self, text: &str) -> bool {
+        self.pointing.is_match(text)
+    }
+
+    /// Whether a message sets aside what is known of the caller.
+    pub fn sets_aside(&self, text: &str) -> bool {
+        self.set_aside.is_match(text)
+    }
+
+    /// A message without the words that set something aside.
+    pub fn without_setting_aside(&self, text: &str) -> String {
+        self.set_aside.replace_all(text, " ").split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether a message begins like a question.
+    pub fn is_question(&self, text: &str) -> bool {
+        self.question.is_match(text)
+    }
+
+    /// The things of a list in words: "soup or stew".
+    pub fn listed<'t>(&'t self, text: &'t str) -> impl Iterator<Item = &'t str> {
+        self.joining.split(text).map(str::trim).filter(|part| !part.is_empty())
+    }
+
+    /// Whether a word asks for nothing by itself.
+    pub fn is_filler(&self, word: &str) -> bool {
+        let word = word.to_lowercase().replace('’', "'");
+        self.fillers.binary_search(&word).is_ok()
+    }
+
+    /// The item that was shown at which a message points, where things are called `item_label` here.
+    pub fn item_reference(&self, text: &str, item_label: &str) -> Option<ItemReference> {
+        if text.len() > PHRASE_BYTES_MAX {
+            return None;
+        }
+        self.references.read(&plain(text), item_label)
+    }
+
+    /// What a message wants that no search has: thanks, a joke, the weather.
+    pub fn off_topic(&self, text: &str) -> Option<&OffTopic> {
+        let text = plain(text);
+        let is_one = text.len() <= PHRASE_BYTES_MAX && self.any_off_topic.is_match(&text);
+        is_one.then(|| self.off_topic.iter().find(|topic| topic.matches(&text))).flatten()
+    }
+
+    /// A sentence of the host's, by its name, in a language or else in English.
+    pub fn sentence(&self, name: &str, language: &str) -> &str {
+        let code = language.split('-').next().unwrap_or_default();
+        let of = |code: &str| self.answers.get(code)?.get(name).map(String::as_str);
+        of(code).or_else(|| of("en")).unwrap_or_default()
+    }
+}
+
+/// A message as patterns are written: straight apostrophes, no white space around it.
+fn plain(text: &str) -> String {
+    text.trim().replace('’', "'")
+}
+
+fn is_whole(pattern: &Regex, text: &str) -> bool {
+    text.len() <= PHRASE_BYTES_MAX && pattern.is_match(&plain(text))
+}
+
+fn behind<'t>(pattern: &Regex, text: &'t str) -> &'t str {
+    pattern.find(text).filter(|found| found.start() == 0).map_or(text, |found| &text[found.end()..])
+}
+
+/// A pattern for a whole message.
+pub(crate) fn whole(patterns: &[String]) -> Regex {
+    pattern(&format!(r"^[\s¡¿]*(?:{})[\s!.?,]*$", patterns.join("|")))
+}
+
+pub(crate) fn pattern(text: &str) -> Regex {
+    // Whichever apostrophe is written. The classes of all of Unicode would make the patterns ten times as large.
+    let text = text.replace('\'', "['’]").replace(r"[\w+", r"[a-z0-9+").replace(r"\s", r"[ \t\r\n\u{a0}]");
+    let text = text.replace(r"[\d", "[0-9").replace(r"\d", "[0-9]").replace(r"\w", "[a-z0-9ß-ÿ_]");
+    Regex::new(&format!("(?i){text}")).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[cfg(test)]
+mod tests;
