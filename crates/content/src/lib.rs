@@ -56,8 +56,8 @@ pub use preview::{read_items, read_page, read_sitemap, robots_allow};
 pub use push::{PutOutcome, RemoveOutcome};
 pub use report::{KindCount, LoadProgress, Progress, Report, SkippedItem};
 pub use search::{
-    AnswerCoverage, ClassLimit, Exclusion, ExplainedHit, Facet, Facets, Filter, Hit, MatchedConstraint, Query, RankBy,
-    SortOrder, Test, WordCoverage,
+    AnswerCoverage, ClassLimit, Correction, Exclusion, ExplainedHit, Facet, Facets, Filter, Hit, MatchedConstraint,
+    Query, RankBy, SortOrder, Test, WordCoverage,
 };
 pub use source::{ContentSource, Fingerprint, SourceLook, fingerprint, look};
 pub use summary::{SummaryWish, summary};

@@ -2,9 +2,8 @@
 
 use tantivy::Term;
 
-use super::plan::content_words;
 use super::spelling;
-use crate::analysis::{LanguageAnalyzer, Words};
+use crate::analysis::{LanguageAnalyzer, Words, content_words, fold_text};
 use crate::index::Snapshot;
 use crate::limits::QUERY_WORDS_MAX;
 
@@ -38,7 +37,7 @@ pub(crate) fn coverage(
         for stem in stems.iter() {
             // What is spelled almost as a word of the index is meant to be that.
             let meant = match snapshot.doc_freq(&Term::from_field_text(snapshot.fields.text, stem)) {
-                0 => spelling::almost(snapshot, stem).into_iter().map(|(stem, _)| stem).collect(),
+                0 => corrected(snapshot, word, tongue),
                 _ => vec![stem.to_owned()],
             };
             let covered = WordCoverage {
@@ -53,6 +52,16 @@ pub(crate) fn coverage(
         }
     }
     found
+}
+
+/// The stems of what a word is read as that no item has.
+fn corrected(snapshot: &Snapshot, word: &str, tongue: LanguageAnalyzer) -> Vec<String> {
+    let read_as = spelling::correction(snapshot, &fold_text(word)).map(|correction| correction.readings);
+    let stems = read_as
+        .into_iter()
+        .flatten()
+        .flat_map(|(reading, _)| Words::of(&reading, tongue).iter().map(str::to_owned).collect::<Vec<_>>());
+    stems.collect()
 }
 
 /// The inverse document frequency of the most frequent of these stems.

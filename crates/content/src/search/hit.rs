@@ -53,7 +53,8 @@ pub(super) fn read(snapshot: &Snapshot, ranked: &Ranked, query: &Query, plan: &P
     if query.items_only {
         return Ok(hit);
     }
-    let snippet = item::prose(&hit.item).map(|prose| snippet(prose, &plan.stems, plan.tongue)).unwrap_or_default();
+    let snippet =
+        item::prose(&hit.item).map(|prose| snippet(prose, &plan.words.stems(), plan.tongue)).unwrap_or_default();
     let matched = query.filters.iter().map(|filter| matched(&hit.item, filter, plan.tongue)).collect();
     Ok(Hit { snippet, matched, ..hit })
 }
