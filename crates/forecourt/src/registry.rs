@@ -20,8 +20,8 @@ type MountPages = fn(&Mount) -> HttpRoutes;
 /// Pages of the host itself, which belong to no protocol: what they are called in metrics, and what mounts them.
 pub const PAGES: &[(&str, MountPages)] = &[(forecourt_signin::NAME, forecourt_signin::routes)];
 
-/// Where people sign in.
-pub use forecourt_pages::sign_in_path;
+/// Where people sign in, and the settings of pages.
+pub use forecourt_pages::{PagesSettings, sign_in_path};
 
 const BACKENDS: &[&[Backend]] = &[
     forecourt_search::BACKENDS,
