@@ -17,6 +17,7 @@ use forecourt_host::rules::CountryTable;
 use forecourt_host::{LimitSettings, OperatorWebhook};
 use forecourt_identity::IdentityConfig;
 use forecourt_identity::agents::AgentIdentitySettings;
+use forecourt_pages::Pages;
 use forecourt_payments::PaymentsSettings;
 use forecourt_server::{AdminToken, HttpLimits};
 use forecourt_settings::{Environment, KeyMove, Problem, Problems, ProcessEnvironment, Section};
@@ -71,6 +72,8 @@ pub struct Deployment {
     pub(crate) wires: Wires,
     /// How agents are paid.
     pub(crate) payments: PaymentsSettings,
+    /// How pages look, and who may embed the search box.
+    pub(crate) pages: Arc<Pages>,
     /// Rules before several agents.
     pub(crate) host_rules: Vec<HostRule>,
     /// Which country an address is in.

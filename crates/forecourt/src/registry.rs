@@ -21,8 +21,8 @@ type MountPages = fn(&Mount) -> HttpRoutes;
 pub const PAGES: &[(&str, MountPages)] =
     &[(forecourt_signin::NAME, forecourt_signin::routes), (forecourt_wellknown::NAME, forecourt_wellknown::routes)];
 
-/// Where people sign in.
-pub use forecourt_pages::sign_in_path;
+/// Where people sign in, and the settings of pages.
+pub use forecourt_pages::{PagesSettings, sign_in_path};
 
 const BACKENDS: &[&[Backend]] = &[
     forecourt_search::BACKENDS,

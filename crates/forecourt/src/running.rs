@@ -253,6 +253,7 @@ impl Around<'_> {
             folder: deployment.dir.clone(),
             data: deployment.data.clone(),
             tools: Arc::new([]),
+            pages: deployment.pages.clone(),
             services: services.clone(),
         };
         let tools = deployment.wires.tools(&mount).chain(endpoint::tools(&mount.host)).collect();

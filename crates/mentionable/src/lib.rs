@@ -53,8 +53,8 @@ impl Wire for MentionableWire {
 
     fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {
         let discovery = discovery::routes(mount, &self.section)?;
-        let Mount { host, verifier, egress, .. } = mount.clone();
-        let rest = rest::Rest::new(host, verifier, egress, self.settings.clone());
+        let Mount { host, verifier, egress, pages, .. } = mount.clone();
+        let rest = rest::Rest::new(host, verifier, egress, pages, self.settings.clone());
         Ok(vec![Surface::Http(rest::routes(rest)), Surface::Http(discovery)])
     }
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::fault::Fault;
 use crate::fields::Fields;
 use crate::limits::{
-    CONTEXT_BYTES_MAX, FILTERS_BYTES_MAX, FILTERS_MAX, NAME_BYTES_MAX, PREFERENCES_MAX, PREV_MAX, SESSION_BYTES_MAX,
+    CONTEXT_BYTES_MAX, FILTERS_BYTES_MAX, FILTERS_MAX, NAME_BYTES_MAX, PREFERENCES_MAX, PREV_MAX, SESSION_BYTES_MAX, SKIPPED_MAX,
     TEXT_BYTES_MAX, USER_BYTES_MAX,
 };
 use crate::wire::{Action, Ask, Await, Context, Dialect, Format, Meta, Prefer, Query, Style};
@@ -52,7 +52,7 @@ pub(crate) fn ask(request: Value) -> Result<Ask, Fault> {
     let Some(query) = fields.value("query") else {
         return Err(Fault::wrong("query", "an object with the question in `text`"));
     };
-    let (query, limit) = query_of(query)?;
+    let (query, limit, skip) = query_of(query)?;
     let context = context_of(fields.value("context"))?;
     let meta = meta_of(fields.value("meta"), &mut notes)?;
     let mut prefer = Fields::of("prefer", fields.value("prefer"))?;
@@ -62,7 +62,7 @@ pub(crate) fn ask(request: Value) -> Result<Ask, Fault> {
     };
     let modes = prefer.names("mode", PREFERENCES_MAX)?;
     let wishes = prefer_of(&mut prefer, &mut notes)?;
-    let style = Style { dialect, format: format_of(&formats)?, summarize: summarizes(&modes, &mut notes)?, limit };
+    let style = Style { dialect, format: format_of(&formats)?, summarize: summarizes(&modes, &mut notes)?, limit, skip };
     Ok(Ask { query, context, style, prefer: wishes, meta, notes })
 }
 
@@ -82,8 +82,9 @@ pub(crate) fn awaited(request: Value) -> Result<Await, Fault> {
     Ok(Await { token, action, dialect, meta, notes })
 }
 
-/// NLWeb 3.1. Clients of 0.54 bound the answer there, and may have put the question on its own feet.
-fn query_of(value: Value) -> Result<(Query, Option<usize>), Fault> {
+/// NLWeb 3.1. Clients of 0.54 bound the answer there and say where it begins, and may have put the question on its own
+/// feet.
+fn query_of(value: Value) -> Result<(Query, Option<usize>, usize), Fault> {
     let mut fields = match value {
         Value::Object(_) => Fields::of("query", Some(value))?,
         _ => return Err(Fault::wrong("query", "an object, such as {\"text\": \"soup for a cold day\"}")),
@@ -98,13 +99,17 @@ fn query_of(value: Value) -> Result<(Query, Option<usize>), Fault> {
     let site = fields.short("site", NAME_BYTES_MAX)?.map(|site| site.trim().to_owned()).filter(|site| !site.is_empty());
     let limit = fields.count("max_results")?;
     let limit = fields.count("num_results")?.or(limit);
+    let skip = fields.number("start_num")?.unwrap_or_default();
+    if skip > SKIPPED_MAX {
+        return Err(Fault::wrong("query.start_num", format!("at most {SKIPPED_MAX}")));
+    }
     let filters: Map<String, Value> = fields.rest().into_iter().filter(|(_, value)| !value.is_null()).collect();
     bounded("query.text", text.len(), TEXT_BYTES_MAX)?;
     if filters.len() > FILTERS_MAX {
         return Err(Fault::TooMuch { field: "query", bound: format!("{FILTERS_MAX} filters") });
     }
     bounded("query", written(&filters), FILTERS_BYTES_MAX)?;
-    Ok((Query { text, site, filters }, limit))
+    Ok((Query { text, site, filters }, limit, skip))
 }
 
 /// NLWeb 3.2. Contexts of other types are kept as they are.

@@ -58,16 +58,25 @@ impl Fields {
         }
     }
 
-    /// A count, written as a number or in digits.
+    /// A count above 0, written as a number or in digits.
     pub(crate) fn count(&mut self, key: &str) -> Result<Option<usize>, Fault> {
+        match self.number(key) {
+            Ok(None) => Ok(None),
+            Ok(Some(count)) if count > 0 => Ok(Some(count)),
+            Ok(Some(_)) | Err(_) => Err(Fault::wrong(self.name(key), "a whole number above 0")),
+        }
+    }
+
+    /// A whole number from 0 on, written as a number or in digits.
+    pub(crate) fn number(&mut self, key: &str) -> Result<Option<usize>, Fault> {
         let Some(value) = self.value(key) else { return Ok(None) };
-        let count = match &value {
+        let number = match &value {
             Value::Number(number) => number.as_u64(),
             Value::String(digits) => digits.trim().parse().ok(),
             _ => None,
         };
-        let count = count.and_then(|count| usize::try_from(count).ok()).filter(|count| *count > 0);
-        count.map(Some).ok_or_else(|| Fault::wrong(self.name(key), "a whole number above 0"))
+        let number = number.and_then(|number| usize::try_from(number).ok());
+        number.map(Some).ok_or_else(|| Fault::wrong(self.name(key), "a whole number from 0 on"))
     }
 
     /// An object; none is an empty one.

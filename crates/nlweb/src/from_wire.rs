@@ -70,7 +70,7 @@ fn submission(ask: &Ask, payment: Option<PaymentSubmission>) -> Option<Box<Submi
 /// What narrows the search down.
 fn narrowing(ask: &Ask, host: Option<&str>) -> SearchRefinement {
     let exactly: Vec<_> = host.map(|host| (findings::URL_HOST.to_owned(), host.to_owned())).into_iter().collect();
-    SearchRefinement { exactly, results: ask.style.limit, decided: false }
+    SearchRefinement { exactly, results: ask.style.wanted(), decided: false }
 }
 
 /// What the caller says by name: where it was asked something, these are its answers. NLWeb 4.1.3.

@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use forecourt_core::findings::ItemFindings;
 use forecourt_core::part::{Artifact, ArtifactContent};
 use forecourt_core::{File, FileSource, Handle, LazyJson, Part, TaskId};
+use forecourt_pages::markdown;
 use serde_json::{Map, Value, json};
 
 use crate::action::Action;
@@ -147,11 +148,11 @@ fn source(item: &Value) -> Option<&str> {
 
 /// The item that holds a summary. NLWeb 4.1.1, design 24.
 pub(crate) fn summary(text: &str, dialect: Dialect) -> Value {
-    let kind = match dialect {
-        Dialect::V0_55 => "SearchSummary",
-        Dialect::V0_54 => "Summary",
-    };
-    json!({"@type": kind, "text": text})
+    match dialect {
+        Dialect::V0_55 => json!({"@type": "SearchSummary", "text": text}),
+        // Clients of 0.54 show the text as it is: sentences, without marks.
+        Dialect::V0_54 => json!({"@type": "Summary", "text": markdown::to_plain(text)}),
+    }
 }
 
 /// The item of an agent that answers in words alone.

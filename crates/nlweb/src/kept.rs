@@ -10,7 +10,7 @@ const PREFIX: &str = "ask";
 /// A name for a message whose answer is to be written in `style`.
 pub(crate) fn message_id(style: Style, entropy: &dyn Entropy) -> MessageId {
     let mode = if style.summarize { "summarize" } else { "list" };
-    let limit = style.limit.unwrap_or(0);
+    let limit = format!("{}+{}", style.limit.unwrap_or(0), style.skip);
     let format = style.format.name(Dialect::V0_55);
     let name = format!("{PREFIX}:{}:{format}:{mode}:{limit}:{}", style.dialect.version(), ids::mint(entropy));
     MessageId::parse(&name).unwrap_or_else(|| MessageId::mint(entropy))
@@ -36,6 +36,7 @@ pub(crate) fn style(task: &Task, dialect: Dialect) -> Style {
         Some("chatgpt_app") => Format::ChatgptApp,
         _ => Format::ConversationalSearch,
     };
-    let limit = limit.and_then(|limit| limit.parse().ok()).filter(|limit| *limit > 0);
-    Style { format, summarize: mode == Some("summarize"), limit, ..plain }
+    let (limit, skip) = limit.and_then(|bounds| bounds.split_once('+')).unwrap_or_default();
+    let limit = limit.parse().ok().filter(|limit| *limit > 0);
+    Style { format, summarize: mode == Some("summarize"), limit, skip: skip.parse().unwrap_or(0), ..plain }
 }

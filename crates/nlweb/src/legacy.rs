@@ -9,6 +9,8 @@ use crate::wire::Dialect;
 
 /// Formats that only the current version has a name for.
 const CURRENT_FORMAT: &str = "conversational_search";
+/// Parameters that may also stand in the address of a POST.
+const PAGING: [&str; 3] = ["max_results", "start_num", "decontextualized_query"];
 /// Parameters of old clients that mean nothing here.
 const PASSED_OVER: [&str; 6] = ["query_id", "model", "retrieval_backend", "oauth_id", "user_id", "thread_id"];
 
@@ -47,6 +49,35 @@ pub(crate) fn request(query: &str) -> Result<Value, Fault> {
         context.insert("prev".to_owned(), prev.into());
     }
     Ok(json!({"query": asked, "context": context, "prefer": prefer, "meta": meta}))
+}
+
+/// The body of a POST as the request that it stands for: as it is, or of the flat form when its `query` is a string.
+/// What the query string of its address says goes before, as clients of 0.54 page through an answer.
+pub(crate) fn unflattened(body: Value, query: &str) -> Result<Value, Fault> {
+    let is_flat = body.get("query").is_none_or(Value::is_string) && body.get("promise_token").is_none();
+    let Value::Object(fields) = body else { return Ok(body) };
+    let in_address = !query.is_empty();
+    if !in_address && (!is_flat || !fields.contains_key("query")) {
+        return Ok(fields.into());
+    }
+    let flat = |fields: Map<String, Value>| {
+        let pairs = fields.into_iter().flat_map(|(key, value)| match value {
+            Value::Null => Vec::new(),
+            Value::String(text) => vec![(key, text)],
+            other => vec![(key, other.to_string())],
+        });
+        let written: String = form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+        written
+    };
+    if is_flat {
+        let body = flat(fields);
+        return request(&if in_address { format!("{query}&{body}") } else { body });
+    }
+    let mut whole = Value::Object(fields);
+    for (key, value) in form_urlencoded::parse(query.as_bytes()).filter(|(key, _)| PAGING.contains(&&**key)) {
+        whole["query"][&*key] = text(&value);
+    }
+    Ok(whole)
 }
 
 fn text(value: &str) -> Value {
@@ -96,6 +127,27 @@ mod tests {
         assert_eq!(version("query=a&version=0.55"), "0.55");
         assert_eq!(version("query=a&response_format=conversational_search"), Value::Null);
         assert_eq!(version("query=a&format=conv_search"), "0.54");
+    }
+
+    #[test]
+    fn a_flat_body_and_an_address_stand_for_the_same() {
+        let flat = json!({"query": "soup", "site": "all", "streaming": false, "prev": ["a"], "max_results": 3, "db": null});
+        let read = unflattened(flat, "start_num=5").expect("it is short");
+        assert_eq!(
+            read,
+            json!({
+                "query": {"text": "soup", "site": "all", "max_results": "3", "start_num": "5"},
+                "context": {"prev": ["a"]},
+                "prefer": {"streaming": false},
+                "meta": {"version": "0.54"},
+            })
+        );
+        let whole = json!({"query": {"text": "soup"}});
+        assert_eq!(unflattened(whole.clone(), "").expect("as it is"), whole);
+        let paged = unflattened(whole, "start_num=5&site=other").expect("it is short");
+        assert_eq!(paged, json!({"query": {"text": "soup", "start_num": "5"}}));
+        assert_eq!(unflattened(json!({"meta": {}}), "").expect("as it is"), json!({"meta": {}}));
+        assert_eq!(unflattened(json!({}), "query=soup").expect("flat")["query"]["text"], "soup");
     }
 
     #[test]

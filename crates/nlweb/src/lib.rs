@@ -12,6 +12,7 @@
 //! | 7 HTTP | `surface`, `answer` |
 //! | appendix A | `tools` |
 //! | asking other agents | [`client`] |
+//! | the search box for other sites | `widget` |
 //!
 //! A question becomes a message by `from_wire`, is carried by `service`, and what comes of it is
 //! unfolded into items; a promise is a task of the host, whatever protocol asks for it later.
@@ -37,6 +38,7 @@ mod stream;
 mod surface;
 mod tools;
 mod unfold;
+mod widget;
 mod wire;
 
 use std::sync::Arc;
@@ -92,8 +94,8 @@ impl NlwebWire {
     }
 
     fn service(&self, mount: &Mount) -> Arc<Service> {
-        let Mount { host, verifier, .. } = mount.clone();
-        Arc::new(Service { host, verifier, settings: self.settings.clone(), actions: self.actions.clone() })
+        let Mount { host, verifier, pages, .. } = mount.clone();
+        Arc::new(Service { host, verifier, pages, settings: self.settings.clone(), actions: self.actions.clone() })
     }
 }
 

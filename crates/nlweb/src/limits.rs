@@ -6,6 +6,10 @@ use std::time::Duration;
 pub(crate) const BODY_BYTES_MAX: usize = 1024 * 1024;
 /// Bytes of a query string.
 pub(crate) const QUERY_STRING_BYTES_MAX: usize = 8 * 1024;
+/// Results that are given behind those that are passed over, when nobody says how many.
+pub(crate) const RESULTS_USUAL: usize = 10;
+/// Results that may be passed over before the first one that is wanted.
+pub(crate) const SKIPPED_MAX: usize = 1_000;
 /// Bytes of `query.text`.
 pub(crate) const TEXT_BYTES_MAX: usize = 16 * 1024;
 /// Filters in one query.

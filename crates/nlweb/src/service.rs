@@ -12,6 +12,7 @@ use forecourt_core::{
 };
 use forecourt_host::{Host, HostedAgent, Run, TaskAccess, TaskPermit};
 use forecourt_identity::Verifier;
+use forecourt_pages::Pages;
 use forecourt_surface::failure::HostFailure;
 use forecourt_surface::refusal;
 use futures::StreamExt;
@@ -33,6 +34,8 @@ use crate::{carried, kept, merged, site};
 pub(crate) struct Service {
     pub(crate) host: Arc<Host>,
     pub(crate) verifier: Arc<Verifier>,
+    /// Who may embed the search box.
+    pub(crate) pages: Arc<Pages>,
     pub(crate) settings: NlwebSettings,
     pub(crate) actions: Arc<[Action]>,
 }

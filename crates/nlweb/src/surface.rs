@@ -29,7 +29,7 @@ use crate::service::{Asker, Service, ended, turned_away, wrong};
 use crate::site::Chosen;
 use crate::unfold::End;
 use crate::wire::{Ask, Dialect, Style};
-use crate::{NAME, decode, legacy, response, site, stream as frames};
+use crate::{NAME, decode, legacy, response, site, stream as frames, widget};
 
 /// The path patterns; the tilde may come encoded, and a last slash changes nothing.
 const PATHS: [&str; 16] = [
@@ -64,7 +64,9 @@ const CORS: Cors = Cors {
 /// The routes of the protocol.
 pub(crate) fn routes(service: Arc<Service>) -> HttpRoutes {
     let router = PATHS.into_iter().fold(Router::new(), |router, path| router.route(path, any(on_path)));
-    HttpRoutes { paths: PATHS.to_vec(), router: router.with_state(service) }
+    let router = router.route(widget::SCRIPT_PATH, any(widget::script)).route(widget::ABOUT_PATH, any(widget::about));
+    let paths = PATHS.into_iter().chain([widget::SCRIPT_PATH, widget::ABOUT_PATH]).collect();
+    HttpRoutes { paths, router: router.with_state(service) }
 }
 
 /// What a token is for that is sent to a path: asking, also of those who wait for an answer.
@@ -110,8 +112,13 @@ async fn on_path(State(service): State<Arc<Service>>, request: Request) -> Respo
         "await" => asked.on_await(body).await,
         _ => asked.on_ask(body).await,
     };
-    if open {
-        CORS.open(&mut answer.head);
+    match widget::listed_origin(&service, &head) {
+        _ if open => CORS.open(&mut answer.head),
+        Some(origin) => CORS.admit(&mut answer.head, origin),
+        None => {}
+    }
+    if !open && !service.pages.embed.is_empty() {
+        Cors::depends_on_origin(&mut answer.head);
     }
     answer.into_response()
 }
@@ -139,7 +146,8 @@ impl Asked<'_> {
             Method::GET | Method::HEAD => self.on_query().await,
             Method::POST => match self.json(body).await {
                 Ok(body) => {
-                    let request = match decode::parse(&body) {
+                    let query = self.head.uri.query().unwrap_or_default();
+                    let request = match decode::parse(&body).and_then(|request| legacy::unflattened(request, query)) {
                         Ok(request) => request,
                         Err(fault) => return self.fault(fault, Dialect::V0_55),
                     };

@@ -51,6 +51,8 @@ pub(crate) struct Unfolding<'a> {
     next: usize,
     /// Items of the agent, the summary not counted.
     given: usize,
+    /// Items before them.
+    skipped: usize,
     /// The first of them.
     named: Vec<LazyJson>,
 }
@@ -67,6 +69,7 @@ impl<'a> Unfolding<'a> {
             summarized: false,
             next: 0,
             given: 0,
+            skipped: 0,
             named: Vec::new(),
         }
     }
@@ -172,7 +175,12 @@ impl<'a> Unfolding<'a> {
         if self.style.limit.is_some_and(|limit| self.given >= limit) {
             return None;
         }
-        let told = self.findings.as_ref().and_then(|findings| findings.items.get(self.given).cloned());
+        if self.skipped < self.style.skip {
+            self.skipped += 1;
+            return None;
+        }
+        let place = self.skipped + self.given;
+        let told = self.findings.as_ref().and_then(|findings| findings.items.get(place).cloned());
         let item = match &told {
             Some(told) => item::with_findings(item, told),
             None => item,
@@ -195,6 +203,9 @@ impl<'a> Unfolding<'a> {
     fn whole(&mut self) -> (Vec<Piece>, End) {
         if self.findings.as_ref().is_some_and(|findings| findings.count == 0) && self.given == 0 {
             return (Vec::new(), End::Nothing(self.said()));
+        }
+        if self.style.skip > 0 && self.given == 0 && self.skipped > 0 {
+            return (Vec::new(), End::Nothing(format!("There are no results behind the first {}.", self.skipped)));
         }
         let text = self.text.trim().to_owned();
         let has_words = !text.is_empty();

@@ -1,6 +1,8 @@
 //! The words of a request, in the order of NLWeb 3.
 
 use forecourt_core::Language;
+
+use crate::limits::RESULTS_USUAL;
 use serde_json::{Map, Value};
 
 /// Which version answers are written in.
@@ -53,12 +55,20 @@ pub(crate) struct Style {
     pub(crate) summarize: bool,
     /// Items at most, when the caller has a bound.
     pub(crate) limit: Option<usize>,
+    /// Items that are passed over before the first one that is given.
+    pub(crate) skip: usize,
 }
 
 impl Style {
+    /// Items that an agent is asked for: those that are given, and those before them.
+    pub(crate) fn wanted(self) -> Option<usize> {
+        let shown = self.limit.or((self.skip > 0).then_some(RESULTS_USUAL));
+        shown.map(|shown| shown.saturating_add(self.skip))
+    }
+
     /// How answers are written to who prefers nothing.
     pub(crate) fn plain(dialect: Dialect) -> Self {
-        Self { dialect, format: Format::ConversationalSearch, summarize: false, limit: None }
+        Self { dialect, format: Format::ConversationalSearch, summarize: false, limit: None, skip: 0 }
     }
 }
 

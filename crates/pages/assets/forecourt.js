@@ -249,13 +249,33 @@ function made(part) {
   return el("details", { className: "fold", open: true }, summary, words);
 }
 
+// Bytes that came with an answer, as something to open: a download, whatever they are.
+function kept(part) {
+  try {
+    const bytes = Uint8Array.from(atob(part.bytes_ref.data), (letter) => letter.charCodeAt(0));
+    const href = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
+    return el("a", { href, download: part.name || "file" }, part.name || "File");
+  } catch {
+    return null;
+  }
+}
+
+function fileRow(part) {
+  const about = [part.mime, part.size_bytes && bytesSaid(part.size_bytes)];
+  const own = part.bytes_ref?.data && kept(part);
+  if (!own) return row(part.name || "File", part.bytes_ref?.url, ...about);
+  const line = row("", null, ...about);
+  line.prepend(own);
+  return line;
+}
+
 function beside(parts) {
   const links = parts.filter(({ kind }) => kind === "link");
   const isWords = ({ kind, content }) => kind === "artifact" && typeof content === "string";
   const files = parts.filter((part) => ["file", "artifact"].includes(part.kind) && !isWords(part));
   return [
     ...rows("Links", links.map((part) => row(part.title?.trim() || part.url, part.url, part.description))),
-    ...rows("Files", files.map((part) => row(part.name || "File", part.bytes_ref?.url, part.mime, part.size_bytes && bytesSaid(part.size_bytes)))),
+    ...rows("Files", files.map(fileRow)),
     ...parts.filter(isWords).map(made),
   ];
 }
@@ -315,7 +335,10 @@ async function faultOf(response) {
   const json = await response.json().catch(() => ({}));
   const policy = json.policy || (json.part?.kind && json.part);
   const words = typeof json.error === "string" ? json.error : json.error?.message || json.message;
-  return { policy, message: words || `The agent could not answer (${response.status}).` };
+  const wait = Number(response.headers.get("retry-after"));
+  const then = wait ? `Try again in ${wait} seconds.` : json.hint || "";
+  const said = words ? `${words[0].toUpperCase()}${words.slice(1)}` : `The agent could not answer (${response.status})`;
+  return { policy, message: `${said.replace(/[.!?]?$/, ".")}${then && `\n${then}`}` };
 }
 
 // One answer on the page: the steps taken, the words so far, then whatever ends it.
@@ -334,6 +357,9 @@ function replyView() {
   let cost = 0;
   return {
     root,
+    parts: [],
+    policy: undefined,
+    text: () => text,
     say(fragment) {
       text += fragment;
       if (waits) return;
@@ -360,19 +386,92 @@ function replyView() {
   };
 }
 
+/* ---- what a reload keeps: this tab's conversation, until the tab is closed ---- */
+
+const TURNS_KEPT_MAX = 30;
+const CHARS_KEPT_MAX = 400000;
+
+function memory(name) {
+  const read = () => {
+    try {
+      const kept = JSON.parse(sessionStorage.getItem(name));
+      return Array.isArray(kept?.turns) ? kept : { turns: [] };
+    } catch {
+      return { turns: [] };
+    }
+  };
+  const write = (kept) => {
+    const turns = kept.turns.slice(-TURNS_KEPT_MAX);
+    while (turns.length && JSON.stringify(turns).length > CHARS_KEPT_MAX) turns.shift();
+    try {
+      sessionStorage.setItem(name, JSON.stringify({ ...kept, turns }));
+    } catch { /* No room, or none is given: then a reload begins anew. */ }
+  };
+  return {
+    read,
+    add: (session, turn) => write({ session, turns: [...read().turns, turn] }),
+    forget: () => { try { sessionStorage.removeItem(name); } catch { /* It was never kept. */ } },
+  };
+}
+
+/* ---- files to send ---- */
+
+const FILES_MAX = 10;
+const FILES_BYTES_MAX = 900 * 1024;
+
+// The files that go with the next message; `say` tells what can't go.
+function attachments(form, say) {
+  const [input, shown] = ["files", "attached"].map((id) => document.getElementById(id));
+  let files = [];
+  const draw = () => {
+    shown.hidden = !files.length;
+    shown.replaceChildren(...files.map((file) => {
+      const drop = el("button", { type: "button", ariaLabel: `Leave ${file.name} out`, onclick: () => { files = files.filter((one) => one !== file); draw(); } }, "×");
+      return el("li", { className: "chip" }, file.name, el("span", { className: "meta" }, bytesSaid(file.size)), drop);
+    }));
+  };
+  const add = (more) => {
+    for (const file of more) {
+      const bytes = files.reduce((sum, one) => sum + one.size, file.size);
+      if (files.length >= FILES_MAX) say(`At most ${FILES_MAX} files go with one message.`);
+      else if (bytes > FILES_BYTES_MAX) say(`${file.name} does not fit: all files of a message together have at most ${bytesSaid(FILES_BYTES_MAX)}.`);
+      else files.push(file);
+    }
+    draw();
+  };
+  const takes = !!input;
+  if (takes) {
+    input.addEventListener("change", () => { add(input.files); input.value = ""; });
+    document.getElementById("attach").hidden = false;
+    for (const kind of ["dragover", "dragleave", "drop"]) {
+      form.addEventListener(kind, (event) => {
+        event.preventDefault();
+        form.parentElement.classList.toggle("dropping", kind === "dragover");
+        if (kind === "drop") add(event.dataTransfer.files);
+      });
+    }
+  }
+  return { take: () => { const taken = files; files = []; if (takes) draw(); return taken; } };
+}
+
 function startChat(form) {
-  const [log, box, send, stop, status] = ["log", "user", "send", "stop", "status"].map((id) => document.getElementById(id));
+  const [log, box, send, stop, status, fresh] = ["log", "user", "send", "stop", "status", "fresh"].map((id) => document.getElementById(id));
   const handed = new URLSearchParams(location.hash.slice(1));
-  let session = form.elements.session?.value || handed.get("session");
+  const past = memory(`conversation ${form.getAttribute("action")}`);
+  const begun = form.elements.session?.value || handed.get("session");
+  const before = begun && begun !== past.read().session ? { turns: [] } : past.read();
+  const files = attachments(form, (words) => (status.textContent = words));
+  let session = begun || before.session;
   let running = null;
 
-  // Long text and its session travel in a body, since a query has a bound.
+  // Long text, files and their session travel in a body, since a query has a bound.
   const request = (said, signal) => {
     const fields = session ? [["session", session], ...said] : said;
     const options = { headers: { Accept: "text/event-stream, application/json;q=0.5" }, signal };
     const query = new URLSearchParams(fields).toString();
     const action = form.getAttribute("action");
-    if (query.length < 6000) return fetch(`${action}?${query}`, options);
+    const hasFiles = said.some(([, value]) => value instanceof File);
+    if (query.length < 6000 && !hasFiles) return fetch(`${action}?${query}`, options);
     const body = new FormData();
     fields.forEach(([name, value]) => body.append(name, value));
     return fetch(action, { ...options, method: "POST", body });
@@ -386,13 +485,17 @@ function startChat(form) {
       if (event === "comment" && data.startsWith("part ")) parts.push(JSON.parse(data.slice(5)).part);
       if (event === "message") view.say(data);
       if (event === "tool_call") view.step(JSON.parse(data).part);
-      if (event === "policy") return [refusal(JSON.parse(data).part)];
+      if (event === "policy") {
+        view.policy = JSON.parse(data).part;
+        return [refusal(view.policy)];
+      }
       if (event === "end") {
+        view.parts = parts;
         const questions = parts.flatMap(({ kind, data }) => (kind === "data" && Array.isArray(data?.questions) ? data.questions : []));
         return [...beside(parts), ...questionForm(questions, (fields, words) => ask(words, fields))];
       }
     }
-    throw new Error(failure ? `The answer is not whole: ${failure}` : "The answer broke off.");
+    throw new Error(failure ? `The answer is not whole: ${failure}` : "The answer broke off before its end. The connection may have been lost.");
   };
 
   const answer = async (fields, view, retry) => {
@@ -406,6 +509,7 @@ function startChat(form) {
       return stream(response, view);
     }
     const { policy, message } = await faultOf(response);
+    view.policy = policy;
     return [policy ? refusal(policy) : problem(message, retry)];
   };
 
@@ -415,24 +519,35 @@ function startChat(form) {
     if (!on) running = null;
   };
 
-  const ask = async (text, fields = [["user", text]]) => {
-    if (running || !text.trim()) return;
+  const turnOf = (text, names, view) => {
+    const sent = names.map((name) => el("span", { className: "sent" }, name));
+    return el("div", { className: "turn" }, el("p", { className: "question" }, text, ...sent), view.root);
+  };
+
+  const hash = (more) => `#${new URLSearchParams({ ...(document.body.classList.contains("search") && { chat: "1" }), ...more })}`;
+
+  const ask = async (text, fields = [["user", text]], sent = []) => {
+    if (running || (!text.trim() && !sent.length)) return;
     running = new AbortController();
     const view = replyView();
-    const turn = el("div", { className: "turn" }, el("p", { className: "question" }, text), view.root);
-    const retry = () => { turn.remove(); ask(text, fields); };
+    const names = sent.map(({ name }) => name);
+    const turn = turnOf(text, names, view);
+    const retry = () => { turn.remove(); ask(text, fields, sent); };
+    const all = [...fields.filter(([, value]) => value.trim()), ...sent.map((file) => ["user", file])];
     view.root.ariaBusy = "true";
     document.getElementById("suggestions")?.remove();
     log.append(turn);
     turn.scrollIntoView({ block: "start" });
-    history.replaceState(null, "", `#${new URLSearchParams({ q: text })}`);
+    history.replaceState(null, "", hash({ q: text }));
+    fresh.hidden = false;
     busy(true);
     try {
-      const said = view.end(...(await answer(fields, view, retry)));
+      const said = view.end(...(await answer(all, view, retry)));
       if (!said) view.root.append(el("p", { className: "meta" }, "No reply."));
+      past.add(session, { text, names, said: view.text(), parts: view.parts, policy: view.policy });
     } catch (error) {
       const stopped = error.name === "AbortError";
-      const words = error instanceof TypeError ? "The agent cannot be reached." : error.message;
+      const words = error instanceof TypeError ? "The agent cannot be reached. Check the connection of this device, and try again." : error.message;
       view.end(stopped ? el("p", { className: "meta" }, "Stopped.") : problem(words, retry));
     } finally {
       busy(false);
@@ -442,7 +557,7 @@ function startChat(form) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (running) return;
-    ask(box.value);
+    ask(box.value, [["user", box.value]], files.take());
     box.value = "";
     box.rows = 1;
   });
@@ -461,8 +576,25 @@ function startChat(form) {
     ask(chip.textContent);
     box.focus();
   });
-  box.value = handed.get("q") || box.value;
-  if (handed.has("session")) history.replaceState(null, "", location.pathname);
+  for (const { text, names = [], said, parts, policy } of before.turns) {
+    const view = replyView();
+    view.say(said || "");
+    view.end(...(policy ? [refusal(policy)] : []), ...beside(parts || []));
+    log.append(turnOf(text, names, view));
+  }
+  if (before.turns.length) {
+    document.getElementById("suggestions")?.remove();
+    fresh.hidden = false;
+    log.lastElementChild.scrollIntoView({ block: "start" });
+  }
+  fresh.addEventListener("click", () => {
+    running?.abort();
+    past.forget();
+    location.replace(location.pathname);
+  });
+  const asked = handed.get("q");
+  box.value = (asked !== before.turns.at(-1)?.text && asked) || box.value;
+  if (handed.has("session")) history.replaceState(null, "", location.pathname + (hash({}).length > 1 ? hash({}) : ""));
   if (matchMedia("(hover: hover)").matches) box.focus();
 }
 

@@ -20,12 +20,14 @@ function startSearch(form) {
   const show = (html) => {
     const page = new DOMParser().parseFromString(html, "text/html");
     const fresh = page.getElementById("found");
-    if (!fresh) return;
+    if (!fresh) return false;
     document.title = page.title;
     document.body.className = page.body.className;
+    document.getElementById("along").replaceChildren(...document.importNode(page.getElementById("along"), true).childNodes);
     if (running) document.body.classList.add("busy");
     found.replaceChildren(...document.importNode(fresh, true).childNodes);
     unfold();
+    return true;
   };
 
   const busy = (on) => {
@@ -86,14 +88,15 @@ function startSearch(form) {
       if (running !== own) return;
       running = null;
       busy(false);
-      show(html);
+      // A page of another kind, such as an error, is shown as itself.
+      if (!show(html)) return location.replace(url);
       announce();
       if (push) settle(url, value);
     } catch (error) {
       if (running !== own) return;
       running = null;
       busy(false);
-      const words = error instanceof TypeError ? "The agent cannot be reached." : error.message;
+      const words = error instanceof TypeError ? "The agent cannot be reached. Check the connection of this device, and try again." : error.message;
       found.replaceChildren(problem(words, () => visit(url, false)));
     }
   };
@@ -112,7 +115,7 @@ function startSearch(form) {
     const link = event.target.closest("a");
     if (!link || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     const here = link.origin === location.origin && link.pathname === location.pathname;
-    if (!here || !new URLSearchParams(link.search).has("user")) return;
+    if (!here || !new URLSearchParams(link.search).has("user") || link.hash.startsWith("#session")) return;
     event.preventDefault();
     visit(link.pathname + link.search + link.hash, true);
   });
@@ -131,8 +134,8 @@ function startSearch(form) {
   });
   // A picture that does not come leaves no hole.
   found.addEventListener("error", (event) => {
-    event.target.closest(".pictured")?.classList.remove("pictured");
-    event.target.remove();
+    const name = event.target.closest(".result")?.querySelector("h3")?.textContent.trim() || "";
+    event.target.replaceWith(el("span", { className: "picture letter", ariaHidden: "true" }, [...name][0] || ""));
   }, true);
   wide.addEventListener("change", unfold);
   unfold();
@@ -143,7 +146,8 @@ function startSearch(form) {
 
 if (navigator.clipboard) document.querySelectorAll(".copy").forEach(addCopyButton);
 const [chat, search] = ["ask", "search"].map((id) => document.getElementById(id));
-const talks = !search || new URLSearchParams(location.hash.slice(1)).has("session");
+const begins = new URLSearchParams(location.hash.slice(1));
+const talks = !search || begins.has("session") || begins.has("chat");
 if (search && talks) {
   document.body.classList.add("chat");
   document.getElementById("chat").hidden = false;

@@ -12,8 +12,7 @@ use forecourt_core::{
     Address, CollectedReply, Ending, File, Language, Link, Part, PolicyPart, Question, ToolCall, ToolOutcome,
 };
 use forecourt_pages::{
-    AgentListItem, AgentPage, DecisionPage, DecisionStatus, ErrorPage, FrontPage, RefusalPage, ReplyPage, asset,
-    asset_paths,
+    AgentListItem, AgentPage, Branding, DecisionPage, DecisionStatus, ErrorPage, FrontPage, RefusalPage, ReplyPage,
 };
 use serde_json::json;
 
@@ -46,24 +45,31 @@ curl 'https://demo.localhost/~chef?user=more'
 fn main() -> std::io::Result<()> {
     let dir = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "gallery".to_owned()));
     let (chef, gate) = (chef(), gate());
-    let english = Language::english();
+    let (english, brand) = (Language::english(), Branding::default());
     write(&dir, "reply.html", &reply(&chef, &english))?;
     write(&dir, "question.html", &question(&chef, &english))?;
     for part in refusals() {
-        let page =
-            RefusalPage { card: &gate, url: "https://demo.localhost/~gate?user=pay", language: &english, part: &part };
+        let page = RefusalPage {
+            brand: &Branding::default(),
+            card: &gate,
+            url: "https://demo.localhost/~gate?user=pay",
+            language: &english,
+            part: &part,
+            asked: &[Part::text("pay")],
+            path: "/~gate",
+        };
         write(&dir, &format!("{}.html", part.kind()), &page.render())?;
     }
     for (name, page) in decisions(&chef) {
         write(&dir, name, &page)?;
     }
     write(&dir, "error.html", &error(&chef, &english))?;
-    write(&dir, "index.html", &front(&chef, &gate, &english).0)?;
-    write(&dir, "index.md", &front(&chef, &gate, &english).1)?;
-    write(&dir, "agent.html", &agent(&chef, &english).render())?;
-    write(&dir, "agent.md", &agent(&chef, &english).render_markdown())?;
-    for path in asset_paths() {
-        let content = asset(path).map(|asset| String::from_utf8_lossy(asset.bytes).into_owned());
+    write(&dir, "index.html", &front(&brand, &chef, &gate, &english).0)?;
+    write(&dir, "index.md", &front(&brand, &chef, &gate, &english).1)?;
+    write(&dir, "agent.html", &agent(&brand, &chef, &english).render())?;
+    write(&dir, "agent.md", &agent(&brand, &chef, &english).render_markdown())?;
+    for path in brand.asset_paths() {
+        let content = brand.asset(path).map(|asset| String::from_utf8_lossy(&asset.bytes).into_owned());
         write(&dir, path.trim_start_matches('/'), &content.unwrap_or_default())?;
     }
     Ok(())
@@ -164,13 +170,14 @@ fn reply(card: &AgentCard, language: &Language) -> String {
     };
     let url = "https://demo.localhost/~chef?user=something%20quick";
     ReplyPage {
+        brand: &Branding::default(),
         card,
         url,
         language,
         collected: &collected,
         path: "/~chef",
         session: Some("abc"),
-        asked: &[],
+        asked: &[Part::text("something quick with chickpeas, no nuts")],
         kept_under: None,
     }
     .render()
@@ -185,6 +192,7 @@ fn question(card: &AgentCard, language: &Language) -> String {
     let url = "https://demo.localhost/~chef?user=cake";
     let asked = [Part::text("I would like a cake.")];
     ReplyPage {
+        brand: &Branding::default(),
         card,
         url,
         language,
@@ -231,6 +239,7 @@ fn decisions(card: &AgentCard) -> Vec<(&'static str, String)> {
     let payment = requirement("Chef's answers are made by a cook, who is paid for each of them.", payment);
     let page = |requirement: &Requirement, status, fault| {
         DecisionPage {
+            brand: &Branding::default(),
             card,
             url: "https://demo.localhost/pay/k3P9x0vQ7mA2tY5rB8nC1dE4fG6hJ0kL3mN5pQ7rS9u",
             language: None,
@@ -284,6 +293,10 @@ fn refusals() -> Vec<PolicyPart> {
 
 fn error(card: &AgentCard, language: &Language) -> String {
     ErrorPage {
+        brand: &Branding::default(),
+        asked: "hello",
+        path: Some("/~chef"),
+        may_work_again: false,
         address: Some(&card.address),
         url: "https://demo.localhost/~chef?q=hello",
         language,
@@ -294,14 +307,15 @@ fn error(card: &AgentCard, language: &Language) -> String {
     .render()
 }
 
-fn front(chef: &AgentCard, gate: &AgentCard, language: &Language) -> (String, String) {
+fn front(brand: &Branding, chef: &AgentCard, gate: &AgentCard, language: &Language) -> (String, String) {
     let agents = [
         AgentListItem { card: chef, page: "/~chef", ask: Some("https://demo.localhost:8443/~chef") },
         AgentListItem { card: gate, page: "/~gate", ask: Some("https://demo.localhost:8443/~gate") },
     ];
     let page = FrontPage {
+        brand,
+        ask: agents.first(),
         name: "Demo kitchen",
-        description: Some("Recipes, and somebody to ask about them."),
         domain: chef.address.domain(),
         url: "https://demo.localhost:8443/",
         language,
@@ -315,8 +329,9 @@ fn front(chef: &AgentCard, gate: &AgentCard, language: &Language) -> (String, St
     (page.render(), page.render_markdown())
 }
 
-fn agent<'a>(chef: &'a AgentCard, language: &'a Language) -> AgentPage<'a> {
+fn agent<'a>(brand: &'a Branding, chef: &'a AgentCard, language: &'a Language) -> AgentPage<'a> {
     AgentPage {
+        brand,
         card: chef,
         url: "https://demo.localhost:8443/~chef",
         language,

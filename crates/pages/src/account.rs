@@ -3,6 +3,7 @@
 use askama::Template;
 use forecourt_core::Language;
 
+use crate::branding::Branding;
 use crate::template::{self, Head};
 use crate::{clean, escape};
 
@@ -47,8 +48,10 @@ pub fn sign_in_path(return_to: &str) -> String {
 }
 
 /// A page about signing in: that somebody is, that it did not work, that it is over. Send with
-/// [`crate::csp::asking`].
+/// [`Branding::asking_policy`].
 pub struct AccountPage<'a> {
+    /// How pages look here.
+    pub brand: &'a Branding,
     /// The name of the host.
     pub host_name: &'a str,
     /// The URL that was asked for.
@@ -82,7 +85,7 @@ impl AccountPage<'_> {
     pub fn render(&self) -> String {
         let links = self.links.iter().filter_map(|(url, words)| Some((clean::href(url)?, clean::line(words))));
         template::finish(&AccountTemplate {
-            head: Head::new(self.host_name, self.url, &Language::english()),
+            head: Head::new(self.host_name, self.url, &Language::english(), self.brand, self.title, self.message),
             host_name: clean::line(self.host_name),
             title: clean::line(self.title),
             message: clean::text(self.message).into_owned(),
@@ -100,6 +103,7 @@ mod tests {
     #[test]
     fn rest8_2_words_of_others_are_escaped() {
         let page = AccountPage {
+            brand: &Branding::default(),
             host_name: "<b>Us",
             url: "https://demo.example/sign-in?\"><script>",
             title: "Hello <i>you",

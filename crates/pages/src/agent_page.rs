@@ -5,7 +5,8 @@ use forecourt_core::{AgentCard, Language};
 
 use crate::account::{Account, AccountView};
 use crate::front::{self, AgentView};
-use crate::{asset, clean, escape, template};
+use crate::branding::{BrandView, Branding, Shared};
+use crate::{clean, escape, template};
 
 /// One agent and a chat box. Send with [`crate::csp::PAGE`].
 ///
@@ -13,6 +14,8 @@ use crate::{asset, clean, escape, template};
 /// page instead. It asks `action`, reads `X-Mentionable-Session` from the answer and takes a
 /// conversation to go on with from `#session=…`, which never reaches the server by itself.
 pub struct AgentPage<'a> {
+    /// How pages look here.
+    pub brand: &'a Branding,
     /// The agent.
     pub card: &'a AgentCard,
     /// The URL of this page, for `rel="alternate"`.
@@ -45,8 +48,10 @@ struct AgentTemplate {
     session: Option<String>,
     json_ld: Option<String>,
     account: AccountView,
-    style: String,
-    script: String,
+    brand: BrandView,
+    shared: Shared,
+    /// Whether it has the script of the chat.
+    has_script: bool,
 }
 
 impl AgentPage<'_> {
@@ -61,8 +66,9 @@ impl AgentPage<'_> {
             session: self.session.map(clean::line),
             json_ld: self.json_ld.map(escape::json),
             account: AccountView::new(&self.account),
-            style: asset::versioned("/assets/forecourt.css"),
-            script: asset::versioned("/assets/forecourt.js"),
+            brand: self.brand.view(),
+            shared: front::shared(self.card, self.host_name, self.url),
+            has_script: true,
         })
     }
 

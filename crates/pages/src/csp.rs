@@ -1,13 +1,10 @@
-//! What a browser may do with each kind of page. Mentionable REST 8.2, security sheet section 3.
-
-use std::sync::LazyLock;
+//! What a browser may do with each kind of page. Mentionable REST 8.2, security sheet section 3. The policies of
+//! answers are [`crate::Branding`]'s, since they name the hash of its style.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
-use crate::asset::ANSWER_CSS;
-
 /// `Content-Security-Policy` of the host's own pages: [`crate::FrontPage`] and
-/// [`crate::AgentPage`]. Style, script, chat and form all stay on this origin.
+/// [`crate::AgentPage`]. Style, script, chat and form all stay on this origin; files of answers are opened from memory.
 pub const PAGE: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
                         img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -22,6 +19,9 @@ pub const SEARCH: &str = "default-src 'none'; style-src 'self'; script-src 'self
 pub const FOUND: &str = "default-src 'none'; style-src 'self'; img-src 'self' https:; form-action 'self'; \
                          base-uri 'none'; frame-ancestors 'none'";
 
+/// `Content-Security-Policy` of a picture, which may be opened by itself: an SVG can hold a script.
+pub const PICTURE: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+
 /// What goes beside the policy on every HTML answer. Session tokens ride in query strings, so no
 /// referrer is ever sent.
 pub const HEADERS: [(&str, &str); 3] = [
@@ -30,27 +30,15 @@ pub const HEADERS: [(&str, &str); 3] = [
     ("cross-origin-opener-policy", "same-origin"),
 ];
 
-/// `Content-Security-Policy` of answers, refusals and errors: nothing but their own style, known
-/// by its hash.
-pub fn answer() -> &'static str {
-    static POLICY: LazyLock<String> = LazyLock::new(|| bare("'none'"));
-    &POLICY
-}
-
-/// `Content-Security-Policy` of an answer that asks back: its form goes to this origin.
-pub fn asking() -> &'static str {
-    static POLICY: LazyLock<String> = LazyLock::new(|| bare("'self'"));
-    &POLICY
-}
-
-fn bare(form_action: &str) -> String {
-    let style = sha256_base64(ANSWER_CSS);
+/// The policy of pages that carry their style, known by its hash, in themselves.
+pub(crate) fn bare(style: &str, form_action: &str, has_logo: bool) -> String {
+    let pictures = if has_logo { " img-src 'self';" } else { "" };
     format!(
-        "default-src 'none'; style-src 'sha256-{style}'; base-uri 'none'; form-action {form_action}; \
+        "default-src 'none'; style-src 'sha256-{style}';{pictures} base-uri 'none'; form-action {form_action}; \
          frame-ancestors 'none'"
     )
 }
 
-fn sha256_base64(text: &str) -> String {
+pub(crate) fn sha256_base64(text: &str) -> String {
     STANDARD.encode(aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, text.as_bytes()))
 }

@@ -10,8 +10,9 @@ use forecourt_core::policy::{Demand, PaidFor, PaymentTerms, Requirement};
 use forecourt_core::{AgentCard, Language, Part};
 use serde_json::{Map, Value};
 
+use crate::asked::AskedView;
+use crate::branding::Branding;
 use crate::clean;
-use crate::limits::ASKED_CHARS_MAX;
 use crate::span::span;
 use crate::template::{self, Head};
 
@@ -30,9 +31,11 @@ pub enum DecisionStatus {
     Pending,
 }
 
-/// The page of a consent or a payment, which of the two the requirement says. Send with [`crate::csp::asking`],
+/// The page of a consent or a payment, which of the two the requirement says. Send with [`Branding::asking_policy`],
 /// and keep it nowhere: its address opens the decision.
 pub struct DecisionPage<'a> {
+    /// How pages look here.
+    pub brand: &'a Branding,
     /// Who asks.
     pub card: &'a AgentCard,
     /// The URL of this page. A payment program may be given it.
@@ -78,13 +81,6 @@ struct DecisionTemplate {
     demand: DemandView,
 }
 
-/// What was asked, for who reads the page to recognise.
-pub(crate) struct AskedView {
-    pub(crate) text: String,
-    /// How many files and other things came with the words.
-    pub(crate) others: usize,
-}
-
 enum DemandView {
     Consent(ConsentView),
     Payment(PaymentView),
@@ -117,7 +113,7 @@ impl DecisionPage<'_> {
     pub fn render(&self) -> String {
         let (title, message, language) = self.words();
         template::finish(&DecisionTemplate {
-            head: Head::new(&self.card.address.to_string(), self.url, language),
+            head: Head::new(&self.card.address.to_string(), self.url, language, self.brand, title.unwrap_or_default(), message),
             name: clean::line(&self.card.name),
             agent_path: self.agent_path.to_owned(),
             title: clean::line(title.unwrap_or_default()),
@@ -189,14 +185,6 @@ fn covers(covers: PaidFor) -> String {
         PaidFor::Credit => {
             "Your questions until it is used up: what you pay above the price stays as credit".to_owned()
         }
-    }
-}
-
-impl AskedView {
-    pub(crate) fn of(asked: &[Part]) -> Self {
-        let words: Vec<&str> = asked.iter().filter_map(Part::as_text).collect();
-        let text = clean::clip(clean::text(&words.join("\n")).trim(), ASKED_CHARS_MAX);
-        Self { text, others: asked.len() - words.len() }
     }
 }
 

@@ -1,13 +1,17 @@
 //! A fault as a page. Design 7, item 13: errors are negotiated too.
 
 use askama::Template;
-use forecourt_core::{Address, Language};
+use forecourt_core::{Address, Language, Part};
 
+use crate::asked::{AskOnView, AskedView};
+use crate::branding::Branding;
 use crate::template::{self, Head};
 use crate::{clean, escape};
 
-/// What went wrong, and what would be right. Send with [`crate::csp::answer`].
+/// What went wrong, and what would be right. Send with [`Branding::asking_policy`].
 pub struct ErrorPage<'a> {
+    /// How pages look here.
+    pub brand: &'a Branding,
     /// The agent that was addressed, or the default one; `None` where the host has none.
     pub address: Option<&'a Address>,
     /// The URL that was asked for.
@@ -20,6 +24,12 @@ pub struct ErrorPage<'a> {
     pub message: &'a str,
     /// What would be right; lines are kept, so a request may be shown as it should look.
     pub hint: Option<&'a str>,
+    /// What was asked, where something was.
+    pub asked: &'a str,
+    /// The path of the agent that can be asked again. `None` where none can.
+    pub path: Option<&'a str>,
+    /// Whether the same may work when it is tried again.
+    pub may_work_again: bool,
 }
 
 #[derive(Template)]
@@ -30,6 +40,9 @@ struct ErrorTemplate {
     /// HTML.
     message: String,
     hint: Option<String>,
+    asked: AskedView,
+    ask_on: Option<AskOnView>,
+    again: Option<String>,
 }
 
 impl ErrorPage<'_> {
@@ -37,7 +50,10 @@ impl ErrorPage<'_> {
     pub fn render(&self) -> String {
         let address = self.address.map_or_else(|| "Forecourt".to_owned(), Address::to_string);
         template::finish(&ErrorTemplate {
-            head: Head::new(&address, self.url, self.language),
+            head: Head::new(&address, self.url, self.language, self.brand, self.title, self.message),
+            asked: AskedView::of(&[Part::text(self.asked)]),
+            ask_on: self.path.and_then(|path| AskOnView::new(path, None, "Ask again, or something else", self.asked)),
+            again: self.may_work_again.then(|| clean::href(self.url)).flatten(),
             title: clean::line(self.title),
             message: spoken(&sentence(&clean::text(self.message))),
             hint: self.hint.map(|hint| clean::text(hint).into_owned()),

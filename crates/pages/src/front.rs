@@ -3,19 +3,22 @@
 use std::fmt::Write;
 
 use askama::Template;
+use forecourt_core::agent::ContentMode;
 use forecourt_core::{AgentCard, Domain, Endpoint, Language, Skill};
 
 use crate::account::{Account, AccountView};
-use crate::asset;
+use crate::branding::{BrandView, Branding, Shared};
 use crate::limits::EXAMPLES_MAX;
 use crate::{clean, escape, template};
 
 /// The host and its agents. Send with [`crate::csp::PAGE`].
 pub struct FrontPage<'a> {
+    /// How pages look here.
+    pub brand: &'a Branding,
     /// The host's name from its configuration.
     pub name: &'a str,
-    /// A sentence about it.
-    pub description: Option<&'a str>,
+    /// The agent that the box of this page asks.
+    pub ask: Option<&'a AgentListItem<'a>>,
     /// Its domain.
     pub domain: &'a Domain,
     /// The URL of this page.
@@ -53,6 +56,7 @@ struct FrontTemplate {
     name: String,
     description: Option<String>,
     domain: String,
+    ask: Option<AgentView>,
     url: String,
     agents: Vec<AgentView>,
     json_ld: Option<String>,
@@ -60,8 +64,10 @@ struct FrontTemplate {
     previous_page: Option<String>,
     next_page: Option<String>,
     account: AccountView,
-    style: String,
-    script: String,
+    brand: BrandView,
+    shared: Shared,
+    /// Whether it has a script.
+    has_script: bool,
 }
 
 /// An agent as the host's own pages show it.
@@ -75,6 +81,8 @@ pub(crate) struct AgentView {
     pub(crate) examples: Vec<Example>,
     pub(crate) endpoints: Vec<EndpointView>,
     pub(crate) curl: Option<String>,
+    /// Whether it takes files.
+    pub(crate) takes_files: bool,
     pub(crate) homepage: Option<String>,
 }
 
@@ -108,6 +116,7 @@ impl AgentView {
             examples: examples(card, page),
             endpoints: card.endpoints.iter().map(EndpointView::new).collect(),
             curl: ask.map(|url| curl(url, card)),
+            takes_files: card.input_modes.iter().any(|mode| matches!(mode, ContentMode::File { .. })),
             homepage: card.homepage.as_deref().and_then(clean::href),
         }
     }
@@ -156,7 +165,8 @@ impl FrontPage<'_> {
         template::finish(&FrontTemplate {
             language: self.language.as_str().to_owned(),
             name: clean::line(self.name),
-            description: self.description.map(clean::line),
+            description: self.description().map(clean::line),
+            ask: self.ask.map(|listed| AgentView::new(listed.card, listed.page, listed.ask)),
             domain: self.domain.to_string(),
             url: clean::text(self.url).into_owned(),
             agents: self.views(),
@@ -165,15 +175,16 @@ impl FrontPage<'_> {
             previous_page: self.previous_page.and_then(clean::href),
             next_page: self.next_page.and_then(clean::href),
             account: AccountView::new(&self.account),
-            style: asset::versioned("/assets/forecourt.css"),
-            script: asset::versioned("/assets/forecourt.js"),
+            brand: self.brand.view(),
+            shared: Shared::new(self.name, self.description().unwrap_or_default(), self.name, self.url),
+            has_script: true,
         })
     }
 
     /// The same for readers of markdown.
     pub fn render_markdown(&self) -> String {
         let mut text = format!("# {}\n", escape::markdown(self.name));
-        if let Some(description) = self.description {
+        if let Some(description) = self.description() {
             let _ = write!(text, "\n{}\n", escape::markdown(description));
         }
         for (view, listed) in self.views().iter().zip(self.agents) {
@@ -188,9 +199,21 @@ impl FrontPage<'_> {
         text
     }
 
+    /// What the site is, in the words of its operator, else of the agent that its box asks.
+    fn description(&self) -> Option<&str> {
+        let of_agent = || self.ask.map(|listed| listed.card.description.as_str());
+        self.brand.description().or_else(of_agent).filter(|text| !text.is_empty())
+    }
+
     fn views(&self) -> Vec<AgentView> {
         self.agents.iter().map(|listed| AgentView::new(listed.card, listed.page, listed.ask)).collect()
     }
+}
+
+/// What is shown of an agent where a link to it is shared.
+pub(crate) fn shared(card: &AgentCard, site: &str, url: &str) -> Shared {
+    let image = card.icon.as_ref().map(|icon| icon.url.as_str());
+    Shared::new(&card.name, &card.description, site, url).with_image(image)
 }
 
 /// One agent for readers of markdown.

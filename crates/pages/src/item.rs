@@ -1,13 +1,19 @@
 //! Data items as cards: a name, a link, a sentence and a few facts. Made for schema.org objects,
 //! content with any JSON.
 
+use forecourt_core::Language;
 use serde_json::{Map, Value};
 
 use crate::clean;
-use crate::limits::{EXCERPT_CHARS_MAX, FACT_CHARS_MAX, FACT_VALUES_MAX, FACTS_MAX, RESULT_FACTS_MAX};
+use crate::limits::{
+    ENTRIES_MAX, ENTRIES_SHOWN_MAX, EXCERPT_CHARS_MAX, FACT_CHARS_MAX, FACT_VALUES_MAX, FACTS_MAX, RESULT_FACTS_MAX,
+};
 
 mod action;
 mod picture;
+mod price;
+
+pub(crate) use price::Price;
 
 /// One data item, ready to be shown.
 pub(crate) struct Item {
@@ -25,6 +31,20 @@ pub(crate) struct Item {
     pub(crate) image: Option<String>,
     /// What can be done with it.
     pub(crate) actions: Vec<Action>,
+    /// The object itself.
+    fields: Map<String, Value>,
+}
+
+impl Item {
+    /// What it costs, as it is written in `language`.
+    pub(crate) fn price(&self, language: &Language) -> Option<Price> {
+        price::of(&self.fields, language)
+    }
+
+    /// Entries of one of its lists that `holds` knows.
+    pub(crate) fn entries(&self, holds: impl Fn(&str) -> bool) -> Option<Entries> {
+        entries(&self.fields, holds)
+    }
 }
 
 /// A thing to do with an item: a link that says what it does.
@@ -41,6 +61,13 @@ pub(crate) struct Fact {
     pub(crate) value: String,
 }
 
+/// Entries of one of an item's lists, such as its parts.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Entries {
+    pub(crate) label: String,
+    pub(crate) found: Vec<String>,
+}
+
 /// How a data part is shown.
 pub(crate) enum Shown {
     /// As a card.
@@ -49,22 +76,17 @@ pub(crate) enum Shown {
     Json(String),
 }
 
-/// Facts that come first, in this order.
-const FIRST: [&str; 14] = [
+/// Properties that come first, in this order: those of any kind of thing.
+const FIRST: [&str; 9] = [
     "matched",
-    "totalTime",
-    "prepTime",
-    "cookTime",
-    "recipeYield",
-    "recipeCuisine",
+    "offers",
+    "aggregateRating",
+    "startDate",
+    "duration",
     "author",
     "director",
     "datePublished",
-    "startDate",
-    "duration",
     "genre",
-    "aggregateRating",
-    "offers",
 ];
 
 /// Properties that the card shows elsewhere, or that say nothing to a person.
@@ -87,21 +109,11 @@ const HIDDEN: [&str; 16] = [
     "sameAs",
 ];
 
-/// Properties that take a closer look.
-const NOT_BRIEF: [&str; 6] = ["matched", "inLanguage", "license", "keywords", "potentialAction", "actions"];
-/// What people call some properties, in a word.
-const LABELS: [(&str, &str); 10] = [
-    ("totalTime", "Time"),
-    ("prepTime", "Preparation"),
-    ("cookTime", "Cooking"),
-    ("recipeYield", "Yield"),
-    ("recipeCategory", "Category"),
-    ("recipeCuisine", "Cuisine"),
-    ("suitableForDiet", "Diet"),
-    ("datePublished", "Published"),
-    ("aggregateRating", "Rating"),
-    ("offers", "Price"),
-];
+/// Properties that take a closer look, or that a result shows apart.
+const NOT_BRIEF: [&str; 7] = ["matched", "offers", "inLanguage", "license", "keywords", "potentialAction", "actions"];
+/// What people call some properties of any kind of thing, in a word.
+const LABELS: [(&str, &str); 4] =
+    [("aggregateRating", "Rating"), ("datePublished", "Published"), ("inLanguage", "Language"), ("offers", "Price")];
 /// Characters of a fact that is read at a glance.
 const BRIEF_CHARS_MAX: usize = 80;
 
@@ -120,10 +132,17 @@ pub(crate) fn facts(fields: &Map<String, Value>) -> Vec<Fact> {
     in_order(fields).filter_map(|(key, value)| fact(key, value)).take(FACTS_MAX).collect()
 }
 
-/// Properties in the order in which they are shown.
+/// Properties in the order in which they are shown: what comes first, lengths of time, then the others. Of several
+/// times the total says most.
 fn in_order(fields: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
     let first = FIRST.iter().filter_map(|key| fields.get_key_value(*key));
-    first.chain(fields.iter().filter(|(key, _)| !FIRST.contains(&key.as_str())))
+    let rest = fields.iter().filter(|(key, _)| !FIRST.contains(&key.as_str()));
+    let is_time = |value: &Value| value.as_str().is_some_and(|text| duration(text).is_some());
+    let (mut times, others): (Vec<_>, Vec<_>) = rest.partition(|(_, value)| is_time(value));
+    times.sort_by_key(|(key, _)| !key.starts_with("total"));
+    let first: Vec<_> = first.collect();
+    let (leading, known): (Vec<_>, Vec<_>) = first.into_iter().partition(|(key, _)| key.as_str() == FIRST[0]);
+    leading.into_iter().chain(times).chain(known).chain(others)
 }
 
 /// Facts that are read at a glance: short ones, and no addresses.
@@ -131,7 +150,8 @@ fn brief(fields: &Map<String, Value>) -> Vec<Fact> {
     let shown = in_order(fields).filter(|(key, _)| !NOT_BRIEF.contains(&key.as_str()));
     let facts = shown.filter_map(|(key, value)| {
         let label = LABELS.iter().find(|(known, _)| known == key).map(|(_, label)| (*label).to_owned());
-        fact(key, value).map(|fact| Fact { label: label.unwrap_or(fact.label), ..fact })
+        let label = label.unwrap_or_else(|| own_label(fields, key));
+        fact(key, value).map(|fact| Fact { label, ..fact })
     });
     let is_brief = |fact: &Fact| fact.value.chars().count() <= BRIEF_CHARS_MAX && !fact.value.contains("://");
     facts.filter(is_brief).take(RESULT_FACTS_MAX).collect()
@@ -167,6 +187,7 @@ fn item(outer: &Map<String, Value>) -> Option<Item> {
         brief: brief(fields),
         image: picture::of(fields),
         actions: action::of(fields),
+        fields: fields.clone(),
     })
 }
 
@@ -183,6 +204,28 @@ fn kind(fields: &Map<String, Value>) -> Option<String> {
     };
     let last = name.rsplit(['/', ':', '#']).next().unwrap_or(name);
     Some(words(&clean::line(last)))
+}
+
+/// What a property is called on its own kind of thing: without the name of that, `bookEdition` of a Book is its
+/// `Edition`.
+fn own_label(fields: &Map<String, Value>, key: &str) -> String {
+    let kind = kind(fields).unwrap_or_default().to_lowercase();
+    let rest = key.get(..kind.len()).filter(|head| !kind.is_empty() && head.eq_ignore_ascii_case(&kind));
+    let own = rest.map(|head| &key[head.len()..]).filter(|rest| rest.starts_with(char::is_uppercase));
+    words(&clean::line(own.unwrap_or(key)))
+}
+
+/// The entries of an item's lists that `holds` knows, by what the list is called: at most [`ENTRIES_SHOWN_MAX`] of the
+/// first list that has some.
+fn entries(fields: &Map<String, Value>, holds: impl Fn(&str) -> bool) -> Option<Entries> {
+    let lists = fields.iter().filter(|(key, _)| !key.starts_with('@') && !HIDDEN.contains(&key.as_str()));
+    lists.take(ENTRIES_MAX).find_map(|(key, value)| {
+        let texts = value.as_array().filter(|all| all.len() > 1)?.iter().take(ENTRIES_MAX).filter_map(Value::as_str);
+        let is_short = |text: &&str| text.chars().count() <= FACT_CHARS_MAX && !text.contains("://");
+        let found: Vec<String> =
+            texts.filter(is_short).filter(|text| holds(text)).map(clean::line).take(ENTRIES_SHOWN_MAX).collect();
+        (!found.is_empty()).then(|| Entries { label: own_label(fields, key), found })
+    })
 }
 
 fn fact(key: &str, value: &Value) -> Option<Fact> {
@@ -349,8 +392,28 @@ mod tests {
         }));
         let said: Vec<_> = item.brief.iter().map(|f| format!("{} {}", f.label, f.value)).collect();
         assert_eq!(said.len(), RESULT_FACTS_MAX);
-        assert_eq!(said[0], "Time 5 min");
+        assert_eq!(said[0], "Total time 5 min");
         assert!(said.iter().all(|said| !said.contains("://") && !said.starts_with("License")), "{said:?}");
+    }
+
+    #[test]
+    fn a_property_is_not_called_after_its_kind_of_thing() {
+        let item = card(json!({
+            "@type": "Book", "name": "A", "bookEdition": "2nd", "bookish": "yes",
+            "bookParts": ["one leaf", "two sheets", "https://a.example/leaf"],
+        }));
+        let labels: Vec<&str> = item.brief.iter().map(|fact| fact.label.as_str()).collect();
+        assert_eq!(labels, ["Edition", "Bookish", "Parts"][..labels.len()]);
+        let found = item.entries(|text| text.contains("leaf")).unwrap();
+        assert_eq!((found.label.as_str(), found.found), ("Parts", vec!["one leaf".to_owned()]));
+        assert_eq!(item.entries(|_| false), None);
+    }
+
+    #[test]
+    fn entries_are_bounded() {
+        let parts = |count: usize| card(json!({"name": "A", "parts": vec!["x"; count]})).entries(|_| true).unwrap().found;
+        assert_eq!(parts(ENTRIES_SHOWN_MAX).len(), ENTRIES_SHOWN_MAX);
+        assert_eq!(parts(ENTRIES_SHOWN_MAX + 1).len(), ENTRIES_SHOWN_MAX);
     }
 
     #[test]

@@ -26,13 +26,18 @@
 
 mod account;
 mod agent_page;
+mod asked;
 mod asset;
+mod branding;
 pub mod clean;
+mod colour;
 pub mod csp;
 mod decision;
+mod embed;
 mod error_page;
 pub mod escape;
 mod front;
+mod highlight;
 mod item;
 mod limits;
 pub mod markdown;
@@ -41,6 +46,7 @@ mod question;
 mod refusal;
 mod reply;
 pub mod search;
+mod settings;
 mod span;
 mod template;
 #[cfg(test)]
@@ -50,10 +56,25 @@ mod tests;
 
 pub use account::{Account, AccountPage, SIGN_IN, SIGN_OUT, sign_in_path};
 pub use agent_page::AgentPage;
-pub use asset::{Asset, asset, asset_paths};
+pub use asset::Asset;
+pub use branding::{Branding, WIDGET};
+pub use colour::Palette;
 pub use decision::{DecisionPage, DecisionStatus};
+pub use embed::EmbedOrigins;
 pub use error_page::ErrorPage;
+pub use limits::EARLIER_MAX;
 pub use front::{AgentListItem, FrontPage};
+pub use highlight::FUNCTION_WORDS;
 pub use refusal::RefusalPage;
 pub use reply::ReplyPage;
 pub use search::{SearchAnswer, SearchPage};
+pub use settings::PagesSettings;
+
+/// How the pages of one deployment look, and who may embed its search box: `[pages]`.
+#[derive(Debug, Default)]
+pub struct Pages {
+    /// How they look.
+    pub branding: Branding,
+    /// Who may embed the search box.
+    pub embed: EmbedOrigins,
+}

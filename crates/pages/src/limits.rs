@@ -1,5 +1,27 @@
 //! What one page may cost.
 
+/// Characters of a question that is the heading of its answer; a longer one is quoted.
+pub(crate) const HEADING_CHARS_MAX: usize = 160;
+/// Words of a question that are marked in its results.
+pub(crate) const HIGHLIGHTED_WORDS_MAX: usize = 24;
+/// Entries of an item's list that are shown since they hold a word of the question.
+pub(crate) const ENTRIES_SHOWN_MAX: usize = 4;
+/// Entries of one list that are looked into, and lists of one item.
+pub(crate) const ENTRIES_MAX: usize = 200;
+/// Earlier questions of one search.
+pub const EARLIER_MAX: usize = 5;
+/// Notes about limits under one summary.
+pub(crate) const NOTES_MAX: usize = 8;
+/// Bytes of a file that stands in the page of its answer.
+pub(crate) const FILE_BYTES_MAX: usize = 256 * 1024;
+/// Sites that may embed the search box.
+pub(crate) const EMBED_ORIGINS_MAX: usize = 100;
+/// Bytes of a site's logo.
+pub(crate) const LOGO_BYTES_MAX: u64 = 256 * 1024;
+/// Characters of a site's description.
+pub(crate) const DESCRIPTION_CHARS_MAX: usize = 1_000;
+/// Characters that are shown of a page where a link to it is shared.
+pub(crate) const SHARED_CHARS_MAX: usize = 200;
 /// Bytes of markdown that are parsed; longer text is shown as it was written.
 pub(crate) const MARKDOWN_BYTES_MAX: usize = 256 * 1024;
 /// Bytes of HTML that one markdown text may become; the rest is cut off.

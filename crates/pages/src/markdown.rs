@@ -3,6 +3,7 @@
 //! Two layers that do not trust each other: the parser writes raw HTML as text and keeps only
 //! links that [`clean::href`] lets pass; then an allow-list removes whatever should not be there.
 
+mod plain;
 mod sanitize;
 
 use std::cell::Cell;
@@ -13,6 +14,8 @@ use comrak::{Arena, Options};
 
 use crate::limits::{HTML_BYTES_MAX, MARKDOWN_BYTES_MAX, NESTING_MAX, NODES_MAX, PARSE_STEPS_256_MAX};
 use crate::{clean, escape};
+
+pub use plain::to_plain;
 
 /// CommonMark with tables, strikethrough, task lists and autolinks, as HTML for inside an element.
 ///

@@ -1,10 +1,11 @@
 //! The typed parts of an answer, ready to be shown under its words.
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use forecourt_core::part::{Artifact, ArtifactContent, Data};
 use forecourt_core::{CollectedReply, Ending, File, FileSource, Link, Part, ToolCall, ToolOutcome};
 
 use crate::item::{self, Item, Shown};
-use crate::limits::EXCERPT_CHARS_MAX;
+use crate::limits::{EXCERPT_CHARS_MAX, FILE_BYTES_MAX};
 use crate::refusal::RefusalView;
 use crate::{clean, escape, markdown};
 
@@ -36,8 +37,10 @@ pub(crate) struct FileView {
     pub(crate) name: String,
     pub(crate) mime: String,
     pub(crate) size: Option<String>,
-    /// Where to fetch it; `None` for bytes that travel inside the answer.
+    /// Where to fetch it.
     pub(crate) url: Option<String>,
+    /// Its bytes as the address of a download, when they travel inside the answer and are few.
+    pub(crate) download: Option<String>,
 }
 
 /// Words that were made.
@@ -103,7 +106,8 @@ impl PartView {
         match &artifact.content {
             ArtifactContent::Text(text) => self.artifacts.push(artifact_view(name, mime, text)),
             ArtifactContent::Bytes(source) => {
-                self.files.push(FileView { name, mime, size: size(source, None), url: source_url(source) });
+                let (size, url, download) = (size(source, None), source_url(source), download(source));
+                self.files.push(FileView { name, mime, size, url, download });
             }
         }
     }
@@ -129,6 +133,7 @@ fn file_view(file: &File, kept_under: Option<&str>) -> FileView {
         name: clean::line(file.name.as_deref().unwrap_or("File")),
         mime: clean::line(&file.mime),
         size: size(&file.source, file.size_bytes),
+        download: download(&file.source),
         url: match file.source {
             FileSource::Kept => kept(),
             _ => source_url(&file.source),
@@ -161,6 +166,12 @@ fn source_url(source: &FileSource) -> Option<String> {
     }
 }
 
+/// The bytes of a file as an address. Of no type that a browser shows, and to be saved: it can't become a page of ours.
+fn download(source: &FileSource) -> Option<String> {
+    let FileSource::Inline(bytes) = source else { return None };
+    (bytes.len() <= FILE_BYTES_MAX).then(|| format!("data:application/octet-stream;base64,{}", STANDARD.encode(bytes)))
+}
+
 fn size(source: &FileSource, declared: Option<u64>) -> Option<String> {
     match source {
         FileSource::Inline(bytes) => Some(bytes_said(bytes.len() as u64)),
@@ -188,6 +199,15 @@ mod tests {
     fn sizes_are_said_in_their_unit() {
         let said: Vec<_> = [0, 1, 1023, 1024, 1536, 1_048_576, u64::MAX].map(bytes_said).into();
         assert_eq!(said[..6], ["0 bytes", "1 byte", "1023 bytes", "1.0 KiB", "1.5 KiB", "1.0 MiB"]);
+    }
+
+    #[test]
+    fn a_file_in_the_answer_can_be_saved_when_it_is_small() {
+        let address = |bytes: usize| download(&FileSource::Inline(vec![b'x'; bytes].into()));
+        assert_eq!(address(1).as_deref(), Some("data:application/octet-stream;base64,eA=="));
+        assert!(address(FILE_BYTES_MAX).is_some());
+        assert_eq!(address(FILE_BYTES_MAX + 1), None);
+        assert_eq!(download(&FileSource::Kept), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use forecourt_core::{Ending, Question, SearchRefinement};
 use serde_json::Value;
 
 use crate::limits::{OPTIONS_MAX, QUESTIONS_MAX};
-use crate::search::{ANSWER_PREFIX, DECIDED, FILTER_PREFIX};
+use crate::search::{ANSWER_PREFIX, DECIDED, EARLIER, FILTER_PREFIX};
 use crate::{clean, markdown};
 
 /// A form that asks.
@@ -47,11 +47,18 @@ pub(crate) struct Choice {
 
 impl QuestionView {
     /// What a search asks: each answer becomes a value of the property that the question is named after.
-    pub(crate) fn filters(ending: &Ending, path: &str, question: &str, narrowing: &SearchRefinement) -> Option<Self> {
+    pub(crate) fn filters(
+        ending: &Ending,
+        path: &str,
+        question: &str,
+        earlier: &[String],
+        narrowing: &SearchRefinement,
+    ) -> Option<Self> {
         let Ending::Question(asked) = ending else { return None };
         let name = |id: &str| format!("{FILTER_PREFIX}{}", clean::line(id));
         let chosen = narrowing.exactly.iter().map(|(field, value)| (name(field), clean::line(value)));
-        let along = [("user".to_owned(), clean::text(question).into_owned())].into_iter().chain(chosen);
+        let asked_before = earlier.iter().map(|asked| (EARLIER.to_owned(), clean::line(asked)));
+        let along = [("user".to_owned(), clean::text(question).into_owned())].into_iter().chain(asked_before).chain(chosen);
         let along = along.chain([(DECIDED.0.to_owned(), DECIDED.1.to_owned())]).collect();
         let fields = fields(asked, |id, _| name(id), ("true", "false"));
         Some(Self { html: lead(&asked.text, &fields), action: path.to_owned(), along, fields })
@@ -193,7 +200,7 @@ mod tests {
         let narrowing =
             SearchRefinement { exactly: vec![("k".to_owned(), "v".to_owned())], ..SearchRefinement::default() };
         let asked = asked(json!([{"id": "genre", "text": "Which?", "type": "boolean"}]));
-        let form = QuestionView::filters(&asked, "/~a", "q", &narrowing).unwrap();
+        let form = QuestionView::filters(&asked, "/~a", "q", &[], &narrowing).unwrap();
         let along: Vec<(&str, &str)> = form.along.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         assert_eq!(along, [("user", "q"), ("filter.k", "v"), ("ask", "no")]);
         assert_eq!(form.fields[0].name, "filter.genre");

@@ -2,15 +2,19 @@
 
 use askama::Template;
 use forecourt_core::policy::{AcceptedPayment, AuthChallenge, RefusalKind};
-use forecourt_core::{AgentCard, Language, PolicyPart};
+use forecourt_core::{AgentCard, Language, Part, PolicyPart};
 
+use crate::asked::{AskOnView, AskedView};
+use crate::branding::Branding;
 use crate::clean;
 use crate::item::{self, Fact};
 use crate::span::span;
 use crate::template::{self, Head};
 
-/// Why an agent declined, and what a person can do about it. Send with [`crate::csp::answer`].
+/// Why an agent declined, and what a person can do about it. Send with [`Branding::asking_policy`].
 pub struct RefusalPage<'a> {
+    /// How pages look here.
+    pub brand: &'a Branding,
     /// Who declined.
     pub card: &'a AgentCard,
     /// The URL that was asked for.
@@ -19,6 +23,10 @@ pub struct RefusalPage<'a> {
     pub language: &'a Language,
     /// The refusal, validated against the agent's host.
     pub part: &'a PolicyPart,
+    /// What was asked.
+    pub asked: &'a [Part],
+    /// The path of the agent's page.
+    pub path: &'a str,
 }
 
 #[derive(Template)]
@@ -26,16 +34,25 @@ pub struct RefusalPage<'a> {
 struct RefusalTemplate {
     head: Head,
     name: String,
+    path: String,
+    asked: AskedView,
+    ask_on: Option<AskOnView>,
     refusal: RefusalView,
 }
 
 impl RefusalPage<'_> {
     /// The whole page.
     pub fn render(&self) -> String {
+        let (asked, refusal) = (AskedView::of(self.asked), RefusalView::new(self.part, Some(self.language)));
+        let address = self.card.address.to_string();
+        let question = if asked.text.contains('\n') { "" } else { asked.text.as_str() };
         template::finish(&RefusalTemplate {
-            head: Head::new(&self.card.address.to_string(), self.url, self.language),
+            head: Head::new(&address, self.url, self.language, self.brand, &refusal.title, &refusal.message),
             name: clean::line(&self.card.name),
-            refusal: RefusalView::new(self.part, Some(self.language)),
+            path: clean::href(self.path).unwrap_or_default(),
+            ask_on: AskOnView::new(self.path, None, "Ask again, or something else", question),
+            asked,
+            refusal,
         })
     }
 }

@@ -3,17 +3,20 @@
 use askama::Template;
 use forecourt_core::{AgentCard, CollectedReply, Ending, Language, Part};
 
-use crate::decision::AskedView;
+use crate::asked::{AskOnView, AskedView};
+use crate::branding::Branding;
 use crate::part::PartView;
 use crate::question::{Kind, QuestionView};
 use crate::template::{self, Head};
 use crate::{clean, markdown};
 
-/// A finished answer. Send with [`crate::csp::answer`], or [`crate::csp::asking`] when it asks back.
+/// A finished answer. Send with [`Branding::asking_policy`].
 ///
 /// A reply that was refused is shown by [`crate::RefusalPage`] instead; given here, its refusal
 /// stands under what was said before it.
 pub struct ReplyPage<'a> {
+    /// How pages look here.
+    pub brand: &'a Branding,
     /// Who answers.
     pub card: &'a AgentCard,
     /// The URL of this very answer, which `rel="alternate"` points back at.
@@ -24,9 +27,9 @@ pub struct ReplyPage<'a> {
     pub collected: &'a CollectedReply,
     /// The path of the agent's page.
     pub path: &'a str,
-    /// The conversation, to ask on in: the page with `#session=…` does that.
+    /// The conversation, to ask on in: by a form, and on the page with `#session=…`.
     pub session: Option<&'a str>,
-    /// What it answers, where that is not in the URL: shown before it. Mentionable REST 6.
+    /// What it answers: the heading of the page, or quoted below it when it is long.
     pub asked: &'a [Part],
     /// The path under which kept files are served, with its last slash, such as
     /// `/tasks/…/artifacts/`. Without it they are named but not linked.
@@ -38,7 +41,10 @@ pub struct ReplyPage<'a> {
 struct ReplyTemplate {
     head: Head,
     name: String,
+    path: String,
+    heading: String,
     asked: AskedView,
+    ask_on: Option<AskOnView>,
     article: String,
     question: Option<QuestionView>,
     failure: Option<String>,
@@ -49,11 +55,19 @@ struct ReplyTemplate {
 impl ReplyPage<'_> {
     /// The whole page.
     pub fn render(&self) -> String {
+        let (mut asked, text, name) = (AskedView::of(self.asked), self.collected.text(), clean::line(&self.card.name));
+        let heading = asked.heading().unwrap_or_else(|| format!("An answer of {name}"));
+        let address = self.card.address.to_string();
+        let label = if self.session.is_some() { "Ask a follow-up" } else { "Ask something else" };
+        let has_form = !matches!(self.collected.ending, Ending::Question(_));
         template::finish(&ReplyTemplate {
-            head: Head::new(&self.card.address.to_string(), self.url, self.language),
-            name: clean::line(&self.card.name),
-            asked: AskedView::of(self.asked),
-            article: markdown::to_html(&self.collected.text()),
+            head: Head::new(&address, self.url, self.language, self.brand, &heading, &text),
+            path: clean::href(self.path).unwrap_or_default(),
+            ask_on: AskOnView::new(self.path, self.session, label, "").filter(|_| has_form),
+            name,
+            heading,
+            asked,
+            article: markdown::to_html(&text),
             question: QuestionView::turn(&self.collected.ending, self.path, self.session),
             failure: failure(&self.collected.ending),
             parts: PartView::of(self.collected, self.kept_under.as_deref()),

@@ -6,6 +6,7 @@
 //! | `told.rs` | an answer into pieces of the page, as it comes |
 //! | `facets.rs` | properties and values to click |
 //! | `card.rs` | one item |
+//! | `limits_told.rs` | the limits that hold, and those that don't |
 //!
 //! The page is written from top to bottom and never changed afterwards, so that it can be sent as it
 //! comes: a summary that is told again takes the place of the one before it by style alone. Results are an
@@ -15,6 +16,7 @@
 
 mod card;
 mod facets;
+mod limits_told;
 mod link;
 mod told;
 
@@ -24,9 +26,13 @@ use forecourt_core::{AgentCard, Language, SearchRefinement};
 pub use told::SearchAnswer;
 
 use crate::account::{Account, AccountView};
-use crate::front::AgentView;
-use crate::{asset, clean, escape};
+use crate::branding::{BrandView, Branding, Shared};
+use crate::front::{self, AgentView};
+use crate::highlight::Words;
+use crate::limits::EARLIER_MAX;
+use crate::{clean, escape};
 use link::Place;
+use told::AnswerPage;
 
 /// The page of an agent with [`AgentCard::finds`]. Send with [`crate::csp::FOUND`], or with
 /// [`crate::csp::SEARCH`] when nothing was asked yet.
@@ -34,6 +40,8 @@ use link::Place;
 /// What [`Self::begin`] writes comes first, then what its [`SearchAnswer`] writes of each event, to the
 /// end. A page on which nothing was asked yet ends at once.
 pub struct SearchPage<'a> {
+    /// How pages look here.
+    pub brand: &'a Branding,
     /// The agent.
     pub card: &'a AgentCard,
     /// The URL of this very page, for `rel="alternate"`.
@@ -48,6 +56,8 @@ pub struct SearchPage<'a> {
     pub host_name: &'a str,
     /// What was asked; empty when nothing was.
     pub question: &'a str,
+    /// What was asked before it, the oldest first: it goes on with that.
+    pub earlier: &'a [String],
     /// How it is narrowed down.
     pub narrowing: &'a SearchRefinement,
     /// Who is signed in.
@@ -62,13 +72,22 @@ struct Begin {
     host_name: String,
     agent: AgentView,
     question: String,
+    trail: Vec<Earlier>,
+    /// What the box goes on with.
+    along: Vec<String>,
     chosen: Vec<Chosen>,
     all: String,
     json_ld: Option<String>,
     account: AccountView,
-    style: String,
-    /// Empty: none.
-    script: String,
+    brand: BrandView,
+    shared: Shared,
+    has_script: bool,
+}
+
+/// An earlier question, and its page.
+struct Earlier {
+    question: String,
+    url: String,
 }
 
 /// A value that was chosen, and the page without it.
@@ -81,24 +100,31 @@ impl SearchPage<'_> {
     /// The page up to what was found.
     pub fn begin(&self) -> String {
         let place = self.place();
+        let asked = clean::line(self.question);
+        let shared = front::shared(self.card, self.host_name, self.url);
         crate::template::finish(&Begin {
             language: self.language.as_str().to_owned(),
             url: clean::text(self.url).into_owned(),
             host_name: clean::line(self.host_name),
             agent: self.agent(),
-            question: clean::line(self.question),
+            question: asked.clone(),
+            trail: place.trail().into_iter().map(|(question, url)| Earlier { question: clean::line(question), url }).collect(),
+            along: place.going_on().map(clean::line).collect(),
             chosen: self.narrowing.exactly.iter().map(|(field, value)| chosen(&place, field, value)).collect(),
             all: place.widest(),
             json_ld: None,
             account: AccountView::new(&self.account),
-            style: asset::versioned("/assets/forecourt.css"),
-            script: if self.question.is_empty() { asset::versioned("/assets/forecourt.js") } else { String::new() },
+            brand: self.brand.view(),
+            shared: if asked.is_empty() { shared } else { Shared { title: asked, ..shared } },
+            has_script: self.question.is_empty(),
         })
     }
 
     /// What writes the rest.
     pub fn answer(&self) -> SearchAnswer {
-        SearchAnswer::new(self.place(), self.agent(), clean::line(&self.card.version))
+        let words = Words::of(self.earlier.iter().map(String::as_str).chain([self.question]));
+        let page = AnswerPage { brand: self.brand.view(), language: self.language.clone(), words };
+        SearchAnswer::new(self.place(), self.agent(), clean::line(&self.card.version), page)
     }
 
     /// The whole page, when nothing was asked yet.
@@ -108,7 +134,8 @@ impl SearchPage<'_> {
 
     fn place(&self) -> Place {
         let path = clean::href(self.path).unwrap_or_default();
-        Place { path, question: self.question.to_owned(), narrowing: self.narrowing.clone() }
+        let earlier = self.earlier.iter().take(EARLIER_MAX).cloned().collect();
+        Place { path, question: self.question.to_owned(), earlier, narrowing: self.narrowing.clone() }
     }
 
     fn agent(&self) -> AgentView {
@@ -124,6 +151,8 @@ fn chosen(place: &Place, field: &str, value: &str) -> Chosen {
 pub const FILTER_PREFIX: &str = "filter.";
 /// The name of a query parameter that answers a question: what follows is the question.
 pub const ANSWER_PREFIX: &str = "answer.";
+/// The query parameter with a question that was asked before, the oldest first.
+pub const EARLIER: &str = "prev";
 /// The query parameter that says how many results to show.
 pub const RESULTS: &str = "results";
 /// The query parameter, with its value, that wants no question back.

@@ -3,7 +3,7 @@
 use askama::Template;
 use forecourt_core::Language;
 
-use crate::asset::ANSWER_CSS;
+use crate::branding::{BrandView, Branding, Shared};
 use crate::clean;
 
 /// The head of an answer. Mentionable REST 4.1.
@@ -14,17 +14,22 @@ pub(crate) struct Head {
     pub(crate) url: String,
     /// A well-formed language tag.
     pub(crate) language: String,
-    /// The inline style; its hash is in [`crate::csp::answer`].
-    pub(crate) style: &'static str,
+    /// The inline style; its hash is in [`Branding::answer_policy`].
+    pub(crate) style: String,
+    pub(crate) brand: BrandView,
+    pub(crate) shared: Shared,
 }
 
 impl Head {
-    pub(crate) fn new(address: &str, url: &str, language: &Language) -> Self {
+    /// The head of a page of `address`; shared with a title of its own and what it says.
+    pub(crate) fn new(address: &str, url: &str, language: &Language, brand: &Branding, title: &str, says: &str) -> Self {
         Self {
             address: clean::line(address),
             url: clean::text(url).into_owned(),
             language: language.as_str().to_owned(),
-            style: ANSWER_CSS,
+            style: brand.answer_css().to_owned(),
+            brand: brand.view(),
+            shared: Shared::new(title, says, address, url),
         }
     }
 }

@@ -9,6 +9,7 @@ use forecourt_core::{
 use forecourt_testkit::vectors;
 use serde_json::{Map, Value, json};
 
+use crate::asset;
 use crate::testing::{Tag, naughty_strings, tags};
 use crate::*;
 
@@ -123,27 +124,41 @@ fn refusals(text: &str) -> Vec<PolicyPart> {
 
 fn reply_page(text: &str, ending: Ending) -> String {
     let (card, collected) = (card(text), collected(text, ending));
+    let brand = Branding::default();
     let page = ReplyPage {
+        brand: &brand,
         card: &card,
         url: URL,
         language: &Language::english(),
         collected: &collected,
         path: "/~chef",
         session: Some(text),
-        asked: &[],
+        asked: &[Part::text(text)],
         kept_under: Some("/tasks/t/artifacts/".to_owned()),
     };
     page.render()
 }
 
 fn refusal_page(text: &str, part: &PolicyPart, language: &Language) -> String {
-    RefusalPage { card: &card(text), url: URL, language, part }.render()
+    let (card, brand) = (card(text), Branding::default());
+    RefusalPage { brand: &brand, card: &card, url: URL, language, part, asked: &[Part::text(text)], path: "/~chef" }.render()
 }
 
 fn error_page(text: &str) -> String {
     let (address, language) = (address(), Language::english());
-    ErrorPage { address: Some(&address), url: URL, language: &language, title: text, message: text, hint: Some(text) }
-        .render()
+    ErrorPage {
+        brand: &Branding::default(),
+        address: Some(&address),
+        url: URL,
+        language: &language,
+        title: text,
+        message: text,
+        hint: Some(text),
+        asked: text,
+        path: Some("/~chef"),
+        may_work_again: true,
+    }
+    .render()
 }
 
 /// All answers that reflect `text`.
@@ -164,10 +179,11 @@ fn answers(text: &str) -> Vec<String> {
 
 /// The host's own pages, with `text` in every place.
 fn own_pages(text: &str) -> Vec<String> {
-    let (card, language) = (card(text), Language::english());
+    let (card, language, brand) = (card(text), Language::english(), Branding::default());
     let front = FrontPage {
+        brand: &brand,
+        ask: Some(&AgentListItem { card: &card, page: "/~chef", ask: Some(text) }),
         name: text,
-        description: Some(text),
         domain: card.address.domain(),
         url: URL,
         language: &language,
@@ -179,6 +195,7 @@ fn own_pages(text: &str) -> Vec<String> {
         account: Account::SignedIn(text),
     };
     let agent = AgentPage {
+        brand: &brand,
         card: &card,
         url: URL,
         language: &language,
@@ -214,7 +231,8 @@ fn check_page(page: &str, scripts: usize) {
         for (name, value) in &tag.attributes {
             assert!(!name.starts_with("on") && name != "style" && name != "srcdoc", "{tag:?}");
             let target = ["href", "src", "action", "formaction"].contains(&name.as_str());
-            assert!(!target || clean::href(value).is_some(), "{tag:?}");
+            let is_download = value.starts_with("data:application/octet-stream;") && tag.attribute("download").is_some();
+            assert!(!target || is_download || clean::href(value).is_some(), "{tag:?}");
         }
     }
     assert!(count(&tags, "article") + count(&tags, "style") <= 2);
@@ -277,8 +295,11 @@ fn s8_2_the_style_of_an_answer_is_the_one_in_its_policy() {
     let page = error_page("hello");
     let style = page.split("<style>").nth(1).and_then(|rest| rest.split("</style>").next()).unwrap();
     assert_eq!(style, asset::ANSWER_CSS);
-    assert!(csp::answer().starts_with("default-src 'none'; style-src 'sha256-"));
-    assert!(!csp::answer().contains("unsafe"));
+    let brand = Branding::default();
+    for policy in [brand.answer_policy(), brand.asking_policy()] {
+        assert!(policy.starts_with("default-src 'none'; style-src 'sha256-"));
+        assert!(!policy.contains("unsafe"));
+    }
 }
 
 #[test]
@@ -295,7 +316,8 @@ fn a_refusal_links_only_where_it_has_a_url() {
     let mut part = PolicyPart::new(RefusalKind::Forbidden, "No.");
     let buttons = |part: &PolicyPart| {
         let page = refusal_page("Chef", part, &Language::english());
-        tags(&page).into_iter().filter(|tag| tag.attribute("class") == Some("button")).collect::<Vec<_>>()
+        let is_link = |tag: &Tag| tag.name == "a" && tag.attribute("class") == Some("button");
+        tags(&page).into_iter().filter(is_link).collect::<Vec<_>>()
     };
     assert!(buttons(&part).is_empty());
     part.url = Some("javascript:alert(1)".to_owned());
@@ -332,7 +354,7 @@ fn pages_load_their_assets_from_this_origin_only() {
         for tag in tags(&page).iter().filter(|tag| tag.name == "script" || tag.attribute("rel") == Some("stylesheet")) {
             if let Some(url) = tag.attribute("src").or(tag.attribute("href")) {
                 let path = url.split('?').next().unwrap();
-                assert!(asset(path).is_some(), "{url}");
+                assert!(Branding::default().asset(path).is_some(), "{url}");
             }
         }
     }
@@ -340,20 +362,26 @@ fn pages_load_their_assets_from_this_origin_only() {
 
 #[test]
 fn the_script_makes_no_markup_of_text() {
-    let script = asset("/assets/forecourt.js").map(|asset| String::from_utf8_lossy(asset.bytes).into_owned()).unwrap();
-    for word in
-        ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "EventSource"]
-    {
-        assert!(!script.contains(word), "{word}");
+    let brand = Branding::default();
+    for path in ["/assets/forecourt.js", WIDGET] {
+        let script = String::from_utf8_lossy(&brand.asset(path).unwrap().bytes).into_owned();
+        for word in
+            ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "EventSource"]
+        {
+            assert!(!script.contains(word), "{word} in {path}");
+        }
+        let keeps = ["localStorage", "document.cookie", "sessionStorage", "indexedDB"];
+        assert!(path != WIDGET || !keeps.iter().any(|word| script.contains(word)), "the search box keeps nothing");
     }
 }
 
 #[test]
 fn the_front_page_says_the_same_in_markdown() {
-    let (card, language) = (card("Chef *one*"), Language::english());
+    let (card, language, brand) = (card("Chef *one*"), Language::english(), Branding::default());
     let page = FrontPage {
+        brand: &brand,
+        ask: None,
         name: "Kitchen",
-        description: None,
         domain: card.address.domain(),
         url: URL,
         language: &language,

@@ -23,7 +23,9 @@ pub(crate) fn page(
     let mut head = fields(cookies);
     head.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     head.insert(CONTENT_LANGUAGE, HeaderValue::from_static("en"));
-    head.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(csp::asking()));
+    if let Ok(policy) = HeaderValue::from_str(page.brand.asking_policy()) {
+        head.insert(CONTENT_SECURITY_POLICY, policy);
+    }
     HttpAnswer::whole(status, head, page.render())
 }
 

@@ -35,6 +35,7 @@ use std::sync::Arc;
 
 use forecourt_host::Host;
 use forecourt_identity::Verifier;
+use forecourt_pages::Pages;
 use forecourt_surface::{HttpRoutes, Mount};
 
 use provider::Provider;
@@ -46,6 +47,8 @@ pub const NAME: &str = "sign-in";
 pub(crate) struct SignIn {
     host: Arc<Host>,
     verifier: Arc<Verifier>,
+    /// How its pages look.
+    pages: Arc<Pages>,
     /// `None` where nobody signs in.
     provider: Option<Provider>,
 }
@@ -54,5 +57,6 @@ pub(crate) struct SignIn {
 pub fn routes(mount: &Mount) -> HttpRoutes {
     let settings = mount.verifier.sessions().and(mount.verifier.oidc());
     let provider = settings.map(|settings| Provider::new(settings.clone(), mount.egress.clone()));
-    surface::routes(SignIn { host: mount.host.clone(), verifier: mount.verifier.clone(), provider })
+    let (host, verifier, pages) = (mount.host.clone(), mount.verifier.clone(), mount.pages.clone());
+    surface::routes(SignIn { host, verifier, pages, provider })
 }

@@ -93,6 +93,7 @@ impl Visit<'_> {
     fn whoever(&self, name: &str, cookie: Option<http::HeaderValue>) -> HttpAnswer {
         let message = format!("You are signed in as {name}.");
         let shown = AccountPage {
+            brand: self.brand(),
             host_name: &self.site().name,
             url: &self.url(SIGN_IN),
             title: "Signed in",
@@ -113,6 +114,7 @@ impl Visit<'_> {
         let retry = error.may_retry().then_some((again.as_str(), "Try again"));
         let links: Vec<_> = retry.into_iter().chain([("/", "All agents")]).collect();
         let shown = AccountPage {
+            brand: self.brand(),
             host_name: &self.site().name,
             url: &self.url(SIGN_IN),
             title: error.title(),

@@ -31,6 +31,7 @@ impl Visit<'_> {
         let elsewhere = further.map(|url| (url, "Sign out of the sign-in service too"));
         let links: Vec<_> = elsewhere.into_iter().chain([(SIGN_IN, "Sign in again"), ("/", "All agents")]).collect();
         let shown = AccountPage {
+            brand: self.brand(),
             host_name: &self.site().name,
             url: &self.url(SIGN_OUT),
             title: "Signed out",

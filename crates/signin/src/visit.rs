@@ -6,6 +6,7 @@ use forecourt_core::{ClientAddr, Entropy, Timestamp};
 use forecourt_host::Site;
 use forecourt_identity::Person;
 use forecourt_identity::sessions::{BrowserRequest, Sessions};
+use forecourt_pages::Branding;
 use forecourt_surface::BaseUrl;
 use forecourt_surface::answer::HttpAnswer;
 use forecourt_surface::refusal::add_fields;
@@ -66,6 +67,11 @@ impl<'a> Visit<'a> {
     /// An absolute URL of this host.
     pub(crate) fn url(&self, path: &str) -> String {
         format!("{}{path}", self.browser().origin)
+    }
+
+    /// How pages look.
+    pub(crate) fn brand(&self) -> &'a Branding {
+        &self.sign_in.pages.branding
     }
 
     /// What the outside calls this host.

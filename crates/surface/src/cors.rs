@@ -1,9 +1,11 @@
-//! Pages of other origins: opt-in per agent, with exactly the listed values. REST 8.6.
+//! Pages of other origins: opt-in per agent, or for the sites that may embed the search box, with exactly the listed
+//! values. REST 8.6.
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS,
 };
+use http::header::{ACCESS_CONTROL_MAX_AGE, VARY};
 use http::{HeaderMap, HeaderValue};
 
 /// What pages of other origins may do over one protocol. Each is a list with commas.
@@ -18,6 +20,18 @@ pub struct Cors {
 }
 
 impl Cors {
+    /// Adds what lets pages of one origin read the response: one that the operator lists. No credentials allowed.
+    pub fn admit(&self, head: &mut HeaderMap, origin: &HeaderValue) {
+        self.open(head);
+        head.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+        head.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
+    }
+
+    /// Says that the response goes by who asks, whoever does.
+    pub fn depends_on_origin(head: &mut HeaderMap) {
+        head.append(VARY, HeaderValue::from_static("Origin"));
+    }
+
     /// Adds what lets any page read the response. No origin is ever reflected, no credentials allowed.
     pub fn open(&self, head: &mut HeaderMap) {
         head.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));

@@ -13,6 +13,7 @@ use forecourt_egress::Egress;
 use forecourt_host::{Courier, Envelope, Host, Site};
 use forecourt_identity::agents::KnownAgents;
 use forecourt_identity::{HostKeys, KeyDirectory, Verifier};
+use forecourt_pages::Pages;
 use forecourt_server::{ClientCertificates, Speak};
 use forecourt_settings::{MovedKey, Problems, Section};
 use futures::future::BoxFuture;
@@ -146,6 +147,8 @@ pub struct Mount {
     pub data: PathBuf,
     /// The operations that all protocols offer, for those that carry tools.
     pub tools: Arc<[Tool]>,
+    /// How pages look, and who may embed the search box.
+    pub pages: Arc<Pages>,
     /// What protocols set up for each other and for connections that outlive a change of the deployment.
     pub services: Arc<HostServices>,
 }

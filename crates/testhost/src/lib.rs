@@ -15,6 +15,7 @@ use forecourt_egress::{Egress, EgressConfig};
 use forecourt_host::{Directory, Host, HostBuilder, HostedAgent, LimitSettings, Rate, Run, Site};
 use forecourt_identity::agents::{self, AgentHome, AgentIdentitySettings, KnownAgents};
 use forecourt_identity::{BearerConfig, HostKeys, IdentityConfig, KeyConfig, SigningKey, Verifier, jws};
+use forecourt_pages::Pages;
 use forecourt_settings::{Problems, Section};
 use forecourt_store::Memory;
 use forecourt_surface::tool::Tool;
@@ -50,6 +51,8 @@ pub struct Blueprint {
     pub identities: AgentIdentitySettings,
     /// What other protocols offer.
     pub tools: Vec<Tool>,
+    /// How pages look, and who may embed the search box: `[pages]`, as TOML.
+    pub pages: String,
     /// Ways to pay that it can check and settle.
     pub schemes: Vec<Arc<dyn PaymentScheme>>,
     /// The protocol's own section, as TOML.
@@ -69,6 +72,7 @@ impl Default for Blueprint {
             identities: AgentIdentitySettings::default(),
             tools: Vec::new(),
             schemes: Vec::new(),
+            pages: String::new(),
             section: String::new(),
             origin: ORIGIN.to_owned(),
         }
@@ -143,6 +147,8 @@ impl Blueprint {
         let agents = Arc::new(known(&self.residents, &self.identities, &domain, &keys, entropy.as_ref()));
         let section = Section::parse(Path::new("forecourt.toml"), &self.section, &|_: &str| None);
         let section = section.expect("a section");
+        let pages = Section::parse(Path::new("forecourt.toml"), &self.pages, &|_: &str| None).expect("TOML");
+        let pages = Pages::read(&pages).expect("pages");
         // What is wrong with the section is for the test to see, which opens it again.
         let wire = protocol.and_then(|protocol| (protocol.open)(section.clone()).ok());
         let residents =
@@ -180,6 +186,7 @@ impl Blueprint {
             folder: data.path().to_path_buf(),
             data: data.path().to_path_buf(),
             tools: self.tools.into(),
+            pages: Arc::new(pages),
             services,
         };
         MountedHost { mount, section, clock, entropy, key, _data: data, _standing: standing, _stop: stop.drop_guard() }

@@ -16,7 +16,7 @@ use schemars::schema_for;
 
 use crate::args::{ReferenceArguments, ReferenceTopic};
 use crate::output::{Outcome, stdout};
-use forecourt::registry::{PROTOCOLS, backends};
+use forecourt::registry::{PROTOCOLS, PagesSettings, backends};
 use forecourt::settings::{AdminSettings, AgentSettings, GeoSettings, Listen, Log, StoreSettings, Tls, TopSettings};
 
 /// Prints a reference as markdown.
@@ -60,6 +60,9 @@ pub(crate) fn reference() -> Reference {
             || schema_for!(HostRuleSettings),
         ),
         documented("forecourt.toml [payments]", "How agents are paid with x402.", || schema_for!(PaymentsSettings)),
+        documented("forecourt.toml [pages]", "How pages look, and who may embed the search box.", || {
+            schema_for!(PagesSettings)
+        }),
         documented("forecourt.toml [geo]", "Where network addresses are.", || schema_for!(GeoSettings)),
         documented("forecourt.toml [log]", "What is written to standard error.", || schema_for!(Log)),
     ];

@@ -7,6 +7,7 @@ use forecourt_egress::limits::SECRET_BYTES_MAX;
 use forecourt_endpoints::{Functions, policy, python};
 use forecourt_host::OperatorWebhook;
 use forecourt_identity::agents::AgentIdentitySettings;
+use forecourt_pages::Pages;
 use forecourt_server::AdminToken;
 use forecourt_settings::{Environment, MovedKey, Problem, Problems, Section, files};
 
@@ -55,6 +56,7 @@ pub(super) fn read_top(
     let host_rules = problems.absorb(read_host_rules(&mut root));
     let countries = problems.absorb(read_countries(&root.take_or_empty("geo")));
     let payments = problems.absorb(read_payments(&root.take_or_empty("payments")));
+    let pages = problems.absorb(Pages::read(&root.take_or_empty("pages")));
     let wires = problems.absorb(Wires::open(&mut root, |name| overrides.named(name)));
     let deployment = problems.absorb(root.read::<TopSettings>());
     if let Some(problem) = deployment.as_ref().and_then(|d| bad_url(&root, d)) {
@@ -77,6 +79,7 @@ pub(super) fn read_top(
             http: http?,
             functions: functions?,
             payments: payments?,
+            pages: pages?.into(),
             host_rules: host_rules?,
             countries: countries?,
             wires: wires?,

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use forecourt_core::StateToken;
 use forecourt_core::policy::{Demand, PaymentFault};
 use forecourt_host::{Issuance, IssuanceOutcome, IssuanceStatus, RequestOrigin};
-use forecourt_pages::{DecisionPage, DecisionStatus, csp};
+use forecourt_pages::{DecisionPage, DecisionStatus};
 use forecourt_surface::refusal::words;
 use http::header::{CACHE_CONTROL, LOCATION};
 use http::{HeaderValue, Method, StatusCode};
@@ -150,6 +150,7 @@ impl RestRequest<'_> {
         let holder = &issuance.holder;
         let is_here = holder.subject.is_some() || self.waiting_thread(issuance).is_some();
         let page = DecisionPage {
+            brand: &self.rest.pages.branding,
             card: &self.door.card,
             url: &url,
             language: wanted.as_ref().or(issuance.language.as_ref()),
@@ -170,7 +171,7 @@ impl RestRequest<'_> {
             Media::Markdown | Media::Stream => words(&self.asked_for(opened), Some(&language)).into(),
             Media::Json => json_of(&self.told(opened)),
         };
-        self.page(media, csp::asking(), &language, content)
+        self.page(media, self.rest.pages.branding.asking_policy(), &language, content)
     }
 
     /// Where it goes on: the agent, with the state echoed. A path, so that a browser stays where its
@@ -218,7 +219,7 @@ impl RestRequest<'_> {
     /// 303, so that a reload does not post again. RFC 9110 15.4.4.
     pub(crate) fn see_other(&self, path: &str) -> HttpAnswer {
         let mut head = self.head_of(Media::Html, &forecourt_core::Language::english(), None);
-        render::security_fields(&mut head, csp::answer());
+        render::security_fields(&mut head, self.rest.pages.branding.answer_policy());
         if let Ok(location) = HeaderValue::from_str(path) {
             head.insert(LOCATION, location);
         }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use forecourt_core::policy::Submission;
 use forecourt_core::{
     File, FileSource, FindingsDetail, Handle, Language, Message, MessageId, Part, SearchOptions, SearchRefinement,
-    Sender, ThreadId, Timestamp, Turn,
+    Role, Sender, ThreadId, Timestamp, Turn,
 };
 use forecourt_egress::data_url;
 
@@ -42,7 +42,7 @@ pub(crate) struct Envelope {
 /// Puts a message together. URLs are not fetched here: files named by `http(s):` are fetched by the
 /// host after its gate, `data:` URLs are decoded in place. REST 3.3.
 pub(crate) fn message(ask: Ask, envelope: Envelope) -> Result<Message, Fault> {
-    let Ask { mut runs, session, parts, history, narrowing, .. } = ask;
+    let Ask { mut runs, session, parts, history, narrowing, earlier, .. } = ask;
     let current = runs.pop().map(|run| run.entries).unwrap_or_default();
     let parts = dispatch(match parts {
         Some(parts) => parts.into_iter().map(with_url_read).collect(),
@@ -51,7 +51,10 @@ pub(crate) fn message(ask: Ask, envelope: Envelope) -> Result<Message, Fault> {
     Ok(Message {
         thread: session.as_deref().and_then(ThreadId::parse),
         sender: envelope.sender,
-        history: history.map_or_else(|| runs.into_iter().filter_map(turn).collect(), Into::into),
+        history: history.map_or_else(
+            || earlier.into_iter().map(asked_before).chain(runs.into_iter().filter_map(turn)).collect(),
+            Into::into,
+        ),
         language: envelope.language,
         hop: envelope.hop,
         submission: envelope.submission,
@@ -63,6 +66,11 @@ pub(crate) fn message(ask: Ask, envelope: Envelope) -> Result<Message, Fault> {
         },
         ..Message::new(envelope.id, envelope.recipient, parts, TRANSPORT, envelope.received_at)
     })
+}
+
+/// A question of a search that goes on.
+fn asked_before(text: String) -> Turn {
+    Turn::text(Role::User, text)
 }
 
 /// A part of the current turn, or a `data:` URL that is still to be decoded.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use forecourt_core::{AgentCard, Language};
-use forecourt_pages::{AgentListItem, AgentPage, FrontPage, asset, csp};
+use forecourt_pages::{AgentListItem, AgentPage, FrontPage, csp};
 use headers::{ETag, HeaderMapExt, IfNoneMatch};
 use http::header::CACHE_CONTROL;
 use http::{HeaderValue, StatusCode};
@@ -28,15 +28,14 @@ impl RestRequest<'_> {
         let media = self.media()?;
         let (base, site) = (self.base(), self.base().site());
         let number = page_number(self.head.uri.query().unwrap_or_default()).ok_or_else(Failure::no_such_page)?;
-        let directory = self.rest.host.directory();
-        let count = directory.iter().count();
+        let count = self.rest.listed.len();
         let before = (number - 1).saturating_mul(AGENTS_PER_PAGE);
         if before > 0 && before >= count {
             return Err(Failure::no_such_page().into());
         }
         // Only these are rendered: a host may have thousands.
         let cards: Vec<Cow<'_, AgentCard>> =
-            directory.iter().skip(before).take(AGENTS_PER_PAGE).map(|resident| base.card(&resident.card)).collect();
+            self.rest.listed.iter().skip(before).take(AGENTS_PER_PAGE).map(|handle| base.card(&self.rest.door(handle).card)).collect();
         let previous_page = (number > 1).then(|| page_url(number - 1));
         let next_page = (before + cards.len() < count).then(|| page_url(number + 1));
         let paths: Vec<String> = cards.iter().map(|card| agent_route::path(card)).collect();
@@ -48,8 +47,9 @@ impl RestRequest<'_> {
         let (language, url) = (Language::english(), site.url("/"));
         let json_ld = discovery::json_ld(&site, cards.iter().map(|card| &**card));
         let page = FrontPage {
+            brand: &self.rest.pages.branding,
             name: &site.name,
-            description: None,
+            ask: agents.first().filter(|_| number == 1),
             domain: &site.domain,
             url: &url,
             language: &language,
@@ -85,6 +85,7 @@ impl RestRequest<'_> {
         let language = Language::english();
         let url = site.url(&self.door.path);
         let page = AgentPage {
+            brand: &self.rest.pages.branding,
             card,
             url: &url,
             language: &language,
@@ -112,7 +113,7 @@ impl RestRequest<'_> {
     /// A file of the host's own pages. Its address changes with its content, so it may be kept.
     pub(crate) fn asset(&self) -> Outcome {
         let missing = || Failure::new(StatusCode::NOT_FOUND, "Not found", "there is no such file");
-        let asset = asset(self.head.uri.path()).ok_or_else(missing)?;
+        let asset = self.rest.pages.branding.asset(self.head.uri.path()).ok_or_else(missing)?;
         let mut head = self.door.head(HeaderValue::from_static(asset.mime), &Language::english());
         head.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
         if let Ok(tag) = asset.etag.parse::<ETag>() {
@@ -121,7 +122,10 @@ impl RestRequest<'_> {
                 return Ok(HttpAnswer::empty(StatusCode::NOT_MODIFIED, head));
             }
         }
-        Ok(HttpAnswer::whole(StatusCode::OK, head, Bytes::from_static(asset.bytes)))
+        if asset.mime.starts_with("image/") {
+            render::security_fields(&mut head, csp::PICTURE);
+        }
+        Ok(HttpAnswer::whole(StatusCode::OK, head, asset.bytes.clone()))
     }
 }
 

@@ -37,6 +37,8 @@ pub(crate) const CALLBACK_BYTES_MAX: usize = forecourt_core::limits::URL_BYTES_M
 pub(crate) const CONVERSATIONS_WAITING_MAX: usize = 8;
 /// Bytes of a `Cookie` field that is looked into.
 pub(crate) const COOKIE_BYTES_MAX: usize = 8 * 1024;
+/// Bytes of a file that travels in a stream of words.
+pub(crate) const FILE_IN_STREAM_BYTES_MAX: usize = 256 * 1024;
 /// Agents on one page of the front page.
 pub(crate) const AGENTS_PER_PAGE: usize = 100;
 /// Seconds after which to come back, where nothing better is known.

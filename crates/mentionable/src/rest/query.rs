@@ -2,11 +2,14 @@
 //!
 //! Beside the parameters of the spec there are those that the forms and links of our own pages send,
 //! which agents that know nothing of them ignore: `filter.{property}`, `results` and `ask=no` narrow a
-//! search down, `answer.{question}` answers one of several questions (see `answers.rs`), and `state` goes on after a
+//! search down, `prev` (again and again) says what was asked before, `answer.{question}` answers one of several questions (see `answers.rs`), and `state` goes on after a
 //! refusal (see `resumption.rs`), with the question that was kept where there is no `user`.
 
+use std::collections::BTreeSet;
+
 use forecourt_core::{Language, Role, SearchRefinement};
-use forecourt_pages::search::{ANSWER_PREFIX, DECIDED, FILTER_PREFIX, RESULTS};
+use forecourt_pages::EARLIER_MAX;
+use forecourt_pages::search::{ANSWER_PREFIX, DECIDED, EARLIER, FILTER_PREFIX, RESULTS};
 use url::form_urlencoded;
 
 use super::answers::Answers;
@@ -29,6 +32,7 @@ pub(crate) fn decode(query: &str) -> Result<Ask, Fault> {
             "assistant" => return Err(Fault::MultiTurnQuery),
             "session" if ask.session.is_some() => return Err(Fault::TwoSessions),
             "session" => ask.session = Some(value.into_owned()),
+            EARLIER => earlier(&mut ask.earlier, &value),
             "state" if ask.state.is_none() => ask.state = Some(value.into_owned()),
             _ if key.starts_with(ANSWER_PREFIX) => answers.take(&key[ANSWER_PREFIX.len()..], &value),
             _ => narrow(&mut ask.narrowing, &key, &value),
@@ -41,16 +45,49 @@ pub(crate) fn decode(query: &str) -> Result<Ask, Fault> {
         0 => Err(Fault::NoUser),
         count if count > ENTRIES_MAX => Err(Fault::TooManyEntries),
         _ => {
+            ask.earlier.retain(|earlier| !entries.iter().any(|entry| is_restated(earlier, entry)));
             ask.runs.push(Run { role: Role::User, entries });
             Ok(ask)
         }
     }
 }
 
+/// The questions of a raw query string, as a page shows them.
+pub(crate) fn questions(query: &str) -> Vec<String> {
+    if query.len() > QUERY_BYTES_MAX {
+        return Vec::new();
+    }
+    let pairs = form_urlencoded::parse(query.as_bytes()).filter(|(key, _)| key == "user");
+    pairs.map(|(_, text)| text.into_owned()).filter(|text| !text.starts_with("data:")).collect()
+}
+
 /// The language that a raw query string hints at by `lang`; of several, the first. REST 3.1.
 pub(crate) fn language(query: &str) -> Option<Language> {
     let mut pairs = form_urlencoded::parse(query.as_bytes());
     pairs.find(|(key, _)| key == "lang").and_then(|(_, tag)| Language::parse(&tag))
+}
+
+/// Takes a question that was asked before; of too many, the last ones.
+fn earlier(all: &mut Vec<String>, text: &str) {
+    if text.trim().is_empty() {
+        return;
+    }
+    all.push(text.to_owned());
+    if all.len() > EARLIER_MAX {
+        all.remove(0);
+    }
+}
+
+/// Whether a question has all words of an earlier one, or that all of its own: then it was written anew in the same
+/// box, and does not go on with it.
+fn is_restated(earlier: &str, question: &Entry) -> bool {
+    let Entry::Text { text: question, .. } = question else { return false };
+    let words = |text: &str| -> BTreeSet<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(str::to_lowercase).collect()
+    };
+    let (earlier, question) = (words(earlier), words(question));
+    earlier.is_subset(&question) || question.is_subset(&earlier)
 }
 
 /// Takes what narrows a search down; whatever else there is means nothing to us.
@@ -87,6 +124,29 @@ mod tests {
         for query in ["assistant=x", "user=a&assistant=b", "%61ssistant=x&user=a", "user=a&assistant"] {
             assert_eq!(decode(query).err(), Some(Fault::MultiTurnQuery), "{query}");
         }
+    }
+
+    #[test]
+    fn earlier_questions_are_the_last_ones() {
+        let earlier = |count: usize| {
+            let query: String = (0..count).map(|n| format!("&prev=q{n}")).collect();
+            decode(&format!("user=zzz{query}&prev=+")).unwrap().earlier
+        };
+        assert_eq!(earlier(2), ["q0", "q1"]);
+        assert_eq!(earlier(EARLIER_MAX).len(), EARLIER_MAX);
+        assert_eq!((earlier(EARLIER_MAX + 1).len(), earlier(EARLIER_MAX + 1)[0].as_str()), (EARLIER_MAX, "q1"));
+    }
+
+    #[test]
+    fn a_question_that_was_written_anew_does_not_go_on() {
+        let is_restated = |earlier: &str, question: &str| is_restated(earlier, &Entry::text(question));
+        for (earlier, question) in [("soup", "chicken soup"), ("chicken soup", "Soup!"), ("a b", "b a"), ("", "x")] {
+            assert!(is_restated(earlier, question), "{earlier} / {question}");
+        }
+        for (earlier, question) in [("soup", "with rice"), ("I am vegan", "soup"), ("muffins", "gluten free")] {
+            assert!(!is_restated(earlier, question), "{earlier} / {question}");
+        }
+        assert_eq!(decode("user=pea+soup&prev=soup&prev=I+am+vegan").unwrap().earlier, ["I am vegan"]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub(crate) use sse::{Begun, begin, frames, one_message};
 
 use bytes::Bytes;
 use forecourt_core::{CollectedReply, Ending, Language, Part, PolicyPart};
+use forecourt_pages::Branding;
 
 use super::agent_route::AgentRoute;
 use super::errors::Failure;
@@ -26,6 +27,10 @@ pub(crate) struct Frame<'a> {
     pub(crate) language: &'a Language,
     /// The token of the conversation.
     pub(crate) session: Option<&'a str>,
+    /// How pages look.
+    pub(crate) brand: &'a Branding,
+    /// What was asked, for refusals and faults.
+    pub(crate) asked: &'a str,
 }
 
 /// A whole answer. [`Media::Stream`] is rendered by [`frames`] as it comes, never here. `asked` is shown on a page

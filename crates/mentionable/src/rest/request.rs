@@ -6,7 +6,7 @@ use bytes::Bytes;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::{ClientAddr, Ending, Event, Handle, Language, Part, PolicyPart, Reply, ThreadId};
 use forecourt_identity::Person;
-use forecourt_pages::{SIGN_IN, csp};
+use forecourt_pages::SIGN_IN;
 use forecourt_surface::BaseUrl;
 use forecourt_surface::negotiate;
 use forecourt_surface::refusal::{add_fields, status};
@@ -104,6 +104,22 @@ impl<'a> RestRequest<'a> {
         if media == Media::Html { self.url().into() } else { "".into() }
     }
 
+    /// What the query of its URL asks, for pages that say it.
+    fn question(&self, media: Media) -> String {
+        let query = self.head.uri.query().filter(|_| media == Media::Html).unwrap_or_default();
+        query::questions(query).join("\n")
+    }
+
+    fn frame<'f>(
+        &'f self,
+        url: &'f str,
+        language: &'f Language,
+        session: Option<&'f str>,
+        asked: &'f str,
+    ) -> Frame<'f> {
+        Frame { door: self.door, url, language, session, brand: &self.rest.pages.branding, asked }
+    }
+
     /// Counts a request that carries no message against its caller's limits. REST 8.4.
     pub(crate) fn meter(&self) -> Result<(), RestError> {
         Ok(self.rest.host.meter(self.peer())?)
@@ -141,11 +157,8 @@ impl RestRequest<'_> {
             Ending::Complete | Ending::Message(_) | Ending::Question(_) => {
                 let url = self.frame_url(media);
                 let session = thread.as_ref().map(ThreadId::expose);
-                let frame = Frame { door: self.door, url: &url, language: &language, session };
+                let frame = self.frame(&url, &language, session, "");
                 let mut head = self.answer_head(media, &language, thread.as_ref());
-                if media == Media::Html && matches!(collected.ending, Ending::Question(_)) {
-                    render::security_fields(&mut head, csp::asking());
-                }
                 if let Some(receipt) = &receipt {
                     payment::add_receipt(&mut head, &self.head.headers, receipt);
                 }
@@ -170,7 +183,7 @@ impl RestRequest<'_> {
     pub(crate) fn head_of(&self, media: Media, language: &Language, thread: Option<&ThreadId>) -> HeaderMap {
         let mut head = self.door.head(media.content_type(), language);
         if media == Media::Html {
-            render::security_fields(&mut head, csp::answer());
+            render::security_fields(&mut head, self.rest.pages.branding.asking_policy());
         }
         if let Some(mut token) = thread.and_then(|thread| HeaderValue::from_str(thread.expose()).ok()) {
             token.set_sensitive(true);
@@ -252,8 +265,8 @@ impl RestRequest<'_> {
         if is_problem {
             return HttpAnswer::whole(status, head, problem::refusal(part, status, &language));
         }
-        let url = self.frame_url(media);
-        let frame = Frame { door: self.door, url: &url, language: &language, session: None };
+        let (url, asked) = (self.frame_url(media), self.question(media));
+        let frame = self.frame(&url, &language, None, &asked);
         let signs_in = |link: &&String| link.starts_with(&self.rest.host.site().url(SIGN_IN));
         if let (Media::Html, Some(link), Some(_)) = (media, part.url.as_ref().filter(signs_in), self.base().plain()) {
             // A person who came over the plain origin of development is signed in there.
@@ -301,13 +314,13 @@ impl RestRequest<'_> {
             head.insert(CONTENT_TYPE, problem::CONTENT_TYPE);
             return HttpAnswer::whole(failure.status, head, problem::failure(failure));
         }
-        let url = self.frame_url(media);
-        let frame = Frame { door: self.door, url: &url, language: &language, session: None };
+        let (url, asked) = (self.frame_url(media), self.question(media));
+        let frame = self.frame(&url, &language, None, &asked);
         HttpAnswer::whole(failure.status, head, render::failure(media, &frame, failure))
     }
 
     /// A page of our own in the wanted form. HTML is sent with `policy`, one of [`csp`].
-    pub(crate) fn page(&self, media: Media, policy: &'static str, language: &Language, content: Bytes) -> HttpAnswer {
+    pub(crate) fn page(&self, media: Media, policy: &str, language: &Language, content: Bytes) -> HttpAnswer {
         let mut head = self.head_of(media, language, None);
         if media == Media::Html {
             render::security_fields(&mut head, policy);

@@ -25,6 +25,8 @@ const EVENTS_AT_ONCE: usize = 128;
 /// What a page of results is about.
 pub(crate) struct Search {
     question: String,
+    /// What was asked before it, the oldest first.
+    earlier: Vec<String>,
     narrowing: SearchRefinement,
 }
 
@@ -39,27 +41,27 @@ impl RestRequest<'_> {
         }
         if let [only] = asked {
             let question = only.as_text()?.to_owned();
-            return Some(Search { question, narrowing: SearchRefinement::default() });
+            return Some(Search { question, earlier: Vec::new(), narrowing: SearchRefinement::default() });
         }
         if ask.session.is_some() {
             return None;
         }
         let [run] = ask.runs.as_slice() else { return None };
         let [Entry::Text { text, .. }] = run.entries.as_slice() else { return None };
-        Some(Search { question: text.clone(), narrowing: ask.narrowing.clone() })
+        Some(Search { question: text.clone(), earlier: ask.earlier.clone(), narrowing: ask.narrowing.clone() })
     }
 
     /// The page of an agent that finds things, before anything is asked.
     pub(crate) fn search_page(&self) -> Bytes {
         let (url, language, narrowing) = (self.url(), Language::english(), SearchRefinement::default());
-        self.page_of("", &narrowing, &url, &language).render().into()
+        self.page_of("", &[], &narrowing, &url, &language).render().into()
     }
 
     /// What came of a search. The first event decides the status; the page is sent as the others come.
     pub(crate) async fn found(&self, search: Search, reply: Reply) -> HttpAnswer {
         let Reply { thread, language, mut events, .. } = reply;
         let url = self.url();
-        let page = self.page_of(&search.question, &search.narrowing, &url, &language);
+        let page = self.page_of(&search.question, &search.earlier, &search.narrowing, &url, &language);
         let (begin, answer) = (page.begin(), page.answer());
         let first = events.next().await;
         let mut head = self.answer_head(Media::Html, &language, thread.as_ref());
@@ -83,11 +85,14 @@ impl RestRequest<'_> {
     fn page_of<'a>(
         &'a self,
         question: &'a str,
+        earlier: &'a [String],
         narrowing: &'a SearchRefinement,
         url: &'a str,
         language: &'a Language,
     ) -> SearchPage<'a> {
         SearchPage {
+            brand: &self.rest.pages.branding,
+            earlier,
             card: &self.door.card,
             url,
             language,

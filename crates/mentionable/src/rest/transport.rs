@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use forecourt_core::policy::{PaymentSubmission, Submission};
-use forecourt_core::{Handle, MessageId};
+use forecourt_core::{File, Handle, Link, MessageId, Part};
 use forecourt_egress::{Egress, hops};
 use forecourt_host::{Host, Run};
 use forecourt_identity::Verifier;
+use forecourt_pages::Pages;
 use forecourt_surface::credentials;
 
 use super::agent_route::AgentRoute;
@@ -17,8 +18,9 @@ use super::answer::Outcome;
 use super::from_wire::{Envelope, message};
 use super::request::RestRequest;
 use super::resumption::{Resumed, Resumption};
+use super::media::Media;
 use super::same_origin::is_cross_site;
-use super::wire::Ask;
+use super::wire::{Ask, Entry};
 use crate::section::MentionableSettings;
 
 /// The transport, made once at start.
@@ -26,7 +28,11 @@ pub(crate) struct Rest {
     pub(crate) host: Arc<Host>,
     pub(crate) verifier: Arc<Verifier>,
     pub(crate) egress: Arc<Egress>,
+    /// How pages look.
+    pub(crate) pages: Arc<Pages>,
     pub(crate) settings: MentionableSettings,
+    /// The handles of all agents in the order in which people look for them.
+    pub(super) listed: Vec<Handle>,
     doors: HashMap<Handle, Arc<AgentRoute>>,
     pub(super) ids: Ids,
     /// The default agent's.
@@ -39,6 +45,7 @@ impl Rest {
         host: Arc<Host>,
         verifier: Arc<Verifier>,
         egress: Arc<Egress>,
+        pages: Arc<Pages>,
         settings: MentionableSettings,
     ) -> Self {
         let door = |card: &Arc<_>| Arc::new(AgentRoute::new(Arc::clone(card)));
@@ -47,7 +54,8 @@ impl Rest {
         let default = host.directory().default_agent();
         let default = doors.get(default.card.handle()).cloned().unwrap_or_else(|| door(&default.card));
         let ids = Ids { run: MessageId::mint(&**host.entropy()), last: AtomicU64::new(0) };
-        Self { host, verifier, egress, settings, doors, ids, default }
+        let listed = listed(&host);
+        Self { host, verifier, egress, pages, settings, listed, doors, ids, default }
     }
 
     /// The door of an agent; the default one's when it has left.
@@ -66,6 +74,26 @@ impl Rest {
         }
         self.doors.get(&Handle::parse(name).ok()?).map(|door| &**door)
     }
+}
+
+/// What the last turn says, for the page of its answer.
+fn said(ask: &Ask) -> Vec<Part> {
+    let entries = ask.runs.last().map(|run| run.entries.as_slice()).unwrap_or_default();
+    let part = |entry: &Entry| match entry {
+        Entry::Text { text, .. } if !text.starts_with("data:") => Part::text(text.clone()),
+        Entry::Text { .. } => Part::Link(Link { url: String::new(), title: None, description: None }),
+        Entry::File { mime, name, .. } => Part::File(File::inline(mime.clone(), name.clone(), Bytes::new())),
+    };
+    entries.iter().map(part).collect()
+}
+
+/// The agents in the order in which people look for them: the default one, those that find things, those that compose
+/// answers, and then the others, which are most often there to try things out. Within each, as they are configured.
+fn listed(host: &Host) -> Vec<Handle> {
+    let default = host.directory().default_agent().card.handle().clone();
+    let mut cards: Vec<_> = host.directory().iter().map(|resident| &resident.card).collect();
+    cards.sort_by_key(|card| (*card.handle() != default, !card.finds, !card.composes));
+    cards.into_iter().map(|card| card.handle().clone()).collect()
 }
 
 /// Names for messages, which have none on this wire. They open nothing, so that a name for this run
@@ -115,6 +143,7 @@ impl RestRequest<'_> {
             None => submission,
         };
         let search = self.search(&ask, &asked);
+        let asked = if asked.is_empty() && media == Media::Html { said(&ask) } else { asked };
         let envelope = Envelope {
             recipient: self.door.card.handle().clone(),
             sender,

@@ -41,6 +41,7 @@ fn requirement(words: &str, demand: Demand) -> Requirement {
 fn shown(requirement: &Requirement, status: DecisionStatus, words: &str, language: Option<&str>) -> String {
     let asked = [Part::text(words), Part::data(json!({"a": 1}))];
     DecisionPage {
+        brand: &Branding::default(),
         card: &card("chef"),
         url: "https://demo.localhost/consent/S",
         language: language.and_then(Language::parse).as_ref(),

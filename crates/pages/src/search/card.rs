@@ -1,33 +1,63 @@
-//! One item as a result: its picture, its name, where it comes from, why it is here.
+//! One item as a result: its picture, its name, what it costs, where it comes from, why it is here.
 
 use askama::Template;
+use forecourt_core::Language;
 use forecourt_core::findings::MatchReason;
 
 use super::link::Place;
-use crate::item::{Action, Item};
+use crate::highlight::Words;
+use crate::item::{Action, Item, Price};
 use crate::{clean, template};
 
-/// A result with its number on the page, from 1.
+/// A result with its number on the page, from 1. What ends in `_html` is escaped, with the words of the question marked.
 #[derive(Template)]
 #[template(path = "search/card.html")]
 struct Card<'a> {
     number: usize,
     item: &'a Item,
-    snippet: String,
+    monogram: String,
+    title_html: String,
+    snippet_html: String,
+    price: Option<Price>,
+    entries: Option<EntriesView>,
     why: String,
     fits: Vec<String>,
     actions: &'a [Action],
 }
 
+/// Entries of a list that hold a word of the question.
+struct EntriesView {
+    label: String,
+    html: Vec<String>,
+}
+
 /// An item as an element of the list of results. That it has what was chosen goes without saying.
-pub(super) fn card(number: usize, item: &Item, reason: Option<&MatchReason>, place: &Place) -> String {
+pub(super) fn card(
+    number: usize,
+    item: &Item,
+    reason: Option<&MatchReason>,
+    place: &Place,
+    words: &Words,
+    language: &Language,
+) -> String {
     let snippet = reason.map(|reason| clean::line(&reason.snippet)).filter(|snippet| !snippet.is_empty());
     let is_chosen = |fit: &&String| place.narrowing.exactly.iter().any(|(_, value)| value.eq_ignore_ascii_case(fit));
     let fits = reason.iter().flat_map(|reason| &reason.fits).filter(|fit| !is_chosen(fit));
+    let snippet = snippet.unwrap_or_else(|| item.description.clone());
+    // A list that the snippet quotes is not quoted twice.
+    let entries = item.entries(|text| words.is_in(text) && !snippet.contains(text));
+    let entries = entries.map(|entries| EntriesView {
+        label: entries.label,
+        html: entries.found.iter().map(|text| words.marked(text)).collect(),
+    });
     template::finish(&Card {
         number,
         item,
-        snippet: snippet.unwrap_or_else(|| item.description.clone()),
+        monogram: template::monogram(&item.title),
+        title_html: words.marked(&item.title),
+        snippet_html: words.marked(&snippet),
+        price: item.price(language),
+        entries,
         why: reason.map(|reason| clean::line(&reason.why)).unwrap_or_default(),
         fits: fits.map(|fit| clean::line(fit)).collect(),
         actions: &item.actions,

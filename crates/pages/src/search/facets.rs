@@ -23,10 +23,12 @@ pub(super) struct ValueView {
     pub(super) url: String,
 }
 
-/// What there is to click, but for values that are too long to be read at a glance.
+/// What there is to click, but for values that are too long to be read at a glance, and properties of which there is
+/// but one: clicking it would change nothing, unless it was chosen and can be left.
 pub(super) fn views(findings: &Findings, place: &Place) -> Vec<FacetView> {
     let views = findings.facets.iter().map(|facet| view(facet, place));
-    views.filter(|view| !view.open.is_empty()).take(FACETS_SHOWN).collect()
+    let tells = |view: &FacetView| view.open.len() > 1 || view.open.iter().any(|value| value.is_chosen);
+    views.filter(tells).take(FACETS_SHOWN).collect()
 }
 
 fn view(facet: &Facet, place: &Place) -> FacetView {
@@ -60,13 +62,16 @@ mod tests {
 
     use super::*;
 
+    fn place(chosen: &[(&str, &str)]) -> Place {
+        let exactly = chosen.iter().map(|(field, value)| ((*field).to_owned(), (*value).to_owned())).collect();
+        let narrowing = SearchRefinement { exactly, ..SearchRefinement::default() };
+        Place { path: "/~a".to_owned(), question: "q".to_owned(), earlier: Vec::new(), narrowing }
+    }
+
     fn seen(values: usize, chosen: &[(&str, &str)]) -> Vec<FacetView> {
         let values = (0..values).map(|n| (format!("v{n}"), 100 - n)).collect();
         let facet = Facet { field: "genre".to_owned(), label: "genre".to_owned(), values };
-        let exactly = chosen.iter().map(|(field, value)| ((*field).to_owned(), (*value).to_owned())).collect();
-        let narrowing = SearchRefinement { exactly, ..SearchRefinement::default() };
-        let place = Place { path: "/~a".to_owned(), question: "q".to_owned(), narrowing };
-        views(&Findings { facets: vec![facet], ..Findings::default() }, &place)
+        views(&Findings { facets: vec![facet], ..Findings::default() }, &place(chosen))
     }
 
     #[test]
@@ -83,11 +88,18 @@ mod tests {
     #[test]
     fn a_facet_without_values_is_not_shown_and_a_long_value_is_none() {
         assert!(seen(0, &[]).is_empty());
-        let values = vec![("x".repeat(FACET_VALUE_CHARS_MAX), 2), ("x".repeat(FACET_VALUE_CHARS_MAX + 1), 1)];
+        let long = |letters: usize| ("x".repeat(letters), 1);
+        let values = vec![("y".to_owned(), 2), long(FACET_VALUE_CHARS_MAX), long(FACET_VALUE_CHARS_MAX + 1)];
         let facet = Facet { field: "a".to_owned(), label: String::new(), values };
-        let place = Place { path: String::new(), question: String::new(), narrowing: SearchRefinement::default() };
-        let view = views(&Findings { facets: vec![facet], ..Findings::default() }, &place).remove(0);
-        assert_eq!((view.label.as_str(), view.open.len()), ("", 1));
+        let view = views(&Findings { facets: vec![facet], ..Findings::default() }, &place(&[])).remove(0);
+        assert_eq!((view.label.as_str(), view.open.len()), ("", 2));
+    }
+
+    #[test]
+    fn a_facet_of_one_value_is_shown_only_to_leave_it() {
+        assert!(seen(1, &[]).is_empty());
+        assert_eq!(seen(1, &[("genre", "v0")]).len(), 1);
+        assert_eq!(seen(2, &[]).len(), 1);
     }
 
     #[test]

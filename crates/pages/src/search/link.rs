@@ -2,7 +2,8 @@
 
 use forecourt_core::SearchRefinement;
 
-use super::{DECIDED, FILTER_PREFIX, RESULTS, pair};
+use super::{DECIDED, EARLIER, FILTER_PREFIX, RESULTS, pair};
+use crate::limits::EARLIER_MAX;
 
 /// A page of results.
 #[derive(Debug, Clone)]
@@ -11,6 +12,8 @@ pub(super) struct Place {
     pub(super) path: String,
     /// The question as it was asked.
     pub(super) question: String,
+    /// What was asked before it, the oldest first.
+    pub(super) earlier: Vec<String>,
     /// What narrows it down.
     pub(super) narrowing: SearchRefinement,
 }
@@ -42,6 +45,27 @@ impl Place {
         self.url(&SearchRefinement { decided: true, ..self.narrowing.clone() })
     }
 
+    /// The earlier questions, each with its own page.
+    pub(super) fn trail(&self) -> Vec<(&str, String)> {
+        let page = |at: usize| {
+            let narrowing = SearchRefinement::default();
+            Self { path: self.path.clone(), question: self.earlier[at].clone(), earlier: self.earlier[..at].to_vec(), narrowing }
+        };
+        self.earlier.iter().enumerate().map(|(at, asked)| (asked.as_str(), page(at).widest())).collect()
+    }
+
+    /// What the next question goes on with: the last of the earlier ones, and this one.
+    pub(super) fn going_on(&self) -> impl Iterator<Item = &str> {
+        let all = self.earlier.iter().chain(Some(&self.question).filter(|asked| !asked.is_empty()));
+        let count = self.earlier.len() + usize::from(!self.question.is_empty());
+        all.skip(count.saturating_sub(EARLIER_MAX)).map(String::as_str)
+    }
+
+    /// The page of this question by itself, with nothing before it.
+    pub(super) fn alone(&self) -> String {
+        Self { earlier: Vec::new(), ..self.clone() }.widest()
+    }
+
     /// Whether a value is chosen.
     pub(super) fn has(&self, field: &str, value: &str) -> bool {
         self.narrowing.exactly.iter().any(|(name, other)| is_same(name, other, field, value))
@@ -51,8 +75,9 @@ impl Place {
         let filters = narrowing.exactly.iter().map(|(field, value)| pair(&format!("{FILTER_PREFIX}{field}"), value));
         let results = narrowing.results.map(|results| pair(RESULTS, &results.to_string()));
         let decided = narrowing.decided.then(|| pair(DECIDED.0, DECIDED.1));
-        let query: Vec<String> =
-            [pair("user", &self.question)].into_iter().chain(filters).chain(results).chain(decided).collect();
+        let earlier = self.earlier.iter().map(|asked| pair(EARLIER, asked));
+        let question = [pair("user", &self.question)].into_iter();
+        let query: Vec<String> = question.chain(earlier).chain(filters).chain(results).chain(decided).collect();
         format!("{}?{}", self.path, query.join("&"))
     }
 }
@@ -68,7 +93,7 @@ mod tests {
     fn place(exactly: &[(&str, &str)]) -> Place {
         let exactly = exactly.iter().map(|(field, value)| ((*field).to_owned(), (*value).to_owned())).collect();
         let narrowing = SearchRefinement { exactly, results: Some(20), decided: false };
-        Place { path: "/~chef".to_owned(), question: "a & b".to_owned(), narrowing }
+        Place { path: "/~chef".to_owned(), question: "a & b".to_owned(), earlier: Vec::new(), narrowing }
     }
 
     #[test]
@@ -78,6 +103,18 @@ mod tests {
         assert_eq!(place(&[("genre", "Drama")]).toggled("genre", "drama"), "/~chef?user=a%20%26%20b");
         assert!(place(&[("genre", "Drama")]).has("genre", "DRAMA"));
         assert!(!place(&[("genre", "Drama")]).has("kind", "Drama"));
+    }
+
+    #[test]
+    fn a_question_goes_on_with_the_last_ones_and_each_has_its_page() {
+        let asked = |count: usize| Place { earlier: (0..count).map(|n| format!("q{n}")).collect(), ..place(&[]) };
+        let two = asked(2);
+        assert_eq!(two.trail(), [("q0", "/~chef?user=q0".to_owned()), ("q1", "/~chef?user=q1&prev=q0".to_owned())]);
+        assert_eq!(two.going_on().collect::<Vec<_>>(), ["q0", "q1", "a & b"]);
+        assert_eq!(two.alone(), "/~chef?user=a%20%26%20b");
+        assert!(two.toggled("genre", "Drama").contains("&prev=q0&prev=q1&filter.genre=Drama"));
+        let many = asked(EARLIER_MAX);
+        assert_eq!((many.going_on().count(), many.going_on().next()), (EARLIER_MAX, Some("q1")));
     }
 
     #[test]

@@ -1,12 +1,15 @@
 //! An answer into pieces of the page, as it comes.
 
 use askama::Template;
-use forecourt_core::{CollectedReply, Ending, Event, Findings, Part};
+use forecourt_core::{CollectedReply, Ending, Event, Findings, Language, Part};
 
 use super::card::card;
 use super::facets::{self, FacetView};
+use super::limits_told::LimitsTold;
 use super::link::Place;
+use crate::branding::BrandView;
 use crate::front::AgentView;
+use crate::highlight::Words;
 use crate::item::{self, Shown};
 use crate::limits::{RESULTS_SHOWN_MAX, RESULTS_STEP};
 use crate::part::PartView;
@@ -19,6 +22,7 @@ pub struct SearchAnswer {
     place: Place,
     agent: AgentView,
     version: String,
+    page: AnswerPage,
     findings: Option<Findings>,
     /// What was said in words. Shown as it is where nothing was told of what was found.
     words: String,
@@ -33,10 +37,21 @@ pub struct SearchAnswer {
     others: Vec<Part>,
 }
 
+/// What the page goes by, beside the answer.
+pub(super) struct AnswerPage {
+    pub(super) brand: BrandView,
+    /// The language of the answer.
+    pub(super) language: Language,
+    /// The words that are marked.
+    pub(super) words: Words,
+}
+
 #[derive(Template)]
 #[template(path = "search/summary.html")]
 struct Summary {
     html: String,
+    /// The limits that hold, and those that don't.
+    limits: LimitsTold,
     /// What the reader should know about how it was made.
     notes: Vec<String>,
     /// Whether nothing was found.
@@ -91,6 +106,8 @@ struct End {
     agent: AgentView,
     version: String,
     parts: PartView,
+    brand: BrandView,
+    has_script: bool,
     words: Option<String>,
     session_link: Option<String>,
     /// The conversation that the chat of this page begins with: none.
@@ -98,11 +115,12 @@ struct End {
 }
 
 impl SearchAnswer {
-    pub(super) fn new(place: Place, agent: AgentView, version: String) -> Self {
+    pub(super) fn new(place: Place, agent: AgentView, version: String, page: AnswerPage) -> Self {
         Self {
             place,
             agent,
             version,
+            page,
             findings: None,
             words: String::new(),
             shown: 0,
@@ -134,6 +152,8 @@ impl SearchAnswer {
         html.push_str(&template::finish(&End {
             agent: self.agent,
             version: self.version,
+            brand: self.page.brand,
+            has_script: false,
             parts: PartView::of(&CollectedReply::new(self.others, Ending::Complete), None),
             words: (has_words && self.findings.is_some()).then(|| markdown::to_html(&self.words)),
             session_link: session.and_then(|session| clean::href(&format!("{}#session={session}", self.place.path))),
@@ -162,7 +182,8 @@ impl SearchAnswer {
             let begins = findings.count > 0 && !std::mem::replace(&mut self.is_waiting, true);
             return if begins { self.close() + WAITING } else { String::new() };
         }
-        let said = |findings: &Findings| (findings.summary.clone(), findings.notes.clone());
+        let limits = |findings: &Findings| LimitsTold::of(findings, &self.place);
+        let said = |findings: &Findings| (findings.summary.clone(), findings.notes.clone(), limits(findings));
         if self.findings.as_ref().map(said) == Some(said(findings)) {
             return String::new();
         }
@@ -170,7 +191,8 @@ impl SearchAnswer {
         let is_empty = findings.count == 0;
         let all = (is_empty && !self.place.narrowing.exactly.is_empty()).then(|| self.place.widest());
         let notes = findings.notes.iter().map(|note| clean::line(note)).collect();
-        self.aside(&Summary { html: markdown::to_html(&findings.summary), notes, is_empty, all })
+        let limits = LimitsTold::of(findings, &self.place);
+        self.aside(&Summary { html: markdown::to_html(&findings.summary), limits, notes, is_empty, all })
     }
 
     fn part(&mut self, part: Part) -> String {
@@ -204,7 +226,8 @@ impl SearchAnswer {
         }
         let reason = self.findings.as_ref().and_then(|findings| findings.items.get(self.shown)?.reason.as_ref());
         self.shown += 1;
-        html.push_str(&card(self.shown, item, reason, &self.place));
+        let words = &self.page.words;
+        html.push_str(&card(self.shown, item, reason, &self.place, words, &self.page.language));
         html
     }
 
@@ -215,7 +238,8 @@ impl SearchAnswer {
         }
         if self.findings.is_none() && !self.words.trim().is_empty() {
             let said = markdown::to_html(&self.words);
-            let summary = Summary { html: said, notes: Vec::new(), is_empty: false, all: None };
+            let limits = LimitsTold::default();
+            let summary = Summary { html: said, limits, notes: Vec::new(), is_empty: false, all: None };
             html.push_str(&self.aside(&summary));
         }
         html.push_str(&self.close());
@@ -228,7 +252,8 @@ impl SearchAnswer {
             Ending::Canceled => Some("This answer was cancelled before its end.".to_owned()),
             _ => None,
         };
-        let question = QuestionView::filters(&ending, &self.place.path, &self.place.question, &self.place.narrowing);
+        let Place { path, question, earlier, narrowing } = &self.place;
+        let question = QuestionView::filters(&ending, path, question, earlier, narrowing);
         let refusal = match &ending {
             Ending::Refused(part) => Some(RefusalView::new(part, None)),
             _ => None,

@@ -1,6 +1,6 @@
 //! The search page as a browser reads it.
 
-use forecourt_core::findings::{Facet, ItemFindings, MatchReason};
+use forecourt_core::findings::{Facet, ItemFindings, LeftOut, MatchReason};
 use forecourt_core::{Event, Findings, SearchRefinement};
 
 use super::*;
@@ -21,6 +21,10 @@ fn findings(text: &str) -> Findings {
             why: text.to_owned(),
         })],
         notes: vec![text.to_owned()],
+        applied: vec![text.to_owned()],
+        not_understood: vec![text.to_owned()],
+        left_out: vec![LeftOut { limit: text.to_owned(), items: 2 }],
+        decontextualized: Some(format!("{text} {text}")),
         ..Findings::default()
     }
 }
@@ -36,7 +40,11 @@ fn item(text: &str) -> Part {
 /// The page of a search that is about nothing but `text`.
 fn page(text: &str, narrowing: &SearchRefinement, events: Vec<Event>) -> String {
     let (card, language) = (card(text), Language::english());
+    let brand = Branding::default();
+    let earlier = [text.to_owned()];
     let page = SearchPage {
+        brand: &brand,
+        earlier: &earlier,
         card: &card,
         url: URL,
         language: &language,
@@ -178,9 +186,10 @@ fn every_step_is_a_link() {
     let page = page("soup", &chosen("genre"), found("genre", Ending::Complete));
     let tags = tags(&page);
     assert!(links(&tags, "/~chef?user=soup#").is_empty());
-    assert!(links(&tags, "/~chef?").contains(&"/~chef?user=soup"), "what was chosen can be left");
-    assert!(links(&tags, "genre2").contains(&"/~chef?user=soup&filter.genre=genre&filter.genre=genre2"));
-    assert_eq!(links(&tags, "results="), ["/~chef?user=soup&filter.genre=genre&results=12#result-3"]);
+    assert!(links(&tags, "/~chef?").contains(&"/~chef?user=soup&prev=soup"), "what was chosen can be left");
+    assert!(links(&tags, "/~chef?").contains(&"/~chef?user=soup"), "and so can the earlier question");
+    assert!(links(&tags, "genre2").contains(&"/~chef?user=soup&prev=soup&filter.genre=genre&filter.genre=genre2"));
+    assert_eq!(links(&tags, "results="), ["/~chef?user=soup&prev=soup&filter.genre=genre&results=12#result-3"]);
     assert_eq!(links(&tags, "#session="), ["/~chef#session=soup"]);
     assert!(page.contains("1 of 1,234 results") && page.contains("Counted in the best 200."));
 }

@@ -4,7 +4,6 @@ use bytes::Bytes;
 use forecourt_core::policy::{Demand, PaymentFault, RefusalKind};
 use forecourt_core::{Language, PolicyPart};
 use forecourt_host::{IssuanceOutcome, IssuanceStatus};
-use forecourt_pages::csp;
 use http::StatusCode;
 use serde_json::{Value, json};
 
@@ -94,7 +93,7 @@ impl RestRequest<'_> {
             Media::Json => json_of(&told),
             _ => format!("{}\n\n{}", told["status"].as_str().unwrap_or_default(), self.return_to(&opened.state)).into(),
         };
-        let mut answer = self.page(media, csp::answer(), &language, content);
+        let mut answer = self.page(media, self.rest.pages.branding.answer_policy(), &language, content);
         if let Some(receipt) = &receipt {
             payment::add_receipt(&mut answer.head, &self.head.headers, receipt);
         }

@@ -10,6 +10,7 @@ use crate::rest::errors::Failure;
 
 pub(super) fn answer(frame: &Frame<'_>, asked: &[Part], collected: &CollectedReply) -> String {
     ReplyPage {
+        brand: frame.brand,
         card: &frame.door.card,
         url: frame.url,
         language: frame.language,
@@ -23,24 +24,40 @@ pub(super) fn answer(frame: &Frame<'_>, asked: &[Part], collected: &CollectedRep
 }
 
 pub(super) fn refusal(frame: &Frame<'_>, part: &PolicyPart) -> String {
-    RefusalPage { card: &frame.door.card, url: frame.url, language: frame.language, part }.render()
+    let asked: Vec<Part> = Some(frame.asked).filter(|asked| !asked.is_empty()).map(Part::text).into_iter().collect();
+    RefusalPage {
+        brand: frame.brand,
+        card: &frame.door.card,
+        url: frame.url,
+        language: frame.language,
+        part,
+        asked: &asked,
+        path: &frame.door.path,
+    }
+    .render()
 }
 
 pub(super) fn failure(frame: &Frame<'_>, failure: &Failure) -> String {
     ErrorPage {
+        brand: frame.brand,
         address: Some(&frame.door.card.address),
         url: frame.url,
         language: frame.language,
         title: failure.title,
         message: &failure.message,
         hint: failure.hint.as_deref(),
+        asked: frame.asked,
+        path: Some(frame.door.path.as_str()).filter(|_| !frame.asked.is_empty() && failure.code != "agent-not-found"),
+        may_work_again: failure.status.is_server_error() && !frame.asked.is_empty(),
     }
     .render()
 }
 
-/// Adds what a browser must know of a page. `policy` is one of [`csp`]. REST 8.2.
-pub(crate) fn security_fields(head: &mut HeaderMap, policy: &'static str) {
-    head.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+/// Adds what a browser must know of a page. `policy` is one of [`csp`], or of [`forecourt_pages::Branding`]. REST 8.2.
+pub(crate) fn security_fields(head: &mut HeaderMap, policy: &str) {
+    if let Ok(policy) = HeaderValue::from_str(policy) {
+        head.insert(CONTENT_SECURITY_POLICY, policy);
+    }
     for (name, value) in csp::HEADERS {
         head.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }

@@ -20,6 +20,7 @@ use futures::{Stream, StreamExt, stream};
 use serde_json::{Value, json};
 
 use super::{markdown, question, under};
+use crate::rest::limits::FILE_IN_STREAM_BYTES_MAX;
 use crate::rest::refusal::Enveloped;
 
 /// How long the first byte is waited for: then a sign of life would be due, which is one.
@@ -132,10 +133,10 @@ fn closing(words: &mut Words, parts: Vec<Part>, ending: Ending) -> Vec<Bytes> {
             return frames;
         }
     }
-    match words.spoken {
-        true => frames.extend(beside.iter().filter_map(part)),
-        false => frames.extend(words.say(&markdown::wordless(&beside))),
+    if !words.spoken {
+        frames.extend(words.say(&markdown::wordless(&beside)));
     }
+    frames.extend(beside.iter().filter_map(part));
     frames.push(end());
     frames
 }
@@ -149,7 +150,6 @@ fn gathered(collected: CollectedReply) -> Vec<Bytes> {
         Ending::Failed { .. } | Ending::Canceled => return vec![failed(ending)],
     }
     let parts = super::parts(CollectedReply::new(parts, ending));
-    let is_wordless = parts.iter().filter_map(Part::as_text).all(str::is_empty);
     let calls: Vec<Bytes> = parts
         .iter()
         .filter_map(|part| match part {
@@ -157,14 +157,14 @@ fn gathered(collected: CollectedReply) -> Vec<Bytes> {
             _ => None,
         })
         .collect();
-    let beside: Vec<Bytes> = if is_wordless { Vec::new() } else { parts.iter().filter_map(part).collect() };
+    let beside: Vec<Bytes> = parts.iter().filter_map(part).collect();
     let words = markdown::answer(parts);
     let words = (!words.is_empty()).then(|| message(&words));
     words.into_iter().chain(calls).chain(beside).chain([end()]).collect()
 }
 
-/// A part that stands beside the words, as a comment. Bytes that are in the part itself stay out of it: they would be
-/// the longer half of a stream of words, and JSON has them. Items are told by the words.
+/// A part that stands beside the words, as a comment. More bytes than [`FILE_IN_STREAM_BYTES_MAX`] in the part itself
+/// stay out of it: they would be the longer half of a stream of words, and JSON has them. Items are told by the words.
 fn part(part: &Part) -> Option<Bytes> {
     let mut value = match part {
         Part::Data(data) if data.data.get("questions").is_none() => return None,
@@ -176,7 +176,9 @@ fn part(part: &Part) -> Option<Bytes> {
         Part::Artifact(Artifact { content: ArtifactContent::Bytes(source), .. }) => Some(source),
         _ => None,
     };
-    if let (Some(FileSource::Inline(_)), Value::Object(fields)) = (source, &mut value) {
+    if let (Some(FileSource::Inline(bytes)), Value::Object(fields)) = (source, &mut value)
+        && bytes.len() > FILE_IN_STREAM_BYTES_MAX
+    {
         fields.remove("bytes_ref");
     }
     Some(comment(&format!("part {}", Enveloped::new(&value).to_text())))

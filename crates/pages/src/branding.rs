@@ -1,0 +1,225 @@
+//! Whose pages these are: the files that pages load, their style, and what stands at their ends.
+
+use bytes::Bytes;
+
+use crate::asset::{ANSWER_CSS, Asset, ICON_SVG, PAGE_CSS, PAGE_JS, WIDGET_JS};
+use crate::colour::Colours;
+use crate::csp::{self, sha256_base64};
+use crate::clean;
+
+/// Where the style of pages is.
+const STYLE: &str = "/assets/forecourt.css";
+/// Where the script of pages is.
+const SCRIPT: &str = "/assets/forecourt.js";
+/// Where the usual icon is.
+const ICON: &str = "/assets/forecourt.svg";
+/// Where the search box for other sites is.
+pub const WIDGET: &str = "/widget.js";
+
+/// A picture of the site's own.
+pub(crate) struct Logo {
+    pub(crate) bytes: Bytes,
+    pub(crate) mime: &'static str,
+    /// How its path ends.
+    pub(crate) ending: &'static str,
+}
+
+/// Pages that a site has beside these.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Links {
+    pub(crate) imprint: Option<String>,
+    pub(crate) privacy: Option<String>,
+}
+
+/// How the pages of one deployment look. Made once.
+#[derive(Debug)]
+pub struct Branding {
+    description: Option<String>,
+    links: Links,
+    powered_by: bool,
+    colours: Colours,
+    logo: Option<String>,
+    answer_css: String,
+    answer_policy: String,
+    asking_policy: String,
+    assets: Vec<(String, Asset)>,
+}
+
+impl Default for Branding {
+    fn default() -> Self {
+        Self::new(None, Colours::default(), None, Links::default(), true)
+    }
+}
+
+impl Branding {
+    pub(crate) fn new(
+        description: Option<String>,
+        colours: Colours,
+        logo: Option<Logo>,
+        links: Links,
+        powered_by: bool,
+    ) -> Self {
+        let css = colours.css();
+        let answer_css = format!("{ANSWER_CSS}{css}");
+        let page_css = format!("{PAGE_CSS}{css}");
+        let text = |content: &str| Bytes::copy_from_slice(content.as_bytes());
+        let mut assets = vec![
+            (STYLE.to_owned(), Asset::new(page_css.into(), "text/css; charset=utf-8")),
+            (SCRIPT.to_owned(), Asset::new(text(PAGE_JS), "text/javascript; charset=utf-8")),
+            (ICON.to_owned(), Asset::new(text(ICON_SVG), "image/svg+xml")),
+            (WIDGET.to_owned(), Asset::new(text(WIDGET_JS), "text/javascript; charset=utf-8")),
+        ];
+        let logo = logo.map(|logo| {
+            let path = format!("/assets/logo.{}", logo.ending);
+            let asset = Asset::new(logo.bytes, logo.mime);
+            let versioned = asset.versioned(&path);
+            assets.push((path, asset));
+            versioned
+        });
+        let style = sha256_base64(&answer_css);
+        Self {
+            description: description.map(|text| clean::text(&text).trim().to_owned()).filter(|text| !text.is_empty()),
+            links,
+            powered_by,
+            answer_policy: csp::bare(&style, "'none'", logo.is_some()),
+            asking_policy: csp::bare(&style, "'self'", logo.is_some()),
+            colours,
+            logo,
+            answer_css,
+            assets,
+        }
+    }
+
+    /// The file at a path such as `/assets/forecourt.css`, without query. Pages link to it with a `?v=` of its
+    /// hash, so it may be cached for long.
+    pub fn asset(&self, path: &str) -> Option<&Asset> {
+        self.assets.iter().find(|(name, _)| name == path).map(|(_, asset)| asset)
+    }
+
+    /// The paths that [`Self::asset`] knows.
+    pub fn asset_paths(&self) -> impl Iterator<Item = &str> {
+        self.assets.iter().map(|(path, _)| path.as_str())
+    }
+
+    /// What the site is, in its operator's words.
+    pub fn description(&self) -> Option<&str> {
+        self.description.as_deref()
+    }
+
+    /// Whether pages say what they are powered by.
+    pub fn powered_by(&self) -> bool {
+        self.powered_by
+    }
+
+    /// The site's accent in light and in the dark, as `#rrggbb,#rrggbb`, and what is read on it.
+    pub fn accents(&self) -> Option<(String, String)> {
+        let pair = |property| self.colours.pair(property).map(|pair| pair.join(","));
+        Some((pair("accent")?, pair("on-accent")?))
+    }
+
+    /// `Content-Security-Policy` of answers, refusals and errors: nothing but their own style, known by its hash,
+    /// and a form that goes on asking, to this origin.
+    pub fn asking_policy(&self) -> &str {
+        &self.asking_policy
+    }
+
+    /// The same for pages from which nothing is sent.
+    pub fn answer_policy(&self) -> &str {
+        &self.answer_policy
+    }
+
+    /// The style that answers carry in themselves.
+    pub(crate) fn answer_css(&self) -> &str {
+        &self.answer_css
+    }
+
+    pub(crate) fn view(&self) -> BrandView {
+        BrandView {
+            logo: self.logo.clone(),
+            icon: self.logo.clone().unwrap_or_else(|| self.versioned(ICON)),
+            style: self.versioned(STYLE),
+            script: self.versioned(SCRIPT),
+            imprint: self.links.imprint.as_deref().and_then(clean::href),
+            privacy: self.links.privacy.as_deref().and_then(clean::href),
+            powered_by: self.powered_by,
+        }
+    }
+
+    /// A path of [`Self::asset`] with the version that makes a browser ask anew after an update.
+    fn versioned(&self, path: &str) -> String {
+        self.asset(path).map_or_else(|| path.to_owned(), |asset| asset.versioned(path))
+    }
+}
+
+/// A [`Branding`] in a template.
+#[derive(Clone)]
+pub(crate) struct BrandView {
+    pub(crate) logo: Option<String>,
+    pub(crate) icon: String,
+    pub(crate) style: String,
+    pub(crate) script: String,
+    pub(crate) imprint: Option<String>,
+    pub(crate) privacy: Option<String>,
+    pub(crate) powered_by: bool,
+}
+
+/// What is shown where a link to a page is shared. The Open Graph protocol.
+pub(crate) struct Shared {
+    pub(crate) title: String,
+    pub(crate) description: String,
+    pub(crate) site: String,
+    pub(crate) url: String,
+    /// An absolute address by https.
+    pub(crate) image: Option<String>,
+}
+
+impl Shared {
+    /// A page of `site`. The description may be markdown; its first words are shown.
+    pub(crate) fn new(title: &str, description: &str, site: &str, url: &str) -> Self {
+        let plain = crate::markdown::to_plain(description);
+        Self {
+            title: clean::line(title),
+            description: clean::clip(&clean::line(&plain), crate::limits::SHARED_CHARS_MAX),
+            site: clean::line(site),
+            url: clean::text(url).into_owned(),
+            image: None,
+        }
+    }
+
+    /// The same with a picture, if there is one.
+    pub(crate) fn with_image(self, image: Option<&str>) -> Self {
+        let image = image.and_then(clean::href).filter(|url| url.starts_with("https://"));
+        Self { image, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_path_has_an_asset_and_others_have_none() {
+        let plain = Branding::default();
+        for path in plain.asset_paths() {
+            assert!(!plain.asset(path).unwrap().bytes.is_empty(), "{path}");
+            assert_eq!(plain.asset(path).unwrap().etag.len(), 18, "{path}");
+        }
+        for path in ["", "/", "/assets/", "/assets/../lib.rs", "/assets/forecourt.css?v=1", "assets/forecourt.css"] {
+            assert!(plain.asset(path).is_none(), "{path}");
+        }
+    }
+
+    #[test]
+    fn the_search_box_is_small() {
+        assert!(WIDGET_JS.len() < 30 * 1024, "{} bytes", WIDGET_JS.len());
+    }
+
+    #[test]
+    fn a_logo_may_be_shown_on_answers() {
+        let logo = Logo { bytes: Bytes::from_static(b"x"), mime: "image/png", ending: "png" };
+        let own = Branding::new(None, Colours::default(), Some(logo), Links::default(), false);
+        assert!(own.answer_policy().contains("img-src 'self'") && !own.answer_policy().contains("unsafe"));
+        assert!(own.view().logo.is_some_and(|url| url.starts_with("/assets/logo.png?v=")));
+        assert!(!Branding::default().answer_policy().contains("img-src"));
+    }
+}
