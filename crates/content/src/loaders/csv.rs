@@ -2,7 +2,6 @@
 //! between the cells and how numbers are written is found out; an operator can say it with a
 //! [`crate::TableMapping`].
 
-pub(crate) mod cell;
 mod dialect;
 mod header;
 
@@ -12,9 +11,9 @@ use csv::{ByteRecord, ReaderBuilder};
 use encoding_rs::WINDOWS_1252;
 use serde_json::{Map, Value};
 
-use self::cell::Format;
 use self::dialect::Dialect;
 use self::header::{Column, columns};
+use super::cell::{self, Format};
 use super::{At, Input, Reason, Sink, Stop, linked};
 use crate::limits::{ITEM_BYTES_MAX, PATH_LEVELS_MAX};
 use crate::mapping::TableMapping;

@@ -8,6 +8,9 @@ pub(super) mod tags;
 use serde_json::Value;
 use url::Url;
 
+use super::outline::{Anchor, Outline};
+use super::{Sink, Stop};
+
 pub(super) use items::{data, whole};
 pub(super) use sections::{Piece, Table, read as sections};
 pub(crate) use tags::says;
@@ -35,6 +38,19 @@ pub(crate) fn read(html: &str, url: &Url, asked: &str) -> Page {
     };
     let links = if asks("nofollow") { Vec::new() } else { seen.links };
     Page { canonical, links, items }
+}
+
+/// The sections of a page.
+pub(super) fn outline_of(pieces: Vec<Piece>, mut outline: Outline<'_>, sink: &mut dyn Sink) -> Result<(), Stop> {
+    for piece in pieces {
+        match piece {
+            Piece::Heading { level, text, id, line } => {
+                outline.heading(level, &text, id.map_or(Anchor::Unknown, Anchor::Said), line, sink)?;
+            }
+            Piece::Block { text, markdown, line } => outline.block(&text, &markdown, line, sink)?,
+        }
+    }
+    outline.finish(sink)
 }
 
 #[cfg(test)]
