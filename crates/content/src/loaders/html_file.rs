@@ -133,7 +133,7 @@ x &lt; y</code></pre></section>
             load_bytes(Format::Html, part.repeat(20_000).as_bytes());
         }
         let attributes = format!("<p {}>text", "a=b ".repeat(100_000));
-        assert_eq!(load_bytes(Format::Html, attributes.as_bytes()).items.len(), 1);
+        assert_eq!(load_bytes(Format::Html, attributes.as_bytes()).items[0]["text"], "text");
     }
 
     proptest! {

@@ -5,11 +5,14 @@ mod microdata;
 mod sections;
 pub(super) mod tags;
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use url::Url;
 
 use super::outline::{Anchor, Outline};
 use super::{Sink, Stop};
+use crate::limits::PAGE_ATTRIBUTES_MAX;
 
 pub(super) use items::{data, whole};
 pub(super) use sections::{Piece, Table, read as sections};
@@ -38,6 +41,48 @@ pub(crate) fn read(html: &str, url: &Url, asked: &str) -> Page {
     };
     let links = if asks("nofollow") { Vec::new() } else { seen.links };
     Page { canonical, links, items }
+}
+
+/// The page without tags that have more attributes than anybody writes, each of which would be compared with all
+/// before it.
+fn without_endless_tags(html: &str) -> Cow<'_, str> {
+    let (mut out, mut kept, mut at) = (String::new(), 0, 0);
+    while let Some(found) = memchr::memchr(b'<', &html.as_bytes()[at..]) {
+        let from = at + found;
+        let (length, attributes) = tag_length(&html.as_bytes()[from..]);
+        if attributes > PAGE_ATTRIBUTES_MAX {
+            out.push_str(&html[kept..from]);
+            kept = from + length;
+        }
+        at = from + length;
+    }
+    if kept == 0 { Cow::Borrowed(html) } else { Cow::Owned(out + &html[kept..]) }
+}
+
+/// How long a tag is, and about how many attributes it has. What is no tag is its first byte.
+fn tag_length(tag: &[u8]) -> (usize, usize) {
+    if !tag.get(1).is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'/') {
+        return (1, 0);
+    }
+    let (mut quote, mut attributes) = (None, 0_usize);
+    for (at, byte) in tag.iter().enumerate() {
+        match (quote, byte) {
+            (Some(open), _) if open == *byte => quote = None,
+            (Some(_), _) => {}
+            (None, b'"' | b'\'') => {
+                quote = Some(*byte);
+                attributes += 1;
+            }
+            (None, b'>') => return (at + 1, attributes),
+            (None, b' ' | b'\t' | b'\n' | b'\r' | 0x0C | b'/' | b'<') => attributes += 1,
+            _ => {}
+        }
+    }
+    // Never closed: it is the rest, unless a quote in it was none and hides where the next tag ends.
+    match quote {
+        Some(_) if attributes <= PAGE_ATTRIBUTES_MAX => (1, 0),
+        _ => (tag.len(), attributes),
+    }
 }
 
 /// The sections of a page.
@@ -177,6 +222,19 @@ mod tests {
         };
         assert_eq!(properties(PAGE_PROPERTIES_MAX), PAGE_PROPERTIES_MAX);
         assert_eq!(properties(PAGE_PROPERTIES_MAX + 1), PAGE_PROPERTIES_MAX);
+    }
+
+    #[test]
+    fn tags_with_endless_attributes_are_left_out() {
+        let tag = |count: usize| format!("<p{}>text", (0..count).map(|n| format!(" a{n}")).collect::<String>());
+        assert_eq!(without_endless_tags(&tag(PAGE_ATTRIBUTES_MAX)), tag(PAGE_ATTRIBUTES_MAX));
+        assert_eq!(without_endless_tags(&tag(PAGE_ATTRIBUTES_MAX + 1)), "text");
+        let open = format!("a < b <i>c</i><p{}", " x".repeat(PAGE_ATTRIBUTES_MAX + 1));
+        assert_eq!(without_endless_tags(&open), "a < b <i>c</i>");
+        assert_eq!(without_endless_tags("<a title='it\"s'>b"), "<a title='it\"s'>b");
+        for part in ["<a", "<a ", "<a \"", "<a '<b \"", "</a", "<a <"] {
+            without_endless_tags(&part.repeat(100_000));
+        }
     }
 
     #[test]
