@@ -54,9 +54,23 @@ fn without_endless_tags(html: &str) -> Cow<'_, str> {
             out.push_str(&html[kept..from]);
             kept = from + length;
         }
-        at = from + length;
+        at = from + length + code_length(&html.as_bytes()[from..], length);
     }
     if kept == 0 { Cow::Borrowed(html) } else { Cow::Owned(out + &html[kept..]) }
+}
+
+/// How long the code is behind the start of a script or a style: nothing in that is a tag.
+fn code_length(tag: &[u8], length: usize) -> usize {
+    for end in [&b"</script"[..], b"</style"] {
+        let name = &end[2..];
+        if tag.get(1..=name.len()).is_some_and(|own| own.eq_ignore_ascii_case(name)) {
+            let code = tag.get(length..).unwrap_or_default();
+            let mut ends = memchr::memmem::find_iter(code, b"</");
+            let is_end = |at: &usize| code.get(*at..at + end.len()).is_some_and(|own| own.eq_ignore_ascii_case(end));
+            return ends.find(is_end).unwrap_or(code.len());
+        }
+    }
+    0
 }
 
 /// How long a tag is, and about how many attributes it has. What is no tag is its first byte.
@@ -232,6 +246,8 @@ mod tests {
         let open = format!("a < b <i>c</i><p{}", " x".repeat(PAGE_ATTRIBUTES_MAX + 1));
         assert_eq!(without_endless_tags(&open), "a < b <i>c</i>");
         assert_eq!(without_endless_tags("<a title='it\"s'>b"), "<a title='it\"s'>b");
+        let script = format!("<script>if (a<b{}) {{}}</Script><b>x</b>", " ".repeat(PAGE_ATTRIBUTES_MAX + 1));
+        assert_eq!(without_endless_tags(&script), script);
         for part in ["<a", "<a ", "<a \"", "<a '<b \"", "</a", "<a <"] {
             without_endless_tags(&part.repeat(100_000));
         }
