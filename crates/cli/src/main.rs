@@ -17,7 +17,7 @@ use crate::output::Failure;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    if let Some(code) = forecourt_process::supervise_if_asked() {
+    if let Some(code) = forecourt_process::supervise_if_asked().or_else(forecourt::read_pdf_if_asked) {
         return code;
     }
     keep_pages_small();

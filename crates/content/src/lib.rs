@@ -20,6 +20,7 @@
 //! | `search` | queries, ranking, hits |
 //! | `web` | sites of the web, read into files for the loaders |
 //! | `understand` | "under 30 minutes, no nuts" to filters |
+//! | [`readable`] | addresses and opening hours as people write them |
 //! | `summary` | a text in fewer sentences of its own |
 //! | [`limits`] | every bound, with its unit |
 
@@ -40,6 +41,7 @@ mod measure;
 mod preview;
 mod push;
 mod pushed;
+pub mod readable;
 mod report;
 mod search;
 mod source;

@@ -128,6 +128,8 @@ pub const PAGE_LINKS_MAX: usize = 5_000;
 pub const PAGE_DATA_MAX: usize = 100;
 /// `meta` elements of a page.
 pub const PAGE_METAS_MAX: usize = 500;
+/// Attributes of one tag of a page. A tag with more is left out.
+pub const PAGE_ATTRIBUTES_MAX: usize = 1_000;
 /// Headings, paragraphs, lists and tables of a page.
 pub const PAGE_BLOCKS_MAX: usize = 50_000;
 /// Elements of a page that are open at once; what is deeper belongs to the innermost of them.

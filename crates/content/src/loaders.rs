@@ -3,6 +3,7 @@
 
 mod adorned;
 mod asciidoc;
+mod cell;
 mod csv;
 mod feed;
 mod graph;
@@ -219,14 +220,15 @@ pub(crate) struct Found {
 }
 
 /// Reads a document in memory, in the format that its media type promises, else its name. `None` when it is
-/// in none that we read.
-pub(crate) fn collect_items(bytes: &[u8], mime: &str, name: &str) -> Option<Found> {
+/// in none that we read. `url` is where it was found.
+pub(crate) fn collect_items(bytes: &[u8], mime: &str, name: &str, url: Option<&str>) -> Option<Found> {
     let format = Format::of_mime(mime).or_else(|| Format::of(Path::new(name)))?;
     let mut found = Found::default();
     let decoded = transcode::utf8_by_mime(bytes, mime);
     let is_text = !matches!(format, Format::Docx | Format::Odt | Format::Epub | Format::Pdf);
     let decoded = decoded.filter(|_| is_text);
-    match load(format, &mut Input::new(decoded.as_deref().unwrap_or(bytes), name, None), &mut found) {
+    let input = Input::new(decoded.as_deref().unwrap_or(bytes), name, None);
+    match load(format, &mut input.found_at(url), &mut found) {
         Err(Stop::Broken { line, reason }) => found.skipped.push((Some(line), reason)),
         Ok(()) | Err(Stop::Cancelled | Stop::Failed) => {}
     }

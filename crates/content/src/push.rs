@@ -53,7 +53,7 @@ impl Library {
         if document.len() > PUSH_BYTES_MAX {
             return Err(Error::TooMuch(format!("{PUSH_BYTES_MAX} bytes")));
         }
-        let Found { items, skipped } = collect_items(document, media_type, "").ok_or_else(|| {
+        let Found { items, skipped } = collect_items(document, media_type, "", None).ok_or_else(|| {
             Error::Unreadable(
                 "the media type says no format that is read: application/x-ndjson, application/json and text/csv are"
                     .to_owned(),

@@ -50,7 +50,7 @@ fn broken_encodings_cost_their_own_item_only() {
     let (names, report) =
         read("a.jsonl", b"{\"name\":\"a\"}\n{\"name\":\"\xFF\"}\n{\"name\":\"\\ud800\"}\n{\"name\":\"b\"}\n");
     assert_eq!((names, report.skipped), (vec!["a".into(), "b".into()], 2));
-    assert_eq!(read("a.csv", b"name\na\n\xE9\nb\n").0, ["a", "b"]);
+    assert_eq!(read("a.csv", b"name\na\n\xE9\nb\n").0, ["a", "\u{e9}", "b"]);
 }
 
 #[test]
@@ -97,7 +97,8 @@ fn cycles_in_a_graph_end() {
         {"@id": "#a", "@type": "Recipe", "name": "a", "isPartOf": {"@id": "#b"}},
         {"@id": "#b", "@type": "Recipe", "name": "b", "hasPart": {"@id": "#a"}, "about": {"@id": "#b"}},
         {"@graph": [{"@id": "#c", "name": "c", "@graph": {"@id": "#c"}}]}]}"##;
-    assert_eq!(read("a.jsonld", graph.as_bytes()).0, ["a", "b", "c"]);
+    // What nothing refers to comes first.
+    assert_eq!(read("a.jsonld", graph.as_bytes()).0, ["c", "a", "b"]);
     let deep = "{\"@graph\":[".repeat(50_000);
     let (names, report) = read("a.json", deep.as_bytes());
     assert!(names.is_empty() && report.skipped > 0);

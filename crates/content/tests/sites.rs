@@ -433,3 +433,114 @@ async fn a_visit_that_is_cancelled_keeps_what_was_known() {
     assert!(visit.gave_up && visit.pages == one);
     assert_eq!(web.names(), ["Home", "Apples"]);
 }
+
+#[tokio::test]
+async fn pages_can_be_searched_before_the_visit_is_over_and_a_killed_visit_goes_on() {
+    let web = Web::new().await;
+    let names: Vec<String> = (0..30).map(|n| format!("/p{n}")).collect();
+    web.page("/", "Home", &names.iter().map(String::as_str).collect::<Vec<_>>());
+    names.iter().for_each(|name| web.page(name, &format!("Page{}", &name[2..]), &[]));
+    let site = |url| WebSite {
+        url,
+        read: SiteRead::Pages,
+        pages_max: 100,
+        depth_max: 3,
+        delay: Duration::ZERO,
+        time_max: VISIT_TIME_MAX,
+    };
+    let url = Url::parse(&format!("{}/", web.origin)).unwrap();
+    let mut seen = Vec::new();
+    // It is stopped in the middle, as by a daemon that ends.
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let file = web.file();
+    let mut progress = |visit: &Visit| {
+        let lines = std::fs::read_to_string(&file).map_or(0, |text| text.lines().count());
+        seen.push((visit.pages, lines));
+        stop.store(visit.pages >= 15, std::sync::atomic::Ordering::SeqCst);
+    };
+    let cancel = || stop.load(std::sync::atomic::Ordering::SeqCst);
+    let visit = web.visitor.visit(&site(url.clone()), &web.file(), &mut progress, &cancel).await.unwrap();
+    assert!(visit.gave_up && visit.pages == 15, "{visit:?}");
+    assert!(seen.iter().any(|(pages, lines)| *pages < 15 && *lines >= 10), "{seen:?}");
+    assert_eq!(web.items().len(), 15);
+    let rest = web.visit("/", SiteRead::Pages).await;
+    assert_eq!((rest.pages, rest.resumed, rest.gave_up), (31, 15, false), "{:?}", rest.reasons);
+    assert_eq!(web.asked().len(), 1 + 16, "{:?}", web.asked());
+    assert_eq!(web.items().len(), 31);
+    let again = web.visit("/", SiteRead::Pages).await;
+    assert_eq!((again.resumed, again.unchanged), (0, 31), "what was gone on with is done");
+}
+
+#[tokio::test]
+async fn servers_ask_robots_in_their_heads_too() {
+    let web = Web::new().await;
+    let page = |name: &str, links: &str| format!("<title>{name}</title><p>text{links}");
+    let tag = |value: &'static str| vec![("x-robots-tag", value)];
+    web.script("/", 200, "text/html", page("Home", "<a href=a>a</a><a href=b>b</a><a href=c>c</a>"), &[]);
+    web.script("/a", 200, "text/html", page("Hidden", "<a href=d>d</a>"), &tag("noindex"));
+    web.script("/b", 200, "text/html", page("Dead end", "<a href=e>e</a>"), &tag("nofollow"));
+    web.script("/c", 200, "text/html", page("For others", ""), &tag("otherbot: noindex"));
+    web.page("/d", "Behind", &[]);
+    web.page("/e", "Never", &[]);
+    web.visit("/", SiteRead::Pages).await;
+    assert_eq!(web.names(), ["Home", "Dead end", "For others", "Behind"]);
+}
+
+#[tokio::test]
+async fn a_server_that_asks_for_time_gets_it() {
+    let web = Web::new().await;
+    web.page("/", "Home", &["/busy", "/fine"]);
+    web.script("/busy", 429, "text/plain", "later", &[("retry-after", "1")]);
+    web.page("/fine", "Fine", &[]);
+    let begun = std::time::Instant::now();
+    let visit = web.visit("/", SiteRead::Pages).await;
+    // It is asked once more after a second, and the next page waits for another one.
+    assert!(begun.elapsed() >= Duration::from_secs(2), "{:?}", begun.elapsed());
+    assert_eq!(web.asked(), ["/robots.txt", "/", "/busy", "/busy", "/fine"]);
+    assert_eq!((visit.pages, visit.skipped), (2, 1));
+}
+
+#[tokio::test]
+async fn documents_are_asked_for_as_robots_allow() {
+    let web = Web::new().await;
+    web.put("/robots.txt", "text/plain", "user-agent: *\ndisallow: /private\n");
+    web.put("/private/feed.json", "application/json", "[{\"name\": \"Secret\"}]");
+    web.put(
+        "/feed.json",
+        "application/json",
+        "[{\"name\": \"Open\", \"@id\": \"https://elsewhere.example/1\", \"image\": \"/i.png\"}]",
+    );
+    let visit = web.visit("/private/feed.json", SiteRead::Document).await;
+    assert_eq!((visit.pages, visit.skipped), (0, 1), "{:?}", visit.reasons);
+    web.visit("/feed.json", SiteRead::Document).await;
+    let item = web.items().remove(0);
+    assert_eq!(
+        item["@id"],
+        format!("{}/feed.json#https://elsewhere.example/1", web.origin),
+        "its id is its own here only"
+    );
+    assert_eq!(item["image"], format!("{}/i.png", web.origin));
+}
+
+#[tokio::test]
+async fn packed_pages_are_unpacked_within_the_bound() {
+    let web = Web::new().await;
+    let coding = [("content-encoding", "gzip")];
+    web.script("/", 200, "text/html", packed(b"<title>Home</title><p>x<a href=bomb>b</a>"), &coding);
+    web.script("/bomb", 200, "text/html", packed(&vec![b'x'; PAGE_BYTES_MAX + 1]), &coding);
+    let visit = web.visit("/", SiteRead::Pages).await;
+    assert_eq!(web.names(), ["Home"]);
+    assert!(visit.reasons[0].contains("more than"), "{:?}", visit.reasons);
+}
+
+#[tokio::test]
+async fn a_page_of_text_is_its_sections() {
+    let web = Web::new().await;
+    let html = "<title>Help</title><main><h1>Help</h1><p>Ask us.</p><h2 id=returns>Returns</h2><p>Within 30 days, see <a href=/fees>fees</a>.</main>";
+    web.put("/", "text/html", html);
+    web.visit("/", SiteRead::Pages).await;
+    assert_eq!(web.names(), ["Help", "Help › Returns"]);
+    let item = web.items().remove(1);
+    assert_eq!(item["url"], format!("{}/#returns", web.origin));
+    assert_eq!(item["forecourt:section"]["markdown"], format!("Within 30 days, see [fees]({}/fees).", web.origin));
+}

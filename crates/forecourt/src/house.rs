@@ -138,6 +138,16 @@ impl House {
         inspect::contents(&self.contents)
     }
 
+    /// What is worth knowing about the content though nothing is wrong with it, in a sentence each: files that are
+    /// not read, documents that nothing can lead to.
+    pub fn content_notices(&self) -> Vec<String> {
+        let told = |content: &Content| {
+            let handle = content.handle.clone();
+            content.indexing.notices().into_iter().map(move |notice| format!("@{handle}: {notice}"))
+        };
+        self.contents.iter().flat_map(told).collect()
+    }
+
     /// Content that has no index yet, and is not there or can't be read: nothing could be answered from it.
     pub fn missing_content(&self) -> Problems {
         inspect::contents(self.contents.iter().filter(|content| content.indexing.items() == 0))

@@ -55,6 +55,7 @@ mod wires;
 pub use deployment::Deployment;
 pub use error::Error;
 pub use forecourt_agents::BuiltAgent;
+pub use forecourt_content::read_pdf_if_asked;
 pub use forecourt_contract::{Failure, Invocation};
 pub use forecourt_core::{Admitted, Agent, Domain, Ending, Event, EventStream, Handle, Message, reply};
 pub use forecourt_settings::{Problem, Problems};

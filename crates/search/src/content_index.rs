@@ -159,16 +159,14 @@ impl IndexedContent for ContentIndex {
     }
 
     fn notices(&self) -> Vec<String> {
-        let Ok(found) = look(&self.sources) else { return Vec::new() };
-        let left_out = found.left_out.iter().take(WARNINGS_MAX).map(|file| format!("not read: {file}"));
-        let without_url = found.without_url.iter().map(|(label, count)| {
-            let documents = if *count == 1 { "a document".to_owned() } else { format!("{count} documents") };
-            format!(
-                "`{label}` has {documents} and no URL in `urls`, so answers can't link to them; \
-                 say where they are, as in urls = {{ \"{label}\" = \"https://example.com/docs/\" }}"
-            )
-        });
-        without_url.chain(left_out).collect()
+        let mut notices = Vec::new();
+        // What cannot be looked at is told as a problem.
+        for found in self.sources.iter().filter_map(|source| look(std::slice::from_ref(source)).ok()) {
+            notices.extend(found.without_url.iter().map(|(label, count)| without_url(label, *count)));
+            notices.extend(found.left_out.iter().map(|file| format!("not read: {file}")));
+        }
+        notices.truncate(WARNINGS_MAX);
+        notices
     }
 
     fn last_report(&self) -> Option<IndexReport> {
@@ -218,6 +216,15 @@ impl IndexedContent for ContentIndex {
     fn forget_pushed(&self) -> Result<(), Error> {
         self.library()?.forget_pushed()
     }
+}
+
+/// That nothing can lead to the documents of a source, and what to do about it.
+fn without_url(label: &str, count: usize) -> String {
+    let documents = if count == 1 { "a document".to_owned() } else { format!("{count} documents") };
+    format!(
+        "`{label}` has {documents} and no URL in `urls`, so answers can't link to them; say where they are, as in \
+         urls = {{ \"{label}\" = \"https://example.com/docs/\" }}"
+    )
 }
 
 /// The settings that shape an index, as they are written: the same for a deployment that was moved, or is

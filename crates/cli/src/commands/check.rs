@@ -12,8 +12,12 @@ use forecourt_settings::{KeyMove, files, rewrite};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::printable;
 use crate::args::Check;
 use crate::output::{Failure, Outcome, print_json, stderrln, stdoutln};
+
+/// Characters of a notice; names of files are anybody's.
+const NOTICE_CHARS_MAX: usize = 500;
 
 /// What was found to be in order.
 struct Found {
@@ -44,6 +48,7 @@ async fn find(check: &Check) -> Result<Found, Failure> {
     let Some(house) = built else { return Err(problems.into()) };
     problems.extend(house.refused_endpoints().clone());
     problems.extend(house.content_problems());
+    house.content_notices().iter().for_each(|notice| stderrln!("note: {}", printable::line(notice, NOTICE_CHARS_MAX)));
     let endpoints = house.endpoints().clone();
     let doubtful = house.endpoint_notices().to_vec();
     let rules = house.rules().iter().cloned().collect();

@@ -121,7 +121,7 @@ fn tell(warnings: &[String], skipped: u64) {
 }
 
 fn report(content: &Content, indexed: &IndexReport) {
-    let IndexReport { items, loaded, updated, unchanged, removed, overridden, skipped, warnings } = indexed;
+    let IndexReport { items, loaded, updated, unchanged, removed, overridden, skipped, warnings, .. } = indexed;
     let pushed = match overridden {
         0 => String::new(),
         count => format!(", {count} overridden by hand"),
@@ -131,7 +131,18 @@ fn report(content: &Content, indexed: &IndexReport) {
          {skipped} skipped{pushed})",
         content.handle
     );
+    if !indexed.kinds.is_empty() {
+        let kinds = indexed.kinds.iter().map(|kind| {
+            let files = if kind.files == 1 { "file" } else { "files" };
+            format!("{} from {} {files} ({})", kind.items, kind.files, kind.kind)
+        });
+        stderrln!("  {}", kinds.collect::<Vec<_>>().join(", "));
+    }
     tell(warnings, *skipped);
+    if indexed.files_left_out > 0 {
+        stderrln!("  not read:");
+        tell(&indexed.left_out, indexed.files_left_out);
+    }
 }
 
 fn as_json(content: &Content, fetched: &FetchSummary, indexed: &IndexReport) -> serde_json::Value {

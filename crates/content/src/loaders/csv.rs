@@ -2,7 +2,6 @@
 //! between the cells and how numbers are written is found out; an operator can say it with a
 //! [`crate::TableMapping`].
 
-pub(crate) mod cell;
 mod dialect;
 mod header;
 
@@ -12,9 +11,9 @@ use csv::{ByteRecord, ReaderBuilder};
 use encoding_rs::WINDOWS_1252;
 use serde_json::{Map, Value};
 
-use self::cell::Format;
 use self::dialect::Dialect;
 use self::header::{Column, columns};
+use super::cell::{self, Format};
 use super::{At, Input, Reason, Sink, Stop, linked};
 use crate::limits::{ITEM_BYTES_MAX, PATH_LEVELS_MAX};
 use crate::mapping::TableMapping;
@@ -45,6 +44,10 @@ pub(super) fn load(input: &mut Input<'_>, usual: u8, sink: &mut dyn Sink) -> Res
         }
         let line = row.position().map_or(line, |position| lines_before + position.line());
         let line = line + u64::from(late_newlines && table.is_some());
+        // Empty lines in front of a row are read with it.
+        let inner = memchr::memchr_iter(b'\n', row.as_slice()).count() as u64;
+        let ended = (lines_before + rows.position().line()).saturating_sub(inner + u64::from(!late_newlines));
+        let line = line.max(ended);
         let at = At { line, bytes: rows.get_ref().at().bytes };
         match &mut table {
             None => table = Some(Table::of(&row, dialect, mapping).map_err(|reason| Stop::Broken { line, reason })?),

@@ -4,7 +4,7 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use serde_json::{Map, Value, json};
 
-use super::csv::cell::price;
+use super::cell::price;
 use super::html::{plain_text, resolve, title_of};
 use super::{At, Input, Reason, Sink, Stop, linked};
 use crate::limits::ITEM_BYTES_MAX;

@@ -17,6 +17,8 @@ pub(crate) struct Input<'a> {
     file: &'a str,
     base: Option<&'a str>,
     table: Option<&'a TableMapping>,
+    /// Where it was found on the web.
+    found_at: Option<&'a str>,
     bytes: u64,
     line: u64,
     record: Option<u64>,
@@ -27,12 +29,18 @@ impl<'a> Input<'a> {
     /// `file` is the path under its source, `base` the public URL of that source.
     pub(crate) fn new(reader: impl Read + 'a, file: &'a str, base: Option<&'a str>) -> Self {
         let reader = BufReader::with_capacity(BUFFER_BYTES, utf8(reader));
-        Self { reader, file, base, table: None, bytes: 0, line: 1, record: None, begun: false }
+        Self { reader, file, base, table: None, found_at: None, bytes: 0, line: 1, record: None, begun: false }
     }
 
     /// The same, with what the operator says of its columns.
     pub(crate) fn with_table(mut self, table: Option<&'a TableMapping>) -> Self {
         self.table = table;
+        self
+    }
+
+    /// The same, of a document that was found at this URL.
+    pub(super) fn found_at(mut self, url: Option<&'a str>) -> Self {
+        self.found_at = url;
         self
     }
 
@@ -53,7 +61,10 @@ impl<'a> Input<'a> {
 
     /// Where the file can be found by others, if its source says so.
     pub(crate) fn url(&self) -> Option<String> {
-        Some(links::url_of(self.base?, self.file))
+        match self.found_at {
+            Some(url) => Some(url.to_owned()),
+            None => Some(links::url_of(self.base?, self.file)),
+        }
     }
 
     /// Bytes and lines consumed so far.

@@ -12,10 +12,10 @@ pub(super) fn load(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), Sto
     let mut graph = Graph::default();
     loop {
         match splitter.next_piece() {
-            Ok(Some(Piece { at, list: Some(List::Graph), bytes: Some(bytes) })) => graph.take(bytes, at, sink)?,
-            Ok(Some(Piece { at, list: Some(List::Feed), bytes: Some(bytes) })) => {
+            Ok(Some(Piece { at, list: Some(List::Graph), bytes: Some(bytes), .. })) => graph.take(bytes, at, sink)?,
+            Ok(Some(Piece { at, list: Some(List::Feed), language, bytes: Some(bytes) })) => {
                 if let Some(entry) = parsed(bytes, at, sink)? {
-                    sink.item(at, &json_feed::item(&entry, None), None)?;
+                    sink.item(at, &json_feed::item(&entry, language), None)?;
                 }
             }
             Ok(Some(Piece { at, bytes: Some(bytes), .. })) => {

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use comrak::Anchorizer;
 use serde_json::{Map, Value, json};
+use url::Url;
 
 use super::{At, Input, Reason, Sink, Stop, links};
 use crate::item::SECTION;
@@ -111,7 +112,10 @@ impl<'a> Outline<'a> {
 
     /// A link of the document, made whole when it is known where the document lies.
     pub(super) fn resolved(&self, link: &str) -> Option<String> {
-        links::resolved(self.base?, self.file, link)
+        match self.base {
+            Some(base) => links::resolved(base, self.file, link),
+            None => Url::parse(self.url.as_deref()?).ok()?.join(link).ok().map(String::from),
+        }
     }
 
     /// A section begins.

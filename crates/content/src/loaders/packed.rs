@@ -105,7 +105,7 @@ pub(super) fn load_epub(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<()
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use std::io::Write;
 
     use super::super::Format;

@@ -5,8 +5,14 @@ mod microdata;
 mod sections;
 pub(super) mod tags;
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use url::Url;
+
+use super::outline::{Anchor, Outline};
+use super::{Sink, Stop};
+use crate::limits::PAGE_ATTRIBUTES_MAX;
 
 pub(super) use items::{data, whole};
 pub(super) use sections::{Piece, Table, read as sections};
@@ -35,6 +41,75 @@ pub(crate) fn read(html: &str, url: &Url, asked: &str) -> Page {
     };
     let links = if asks("nofollow") { Vec::new() } else { seen.links };
     Page { canonical, links, items }
+}
+
+/// The page without tags that have more attributes than anybody writes, each of which would be compared with all
+/// before it.
+fn without_endless_tags(html: &str) -> Cow<'_, str> {
+    let (mut out, mut kept, mut at) = (String::new(), 0, 0);
+    while let Some(found) = memchr::memchr(b'<', &html.as_bytes()[at..]) {
+        let from = at + found;
+        let (length, attributes) = tag_length(&html.as_bytes()[from..]);
+        if attributes > PAGE_ATTRIBUTES_MAX {
+            out.push_str(&html[kept..from]);
+            kept = from + length;
+        }
+        at = from + length + code_length(&html.as_bytes()[from..], length);
+    }
+    if kept == 0 { Cow::Borrowed(html) } else { Cow::Owned(out + &html[kept..]) }
+}
+
+/// How long the code is behind the start of a script or a style: nothing in that is a tag.
+fn code_length(tag: &[u8], length: usize) -> usize {
+    for end in [&b"</script"[..], b"</style"] {
+        let name = &end[2..];
+        if tag.get(1..=name.len()).is_some_and(|own| own.eq_ignore_ascii_case(name)) {
+            let code = tag.get(length..).unwrap_or_default();
+            let mut ends = memchr::memmem::find_iter(code, b"</");
+            let is_end = |at: &usize| code.get(*at..at + end.len()).is_some_and(|own| own.eq_ignore_ascii_case(end));
+            return ends.find(is_end).unwrap_or(code.len());
+        }
+    }
+    0
+}
+
+/// How long a tag is, and about how many attributes it has. What is no tag is its first byte.
+fn tag_length(tag: &[u8]) -> (usize, usize) {
+    if !tag.get(1).is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'/') {
+        return (1, 0);
+    }
+    let (mut quote, mut attributes) = (None, 0_usize);
+    for (at, byte) in tag.iter().enumerate() {
+        match (quote, byte) {
+            (Some(open), _) if open == *byte => quote = None,
+            (Some(_), _) => {}
+            (None, b'"' | b'\'') => {
+                quote = Some(*byte);
+                attributes += 1;
+            }
+            (None, b'>') => return (at + 1, attributes),
+            (None, b' ' | b'\t' | b'\n' | b'\r' | 0x0C | b'/' | b'<') => attributes += 1,
+            _ => {}
+        }
+    }
+    // Never closed: it is the rest, unless a quote in it was none and hides where the next tag ends.
+    match quote {
+        Some(_) if attributes <= PAGE_ATTRIBUTES_MAX => (1, 0),
+        _ => (tag.len(), attributes),
+    }
+}
+
+/// The sections of a page.
+pub(super) fn outline_of(pieces: Vec<Piece>, mut outline: Outline<'_>, sink: &mut dyn Sink) -> Result<(), Stop> {
+    for piece in pieces {
+        match piece {
+            Piece::Heading { level, text, id, line } => {
+                outline.heading(level, &text, id.map_or(Anchor::Unknown, Anchor::Said), line, sink)?;
+            }
+            Piece::Block { text, markdown, line } => outline.block(&text, &markdown, line, sink)?,
+        }
+    }
+    outline.finish(sink)
 }
 
 #[cfg(test)]
@@ -161,6 +236,21 @@ mod tests {
         };
         assert_eq!(properties(PAGE_PROPERTIES_MAX), PAGE_PROPERTIES_MAX);
         assert_eq!(properties(PAGE_PROPERTIES_MAX + 1), PAGE_PROPERTIES_MAX);
+    }
+
+    #[test]
+    fn tags_with_endless_attributes_are_left_out() {
+        let tag = |count: usize| format!("<p{}>text", (0..count).map(|n| format!(" a{n}")).collect::<String>());
+        assert_eq!(without_endless_tags(&tag(PAGE_ATTRIBUTES_MAX)), tag(PAGE_ATTRIBUTES_MAX));
+        assert_eq!(without_endless_tags(&tag(PAGE_ATTRIBUTES_MAX + 1)), "text");
+        let open = format!("a < b <i>c</i><p{}", " x".repeat(PAGE_ATTRIBUTES_MAX + 1));
+        assert_eq!(without_endless_tags(&open), "a < b <i>c</i>");
+        assert_eq!(without_endless_tags("<a title='it\"s'>b"), "<a title='it\"s'>b");
+        let script = format!("<script>if (a<b{}) {{}}</Script><b>x</b>", " ".repeat(PAGE_ATTRIBUTES_MAX + 1));
+        assert_eq!(without_endless_tags(&script), script);
+        for part in ["<a", "<a ", "<a \"", "<a '<b \"", "</a", "<a <"] {
+            without_endless_tags(&part.repeat(100_000));
+        }
     }
 
     #[test]

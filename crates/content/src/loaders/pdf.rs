@@ -84,7 +84,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// A PDF whose pages are drawn by these instructions.
-    pub(super) fn pdf(pages: &[&str], trailer: &str) -> Vec<u8> {
+    fn pdf(pages: &[&str], trailer: &str) -> Vec<u8> {
         let kids: Vec<String> = (0..pages.len()).map(|page| format!("{} 0 R", 4 + 2 * page)).collect();
         let mut objects = vec![
             "<</Type/Catalog/Pages 2 0 R>>".to_owned(),

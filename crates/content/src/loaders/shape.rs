@@ -3,9 +3,10 @@
 
 use serde_json::{Map, Value};
 
-use super::csv::cell::price;
+use super::cell::price;
 use super::html::plain_text;
 use crate::item;
+use crate::readable::opening_hours;
 
 /// What shops call it, and what schema.org does.
 const AVAILABILITY: &[(&str, &[&str])] = &[
@@ -75,6 +76,12 @@ pub(super) fn shaped(item: &Value) -> Option<Value> {
         && let Some(answer) = answer(item)
     {
         changes.insert("text".to_owned(), answer.into());
+    }
+    if let Some(hours) = item.get("openingHoursSpecification").filter(|_| item.get("openingHours").is_none()) {
+        let hours = opening_hours(hours);
+        if !hours.is_empty() {
+            changes.insert("openingHours".to_owned(), hours.into());
+        }
     }
     if let Some(offers) = item.get("offers").and_then(offers) {
         changes.insert("offers".to_owned(), offers);
@@ -202,6 +209,12 @@ mod tests {
         assert_eq!(shaped(json!({"@type": "AggregateOffer", "lowPrice": 5, "highPrice": 9}))["price"], 5);
         let inner = json!({"priceSpecification": {"price": "7.00", "priceCurrency": "USD"}});
         assert_eq!((&shaped(inner.clone())["price"], &shaped(inner)["priceCurrency"]), (&json!("7.00"), &json!("USD")));
+    }
+
+    #[test]
+    fn opening_hours_can_be_read() {
+        let shop = json!({"name": "Shop", "openingHoursSpecification": {"dayOfWeek": "Monday", "opens": "09:00", "closes": "17:00"}});
+        assert_eq!(shaped(&shop).unwrap()["openingHours"], json!(["Mo 09:00-17:00"]));
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub(super) struct Piece<'s> {
     pub(super) at: At,
     /// The list of a top-level object that it is in.
     pub(super) list: Option<List>,
+    /// The language that the object says it is in, before its list.
+    pub(super) language: Option<&'s str>,
     pub(super) bytes: Option<&'s [u8]>,
 }
 
@@ -43,6 +45,7 @@ pub(super) struct Splitter<'i, 'a> {
     object: Captured,
     object_at: At,
     had_list: bool,
+    language: Option<String>,
 }
 
 /// Which part of the file comes next.
@@ -89,6 +92,7 @@ impl<'i, 'a> Splitter<'i, 'a> {
             object: Captured::default(),
             object_at,
             had_list: false,
+            language: None,
         }
     }
 
@@ -114,7 +118,12 @@ impl<'i, 'a> Splitter<'i, 'a> {
                     self.enter(Place::Top);
                     if !self.had_list {
                         self.object.extend(b"}");
-                        return Ok(Some(Piece { at: self.object_at, list: None, bytes: self.object.fitting() }));
+                        return Ok(Some(Piece {
+                            at: self.object_at,
+                            list: None,
+                            language: None,
+                            bytes: self.object.fitting(),
+                        }));
                     }
                 }
                 (Place::Object, Some(_)) => self.member()?,
@@ -123,7 +132,12 @@ impl<'i, 'a> Splitter<'i, 'a> {
                     self.capture()?;
                     let at = At { line, bytes: self.input.at().bytes };
                     let list = if let Place::List(list) = self.place { list } else { None };
-                    return Ok(Some(Piece { at, list, bytes: self.value.fitting() }));
+                    return Ok(Some(Piece {
+                        at,
+                        list,
+                        language: self.language.as_deref(),
+                        bytes: self.value.fitting(),
+                    }));
                 }
             }
         }
@@ -162,6 +176,7 @@ impl<'i, 'a> Splitter<'i, 'a> {
             && self.peek_past_space()? == Some(b'[')
         {
             self.had_list = true;
+            self.language = (list == List::Feed).then(|| self.said_language()).flatten();
             self.enter(Place::List(Some(list)));
             return Ok(());
         }
@@ -171,6 +186,13 @@ impl<'i, 'a> Splitter<'i, 'a> {
         self.capture()?;
         self.keep_value();
         Ok(())
+    }
+
+    /// The language that the object has named so far. The key of its list is the last thing in it.
+    fn said_language(&self) -> Option<String> {
+        let whole = [&self.object.bytes, &b"null}"[..]].concat();
+        let object: serde_json::Value = serde_json::from_slice(&whole).ok()?;
+        Some(object.get("language")?.as_str()?.to_owned())
     }
 
     fn keep_value(&mut self) {

@@ -96,6 +96,11 @@ impl Before {
         self.read(at)
     }
 
+    /// The pages that were not taken, by their URLs.
+    pub(super) fn urls(&self) -> impl Iterator<Item = &str> {
+        self.at.keys().map(String::as_str)
+    }
+
     /// The pages that were not taken, in the order in which they were kept.
     pub(super) fn rest(&mut self) -> impl Iterator<Item = Kept> {
         let mut places: Vec<u64> = self.at.values().copied().collect();

@@ -285,7 +285,7 @@ impl Tour<'_> {
             false if page::says(&asked, "noindex") => return Err("its server asks that it be not indexed".to_owned()),
             false => {
                 let bytes = body::unpacked(&document.bytes)?;
-                let found = collect_items(&bytes, &document.mime, at.path());
+                let found = collect_items(&bytes, &document.mime, at.path(), Some(at.as_str()));
                 let Found { items, skipped } = found.ok_or("neither a page nor a feed, JSON or CSV")?;
                 for (line, reason) in skipped {
                     self.told.skip(at.as_str(), &format!("line {}: {reason}", line.unwrap_or(1)));
@@ -340,7 +340,7 @@ impl Tour<'_> {
         if !is_due || !self.has_changed {
             return Ok(());
         }
-        self.writer.publish(self.cut_off.rest().chain(self.before.rest()))?;
+        self.writer.publish(unmet(&mut self.cut_off, &mut self.before))?;
         self.published = (self.told.pages, Instant::now());
         self.has_changed = false;
         Ok(())
@@ -358,7 +358,7 @@ impl Tour<'_> {
             self.told.skip(self.site.url.as_str(), &format!("only the first {} pages are read", self.site.pages_max));
         }
         if self.is_cancelled {
-            self.writer.publish(self.cut_off.rest().chain(self.before.rest()))?;
+            self.writer.publish(unmet(&mut self.cut_off, &mut self.before))?;
             self.writer.leave()?;
             return Ok(self.told);
         }
@@ -375,6 +375,12 @@ impl Tour<'_> {
         self.writer.finish()?;
         Ok(self.told)
     }
+}
+
+/// What is known of pages that were not met, the newer state of each.
+fn unmet<'a>(cut_off: &'a mut Before, before: &'a mut Before) -> impl Iterator<Item = Kept> + 'a {
+    let newer: HashSet<String> = cut_off.urls().map(str::to_owned).collect();
+    cut_off.rest().chain(before.rest().filter(move |page| !newer.contains(&page.url)))
 }
 
 fn is_page(mime: &str) -> bool {

@@ -35,7 +35,7 @@ struct Doors {
 /// The routes, which are to be put behind the admin token.
 pub(super) fn routes(live: Arc<LiveHouse>, place: Arc<Place>) -> Router {
     let doors = Doors { live, slots: Arc::new(Semaphore::new(AT_ONCE_MAX)), place };
-    Router::new().route("/content/{handle}", post(put).delete(remove)).with_state(doors)
+    Router::new().route("/content/{handle}", post(put).delete(remove).get(status)).with_state(doors)
 }
 
 /// Why a call was not done, for the operator.
@@ -85,6 +85,16 @@ fn is_full(error: &ContentError) -> bool {
 fn gone(reason: String) -> Refused {
     tracing::error!("a push was refused: {reason}");
     Refused(StatusCode::SERVICE_UNAVAILABLE, "the data folder of this host is gone".to_owned())
+}
+
+/// What the last run of indexing came to: what was taken, and what was left out and why.
+async fn status(State(doors): State<Doors>, Path(handle): Path<String>) -> Result<Response, Refused> {
+    let indexing = doors.content(&handle)?;
+    let shown = blocking(move || {
+        let (items, left_out) = (indexing.items(), indexing.left_out());
+        Ok(json!({"items": items, "last_run": indexing.last_report(), "not_read": left_out}))
+    });
+    Ok(Json(shown.await?).into_response())
 }
 
 async fn put(

@@ -3,13 +3,13 @@
 use serde_json::{Map, Value};
 use url::Url;
 
+use super::outline_of;
 use super::sections::read as sections;
 use super::tags::Seen;
 use crate::facts::type_name;
 use crate::item;
 use crate::limits::PAGE_ITEMS_MAX;
 use crate::loaders::Found;
-use crate::loaders::html_file::outline_of;
 use crate::loaders::linked::each_item;
 use crate::loaders::outline::Outline;
 

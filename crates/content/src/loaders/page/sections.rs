@@ -15,8 +15,10 @@ use super::tags::attribute;
 use crate::limits::{PAGE_BLOCKS_MAX, PAGE_DEPTH_MAX, SECTION_BLOCK_BYTES_MAX};
 
 /// Elements whose text is not what a page is about.
-const ASIDE: &[&str] =
-    &["script", "style", "noscript", "template", "nav", "footer", "aside", "form", "svg", "iframe", "select", "head"];
+const ASIDE: &[&str] = &[
+    "script", "style", "noscript", "template", "nav", "footer", "aside", "form", "svg", "iframe", "select", "head",
+    "title",
+];
 /// Elements that end what is being said.
 const BLOCKS: &[&str] = &[
     "p",
@@ -130,7 +132,7 @@ fn raw(name: &str) -> TokenSinkResult<()> {
 
 fn tokenized<S: TokenSink>(html: &str, sink: S) -> S {
     let input = BufferQueue::default();
-    input.push_back(html.into());
+    input.push_back(super::without_endless_tags(html).as_ref().into());
     let tokenizer = Tokenizer::new(sink, TokenizerOpts::default());
     while !input.is_empty() {
         let _ = tokenizer.feed(&input);
@@ -353,8 +355,8 @@ impl Reader<'_> {
     }
 
     fn end_table(&mut self) {
-        let inline = self.inline.take();
         let Some(mut table) = self.table.take() else { return };
+        let inline = self.inline.take();
         table.end(inline);
         let (text, markdown) = table.written();
         if !text.is_empty() {

@@ -84,7 +84,7 @@ pub(crate) fn read(html: &str, url: &Url) -> Seen {
         aside: Vec::new(),
     };
     let input = BufferQueue::default();
-    input.push_back(html.into());
+    input.push_back(super::without_endless_tags(html).as_ref().into());
     let tokenizer = Tokenizer::new(Sink(RefCell::new(seen)), TokenizerOpts::default());
     // Stops at scripts only, when asked to.
     while !input.is_empty() {
