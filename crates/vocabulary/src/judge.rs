@@ -135,10 +135,10 @@ fn is_real(sign: &PhraseMatch, matches: &[PhraseMatch]) -> bool {
     !matches.iter().filter(longer).any(|other| other.meaning.sign.is_some())
 }
 
-/// "not vegan".
+/// "not vegan", "non-vegetarian".
 fn is_denied(promise: &PhraseMatch, words: &TextWords, matches: &[PhraseMatch]) -> bool {
     matches.iter().any(|sign| {
-        sign.meaning.sign == Some(Sign::Before)
+        matches!(sign.meaning.sign, Some(Sign::Before | Sign::Nothing))
             && sign.end == promise.start
             && words.sentence(sign.start) == words.sentence(promise.start)
     })
