@@ -144,6 +144,9 @@ pub(crate) struct AbsenceTable {
     /// Words in front of what is absent: "without".
     #[serde(default)]
     pub(crate) before: Vec<String>,
+    /// Words that may stand between: "any".
+    #[serde(default)]
+    pub(crate) between: Vec<String>,
     /// Words behind it: "free".
     #[serde(default)]
     pub(crate) after: Vec<String>,

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use crate::class::{Class, WordsByLanguage};
 use crate::class_set::ClassSet;
 use crate::file::AbsenceTable;
-use crate::item::text_roles;
 use crate::phrases::{Phrases, Sign};
+use crate::roles::text_roles;
 use crate::vocabulary::Vocabulary;
 use crate::words::{LANGUAGES, compared};
 
@@ -128,6 +128,7 @@ fn add_promises(out: &Vocabulary, language: &str, phrases: &mut Phrases) {
 fn add_signs(table: &AbsenceTable, language: &str, phrases: &mut Phrases) {
     let lists = [
         (&table.before, Sign::Before),
+        (&table.between, Sign::Between),
         (&table.after, Sign::After),
         (&table.joining, Sign::Joining),
         (&table.unless, Sign::Nothing),

@@ -1,10 +1,8 @@
 //! Of which classes an item is, judged text by text.
 
-use std::collections::HashMap;
-
-use crate::class::Area;
 use crate::class_set::ClassSet;
 use crate::judge::{ClassJudgement, JudgeBuffers, PromiseReach, judge};
+use crate::roles::{RoleKind, TextRole};
 use crate::vocabulary::Vocabulary;
 
 /// Of which classes one phrase is.
@@ -25,52 +23,6 @@ pub struct ItemClasses {
     pub of: Vec<String>,
     /// Ids of the classes that it promises not to be of, where nothing that it says contradicts it.
     pub free_of: Vec<String>,
-}
-
-/// What the texts of a property say about an item, as an area has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TextRole {
-    kind: RoleKind,
-    /// Classes of the areas that it is read for.
-    classes: ClassSet,
-    /// Places of these areas.
-    areas: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RoleKind {
-    /// It states what the item is made of.
-    Stated,
-    /// It names the item; what it promises counts.
-    Named,
-    /// It is about the item.
-    AlsoRead,
-    /// It names diets that the item is fit for.
-    Promised,
-}
-
-/// Roles of properties, by their dot path.
-pub(crate) type TextRoles = HashMap<String, TextRole>;
-
-/// The roles that areas give to properties. Of two, the stronger one counts.
-pub(crate) fn text_roles(areas: &[Area], classes_of: impl Fn(&str) -> ClassSet) -> TextRoles {
-    let mut roles = TextRoles::new();
-    for (at, area) in areas.iter().enumerate().take(64) {
-        let lists = [
-            (&area.stated_by, RoleKind::Stated),
-            (&area.named_by, RoleKind::Named),
-            (&area.also_read, RoleKind::AlsoRead),
-            (&area.promised_by, RoleKind::Promised),
-        ];
-        for (paths, kind) in lists {
-            for path in paths {
-                let role = roles.entry(path.clone()).or_insert(TextRole { kind, classes: ClassSet::default(), areas: 0 });
-                role.classes = role.classes.with(classes_of(&area.id));
-                role.areas |= if kind == RoleKind::Stated { 1 << at } else { 0 };
-            }
-        }
-    }
-    roles
 }
 
 /// Judges items one after the other.

@@ -4,7 +4,7 @@ use crate::class_set::ClassSet;
 use crate::phrases::{PhraseMatch, Phrases, Sign};
 use crate::words::TextWords;
 
-/// Words that may stand between "without" and what is absent: "without any added sugar".
+/// Words that may stand between "without" and what is absent: "without any added sugar". "No-salt butter" is butter.
 const WORDS_BETWEEN: usize = 2;
 
 /// What a text is.
@@ -172,7 +172,9 @@ fn absent_behind(
                 (at, between) = (found.end, WORDS_BETWEEN);
             }
             Some(found) if found.meaning.sign == Some(Sign::Joining) => (at, between) = (found.end, 0),
-            _ if between < WORDS_BETWEEN => (at, between) = (at + 1, between + 1),
+            Some(found) if found.meaning.sign == Some(Sign::Between) && between < WORDS_BETWEEN => {
+                (at, between) = (found.end, between + 1);
+            }
             _ => break,
         }
         // "without nuts, milk": what is behind a pause is there.

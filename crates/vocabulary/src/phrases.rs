@@ -32,6 +32,8 @@ pub(crate) enum Sign {
     Before,
     /// "free", behind it.
     After,
+    /// "any", between "without" and what is absent.
+    Between,
     /// "or".
     Joining,
     /// Looks like one of them, and is none.
@@ -119,7 +121,9 @@ impl Phrases {
                 if let Some(meaning) = self.meanings[node as usize] {
                     out.push(PhraseMatch { start, end, meaning });
                 }
-                let further = self.number(text.get(end)).filter(|_| end < text.len());
+                // "Coconut, milk" is no coconut milk.
+                let goes_on = end < text.len() && text.segment(end) == text.segment(start);
+                let further = if goes_on { self.number(text.get(end)) } else { None };
                 node = further.and_then(|number| self.next.get(&(node, number)).copied()).unwrap_or(ROOT);
                 end += 1;
             }

@@ -1,33 +1,14 @@
 //! All files of vocabulary together, and what they answer.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
-use std::sync::{Arc, LazyLock};
 
-use forecourt_settings::{Problems, files};
-
-use crate::build::Builder;
 use crate::class::{Area, Class, Diet, ItemKind, ItemProperty, WordsByLanguage};
 use crate::class_set::ClassSet;
 use crate::fold::folded;
-use crate::item::TextRoles;
 use crate::judge::unknown_words;
-use crate::limits::FILES_MAX;
 use crate::phrases::Phrases;
-use crate::shipped::SHIPPED;
+use crate::roles::TextRoles;
 use crate::words::{LANGUAGES, compared};
-
-static SHIPPED_VOCABULARY: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
-    let mut builder = Builder::default();
-    add_shipped(&mut builder);
-    let built = builder.build();
-    // The tests read every file that is shipped.
-    Arc::new(built.unwrap_or_else(|problems| panic!("{problems}")))
-});
-
-fn add_shipped(builder: &mut Builder) {
-    SHIPPED.iter().for_each(|(name, text)| builder.read(Path::new(name), text));
-}
 
 /// What words mean: what came with the program, and what a deployment added.
 #[derive(Debug, Default)]
@@ -66,35 +47,6 @@ impl PartialEq for Vocabulary {
 impl Eq for Vocabulary {}
 
 impl Vocabulary {
-    /// The folder of a deployment's own files.
-    pub const FOLDER: &'static str = "vocabulary";
-
-    /// What comes with the program.
-    pub fn shipped() -> Arc<Self> {
-        Arc::clone(&SHIPPED_VOCABULARY)
-    }
-
-    /// What comes with the program, with what the files `vocabulary/*.toml` of a deployment add and override.
-    ///
-    /// # Errors
-    /// Everything that is wrong in these files, with file and line.
-    pub fn of_deployment(folder: &Path) -> Result<Arc<Self>, Problems> {
-        let mut problems = Problems::new();
-        let found = problems.absorb(files::files_in(&folder.join(Self::FOLDER), FILES_MAX)).unwrap_or_default();
-        let texts: Vec<_> =
-            found.iter().filter_map(|file| Some((file, problems.absorb(files::text_of(file))?))).collect();
-        if problems.is_empty() && texts.is_empty() {
-            return Ok(Self::shipped());
-        }
-        let mut builder = Builder::default();
-        add_shipped(&mut builder);
-        for (file, text) in &texts {
-            builder.read(file, text);
-        }
-        let built = problems.absorb(builder.build());
-        problems.into_result(built).map(|built| Arc::new(built.unwrap_or_default()))
-    }
-
     /// A number that is another one for other files.
     pub fn revision(&self) -> u64 {
         self.revision
