@@ -1,6 +1,7 @@
 //! Of which classes a text is: its members, apart from exceptions and from what the text says is absent.
 
 use crate::class_set::ClassSet;
+use crate::limits::{PHRASE_WORDS_MAX, PROMISES_MAX, REACH_WORDS_MAX};
 use crate::phrases::{PhraseMatch, Phrases, Sign};
 use crate::words::TextWords;
 
@@ -55,7 +56,7 @@ pub(crate) fn judge(
     promises.clear();
     find_promises(words, matches, phrases, language, reach, promises);
     let mut judgement = ClassJudgement::default();
-    for found in matches.iter() {
+    for (at, found) in matches.iter().enumerate() {
         let mut of = found.meaning.of;
         if reach == PromiseReach::Words {
             of = of.with(found.meaning.usually);
@@ -63,7 +64,7 @@ pub(crate) fn judge(
         if of.is_empty() {
             continue;
         }
-        for other in matches.iter().filter(|other| other.start <= found.start && found.end <= other.end) {
+        for other in around(matches, at).filter(|other| other.start <= found.start && found.end <= other.end) {
             of = of.without(other.meaning.not);
         }
         for promise in promises.iter().filter(|promise| promise.start <= found.start && found.end <= promise.end) {
@@ -75,6 +76,15 @@ pub(crate) fn judge(
         judgement.free = judgement.free.with(promise.classes);
     }
     judgement
+}
+
+/// The matches that can hold the one at a place, itself among them: a phrase has few words, and matches come in the
+/// order of their first one.
+fn around(matches: &[PhraseMatch], at: usize) -> impl Iterator<Item = &PhraseMatch> {
+    let start = matches[at].start;
+    let before = matches[..at].iter().rev().take_while(move |other| other.start + PHRASE_WORDS_MAX > start);
+    let behind = matches[at..].iter().take_while(move |other| other.start == start);
+    before.chain(behind)
 }
 
 /// The words of a text that no phrase is about.
@@ -97,7 +107,8 @@ fn find_promises(
     reach: PromiseReach,
     out: &mut Vec<Promise>,
 ) {
-    for sign in matches {
+    let says = |found: &&PhraseMatch| found.meaning.sign.is_some() || !found.meaning.promised.is_empty();
+    for sign in matches.iter().filter(says).take(PROMISES_MAX) {
         match sign.meaning.sign {
             Some(Sign::Before) if is_real(sign, matches) => absent_behind(sign, words, matches, reach, out),
             Some(Sign::After) if is_real(sign, matches) => {
@@ -116,7 +127,7 @@ fn find_promises(
     }
     for at in 0..words.len() {
         let classes = phrases.absent_by_ending(words.get(at), language);
-        if !classes.is_empty() {
+        if !classes.is_empty() && out.len() < PROMISES_MAX {
             out.push(promise(classes, at, at + 1, words, matches, reach));
         }
     }
@@ -161,7 +172,7 @@ fn absent_behind(
             Some(found) if !found.meaning.named.is_empty() => {
                 // "Cake without milk": what is in front is meant.
                 let mut promised = promise(found.meaning.named, sign.start, found.end, words, matches, reach);
-                let before = (0..sign.start).rev().take_while(|at| words.segment(*at) == words.segment(sign.start));
+                let before = (0..sign.start).rev().take(REACH_WORDS_MAX).take_while(|at| words.segment(*at) == words.segment(sign.start));
                 let before = before.take_while(|at| !is_joint(*at, matches)).last();
                 promised.start = promised.start.min(before.unwrap_or(promised.start));
                 out.push(promised);
@@ -203,6 +214,39 @@ fn promise(
         let last = (end..words.len()).take_while(sentence).last().map_or(end, |at| at + 1);
         return Promise { classes, start: first, end: last };
     }
-    let reached = (end..words.len()).take_while(|at| words.segment(*at) == words.segment(start) && !is_joint(*at, matches));
+    let reached = (end..words.len()).take(REACH_WORDS_MAX).take_while(|at| words.segment(*at) == words.segment(start) && !is_joint(*at, matches));
     Promise { classes, start, end: reached.last().map_or(end, |at| at + 1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Vocabulary;
+    use crate::limits::{COMPOUND_BYTES_MAX, JUDGED_WORDS_MAX, PROMISES_MAX};
+
+    fn of(text: &str) -> Vec<String> {
+        Vocabulary::shipped().classes_in(text, "en").of
+    }
+
+    #[test]
+    fn promises_are_believed_up_to_the_bound() {
+        let has_butter = |before: usize| of(&format!("{}, vegan butter", "vegan, ".repeat(before))).contains(&"butter".into());
+        assert!(!has_butter(PROMISES_MAX - 1));
+        assert!(has_butter(PROMISES_MAX), "who says vegan too often is not believed");
+    }
+
+    #[test]
+    fn a_long_text_comes_to_an_end() {
+        for phrase in ["peanut butter ", "vegan ", "without nuts ", "free ", "or ", "x"] {
+            of(&phrase.repeat(JUDGED_WORDS_MAX));
+        }
+    }
+
+    #[test]
+    fn parts_of_compounds_are_looked_for_up_to_the_bound() {
+        let is_gluten = |bytes: usize| {
+            let word = format!("{}mehl", "x".repeat(bytes - 4));
+            Vocabulary::shipped().classes_in(&word, "de").of.contains(&"gluten".to_owned())
+        };
+        assert!(is_gluten(COMPOUND_BYTES_MAX) && !is_gluten(COMPOUND_BYTES_MAX + 1));
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::class_set::ClassSet;
-use crate::limits::PART_LETTERS_MIN;
+use crate::limits::{COMPOUND_BYTES_MAX, PART_LETTERS_MIN};
 use crate::words::{TextWords, compared};
 
 /// What a phrase says.
@@ -109,7 +109,8 @@ impl Phrases {
         self.words.is_empty()
     }
 
-    /// All phrases in a text, the shorter before the longer ones that begin at the same word. Of a word that is
+    /// All phrases in a text, the shorter before the longer ones that begin at the same word; those that say
+    /// nothing too. Of a word that is
     /// none, its parts count where the language builds compounds.
     pub(crate) fn find(&self, text: &TextWords, language: &str, out: &mut Vec<PhraseMatch>) {
         out.clear();
@@ -127,7 +128,9 @@ impl Phrases {
                 node = further.and_then(|number| self.next.get(&(node, number)).copied()).unwrap_or(ROOT);
                 end += 1;
             }
-            if language == "de" && first == ROOT {
+            // A word that is known has parts too: the eggs and the flour of "Käsekuchen", the salmon of "Lachsfilet".
+            let own = self.meanings.get(first as usize).copied().flatten();
+            if language == "de" && own.is_none_or(|own| !own.is_neutral && own.sign.is_none()) {
                 self.parts(text.get(start), |meaning| out.push(PhraseMatch { start, end: start + 1, meaning }));
             }
         }
@@ -145,6 +148,9 @@ impl Phrases {
 
     /// The longest known beginning and the longest known end of a compound word.
     fn parts(&self, word: &str, mut take: impl FnMut(PhraseMeaning)) {
+        if word.len() > COMPOUND_BYTES_MAX {
+            return;
+        }
         let known = |part: &str| if part.len() >= PART_LETTERS_MIN { self.of_word(part) } else { None };
         let cuts = || word.char_indices().map(|(at, _)| at).skip(1);
         let begin = cuts().collect::<Vec<_>>().into_iter().rev().find_map(|at| known(&word[..at]));
