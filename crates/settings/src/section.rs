@@ -141,7 +141,10 @@ impl Section {
     /// The strings of the list under `key`, which stays here. `None`: no list of strings.
     pub fn texts(&self, key: &str) -> Option<Vec<&str>> {
         let Kind::List(items) = &self.table.get(key)?.value.kind else { return None };
-        items.iter().map(|item| if let Kind::Text { value, .. } = &item.kind { Some(value.as_str()) } else { None }).collect()
+        items
+            .iter()
+            .map(|item| if let Kind::Text { value, .. } = &item.kind { Some(value.as_str()) } else { None })
+            .collect()
     }
 
     /// What is left, as the owner's type, which should refuse unknown fields.

@@ -119,7 +119,9 @@ impl Builder {
             let place = self.references.iter().rev().find(|(section, _, _)| section.text("id") == Some(&cycle));
             let message = format!("the class `{cycle}` includes itself, by way of what it includes");
             let problem = place.map(|(section, key, _)| section.problem(Some(key), message));
-            self.problems.push(problem.unwrap_or_else(|| Problem::of_file(Path::new("vocabulary"), "classes include themselves")));
+            self.problems.push(
+                problem.unwrap_or_else(|| Problem::of_file(Path::new("vocabulary"), "classes include themselves")),
+            );
         }
         self.problems.into_result(())?;
         let mut out = self.out;
@@ -146,7 +148,9 @@ impl Builder {
     fn check_bounds(&mut self) {
         let out = &self.out;
         let words = |words: &WordsByLanguage| words.values().map(Vec::len).sum::<usize>();
-        let of_class = |class: &Class| words(&class.names) + words(&class.members) + words(&class.usually) + words(&class.exceptions);
+        let of_class = |class: &Class| {
+            words(&class.names) + words(&class.members) + words(&class.usually) + words(&class.exceptions)
+        };
         let all = out.classes.iter().map(of_class).sum::<usize>()
             + out.synonyms.iter().map(words).sum::<usize>()
             + words(&self.neutral);
@@ -229,4 +233,3 @@ impl Hasher for RevisionHasher {
         }
     }
 }
-

@@ -109,7 +109,11 @@ impl Vocabulary {
 
     /// The classes with those that include them.
     fn with_holders(&self, classes: ClassSet) -> ClassSet {
-        if classes.is_empty() { classes } else { classes.iter().fold(classes, |all, class| all.with(self.is_also[class])) }
+        if classes.is_empty() {
+            classes
+        } else {
+            classes.iter().fold(classes, |all, class| all.with(self.is_also[class]))
+        }
     }
 
     fn ids(&self, classes: ClassSet) -> Vec<String> {

@@ -172,7 +172,10 @@ fn absent_behind(
             Some(found) if !found.meaning.named.is_empty() => {
                 // "Cake without milk": what is in front is meant.
                 let mut promised = promise(found.meaning.named, sign.start, found.end, words, matches, reach);
-                let before = (0..sign.start).rev().take(REACH_WORDS_MAX).take_while(|at| words.segment(*at) == words.segment(sign.start));
+                let before = (0..sign.start)
+                    .rev()
+                    .take(REACH_WORDS_MAX)
+                    .take_while(|at| words.segment(*at) == words.segment(sign.start));
                 let before = before.take_while(|at| !is_joint(*at, matches)).last();
                 promised.start = promised.start.min(before.unwrap_or(promised.start));
                 out.push(promised);
@@ -214,7 +217,9 @@ fn promise(
         let last = (end..words.len()).take_while(sentence).last().map_or(end, |at| at + 1);
         return Promise { classes, start: first, end: last };
     }
-    let reached = (end..words.len()).take(REACH_WORDS_MAX).take_while(|at| words.segment(*at) == words.segment(start) && !is_joint(*at, matches));
+    let reached = (end..words.len())
+        .take(REACH_WORDS_MAX)
+        .take_while(|at| words.segment(*at) == words.segment(start) && !is_joint(*at, matches));
     Promise { classes, start, end: reached.last().map_or(end, |at| at + 1) }
 }
 
@@ -229,7 +234,8 @@ mod tests {
 
     #[test]
     fn promises_are_believed_up_to_the_bound() {
-        let has_butter = |before: usize| of(&format!("{}, vegan butter", "vegan, ".repeat(before))).contains(&"butter".into());
+        let has_butter =
+            |before: usize| of(&format!("{}, vegan butter", "vegan, ".repeat(before))).contains(&"butter".into());
         assert!(!has_butter(PROMISES_MAX - 1));
         assert!(has_butter(PROMISES_MAX), "who says vegan too often is not believed");
     }

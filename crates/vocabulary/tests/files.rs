@@ -18,9 +18,9 @@ fn deployment(text: &str) -> TempDir {
 fn read(text: &str) -> Result<Arc<Vocabulary>, Vec<(Option<usize>, String, Option<String>)>> {
     let folder = deployment(text);
     Vocabulary::of_deployment(folder.path()).map_err(|problems| {
-        let told = problems.iter().map(|problem| {
-            (problem.line(), problem.message().to_owned(), problem.next_step().map(str::to_owned))
-        });
+        let told = problems
+            .iter()
+            .map(|problem| (problem.line(), problem.message().to_owned(), problem.next_step().map(str::to_owned)));
         told.collect()
     })
 }
@@ -83,7 +83,8 @@ fn mistakes_are_told_with_their_line_and_the_nearest_word() {
     assert_eq!(hint, "did you mean `meat`?");
     let (line, message, hint) = problem("[[class]]\nid = \"nuts\"\nxx.members = [\"x\"]\n");
     assert_eq!((line, message.as_str()), (Some(3), "unknown language `xx`"), "{hint}");
-    let (line, message, _) = problem("[[class]]\nid = \"nuts\"\nen.members = [\n  \"pie crumb\",\n  \"Pie crumbs\",\n]\n");
+    let (line, message, _) =
+        problem("[[class]]\nid = \"nuts\"\nen.members = [\n  \"pie crumb\",\n  \"Pie crumbs\",\n]\n");
     assert_eq!(line, Some(5), "{message}");
     assert!(message.contains("count as the same word"), "{message}");
     let (line, message, _) = problem("[[class]]\nid = \"nuts\"\nen.members = [\"abc\"]\nen.exceptions = [\"abc\"]\n");
