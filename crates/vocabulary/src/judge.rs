@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn promises_are_believed_up_to_the_bound() {
         let has_butter =
-            |before: usize| of(&format!("{}, vegan butter", "vegan, ".repeat(before))).contains(&"butter".into());
+            |before: usize| of(&format!("{}, vegan butter", "vegan leaf, ".repeat(before))).contains(&"butter".into());
         assert!(!has_butter(PROMISES_MAX - 1));
         assert!(has_butter(PROMISES_MAX), "who says vegan too often is not believed");
     }

@@ -110,8 +110,7 @@ impl Phrases {
     }
 
     /// All phrases in a text, the shorter before the longer ones that begin at the same word; those that say
-    /// nothing too. Of a word that is
-    /// none, its parts count where the language builds compounds.
+    /// nothing too. Where the language builds compounds, the parts of a word count beside it.
     pub(crate) fn find(&self, text: &TextWords, language: &str, out: &mut Vec<PhraseMatch>) {
         out.clear();
         for start in 0..text.len() {
