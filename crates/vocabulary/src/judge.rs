@@ -1,10 +1,11 @@
 //! Of which classes a text is: its members, apart from exceptions and from what the text says is absent.
 
 use crate::class_set::ClassSet;
+use crate::limits::{PHRASE_WORDS_MAX, PROMISES_MAX, REACH_WORDS_MAX};
 use crate::phrases::{PhraseMatch, Phrases, Sign};
 use crate::words::TextWords;
 
-/// Words that may stand between "without" and what is absent: "without any added sugar".
+/// Words that may stand between "without" and what is absent: "without any added sugar". "No-salt butter" is butter.
 const WORDS_BETWEEN: usize = 2;
 
 /// What a text is.
@@ -55,12 +56,15 @@ pub(crate) fn judge(
     promises.clear();
     find_promises(words, matches, phrases, language, reach, promises);
     let mut judgement = ClassJudgement::default();
-    for found in matches.iter() {
+    for (at, found) in matches.iter().enumerate() {
         let mut of = found.meaning.of;
+        if reach == PromiseReach::Words {
+            of = of.with(found.meaning.usually);
+        }
         if of.is_empty() {
             continue;
         }
-        for other in matches.iter().filter(|other| other.start <= found.start && found.end <= other.end) {
+        for other in around(matches, at).filter(|other| other.start <= found.start && found.end <= other.end) {
             of = of.without(other.meaning.not);
         }
         for promise in promises.iter().filter(|promise| promise.start <= found.start && found.end <= promise.end) {
@@ -72,6 +76,15 @@ pub(crate) fn judge(
         judgement.free = judgement.free.with(promise.classes);
     }
     judgement
+}
+
+/// The matches that can hold the one at a place, itself among them: a phrase has few words, and matches come in the
+/// order of their first one.
+fn around(matches: &[PhraseMatch], at: usize) -> impl Iterator<Item = &PhraseMatch> {
+    let start = matches[at].start;
+    let before = matches[..at].iter().rev().take_while(move |other| other.start + PHRASE_WORDS_MAX > start);
+    let behind = matches[at..].iter().take_while(move |other| other.start == start);
+    before.chain(behind)
 }
 
 /// The words of a text that no phrase is about.
@@ -94,7 +107,8 @@ fn find_promises(
     reach: PromiseReach,
     out: &mut Vec<Promise>,
 ) {
-    for sign in matches {
+    let says = |found: &&PhraseMatch| found.meaning.sign.is_some() || !found.meaning.promised.is_empty();
+    for sign in matches.iter().filter(says).take(PROMISES_MAX) {
         match sign.meaning.sign {
             Some(Sign::Before) if is_real(sign, matches) => absent_behind(sign, words, matches, reach, out),
             Some(Sign::After) if is_real(sign, matches) => {
@@ -113,10 +127,15 @@ fn find_promises(
     }
     for at in 0..words.len() {
         let classes = phrases.absent_by_ending(words.get(at), language);
-        if !classes.is_empty() {
+        if !classes.is_empty() && out.len() < PROMISES_MAX {
             out.push(promise(classes, at, at + 1, words, matches, reach));
         }
     }
+}
+
+/// Whether an "or" begins at a word.
+fn is_joint(at: usize, matches: &[PhraseMatch]) -> bool {
+    matches.iter().any(|found| found.start == at && found.meaning.sign == Some(Sign::Joining))
 }
 
 /// Whether no longer phrase makes something else of a sign: "free range".
@@ -127,10 +146,10 @@ fn is_real(sign: &PhraseMatch, matches: &[PhraseMatch]) -> bool {
     !matches.iter().filter(longer).any(|other| other.meaning.sign.is_some())
 }
 
-/// "not vegan".
+/// "not vegan", "non-vegetarian".
 fn is_denied(promise: &PhraseMatch, words: &TextWords, matches: &[PhraseMatch]) -> bool {
     matches.iter().any(|sign| {
-        sign.meaning.sign == Some(Sign::Before)
+        matches!(sign.meaning.sign, Some(Sign::Before | Sign::Nothing))
             && sign.end == promise.start
             && words.sentence(sign.start) == words.sentence(promise.start)
     })
@@ -151,7 +170,15 @@ fn absent_behind(
         let found = matches.iter().filter(longest).max_by_key(|found| (found.end, !found.meaning.of.is_empty()));
         match found {
             Some(found) if !found.meaning.named.is_empty() => {
-                out.push(promise(found.meaning.named, sign.start, found.end, words, matches, reach));
+                // "Cake without milk": what is in front is meant.
+                let mut promised = promise(found.meaning.named, sign.start, found.end, words, matches, reach);
+                let before = (0..sign.start)
+                    .rev()
+                    .take(REACH_WORDS_MAX)
+                    .take_while(|at| words.segment(*at) == words.segment(sign.start));
+                let before = before.take_while(|at| !is_joint(*at, matches)).last();
+                promised.start = promised.start.min(before.unwrap_or(promised.start));
+                out.push(promised);
                 (at, between) = (found.end, WORDS_BETWEEN);
             }
             Some(found) if !found.meaning.of.is_empty() => {
@@ -159,7 +186,9 @@ fn absent_behind(
                 (at, between) = (found.end, WORDS_BETWEEN);
             }
             Some(found) if found.meaning.sign == Some(Sign::Joining) => (at, between) = (found.end, 0),
-            _ if between < WORDS_BETWEEN => (at, between) = (at + 1, between + 1),
+            Some(found) if found.meaning.sign == Some(Sign::Between) && between < WORDS_BETWEEN => {
+                (at, between) = (found.end, between + 1);
+            }
             _ => break,
         }
         // "without nuts, milk": what is behind a pause is there.
@@ -188,8 +217,42 @@ fn promise(
         let last = (end..words.len()).take_while(sentence).last().map_or(end, |at| at + 1);
         return Promise { classes, start: first, end: last };
     }
-    let is_joint =
-        |at: usize| matches.iter().any(|found| found.start == at && found.meaning.sign == Some(Sign::Joining));
-    let reached = (end..words.len()).take_while(|at| words.segment(*at) == words.segment(start) && !is_joint(*at));
+    let reached = (end..words.len())
+        .take(REACH_WORDS_MAX)
+        .take_while(|at| words.segment(*at) == words.segment(start) && !is_joint(*at, matches));
     Promise { classes, start, end: reached.last().map_or(end, |at| at + 1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Vocabulary;
+    use crate::limits::{COMPOUND_BYTES_MAX, JUDGED_WORDS_MAX, PROMISES_MAX};
+
+    fn of(text: &str) -> Vec<String> {
+        Vocabulary::shipped().classes_in(text, "en").of
+    }
+
+    #[test]
+    fn promises_are_believed_up_to_the_bound() {
+        let has_butter =
+            |before: usize| of(&format!("{}, vegan butter", "vegan leaf, ".repeat(before))).contains(&"butter".into());
+        assert!(!has_butter(PROMISES_MAX - 1));
+        assert!(has_butter(PROMISES_MAX), "who says vegan too often is not believed");
+    }
+
+    #[test]
+    fn a_long_text_comes_to_an_end() {
+        for phrase in ["peanut butter ", "vegan ", "without nuts ", "free ", "or ", "x"] {
+            of(&phrase.repeat(JUDGED_WORDS_MAX));
+        }
+    }
+
+    #[test]
+    fn parts_of_compounds_are_looked_for_up_to_the_bound() {
+        let is_gluten = |bytes: usize| {
+            let word = format!("{}mehl", "x".repeat(bytes - 4));
+            Vocabulary::shipped().classes_in(&word, "de").of.contains(&"gluten".to_owned())
+        };
+        assert!(is_gluten(COMPOUND_BYTES_MAX) && !is_gluten(COMPOUND_BYTES_MAX + 1));
+    }
 }

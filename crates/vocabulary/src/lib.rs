@@ -10,9 +10,9 @@
 //! | `class.rs` | what a class is, a diet, a kind, a property |
 //! | `file.rs` | one file of vocabulary, strictly read |
 //! | `build.rs`, `index.rs` | all files together, and how they are asked |
-//! | `vocabulary.rs` | what they answer |
+//! | `vocabulary.rs`, `shipped.rs` | what they answer, and where they come from |
 //! | `words.rs`, `phrases.rs` | texts as words, and the phrases in them |
-//! | `judge.rs`, `item.rs` | of which classes a text is, and an item |
+//! | `judge.rs`, `item.rs`, `roles.rs` | of which classes a text is, and an item by its properties |
 //! | [`limits`] | every bound, with its unit |
 //! | `token.rs` | a question as words, numbers and marks |
 //! | `language.rs` | words of questions, and wordings of limits, by language |
@@ -32,6 +32,7 @@ mod language;
 pub mod limits;
 mod phrases;
 mod property;
+mod roles;
 mod shipped;
 mod token;
 mod vocabulary;
@@ -40,9 +41,10 @@ mod words;
 pub use class::{Area, Class, Diet, ItemKind, ItemProperty};
 pub use conversation::{ConversationPhrases, ItemPosition, ItemReference, OffTopic, Replacement};
 pub use fold::folded;
-pub use item::{ClassJudge, ItemClasses, PhraseClasses, TextRole};
+pub use item::{ClassJudge, ItemClasses, PhraseClasses};
 pub use language::{PhraseMeaning, QuestionLexicon, RelativeDate, Unit, WordClass};
 pub use property::{PropertyTable, Quantity, TextProperties};
+pub use roles::TextRole;
 pub use token::{QuestionToken, TokenKind, tokens};
 pub use vocabulary::Vocabulary;
 pub use words::LANGUAGES;

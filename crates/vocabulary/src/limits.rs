@@ -20,5 +20,11 @@ pub const PHRASE_CHARS_MAX: usize = 80;
 pub const PHRASE_WORDS_MAX: usize = 8;
 /// Words of one text that are judged; what is behind them is not read.
 pub const JUDGED_WORDS_MAX: usize = 20_000;
+/// Promises of one text, such as "vegan" and "without nuts", that are believed. Of more, the first ones.
+pub const PROMISES_MAX: usize = 64;
+/// Words behind and in front of a promise that it reaches, where no comma ends it before.
+pub const REACH_WORDS_MAX: usize = 32;
+/// Bytes of a compound word whose parts are looked for.
+pub const COMPOUND_BYTES_MAX: usize = 48;
 /// Letters of a part of a compound word, at least. "Ei" is no part of "Reis".
 pub const PART_LETTERS_MIN: usize = 4;

@@ -3,14 +3,16 @@
 use std::collections::HashMap;
 
 use crate::class_set::ClassSet;
-use crate::limits::PART_LETTERS_MIN;
+use crate::limits::{COMPOUND_BYTES_MAX, PART_LETTERS_MIN};
 use crate::words::{TextWords, compared};
 
 /// What a phrase says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct PhraseMeaning {
-    /// Classes that it is of.
+    /// Classes that have it among their members; not those that include them.
     pub(crate) of: ClassSet,
+    /// Classes that it mostly is of, where it is part of an item.
+    pub(crate) usually: ClassSet,
     /// Classes that it is an exception from.
     pub(crate) not: ClassSet,
     /// Classes that it is the name of, with what their absence says.
@@ -30,6 +32,8 @@ pub(crate) enum Sign {
     Before,
     /// "free", behind it.
     After,
+    /// "any", between "without" and what is absent.
+    Between,
     /// "or".
     Joining,
     /// Looks like one of them, and is none.
@@ -105,8 +109,8 @@ impl Phrases {
         self.words.is_empty()
     }
 
-    /// All phrases in a text, the shorter before the longer ones that begin at the same word. Of a word that is
-    /// none, its parts count where the language builds compounds.
+    /// All phrases in a text, the shorter before the longer ones that begin at the same word; those that say
+    /// nothing too. Where the language builds compounds, the parts of a word count beside it.
     pub(crate) fn find(&self, text: &TextWords, language: &str, out: &mut Vec<PhraseMatch>) {
         out.clear();
         for start in 0..text.len() {
@@ -117,11 +121,15 @@ impl Phrases {
                 if let Some(meaning) = self.meanings[node as usize] {
                     out.push(PhraseMatch { start, end, meaning });
                 }
-                let further = self.number(text.get(end)).filter(|_| end < text.len());
+                // "Coconut, milk" is no coconut milk.
+                let goes_on = end < text.len() && text.segment(end) == text.segment(start);
+                let further = if goes_on { self.number(text.get(end)) } else { None };
                 node = further.and_then(|number| self.next.get(&(node, number)).copied()).unwrap_or(ROOT);
                 end += 1;
             }
-            if language == "de" && first == ROOT {
+            // A word that is known has parts too: the eggs and the flour of "Käsekuchen", the salmon of "Lachsfilet".
+            let own = self.meanings.get(first as usize).copied().flatten();
+            if language == "de" && own.is_none_or(|own| !own.is_neutral && own.sign.is_none()) {
                 self.parts(text.get(start), |meaning| out.push(PhraseMatch { start, end: start + 1, meaning }));
             }
         }
@@ -139,6 +147,9 @@ impl Phrases {
 
     /// The longest known beginning and the longest known end of a compound word.
     fn parts(&self, word: &str, mut take: impl FnMut(PhraseMeaning)) {
+        if word.len() > COMPOUND_BYTES_MAX {
+            return;
+        }
         let known = |part: &str| if part.len() >= PART_LETTERS_MIN { self.of_word(part) } else { None };
         let cuts = || word.char_indices().map(|(at, _)| at).skip(1);
         let begin = cuts().collect::<Vec<_>>().into_iter().rev().find_map(|at| known(&word[..at]));
