@@ -3,6 +3,7 @@
 mod collect;
 mod file;
 mod graph;
+mod links;
 mod nearest;
 mod quantized;
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 
-use super::graph::Links;
+use super::links::Links;
 use super::quantized::{Row, SCALE_BYTES};
 
 pub(super) const MAGIC: [u8; 4] = *b"FCV4";

@@ -14,6 +14,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::file::Rows;
+use super::links::Links;
 use super::quantized::Quantized;
 use crate::best::Best;
 
@@ -42,12 +43,6 @@ impl PartialOrd for Close {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
-}
-
-/// What each row is joined to.
-pub(super) trait Links {
-    /// The rows that a row is joined to.
-    fn of(&self, row: u32) -> impl Iterator<Item = u32>;
 }
 
 /// Goes through a graph. Kept between searches for its memory.

@@ -10,7 +10,8 @@ use tantivy::fastfield::AliveBitSet;
 
 use super::Model;
 use super::file::Rows;
-use super::graph::{LINKS, Links as _, TRIALS, Walk};
+use super::graph::{LINKS, TRIALS, Walk};
+use super::links::Links as _;
 use super::nearest::{Filtered, Near};
 use super::quantized::{Quantized, Row};
 use super::vectors::Vectors;

@@ -117,28 +117,19 @@ impl Vectors {
     }
 }
 
-/// The living documents that have no row and are not known to have none.
+/// The living documents that have no row and are not known to have none, each with its content's hash.
 fn missing<'v>(
     columns: &'v [Columns],
     rows: &'v [u32],
     silent: &'v HashSet<u64>,
 ) -> impl Iterator<Item = (u64, DocAddress)> + 'v {
-    let of_segment = |(columns, segment): (&'v Columns, u32)| {
-        let docs = (0..columns.hash.num_vals()).filter(|doc| columns.is_living(*doc));
-        docs.map(move |doc| (columns.hash.get_val(doc), DocAddress::new(segment, doc)))
-    };
-    let all = columns.iter().zip(0..).flat_map(of_segment);
-    // The rows of deleted documents are not looked up, so that they are passed over here as well.
-    let numbers = columns.iter().scan(0, |start, columns| {
-        let first = *start;
-        *start += columns.hash.num_vals();
-        Some((first, columns))
+    let segments = columns.iter().zip(starts_of(columns)).zip(0..);
+    let docs = segments.flat_map(move |((columns, start), segment)| {
+        let living = (0..columns.hash.num_vals()).filter(move |doc| columns.is_living(*doc));
+        let without = living.filter(move |doc| rows[(start + doc) as usize] == NONE);
+        without.map(move |doc| (columns.hash.get_val(doc), DocAddress::new(segment, doc)))
     });
-    let numbers = numbers.flat_map(|(first, columns)| {
-        (0..columns.hash.num_vals()).filter(|doc| columns.is_living(*doc)).map(move |doc| first + doc)
-    });
-    let without = all.zip(numbers).filter(|(_, number)| rows[*number as usize] == NONE);
-    without.map(|(one, _)| one).filter(|(hash, _)| !silent.contains(hash))
+    docs.filter(move |(hash, _)| !silent.contains(hash))
 }
 
 /// The documents of each row, row by row, and where those of each row begin.

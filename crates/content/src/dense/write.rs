@@ -86,8 +86,8 @@ impl RowsWriter {
         let Some(rows) = Rows::open(&directory, Path::new(DRAFT), self.dims) else { return Ok(()) };
         self.file.seek(SeekFrom::End(0)).map_err(folder(&self.path))?;
         for links in GraphBuilder::of(&rows, grown).finish() {
-            let places = links.into_iter().chain(std::iter::repeat(NONE)).take(LINKS);
-            places.into_iter().try_for_each(|link| self.write(&link.to_le_bytes()))?;
+            let mut places = links.into_iter().chain(std::iter::repeat(NONE)).take(LINKS);
+            places.try_for_each(|link| self.write(&link.to_le_bytes()))?;
         }
         drop(rows);
         // Searched as it will be, to see how much has to be looked at.

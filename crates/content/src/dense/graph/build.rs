@@ -1,7 +1,8 @@
 //! Joining rows, one after another, each to what is near among those before it.
 
-use super::{Close, LINKS, Links, Walk};
+use super::{Close, LINKS, Walk};
 use crate::dense::file::Rows;
+use crate::dense::links::Links;
 use crate::dense::quantized::{Quantized, Row};
 
 /// Rows that a new row is joined to at most.

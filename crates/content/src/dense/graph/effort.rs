@@ -1,7 +1,8 @@
 //! How much of a graph has to be looked at, measured with questions.
 
-use super::{Links, Walk};
+use super::Walk;
 use crate::dense::file::Rows;
+use crate::dense::links::Links;
 use crate::dense::quantized::Quantized;
 
 /// Short texts whose neighbours are looked up to find out how much has to be looked at.
