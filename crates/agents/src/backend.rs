@@ -179,9 +179,24 @@ pub trait IndexedContent: Send + Sync {
         Ok(FetchSummary::default())
     }
 
-    /// Brings the index up to date. Blocks for as long as that takes, so it belongs on a thread of
+    /// Brings the index up to date, for its words: [`IndexedContent::embed`] follows. Blocks for as long as that takes, so it belongs on a thread of
     /// its own; questions are answered from the old index meanwhile.
     fn index(&self, progress: &mut (dyn FnMut(&LoadProgress) + Send)) -> Result<IndexReport, IndexingError>;
+
+    /// How much of it can be found by meaning too. `None`: it is found by words alone.
+    fn embedding(&self) -> Option<EmbeddingProgress> {
+        None
+    }
+
+    /// Makes what is missing to find items by meaning. Blocks for as long as that takes, which may be hours; what
+    /// is done by then is found meanwhile, and stays when `cancel` says to stop or the process ends.
+    fn embed(
+        &self,
+        _progress: &mut (dyn FnMut(EmbeddingProgress) + Send),
+        _cancel: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), IndexingError> {
+        Ok(())
+    }
 
     /// Puts the items of a document, written as its media type says, in the place of those with their
     /// ids. On disk when it returns, and found at once unless the index is being brought up to date.
@@ -197,6 +212,23 @@ pub trait IndexedContent: Send + Sync {
     /// Forgets all that was put and removed, from the next [`IndexedContent::index`] on.
     fn forget_pushed(&self) -> Result<(), ContentError> {
         Err(ContentError::NothingPushed)
+    }
+}
+
+/// How much of an index can be found by meaning.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EmbeddingProgress {
+    /// Items that can be.
+    pub embedded: u64,
+    /// Items that are found by words alone until they were looked at.
+    pub missing: u64,
+}
+
+impl EmbeddingProgress {
+    /// In whole percent, rounded down. All is said when nothing is missing, and only then.
+    pub fn percent(self) -> u64 {
+        let all = self.embedded + self.missing;
+        (self.embedded * 100).checked_div(all).unwrap_or(100)
     }
 }
 

@@ -14,9 +14,10 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
-use crate::backend::{FetchSummary, IndexReport, IndexedContent, IndexingError};
+use crate::backend::{EmbeddingProgress, FetchSummary, IndexReport, IndexedContent, IndexingError};
 use crate::limits::{
-    CONTENT_FETCHES_MAX, CONTENT_LOOK_EVERY, CONTENT_LOOKS_MAX, CONTENT_PROGRESS_EVERY, CONTENT_REASONS_KEPT,
+    CONTENT_EMBEDDINGS_MAX, CONTENT_FETCHES_MAX, CONTENT_LOOK_EVERY, CONTENT_LOOKS_MAX, CONTENT_PROGRESS_EVERY,
+    CONTENT_REASONS_KEPT,
     CONTENT_RETRY_AFTER_MAX, CONTENT_RUNS_MAX, CONTENT_WARNINGS_LOGGED,
 };
 
@@ -38,16 +39,19 @@ pub struct ContentWatcher {
     work: JoinSet<WorkDone>,
     runs: Arc<Semaphore>,
     fetches: Arc<Semaphore>,
+    embeddings: Arc<Semaphore>,
     stop: CancellationToken,
 }
 
 struct AgentContent {
     watched: WatchedContent,
     failures: FailedRuns,
+    failed_embeddings: FailedRuns,
     is_indexing: bool,
     is_fetching: bool,
     /// What was told to be left out, so that it is told once.
     told: HashSet<String>,
+    is_embedding: bool,
 }
 
 /// What a look found.
@@ -59,12 +63,15 @@ struct ContentLook {
     is_due: bool,
     /// Files that are not read, and why.
     left_out: Vec<String>,
+    /// Items that are not found by meaning yet.
+    missing: u64,
 }
 
 /// Work that has come to its end, and whose it was.
 enum WorkDone {
     Indexed { agent: usize, fingerprint: u64, result: Result<IndexReport, String> },
     Fetched { agent: usize, result: Result<FetchSummary, String> },
+    Embedded { agent: usize, missing: u64, result: Result<(), String> },
 }
 
 impl ContentWatcher {
@@ -73,8 +80,10 @@ impl ContentWatcher {
         let of = |watched| AgentContent {
             watched,
             failures: FailedRuns::default(),
+            failed_embeddings: FailedRuns::default(),
             is_indexing: false,
             is_fetching: false,
+            is_embedding: false,
             told: HashSet::new(),
         };
         Self {
@@ -83,6 +92,7 @@ impl ContentWatcher {
             work: JoinSet::new(),
             runs: Arc::new(Semaphore::new(CONTENT_RUNS_MAX)),
             fetches: Arc::new(Semaphore::new(CONTENT_FETCHES_MAX)),
+            embeddings: Arc::new(Semaphore::new(CONTENT_EMBEDDINGS_MAX)),
             stop,
         }
     }
@@ -128,6 +138,12 @@ impl ContentWatcher {
             agent.is_fetching = true;
             self.work.spawn(fetch(look.agent, agent.watched.clone(), self.fetches.clone(), self.stop.clone()));
         }
+        let must_wait = agent.failed_embeddings.must_wait(look.missing, Instant::now());
+        if look.missing > 0 && !agent.is_embedding && !must_wait {
+            agent.is_embedding = true;
+            let (watched, places) = (agent.watched.clone(), self.embeddings.clone());
+            self.work.spawn(embed(look.agent, watched, look.missing, places, self.stop.clone()));
+        }
         let Some(fingerprint) = look.fingerprint else { return };
         if look.is_current {
             agent.failures = FailedRuns::default();
@@ -148,6 +164,11 @@ impl ContentWatcher {
             Ok(WorkDone::Fetched { agent, result }) => {
                 self.agents[agent].is_fetching = false;
                 fetched(&self.agents[agent].watched.handle, result);
+            }
+            Ok(WorkDone::Embedded { agent, missing, result }) => {
+                let agent = &mut self.agents[agent];
+                agent.is_embedding = false;
+                agent.embedded(missing, result);
             }
             // The work is on threads of its own whose panics are results; these futures only wait for it.
             Err(error) => tracing::error!(%error, "a task that waits for indexing failed"),
@@ -196,10 +217,31 @@ impl AgentContent {
     }
 }
 
+impl AgentContent {
+    fn embedded(&mut self, missing: u64, result: Result<(), String>) {
+        let handle = &self.watched.handle;
+        match result {
+            Ok(()) => {
+                self.failed_embeddings = FailedRuns::default();
+                let percent = self.watched.content.embedding().unwrap_or_default().percent();
+                tracing::info!(agent = %handle, "found by meaning: {percent} %");
+            }
+            Err(error) => {
+                let wait = self.failed_embeddings.add(missing, Instant::now()).as_secs();
+                tracing::error!(
+                    agent = %handle, %error,
+                    "some items can be found by their words alone; trying again in {wait} s"
+                );
+            }
+        }
+    }
+}
+
 fn look((agent, content): (usize, Arc<dyn IndexedContent>)) -> ContentLook {
     let fingerprint = content.fingerprint().ok();
     let is_current = fingerprint.is_some_and(|found| content.is_current(found));
-    ContentLook { agent, fingerprint, is_current, is_due: content.is_due(), left_out: content.left_out() }
+    let missing = content.embedding().map_or(0, |embedding| embedding.missing);
+    ContentLook { agent, fingerprint, is_current, is_due: content.is_due(), left_out: content.left_out(), missing }
 }
 
 async fn index(agent: usize, watched: WatchedContent, fingerprint: u64, runs: Arc<Semaphore>) -> WorkDone {
@@ -222,6 +264,28 @@ async fn fetch(agent: usize, watched: WatchedContent, fetches: Arc<Semaphore>, s
     let _fetch = fetches.acquire_owned().await;
     let work = move || watched.content.fetch(&mut |_| {}, &|| stop.is_cancelled());
     WorkDone::Fetched { agent, result: blocking(work).await }
+}
+
+/// Makes the vectors of what can be found by words already, beside everything else: it may take hours.
+async fn embed(
+    agent: usize,
+    watched: WatchedContent,
+    missing: u64,
+    places: Arc<Semaphore>,
+    stop: CancellationToken,
+) -> WorkDone {
+    let _place = places.acquire_owned().await;
+    let work = move || {
+        let mut told = StdInstant::now();
+        let mut progress = |progress: EmbeddingProgress| {
+            if told.elapsed() >= CONTENT_PROGRESS_EVERY {
+                told = StdInstant::now();
+                tracing::info!(agent = %watched.handle, "found by meaning: {} %", progress.percent());
+            }
+        };
+        watched.content.embed(&mut progress, &|| stop.is_cancelled())
+    };
+    WorkDone::Embedded { agent, missing, result: blocking(work).await }
 }
 
 async fn blocking<T: Send + 'static>(
@@ -291,6 +355,8 @@ mod tests {
         looks: AtomicUsize,
         runs: AtomicUsize,
         fails: bool,
+        missing: AtomicU64,
+        embeddings: AtomicUsize,
     }
 
     impl IndexedContent for Counted {
@@ -309,6 +375,23 @@ mod tests {
 
         fn items(&self) -> u64 {
             0
+        }
+
+        fn embedding(&self) -> Option<EmbeddingProgress> {
+            Some(EmbeddingProgress { embedded: 1, missing: self.missing.load(Ordering::SeqCst) })
+        }
+
+        fn embed(
+            &self,
+            _: &mut (dyn FnMut(EmbeddingProgress) + Send),
+            _: &(dyn Fn() -> bool + Sync),
+        ) -> Result<(), IndexingError> {
+            self.embeddings.fetch_add(1, Ordering::SeqCst);
+            if self.fails {
+                return Err(IndexingError("no".to_owned()));
+            }
+            self.missing.store(0, Ordering::SeqCst);
+            Ok(())
         }
 
         fn index(&self, _: &mut (dyn FnMut(&LoadProgress) + Send)) -> Result<IndexReport, IndexingError> {
@@ -373,6 +456,18 @@ mod tests {
             assert!(contents.iter().all(|content| content.looks.load(Ordering::SeqCst) > 1), "all have their turn");
             stop.cancel();
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_missing_is_embedded_and_a_failure_is_tried_again_ever_more_rarely() {
+        let of = |fails| Arc::new(Counted { fails, missing: AtomicU64::new(7), ..Counted::default() });
+        let contents = [of(false), of(true)];
+        let stop = watch(&contents);
+        rounds(300).await;
+        let [done, failing] = [0, 1].map(|at| contents[at].embeddings.load(Ordering::SeqCst));
+        assert_eq!(done, 1);
+        assert!((7..=12).contains(&failing), "{failing} attempts in ten minutes");
+        stop.cancel();
     }
 
     #[tokio::test(start_paused = true)]

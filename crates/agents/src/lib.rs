@@ -41,7 +41,7 @@ pub mod tool;
 pub mod upstream;
 
 pub use backend::{
-    Backend, BuiltAgent, Context, FetchSummary, IndexReport, IndexedContent, IndexedKind, IndexingError,
+    Backend, BuiltAgent, Context, EmbeddingProgress, FetchSummary, IndexReport, IndexedContent, IndexedKind, IndexingError,
     RankExplanation,
 };
 pub use forecourt_content::{Error as ContentError, LoadProgress, PutOutcome, RemoveOutcome};

@@ -70,6 +70,8 @@ pub const CONTENT_LOOKS_MAX: usize = 100;
 pub const CONTENT_RUNS_MAX: usize = 2;
 /// Agents whose sites are visited at once. A visit is mostly waiting.
 pub const CONTENT_FETCHES_MAX: usize = 32;
+/// Agents whose content is embedded at once: one uses all processors.
+pub const CONTENT_EMBEDDINGS_MAX: usize = 1;
 /// The longest time between two tries to index what could not be indexed.
 pub const CONTENT_RETRY_AFTER_MAX: Duration = Duration::from_secs(5 * 60);
 /// How often a long run of indexing says in the log how far it is.

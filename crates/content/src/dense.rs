@@ -2,7 +2,8 @@
 
 mod collect;
 mod file;
-mod lists;
+mod graph;
+mod links;
 mod nearest;
 mod quantized;
 #[cfg(test)]
@@ -10,7 +11,7 @@ mod tests;
 mod vectors;
 mod write;
 
-pub(crate) use collect::Collector;
+pub(crate) use collect::{Collector, tidy};
 pub(crate) use forecourt_embed::Model;
 pub(crate) use nearest::{Filtered, Near};
 pub(crate) use vectors::{Vectors, drop_damaged};

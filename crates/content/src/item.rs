@@ -22,6 +22,11 @@ pub(crate) struct Place<'a> {
     pub(crate) line: u64,
 }
 
+impl Place<'_> {
+    /// The place of an item that has its id already.
+    pub(crate) const NOWHERE: Self = Self { file: "", line: 0 };
+}
+
 /// The parts of an item that everything else asks for; borrowed from its JSON.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Item<'a> {

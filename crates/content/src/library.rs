@@ -8,15 +8,17 @@ use std::sync::{Arc, LazyLock, Weak};
 use arc_swap::ArcSwap;
 use forecourt_core::findings::URL_HOST;
 use forecourt_core::{Language, LazyJson};
+use forecourt_embed::Kind;
 use forecourt_vocabulary::Vocabulary;
 use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::analysis::LanguageAnalyzer;
-use crate::dense::{Collector, Model, Vectors, drop_damaged};
+use crate::dense::{Collector, Model, Vectors, drop_damaged, tidy};
 use crate::error::{Error, Result};
 use crate::index::{Columns, Folder, Job, Scope, Snapshot, run};
-use crate::item::hash;
+use crate::item::{Item, Place, hash};
+use crate::limits::EMBED_BATCH_ITEMS;
 use crate::pushed::Pushed;
 use crate::report::{Progress, Report};
 use crate::search::{
@@ -65,6 +67,10 @@ pub struct Library {
     writing: Mutex<()>,
     /// Held by a push from its beginning to its end.
     pub(crate) pushing: Mutex<()>,
+    /// Held while vectors are made.
+    embedding: Mutex<()>,
+    /// Held while another state of the index takes the place of the one before, so that the later one stays.
+    refreshing: Mutex<()>,
 }
 
 impl Library {
@@ -100,20 +106,47 @@ impl Library {
             drop_damaged(&folder.vectors(), model)?;
         }
         let snapshot = Snapshot::take(&folder, |columns| vectors(&folder, model.as_deref(), columns))?;
-        let [indexing, writing, pushing] = [const { Mutex::new(()) }; 3];
+        let [indexing, writing, pushing, embedding, refreshing] = [const { Mutex::new(()) }; 5];
         let (snapshot, pushed) = (ArcSwap::from_pointee(snapshot), Pushed::new(options.pushed));
         let vocabulary = options.vocabulary.unwrap_or_else(Vocabulary::shipped);
-        Ok(Self { folder, snapshot, model, tongue, vocabulary, pushed, indexing, writing, pushing })
+        Ok(Self {
+            folder,
+            snapshot,
+            model,
+            tongue,
+            vocabulary,
+            pushed,
+            indexing,
+            writing,
+            pushing,
+            embedding,
+            refreshing,
+        })
     }
 
-    /// Brings the index in line with the sources: writes new and changed items, removes vanished
+    /// Brings the index in line with the sources, words first and then meaning: [`Library::index_words`], then
+    /// [`Library::embed`], unless somebody else is at it already.
+    pub fn index(
+        &self,
+        sources: &[ContentSource],
+        progress: &mut dyn Progress,
+        cancel: &dyn Fn() -> bool,
+    ) -> Result<Report> {
+        let report = self.index_words(sources, progress, cancel)?;
+        match self.embed(&mut |_, _| {}, cancel) {
+            Ok(()) | Err(Error::Busy) => Ok(report),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Brings the words of the index in line with the sources; [`Library::embed`] does so for its meaning. Writes new and changed items, removes vanished
     /// ones, leaves the others alone. Reads files as streams and blocks until done; queries see
     /// the old state until then. Broken items are skipped with a reason in the report. Fails
     /// without a change when a source is missing, and when another run is under way. `cancel` is
     /// asked at every item; a cancelled run changes nothing. When it is the index that fails, its files are
     /// compared with their checksums, and a damaged one is built from nothing; the old state is seen until
     /// that is done.
-    pub fn index(
+    pub fn index_words(
         &self,
         sources: &[ContentSource],
         progress: &mut dyn Progress,
@@ -151,14 +184,9 @@ impl Library {
         progress: &mut dyn Progress,
         cancel: &dyn Fn() -> bool,
     ) -> Result<Report> {
-        let vectors = match &self.model {
-            Some(model) => Some(Collector::begin(&self.folder.vectors(), Arc::clone(model))?),
-            None => None,
-        };
         let Self { folder, pushed, vocabulary, tongue, .. } = self;
         let tongue = *tongue;
-        let report =
-            run(Job { folder, before: &before, scope, pushed, tongue, vocabulary, vectors, progress, cancel })?;
+        let report = run(Job { folder, before: &before, scope, pushed, tongue, vocabulary, progress, cancel })?;
         if !report.cancelled {
             self.refresh()?;
         }
@@ -274,10 +302,59 @@ impl Library {
         self.len() == 0
     }
 
-    /// Items that can be found by meaning. Fewer when files of vectors were lost or broken before the index
-    /// was opened; the next run of [`Library::index`] makes them again.
+    /// Items that can be found by meaning. The others are known by [`Library::unembedded`], or the model knows
+    /// nothing of them.
     pub fn embedded(&self) -> u64 {
         self.snapshot.load().vectors.as_ref().map_or(0, |vectors| vectors.found() as u64)
+    }
+
+    /// Items that [`Library::embed`] has to look at yet: new ones, changed ones, and those whose vectors were lost or
+    /// broken before the index was opened. None without a model.
+    pub fn unembedded(&self) -> u64 {
+        self.snapshot.load().vectors.as_ref().map_or(0, |vectors| vectors.missing() as u64)
+    }
+
+    /// Makes the vectors that are missing, and blocks until that is done; search goes on meanwhile, and so may
+    /// runs of [`Library::index`]. Every [`crate::limits::EMBED_BATCH_ITEMS`] the new ones are on the disk and can be
+    /// found. `progressed` is told how many items can be found by meaning then, and how many are to come. `cancel`
+    /// is asked at every item; what is on the disk by then stays. Fails with [`Error::Busy`] while another
+    /// caller does the same.
+    pub fn embed(&self, progressed: &mut dyn FnMut(u64, u64), cancel: &dyn Fn() -> bool) -> Result<()> {
+        let Some(model) = self.model.as_deref() else { return Ok(()) };
+        let _embedding = self.embedding.try_lock().ok_or(Error::Busy)?;
+        let dir = self.folder.vectors();
+        let mut last = None;
+        loop {
+            let snapshot = self.snapshot.load_full();
+            let Some(vectors) = &snapshot.vectors else { return Ok(()) };
+            let is_tidied = tidy(&dir, model, vectors)?;
+            let batch = vectors.first_missing(&snapshot.columns, batch_items(model.kind()));
+            if is_tidied {
+                self.refresh()?;
+            }
+            progressed(vectors.found() as u64, vectors.missing() as u64);
+            if batch.is_empty() || cancel() {
+                return Ok(());
+            }
+            let first = batch.first().map(|(hash, _)| *hash);
+            if std::mem::replace(&mut last, first) == first {
+                // What was just written is not there: writing it again and again would help nobody.
+                return Err(Error::Crashed);
+            }
+            let mut collector = Collector::begin(&dir, model)?;
+            for (hash, address) in batch {
+                if cancel() {
+                    break;
+                }
+                let json = snapshot.stored(address)?.item;
+                match Item::read(&json, Place::NOWHERE) {
+                    Some(item) => collector.add(hash, &item)?,
+                    None => collector.note_silent(hash)?,
+                }
+            }
+            collector.finish()?;
+            self.refresh()?;
+        }
     }
 
     /// Whether search goes by meaning too, or by words alone because no model was given.
@@ -286,6 +363,7 @@ impl Library {
     }
 
     fn refresh(&self) -> Result<()> {
+        let _refreshing = self.refreshing.lock();
         self.snapshot.store(Arc::new(Snapshot::take(&self.folder, |columns| self.vectors(columns))?));
         Ok(())
     }
@@ -298,6 +376,15 @@ impl Library {
 /// Work whose panics are errors: who reads files that were damaged meanwhile may end up anywhere.
 fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Error::Crashed))
+}
+
+/// Items that are embedded between two points at which their vectors can be found.
+fn batch_items(kind: Kind) -> usize {
+    let [of_static, contextual] = EMBED_BATCH_ITEMS;
+    match kind {
+        Kind::Static => of_static,
+        Kind::Contextual => contextual,
+    }
 }
 
 fn vectors(folder: &Folder, model: Option<&Model>, columns: &[Columns]) -> Result<Option<Vectors>> {

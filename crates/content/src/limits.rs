@@ -97,9 +97,15 @@ pub const EMBED_ITEMS: usize = 64;
 pub const WRITER_BYTES: usize = 64 * 1024 * 1024;
 /// Files that vectors may be spread over before they are written into one.
 pub const VECTOR_FILES_MAX: usize = 16;
-/// Vectors that are compared one by one with what is asked; more are sorted into lists, of which the
-/// closest are looked into.
+/// Vectors that are compared one by one with what is asked; more are joined to a graph, through which a search
+/// finds its way.
 pub const COMPARED_ROWS_MAX: usize = 50_000;
+/// Vectors from which on a graph does not grow any more; others go into another one. Growing takes 200 bytes of
+/// memory for each of them.
+pub const GRAPH_ROWS_MAX: usize = 1_000_000;
+/// Items that are embedded between two points at which their vectors are on the disk and found, with a static
+/// model and with a transformer: what a crash takes.
+pub const EMBED_BATCH_ITEMS: [usize; 2] = [65_536, 2_048];
 /// Rules of one `robots.txt`; later ones are passed over.
 pub const ROBOTS_RULES_MAX: usize = 10_000;
 /// The longest time between two requests that a site's `robots.txt` can ask for.

@@ -139,6 +139,60 @@ fn many_small_runs_leave_few_files() {
 }
 
 #[test]
+fn words_are_found_at_once_and_meaning_follows() {
+    let model = tempfile::tempdir().unwrap();
+    let shelf = Shelf::with(options(model.path()));
+    shelf.put(
+        "a.jsonl",
+        &(item("1", "stew", "Recipe") + &item("2", "unknown", "Recipe") + &item("3", "car", "Product")),
+    );
+    let sources = [forecourt_content::ContentSource::new(shelf.content())];
+    shelf.library.index_words(&sources, &mut (), &|| false).unwrap();
+    assert_eq!((shelf.names("stew"), shelf.names("soup")), (vec!["stew".to_owned()], Vec::new()));
+    assert_eq!((shelf.library.embedded(), shelf.library.unembedded()), (0, 3));
+    // Given up before the first item, then carried on.
+    shelf.library.embed(&mut |_, _| {}, &|| true).unwrap();
+    assert_eq!(shelf.library.unembedded(), 3);
+    let mut told = Vec::new();
+    shelf.library.embed(&mut |embedded, missing| told.push((embedded, missing)), &|| false).unwrap();
+    assert_eq!(told, [(0, 3), (2, 0)]);
+    assert_eq!(shelf.names("soup"), ["stew"]);
+    assert_eq!((shelf.library.embedded(), shelf.library.unembedded()), (2, 0), "the model knows nothing of one");
+    let Shelf { library, dir } = shelf;
+    drop(library);
+    let library = Library::open(&dir.path().join("index"), options(model.path())).unwrap();
+    assert_eq!((library.embedded(), library.unembedded()), (2, 0), "and that is known after a restart");
+}
+
+#[test]
+fn what_a_batch_has_embedded_stays_when_the_work_breaks_off() {
+    let model = tempfile::tempdir().unwrap();
+    let shelf = Shelf::with(options(model.path()));
+    let [_, batch] = forecourt_content::limits::EMBED_BATCH_ITEMS;
+    let kinds = ["stew", "soup", "car"];
+    shelf.put(
+        "a.jsonl",
+        &(0..batch).map(|n| item(&n.to_string(), &format!("{} {n}", kinds[n % 3]), "Recipe")).collect::<String>(),
+    );
+    let sources = [forecourt_content::ContentSource::new(shelf.content())];
+    shelf.library.index_words(&sources, &mut (), &|| false).unwrap();
+    let asked = std::cell::Cell::new(0);
+    let half = || {
+        asked.set(asked.get() + 1);
+        asked.get() > batch / 2
+    };
+    shelf.library.embed(&mut |_, _| {}, &half).unwrap();
+    let done = shelf.library.embedded();
+    assert!(done > 0 && done < batch as u64, "{done}");
+    let Shelf { library, dir } = shelf;
+    drop(library);
+    let library = Library::open(&dir.path().join("index"), options(model.path())).unwrap();
+    assert_eq!((library.embedded(), library.unembedded()), (done, batch as u64 - done));
+    library.embed(&mut |_, _| {}, &|| false).unwrap();
+    assert_eq!((library.embedded(), library.unembedded()), (batch as u64, 0));
+}
+
+#[test]
 fn without_a_model_nothing_is_found_by_meaning() {
     let shelf = Shelf::new();
     shelf.put("a.jsonl", &item("1", "stew", "Recipe"));

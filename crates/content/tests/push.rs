@@ -210,7 +210,7 @@ fn what_is_put_during_a_run_is_kept_and_found_by_the_next() {
 }
 
 #[test]
-fn vectors_come_with_what_is_put() {
+fn vectors_follow_what_is_put() {
     let Some(model) = common::model() else { return };
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("content")).unwrap();
@@ -219,7 +219,10 @@ fn vectors_come_with_what_is_put() {
     let shelf = Shelf { library, dir };
     shelf.put("a.jsonl", &(item("soup", "pea soup") + &item("car", "repairing engines")));
     shelf.index();
+    let embed = || shelf.library.embed(&mut |_, _| {}, &|| false).unwrap();
     put(&shelf, &item("dog", "a puppy"));
+    assert_eq!((shelf.names("puppy")[0].as_str(), shelf.library.unembedded()), ("a puppy", 1), "its words at once");
+    embed();
     assert_eq!(shelf.names("canine")[0], "a puppy");
     remove(&shelf, &["urn:dog"]);
     assert!(!shelf.names("canine").contains(&"a puppy".to_owned()));
@@ -229,6 +232,7 @@ fn vectors_come_with_what_is_put() {
     };
     for n in 0..VECTOR_FILES_MAX + 4 {
         put(&shelf, &item(&format!("n{n}"), &format!("number {n}")));
+        embed();
         assert!(files() <= VECTOR_FILES_MAX + 1, "{} files", files());
     }
     assert_eq!(shelf.names("automobile")[0], "repairing engines", "what was there before is still near");

@@ -1,6 +1,7 @@
 //! A server: the listeners, the data folder and the store around a house, which can be replaced while it
 //! serves.
 
+mod content_metrics;
 mod listeners;
 mod own;
 mod push;
@@ -31,6 +32,7 @@ use crate::serving::{self, Serving};
 use crate::settings::Listen;
 use crate::storage::Storage;
 use crate::watch;
+use content_metrics::ContentMetrics;
 use listeners::Listeners;
 
 /// How long a request that is half sent at the end may take to be whole.
@@ -224,7 +226,7 @@ impl BoundServer {
         let place = Arc::new(data_folder::Place::of(&data)?);
         let (live, metrics) = (running.live().clone(), listeners.shared_metrics());
         let guarded = push::routes(live.clone(), place.clone()).merge(queue::routes(live.clone()));
-        let registry = registry(&running.host(), &metrics);
+        let registry = registry(&running.host(), &metrics, &live);
         let admin = admin(registry, ready(live.clone(), place)).merge(behind_token(guarded, admin_token));
         tokio::spawn(watch::keys(data.clone(), running.keys().clone(), stop.clone()));
         // Protocols claim the same paths in every house.
@@ -256,10 +258,11 @@ async fn index_new(house: &House) -> Result<(), Error> {
     Ok(())
 }
 
-fn registry(host: &Host, http: &Metrics) -> Arc<Registry> {
+fn registry(host: &Host, http: &Metrics, live: &Arc<LiveHouse>) -> Arc<Registry> {
     let mut registry = Registry::with_prefix("forecourt");
     host.metrics().register(&mut registry);
     http.register(&mut registry);
+    registry.register_collector(Box::new(ContentMetrics { live: live.clone() }));
     Arc::new(registry)
 }
 

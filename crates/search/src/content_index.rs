@@ -15,7 +15,7 @@ use forecourt_vocabulary::Vocabulary;
 use super::sites::Sites;
 use crate::limits::WARNINGS_MAX;
 use forecourt_agents::backend::{
-    Context, FetchSummary, IndexReport, IndexedContent, IndexedKind, IndexingError, RankExplanation,
+    Context, EmbeddingProgress, FetchSummary, IndexReport, IndexedContent, IndexedKind, IndexingError, RankExplanation,
 };
 
 /// Items whose places are explained.
@@ -199,11 +199,27 @@ impl IndexedContent for ContentIndex {
         // Looked at before: what changes during the run is seen by the next one.
         let fingerprint = self.fingerprint()?;
         let mut listener = |progressed: &LoadProgress| progress(progressed);
-        let report = library.index(&self.all_sources(), &mut listener, &|| false).map_err(failed)?;
+        let report = library.index_words(&self.all_sources(), &mut listener, &|| false).map_err(failed)?;
         self.write_mark(&self.mark(fingerprint, &library));
         let report = indexed(report, library.len());
         *self.last_report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report.clone());
         Ok(report)
+    }
+
+    fn embedding(&self) -> Option<EmbeddingProgress> {
+        // One that nobody has opened yet is opened by who asks it, or indexes it.
+        let library = self.opened().filter(|library| library.has_model())?;
+        Some(EmbeddingProgress { embedded: library.embedded(), missing: library.unembedded() })
+    }
+
+    fn embed(
+        &self,
+        progress: &mut (dyn FnMut(EmbeddingProgress) + Send),
+        cancel: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), IndexingError> {
+        let library = self.library().map_err(failed)?;
+        let mut listener = |embedded, missing| progress(EmbeddingProgress { embedded, missing });
+        library.embed(&mut listener, cancel).map_err(failed)
     }
 
     fn put(&self, document: &[u8], media_type: &str) -> Result<PutOutcome, Error> {
@@ -239,9 +255,9 @@ fn settings_hash(context: &Context, sources: &[ContentSource], options: &Options
     hasher.finish()
 }
 
-/// How much can be found: items, and those by meaning.
+/// How much can be found. What is found by meaning is no part of it: that follows by itself.
 fn holds(library: &Library) -> String {
-    format!("{} {}", library.len(), library.embedded())
+    library.len().to_string()
 }
 
 fn indexed(report: Report, items: u64) -> IndexReport {

@@ -5,6 +5,7 @@ mod support;
 
 use std::path::Path;
 
+use forecourt_agents::EmbeddingProgress;
 use serde_json::json;
 use support::{ask, build, in_folder};
 
@@ -26,22 +27,24 @@ fn write_model(folder: &Path) {
 }
 
 #[tokio::test]
-async fn an_index_that_has_lost_its_vectors_is_not_current() {
+async fn meaning_follows_words_and_is_made_again_when_it_is_lost() {
     let folder = tempfile::tempdir().unwrap();
     write_model(&folder.path().join("model"));
     std::fs::write(folder.path().join("a.jsonl"), "{\"name\": \"Stew\", \"url\": \"https://e.example/\"}\n").unwrap();
     let context = in_folder(folder.path());
-    let built = build(SETTINGS, &context);
-    let indexing = built.indexing.clone().unwrap();
-    indexing.index(&mut |_| {}).unwrap();
-    assert!(indexing.is_current(indexing.fingerprint().unwrap()));
-    assert!(ask(&built, "soup").await.text().contains("Stew"));
-    drop((built, indexing));
-    std::fs::remove_dir_all(context.data_dir.join("index/agent/vectors")).unwrap();
-    let built = build(SETTINGS, &context);
-    let indexing = built.indexing.clone().unwrap();
-    assert!(!indexing.is_current(indexing.fingerprint().unwrap()));
-    indexing.index(&mut |_| {}).unwrap();
-    assert!(indexing.is_current(indexing.fingerprint().unwrap()));
-    assert!(ask(&built, "soup").await.text().contains("Stew"));
+    for _ in 0..2 {
+        let built = build(SETTINGS, &context);
+        let indexing = built.indexing.clone().unwrap();
+        indexing.index(&mut |_| {}).unwrap();
+        assert!(indexing.is_current(indexing.fingerprint().unwrap()));
+        assert_eq!(indexing.embedding(), Some(EmbeddingProgress { embedded: 0, missing: 1 }));
+        assert!(ask(&built, "stew").await.text().contains("Stew"), "its word is known at once");
+        assert!(!ask(&built, "soup").await.text().contains("Stew"));
+        let mut told = Vec::new();
+        indexing.embed(&mut |progress| told.push(progress.percent()), &|| false).unwrap();
+        assert_eq!(told, [0, 100]);
+        assert!(ask(&built, "soup").await.text().contains("Stew"));
+        drop((built, indexing));
+        std::fs::remove_dir_all(context.data_dir.join("index/agent/vectors")).unwrap();
+    }
 }

@@ -92,7 +92,7 @@ async fn an_answer_has_a_lead_a_list_and_the_items_as_data() {
     }
     assert_eq!(answer.ending, Ending::Complete);
     let Part::Data(first) = &answer.parts[1] else { panic!("{answer:?}") };
-    let mut item = first.data.clone().into_value();
+    let mut item = (*first.data).clone();
     let grounding = item.as_object_mut().and_then(|fields| fields.remove("grounding")).unwrap_or_default();
     assert_eq!(grounding["source_urls"][0], item["url"]);
     assert_eq!(item, recipes()[4], "the item as it was loaded");
@@ -508,4 +508,19 @@ async fn what_is_clicked_holds_exactly_and_more_can_be_wanted() {
     let unknown = narrowed(&[("colour", "red")], Some(usize::MAX));
     let told = findings(&built, "chickpeas", FindingsDetail::Facets, unknown).await.0;
     assert_eq!((told.ignored, told.count), (vec!["colour".to_owned()], 12));
+}
+
+#[tokio::test]
+async fn where_words_are_not_shown_none_are_made_unless_nothing_is_found() {
+    let (_folder, built) = kitchen();
+    let asked = async |text: &str, wordless: bool| {
+        let search = SearchOptions { findings: FindingsDetail::Summary, wordless, ..SearchOptions::default() };
+        collect(stream(&built, Message { search, ..message(vec![Part::text(text)]) }).await).await
+    };
+    let (with, without) = (asked("chickpeas", false).await, asked("chickpeas", true).await);
+    assert!(!with.text().is_empty() && without.text().is_empty());
+    assert_eq!((names(&with), with.parts.len()), (names(&without), without.parts.len() + 1), "the items are the same");
+    assert!(without.findings.is_some_and(|findings| findings.summary.is_empty() && findings.count == 3));
+    let nothing = asked("zzzzxqy", true).await;
+    assert!(!nothing.text().is_empty(), "that there is nothing is said");
 }

@@ -34,6 +34,7 @@ pub(crate) async fn run(index: &Index) -> Outcome {
         let fetched = fetched(content).await.map_err(wrong)?;
         report_fetched(content, &fetched);
         let indexed = indexed(content, true).await.map_err(wrong)?;
+        embedded(content).await.map_err(wrong)?;
         report(content, &indexed);
         done.push(as_json(content, &fetched, &indexed));
         if indexed.items == 0 && indexed.skipped + fetched.skipped > 0 {
@@ -66,7 +67,7 @@ fn explain(contents: &[Content], question: &str, as_json: bool) -> Outcome {
     if as_json { print_json(&all) } else { Ok(()) }
 }
 
-/// Indexes what has no index yet. Whatever has one answers from it at once, and is brought up to
+/// Indexes what has no index yet, for its words: meaning follows while it serves. Whatever has one answers from it at once, and is brought up to
 /// date while it does; what is elsewhere is not waited for.
 pub(crate) async fn index_new(contents: &[Content]) -> Outcome {
     for content in contents.iter().filter(|content| content.indexing.items() == 0) {
@@ -85,6 +86,13 @@ async fn indexed(content: &Content, in_pipes: bool) -> Result<IndexReport, Strin
         live.end();
         indexed.map_err(|error| error.to_string())
     };
+    tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?
+}
+
+/// Makes what is missing to find the content of one agent by meaning, on a thread of its own.
+async fn embedded(content: &Content) -> Result<(), String> {
+    let indexing = content.indexing.clone();
+    let work = move || indexing.embed(&mut |_| {}, &|| false).map_err(|error| error.to_string());
     tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?
 }
 

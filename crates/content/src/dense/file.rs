@@ -2,24 +2,27 @@
 //! that outlives or misses a commit does no harm: rows nobody asks for are ignored, missing ones
 //! are made by the next run.
 //!
-//! Layout, little-endian: a head of 32 bytes (magic, dimensions, rows, lists, lists to look into,
-//! trials, and the CRC-32 of all that follows the head, then of the head before it); the rows, each an f32 scale and i8 values; the content hash of each row as u64; the
-//! centres of the lists, then the trials, as rows; where each list ends, as u32. The rows of a list
-//! lie side by side. A small file has no lists.
+//! Layout, little-endian: a head of 36 bytes (magic, dimensions, rows, links of a row, effort of a search,
+//! trials, silent contents, and the CRC-32 of all that follows the head, then of the head before it); the rows,
+//! each an f32 scale and i8 values; the content hash of each row as u64; the hashes of silent contents, of which
+//! the model knows nothing; the trials, as rows; the links of each row, as u32 with [`NONE`] in places that are
+//! left over. A small file has no links.
 
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 
+use super::links::Links;
 use super::quantized::{Row, SCALE_BYTES};
 
-pub(super) const MAGIC: [u8; 4] = *b"FCV3";
-pub(super) const HEAD_BYTES: usize = 32;
+pub(super) const MAGIC: [u8; 4] = *b"FCV4";
+pub(super) const HEAD_BYTES: usize = 36;
 /// Bytes of the head before the checksum.
 const CHECKED_HEAD_BYTES: usize = HEAD_BYTES - 4;
 const HASH_BYTES: usize = 8;
-const END_BYTES: usize = 4;
+const LINK_BYTES: usize = 4;
+/// In the place of a link: none, and none behind it.
+pub(super) const NONE: u32 = u32::MAX;
 
 /// One file, mapped into memory.
 pub(super) struct Rows {
@@ -33,11 +36,14 @@ pub(super) struct Rows {
 pub(super) struct Head {
     pub(super) dims: usize,
     pub(super) rows: usize,
-    pub(super) lists: usize,
-    /// How many lists, the closest first, have nearly all of what is nearest.
-    pub(super) probes: usize,
-    /// Short texts like questions, on which `probes` was measured.
+    /// Places for links that each row has. None in a small file.
+    pub(super) links: usize,
+    /// How much of the graph a search looks at to find nearly all of what is nearest.
+    pub(super) effort: usize,
+    /// Short texts like questions, on which `effort` was measured.
     pub(super) trials: usize,
+    /// Contents that have no vector, and need not be embedded again.
+    pub(super) silent: usize,
 }
 
 impl Head {
@@ -46,9 +52,10 @@ impl Head {
         let mut bytes = Vec::from(MAGIC);
         bytes.extend((self.dims as u32).to_le_bytes());
         bytes.extend((self.rows as u64).to_le_bytes());
-        bytes.extend((self.lists as u32).to_le_bytes());
-        bytes.extend((self.probes as u32).to_le_bytes());
+        bytes.extend((self.links as u32).to_le_bytes());
+        bytes.extend((self.effort as u32).to_le_bytes());
         bytes.extend((self.trials as u32).to_le_bytes());
+        bytes.extend((self.silent as u32).to_le_bytes());
         let checksum = checksum(body, &bytes);
         bytes.extend(checksum.to_le_bytes());
         bytes
@@ -61,9 +68,10 @@ impl Head {
         let head = Self {
             dims: word(1) as usize,
             rows: rows.try_into().ok()?,
-            lists: word(4) as usize,
-            probes: word(5) as usize,
+            links: word(4) as usize,
+            effort: word(5) as usize,
             trials: word(6) as usize,
+            silent: word(7) as usize,
         };
         (words[0] == MAGIC).then_some(head)
     }
@@ -76,25 +84,30 @@ impl Head {
         HEAD_BYTES + self.rows * self.row_bytes()
     }
 
-    fn centres_start(&self) -> usize {
+    fn silent_start(&self) -> usize {
         self.hashes_start() + self.rows * HASH_BYTES
     }
 
     fn trials_start(&self) -> usize {
-        self.centres_start() + self.lists * self.row_bytes()
+        self.silent_start() + self.silent * HASH_BYTES
     }
 
-    fn ends_start(&self) -> usize {
+    fn links_start(&self) -> usize {
         self.trials_start() + self.trials * self.row_bytes()
     }
 
     /// The size of the whole file, if there can be such a file.
     fn file_bytes(&self) -> Option<usize> {
         let rows = self.rows.checked_mul(self.dims.checked_add(SCALE_BYTES + HASH_BYTES)?)?;
-        let lists = self.lists.checked_mul(self.dims.checked_add(SCALE_BYTES + END_BYTES)?)?;
+        let links = self.rows.checked_mul(self.links.checked_mul(LINK_BYTES)?)?;
         let trials = self.trials.checked_mul(self.dims.checked_add(SCALE_BYTES)?)?;
-        rows.checked_add(lists)?.checked_add(trials)?.checked_add(HEAD_BYTES)
+        let silent = self.silent.checked_mul(HASH_BYTES)?;
+        rows.checked_add(links)?.checked_add(silent)?.checked_add(trials)?.checked_add(HEAD_BYTES)
     }
+}
+
+fn hashes_in(bytes: &[u8]) -> impl Iterator<Item = u64> {
+    bytes.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes))
 }
 
 /// The checksum of a file: of what follows the head, then of the head before the checksum.
@@ -112,10 +125,7 @@ impl Rows {
 
     fn read(name: PathBuf, bytes: OwnedBytes) -> Option<Self> {
         let head = Head::read(&bytes)?;
-        let rows = (head.file_bytes()? == bytes.len()).then_some(Self { name, bytes, head })?;
-        let ends = (0..head.lists).map(|list| rows.end(list));
-        let covers = head.lists == 0 || rows.end(head.lists - 1) == head.rows;
-        (covers && ends.is_sorted()).then_some(rows)
+        (head.file_bytes()? == bytes.len()).then_some(Self { name, bytes, head })
     }
 
     /// Whether the file is as it was written. Reads all of it.
@@ -131,10 +141,6 @@ impl Rows {
         self.head.rows
     }
 
-    pub(super) fn dims(&self) -> usize {
-        self.head.dims
-    }
-
     pub(super) fn row(&self, at: usize) -> Row<'_> {
         Row::read(self.bytes(at))
     }
@@ -146,52 +152,52 @@ impl Rows {
 
     /// The content hashes, in the order of the rows.
     pub(super) fn hashes(&self) -> impl Iterator<Item = u64> {
-        let hashes = &self.bytes[self.head.hashes_start()..self.head.centres_start()];
-        hashes.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes))
+        hashes_in(&self.bytes[self.head.hashes_start()..self.head.silent_start()])
     }
 
-    /// How many lists the rows are in. None in a small file.
-    pub(super) fn lists(&self) -> usize {
-        self.head.lists
+    /// The hashes of contents that have no vector.
+    pub(super) fn silent(&self) -> impl Iterator<Item = u64> {
+        hashes_in(&self.bytes[self.head.silent_start()..self.head.trials_start()])
     }
 
-    /// How many lists have to be looked into.
-    pub(super) fn probes(&self) -> usize {
-        self.head.probes
+    /// Whether the rows are joined. Those of a small file are not.
+    pub(super) fn has_graph(&self) -> bool {
+        self.head.links > 0
     }
 
-    /// The middle of a list.
-    pub(super) fn centre(&self, list: usize) -> Row<'_> {
-        Row::read(self.row_bytes(self.head.centres_start() + list * self.head.row_bytes()))
+    /// How much of the graph a search has to look at.
+    pub(super) fn effort(&self) -> usize {
+        self.head.effort
     }
 
     /// Short texts, each as a row.
     pub(super) fn trials(&self) -> impl Iterator<Item = Row<'_>> {
-        let trials = &self.bytes[self.head.trials_start()..self.head.ends_start()];
+        let trials = &self.bytes[self.head.trials_start()..self.head.links_start()];
         trials.chunks_exact(self.head.row_bytes()).map(Row::read)
-    }
-
-    /// The rows of a list.
-    pub(super) fn list(&self, list: usize) -> Range<usize> {
-        let start = list.checked_sub(1).map_or(0, |before| self.end(before));
-        start..self.end(list)
     }
 
     fn row_bytes(&self, start: usize) -> &[u8] {
         &self.bytes[start..start + self.head.row_bytes()]
     }
+}
 
-    fn end(&self, list: usize) -> usize {
-        let start = self.head.ends_start() + list * END_BYTES;
-        let bytes: [u8; END_BYTES] = self.bytes[start..start + END_BYTES].try_into().unwrap_or_default();
-        u32::from_le_bytes(bytes) as usize
+impl Links for Rows {
+    /// A link that leads out of the file, which no file of ours has, is none.
+    fn of(&self, row: u32) -> impl Iterator<Item = u32> {
+        let length = self.head.links * LINK_BYTES;
+        let start = self.head.links_start() + row as usize * length;
+        let links = self.bytes[start..start + length].as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes));
+        links.take_while(|to| *to != NONE).filter(|to| (*to as usize) < self.head.rows)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
+    use crate::dense::graph::Walk;
+    use crate::dense::quantized::Quantized;
 
     /// Goes to every place that a reader can be asked for.
     fn read_all(bytes: Vec<u8>) -> bool {
@@ -199,16 +205,16 @@ mod tests {
         let dims = rows.head.dims;
         assert!((0..rows.len()).all(|at| rows.row(at).values.len() == dims));
         assert_eq!(rows.hashes().count(), rows.len());
-        assert!((0..rows.lists()).all(|list| rows.centre(list).values.len() == dims));
-        let listed: usize = (0..rows.lists()).map(|list| rows.list(list).len()).sum();
-        assert!(rows.lists() == 0 || listed == rows.len());
-        assert_eq!(rows.trials().count(), rows.head.trials);
+        assert!((0..rows.len() as u32).all(|row| rows.of(row).all(|to| (to as usize) < rows.len())));
+        let question = Quantized::of(&vec![1.0; dims]);
+        assert!(Walk::through(rows.len()).closest((&rows, rows.len()), &rows, &question, 3, |_| true).len() <= 3);
+        assert_eq!((rows.trials().count(), rows.silent().count()), (rows.head.trials, rows.head.silent));
         true
     }
 
-    fn file(head: Head, ends: &[u32]) -> Vec<u8> {
-        let mut body = vec![7; head.ends_start() - HEAD_BYTES];
-        ends.iter().for_each(|end| body.extend(end.to_le_bytes()));
+    fn file(head: Head, links: &[u32]) -> Vec<u8> {
+        let mut body = vec![7; head.links_start() - HEAD_BYTES];
+        links.iter().for_each(|to| body.extend(to.to_le_bytes()));
         let mut hasher = crc32fast::Hasher::new();
         hasher.update(&body);
         [head.to_bytes(hasher), body].concat()
@@ -216,7 +222,7 @@ mod tests {
 
     #[test]
     fn any_other_bit_is_noticed() {
-        let bytes = file(Head { dims: 3, rows: 2, lists: 1, probes: 1, trials: 1 }, &[2]);
+        let bytes = file(Head { dims: 3, rows: 2, links: 1, effort: 1, trials: 1, silent: 1 }, &[1, 0]);
         let is_whole =
             |bytes: Vec<u8>| Rows::read(PathBuf::new(), OwnedBytes::new(bytes)).is_some_and(|rows| rows.is_whole());
         assert!(is_whole(bytes.clone()));
@@ -228,20 +234,26 @@ mod tests {
     }
 
     #[test]
-    fn lists_cover_the_rows_in_their_order() {
-        let head = Head { dims: 3, rows: 5, lists: 3, probes: 1, trials: 2 };
-        assert!(read_all(file(head, &[2, 2, 5])));
-        for ends in [[2, 1, 5], [2, 2, 4], [2, 6, 6], [6, 2, 5]] {
-            assert!(!read_all(file(head, &ends)), "{ends:?}");
-        }
+    fn links_end_at_the_first_place_that_is_left_over_and_lead_nowhere_else() {
+        let head = Head { dims: 3, rows: 2, links: 3, effort: 1, trials: 2, silent: 1 };
+        let bytes = file(head, &[1, NONE, 1, 2, 0, NONE - 1]);
+        assert!(read_all(bytes.clone()));
+        let rows = Rows::read(PathBuf::new(), OwnedBytes::new(bytes)).unwrap();
+        assert_eq!((rows.of(0).collect::<Vec<_>>(), rows.of(1).collect::<Vec<_>>()), (vec![1], vec![0]));
     }
 
     #[test]
     fn a_file_that_promises_too_much_does_not_open() {
         for head in [
             Head { rows: usize::MAX, dims: 256, ..Head::default() },
-            Head { rows: usize::MAX / 300, dims: 256, lists: 9, ..Head::default() },
-            Head { rows: 1, dims: u32::MAX as usize, lists: u32::MAX as usize, probes: 1, trials: u32::MAX as usize },
+            Head { rows: usize::MAX / 300, dims: 256, links: 9, ..Head::default() },
+            Head {
+                rows: 1,
+                dims: u32::MAX as usize,
+                links: u32::MAX as usize,
+                trials: u32::MAX as usize,
+                ..Head::default()
+            },
         ] {
             assert!(!read_all(head.to_bytes(crc32fast::Hasher::new())));
         }
@@ -255,10 +267,10 @@ mod tests {
 
         #[test]
         fn a_broken_file_is_read_within_its_bounds_or_refused(
-            dims in 0_usize..5, rows in 0_usize..9, lists in 0_usize..4, trials in 0_usize..3, at in any::<usize>(), byte in any::<u8>(),
+            dims in 0_usize..5, rows in 0_usize..9, links in 0_usize..4, trials in 0_usize..3, silent in 0_usize..3, at in any::<usize>(), byte in any::<u8>(),
             cut in 0_usize..3,
         ) {
-            let mut bytes = file(Head { dims, rows, lists, probes: 1, trials }, &vec![rows as u32; lists]);
+            let mut bytes = file(Head { dims, rows, links, effort: 1, trials, silent }, &vec![rows as u32 / 2; rows * links]);
             prop_assert!(read_all(bytes.clone()));
             let place = at % bytes.len();
             bytes[place] = byte;

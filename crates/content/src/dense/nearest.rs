@@ -1,22 +1,21 @@
-//! The search through vectors. Files with lists are looked into where the vector is close; all
-//! others, and what a filter leaves over when that is little, are compared row by row.
+//! The search through vectors. Files with a graph are gone through along that; all others, and what a filter
+//! leaves over when that is little beside the way through the graph, are compared row by row.
 
 use std::cmp::Ordering;
-use std::ops::Range;
 
 use tantivy::{DocAddress, DocId};
 
 use super::file::Rows;
-use super::lists::by_closeness;
+use super::graph::Walk;
 use super::quantized::Quantized;
 use super::vectors::Vectors;
 use crate::best::Best;
 use crate::error::Result;
 use crate::index::Columns;
 
-/// With a filter, what is nearest lies further away than without one, and so does its list: how many
-/// times more of them are looked into, beside what the filter takes away.
-const FILTERED_PROBES: usize = 2;
+/// What a step through a graph costs, in rows that are compared in their order: it compares about twelve, and
+/// each of them has to be fetched from anywhere.
+const STEP_COST: usize = 36;
 
 /// A document and how close it is, from -1 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,7 +45,7 @@ pub(crate) type Filtered<'f> = &'f mut dyn FnMut(usize, &mut dyn FnMut(DocId)) -
 
 impl Vectors {
     /// The `wanted` documents that are closest to a vector and not further than `cosine_min`,
-    /// closest first; of more than [`crate::limits::COMPARED_ROWS_MAX`], nearly all of those that are. Without
+    /// closest first; of many rows, nearly all of those that are. Without
     /// `filtered`, every document may be found.
     pub(crate) fn nearest(
         &self,
@@ -59,9 +58,9 @@ impl Vectors {
         let among = filtered.map(|filtered| self.among(filtered)).transpose()?;
         let query = Quantized::of(vector);
         let mut search =
-            Search { vectors: self, columns, query, among: among.as_ref(), cosine_min, best: Best::of(wanted) };
+            Search { vectors: self, columns, query, among: among.as_ref(), cosine_min, wanted, best: Best::of(wanted) };
         match search.among {
-            Some(among) if among.count <= self.compared_max => search.each_document(),
+            Some(among) if among.count <= search.cost_of_files() => search.each_document(),
             _ => search.each_file(),
         }
         Ok(search.best.into_sorted())
@@ -120,6 +119,7 @@ struct Search<'v> {
     query: Quantized,
     among: Option<&'v Among>,
     cosine_min: f32,
+    wanted: usize,
     best: Best<Near>,
 }
 
@@ -135,26 +135,40 @@ impl Search<'_> {
 
     fn each_file(&mut self) {
         for (at, file) in self.vectors.files.iter().enumerate() {
-            match file.lists() {
-                0 => self.rows(at, file, 0..file.len()),
-                _ => self.lists(at, file),
+            match file.has_graph() && self.cost_of_graph(file) < file.len() {
+                true => self.graph(at, file),
+                false => self.rows(at, file),
             }
         }
     }
 
-    /// Looks into the lists that are close. What passes a filter is spread over more of them.
-    fn lists(&mut self, at: usize, file: &Rows) {
-        let passing = self.among.map_or(self.vectors.found(), |among| among.count);
-        let spread = if self.among.is_some() { FILTERED_PROBES } else { 1 };
-        let probes = (file.probes() * self.vectors.found() * spread).div_ceil(passing.max(1));
-        let centres = (0..file.lists()).map(|list| file.centre(list));
-        for list in by_closeness(centres, &self.query).into_iter().take(probes) {
-            self.rows(at, file, file.list(list));
+    /// Goes through the graph of a file, as far as what passes a filter makes necessary.
+    fn graph(&mut self, at: usize, file: &Rows) {
+        let is_wanted = |row: u32| self.vectors.docs(at, row as usize).iter().any(|doc| self.may_be_found(*doc));
+        let effort = file.effort().max(self.wanted);
+        let close = Walk::through(file.len()).closest((file, file.len()), file, &self.query, effort, is_wanted);
+        for one in close {
+            self.vectors.docs(at, one.row as usize).iter().for_each(|doc| self.offer(one.cosine, *doc));
         }
     }
 
-    fn rows(&mut self, at: usize, file: &Rows, rows: Range<usize>) {
-        for row in rows {
+    /// What the way through all graphs costs, and through the rows of files without one.
+    fn cost_of_files(&self) -> usize {
+        self.vectors.files.iter().map(|file| self.cost_of_graph(file).min(file.len())).sum()
+    }
+
+    /// What the way through the graph of a file costs: the fewer pass a filter, the more.
+    fn cost_of_graph(&self, file: &Rows) -> usize {
+        if !file.has_graph() {
+            return file.len();
+        }
+        let passing = self.among.map_or(self.vectors.found(), |among| among.count).max(1);
+        let steps = file.effort().max(self.wanted).saturating_mul(self.vectors.found()) / passing;
+        steps.saturating_mul(STEP_COST)
+    }
+
+    fn rows(&mut self, at: usize, file: &Rows) {
+        for row in 0..file.len() {
             let docs = self.vectors.docs(at, row);
             if docs.iter().any(|doc| self.may_be_found(*doc)) {
                 let cosine = self.query.dot(file.row(row));

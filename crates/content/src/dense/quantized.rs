@@ -7,34 +7,35 @@ pub(super) const SCALE_BYTES: usize = 4;
 /// A vector in small steps: its values are `scale` times whole numbers from -127 to 127.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Quantized {
-    pub(super) scale: f32,
-    pub(super) values: Vec<i8>,
+    scale: f32,
+    /// Each an i8.
+    values: Vec<u8>,
 }
 
 impl Quantized {
     pub(super) fn of(vector: &[f32]) -> Self {
         let largest = vector.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
         let scale = if largest > 0.0 { largest / 127.0 } else { 1.0 };
-        Self { scale, values: vector.iter().map(|value| (value / scale).round() as i8).collect() }
+        Self { scale, values: vector.iter().map(|value| (value / scale).round() as i8 as u8).collect() }
     }
 
     /// The same, stretched to length 1. `None` when it has no direction.
+    #[cfg(test)]
     pub(super) fn unit(vector: &[f32]) -> Option<Self> {
         let mut unit = Self::of(vector);
-        let squares: i64 = unit.values.iter().map(|value| i64::from(*value).pow(2)).sum();
+        let squares: i64 = unit.values.iter().map(|value| i64::from(*value as i8).pow(2)).sum();
         unit.scale = 1.0 / (squares as f32).sqrt();
         (squares > 0 && unit.scale.is_finite()).then_some(unit)
     }
 
     /// The product with a row: the cosine, when both have length 1.
     pub(super) fn dot(&self, row: Row<'_>) -> f32 {
-        dot(&self.values, row.values) as f32 * self.scale * row.scale
+        Row { scale: self.scale, values: &self.values }.dot(row)
     }
 
     /// As a file holds it.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let values = self.values.iter().map(|value| *value as u8);
-        self.scale.to_le_bytes().into_iter().chain(values).collect()
+        self.scale.to_le_bytes().into_iter().chain(self.values.iter().copied()).collect()
     }
 }
 
@@ -53,20 +54,20 @@ impl<'a> Row<'a> {
         Self { scale: f32::from_le_bytes(*scale), values }
     }
 
-    /// Adds the row to a sum of vectors.
-    pub(super) fn add_to(&self, sum: &mut [f32]) {
-        sum.iter_mut().zip(self.values).for_each(|(sum, value)| *sum += f32::from(*value as i8) * self.scale);
+    /// The product with another row: the cosine, when both have length 1.
+    pub(super) fn dot(self, other: Row<'_>) -> f32 {
+        dot(self.values, other.values) as f32 * self.scale * other.scale
     }
 }
 
 impl From<Row<'_>> for Quantized {
     fn from(row: Row<'_>) -> Self {
-        Self { scale: row.scale, values: row.values.iter().map(|value| *value as i8).collect() }
+        Self { scale: row.scale, values: row.values.to_vec() }
     }
 }
 
 /// The sum of the products, with the widest instructions that the processor has.
-fn dot(query: &[i8], row: &[u8]) -> i32 {
+fn dot(query: &[u8], row: &[u8]) -> i32 {
     static ARCH: LazyLock<pulp::Arch> = LazyLock::new(pulp::Arch::new);
     ARCH.dispatch(|| products(query, row))
 }
@@ -74,8 +75,8 @@ fn dot(query: &[i8], row: &[u8]) -> i32 {
 /// Whole numbers in blocks that the compiler turns into vector instructions; inlined, so that it knows
 /// which.
 #[inline(always)]
-fn products(query: &[i8], row: &[u8]) -> i32 {
-    let product = |(q, r): (&i8, &u8)| i32::from(i16::from(*q) * i16::from(*r as i8));
+fn products(query: &[u8], row: &[u8]) -> i32 {
+    let product = |(q, r): (&u8, &u8)| i32::from(i16::from(*q as i8) * i16::from(*r as i8));
     let (query_blocks, query_rest) = query.as_chunks::<32>();
     let (row_blocks, row_rest) = row.as_chunks::<32>();
     let blocks: i32 = query_blocks.iter().zip(row_blocks).map(|(q, r)| q.iter().zip(r).map(product).sum::<i32>()).sum();
@@ -88,23 +89,20 @@ mod tests {
 
     #[test]
     fn products_of_whole_numbers_add_up() {
-        let query: Vec<i8> = (0..70).map(|n| n - 35).collect();
+        let query: Vec<u8> = (0..70_i32).map(|n| (n - 35) as u8).collect();
         let row: Vec<u8> = (0..70_i32).map(|n| (n * 2 - 70) as u8).collect();
         let expected: i32 = (0..70_i32).map(|n| (n - 35) * (n * 2 - 70)).sum();
         assert_eq!(dot(&query, &row), expected);
-        assert_eq!(dot(&[-127; 256], &[129; 256]), 127 * 127 * 256);
+        assert_eq!(dot(&[129; 256], &[129; 256]), 127 * 127 * 256);
     }
 
     #[test]
     fn a_row_is_what_was_written() {
         let written = Quantized::of(&[0.5, -1.0, 0.0]);
-        assert_eq!(written.values, [64, -127, 0]);
+        assert_eq!(written.values, [64, 129, 0]);
         let bytes = written.to_bytes();
         let row = Row::read(&bytes);
         assert_eq!(Quantized::from(row), written);
-        let mut sum = vec![1.0; 3];
-        row.add_to(&mut sum);
-        assert!((sum[0] - 1.5).abs() < 0.01 && sum[1].abs() < 0.01 && sum[2] == 1.0);
         assert!((written.dot(row) - 1.25).abs() < 0.01);
     }
 }

@@ -1,4 +1,4 @@
-//! The search in lists, held against comparing every row.
+//! The search through graphs, held against comparing every row.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +10,8 @@ use tantivy::fastfield::AliveBitSet;
 
 use super::Model;
 use super::file::Rows;
-use super::lists::TRIALS;
+use super::graph::{LINKS, TRIALS, Walk};
+use super::links::Links as _;
 use super::nearest::{Filtered, Near};
 use super::quantized::{Quantized, Row};
 use super::vectors::Vectors;
@@ -20,8 +21,8 @@ use crate::item::{Item, Place};
 
 const WANTED: usize = 100;
 const RECALL_MIN: f64 = 0.95;
-/// So many rows make lists in these tests.
-const LISTED_MIN: usize = 1_000;
+/// So many rows are joined in these tests.
+const JOINED_MIN: usize = 1_000;
 
 /// Texts are about so many things.
 const GROUPS: usize = 8;
@@ -106,7 +107,7 @@ impl Files {
             writer.push(hash, &Quantized::unit(vector).unwrap().to_bytes()).unwrap();
         }
         trials.iter().for_each(|trial| writer.try_with(Quantized::of(trial)));
-        writer.finish(name, LISTED_MIN).unwrap();
+        writer.finish(name, JOINED_MIN, None).unwrap();
     }
 
     fn open(&self, name: &str) -> Option<Rows> {
@@ -118,7 +119,7 @@ impl Files {
             std::fs::read_dir(self.dir.path()).unwrap().map(|entry| entry.unwrap().file_name().into()).collect();
         names.sort();
         let files = names.iter().map(|name| self.open(name.to_str().unwrap()).unwrap()).collect();
-        Vectors::of(files, columns, WANTED)
+        Vectors::of(files, columns)
     }
 }
 
@@ -160,13 +161,13 @@ fn recall(
     share / questions.len() as f64
 }
 
-/// Holds one file of rows against all of them. Gives how many of its lists are looked into.
+/// Holds one file of rows against all of them. Gives the effort of its graph.
 fn check(files: &Files, all: &[Vec<f32>], questions: &[Vec<f32>]) -> usize {
     let half = all.len() as u64 / 2;
     let columns = [segment(0..half, &[]), segment(half..all.len() as u64, &[])];
     let vectors = files.vectors(&columns);
     let rows = files.open("1.vec").unwrap();
-    println!("{} rows, {} lists, {} looked into", rows.len(), rows.lists(), rows.probes());
+    println!("{} rows, effort {}", rows.len(), rows.effort());
     for (name, passes) in [
         ("no filter", None),
         ("a filter for all", Some(&(|_| true) as &dyn Fn(u64) -> bool)),
@@ -179,19 +180,26 @@ fn check(files: &Files, all: &[Vec<f32>], questions: &[Vec<f32>]) -> usize {
         println!("  {name}: {recall:.4}");
         assert!(recall >= RECALL_MIN, "{name}: {recall}");
     }
-    rows.probes()
+    rows.effort()
 }
 
 #[test]
-fn lists_have_nearly_all_of_what_is_near() {
+fn graphs_lead_to_nearly_all_of_what_is_near() {
     let mut dice = Dice(1);
-    let all = dice.grouped(2_000, 16);
+    let all = dice.grouped(6_000, 16);
     let questions: Vec<Vec<f32>> =
-        all.iter().step_by(67).map(|row| row.iter().map(|v| v + 0.5 * dice.roll()).collect()).collect();
+        all.iter().step_by(211).map(|row| row.iter().map(|v| v + 0.5 * dice.roll()).collect()).collect();
     let files = Files::new(16);
     files.write("1.vec", 0, &all);
-    let probes = check(&files, &all, &questions);
-    assert!(probes < 30, "{probes} of 88 lists");
+    let effort = check(&files, &all, &questions);
+    let rows = files.open("1.vec").unwrap();
+    let mut walk = Walk::through(rows.len());
+    for question in &questions {
+        walk.closest((&rows, rows.len()), &rows, &Quantized::of(question), effort, |_| true);
+    }
+    let compared = walk.compared / questions.len() as u64;
+    println!("  {compared} rows compared");
+    assert!(compared < all.len() as u64 / 2, "{compared} of {} rows", all.len());
 }
 
 #[test]
@@ -234,40 +242,77 @@ fn documents_of_the_same_content_share_a_row() {
 }
 
 #[test]
-fn lists_begin_at_the_bound_and_keep_every_row() {
-    let all = Dice(4).grouped(LISTED_MIN, 4);
+fn graphs_begin_at_the_bound_and_keep_every_row() {
+    let all = Dice(4).grouped(JOINED_MIN, 4);
     let files = Files::new(4);
     files.write("1.vec", 0, &all[1..]);
     files.write("2.vec", 0, &all);
     let (small, large) = (files.open("1.vec").unwrap(), files.open("2.vec").unwrap());
-    assert_eq!(small.lists(), 0);
-    assert!(large.lists() > 0 && large.probes() > 0 && large.probes() <= large.lists());
+    assert!(!small.has_graph());
+    assert!(large.has_graph() && large.effort() > 0);
     for (at, hash) in large.hashes().enumerate() {
         assert_eq!(large.bytes(at), Quantized::unit(&all[hash as usize]).unwrap().to_bytes());
+        let links: Vec<u32> = large.of(at as u32).collect();
+        assert!(!links.is_empty() && links.len() <= LINKS && !links.contains(&(at as u32)), "{at}: {links:?}");
     }
-    let mut hashes: Vec<u64> = large.hashes().collect();
-    hashes.sort_unstable();
-    assert!(hashes.into_iter().eq(0..LISTED_MIN as u64));
+    assert!(large.hashes().eq(0..JOINED_MIN as u64));
     assert_eq!(std::fs::read_dir(files.dir.path()).unwrap().count(), 2);
 }
 
 #[test]
-fn trials_stay_with_the_rows() {
+fn the_same_rows_make_the_same_file() {
+    let all = Dice(5).grouped(JOINED_MIN + 200, 8);
+    let made = |_| {
+        let files = Files::new(8);
+        files.write_with("1.vec", 0, &all, &all[..70]);
+        assert!(files.open("1.vec").unwrap().is_whole());
+        std::fs::read(files.dir.path().join("1.vec")).unwrap()
+    };
+    let [first, second] = [0, 1].map(made);
+    assert!(first == second);
+}
+
+#[test]
+fn a_graph_that_has_grown_leads_everywhere_too() {
+    let mut dice = Dice(6);
+    let all = dice.grouped(3_000, 16);
+    let questions: Vec<Vec<f32>> =
+        all.iter().step_by(101).map(|row| row.iter().map(|v| v + 0.5 * dice.roll()).collect()).collect();
+    let files = Files::new(16);
+    files.write("0.vec", 0, &all[..1_500]);
+    let grown = files.open("0.vec").unwrap();
+    let mut writer = RowsWriter::create(files.dir.path(), 16).unwrap();
+    for (vector, hash) in all.iter().zip(0..) {
+        writer.push(hash, &Quantized::unit(vector).unwrap().to_bytes()).unwrap();
+    }
+    writer.finish("1.vec", JOINED_MIN, Some(&grown)).unwrap();
+    std::fs::remove_file(files.dir.path().join("0.vec")).unwrap();
+    check(&files, &all, &questions);
+}
+
+#[test]
+fn trials_and_silent_contents_stay_with_the_rows() {
     let files = Files::new(4);
     let trial = Quantized::of(&[0.5, 0.0, 0.0, 0.1]);
     let mut writer = RowsWriter::create(files.dir.path(), 4).unwrap();
     (0..=TRIALS).for_each(|_| writer.try_with(trial.clone()));
     writer.push(1, &trial.to_bytes()).unwrap();
-    writer.finish("1.vec", 1).unwrap();
+    writer.note_silent(9);
+    writer.finish("1.vec", 1, None).unwrap();
     let rows = files.open("1.vec").unwrap();
     assert_eq!(rows.trials().count(), TRIALS);
     assert!(rows.trials().all(|row| Quantized::from(row) == trial));
-    assert_eq!((rows.len(), rows.lists()), (1, 1));
+    assert_eq!((rows.len(), rows.has_graph()), (1, true));
+    let columns = [segment([9, 1, 2, 2, 3].into_iter(), &[4])];
+    let vectors = files.vectors(&columns);
+    assert_eq!((vectors.found(), vectors.missing()), (1, 2), "what is silent and what is deleted is not missing");
+    let first: Vec<u64> = vectors.first_missing(&columns, 9).into_iter().map(|(hash, _)| hash).collect();
+    assert_eq!(first, [2], "a content is embedded once");
 }
 
 /// Films of the test data, asked for by their titles. Without optimisation only some of them.
 #[test]
-fn real_texts_are_found_in_lists() {
+fn real_texts_are_found_in_graphs() {
     const ITEMS: usize = if cfg!(debug_assertions) { 600 } else { usize::MAX };
     let data = std::env::var_os("FORECOURT_DATA").map(PathBuf::from);
     let data = data.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"));

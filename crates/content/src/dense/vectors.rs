@@ -1,5 +1,6 @@
 //! The vectors of one snapshot of the index: which row is whose.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use tantivy::directory::MmapDirectory;
@@ -9,7 +10,6 @@ use super::Model;
 use super::file::Rows;
 use crate::error::{Result, folder};
 use crate::index::Columns;
-use crate::limits::COMPARED_ROWS_MAX;
 
 /// No vector for this document.
 const NONE: u32 = u32::MAX;
@@ -27,17 +27,19 @@ pub(crate) struct Vectors {
     docs: Vec<u32>,
     /// Where the documents of each row begin in `docs`, and where the last ones end.
     docs_starts: Vec<u32>,
-    /// Documents that a filter may leave over to be compared one by one.
-    pub(super) compared_max: usize,
+    /// Contents that have no vector, and of which that is known.
+    silent: HashSet<u64>,
+    /// Living documents whose content has to be embedded yet.
+    missing: usize,
 }
 
 impl Vectors {
     /// Finds the rows of the documents of an index.
     pub(crate) fn find(dir: &Path, model: &Model, columns: &[Columns]) -> Result<Self> {
-        Ok(Self::of(open_all(dir, model)?, columns, COMPARED_ROWS_MAX))
+        Ok(Self::of(open_all(dir, model)?, columns))
     }
 
-    pub(super) fn of(files: Vec<Rows>, columns: &[Columns], compared_max: usize) -> Self {
+    pub(super) fn of(files: Vec<Rows>, columns: &[Columns]) -> Self {
         let mut by_hash: Vec<(u64, u32)> = files.iter().flat_map(Rows::hashes).zip(0..).collect();
         by_hash.sort_unstable();
         let row_of = |hash: u64| match by_hash.binary_search_by_key(&hash, |(hash, _)| *hash) {
@@ -51,9 +53,11 @@ impl Vectors {
         };
         let rows: Vec<u32> = columns.iter().flat_map(of_segment).collect();
         let (docs, docs_starts) = by_row(&rows, by_hash.len());
+        let silent: HashSet<u64> = files.iter().flat_map(Rows::silent).collect();
+        let missing = missing(columns, &rows, &silent).count();
         let starts = starts(files.iter().map(Rows::len));
         let segments = starts_of(columns);
-        Self { files, starts, segments, rows, docs, docs_starts, compared_max }
+        Self { files, starts, segments, rows, docs, docs_starts, silent, missing }
     }
 
     /// Documents, with or without a vector.
@@ -68,6 +72,24 @@ impl Vectors {
     /// Living documents that have a vector.
     pub(crate) fn found(&self) -> usize {
         self.docs.len()
+    }
+
+    /// Living documents whose content has to be embedded yet.
+    pub(crate) fn missing(&self) -> usize {
+        self.missing
+    }
+
+    /// The first documents whose content has to be embedded yet, at most `count`, each with its content's hash.
+    /// Of those that share a content, one.
+    pub(crate) fn first_missing(&self, columns: &[Columns], count: usize) -> Vec<(u64, DocAddress)> {
+        let mut seen = HashSet::new();
+        let all = missing(columns, &self.rows, &self.silent).filter(|(hash, _)| seen.insert(*hash));
+        all.take(count).collect()
+    }
+
+    /// Whether a row is the vector of a document.
+    pub(super) fn is_wanted(&self, file: usize, row: usize) -> bool {
+        !self.docs(file, row).is_empty()
     }
 
     /// The number of a document through all segments.
@@ -93,6 +115,21 @@ impl Vectors {
         let row = self.starts[file] + row;
         &self.docs[self.docs_starts[row] as usize..self.docs_starts[row + 1] as usize]
     }
+}
+
+/// The living documents that have no row and are not known to have none, each with its content's hash.
+fn missing<'v>(
+    columns: &'v [Columns],
+    rows: &'v [u32],
+    silent: &'v HashSet<u64>,
+) -> impl Iterator<Item = (u64, DocAddress)> + 'v {
+    let segments = columns.iter().zip(starts_of(columns)).zip(0..);
+    let docs = segments.flat_map(move |((columns, start), segment)| {
+        let living = (0..columns.hash.num_vals()).filter(move |doc| columns.is_living(*doc));
+        let without = living.filter(move |doc| rows[(start + doc) as usize] == NONE);
+        without.map(move |doc| (columns.hash.get_val(doc), DocAddress::new(segment, doc)))
+    });
+    docs.filter(move |(hash, _)| !silent.contains(hash))
 }
 
 /// The documents of each row, row by row, and where those of each row begin.

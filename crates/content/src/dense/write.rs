@@ -6,14 +6,12 @@ use std::path::{Path, PathBuf};
 
 use tantivy::directory::MmapDirectory;
 
-use super::file::{HEAD_BYTES, Head, Rows};
-use super::lists::{Lists, TRIALS, spread};
+use super::file::{HEAD_BYTES, Head, NONE, Rows};
+use super::graph::{GraphBuilder, LINKS, TRIALS, effort, spread};
 use super::quantized::Quantized;
 use crate::error::{Result, folder};
 
-/// Rows in the order in which they come, while nothing has its place yet.
-const LOOSE: &str = "loose";
-/// The file that is being written.
+/// The file that is being written, in the order in which rows come.
 const DRAFT: &str = "draft";
 
 /// A file being written.
@@ -25,18 +23,15 @@ pub(super) struct RowsWriter {
     checksum: crc32fast::Hasher,
     dims: usize,
     hashes: Vec<u64>,
+    silent: Vec<u64>,
     trials: Vec<Quantized>,
 }
 
 impl RowsWriter {
     /// Begins a file in `dir`.
     pub(super) fn create(dir: &Path, dims: usize) -> Result<Self> {
-        Self::create_as(LOOSE, dir, dims)
-    }
-
-    fn create_as(name: &str, dir: &Path, dims: usize) -> Result<Self> {
-        let path = dir.join(name);
-        let file = File::create(&path).map_err(folder(&path))?;
+        let path = dir.join(DRAFT);
+        let file = File::options().create(true).truncate(true).write(true).open(&path).map_err(folder(&path))?;
         let mut writer = Self {
             dir: dir.to_owned(),
             file: BufWriter::new(file),
@@ -44,9 +39,10 @@ impl RowsWriter {
             checksum: crc32fast::Hasher::new(),
             dims,
             hashes: Vec::new(),
+            silent: Vec::new(),
             trials: Vec::new(),
         };
-        writer.write_head(&[0; HEAD_BYTES])?;
+        writer.write_unchecked(&[0; HEAD_BYTES])?;
         Ok(writer)
     }
 
@@ -57,45 +53,53 @@ impl RowsWriter {
         Ok(())
     }
 
+    /// Notes a content that has no vector.
+    pub(super) fn note_silent(&mut self, hash: u64) {
+        self.silent.push(hash);
+    }
+
     /// Adds a short text, as questions are, for finding out how much a search has to look at.
     pub(super) fn try_with(&mut self, vector: Quantized) {
         self.trials.push(vector);
     }
 
-    /// Completes the file under its name. From `listed_rows_min` rows on, they are sorted into lists.
-    pub(super) fn finish(mut self, name: &str, listed_rows_min: usize) -> Result<()> {
-        self.trials = spread(self.trials.len(), TRIALS).map(|at| self.trials[at].clone()).collect();
-        self.seal(&Lists::default())?;
-        if self.hashes.len() < listed_rows_min {
-            return self.publish(name);
+    /// Completes the file under its name. From `graph_rows_min` rows on, they are joined; those of `grown`, which
+    /// are the first of them, are so already.
+    pub(super) fn finish(mut self, name: &str, graph_rows_min: usize, grown: Option<&Rows>) -> Result<()> {
+        let (hashes, trials) = (std::mem::take(&mut self.hashes), std::mem::take(&mut self.trials));
+        let silent = std::mem::take(&mut self.silent);
+        hashes.iter().chain(&silent).try_for_each(|hash| self.write(&hash.to_le_bytes()))?;
+        let trials: Vec<_> = spread(trials.len(), TRIALS).map(|at| &trials[at]).collect();
+        trials.iter().try_for_each(|trial| self.write(&trial.to_bytes()))?;
+        let head =
+            Head { dims: self.dims, rows: hashes.len(), trials: trials.len(), silent: silent.len(), ..Head::default() };
+        self.write_head(head)?;
+        if hashes.len() >= graph_rows_min {
+            self.join(head, grown)?;
         }
-        let directory = MmapDirectory::open(&self.dir).map_err(tantivy::TantivyError::from)?;
-        let Some(loose) = Rows::open(&directory, Path::new(LOOSE), self.dims) else { return self.publish(name) };
-        let lists = Lists::of(&loose);
-        let mut sorted = Self::create_as(DRAFT, &self.dir, self.dims)?;
-        for row in &lists.order {
-            let row = *row as usize;
-            sorted.push(self.hashes[row], loose.bytes(row))?;
-        }
-        sorted.trials = std::mem::take(&mut self.trials);
-        sorted.seal(&lists)?;
-        sorted.publish(name)?;
-        drop(loose);
-        fs::remove_file(&self.path).map_err(folder(&self.path))
+        self.publish(name)
     }
 
-    /// Writes what follows the rows, then the head.
-    fn seal(&mut self, lists: &Lists) -> Result<()> {
-        let (hashes, trials) = (std::mem::take(&mut self.hashes), std::mem::take(&mut self.trials));
-        let mut write = |bytes: &[u8]| self.write(bytes);
-        hashes.iter().try_for_each(|hash| write(&hash.to_le_bytes()))?;
-        lists.centres.iter().chain(&trials).try_for_each(|row| write(&row.to_bytes()))?;
-        lists.ends.iter().try_for_each(|end| write(&end.to_le_bytes()))?;
-        let (rows, count) = (hashes.len(), lists.centres.len());
-        let head = Head { dims: self.dims, rows, lists: count, probes: lists.probes, trials: trials.len() };
-        (self.hashes, self.trials) = (hashes, trials);
+    /// Joins the rows of the file, which is whole but for that.
+    fn join(&mut self, head: Head, grown: Option<&Rows>) -> Result<()> {
+        let directory = MmapDirectory::open(&self.dir).map_err(tantivy::TantivyError::from)?;
+        let Some(rows) = Rows::open(&directory, Path::new(DRAFT), self.dims) else { return Ok(()) };
+        self.file.seek(SeekFrom::End(0)).map_err(folder(&self.path))?;
+        for links in GraphBuilder::of(&rows, grown).finish() {
+            let mut places = links.into_iter().chain(std::iter::repeat(NONE)).take(LINKS);
+            places.try_for_each(|link| self.write(&link.to_le_bytes()))?;
+        }
+        drop(rows);
+        // Searched as it will be, to see how much has to be looked at.
+        let head = Head { links: LINKS, ..head };
+        self.write_head(head)?;
+        let Some(rows) = Rows::open(&directory, Path::new(DRAFT), self.dims) else { return Ok(()) };
+        self.write_head(Head { effort: effort(&rows, &rows), ..head })
+    }
+
+    fn write_head(&mut self, head: Head) -> Result<()> {
         self.file.seek(SeekFrom::Start(0)).map_err(folder(&self.path))?;
-        self.write_head(&head.to_bytes(self.checksum.clone()))?;
+        self.write_unchecked(&head.to_bytes(self.checksum.clone()))?;
         self.file.flush().map_err(folder(&self.path))
     }
 
@@ -107,10 +111,10 @@ impl RowsWriter {
 
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.checksum.update(bytes);
-        self.write_head(bytes)
+        self.write_unchecked(bytes)
     }
 
-    fn write_head(&mut self, bytes: &[u8]) -> Result<()> {
+    fn write_unchecked(&mut self, bytes: &[u8]) -> Result<()> {
         self.file.write_all(bytes).map_err(folder(&self.path))
     }
 }

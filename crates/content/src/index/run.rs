@@ -16,7 +16,6 @@ use super::document::{Hashes, Maker};
 use super::folder::Folder;
 use super::snapshot::{Snapshot, Summary};
 use crate::analysis::LanguageAnalyzer;
-use crate::dense::Collector;
 use crate::error::{Error, Result};
 use crate::grounding::{grounded, grounding};
 use crate::item::{Item, Place, hash};
@@ -41,8 +40,6 @@ pub(crate) struct Job<'a> {
     pub(crate) tongue: LanguageAnalyzer,
     /// By what the classes of items are judged.
     pub(crate) vocabulary: &'a Arc<Vocabulary>,
-    /// Collects vectors, when there is a model.
-    pub(crate) vectors: Option<Collector>,
     pub(crate) progress: &'a mut dyn Progress,
     pub(crate) cancel: &'a dyn Fn() -> bool,
 }
@@ -76,7 +73,7 @@ pub(crate) fn run(job: Job<'_>) -> Result<Report> {
         }
     };
     let needless = state.needless_removals();
-    let Run { mut report, mut summary, mut vectors, error, before, .. } = state;
+    let Run { mut report, mut summary, error, before, .. } = state;
     if let Some(error) = error {
         return Err(error);
     }
@@ -84,19 +81,11 @@ pub(crate) fn run(job: Job<'_>) -> Result<Report> {
         report.cancelled = true;
         return Ok(report);
     }
-    if let Some(vectors) = &mut vectors {
-        vectors.finish()?;
-    }
     if report.has_changed() || summary != before.summary {
         let mut commit = writer.prepare_commit()?;
         commit.set_payload(&summary.payload());
         commit.commit()?;
         writer.wait_merging_threads()?;
-    }
-    match (vectors, scope) {
-        (Some(vectors), Scope::All(_)) => vectors.tidy()?,
-        (Some(vectors), Scope::Call { .. }) => vectors.tidy_files()?,
-        (None, _) => {}
     }
     pushed.forget_removed(&needless, revision)?;
     Ok(report)
@@ -129,7 +118,6 @@ struct Run<'a, 'w> {
     tongue: LanguageAnalyzer,
     progress: &'a mut dyn Progress,
     cancel: &'a dyn Fn() -> bool,
-    vectors: Option<Collector>,
     maker: Maker,
     /// Whether items that have not changed were judged by another vocabulary.
     is_judged_anew: bool,
@@ -164,7 +152,6 @@ impl<'a, 'w> Run<'a, 'w> {
             tongue: job.tongue,
             progress: job.progress,
             cancel: job.cancel,
-            vectors: job.vectors,
             maker: Maker::new(job.folder.fields, Arc::clone(job.vocabulary)),
             is_judged_anew: job.before.summary.vocabulary != job.vocabulary.revision(),
             summary: job.before.summary.clone(),
@@ -295,9 +282,6 @@ impl<'a, 'w> Run<'a, 'w> {
         let tongue = item.tongue.unwrap_or(self.tongue);
         let content = hash(&[bytes, tongue.code().as_bytes(), &self.origin.to_be_bytes()]);
         let known = self.before.hash_of(key)?;
-        if let Some(vectors) = &mut self.vectors {
-            vectors.add(content, item)?;
-        }
         if known == Some(content) && !self.is_judged_anew {
             self.report.unchanged += 1;
             return Ok(());

@@ -1,0 +1,7 @@
+//! What a row of a graph is joined to, wherever that is kept.
+
+/// What each row is joined to.
+pub(super) trait Links {
+    /// The rows that a row is joined to.
+    fn of(&self, row: u32) -> impl Iterator<Item = u32>;
+}
