@@ -53,5 +53,5 @@ pub use report::{LoadProgress, Progress, Report, SkippedItem};
 pub use search::{ClassLimit, Exclusion, ExplainedHit, Facet, Facets, Filter, Hit, MatchedConstraint, Query, RankBy, SortOrder, Test};
 pub use source::{ContentSource, Fingerprint, fingerprint};
 pub use summary::{SummaryWish, summary};
-pub use understand::ParsedQuestion;
+pub use understand::{Contradiction, ParsedQuestion, QuestionReading};
 pub use web::{SiteRead, Visit, Visitor, WebSite};

@@ -9,6 +9,8 @@ use serde::Deserialize;
 use crate::fold::folded;
 use crate::property::Quantity;
 use crate::token::{QuestionToken, tokens};
+use crate::vocabulary::Vocabulary;
+use crate::words::LANGUAGES;
 
 /// The files that come with the program.
 const SHIPPED: &[(&str, &str)] = &[
@@ -220,10 +222,12 @@ pub enum PhraseMeaning {
     Order(Quantity, bool),
     /// What somebody has who can't have things of a class, by its id.
     Condition(String),
+    /// A way to eat, by its id.
+    Diet(String),
 }
 
 /// Words of questions in all languages.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct QuestionLexicon {
     /// By their first word.
     phrases: HashMap<String, Vec<Phrase>>,
@@ -234,7 +238,7 @@ pub struct QuestionLexicon {
     wordings: BTreeMap<String, BTreeMap<String, String>>,
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 struct Phrase {
     /// Its further words.
     rest: Vec<String>,
@@ -308,6 +312,18 @@ impl QuestionLexicon {
     /// The languages that come with the program.
     pub fn shipped() -> &'static Self {
         &SHIPPED_LEXICON
+    }
+
+    /// The same with the names of a vocabulary's diets.
+    pub fn of(vocabulary: &Vocabulary) -> Self {
+        let mut lexicon = SHIPPED_LEXICON.clone();
+        for diet in vocabulary.diets() {
+            for name in LANGUAGES.iter().flat_map(|code| diet.names(code)) {
+                // Adjectives have endings in most languages.
+                lexicon.phrase(&format!("{name}*"), PhraseMeaning::Diet(diet.id.clone()));
+            }
+        }
+        lexicon
     }
 
     fn add(&mut self, file: LanguageFile) {

@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Draft, Known, pattern};
+use super::draft::Draft;
+use super::{Known, pattern};
 use crate::search::Filter;
 
 /// Properties that say what sort of thing an item is.
@@ -91,6 +92,12 @@ fn sort(known: &dyn Known, words: &str, has_kind: bool) -> Option<Filter> {
         let path = PATHS.iter().find(|path| known.has_value(path, &value) && known.share(path) >= SHARE_MIN)?;
         Some(Filter { words: value.clone(), ..Filter::is(*path, value) })
     })
+}
+
+/// Whether a word in the plural is a sort of thing that some item is of.
+pub(super) fn is_sort(known: &dyn Known, word: &str) -> bool {
+    let (one, is_plural) = singular(&word.to_lowercase());
+    is_plural && [one.as_str(), word].iter().any(|value| PATHS.iter().any(|path| known.has_value(path, value)))
 }
 
 /// A word, or several, in the singular, and whether it was a plural.
