@@ -336,11 +336,13 @@ pub(crate) mod tests {
 
     #[test]
     fn what_the_index_does_not_know_stays_text() {
-        for text in ["quick soup, no nuts, under 30 minutes", "films from the 90s under $5", "heat flow without shear"]
-        {
+        for text in ["quick soup under 30 minutes", "films from the 90s under $5", "heat flow without shear"] {
             let found = understood(text, &Nothing);
             assert_eq!(found, ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() });
         }
+        // What somebody may be allergic to is told wherever it is.
+        let found = understood("soup, no nuts", &Nothing);
+        assert_eq!((found.text.as_str(), found.not_understood), ("soup", vec!["no nuts".to_owned()]));
     }
 
     #[test]
@@ -362,6 +364,38 @@ pub(crate) mod tests {
             let and_more = format!("movies in Berlin, {}", constraint.repeat(FILTERS_MAX));
             assert!(understood(&and_more, &Everything).filters.len() <= FILTERS_MAX, "{constraint}");
         }
+    }
+
+    #[test]
+    fn contradictions_are_told_with_both_readings() {
+        let found = understood("vegan beef stew", &Everything).contradictions;
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].limit.text.as_str(), found[0].demand.text.as_str()), ("stew", "beef stew"));
+        assert_eq!((found[0].limit.filters.len(), found[0].demand.filters.len()), (1, 0));
+        assert_eq!(understood("wine under $5 but over $20", &Everything).contradictions.len(), 1);
+        assert!(understood("vegan stew under $5", &Everything).contradictions.is_empty());
+    }
+
+    #[test]
+    fn orders_and_counts_are_understood() {
+        let order = |text: &str| understood(text, &Everything).order.map(|order| (order.fields[0].clone(), order.descending));
+        assert_eq!(order("the cheapest wine"), Some(("offers.price".to_owned(), false)));
+        assert_eq!(order("most recent films"), Some(("datePublished".to_owned(), true)));
+        assert_eq!(order("la película más reciente"), Some(("datePublished".to_owned(), true)));
+        assert_eq!(order("schnellste Suppe"), Some(("totalTime".to_owned(), false)));
+        assert_eq!(understood("the easiest soup", &Everything).not_understood, ["the easiest"]);
+        let count = |text: &str| understood(text, &Everything).count;
+        assert_eq!((count("top 5 soups"), count("give me three ideas"), count("3 movies")), (Some(5), Some(3), Some(3)));
+        for text in ["three cheese pizza", "12 angry men", "seven samurai", "give me a soup", "7 up", "0 movies", "101 movies"] {
+            assert_eq!(count(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn long_lists_are_read_in_time_that_grows_with_them() {
+        let text = |bytes: usize| "no nuts or ".chars().cycle().take(bytes).collect::<String>();
+        let found = understood(&text(QUERY_BYTES_MAX), &Everything);
+        assert!(found.filters.len() <= FILTERS_MAX);
     }
 
     proptest! {

@@ -84,7 +84,8 @@ impl AnswerText<'_> {
         let items = found.hits.iter().map(|hit| item(hit, hit.score, None)).collect();
         let (count, more) = (found.hits.len(), found.has_more);
         let not_understood = asked.not_understood.clone();
-        Findings { summary, count, more, applied, ignored, not_understood, items, ..Findings::default() }
+        let left_out = found.left_out.clone();
+        Findings { summary, count, more, applied, ignored, not_understood, left_out, items, ..Findings::default() }
     }
 
     /// What is told of each item, with why it is here.

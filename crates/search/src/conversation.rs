@@ -127,8 +127,9 @@ fn next(
 }
 
 fn fresh(text: &str, reads: &dyn QuestionParser) -> SearchRequest {
-    let ParsedQuestion { text, filters, notes, not_understood, order, count } = reads.understand(text);
-    SearchRequest { text, filters, notes, not_understood, order, results: count, ..SearchRequest::default() }
+    let ParsedQuestion { text, filters, notes, not_understood, order, count, contradictions } = reads.understand(text);
+    let results = count;
+    SearchRequest { text, filters, notes, not_understood, order, contradictions, results, ..SearchRequest::default() }
 }
 
 /// The earlier question, narrowed down. `None` when the turn is a question of its own.

@@ -76,7 +76,7 @@ impl SearchEngine {
             return ControlFlow::Break(vec![Event::Ending(unavailable(&message, Some(2)))]);
         }
         let answer_in = answer_language(admitted.message(), admitted.card());
-        let reads = LibraryParser { library, answer_in };
+        let reads = LibraryParser { library, answer_in, now: admitted.message().received_at };
         match conversation::wish(admitted.message(), &self.item_label, self.results, &reads) {
             SearchIntent::Items(asked) => ControlFlow::Continue(asked),
             SearchIntent::Introduction => {

@@ -1,6 +1,7 @@
 //! From what is asked to what was found, and what would be found if less were asked.
 
 use forecourt_content::{Error, Filter, Hit, Library, Query};
+use forecourt_core::findings::LeftOut;
 
 use super::boost;
 use super::request::NamedFilter;
@@ -19,6 +20,8 @@ pub(super) struct SearchResults {
     pub(super) ignored: Vec<NamedFilter>,
     /// Constraints without which something would have been found, each with the best of it.
     pub(super) relaxations: Vec<(Filter, Hit)>,
+    /// Items that otherwise fit and don't state what a limit asks about.
+    pub(super) left_out: Vec<LeftOut>,
 }
 
 /// Searches for `results` items. When nothing is found, it is tried without each of the constraints.
@@ -49,7 +52,9 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
         true => relaxations(library, &query)?,
         false => Vec::new(),
     };
-    Ok(SearchResults { hits, has_more, applied, ignored, relaxations })
+    // Further pages leave out what the first one did.
+    let left_out = if asked.offset == 0 { library.left_out(&query)? } else { Vec::new() };
+    Ok(SearchResults { hits, has_more, applied, ignored, relaxations, left_out })
 }
 
 /// Whether any item keeps these constraints.

@@ -1,7 +1,7 @@
 //! This module holds what a search is asked for: words, filters and how much, whoever understood them.
 
-use forecourt_content::{Filter, Library, ParsedQuestion, SortOrder, Test};
-use forecourt_core::{AgentCard, Language, Message};
+use forecourt_content::{Contradiction, Filter, Library, ParsedQuestion, SortOrder, Test};
+use forecourt_core::{AgentCard, Language, Message, Timestamp};
 use serde_json::Value;
 
 /// What the caller wants.
@@ -32,6 +32,8 @@ pub(super) struct SearchRequest {
     pub(super) notes: Vec<String>,
     /// Limits that were not understood, as they were written.
     pub(super) not_understood: Vec<String>,
+    /// Limits of which one rules out what is asked for all the same.
+    pub(super) contradictions: Vec<Contradiction>,
     /// The order that is asked for, if it is another than by how well items fit.
     pub(super) order: Option<SortOrder>,
     /// Items that were shown before.
@@ -55,11 +57,13 @@ pub(super) struct LibraryParser<'a> {
     pub(super) library: &'a Library,
     /// The language of the answer.
     pub(super) answer_in: &'a Language,
+    /// When the question was put.
+    pub(super) now: Timestamp,
 }
 
 impl QuestionParser for LibraryParser<'_> {
     fn understand(&self, text: &str) -> ParsedQuestion {
-        self.library.understand(text, self.answer_in)
+        self.library.understand_at(text, self.answer_in, self.now)
     }
 
     fn named(&self, name: &str, value: &Value) -> Vec<Filter> {

@@ -344,3 +344,80 @@ fn told_from(today: Date, date: RelativeDate) -> Option<(Date, Option<Date>)> {
         RelativeDate::Next | RelativeDate::Last => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Everything, parts};
+    use crate::search::Test;
+
+    #[test]
+    fn years_and_decades_are_ranges() {
+        for (text, left, limit) in [
+            ("ships from 1999", "ships", "from 1999"),
+            ("ships in the 90s", "ships", "from the 1990s"),
+            ("80's ships", "ships", "from the 1980s"),
+            ("1970s ships", "ships", "from the 1970s"),
+            ("ships of the nineties", "ships", "from the 1990s"),
+            ("ships since 2010", "ships", "2010 or later"),
+            ("ships from 2010 onwards", "ships", "2010 or later"),
+            ("ships, 2010 or newer", "ships", "2010 or later"),
+            ("ships after 2010", "ships", "2011 or later"),
+            ("ships made after May 1, 2021", "ships", "2021-05-02 or later"),
+            ("ships after 2021-05", "ships", "2021-06-01 or later"),
+            ("ships before 1990", "ships", "1989 or earlier"),
+            ("ships before 12 March 1990", "ships", "1990-03-11 or earlier"),
+            ("ships until 1990", "ships", "1990 or earlier"),
+            ("ships from June 2020", "ships", "from June 2020"),
+            ("ships released between 1985 and 1980", "ships", "from 1980 to 1985"),
+            ("Schiffe aus den 90ern", "Schiffe", "from the 1990s"),
+            ("Schiffe der 90er Jahre", "Schiffe", "from the 1990s"),
+            ("Schiffe vor 1990", "Schiffe", "1989 or earlier"),
+            ("Schiffe seit 2010", "Schiffe", "2010 or later"),
+            ("bateaux des années 90", "bateaux", "from the 1990s"),
+            ("bateaux après 2010", "bateaux", "2011 or later"),
+            ("barcos de los años 90", "barcos", "from the 1990s"),
+            ("barcos antes de 1990", "barcos", "1989 or earlier"),
+        ] {
+            assert_eq!(parts(text), (left.to_owned(), vec![limit.to_owned()]), "{text}");
+        }
+    }
+
+    #[test]
+    fn titles_stories_and_ages_stay() {
+        for text in [
+            "2001 a space odyssey",
+            "blade runner 2049",
+            "a story set in 1944",
+            "takes place in 1920",
+            "50 ways",
+            "people in their 30s",
+            "room 2010b",
+        ] {
+            assert!(parts(text).1.is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_year_ends_with_its_last_second() {
+        let understood = super::super::tests::understood("ships from 1970", &Everything);
+        let Test::Within { from: Some(from), to: Some(to) } = understood.filters[0].test else { panic!() };
+        assert!(from == 0.0 && to > 364.9 && to < 365.0);
+    }
+
+    #[test]
+    fn dates_are_told_from_today() {
+        for (text, left, limit) in [
+            ("concerts tomorrow", "concerts", "from 2026-11-24"),
+            ("concerts this weekend", "concerts", "from 2026-11-28 to 2026-11-29"),
+            ("concerts next week", "concerts", "from 2026-11-30 to 2026-12-06"),
+            ("concerts on Friday", "concerts", "from 2026-11-27"),
+            ("concerts in the next 3 days", "concerts", "from 2026-11-23 to 2026-11-26"),
+            ("Konzerte am Wochenende", "Konzerte", "from 2026-11-28 to 2026-11-29"),
+            ("concerts ce week-end", "concerts", "from 2026-11-28 to 2026-11-29"),
+            ("conciertos este fin de semana", "conciertos", "from 2026-11-28 to 2026-11-29"),
+            ("films from March", "films", "from 2026-03-01 to 2026-03-31"),
+        ] {
+            assert_eq!(parts(text), (left.to_owned(), vec![limit.to_owned()]), "{text}");
+        }
+    }
+}

@@ -120,11 +120,7 @@ impl Parts {
     fn limit(&mut self, rank: Rank, filters: Vec<Filter>) -> bool {
         let has_room = self.limits.len() + filters.len() <= FILTERS_MAX;
         if has_room {
-            for filter in filters {
-                if !self.limits.iter().any(|(_, other)| other.test == filter.test && other.fields == filter.fields) {
-                    self.limits.push((rank, filter));
-                }
-            }
+            self.limits.extend(filters.into_iter().map(|filter| (rank, filter)));
         }
         has_room
     }

@@ -105,6 +105,8 @@ fn ends(reader: &Reader<'_>, quantity: Quantity, span: &Span, has_lead: bool) ->
             let is_film = reader.class(span.end, WordClass::Kind).is_some() && !span.amount.is_article;
             is_film.then_some((Some(value * 0.9), Some(value * 1.1)))
         }
+        // "Seven stars" shine, "five star hotels" are rated.
+        Quantity::Rating if !span.amount.in_digits && reader.ends_clause(span.end) => None,
         Quantity::Rating | Quantity::People => Some((Some(value), None)),
         _ => (value > 0.0).then_some((None, Some(value))),
     }
@@ -168,4 +170,111 @@ fn level_in_words(reader: &Reader<'_>, quantity: Quantity, is_high: bool) -> Opt
     let end = if is_high { "high" } else { "low" };
     let words = reader.say(&format!("{}_{end}_word", quantity.id()), &[]);
     (!fields.is_empty()).then(|| Filter { fields, test: Test::OneOf(values.to_vec()), words })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Everything, parts, understood_in};
+
+    #[test]
+    fn limits_are_read_in_many_forms() {
+        for (text, left, limit) in [
+            ("soup under 30 minutes", "soup", "30 minutes or less"),
+            ("soup in under 30 mins", "soup", "30 minutes or less"),
+            ("Soup ready in half an hour", "Soup", "30 minutes or less"),
+            ("soup that takes less than an hour", "soup", "1 hour or less"),
+            ("soup in 1.5 hours or less", "soup", "1.5 hours or less"),
+            ("20-minute dinner", "dinner", "20 minutes or less"),
+            ("dinner 45 min max", "dinner", "45 minutes or less"),
+            ("no more than twenty minutes, soup", "soup", "20 minutes or less"),
+            ("stew over 2 hours", "stew", "2 hours or more"),
+            ("quick soup", "soup", "30 minutes or less"),
+            ("quick soup under 15 minutes", "quick soup", "15 minutes or less"),
+            ("desserts under an hour", "desserts", "1 hour or less"),
+            ("Suppe unter 30 Minuten", "Suppe", "30 minutes or less"),
+            ("schnelle Suppe", "Suppe", "30 minutes or less"),
+            ("Eintopf in weniger als einer halben Stunde", "Eintopf", "30 minutes or less"),
+            ("Braten, mindestens 2 Stunden", "Braten", "2 hours or more"),
+            ("soupe en moins de 30 minutes", "soupe", "30 minutes or less"),
+            ("soupe, moins d'une heure", "soupe", "1 hour or less"),
+            ("sopa en menos de 30 minutos", "sopa", "30 minutes or less"),
+            ("sopa en media hora", "sopa", "30 minutes or less"),
+            ("sopa rápida", "sopa", "30 minutes or less"),
+        ] {
+            assert_eq!(parts(text), (left.to_owned(), vec![limit.to_owned()]), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_uses_of_the_words_stay() {
+        for text in [
+            "quick bread",
+            "fast food burger",
+            "breakfast",
+            "7 hour",
+            "soup for 30 people",
+            "under the sea",
+            "minute steak",
+        ] {
+            let expected = if text == "7 hour" { vec!["7 hours or less".to_owned()] } else { Vec::new() };
+            assert_eq!(parts(text).1, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn prices_need_a_currency() {
+        for (text, left, limit) in [
+            ("gift under $20", "gift", "at most 20"),
+            ("gift up to 19.99 euros", "gift", "at most 19.99"),
+            ("gift between $10 and $20", "gift", "from 10 to 20"),
+            ("gift from 10 to 20 dollars", "gift", "from 10 to 20"),
+            ("wine over €50", "wine", "at least 50"),
+            ("wine, $20 or less", "wine", "at most 20"),
+            ("Wein unter 20 Euro", "Wein", "at most 20"),
+            ("vin à moins de 20 €", "vin", "at most 20"),
+            ("vino por menos de 20 euros", "vino", "at most 20"),
+            ("Wein zwischen 10 und 20 Euro", "Wein", "from 10 to 20"),
+            ("cheap wine", "wine", "cheap here: at most 10"),
+            ("günstiger Wein", "Wein", "cheap here: at most 10"),
+            ("a premium wine", "a wine", "dear here: at least 20"),
+            ("cheap wine under $5", "cheap wine", "at most 5"),
+        ] {
+            assert_eq!(parts(text), (left.to_owned(), vec![limit.to_owned()]), "{text}");
+        }
+        assert!(parts("gift under 20").1.is_empty());
+        assert!(parts("between 10 and 20 people").1.is_empty());
+    }
+
+    #[test]
+    fn ratings_are_read_in_many_forms() {
+        for (text, left, limit) in [
+            ("hotel with at least 4 stars", "hotel", "rated 4 or better"),
+            ("4-star hotel", "hotel", "rated 4 or better"),
+            ("hotel, 4+ stars", "hotel", "rated 4 or better"),
+            ("hotel 4.5 stars or better", "hotel", "rated 4.5 or better"),
+            ("hotel rated over 4", "hotel", "rated 4 or better"),
+            ("hotel under 3 stars", "hotel", "rated 3 or less"),
+            ("Hotel mit mindestens 4 Sternen", "Hotel", "rated 4 or better"),
+            ("highly rated hotel", "hotel", "rated 20 or better"),
+        ] {
+            assert_eq!(parts(text), (left.to_owned(), vec![limit.to_owned()]), "{text}");
+        }
+        for text in ["star wars", "hotel 4", "movie stars", "seven stars"] {
+            assert!(parts(text).1.is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn limits_are_said_back_in_the_language_of_the_answer() {
+        for (language, said) in [
+            ("en", "45 minutes or less"),
+            ("de", "höchstens 45 Minuten"),
+            ("fr", "45 minutes au plus"),
+            ("es", "45 minutos como máximo"),
+            ("nl", "45 minutes or less"),
+        ] {
+            assert_eq!(understood_in("soup in 45 min", &Everything, language).filters[0].words, said, "{language}");
+        }
+        assert_eq!(understood_in("soup, 1.5 h max", &Everything, "de").filters[0].words, "höchstens 1,5 Stunden");
+    }
 }

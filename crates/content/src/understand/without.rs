@@ -214,3 +214,108 @@ fn diet_like(reader: &Reader<'_>, at: usize, end: usize) -> Option<Found> {
     };
     Some(found.keeping_words())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Everything, parts};
+    use super::super::tests::understood;
+    use crate::search::{ClassLimit, Test};
+
+    #[test]
+    fn things_can_be_left_out_in_many_forms() {
+        for (text, left, limits) in [
+            ("cake, no nuts", "cake", &["no nuts"][..]),
+            ("cake without any nuts or eggs", "cake", &["no nuts", "no eggs"]),
+            ("cake with no nuts, no milk and no eggs please", "cake please", &["no nuts", "no milk", "no eggs"]),
+            ("nut-free cake", "cake", &["no nut"]),
+            ("dairy free cake", "cake", &["no dairy"]),
+            ("salad without cilantro", "salad", &["no cilantro"]),
+            ("chicken, not too bake", "chicken, not too bake", &[]),
+            ("cake, not chicken", "cake", &["no chicken"]),
+            ("no nuts and crispy", "and crispy", &["no nuts"]),
+            ("I'm allergic to nuts: cake", ": cake", &["no nuts"]),
+            ("cake, I don't eat eggs or milk", "cake", &["no eggs", "no milk"]),
+            ("allergies: nuts, milk", "", &["no nuts", "no milk"]),
+            ("has a nut allergy", "has a", &["no nut"]),
+            ("lactose intolerant, hates cilantro", "", &["no cilantro", "no lactose"]),
+            ("Kuchen ohne Nüsse und Eier", "Kuchen", &["no nuts", "no eggs"]),
+            ("glutenfreier Kuchen", "Kuchen", &["no gluten"]),
+            ("gâteau sans noix ni œufs", "gâteau", &["no noix", "no œufs"]),
+            ("pastel sin nueces y huevos", "pastel", &["no nueces", "no huevos"]),
+        ] {
+            let limits: Vec<String> = limits.iter().map(|limit| (*limit).to_owned()).collect();
+            assert_eq!(parts(text), (left.to_owned(), limits), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_class_is_judged_by_what_items_state() {
+        let understood = understood("cake without nuts, no cilantro", &Everything);
+        let limit = |at: usize| understood.filters[at].test.clone();
+        let nuts = ClassLimit { class: "nuts".into(), area: "food".into() };
+        assert_eq!(limit(0), Test::Without { classes: vec![nuts], words: Vec::new() });
+    }
+
+    #[test]
+    fn diets_leave_out() {
+        for text in ["vegetarian curry", "vegetarisches curry", "curry végétarien", "curry vegetariano"] {
+            assert_eq!(parts(text), ("curry".to_owned(), vec!["vegetarian".to_owned()]), "{text}");
+        }
+        assert_eq!(parts("not vegetarian").1, [] as [String; 0]);
+    }
+
+    #[test]
+    fn unknown_things_and_ways_of_doing_stay() {
+        for text in ["no bake cookies", "flow without shear", "no one", "free jazz", "carefree", "without"] {
+            assert!(parts(text).1.is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_wording_of_a_limit_is_understood() {
+        for text in [
+            "cake w/o nuts",
+            "cake excluding nuts",
+            "cake that doesn’t need nuts",
+            "cake that doesnt contain nuts",
+            "cake not containing nuts",
+            "cake, skip the nuts",
+            "cake but hold the nuts",
+            "cake, leave out the nuts",
+            "cake lacking nuts",
+            "cake minus nuts",
+            "cake, anything other than nuts",
+            "cake, I can't have nuts",
+            "I hate nuts, cake please",
+            "cake, I don't like nuts",
+            "cake, nut allergy",
+        ] {
+            assert!(parts(text).1.iter().any(|words| words.starts_with("no n")), "{text}: {:?}", parts(text));
+        }
+        for text in ["cake, I am celiac", "Kuchen, ich habe Zöliakie", "gâteau, je suis cœliaque"] {
+            assert!(parts(text).1.iter().any(|words| words == "no gluten"), "{text}: {:?}", parts(text));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_checked_is_told_and_not_searched_for() {
+        for (text, left, told) in [
+            ("cake without kryptonite", "cake", &["without kryptonite"][..]),
+            ("cake, doesn't need a mixer", "cake", &["doesn't need a mixer"]),
+            ("halal cake", "halal cake", &["halal"]),
+            ("soup for 30 people", "soup", &["for 30 people"]),
+            ("fewer than six ingredients, soup", "soup", &["fewer than six ingredients"]),
+            ("cake with or without nuts", "cake with or without nuts", &[]),
+        ] {
+            let found = understood(text, &Everything);
+            assert_eq!((found.text.as_str(), found.not_understood), (left, told.iter().map(|told| (*told).to_owned()).collect()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_list_ends_where_something_else_is_asked_for() {
+        for (text, count) in [("no nuts, chocolate cake", 1), ("without nuts, eggs or milk", 3), ("no nuts and with rice", 1)] {
+            assert_eq!(parts(text).1.len(), count, "{text}: {:?}", parts(text));
+        }
+    }
+}
