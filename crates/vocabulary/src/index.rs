@@ -94,16 +94,18 @@ fn add_classes(out: &Vocabulary, language: &str, phrases: &mut Phrases) {
         let words = |words: &'_ WordsByLanguage| words.get(language).cloned().unwrap_or_default();
         for name in words(&class.names) {
             phrases.add(&name, language, |meaning| {
-                meaning.of = meaning.of.with(out.is_also[at]);
+                meaning.of.add(at);
                 meaning.named = meaning.named.with(out.absent_with[at]);
             });
         }
+        for member in words(&class.usually) {
+            phrases.add(&member, language, |meaning| meaning.usually.add(at));
+        }
         for member in words(&class.members) {
-            phrases.add(&member, language, |meaning| meaning.of = meaning.of.with(out.is_also[at]));
+            phrases.add(&member, language, |meaning| meaning.of.add(at));
         }
     }
-    // What is no dairy is no butter either, and what was found to be of a class inside is not of those around it
-    // by that alone.
+    // What is no dairy is no butter either.
     for (at, class) in out.classes.iter().enumerate() {
         let inside = (0..out.classes.len()).filter(|inner| out.is_also[*inner].has(at));
         let inside = inside.fold(ClassSet::default(), |set, inner| set.with(ClassSet::of(inner)));

@@ -100,7 +100,7 @@ impl ClassJudge {
                 RoleKind::AlsoRead | RoleKind::Promised => continue,
             };
             let judged = judge(text, language, phrases, reach, &mut self.buffers);
-            found.of = found.of.with(judged.of.only(role.classes));
+            found.of = found.of.with(vocabulary.with_holders(judged.of).only(role.classes));
             if role.kind == RoleKind::Named {
                 found.free = found.free.with(judged.free.only(role.classes));
             }
@@ -116,7 +116,8 @@ impl Vocabulary {
         let mut buffers = JudgeBuffers::default();
         let judged = phrases.map(|phrases| judge(phrase, language, phrases, PromiseReach::Words, &mut buffers));
         let judged = judged.unwrap_or_default();
-        PhraseClasses { of: self.ids(judged.of), free_of: self.ids(judged.free.without(judged.of)) }
+        let of = self.with_holders(judged.of);
+        PhraseClasses { of: self.ids(of), free_of: self.ids(judged.free.without(of)) }
     }
 
     /// What the texts of the property at a dot path say of an item's classes. `None`: they are not read.
@@ -137,13 +138,26 @@ impl Vocabulary {
         classes.fold(ClassSet::default(), |set, at| set.with(self.absent_with[*at]))
     }
 
-    fn named_classes(&self, stated: u64, found: ClassJudgement) -> ItemClasses {
+    fn named_classes(&self, stated: u64, mut found: ClassJudgement) -> ItemClasses {
+        for (at, class) in self.classes.iter().enumerate().filter(|(_, class)| !class.all_of.is_empty()) {
+            let parts = || class.all_of.iter().filter_map(|id| self.class_ids.get(id));
+            if parts().all(|part| found.of.has(*part)) {
+                found.of.add(at);
+            } else if parts().any(|part| found.free.has(*part)) {
+                found.free.add(at);
+            }
+        }
         let stated = self.areas.iter().enumerate().filter(|(at, _)| stated >> at & 1 == 1);
         ItemClasses {
             stated: stated.map(|(_, area)| area.id.clone()).collect(),
             of: self.ids(found.of),
             free_of: self.ids(found.free.without(found.of)),
         }
+    }
+
+    /// The classes with those that include them.
+    fn with_holders(&self, classes: ClassSet) -> ClassSet {
+        if classes.is_empty() { classes } else { classes.iter().fold(classes, |all, class| all.with(self.is_also[class])) }
     }
 
     fn ids(&self, classes: ClassSet) -> Vec<String> {

@@ -9,8 +9,10 @@ use crate::words::{TextWords, compared};
 /// What a phrase says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct PhraseMeaning {
-    /// Classes that it is of.
+    /// Classes that have it among their members; not those that include them.
     pub(crate) of: ClassSet,
+    /// Classes that it mostly is of, where it is part of an item.
+    pub(crate) usually: ClassSet,
     /// Classes that it is an exception from.
     pub(crate) not: ClassSet,
     /// Classes that it is the name of, with what their absence says.

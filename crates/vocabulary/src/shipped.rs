@@ -7,4 +7,14 @@ macro_rules! files {
 }
 
 /// Their names, for messages, and their texts.
-pub(crate) const SHIPPED: &[(&str, &str)] = files!["absence.toml", "food.toml"];
+pub(crate) const SHIPPED: &[(&str, &str)] = files![
+    "absence.toml",
+    "food-allergens.toml",
+    "food-drink.toml",
+    "food-meat.toml",
+    "food-plants.toml",
+    "food-neutral.toml",
+    "general.toml",
+    "products.toml",
+    "synonyms.toml",
+];

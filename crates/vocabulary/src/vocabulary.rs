@@ -89,8 +89,7 @@ impl Vocabulary {
         let mut builder = Builder::default();
         add_shipped(&mut builder);
         for (file, text) in &texts {
-            // As the operator names it, and the same wherever the deployment lies.
-            builder.read(file.strip_prefix(folder).unwrap_or(file), text);
+            builder.read(file, text);
         }
         let built = problems.absorb(builder.build());
         problems.into_result(built).map(|built| Arc::new(built.unwrap_or_default()))
@@ -204,4 +203,47 @@ fn is_named(names: &WordsByLanguage, phrase: &str) -> bool {
         let phrase = compared(phrase, code);
         names.iter().any(|name| compared(name, code) == phrase)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_and_diets_are_named_in_several_languages() {
+        let shipped = Vocabulary::shipped();
+        let id = |name: &str| shipped.class_named(name).map(|class| class.id.clone());
+        for (class, names) in [
+            ("nuts", &["nut", "nuts", "Nüsse", "fruits à coque", "frutos secos"][..]),
+            ("tree-nuts", &["tree nuts"]),
+            ("peanuts", &["peanuts", "Erdnuss", "cacahuètes", "maní"]),
+            ("dairy", &["dairy", "milk products", "Milchprodukte", "produits laitiers", "lácteos"]),
+            ("lactose", &["lactose", "Laktose"]),
+            ("gluten", &["gluten"]),
+            ("wheat", &["wheat", "Weizen", "blé", "trigo"]),
+            ("meat", &["meat", "Fleisch", "viande", "carne"]),
+            ("pork", &["pork", "Schweinefleisch", "porc", "cerdo"]),
+            ("shellfish", &["shellfish", "marisco", "fruits de mer"]),
+            ("molluscs", &["molluscs", "Weichtiere"]),
+            ("alcohol", &["alcohol", "Alkohol"]),
+            ("soy", &["soy", "soya", "Soja"]),
+            ("sesame", &["sesame", "Sesam"]),
+            ("sulphites", &["sulphites", "sulfites"]),
+            ("mushrooms", &["mushrooms", "Pilze", "setas"]),
+            ("onions", &["onion", "Zwiebeln"]),
+            ("spicy", &["spicy", "scharf", "picante"]),
+            ("blue", &["blue", "blau"]),
+        ] {
+            names.iter().for_each(|name| assert_eq!(id(name).as_deref(), Some(class), "{name}"));
+        }
+        for name in ["vegetarian", "vegetarisches", "végétarienne", "vegetariana"] {
+            assert_eq!(shipped.diet_named(name).map(|diet| diet.id.as_str()), Some("vegetarian"), "{name}");
+        }
+        assert_eq!(shipped.class("nuts").unwrap().name("de"), "nüsse");
+        assert!(shipped.class_named("shear").is_none() && shipped.diet_named("vegetable").is_none());
+        assert_eq!(shipped.kind_named("films").unwrap().types, ["Movie"]);
+        assert_eq!(shipped.property_named("cooking time").unwrap().paths, ["cookTime"]);
+        assert!(shipped.synonyms_of("courgettes").contains(&"zucchini"));
+        assert_eq!(shipped.said_without("Nüsse", "de"), "ohne Nüsse");
+    }
 }
