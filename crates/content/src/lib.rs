@@ -50,7 +50,9 @@ pub use library::{Library, Options};
 pub use preview::{read_items, read_page, read_sitemap, robots_allow};
 pub use push::{PutOutcome, RemoveOutcome};
 pub use report::{LoadProgress, Progress, Report, SkippedItem};
-pub use search::{ClassLimit, Exclusion, ExplainedHit, Facet, Facets, Filter, Hit, MatchedConstraint, Query, RankBy, SortOrder, Test};
+pub use search::{
+    ClassLimit, Exclusion, ExplainedHit, Facet, Facets, Filter, Hit, MatchedConstraint, Query, RankBy, SortOrder, Test,
+};
 pub use source::{ContentSource, Fingerprint, fingerprint};
 pub use summary::{SummaryWish, summary};
 pub use understand::{Contradiction, ParsedQuestion, QuestionReading};

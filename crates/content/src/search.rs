@@ -14,15 +14,15 @@ mod rank;
 mod snippet;
 mod spelling;
 
+pub use exclusion::Exclusion;
 pub use explain::ExplainedHit;
 pub(crate) use explain::explain;
 pub(crate) use facets::facets;
 pub use facets::{Facet, Facets};
 pub(crate) use hit::stored;
-pub(crate) use matching::{has_any, has_name, left_out};
 pub use hit::{Hit, MatchedConstraint};
-pub use exclusion::Exclusion;
-pub use query::{Filter, Query, SortOrder, Test, ClassLimit};
+pub(crate) use matching::{has_any, has_name, left_out};
+pub use query::{ClassLimit, Filter, Query, SortOrder, Test};
 
 use fuse::fuse;
 use meaning::Meaning;

@@ -10,7 +10,8 @@
 //! | file | holds |
 //! |---|---|
 //! | `reader.rs` | a question as tokens, and what they mean |
-//! | `amount.rs`, `quantity.rs`, `moment.rs`, `date.rs` | numbers with units, what is compared with them, dates |
+//! | `amount.rs`, `quantity.rs` | numbers with units, and what is compared with them |
+//! | `moment.rs`, `named_date.rs`, `date.rs` | dates |
 //! | `things.rs`, `without.rs`, `wanted.rs` | lists of things that must be absent, or there |
 //! | `order.rs`, `stock.rs` | superlatives, counts, availability, sizes |
 //! | `found.rs`, `draft.rs` | what rules find, and what becomes of the question |
@@ -27,6 +28,7 @@ mod found;
 mod kind;
 mod moment;
 mod named;
+mod named_date;
 mod order;
 mod people;
 mod place;
@@ -378,15 +380,21 @@ pub(crate) mod tests {
 
     #[test]
     fn orders_and_counts_are_understood() {
-        let order = |text: &str| understood(text, &Everything).order.map(|order| (order.fields[0].clone(), order.descending));
+        let order =
+            |text: &str| understood(text, &Everything).order.map(|order| (order.fields[0].clone(), order.descending));
         assert_eq!(order("the cheapest wine"), Some(("offers.price".to_owned(), false)));
         assert_eq!(order("most recent films"), Some(("datePublished".to_owned(), true)));
         assert_eq!(order("la película más reciente"), Some(("datePublished".to_owned(), true)));
         assert_eq!(order("schnellste Suppe"), Some(("totalTime".to_owned(), false)));
         assert_eq!(understood("the easiest soup", &Everything).not_understood, ["the easiest"]);
         let count = |text: &str| understood(text, &Everything).count;
-        assert_eq!((count("top 5 soups"), count("give me three ideas"), count("3 movies")), (Some(5), Some(3), Some(3)));
-        for text in ["three cheese pizza", "12 angry men", "seven samurai", "give me a soup", "7 up", "0 movies", "101 movies"] {
+        assert_eq!(
+            (count("top 5 soups"), count("give me three ideas"), count("3 movies")),
+            (Some(5), Some(3), Some(3))
+        );
+        for text in
+            ["three cheese pizza", "12 angry men", "seven samurai", "give me a soup", "7 up", "0 movies", "101 movies"]
+        {
             assert_eq!(count(text), None, "{text}");
         }
     }

@@ -47,10 +47,38 @@ fn shelves() -> BTreeMap<&'static str, Shelf> {
 /// Every recipe has each ingredient that the questions name, or another.
 fn kitchen() -> Vec<Value> {
     let things = [
-        "rice", "black beans", "garlic", "onions", "mushrooms", "bell peppers", "soy sauce", "cream", "chicken breast",
-        "eggs", "flour", "milk", "butter", "cheddar cheese", "yeast", "sugar", "walnuts", "peanuts", "pork chops",
-        "shrimp", "lentils", "tomatoes", "cilantro", "olive oil", "beef", "coconut milk", "potatoes", "chickpeas",
-        "ginger", "lemon juice", "spaghetti", "honey",
+        "rice",
+        "black beans",
+        "garlic",
+        "onions",
+        "mushrooms",
+        "bell peppers",
+        "soy sauce",
+        "cream",
+        "chicken breast",
+        "eggs",
+        "flour",
+        "milk",
+        "butter",
+        "cheddar cheese",
+        "yeast",
+        "sugar",
+        "walnuts",
+        "peanuts",
+        "pork chops",
+        "shrimp",
+        "lentils",
+        "tomatoes",
+        "cilantro",
+        "olive oil",
+        "beef",
+        "coconut milk",
+        "potatoes",
+        "chickpeas",
+        "ginger",
+        "lemon juice",
+        "spaghetti",
+        "honey",
     ];
     let categories = ["Soup", "Dessert", "Pasta", "Bread", "Salad", "Stew"];
     let recipe = |n: usize| {
@@ -66,7 +94,8 @@ fn kitchen() -> Vec<Value> {
 
 fn movies() -> Vec<Value> {
     let genres = ["Comedy", "Science Fiction", "Drama", "Horror", "War", "Thriller"];
-    let titles = ["No Country for Old Men", "12 Angry Men", "Sin City", "127 Hours", "The Fast and the Furious", "Star Wars"];
+    let titles =
+        ["No Country for Old Men", "12 Angry Men", "Sin City", "127 Hours", "The Fast and the Furious", "Star Wars"];
     let movie = |n: usize| {
         let name = titles.get(n).map_or_else(|| format!("Film {n}"), |title| (*title).to_owned());
         json!({"@type": "Movie", "@id": format!("urn:m{n}"), "name": name, "genre": [genres[n % 6]],
@@ -111,9 +140,12 @@ fn docs() -> Vec<Value> {
 fn normal(understood: &ParsedQuestion) -> Vec<String> {
     let mut all: Vec<String> = understood.filters.iter().flat_map(normal_filter).collect();
     all.extend(understood.count.map(|count| format!("count:{count}")));
-    all.extend(understood.order.as_ref().map(|order| {
-        format!("order:{}{}", quantity(&order.fields[0]), if order.descending { '-' } else { '+' })
-    }));
+    all.extend(
+        understood
+            .order
+            .as_ref()
+            .map(|order| format!("order:{}{}", quantity(&order.fields[0]), if order.descending { '-' } else { '+' })),
+    );
     all.extend(understood.not_understood.iter().map(|words| format!("?{}", words.to_lowercase())));
     all
 }

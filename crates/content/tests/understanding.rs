@@ -63,7 +63,11 @@ fn recipes_by_diet_time_and_ingredients() {
         &shelf,
         &[
             ("vegan desserts under an hour", "desserts", &["1 hour or less", vegan]),
-            ("something quick with chickpeas, no nuts", "something with chickpeas", &["30 minutes or less", "no nuts", "with chickpeas"]),
+            (
+                "something quick with chickpeas, no nuts",
+                "something with chickpeas",
+                &["30 minutes or less", "no nuts", "with chickpeas"],
+            ),
             ("quick vegetarian soup", "soup", &["30 minutes or less", vegetarian]),
             ("dairy-free pancakes", "pancakes", &["no dairy"]),
             ("I'm allergic to peanuts and shellfish: curry", ": curry", &["no peanuts", "no shellfish"]),

@@ -219,7 +219,10 @@ mod tests {
 
     #[test]
     fn words_are_compared_without_apostrophes_and_hyphens() {
-        assert_eq!(words("Doesn’t don't l'ail d’œufs jusqu'à"), ["doesnt", "dont", "l", "ail", "d", "oeufs", "jusqu", "a"]);
+        assert_eq!(
+            words("Doesn’t don't l'ail d’œufs jusqu'à"),
+            ["doesnt", "dont", "l", "ail", "d", "oeufs", "jusqu", "a"]
+        );
         assert_eq!(words("nut-free w/o week-end"), ["nut", "free", "w", "/", "o", "week", "end"]);
         assert!(tokens("nut-free")[1].is_joined && !tokens("nut free")[1].is_joined);
     }
@@ -227,9 +230,10 @@ mod tests {
     #[test]
     fn numbers_are_read_as_they_are_written() {
         let numbers = |text: &str| tokens(text).iter().filter_map(QuestionToken::number).collect::<Vec<_>>();
-        assert_eq!(numbers("1h30 1.5 1,5 1,000 1.000 0.125 2½ ¾ 20–40 20-40"), [
-            1.0, 30.0, 1.5, 1.5, 1_000.0, 1_000.0, 0.125, 2.5, 0.75, 20.0, 40.0, 20.0, 40.0
-        ]);
+        assert_eq!(
+            numbers("1h30 1.5 1,5 1,000 1.000 0.125 2½ ¾ 20–40 20-40"),
+            [1.0, 30.0, 1.5, 1.5, 1_000.0, 1_000.0, 0.125, 2.5, 0.75, 20.0, 40.0, 20.0, 40.0]
+        );
         assert_eq!(words("20–40 30-minute 4+"), ["20", "-", "40", "30", "minute", "4", "+"]);
         assert_eq!(words("90s whole30 2010b"), ["90", "s", "whole30", "2010", "b"]);
     }

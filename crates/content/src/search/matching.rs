@@ -107,7 +107,8 @@ fn unstated(snapshot: &Snapshot, filter: &Filter, text: &str, others: &mut Vec<F
     }
     let Test::Within { .. } = filter.test else { return None };
     let any = Filter { test: Test::Within { from: None, to: None }, ..filter.clone() };
-    let stated = filter_clauses(snapshot, &any, &tongues(snapshot)).into_iter().map(|(_, clause)| (Occur::MustNot, clause));
+    let stated =
+        filter_clauses(snapshot, &any, &tongues(snapshot)).into_iter().map(|(_, clause)| (Occur::MustNot, clause));
     let mut clauses = vec![(Occur::Must, matching(snapshot, text, others))];
     clauses.extend(stated);
     Some(Box::new(BooleanQuery::new(clauses)))

@@ -39,7 +39,13 @@ impl PartialOrd for Placed {
 
 /// The first `wanted` documents in the order of a query: of those that have all its words, else of those that
 /// have any. One pass over them, which keeps no more than are wanted.
-pub(super) fn top(snapshot: &Snapshot, query: &Query, order: &SortOrder, plan: &Plan, wanted: usize) -> Result<Vec<Ranked>> {
+pub(super) fn top(
+    snapshot: &Snapshot,
+    query: &Query,
+    order: &SortOrder,
+    plan: &Plan,
+    wanted: usize,
+) -> Result<Vec<Ranked>> {
     let fitting = matching(snapshot, &query.text, &query.filters);
     let found = in_order(snapshot, &*fitting, order, wanted)?;
     match plan.ranking() {

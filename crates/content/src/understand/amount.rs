@@ -61,10 +61,13 @@ impl Reader<'_> {
             let behind = self.fraction(at + 1).filter(|(part, _)| *part < 1.0);
             return Some(behind.map_or((number, at + 1, false), |(part, end)| (number + part, end, false)));
         }
-        let word = |meaning: &PhraseMeaning| if let PhraseMeaning::Number(number) = meaning { Some(*number) } else { None };
+        let word =
+            |meaning: &PhraseMeaning| if let PhraseMeaning::Number(number) = meaning { Some(*number) } else { None };
         let (number, end) = self.longest(at, word)?;
         let is_tens = end == at + 1 && number >= 20.0 && number < 100.0 && number % 10.0 == 0.0;
-        let ones = self.longest(end, word).filter(|(ones, _)| is_tens && ONES.contains(ones) && !self.is_single(end, WordClass::Article));
+        let ones = self
+            .longest(end, word)
+            .filter(|(ones, _)| is_tens && ONES.contains(ones) && !self.is_single(end, WordClass::Article));
         Some(ones.map_or((number, end, number == 1.0), |(ones, end)| (number + ones, end, false)))
     }
 
@@ -79,8 +82,10 @@ impl Reader<'_> {
     pub(super) fn amount(&self, at: usize) -> Option<Amount> {
         let sign = self.currency(at);
         let start = sign.unwrap_or(at);
-        let amount = |value, unit, end| Amount { value, unit, end, is_article: false, is_joined: false, in_digits: true };
-        let minutes = |meaning: &PhraseMeaning| if let PhraseMeaning::Minutes(minutes) = meaning { Some(*minutes) } else { None };
+        let amount =
+            |value, unit, end| Amount { value, unit, end, is_article: false, is_joined: false, in_digits: true };
+        let minutes =
+            |meaning: &PhraseMeaning| if let PhraseMeaning::Minutes(minutes) = meaning { Some(*minutes) } else { None };
         let behind_article = self.skip_article(start);
         if let Some((value, end)) = self.longest(start, minutes).or_else(|| self.longest(behind_article, minutes)) {
             return Some(amount(value, Some(Unit::Minute), end));
@@ -110,7 +115,8 @@ impl Reader<'_> {
     }
 
     fn skip_article(&self, at: usize) -> usize {
-        let is_one = self.number(at).is_some_and(|(number, end, is_article)| is_article && number == 1.0 && end == at + 1);
+        let is_one =
+            self.number(at).is_some_and(|(number, end, is_article)| is_article && number == 1.0 && end == at + 1);
         if is_one { at + 1 } else { at }
     }
 
@@ -204,7 +210,14 @@ impl Reader<'_> {
                 let unit = amount.unit.or_else(|| self.unit(end).map(|(unit, _)| unit));
                 let end = if amount.unit.is_some() { end } else { self.unit(end).map_or(end, |(_, end)| end) };
                 let amount = Amount { unit, ..amount };
-                return Some(Span { from: Some(amount.value), to: None, is_strict: false, comparison: Comparison::Compared, amount, end });
+                return Some(Span {
+                    from: Some(amount.value),
+                    to: None,
+                    is_strict: false,
+                    comparison: Comparison::Compared,
+                    amount,
+                    end,
+                });
             }
             _ => (None, None, Comparison::Bare, amount.end),
         };
@@ -213,6 +226,7 @@ impl Reader<'_> {
 
     /// `4+` is four or more, `2 + 2` is a sum.
     fn is_plus(&self, at: usize) -> bool {
-        self.token(at).is_some_and(|token| token.is_joined) && self.token(at + 1).is_none_or(|next| next.number().is_none())
+        self.token(at).is_some_and(|token| token.is_joined)
+            && self.token(at + 1).is_none_or(|next| next.number().is_none())
     }
 }

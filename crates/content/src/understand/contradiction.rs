@@ -1,6 +1,6 @@
 //! Limits that no item can keep together: "vegan beef stew", "soup without soup", "under 5 but over 20".
 
-use forecourt_vocabulary::Vocabulary;
+use forecourt_vocabulary::{LANGUAGES, Vocabulary};
 
 use super::ReadingAids;
 use crate::search::{Filter, Test};
@@ -106,11 +106,11 @@ fn rules_out(limit: &Filter, phrase: &str, vocabulary: &Vocabulary) -> bool {
     if words.iter().any(|word| word.eq_ignore_ascii_case(phrase)) {
         return true;
     }
-    !classes.is_empty() && {
-        let of = vocabulary.classes_in(phrase, "en");
-        let is_of = |id: &String| of.of.iter().any(|of| of == id) && !of.free_of.iter().any(|free| free == id);
-        classes.iter().any(|limit| is_of(&limit.class))
-    }
+    let is_of = |language: &&str| {
+        let found = vocabulary.classes_in(phrase, language);
+        classes.iter().any(|limit| found.of.contains(&limit.class) && !found.free_of.contains(&limit.class))
+    };
+    !classes.is_empty() && LANGUAGES.iter().any(is_of)
 }
 
 /// Whether a limit rules out all that another filter asks for.

@@ -100,7 +100,13 @@ struct Parts {
 
 impl Parts {
     /// Takes one finding. Whether it had a place; else its words stay text.
-    fn take(&mut self, meaning: FoundMeaning, reader: &Reader<'_>, tokens: &Range<usize>, limited: &[Quantity]) -> bool {
+    fn take(
+        &mut self,
+        meaning: FoundMeaning,
+        reader: &Reader<'_>,
+        tokens: &Range<usize>,
+        limited: &[Quantity],
+    ) -> bool {
         match meaning {
             FoundMeaning::Limits(rank, filters) => self.limit(rank, filters),
             FoundMeaning::Wishes(filters) => {

@@ -25,7 +25,8 @@ pub(super) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Found
     if reader.is_name() {
         return None;
     }
-    let others = reader.table.paths(quantity).iter().filter(|path| *path != first && reader.aids.known.has_number(path));
+    let others =
+        reader.table.paths(quantity).iter().filter(|path| *path != first && reader.aids.known.has_number(path));
     let fields = std::iter::once(first.to_owned()).chain(others.cloned()).collect();
     let end_of = if descending { "descending" } else { "ascending" };
     let words = reader.say(&format!("{}_{end_of}", quantity.id()), &[]);
@@ -54,7 +55,9 @@ pub(super) fn read_count(reader: &Reader<'_>, at: usize, _: usize) -> Option<Fou
 /// Whether the next words say what items are: "three soups", not "three cheese pizza".
 fn names_items(reader: &Reader<'_>, at: usize) -> bool {
     let Some(token) = reader.token(at).filter(|token| token.is_word() && !token.is_joined) else { return false };
-    let is_kind = reader.class(at, WordClass::Kind).is_some() || reader.aids.vocabulary.kind_named(&token.word).is_some();
-    is_kind || (reader.ends_clause(at + 1) && value::is_sort(reader.aids.known, &token.word))
+    let is_kind =
+        reader.class(at, WordClass::Kind).is_some() || reader.aids.vocabulary.kind_named(&token.word).is_some();
+    is_kind
+        || (reader.ends_clause(at + 1) && value::is_sort(reader.aids.known, &token.word))
         || (reader.class(at + 1, WordClass::Kind).is_some() && value::is_sort(reader.aids.known, &token.word))
 }

@@ -89,13 +89,16 @@ impl<'a> Reader<'a> {
             || [WordClass::With, WordClass::Without, WordClass::Filler, WordClass::And, WordClass::Or]
                 .iter()
                 .any(|class| self.class(at, *class).is_some())
-            || [WordClass::AtTime, WordClass::LimitLead, WordClass::WithoutLead].iter().any(|class| self.is_single(at, *class))
+            || [WordClass::AtTime, WordClass::LimitLead, WordClass::WithoutLead]
+                .iter()
+                .any(|class| self.is_single(at, *class))
     }
 
     /// The bytes that tokens take.
     pub(super) fn bytes(&self, tokens: Range<usize>) -> Range<usize> {
         let start = self.tokens.get(tokens.start).map_or(self.text.len(), |token| token.range.start);
-        let end = tokens.end.checked_sub(1).and_then(|last| self.tokens.get(last)).map_or(start, |token| token.range.end);
+        let end =
+            tokens.end.checked_sub(1).and_then(|last| self.tokens.get(last)).map_or(start, |token| token.range.end);
         start..end.max(start)
     }
 
@@ -158,7 +161,8 @@ impl<'a> Reader<'a> {
 
     /// A time in the language of the answer: `45 minutes`, `1.5 hours`.
     pub(super) fn spell_minutes(&self, minutes: f64) -> String {
-        let (value, one, many) = if minutes >= 60.0 { (minutes / 60.0, "hour", "hours") } else { (minutes, "minute", "minutes") };
+        let (value, one, many) =
+            if minutes >= 60.0 { (minutes / 60.0, "hour", "hours") } else { (minutes, "minute", "minutes") };
         let value = (value * 100.0).round() / 100.0;
         format!("{} {}", self.spell(value), self.say(if value == 1.0 { one } else { many }, &[]))
     }

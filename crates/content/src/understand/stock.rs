@@ -19,9 +19,7 @@ pub(super) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Found
 
 fn available(reader: &Reader<'_>, is_there: bool, start: usize, end: usize) -> Option<Found> {
     let TextProperties { availability, in_stock, out_of_stock, .. } = &reader.table.texts;
-    let has = |path: &&String| {
-        in_stock.iter().chain(out_of_stock).any(|value| reader.aids.known.has_word(path, value))
-    };
+    let has = |path: &&String| in_stock.iter().chain(out_of_stock).any(|value| reader.aids.known.has_word(path, value));
     let fields: Vec<String> = availability.iter().filter(has).cloned().collect();
     if fields.is_empty() {
         let is_limit = reader.path(Quantity::Price).is_some() && !reader.is_name();

@@ -80,9 +80,7 @@ impl Reader<'_> {
     /// A word that items have, with the second word of things that have two.
     fn listed_thing(&self, at: usize, list: ListOf) -> Option<Thing> {
         let is_listed = |words: &str| match list {
-            ListOf::Wanted => {
-                self.table.texts.made_of.iter().any(|path| self.aids.known.has_word(path, words))
-            }
+            ListOf::Wanted => self.table.texts.made_of.iter().any(|path| self.aids.known.has_word(path, words)),
             ListOf::Absent | ListOf::Refused => self.is_listed(words),
         };
         let whole = self.class(at + 1, WordClass::Head).map(|end| at..end);

@@ -67,7 +67,10 @@ fn any_of(reader: &Reader<'_>, things: &[&Thing]) -> Option<Filter> {
     let names: Vec<String> = things.iter().map(|thing| name(reader, thing)).collect();
     let joined = names.iter().skip(1).fold(names.first()?.clone(), |all, name| reader.say("or", &[&all, name]));
     let words = reader.say("with", &[&joined]);
-    let ids: Option<Vec<&str>> = things.iter().map(|thing| if let ThingKind::Class(id) = &thing.kind { Some(id.as_str()) } else { None }).collect();
+    let ids: Option<Vec<&str>> = things
+        .iter()
+        .map(|thing| if let ThingKind::Class(id) = &thing.kind { Some(id.as_str()) } else { None })
+        .collect();
     Some(match ids {
         Some(ids) => Filter::of_class(&ids, words),
         None => {

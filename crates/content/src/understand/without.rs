@@ -40,9 +40,7 @@ pub(super) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Found
     let Some(last) = known.last() else {
         return unknown(reader, lead, at, things.first()?, floor);
     };
-    let tokens = start..last.tokens.end;
-    let end = reader.class(tokens.end, WordClass::Free).map_or(tokens.end, |_| tokens.end);
-    limits(reader, &known, start..end, Rank::Without)
+    limits(reader, &known, start..last.tokens.end, Rank::Without)
 }
 
 fn lead(reader: &Reader<'_>, at: usize) -> Option<(Lead, usize)> {
@@ -217,8 +215,8 @@ fn diet_like(reader: &Reader<'_>, at: usize, end: usize) -> Option<Found> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{Everything, parts};
     use super::super::tests::understood;
+    use super::super::tests::{Everything, parts};
     use crate::search::{ClassLimit, Test};
 
     #[test]
@@ -308,13 +306,19 @@ mod tests {
             ("cake with or without nuts", "cake with or without nuts", &[]),
         ] {
             let found = understood(text, &Everything);
-            assert_eq!((found.text.as_str(), found.not_understood), (left, told.iter().map(|told| (*told).to_owned()).collect()), "{text}");
+            assert_eq!(
+                (found.text.as_str(), found.not_understood),
+                (left, told.iter().map(|told| (*told).to_owned()).collect()),
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn a_list_ends_where_something_else_is_asked_for() {
-        for (text, count) in [("no nuts, chocolate cake", 1), ("without nuts, eggs or milk", 3), ("no nuts and with rice", 1)] {
+        for (text, count) in
+            [("no nuts, chocolate cake", 1), ("without nuts, eggs or milk", 3), ("no nuts and with rice", 1)]
+        {
             assert_eq!(parts(text).1.len(), count, "{text}: {:?}", parts(text));
         }
     }
