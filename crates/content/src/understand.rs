@@ -123,11 +123,11 @@ const RULES: &[Rule] = &[
     date::read,
     quantity::read,
     stock::read,
+    quantity::read_level,
     without::read_behind,
     without::read,
     without::read_word,
     wanted::read,
-    quantity::read_level,
 ];
 
 /// Takes a question apart. Reads none that is longer than [`QUERY_BYTES_MAX`] bytes.

@@ -3,6 +3,7 @@
 use forecourt_vocabulary::{LANGUAGES, Vocabulary};
 
 use super::ReadingAids;
+use crate::limits::QUERY_WORDS_MAX;
 use crate::search::{Filter, Test};
 
 /// Two parts of a question of which one rules out the other, each with the question as it is without the other
@@ -65,29 +66,58 @@ fn exclude_each_other(one: &Test, other: &Test) -> bool {
 fn ruled_out(text: &str, filters: &[Filter], aids: ReadingAids<'_>) -> Option<Contradiction> {
     let limits = || filters.iter().filter(|filter| matches!(filter.test, Test::Without { .. }));
     limits().next()?;
-    let words: Vec<&str> = text.split_whitespace().map(trimmed).filter(|word| !word.is_empty()).collect();
-    let pairs = words.windows(2).map(|pair| pair.join(" "));
-    let phrases: Vec<String> = pairs.chain(words.iter().map(|word| (*word).to_owned())).collect();
-    for limit in limits() {
-        let by_word = phrases.iter().find(|phrase| rules_out(limit, phrase, aids.vocabulary));
-        let by_filter = || filters.iter().find(|filter| excludes(limit, filter));
-        let without_limit = || filters.iter().filter(|filter| *filter != limit).cloned().collect::<Vec<_>>();
-        let (words, limited) = match by_word {
-            Some(phrase) => (phrase.clone(), (without(text, phrase), filters.to_vec())),
-            None => {
-                let Some(filter) = by_filter() else { continue };
-                let others = filters.iter().filter(|other| *other != filter).cloned().collect();
-                (filter.words.clone(), (text.to_owned(), others))
-            }
-        };
-        if aids.known.finds(text, filters) {
-            return None;
-        }
-        let limited = QuestionReading { words: limit.words.clone(), text: limited.0, filters: limited.1 };
-        let demand = QuestionReading { words, text: text.to_owned(), filters: without_limit() };
-        return Some(Contradiction { limit: limited, demand });
+    let named = phrases(text, aids.vocabulary);
+    let (limit, demanded) = limits().find_map(|limit| Some((limit, demanded(limit, &named, filters)?)))?;
+    if aids.known.finds(text, filters) {
+        return None;
     }
-    None
+    let all_but = |left: &Filter| filters.iter().filter(|filter| *filter != left).cloned().collect();
+    let (words, limited) = match demanded {
+        Demanded::Words(phrase) => (phrase.to_owned(), (without(text, phrase), filters.to_vec())),
+        Demanded::Filter(filter) => (filter.words.clone(), (text.to_owned(), all_but(filter))),
+    };
+    let limited = QuestionReading { words: limit.words.clone(), text: limited.0, filters: limited.1 };
+    let demand = QuestionReading { words, text: text.to_owned(), filters: all_but(limit) };
+    Some(Contradiction { limit: limited, demand })
+}
+
+/// What a limit rules out.
+enum Demanded<'a> {
+    Words(&'a str),
+    Filter(&'a Filter),
+}
+
+fn demanded<'a>(limit: &Filter, named: &'a [Phrase], filters: &'a [Filter]) -> Option<Demanded<'a>> {
+    let by_word = named.iter().find(|phrase| rules_out(limit, phrase));
+    let by_filter = || filters.iter().find(|filter| excludes(limit, filter));
+    by_word.map(|phrase| Demanded::Words(&phrase.words)).or_else(|| by_filter().map(Demanded::Filter))
+}
+
+/// One word or two of a question, and the classes that things of that name are of.
+struct Phrase {
+    words: String,
+    classes: Vec<String>,
+}
+
+/// The phrases of a text, those of one word first. Beside another word, one may be something else: coconut milk
+/// is no milk. Reads at most [`QUERY_WORDS_MAX`] words.
+fn phrases(text: &str, vocabulary: &Vocabulary) -> Vec<Phrase> {
+    let words = text.split_whitespace().map(trimmed).filter(|word| !word.is_empty());
+    let words: Vec<&str> = words.take(QUERY_WORDS_MAX).collect();
+    let classes = |words: &str| -> Vec<String> {
+        let found = LANGUAGES.iter().map(|language| vocabulary.classes_in(words, language));
+        found.flat_map(|found| found.of.into_iter().filter(move |id| !found.free_of.contains(id))).collect()
+    };
+    let pairs: Vec<Phrase> =
+        words.windows(2).map(|pair| pair.join(" ")).map(|words| Phrase { classes: classes(&words), words }).collect();
+    let single = |(at, word): (usize, &&str)| {
+        let mut own = classes(word);
+        let beside = [at.checked_sub(1), Some(at)].into_iter().flatten().filter_map(|at| pairs.get(at));
+        beside.for_each(|pair| own.retain(|class| pair.classes.contains(class)));
+        Phrase { words: (*word).to_owned(), classes: own }
+    };
+    let singles: Vec<Phrase> = words.iter().enumerate().map(single).collect();
+    singles.into_iter().chain(pairs).collect()
 }
 
 fn trimmed(word: &str) -> &str {
@@ -101,16 +131,10 @@ fn without(text: &str, phrase: &str) -> String {
 }
 
 /// Whether what a phrase names is ruled out.
-fn rules_out(limit: &Filter, phrase: &str, vocabulary: &Vocabulary) -> bool {
+fn rules_out(limit: &Filter, phrase: &Phrase) -> bool {
     let Test::Without { classes, words } = &limit.test else { return false };
-    if words.iter().any(|word| word.eq_ignore_ascii_case(phrase)) {
-        return true;
-    }
-    let is_of = |language: &&str| {
-        let found = vocabulary.classes_in(phrase, language);
-        classes.iter().any(|limit| found.of.contains(&limit.class) && !found.free_of.contains(&limit.class))
-    };
-    !classes.is_empty() && LANGUAGES.iter().any(is_of)
+    words.iter().any(|word| word.eq_ignore_ascii_case(&phrase.words))
+        || classes.iter().any(|limit| phrase.classes.contains(&limit.class))
 }
 
 /// Whether a limit rules out all that another filter asks for.

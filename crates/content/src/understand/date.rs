@@ -184,7 +184,7 @@ mod tests {
             ("Konzerte am Wochenende", "Konzerte", "from 2026-11-28 to 2026-11-29"),
             ("concerts ce week-end", "concerts", "from 2026-11-28 to 2026-11-29"),
             ("conciertos este fin de semana", "conciertos", "from 2026-11-28 to 2026-11-29"),
-            ("films from March", "films", "from 2026-03-01 to 2026-03-31"),
+            ("ships from March", "ships", "from 2026-03-01 to 2026-03-31"),
         ] {
             assert_eq!(parts(text), (left.to_owned(), vec![limit.to_owned()]), "{text}");
         }

@@ -148,6 +148,20 @@ impl<'a> Reader<'a> {
         self.table.texts.lists.iter().any(|path| self.aids.known.has_word(path, words))
     }
 
+    /// What a class is called in the language of the answer: as it was written, if it is called so there.
+    pub(super) fn class_name(&self, id: &str, written: &str) -> String {
+        let language = self.aids.answer_in.as_str();
+        let Some(class) = self.aids.vocabulary.class(id) else { return id.to_owned() };
+        let is_called =
+            |name: &String| written.strip_prefix(name.as_str()).is_some_and(|rest| matches!(rest, "" | "s" | "es"));
+        if class.names(language).iter().any(is_called) {
+            return written.to_owned();
+        }
+        // Ids are English, in the plural where names are in the singular.
+        let (name, plural) = (class.name(language), id.replace('-', " "));
+        if language == "en" && plural.starts_with(name) { plural } else { name.to_owned() }
+    }
+
     /// A wording in the language of the answer.
     pub(super) fn say(&self, key: &str, values: &[&str]) -> String {
         self.aids.lexicon.say(self.aids.answer_in.as_str(), key, values)

@@ -44,10 +44,7 @@ fn is_stated(reader: &Reader<'_>, thing: &Thing) -> bool {
 
 fn name(reader: &Reader<'_>, thing: &Thing) -> String {
     match &thing.kind {
-        ThingKind::Class(id) => {
-            let class = reader.aids.vocabulary.class(id);
-            class.map_or_else(|| id.clone(), |class| class.name(reader.aids.answer_in.as_str()).to_owned())
-        }
+        ThingKind::Class(id) => reader.class_name(id, &reader.written(thing.tokens.clone()).to_lowercase()),
         ThingKind::Words(words) => words.clone(),
         ThingKind::Unknown => String::new(),
     }
