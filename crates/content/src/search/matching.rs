@@ -7,7 +7,7 @@ use tantivy::{DocSet, TERMINATED, Term};
 
 use super::plan::filter_clauses;
 use super::query::{Filter, Query, Test};
-use crate::analysis::{LanguageAnalyzer, Words, is_stop_word};
+use crate::analysis::{LanguageAnalyzer, Words, is_generic_word, is_stop_word};
 use crate::error::Result;
 use crate::index::Snapshot;
 use crate::limits::{LEFT_OUT_MAX, NAME_WORDS_MAX, QUERY_WORDS_MAX};
@@ -43,7 +43,8 @@ fn content_words<'t>(text: &'t str, tongues: &[LanguageAnalyzer]) -> impl Iterat
     let words = text.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '\u{2019}'));
     words.filter(move |word| {
         let lower = word.to_lowercase();
-        !lower.is_empty() && !tongues.iter().any(|tongue| is_stop_word(&lower, *tongue))
+        let says_nothing = |tongue: &LanguageAnalyzer| is_stop_word(&lower, *tongue) || is_generic_word(&lower, *tongue);
+        !lower.is_empty() && !tongues.iter().any(says_nothing)
     })
 }
 
@@ -78,9 +79,9 @@ pub(crate) fn has_name(snapshot: &Snapshot, text: &str) -> bool {
     let has = |field: Field, text: &str| snapshot.doc_freq(&Term::from_field_text(field, text)) > 0;
     tongues(snapshot).into_iter().any(|tongue| {
         let words = Words::of(text, tongue);
-        let pairs = words.iter().zip(words.iter().skip(1));
+        let mut pairs = words.iter().zip(words.iter().skip(1));
         (2..=NAME_WORDS_MAX).contains(&words.len())
-            && pairs.into_iter().all(|(first, second)| has(snapshot.fields.pairs, &format!("{first} {second}")))
+            && pairs.all(|(first, second)| has(snapshot.fields.pairs, &format!("{first} {second}")))
     })
 }
 

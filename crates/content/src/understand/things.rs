@@ -96,8 +96,8 @@ impl Reader<'_> {
     /// Whether two words are somebody's name: "without Bill Murray".
     fn is_person(&self, tokens: &Range<usize>) -> bool {
         let name = self.written(tokens.clone());
-        let paths = self.table.texts.lists.iter().filter(|path| path.ends_with(".name"));
-        paths.into_iter().any(|path| self.aids.known.has_value(path, name))
+        let mut paths = self.table.texts.lists.iter().filter(|path| path.ends_with(".name"));
+        paths.any(|path| self.aids.known.has_value(path, name))
     }
 
     /// The things that are listed from here on, and how they are tied.

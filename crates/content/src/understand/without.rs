@@ -180,8 +180,8 @@ pub(super) fn read_word(reader: &Reader<'_>, at: usize, floor: usize) -> Option<
         return diet_like(reader, at, end);
     }
     let word = reader.token(at).filter(|token| token.is_word())?.word.as_str();
-    let stems = reader.aids.lexicon.free_of(word);
-    stems.into_iter().find_map(|(stem, by_name)| {
+    let mut stems = reader.aids.lexicon.free_of(word);
+    stems.find_map(|(stem, by_name)| {
         let kind = match reader.aids.vocabulary.class_named(stem) {
             Some(class) => ThingKind::Class(class.id.clone()),
             None if !by_name && stem.len() > 3 && reader.is_listed(stem) => ThingKind::Words(stem.to_owned()),
