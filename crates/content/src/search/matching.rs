@@ -43,7 +43,8 @@ fn content_words<'t>(text: &'t str, tongues: &[LanguageAnalyzer]) -> impl Iterat
     let words = text.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '\u{2019}'));
     words.filter(move |word| {
         let lower = word.to_lowercase();
-        let says_nothing = |tongue: &LanguageAnalyzer| is_stop_word(&lower, *tongue) || is_generic_word(&lower, *tongue);
+        let says_nothing =
+            |tongue: &LanguageAnalyzer| is_stop_word(&lower, *tongue) || is_generic_word(&lower, *tongue);
         !lower.is_empty() && !tongues.iter().any(says_nothing)
     })
 }

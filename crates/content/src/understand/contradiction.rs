@@ -71,8 +71,7 @@ fn ruled_out(text: &str, filters: &[Filter], aids: ReadingAids<'_>) -> Option<Co
     if aids.known.finds(text, filters) {
         return None;
     }
-    let all_but =
-        |left: &Filter| -> Vec<Filter> { filters.iter().filter(|filter| *filter != left).cloned().collect() };
+    let all_but = |left: &Filter| -> Vec<Filter> { filters.iter().filter(|filter| *filter != left).cloned().collect() };
     let (words, limited) = match demanded {
         Demanded::Words(phrase) => (phrase.to_owned(), (without(text, phrase), filters.to_vec())),
         Demanded::Filter(filter) => (filter.words.clone(), (text.to_owned(), all_but(filter))),

@@ -18,26 +18,32 @@ pub(super) struct Draft<'k> {
     pub(super) out: ParsedQuestion,
     /// What holds if any item keeps it.
     wishes: Vec<Filter>,
+    /// What is left without the words of wishes.
+    beside_wishes: String,
 }
 
 impl<'k> Draft<'k> {
     /// What was found becomes of the question. What is more than a query can have stays text.
     pub(super) fn new(aids: ReadingAids<'k>, found: Vec<Found>, reader: &Reader<'_>) -> Self {
         let mut parts = Parts::default();
-        let mut cuts: Vec<Range<usize>> = Vec::new();
+        let (mut cuts, mut all_cuts): (Vec<Range<usize>>, Vec<Range<usize>>) = (Vec::new(), Vec::new());
         let limited: Vec<Quantity> = found.iter().filter_map(limited_quantity).collect();
         for one in found {
             let tokens = one.tokens.clone();
-            if parts.take(one.meaning, reader, &tokens, &limited) && !one.keeps_words {
-                cuts.push(reader.bytes(tokens));
+            let is_wish = matches!(one.meaning, FoundMeaning::Wishes(_));
+            let keeps_words = one.keeps_words;
+            if parts.take(one.meaning, reader, &tokens, &limited) && (!keeps_words || is_wish) {
+                all_cuts.push(reader.bytes(tokens.clone()));
+                if !keeps_words {
+                    cuts.push(reader.bytes(tokens));
+                }
             }
         }
-        let mut text = reader.text.to_owned();
-        cuts.iter().rev().for_each(|range| text.replace_range(range.clone(), " "));
+        let (text, beside_wishes) = (cut_out(reader.text, &cuts), cut_out(reader.text, &all_cuts));
         let (filters, notes) = parts.filters(reader);
         let Parts { not_understood, order, count, wishes, .. } = parts;
         let out = ParsedQuestion { text, filters, notes, not_understood, order, count, contradictions: Vec::new() };
-        Self { known: aids.known, aids, out, wishes }
+        Self { known: aids.known, aids, out, wishes, beside_wishes }
     }
 
     /// Whether so many filters more are no more than a query can have. What comes after that stays text.
@@ -74,7 +80,7 @@ impl<'k> Draft<'k> {
             return;
         }
         let all: Vec<Filter> = self.out.filters.iter().cloned().chain(wishes).collect();
-        if self.known.finds(&self.out.text, &all) {
+        if self.known.finds(&self.beside_wishes, &all) {
             self.out.filters = all;
         }
     }
@@ -179,6 +185,13 @@ impl Parts {
         }
         (limits.into_iter().map(|(_, filter)| filter).collect(), notes)
     }
+}
+
+/// A text without some of its parts, which are in its order.
+fn cut_out(text: &str, parts: &[Range<usize>]) -> String {
+    let mut left = text.to_owned();
+    parts.iter().rev().for_each(|range| left.replace_range(range.clone(), " "));
+    left
 }
 
 /// A text without the gaps that cuts leave.

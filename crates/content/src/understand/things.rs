@@ -62,7 +62,13 @@ impl Reader<'_> {
         if self.class(at, WordClass::How).is_some() || !self.is_word(at) {
             return None;
         }
-        self.named_thing(at).or_else(|| self.listed_thing(at, list)).or_else(|| {
+        let named = self.named_thing(at);
+        // Cream cheese is no cream: what has two words is what they say together.
+        let longer = self
+            .class(at + 1, WordClass::Head)
+            .filter(|end| named.as_ref().is_none_or(|named| named.tokens.end < *end));
+        let whole = longer.and_then(|end| self.listed_thing(at, list).filter(|thing| thing.tokens.end == end));
+        whole.or(named).or_else(|| self.listed_thing(at, list)).or_else(|| {
             let is_content = self.token(at)?.word.chars().count() > 2 && !self.ends_clause(at);
             is_content.then(|| Thing { kind: ThingKind::Unknown, tokens: at..at + 1 })
         })
@@ -108,7 +114,8 @@ impl Reader<'_> {
             && things.len() < THINGS_MAX
         {
             let Some((tie, next)) = self.tie(last.tokens.end) else { break };
-            let again = self.skip(next, &[WordClass::Again]);
+            // What is wished for ends where something is ruled out: "with rice, no pork".
+            let again = if list == ListOf::Wanted { next } else { self.skip(next, &[WordClass::Again]) };
             let Some(thing) = self.thing(again, list).filter(Thing::is_known) else { break };
             if !self.goes_on(&thing, tie, again > next, list, floor, at) {
                 break;
@@ -139,7 +146,8 @@ impl Reader<'_> {
             Tie::Or => true,
             Tie::And => is_class || stands_alone,
             Tie::Comma => {
-                let is_led = list == ListOf::Refused || self.has_tie_ahead(thing.tokens.end) || is_said_again;
+                let is_led =
+                    (list == ListOf::Refused && is_class) || self.has_tie_ahead(thing.tokens.end) || is_said_again;
                 let is_behind_question = start > floor + 1 || floor > 0;
                 stands_alone && (is_led || (is_behind_question && is_class))
             }
