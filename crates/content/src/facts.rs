@@ -50,6 +50,7 @@ pub(crate) fn visit(item: &Value, mut take: impl FnMut(Fact<'_>)) {
     for (key, value) in fields {
         if !NO_FACTS.contains(&key.as_str()) {
             walk.down(key, value, 1);
+            walk.count(key, value);
         }
     }
 }
@@ -61,6 +62,17 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
+    /// How many texts a list has, as `recipeIngredient.count`: questions ask for at most so many.
+    fn count(&mut self, key: &str, value: &Value) {
+        let Value::Array(items) = value else { return };
+        let is_list = !items.is_empty() && !key.starts_with('@') && items.iter().all(Value::is_string);
+        let path = format!("{key}.count");
+        if is_list && self.left > 0 && path.len() <= PATH_BYTES_MAX && !key.contains(char::is_control) {
+            self.left -= 1;
+            (self.take)(Fact { path: &path, text: None, number: Some(items.len() as f64) });
+        }
+    }
+
     fn down(&mut self, key: &str, value: &Value, level: usize) {
         let before = self.path.len();
         if level > PATH_LEVELS_MAX || before + key.len() + 1 > PATH_BYTES_MAX || key.contains(char::is_control) {
@@ -162,6 +174,13 @@ mod tests {
         let item = json!({"@type": ["https://schema.org/Recipe"], "award": {"@value": "Gold", "@language": "en"}});
         assert!(facts(item.clone()).contains(&("@type".into(), Some("Recipe".into()), None)));
         assert!(facts(item).contains(&("award".into(), Some("Gold".into()), None)));
+    }
+
+    #[test]
+    fn lists_of_texts_are_counted() {
+        let item = json!({"ingredients": ["salt", "rice"], "sizes": [1, 2], "none": []});
+        let counts: Vec<_> = facts(item).into_iter().filter(|fact| fact.0.ends_with(".count")).collect();
+        assert_eq!(counts, [("ingredients.count".into(), None, Some(2.0))]);
     }
 
     #[test]

@@ -63,5 +63,5 @@ pub use search::{
 };
 pub use source::{ContentSource, Fingerprint, SourceLook, fingerprint, look};
 pub use summary::{SummaryWish, summary};
-pub use understand::ParsedQuestion;
+pub use understand::{Contradiction, ParsedQuestion, QuestionReading};
 pub use web::{Hosts, SiteRead, Visit, Visitor, WebSite};

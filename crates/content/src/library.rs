@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Weak};
 
 use arc_swap::ArcSwap;
-use forecourt_core::findings::URL_HOST;
-use forecourt_core::{Language, LazyJson};
+use forecourt_core::findings::{LeftOut, URL_HOST};
+use forecourt_core::{Language, LazyJson, Timestamp};
 use forecourt_embed::Kind;
-use forecourt_vocabulary::Vocabulary;
+use forecourt_vocabulary::{QuestionLexicon, Vocabulary};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use parking_lot::Mutex;
 use serde_json::Value;
 
@@ -23,7 +25,7 @@ use crate::pushed::Pushed;
 use crate::report::{Progress, Report};
 use crate::search::{
     AnswerCoverage, Correction, ExplainedHit, Facets, Filter, Hit, Query, RankBy, WordCoverage, answer_coverage,
-    corrections, coverage, explain, facets, has_property, keeps_words, nearest, search,
+    corrections, coverage, explain, facets, has_property, keeps_words, left_out, nearest, search,
 };
 use crate::source::{ContentSource, files};
 use crate::understand::{Known as _, ParsedQuestion, ReadingAids, named, understand};
@@ -60,6 +62,8 @@ pub struct Library {
     model: Option<Arc<Model>>,
     tongue: LanguageAnalyzer,
     vocabulary: Arc<Vocabulary>,
+    /// What words of questions mean.
+    lexicon: QuestionLexicon,
     pub(crate) pushed: Pushed,
     /// Held by a run from its beginning to its end.
     indexing: Mutex<()>,
@@ -109,12 +113,14 @@ impl Library {
         let [indexing, writing, pushing, embedding, refreshing] = [const { Mutex::new(()) }; 5];
         let (snapshot, pushed) = (ArcSwap::from_pointee(snapshot), Pushed::new(options.pushed));
         let vocabulary = options.vocabulary.unwrap_or_else(Vocabulary::shipped);
+        let lexicon = QuestionLexicon::of(&vocabulary);
         Ok(Self {
             folder,
             snapshot,
             model,
             tongue,
             vocabulary,
+            lexicon,
             pushed,
             indexing,
             writing,
@@ -264,17 +270,34 @@ impl Library {
     }
 
     /// The constraints in a question, as far as this index has facts for them, worded in the language of the
-    /// answer, and the text that is left. Put both into a [`Query`].
+    /// answer, and the text that is left. Put both into a [`Query`]. Dates that are told from today are not
+    /// understood: [`Library::understand_at`] knows what day it is.
     pub fn understand(&self, text: &str, answer_in: &Language) -> ParsedQuestion {
-        let snapshot = self.snapshot.load();
-        understand(text, ReadingAids { known: &**snapshot, vocabulary: &self.vocabulary, answer_in })
+        understand(text, self.aids(&self.snapshot.load(), answer_in, None))
+    }
+
+    /// The same for a question that was put at `now`: "this weekend" is the next one after it, in UTC.
+    pub fn understand_at(&self, text: &str, answer_in: &Language, now: Timestamp) -> ParsedQuestion {
+        let today = now.to_zoned(TimeZone::UTC).date();
+        understand(text, self.aids(&self.snapshot.load(), answer_in, Some(today)))
+    }
+
+    /// How many items that otherwise fit a query were left out by each of its limits, because they don't state
+    /// what it asks about. Limits that every such item states are not among them. Counts end at
+    /// [`crate::limits::LEFT_OUT_MAX`].
+    pub fn left_out(&self, query: &Query) -> Result<Vec<LeftOut>> {
+        let counted = left_out(&self.snapshot.load(), query)?;
+        Ok(counted.into_iter().map(|(limit, items)| LeftOut { limit, items }).collect())
+    }
+
+    fn aids<'a>(&'a self, known: &'a Snapshot, answer_in: &'a Language, today: Option<Date>) -> ReadingAids<'a> {
+        ReadingAids { known, vocabulary: &self.vocabulary, lexicon: &self.lexicon, answer_in, today }
     }
 
     /// The constraints that a caller gives by a name and a value, such as `price` and `"less than $20"`. Empty
     /// when the value says nothing that could be looked for.
     pub fn named(&self, name: &str, value: &Value, answer_in: &Language) -> Vec<Filter> {
-        let snapshot = self.snapshot.load();
-        named(name, value, ReadingAids { known: &**snapshot, vocabulary: &self.vocabulary, answer_in })
+        named(name, value, self.aids(&self.snapshot.load(), answer_in, None))
     }
 
     /// The words of a question that say something, and where a passage, which has a heading and a text, has each.

@@ -16,6 +16,9 @@ pub(crate) fn quantity(key: &str, text: &str) -> Option<f64> {
     if text.starts_with(['P', 'p']) {
         return minutes(text);
     }
+    if is_measure_key(key) {
+        return leading_number(text);
+    }
     match is_date_key(key) || text.bytes().filter(|b| *b == b'-').count() >= 2 {
         true => days(text).or_else(|| number(text)),
         false => number(text),
@@ -80,6 +83,22 @@ fn is_currency(text: &str) -> bool {
     text.is_empty() || sign || (text.len() == 3 && text.bytes().all(|b| b.is_ascii_uppercase()))
 }
 
+/// Properties whose numbers have their unit behind them: `240 calories`, `4 servings`.
+fn is_measure_key(key: &str) -> bool {
+    let last = key.rsplit('.').next().unwrap_or(key);
+    matches!(last, "calories" | "recipeYield" | "yield") || (key.contains("nutrition.") && last.ends_with("Content"))
+}
+
+/// The number that a text begins with, whatever unit follows: 4 of `4 to 6 servings`. Words in front of it say
+/// what it is of, so that only `Serves` and the like may be there.
+fn leading_number(text: &str) -> Option<f64> {
+    let start = text.find(|c: char| c.is_ascii_digit())?;
+    let is_label = text[..start].chars().all(|c| c.is_alphabetic() || c.is_whitespace() || c == ':');
+    let rest = text[start..].split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ','))).next()?;
+    let digits = rest.trim_end_matches(['.', ',']).replace(',', "");
+    digits.parse().ok().filter(|value: &f64| is_label && value.is_finite())
+}
+
 /// Properties of schema.org that hold dates end in `Date`, `Time` or `Through`, or begin with `date`.
 pub(crate) fn is_date_key(key: &str) -> bool {
     let last = key.rsplit('.').next().unwrap_or(key);
@@ -119,6 +138,16 @@ mod tests {
         assert_eq!(quantity("price", "12 bananas"), None);
         assert_eq!(quantity("price", "1.2.3"), None);
         assert_eq!(quantity("price", "free"), None);
+    }
+
+    #[test]
+    fn measures_have_their_unit_behind_them() {
+        assert_eq!(quantity("nutrition.calories", "240 calories"), Some(240.0));
+        assert_eq!(quantity("nutrition.calories", "1,240 kcal"), Some(1_240.0));
+        assert_eq!(quantity("recipeYield", "4-6 servings"), Some(4.0));
+        assert_eq!(quantity("recipeYield", "Serves 4"), Some(4.0));
+        assert_eq!(quantity("recipeYield", "a loaf"), None);
+        assert_eq!(quantity("size", "4 servings"), None);
     }
 
     proptest! {

@@ -7,7 +7,9 @@ mod explain;
 mod facets;
 mod fuse;
 mod hit;
+mod matching;
 mod meaning;
+mod ordered;
 mod plan;
 mod query;
 mod rank;
@@ -26,6 +28,7 @@ pub(crate) use explain::explain;
 pub(crate) use facets::facets;
 pub use facets::{Facet, Facets};
 pub use hit::{Hit, MatchedConstraint};
+pub(crate) use matching::{has_any, has_name, left_out};
 pub use query::{ClassLimit, Filter, Query, SortOrder, Test};
 pub use spelling::Correction;
 pub(crate) use values::{has_property, nearest};
@@ -102,6 +105,11 @@ fn found(
         return Ok(None);
     }
     let mut plan = Plan::of(snapshot, query, query.tongue(default));
+    if let Some(order) = &query.order {
+        let mut ranked = ordered::top(snapshot, query, order, &plan, end)?;
+        ranked.drain(..query.offset.min(ranked.len()));
+        return Ok(Some((Lists::default(), plan, ranked)));
+    }
     let (mut lists, mut ranked) = rank_all(snapshot, model, query, by, &plan, end)?;
     if ranked.is_empty() && plan.relax() {
         lists.words = rank::top(snapshot, &plan, end)?;

@@ -1,53 +1,71 @@
-//! Constraints in a question, found without a language model: time limits, prices, ratings, dates, things
-//! that must be absent, people, places, and kinds of items. English, and the commonest forms of German,
-//! French and Spanish.
+//! Constraints in a question, found without a language model: limits of time, price, rating, date, size and the
+//! like, things that must be absent or there, orders and counts, people, places, and kinds of items. English,
+//! German, French and Spanish: what words mean is data of the vocabulary.
 //!
-//! Careful on purpose. A rule speaks up only when the index has facts that it could ask about, so a
-//! collection without times keeps "under 30 minutes" as mere words; what is understood leaves the
-//! text and becomes a filter with its own wording, so that an answer can say what it did. A limit
-//! is a limit: items that do not state the fact are left out, and a note says so.
+//! Careful on purpose. A rule speaks up only when the index has facts that it could ask about; what is understood
+//! leaves the text and becomes a filter with its own wording, so that an answer can say what it did. What looks
+//! like a limit and can't be checked is told as it was written. A limit is a limit: items that do not state the
+//! fact are left out, and a note says so.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `time.rs`, `price.rs`, `rating.rs`, `date.rs` | limits |
-//! | `without.rs` | what must be absent |
+//! | `reader.rs` | a question as tokens, and what they mean |
+//! | `amount.rs`, `quantity.rs` | numbers with units, and what is compared with them |
+//! | `moment.rs`, `named_date.rs`, `date.rs` | dates |
+//! | `things.rs`, `without.rs`, `wanted.rs` | lists of things that must be absent, or there |
+//! | `order.rs`, `stock.rs` | superlatives, counts, availability, sizes |
+//! | `found.rs`, `draft.rs` | what rules find, and what becomes of the question |
+//! | `contradiction.rs` | limits that no item can keep together |
 //! | `people.rs`, `place.rs`, `value.rs`, `kind.rs` | what the data has a value for |
 //! | `named.rs` | constraints that a caller gives by name |
 //! | `sample.rs` | what items have, judged by some of them |
 
+mod amount;
+mod contradiction;
 mod date;
+mod draft;
+mod found;
 mod kind;
+mod moment;
 mod named;
+mod named_date;
+mod order;
 mod people;
 mod place;
-mod price;
-mod rating;
+mod quantity;
+mod reader;
 mod sample;
-mod time;
+mod stock;
+mod things;
 mod value;
+mod wanted;
 mod without;
 
-use std::ops::Range;
-
 use forecourt_core::Language;
-use forecourt_vocabulary::Vocabulary;
-use regex::{Captures, Regex};
+use forecourt_vocabulary::{QuestionLexicon, Vocabulary, WordClass};
+use jiff::civil::Date;
+use regex::Regex;
 use tantivy::Term;
 
 use crate::analysis::{LanguageAnalyzer, Words, fact_word, whole_fact};
 use crate::index::Snapshot;
-use crate::limits::{FILTERS_MAX, QUERY_BYTES_MAX};
-use crate::search::{Filter, SortOrder, Test};
+use crate::limits::QUERY_BYTES_MAX;
+use crate::search::{Filter, SortOrder, has_any, has_name};
 
+pub use contradiction::{Contradiction, QuestionReading};
 pub(crate) use named::named;
 pub(crate) use sample::Sample;
+
+use draft::Draft;
+use found::Found;
+use reader::Reader;
 
 /// A question taken apart.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ParsedQuestion {
     /// What is left to search for by words.
     pub text: String,
-    /// Constraints, each with its wording; at most [`FILTERS_MAX`].
+    /// Constraints, each with its wording; at most [`crate::limits::FILTERS_MAX`].
     pub filters: Vec<Filter>,
     /// What a person should know about the constraints, a sentence each.
     pub notes: Vec<String>,
@@ -58,6 +76,8 @@ pub struct ParsedQuestion {
     pub order: Option<SortOrder>,
     /// How many items the question asks for: "three soups".
     pub count: Option<usize>,
+    /// Limits of which one rules out what is asked for all the same, with both ways to read the question.
+    pub contradictions: Vec<Contradiction>,
 }
 
 /// By what a question is read.
@@ -65,10 +85,14 @@ pub struct ParsedQuestion {
 pub(crate) struct ReadingAids<'a> {
     /// What there is to ask about.
     pub(crate) known: &'a dyn Known,
-    /// What words mean.
+    /// What words of items mean.
     pub(crate) vocabulary: &'a Vocabulary,
+    /// What words of questions mean.
+    pub(crate) lexicon: &'a QuestionLexicon,
     /// The language in which limits are said back.
     pub(crate) answer_in: &'a Language,
+    /// The day that it is. Without it, "tomorrow" is not understood.
+    pub(crate) today: Option<Date>,
 }
 
 /// What there is to ask about.
@@ -79,85 +103,64 @@ pub(crate) trait Known {
     fn has_word(&self, path: &str, word: &str) -> bool;
     /// Whether some item has exactly this value at this path, apart from case.
     fn has_value(&self, path: &str, value: &str) -> bool;
-    /// Whether items are in the language of this code.
-    fn speaks(&self, code: &str) -> bool;
     /// The part of the items that have this property, 0 to 1, about.
     fn share(&self, path: &str) -> f64;
     /// The quantity at this path that `part` of the items do not exceed, about.
     fn quantile(&self, path: &str, part: f64) -> Option<f64>;
+    /// Whether some item has all words of a text and keeps all limits.
+    fn finds(&self, text: &str, filters: &[Filter]) -> bool;
+    /// Whether a text may be the name of an item: all its neighbouring words stand together in names.
+    fn is_name(&self, text: &str) -> bool;
 }
 
-/// Takes a question apart. Reads at most [`QUERY_BYTES_MAX`] bytes of it.
+/// A rule: what it finds at a token. The third argument is the token before which nothing may be taken.
+type Rule = fn(&Reader<'_>, usize, usize) -> Option<Found>;
+
+/// The first one that finds something counts.
+const RULES: &[Rule] = &[
+    order::read_count,
+    order::read,
+    date::read,
+    quantity::read,
+    stock::read,
+    quantity::read_level,
+    without::read_behind,
+    without::read,
+    without::read_word,
+    wanted::read,
+];
+
+/// Takes a question apart. Reads none that is longer than [`QUERY_BYTES_MAX`] bytes.
 pub(crate) fn understand(text: &str, aids: ReadingAids<'_>) -> ParsedQuestion {
     if text.len() > QUERY_BYTES_MAX {
         return ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() };
     }
-    let ReadingAids { known, vocabulary, answer_in } = aids;
-    let out = ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() };
-    let mut draft = Draft { known, vocabulary, answer_in, out };
-    let limits = [time::read, price::read, rating::read, date::read, without::read];
-    let values = [people::read, place::read, value::read, kind::read];
-    for rule in limits.into_iter().chain(values) {
+    let reader = Reader::new(text, aids);
+    let mut draft = Draft::new(aids, read(&reader), &reader);
+    for rule in [people::read, place::read, value::read, kind::read] {
         rule(&mut draft);
     }
     draft.finish(text)
 }
 
-/// A question while the rules go over it, one after the other.
-struct Draft<'k> {
-    known: &'k dyn Known,
-    vocabulary: &'k Vocabulary,
-    answer_in: &'k Language,
-    out: ParsedQuestion,
-}
-
-impl Draft<'_> {
-    /// Offers every match of a pattern to `take`; where that is a filter, it is kept and the match
-    /// leaves the text. Returns whether there was one.
-    fn each(&mut self, pattern: &Regex, take: impl Fn(&Captures<'_>, &str) -> Option<Filter>) -> bool {
-        let mut cuts: Vec<Range<usize>> = Vec::new();
-        for found in pattern.captures_iter(&self.out.text) {
-            if !self.has_room(1) {
-                break;
-            }
-            let Some(range) = found.get(0).map(|all| all.range()) else { continue };
-            if let Some(filter) = take(&found, &self.out.text[..range.start]) {
-                self.out.filters.push(filter);
-                cuts.push(range);
-            }
+/// What the rules find, in the order of the question.
+fn read(reader: &Reader<'_>) -> Vec<Found> {
+    let (mut all, mut at, mut floor) = (Vec::new(), 0, 0);
+    while at < reader.tokens.len() {
+        if let Some(end) = reader.class(at, WordClass::Exception) {
+            at = end;
+            continue;
         }
-        cuts.iter().rev().for_each(|range| self.cut(range.clone()));
-        !cuts.is_empty()
-    }
-
-    /// Whether so many filters more are no more than a query can have. What comes after that stays text.
-    fn has_room(&self, filters: usize) -> bool {
-        self.out.filters.len() + filters <= FILTERS_MAX
-    }
-
-    fn cut(&mut self, range: Range<usize>) {
-        self.out.text.replace_range(range, " ");
-    }
-
-    fn note(&mut self, note: &str) {
-        self.out.notes.push(note.to_owned());
-    }
-
-    /// The first of the paths that some item has a quantity at.
-    fn number_path(&self, paths: &[&'static str]) -> Option<&'static str> {
-        paths.iter().copied().find(|path| self.known.has_number(path))
-    }
-
-    fn finish(mut self, original: &str) -> ParsedQuestion {
-        if self.out.filters.is_empty() {
-            self.out.text = original.to_owned();
-            return self.out;
+        match RULES.iter().find_map(|rule| rule(reader, at, floor)) {
+            Some(found) => {
+                at = found.tokens.end.max(at + 1);
+                floor = at;
+                all.push(found);
+            }
+            None => at += 1,
         }
-        let text = self.out.text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let text = [" ,", " ?", " !", " ."].iter().fold(text, |text, gap| text.replace(gap, gap.trim_start()));
-        self.out.text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '.' | '-')).to_owned();
-        self.out
     }
+    all
 }
 
 impl Known for Snapshot {
@@ -177,16 +180,20 @@ impl Known for Snapshot {
         self.has_fact(&whole_fact(path, value))
     }
 
-    fn speaks(&self, code: &str) -> bool {
-        self.summary.tongues().any(|tongue| tongue.code() == code)
-    }
-
     fn share(&self, path: &str) -> f64 {
         self.sample().share(path)
     }
 
     fn quantile(&self, path: &str, part: f64) -> Option<f64> {
         self.sample().quantile(path, part)
+    }
+
+    fn finds(&self, text: &str, filters: &[Filter]) -> bool {
+        has_any(self, text, filters)
+    }
+
+    fn is_name(&self, text: &str) -> bool {
+        has_name(self, text)
     }
 }
 
@@ -196,69 +203,41 @@ impl Snapshot {
     }
 }
 
-/// One of the patterns that the rules are made of, without regard to case.
+/// One of the patterns that some rules are made of, without regard to case.
 fn pattern(text: &str) -> Regex {
     Regex::new(&format!("(?i){text}")).expect("a pattern of our own")
 }
 
-/// A number as people write it in a question: digits, or `a`, `half an`, `two`, `einer halben` …
-fn amount(text: &str) -> Option<f64> {
-    const WORDS: &[(&str, f64)] = &[
-        ("a", 1.0),
-        ("an", 1.0),
-        ("one", 1.0),
-        ("half an", 0.5),
-        ("half a", 0.5),
-        ("eine", 1.0),
-        ("einem", 1.0),
-        ("einer", 1.0),
-        ("einer halben", 0.5),
-        ("une", 1.0),
-        ("une demi", 0.5),
-        ("una", 1.0),
-        ("media", 0.5),
-        ("two", 2.0),
-        ("three", 3.0),
-        ("four", 4.0),
-        ("five", 5.0),
-        ("ten", 10.0),
-        ("fifteen", 15.0),
-        ("twenty", 20.0),
-        ("thirty", 30.0),
-        ("forty", 40.0),
-        ("forty-five", 45.0),
-        ("fifty", 50.0),
-        ("sixty", 60.0),
-    ];
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-    let word = WORDS.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
-    word.or_else(|| text.replace(',', ".").parse().ok()).filter(|value: &f64| value.is_finite() && *value >= 0.0)
-}
-
-fn within(path: &str, from: Option<f64>, to: Option<f64>, words: String) -> Filter {
-    Filter { fields: vec![path.to_owned()], test: Test::Within { from, to }, words }
-}
-
-/// The last word of a text, in lower case.
-fn last_word(text: &str) -> String {
-    text.split_whitespace().next_back().unwrap_or_default().to_lowercase()
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::*;
+    use std::sync::LazyLock;
+
     use proptest::prelude::*;
+
+    use super::*;
+    use crate::classes::STATED;
+    use crate::limits::FILTERS_MAX;
 
     /// What a question means, read with the vocabulary that comes with the program.
     pub(crate) fn understood(text: &str, known: &dyn Known) -> ParsedQuestion {
-        let (vocabulary, answer_in) = (Vocabulary::shipped(), Language::english());
-        understand(text, ReadingAids { known, vocabulary: &vocabulary, answer_in: &answer_in })
+        understood_in(text, known, "en")
+    }
+
+    /// The same, said back in a language, on Monday, the 23rd of November 2026.
+    pub(crate) fn understood_in(text: &str, known: &dyn Known, language: &str) -> ParsedQuestion {
+        with_aids(known, language, |aids| understand(text, aids))
+    }
+
+    fn with_aids<T>(known: &dyn Known, language: &str, read: impl FnOnce(ReadingAids<'_>) -> T) -> T {
+        static LEXICON: LazyLock<QuestionLexicon> = LazyLock::new(|| QuestionLexicon::of(&Vocabulary::shipped()));
+        let (vocabulary, answer_in) = (Vocabulary::shipped(), Language::parse(language).unwrap());
+        let today = Some(Date::constant(2026, 11, 23));
+        read(ReadingAids { known, vocabulary: &vocabulary, lexicon: &LEXICON, answer_in: &answer_in, today })
     }
 
     /// What a caller means by a name and a value, read in the same way.
     pub(crate) fn read_named(name: &str, value: &serde_json::Value) -> Vec<Filter> {
-        let (vocabulary, answer_in) = (Vocabulary::shipped(), Language::english());
-        named(name, value, ReadingAids { known: &Everything, vocabulary: &vocabulary, answer_in: &answer_in })
+        with_aids(&Everything, "en", |aids| named(name, value, aids))
     }
 
     /// An index of recipes and movies with prices.
@@ -284,13 +263,10 @@ pub(crate) mod tests {
                 "author.name" => &["ursula k. le guin"],
                 "location.address.addressLocality" => &["berlin", "new york"],
                 "address.addressCountry" => &["it"],
+                STATED => &["food"],
                 _ => &[],
             };
             values.contains(&value.as_str())
-        }
-
-        fn speaks(&self, code: &str) -> bool {
-            code == "en"
         }
 
         fn share(&self, path: &str) -> f64 {
@@ -300,6 +276,14 @@ pub(crate) mod tests {
         /// Quantities from 1 to 30.
         fn quantile(&self, _: &str, part: f64) -> Option<f64> {
             Some((part * 30.0).round())
+        }
+
+        fn finds(&self, _: &str, _: &[Filter]) -> bool {
+            false
+        }
+
+        fn is_name(&self, _: &str) -> bool {
+            false
         }
     }
 
@@ -319,16 +303,20 @@ pub(crate) mod tests {
             false
         }
 
-        fn speaks(&self, _: &str) -> bool {
-            false
-        }
-
         fn share(&self, _: &str) -> f64 {
             0.0
         }
 
         fn quantile(&self, _: &str, _: f64) -> Option<f64> {
             None
+        }
+
+        fn finds(&self, _: &str, _: &[Filter]) -> bool {
+            false
+        }
+
+        fn is_name(&self, _: &str) -> bool {
+            false
         }
     }
 
@@ -350,11 +338,13 @@ pub(crate) mod tests {
 
     #[test]
     fn what_the_index_does_not_know_stays_text() {
-        for text in ["quick soup, no nuts, under 30 minutes", "films from the 90s under $5", "heat flow without shear"]
-        {
+        for text in ["quick soup under 30 minutes", "films from the 90s under $5", "heat flow without shear"] {
             let found = understood(text, &Nothing);
             assert_eq!(found, ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() });
         }
+        // What somebody may be allergic to is told wherever it is.
+        let found = understood("soup, no nuts", &Nothing);
+        assert_eq!((found.text.as_str(), found.not_understood), ("soup", vec!["no nuts".to_owned()]));
     }
 
     #[test]
@@ -376,6 +366,44 @@ pub(crate) mod tests {
             let and_more = format!("movies in Berlin, {}", constraint.repeat(FILTERS_MAX));
             assert!(understood(&and_more, &Everything).filters.len() <= FILTERS_MAX, "{constraint}");
         }
+    }
+
+    #[test]
+    fn contradictions_are_told_with_both_readings() {
+        let found = understood("vegan beef stew", &Everything).contradictions;
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].limit.text.as_str(), found[0].demand.text.as_str()), ("stew", "beef stew"));
+        assert_eq!((found[0].limit.filters.len(), found[0].demand.filters.len()), (1, 0));
+        assert_eq!(understood("wine under $5 but over $20", &Everything).contradictions.len(), 1);
+        assert!(understood("vegan stew under $5", &Everything).contradictions.is_empty());
+    }
+
+    #[test]
+    fn orders_and_counts_are_understood() {
+        let order =
+            |text: &str| understood(text, &Everything).order.map(|order| (order.fields[0].clone(), order.descending));
+        assert_eq!(order("the cheapest wine"), Some(("offers.price".to_owned(), false)));
+        assert_eq!(order("most recent films"), Some(("datePublished".to_owned(), true)));
+        assert_eq!(order("la película más reciente"), Some(("datePublished".to_owned(), true)));
+        assert_eq!(order("schnellste Suppe"), Some(("totalTime".to_owned(), false)));
+        assert_eq!(understood("the easiest soup", &Everything).not_understood, ["the easiest"]);
+        let count = |text: &str| understood(text, &Everything).count;
+        assert_eq!(
+            (count("top 5 soups"), count("give me three ideas"), count("3 movies")),
+            (Some(5), Some(3), Some(3))
+        );
+        for text in
+            ["three cheese pizza", "12 angry men", "seven samurai", "give me a soup", "7 up", "0 movies", "101 movies"]
+        {
+            assert_eq!(count(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn long_lists_are_read_in_time_that_grows_with_them() {
+        let text = |bytes: usize| "no nuts or ".chars().cycle().take(bytes).collect::<String>();
+        let found = understood(&text(QUERY_BYTES_MAX), &Everything);
+        assert!(found.filters.len() <= FILTERS_MAX);
     }
 
     proptest! {

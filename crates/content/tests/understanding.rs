@@ -58,24 +58,27 @@ fn recipes_by_diet_time_and_ingredients() {
     let Some(file) = data("kitchen/recipes.jsonl") else { return };
     let shelf = Shelf::new();
     shelf.index_from(&file);
-    let vegan = "vegan: no meat, no fish, no dairy, no eggs, no honey";
-    let vegetarian = "vegetarian: no meat, no fish";
+    let (vegan, vegetarian) = ("vegan", "vegetarian");
     check(
         &shelf,
         &[
             ("vegan desserts under an hour", "desserts", &["1 hour or less", vegan]),
-            ("something quick with chickpeas, no nuts", "something with chickpeas", &["30 minutes or less", "no nuts"]),
+            (
+                "something quick with chickpeas, no nuts",
+                "something with chickpeas",
+                &["30 minutes or less", "no nuts", "with chickpeas"],
+            ),
             ("quick vegetarian soup", "soup", &["30 minutes or less", vegetarian]),
             ("dairy-free pancakes", "pancakes", &["no dairy"]),
             ("I'm allergic to peanuts and shellfish: curry", ": curry", &["no peanuts", "no shellfish"]),
             ("dinner for someone who doesn't eat pork", "dinner for someone", &["no pork"]),
             ("bread without yeast", "bread", &["no yeast"]),
             ("soup in Italy", "soup in Italy", &[]),
-            ("soup from the 90s", "soup from the 90s", &[]),
+            ("soup from the 90s", "soup", &[]),
             ("cheap soup", "cheap soup", &[]),
-            ("Suppe unter 30 Minuten ohne Nüsse", "Suppe", &["30 minutes or less", "no nüsse"]),
+            ("Suppe unter 30 Minuten ohne Nüsse", "Suppe", &["30 minutes or less", "no nuts"]),
             ("soupe végétarienne en moins de 30 minutes", "soupe", &["30 minutes or less", vegetarian]),
-            ("sopa sin huevos en menos de 30 minutos", "sopa", &["30 minutes or less", "no huevos"]),
+            ("sopa sin huevos en menos de 30 minutos", "sopa", &["30 minutes or less", "no eggs"]),
         ],
     );
 }

@@ -185,6 +185,7 @@ impl AnswerText<'_> {
         let items = found.hits.iter().map(|hit| ItemFindings::scored(hit.score)).collect();
         let (count, more) = (found.hits.len(), found.has_more);
         let (not_understood, decontextualized) = (asked.not_understood.clone(), asked.decontextualized.clone());
+        let left_out = found.left_out.clone();
         Findings {
             summary,
             count,
@@ -192,6 +193,7 @@ impl AnswerText<'_> {
             applied,
             ignored,
             not_understood,
+            left_out,
             decontextualized,
             items,
             ..Findings::default()

@@ -15,7 +15,8 @@ const COUNTED_MAX: usize = 3;
 
 /// Searches, with the first [`LEANING_ITEMS_MAX`] items in the order that `leanings` give them.
 pub(super) fn search(library: &Library, query: &Query, leanings: &[String]) -> Result<Vec<Hit>, Error> {
-    if leanings.is_empty() || query.offset >= LEANING_ITEMS_MAX {
+    // Who asks for an order gets it.
+    if leanings.is_empty() || query.order.is_some() || query.offset >= LEANING_ITEMS_MAX {
         return library.search(query);
     }
     let end = query.offset + query.limit;

@@ -98,7 +98,8 @@ impl SearchEngine {
             return Ok(ControlFlow::Break(words.fact(message, &fact)));
         }
         let answer_in = words.answer_in;
-        let reads = LibraryParser { library, elicitation: self.elicitation(answer_in.as_str()), answer_in };
+        let elicitation = self.elicitation(answer_in.as_str());
+        let reads = LibraryParser { library, elicitation, answer_in, now: message.received_at };
         let text = match conversation::wish(message, &self.item_label, self.results, &reads) {
             SearchIntent::Items(asked) => return Ok(ControlFlow::Continue(asked)),
             SearchIntent::About(about) => return self.about(&words, message, &about).map(ControlFlow::Break),

@@ -1,6 +1,7 @@
 //! From what is asked to what was found, and what would be found if less were asked.
 
 use forecourt_content::{Error, Filter, Hit, Library, Query, Test};
+use forecourt_core::findings::LeftOut;
 use forecourt_sentences::Sentences;
 
 use super::boost;
@@ -29,6 +30,8 @@ pub(super) struct SearchResults {
     pub(super) relaxations: Vec<(Filter, Hit)>,
     /// How well the first hit answers, when it is a section of a document and that was looked at.
     pub(super) section: Option<SectionMatch>,
+    /// Items that otherwise fit and don't state what a limit asks about.
+    pub(super) left_out: Vec<LeftOut>,
 }
 
 /// A filter by name whose value no item has.
@@ -83,7 +86,9 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
         true => relaxations(library, &query)?,
         false => Vec::new(),
     };
-    Ok(SearchResults { hits, has_more, relaxations, ..found })
+    // Further pages leave out what the first one did.
+    let left_out = if asked.offset == 0 { library.left_out(&query)? } else { Vec::new() };
+    Ok(SearchResults { hits, has_more, relaxations, left_out, ..found })
 }
 
 /// Lets the section of a document come first that answers best. None is left where none is about the question.

@@ -1,7 +1,9 @@
 //! This module holds what a search is asked for: words, filters and how much, whoever understood them.
 
-use forecourt_content::{Error, Filter, Hit, Library, ParsedQuestion, Query, RankBy, SortOrder, Test};
-use forecourt_core::{AgentCard, Language, Message, Question};
+use forecourt_content::{
+    Contradiction, Error, Filter, Hit, Library, ParsedQuestion, Query, RankBy, SortOrder, Test,
+};
+use forecourt_core::{AgentCard, Language, Message, Question, Timestamp};
 use forecourt_vocabulary::{OffTopic, Vocabulary};
 use serde_json::Value;
 
@@ -80,6 +82,8 @@ pub(super) struct SearchRequest {
     pub(super) notes: Vec<String>,
     /// Limits that were not understood, as they were written.
     pub(super) not_understood: Vec<String>,
+    /// Limits of which one rules out what is asked for all the same.
+    pub(super) contradictions: Vec<Contradiction>,
     /// The order that is asked for, if it is another than by how well items fit.
     pub(super) order: Option<SortOrder>,
     /// Items that were shown before.
@@ -140,11 +144,13 @@ pub(super) struct LibraryParser<'a> {
     pub(super) elicitation: Elicitation<'a>,
     /// The language of the answer.
     pub(super) answer_in: &'a Language,
+    /// When the question was put.
+    pub(super) now: Timestamp,
 }
 
 impl QuestionParser for LibraryParser<'_> {
     fn understand(&self, text: &str) -> ParsedQuestion {
-        self.library.understand(text, self.answer_in)
+        self.library.understand_at(text, self.answer_in, self.now)
     }
 
     fn named(&self, name: &str, value: &Value) -> Vec<Filter> {

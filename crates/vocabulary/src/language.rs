@@ -9,6 +9,9 @@ use serde::Deserialize;
 use crate::fold::folded;
 use crate::property::Quantity;
 use crate::token::{QuestionToken, tokens};
+use crate::vocabulary::Vocabulary;
+use crate::word_class::{RelativeDate, Unit, WordClass};
+use crate::words::LANGUAGES;
 
 /// The files that come with the program.
 const SHIPPED: &[(&str, &str)] = &[
@@ -21,179 +24,6 @@ const SHIPPED: &[(&str, &str)] = &[
 const ENDING_LETTERS_MAX: usize = 3;
 /// The language that has a wording for everything.
 const FALLBACK: &str = "en";
-
-/// What a unit measures in: the keys of `[units]`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "units")]
-pub enum Unit {
-    Second,
-    Minute,
-    Hour,
-    Day,
-    Week,
-    Month,
-    Money,
-    Cent,
-    Star,
-    Person,
-    Part,
-    Calorie,
-    YearOfAge,
-    Gram,
-    Kilogram,
-    Meter,
-    Kilometer,
-    Degree,
-    Watt,
-    Gigabyte,
-    Inch,
-}
-
-/// A day or a span of days that is told from today: the keys of `[dates]`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "what they are called")]
-pub enum RelativeDate {
-    Today,
-    Tomorrow,
-    Yesterday,
-    ThisWeekend,
-    NextWeekend,
-    ThisWeek,
-    NextWeek,
-    LastWeek,
-    ThisMonth,
-    NextMonth,
-    LastMonth,
-    ThisYear,
-    NextYear,
-    LastYear,
-    /// A number of days, weeks or months from today follows.
-    Next,
-    /// A number of days, weeks or months up to today follows.
-    Last,
-    /// From today on.
-    Upcoming,
-}
-
-/// What a word does in a question: the keys of `[words]`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WordClass {
-    /// "At most", in front of a quantity.
-    AtMost,
-    /// "Less than".
-    LessThan,
-    /// "Or less", behind a quantity.
-    OrLess,
-    /// "At least".
-    AtLeast,
-    /// "More than".
-    MoreThan,
-    /// "Or more".
-    OrMore,
-    /// In front of a span.
-    Between,
-    /// Between the ends of a span.
-    To,
-    /// "About".
-    Around,
-    /// In front of the last date that is too early.
-    After,
-    /// In front of the first date.
-    Since,
-    /// Behind the first date.
-    OrLater,
-    /// In front of the first date that is too late.
-    Before,
-    /// In front of the last date.
-    Until,
-    /// Behind the last date.
-    OrEarlier,
-    /// In front of a date.
-    AtTime,
-    /// What items were at a date.
-    Made,
-    /// Words that make a date the time of a story, or of a life.
-    Story,
-    /// In front of what must be absent.
-    Without,
-    /// "Not".
-    Not,
-    /// "Doesn't", in front of [`Self::Verb`].
-    AuxiliaryNot,
-    /// What can be negated.
-    Verb,
-    /// "Hate", in front of what must be absent.
-    Refuse,
-    /// "Allergy", behind what must be absent.
-    Intolerant,
-    /// "Free", behind what must be absent.
-    Free,
-    /// In front of what is wished for.
-    With,
-    /// In front of what has to be there.
-    MustHave,
-    /// Between things of which all count.
-    And,
-    /// Between things of which any counts.
-    Or,
-    /// What may be said again in front of each thing of a list.
-    Again,
-    /// In front of a thing.
-    Article,
-    /// What goes away with a limit behind it.
-    LimitLead,
-    /// What goes away with a negation behind it.
-    WithoutLead,
-    /// What says nothing.
-    Filler,
-    /// What is done, not what is in it: "no bake".
-    How,
-    /// The second word of a thing that has two: "soy sauce".
-    Head,
-    /// What stands for another thing.
-    Substitute,
-    /// What can be had.
-    Available,
-    /// What can't.
-    Unavailable,
-    /// What costs nothing.
-    FreeOfCharge,
-    /// In front of a size.
-    Size,
-    /// Beside a colour.
-    Colour,
-    /// In front of a place.
-    Near,
-    /// In front of how many items are wanted.
-    Asks,
-    /// In front of how many of the best are wanted.
-    Top,
-    /// What items are called.
-    Kind,
-    /// What begins a question about how things are.
-    Question,
-    /// Ways to eat, and the like, that are no diet of the vocabulary.
-    DietLike,
-    /// Where words of limits mean something else.
-    Exception,
-    /// In front of how many people it is for.
-    Serves,
-    /// In front of a rating.
-    Rated,
-    /// In front of a price.
-    Costs,
-    /// In front of for whom it is.
-    For,
-    /// Behind the number of a decade: "90s".
-    DecadeEnding,
-    /// In front of it: "années 90".
-    DecadeLead,
-    /// Behind the number of a day: "1st".
-    OrdinalEnding,
-}
 
 /// What a phrase means in a question.
 #[derive(Debug, Clone, PartialEq)]
@@ -220,10 +50,12 @@ pub enum PhraseMeaning {
     Order(Quantity, bool),
     /// What somebody has who can't have things of a class, by its id.
     Condition(String),
+    /// A way to eat, by its id.
+    Diet(String),
 }
 
 /// Words of questions in all languages.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct QuestionLexicon {
     /// By their first word.
     phrases: HashMap<String, Vec<Phrase>>,
@@ -234,7 +66,7 @@ pub struct QuestionLexicon {
     wordings: BTreeMap<String, BTreeMap<String, String>>,
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 struct Phrase {
     /// Its further words.
     rest: Vec<String>,
@@ -308,6 +140,18 @@ impl QuestionLexicon {
     /// The languages that come with the program.
     pub fn shipped() -> &'static Self {
         &SHIPPED_LEXICON
+    }
+
+    /// The same with the names of a vocabulary's diets.
+    pub fn of(vocabulary: &Vocabulary) -> Self {
+        let mut lexicon = SHIPPED_LEXICON.clone();
+        for diet in vocabulary.diets() {
+            for name in LANGUAGES.iter().flat_map(|code| diet.names(code)) {
+                // Adjectives have endings in most languages.
+                lexicon.phrase(&format!("{name}*"), PhraseMeaning::Diet(diet.id.clone()));
+            }
+        }
+        lexicon
     }
 
     fn add(&mut self, file: LanguageFile) {

@@ -15,7 +15,7 @@
 //! | `judge.rs`, `item.rs`, `roles.rs` | of which classes a text is, and an item by its properties |
 //! | [`limits`] | every bound, with its unit |
 //! | `token.rs` | a question as words, numbers and marks |
-//! | `language.rs` | words of questions, and wordings of limits, by language |
+//! | `language.rs`, `word_class.rs` | words of questions, and wordings of limits, by language |
 //! | `property.rs` | which properties of items say what a question asks for |
 //! | `conversation.rs` | words around what is asked for: "more", "instead", "the second one" |
 
@@ -36,15 +36,17 @@ mod roles;
 mod shipped;
 mod token;
 mod vocabulary;
+mod word_class;
 mod words;
 
 pub use class::{Area, Class, Diet, ItemKind, ItemProperty};
 pub use conversation::{ConversationPhrases, ItemPosition, ItemReference, OffTopic, Replacement};
 pub use fold::folded;
 pub use item::{ClassJudge, ItemClasses, PhraseClasses};
-pub use language::{PhraseMeaning, QuestionLexicon, RelativeDate, Unit, WordClass};
+pub use language::{PhraseMeaning, QuestionLexicon};
 pub use property::{PropertyTable, Quantity, TextProperties};
 pub use roles::TextRole;
 pub use token::{QuestionToken, TokenKind, tokens};
 pub use vocabulary::Vocabulary;
+pub use word_class::{RelativeDate, Unit, WordClass};
 pub use words::LANGUAGES;

@@ -88,6 +88,11 @@ pub(crate) fn register_tokenizers(index: &Index) {
     index.tokenizers().register("facts", facts_tokenizer());
 }
 
+/// The name of a fact's column.
+pub(crate) fn number_column(path: &str) -> String {
+    format!("{NUMBERS}.{}", number_key(path))
+}
+
 /// The key of a fact's column inside of `numbers`: dots and backslashes mean something there.
 pub(crate) fn number_key(path: &str) -> String {
     path.replace(['.', '\\'], "/")

@@ -145,7 +145,11 @@ fn bare(word: &str) -> &str {
     word.trim_matches(|c: char| !c.is_alphanumeric())
 }
 
-fn filter_clauses(snapshot: &Snapshot, filter: &Filter, tongues: &[LanguageAnalyzer]) -> Vec<(Occur, Box<dyn Search>)> {
+pub(super) fn filter_clauses(
+    snapshot: &Snapshot,
+    filter: &Filter,
+    tongues: &[LanguageAnalyzer],
+) -> Vec<(Occur, Box<dyn Search>)> {
     match &filter.test {
         Test::Is(value) if value.len() <= WHOLE_FACT_BYTES_MAX || filter.fields.iter().any(|field| is_key(field)) => {
             vec![must(any(filter.fields.iter().map(|field| one(whole_term(snapshot, field, value))).collect()))]

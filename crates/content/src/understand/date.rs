@@ -1,200 +1,123 @@
-//! "from 1999", "in the 90s", "since 2010", "between 1980 and 1985", "after 1 May 2021", "vor 1990".
+//! "From 1999", "in the 90s", "since 2010", "between 1980 and 1985", "after 1 May 2021", "this weekend", "in March".
 
-use std::sync::LazyLock;
-
+use forecourt_vocabulary::{Quantity, WordClass};
 use jiff::ToSpan;
 use jiff::civil::Date;
-use regex::{Captures, Regex};
 
-use super::{Draft, last_word, pattern, within};
+use super::found::{Found, FoundMeaning, Rank};
+use super::moment::TO_MIDNIGHT;
+use super::named_date::{NamedDate, Wording, name, relative_end};
+use super::quantity::within;
+use super::reader::Reader;
 use crate::measure::days_of;
-use crate::search::Filter;
 
-pub(super) const PATHS: &[&str] = &["datePublished", "dateCreated", "releaseDate", "startDate", "copyrightYear"];
-/// The shortest time that is told apart: a second, as part of a day.
-pub(super) const MOMENT: f64 = 1.0 / 86_400.0;
-/// The last moment of a day, as part of it.
-const TO_MIDNIGHT: f64 = 1.0 - MOMENT;
-/// Words in front of "in 1999" or "90s" that make it the time of a story, or of a life.
-const STORY: &[&str] = &[
-    "set",
-    "place",
-    "happens",
-    "happening",
-    "situated",
-    "playing",
-    "born",
-    "died",
-    "their",
-    "his",
-    "her",
-    "my",
-    "our",
-];
-/// The first three letters of the months.
-const MONTHS: &[&str] = &["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-/// Decades in words.
-const DECADES: &[(&str, i16)] = &[
-    ("twenties", 1920),
-    ("thirties", 1930),
-    ("forties", 1940),
-    ("fifties", 1950),
-    ("sixties", 1960),
-    ("seventies", 1970),
-    ("eighties", 1980),
-    ("nineties", 1990),
-];
-
-const YEAR: &str = r"((?:18|19|20)\d\d)";
-/// A year, a month of one, or a day: `2010`, `2010-05-01`, `May 2010`, `1 May 2010`, `May 1, 2010`.
-const SPELLED: &str = r"((?:(?:\d{1,2}\.?\s+)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+(?:\d{1,2}(?:st|nd|rd|th)?,?\s+)?)?(?:18|19|20)\d\d(?:-\d\d(?:-\d\d)?)?)";
-const MADE: &str = r"(?:(?:made|released|published)\s+)?";
-
-static BETWEEN: LazyLock<Regex> = LazyLock::new(|| {
-    let between = r"(?:between|from|zwischen|von|entre|de)";
-    pattern(&format!(r"\b{MADE}{between}\s+{YEAR}\s*(?:and|to|until|-|–|und|bis|et|à|y|a)\s*{YEAR}\b"))
-});
-static AFTER: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(&format!(r"\b{MADE}(?:after|later\s+than|newer\s+than|nach|après|después\s+de|tras)\s+{SPELLED}\b"))
-});
-static SINCE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(&format!(r"\b{MADE}(?:since|starting|seit|ab|depuis|desde)\s+{SPELLED}\b")));
-static OR_LATER: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(&format!(
-        r"\b{MADE}(?:from\s+)?{SPELLED}\s+(?:onwards?|or\s+(?:later|newer)|and\s+(?:later|newer|after))\b"
-    ))
-});
-static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(&format!(r"\b{MADE}(?:before|prior\s+to|older\s+than|vor|avant|antes\s+de)\s+{SPELLED}\b"))
-});
-static UNTIL: LazyLock<Regex> =
-    LazyLock::new(|| pattern(&format!(r"\b{MADE}(?:until|up\s+to|bis|jusqu['’]en|hasta)\s+{SPELLED}\b")));
-static DECADE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"\b(?:(?:from|in|of|during|aus)\s+)?(?:the\s+|der\s+|den\s+)?(?:(?:early|late|mid)[\s-]+)?'?((?:18|19|20)?\d0)(?:'?s|ern?(?:\s+jahren?)?)\b",
-    )
-});
-/// French and Spanish name the years first.
-static YEARS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b(?:(?:dans\s+les|des|les|de\s+los|en\s+los|los)\s+)?(?:années|años)\s+((?:18|19|20)?\d0)\b")
-});
-static DECADE_IN_WORDS: LazyLock<Regex> = LazyLock::new(|| {
-    let words = DECADES.iter().map(|(word, _)| *word).collect::<Vec<_>>().join("|");
-    pattern(&format!(r"\b(?:(?:from|in|of|during)\s+)?the\s+({words})\b"))
-});
-static ALONE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(&format!(r"\b{MADE}(?:from|in|of|aus|de|en)\s+(?:the\s+year\s+|dem\s+jahr\s+)?{SPELLED}\b"))
-});
-
-pub(super) fn read(draft: &mut Draft<'_>) {
-    let Some(path) = draft.number_path(PATHS) else { return };
-    let before = draft.out.filters.len();
-    draft.each(&BETWEEN, |found, _| {
-        let (from, to) = (year(found, 1)?, year(found, 2)?);
-        years(path, from, to, |from, to| format!("from {from} to {to}"))
-    });
-    let since = |found: &Captures<'_>, _: &str| from_on(path, moment(&found[1])?.0);
-    draft.each(&AFTER, |found, _| from_on(path, moment(&found[1])?.1.checked_add(1.day()).ok()?));
-    draft.each(&OR_LATER, since);
-    draft.each(&SINCE, since);
-    draft.each(&BEFORE, |found, _| up_to(path, moment(&found[1])?.0.checked_sub(1.day()).ok()?));
-    draft.each(&UNTIL, |found, _| up_to(path, moment(&found[1])?.1));
-    decades(draft, path);
-    draft.each(&ALONE, |found, before| {
-        (!STORY.contains(&last_word(before).as_str())).then_some(())?;
-        let (from, to) = moment(&found[1])?;
-        Some(within(path, Some(days_of(from)), Some(days_of(to) + TO_MIDNIGHT), format!("from {}", &found[1])))
-    });
-    if draft.out.filters.len() > before {
-        draft.note("Items without a date are left out.");
+/// The dates that a question is limited to here.
+pub(super) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Found> {
+    let (limit, tokens) = limit(reader, at, floor)?;
+    let is_story = tokens.start.checked_sub(1).is_some_and(|before| reader.is_single(before, WordClass::Story));
+    if is_story {
+        return None;
+    }
+    let path = reader.path(Quantity::Date);
+    match (path, limit) {
+        (Some(path), Some((from, to, words))) => {
+            let (from, to) = (from.map(days_of), to.map(|day| days_of(day) + TO_MIDNIGHT));
+            Some(Found::limit(tokens, Rank::Quantity(Quantity::Date), within(path, from, to, words)))
+        }
+        _ => {
+            let is_limit = reader.states_facts() && !reader.is_name();
+            is_limit.then(|| Found::new(tokens, FoundMeaning::NotUnderstood))
+        }
     }
 }
 
-fn decades(draft: &mut Draft<'_>, path: &str) {
-    let whole = |first: i16| years(path, first, first + 9, |from, _| format!("from the {from}s"));
-    let digits = |found: &Captures<'_>, before: &str| {
-        (!STORY.contains(&last_word(before).as_str())).then_some(())?;
-        whole(decade(&found[1])?)
+/// The first and the last day, and how that is said. `None`: nobody knows what day it is.
+type Limit = Option<(Option<Date>, Option<Date>, String)>;
+
+fn limit(reader: &Reader<'_>, at: usize, floor: usize) -> Option<(Limit, std::ops::Range<usize>)> {
+    let made = reader.skip(at, &[WordClass::Made]);
+    let class = |class| reader.class(made, class);
+    let absorbed = |end: usize| reader.absorb(reader.absorb(at, WordClass::Made, floor), WordClass::AtTime, floor)..end;
+    if let Some(between) = class(WordClass::Between).and_then(|at| between(reader, at)) {
+        return Some((between.0, absorbed(between.1)));
+    }
+    let named = |class: WordClass| reader.class(made, class).and_then(|at| name(reader, skip_article(reader, at)));
+    if let Some(found) = named(WordClass::After) {
+        let named = found?;
+        let day = named.last.and_then(|last| last.checked_add(1.day()).ok());
+        return Some((Some((day, None, later(reader, day?))), absorbed(named.end)));
+    }
+    if let Some(found) = named(WordClass::Before) {
+        let named = found?;
+        let day = named.first.checked_sub(1.day()).ok();
+        return Some((Some((None, day, earlier(reader, day?))), absorbed(named.end)));
+    }
+    if let Some(Some(named)) = named(WordClass::Since) {
+        return Some((Some((Some(named.first), None, later(reader, named.first))), absorbed(named.end)));
+    }
+    if let Some(Some(named)) = named(WordClass::Until) {
+        return named.last.map(|last| (Some((None, Some(last), earlier(reader, last))), absorbed(named.end)));
+    }
+    let led = class(WordClass::AtTime).map(|at| skip_article(reader, at));
+    let start = led.unwrap_or(made);
+    let named = name(reader, start).or_else(|| name(reader, made))?;
+    let Some(named) = named else {
+        let end = relative_end(reader, start).or_else(|| relative_end(reader, made))?;
+        return Some((None, absorbed(end)));
     };
-    draft.each(&DECADE, digits);
-    draft.each(&YEARS, digits);
-    draft.each(&DECADE_IN_WORDS, |found, before| {
-        (!STORY.contains(&last_word(before).as_str())).then_some(())?;
-        let word = found[1].to_lowercase();
-        whole(DECADES.iter().find(|(known, _)| *known == word)?.1)
-    });
-}
-
-fn from_on(path: &str, day: Date) -> Option<Filter> {
-    let words = if (day.month(), day.day()) == (1, 1) { day.year().to_string() } else { day.to_string() };
-    Some(within(path, Some(days_of(day)), None, format!("{words} or later")))
-}
-
-fn up_to(path: &str, day: Date) -> Option<Filter> {
-    let words = if (day.month(), day.day()) == (12, 31) { day.year().to_string() } else { day.to_string() };
-    Some(within(path, None, Some(days_of(day) + TO_MIDNIGHT), format!("{words} or earlier")))
-}
-
-fn years(path: &str, from: i16, to: i16, words: impl Fn(i16, i16) -> String) -> Option<Filter> {
-    let (from, to) = (from.min(to), from.max(to));
-    let (first, last) = (Date::new(from, 1, 1).ok()?, Date::new(to, 12, 31).ok()?);
-    Some(within(path, Some(days_of(first)), Some(days_of(last) + TO_MIDNIGHT), words(from, to)))
-}
-
-fn year(found: &Captures<'_>, group: usize) -> Option<i16> {
-    found.get(group)?.as_str().parse().ok()
-}
-
-/// `90` is 1990, `20` is 2020, `1890` is itself.
-fn decade(text: &str) -> Option<i16> {
-    let number: i16 = text.parse().ok()?;
-    Some(match number {
-        0..30 => 2_000 + number,
-        30..100 => 1_900 + number,
-        _ => number,
+    if let Some(end) = reader.class(named.end, WordClass::OrLater) {
+        return Some((Some((Some(named.first), None, later(reader, named.first))), absorbed(end)));
+    }
+    if let (Some(end), Some(last)) = (reader.class(named.end, WordClass::OrEarlier), named.last) {
+        return Some((Some((None, Some(last), earlier(reader, last))), absorbed(end)));
+    }
+    (led.is_some() || named.stands_alone).then(|| {
+        let words = in_words(reader, &named, start);
+        (Some((Some(named.first), named.last, words)), absorbed(named.end))
     })
 }
 
-/// The first and the last moment of a decade, a year, a month or a day.
-pub(super) fn ends(text: &str) -> Option<(f64, f64)> {
-    let text = text.trim();
-    let decade = text.strip_suffix('s').map(|text| text.trim_end_matches('\'')).and_then(decade);
-    let days = match decade {
-        Some(first) => (Date::new(first, 1, 1).ok()?, Date::new(first + 9, 12, 31).ok()?),
-        None => moment(text)?,
-    };
-    Some((days_of(days.0), days_of(days.1) + TO_MIDNIGHT))
+fn skip_article(reader: &Reader<'_>, at: usize) -> usize {
+    reader.skip(at, &[WordClass::Article, WordClass::AtTime])
 }
 
-/// The first and the last day of a year, a month or a day.
-pub(super) fn moment(text: &str) -> Option<(Date, Date)> {
-    let (mut year, mut month, mut day) = (None, None, None);
-    for word in text.split([' ', '\t', '-', ',', '.']).filter(|word| !word.is_empty()) {
-        let lower = word.to_lowercase();
-        let number = lower.trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse::<i16>().ok();
-        match (number, MONTHS.iter().position(|name| lower.starts_with(name))) {
-            (Some(1_000..), _) if year.is_some() => return None,
-            (Some(number @ 1_000..), _) => year = Some(number),
-            (Some(number), _) if month.is_none() && year.is_some() => month = i8::try_from(number).ok(),
-            (Some(number), _) => day = i8::try_from(number).ok(),
-            (None, Some(at)) => month = i8::try_from(at + 1).ok(),
-            (None, None) => return None,
-        }
+fn between(reader: &Reader<'_>, at: usize) -> Option<(Limit, usize)> {
+    let low = name(reader, skip_article(reader, at))??;
+    let to = reader.class(low.end, WordClass::To)?;
+    let high = name(reader, skip_article(reader, to))??;
+    let (first, last) = (low.first.min(high.first), low.last?.max(high.last?));
+    let words = reader.say("date_between", &[&spell(first, false), &spell(last, true)]);
+    Some((Some((Some(first), Some(last), words)), high.end))
+}
+
+fn later(reader: &Reader<'_>, day: Date) -> String {
+    reader.say("date_least", &[&spell(day, false)])
+}
+
+fn earlier(reader: &Reader<'_>, day: Date) -> String {
+    reader.say("date_most", &[&spell(day, true)])
+}
+
+/// A day, or the year that begins or ends with it.
+fn spell(day: Date, is_end: bool) -> String {
+    let is_whole = (day.month(), day.day()) == if is_end { (12, 31) } else { (1, 1) };
+    if is_whole { day.year().to_string() } else { day.to_string() }
+}
+
+fn in_words(reader: &Reader<'_>, named: &NamedDate, start: usize) -> String {
+    match (named.wording, named.last) {
+        (_, None) => later(reader, named.first),
+        (Wording::Decade, _) => reader.say("date_decade", &[&named.first.year().to_string()]),
+        (Wording::Written, _) => reader.say("date_in", &[reader.written(start..named.end)]),
+        (Wording::Days, Some(last)) if last == named.first => reader.say("date_in", &[&last.to_string()]),
+        (Wording::Days, Some(last)) => reader.say("date_between", &[&named.first.to_string(), &last.to_string()]),
     }
-    let first = Date::new(year?, month.unwrap_or(1), day.unwrap_or(1)).ok()?;
-    let last = match (month, day) {
-        (None, _) => first.last_of_year(),
-        (Some(_), None) => first.last_of_month(),
-        (Some(_), Some(_)) => first,
-    };
-    Some((first, last))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Test;
     use super::super::tests::{Everything, parts};
-    use super::*;
+    use crate::search::Test;
 
     #[test]
     fn years_and_decades_are_ranges() {
@@ -251,9 +174,19 @@ mod tests {
     }
 
     #[test]
-    fn days_that_are_none_are_no_moments() {
-        for text in ["31 Feb 2020", "2020-13", "2020-00-01", "May", "", "99"] {
-            assert_eq!(moment(text), None, "{text}");
+    fn dates_are_told_from_today() {
+        for (text, left, limit) in [
+            ("concerts tomorrow", "concerts", "from 2026-11-24"),
+            ("concerts this weekend", "concerts", "from 2026-11-28 to 2026-11-29"),
+            ("concerts next week", "concerts", "from 2026-11-30 to 2026-12-06"),
+            ("concerts on Friday", "concerts", "from 2026-11-27"),
+            ("concerts in the next 3 days", "concerts", "from 2026-11-23 to 2026-11-26"),
+            ("Konzerte am Wochenende", "Konzerte", "from 2026-11-28 to 2026-11-29"),
+            ("concerts ce week-end", "concerts", "from 2026-11-28 to 2026-11-29"),
+            ("conciertos este fin de semana", "conciertos", "from 2026-11-28 to 2026-11-29"),
+            ("ships from March", "ships", "from 2026-03-01 to 2026-03-31"),
+        ] {
+            assert_eq!(parts(text), (left.to_owned(), vec![limit.to_owned()]), "{text}");
         }
     }
 }

@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Draft, Known, pattern};
+use super::draft::Draft;
+use super::{Known, pattern};
 use crate::search::Filter;
 
 /// Everyday words for types of schema.org.

@@ -7,24 +7,32 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::{Known, ReadingAids, amount, date, pattern, place, price, rating, time, understand};
+use forecourt_vocabulary::{PropertyTable, Quantity};
+
+use super::{Known, ReadingAids, moment, pattern, place, understand};
 use crate::limits::{FILTER_LEVELS_MAX, FILTER_VALUES_MAX};
 use crate::measure;
 use crate::search::{Filter, Test};
 
+/// What people call quantities.
+const QUANTITIES: &[(&str, Quantity)] = &[
+    ("price", Quantity::Price),
+    ("cost", Quantity::Price),
+    ("rating", Quantity::Rating),
+    ("stars", Quantity::Rating),
+    ("date", Quantity::Date),
+    ("year", Quantity::Date),
+    ("time", Quantity::Time),
+    ("cookingtime", Quantity::Time),
+    ("cooking_time", Quantity::Time),
+    ("length", Quantity::Length),
+    ("calories", Quantity::Calories),
+    ("servings", Quantity::People),
+    ("difficulty", Quantity::Difficulty),
+];
 /// What people call properties of schema.org.
 const OTHER_NAMES: &[(&str, &[&str])] = &[
-    ("price", price::PATHS),
-    ("cost", price::PATHS),
-    ("rating", rating::PATHS),
-    ("stars", rating::PATHS),
-    ("date", date::PATHS),
-    ("year", date::PATHS),
-    ("time", time::WORK),
-    ("cookingtime", time::WORK),
-    ("cooking_time", time::WORK),
     ("duration", &["duration", "totalTime", "timeRequired"]),
-    ("length", time::LENGTH),
     ("actor", &["actor.name"]),
     ("starring", &["actor.name"]),
     ("cuisine", &["recipeCuisine", "servesCuisine"]),
@@ -34,7 +42,6 @@ const OTHER_NAMES: &[(&str, &[&str])] = &[
     ("category", &["category", "recipeCategory", "articleSection", "genre"]),
     ("language", &["inLanguage"]),
     ("keyword", &["keywords"]),
-    ("calories", &["nutrition.calories"]),
 ];
 /// Names of where something is.
 const PLACES: &[&str] = &["location", "place", "city", "country", "region", "near"];
@@ -108,7 +115,7 @@ impl Asked<'_> {
         match (self.quantities().as_slice(), number) {
             ([], _) | (_, None) => self.text(words),
             // Who names a price or a time means what may be spent.
-            ([field, ..], to) if price::PATHS.contains(field) || time::WORK.contains(field) => {
+            ([field, ..], to) if is_spent(field) => {
                 vec![self.within((None, to), words)]
             }
             ([field, ..], Some(number)) => {
@@ -138,21 +145,9 @@ impl Asked<'_> {
         }
         // "Vegan" as a wish for the diet, and "under 30 minutes" whatever it was called.
         match understand(text, self.aids).filters {
-            filters if filters.is_empty() => vec![self.as_it_is(text)],
+            filters if filters.is_empty() => vec![Filter::mentions(self.name, text)],
             filters => filters,
         }
-    }
-
-    /// What no item has: asked of every property that the name may mean, so that it is known which ones exist.
-    fn as_it_is(&self, text: &str) -> Filter {
-        let mut filter = Filter::mentions(self.name, text);
-        filter.fields.extend(self.other_names().iter().map(|path| (*path).to_owned()));
-        filter
-    }
-
-    fn other_names(&self) -> &'static [&'static str] {
-        let lower = self.name.to_lowercase();
-        OTHER_NAMES.iter().find(|(name, _)| *name == lower).map_or(&[], |(_, paths)| paths)
     }
 
     /// Any of several values.
@@ -213,14 +208,19 @@ impl Asked<'_> {
 
     /// Properties of this name that are quantities.
     fn quantities(&self) -> Vec<&str> {
-        let names = std::iter::once(self.name).chain(self.other_names().iter().copied());
-        names.filter(|path| self.known.has_number(path)).collect()
+        let mut names = vec![self.name];
+        for other in other_names(self.name) {
+            names.push(other);
+        }
+        names.retain(|path| self.known.has_number(path));
+        names
     }
 
     /// Properties of this name that have all words of a text.
     fn texts(&self, text: &str) -> Vec<String> {
+        let other = other_names(self.name);
         let own = [self.name.to_owned(), format!("{}.name", self.name)];
-        let names = own.into_iter().chain(self.other_names().iter().map(|path| (*path).to_owned()));
+        let names = own.into_iter().chain(other.map(str::to_owned));
         let has = |path: &String| self.known.has_value(path, text) || self.known.has_word(path, text);
         let mut fields: Vec<String> = names.filter(has).collect();
         fields.sort_unstable();
@@ -234,10 +234,39 @@ impl Asked<'_> {
     }
 }
 
+/// Paths that people mean by a name.
+fn other_names(name: &str) -> impl Iterator<Item = &'static str> + use<> {
+    let lower = name.to_lowercase();
+    let other = OTHER_NAMES.iter().find(|(name, _)| *name == lower).map_or(&[][..], |(_, paths)| paths);
+    let quantity = QUANTITIES.iter().find(|(name, _)| *name == lower).map(|(_, quantity)| *quantity);
+    let paths = quantity.map_or(&[][..], |quantity| PropertyTable::shipped().paths(quantity));
+    other.iter().copied().chain(paths.iter().map(String::as_str))
+}
+
+/// Whether a property says what may be spent: money, or time.
+fn is_spent(field: &str) -> bool {
+    is_of(field, Quantity::Price) || is_of(field, Quantity::Time)
+}
+
+fn is_of(field: &str, quantity: Quantity) -> bool {
+    PropertyTable::shipped().paths(quantity).iter().any(|path| path == field)
+}
+
+/// A number as people write it in a value: digits, or `a`, `half an`.
+fn amount(text: &str) -> Option<f64> {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    let word = match text.as_str() {
+        "a" | "an" => Some(1.0),
+        "half a" | "half an" => Some(0.5),
+        _ => None,
+    };
+    word.or_else(|| text.replace(',', ".").parse().ok()).filter(|value: &f64| value.is_finite() && *value >= 0.0)
+}
+
 /// The range that a text says for a property.
 fn range(field: &str, text: &str) -> Option<Ends> {
     let part = |found: &regex::Captures<'_>, at: usize| found.get(at).and_then(|part| quantity(field, part.as_str()));
-    let is_open = price::PATHS.contains(&field) || time::WORK.contains(&field);
+    let is_open = is_spent(field);
     if let Some(ends) = quantity(field, text) {
         return Some((Some(ends.0).filter(|_| !is_open), Some(ends.1)));
     }
@@ -245,7 +274,7 @@ fn range(field: &str, text: &str) -> Option<Ends> {
         return Some((Some(part(&found, 1)?.1), None));
     }
     if let Some(found) = BEFORE.captures(text) {
-        return Some((None, Some(part(&found, 1)?.0 - date::MOMENT)));
+        return Some((None, Some(part(&found, 1)?.0 - moment::MOMENT)));
     }
     if let Some(found) = UP_TO.captures(text) {
         return Some((None, Some(part(&found, 1)?.1)));
@@ -280,7 +309,7 @@ fn quantity(field: &str, text: &str) -> Option<(f64, f64)> {
 
 /// The ends of a day, a month, a year or a decade, for a property that holds dates.
 fn moments(field: &str, text: &str) -> Option<(f64, f64)> {
-    if date::PATHS.contains(&field) || measure::is_date_key(field) { date::ends(text) } else { None }
+    if is_of(field, Quantity::Date) || measure::is_date_key(field) { moment::ends(text) } else { None }
 }
 
 /// A scalar in words; of an object its name.
@@ -379,7 +408,7 @@ mod tests {
         let either = only("genre", json!(["Comedy", "War"]));
         assert_eq!(either.test, Test::OneOf(vec!["Comedy".to_owned(), "War".to_owned()]));
         assert_eq!(only("isFamilyFriendly", json!(true)), Filter::is("isFamilyFriendly", "true"));
-        assert_eq!(only("diet", json!("vegetarian")).words, "vegetarian: no meat, no fish");
+        assert_eq!(only("diet", json!("vegetarian")).words, "vegetarian");
         assert_eq!(read_named("restrictions", &json!(["vegetarian", "no nuts"])).len(), 2);
     }
 

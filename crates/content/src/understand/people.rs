@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Draft, Known, pattern};
+use super::draft::Draft;
+use super::{Known, pattern};
 use crate::search::{Filter, Test};
 
 /// Properties that name who can be seen or heard.

@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Draft, Known, pattern};
+use super::draft::Draft;
+use super::{Known, pattern};
 use crate::search::Filter;
 
 /// Properties that say what sort of thing an item is.
@@ -93,6 +94,12 @@ fn sort(known: &dyn Known, words: &str, has_kind: bool) -> Option<Filter> {
     })
 }
 
+/// Whether a word in the plural is a sort of thing that some item is of.
+pub(super) fn is_sort(known: &dyn Known, word: &str) -> bool {
+    let (one, is_plural) = singular(&word.to_lowercase());
+    is_plural && [one.as_str(), word].iter().any(|value| PATHS.iter().any(|path| known.has_value(path, value)))
+}
+
 /// A word, or several, in the singular, and whether it was a plural.
 fn singular(words: &str) -> (String, bool) {
     if let Some(stem) = words.strip_suffix("ies").filter(|stem| stem.len() > 2) {
@@ -117,7 +124,7 @@ mod tests {
             ("science fiction movies", "", &["science fiction", "Movie"]),
             ("sci-fi about robots", "sci-fi about robots", &[]),
             ("sci-fi films about robots", "about robots", &["science fiction", "Movie"]),
-            ("war movies, no ships", "no ships", &["war", "Movie"]),
+            ("war movies, no ships", "", &["war", "Movie"]),
         ] {
             let limits: Vec<String> = limits.iter().map(|limit| (*limit).to_owned()).collect();
             assert_eq!(parts(text), (left.to_owned(), limits), "{text}");
