@@ -278,7 +278,6 @@ mod tests {
         let (filters, notes) = asked("soup", "vegetarian, no nuts");
         assert_eq!(filters, ["no nuts", "vegetarian: no meat, no fish"]);
         assert!(notes[0].contains("As you told before: no nuts") && notes[0].contains("ignore my preferences"));
-        assert_eq!(asked("soup, ignore my preferences", "vegetarian, no nuts"), (vec![], vec![]));
         let (filters, notes) = asked("soup with nuts", "vegetarian, no nuts");
         assert_eq!(filters, ["vegetarian: no meat, no fish"]);
         assert!(notes[0].contains("“no nuts” was set aside"), "{notes:?}");
