@@ -135,7 +135,8 @@ impl<'a> Conversation<'a> {
         let text = turn.text.as_str();
         if let Some(before) = self.asked.clone() {
             let answer = question.and_then(|question| elicited::read(question, text, turn.parts, turn.answers));
-            if let Some(answer) = answer {
+            // Who thanks, or wants more, has answered nothing.
+            if let Some(answer) = answer.filter(|answer| !answer.chosen.is_empty() || !self.is_set_phrase(text)) {
                 return SearchIntent::Items(self.answered(before, &answer));
             }
             // Some callers tell no turns of ours, but name what they answer.
@@ -160,6 +161,11 @@ impl<'a> Conversation<'a> {
             return self.after_setting_aside(&phrases().without_setting_aside(text));
         }
         self.ask(text)
+    }
+
+    /// Whether a turn says one of the phrases that mean the same after whatever was said.
+    fn is_set_phrase(&self, text: &str) -> bool {
+        phrases().off_topic(text).is_some() || phrases().starts_over(text) || is_more(text, self.item_label)
     }
 
     /// What a turn asks that is none of the set phrases.
@@ -325,16 +331,8 @@ impl<'a> Conversation<'a> {
         let worded = SearchRequest { filters: own, ..asked.clone() };
         let whole = wording::whole(&worded, &applied, self.reads.language());
         asked.decontextualized = Some(whole).filter(|whole| !is_same_text(whole, question) && !whole.is_empty());
-        if asked.phrases.len() < 2 && applied.is_empty() && fresh_text(&asked) == question.trim() {
-            asked.decontextualized = None;
-        }
         SearchIntent::Items(asked)
     }
-}
-
-/// The question as it was put, where one turn put it.
-fn fresh_text(asked: &SearchRequest) -> &str {
-    asked.phrases.first().map_or("", |phrase| phrase.wording.as_str())
 }
 
 fn is_same_text(one: &str, other: &str) -> bool {
