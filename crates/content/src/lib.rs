@@ -10,6 +10,7 @@
 //! |---|---|
 //! | `loaders` | JSON Lines, JSON-LD, CSV, feeds and Markdown to items, as streams |
 //! | `item`, `facts`, `measure` | what is read from an item, and what filters can ask about |
+//! | `classes` | of which classes of the vocabulary an item is |
 //! | `grounding` | where an item comes from |
 //! | `push`, `pushed` | items that the operator puts and removes by hand, and where they are kept |
 //! | `analysis` | text to words, by language |
@@ -23,6 +24,7 @@
 
 mod analysis;
 mod best;
+mod classes;
 mod dense;
 mod error;
 mod facts;
@@ -49,7 +51,8 @@ pub use preview::{read_items, read_page, read_sitemap, robots_allow};
 pub use push::{PutOutcome, RemoveOutcome};
 pub use report::{LoadProgress, Progress, Report, SkippedItem};
 pub use search::{
-    Coverage, ExplainedHit, Facet, Facets, Filter, Hit, MatchedConstraint, Query, RankBy, SortOrder, Test,
+    ClassLimit, Coverage, Exclusion, ExplainedHit, Facet, Facets, Filter, Hit, MatchedConstraint, Query, RankBy, SortOrder,
+    Test,
 };
 pub use source::{ContentSource, Fingerprint, fingerprint};
 pub use summary::{SummaryWish, summary};

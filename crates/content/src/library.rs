@@ -155,8 +155,9 @@ impl Library {
             Some(model) => Some(Collector::begin(&self.folder.vectors(), Arc::clone(model))?),
             None => None,
         };
-        let (folder, pushed, tongue) = (&self.folder, &self.pushed, self.tongue);
-        let report = run(Job { folder, before: &before, scope, pushed, tongue, vectors, progress, cancel })?;
+        let Self { folder, pushed, vocabulary, tongue, .. } = self;
+        let tongue = *tongue;
+        let report = run(Job { folder, before: &before, scope, pushed, tongue, vocabulary, vectors, progress, cancel })?;
         if !report.cancelled {
             self.refresh()?;
         }

@@ -19,6 +19,8 @@ pub const PROGRESS_ITEMS: u64 = 500;
 pub const ID_BYTES_MAX: usize = 2_048;
 /// Facts of one item that can be used as filters.
 pub const FACTS_MAX: usize = 512;
+/// Texts of one item by which its classes are judged.
+pub const CLASS_TEXTS_MAX: usize = 2_000;
 /// Bytes of one fact. Longer texts are searched, not filtered by.
 pub const FACT_BYTES_MAX: usize = 256;
 /// Bytes of a fact that is kept as a whole; longer ones equal what has all their words.

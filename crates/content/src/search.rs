@@ -1,6 +1,7 @@
 //! Queries in, ranked hits out.
 
 mod coverage;
+mod exclusion;
 mod explain;
 mod facets;
 mod fuse;
@@ -21,8 +22,9 @@ pub(crate) use facets::facets;
 pub use facets::{Facet, Facets};
 pub(crate) use hit::stored;
 pub use hit::{Hit, MatchedConstraint};
-pub use query::{Filter, Query, SortOrder, Test};
 pub(crate) use values::{has_property, nearest};
+pub use exclusion::Exclusion;
+pub use query::{Filter, Query, SortOrder, Test, ClassLimit};
 
 use fuse::fuse;
 use meaning::Meaning;

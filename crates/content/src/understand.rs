@@ -68,7 +68,6 @@ pub(crate) struct ReadingAids<'a> {
     /// What words mean.
     pub(crate) vocabulary: &'a Vocabulary,
     /// The language in which limits are said back.
-    #[allow(dead_code, reason = "wordings are English still")]
     pub(crate) answer_in: &'a Language,
 }
 
@@ -93,9 +92,9 @@ pub(crate) fn understand(text: &str, aids: ReadingAids<'_>) -> ParsedQuestion {
     if text.len() > QUERY_BYTES_MAX {
         return ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() };
     }
-    let ReadingAids { known, vocabulary, .. } = aids;
+    let ReadingAids { known, vocabulary, answer_in } = aids;
     let out = ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() };
-    let mut draft = Draft { known, vocabulary, out };
+    let mut draft = Draft { known, vocabulary, answer_in, out };
     let limits = [time::read, price::read, rating::read, date::read, without::read];
     let values = [people::read, place::read, value::read, kind::read];
     for rule in limits.into_iter().chain(values) {
@@ -108,6 +107,7 @@ pub(crate) fn understand(text: &str, aids: ReadingAids<'_>) -> ParsedQuestion {
 struct Draft<'k> {
     known: &'k dyn Known,
     vocabulary: &'k Vocabulary,
+    answer_in: &'k Language,
     out: ParsedQuestion,
 }
 

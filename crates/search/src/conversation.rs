@@ -325,7 +325,7 @@ impl<'a> Conversation<'a> {
             true => super::caller_context::CallerContext::default(),
             false => background(message, self.reads),
         };
-        let mut asked = behind.with(told.clone()).behind(asked, question);
+        let mut asked = behind.with(told.clone()).behind(asked, question, self.reads);
         let applied: Vec<Filter> = told.into_iter().filter(|filter| asked.known.contains(filter)).collect();
         let own: Vec<Filter> = asked.filters.iter().filter(|filter| !asked.known.contains(filter)).cloned().collect();
         let worded = SearchRequest { filters: own, ..asked.clone() };
@@ -366,7 +366,7 @@ fn with_named(mut asked: SearchRequest, named: MessageFilters) -> SearchRequest 
 /// whole groups of things, such as diets and allergens, wherever they were said.
 fn is_lasting(filter: &Filter, is_told: bool) -> bool {
     match &filter.test {
-        Test::Lacks { words, .. } => is_told || words.len() > 1,
+        Test::Without { classes, .. } => is_told || !classes.is_empty(),
         _ => false,
     }
 }

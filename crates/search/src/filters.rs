@@ -122,6 +122,10 @@ mod tests {
         fn named(&self, name: &str, value: &Value) -> Vec<Filter> {
             value.as_str().map(|text| Filter::mentions(name, text)).into_iter().collect()
         }
+
+        fn class_names(&self, class: &str) -> Vec<String> {
+            vec![class.to_owned()]
+        }
     }
 
     fn of(data: Value) -> MessageFilters {

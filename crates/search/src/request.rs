@@ -2,7 +2,7 @@
 
 use forecourt_content::{Error, Filter, Hit, Library, ParsedQuestion, Query, RankBy, SortOrder, Test};
 use forecourt_core::{AgentCard, Language, Message, Question};
-use forecourt_vocabulary::{OffTopic, Vocabulary};
+use forecourt_vocabulary::{LANGUAGES, OffTopic, Vocabulary};
 use serde_json::Value;
 
 use super::elicit::Elicitation;
@@ -110,6 +110,8 @@ pub(super) trait QuestionParser {
     fn understand(&self, text: &str) -> ParsedQuestion;
     /// The constraints that a name and a value say.
     fn named(&self, name: &str, value: &Value) -> Vec<Filter>;
+    /// What people call a class of things, in all languages.
+    fn class_names(&self, class: &str) -> Vec<String>;
 }
 
 /// Where it is looked up how a turn goes on with another one: in the items themselves.
@@ -147,6 +149,11 @@ impl QuestionParser for LibraryParser<'_> {
 
     fn named(&self, name: &str, value: &Value) -> Vec<Filter> {
         self.library.named(name, value, self.answer_in)
+    }
+
+    fn class_names(&self, class: &str) -> Vec<String> {
+        let Some(class) = self.library.vocabulary().class(class) else { return Vec::new() };
+        LANGUAGES.iter().flat_map(|language| class.names(language).iter().cloned()).collect()
     }
 }
 
@@ -193,7 +200,10 @@ fn read<T: Default>(result: Result<T, Error>) -> T {
 
 /// Whether one class of the vocabulary has both words.
 fn are_alike(vocabulary: &Vocabulary, one: &str, other: &str) -> bool {
-    vocabulary.have_class_in_common(one, other)
+    LANGUAGES.iter().any(|language| {
+        let classes = vocabulary.classes_in(one, language).of;
+        !classes.is_empty() && vocabulary.classes_in(other, language).of.iter().any(|class| classes.contains(class))
+    })
 }
 
 /// The language in which a message is answered: the one that its caller asked for, else that of the agent.

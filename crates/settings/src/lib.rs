@@ -22,4 +22,5 @@ pub use docs::{Documented, KeyReference, Reference, document};
 pub use error::{PROBLEMS_MAX, Problem, Problems};
 pub use fix::rewrite;
 pub use moved::{KeyMove, MovedKey};
+pub use read::nearest;
 pub use section::{Environment, ProcessEnvironment, Section};

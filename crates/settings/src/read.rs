@@ -183,7 +183,8 @@ fn remove(json: &mut Value, steps: &[Step]) -> bool {
     }
 }
 
-fn nearest<'a>(key: &str, known: &'a [String]) -> Option<&'a String> {
+/// The known word that a word was probably meant to be. `None`: none is close.
+pub fn nearest<'a>(key: &str, known: &'a [String]) -> Option<&'a String> {
     let distance = |name: &String| strsim::damerau_levenshtein(&key.to_ascii_lowercase(), name);
     let limit = key.chars().count().div_ceil(3).max(1);
     known.iter().filter(|name| distance(name) <= limit).min_by_key(|name| distance(name))

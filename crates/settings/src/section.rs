@@ -138,6 +138,12 @@ impl Section {
         }
     }
 
+    /// The strings of the list under `key`, which stays here. `None`: no list of strings.
+    pub fn texts(&self, key: &str) -> Option<Vec<&str>> {
+        let Kind::List(items) = &self.table.get(key)?.value.kind else { return None };
+        items.iter().map(|item| if let Kind::Text { value, .. } = &item.kind { Some(value.as_str()) } else { None }).collect()
+    }
+
     /// What is left, as the owner's type, which should refuse unknown fields.
     ///
     /// # Errors
@@ -155,6 +161,17 @@ impl Section {
         match key_span.or(self.span.as_ref()) {
             Some(span) => Problem::at(&self.source.file, self.source.place(span), message),
             None => Problem::of_file(&self.source.file, message),
+        }
+    }
+
+    /// A problem with one item of the list under `key`, counted from 0; with the key where there is none.
+    pub fn item_problem(&self, key: &str, item: usize, message: impl Into<String>) -> Problem {
+        let items = self.table.get(key).map(|entry| &entry.value.kind);
+        match items {
+            Some(Kind::List(items)) if item < items.len() && !self.overruled.contains_key(key) => {
+                Problem::at(&self.source.file, self.source.place(&items[item].span), message)
+            }
+            _ => self.problem(Some(key), message),
         }
     }
 

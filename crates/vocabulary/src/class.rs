@@ -1,14 +1,25 @@
-//! Classes of things, and diets.
+//! What a vocabulary has: areas, classes, diets, kinds of things, properties.
 
 use std::collections::BTreeMap;
 
-/// The words of one class in one language.
+/// Words by the code of their language; of names, the first one is how the thing is said back.
+pub(crate) type WordsByLanguage = BTreeMap<String, Vec<String>>;
+
+/// What a group of classes is about, and which properties of an item state it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct ClassWords {
-    /// What people call the class; the first one is how it is said back.
-    pub(crate) names: Vec<String>,
-    /// Words of items that are of it.
-    pub(crate) members: Vec<String>,
+pub struct Area {
+    /// The same in all languages: lower case letters, digits and hyphens.
+    pub id: String,
+    /// Dot paths of the properties that say what an item is made of: `recipeIngredient`. An item without any
+    /// of them states nothing in this area.
+    pub stated_by: Vec<String>,
+    /// Dot paths of properties that name an item: `name`. What they promise is believed, as long as nothing else
+    /// contradicts it.
+    pub named_by: Vec<String>,
+    /// Dot paths of properties that are read beside them: `description`.
+    pub also_read: Vec<String>,
+    /// Dot paths of properties that name diets: `suitableForDiet`.
+    pub promised_by: Vec<String>,
 }
 
 /// Things that one word stands for: "nuts".
@@ -16,20 +27,32 @@ pub(crate) struct ClassWords {
 pub struct Class {
     /// The same in all languages: lower case letters, digits and hyphens.
     pub id: String,
-    /// By the code of the language.
-    pub(crate) words: BTreeMap<String, ClassWords>,
+    /// The id of the area that it belongs to.
+    pub area: String,
+    /// Ids of classes of which every item is of this one too.
+    pub includes: Vec<String>,
+    /// Whether an item that promises to be free of it promises nothing about the classes that it includes:
+    /// lactose-free milk is milk.
+    pub(crate) is_narrow: bool,
+    pub(crate) names: WordsByLanguage,
+    pub(crate) members: WordsByLanguage,
+    pub(crate) exceptions: WordsByLanguage,
 }
 
 impl Class {
     /// What the class is called in a language, else in English, else by its id.
     pub fn name(&self, language: &str) -> &str {
-        let named = [language, "en"].into_iter().find_map(|code| self.words.get(code)?.names.first());
-        named.map_or(self.id.as_str(), String::as_str)
+        first_name(&self.names, language).unwrap_or(&self.id)
+    }
+
+    /// All words for the class in one language.
+    pub fn names(&self, language: &str) -> &[String] {
+        self.names.get(language).map_or(&[], Vec::as_slice)
     }
 
     /// The words of items of this class, in one language.
     pub fn members(&self, language: &str) -> &[String] {
-        self.words.get(language).map_or(&[], |words| &words.members)
+        self.members.get(language).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -40,16 +63,67 @@ pub struct Diet {
     pub id: String,
     /// Ids of the classes that it leaves out.
     pub without: Vec<String>,
-    /// Words of an item's name that promise as much.
-    pub promised_by: Vec<String>,
-    /// What people call it, by the code of the language.
-    pub(crate) names: BTreeMap<String, Vec<String>>,
+    /// Values of `suitableForDiet` that promise as much: `VeganDiet`.
+    pub stated_as: Vec<String>,
+    /// Words that promise as much where they stand beside a thing: "vegan butter".
+    pub(crate) promises: WordsByLanguage,
+    pub(crate) names: WordsByLanguage,
 }
 
 impl Diet {
     /// What the diet is called in a language, else in English, else by its id.
     pub fn name(&self, language: &str) -> &str {
-        let named = [language, "en"].into_iter().find_map(|code| self.names.get(code)?.first());
-        named.map_or(self.id.as_str(), String::as_str)
+        first_name(&self.names, language).unwrap_or(&self.id)
     }
+
+    /// All words for the diet in one language.
+    pub fn names(&self, language: &str) -> &[String] {
+        self.names.get(language).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// A kind of things, and its types.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ItemKind {
+    /// Types of schema.org without their address: `Movie`.
+    pub types: Vec<String>,
+    pub(crate) names: WordsByLanguage,
+}
+
+impl ItemKind {
+    /// What the kind is called in a language, else in English, else by its first type.
+    pub fn name(&self, language: &str) -> &str {
+        first_name(&self.names, language).or(self.types.first().map(String::as_str)).unwrap_or_default()
+    }
+
+    /// All words for the kind in one language.
+    pub fn names(&self, language: &str) -> &[String] {
+        self.names.get(language).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Something that items say of themselves, and the properties in which they do.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ItemProperty {
+    /// The same in all languages: lower case letters, digits and hyphens.
+    pub id: String,
+    /// Dot paths of properties, the best first: `totalTime`.
+    pub paths: Vec<String>,
+    pub(crate) names: WordsByLanguage,
+}
+
+impl ItemProperty {
+    /// What the property is called in a language, else in English, else by its id.
+    pub fn name(&self, language: &str) -> &str {
+        first_name(&self.names, language).unwrap_or(&self.id)
+    }
+
+    /// All words for the property in one language.
+    pub fn names(&self, language: &str) -> &[String] {
+        self.names.get(language).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn first_name<'a>(names: &'a WordsByLanguage, language: &str) -> Option<&'a str> {
+    [language, "en"].into_iter().find_map(|code| names.get(code)?.first()).map(String::as_str)
 }

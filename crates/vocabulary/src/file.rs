@@ -1,64 +1,319 @@
-//! One file of vocabulary, as it is written.
+//! One file of vocabulary: what it declares, and where each of it stands.
 
-use std::collections::BTreeMap;
+use std::path::Path;
 
+use forecourt_settings::{Problem, Problems, Section, nearest};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
-use crate::class::{Class, ClassWords, Diet};
+use crate::class::WordsByLanguage;
+use crate::limits::{LIST_WORDS_MAX, PHRASE_CHARS_MAX, PHRASE_WORDS_MAX};
+use crate::words::{LANGUAGES, compared};
 
-/// A file.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// A table of a file, and its place.
+pub(crate) struct Declared<T> {
+    pub(crate) section: Section,
+    pub(crate) value: T,
+}
+
+/// What one file declares.
 pub(crate) struct VocabularyFile {
+    pub(crate) areas: Vec<Declared<AreaTable>>,
+    pub(crate) classes: Vec<Declared<ClassTable>>,
+    pub(crate) diets: Vec<Declared<DietTable>>,
+    pub(crate) kinds: Vec<Declared<KindTable>>,
+    pub(crate) properties: Vec<Declared<PropertyTable>>,
+    pub(crate) synonyms: Vec<Declared<WordsByLanguage>>,
+    pub(crate) neutral: WordsByLanguage,
+    pub(crate) absence: Vec<(String, AbsenceTable)>,
+}
+
+/// The keys of the file itself.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileTable {
     /// What it is about, for people.
     #[serde(rename = "about")]
     _about: Option<String>,
-    #[serde(default)]
-    pub(crate) class: Vec<ClassEntry>,
-    #[serde(default)]
-    pub(crate) diet: Vec<DietEntry>,
+    /// The area of its classes that name none.
+    area: Option<String>,
 }
 
-/// A class: its id, and a table for each language.
-#[derive(Debug, Deserialize)]
-pub(crate) struct ClassEntry {
-    id: String,
-    #[serde(flatten)]
-    words: BTreeMap<String, WordsEntry>,
+/// `[[area]]`
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AreaTable {
+    pub(crate) id: String,
+    #[serde(default)]
+    pub(crate) stated_by: Vec<String>,
+    #[serde(default)]
+    pub(crate) named_by: Vec<String>,
+    #[serde(default)]
+    pub(crate) also_read: Vec<String>,
+    #[serde(default)]
+    pub(crate) promised_by: Vec<String>,
+}
+
+/// `[[class]]`
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ClassTable {
+    pub(crate) id: String,
+    pub(crate) area: Option<String>,
+    #[serde(default)]
+    pub(crate) includes: Vec<String>,
+    #[serde(default)]
+    pub(crate) narrow: bool,
+    #[serde(skip)]
+    pub(crate) words: Vec<(String, ClassWords)>,
 }
 
 /// The words of a class in one language.
-#[derive(Debug, Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WordsEntry {
+pub(crate) struct ClassWords {
     #[serde(default)]
-    names: Vec<String>,
+    pub(crate) names: Vec<String>,
     #[serde(default)]
-    members: Vec<String>,
+    pub(crate) members: Vec<String>,
+    #[serde(default)]
+    pub(crate) exceptions: Vec<String>,
 }
 
-/// A diet: its id, what it leaves out, and a table for each language.
-#[derive(Debug, Deserialize)]
-pub(crate) struct DietEntry {
-    id: String,
-    without: Vec<String>,
+/// `[[diet]]`
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DietTable {
+    pub(crate) id: String,
     #[serde(default)]
-    promised_by: Vec<String>,
-    #[serde(flatten)]
-    words: BTreeMap<String, WordsEntry>,
+    pub(crate) without: Vec<String>,
+    #[serde(default)]
+    pub(crate) stated_as: Vec<String>,
+    #[serde(skip)]
+    pub(crate) words: Vec<(String, DietWords)>,
 }
 
-impl From<ClassEntry> for Class {
-    fn from(entry: ClassEntry) -> Self {
-        let words = entry.words.into_iter();
-        let words = words.map(|(code, words)| (code, ClassWords { names: words.names, members: words.members }));
-        Self { id: entry.id, words: words.collect() }
+/// The words of a diet in one language.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DietWords {
+    #[serde(default)]
+    pub(crate) names: Vec<String>,
+    #[serde(default)]
+    pub(crate) promises: Vec<String>,
+}
+
+/// `[[kind]]`
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct KindTable {
+    pub(crate) types: Vec<String>,
+    #[serde(skip)]
+    pub(crate) words: Vec<(String, NameWords)>,
+}
+
+/// `[[property]]`
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PropertyTable {
+    pub(crate) id: String,
+    pub(crate) paths: Vec<String>,
+    #[serde(skip)]
+    pub(crate) words: Vec<(String, NameWords)>,
+}
+
+/// The names of something in one language.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NameWords {
+    #[serde(default)]
+    pub(crate) names: Vec<String>,
+}
+
+/// `[absence.en]`: how a language says that something is not there.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AbsenceTable {
+    /// The word by which absence is said back: "no".
+    pub(crate) said: Option<String>,
+    /// Words in front of what is absent: "without".
+    #[serde(default)]
+    pub(crate) before: Vec<String>,
+    /// Words behind it: "free".
+    #[serde(default)]
+    pub(crate) after: Vec<String>,
+    /// Ends of words that say it: "less", "frei".
+    #[serde(default)]
+    pub(crate) endings: Vec<String>,
+    /// Words by which several things are absent: "nor".
+    #[serde(default)]
+    pub(crate) joining: Vec<String>,
+    /// Phrases that only look as if they said it: "free range".
+    #[serde(default)]
+    pub(crate) unless: Vec<String>,
+}
+
+impl VocabularyFile {
+    /// Reads a file whose name is for messages. Every problem in it is added to `problems`, and what is wrong is
+    /// left out.
+    pub(crate) fn read(file: &Path, text: &str, problems: &mut Problems) -> Option<Self> {
+        let mut root = problems.absorb(Section::parse(file, text, &|_: &str| None))?;
+        let areas = root.take_list("area");
+        let classes = root.take_list("class");
+        let diets = root.take_list("diet");
+        let kinds = root.take_list("kind");
+        let properties = root.take_list("property");
+        let synonyms = root.take_list("synonym");
+        let (neutral, absence) = (root.take("neutral"), root.take("absence"));
+        let own: FileTable = problems.absorb(root.read())?;
+        let mut read = Self {
+            areas: tables(areas, problems),
+            classes: with_words(classes, problems, |class: &mut ClassTable, words| class.words = words),
+            diets: with_words(diets, problems, |diet: &mut DietTable, words| diet.words = words),
+            kinds: with_words(kinds, problems, |kind: &mut KindTable, words| kind.words = words),
+            properties: with_words(properties, problems, |property: &mut PropertyTable, words| property.words = words),
+            synonyms: synonyms.into_iter().filter_map(|section| synonym(section, problems)).collect(),
+            neutral: neutral.map(|section| word_lists(&section, problems)).unwrap_or_default(),
+            absence: absence.map(|section| absences(section, problems)).unwrap_or_default(),
+        };
+        for class in &mut read.classes {
+            class.value.area = class.value.area.take().or_else(|| own.area.clone());
+            check_contradictions(class, problems);
+        }
+        Some(read)
     }
 }
 
-impl From<DietEntry> for Diet {
-    fn from(entry: DietEntry) -> Self {
-        let names = entry.words.into_iter().map(|(code, words)| (code, words.names)).collect();
-        Self { id: entry.id, without: entry.without, promised_by: entry.promised_by, names }
+fn tables<T: DeserializeOwned>(sections: Vec<Section>, problems: &mut Problems) -> Vec<Declared<T>> {
+    let read = sections.into_iter().filter_map(|section| {
+        let value = problems.absorb(section.read())?;
+        Some(Declared { section, value })
+    });
+    read.collect()
+}
+
+/// The tables of a list that have a table of words for each language.
+fn with_words<T: DeserializeOwned, W: DeserializeOwned>(
+    sections: Vec<Section>,
+    problems: &mut Problems,
+    put: impl Fn(&mut T, Vec<(String, W)>),
+) -> Vec<Declared<T>> {
+    let read = sections.into_iter().filter_map(|mut section| {
+        let words = by_language(&mut section, problems);
+        let mut value: T = problems.absorb(section.read())?;
+        put(&mut value, words);
+        Some(Declared { section, value })
+    });
+    read.collect()
+}
+
+/// Takes the tables whose keys are languages out of a section. A key that is no key of the section and looks
+/// like a language is told from a mistyped one by its length.
+fn by_language<W: DeserializeOwned>(section: &mut Section, problems: &mut Problems) -> Vec<(String, W)> {
+    let codes: Vec<String> = section.keys().filter(|key| key.len() <= 3 && *key != "id").map(str::to_owned).collect();
+    let mut out = Vec::new();
+    for code in codes {
+        if !LANGUAGES.contains(&code.as_str()) {
+            problems.push(unknown_language(section, &code));
+            section.take(&code);
+            continue;
+        }
+        let Some(table) = section.take(&code) else { continue };
+        check_lists(&table, &code, problems);
+        out.extend(problems.absorb(table.read()).map(|words| (code, words)));
+    }
+    out
+}
+
+fn unknown_language(section: &Section, code: &str) -> Problem {
+    let problem = section.problem(Some(code), format!("unknown language `{code}`"));
+    let known: Vec<String> = LANGUAGES.iter().map(|code| (*code).to_owned()).collect();
+    match nearest(code, &known) {
+        Some(near) => problem.hint(format!("did you mean `{near}`? Known languages are {}", known.join(", "))),
+        None => problem.hint(format!("known languages are {}", known.join(", "))),
+    }
+}
+
+/// A group of words that mean the same, by language.
+fn synonym(section: Section, problems: &mut Problems) -> Option<Declared<WordsByLanguage>> {
+    let value = word_lists(&section, problems);
+    if value.values().map(Vec::len).sum::<usize>() < 2 {
+        let message = "a `[[synonym]]` has two words at least, such as `en = [\"sofa\", \"couch\"]`";
+        problems.push(section.problem(None, message));
+        return None;
+    }
+    Some(Declared { section, value })
+}
+
+/// A table of lists of words, a list for each language.
+fn word_lists(section: &Section, problems: &mut Problems) -> WordsByLanguage {
+    let unknown: Vec<String> =
+        section.keys().filter(|key| !LANGUAGES.contains(key)).map(str::to_owned).collect();
+    unknown.iter().for_each(|code| problems.push(unknown_language(section, code)));
+    for code in LANGUAGES {
+        check_list(section, code, code, problems);
+    }
+    match unknown.is_empty() {
+        true => problems.absorb(section.read()).unwrap_or_default(),
+        false => WordsByLanguage::new(),
+    }
+}
+
+fn absences(mut section: Section, problems: &mut Problems) -> Vec<(String, AbsenceTable)> {
+    let found = by_language(&mut section, problems);
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Nothing {}
+    problems.absorb(section.read::<Nothing>());
+    found
+}
+
+/// Every list of a table of words.
+fn check_lists(table: &Section, language: &str, problems: &mut Problems) {
+    let keys: Vec<String> = table.keys().map(str::to_owned).collect();
+    keys.iter().for_each(|key| check_list(table, key, language, problems));
+}
+
+/// Whether the words of a list can be compared, and none is there twice.
+fn check_list(table: &Section, key: &str, language: &str, problems: &mut Problems) {
+    let Some(words) = table.texts(key) else { return };
+    if words.len() > LIST_WORDS_MAX {
+        problems.push(table.problem(Some(key), format!("`{key}` has more than {LIST_WORDS_MAX} words")));
+        return;
+    }
+    let mut seen = std::collections::HashMap::new();
+    for (at, word) in words.iter().enumerate() {
+        let plain = compared(word, language);
+        let count = plain.split(' ').count();
+        let fault = match () {
+            () if plain.is_empty() => Some(format!("`{word}` has no letters")),
+            () if word.chars().count() > PHRASE_CHARS_MAX => {
+                Some(format!("a phrase has at most {PHRASE_CHARS_MAX} characters"))
+            }
+            () if count > PHRASE_WORDS_MAX => Some(format!("a phrase has at most {PHRASE_WORDS_MAX} words")),
+            () => {
+                let before: Option<&str> = seen.insert(plain, word);
+                before.map(|before| match before == *word {
+                    true => format!("`{word}` is there twice"),
+                    false => format!("`{word}` and `{before}` count as the same word: one of them is enough"),
+                })
+            }
+        };
+        if let Some(message) = fault {
+            problems.push(table.item_problem(key, at, message));
+        }
+    }
+}
+
+/// No phrase is a member of a class and an exception from it.
+fn check_contradictions(class: &Declared<ClassTable>, problems: &mut Problems) {
+    for (code, words) in &class.value.words {
+        let members: std::collections::HashSet<String> =
+            words.members.iter().chain(&words.names).map(|word| compared(word, code)).collect();
+        for word in words.exceptions.iter().filter(|word| members.contains(&compared(word, code))) {
+            let message =
+                format!("`{word}` is a member of the class `{}` and an exception from it ({code})", class.value.id);
+            problems.push(class.section.problem(None, message));
+        }
     }
 }

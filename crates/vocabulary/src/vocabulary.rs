@@ -1,95 +1,207 @@
-//! All files of vocabulary together.
+//! All files of vocabulary together, and what they answer.
 
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use crate::class::{Class, Diet};
-use crate::file::VocabularyFile;
-use crate::fold::folded;
+use forecourt_settings::{Problems, files};
 
-/// The files that come with the program.
-const SHIPPED: &[(&str, &str)] = &[("food.toml", include_str!("../data/food.toml"))];
+use crate::build::Builder;
+use crate::class::{Area, Class, Diet, ItemKind, ItemProperty, WordsByLanguage};
+use crate::class_set::ClassSet;
+use crate::fold::folded;
+use crate::item::TextRoles;
+use crate::judge::unknown_words;
+use crate::limits::FILES_MAX;
+use crate::phrases::Phrases;
+use crate::shipped::SHIPPED;
+use crate::words::{LANGUAGES, compared};
 
 static SHIPPED_VOCABULARY: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
-    let mut vocabulary = Vocabulary::default();
-    for (name, text) in SHIPPED {
-        let file: VocabularyFile = toml::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"));
-        vocabulary.add(file);
-    }
-    Arc::new(vocabulary)
+    let mut builder = Builder::default();
+    add_shipped(&mut builder);
+    let built = builder.build();
+    // The tests read every file that is shipped.
+    Arc::new(built.unwrap_or_else(|problems| panic!("{problems}")))
 });
 
-/// What words mean: what came with the program, and what a deployment added.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Vocabulary {
-    classes: Vec<Class>,
-    diets: Vec<Diet>,
+fn add_shipped(builder: &mut Builder) {
+    SHIPPED.iter().for_each(|(name, text)| builder.read(Path::new(name), text));
 }
 
+/// What words mean: what came with the program, and what a deployment added.
+#[derive(Debug, Default)]
+pub struct Vocabulary {
+    pub(crate) areas: Vec<Area>,
+    pub(crate) classes: Vec<Class>,
+    pub(crate) diets: Vec<Diet>,
+    pub(crate) kinds: Vec<ItemKind>,
+    pub(crate) properties: Vec<ItemProperty>,
+    pub(crate) synonyms: Vec<WordsByLanguage>,
+    /// Places of classes by their id.
+    pub(crate) class_ids: HashMap<String, usize>,
+    /// Places of classes by their names, for each of [`LANGUAGES`].
+    pub(crate) class_names: Vec<HashMap<String, usize>>,
+    /// Groups of [`Vocabulary::synonyms`] by their words, for each of [`LANGUAGES`].
+    pub(crate) synonym_words: Vec<HashMap<String, Vec<usize>>>,
+    /// For each class, the classes that what is of it is of too, itself among them.
+    pub(crate) is_also: Vec<ClassSet>,
+    /// For each class, what is absent with it, itself among them.
+    pub(crate) absent_with: Vec<ClassSet>,
+    /// How absence is said back, by the code of the language.
+    pub(crate) without_words: BTreeMap<String, String>,
+    pub(crate) text_roles: TextRoles,
+    /// By the code of the language.
+    pub(crate) phrases: BTreeMap<&'static str, Phrases>,
+    pub(crate) revision: u64,
+}
+
+impl PartialEq for Vocabulary {
+    /// Whether they are of the same files.
+    fn eq(&self, other: &Self) -> bool {
+        self.revision == other.revision
+    }
+}
+
+impl Eq for Vocabulary {}
+
 impl Vocabulary {
+    /// The folder of a deployment's own files.
+    pub const FOLDER: &'static str = "vocabulary";
+
     /// What comes with the program.
     pub fn shipped() -> Arc<Self> {
         Arc::clone(&SHIPPED_VOCABULARY)
     }
 
-    fn add(&mut self, file: VocabularyFile) {
-        self.classes.extend(file.class.into_iter().map(Class::from));
-        self.diets.extend(file.diet.into_iter().map(Diet::from));
+    /// What comes with the program, with what the files `vocabulary/*.toml` of a deployment add and override.
+    ///
+    /// # Errors
+    /// Everything that is wrong in these files, with file and line.
+    pub fn of_deployment(folder: &Path) -> Result<Arc<Self>, Problems> {
+        let mut problems = Problems::new();
+        let found = problems.absorb(files::files_in(&folder.join(Self::FOLDER), FILES_MAX)).unwrap_or_default();
+        let texts: Vec<_> =
+            found.iter().filter_map(|file| Some((file, problems.absorb(files::text_of(file))?))).collect();
+        if problems.is_empty() && texts.is_empty() {
+            return Ok(Self::shipped());
+        }
+        let mut builder = Builder::default();
+        add_shipped(&mut builder);
+        for (file, text) in &texts {
+            // As the operator names it, and the same wherever the deployment lies.
+            builder.read(file.strip_prefix(folder).unwrap_or(file), text);
+        }
+        let built = problems.absorb(builder.build());
+        problems.into_result(built).map(|built| Arc::new(built.unwrap_or_default()))
+    }
+
+    /// A number that is another one for other files.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// The areas that classes belong to.
+    pub fn areas(&self) -> &[Area] {
+        &self.areas
+    }
+
+    /// The area of this id.
+    pub fn area(&self, id: &str) -> Option<&Area> {
+        self.areas.iter().find(|area| area.id == id)
+    }
+
+    /// All classes.
+    pub fn classes(&self) -> &[Class] {
+        &self.classes
     }
 
     /// The class of this id.
     pub fn class(&self, id: &str) -> Option<&Class> {
-        self.classes.iter().find(|class| class.id == id)
+        self.class_ids.get(id).map(|at| &self.classes[*at])
     }
 
-    /// The class that a phrase of any language names.
+    /// The class that a phrase of any language names, in the singular or the plural.
     pub fn class_named(&self, phrase: &str) -> Option<&Class> {
-        let phrase = folded(phrase);
-        let is_named =
-            |class: &&Class| class.words.values().flat_map(|words| &words.names).any(|name| folded(name) == phrase);
-        self.classes.iter().find(is_named)
+        let named = LANGUAGES.iter().zip(&self.class_names);
+        let mut found = named.filter_map(|(language, names)| names.get(&compared(phrase, language)));
+        found.next().map(|at| &self.classes[*at])
     }
 
-    /// Whether one class has both words.
-    pub fn have_class_in_common(&self, one: &str, other: &str) -> bool {
-        let (one, other) = (folded(one), folded(other));
-        let has = |class: &Class, word: &str| {
-            class.words.values().flat_map(|words| &words.members).any(|m| folded(m) == word)
-        };
-        self.classes.iter().any(|class| has(class, &one) && has(class, &other))
+    /// All diets.
+    pub fn diets(&self) -> &[Diet] {
+        &self.diets
+    }
+
+    /// The diet of this id.
+    pub fn diet(&self, id: &str) -> Option<&Diet> {
+        self.diets.iter().find(|diet| diet.id == id)
     }
 
     /// The diet that a phrase of any language names, in any of the forms that adjectives have.
     pub fn diet_named(&self, phrase: &str) -> Option<&Diet> {
         let phrase = folded(phrase);
-        let is =
-            |name: &String| phrase == *name || (phrase.starts_with(name.as_str()) && phrase.len() < name.len() + 4);
-        let is_named = |diet: &&Diet| diet.names.values().flatten().map(|name| folded(name)).any(|name| is(&name));
-        self.diets.iter().find(is_named)
+        let is = |name: &str| phrase == name || (phrase.starts_with(name) && phrase.len() < name.len() + 4);
+        // The longest name, so that "low-carb" is not found by a shorter one that it begins with.
+        let named = self.diets.iter().flat_map(|diet| diet.names.values().flatten().map(move |name| (diet, folded(name))));
+        named.filter(|(_, name)| is(name)).max_by_key(|(_, name)| name.len()).map(|(diet, _)| diet)
+    }
+
+    /// The kind of things that a phrase of any language names.
+    pub fn kind_named(&self, phrase: &str) -> Option<&ItemKind> {
+        self.kinds.iter().find(|kind| is_named(&kind.names, phrase))
+    }
+
+    /// All kinds of things.
+    pub fn kinds(&self) -> &[ItemKind] {
+        &self.kinds
+    }
+
+    /// The property of this id.
+    pub fn property(&self, id: &str) -> Option<&ItemProperty> {
+        self.properties.iter().find(|property| property.id == id)
+    }
+
+    /// The property that a phrase of any language names.
+    pub fn property_named(&self, phrase: &str) -> Option<&ItemProperty> {
+        self.properties.iter().find(|property| is_named(&property.names, phrase))
+    }
+
+    /// All properties.
+    pub fn properties(&self) -> &[ItemProperty] {
+        &self.properties
+    }
+
+    /// Other words for the same thing, in all languages. Empty when none is known.
+    pub fn synonyms_of(&self, phrase: &str) -> Vec<&str> {
+        let keys = LANGUAGES.iter().zip(&self.synonym_words).map(|(code, groups)| (groups, compared(phrase, code)));
+        let mut groups: Vec<usize> =
+            keys.filter_map(|(groups, key)| groups.get(&key)).flatten().copied().collect();
+        groups.sort_unstable();
+        groups.dedup();
+        let own = folded(phrase);
+        let words = groups.iter().flat_map(|at| self.synonyms[*at].values().flatten());
+        words.map(String::as_str).filter(|word| folded(word) != own).collect()
+    }
+
+    /// That a thing is absent, in words: "no nuts", "ohne Nüsse". English for languages without words.
+    pub fn said_without(&self, thing: &str, language: &str) -> String {
+        let no = [language, "en"].into_iter().find_map(|code| self.without_words.get(code));
+        no.map_or_else(|| thing.to_owned(), |no| format!("{no} {thing}"))
+    }
+
+    /// Words of a text that nobody has judged: of no class, no exception, and not known to say nothing.
+    pub fn unknown_words(&self, text: &str, language: &str) -> Vec<String> {
+        match self.phrases.get(language) {
+            Some(phrases) => unknown_words(text, language, phrases),
+            None => text.split_whitespace().map(str::to_owned).collect(),
+        }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn classes_and_diets_are_named_in_several_languages() {
-        let shipped = Vocabulary::shipped();
-        for name in ["nuts", "Nüsse", "fruits à coque", "nueces"] {
-            assert_eq!(shipped.class_named(name).map(|class| class.id.as_str()), Some("nuts"), "{name}");
-        }
-        for name in ["vegetarian", "vegetarisches", "végétarienne", "vegetariana"] {
-            assert_eq!(shipped.diet_named(name).map(|diet| diet.id.as_str()), Some("vegetarian"), "{name}");
-        }
-        assert_eq!(shipped.class("nuts").unwrap().name("de"), "nuss");
-        assert!(shipped.class_named("shear").is_none() && shipped.diet_named("vegetable").is_none());
-    }
-
-    #[test]
-    fn diets_leave_out_classes_that_exist() {
-        let shipped = Vocabulary::shipped();
-        for diet in &shipped.diets {
-            diet.without.iter().for_each(|class| assert!(shipped.class(class).is_some(), "{}: {class}", diet.id));
-        }
-    }
+fn is_named(names: &WordsByLanguage, phrase: &str) -> bool {
+    names.iter().any(|(code, names)| {
+        let phrase = compared(phrase, code);
+        names.iter().any(|name| compared(name, code) == phrase)
+    })
 }

@@ -1,7 +1,9 @@
 //! An item as a document of the index.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use forecourt_vocabulary::Vocabulary;
 use serde_json::Value;
 use tantivy::TantivyDocument;
 use tantivy::schema::OwnedValue;
@@ -9,6 +11,7 @@ use tantivy::schema::OwnedValue;
 use super::schema::{Fields, number_key};
 use super::snapshot::Summary;
 use crate::analysis::{FACT_END, LanguageAnalyzer};
+use crate::classes::Classifier;
 use crate::facts;
 use crate::item::Item;
 use crate::limits::NUMBER_PATHS_MAX;
@@ -23,13 +26,16 @@ pub(crate) struct Hashes {
 /// Makes documents, reusing its buffers.
 pub(crate) struct Maker {
     fields: Fields,
+    vocabulary: Arc<Vocabulary>,
+    classifier: Classifier,
     text: String,
     numbers: BTreeMap<String, Vec<f64>>,
 }
 
 impl Maker {
-    pub(crate) fn new(fields: Fields) -> Self {
-        Self { fields, text: String::new(), numbers: BTreeMap::new() }
+    /// Makes documents with these fields, their classes judged by this vocabulary.
+    pub(crate) fn new(fields: Fields, vocabulary: Arc<Vocabulary>) -> Self {
+        Self { fields, vocabulary, classifier: Classifier::new(), text: String::new(), numbers: BTreeMap::new() }
     }
 
     /// The document of an item whose JSON is `bytes`. Notes in `summary` which facts are numbers.
@@ -51,7 +57,20 @@ impl Maker {
         document.add_bytes(fields.item, bytes);
         self.add_words(&mut document, item, tongue);
         self.add_facts(&mut document, json, tongue, summary);
+        self.add_classes(&mut document, json, tongue);
         document
+    }
+
+    fn add_classes(&mut self, document: &mut TantivyDocument, json: &Value, tongue: LanguageAnalyzer) {
+        let Self { fields, vocabulary, classifier, text: buffer, .. } = self;
+        classifier.visit(vocabulary, json, tongue.code(), |path, id| {
+            buffer.clear();
+            buffer.push(LanguageAnalyzer::OTHER.mark());
+            buffer.push_str(path);
+            buffer.push(FACT_END);
+            buffer.push_str(id);
+            document.add_text(fields.facts, &buffer);
+        });
     }
 
     fn add_words(&mut self, document: &mut TantivyDocument, item: &Item<'_>, tongue: LanguageAnalyzer) {
@@ -72,7 +91,7 @@ impl Maker {
         tongue: LanguageAnalyzer,
         summary: &mut Summary,
     ) {
-        let Self { fields, text: buffer, numbers } = self;
+        let Self { fields, text: buffer, numbers, .. } = self;
         facts::visit(json, |fact| {
             if let Some(text) = fact.text {
                 buffer.clear();

@@ -5,8 +5,10 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
 
 use forecourt_core::Timestamp;
+use forecourt_vocabulary::Vocabulary;
 use serde_json::Value;
 use tantivy::{IndexWriter, Term};
 
@@ -37,6 +39,8 @@ pub(crate) struct Job<'a> {
     pub(crate) pushed: &'a Pushed,
     /// The language of items that do not say theirs.
     pub(crate) tongue: LanguageAnalyzer,
+    /// By what the classes of items are judged.
+    pub(crate) vocabulary: &'a Arc<Vocabulary>,
     /// Collects vectors, when there is a model.
     pub(crate) vectors: Option<Collector>,
     pub(crate) progress: &'a mut dyn Progress,
@@ -55,13 +59,14 @@ pub(crate) enum Scope<'a> {
 /// Reads what there is and commits what has changed.
 pub(crate) fn run(job: Job<'_>) -> Result<Report> {
     let mut writer = job.folder.writer()?;
-    let (scope, pushed) = (job.scope, job.pushed);
+    let (scope, pushed, vocabulary) = (job.scope, job.pushed, job.vocabulary.revision());
     // Asked for before: what is pushed during the run is seen by the next one.
     let revision = pushed.revision()?;
     let mut state = Run::new(job, &writer);
     let finished = match scope {
         Scope::All(files) => {
             state.summary.pushed = revision;
+            state.summary.vocabulary = vocabulary;
             state.read_pushed().and_then(|()| state.read_files(files)).and_then(|()| state.remove_vanished())
         }
         Scope::Call { items, removed } => {
@@ -82,7 +87,7 @@ pub(crate) fn run(job: Job<'_>) -> Result<Report> {
     if let Some(vectors) = &mut vectors {
         vectors.finish()?;
     }
-    if report.has_changed() || summary.pushed != before.summary.pushed {
+    if report.has_changed() || summary != before.summary {
         let mut commit = writer.prepare_commit()?;
         commit.set_payload(&summary.payload());
         commit.commit()?;
@@ -126,6 +131,8 @@ struct Run<'a, 'w> {
     cancel: &'a dyn Fn() -> bool,
     vectors: Option<Collector>,
     maker: Maker,
+    /// Whether items that have not changed were judged by another vocabulary.
+    is_judged_anew: bool,
     summary: Summary,
     report: Report,
     seen: Keys,
@@ -158,7 +165,8 @@ impl<'a, 'w> Run<'a, 'w> {
             progress: job.progress,
             cancel: job.cancel,
             vectors: job.vectors,
-            maker: Maker::new(job.folder.fields),
+            maker: Maker::new(job.folder.fields, Arc::clone(job.vocabulary)),
+            is_judged_anew: job.before.summary.vocabulary != job.vocabulary.revision(),
             summary: job.before.summary.clone(),
             report: Report::default(),
             seen: Keys::default(),
@@ -282,7 +290,7 @@ impl<'a, 'w> Run<'a, 'w> {
         if let Some(vectors) = &mut self.vectors {
             vectors.add(content, item)?;
         }
-        if known == Some(content) {
+        if known == Some(content) && !self.is_judged_anew {
             self.report.unchanged += 1;
             return Ok(());
         }

@@ -8,7 +8,7 @@ use tantivy::schema::{
 use crate::analysis::{facts_tokenizer, pairs_tokenizer, words_tokenizer};
 
 /// Raised whenever fields, tokenizing or facts change: an index of another version is built anew.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 /// Columns by name, as fast fields are asked for.
 pub(crate) const KEY: &str = "key";

@@ -25,6 +25,9 @@ pub(crate) struct Summary {
     /// Up to which change it has what was pushed.
     #[serde(default)]
     pub(crate) pushed: u64,
+    /// The revision of the vocabulary by which items were judged.
+    #[serde(default)]
+    pub(crate) vocabulary: u64,
     /// Paths of facts that are quantities.
     pub(crate) numbers: BTreeSet<String>,
 }

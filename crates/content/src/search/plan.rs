@@ -11,9 +11,10 @@ use tantivy::query::{
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Term};
 
-use super::query::{Filter, Query, Test};
+use super::query::{ClassLimit, Filter, Query, Test};
 use super::spelling;
 use crate::analysis::{LanguageAnalyzer, Words, fact_word, is_generic_word, is_stop_word, whole_fact};
+use crate::classes::{CLASS, FREE_OF, STATED};
 use crate::error::Result;
 use crate::index::{Snapshot, number_key};
 use crate::item::hash;
@@ -248,7 +249,11 @@ fn filter_clauses(snapshot: &Snapshot, filter: &Filter, tongues: &[LanguageAnaly
             let each = each.flat_map(|(field, text)| tongues.iter().map(move |tongue| (field, text, *tongue)));
             vec![must(any(each.map(|(field, text, tongue)| mentions(snapshot, field, text, tongue)).collect()))]
         }
-        Test::Lacks { words, unless } => lacks(snapshot, words, unless, tongues),
+        Test::Without { classes, words } => without(snapshot, classes, words, tongues),
+        Test::Unstated(classes) => vec![must(unstated(snapshot, classes))],
+        Test::OfClass(classes) => {
+            vec![must(any(classes.iter().map(|class| one(mark(snapshot, CLASS, class))).collect()))]
+        }
         Test::Within { from, to } => {
             let in_field = |field: &String| range(snapshot, field, *from, *to);
             vec![must(any(filter.fields.iter().map(in_field).collect()))]
@@ -295,26 +300,37 @@ fn mentions(snapshot: &Snapshot, field: &str, words: &str, tongue: LanguageAnaly
     }
 }
 
-/// Excludes what has one of the phrases, apart from what is cleared by its name.
-fn lacks(
+/// What has no such class and states as much, and none of the words.
+fn without(
     snapshot: &Snapshot,
-    phrases: &[String],
-    unless: &[String],
+    classes: &[ClassLimit],
+    words: &[String],
     tongues: &[LanguageAnalyzer],
 ) -> Vec<(Occur, Box<dyn Search>)> {
-    let fields = snapshot.fields;
-    let in_field = |field: Field, phrases: &[String]| -> Vec<Box<dyn Search>> {
-        let each = phrases.iter().flat_map(|phrase| tongues.iter().map(move |tongue| (phrase, *tongue)));
-        each.filter_map(|(phrase, tongue)| together(field, phrase, tongue)).collect()
-    };
-    let unwanted = in_field(fields.text, phrases);
-    let cleared = in_field(fields.name, unless);
-    if cleared.is_empty() {
-        return unwanted.into_iter().map(|query| (Occur::MustNot, query)).collect();
-    }
-    let mut clauses = vec![(Occur::Must, any(unwanted))];
-    clauses.extend(cleared.into_iter().map(|query| (Occur::MustNot, query)));
-    vec![(Occur::MustNot, Box::new(BooleanQuery::new(clauses)))]
+    let mut clauses: Vec<_> = classes.iter().map(|limit| must(stating(snapshot, limit))).collect();
+    clauses.extend(classes.iter().map(|limit| (Occur::MustNot, one(mark(snapshot, CLASS, &limit.class)))));
+    let each = words.iter().flat_map(|phrase| tongues.iter().map(move |tongue| (phrase, *tongue)));
+    let unwanted = each.filter_map(|(phrase, tongue)| together(snapshot.fields.text, phrase, tongue));
+    clauses.extend(unwanted.map(|query| (Occur::MustNot, query)));
+    clauses
+}
+
+/// What says whether it keeps a limit: it states what it is made of, or promises that it does.
+fn stating(snapshot: &Snapshot, limit: &ClassLimit) -> Box<dyn Search> {
+    any(vec![one(mark(snapshot, STATED, &limit.area)), one(mark(snapshot, FREE_OF, &limit.class))])
+}
+
+/// What does not say of each class whether it has it.
+fn unstated(snapshot: &Snapshot, classes: &[ClassLimit]) -> Box<dyn Search> {
+    let mut clauses: Vec<(Occur, Box<dyn Search>)> = vec![(Occur::Must, Box::new(AllQuery))];
+    let all = classes.iter().map(|limit| (Occur::Must, stating(snapshot, limit)));
+    clauses.push((Occur::MustNot, Box::new(BooleanQuery::new(all.collect()))));
+    if classes.is_empty() { Box::new(EmptyQuery) } else { Box::new(BooleanQuery::new(clauses)) }
+}
+
+/// The term of what the vocabulary says of items.
+fn mark(snapshot: &Snapshot, path: &str, id: &str) -> Term {
+    Term::from_field_text(snapshot.fields.facts, &whole_fact(path, id))
 }
 
 /// All words of a phrase, in any order.

@@ -51,12 +51,21 @@ impl Query {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filter {
     /// Dot paths of properties, such as `offers.price`; one of them has to pass the test. Not
-    /// asked for by [`Test::Lacks`].
+    /// asked for by [`Test::Without`], [`Test::Unstated`] and [`Test::OfClass`].
     pub fields: Vec<String>,
     /// What their value has to be.
     pub test: Test,
     /// The constraint in words, for answers: `at most 30 minutes`.
     pub words: String,
+}
+
+/// A class of the vocabulary that an item must not be of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClassLimit {
+    /// The id of the class.
+    pub class: String,
+    /// The id of the area in which an item has to state what it is made of.
+    pub area: String,
 }
 
 /// What a filter asks of a value.
@@ -68,14 +77,19 @@ pub enum Test {
     Mentions(String),
     /// One of these texts, each as by [`Test::Mentions`].
     OneOf(Vec<String>),
-    /// None of these words anywhere in the item, in its prose neither. What its own name says
-    /// otherwise is believed: "gluten-free bread" has no gluten.
-    Lacks {
-        /// Words, or several that have to be there together.
+    /// The item states what it is made of, and is of none of these classes; none of these words is
+    /// anywhere in it.
+    Without {
+        /// Classes of the vocabulary. An item that promises to be free of one, and says nothing against
+        /// that, needs to state nothing more.
+        classes: Vec<ClassLimit>,
+        /// Words, or several that are there together.
         words: Vec<String>,
-        /// Words of a name (all words of one entry) that clear an item.
-        unless: Vec<String>,
     },
+    /// The item does not state what a limit of these classes needs, so that nobody can say whether it keeps it.
+    Unstated(Vec<ClassLimit>),
+    /// The item is of one of these classes (their ids).
+    OfClass(Vec<String>),
     /// A number, duration (minutes), date (days since 1970) or price in this range, ends
     /// included. An item without such a value does not pass.
     Within {

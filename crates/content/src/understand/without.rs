@@ -5,10 +5,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use forecourt_core::Language;
 use forecourt_vocabulary::Vocabulary;
 
 use super::{Draft, Known, last_word, pattern};
-use crate::search::{Filter, Test};
+use crate::search::{Exclusion, Filter, Test};
 
 /// Properties with lists of what is in an item. A word that none of them has cannot be left out.
 const LISTS: &[&str] = &[
@@ -52,8 +53,6 @@ const HOW: &[&str] = &[
     "vegetarian",
     "meatless",
 ];
-/// Groups that nothing vegan has.
-const VEGAN_LACKS: &[&str] = &["dairy", "eggs", "meat", "fish", "shellfish", "pork"];
 /// Words in front of a diet that is not meant.
 const NOT: &[&str] = &["not", "non", "no", "isn't", "nicht", "keine", "pas", "kein"];
 /// Things that one question can leave out.
@@ -92,15 +91,15 @@ pub(super) fn read(draft: &mut Draft<'_>) {
         draft.cut(range);
         things.iter().for_each(|thing| lack(draft, thing));
     }
-    let (known, vocabulary) = (draft.known, draft.vocabulary);
+    let (known, vocabulary, answer_in) = (draft.known, draft.vocabulary, draft.answer_in);
     draft.each(&FREE, |found, _| {
         let thing = found.get(1)?.as_str().to_lowercase();
         let is_class = vocabulary.class_named(&thing).is_some();
         (is_class && is_known(known, vocabulary, &thing))
-            .then(|| lacks(known, vocabulary, &format!("no {thing}"), &[&thing]))
+            .then(|| lacks(vocabulary, answer_in, &thing))
     });
     diets(draft);
-    if draft.out.filters.iter().any(|filter| matches!(filter.test, Test::Lacks { .. })) {
+    if draft.out.filters.iter().any(|filter| matches!(filter.test, Test::Without { .. })) {
         draft.note("What is left out is judged by the words of each item: with an allergy, look closely.");
     }
 }
@@ -156,37 +155,27 @@ fn is_known(known: &dyn Known, vocabulary: &Vocabulary, thing: &str) -> bool {
 }
 
 fn lack(draft: &mut Draft<'_>, thing: &str) {
-    let filter = lacks(draft.known, draft.vocabulary, &format!("no {thing}"), &[thing]);
+    let filter = lacks(draft.vocabulary, draft.answer_in, thing);
     draft.out.filters.push(filter);
 }
 
-/// What is called free of a thing is believed, and what is vegan has neither milk nor eggs.
-fn lacks(known: &dyn Known, vocabulary: &Vocabulary, wording: &str, things: &[&str]) -> Filter {
-    let mut unless: Vec<String> = things.iter().map(|thing| format!("{} free", thing.trim_end_matches('s'))).collect();
-    if things
-        .iter()
-        .all(|thing| vocabulary.class_named(thing).is_some_and(|class| VEGAN_LACKS.contains(&class.id.as_str())))
-    {
-        unless.push("vegan".to_owned());
-    }
-    let words = things.iter().flat_map(|thing| members(known, vocabulary, thing)).collect();
-    Filter { fields: Vec::new(), test: Test::Lacks { words, unless }, words: wording.to_owned() }
+/// What has no such thing: none of its class, or not the word.
+fn lacks(vocabulary: &Vocabulary, answer_in: &Language, thing: &str) -> Filter {
+    Exclusion::of(thing, vocabulary).filter(vocabulary, answer_in.as_str())
 }
 
 /// A diet leaves things out. Its name leaves the text: what is curry without meat is as good an
 /// answer to "vegetarian curry" as what calls itself vegetarian, and better than other such dishes.
 fn diets(draft: &mut Draft<'_>) {
-    let (known, vocabulary) = (draft.known, draft.vocabulary);
+    let (known, vocabulary, answer_in) = (draft.known, draft.vocabulary, draft.answer_in);
     draft.each(&DIET, |found, before| {
         let is_meant = !NOT.contains(&last_word(before).trim_end_matches('-'));
         let diet = vocabulary.diet_named(found.get(1)?.as_str()).filter(|_| is_meant)?;
-        let unless = diet.promised_by.clone();
-        let words = diet.without.iter().flat_map(|class| members(known, vocabulary, class)).collect();
-        diet.without.iter().any(|class| is_known(known, vocabulary, class)).then(|| Filter {
-            fields: Vec::new(),
-            test: Test::Lacks { words, unless },
-            words: format!("{}: no {}", diet.id, diet.without.join(", no ")),
-        })
+        let exclusion = Exclusion { diets: vec![diet.id.clone()], ..Exclusion::default() };
+        diet.without
+            .iter()
+            .any(|class| is_known(known, vocabulary, class))
+            .then(|| exclusion.filter(vocabulary, answer_in.as_str()))
     });
 }
 
@@ -194,6 +183,7 @@ fn diets(draft: &mut Draft<'_>) {
 mod tests {
     use super::super::tests::{Everything, parts};
     use super::super::{Test, tests::understood};
+    use crate::search::ClassLimit;
 
     #[test]
     fn things_can_be_left_out_in_many_forms() {
@@ -223,25 +213,17 @@ mod tests {
     }
 
     #[test]
-    fn a_group_means_its_members() {
-        let understood = understood("cake without nuts", &Everything);
-        let Test::Lacks { words, .. } = &understood.filters[0].test else { panic!() };
-        assert!(words.iter().any(|word| word == "walnut") && !words.iter().any(|word| word == "coconut"));
-    }
-
-    #[test]
-    fn a_name_that_promises_is_believed() {
-        let understood = understood("dairy-free cake", &Everything);
-        let Test::Lacks { words, unless } = &understood.filters[0].test else { panic!() };
-        assert!(words.iter().any(|word| word == "butter"));
-        assert_eq!(unless, &["dairy free", "vegan"]);
+    fn a_class_is_judged_by_what_items_state() {
+        let understood = understood("cake without nuts, no cilantro", &Everything);
+        let limit = |at: usize| understood.filters[at].test.clone();
+        let nuts = ClassLimit { class: "nuts".into(), area: "food".into() };
+        assert_eq!(limit(0), Test::Without { classes: vec![nuts], words: Vec::new() });
     }
 
     #[test]
     fn diets_leave_out() {
-        let vegetarian = vec!["vegetarian: no meat, no fish".to_owned()];
         for text in ["vegetarian curry", "vegetarisches curry", "curry végétarien", "curry vegetariano"] {
-            assert_eq!(parts(text), ("curry".to_owned(), vegetarian.clone()), "{text}");
+            assert_eq!(parts(text), ("curry".to_owned(), vec!["vegetarian".to_owned()]), "{text}");
         }
         assert_eq!(parts("not vegetarian").1, [] as [String; 0]);
     }

@@ -17,6 +17,10 @@ impl super::super::request::QuestionParser for Cook {
     fn named(&self, name: &str, value: &Value) -> Vec<Filter> {
         value.as_str().map(|text| Filter::mentions(name, text)).into_iter().collect()
     }
+
+    fn class_names(&self, class: &str) -> Vec<String> {
+        vec![class.to_owned()]
+    }
 }
 
 impl ItemLookup for Cook {

@@ -121,11 +121,11 @@ impl RewrittenQuestion {
         }
         let ParsedQuestion { text, mut filters, notes: others, .. } = understand(&self.question);
         filters.truncate(QUESTION_FILTERS_MAX);
-        let stays = |filter: &&Filter| matches!(filter.test, Test::Lacks { .. }) || plain.known.contains(filter);
+        let stays = |filter: &&Filter| matches!(filter.test, Test::Without { .. }) || plain.known.contains(filter);
         for filter in plain.filters.iter().filter(stays).cloned().chain(understand(&said.question).filters) {
             let is_there = filters.iter().any(|other| {
                 other.fields == filter.fields
-                    && (!matches!(filter.test, Test::Lacks { .. }) || other.test == filter.test)
+                    && (!matches!(filter.test, Test::Without { .. }) || other.test == filter.test)
             });
             if !is_there {
                 filters.push(filter);
@@ -201,7 +201,7 @@ mod tests {
     /// Understands minutes and nuts.
     fn understand(text: &str) -> ParsedQuestion {
         let mut out = ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() };
-        let lacks = Test::Lacks { words: vec!["nut".to_owned()], unless: vec![] };
+        let lacks = Test::Without { classes: vec![], words: vec!["nut".to_owned()] };
         for (words, filter) in [
             ("under 30 minutes", Filter::within("totalTime", None, Some(30.0))),
             ("under 20 minutes", Filter::within("totalTime", None, Some(20.0))),

@@ -1,0 +1,227 @@
+//! From what files declare to a vocabulary, with every problem between them.
+
+use std::hash::{Hash, Hasher};
+use std::path::Path;
+
+use forecourt_settings::{Problem, Problems, Section, nearest};
+
+use crate::class::{Class, ItemKind, WordsByLanguage};
+use crate::file::{AbsenceTable, Declared, VocabularyFile};
+use crate::index::{close, index};
+use crate::limits::{AREAS_MAX, CLASSES_MAX, KINDS_MAX, SYNONYMS_MAX, WORDS_MAX};
+use crate::vocabulary::Vocabulary;
+use crate::words::compared;
+
+/// Puts files together.
+#[derive(Default)]
+pub(crate) struct Builder {
+    out: Vocabulary,
+    pub(crate) neutral: WordsByLanguage,
+    pub(crate) absence: Vec<(String, AbsenceTable)>,
+    /// Lists of ids of classes: where they stand, their key, and they.
+    references: Vec<(Section, &'static str, Vec<String>)>,
+    /// Where the area of a class is named.
+    areas_named: Vec<(Section, String)>,
+    revision: RevisionHasher,
+    problems: Problems,
+}
+
+impl Builder {
+    /// Reads one more file, whose words go before those of the files that were read already.
+    pub(crate) fn read(&mut self, file: &Path, text: &str) {
+        text.hash(&mut self.revision);
+        let Some(read) = VocabularyFile::read(file, text, &mut self.problems) else { return };
+        for Declared { section, value } in read.areas {
+            if self.is_id(&section, &value.id) {
+                let area = entry(&mut self.out.areas, |area| area.id == value.id);
+                area.id = value.id;
+                add_new(&mut area.stated_by, value.stated_by);
+                add_new(&mut area.named_by, value.named_by);
+                add_new(&mut area.also_read, value.also_read);
+                add_new(&mut area.promised_by, value.promised_by);
+            }
+        }
+        for class in read.classes {
+            self.add_class(class);
+        }
+        for Declared { section, value } in read.diets {
+            if !self.is_id(&section, &value.id) {
+                continue;
+            }
+            let diet = entry(&mut self.out.diets, |diet| diet.id == value.id);
+            diet.id = value.id;
+            add_new(&mut diet.without, value.without.iter().cloned());
+            add_new(&mut diet.stated_as, value.stated_as);
+            for (code, words) in value.words {
+                add_new(diet.names.entry(code.clone()).or_default(), words.names);
+                add_new(diet.promises.entry(code).or_default(), words.promises);
+            }
+            self.references.push((section, "without", value.without));
+        }
+        for Declared { value, .. } in read.kinds {
+            let kind = entry(&mut self.out.kinds, |kind: &ItemKind| kind.types == value.types);
+            kind.types = value.types;
+            value.words.into_iter().for_each(|(code, words)| add_new(kind.names.entry(code).or_default(), words.names));
+        }
+        for Declared { section, value } in read.properties {
+            if self.is_id(&section, &value.id) {
+                let property = entry(&mut self.out.properties, |property| property.id == value.id);
+                property.id = value.id;
+                add_new(&mut property.paths, value.paths);
+                let words = value.words.into_iter();
+                words.for_each(|(code, words)| add_new(property.names.entry(code).or_default(), words.names));
+            }
+        }
+        self.out.synonyms.extend(read.synonyms.into_iter().map(|declared| declared.value));
+        read.neutral.into_iter().for_each(|(code, words)| add_new(self.neutral.entry(code).or_default(), words));
+        self.absence.extend(read.absence);
+    }
+
+    /// Adds a class, or adds to one that is there: a member is no exception any more, and the other way round.
+    fn add_class(&mut self, Declared { section, value }: Declared<crate::file::ClassTable>) {
+        if !self.is_id(&section, &value.id) {
+            return;
+        }
+        let is_new = !self.out.classes.iter().any(|class| class.id == value.id);
+        if is_new && value.area.is_none() {
+            let message = format!("the class `{}` needs an `area`, here or at the top of the file", value.id);
+            self.problems.push(section.problem(Some("id"), message));
+            return;
+        }
+        let class: &mut Class = entry(&mut self.out.classes, |class| class.id == value.id);
+        class.id = value.id;
+        if let (Some(area), true) = (value.area, is_new) {
+            class.area.clone_from(&area);
+            self.areas_named.push((section.clone(), area));
+        }
+        class.is_narrow |= value.narrow;
+        add_new(&mut class.includes, value.includes.iter().cloned());
+        for (code, words) in value.words {
+            drop_from(class.exceptions.entry(code.clone()).or_default(), &words.members, &code);
+            drop_from(class.members.entry(code.clone()).or_default(), &words.exceptions, &code);
+            add_new(class.names.entry(code.clone()).or_default(), words.names);
+            add_new(class.members.entry(code.clone()).or_default(), words.members);
+            add_new(class.exceptions.entry(code).or_default(), words.exceptions);
+        }
+        self.references.push((section, "includes", value.includes));
+    }
+
+    /// Everything together, ready to answer.
+    pub(crate) fn build(mut self) -> Result<Vocabulary, Problems> {
+        self.check_references();
+        self.check_bounds();
+        if let Some(cycle) = close(&mut self.out) {
+            let place = self.references.iter().rev().find(|(section, _, _)| section.text("id") == Some(&cycle));
+            let message = format!("the class `{cycle}` includes itself, by way of what it includes");
+            let problem = place.map(|(section, key, _)| section.problem(Some(key), message));
+            self.problems.push(problem.unwrap_or_else(|| Problem::of_file(Path::new("vocabulary"), "classes include themselves")));
+        }
+        self.problems.into_result(())?;
+        let mut out = self.out;
+        out.revision = self.revision.finish();
+        index(&mut out, &self.neutral, &self.absence);
+        Ok(out)
+    }
+
+    fn check_references(&mut self) {
+        let classes: Vec<String> = self.out.classes.iter().map(|class| class.id.clone()).collect();
+        for (section, key, ids) in &self.references {
+            for (at, id) in ids.iter().enumerate().filter(|(_, id)| !classes.contains(id)) {
+                let problem = section.item_problem(key, at, format!("there is no class `{id}`"));
+                self.problems.push(with_nearest(problem, id, &classes));
+            }
+        }
+        let areas: Vec<String> = self.out.areas.iter().map(|area| area.id.clone()).collect();
+        for (section, area) in self.areas_named.iter().filter(|(_, area)| !areas.contains(area)) {
+            let problem = section.problem(Some("area"), format!("there is no area `{area}`"));
+            self.problems.push(with_nearest(problem, area, &areas));
+        }
+    }
+
+    fn check_bounds(&mut self) {
+        let out = &self.out;
+        let words = |words: &WordsByLanguage| words.values().map(Vec::len).sum::<usize>();
+        let of_class = |class: &Class| words(&class.names) + words(&class.members) + words(&class.exceptions);
+        let all = out.classes.iter().map(of_class).sum::<usize>()
+            + out.synonyms.iter().map(words).sum::<usize>()
+            + words(&self.neutral);
+        for (what, count, most) in [
+            ("classes", out.classes.len(), CLASSES_MAX),
+            ("areas", out.areas.len(), AREAS_MAX),
+            ("diets", out.diets.len(), AREAS_MAX),
+            ("kinds", out.kinds.len(), KINDS_MAX),
+            ("properties", out.properties.len(), KINDS_MAX),
+            ("synonyms", out.synonyms.len(), SYNONYMS_MAX),
+            ("words", all, WORDS_MAX),
+        ] {
+            if count > most {
+                let message = format!("there are {count} {what} in all, with those of the program; {most} fit");
+                self.problems.push(Problem::of_file(Path::new(Vocabulary::FOLDER), message));
+            }
+        }
+    }
+
+    /// Whether a text can be an id; says so when not.
+    fn is_id(&mut self, section: &Section, id: &str) -> bool {
+        let is_fine = (1..=32).contains(&id.len())
+            && id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+        if !is_fine {
+            let message = format!("invalid id `{id}`: an id is up to 32 lower case letters, digits and hyphens");
+            self.problems.push(section.problem(Some("id"), message));
+        }
+        is_fine
+    }
+}
+
+fn with_nearest(problem: Problem, word: &str, known: &[String]) -> Problem {
+    match nearest(word, known) {
+        Some(near) => problem.hint(format!("did you mean `{near}`?")),
+        None => problem.hint(format!("known ones are {}", known.join(", "))),
+    }
+}
+
+/// The entry that fits, else a new one.
+fn entry<T: Default>(all: &mut Vec<T>, fits: impl Fn(&T) -> bool) -> &mut T {
+    let at = all.iter().position(fits).unwrap_or_else(|| {
+        all.push(T::default());
+        all.len() - 1
+    });
+    &mut all[at]
+}
+
+fn add_new(all: &mut Vec<String>, more: impl IntoIterator<Item = String>) {
+    for one in more {
+        if !all.contains(&one) {
+            all.push(one);
+        }
+    }
+}
+
+fn drop_from(words: &mut Vec<String>, gone: &[String], language: &str) {
+    if !words.is_empty() && !gone.is_empty() {
+        let gone: Vec<String> = gone.iter().map(|word| compared(word, language)).collect();
+        words.retain(|word| !gone.contains(&compared(word, language)));
+    }
+}
+
+/// FNV-1a, which is the same in every process and version.
+struct RevisionHasher(u64);
+
+impl Default for RevisionHasher {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hasher for RevisionHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
+

@@ -1,0 +1,194 @@
+//! Of which classes a text is: its members, apart from exceptions and from what the text says is absent.
+
+use crate::class_set::ClassSet;
+use crate::phrases::{PhraseMatch, Phrases, Sign};
+use crate::words::TextWords;
+
+/// Words that may stand between "without" and what is absent: "without any added sugar".
+const WORDS_BETWEEN: usize = 2;
+
+/// What a text is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct ClassJudgement {
+    /// Classes that it is of.
+    pub(crate) of: ClassSet,
+    /// Classes that it promises not to be of.
+    pub(crate) free: ClassSet,
+}
+
+/// How far a promise reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PromiseReach {
+    /// Over the whole text, as in names: "Vegan Mac and Cheese".
+    Text,
+    /// To the next comma or "or", as in lists of what is in something: "dairy-free margarine or butter".
+    Words,
+}
+
+/// A promise of a text, and the words that it counts for.
+#[derive(Debug, Clone, Copy)]
+struct Promise {
+    classes: ClassSet,
+    start: usize,
+    end: usize,
+}
+
+/// Buffers for judging one text after the other.
+#[derive(Debug, Default)]
+pub(crate) struct JudgeBuffers {
+    words: TextWords,
+    matches: Vec<PhraseMatch>,
+    promises: Vec<Promise>,
+}
+
+/// Judges one text.
+pub(crate) fn judge(
+    text: &str,
+    language: &str,
+    phrases: &Phrases,
+    reach: PromiseReach,
+    buffers: &mut JudgeBuffers,
+) -> ClassJudgement {
+    let JudgeBuffers { words, matches, promises } = buffers;
+    words.read(text, language);
+    phrases.find(words, language, matches);
+    promises.clear();
+    find_promises(words, matches, phrases, language, reach, promises);
+    let mut judgement = ClassJudgement::default();
+    for found in matches.iter() {
+        let mut of = found.meaning.of;
+        if of.is_empty() {
+            continue;
+        }
+        for other in matches.iter().filter(|other| other.start <= found.start && found.end <= other.end) {
+            of = of.without(other.meaning.not);
+        }
+        for promise in promises.iter().filter(|promise| promise.start <= found.start && found.end <= promise.end) {
+            of = of.without(promise.classes);
+        }
+        judgement.of = judgement.of.with(of);
+    }
+    for promise in promises {
+        judgement.free = judgement.free.with(promise.classes);
+    }
+    judgement
+}
+
+/// The words of a text that no phrase is about.
+pub(crate) fn unknown_words(text: &str, language: &str, phrases: &Phrases) -> Vec<String> {
+    let (mut words, mut matches) = (TextWords::default(), Vec::new());
+    words.read(text, language);
+    phrases.find(&words, language, &mut matches);
+    let is_known = |at: usize| {
+        let is_number = words.get(at).starts_with(|c: char| c.is_numeric());
+        is_number || matches.iter().any(|found| found.start <= at && at < found.end)
+    };
+    (0..words.len()).filter(|at| !is_known(*at)).map(|at| words.get(at).to_owned()).collect()
+}
+
+fn find_promises(
+    words: &TextWords,
+    matches: &[PhraseMatch],
+    phrases: &Phrases,
+    language: &str,
+    reach: PromiseReach,
+    out: &mut Vec<Promise>,
+) {
+    for sign in matches {
+        match sign.meaning.sign {
+            Some(Sign::Before) if is_real(sign, matches) => absent_behind(sign, words, matches, reach, out),
+            Some(Sign::After) if is_real(sign, matches) => {
+                // The longest name that ends where the sign begins, without a pause between.
+                let named = matches.iter().filter(|found| found.end == sign.start && !found.meaning.named.is_empty());
+                let named = named.min_by_key(|found| found.start);
+                if let Some(named) = named.filter(|_| words.segment(sign.start - 1) == words.segment(sign.start)) {
+                    out.push(promise(named.meaning.named, named.start, sign.end, words, matches, reach));
+                }
+            }
+            _ if !sign.meaning.promised.is_empty() && !is_denied(sign, words, matches) => {
+                out.push(promise(sign.meaning.promised, sign.start, sign.end, words, matches, reach));
+            }
+            _ => {}
+        }
+    }
+    for at in 0..words.len() {
+        let classes = phrases.absent_by_ending(words.get(at), language);
+        if !classes.is_empty() {
+            out.push(promise(classes, at, at + 1, words, matches, reach));
+        }
+    }
+}
+
+/// Whether no longer phrase makes something else of a sign: "free range".
+fn is_real(sign: &PhraseMatch, matches: &[PhraseMatch]) -> bool {
+    let longer = |other: &&PhraseMatch| {
+        other.start <= sign.start && sign.end <= other.end && other.end - other.start > sign.end - sign.start
+    };
+    !matches.iter().filter(longer).any(|other| other.meaning.sign.is_some())
+}
+
+/// "not vegan".
+fn is_denied(promise: &PhraseMatch, words: &TextWords, matches: &[PhraseMatch]) -> bool {
+    matches.iter().any(|sign| {
+        sign.meaning.sign == Some(Sign::Before)
+            && sign.end == promise.start
+            && words.sentence(sign.start) == words.sentence(promise.start)
+    })
+}
+
+/// What "without" makes absent: names of classes with all that they stand for, and other things where they stand.
+fn absent_behind(
+    sign: &PhraseMatch,
+    words: &TextWords,
+    matches: &[PhraseMatch],
+    reach: PromiseReach,
+    out: &mut Vec<Promise>,
+) {
+    let mut at = sign.end;
+    let mut between = 0;
+    while at < words.len() && words.sentence(at) == words.sentence(sign.start) {
+        let longest = |found: &&PhraseMatch| found.start == at;
+        let found = matches.iter().filter(longest).max_by_key(|found| (found.end, !found.meaning.of.is_empty()));
+        match found {
+            Some(found) if !found.meaning.named.is_empty() => {
+                out.push(promise(found.meaning.named, sign.start, found.end, words, matches, reach));
+                (at, between) = (found.end, WORDS_BETWEEN);
+            }
+            Some(found) if !found.meaning.of.is_empty() => {
+                out.push(Promise { classes: found.meaning.of, start: found.start, end: found.end });
+                (at, between) = (found.end, WORDS_BETWEEN);
+            }
+            Some(found) if found.meaning.sign == Some(Sign::Joining) => (at, between) = (found.end, 0),
+            _ if between < WORDS_BETWEEN => (at, between) = (at + 1, between + 1),
+            _ => break,
+        }
+        // "without nuts, milk": what is behind a pause is there.
+        if at < words.len() && words.segment(at) != words.segment(at - 1) {
+            break;
+        }
+    }
+}
+
+/// A promise that stands from `start` to `end`, with the words that it reaches.
+fn promise(
+    classes: ClassSet,
+    start: usize,
+    end: usize,
+    words: &TextWords,
+    matches: &[PhraseMatch],
+    reach: PromiseReach,
+) -> Promise {
+    let is_alone = {
+        let own = |at: usize| words.segment(at) == words.segment(start);
+        (start == 0 || !own(start - 1)) && (end >= words.len() || !own(end))
+    };
+    let sentence = |at: &usize| words.sentence(*at) == words.sentence(start);
+    if reach == PromiseReach::Text || is_alone {
+        let first = (0..start).rev().take_while(sentence).last().unwrap_or(start);
+        let last = (end..words.len()).take_while(sentence).last().map_or(end, |at| at + 1);
+        return Promise { classes, start: first, end: last };
+    }
+    let is_joint = |at: usize| matches.iter().any(|found| found.start == at && found.meaning.sign == Some(Sign::Joining));
+    let reached = (end..words.len()).take_while(|at| words.segment(*at) == words.segment(start) && !is_joint(*at));
+    Promise { classes, start, end: reached.last().map_or(end, |at| at + 1) }
+}
