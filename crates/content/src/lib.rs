@@ -51,8 +51,8 @@ pub use preview::{read_items, read_page, read_sitemap, robots_allow};
 pub use push::{PutOutcome, RemoveOutcome};
 pub use report::{LoadProgress, Progress, Report, SkippedItem};
 pub use search::{
-    ClassLimit, Coverage, Exclusion, ExplainedHit, Facet, Facets, Filter, Hit, MatchedConstraint, Query, RankBy, SortOrder,
-    Test,
+    ClassLimit, Coverage, Exclusion, ExplainedHit, Facet, Facets, Filter, Hit, MatchedConstraint, Query, RankBy,
+    SortOrder, Test,
 };
 pub use source::{ContentSource, Fingerprint, fingerprint};
 pub use summary::{SummaryWish, summary};

@@ -157,7 +157,8 @@ impl Library {
         };
         let Self { folder, pushed, vocabulary, tongue, .. } = self;
         let tongue = *tongue;
-        let report = run(Job { folder, before: &before, scope, pushed, tongue, vocabulary, vectors, progress, cancel })?;
+        let report =
+            run(Job { folder, before: &before, scope, pushed, tongue, vocabulary, vectors, progress, cancel })?;
         if !report.cancelled {
             self.refresh()?;
         }

@@ -16,15 +16,15 @@ mod values;
 
 pub use coverage::Coverage;
 pub(crate) use coverage::coverage;
+pub use exclusion::Exclusion;
 pub use explain::ExplainedHit;
 pub(crate) use explain::explain;
 pub(crate) use facets::facets;
 pub use facets::{Facet, Facets};
 pub(crate) use hit::stored;
 pub use hit::{Hit, MatchedConstraint};
+pub use query::{ClassLimit, Filter, Query, SortOrder, Test};
 pub(crate) use values::{has_property, nearest};
-pub use exclusion::Exclusion;
-pub use query::{Filter, Query, SortOrder, Test, ClassLimit};
 
 use fuse::fuse;
 use meaning::Meaning;

@@ -132,12 +132,7 @@ impl CallerContext {
     }
 
     /// The question with this behind it. What the question itself says goes first.
-    pub(super) fn behind(
-        self,
-        mut asked: SearchRequest,
-        question: &str,
-        reads: &dyn QuestionParser,
-    ) -> SearchRequest {
+    pub(super) fn behind(self, mut asked: SearchRequest, question: &str, reads: &dyn QuestionParser) -> SearchRequest {
         let (mut kept, mut said) = (Vec::new(), Vec::new());
         for constraint in self.constraints {
             if asked.filters.iter().chain(&kept).any(|own| goes_before(own, &constraint)) {

@@ -10,11 +10,12 @@ use super::caller_context::background;
 use super::elicited::{self, ElicitedAnswer};
 use super::filters::{self, MessageFilters};
 use super::follow_up::{fresh, narrowed, next};
+use super::phrase::Phrase;
 use super::phrases::{content, is_more, is_short, phrases, points_back};
 use super::request::{
     ItemLookup, ItemQuestion, NamedFilter, SearchIntent, SearchRequest, ShownItem, is_limit, push_filter, push_new,
 };
-use super::wording::{self, Phrase};
+use super::wording;
 use crate::limits::{BACKGROUND_CONSTRAINTS_MAX, FOLLOW_UPS_MAX, QUESTION_FILTERS_MAX};
 
 /// What the caller wants with this message, at `page` items an answer of things called `item_label`.

@@ -3,9 +3,10 @@
 use forecourt_content::{Filter, ParsedQuestion, Test};
 
 use super::name_role::{Joining, head, is_same, joining, stands_for_itself, tokens};
+use super::phrase::{Phrase, PhrasePlace};
 use super::phrases::{content, is_short, phrases, points_back};
 use super::request::{ItemLookup, SearchRequest, is_limit, push_new};
-use super::wording::{self, Phrase, PhrasePlace};
+use super::wording;
 use super::{facets, request};
 use crate::limits::PHRASES_MAX;
 

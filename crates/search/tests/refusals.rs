@@ -40,7 +40,8 @@ fn shared(name: &str) -> Option<PathBuf> {
 fn agent(lines: &str) -> (tempfile::TempDir, BuiltAgent) {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("items.jsonl"), lines).expect("written");
-    let settings = "[backend]\nkind = \"search\"\ncontent = [\"items.jsonl\"]\nitem_label = \"documents\"\nresults = 3\n";
+    let settings =
+        "[backend]\nkind = \"search\"\ncontent = [\"items.jsonl\"]\nitem_label = \"documents\"\nresults = 3\n";
     let built = build(settings, &in_folder(folder.path()));
     built.indexing.as_ref().expect("an index").index(&mut |_| {}).expect("indexed");
     (folder, built)
@@ -63,7 +64,8 @@ async fn questions_that_a_collection_answers_are_never_refused() {
             let item = serde_json::json!({"@type": "Article", "@id": line["_id"], "name": line["title"], "text": line["text"]});
             item.to_string() + "\n"
         };
-        let (_folder, built) = agent(&lines(&folder.join("corpus.jsonl")).into_iter().map(document).collect::<String>());
+        let (_folder, built) =
+            agent(&lines(&folder.join("corpus.jsonl")).into_iter().map(document).collect::<String>());
         let questions = lines(&folder.join("queries.jsonl"));
         let mut refused = Vec::new();
         for question in &questions {

@@ -114,7 +114,9 @@ impl Builder {
             let place = self.references.iter().rev().find(|(section, _, _)| section.text("id") == Some(&cycle));
             let message = format!("the class `{cycle}` includes itself, by way of what it includes");
             let problem = place.map(|(section, key, _)| section.problem(Some(key), message));
-            self.problems.push(problem.unwrap_or_else(|| Problem::of_file(Path::new("vocabulary"), "classes include themselves")));
+            self.problems.push(
+                problem.unwrap_or_else(|| Problem::of_file(Path::new("vocabulary"), "classes include themselves")),
+            );
         }
         self.problems.into_result(())?;
         let mut out = self.out;
@@ -224,4 +226,3 @@ impl Hasher for RevisionHasher {
         }
     }
 }
-

@@ -247,8 +247,7 @@ fn synonym(section: Section, problems: &mut Problems) -> Option<Declared<WordsBy
 
 /// A table of lists of words, a list for each language.
 fn word_lists(section: &Section, problems: &mut Problems) -> WordsByLanguage {
-    let unknown: Vec<String> =
-        section.keys().filter(|key| !LANGUAGES.contains(key)).map(str::to_owned).collect();
+    let unknown: Vec<String> = section.keys().filter(|key| !LANGUAGES.contains(key)).map(str::to_owned).collect();
     unknown.iter().for_each(|code| problems.push(unknown_language(section, code)));
     for code in LANGUAGES {
         check_list(section, code, code, problems);

@@ -14,8 +14,10 @@ use crate::words::{LANGUAGES, compared};
 pub(crate) fn close(out: &mut Vocabulary) -> Option<String> {
     let classes = &out.classes;
     out.class_ids = classes.iter().enumerate().map(|(at, class)| (class.id.clone(), at)).collect();
-    let includes: Vec<Vec<usize>> =
-        classes.iter().map(|class| class.includes.iter().filter_map(|id| out.class_ids.get(id).copied()).collect()).collect();
+    let includes: Vec<Vec<usize>> = classes
+        .iter()
+        .map(|class| class.includes.iter().filter_map(|id| out.class_ids.get(id).copied()).collect())
+        .collect();
     let mut within = vec![None; classes.len()];
     for class in 0..classes.len() {
         if descend(class, &includes, &mut within, &mut Vec::new()).is_none() {
@@ -84,7 +86,10 @@ pub(crate) fn index(out: &mut Vocabulary, neutral: &WordsByLanguage, absence: &[
         for word in neutral.get(language).into_iter().flatten() {
             phrases.add(word, language, |meaning| meaning.is_neutral = true);
         }
-        absence.iter().filter(|(code, _)| code == language).for_each(|(_, table)| add_signs(table, language, &mut phrases));
+        absence
+            .iter()
+            .filter(|(code, _)| code == language)
+            .for_each(|(_, table)| add_signs(table, language, &mut phrases));
         out.phrases.insert(language, phrases);
     }
 }

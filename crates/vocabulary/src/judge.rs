@@ -188,7 +188,8 @@ fn promise(
         let last = (end..words.len()).take_while(sentence).last().map_or(end, |at| at + 1);
         return Promise { classes, start: first, end: last };
     }
-    let is_joint = |at: usize| matches.iter().any(|found| found.start == at && found.meaning.sign == Some(Sign::Joining));
+    let is_joint =
+        |at: usize| matches.iter().any(|found| found.start == at && found.meaning.sign == Some(Sign::Joining));
     let reached = (end..words.len()).take_while(|at| words.segment(*at) == words.segment(start) && !is_joint(*at));
     Promise { classes, start, end: reached.last().map_or(end, |at| at + 1) }
 }

@@ -18,8 +18,8 @@
 
 mod build;
 mod class;
-mod conversation;
 mod class_set;
+mod conversation;
 mod file;
 mod fold;
 mod index;
@@ -31,8 +31,8 @@ mod shipped;
 mod vocabulary;
 mod words;
 
-pub use conversation::{ConversationPhrases, ItemPosition, ItemReference, OffTopic, Replacement};
 pub use class::{Area, Class, Diet, ItemKind, ItemProperty};
+pub use conversation::{ConversationPhrases, ItemPosition, ItemReference, OffTopic, Replacement};
 pub use fold::folded;
 pub use item::{ClassJudge, ItemClasses, PhraseClasses, TextRole};
 pub use vocabulary::Vocabulary;

@@ -143,7 +143,8 @@ impl Vocabulary {
         let phrase = folded(phrase);
         let is = |name: &str| phrase == name || (phrase.starts_with(name) && phrase.len() < name.len() + 4);
         // The longest name, so that "low-carb" is not found by a shorter one that it begins with.
-        let named = self.diets.iter().flat_map(|diet| diet.names.values().flatten().map(move |name| (diet, folded(name))));
+        let named =
+            self.diets.iter().flat_map(|diet| diet.names.values().flatten().map(move |name| (diet, folded(name))));
         named.filter(|(_, name)| is(name)).max_by_key(|(_, name)| name.len()).map(|(diet, _)| diet)
     }
 
@@ -175,8 +176,7 @@ impl Vocabulary {
     /// Other words for the same thing, in all languages. Empty when none is known.
     pub fn synonyms_of(&self, phrase: &str) -> Vec<&str> {
         let keys = LANGUAGES.iter().zip(&self.synonym_words).map(|(code, groups)| (groups, compared(phrase, code)));
-        let mut groups: Vec<usize> =
-            keys.filter_map(|(groups, key)| groups.get(&key)).flatten().copied().collect();
+        let mut groups: Vec<usize> = keys.filter_map(|(groups, key)| groups.get(&key)).flatten().copied().collect();
         groups.sort_unstable();
         groups.dedup();
         let own = folded(phrase);

@@ -117,7 +117,9 @@ fn s4_1_3_an_answer_to_our_question_counts_on_every_wire() {
     assert_eq!(question["id"], "recipeCuisine", "{asked}");
     let session = json!({"session_context": asked["_meta"]["session_context"]});
     let prev = json!({"context": {"prev": ["dishes with salt"]}});
-    for (text, more) in [("thai please", json!({"meta": session})), ("thai please", prev.clone()), ("Thai", prev.clone())] {
+    for (text, more) in
+        [("thai please", json!({"meta": session})), ("thai please", prev.clone()), ("Thai", prev.clone())]
+    {
         let answer = nlweb(&served, text, more);
         let cuisines = answer["results"].as_array().unwrap_or_else(|| panic!("{text}: {answer}")).iter();
         assert!(cuisines.clone().all(|item| item["recipeCuisine"] == "Thai"), "{text}: {answer}");
@@ -130,7 +132,8 @@ fn s4_1_3_an_answer_to_our_question_counts_on_every_wire() {
     assert!(names(&chicken).iter().all(|name| name.contains("Chicken")), "{chicken}");
     // A2A, by a data part.
     let send = |message: Value| {
-        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}}).to_string();
+        let call =
+            json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}}).to_string();
         let arguments = ["-H", "Content-Type: application/json", "-H", "A2A-Version: 1.0", "-d", &call];
         served.curl("/a2a/agent", &arguments).json()
     };
@@ -138,7 +141,9 @@ fn s4_1_3_an_answer_to_our_question_counts_on_every_wire() {
     let task = &begun["result"]["task"];
     assert_eq!(task["status"]["state"], "TASK_STATE_INPUT_REQUIRED", "{begun}");
     let parts = json!([{"data": {"recipeCuisine": "Greek"}}]);
-    let answered = send(json!({"messageId": "2", "role": "ROLE_USER", "taskId": task["id"], "contextId": task["contextId"], "parts": parts}));
+    let answered = send(
+        json!({"messageId": "2", "role": "ROLE_USER", "taskId": task["id"], "contextId": task["contextId"], "parts": parts}),
+    );
     let text = answered.to_string();
     assert!(text.contains("Greek") && !text.contains("\"Thai\""), "{answered}");
 }

@@ -95,8 +95,7 @@ pub(super) fn read(draft: &mut Draft<'_>) {
     draft.each(&FREE, |found, _| {
         let thing = found.get(1)?.as_str().to_lowercase();
         let is_class = vocabulary.class_named(&thing).is_some();
-        (is_class && is_known(known, vocabulary, &thing))
-            .then(|| lacks(vocabulary, answer_in, &thing))
+        (is_class && is_known(known, vocabulary, &thing)).then(|| lacks(vocabulary, answer_in, &thing))
     });
     diets(draft);
     if draft.out.filters.iter().any(|filter| matches!(filter.test, Test::Without { .. })) {
