@@ -104,9 +104,23 @@ fn merged(found: &[Found]) -> Findings {
         more: telling.iter().any(|one| one.findings.more),
         notes: telling.iter().flat_map(|one| one.findings.notes.clone()).collect(),
         applied: applied(&telling),
+        not_understood: of_all(&telling, |findings| &findings.not_understood),
+        left_out: of_all(&telling, |findings| &findings.left_out),
+        decontextualized: telling.iter().find_map(|one| one.findings.decontextualized.clone()),
         ignored: first.iter().filter(is_ignored).cloned().collect(),
         ..Findings::default()
     }
+}
+
+/// What any of them says, each once.
+fn of_all<T: Clone + PartialEq>(telling: &[&Found], of: fn(&Findings) -> &Vec<T>) -> Vec<T> {
+    let mut all = Vec::new();
+    for one in telling.iter().flat_map(|one| of(&one.findings)) {
+        if !all.contains(one) {
+            all.push(one.clone());
+        }
+    }
+    all
 }
 
 /// The limits that hold for the items of everybody.

@@ -1,5 +1,6 @@
 //! A response, whole: `_meta` and content, in the words of its version. NLWeb 4.
 
+use forecourt_core::findings::LeftOut;
 use forecourt_core::limits::FULL_RETRY;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Findings, Language, LazyJson, PolicyPart, Question};
@@ -38,6 +39,14 @@ pub(crate) struct About {
     pub(crate) applied: Vec<String>,
     /// Filters that meant nothing here.
     pub(crate) ignored: Vec<String>,
+    /// Limits that were not understood or can't be checked, in the caller's words.
+    pub(crate) not_understood: Vec<String>,
+    /// Items that don't state what a limit asks about, by that limit.
+    pub(crate) left_out: Vec<LeftOut>,
+    /// The question as it was searched for, where earlier turns added something.
+    pub(crate) decontextualized: Option<String>,
+    /// What a search says of how its answer was made.
+    pub(crate) search_notes: Vec<String>,
     /// The language of the answer, where it is known.
     pub(crate) language: Option<Language>,
     /// Milliseconds since the request came.
@@ -80,6 +89,10 @@ impl About {
             notes: Vec::new(),
             applied: Vec::new(),
             ignored: Vec::new(),
+            not_understood: Vec::new(),
+            left_out: Vec::new(),
+            decontextualized: None,
+            search_notes: Vec::new(),
             language: None,
             millis: None,
         }
@@ -87,12 +100,15 @@ impl About {
 }
 
 impl About {
-    /// Takes over what a search says about its answer, if one says something.
+    /// Takes over what a search says about its answer, if one says something: the last it says holds.
     pub(crate) fn tell(&mut self, findings: Option<&Findings>) {
         let Some(findings) = findings else { return };
         self.applied.clone_from(&findings.applied);
         self.ignored.clone_from(&findings.ignored);
-        self.notes.extend_from_slice(&findings.notes);
+        self.not_understood.clone_from(&findings.not_understood);
+        self.left_out.clone_from(&findings.left_out);
+        self.decontextualized.clone_from(&findings.decontextualized);
+        self.search_notes.clone_from(&findings.notes);
     }
 }
 
@@ -221,6 +237,8 @@ impl Response {
             ("processing_time_ms", self.about.millis.map(Value::from)),
             ("forecourt/applied_limits", (!self.about.applied.is_empty()).then(|| json!(self.about.applied))),
             ("forecourt/ignored_filters", (!self.about.ignored.is_empty()).then(|| json!(self.about.ignored))),
+            ("not_understood", (!self.about.not_understood.is_empty()).then(|| json!(self.about.not_understood))),
+            ("left_out", (!self.about.left_out.is_empty()).then(|| json!(self.about.left_out))),
         ]));
         if let Outcome::Refused { part, .. } = &self.outcome {
             meta.insert("mentionable".to_owned(), json!({"policy": {"v": POLICY_VERSION, "part": part}}));
@@ -240,6 +258,7 @@ impl About {
     pub(crate) fn beginning(&self, kind: &str, is_answer: bool, settings: &NlwebSettings) -> Map<String, Value> {
         let Style { dialect, format, .. } = self.style;
         let widget = settings.output_template.clone().filter(|_| is_answer && format == Format::ChatgptApp);
+        let notes: Vec<&String> = self.notes.iter().chain(&self.search_notes).collect();
         let accessible = widget.is_some().then_some(settings.widget_accessible);
         present([
             ("response_type", Some(kind.into())),
@@ -249,7 +268,8 @@ impl About {
             ("request_id", self.request_id.clone().map(Value::from)),
             ("openai/outputTemplate", widget.map(Value::from)),
             ("openai/widgetAccessible", accessible.map(Value::from)),
-            ("forecourt/notes", (!self.notes.is_empty()).then(|| json!(self.notes))),
+            ("decontextualized_query", self.decontextualized.clone().map(Value::from)),
+            ("forecourt/notes", (!notes.is_empty()).then(|| json!(notes))),
         ])
     }
 }

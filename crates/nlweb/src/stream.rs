@@ -39,7 +39,11 @@ pub(crate) fn frames(service: Arc<Service>, begun: Begun) -> impl Stream<Item = 
                     return;
                 }
                 other => {
+                    let is_told = matches!(other, Event::Findings(_));
                     let pieces = unfolding.take(other);
+                    if is_told {
+                        writer.about.tell(unfolding.findings());
+                    }
                     // A stream begins once it is known to hold an answer, so that its first frame says
                     // what it is.
                     if (unfolding.is_answer() || !pieces.is_empty())

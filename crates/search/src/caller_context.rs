@@ -57,9 +57,6 @@ static NEGATION: LazyLock<Regex> = LazyLock::new(|| {
         r"\b(?:no|not|never|without|avoids?|hates?|dislikes?|allerg\w*|(?:do|does|can)n['’]t|cannot|ohne|sans|sin)\b",
     )
 });
-/// A thing after "no" in the words of a constraint.
-static THING: LazyLock<Regex> = LazyLock::new(|| pattern(r"\bno ([^,]+)"));
-
 fn pattern(text: &str) -> Regex {
     Regex::new(&format!("(?i){text}")).expect("a pattern of our own")
 }
@@ -135,13 +132,13 @@ impl CallerContext {
     }
 
     /// The question with this behind it. What the question itself says goes first.
-    pub(super) fn behind(self, mut asked: SearchRequest, question: &str) -> SearchRequest {
+    pub(super) fn behind(self, mut asked: SearchRequest, question: &str, reads: &dyn QuestionParser) -> SearchRequest {
         let (mut kept, mut said) = (Vec::new(), Vec::new());
         for constraint in self.constraints {
             if asked.filters.iter().chain(&kept).any(|own| goes_before(own, &constraint)) {
                 continue;
             }
-            if is_wanted(&constraint, question) {
+            if is_wanted(&constraint, question, reads) {
                 said.push(format!("You asked for it, so “{}” was set aside.", constraint.words));
             } else {
                 kept.push(constraint);
@@ -167,19 +164,20 @@ fn goes_before(own: &Filter, constraint: &Filter) -> bool {
     own.words == constraint.words || (are_limits && own.fields == constraint.fields)
 }
 
+/// Words in front of something that is wanted.
+const WITH: [&str; 5] = ["with", "including", "mit", "avec", "con"];
+/// Words behind something that may be there.
+const FINE: [&str; 6] = ["is fine", "are fine", "is ok", "are ok", "ist ok", "sind ok"];
+
 /// Whether a question asks in so many words for what a constraint leaves out. "With nuts" does; "chicken soup"
 /// does not make a vegetarian eat meat, nor does coconut milk make one tolerate milk.
-fn is_wanted(constraint: &Filter, question: &str) -> bool {
-    if !matches!(constraint.test, Test::Without { .. }) {
-        return false;
-    }
+fn is_wanted(constraint: &Filter, question: &str, reads: &dyn QuestionParser) -> bool {
+    let Test::Without { classes, words } = &constraint.test else { return false };
     let question = question.to_lowercase();
-    THING.captures_iter(&constraint.words).any(|thing| {
-        let thing = thing[1].trim().to_lowercase();
-        [format!("with {thing}"), format!("including {thing}"), format!("{thing} is fine"), format!("{thing} are fine")]
-            .iter()
-            .chain(&[format!("{thing} is ok"), format!("{thing} are ok")])
-            .any(|words| question.contains(words.as_str()))
+    let things = classes.iter().flat_map(|limit| reads.class_names(&limit.class)).chain(words.iter().cloned());
+    things.map(|thing| thing.to_lowercase()).any(|thing| {
+        let before = WITH.iter().map(|with| format!("{with} {thing}"));
+        before.chain(FINE.iter().map(|fine| format!("{thing} {fine}"))).any(|words| question.contains(&words))
     })
 }
 
@@ -196,10 +194,13 @@ mod tests {
     impl QuestionParser for Cook {
         fn understand(&self, text: &str) -> ParsedQuestion {
             let mut out = ParsedQuestion { text: text.to_owned(), ..ParsedQuestion::default() };
-            let lacks = || Test::Without { classes: Vec::new(), words: Vec::new() };
+            let lacks = |words: &[&str]| {
+                let words = words.iter().map(|word| (*word).to_owned()).collect();
+                Test::Without { classes: Vec::new(), words }
+            };
             for (words, test) in [
-                ("no nuts", lacks()),
-                ("vegetarian", lacks()),
+                ("no nuts", lacks(&["nuts"])),
+                ("vegetarian", lacks(&["meat", "fish"])),
                 ("20 minutes", Test::Within { from: None, to: Some(20.0) }),
                 ("soups", Test::Is("Soup".to_owned())),
             ] {
@@ -217,6 +218,10 @@ mod tests {
 
         fn named(&self, _: &str, _: &Value) -> Vec<Filter> {
             Vec::new()
+        }
+
+        fn class_names(&self, class: &str) -> Vec<String> {
+            vec![class.to_owned()]
         }
     }
 
@@ -269,7 +274,7 @@ mod tests {
     fn asked(question: &str, memory: &str) -> (Vec<String>, Vec<String>) {
         let ParsedQuestion { text, filters, .. } = Cook.understand(question);
         let background = background(&message(Some(json!({ "memory": memory }))), &Cook);
-        let asked = background.behind(SearchRequest { text, filters, ..SearchRequest::default() }, question);
+        let asked = background.behind(SearchRequest { text, filters, ..SearchRequest::default() }, question, &Cook);
         (asked.filters.into_iter().map(|filter| filter.words).collect(), asked.notes)
     }
 
@@ -278,7 +283,6 @@ mod tests {
         let (filters, notes) = asked("soup", "vegetarian, no nuts");
         assert_eq!(filters, ["no nuts", "vegetarian: no meat, no fish"]);
         assert!(notes[0].contains("As you told before: no nuts") && notes[0].contains("ignore my preferences"));
-        assert_eq!(asked("soup, ignore my preferences", "vegetarian, no nuts"), (vec![], vec![]));
         let (filters, notes) = asked("soup with nuts", "vegetarian, no nuts");
         assert_eq!(filters, ["vegetarian: no meat, no fish"]);
         assert!(notes[0].contains("“no nuts” was set aside"), "{notes:?}");
@@ -326,6 +330,10 @@ mod tests {
 
         fn named(&self, _: &str, _: &Value) -> Vec<Filter> {
             Vec::new()
+        }
+
+        fn class_names(&self, class: &str) -> Vec<String> {
+            vec![class.to_owned()]
         }
     }
 

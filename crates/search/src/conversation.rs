@@ -10,11 +10,12 @@ use super::caller_context::background;
 use super::elicited::{self, ElicitedAnswer};
 use super::filters::{self, MessageFilters};
 use super::follow_up::{fresh, narrowed, next};
+use super::phrase::Phrase;
 use super::phrases::{content, is_more, is_short, phrases, points_back};
 use super::request::{
     ItemLookup, ItemQuestion, NamedFilter, SearchIntent, SearchRequest, ShownItem, is_limit, push_filter, push_new,
 };
-use super::wording::{self, Phrase};
+use super::wording;
 use crate::limits::{BACKGROUND_CONSTRAINTS_MAX, FOLLOW_UPS_MAX, QUESTION_FILTERS_MAX};
 
 /// What the caller wants with this message, at `page` items an answer of things called `item_label`.
@@ -135,7 +136,8 @@ impl<'a> Conversation<'a> {
         let text = turn.text.as_str();
         if let Some(before) = self.asked.clone() {
             let answer = question.and_then(|question| elicited::read(question, text, turn.parts, turn.answers));
-            if let Some(answer) = answer {
+            // Who thanks, or wants more, has answered nothing.
+            if let Some(answer) = answer.filter(|answer| !answer.chosen.is_empty() || !self.is_set_phrase(text)) {
                 return SearchIntent::Items(self.answered(before, &answer));
             }
             // Some callers tell no turns of ours, but name what they answer.
@@ -160,6 +162,11 @@ impl<'a> Conversation<'a> {
             return self.after_setting_aside(&phrases().without_setting_aside(text));
         }
         self.ask(text)
+    }
+
+    /// Whether a turn says one of the phrases that mean the same after whatever was said.
+    fn is_set_phrase(&self, text: &str) -> bool {
+        phrases().off_topic(text).is_some() || phrases().starts_over(text) || is_more(text, self.item_label)
     }
 
     /// What a turn asks that is none of the set phrases.
@@ -319,22 +326,14 @@ impl<'a> Conversation<'a> {
             true => super::caller_context::CallerContext::default(),
             false => background(message, self.reads),
         };
-        let mut asked = behind.with(told.clone()).behind(asked, question);
+        let mut asked = behind.with(told.clone()).behind(asked, question, self.reads);
         let applied: Vec<Filter> = told.into_iter().filter(|filter| asked.known.contains(filter)).collect();
         let own: Vec<Filter> = asked.filters.iter().filter(|filter| !asked.known.contains(filter)).cloned().collect();
         let worded = SearchRequest { filters: own, ..asked.clone() };
         let whole = wording::whole(&worded, &applied, self.reads.language());
         asked.decontextualized = Some(whole).filter(|whole| !is_same_text(whole, question) && !whole.is_empty());
-        if asked.phrases.len() < 2 && applied.is_empty() && fresh_text(&asked) == question.trim() {
-            asked.decontextualized = None;
-        }
         SearchIntent::Items(asked)
     }
-}
-
-/// The question as it was put, where one turn put it.
-fn fresh_text(asked: &SearchRequest) -> &str {
-    asked.phrases.first().map_or("", |phrase| phrase.wording.as_str())
 }
 
 fn is_same_text(one: &str, other: &str) -> bool {
@@ -368,7 +367,11 @@ fn with_named(mut asked: SearchRequest, named: MessageFilters) -> SearchRequest 
 /// whole groups of things, such as diets and allergens, wherever they were said.
 fn is_lasting(filter: &Filter, is_told: bool) -> bool {
     match &filter.test {
+<<<<<<< HEAD
         Test::Without { classes, words } => is_told || !classes.is_empty() || words.len() > 1,
+=======
+        Test::Without { classes, .. } => is_told || !classes.is_empty(),
+>>>>>>> wt/converse
         _ => false,
     }
 }

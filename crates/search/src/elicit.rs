@@ -90,23 +90,29 @@ fn offered(facet: &Facet) -> Options {
     values.filter(|(_, count)| *count as f64 >= least).take(ELICIT_OPTIONS_MAX).collect()
 }
 
-/// Values without those that are others in another case, in the plural, or with a word more: the most frequent
-/// spelling stands for all of them, with the items of all.
+/// Values without those that are others in another case, in the plural, or with a word more, each with the items of all
+/// that it stands for: the shortest one, which the others have in them, else the most frequent spelling.
 fn merged(values: &[(String, usize)]) -> Options {
     let mut all: Vec<(String, usize, Vec<String>)> = Vec::new();
     for (value, count) in values {
         let words = tokens(value);
-        let within = |few: &[String], many: &[String]| {
-            !few.is_empty() && few.iter().all(|word| many.iter().any(|other| is_same(word, other)))
-        };
-        match all.iter_mut().find(|(_, _, known)| within(known, &words) || within(&words, known)) {
-            Some((_, counted, _)) => *counted += count,
+        match all.iter_mut().find(|(_, _, known)| is_within(known, &words) || is_within(&words, known)) {
+            Some(known) => {
+                known.1 += count;
+                if words.len() < known.2.len() {
+                    (known.0, known.2) = (value.clone(), words);
+                }
+            }
             None => all.push((value.clone(), *count, words)),
         }
     }
     let mut options: Options = all.into_iter().map(|(value, count, _)| (value, count)).collect();
     options.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     options
+}
+
+fn is_within(few: &[String], many: &[String]) -> bool {
+    !few.is_empty() && few.iter().all(|word| many.iter().any(|other| is_same(word, other)))
 }
 
 /// The property that an earlier question of ours asked about. `None` when it is not one of ours.
@@ -170,7 +176,7 @@ mod tests {
         let values: Options = values.into_iter().map(|(value, count)| (value.to_owned(), count)).collect();
         let options: Vec<(String, usize)> = merged(&values);
         let options: Vec<(&str, usize)> = options.iter().map(|(value, count)| (value.as_str(), *count)).collect();
-        assert_eq!(options, [("Beverage", 14), ("Soups", 12), ("Main Dish", 10), ("Side", 2)]);
+        assert_eq!(options, [("Beverage", 14), ("Soups", 12), ("Dish", 10), ("Side", 2)]);
     }
 
     #[test]

@@ -12,8 +12,9 @@ use crate::answer_text::{AnswerText, items_word};
 use crate::content_index::ContentIndex;
 use crate::elicit::Elicitation;
 use crate::find::{self, SearchResults};
+use crate::library_parser::LibraryParser;
 use crate::limits::INLINE_ITEMS_MAX;
-use crate::request::{ItemQuestion, LibraryParser, SearchIntent, SearchRequest, answer_language};
+use crate::request::{ItemQuestion, SearchIntent, SearchRequest, answer_language};
 use crate::{conversation, facets, shown};
 
 /// Where questions are answered.

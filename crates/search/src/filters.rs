@@ -54,6 +54,11 @@ impl MessageFilters {
         self.results = narrowing.results.map(|wanted| wanted.clamp(1, SHOWN_MAX));
         self.decided = narrowing.decided;
         for (name, value) in narrowing.exactly.iter().take(self.room()) {
+            if elicit::is_any(value) {
+                self.names.push(name.clone());
+                self.decided = true;
+                continue;
+            }
             let exactly = Filter { words: value.clone(), ..Filter::is(name, value) };
             let loosely = reads.named(name, &value.clone().into());
             self.filters.push(NamedFilter { loosely, ..NamedFilter::new(name, exactly) });
@@ -116,6 +121,10 @@ mod tests {
 
         fn named(&self, name: &str, value: &Value) -> Vec<Filter> {
             value.as_str().map(|text| Filter::mentions(name, text)).into_iter().collect()
+        }
+
+        fn class_names(&self, class: &str) -> Vec<String> {
+            vec![class.to_owned()]
         }
     }
 

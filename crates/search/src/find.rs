@@ -137,7 +137,8 @@ const KNOWN_MIN: f64 = 0.5;
 /// Whether what was found only shares a word with the question: most of its words are in no item, and the best item has
 /// little of what it says.
 fn answers_nothing(library: &Library, text: &str, hits: &[Hit]) -> Result<bool, Error> {
-    if hits.is_empty() {
+    // A model finds what is said in other words: it needs none of the question's own.
+    if hits.is_empty() || library.has_model() {
         return Ok(false);
     }
     let coverage = library.answer_coverage(text, &hits[..hits.len().min(COVERED_ITEMS)])?;
@@ -145,8 +146,7 @@ fn answers_nothing(library: &Library, text: &str, hits: &[Hit]) -> Result<bool, 
         return Ok(false);
     }
     let known = coverage.known as f64 / coverage.words as f64;
-    let is_unknown = coverage.known == 0 && !library.has_model();
-    Ok(is_unknown || (known <= KNOWN_MIN && coverage.best < COVERAGE_MIN))
+    Ok(known <= KNOWN_MIN && coverage.best < COVERAGE_MIN)
 }
 
 fn relaxations(library: &Library, query: &Query) -> Result<Vec<(Filter, Hit)>, Error> {

@@ -2,10 +2,11 @@
 
 use forecourt_content::{Filter, ParsedQuestion, Test};
 
-use super::name_role::{belong_together, head, is_same, stands_for_itself, tokens};
+use super::name_role::{Joining, head, is_same, joining, stands_for_itself, tokens};
+use super::phrase::{Phrase, PhrasePlace};
 use super::phrases::{content, is_short, phrases, points_back};
 use super::request::{ItemLookup, SearchRequest, is_limit, push_new};
-use super::wording::{self, Phrase, PhrasePlace};
+use super::wording;
 use super::{facets, request};
 use crate::limits::PHRASES_MAX;
 
@@ -87,6 +88,10 @@ pub(super) fn narrowed(before: &SearchRequest, text: &str, reads: &dyn ItemLooku
         return None;
     }
     let mut asked = add(before, &addition);
+    let is_bare = !goes_on && !addition.is_behind() && !addition.words.is_empty() && !content(&before.text).is_empty();
+    if is_bare && joining(&before.text, &addition.words, reads) == Some(Joining::IsDescribed) {
+        turn_round(&mut asked);
+    }
     if only.is_some() && !addition.only_limits() {
         require(&mut asked, &addition.words, reads);
     }
@@ -117,10 +122,10 @@ fn is_addition(
     }
     if goes_on {
         return stands_for_itself(&addition.words, reads) != Some(true)
-            || belong_together(&before.text, &addition.words, reads);
+            || joining(&before.text, &addition.words, reads).is_some();
     }
     let is_bare = !addition.words.is_empty() && !phrases().is_question(text);
-    describes && is_bare && belong_together(&before.text, &addition.words, reads)
+    describes && is_bare && joining(&before.text, &addition.words, reads).is_some()
 }
 
 /// The question with what the turn says too.
@@ -144,6 +149,16 @@ fn add(before: &SearchRequest, addition: &Addition<'_>) -> SearchRequest {
         put(&mut asked, phrase);
     }
     asked
+}
+
+/// What was added last is what is asked for, and what was asked for describes it.
+fn turn_round(asked: &mut SearchRequest) {
+    for phrase in asked.phrases.iter_mut().filter(|phrase| phrase.place == PhrasePlace::Subject) {
+        phrase.place = PhrasePlace::Before;
+    }
+    if let Some(last) = asked.phrases.last_mut() {
+        last.place = PhrasePlace::Subject;
+    }
 }
 
 /// Adds a phrase, and the words to search for.

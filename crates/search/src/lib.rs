@@ -17,10 +17,10 @@
 //! | `settings.rs`, `limits.rs` | the keys, and every bound |
 //! | `content_index.rs` | the index of one agent, opened when it is first needed |
 //! | `sites.rs` | sites of the web, visited when they are due |
-//! | `request.rs` | what is looked for |
+//! | `request.rs`, `library_parser.rs` | what is looked for, and how questions are read with an index |
 //! | `conversation.rs` | what is asked, after what was asked before |
 //! | `follow_up.rs`, `name_role.rs` | how a turn goes on with a question: what it adds and what it replaces |
-//! | `wording.rs` | the question in words, with what earlier turns said |
+//! | `phrase.rs`, `wording.rs` | what each turn said, and the question in words, with what earlier turns said |
 //! | `shown.rs` | the item that is meant of those that were shown |
 //! | `phrases.rs` | words around what is asked for |
 //! | `filters.rs` | filters by name, and what a person clicked |
@@ -55,11 +55,16 @@ mod facts;
 mod filters;
 mod find;
 mod follow_up;
+mod library_parser;
 pub mod limits;
 mod markdown;
 mod name_role;
+<<<<<<< HEAD
 mod named_item;
 mod passage;
+=======
+mod phrase;
+>>>>>>> wt/converse
 mod phrases;
 mod request;
 mod rerank;

@@ -25,10 +25,18 @@ pub(super) fn stands_for_itself(words: &str, reads: &dyn ItemLookup) -> Option<b
     (all.len() >= NAMES_MIN).then(|| heads as f64 >= HEAD_SHARE * all.len() as f64)
 }
 
-/// Whether names say that the words describe what was asked for, or the other way round: there are blueberry muffins,
-/// and there is carrot cake.
-pub(super) fn belong_together(before: &str, words: &str, reads: &dyn ItemLookup) -> bool {
-    let (Some(old), Some(new)) = (head(before, reads.language()), head(words, reads.language())) else { return false };
+/// How words belong to what was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Joining {
+    /// They describe it: "muffins", then "blueberry".
+    Describes,
+    /// It describes them: "carrot", then "cake".
+    IsDescribed,
+}
+
+/// How words belong to what was asked for, by the names of items that have all of them. `None`: they don't.
+pub(super) fn joining(before: &str, words: &str, reads: &dyn ItemLookup) -> Option<Joining> {
+    let (old, new) = (head(before, reads.language())?, head(words, reads.language())?);
     let names = reads.names(&format!("{before} {words}"));
     let describes = |one: &str, other: &str| {
         let has_both = |name: &String| {
@@ -39,7 +47,11 @@ pub(super) fn belong_together(before: &str, words: &str, reads: &dyn ItemLookup)
         names.iter().any(has_both)
     };
     let is_sure = |word: &str| stands_for_itself(word, reads) == Some(true);
-    (describes(&new, &old) && !is_sure(&new)) || (describes(&old, &new) && !is_sure(&old))
+    match () {
+        () if describes(&new, &old) && !is_sure(&new) => Some(Joining::Describes),
+        () if describes(&old, &new) && !is_sure(&old) => Some(Joining::IsDescribed),
+        () => None,
+    }
 }
 
 /// The word that says what a thing is, where words alone are known.

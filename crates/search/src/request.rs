@@ -1,15 +1,19 @@
 //! This module holds what a search is asked for: words, filters and how much, whoever understood them.
 
+<<<<<<< HEAD
 use forecourt_content::{
     Contradiction, Error, Filter, Hit, Library, ParsedQuestion, Query, RankBy, SortOrder, Test,
 };
 use forecourt_core::{AgentCard, Language, Message, Question, Timestamp};
 use forecourt_vocabulary::{OffTopic, Vocabulary};
+=======
+use forecourt_content::{Filter, Hit, ParsedQuestion, SortOrder, Test};
+use forecourt_core::{AgentCard, Language, Message, Question};
+use forecourt_vocabulary::OffTopic;
+>>>>>>> wt/converse
 use serde_json::Value;
 
-use super::elicit::Elicitation;
-use super::wording::Phrase;
-use crate::limits::NAMES_READ;
+use super::phrase::Phrase;
 
 /// What the caller wants.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,6 +120,8 @@ pub(super) trait QuestionParser {
     fn understand(&self, text: &str) -> ParsedQuestion;
     /// The constraints that a name and a value say.
     fn named(&self, name: &str, value: &Value) -> Vec<Filter>;
+    /// What people call a class of things, in all languages.
+    fn class_names(&self, class: &str) -> Vec<String>;
 }
 
 /// Where it is looked up how a turn goes on with another one: in the items themselves.
@@ -134,6 +140,7 @@ pub(super) trait ItemLookup: QuestionParser {
     fn language(&self) -> &str;
 }
 
+<<<<<<< HEAD
 /// The part of the items that have to have a word for the content to be about it.
 const TOPIC_SHARE: f64 = 0.02;
 
@@ -204,6 +211,8 @@ fn are_alike(vocabulary: &Vocabulary, one: &str, other: &str) -> bool {
     vocabulary.have_class_in_common(one, other)
 }
 
+=======
+>>>>>>> wt/converse
 /// The language in which a message is answered: the one that its caller asked for, else that of the agent.
 pub(super) fn answer_language<'a>(message: &'a Message, card: &'a AgentCard) -> &'a Language {
     message.language.as_ref().unwrap_or(&card.language)

@@ -250,7 +250,8 @@ impl ConversationPhrases {
 
     /// A message without the words that set something aside.
     pub fn without_setting_aside(&self, text: &str) -> String {
-        self.set_aside.replace_all(text, " ").split_whitespace().collect::<Vec<_>>().join(" ")
+        let rest = self.set_aside.replace_all(text, " ").split_whitespace().collect::<Vec<_>>().join(" ");
+        rest.trim_matches([',', ';', '.', '!', ' ']).to_owned()
     }
 
     /// Whether a message begins like a question.

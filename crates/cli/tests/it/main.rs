@@ -50,6 +50,7 @@ mod api_keys;
 mod browser;
 mod conform;
 mod conformance;
+mod conversations;
 mod crash;
 mod data;
 mod decisions;

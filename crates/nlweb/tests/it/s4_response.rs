@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use forecourt_core::{Ending, Event, File, Part};
+use forecourt_core::findings::LeftOut;
+use forecourt_core::{Ending, Event, File, Findings, Part};
 use forecourt_testkit::{ScriptedAgent, Step, card};
 use serde_json::{Value, json};
 
@@ -199,4 +200,36 @@ async fn s5_settings_that_can_not_work_are_refused_at_start() {
     }
     let fits = Setup::default().with(card("bot"), ScriptedAgent::saying(["x"])).section("sync_wait_seconds = 100");
     assert!(fits.try_start().await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn s4_what_a_search_says_of_its_question_is_in_meta_of_both_versions() {
+    let told = Findings {
+        summary: "1 soup matches.".to_owned(),
+        count: 1,
+        not_understood: vec!["not too salty".to_owned()],
+        left_out: vec![LeftOut { limit: "30 minutes or less".to_owned(), items: 3 }],
+        decontextualized: Some("pea soup with cream".to_owned()),
+        notes: vec!["Look closely.".to_owned()],
+        ..Findings::default()
+    };
+    let mut events = found(&["Pea"]);
+    events[0] = Event::Findings(Box::new(told));
+    let place = bot(events).await;
+    for version in ["0.55", "0.54"] {
+        let prefer = json!({"streaming": false});
+        let body = json!({"query": {"text": "with cream"}, "prefer": prefer, "meta": {"version": version}});
+        let meta = place.ask(body.clone()).await.json()["_meta"].clone();
+        assert_eq!(meta["decontextualized_query"], "pea soup with cream", "{version}");
+        assert_eq!(meta["not_understood"], json!(["not too salty"]), "{version}");
+        assert_eq!(meta["left_out"], json!([{"limit": "30 minutes or less", "items": 3}]), "{version}");
+        assert_eq!(meta["forecourt/notes"], json!(["Look closely."]), "{version}");
+        let events = place.stream(body).await.events();
+        assert_eq!(events[0].1["_meta"]["decontextualized_query"], "pea soup with cream", "{version}");
+        let last = &events.last().expect("a frame").1["_meta"];
+        assert_eq!(
+            (&last["not_understood"], &last["forecourt/notes"]),
+            (&meta["not_understood"], &meta["forecourt/notes"])
+        );
+    }
 }

@@ -151,7 +151,7 @@ pub(super) fn candidates(
     limit: usize,
 ) -> Result<SearchResults, Error> {
     let mut found = find(library, asked, limit)?;
-    if asked.offset > 0 || also.is_empty() {
+    if asked.offset > 0 || also.is_empty() || !found.unmet.is_empty() {
         return Ok(found);
     }
     let mut lists = vec![std::mem::take(&mut found.hits)];
@@ -160,6 +160,7 @@ pub(super) fn candidates(
         lists.push(library.search(&query)?);
     }
     found.hits = fused(lists);
+    found.is_off_topic &= found.hits.is_empty();
     found.has_more |= found.hits.len() > limit;
     found.hits.truncate(limit);
     Ok(found)

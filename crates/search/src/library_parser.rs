@@ -1,0 +1,86 @@
+//! Questions read with an index: what words mean there, and how a turn goes on with another one.
+
+use forecourt_content::{Error, Filter, Library, ParsedQuestion, Query, RankBy};
+use forecourt_core::{Language, Question};
+use forecourt_vocabulary::{LANGUAGES, Vocabulary};
+use serde_json::Value;
+
+use super::elicit::Elicitation;
+use super::request::{ItemLookup, QuestionParser, SearchRequest};
+use crate::limits::NAMES_READ;
+
+/// The part of the items that have to have a word for the content to be about it.
+const TOPIC_SHARE: f64 = 0.02;
+
+/// A library that words what it understands in one language.
+pub(super) struct LibraryParser<'a> {
+    pub(super) library: &'a Library,
+    /// When and how it is asked back.
+    pub(super) elicitation: Elicitation<'a>,
+    /// The language of the answer.
+    pub(super) answer_in: &'a Language,
+}
+
+impl QuestionParser for LibraryParser<'_> {
+    fn understand(&self, text: &str) -> ParsedQuestion {
+        self.library.understand(text, self.answer_in)
+    }
+
+    fn named(&self, name: &str, value: &Value) -> Vec<Filter> {
+        self.library.named(name, value, self.answer_in)
+    }
+
+    fn class_names(&self, class: &str) -> Vec<String> {
+        let Some(class) = self.library.vocabulary().class(class) else { return Vec::new() };
+        LANGUAGES.iter().flat_map(|language| class.names(language).iter().cloned()).collect()
+    }
+}
+
+impl ItemLookup for LibraryParser<'_> {
+    fn names(&self, words: &str) -> Vec<String> {
+        let query = Query { text: words.to_owned(), limit: NAMES_READ, ..Query::default() };
+        let hits = read(self.library.search_by(&query, RankBy::Words));
+        hits.into_iter().map(|hit| hit.name).collect()
+    }
+
+    fn has_items(&self, filters: &[Filter]) -> bool {
+        let query = Query { filters: filters.to_vec(), limit: 1, ..Query::default() };
+        !read(self.library.search(&query)).is_empty()
+    }
+
+    fn asks_back(&self, asked: &SearchRequest) -> Option<Question> {
+        read(self.elicitation.question(self.library, asked))
+    }
+
+    fn is_about(&self, words: &[String]) -> bool {
+        let share = |word: &String| {
+            let found = read(self.library.facets(&Query::new(word.clone()), &[], usize::MAX));
+            found.total as f64 / self.library.len().max(1) as f64
+        };
+        words.iter().any(|word| share(word) >= TOPIC_SHARE)
+    }
+
+    fn are_alike(&self, one: &str, other: &str) -> bool {
+        are_alike(self.library.vocabulary(), one, other)
+    }
+
+    fn language(&self) -> &str {
+        self.answer_in.as_str()
+    }
+}
+
+/// What a library says beside the search itself. When it fails, the search will fail as well, and tell why.
+fn read<T: Default>(result: Result<T, Error>) -> T {
+    result.unwrap_or_else(|error| {
+        tracing::warn!(%error, "what a follow-up means could not be looked up");
+        T::default()
+    })
+}
+
+/// Whether one class of the vocabulary has both words.
+fn are_alike(vocabulary: &Vocabulary, one: &str, other: &str) -> bool {
+    LANGUAGES.iter().any(|language| {
+        let classes = vocabulary.classes_in(one, language).of;
+        !classes.is_empty() && vocabulary.classes_in(other, language).of.iter().any(|class| classes.contains(class))
+    })
+}
