@@ -367,11 +367,7 @@ fn with_named(mut asked: SearchRequest, named: MessageFilters) -> SearchRequest 
 /// whole groups of things, such as diets and allergens, wherever they were said.
 fn is_lasting(filter: &Filter, is_told: bool) -> bool {
     match &filter.test {
-<<<<<<< HEAD
-        Test::Without { classes, words } => is_told || !classes.is_empty() || words.len() > 1,
-=======
         Test::Without { classes, .. } => is_told || !classes.is_empty(),
->>>>>>> wt/converse
         _ => false,
     }
 }

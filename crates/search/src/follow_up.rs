@@ -17,7 +17,8 @@ const ADDING_WORDS_MAX: usize = 8;
 
 /// A question that begins anew.
 pub(super) fn fresh(text: &str, reads: &dyn ItemLookup) -> SearchRequest {
-    let ParsedQuestion { text: words, filters, notes, not_understood, order, count } = reads.understand(text);
+    let parsed = reads.understand(text);
+    let ParsedQuestion { text: words, filters, notes, not_understood, order, count, contradictions } = parsed;
     let phrases = vec![Phrase::subject(&words, text, &filters)];
     SearchRequest {
         text: words,
@@ -26,6 +27,7 @@ pub(super) fn fresh(text: &str, reads: &dyn ItemLookup) -> SearchRequest {
         notes,
         not_understood,
         order,
+        contradictions,
         results: count,
         ..SearchRequest::default()
     }

@@ -59,12 +59,9 @@ mod library_parser;
 pub mod limits;
 mod markdown;
 mod name_role;
-<<<<<<< HEAD
 mod named_item;
 mod passage;
-=======
 mod phrase;
->>>>>>> wt/converse
 mod phrases;
 mod request;
 mod rerank;

@@ -1,7 +1,7 @@
 //! Questions read with an index: what words mean there, and how a turn goes on with another one.
 
 use forecourt_content::{Error, Filter, Library, ParsedQuestion, Query, RankBy};
-use forecourt_core::{Language, Question};
+use forecourt_core::{Language, Question, Timestamp};
 use forecourt_vocabulary::{LANGUAGES, Vocabulary};
 use serde_json::Value;
 
@@ -19,11 +19,13 @@ pub(super) struct LibraryParser<'a> {
     pub(super) elicitation: Elicitation<'a>,
     /// The language of the answer.
     pub(super) answer_in: &'a Language,
+    /// When the question was put.
+    pub(super) now: Timestamp,
 }
 
 impl QuestionParser for LibraryParser<'_> {
     fn understand(&self, text: &str) -> ParsedQuestion {
-        self.library.understand(text, self.answer_in)
+        self.library.understand_at(text, self.answer_in, self.now)
     }
 
     fn named(&self, name: &str, value: &Value) -> Vec<Filter> {

@@ -1,16 +1,8 @@
 //! This module holds what a search is asked for: words, filters and how much, whoever understood them.
 
-<<<<<<< HEAD
-use forecourt_content::{
-    Contradiction, Error, Filter, Hit, Library, ParsedQuestion, Query, RankBy, SortOrder, Test,
-};
-use forecourt_core::{AgentCard, Language, Message, Question, Timestamp};
-use forecourt_vocabulary::{OffTopic, Vocabulary};
-=======
-use forecourt_content::{Filter, Hit, ParsedQuestion, SortOrder, Test};
+use forecourt_content::{Contradiction, Filter, Hit, ParsedQuestion, SortOrder, Test};
 use forecourt_core::{AgentCard, Language, Message, Question};
 use forecourt_vocabulary::OffTopic;
->>>>>>> wt/converse
 use serde_json::Value;
 
 use super::phrase::Phrase;
@@ -140,79 +132,6 @@ pub(super) trait ItemLookup: QuestionParser {
     fn language(&self) -> &str;
 }
 
-<<<<<<< HEAD
-/// The part of the items that have to have a word for the content to be about it.
-const TOPIC_SHARE: f64 = 0.02;
-
-/// A library that words what it understands in one language.
-pub(super) struct LibraryParser<'a> {
-    pub(super) library: &'a Library,
-    /// When and how it is asked back.
-    pub(super) elicitation: Elicitation<'a>,
-    /// The language of the answer.
-    pub(super) answer_in: &'a Language,
-    /// When the question was put.
-    pub(super) now: Timestamp,
-}
-
-impl QuestionParser for LibraryParser<'_> {
-    fn understand(&self, text: &str) -> ParsedQuestion {
-        self.library.understand_at(text, self.answer_in, self.now)
-    }
-
-    fn named(&self, name: &str, value: &Value) -> Vec<Filter> {
-        self.library.named(name, value, self.answer_in)
-    }
-}
-
-impl ItemLookup for LibraryParser<'_> {
-    fn names(&self, words: &str) -> Vec<String> {
-        let query = Query { text: words.to_owned(), limit: NAMES_READ, ..Query::default() };
-        let hits = read(self.library.search_by(&query, RankBy::Words));
-        hits.into_iter().map(|hit| hit.name).collect()
-    }
-
-    fn has_items(&self, filters: &[Filter]) -> bool {
-        let query = Query { filters: filters.to_vec(), limit: 1, ..Query::default() };
-        !read(self.library.search(&query)).is_empty()
-    }
-
-    fn asks_back(&self, asked: &SearchRequest) -> Option<Question> {
-        read(self.elicitation.question(self.library, asked))
-    }
-
-    fn is_about(&self, words: &[String]) -> bool {
-        let share = |word: &String| {
-            let found = read(self.library.facets(&Query::new(word.clone()), &[], usize::MAX));
-            found.total as f64 / self.library.len().max(1) as f64
-        };
-        words.iter().any(|word| share(word) >= TOPIC_SHARE)
-    }
-
-    fn are_alike(&self, one: &str, other: &str) -> bool {
-        are_alike(self.library.vocabulary(), one, other)
-    }
-
-    fn language(&self) -> &str {
-        self.answer_in.as_str()
-    }
-}
-
-/// What a library says beside the search itself. When it fails, the search will fail as well, and tell why.
-fn read<T: Default>(result: Result<T, Error>) -> T {
-    result.unwrap_or_else(|error| {
-        tracing::warn!(%error, "what a follow-up means could not be looked up");
-        T::default()
-    })
-}
-
-/// Whether one class of the vocabulary has both words.
-fn are_alike(vocabulary: &Vocabulary, one: &str, other: &str) -> bool {
-    vocabulary.have_class_in_common(one, other)
-}
-
-=======
->>>>>>> wt/converse
 /// The language in which a message is answered: the one that its caller asked for, else that of the agent.
 pub(super) fn answer_language<'a>(message: &'a Message, card: &'a AgentCard) -> &'a Language {
     message.language.as_ref().unwrap_or(&card.language)

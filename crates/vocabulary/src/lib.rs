@@ -7,10 +7,6 @@
 //!
 //! | file | holds |
 //! |---|---|
-<<<<<<< HEAD
-=======
-//! | `conversation.rs` | words around what is asked for: "more", "instead", "the second one" |
->>>>>>> wt/converse
 //! | `class.rs` | what a class is, a diet, a kind, a property |
 //! | `file.rs` | one file of vocabulary, strictly read |
 //! | `build.rs`, `index.rs` | all files together, and how they are asked |
@@ -18,13 +14,10 @@
 //! | `words.rs`, `phrases.rs` | texts as words, and the phrases in them |
 //! | `judge.rs`, `item.rs`, `roles.rs` | of which classes a text is, and an item by its properties |
 //! | [`limits`] | every bound, with its unit |
-<<<<<<< HEAD
 //! | `token.rs` | a question as words, numbers and marks |
 //! | `language.rs`, `word_class.rs` | words of questions, and wordings of limits, by language |
 //! | `property.rs` | which properties of items say what a question asks for |
 //! | `conversation.rs` | words around what is asked for: "more", "instead", "the second one" |
-=======
->>>>>>> wt/converse
 
 mod build;
 mod class;

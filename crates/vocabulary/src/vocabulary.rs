@@ -89,16 +89,6 @@ impl Vocabulary {
         self.diets.iter().find(|diet| diet.id == id)
     }
 
-<<<<<<< HEAD
-    /// Whether one class has both words.
-    pub fn have_class_in_common(&self, one: &str, other: &str) -> bool {
-        let (one, other) = (folded(one), folded(other));
-        let has = |class: &Class, word: &str| class.members.values().flatten().any(|member| folded(member) == word);
-        self.classes.iter().any(|class| has(class, &one) && has(class, &other))
-    }
-
-=======
->>>>>>> wt/converse
     /// The diet that a phrase of any language names, in any of the forms that adjectives have.
     pub fn diet_named(&self, phrase: &str) -> Option<&Diet> {
         let phrase = folded(phrase);
