@@ -13,6 +13,7 @@
 //! | [`AgentPage`] | one agent with a chat box; also as markdown | [`csp::PAGE`] |
 //! | [`SearchPage`] | one agent that finds things, and what it found | [`csp::SEARCH`], then [`csp::FOUND`] |
 //! | [`AccountPage`] | signing in and out, and what went wrong with it | [`csp::asking`] |
+//! | [`ManualPage`] | a page of the program's own manual | [`csp::answer`] |
 //! | [`asset`] | style and script of the last two, by path | [`csp::answer`] |
 //!
 //! Every HTML answer also wants the headers of [`csp::HEADERS`]. URLs given to a page are the
@@ -35,6 +36,7 @@ pub mod escape;
 mod front;
 mod item;
 mod limits;
+mod manual_page;
 pub mod markdown;
 mod part;
 mod question;
@@ -54,6 +56,7 @@ pub use asset::{Asset, asset, asset_paths};
 pub use decision::{DecisionPage, DecisionStatus};
 pub use error_page::ErrorPage;
 pub use front::{AgentListItem, FrontPage};
+pub use manual_page::{ManualLink, ManualPage};
 pub use refusal::RefusalPage;
 pub use reply::ReplyPage;
 pub use search::{SearchAnswer, SearchPage};

@@ -3,6 +3,7 @@
 
 use forecourt_content::{Error, Hit, Library};
 use forecourt_vocabulary::folded;
+use unicode_segmentation::UnicodeSegmentation;
 
 use crate::contains;
 use crate::fact_context::FactContext;
@@ -38,8 +39,7 @@ impl FactContext<'_> {
             let hit = hits.remove(best);
             let Some(mut text) = self.tell(&hit, reading) else { continue };
             if !hits.is_empty() {
-                let others: Vec<String> =
-                    hits.iter().take(OTHERS_MAX).map(|hit| link(&hit.name, hit.url.as_deref())).collect();
+                let others: Vec<String> = hits.iter().take(OTHERS_MAX).map(|hit| self.told_apart(hit)).collect();
                 text = format!("{text} {}", self.say.fact_others(&others.join(", ")));
             }
             return Ok(Some(FactAnswer { text, hit }));
@@ -52,6 +52,15 @@ impl FactContext<'_> {
     pub(crate) fn answer_about(&self, hit: &Hit, question: &str) -> Option<String> {
         let question = FactQuestion::read(question)?;
         question.readings().iter().find_map(|reading| self.tell(hit, reading))
+    }
+
+    /// An item with the fact that tells it from others of its name.
+    fn told_apart(&self, hit: &Hit) -> String {
+        let name = link(&hit.name, hit.url.as_deref());
+        match facts(self.say, &hit.item).first() {
+            Some(fact) => format!("{name} ({})", plain(fact)),
+            None => name,
+        }
     }
 
     /// Whether an item states what is asked for.
@@ -97,11 +106,10 @@ impl FactContext<'_> {
         let asks = fact_data::questions().iter().flat_map(|language| &language.asks);
         let cues: Vec<_> = asks.filter(|ask| ask.fact == fact).filter_map(|ask| ask.cues.as_ref()).collect();
         let text = ["description", "text", "abstract"].iter().find_map(|key| hit.item.get(key)?.as_str())?;
-        let sentences = text.split_inclusive(['.', '!', '?']);
         let states = |sentence: &&str| {
             let sentence = folded(sentence);
             cues.iter().any(|cues| cues.is_match(&sentence))
         };
-        sentences.map(str::trim).find(states).map(str::to_owned)
+        text.unicode_sentences().map(str::trim).find(states).map(str::to_owned)
     }
 }

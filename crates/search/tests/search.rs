@@ -483,7 +483,7 @@ async fn facets_and_reasons_are_told_to_who_wishes_for_them() {
     let reason = told.items[0].reason.as_ref().unwrap();
     assert_eq!((told.items.len(), reason.snippet.as_str()), (3, "Hot chickpeas."));
     assert_eq!(reason.fits, ["30 minutes or less (20 minutes)"]);
-    
+
     let (told, _) = findings(&built, "chickpeas", FindingsDetail::Summary, None).await;
     assert_eq!((told.total, told.facets.len(), told.items[0].reason.clone()), (None, 0, None));
 }
