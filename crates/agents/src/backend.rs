@@ -144,6 +144,21 @@ pub trait IndexedContent: Send + Sync {
     /// Items that can be found now.
     fn items(&self) -> u64;
 
+    /// Files in the sources that are not read, and why, as they were found when the content was looked at last.
+    fn left_out(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What is worth telling whoever checks the settings, though nothing is wrong. Looks at the files.
+    fn notices(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What the last [`IndexedContent::index`] of this process came to.
+    fn last_report(&self) -> Option<IndexReport> {
+        None
+    }
+
     /// Why items rank as they do for a question, the best first.
     fn explain(&self, _question: &str) -> Result<Vec<RankExplanation>, IndexingError> {
         Ok(Vec::new())
@@ -219,6 +234,23 @@ pub struct IndexReport {
     pub skipped: u64,
     /// Why items were left out, each with its file and line, for the operator. Bounded.
     pub warnings: Vec<String>,
+    /// Files with items in them, by what they are written in.
+    pub kinds: Vec<IndexedKind>,
+    /// Files of which nothing was taken. Of endings that are not read, one for all of an ending.
+    pub files_left_out: u64,
+    /// Which and why, for the operator. Bounded.
+    pub left_out: Vec<String>,
+}
+
+/// What came of the files of one kind.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct IndexedKind {
+    /// What they are written in, as people call it.
+    pub kind: String,
+    /// Files with items.
+    pub files: u64,
+    /// Items in them.
+    pub items: u64,
 }
 
 /// Why content could not be indexed. For the operator; the old index stays in use.

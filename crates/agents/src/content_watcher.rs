@@ -4,6 +4,7 @@
 //! Questions are answered from the old index while a new one is made. Content that could not be indexed is tried
 //! again, at once when it changes and else ever more rarely.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant as StdInstant};
 
@@ -15,8 +16,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::backend::{FetchSummary, IndexReport, IndexedContent, IndexingError};
 use crate::limits::{
-    CONTENT_FETCHES_MAX, CONTENT_LOOK_EVERY, CONTENT_LOOKS_MAX, CONTENT_PROGRESS_EVERY, CONTENT_RETRY_AFTER_MAX,
-    CONTENT_RUNS_MAX, CONTENT_WARNINGS_LOGGED,
+    CONTENT_FETCHES_MAX, CONTENT_LOOK_EVERY, CONTENT_LOOKS_MAX, CONTENT_PROGRESS_EVERY, CONTENT_REASONS_KEPT,
+    CONTENT_RETRY_AFTER_MAX, CONTENT_RUNS_MAX, CONTENT_WARNINGS_LOGGED,
 };
 
 /// The content of one agent.
@@ -45,6 +46,8 @@ struct AgentContent {
     failures: FailedRuns,
     is_indexing: bool,
     is_fetching: bool,
+    /// What was told to be left out, so that it is told once.
+    told: HashSet<String>,
 }
 
 /// What a look found.
@@ -54,6 +57,8 @@ struct ContentLook {
     fingerprint: Option<u64>,
     is_current: bool,
     is_due: bool,
+    /// Files that are not read, and why.
+    left_out: Vec<String>,
 }
 
 /// Work that has come to its end, and whose it was.
@@ -65,8 +70,13 @@ enum WorkDone {
 impl ContentWatcher {
     /// Watches nothing until [`ContentWatcher::run`].
     pub fn new(contents: Vec<WatchedContent>, stop: CancellationToken) -> Self {
-        let of =
-            |watched| AgentContent { watched, failures: FailedRuns::default(), is_indexing: false, is_fetching: false };
+        let of = |watched| AgentContent {
+            watched,
+            failures: FailedRuns::default(),
+            is_indexing: false,
+            is_fetching: false,
+            told: HashSet::new(),
+        };
         Self {
             agents: contents.into_iter().map(of).collect(),
             next: 0,
@@ -113,6 +123,7 @@ impl ContentWatcher {
 
     fn act_on(&mut self, look: &ContentLook) {
         let agent = &mut self.agents[look.agent];
+        agent.tell("not read", &look.left_out, look.left_out.len() as u64);
         if look.is_due && !agent.is_fetching {
             agent.is_fetching = true;
             self.work.spawn(fetch(look.agent, agent.watched.clone(), self.fetches.clone(), self.stop.clone()));
@@ -145,12 +156,35 @@ impl ContentWatcher {
 }
 
 impl AgentContent {
+    /// Tells what was left out and why, as far as that was not told before, and within a bound.
+    fn tell(&mut self, what: &str, reasons: &[String], count: u64) {
+        let new: Vec<&String> = reasons.iter().filter(|reason| !self.told.contains(*reason)).collect();
+        for reason in new.iter().take(CONTENT_WARNINGS_LOGGED) {
+            tracing::warn!(agent = %self.watched.handle, "{what}: {reason}");
+        }
+        let more = count.saturating_sub((reasons.len() - new.len() + new.len().min(CONTENT_WARNINGS_LOGGED)) as u64);
+        if more > 0 && !new.is_empty() {
+            tracing::warn!(agent = %self.watched.handle, "{what}: {more} more; `forecourt index` and the admin listener tell which");
+        }
+        if self.told.len() + new.len() > CONTENT_REASONS_KEPT {
+            self.told.clear();
+        }
+        let new: Vec<String> = new.into_iter().take(CONTENT_REASONS_KEPT).cloned().collect();
+        self.told.extend(new);
+    }
+
     fn indexed(&mut self, fingerprint: u64, result: Result<IndexReport, String>) {
-        let handle = &self.watched.handle;
+        let handle = self.watched.handle.clone();
         match result {
             Ok(report) => {
                 self.failures = FailedRuns::default();
-                tracing::info!(agent = %handle, items = report.items, skipped = report.skipped, "indexed");
+                let kinds = report.kinds.iter().map(|kind| format!("{} {}", kind.files, kind.kind));
+                tracing::info!(
+                    agent = %handle, items = report.items, skipped = report.skipped,
+                    files = kinds.collect::<Vec<_>>().join(", "), files_left_out = report.files_left_out, "indexed"
+                );
+                self.tell("skipped", &report.warnings, report.skipped);
+                self.tell("not read", &report.left_out, report.files_left_out);
             }
             Err(error) => {
                 let wait = self.failures.add(fingerprint, Instant::now()).as_secs();
@@ -165,7 +199,7 @@ impl AgentContent {
 fn look((agent, content): (usize, Arc<dyn IndexedContent>)) -> ContentLook {
     let fingerprint = content.fingerprint().ok();
     let is_current = fingerprint.is_some_and(|found| content.is_current(found));
-    ContentLook { agent, fingerprint, is_current, is_due: content.is_due() }
+    ContentLook { agent, fingerprint, is_current, is_due: content.is_due(), left_out: content.left_out() }
 }
 
 async fn index(agent: usize, watched: WatchedContent, fingerprint: u64, runs: Arc<Semaphore>) -> WorkDone {

@@ -41,7 +41,8 @@ pub mod tool;
 pub mod upstream;
 
 pub use backend::{
-    Backend, BuiltAgent, Context, FetchSummary, IndexReport, IndexedContent, IndexingError, RankExplanation,
+    Backend, BuiltAgent, Context, FetchSummary, IndexReport, IndexedContent, IndexedKind, IndexingError,
+    RankExplanation,
 };
 pub use forecourt_content::{Error as ContentError, LoadProgress, PutOutcome, RemoveOutcome};
 

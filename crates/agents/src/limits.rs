@@ -74,7 +74,9 @@ pub const CONTENT_FETCHES_MAX: usize = 32;
 pub const CONTENT_RETRY_AFTER_MAX: Duration = Duration::from_secs(5 * 60);
 /// How often a long run of indexing says in the log how far it is.
 pub const CONTENT_PROGRESS_EVERY: Duration = Duration::from_secs(10);
-/// Reasons of one visit that reach the log.
+/// Reasons of one agent that are remembered, so that each is logged once.
+pub const CONTENT_REASONS_KEPT: usize = 1_000;
+/// Reasons of one visit, or of one run of indexing, that reach the log.
 pub const CONTENT_WARNINGS_LOGGED: usize = 10;
 
 /// Tokens for services behind one agent that are kept, one for each caller's token.

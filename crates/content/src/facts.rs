@@ -4,6 +4,7 @@ use forecourt_core::findings::URL_HOST;
 use serde_json::Value;
 
 use crate::grounding::{self, GROUNDING};
+use crate::item::SECTION;
 use crate::limits::{FACT_BYTES_MAX, FACTS_MAX, PATH_BYTES_MAX, PATH_LEVELS_MAX};
 use crate::measure;
 
@@ -22,6 +23,7 @@ const NO_FACTS: &[&str] = &[
     "reviewBody",
     "transcript",
     GROUNDING,
+    SECTION,
 ];
 
 /// Where the values of schema.org's enumerations begin.

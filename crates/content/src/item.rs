@@ -7,8 +7,11 @@ use crate::analysis::LanguageAnalyzer;
 use crate::grounding::GROUNDING;
 use crate::limits::ID_BYTES_MAX;
 
+/// The member in which a section of a document carries what an answer needs: how it is written, and what is
+/// around it.
+pub const SECTION: &str = "forecourt:section";
 const NAME_KEYS: &[&str] = &["name", "headline", "title"];
-const TEXT_KEYS: &[&str] = &["description", "text", "abstract", "articleBody", "summary"];
+const TEXT_KEYS: &[&str] = &["description", "text", "abstract", "articleBody", "reviewBody", "summary"];
 
 /// Where an item comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,8 +124,8 @@ fn own_id(json: &Value) -> Option<String> {
 
 fn searchable(key: &str, value: &Value, out: &mut String) {
     match value {
-        // Where an item comes from is not what it is about.
-        _ if key == GROUNDING => {}
+        // Where an item comes from is not what it is about, and what a section looks like is in its text.
+        _ if key == GROUNDING || key == SECTION => {}
         Value::String(text) if is_words(key, text) => {
             out.push_str(text);
             out.push('\n');

@@ -8,7 +8,8 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `loaders` | JSON Lines, JSON-LD, CSV, feeds and Markdown to items, as streams |
+//! | `loaders` | data, feeds, tables and documents to items |
+//! | `mapping` | what an operator says of the columns of a table |
 //! | `item`, `facts`, `measure` | what is read from an item, and what filters can ask about |
 //! | `classes` | of which classes of the vocabulary an item is |
 //! | `grounding` | where an item comes from |
@@ -34,6 +35,7 @@ mod item;
 mod library;
 pub mod limits;
 mod loaders;
+mod mapping;
 mod measure;
 mod preview;
 mod push;
@@ -46,15 +48,18 @@ mod understand;
 mod web;
 
 pub use error::{Error, Result};
+pub use item::SECTION;
 pub use library::{Library, Options};
+pub use loaders::{PLACES as URL_PLACES, read_pdf_if_asked};
+pub use mapping::TableMapping;
 pub use preview::{read_items, read_page, read_sitemap, robots_allow};
 pub use push::{PutOutcome, RemoveOutcome};
-pub use report::{LoadProgress, Progress, Report, SkippedItem};
+pub use report::{KindCount, LoadProgress, Progress, Report, SkippedItem};
 pub use search::{
     ClassLimit, Exclusion, ExplainedHit, Facet, Facets, Filter, Hit, MatchedConstraint, Query, RankBy, SortOrder, Test,
     WordCoverage,
 };
-pub use source::{ContentSource, Fingerprint, fingerprint};
+pub use source::{ContentSource, Fingerprint, SourceLook, fingerprint, look};
 pub use summary::{SummaryWish, summary};
 pub use understand::ParsedQuestion;
-pub use web::{SiteRead, Visit, Visitor, WebSite};
+pub use web::{Hosts, SiteRead, Visit, Visitor, WebSite};

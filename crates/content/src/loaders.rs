@@ -1,28 +1,45 @@
-//! Files to items, one format a file. Everything is read as a stream: what is in memory at once is
-//! one item, however long the file.
+//! Files to items, one format a file. Data is read as a stream: what is in memory at once is one item, however
+//! long the file. Documents are read whole, up to a bound.
 
+mod adorned;
+mod asciidoc;
 mod csv;
 mod feed;
+mod graph;
 mod html;
+mod html_file;
 mod input;
 mod json;
+mod json_feed;
 mod jsonl;
 mod linked;
+mod links;
 mod markdown;
+mod mdx;
+mod outline;
+mod packed;
+pub(crate) mod page;
+mod pdf;
+mod rst;
+mod shape;
 mod split;
 mod transcode;
+mod whole;
 
 use std::path::Path;
 
 use serde_json::Value;
 
+use crate::limits::{PACKED_FILE_BYTES_MAX, TEXT_FILE_BYTES_MAX};
+
 pub(crate) use html::resolve;
 pub(crate) use input::Input;
-pub(crate) use linked::each_item;
+pub use links::PLACES;
+pub use pdf::read_pdf_if_asked;
 pub(crate) use transcode::{charset, declared};
 
 /// What a file is written in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Format {
     JsonLines,
     Json,
@@ -30,35 +47,95 @@ pub(crate) enum Format {
     Tsv,
     Feed,
     Markdown,
+    Mdx,
+    Rst,
+    AsciiDoc,
+    Text,
+    Html,
+    Docx,
+    Odt,
+    Epub,
+    Pdf,
 }
+
+/// A format, what people call it, the endings of its files and its media types.
+type Known = (Format, &'static str, &'static [&'static str], &'static [&'static str]);
+
+const FORMATS: &[Known] = &[
+    (
+        Format::JsonLines,
+        "JSON Lines",
+        &["jsonl", "ndjson"],
+        &["application/jsonl", "application/x-ndjson", "application/jsonlines"],
+    ),
+    (
+        Format::Json,
+        "JSON",
+        &["json", "jsonld"],
+        &["application/json", "application/ld+json", "application/schema+json", "application/feed+json"],
+    ),
+    (Format::Csv, "CSV", &["csv", "psv"], &["text/csv"]),
+    (Format::Tsv, "TSV", &["tsv", "tab"], &["text/tab-separated-values"]),
+    (
+        Format::Feed,
+        "feeds",
+        &["rss", "atom", "xml", "rdf"],
+        &["application/rss+xml", "application/atom+xml", "application/xml", "text/xml", "application/rdf+xml"],
+    ),
+    (Format::Markdown, "Markdown", &["md", "markdown", "mkd", "qmd"], &["text/markdown"]),
+    (Format::Mdx, "MDX", &["mdx"], &["text/mdx"]),
+    (Format::Rst, "reStructuredText", &["rst", "rest"], &["text/x-rst", "text/prs.fallenstein.rst"]),
+    (Format::AsciiDoc, "AsciiDoc", &["adoc", "asciidoc"], &["text/asciidoc", "text/x-asciidoc"]),
+    (Format::Text, "text", &["txt", "text"], &["text/plain"]),
+    (Format::Html, "HTML", &["html", "htm", "xhtml"], &["text/html", "application/xhtml+xml"]),
+    (
+        Format::Docx,
+        "Word",
+        &["docx", "docm"],
+        &["application/vnd.openxmlformats-officedocument.wordprocessingml.document"],
+    ),
+    (Format::Odt, "OpenDocument", &["odt"], &["application/vnd.oasis.opendocument.text"]),
+    (Format::Epub, "EPUB", &["epub"], &["application/epub+zip"]),
+    (Format::Pdf, "PDF", &["pdf"], &["application/pdf"]),
+];
 
 impl Format {
     /// The format that a file's name promises. `None` for what is no content.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
-        Some(match extension.as_str() {
-            "jsonl" | "ndjson" => Self::JsonLines,
-            "json" | "jsonld" => Self::Json,
-            "csv" => Self::Csv,
-            "tsv" => Self::Tsv,
-            "rss" | "atom" | "xml" | "rdf" => Self::Feed,
-            "md" | "markdown" => Self::Markdown,
-            _ => return None,
-        })
+        let known = FORMATS.iter().find(|(_, _, endings, _)| endings.contains(&extension.as_str()))?;
+        Some(known.0)
     }
 
     /// The format that a media type promises. `None` for those that promise nothing.
     fn of_mime(mime: &str) -> Option<Self> {
         let kind = mime.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        Some(match kind.as_str() {
-            "application/jsonl" | "application/x-ndjson" | "application/jsonlines" => Self::JsonLines,
-            "application/json" | "application/ld+json" | "application/schema+json" => Self::Json,
-            "text/csv" => Self::Csv,
-            "text/tab-separated-values" => Self::Tsv,
-            "application/rss+xml" | "application/atom+xml" | "application/xml" | "text/xml" => Self::Feed,
-            "text/markdown" => Self::Markdown,
-            _ => return None,
-        })
+        let known = FORMATS.iter().find(|(_, _, _, mimes)| mimes.contains(&kind.as_str()))?;
+        Some(known.0)
+    }
+
+    /// What people call it.
+    pub(crate) fn name(self) -> &'static str {
+        FORMATS.iter().find(|(format, ..)| *format == self).map_or("", |(_, name, ..)| name)
+    }
+
+    /// Bytes that a file may have, when it is read whole.
+    pub(crate) fn bytes_max(self) -> Option<u64> {
+        match self {
+            Self::JsonLines | Self::Json | Self::Csv | Self::Tsv | Self::Feed => None,
+            Self::Docx | Self::Odt | Self::Epub | Self::Pdf => Some(PACKED_FILE_BYTES_MAX),
+            _ => Some(TEXT_FILE_BYTES_MAX),
+        }
+    }
+
+    /// Whether a file of it is a text that people read, of which every section is an item.
+    pub(crate) fn is_document(self) -> bool {
+        self.bytes_max().is_some()
+    }
+
+    /// The endings of files that are read.
+    pub(crate) fn endings() -> impl Iterator<Item = &'static str> {
+        FORMATS.iter().flat_map(|(_, _, endings, _)| endings.iter().copied())
     }
 }
 
@@ -67,6 +144,16 @@ impl Format {
 pub(crate) enum Reason {
     #[error("not UTF-8")]
     NotUtf8,
+    #[error("no text: it has NUL bytes")]
+    NoText,
+    #[error("it is encrypted, and no password is known")]
+    Encrypted,
+    #[error("it asks not to be indexed")]
+    NoIndex,
+    #[error("none of the columns is a name: {0}; say which one in `[backend.tables]`")]
+    NoNameColumn(String),
+    #[error("{0} rows from here on have more cells than the header has columns; those cells were left out")]
+    Ragged(u64),
     #[error("{0}")]
     Broken(String),
     #[error("not an object")]
@@ -137,6 +224,8 @@ pub(crate) fn collect_items(bytes: &[u8], mime: &str, name: &str) -> Option<Foun
     let format = Format::of_mime(mime).or_else(|| Format::of(Path::new(name)))?;
     let mut found = Found::default();
     let decoded = transcode::utf8_by_mime(bytes, mime);
+    let is_text = !matches!(format, Format::Docx | Format::Odt | Format::Epub | Format::Pdf);
+    let decoded = decoded.filter(|_| is_text);
     match load(format, &mut Input::new(decoded.as_deref().unwrap_or(bytes), name, None), &mut found) {
         Err(Stop::Broken { line, reason }) => found.skipped.push((Some(line), reason)),
         Ok(()) | Err(Stop::Cancelled | Stop::Failed) => {}
@@ -165,6 +254,15 @@ pub(crate) fn load(format: Format, input: &mut Input<'_>, sink: &mut dyn Sink) -
         Format::Tsv => csv::load(input, b'\t', sink),
         Format::Feed => feed::load(input, sink),
         Format::Markdown => markdown::load(input, sink),
+        Format::Mdx => markdown::load_mdx(input, sink),
+        Format::Rst => adorned::load_rst(input, sink),
+        Format::AsciiDoc => asciidoc::load(input, sink),
+        Format::Text => adorned::load_text(input, sink),
+        Format::Html => html_file::load(input, sink),
+        Format::Docx => packed::load_docx(input, sink),
+        Format::Odt => packed::load_odt(input, sink),
+        Format::Epub => packed::load_epub(input, sink),
+        Format::Pdf => pdf::load(input, sink),
     }
 }
 
@@ -215,9 +313,6 @@ pub(crate) mod tests {
         heap.items.iter().filter_map(crate::item::name).collect()
     }
 
-    const FORMATS: [Format; 6] =
-        [Format::JsonLines, Format::Json, Format::Csv, Format::Tsv, Format::Feed, Format::Markdown];
-
     #[test]
     fn a_cancelled_sink_ends_the_file() {
         let bytes = b"{\"name\":\"a\"}\n{\"name\":\"b\"}\n";
@@ -238,14 +333,14 @@ pub(crate) mod tests {
     proptest! {
         #[test]
         fn arbitrary_bytes_end_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..2_000)) {
-            FORMATS.iter().for_each(|format| drop(load_bytes(*format, &bytes)));
+            FORMATS.iter().for_each(|(format, ..)| drop(load_bytes(*format, &bytes)));
         }
 
         #[test]
         fn almost_structured_text_ends_without_a_panic(
             text in "([\\[\\]{}\",:\\\\# \n<>/&;=-]|name|title|item|entry|rss|@graph|null|1){0,120}"
         ) {
-            FORMATS.iter().for_each(|format| drop(load_bytes(*format, text.as_bytes())));
+            FORMATS.iter().for_each(|(format, ..)| drop(load_bytes(*format, text.as_bytes())));
         }
     }
 }

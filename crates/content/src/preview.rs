@@ -8,7 +8,7 @@ use serde_json::Value;
 use url::Url;
 
 use crate::item::{Item, Place};
-use crate::loaders::{At, Format, Input, Reason, Sink, Stop, load};
+use crate::loaders::{At, Format, Input, Reason, Sink, Stop, load, page};
 use crate::report::Report;
 use crate::web::{self, Robots, Sitemap};
 
@@ -27,7 +27,7 @@ pub fn read_items(name: &str, reader: impl Read, take: &mut dyn FnMut(&str, &Val
 
 /// The items of a page that was found at `url`, as a visit would take them.
 pub fn read_page(page: &[u8], media_type: &str, url: &Url) -> Vec<Value> {
-    web::page::read(&web::body::text(page, media_type), url).items
+    page::read(&web::body::text(page, media_type), url, "").items
 }
 
 /// The pages and the further sitemaps that a sitemap lists, gzip or not. Fails as a visit to it would.

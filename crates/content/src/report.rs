@@ -1,5 +1,7 @@
 //! What a loading run says while it runs and when it ends.
 
+use std::collections::BTreeMap;
+
 use crate::limits::REASONS_MAX;
 
 /// How far a loading run has come.
@@ -54,8 +56,23 @@ pub struct Report {
     pub skipped: u64,
     /// Why, for the first [`REASONS_MAX`] of them.
     pub reasons: Vec<SkippedItem>,
+    /// Files with items in them, and these, by what the files are written in.
+    pub kinds: BTreeMap<&'static str, KindCount>,
+    /// Files of which nothing was taken. Of endings that are not read, one for all of an ending.
+    pub files_left_out: u64,
+    /// Which and why, for the first [`REASONS_MAX`] of them.
+    pub left_out: Vec<SkippedItem>,
     /// Whether the run was cancelled. Then nothing has changed, whatever the other fields say.
     pub cancelled: bool,
+}
+
+/// What came of the files of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct KindCount {
+    /// Files with items.
+    pub files: u64,
+    /// Items in them.
+    pub items: u64,
 }
 
 /// Something that was left out.
@@ -73,6 +90,28 @@ impl Report {
     /// Whether the index is different after this run.
     pub fn has_changed(&self) -> bool {
         !self.cancelled && self.loaded + self.updated + self.removed > 0
+    }
+
+    /// A file of a kind was read, with so many items. One without any is left out.
+    pub(crate) fn file_read(&mut self, file: &str, kind: &'static str, items: u64, skipped: u64) {
+        if items > 0 {
+            let count = self.kinds.entry(kind).or_default();
+            *count = KindCount { files: count.files + 1, items: count.items + items };
+            return;
+        }
+        let reason = match skipped {
+            0 => "nothing in it is an item".to_owned(),
+            _ => "nothing in it could be taken".to_owned(),
+        };
+        self.leave_out(SkippedItem { file: file.to_owned(), line: None, reason });
+    }
+
+    /// A file was not read.
+    pub(crate) fn leave_out(&mut self, file: SkippedItem) {
+        self.files_left_out += 1;
+        if self.left_out.len() < REASONS_MAX {
+            self.left_out.push(file);
+        }
     }
 
     pub(crate) fn skip(&mut self, file: &str, line: Option<u64>, reason: &dyn std::fmt::Display) {

@@ -1,6 +1,6 @@
 //! Content from the web: sites that the operator names, read as a polite visitor reads them.
 //!
-//! A [`WebSite`] is read into a file of JSON Lines, which is then a [`crate::Source`] like any other. What is
+//! A [`WebSite`] is read into a file of JSON Lines, which is then a [`crate::ContentSource`] like any other. What is
 //! kept beside it lets the next visit ask only for what has changed. Requests go through the guarded
 //! client; nothing is fetched that is not of the site's own origin.
 //!
@@ -8,17 +8,19 @@
 //! |---|---|
 //! | `visit.rs` | one visit, from `robots.txt` to the last page |
 //! | `fetch.rs` | one page: conditions, redirects, pace |
+//! | `hosts.rs` | the pace of requests to each host |
+//! | `own.rs` | what an item of a site may say of itself |
 //! | `frontier.rs` | which pages are next |
 //! | `kept.rs` | what is known of a site between two visits |
 //! | `robots.rs`, `sitemap.rs` | the two files that sites have for visitors |
 //! | `body.rs` | bytes to text: gzip and encodings |
-//! | `page.rs` | a page to items and links |
 
 pub(crate) mod body;
 mod fetch;
 mod frontier;
+mod hosts;
 mod kept;
-pub(crate) mod page;
+mod own;
 mod robots;
 mod sitemap;
 mod visit;
@@ -27,6 +29,7 @@ use std::time::Duration;
 
 use url::Url;
 
+pub use hosts::Hosts;
 pub(crate) use robots::Robots;
 pub(crate) use sitemap::Sitemap;
 pub use visit::{Visit, Visitor};

@@ -18,7 +18,7 @@ use flate2::write::GzEncoder;
 use forecourt_content::limits::{
     PAGE_BYTES_MAX, PAGE_FAILURES_MAX, PAGE_REDIRECTS_MAX, ROBOTS_BYTES_MAX, UNPACKED_BYTES_MAX, VISIT_TIME_MAX,
 };
-use forecourt_content::{ContentSource, SiteRead, Visit, Visitor, WebSite};
+use forecourt_content::{ContentSource, Hosts, SiteRead, Visit, Visitor, WebSite};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_testkit::HandClock;
 use serde_json::Value;
@@ -73,7 +73,7 @@ impl Web {
         let app = Router::new().fallback(answer).with_state(state.clone());
         tokio::spawn(async move { axum::serve(listener, app).await });
         let egress = Egress::builder(config).build().unwrap();
-        let visitor = Visitor { egress, clock: Arc::new(HandClock::default()) };
+        let visitor = Visitor { egress, clock: Arc::new(HandClock::default()), hosts: Hosts::default() };
         Self { origin, state, dir: tempfile::tempdir().unwrap(), visitor }
     }
 

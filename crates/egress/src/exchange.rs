@@ -1,12 +1,13 @@
 //! One exchange: guard, connection, redirects, deadlines.
 
 use bytes::Bytes;
-use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use http_body_util::Full;
 use tokio::time::{Instant, timeout_at};
 
 use crate::body::{BodyStream, Turn};
+use crate::coding;
 use crate::egress::Inner;
 use crate::error::{EgressError, Refusal};
 use crate::limits::HEAD_BYTES_MAX;
@@ -184,7 +185,7 @@ impl Inner {
         let mut sent = Request::new(Full::new(body));
         *sent.method_mut() = method;
         *sent.headers_mut() = headers;
-        sent.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        sent.headers_mut().insert(ACCEPT_ENCODING, coding::accepted(purpose));
         let head_by = |now: Instant| deadline.min(now + bounds.connect.saturating_add(bounds.first_byte));
         let (response, connection) = match purpose.is_trusted(target) {
             true => {
@@ -198,7 +199,7 @@ impl Inner {
                 (answer, Some(connection))
             }
         };
-        check_head(response.headers())?;
+        check_head(response.headers(), purpose)?;
         let (head, body) = response.into_parts();
         Ok(UpstreamResponse {
             status: head.status,
@@ -250,14 +251,13 @@ fn redirect_of<'a>(method: &Method, answer: &'a UpstreamResponse) -> Option<&'a 
     location.to_str().ok()
 }
 
-/// A head within its bound, and a body in no coding: none was asked for.
-fn check_head(headers: &HeaderMap) -> Result<(), EgressError> {
+/// A head within its bound, and a body in no coding but those that were asked for.
+fn check_head(headers: &HeaderMap, purpose: Purpose) -> Result<(), EgressError> {
     let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
     if bytes > HEAD_BYTES_MAX {
         return Err(EgressError::TooLarge { bytes_max: HEAD_BYTES_MAX });
     }
-    let plain = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
-    match headers.get_all(CONTENT_ENCODING).iter().all(plain) {
+    match coding::is_accepted(headers, purpose) {
         true => Ok(()),
         false => Err(EgressError::Failed("the answer has a content coding that was not asked for".to_owned())),
     }

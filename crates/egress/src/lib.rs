@@ -17,6 +17,7 @@
 //! | `dial.rs` | HTTP: the pool for backends, a connection for each exchange with everybody else |
 //! | `connect.rs` | connections on which a protocol other than HTTP is spoken |
 //! | `exchange.rs`, `body.rs` | redirects, deadlines and the size of bodies |
+//! | `coding.rs` | gzip and br of pages, undone within a bound |
 //! | `revisit.rs` | documents that were read before, and what became of them |
 //! | `data_url.rs` | `data:` URLs, which never touch the network |
 //! | `signature.rs`, `hops.rs` | the signature of webhooks, the mark against endless calls |
@@ -24,6 +25,7 @@
 mod address;
 mod body;
 mod certificate;
+mod coding;
 mod config;
 mod connect;
 mod data_url;

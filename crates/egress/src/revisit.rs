@@ -1,12 +1,15 @@
 //! Asking for a document that may have been read before. Who keeps documents learns what became of one,
 //! and not the numbers that it was said in.
 
+use std::time::Duration;
+
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, LOCATION};
+use http::header::{CONTENT_TYPE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, LOCATION, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use crate::coding;
 use crate::egress::Egress;
 use crate::error::EgressError;
 use crate::exchange::{UpstreamRequest, UpstreamResponse};
@@ -34,8 +37,8 @@ pub enum RevisitOutcome {
     Moved(Url),
     /// It is there no more, or never was, or is not for us: why.
     Gone(String),
-    /// Not this time: why.
-    Later(String),
+    /// Not this time: why, and after which time to come again, if its server says so.
+    Later(String, Option<Duration>),
 }
 
 /// A document as it was sent.
@@ -47,6 +50,8 @@ pub struct FetchedDocument {
     pub bytes: Bytes,
     /// For asking again.
     pub validators: Validators,
+    /// What its server asks of robots: the values of `X-Robots-Tag`, one a line.
+    pub robots: String,
 }
 
 impl Egress {
@@ -64,11 +69,11 @@ impl Egress {
         Ok(match answer.status {
             StatusCode::NOT_MODIFIED => RevisitOutcome::Unchanged,
             StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => {
-                RevisitOutcome::Later(answer.status.to_string())
+                RevisitOutcome::Later(answer.status.to_string(), retry_after(&answer.headers))
             }
             status if status.is_redirection() => moved(url, &answer),
             status if status.is_client_error() => RevisitOutcome::Gone(status.to_string()),
-            status if !status.is_success() => RevisitOutcome::Later(status.to_string()),
+            status if !status.is_success() => RevisitOutcome::Later(status.to_string(), retry_after(&answer.headers)),
             _ => RevisitOutcome::Found(document(answer, bytes_max).await?),
         })
     }
@@ -100,7 +105,16 @@ fn moved(from: &Url, answer: &UpstreamResponse) -> RevisitOutcome {
 async fn document(answer: UpstreamResponse, bytes_max: usize) -> Result<FetchedDocument, EgressError> {
     let mime = text(&answer.headers, &CONTENT_TYPE).unwrap_or_default();
     let validators = Validators::of(&answer.headers);
-    Ok(FetchedDocument { mime, bytes: answer.fetched(bytes_max).await?.bytes, validators })
+    let robots = answer.headers.get_all("x-robots-tag").iter().filter_map(|value| value.to_str().ok());
+    let robots = robots.collect::<Vec<_>>().join("\n");
+    let packed = answer.fetched(bytes_max).await?;
+    let bytes = coding::unpacked(packed.bytes, &packed.headers, bytes_max)?;
+    Ok(FetchedDocument { mime, bytes, validators, robots })
+}
+
+/// The seconds of `Retry-After`. A date says less than it costs to read: clocks differ. RFC 9110 10.2.3.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    text(headers, &RETRY_AFTER)?.trim().parse().ok().map(Duration::from_secs)
 }
 
 fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {

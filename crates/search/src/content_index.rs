@@ -6,14 +6,16 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use forecourt_content::{
-    ContentSource, Error, ExplainedHit, Library, LoadProgress, Options, ParsedQuestion, PutOutcome, Query,
-    RemoveOutcome, Report, fingerprint,
+    ContentSource, Error, ExplainedHit, KindCount, Library, LoadProgress, Options, ParsedQuestion, PutOutcome, Query,
+    RemoveOutcome, Report, look,
 };
 use forecourt_core::{Clock, Language};
 
 use super::sites::Sites;
 use crate::limits::WARNINGS_MAX;
-use forecourt_agents::backend::{Context, FetchSummary, IndexReport, IndexedContent, IndexingError, RankExplanation};
+use forecourt_agents::backend::{
+    Context, FetchSummary, IndexReport, IndexedContent, IndexedKind, IndexingError, RankExplanation,
+};
 
 /// Items whose places are explained.
 const EXPLAINED: usize = 10;
@@ -33,6 +35,9 @@ pub struct ContentIndex {
     opening: Mutex<()>,
     /// Held while something is pushed.
     pushing: Mutex<()>,
+    /// Files that are not read, as they were found last.
+    left_out: Mutex<Vec<String>>,
+    last_report: Mutex<Option<IndexReport>>,
 }
 
 impl ContentIndex {
@@ -54,6 +59,8 @@ impl ContentIndex {
             library: OnceLock::new(),
             opening: Mutex::new(()),
             pushing: Mutex::new(()),
+            left_out: Mutex::default(),
+            last_report: Mutex::default(),
         }
     }
 
@@ -125,9 +132,11 @@ impl IndexedContent for ContentIndex {
     }
 
     fn fingerprint(&self) -> Result<u64, IndexingError> {
-        let found = fingerprint(&self.all_sources()).map_err(failed)?;
+        let found = look(&self.all_sources()).map_err(failed)?;
+        let left_out = found.left_out.iter().map(ToString::to_string).take(WARNINGS_MAX).collect();
+        *self.left_out.lock().unwrap_or_else(PoisonError::into_inner) = left_out;
         let mut hasher = DefaultHasher::new();
-        found.hash(&mut hasher);
+        found.fingerprint.hash(&mut hasher);
         Ok(hasher.finish())
     }
 
@@ -143,6 +152,27 @@ impl IndexedContent for ContentIndex {
 
     fn items(&self) -> u64 {
         self.library().map_or(0, |library| library.len())
+    }
+
+    fn left_out(&self) -> Vec<String> {
+        self.left_out.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn notices(&self) -> Vec<String> {
+        let Ok(found) = look(&self.sources) else { return Vec::new() };
+        let left_out = found.left_out.iter().take(WARNINGS_MAX).map(|file| format!("not read: {file}"));
+        let without_url = found.without_url.iter().map(|(label, count)| {
+            let documents = if *count == 1 { "a document".to_owned() } else { format!("{count} documents") };
+            format!(
+                "`{label}` has {documents} and no URL in `urls`, so answers can't link to them; \
+                 say where they are, as in urls = {{ \"{label}\" = \"https://example.com/docs/\" }}"
+            )
+        });
+        without_url.chain(left_out).collect()
+    }
+
+    fn last_report(&self) -> Option<IndexReport> {
+        self.last_report.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn explain(&self, question: &str) -> Result<Vec<RankExplanation>, IndexingError> {
@@ -172,7 +202,9 @@ impl IndexedContent for ContentIndex {
         let mut listener = |progressed: &LoadProgress| progress(progressed);
         let report = library.index(&self.all_sources(), &mut listener, &|| false).map_err(failed)?;
         self.write_mark(&self.mark(fingerprint, &library));
-        Ok(indexed(report, library.len()))
+        let report = indexed(report, library.len());
+        *self.last_report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report.clone());
+        Ok(report)
     }
 
     fn put(&self, document: &[u8], media_type: &str) -> Result<PutOutcome, Error> {
@@ -194,7 +226,7 @@ fn settings_hash(context: &Context, sources: &[ContentSource], options: &Options
     let mut hasher = DefaultHasher::new();
     let model = options.model.as_ref().map(|model| model.strip_prefix(&context.folder).unwrap_or(model));
     (options.language.as_ref().map(|language| language.as_str()), model).hash(&mut hasher);
-    sources.iter().for_each(|source| (&source.label, &source.url).hash(&mut hasher));
+    sources.iter().for_each(|source| (&source.label, &source.url, &source.tables).hash(&mut hasher));
     hasher.finish()
 }
 
@@ -213,7 +245,14 @@ fn indexed(report: Report, items: u64) -> IndexReport {
         overridden: report.overridden,
         skipped: report.skipped,
         warnings: report.reasons.iter().map(ToString::to_string).take(WARNINGS_MAX).collect(),
+        kinds: report.kinds.iter().map(kind).collect(),
+        files_left_out: report.files_left_out,
+        left_out: report.left_out.iter().map(ToString::to_string).take(WARNINGS_MAX).collect(),
     }
+}
+
+fn kind((kind, count): (&&str, &KindCount)) -> IndexedKind {
+    IndexedKind { kind: (*kind).to_owned(), files: count.files, items: count.items }
 }
 
 fn failed(error: Error) -> IndexingError {

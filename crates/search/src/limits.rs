@@ -16,6 +16,8 @@ pub const SITE_DELAY_MAX: f64 = 60.0;
 pub const REFRESH_MINUTES_MAX: u64 = 525_600;
 /// Reasons of one run of indexing that are told.
 pub const WARNINGS_MAX: usize = 100;
+/// Tables of one agent of which it is said how they are read.
+pub const TABLES_MAX: usize = 100;
 /// Files and folders of content of one agent.
 pub const CONTENT_SOURCES_MAX: usize = 1_000;
 /// Results of one answer.

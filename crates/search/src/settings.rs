@@ -1,11 +1,13 @@
 //! The keys of a `search` backend, and those about content that other backends share.
 
+mod tables;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use forecourt_content::limits::VISIT_TIME_MAX;
-use forecourt_content::{ContentSource, Options, SiteRead, WebSite};
+use forecourt_content::{ContentSource, Options, SiteRead, URL_PLACES, WebSite};
 use forecourt_core::Language;
 use forecourt_settings::{Problems, Section};
 use schemars::JsonSchema;
@@ -17,6 +19,7 @@ use super::rerank::settings::RerankSettings;
 use super::sites::Sites;
 use crate::limits::{
     CONTENT_SOURCES_MAX, REFRESH_MINUTES_MAX, RESULTS_MAX, SITE_DELAY_MAX, SITE_DEPTH_MAX, SITE_PAGES_MAX, SITES_MAX,
+    TABLES_MAX,
 };
 use forecourt_agents::backend::Context;
 use forecourt_agents::settings::count;
@@ -28,8 +31,9 @@ pub(super) struct SearchSettings {
     /// `"search"`.
     #[serde(rename = "kind")]
     _kind: String,
-    /// Files and folders to answer from, relative to the deployment: JSON Lines, JSON, JSON-LD, CSV,
-    /// RSS, Atom and Markdown. `builtin:manual` is the program's own manual.
+    /// Files and folders to answer from, relative to the deployment: JSON Lines, JSON, JSON-LD, JSON Feed, CSV, TSV,
+    /// RSS, Atom, Markdown, MDX, reStructuredText, AsciiDoc, text, HTML, DOCX, ODT, EPUB and PDF. `builtin:manual`
+    /// is the program's own manual.
     #[serde(default)]
     content: Vec<String>,
     /// Sites to answer from, a table each.
@@ -39,9 +43,16 @@ pub(super) struct SearchSettings {
     #[serde(default = "refresh_minutes")]
     refresh_minutes: u64,
     /// The public URL of an entry of `content`, for items that have none of their own, such as
-    /// `{ "content/docs" = "https://example.com/docs/" }`.
+    /// `{ "content/docs" = "https://example.com/docs/" }`. A file `guide/install.md` in it is then at
+    /// `https://example.com/docs/guide/install.md`; where pages are called otherwise, `{page}` stands for
+    /// `guide/install` and `{file}` for `guide/install.md`, as in `"https://example.com/docs/{page}/"`. Links
+    /// between documents are made whole by it.
     #[serde(default)]
     urls: BTreeMap<String, String>,
+    /// How tables (CSV and the like) are read, by an entry of `content` or a file in one. What is not said here
+    /// is found out.
+    #[serde(default)]
+    tables: BTreeMap<String, TableSettings>,
     /// A folder with an embedding model, static or a sentence transformer: search then goes by
     /// meaning as well as by words.
     model_dir: Option<PathBuf>,
@@ -94,8 +105,35 @@ impl Elicit {
     }
 }
 
+/// The manual that the program carries in itself, as an entry of `content`.
+const BUILTIN_MANUAL: &str = "builtin:manual";
 /// Items that fit without a question, unless the operator says otherwise.
 const ELICIT_OVER: usize = 100;
+
+/// How a table is read.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct TableSettings {
+    /// The schema.org type of every row, such as `"Product"`, unless a column says it.
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    /// What is between two cells: one character.
+    delimiter: Option<String>,
+    /// What is between the whole and the parts of a number: `"."` or `","`. Given, it holds for all columns.
+    decimal: Option<String>,
+    /// How dates are written, such as `"%d.%m.%Y"`.
+    dates: Option<String>,
+    /// Columns by their names, in any case, and the property that each is: a dot path such as `"offers.price"`.
+    /// `""` for a column that is not read.
+    #[serde(default)]
+    columns: BTreeMap<String, String>,
+    /// Properties that every row has, unless a column says them: `{ "offers.priceCurrency" = "EUR" }`.
+    #[serde(default)]
+    constants: BTreeMap<String, String>,
+    /// Columns with several values in a cell, and what is between these: `{ "Tags" = "," }`.
+    #[serde(default)]
+    lists: BTreeMap<String, String>,
+}
 
 /// One site of the web, read politely: `robots.txt` is heeded, and nothing is read but what has the
 /// origin of its URL. Networks that are private have to be opened in `[egress]`.
@@ -167,7 +205,11 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<(SearchSettin
     let language = settings.language.clone().unwrap_or_else(|| context.language.clone());
     let model = settings.model_dir.as_ref().map(|dir| context.resolve(dir));
     let least = usize::from(settings.sites.is_empty());
-    let sources = content_sources(section, &settings.content, least, &settings.urls, context, &mut problems);
+    let mut sources = content_sources(section, &settings.content, least, &settings.urls, context, &mut problems);
+    count(section, "tables", settings.tables.len(), 0, TABLES_MAX, &mut problems);
+    for (name, table) in &settings.tables {
+        tables::read(section, name, table, &mut sources, &mut problems);
+    }
     let sites = settings.sites.iter().filter_map(|site| site_of(section, site, &mut problems)).collect();
     count(section, "sites", settings.sites.len(), 0, SITES_MAX, &mut problems);
     if !(1..=REFRESH_MINUTES_MAX).contains(&settings.refresh_minutes) {
@@ -221,14 +263,30 @@ pub fn content_sources(
     for (name, url) in urls {
         let message = if !content.contains(name) {
             format!("`urls` names `{name}`, which is not in `content`")
-        } else if !Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https")) {
-            format!("the URL of `{name}` must begin with https://")
+        } else if !Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host()) {
+            format!("the URL of `{name}` must be a whole one that begins with https://, and not `{url}`")
+        } else if url.contains('#') {
+            format!("the URL of `{name}` has a `#`, behind which anchors of sections come")
+        } else if has_unknown_place(url) {
+            format!(
+                "`{{file}}` and `{{page}}` are what the URL of `{name}` can have in braces, and not what is in `{url}`"
+            )
         } else {
             continue;
         };
         problems.push(section.problem(Some("urls"), message));
     }
     content.iter().filter_map(|name| source(section, name, urls, context, problems)).collect()
+}
+
+/// Whether something stands in braces that means nothing.
+fn has_unknown_place(url: &str) -> bool {
+    URL_PLACES.iter().fold(url.to_owned(), |url, place| url.replace(place, "")).contains(['{', '}'])
+}
+
+/// Where the manual that the program carries in itself is served.
+fn manual_url(host: &str) -> String {
+    format!("https://{host}/manual/{{page}}")
 }
 
 fn source(
@@ -248,5 +306,6 @@ fn source(
         problems.push(problem.hint(format!("built in: {}", known.join(", "))));
         return None;
     };
-    Some(ContentSource { path, label: name.to_owned(), url: urls.get(name).cloned() })
+    let own = (name == BUILTIN_MANUAL).then(|| manual_url(&context.host));
+    Some(ContentSource { path, label: name.to_owned(), url: urls.get(name).cloned().or(own), tables: Vec::new() })
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use std::{fs, io};
 
-use forecourt_content::{ContentSource, LoadProgress, Visit, Visitor, WebSite};
+use forecourt_content::{ContentSource, Hosts, LoadProgress, Visit, Visitor, WebSite};
 use forecourt_core::Timestamp;
 
 use crate::limits::WARNINGS_MAX;
@@ -23,7 +23,7 @@ impl Sites {
     /// Visits nothing yet.
     pub(super) fn new(context: &Context, sites: Vec<WebSite>, refresh: Duration) -> Self {
         let folder = context.data_dir.join("sites").join(context.handle.as_str());
-        let visitor = Visitor { egress: context.egress.clone(), clock: context.clock.clone() };
+        let visitor = Visitor { egress: context.egress.clone(), clock: context.clock.clone(), hosts: Hosts::shared() };
         Self { visitor, folder, sites, refresh }
     }
 
@@ -37,12 +37,13 @@ impl Sites {
         let files = self.sites.iter().map(|site| self.file(site)).filter(|file| file.exists());
         let label = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         // The name of the file says which site it is of, and how that is read.
-        files.map(|path| ContentSource { label: label(&path), path, url: None }).collect()
+        files.map(|path| ContentSource { label: label(&path), path, url: None, tables: Vec::new() }).collect()
     }
 
-    /// Whether a visit to all of them has ever come to its end.
+    /// Whether something was read of one of them, or a visit to all of them has ever come to its end.
     pub(super) fn were_visited(&self) -> bool {
-        self.sites.is_empty() || self.stamp().exists()
+        let has_items = |site: &WebSite| fs::metadata(self.file(site)).is_ok_and(|meta| meta.len() > 0);
+        self.sites.is_empty() || self.stamp().exists() || self.sites.iter().any(has_items)
     }
 
     /// Whether a site has to be visited: the last visit is too long ago, or was to other sites.
@@ -77,7 +78,7 @@ impl Sites {
             let visit = runtime.block_on(self.visitor.visit(site, &self.file(site), &mut told, cancel));
             let visit = visit.map_err(|error| failed(&error))?;
             tracing::info!(
-                site = %site.url, pages = visit.pages, unchanged = visit.unchanged, items = visit.items,
+                site = %site.url, pages = visit.pages, unchanged = visit.unchanged, resumed = visit.resumed, items = visit.items,
                 skipped = visit.skipped, gave_up = visit.gave_up, "visited a site"
             );
             add_visit(&mut all, &visit);

@@ -24,7 +24,7 @@ use crate::limits::{ITEM_BYTES_MAX, ITEMS_MAX, PROGRESS_ITEMS};
 use crate::loaders::{self, At, Input, Reason, Sink, Stop};
 use crate::pushed::{Pushed, Row};
 use crate::report::{LoadProgress, Progress, Report};
-use crate::source::SourceFile;
+use crate::source::{Files, SourceFile};
 
 /// What stands for a file in reasons about what was pushed.
 const PUSHED: &str = "pushed";
@@ -51,7 +51,7 @@ pub(crate) struct Job<'a> {
 #[derive(Clone, Copy)]
 pub(crate) enum Scope<'a> {
     /// Everything: what was pushed, and these files. What is in neither goes.
-    All(&'a [SourceFile]),
+    All(&'a Files),
     /// The items that were pushed and the keys that were removed by one call. The others stay.
     Call { items: &'a [Value], removed: &'a [u64] },
 }
@@ -155,7 +155,7 @@ struct Run<'a, 'w> {
 
 impl<'a, 'w> Run<'a, 'w> {
     fn new(job: Job<'a>, writer: &'w IndexWriter) -> Self {
-        let files = if let Scope::All(files) = job.scope { files } else { &[] };
+        let files: &[SourceFile] = if let Scope::All(files) = job.scope { &files.read } else { &[] };
         let bytes_total = files.iter().map(|file| file.bytes).sum();
         Self {
             writer,
@@ -242,20 +242,28 @@ impl<'a, 'w> Run<'a, 'w> {
         Err(Stop::Failed)
     }
 
-    fn read_files(&mut self, files: &'a [SourceFile]) -> Result<(), Stop> {
-        for file in files {
+    fn read_files(&mut self, files: &'a Files) -> Result<(), Stop> {
+        files.left_out.iter().for_each(|file| self.report.leave_out(file.clone()));
+        for file in &files.read {
             self.file = &file.name;
             self.written_at = file.written_at();
             self.origin = file.origin();
             self.bytes_before = self.at.bytes;
-            match self.read_file(file) {
-                Ok(()) => {}
+            let (items, skipped) = (self.at.items, self.report.skipped);
+            let read = self.read_file(file);
+            // What was skipped on the way was counted as an item of the file.
+            let skipped = self.report.skipped - skipped;
+            let items = (self.at.items - items).saturating_sub(skipped);
+            let is_broken = match read {
+                Ok(()) => false,
                 Err(Stop::Broken { line, reason }) => {
                     self.incomplete.insert(self.origin);
                     self.report.skip(self.file, (line > 0).then_some(line), &reason);
+                    true
                 }
                 Err(stop) => return Err(stop),
-            }
+            };
+            self.report.file_read(self.file, file.format.name(), items, skipped + u64::from(is_broken));
             self.at.files += 1;
             self.at.bytes = self.bytes_before + file.bytes;
             self.progress.progressed(&self.at);
@@ -266,7 +274,7 @@ impl<'a, 'w> Run<'a, 'w> {
     fn read_file(&mut self, file: &'a SourceFile) -> Result<(), Stop> {
         let unreadable = |error: std::io::Error| Stop::Broken { line: 0, reason: Reason::Broken(error.to_string()) };
         let reader = File::open(&file.path).map_err(unreadable)?;
-        let mut input = Input::new(reader, &file.name, file.url.as_deref());
+        let mut input = Input::new(reader, &file.name, file.url.as_deref()).with_table(file.table.as_ref());
         self.url = input.url();
         loaders::load(file.format, &mut input, self)
     }

@@ -1,66 +1,160 @@
-//! CSV and TSV: the header row names the properties, each further row is an item.
+//! Tables, such as CSV and TSV: the header row names the properties, each further row is an item. What is
+//! between the cells and how numbers are written is found out; an operator can say it with a
+//! [`crate::TableMapping`].
+
+pub(crate) mod cell;
+mod dialect;
+mod header;
 
 use std::io::BufRead;
 
 use csv::{ByteRecord, ReaderBuilder};
+use encoding_rs::WINDOWS_1252;
 use serde_json::{Map, Value};
 
-use super::{At, Input, Reason, Sink, Stop};
+use self::cell::Format;
+use self::dialect::Dialect;
+use self::header::{Column, columns};
+use super::{At, Input, Reason, Sink, Stop, linked};
 use crate::limits::{ITEM_BYTES_MAX, PATH_LEVELS_MAX};
+use crate::mapping::TableMapping;
 
-pub(super) fn load(input: &mut Input<'_>, delimiter: u8, sink: &mut dyn Sink) -> Result<(), Stop> {
-    let late_newlines = ends_lines_with_two(input).map_err(|error| Stop::rest(1, error))?;
-    let mut rows = ReaderBuilder::new().delimiter(delimiter).flexible(true).has_headers(false).from_reader(input);
+/// Where the currency of a price is said.
+const CURRENCY: &str = "offers.priceCurrency";
+
+/// Reads a table. `usual` is between its cells when nothing speaks for anything else.
+pub(super) fn load(input: &mut Input<'_>, usual: u8, sink: &mut dyn Sink) -> Result<(), Stop> {
+    let mapping = input.table();
+    let start = input.fill_buf().map_err(|error| Stop::rest(1, error))?;
+    let late_newlines = ends_lines_with_two(start);
+    let mut dialect = Dialect::of(start, usual);
+    dialect.delimiter = mapping.and_then(|mapping| mapping.delimiter).unwrap_or(dialect.delimiter);
+    input.consume(dialect.skip);
+    let lines_before = u64::from(dialect.skip > 0);
+    let mut rows =
+        ReaderBuilder::new().delimiter(dialect.delimiter).flexible(true).has_headers(false).from_reader(input);
     let mut row = ByteRecord::new();
-    let mut header: Option<Vec<String>> = None;
+    let mut table: Option<Table<'_>> = None;
     loop {
         rows.get_mut().begin_record();
-        let line = rows.position().line();
+        let line = lines_before + rows.position().line();
         match rows.read_byte_record(&mut row) {
-            Ok(false) => return Ok(()),
+            Ok(false) => return table.map_or(Ok(()), |table| table.finish(sink)),
             Ok(true) => {}
             Err(error) => return Err(Stop::rest(line, error)),
         }
-        let line = row.position().map_or(line, csv::Position::line) + u64::from(late_newlines && header.is_some());
+        let line = row.position().map_or(line, |position| lines_before + position.line());
+        let line = line + u64::from(late_newlines && table.is_some());
         let at = At { line, bytes: rows.get_ref().at().bytes };
-        match &header {
-            None => header = Some(names(&row).map_err(|reason| Stop::Broken { line, reason })?),
+        match &mut table {
+            None => table = Some(Table::of(&row, dialect, mapping).map_err(|reason| Stop::Broken { line, reason })?),
             Some(_) if row.as_slice().len() > ITEM_BYTES_MAX => sink.skip(at, Reason::TooLong)?,
-            Some(header) => match object(header, &row) {
-                Some(item) => sink.item(at, &item, None)?,
-                None => sink.skip(at, Reason::NotUtf8)?,
+            Some(_) if memchr::memchr(0, row.as_slice()).is_some() => sink.skip(at, Reason::NoText)?,
+            Some(table) => match table.object(&row, line) {
+                Some(item) => linked::offer(&item, at, None, sink)?,
+                None => {}
             },
         }
     }
 }
 
 /// With CRLF the reader leaves the LF to the next row and so counts it one line too early.
-fn ends_lines_with_two(input: &mut Input<'_>) -> std::io::Result<bool> {
-    let start = input.fill_buf()?;
-    Ok(memchr::memchr(b'\n', start).is_some_and(|at| at > 0 && start[at - 1] == b'\r'))
+fn ends_lines_with_two(start: &[u8]) -> bool {
+    memchr::memchr(b'\n', start).is_some_and(|at| at > 0 && start[at - 1] == b'\r')
 }
 
-/// The property of each column. A bare `type` means `@type`.
-fn names(row: &ByteRecord) -> Result<Vec<String>, Reason> {
-    let name = |cell: &[u8]| match std::str::from_utf8(cell).map(str::trim) {
-        Ok("type") => Ok("@type".to_owned()),
-        Ok(name) => Ok(name.to_owned()),
-        Err(_) => Err(Reason::NotUtf8),
-    };
-    row.iter().map(name).collect()
+/// A text of a table: UTF-8, else as old programs write it.
+fn text(cell: &[u8]) -> String {
+    match std::str::from_utf8(cell) {
+        Ok(text) => text.trim().to_owned(),
+        Err(_) => WINDOWS_1252.decode_without_bom_handling(cell).0.trim().to_owned(),
+    }
 }
 
-/// The row as an object; empty cells and columns without a name are left out. `None` when it is
-/// not UTF-8.
-fn object(header: &[String], row: &ByteRecord) -> Option<Value> {
-    let mut item = Map::new();
-    for (name, cell) in header.iter().zip(row) {
-        let text = std::str::from_utf8(cell).ok()?.trim();
-        if !name.is_empty() && !text.is_empty() {
-            put(&mut item, name, text, PATH_LEVELS_MAX);
+/// What is known of the table behind its header.
+struct Table<'m> {
+    columns: Vec<Column>,
+    mapping: Option<&'m TableMapping>,
+    format: Format<'m>,
+    /// Rows with more cells than there are columns, and the line of the first of them.
+    ragged: u64,
+    ragged_at: u64,
+}
+
+impl<'m> Table<'m> {
+    fn of(header: &ByteRecord, dialect: Dialect, mapping: Option<&'m TableMapping>) -> Result<Self, Reason> {
+        // Before the names are read: there may be millions.
+        if header.len() > crate::limits::COLUMNS_MAX {
+            return Err(Reason::Rest(format!("more than {} columns", crate::limits::COLUMNS_MAX)));
+        }
+        let names: Vec<String> = header.iter().map(text).collect();
+        let said = mapping.and_then(|mapping| mapping.decimal);
+        let dates = mapping.and_then(|mapping| mapping.dates.as_deref());
+        let format = Format { decimal: said.unwrap_or(dialect.decimal), is_said: said.is_some(), dates };
+        Ok(Self { columns: columns(&names, mapping)?, mapping, format, ragged: 0, ragged_at: 0 })
+    }
+
+    /// The row as an object; empty cells and columns without a name are left out. `None` for a row with nothing
+    /// in it.
+    fn object(&mut self, row: &ByteRecord, line: u64) -> Option<Value> {
+        let mut item = Map::new();
+        let mut currency = None;
+        for (column, cell) in self.columns.iter().zip(row) {
+            let cell = text(cell);
+            if column.path.is_empty() || cell.is_empty() {
+                continue;
+            }
+            let parts = match &column.separator {
+                Some(separator) => {
+                    cell.split(separator.as_str()).map(str::trim).filter(|part| !part.is_empty()).collect()
+                }
+                None => vec![cell.as_str()],
+            };
+            for part in parts {
+                let (value, named) = cell::value(&column.path, part, self.format);
+                currency = currency.or(named);
+                put(&mut item, &column.path, &value, PATH_LEVELS_MAX);
+            }
+        }
+        if row.iter().skip(self.columns.len()).any(|cell| !cell.trim_ascii().is_empty()) {
+            self.ragged += 1;
+            self.ragged_at = if self.ragged == 1 { line } else { self.ragged_at };
+        }
+        if item.is_empty() {
+            return None;
+        }
+        self.add_constants(&mut item, currency);
+        Some(Value::Object(item))
+    }
+
+    /// What the operator says of all rows, and the currency that stood beside a price.
+    fn add_constants(&self, item: &mut Map<String, Value>, currency: Option<&str>) {
+        let constants = self.mapping.map(|mapping| &mapping.constants).into_iter().flatten();
+        let named = currency.map(|currency| (CURRENCY, currency));
+        let kind = self.mapping.and_then(|mapping| mapping.kind.as_deref()).map(|kind| ("@type", kind));
+        let said = constants.map(|(path, value)| (path.as_str(), value.as_str()));
+        for (path, value) in named.into_iter().chain(kind).chain(said) {
+            if !has(item, path) {
+                put(item, path, value, PATH_LEVELS_MAX);
+            }
         }
     }
-    Some(Value::Object(item))
+
+    fn finish(&self, sink: &mut dyn Sink) -> Result<(), Stop> {
+        match self.ragged {
+            0 => Ok(()),
+            rows => sink.skip(At { line: self.ragged_at, bytes: 0 }, Reason::Ragged(rows)),
+        }
+    }
+}
+
+/// Whether there is something under a dot path.
+fn has(item: &Map<String, Value>, path: &str) -> bool {
+    let (first, rest) = path.split_once('.').unwrap_or((path, ""));
+    match item.get(first) {
+        Some(Value::Object(inner)) if !rest.is_empty() => has(inner, rest),
+        found => found.is_some() || item.contains_key(path),
+    }
 }
 
 /// Puts a text under a dot path such as `offers.price`. A property that comes twice is a list.
@@ -81,7 +175,7 @@ fn put(item: &mut Map<String, Value>, path: &str, text: &str, levels: usize) {
 #[cfg(test)]
 mod tests {
     use super::super::Format;
-    use super::super::tests::{load_bytes, names};
+    use super::super::tests::{Heap, load_bytes, names};
     use super::*;
     use serde_json::json;
 
@@ -95,11 +189,41 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_row_costs_itself_only() {
-        let heap = load_bytes(Format::Csv, b"name\na\n\xFF\n\"b\nb\"\nc\n");
-        assert_eq!(names(&heap), ["a", "b\nb", "c"]);
-        assert_eq!(heap.lines, [2, 4, 6]);
-        assert_eq!(heap.skipped, [(3, Reason::NotUtf8)]);
+    fn a_shop_feed_of_a_spreadsheet_is_read_as_it_is_meant() {
+        let feed = "sep=;\r\nArtikel;Titel;Preis;Verfügbarkeit;Farben;Stand\r\n1;Lampe;\"1.299,00 €\";auf Lager;rot|blau;24.12.2026\r\n2;Tisch;\"49,90\";ausverkauft;;\r\n";
+        let mut mapping = TableMapping { kind: Some("Product".to_owned()), ..TableMapping::default() };
+        mapping.columns.insert("stand".to_owned(), "dateModified".to_owned());
+        mapping.columns.insert("Artikel".to_owned(), "sku".to_owned());
+        mapping.columns.insert("Farben".to_owned(), "color".to_owned());
+        mapping.lists.insert("FARBEN".to_owned(), "|".to_owned());
+        mapping.constants.insert("offers.priceCurrency".to_owned(), "EUR".to_owned());
+        let mut heap = Heap::default();
+        let (latin, _, _) = WINDOWS_1252.encode(feed);
+        let mut input = Input::new(&latin[..], "shop.csv", None).with_table(Some(&mapping));
+        load(&mut input, b',', &mut heap).unwrap();
+        let first = json!({"sku": "1", "name": "Lampe", "@type": "Product", "color": ["rot", "blau"], "dateModified": "2026-12-24",
+            "offers": {"price": "1299.00", "availability": "https://schema.org/InStock", "priceCurrency": "EUR"}});
+        assert_eq!(heap.items[0], first);
+        assert_eq!(
+            heap.items[1]["offers"],
+            json!({"price": "49.90", "availability": "https://schema.org/OutOfStock", "priceCurrency": "EUR"})
+        );
+        assert_eq!(heap.lines, [3, 4]);
+    }
+
+    #[test]
+    fn a_row_in_another_encoding_and_a_row_of_zeros() {
+        let heap = load_bytes(Format::Csv, b"name\na\ncaf\xE9\n\"b\nb\"\n\0\nc\n");
+        assert_eq!(names(&heap), ["a", "café", "b\nb", "c"]);
+        assert_eq!(heap.lines, [2, 3, 4, 7]);
+        assert_eq!(heap.skipped, [(6, Reason::NoText)]);
+    }
+
+    #[test]
+    fn cells_behind_the_last_column_are_told_once() {
+        let heap = load_bytes(Format::Csv, b"name,x\na,1\nb,1,2,3\nc,1,2\n\n\n,\n");
+        assert_eq!(names(&heap), ["a", "b", "c"]);
+        assert_eq!(heap.skipped, [(3, Reason::Ragged(2))]);
     }
 
     #[test]
@@ -123,6 +247,15 @@ mod tests {
         let heap = load_bytes(Format::Csv, &bytes);
         assert_eq!(names(&heap), ["a"]);
         assert!(matches!(heap.skipped.as_slice(), [(3, Reason::Rest(_))]));
+    }
+
+    #[test]
+    fn many_columns_and_many_empty_lines_are_bounded() {
+        let wide = format!("name{}\n", ",x".repeat(1_000_000));
+        assert!(matches!(load_bytes(Format::Csv, wide.as_bytes()).skipped.as_slice(), [(1, Reason::Rest(_))]));
+        let empty = format!("name\n{}a\n", "\n".repeat(1_000_000));
+        let heap = load_bytes(Format::Csv, empty.as_bytes());
+        assert_eq!((names(&heap), &heap.lines), (vec!["a"], &vec![1_000_002]));
     }
 
     #[test]

@@ -4,8 +4,9 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use serde_json::{Map, Value, json};
 
-use super::html::{plain_text, resolve};
-use super::{At, Input, Reason, Sink, Stop};
+use super::csv::cell::price;
+use super::html::{plain_text, resolve, title_of};
+use super::{At, Input, Reason, Sink, Stop, linked};
 use crate::limits::ITEM_BYTES_MAX;
 
 /// Elements that may be open at once.
@@ -167,7 +168,7 @@ impl Entry {
             "updated" | "modified" => "dateModified",
             "author" | "creator" | "name" => "author",
             "category" | "subject" => return self.note_keyword(text),
-            _ => return,
+            _ => return self.note_product(field, text),
         };
         let value = match key {
             "name" | "description" | "articleBody" => plain_text(text),
@@ -175,6 +176,38 @@ impl Entry {
             _ => text.to_owned(),
         };
         self.fields.entry(key).or_insert_with(|| value.into());
+    }
+
+    /// What feeds of shops say of a product.
+    fn note_product(&mut self, field: &str, text: &str) {
+        let key = match field {
+            "image_link" => "image",
+            "brand" | "gtin" | "mpn" | "color" | "size" | "material" => field,
+            "product_type" | "google_product_category" => "category",
+            "price" | "sale_price" | "availability" => return self.note_offer(field, text),
+            _ => return,
+        };
+        self.fields.entry(key).or_insert_with(|| text.into());
+    }
+
+    fn note_offer(&mut self, field: &str, text: &str) {
+        let offer = self.fields.entry("offers").or_insert_with(|| json!({"@type": "Offer"}));
+        let Some(offer) = offer.as_object_mut() else { return };
+        let Some(price) = price(text, '.').filter(|_| field != "availability") else {
+            offer.insert("availability".to_owned(), text.into());
+            return;
+        };
+        // What it costs now counts.
+        if field == "sale_price" || !offer.contains_key("price") {
+            offer.insert("price".to_owned(), price.amount.into());
+        }
+        offer.extend(price.currency.map(|currency| ("priceCurrency".to_owned(), currency.into())));
+    }
+
+    /// What an entry without a title is called: the beginning of what it says.
+    fn name_itself(&self) -> Option<String> {
+        let said = ["articleBody", "description"].iter().find_map(|key| self.fields.get(*key)?.as_str());
+        title_of(said?)
     }
 
     fn note_keyword(&mut self, text: &str) {
@@ -189,7 +222,10 @@ impl Entry {
             return sink.skip(at, Reason::TooLong);
         }
         let mut item = self.fields.clone();
-        item.insert("@type".to_owned(), "Article".into());
+        item.insert("@type".to_owned(), if item.contains_key("offers") { "Product" } else { "Article" }.into());
+        if !item.contains_key("name") {
+            item.extend(self.name_itself().map(|name| ("name".to_owned(), name.into())));
+        }
         if let Some(language) = language {
             item.insert("inLanguage".to_owned(), language.as_str().into());
         }
@@ -203,11 +239,11 @@ impl Entry {
             item.entry("url").or_insert_with(|| id.as_str().into());
             item.insert("@id".to_owned(), id.into());
         }
-        sink.item(at, &Value::Object(item), None)
+        linked::offer(&Value::Object(item), at, None, sink)
     }
 }
 
-fn attribute(tag: &BytesStart<'_>, key: &str) -> Option<String> {
+pub(super) fn attribute(tag: &BytesStart<'_>, key: &str) -> Option<String> {
     let attribute = tag.try_get_attribute(key).ok()??;
     Some(attribute.normalized_value(quick_xml::XmlVersion::default()).ok()?.trim().to_owned())
 }
@@ -263,6 +299,38 @@ mod tests {
         assert_eq!(item["articleBody"], "One two");
         assert_eq!(item["keywords"], json!(["news"]));
         assert_eq!(item["inLanguage"], "en");
+    }
+
+    #[test]
+    fn an_entry_without_a_title_goes_by_what_it_says() {
+        let feed = b"<rss><item><description>&lt;p&gt;We moved. Come and see us.&lt;/p&gt;</description></item></rss>";
+        assert_eq!(names(&load_bytes(Format::Feed, feed)), ["We moved."]);
+        let long = format!("<rss><item><description>{}</description></item></rss>", "word ".repeat(100));
+        assert!(names(&load_bytes(Format::Feed, long.as_bytes()))[0].ends_with("word…"));
+    }
+
+    #[test]
+    fn products_of_a_shop_feed_have_offers() {
+        let feed = r#"<rss xmlns:g="http://base.google.com/ns/1.0"><channel><item><g:id>1</g:id><title>Lamp</title>
+            <g:price>19.99 EUR</g:price><g:sale_price>15.00 EUR</g:sale_price><g:availability>in stock</g:availability>
+            <g:image_link>https://e.org/a.jpg</g:image_link><g:brand>Acme</g:brand></item></channel></rss>"#;
+        let item = load_bytes(Format::Feed, feed.as_bytes()).items.remove(0);
+        assert_eq!(
+            (&item["@type"], &item["brand"], &item["identifier"]),
+            (&json!("Product"), &json!("Acme"), &json!("1"))
+        );
+        let offer = json!({"@type": "Offer", "price": "15.00", "priceCurrency": "EUR", "availability": "https://schema.org/InStock"});
+        assert_eq!(item["offers"], offer);
+    }
+
+    #[test]
+    fn entities_of_a_feed_grow_into_nothing() {
+        let laughs = (1..10).map(|n| format!("<!ENTITY l{n} \"{}\">", format!("&l{};", n - 1).repeat(10)));
+        let feed = format!(
+            "<!DOCTYPE x [<!ENTITY l0 \"ha\">{}]><rss><item><title>a&l9;b</title></item></rss>",
+            laughs.collect::<String>()
+        );
+        assert_eq!(names(&load_bytes(Format::Feed, feed.as_bytes())), ["a b"]);
     }
 
     #[test]

@@ -16,6 +16,22 @@ pub(super) fn plain_text(html: &str) -> String {
     out
 }
 
+/// What a text without a title is called: its first sentence, or as many of its first words as a title may have.
+pub(super) fn title_of(text: &str) -> Option<String> {
+    const CHARS: usize = 80;
+    let text = text.trim();
+    let end = text.char_indices().nth(CHARS).map_or(text.len(), |(at, _)| at);
+    let head = &text[..end];
+    let sentence = head.find(". ").or_else(|| head.find(['!', '?', '\n'])).map(|at| head[..=at].trim_end());
+    let whole = || if end == text.len() { head.to_owned() } else { format!("{}…", words(head)) };
+    Some(sentence.map_or_else(whole, str::to_owned)).filter(|title| !title.is_empty())
+}
+
+/// A text without a last word that may be cut off.
+fn words(text: &str) -> &str {
+    text.rfind(char::is_whitespace).map_or(text, |at| text[..at].trim_end())
+}
+
 fn push_text(out: &mut String, text: &str) {
     for c in text.chars() {
         match c.is_whitespace() {

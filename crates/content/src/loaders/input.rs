@@ -3,9 +3,10 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use super::At;
 use super::transcode::utf8;
+use super::{At, links};
 use crate::limits::RECORD_SEARCH_BYTES_MAX;
+use crate::mapping::TableMapping;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -15,6 +16,7 @@ pub(crate) struct Input<'a> {
     reader: BufReader<Box<dyn Read + 'a>>,
     file: &'a str,
     base: Option<&'a str>,
+    table: Option<&'a TableMapping>,
     bytes: u64,
     line: u64,
     record: Option<u64>,
@@ -25,7 +27,23 @@ impl<'a> Input<'a> {
     /// `file` is the path under its source, `base` the public URL of that source.
     pub(crate) fn new(reader: impl Read + 'a, file: &'a str, base: Option<&'a str>) -> Self {
         let reader = BufReader::with_capacity(BUFFER_BYTES, utf8(reader));
-        Self { reader, file, base, bytes: 0, line: 1, record: None, begun: false }
+        Self { reader, file, base, table: None, bytes: 0, line: 1, record: None, begun: false }
+    }
+
+    /// The same, with what the operator says of its columns.
+    pub(crate) fn with_table(mut self, table: Option<&'a TableMapping>) -> Self {
+        self.table = table;
+        self
+    }
+
+    /// What the operator says of the columns of the file.
+    pub(super) fn table(&self) -> Option<&'a TableMapping> {
+        self.table
+    }
+
+    /// The public URL of the source.
+    pub(super) fn base(&self) -> Option<&'a str> {
+        self.base
     }
 
     /// The path of the file under its source.
@@ -35,8 +53,7 @@ impl<'a> Input<'a> {
 
     /// Where the file can be found by others, if its source says so.
     pub(crate) fn url(&self) -> Option<String> {
-        let base = self.base?.trim_end_matches('/');
-        Some(format!("{base}/{}", self.file.trim_start_matches('/')))
+        Some(links::url_of(self.base?, self.file))
     }
 
     /// Bytes and lines consumed so far.

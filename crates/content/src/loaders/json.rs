@@ -1,32 +1,86 @@
 //! JSON and JSON-LD files: an object, an array of objects, or an object that lists them under
 //! `@graph`, `itemListElement` or `dataFeedElement`. Lists are read element by element.
 
-use super::split::{Piece, Splitter};
-use super::{At, Input, Reason, Sink, Stop, linked};
+use serde_json::Value;
+
+use super::split::{List, Piece, Splitter};
+use super::{At, Input, Reason, Sink, Stop, json_feed, linked};
+use crate::limits::JOINED_BYTES_MAX;
 
 pub(super) fn load(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), Stop> {
     let mut splitter = Splitter::new(input);
+    let mut graph = Graph::default();
     loop {
         match splitter.next_piece() {
-            Ok(None) => return Ok(()),
-            Ok(Some(Piece { at, bytes: Some(bytes) })) => offer(bytes, at, sink)?,
-            Ok(Some(Piece { at, bytes: None })) => sink.skip(at, Reason::TooLong)?,
-            Err(error) => return Err(Stop::rest(splitter.line(), error)),
+            Ok(Some(Piece { at, list: Some(List::Graph), bytes: Some(bytes) })) => graph.take(bytes, at, sink)?,
+            Ok(Some(Piece { at, list: Some(List::Feed), bytes: Some(bytes) })) => {
+                if let Some(entry) = parsed(bytes, at, sink)? {
+                    sink.item(at, &json_feed::item(&entry, None), None)?;
+                }
+            }
+            Ok(Some(Piece { at, bytes: Some(bytes), .. })) => {
+                graph.finish(sink)?;
+                offer(bytes, at, sink)?;
+            }
+            Ok(Some(Piece { at, bytes: None, .. })) => sink.skip(at, Reason::TooLong)?,
+            Ok(None) => return graph.finish(sink),
+            Err(error) => {
+                let line = splitter.line();
+                graph.finish(sink)?;
+                return Err(Stop::rest(line, error));
+            }
         }
+    }
+}
+
+/// The nodes of a graph, which are read together, since they refer to each other.
+#[derive(Default)]
+struct Graph {
+    nodes: Vec<Value>,
+    /// Where each is, and how it is written.
+    places: Vec<(At, Vec<u8>)>,
+    bytes: usize,
+}
+
+impl Graph {
+    fn take(&mut self, bytes: &[u8], at: At, sink: &mut dyn Sink) -> Result<(), Stop> {
+        let Some(node) = parsed(bytes, at, sink)? else { return Ok(()) };
+        if self.bytes + bytes.len() > JOINED_BYTES_MAX {
+            self.finish(sink)?;
+        }
+        self.bytes += bytes.len();
+        self.nodes.push(node);
+        self.places.push((at, bytes.to_vec()));
+        Ok(())
+    }
+
+    fn finish(&mut self, sink: &mut dyn Sink) -> Result<(), Stop> {
+        let Self { nodes, places, .. } = std::mem::take(self);
+        linked::of_graph(&nodes, &mut |at, item| {
+            let Some((node, (place, bytes))) = nodes.get(at).zip(places.get(at)) else { return Ok(()) };
+            match item.is_object() {
+                true => sink.item(*place, item, (node == item).then_some(bytes)),
+                false => sink.skip(*place, Reason::NotAnObject),
+            }
+        })
     }
 }
 
 /// Parses one value and passes on the items in it. What is no item is passed on as skipped.
 pub(super) fn offer(bytes: &[u8], at: At, sink: &mut dyn Sink) -> Result<(), Stop> {
+    match parsed(bytes, at, sink)? {
+        Some(value) => linked::offer(&value, at, Some(bytes), sink),
+        None => Ok(()),
+    }
+}
+
+fn parsed(bytes: &[u8], at: At, sink: &mut dyn Sink) -> Result<Option<Value>, Stop> {
     if std::str::from_utf8(bytes).is_err() {
-        return sink.skip(at, Reason::NotUtf8);
+        return sink.skip(at, Reason::NotUtf8).map(|()| None);
     }
     match forecourt_core::json::parse(bytes) {
-        Ok(value) => linked::each_item(&value, &mut |item| match item.is_object() {
-            true => sink.item(at, item, std::ptr::eq(item, &value).then_some(bytes)),
-            false => sink.skip(at, Reason::NotAnObject),
-        }),
-        Err(error) => sink.skip(at, Reason::Broken(format!("broken JSON: {error}"))),
+        Ok(value) => Ok(Some(value)),
+        Err(error) => sink.skip(at, Reason::Broken(format!("broken JSON: {error}"))).map(|()| None),
     }
 }
 

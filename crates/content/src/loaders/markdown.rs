@@ -1,34 +1,32 @@
-//! Markdown: an item per section. Its name is the path of headings, its id and URL end in the
-//! heading's anchor, as GitHub writes them.
-
-use std::io::Read;
-use std::path::Path;
+//! Markdown and MDX: an item per section, with anchors as GitHub makes them.
 
 use comrak::nodes::{AstNode, NodeValue};
-use comrak::{Anchorizer, Arena, Options, parse_document};
-use serde_json::{Map, Value};
+use comrak::{Arena, Options, format_commonmark, parse_document};
 
-use super::{At, Input, Reason, Sink, Stop};
-use crate::limits::{ITEM_BYTES_MAX, MARKDOWN_BYTES_MAX};
+use super::outline::{Anchor, Outline};
+use super::whole::whole_text;
+use super::{Input, Sink, Stop, mdx};
 
 pub(super) fn load(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), Stop> {
-    let mut bytes = Vec::new();
-    input.by_ref().take(MARKDOWN_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| Stop::rest(1, error))?;
-    let whole = At { line: 1, bytes: input.at().bytes };
-    if bytes.len() as u64 > MARKDOWN_BYTES_MAX {
-        let reason = Reason::Rest(format!("a Markdown file of more than {MARKDOWN_BYTES_MAX} bytes"));
-        return Err(Stop::Broken { line: 1, reason });
-    }
-    let Ok(text) = std::str::from_utf8(&bytes) else {
-        return sink.skip(whole, Reason::NotUtf8);
-    };
+    let Some(text) = whole_text(input, sink)? else { return Ok(()) };
+    sections(&text, input, sink)
+}
+
+/// Markdown with JSX in it: of that, what is between the tags is read.
+pub(super) fn load_mdx(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), Stop> {
+    let Some(text) = whole_text(input, sink)? else { return Ok(()) };
+    sections(&mdx::without_jsx(&text), input, sink)
+}
+
+fn sections(text: &str, input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), Stop> {
     let arena = Arena::new();
     let document = parse_document(&arena, text, &options());
-    let mut page = Page::new(input, whole.bytes);
+    let mut outline = Outline::new(input, input.at().bytes);
+    let lines: Vec<&str> = text.lines().collect();
     for block in document.children() {
-        page.block(block, sink)?;
+        take(block, &lines, &mut outline, sink)?;
     }
-    page.flush(sink)
+    outline.finish(sink)
 }
 
 fn options() -> Options<'static> {
@@ -40,103 +38,59 @@ fn options() -> Options<'static> {
     options
 }
 
-/// The section being read, and the headings above it.
-struct Page {
-    file: String,
-    url: Option<String>,
-    title: String,
-    anchors: Anchorizer,
-    /// Level and text of the headings that the current section is under, itself included.
-    headings: Vec<(u8, String)>,
-    anchor: Option<String>,
-    at: At,
-    text: String,
+fn take<'a>(
+    block: &'a AstNode<'a>,
+    lines: &[&str],
+    outline: &mut Outline<'_>,
+    sink: &mut dyn Sink,
+) -> Result<(), Stop> {
+    let (from, to, level) = {
+        let data = block.data();
+        let level = match &data.value {
+            NodeValue::Heading(heading) => Some(heading.level),
+            NodeValue::FrontMatter(text) => {
+                front_matter(text, outline);
+                return Ok(());
+            }
+            _ => None,
+        };
+        (data.sourcepos.start.line, data.sourcepos.end.line, level)
+    };
+    let text = plain(block);
+    match level {
+        Some(level) => outline.heading(level, &text, Anchor::Made, from as u64, sink),
+        None => {
+            let written = lines.get(from.saturating_sub(1)..to.min(lines.len())).unwrap_or_default().join("\n");
+            let written = whole_links(block, written, outline);
+            outline.block(&text, &written, from as u64, sink)
+        }
+    }
 }
 
-impl Page {
-    fn new(input: &Input<'_>, bytes: u64) -> Self {
-        let stem = Path::new(input.file()).file_stem().and_then(|stem| stem.to_str()).unwrap_or(input.file());
-        Self {
-            file: input.file().to_owned(),
-            url: input.url(),
-            title: stem.to_owned(),
-            anchors: Anchorizer::new(),
-            headings: Vec::new(),
-            anchor: None,
-            at: At { line: 1, bytes },
-            text: String::new(),
-        }
-    }
+/// Takes the title; the rest of a front matter is for other programs.
+fn front_matter(text: &str, outline: &mut Outline<'_>) {
+    let title = text.lines().find_map(|line| line.strip_prefix("title:"));
+    outline.titled(title.unwrap_or_default().trim().trim_matches(['"', '\'']));
+}
 
-    fn block<'a>(&mut self, block: &'a AstNode<'a>, sink: &mut dyn Sink) -> Result<(), Stop> {
-        let (line, level) = {
-            let data = block.data();
-            let level = match &data.value {
-                NodeValue::Heading(heading) => Some(heading.level),
-                NodeValue::FrontMatter(text) => {
-                    self.front_matter(text);
-                    return Ok(());
-                }
-                _ => None,
-            };
-            (data.sourcepos.start.line as u64, level)
-        };
-        let text = plain(block);
-        match level {
-            None => {
-                self.text.push_str(&text);
-                self.text.push('\n');
-                Ok(())
-            }
-            Some(level) => {
-                self.flush(sink)?;
-                self.headings.retain(|(above, _)| *above < level);
-                self.anchor = Some(self.anchors.anchorize(&text));
-                self.headings.push((level, text));
-                self.at.line = line;
-                Ok(())
+/// How a block is written, with links that lead somewhere from elsewhere too. A block whose links are named at
+/// another place in the document, or would lead nowhere, is written anew.
+fn whole_links<'a>(block: &'a AstNode<'a>, written: String, outline: &Outline<'_>) -> String {
+    let mut is_changed = false;
+    for node in block.descendants() {
+        if let NodeValue::Link(link) | NodeValue::Image(link) = &mut node.data_mut().value {
+            // The same in another spelling is written as it was.
+            is_changed |= !link.url.is_empty() && !written.contains(&link.url) && !link.url.starts_with("mailto:");
+            if let Some(whole) = outline.resolved(&link.url) {
+                link.url = whole;
+                is_changed = true;
             }
         }
     }
-
-    /// Takes the title; the rest of a front matter is for other programs.
-    fn front_matter(&mut self, text: &str) {
-        let title = text.lines().find_map(|line| line.strip_prefix("title:"));
-        if let Some(title) = title.map(|title| title.trim().trim_matches(['"', '\''])).filter(|title| !title.is_empty())
-        {
-            self.title = title.to_owned();
-        }
-    }
-
-    /// Passes on the section that ends here. Text before the first heading goes by the page's title.
-    fn flush(&mut self, sink: &mut dyn Sink) -> Result<(), Stop> {
-        let text = std::mem::take(&mut self.text);
-        let text = text.trim();
-        if text.is_empty() && self.anchor.is_none() {
-            return Ok(());
-        }
-        if text.len() > ITEM_BYTES_MAX {
-            return sink.skip(self.at, Reason::TooLong);
-        }
-        let anchor = self.anchor.as_deref().map(|anchor| format!("#{anchor}")).unwrap_or_default();
-        let mut item = Map::new();
-        item.insert("@type".to_owned(), "WebPageElement".into());
-        item.insert("name".to_owned(), self.name().into());
-        item.insert("isPartOf".to_owned(), self.file.as_str().into());
-        if !text.is_empty() {
-            item.insert("text".to_owned(), text.into());
-        }
-        match &self.url {
-            Some(url) => item.insert("url".to_owned(), format!("{url}{anchor}").into()),
-            None => item.insert("@id".to_owned(), format!("{}{anchor}", self.file).into()),
-        };
-        sink.item(self.at, &Value::Object(item), None)
-    }
-
-    fn name(&self) -> String {
-        let path: Vec<&str> =
-            self.headings.iter().map(|(_, text)| text.as_str()).filter(|text| !text.is_empty()).collect();
-        if path.is_empty() { self.title.clone() } else { path.join(" › ") }
+    let mut anew = String::new();
+    match is_changed && format_commonmark(block, &options(), &mut anew).is_ok() {
+        true => anew,
+        false => written,
     }
 }
 
@@ -147,7 +101,12 @@ fn plain<'a>(block: &'a AstNode<'a>) -> String {
         match &node.data().value {
             NodeValue::Text(text) => out.push_str(text),
             NodeValue::Code(code) => out.push_str(&code.literal),
-            NodeValue::CodeBlock(code) => out.push_str(&code.literal),
+            NodeValue::CodeBlock(code) => {
+                if !out.is_empty() && !out.ends_with(char::is_whitespace) {
+                    out.push('\n');
+                }
+                out.push_str(&code.literal);
+            }
             NodeValue::SoftBreak
             | NodeValue::LineBreak
             | NodeValue::Paragraph
@@ -165,9 +124,11 @@ fn plain<'a>(block: &'a AstNode<'a>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Format;
-    use super::super::tests::{load_bytes, names};
+    use super::super::tests::{Heap, load_bytes, names};
+    use super::super::{Format, Reason};
     use super::*;
+    use crate::item::SECTION;
+    use crate::limits::TEXT_FILE_BYTES_MAX;
 
     const GUIDE: &[u8] = b"---\ntitle: \"Guide\"\n---\nHello *you*.\r\n\r\n# Install\n\nGet `it`.\n\n## Linux\n\n- one\n- two\n\n```\n# no heading\n```\n\n## Linux\n\nAgain\n\n# Use\n";
 
@@ -184,8 +145,32 @@ mod tests {
     }
 
     #[test]
+    fn a_section_is_kept_as_it_is_written() {
+        let heap = load_bytes(Format::Markdown, GUIDE);
+        assert_eq!(heap.items[0][SECTION]["markdown"], "Hello *you*.");
+        assert_eq!(heap.items[2][SECTION]["markdown"], "- one\n- two\n\n```\n# no heading\n```");
+        assert_eq!(heap.items[2][SECTION]["anchor"], "linux");
+        let table = "# T\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n    indented\n";
+        let heap = load_bytes(Format::Markdown, table.as_bytes());
+        assert_eq!(heap.items[0][SECTION]["markdown"], "| a | b |\n|---|---|\n| 1 | 2 |\n\n    indented");
+    }
+
+    #[test]
+    fn links_are_made_whole_and_code_is_left_alone() {
+        let text = "# A\n\nSee [b](b.md#x), ![pic](../p.png) and [there][ref].\n\n```\n[b](b.md)\n```\n\n[ref]: https://o.org/\n";
+        let mut heap = Heap::default();
+        let mut input = Input::new(text.as_bytes(), "docs/a.md", Some("https://e.org/"));
+        load(&mut input, &mut heap).unwrap();
+        let written = heap.items[0][SECTION]["markdown"].as_str().unwrap();
+        assert!(written.contains("[b](https://e.org/docs/b.md#x)"), "{written}");
+        assert!(written.contains("![pic](https://e.org/p.png)"), "{written}");
+        assert!(written.contains("[there](https://o.org/)"), "{written}");
+        assert!(written.contains("```\n[b](b.md)\n```"), "{written}");
+    }
+
+    #[test]
     fn a_base_makes_urls() {
-        let mut heap = super::super::tests::Heap::default();
+        let mut heap = Heap::default();
         let mut input = Input::new(&b"# A b\ntext"[..], "docs/a.md", Some("https://e.org/"));
         load(&mut input, &mut heap).unwrap();
         assert_eq!(heap.items[0]["url"], "https://e.org/docs/a.md#a-b");
@@ -195,14 +180,14 @@ mod tests {
     fn a_file_is_too_long_past_the_bound() {
         let file = |bytes: u64| vec![b'x'; bytes as usize];
         // One section of all that is too long for an item, but it was read.
-        let skipped = load_bytes(Format::Markdown, &file(MARKDOWN_BYTES_MAX)).skipped;
+        let skipped = load_bytes(Format::Markdown, &file(TEXT_FILE_BYTES_MAX)).skipped;
         assert_eq!(skipped, [(1, Reason::TooLong)]);
-        let skipped = load_bytes(Format::Markdown, &file(MARKDOWN_BYTES_MAX + 1)).skipped;
+        let skipped = load_bytes(Format::Markdown, &file(TEXT_FILE_BYTES_MAX + 1)).skipped;
         assert!(matches!(skipped.as_slice(), [(1, Reason::Rest(_))]));
     }
 
     #[test]
-    fn other_encodings_are_refused() {
-        assert_eq!(load_bytes(Format::Markdown, b"# \xFF").skipped, [(1, Reason::NotUtf8)]);
+    fn other_encodings_are_read() {
+        assert_eq!(names(&load_bytes(Format::Markdown, b"# Caf\xE9\n\ntext")), ["Café"]);
     }
 }

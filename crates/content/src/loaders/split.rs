@@ -3,15 +3,34 @@
 
 use std::io::{self, BufRead};
 
+use super::json_feed::VERSION;
 use super::{At, Input};
 use crate::limits::ITEM_BYTES_MAX;
 
 /// Keys of a top-level object whose array holds the items.
-const LISTS: &[&[u8]] = &[b"\"@graph\"", b"\"itemListElement\"", b"\"dataFeedElement\""];
+const LISTS: &[(&[u8], List)] = &[
+    (b"\"@graph\"", List::Graph),
+    (b"\"itemListElement\"", List::Items),
+    (b"\"dataFeedElement\"", List::Items),
+    (b"\"items\"", List::Feed),
+];
+
+/// What the elements of a list are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum List {
+    /// Items.
+    Items,
+    /// Nodes of JSON-LD, which refer to each other.
+    Graph,
+    /// Entries of a JSON Feed.
+    Feed,
+}
 
 /// The bytes of one value, `None` when they are too many.
 pub(super) struct Piece<'s> {
     pub(super) at: At,
+    /// The list of a top-level object that it is in.
+    pub(super) list: Option<List>,
     pub(super) bytes: Option<&'s [u8]>,
 }
 
@@ -30,8 +49,8 @@ pub(super) struct Splitter<'i, 'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Place {
     Top,
-    /// Between the elements of a list; `true` when the list lies in a top-level object.
-    List(bool),
+    /// Between the elements of a list; which one, when it lies in a top-level object.
+    List(Option<List>),
     Object,
 }
 
@@ -86,14 +105,16 @@ impl<'i, 'a> Splitter<'i, 'a> {
                 (Place::Top, None) => return Ok(None),
                 (_, None) => return Err(io::Error::other("it ends inside a list or an object")),
                 (_, Some(b',')) => self.input.consume(1),
-                (Place::Top, Some(b'[')) => self.enter(Place::List(false)),
+                (Place::Top, Some(b'[')) => self.enter(Place::List(None)),
                 (Place::Top, Some(b'{')) => self.enter_object(),
-                (Place::List(inside), Some(b']')) => self.enter(if inside { Place::Object } else { Place::Top }),
+                (Place::List(inside), Some(b']')) => {
+                    self.enter(if inside.is_some() { Place::Object } else { Place::Top })
+                }
                 (Place::Object, Some(b'}')) => {
                     self.enter(Place::Top);
                     if !self.had_list {
                         self.object.extend(b"}");
-                        return Ok(Some(Piece { at: self.object_at, bytes: self.object.fitting() }));
+                        return Ok(Some(Piece { at: self.object_at, list: None, bytes: self.object.fitting() }));
                     }
                 }
                 (Place::Object, Some(_)) => self.member()?,
@@ -101,7 +122,8 @@ impl<'i, 'a> Splitter<'i, 'a> {
                     let line = self.line();
                     self.capture()?;
                     let at = At { line, bytes: self.input.at().bytes };
-                    return Ok(Some(Piece { at, bytes: self.value.fitting() }));
+                    let list = if let Place::List(list) = self.place { list } else { None };
+                    return Ok(Some(Piece { at, list, bytes: self.value.fitting() }));
                 }
             }
         }
@@ -123,7 +145,10 @@ impl<'i, 'a> Splitter<'i, 'a> {
     /// One `"key": value`. A list of items is entered, everything else is kept.
     fn member(&mut self) -> io::Result<()> {
         self.capture()?;
-        let is_list = LISTS.contains(&self.value.bytes.as_slice());
+        let list = LISTS.iter().find(|(key, _)| *key == self.value.bytes.as_slice()).map(|(_, list)| *list);
+        // What is called items may be anything, unless the file has said that it is a feed.
+        let is_feed = || memchr::memmem::find(&self.object.bytes, VERSION.as_bytes()).is_some();
+        let list = list.filter(|list| *list != List::Feed || is_feed());
         if self.object.bytes.len() > 1 {
             self.object.extend(b",");
         }
@@ -133,9 +158,11 @@ impl<'i, 'a> Splitter<'i, 'a> {
         }
         self.input.consume(1);
         self.object.extend(b":");
-        if is_list && self.peek_past_space()? == Some(b'[') {
+        if let Some(list) = list
+            && self.peek_past_space()? == Some(b'[')
+        {
             self.had_list = true;
-            self.enter(Place::List(true));
+            self.enter(Place::List(Some(list)));
             return Ok(());
         }
         if matches!(self.peek_past_space()?, Some(b'}' | b',')) {

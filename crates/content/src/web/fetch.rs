@@ -3,18 +3,20 @@
 use std::time::Duration;
 
 use forecourt_egress::{Egress, EgressError, FetchedDocument, Purpose, RevisitOutcome, Validators};
-use tokio::time::Instant;
 use url::Url;
 
+use super::hosts::Hosts;
 use super::kept::Kept;
 use crate::limits::PAGE_REDIRECTS_MAX;
 
 /// Asks a site for its documents, one after the other.
 pub(super) struct Fetcher<'a> {
     egress: &'a Egress,
+    hosts: &'a Hosts,
     /// The least time between two requests.
     pub(super) delay: Duration,
-    last: Option<Instant>,
+    /// Whether nobody waits for it any more.
+    cancel: &'a (dyn Fn() -> bool + Sync),
 }
 
 /// What came of it.
@@ -33,22 +35,28 @@ pub(super) enum Fetched {
 }
 
 impl<'a> Fetcher<'a> {
-    pub(super) fn new(egress: &'a Egress, delay: Duration) -> Self {
-        Self { egress, delay, last: None }
+    pub(super) fn new(
+        egress: &'a Egress,
+        hosts: &'a Hosts,
+        delay: Duration,
+        cancel: &'a (dyn Fn() -> bool + Sync),
+    ) -> Self {
+        Self { egress, hosts, delay, cancel }
     }
 
     /// Fetches `url`, of at most `bytes_max`. `before` is what is known of it; `may_go` is asked about
-    /// every redirect.
+    /// every redirect. A server that asks for time gets it, and is asked once more.
     pub(super) async fn fetch(
-        &mut self,
+        &self,
         url: &Url,
         bytes_max: usize,
         before: Option<&Kept>,
         may_go: &(dyn Fn(&Url) -> bool + Sync),
     ) -> Fetched {
         let mut url = url.clone();
+        let mut has_waited = false;
         for _ in 0..=PAGE_REDIRECTS_MAX {
-            self.keep_pace().await;
+            self.hosts.turn(&url, self.delay, self.cancel).await;
             let known = before.filter(|kept| kept.url == url.as_str()).map(|kept| kept.validators.clone());
             let known = known.unwrap_or_default();
             let is_conditional = known != Validators::default();
@@ -59,7 +67,14 @@ impl<'a> Fetcher<'a> {
                 Ok(RevisitOutcome::Moved(next)) if may_go(&next) => url = next,
                 Ok(RevisitOutcome::Moved(_)) => return Fetched::Gone("leads to where we may not go".to_owned()),
                 Ok(RevisitOutcome::Gone(reason)) => return Fetched::Gone(reason),
-                Ok(RevisitOutcome::Later(reason)) => return Fetched::Failed(reason),
+                Ok(RevisitOutcome::Later(_, Some(time))) if !has_waited && !(self.cancel)() => {
+                    self.hosts.rest(&url, time);
+                    has_waited = true;
+                }
+                Ok(RevisitOutcome::Later(reason, time)) => {
+                    time.into_iter().for_each(|time| self.hosts.rest(&url, time));
+                    return Fetched::Failed(reason);
+                }
                 Err(EgressError::TooLarge { bytes_max }) => {
                     return Fetched::TooLarge(format!("more than {bytes_max} bytes"));
                 }
@@ -67,34 +82,5 @@ impl<'a> Fetcher<'a> {
             }
         }
         Fetched::Gone("leads on too often".to_owned())
-    }
-
-    /// Waits until the next request may begin.
-    async fn keep_pace(&mut self) {
-        if let Some(last) = self.last {
-            tokio::time::sleep_until(last + self.delay).await;
-        }
-        self.last = Some(Instant::now());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use forecourt_egress::EgressConfig;
-
-    #[tokio::test(start_paused = true)]
-    async fn requests_keep_their_distance() {
-        let egress = Egress::builder(EgressConfig::default()).build().unwrap();
-        let mut fetcher = Fetcher::new(&egress, Duration::from_secs(3));
-        let begin = Instant::now();
-        fetcher.keep_pace().await;
-        assert_eq!(begin.elapsed(), Duration::ZERO);
-        fetcher.keep_pace().await;
-        assert!((3.0..3.1).contains(&begin.elapsed().as_secs_f64()));
-        tokio::time::advance(Duration::from_secs(5)).await;
-        let later = Instant::now();
-        fetcher.keep_pace().await;
-        assert_eq!(later.elapsed(), Duration::ZERO);
     }
 }

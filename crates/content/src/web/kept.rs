@@ -9,6 +9,8 @@ use forecourt_egress::Validators;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::limits::VISIT_TIME_MAX;
+
 /// One page as it was when it was last read.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Kept {
@@ -17,6 +19,9 @@ pub(super) struct Kept {
     /// For asking again.
     #[serde(default)]
     pub(super) validators: Validators,
+    /// The address that it gives itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) canonical: Option<String>,
     /// Pages that it links to.
     #[serde(default)]
     pub(super) links: Vec<String>,
@@ -28,6 +33,11 @@ pub(super) struct Kept {
 /// The file beside `items` that pages are kept in.
 pub(super) fn beside(items: &Path) -> PathBuf {
     items.with_extension("pages")
+}
+
+/// The file of pages that a visit had read when it broke off.
+fn cut_off(items: &Path) -> PathBuf {
+    items.with_extension("pages-cut")
 }
 
 /// The pages of the last visit. They stay in their file until they are wanted; known is where each begins.
@@ -46,7 +56,30 @@ struct Named {
 impl Before {
     /// Finds the pages. There are none without a visit, and none of those that cannot be read.
     pub(super) fn open(items: &Path) -> Self {
-        let mut before = Self { file: File::open(beside(items)).ok().map(BufReader::new), at: HashMap::new() };
+        Self::of(&beside(items))
+    }
+
+    /// The pages of a visit that broke off within the longest time of a visit, with a daemon that was killed
+    /// or stopped: they need not be read again. Puts aside what it had written, so that another one can begin.
+    pub(super) fn of_cut_off(items: &Path) -> io::Result<Self> {
+        let (cut, draft) = (cut_off(items), Draft::path_of(&beside(items)));
+        let age = |path: &Path| fs::metadata(path).and_then(|meta| meta.modified()).ok()?.elapsed().ok();
+        if age(&cut).is_some_and(|age| age > VISIT_TIME_MAX) {
+            fs::remove_file(&cut)?;
+        }
+        if age(&draft).is_some_and(|age| age <= VISIT_TIME_MAX) {
+            let mut whole = File::options().append(true).create(true).open(&cut)?;
+            // The last line may be half of one.
+            whole.write_all(b"\n")?;
+            io::copy(&mut File::open(&draft)?, &mut whole)?;
+            whole.sync_all()?;
+            fs::remove_file(&draft)?;
+        }
+        Ok(Self::of(&cut))
+    }
+
+    fn of(path: &Path) -> Self {
+        let mut before = Self { file: File::open(path).ok().map(BufReader::new), at: HashMap::new() };
         let (mut at, mut line) = (0, Vec::new());
         while let Some(length) = before.line(&mut line) {
             if let Ok(Named { url }) = serde_json::from_slice(&line) {
@@ -63,9 +96,9 @@ impl Before {
         self.read(at)
     }
 
-    /// Another page that was not taken, in the order in which they were kept.
-    pub(super) fn rest(mut self) -> impl Iterator<Item = Kept> {
-        let mut places: Vec<u64> = self.at.drain().map(|(_, at)| at).collect();
+    /// The pages that were not taken, in the order in which they were kept.
+    pub(super) fn rest(&mut self) -> impl Iterator<Item = Kept> {
+        let mut places: Vec<u64> = self.at.values().copied().collect();
         places.sort_unstable();
         places.into_iter().filter_map(move |at| self.read(at))
     }
@@ -96,6 +129,7 @@ pub(super) struct Writer {
 struct Draft {
     path: PathBuf,
     file: BufWriter<File>,
+    suffix: &'static str,
 }
 
 impl Writer {
@@ -113,29 +147,59 @@ impl Writer {
         let Some(room) = self.room.checked_sub(line.len()) else { return Ok(false) };
         self.room = room;
         self.pages.file.write_all(&line)?;
+        // A crash costs the page that is being read and no other.
+        self.pages.file.flush()?;
         for item in &page.items {
             self.items.file.write_all(&self::line(item)?)?;
         }
         Ok(true)
     }
 
+    /// Hands on what was found so far, and behind it the items of pages that were not met yet. The visit goes on.
+    pub(super) fn publish(&mut self, rest: impl Iterator<Item = Kept>) -> io::Result<()> {
+        self.items.file.flush()?;
+        let mut part = Draft::begin_as(&self.items.path, "part")?;
+        io::copy(&mut File::open(Draft::path_of(&self.items.path))?, &mut part.file)?;
+        for page in rest {
+            for item in &page.items {
+                part.file.write_all(&line(item)?)?;
+            }
+        }
+        part.finish()
+    }
+
     /// Puts the new state in the place of the old one.
     pub(super) fn finish(self) -> io::Result<()> {
+        let cut = cut_off(&self.items.path);
         self.items.finish()?;
-        self.pages.finish()
+        self.pages.finish()?;
+        if cut.exists() { fs::remove_file(cut) } else { Ok(()) }
+    }
+
+    /// Leaves what was written for the next visit, which goes on where this one ends.
+    pub(super) fn leave(mut self) -> io::Result<()> {
+        self.pages.file.flush()
     }
 }
 
 impl Draft {
     fn begin(path: &Path) -> io::Result<Self> {
-        let file = File::create(path.with_extension(draft_extension(path)))?;
-        Ok(Self { path: path.to_owned(), file: BufWriter::new(file) })
+        Self::begin_as(path, "new")
+    }
+
+    fn begin_as(path: &Path, suffix: &'static str) -> io::Result<Self> {
+        let file = File::create(path.with_extension(draft_extension(path, suffix)))?;
+        Ok(Self { path: path.to_owned(), file: BufWriter::new(file), suffix })
+    }
+
+    fn path_of(path: &Path) -> PathBuf {
+        path.with_extension(draft_extension(path, "new"))
     }
 
     /// Renames only what is different, so that an unchanged site is seen to be unchanged.
     fn finish(self) -> io::Result<()> {
         self.file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-        let draft = self.path.with_extension(draft_extension(&self.path));
+        let draft = self.path.with_extension(draft_extension(&self.path, self.suffix));
         match is_same(&draft, &self.path) {
             true => fs::remove_file(draft),
             false => fs::rename(draft, &self.path),
@@ -149,8 +213,8 @@ fn line(value: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-fn draft_extension(path: &Path) -> String {
-    format!("{}-new", path.extension().unwrap_or_default().to_string_lossy())
+fn draft_extension(path: &Path, suffix: &str) -> String {
+    format!("{}-{suffix}", path.extension().unwrap_or_default().to_string_lossy())
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {
@@ -213,6 +277,27 @@ mod tests {
         let broken: &[u8] = b"{broken\n\xFF\n{\"url\": 1}\n\n{\"url\": \"u\", \"items\": 1}\n";
         fs::write(beside(&file), [broken, &whole, &whole[..whole.len() / 2]].concat()).unwrap();
         assert_eq!(Before::open(&file).rest().collect::<Vec<_>>(), [page("x")]);
+    }
+
+    #[test]
+    fn what_a_visit_had_read_is_there_for_the_next_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a.jsonl");
+        write(&file, &["x"], usize::MAX);
+        for (name, known) in [("y", &["y"][..]), ("z", &["y", "z"][..])] {
+            assert_eq!(Before::of_cut_off(&file).unwrap().rest().count(), known.len() - 1);
+            let mut writer = Writer::begin(&file, usize::MAX).unwrap();
+            writer.add(&page(name)).unwrap();
+            writer.publish(Before::open(&file).rest()).unwrap();
+            let found = fs::read_to_string(&file).unwrap();
+            assert_eq!(found, format!("{{\"name\":\"{name}\"}}\n{{\"name\":\"x\"}}\n"));
+            // It is killed here.
+            std::mem::forget(writer);
+            let mut cut = Before::of_cut_off(&file).unwrap();
+            assert_eq!(cut.rest().collect::<Vec<_>>(), known.iter().map(|name| page(name)).collect::<Vec<_>>());
+        }
+        write(&file, &["x"], usize::MAX);
+        assert_eq!(Before::of_cut_off(&file).unwrap().rest().count(), 0, "a whole visit leaves nothing behind");
     }
 
     #[test]

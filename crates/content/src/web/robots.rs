@@ -83,6 +83,25 @@ impl Robots {
     }
 }
 
+/// What the values of `X-Robots-Tag`, one a line, ask of us, as a page would say it: those for everybody, and
+/// those that begin with our name.
+pub(crate) fn of_header(values: &str, agent: &str) -> String {
+    const RULES_WITH_VALUES: [&str; 4] = ["unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"];
+    let mut out = Vec::new();
+    for value in values.lines() {
+        let mut is_for_us = true;
+        for part in value.split(',') {
+            let named = part.split_once(':').map(|(name, rule)| (name.trim(), rule));
+            let named = named.filter(|(name, _)| !RULES_WITH_VALUES.iter().any(|rule| rule.eq_ignore_ascii_case(name)));
+            is_for_us = named.map_or(is_for_us, |(name, _)| name == "*" || name.eq_ignore_ascii_case(agent));
+            if is_for_us {
+                out.push(named.map_or(part, |(_, rule)| rule).trim());
+            }
+        }
+    }
+    out.join(",")
+}
+
 /// As URLs have it: what is not ASCII in percent signs.
 fn encoded(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len());
@@ -166,6 +185,14 @@ mod tests {
         assert!(Robots::read(&lines(ROBOTS_RULES_MAX), "f").allows("/last"));
         let delay = Robots::read("user-agent: *\ncrawl-delay: 99999999", "f").delay;
         assert_eq!(delay, Some(ROBOTS_DELAY_MAX));
+    }
+
+    #[test]
+    fn headers_are_for_everybody_or_for_who_they_name() {
+        assert_eq!(of_header("noindex, nofollow", "forecourt"), "noindex,nofollow");
+        assert_eq!(of_header("googlebot: noindex, nofollow\nForecourt: noarchive", "forecourt"), "noarchive");
+        assert_eq!(of_header("unavailable_after: 25 Jun 2030, noindex", "f"), "unavailable_after: 25 Jun 2030,noindex");
+        assert_eq!(of_header("", "f"), "");
     }
 
     proptest! {

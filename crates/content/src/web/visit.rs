@@ -13,15 +13,18 @@ use url::Url;
 
 use super::fetch::{Fetched, Fetcher};
 use super::frontier::Frontier;
+use super::hosts::Hosts;
 use super::kept::{Before, Kept, Writer};
-use super::robots::Robots;
+use super::own;
+use super::robots::{self, Robots};
 use super::sitemap::Sitemap;
-use super::{SiteRead, WebSite, body, page};
+use super::{SiteRead, WebSite, body};
 use crate::grounding::{grounded_in, own_link};
 use crate::limits::{
-    DOCUMENT_BYTES_MAX, PAGE_BYTES_MAX, PAGE_FAILURES_MAX, REASONS_MAX, ROBOTS_BYTES_MAX, SITE_BYTES_MAX, SITEMAPS_MAX,
+    DOCUMENT_BYTES_MAX, PAGE_BYTES_MAX, PAGE_FAILURES_MAX, PUBLISH_EVERY, PUBLISH_PAGES, REASONS_MAX, ROBOTS_BYTES_MAX,
+    SITE_BYTES_MAX, SITEMAPS_MAX,
 };
-use crate::loaders::{Found, collect_items};
+use crate::loaders::{Found, collect_items, page};
 
 /// The product token that `robots.txt` calls us by.
 const AGENT: &str = "forecourt";
@@ -33,6 +36,8 @@ pub struct Visitor {
     pub egress: Egress,
     /// The time, for what items say of when they were read.
     pub clock: Arc<dyn Clock>,
+    /// The pace of requests: [`Hosts::shared`], unless there is a reason.
+    pub hosts: Hosts,
 }
 
 /// What a visit came to, or has come to so far.
@@ -42,6 +47,8 @@ pub struct Visit {
     pub pages: usize,
     /// Pages that had not changed since the last visit.
     pub unchanged: usize,
+    /// Pages that a visit before had read when it broke off; they were not asked for again.
+    pub resumed: usize,
     /// Pages that wait to be read.
     pub waiting: usize,
     /// Items on the pages.
@@ -65,8 +72,10 @@ impl Visit {
 
 impl Visitor {
     /// Reads a site into `items`, a file of JSON Lines; what is beside it is for the next visit. The file
-    /// is replaced at the end. `progress` is told after every page; `cancel` is asked before each. Fails
-    /// when the file cannot be written; a site that cannot be read leaves it as it is, and says why.
+    /// is replaced now and then by what was found so far and what was known of the rest, and at the end. A visit
+    /// that was cancelled, or that broke off with the process, is gone on with by the next one. `progress` is
+    /// told after every page; `cancel` is asked before each. Fails when the file cannot be written; a site that
+    /// cannot be read leaves it as it is, and says why.
     pub async fn visit(
         &self,
         site: &WebSite,
@@ -76,15 +85,19 @@ impl Visitor {
     ) -> io::Result<Visit> {
         let mut tour = Tour {
             site,
-            fetcher: Fetcher::new(&self.egress, site.delay),
+            fetcher: Fetcher::new(&self.egress, &self.hosts, site.delay, cancel),
             robots: Robots::default(),
             frontier: Frontier::new(&site.url, site.pages_max),
             before: Before::open(items),
+            cut_off: Before::of_cut_off(items)?,
             keeps_before: false,
             canonical: HashSet::new(),
             writer: Writer::begin(items, SITE_BYTES_MAX)?,
             now: format!("{:.0}", self.clock.now()),
             failures: 0,
+            has_changed: false,
+            published: (0, Instant::now()),
+            is_cancelled: false,
             told: Visit::default(),
         };
         let begun = Instant::now();
@@ -94,11 +107,13 @@ impl Visitor {
             if let Some(reason) = tour.enough(begun.elapsed(), cancel) {
                 tour.told.skip(url.as_str(), &format!("the visit ends here: {reason}"));
                 tour.told.gave_up = true;
+                tour.is_cancelled = cancel();
                 break;
             }
             tour.page(&url, depth).await?;
             tour.told.waiting = tour.frontier.counts().0;
             progress(&tour.told);
+            tour.publish()?;
         }
         tour.finish()
     }
@@ -112,6 +127,8 @@ struct Tour<'a> {
     frontier: Frontier,
     /// What is known of pages that were not met so far.
     before: Before,
+    /// What a visit that broke off had read already.
+    cut_off: Before,
     /// Whether pages that are not met stay, since not all that lists them could be read.
     keeps_before: bool,
     /// Addresses that pages gave themselves: what was read under one is not read again under another.
@@ -120,16 +137,17 @@ struct Tour<'a> {
     now: String,
     /// Pages in a row that could not be read.
     failures: usize,
+    /// Whether a page is another one than before, and that was not handed on.
+    has_changed: bool,
+    /// How many pages there were when what was found was handed on, and when that was.
+    published: (usize, Instant),
+    is_cancelled: bool,
     told: Visit,
 }
 
 impl Tour<'_> {
     /// Finds out what may be read, and where to begin.
     async fn begin(&mut self) {
-        if self.site.read == SiteRead::Document {
-            self.frontier.add(&self.site.url, 0);
-            return;
-        }
         if let Err(reason) = self.ask_robots().await {
             self.told.skip(self.site.url.as_str(), &format!("robots.txt cannot be read, so nothing else is: {reason}"));
             self.told.gave_up = true;
@@ -217,11 +235,16 @@ impl Tour<'_> {
         let before = self.before.take(url.as_str());
         let is_document = self.site.read == SiteRead::Document;
         let robots = &self.robots;
-        let allows =
-            |url: &Url| is_document || robots.allows(&url[url::Position::BeforePath..url::Position::AfterQuery]);
+        let allows = |url: &Url| robots.allows(&url[url::Position::BeforePath..url::Position::AfterQuery]);
         if !allows(url) {
             self.told.skip(url.as_str(), "robots.txt does not want it read");
             return Ok(());
+        }
+        if let Some(page) = self.cut_off.take(url.as_str()) {
+            self.told.resumed += 1;
+            self.canonical.extend(page.canonical.clone());
+            self.has_changed = true;
+            return self.keep(&page, depth);
         }
         let origin = self.site.url.origin();
         let may_go = |next: &Url| next.origin() == origin && allows(next);
@@ -232,6 +255,7 @@ impl Tour<'_> {
             Fetched::Found(at, document) => self.read(url, at, document, before).map(Some),
             Fetched::Unchanged => {
                 self.told.unchanged += 1;
+                self.canonical.extend(before.as_ref().and_then(|page| page.canonical.clone()));
                 Ok(before)
             }
             Fetched::Failed(reason) => {
@@ -252,11 +276,13 @@ impl Tour<'_> {
     /// was read first, so that nothing is indexed again for the time alone.
     fn read(&mut self, url: &Url, at: Url, document: FetchedDocument, before: Option<Kept>) -> Result<Kept, String> {
         let is_html = is_page(&document.mime);
+        let asked = robots::of_header(&document.robots, AGENT);
         let (canonical, links, items) = match is_html {
             true => {
-                let found = page::read(&body::text(&document.bytes, &document.mime), &at);
+                let found = page::read(&body::text(&document.bytes, &document.mime), &at, &asked);
                 (found.canonical.unwrap_or(at), found.links, found.items)
             }
+            false if page::says(&asked, "noindex") => return Err("its server asks that it be not indexed".to_owned()),
             false => {
                 let bytes = body::unpacked(&document.bytes)?;
                 let found = collect_items(&bytes, &document.mime, at.path());
@@ -271,6 +297,7 @@ impl Tour<'_> {
         let old = before.map(|kept| kept.items).unwrap_or_default();
         let items = if is_first { items } else { Vec::new() };
         let items = items.into_iter().map(|item| {
+            let item = own::believed(item, &canonical);
             let first =
                 old.iter().find(|old| is_same(old, &item)).and_then(|old| old["grounding"]["fetched_at"].as_str());
             let read_at = first.unwrap_or(&self.now);
@@ -278,11 +305,14 @@ impl Tour<'_> {
             let own = if is_html { None } else { own_link(&item).map(str::to_owned) };
             grounded_in(item, own.as_deref(), &canonical, read_at)
         });
+        let items: Vec<_> = items.collect();
+        self.has_changed |= items != old;
         Ok(Kept {
             url: url.as_str().to_owned(),
             validators: document.validators,
+            canonical: Some(canonical.into()),
             links: links.into_iter().map(String::from).collect(),
-            items: items.collect(),
+            items,
         })
     }
 
@@ -303,13 +333,41 @@ impl Tour<'_> {
         Ok(())
     }
 
+    /// Hands on what was found so far, the more seldom the more there is, if there is something new in it.
+    fn publish(&mut self) -> io::Result<()> {
+        let (pages, at) = self.published;
+        let is_due = self.told.pages >= pages + PUBLISH_PAGES.max(pages / 5) && at.elapsed() >= self.patience();
+        if !is_due || !self.has_changed {
+            return Ok(());
+        }
+        self.writer.publish(self.cut_off.rest().chain(self.before.rest()))?;
+        self.published = (self.told.pages, Instant::now());
+        self.has_changed = false;
+        Ok(())
+    }
+
+    /// The first time, nobody waits for anything else.
+    fn patience(&self) -> Duration {
+        if self.published.0 == 0 { Duration::ZERO } else { PUBLISH_EVERY }
+    }
+
     /// Puts the new state in place. After a whole visit, pages that were not met are gone; after one that
     /// ended early, and without a sitemap that lists them, they stay.
     fn finish(mut self) -> io::Result<Visit> {
         if self.frontier.is_cut {
             self.told.skip(self.site.url.as_str(), &format!("only the first {} pages are read", self.site.pages_max));
         }
+        if self.is_cancelled {
+            self.writer.publish(self.cut_off.rest().chain(self.before.rest()))?;
+            self.writer.leave()?;
+            return Ok(self.told);
+        }
         if self.told.gave_up || self.keeps_before {
+            let mut cut_off = std::mem::take(&mut self.cut_off);
+            for page in cut_off.rest() {
+                drop(self.before.take(&page.url));
+                self.write(&page)?;
+            }
             for page in std::mem::take(&mut self.before).rest() {
                 self.write(&page)?;
             }

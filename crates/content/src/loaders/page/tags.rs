@@ -15,11 +15,11 @@ const ASIDE: &[&str] =
     &["script", "style", "noscript", "template", "nav", "header", "footer", "aside", "form", "svg", "iframe", "select"];
 
 /// What was seen on a page.
-pub(super) struct Seen {
+pub(crate) struct Seen {
     base: Url,
     has_base: bool,
-    pub(super) title: String,
-    pub(super) language: Option<String>,
+    title: String,
+    pub(crate) language: Option<String>,
     pub(super) canonical: Option<Url>,
     pub(super) links: Vec<Url>,
     /// Texts of JSON-LD scripts.
@@ -50,6 +50,16 @@ impl Seen {
         found.map(|(_, content)| content.trim()).filter(|content| !content.is_empty())
     }
 
+    /// Its title, with its white space as single spaces.
+    pub(crate) fn title(&self) -> String {
+        self.title.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether the page asks robots for this.
+    pub(crate) fn asks(&self, word: &str) -> bool {
+        ["robots", "forecourt"].iter().any(|name| says(self.meta(name).unwrap_or_default(), word))
+    }
+
     /// An address on the page.
     pub(super) fn resolve(&self, link: &str) -> Option<Url> {
         self.base.join(link.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
@@ -57,7 +67,7 @@ impl Seen {
 }
 
 /// Reads a page.
-pub(super) fn read(html: &str, url: &Url) -> Seen {
+pub(crate) fn read(html: &str, url: &Url) -> Seen {
     let seen = Seen {
         base: url.clone(),
         has_base: false,
@@ -204,6 +214,11 @@ impl Seen {
         }
         self.links.extend(attribute(tag, "href").and_then(|href| self.resolve(href)));
     }
+}
+
+/// Whether words for robots say this; `none` says everything.
+pub(crate) fn says(robots: &str, word: &str) -> bool {
+    robots.split(',').map(str::trim).any(|part| part.eq_ignore_ascii_case(word) || part.eq_ignore_ascii_case("none"))
 }
 
 fn is_data(tag: &Tag) -> bool {

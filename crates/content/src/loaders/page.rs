@@ -2,10 +2,15 @@
 
 mod items;
 mod microdata;
-mod tags;
+mod sections;
+pub(super) mod tags;
 
 use serde_json::Value;
 use url::Url;
+
+pub(super) use items::{data, whole};
+pub(super) use sections::{Piece, Table, read as sections};
+pub(crate) use tags::says;
 
 /// What a page holds.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,15 +23,15 @@ pub(crate) struct Page {
     pub(crate) items: Vec<Value>,
 }
 
-/// Reads HTML that was found at `url`. Whatever is broken in it is passed over.
-pub(crate) fn read(html: &str, url: &Url) -> Page {
+/// Reads HTML that was found at `url`. Whatever is broken in it is passed over. `asked` is what its server says
+/// about robots, as a page says it.
+pub(crate) fn read(html: &str, url: &Url, asked: &str) -> Page {
     let seen = tags::read(html, url);
-    let robots = seen.meta("robots").unwrap_or_default().to_ascii_lowercase();
-    let asks = |word: &str| robots.split(',').any(|part| part.trim() == word || part.trim() == "none");
     let canonical = seen.canonical.clone().filter(|canonical| canonical.origin() == url.origin());
+    let asks = |word: &str| seen.asks(word) || tags::says(asked, word);
     let items = match asks("noindex") {
         true => Vec::new(),
-        false => items::of(&seen, canonical.as_ref().unwrap_or(url)),
+        false => items::of(html, &seen, canonical.as_ref().unwrap_or(url)),
     };
     let links = if asks("nofollow") { Vec::new() } else { seen.links };
     Page { canonical, links, items }
@@ -42,7 +47,7 @@ mod tests {
     use serde_json::json;
 
     fn page(html: &str) -> Page {
-        read(html, &Url::parse("https://e.org/dir/page?q=1").unwrap())
+        read(html, &Url::parse("https://e.org/dir/page?q=1").unwrap(), "")
     }
 
     #[test]
