@@ -1,7 +1,7 @@
 //! A question to a document: the section that answers it, as it was written, with links to it and to its
 //! neighbours; or that none does.
 
-use forecourt_content::{Hit, Library, WordCoverage};
+use forecourt_content::{Hit, Library, SECTION, WordCoverage};
 use forecourt_sentences::Sentences;
 use serde_json::Value;
 
@@ -11,8 +11,6 @@ use crate::limits::SECTIONS_COMPARED_MAX;
 use crate::markdown::{escaped_text, link, shown};
 use crate::passage::{Passage, passage};
 
-/// The member of an item that holds the section of a document that it is.
-const SECTION: &str = "forecourt:section";
 /// The part of what a question says that a section has to speak of, to be told as the answer.
 const ANSWERS_MIN: f32 = 0.6;
 /// The part that it has to speak of to be told at all, as what comes closest.

@@ -3,14 +3,13 @@
 use forecourt_content::{Error, Facet, Library, Query};
 use forecourt_core::findings::URL_HOST;
 use forecourt_core::reply::Question;
+use forecourt_sentences::Sentences;
 use serde_json::{Value, json};
 
 use super::facets;
 use super::request::SearchRequest;
 use crate::limits::ELICIT_OPTIONS_MAX;
 
-/// The end of every question: how it can be answered.
-const ENDING: &str = "Name one, or say *all of them*.";
 /// The part of the items that has to have the property.
 const COVERAGE_MIN: f64 = 0.5;
 /// The part of those that the most frequent value may have: above, naming it says little.
@@ -18,11 +17,11 @@ const SHARE_MAX: f64 = 0.7;
 /// The part that a value needs to be offered.
 const SHARE_MIN: f64 = 0.04;
 
-/// What to ask back about. `None` when at most `over` items fit, or nothing splits them well.
+/// What to ask back about, in words and with what the items are called. `None` when at most `over` items fit, or nothing splits them well.
 pub(super) fn question(
     library: &Library,
     asked: &SearchRequest,
-    item_label: &str,
+    words: (Sentences, &str),
     over: usize,
 ) -> Result<Option<Question>, Error> {
     let has_chosen = asked.named.iter().any(|named| named.name != URL_HOST);
@@ -35,7 +34,7 @@ pub(super) fn question(
     let found = library.facets(&query, &facets::fields(), over)?;
     let best = found.facets.iter().map(|facet| (facet, worth(facet, found.counted)));
     let best = best.filter(|(_, worth)| *worth > 0.0).max_by(|a, b| a.1.total_cmp(&b.1));
-    Ok(best.map(|(facet, _)| worded(facet, item_label, found.total)))
+    Ok(best.map(|(facet, _)| worded(facet, words, found.total)))
 }
 
 /// Bits that naming a value tells, for the part of the items that have one. 0 when it is no good question.
@@ -56,11 +55,10 @@ fn offered(facet: &Facet) -> impl Iterator<Item = &(String, usize)> {
 }
 
 /// The question, in words and in NLWeb's shape (4.1.3).
-fn worded(facet: &Facet, item_label: &str, total: usize) -> Question {
-    let label = facets::label(&facet.field);
+fn worded(facet: &Facet, (say, items): (Sentences, &str), total: usize) -> Question {
     let options: Vec<&str> = offered(facet).map(|(value, _)| value.as_str()).collect();
-    let which = format!("Which {label}?");
-    let text = format!("{total} {item_label} could fit. {which} For example {}. {ENDING}", options.join(", "));
+    let which = say.which(facets::question(&facet.field)).unwrap_or_default();
+    let text = say.ask_which(total, items, &which, &options.join(", "));
     let structured = json!({"id": facet.field, "text": which, "type": "single_select", "options": options});
     Question { text, questions: vec![structured] }
 }
@@ -90,6 +88,10 @@ pub(super) fn is_any(answer: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn english() -> Sentences {
+        Sentences::in_language(forecourt_sentences::SpokenLanguage::English)
+    }
+
     fn facet(items: usize, counts: &[usize]) -> Facet {
         let values = counts.iter().enumerate().map(|(at, count)| (format!("v{at}"), *count)).collect();
         Facet { field: "genre".to_owned(), items, values }
@@ -107,12 +109,12 @@ mod tests {
 
     #[test]
     fn what_was_asked_is_read_again() {
-        let question = worded(&facet(40, &[20, 15, 5]), "movies", 400);
+        let question = worded(&facet(40, &[20, 15, 5]), (english(), "movies"), 400);
         assert_eq!(asked_about(&question), Some("genre"));
         assert_eq!(question.questions[0]["options"], json!(["v0", "v1", "v2"]));
         for field in facets::fields() {
             let about = Facet { field: field.to_owned(), ..facet(40, &[20, 20]) };
-            assert_eq!(asked_about(&worded(&about, "things", 400)), Some(field));
+            assert_eq!(asked_about(&worded(&about, (english(), "things"), 400)), Some(field));
         }
         assert_eq!(asked_about(&Question { questions: Vec::new(), ..question }), None, "words alone say nothing");
         assert!(is_any("All of them!") && !is_any("Comedy"));

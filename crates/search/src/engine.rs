@@ -72,11 +72,11 @@ impl SearchEngine {
         };
         let wanted = &admitted.message().search;
         asked.items_only = wanted.wordless && !wanted.findings.with_facets();
-        if let Some(question) = self.question(library, &asked)? {
+        let words = self.words(library, admitted);
+        if let Some(question) = self.question(&words, &asked)? {
             return Ok(vec![Event::Ending(Ending::Question(question))]);
         }
         let mut found = find::find(library, &asked, self.page(&asked))?;
-        let words = self.words(library, admitted);
         find::choose_section(library, words.say, &asked, &mut found);
         self.told(&words, admitted.message(), &asked, &found)
     }
@@ -107,8 +107,9 @@ impl SearchEngine {
     }
 
     /// What is asked back, when very many items fit.
-    pub(crate) fn question(&self, library: &Library, asked: &SearchRequest) -> Result<Option<Question>, Error> {
-        self.elicit.map_or(Ok(None), |over| elicit::question(library, asked, &self.item_label, over))
+    pub(crate) fn question(&self, words: &AnswerText<'_>, asked: &SearchRequest) -> Result<Option<Question>, Error> {
+        let items = words.items();
+        self.elicit.map_or(Ok(None), |over| elicit::question(words.library, asked, (words.say, &items), over))
     }
 
     /// Items of one answer.
@@ -119,7 +120,8 @@ impl SearchEngine {
     pub(crate) fn words<'a>(&'a self, library: &'a Library, admitted: &'a Admitted) -> AnswerText<'a> {
         let answer_in = answer_language(admitted.message(), admitted.card());
         let say = sentences(admitted);
-        AnswerText { item_label: &self.item_label, card: admitted.card(), library, answer_in, say }
+        let wanted = admitted.message().language.as_ref();
+        AnswerText { item_label: &self.item_label, card: admitted.card(), library, answer_in, wanted, say }
     }
 
     /// The whole answer.

@@ -30,7 +30,9 @@ impl FactContext<'_> {
     /// The answer to a question about an item that it names. `None` when it is none, or when nothing is called so.
     pub(crate) fn answer(&self, library: &Library, question: &str) -> Result<Option<FactAnswer>, Error> {
         let Some(question) = FactQuestion::read(question) else { return Ok(None) };
-        for reading in question.readings().iter().filter(|reading| !reading.has_pronoun()) {
+        let readings = question.readings();
+        let meant = readings.iter().filter(|reading| !reading.has_pronoun() && contains::is_meant(self, reading));
+        for reading in meant {
             let mut hits = named(library, &reading.names())?;
             if hits.is_empty() {
                 continue;
@@ -47,6 +49,7 @@ impl FactContext<'_> {
         Ok(None)
     }
 
+    #[allow(dead_code, reason = "for questions that go on about an item that was shown")]
     /// The answer to a question about an item that is known, such as one that was shown before. `None` when the
     /// question is for no fact.
     pub(crate) fn answer_about(&self, hit: &Hit, question: &str) -> Option<String> {

@@ -38,7 +38,7 @@ pub(crate) fn named(library: &Library, phrases: &[&str]) -> Result<Vec<Hit>, Err
         if said.is_empty() {
             continue;
         }
-        let query = Query { text: (*phrase).to_owned(), limit: NAMED_ITEMS_MAX, ..Query::default() };
+        let query = Query { text: (*phrase).to_owned(), limit: NAMED_ITEMS_MAX, items_only: true, ..Query::default() };
         for hit in library.search(&query)? {
             let Some(fits) = fits(&said, &hit.name) else { continue };
             match best {

@@ -45,7 +45,20 @@ async fn answer(built: &BuiltAgent, question: &str, language: &str) -> String {
     collect(stream(built, asking).await).await.text()
 }
 
+/// Every case is answered as it should be.
 async fn check(built: &BuiltAgent, cases: &[Case]) {
+    let wrong = wrong(built, cases).await;
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+}
+
+/// At least nine of ten cases are, that no rule was made for.
+async fn check_most(built: &BuiltAgent, cases: &[Case]) {
+    let wrong = wrong(built, cases).await;
+    eprintln!("{} of {} are answered otherwise:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+    assert!(10 * wrong.len() <= cases.len(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+}
+
+async fn wrong(built: &BuiltAgent, cases: &[Case]) -> Vec<String> {
     let mut wrong = Vec::new();
     for (question, language, wanted) in cases {
         let said = answer(built, question, language).await;
@@ -54,7 +67,7 @@ async fn check(built: &BuiltAgent, cases: &[Case]) {
             wrong.push(format!("{question}\n  misses {missing:?}\n  {}", said.replace('\n', "\n  ")));
         }
     }
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+    wrong
 }
 
 #[tokio::test]
@@ -144,4 +157,74 @@ async fn what_nothing_is_called_is_searched_for() {
         let said = answer(&built, question, "en").await;
         assert!(said.contains("\n1. ") || said.contains("\n2. "), "{question}: {said}");
     }
+}
+
+/// Questions that were written before any of the rules was tried on them.
+const KITCHEN_UNTUNED: &[Case] = &[
+    ("How much time do I need for Lancashire Hotpot?", "en", &["1 hour 20 minutes"]),
+    ("how long does it take to make the Indian pudding", "en", &["takes 1 hour"]),
+    ("What are the ingredients of damper?", "en", &["self-raising flour"]),
+    ("Is there milk in Indian Pudding?", "en", &["Yes", "1 quart milk"]),
+    ("does the sweet potato soup contain chicken", "en", &["Yes", "chicken"]),
+    ("How many people does Lancashire Hotpot feed?", "en", &["4–6"]),
+    ("Is the tomato salad vegan?", "en", &["Tomato Salad", "vegan"]),
+    ("does tomato salad have nuts in it?", "en", &["No nuts is listed"]),
+    ("is curry chicken hard to make?", "en", &["difficulty", "3"]),
+    ("what cuisine is curry chicken", "en", &["South Asian"]),
+    ("Wie viele Kalorien hat Indian Pudding?", "de", &["nicht angegeben", "Kalorien"]),
+    ("Für wie viele Personen ist der Lancashire Hotpot?", "de", &["4–6"]),
+    ("Quels sont les ingrédients du Tomato Salad ?", "fr", &["750 grams"]),
+    ("¿Qué lleva el Indian Pudding?", "es", &["molasses"]),
+    ("does chicken barbecue sauce contain peanuts?", "en", &["Yes", "peanut oil"]),
+];
+
+#[tokio::test]
+async fn a_kitchen_states_facts_that_no_rule_was_made_for() {
+    let (_folder, built) = agent("recipes.jsonl", &root().join("examples/kitchen/content/recipes.jsonl"));
+    check_most(&built, KITCHEN_UNTUNED).await;
+}
+
+const SHOP_UNTUNED: &[Case] = &[
+    ("what does the wool scarf cost?", "en", &["19.00 EUR"]),
+    ("price of the mars poster", "en", &["9.00 EUR"]),
+    ("are the blue lamps available?", "en", &["in stock"]),
+    ("do you have the wool scarf in stock?", "en", &["doesn't state"]),
+    ("how expensive is the rain jacket kids?", "en", &["59.00 EUR"]),
+    ("what brand is the blue lamp?", "en", &["Lumo"]),
+    ("who performs at the Night of Lamps?", "en", &["The Bulbs"]),
+    ("what is the address of Lumo Store Bern?", "en", &["Main Street 1"]),
+    ("Wann hat der Lumo Store Bern geöffnet?", "de", &["Mo-Fr 09:00-18:00"]),
+    ("¿Cuánto vale el Wool Scarf?", "es", &["cuesta 19.00 EUR"]),
+];
+
+#[tokio::test]
+async fn a_shop_states_facts_that_no_rule_was_made_for() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("shop.jsonl"), SHOP).unwrap();
+    let (_folder, built) = index(folder, "shop.jsonl");
+    check_most(&built, SHOP_UNTUNED).await;
+}
+
+const MOVIES_UNTUNED: &[Case] = &[
+    ("Who directed Cruising?", "en", &["William Friedkin"]),
+    ("when did A Little Sex come out", "en", &["1982"]),
+    ("who stars in Rock of Ages?", "en", &["Julianne Hough"]),
+    ("what genre is BloodRayne?", "en", &["Action"]),
+    ("who was the director of A Perfect World", "en", &["Clint Eastwood"]),
+    ("In which year was Matru Ki Bijlee Ka Mandola released?", "en", &["2013"]),
+    ("Who wrote the screenplay of BloodRayne?", "en", &["Guinevere Turner"]),
+    ("Wer hat bei Cruising Regie geführt?", "de", &["William Friedkin"]),
+    ("Aus welchem Jahr ist Rock of Ages?", "de", &["2012"]),
+    ("who plays in Arrival II", "en", &["Patrick Muldoon"]),
+];
+
+#[tokio::test]
+async fn movies_state_facts_that_no_rule_was_made_for() {
+    let movies = root().join("../shared/data/movies/movies.jsonl");
+    if !movies.is_file() {
+        eprintln!("skipped: {} is absent", movies.display());
+        return;
+    }
+    let (_folder, built) = agent("movies.jsonl", &movies);
+    check_most(&built, MOVIES_UNTUNED).await;
 }

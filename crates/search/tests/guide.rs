@@ -56,11 +56,43 @@ fn guide() -> (TempDir, BuiltAgent) {
     (folder, built)
 }
 
+/// Questions that were written before any of the rules was tried on them.
+const GUIDE_UNTUNED: &[Case] = &[
+    ("how do I set a rate limit?", &["Rate limits"], "per_address"),
+    ("where do I see the logs and how do I change the log level?", &["Logs"], "level ="),
+    ("how do I get metrics into Prometheus?", &["Metrics and monitoring"], "job_name"),
+    ("how do I upgrade to a newer version?", &["Upgrade"], "forecourt check"),
+    ("can I exclude a file from the index?", &["Exclude a file"], "content ="),
+    ("how do I run it in Docker?", &["Docker"], "```"),
+    ("how do I run it as a systemd service?", &["systemd"], "[Service]"),
+    ("how can an agent be reached by e-mail?", &["mail", "E-mail"], "email"),
+    ("how do I search by meaning with embeddings?", &["Semantic search"], "model_dir"),
+    ("how do I allow other web pages to call my agent (CORS)?", &["CORS"], "cors"),
+    ("is there a health check?", &["Health checks"], "/readyz"),
+    ("which backends are there?", &["Which backends are there"], "search"),
+    ("how do I sign people in with OpenID Connect?", &["OpenID Connect", "Bearer tokens"], "issuer"),
+    ("how do I stream an answer with curl?", &["Streaming"], "curl"),
+    ("how do I import an OpenAPI document?", &["Import an OpenAPI document"], "forecourt import openapi"),
+];
+
 #[tokio::test]
 async fn the_next_step_can_be_copied_from_the_answer() {
+    let wrong = wrong(GUIDE).await;
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), GUIDE.len(), wrong.join("\n"));
+}
+
+#[tokio::test]
+async fn so_it_is_with_questions_that_no_rule_was_made_for() {
+    let wrong = wrong(GUIDE_UNTUNED).await;
+    eprintln!("{} of {} are answered otherwise:\n{}", wrong.len(), GUIDE_UNTUNED.len(), wrong.join("\n"));
+    assert!(10 * wrong.len() <= GUIDE_UNTUNED.len() + 5, "{}", wrong.join("\n"));
+}
+
+/// The questions whose answers come from another section, or lack what they have to have.
+async fn wrong(cases: &[Case]) -> Vec<String> {
     let (_folder, built) = guide();
     let mut wrong = Vec::new();
-    for (question, headings, wanted) in GUIDE {
+    for (question, headings, wanted) in cases {
         let said = ask(&built, question).await.text();
         let source =
             said.lines().find(|line| line.starts_with("From ") || line.starts_with("… continue")).unwrap_or_default();
@@ -70,7 +102,7 @@ async fn the_next_step_can_be_copied_from_the_answer() {
             wrong.push(format!("{question}\n  {source}\n  {}", head.replace('\n', "\n  ")));
         }
     }
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), GUIDE.len(), wrong.join("\n"));
+    wrong
 }
 
 #[tokio::test]
