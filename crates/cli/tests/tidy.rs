@@ -9,6 +9,8 @@ use std::process::Command;
 use regex::Regex;
 use walkdir::WalkDir;
 
+#[path = "tidy/words.rs"]
+mod words;
 #[path = "tidy/circles.rs"]
 mod circles;
 

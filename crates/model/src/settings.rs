@@ -20,7 +20,7 @@ use forecourt_agents::provider::{self, Provider};
 use forecourt_agents::settings::{count, seconds};
 use forecourt_agents::siblings::{AskAgent, Sibling};
 use forecourt_agents::upstream::CallTimeouts;
-use forecourt_search::{ContentIndex, SearchTool, content_sources};
+use forecourt_search::{ContentIndex, SearchTool, content_sources, vocabulary_of};
 
 /// The section of a `model` backend.
 #[derive(Deserialize, JsonSchema)]
@@ -230,7 +230,8 @@ fn index(
     }
     let content_sources = content_sources(section, &settings.content, 1, &settings.urls, context, problems);
     let model = settings.model_dir.as_ref().map(|dir| context.resolve(dir));
-    let options = Options { language: Some(context.language.clone()), model, ..Options::default() };
+    let vocabulary = vocabulary_of(context, problems);
+    let options = Options { language: Some(context.language.clone()), model, vocabulary, ..Options::default() };
     Some(Arc::new(ContentIndex::new(context, content_sources, options)))
 }
 

@@ -10,6 +10,7 @@ use forecourt_content::{
     RemoveOutcome, Report, look,
 };
 use forecourt_core::{Clock, Language};
+use forecourt_vocabulary::Vocabulary;
 
 use super::sites::Sites;
 use crate::limits::WARNINGS_MAX;
@@ -226,6 +227,7 @@ fn settings_hash(context: &Context, sources: &[ContentSource], options: &Options
     let mut hasher = DefaultHasher::new();
     let model = options.model.as_ref().map(|model| model.strip_prefix(&context.folder).unwrap_or(model));
     (options.language.as_ref().map(|language| language.as_str()), model).hash(&mut hasher);
+    options.vocabulary.as_ref().unwrap_or(&Vocabulary::shipped()).revision().hash(&mut hasher);
     sources.iter().for_each(|source| (&source.label, &source.url, &source.tables).hash(&mut hasher));
     hasher.finish()
 }

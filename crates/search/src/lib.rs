@@ -74,7 +74,7 @@ pub use content_index::ContentIndex;
 use engine::SearchEngine;
 use rerank::Reranker;
 use settings::SearchSettings;
-pub use settings::content_sources;
+pub use settings::{content_sources, vocabulary_of};
 pub use tool::SearchTool;
 
 /// The backends of this crate.

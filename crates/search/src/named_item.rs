@@ -11,7 +11,7 @@ const FURTHER_WORDS_MAX: usize = 2;
 /// Items that may have a name in part, and be what one of them is meant by. More are a kind of thing.
 const PARTLY_NAMED_MAX: usize = 4;
 /// How alike two names are that one typing error tells apart.
-const ALIKE_MIN: f64 = 0.86;
+const ALIKE_MIN: f64 = 0.85;
 /// Characters of a name in which a typing error is forgiven.
 const TYPED_CHARS_MIN: usize = 5;
 

@@ -4,12 +4,14 @@ mod tables;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_content::limits::VISIT_TIME_MAX;
 use forecourt_content::{ContentSource, Options, SiteRead, URL_PLACES, WebSite};
 use forecourt_core::Language;
 use forecourt_settings::{Problems, Section};
+use forecourt_vocabulary::Vocabulary;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use url::Url;
@@ -218,9 +220,15 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<(SearchSettin
     }
     let refresh = Duration::from_secs(60 * settings.refresh_minutes.min(REFRESH_MINUTES_MAX));
     let sites = Sites::new(context, sites, refresh);
-    let options = Options { language: Some(language), model, ..Options::default() };
+    let vocabulary = vocabulary_of(context, &mut problems);
+    let options = Options { language: Some(language), model, vocabulary, ..Options::default() };
     let index = ContentIndex::new(context, sources, options).with_sites(sites);
     problems.into_result((settings, index))
+}
+
+/// What words mean in this deployment: what comes with the program, and its own files.
+pub fn vocabulary_of(context: &Context, problems: &mut Problems) -> Option<Arc<Vocabulary>> {
+    problems.absorb(Vocabulary::of_deployment(&context.folder))
 }
 
 /// A site, when its table is fine.

@@ -92,8 +92,11 @@ impl Problems {
         Problems::default()
     }
 
-    /// Adds one more.
+    /// Adds one more. The same one again, as when several agents read one file, is not told twice.
     pub fn push(&mut self, problem: Problem) {
+        if self.kept.contains(&problem) {
+            return;
+        }
         if self.kept.len() < PROBLEMS_MAX { self.kept.push(problem) } else { self.dropped += 1 }
     }
 

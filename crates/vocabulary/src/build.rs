@@ -84,7 +84,7 @@ impl Builder {
         }
         let is_new = !self.out.classes.iter().any(|class| class.id == value.id);
         if is_new && value.area.is_none() {
-            let message = format!("the class `{}` needs an `area`, here or at the top of the file", value.id);
+            let message = format!("the class `{}` needs an `area`, or the file a `class_area`", value.id);
             self.problems.push(section.problem(Some("id"), message));
             return;
         }
@@ -96,13 +96,18 @@ impl Builder {
         }
         class.is_narrow |= value.narrow;
         add_new(&mut class.includes, value.includes.iter().cloned());
+        add_new(&mut class.all_of, value.all_of.iter().cloned());
         for (code, words) in value.words {
             drop_from(class.exceptions.entry(code.clone()).or_default(), &words.members, &code);
+            drop_from(class.exceptions.entry(code.clone()).or_default(), &words.usually, &code);
             drop_from(class.members.entry(code.clone()).or_default(), &words.exceptions, &code);
+            drop_from(class.usually.entry(code.clone()).or_default(), &words.exceptions, &code);
             add_new(class.names.entry(code.clone()).or_default(), words.names);
             add_new(class.members.entry(code.clone()).or_default(), words.members);
+            add_new(class.usually.entry(code.clone()).or_default(), words.usually);
             add_new(class.exceptions.entry(code).or_default(), words.exceptions);
         }
+        self.references.push((section.clone(), "all_of", value.all_of));
         self.references.push((section, "includes", value.includes));
     }
 
@@ -141,7 +146,7 @@ impl Builder {
     fn check_bounds(&mut self) {
         let out = &self.out;
         let words = |words: &WordsByLanguage| words.values().map(Vec::len).sum::<usize>();
-        let of_class = |class: &Class| words(&class.names) + words(&class.members) + words(&class.exceptions);
+        let of_class = |class: &Class| words(&class.names) + words(&class.members) + words(&class.usually) + words(&class.exceptions);
         let all = out.classes.iter().map(of_class).sum::<usize>()
             + out.synonyms.iter().map(words).sum::<usize>()
             + words(&self.neutral);

@@ -31,11 +31,14 @@ pub struct Class {
     pub area: String,
     /// Ids of classes of which every item is of this one too.
     pub includes: Vec<String>,
+    /// Ids of classes of which an item that is of all of them is of this one too.
+    pub all_of: Vec<String>,
     /// Whether an item that promises to be free of it promises nothing about the classes that it includes:
     /// lactose-free milk is milk.
     pub(crate) is_narrow: bool,
     pub(crate) names: WordsByLanguage,
     pub(crate) members: WordsByLanguage,
+    pub(crate) usually: WordsByLanguage,
     pub(crate) exceptions: WordsByLanguage,
 }
 

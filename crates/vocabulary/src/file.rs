@@ -36,7 +36,7 @@ struct FileTable {
     #[serde(rename = "about")]
     _about: Option<String>,
     /// The area of its classes that name none.
-    area: Option<String>,
+    class_area: Option<String>,
 }
 
 /// `[[area]]`
@@ -63,6 +63,8 @@ pub(crate) struct ClassTable {
     #[serde(default)]
     pub(crate) includes: Vec<String>,
     #[serde(default)]
+    pub(crate) all_of: Vec<String>,
+    #[serde(default)]
     pub(crate) narrow: bool,
     #[serde(skip)]
     pub(crate) words: Vec<(String, ClassWords)>,
@@ -76,6 +78,9 @@ pub(crate) struct ClassWords {
     pub(crate) names: Vec<String>,
     #[serde(default)]
     pub(crate) members: Vec<String>,
+    /// What mostly is of the class, where it is part of an item.
+    #[serde(default)]
+    pub(crate) usually: Vec<String>,
     #[serde(default)]
     pub(crate) exceptions: Vec<String>,
 }
@@ -139,6 +144,9 @@ pub(crate) struct AbsenceTable {
     /// Words in front of what is absent: "without".
     #[serde(default)]
     pub(crate) before: Vec<String>,
+    /// Words that may stand between: "any".
+    #[serde(default)]
+    pub(crate) between: Vec<String>,
     /// Words behind it: "free".
     #[serde(default)]
     pub(crate) after: Vec<String>,
@@ -177,7 +185,7 @@ impl VocabularyFile {
             absence: absence.map(|section| absences(section, problems)).unwrap_or_default(),
         };
         for class in &mut read.classes {
-            class.value.area = class.value.area.take().or_else(|| own.area.clone());
+            class.value.area = class.value.area.take().or_else(|| own.class_area.clone());
             check_contradictions(class, problems);
         }
         Some(read)
@@ -309,7 +317,7 @@ fn check_list(table: &Section, key: &str, language: &str, problems: &mut Problem
 fn check_contradictions(class: &Declared<ClassTable>, problems: &mut Problems) {
     for (code, words) in &class.value.words {
         let members: std::collections::HashSet<String> =
-            words.members.iter().chain(&words.names).map(|word| compared(word, code)).collect();
+            words.members.iter().chain(&words.usually).chain(&words.names).map(|word| compared(word, code)).collect();
         for word in words.exceptions.iter().filter(|word| members.contains(&compared(word, code))) {
             let message =
                 format!("`{word}` is a member of the class `{}` and an exception from it ({code})", class.value.id);

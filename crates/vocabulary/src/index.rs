@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use crate::class::{Class, WordsByLanguage};
 use crate::class_set::ClassSet;
 use crate::file::AbsenceTable;
-use crate::item::text_roles;
 use crate::phrases::{Phrases, Sign};
+use crate::roles::text_roles;
 use crate::vocabulary::Vocabulary;
 use crate::words::{LANGUAGES, compared};
 
@@ -94,16 +94,18 @@ fn add_classes(out: &Vocabulary, language: &str, phrases: &mut Phrases) {
         let words = |words: &'_ WordsByLanguage| words.get(language).cloned().unwrap_or_default();
         for name in words(&class.names) {
             phrases.add(&name, language, |meaning| {
-                meaning.of = meaning.of.with(out.is_also[at]);
+                meaning.of.add(at);
                 meaning.named = meaning.named.with(out.absent_with[at]);
             });
         }
+        for member in words(&class.usually) {
+            phrases.add(&member, language, |meaning| meaning.usually.add(at));
+        }
         for member in words(&class.members) {
-            phrases.add(&member, language, |meaning| meaning.of = meaning.of.with(out.is_also[at]));
+            phrases.add(&member, language, |meaning| meaning.of.add(at));
         }
     }
-    // What is no dairy is no butter either, and what was found to be of a class inside is not of those around it
-    // by that alone.
+    // What is no dairy is no butter either.
     for (at, class) in out.classes.iter().enumerate() {
         let inside = (0..out.classes.len()).filter(|inner| out.is_also[*inner].has(at));
         let inside = inside.fold(ClassSet::default(), |set, inner| set.with(ClassSet::of(inner)));
@@ -126,6 +128,7 @@ fn add_promises(out: &Vocabulary, language: &str, phrases: &mut Phrases) {
 fn add_signs(table: &AbsenceTable, language: &str, phrases: &mut Phrases) {
     let lists = [
         (&table.before, Sign::Before),
+        (&table.between, Sign::Between),
         (&table.after, Sign::After),
         (&table.joining, Sign::Joining),
         (&table.unless, Sign::Nothing),

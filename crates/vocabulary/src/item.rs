@@ -1,10 +1,8 @@
 //! Of which classes an item is, judged text by text.
 
-use std::collections::HashMap;
-
-use crate::class::Area;
 use crate::class_set::ClassSet;
 use crate::judge::{ClassJudgement, JudgeBuffers, PromiseReach, judge};
+use crate::roles::{RoleKind, TextRole};
 use crate::vocabulary::Vocabulary;
 
 /// Of which classes one phrase is.
@@ -25,52 +23,6 @@ pub struct ItemClasses {
     pub of: Vec<String>,
     /// Ids of the classes that it promises not to be of, where nothing that it says contradicts it.
     pub free_of: Vec<String>,
-}
-
-/// What the texts of a property say about an item, as an area has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TextRole {
-    kind: RoleKind,
-    /// Classes of the areas that it is read for.
-    classes: ClassSet,
-    /// Places of these areas.
-    areas: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RoleKind {
-    /// It states what the item is made of.
-    Stated,
-    /// It names the item; what it promises counts.
-    Named,
-    /// It is about the item.
-    AlsoRead,
-    /// It names diets that the item is fit for.
-    Promised,
-}
-
-/// Roles of properties, by their dot path.
-pub(crate) type TextRoles = HashMap<String, TextRole>;
-
-/// The roles that areas give to properties. Of two, the stronger one counts.
-pub(crate) fn text_roles(areas: &[Area], classes_of: impl Fn(&str) -> ClassSet) -> TextRoles {
-    let mut roles = TextRoles::new();
-    for (at, area) in areas.iter().enumerate().take(64) {
-        let lists = [
-            (&area.stated_by, RoleKind::Stated),
-            (&area.named_by, RoleKind::Named),
-            (&area.also_read, RoleKind::AlsoRead),
-            (&area.promised_by, RoleKind::Promised),
-        ];
-        for (paths, kind) in lists {
-            for path in paths {
-                let role = roles.entry(path.clone()).or_insert(TextRole { kind, classes: ClassSet::default(), areas: 0 });
-                role.classes = role.classes.with(classes_of(&area.id));
-                role.areas |= if kind == RoleKind::Stated { 1 << at } else { 0 };
-            }
-        }
-    }
-    roles
 }
 
 /// Judges items one after the other.
@@ -100,7 +52,7 @@ impl ClassJudge {
                 RoleKind::AlsoRead | RoleKind::Promised => continue,
             };
             let judged = judge(text, language, phrases, reach, &mut self.buffers);
-            found.of = found.of.with(judged.of.only(role.classes));
+            found.of = found.of.with(vocabulary.with_holders(judged.of).only(role.classes));
             if role.kind == RoleKind::Named {
                 found.free = found.free.with(judged.free.only(role.classes));
             }
@@ -116,7 +68,8 @@ impl Vocabulary {
         let mut buffers = JudgeBuffers::default();
         let judged = phrases.map(|phrases| judge(phrase, language, phrases, PromiseReach::Words, &mut buffers));
         let judged = judged.unwrap_or_default();
-        PhraseClasses { of: self.ids(judged.of), free_of: self.ids(judged.free.without(judged.of)) }
+        let of = self.with_holders(judged.of);
+        PhraseClasses { of: self.ids(of), free_of: self.ids(judged.free.without(of)) }
     }
 
     /// What the texts of the property at a dot path say of an item's classes. `None`: they are not read.
@@ -137,13 +90,26 @@ impl Vocabulary {
         classes.fold(ClassSet::default(), |set, at| set.with(self.absent_with[*at]))
     }
 
-    fn named_classes(&self, stated: u64, found: ClassJudgement) -> ItemClasses {
+    fn named_classes(&self, stated: u64, mut found: ClassJudgement) -> ItemClasses {
+        for (at, class) in self.classes.iter().enumerate().filter(|(_, class)| !class.all_of.is_empty()) {
+            let parts = || class.all_of.iter().filter_map(|id| self.class_ids.get(id));
+            if parts().all(|part| found.of.has(*part)) {
+                found.of.add(at);
+            } else if parts().any(|part| found.free.has(*part)) {
+                found.free.add(at);
+            }
+        }
         let stated = self.areas.iter().enumerate().filter(|(at, _)| stated >> at & 1 == 1);
         ItemClasses {
             stated: stated.map(|(_, area)| area.id.clone()).collect(),
             of: self.ids(found.of),
             free_of: self.ids(found.free.without(found.of)),
         }
+    }
+
+    /// The classes with those that include them.
+    fn with_holders(&self, classes: ClassSet) -> ClassSet {
+        if classes.is_empty() { classes } else { classes.iter().fold(classes, |all, class| all.with(self.is_also[class])) }
     }
 
     fn ids(&self, classes: ClassSet) -> Vec<String> {

@@ -4,7 +4,7 @@ use crate::class_set::ClassSet;
 use crate::phrases::{PhraseMatch, Phrases, Sign};
 use crate::words::TextWords;
 
-/// Words that may stand between "without" and what is absent: "without any added sugar".
+/// Words that may stand between "without" and what is absent: "without any added sugar". "No-salt butter" is butter.
 const WORDS_BETWEEN: usize = 2;
 
 /// What a text is.
@@ -57,6 +57,9 @@ pub(crate) fn judge(
     let mut judgement = ClassJudgement::default();
     for found in matches.iter() {
         let mut of = found.meaning.of;
+        if reach == PromiseReach::Words {
+            of = of.with(found.meaning.usually);
+        }
         if of.is_empty() {
             continue;
         }
@@ -119,6 +122,11 @@ fn find_promises(
     }
 }
 
+/// Whether an "or" begins at a word.
+fn is_joint(at: usize, matches: &[PhraseMatch]) -> bool {
+    matches.iter().any(|found| found.start == at && found.meaning.sign == Some(Sign::Joining))
+}
+
 /// Whether no longer phrase makes something else of a sign: "free range".
 fn is_real(sign: &PhraseMatch, matches: &[PhraseMatch]) -> bool {
     let longer = |other: &&PhraseMatch| {
@@ -127,10 +135,10 @@ fn is_real(sign: &PhraseMatch, matches: &[PhraseMatch]) -> bool {
     !matches.iter().filter(longer).any(|other| other.meaning.sign.is_some())
 }
 
-/// "not vegan".
+/// "not vegan", "non-vegetarian".
 fn is_denied(promise: &PhraseMatch, words: &TextWords, matches: &[PhraseMatch]) -> bool {
     matches.iter().any(|sign| {
-        sign.meaning.sign == Some(Sign::Before)
+        matches!(sign.meaning.sign, Some(Sign::Before | Sign::Nothing))
             && sign.end == promise.start
             && words.sentence(sign.start) == words.sentence(promise.start)
     })
@@ -151,7 +159,12 @@ fn absent_behind(
         let found = matches.iter().filter(longest).max_by_key(|found| (found.end, !found.meaning.of.is_empty()));
         match found {
             Some(found) if !found.meaning.named.is_empty() => {
-                out.push(promise(found.meaning.named, sign.start, found.end, words, matches, reach));
+                // "Cake without milk": what is in front is meant.
+                let mut promised = promise(found.meaning.named, sign.start, found.end, words, matches, reach);
+                let before = (0..sign.start).rev().take_while(|at| words.segment(*at) == words.segment(sign.start));
+                let before = before.take_while(|at| !is_joint(*at, matches)).last();
+                promised.start = promised.start.min(before.unwrap_or(promised.start));
+                out.push(promised);
                 (at, between) = (found.end, WORDS_BETWEEN);
             }
             Some(found) if !found.meaning.of.is_empty() => {
@@ -159,7 +172,9 @@ fn absent_behind(
                 (at, between) = (found.end, WORDS_BETWEEN);
             }
             Some(found) if found.meaning.sign == Some(Sign::Joining) => (at, between) = (found.end, 0),
-            _ if between < WORDS_BETWEEN => (at, between) = (at + 1, between + 1),
+            Some(found) if found.meaning.sign == Some(Sign::Between) && between < WORDS_BETWEEN => {
+                (at, between) = (found.end, between + 1);
+            }
             _ => break,
         }
         // "without nuts, milk": what is behind a pause is there.
@@ -188,7 +203,6 @@ fn promise(
         let last = (end..words.len()).take_while(sentence).last().map_or(end, |at| at + 1);
         return Promise { classes, start: first, end: last };
     }
-    let is_joint = |at: usize| matches.iter().any(|found| found.start == at && found.meaning.sign == Some(Sign::Joining));
-    let reached = (end..words.len()).take_while(|at| words.segment(*at) == words.segment(start) && !is_joint(*at));
+    let reached = (end..words.len()).take_while(|at| words.segment(*at) == words.segment(start) && !is_joint(*at, matches));
     Promise { classes, start, end: reached.last().map_or(end, |at| at + 1) }
 }

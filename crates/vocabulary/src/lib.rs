@@ -10,9 +10,9 @@
 //! | `class.rs` | what a class is, a diet, a kind, a property |
 //! | `file.rs` | one file of vocabulary, strictly read |
 //! | `build.rs`, `index.rs` | all files together, and how they are asked |
-//! | `vocabulary.rs` | what they answer |
+//! | `vocabulary.rs`, `shipped.rs` | what they answer, and where they come from |
 //! | `words.rs`, `phrases.rs` | texts as words, and the phrases in them |
-//! | `judge.rs`, `item.rs` | of which classes a text is, and an item |
+//! | `judge.rs`, `item.rs`, `roles.rs` | of which classes a text is, and an item by its properties |
 //! | [`limits`] | every bound, with its unit |
 
 mod build;
@@ -25,12 +25,14 @@ mod item;
 mod judge;
 pub mod limits;
 mod phrases;
+mod roles;
 mod shipped;
 mod vocabulary;
 mod words;
 
 pub use class::{Area, Class, Diet, ItemKind, ItemProperty};
 pub use fold::folded;
-pub use item::{ClassJudge, ItemClasses, PhraseClasses, TextRole};
+pub use item::{ClassJudge, ItemClasses, PhraseClasses};
+pub use roles::TextRole;
 pub use vocabulary::Vocabulary;
 pub use words::LANGUAGES;

@@ -9,8 +9,10 @@ use crate::words::{TextWords, compared};
 /// What a phrase says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct PhraseMeaning {
-    /// Classes that it is of.
+    /// Classes that have it among their members; not those that include them.
     pub(crate) of: ClassSet,
+    /// Classes that it mostly is of, where it is part of an item.
+    pub(crate) usually: ClassSet,
     /// Classes that it is an exception from.
     pub(crate) not: ClassSet,
     /// Classes that it is the name of, with what their absence says.
@@ -30,6 +32,8 @@ pub(crate) enum Sign {
     Before,
     /// "free", behind it.
     After,
+    /// "any", between "without" and what is absent.
+    Between,
     /// "or".
     Joining,
     /// Looks like one of them, and is none.
@@ -117,7 +121,9 @@ impl Phrases {
                 if let Some(meaning) = self.meanings[node as usize] {
                     out.push(PhraseMatch { start, end, meaning });
                 }
-                let further = self.number(text.get(end)).filter(|_| end < text.len());
+                // "Coconut, milk" is no coconut milk.
+                let goes_on = end < text.len() && text.segment(end) == text.segment(start);
+                let further = if goes_on { self.number(text.get(end)) } else { None };
                 node = further.and_then(|number| self.next.get(&(node, number)).copied()).unwrap_or(ROOT);
                 end += 1;
             }

@@ -1,33 +1,14 @@
 //! All files of vocabulary together, and what they answer.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
-use std::sync::{Arc, LazyLock};
 
-use forecourt_settings::{Problems, files};
-
-use crate::build::Builder;
 use crate::class::{Area, Class, Diet, ItemKind, ItemProperty, WordsByLanguage};
 use crate::class_set::ClassSet;
 use crate::fold::folded;
-use crate::item::TextRoles;
 use crate::judge::unknown_words;
-use crate::limits::FILES_MAX;
 use crate::phrases::Phrases;
-use crate::shipped::SHIPPED;
+use crate::roles::TextRoles;
 use crate::words::{LANGUAGES, compared};
-
-static SHIPPED_VOCABULARY: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
-    let mut builder = Builder::default();
-    add_shipped(&mut builder);
-    let built = builder.build();
-    // The tests read every file that is shipped.
-    Arc::new(built.unwrap_or_else(|problems| panic!("{problems}")))
-});
-
-fn add_shipped(builder: &mut Builder) {
-    SHIPPED.iter().for_each(|(name, text)| builder.read(Path::new(name), text));
-}
 
 /// What words mean: what came with the program, and what a deployment added.
 #[derive(Debug, Default)]
@@ -66,36 +47,6 @@ impl PartialEq for Vocabulary {
 impl Eq for Vocabulary {}
 
 impl Vocabulary {
-    /// The folder of a deployment's own files.
-    pub const FOLDER: &'static str = "vocabulary";
-
-    /// What comes with the program.
-    pub fn shipped() -> Arc<Self> {
-        Arc::clone(&SHIPPED_VOCABULARY)
-    }
-
-    /// What comes with the program, with what the files `vocabulary/*.toml` of a deployment add and override.
-    ///
-    /// # Errors
-    /// Everything that is wrong in these files, with file and line.
-    pub fn of_deployment(folder: &Path) -> Result<Arc<Self>, Problems> {
-        let mut problems = Problems::new();
-        let found = problems.absorb(files::files_in(&folder.join(Self::FOLDER), FILES_MAX)).unwrap_or_default();
-        let texts: Vec<_> =
-            found.iter().filter_map(|file| Some((file, problems.absorb(files::text_of(file))?))).collect();
-        if problems.is_empty() && texts.is_empty() {
-            return Ok(Self::shipped());
-        }
-        let mut builder = Builder::default();
-        add_shipped(&mut builder);
-        for (file, text) in &texts {
-            // As the operator names it, and the same wherever the deployment lies.
-            builder.read(file.strip_prefix(folder).unwrap_or(file), text);
-        }
-        let built = problems.absorb(builder.build());
-        problems.into_result(built).map(|built| Arc::new(built.unwrap_or_default()))
-    }
-
     /// A number that is another one for other files.
     pub fn revision(&self) -> u64 {
         self.revision
@@ -204,4 +155,47 @@ fn is_named(names: &WordsByLanguage, phrase: &str) -> bool {
         let phrase = compared(phrase, code);
         names.iter().any(|name| compared(name, code) == phrase)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_and_diets_are_named_in_several_languages() {
+        let shipped = Vocabulary::shipped();
+        let id = |name: &str| shipped.class_named(name).map(|class| class.id.clone());
+        for (class, names) in [
+            ("nuts", &["nut", "nuts", "Nüsse", "fruits à coque", "frutos secos"][..]),
+            ("tree-nuts", &["tree nuts"]),
+            ("peanuts", &["peanuts", "Erdnuss", "cacahuètes", "maní"]),
+            ("dairy", &["dairy", "milk products", "Milchprodukte", "produits laitiers", "lácteos"]),
+            ("lactose", &["lactose", "Laktose"]),
+            ("gluten", &["gluten"]),
+            ("wheat", &["wheat", "Weizen", "blé", "trigo"]),
+            ("meat", &["meat", "Fleisch", "viande", "carne"]),
+            ("pork", &["pork", "Schweinefleisch", "porc", "cerdo"]),
+            ("shellfish", &["shellfish", "marisco", "fruits de mer"]),
+            ("molluscs", &["molluscs", "Weichtiere"]),
+            ("alcohol", &["alcohol", "Alkohol"]),
+            ("soy", &["soy", "soya", "Soja"]),
+            ("sesame", &["sesame", "Sesam"]),
+            ("sulphites", &["sulphites", "sulfites"]),
+            ("mushrooms", &["mushrooms", "Pilze", "setas"]),
+            ("onions", &["onion", "Zwiebeln"]),
+            ("spicy", &["spicy", "scharf", "picante"]),
+            ("blue", &["blue", "blau"]),
+        ] {
+            names.iter().for_each(|name| assert_eq!(id(name).as_deref(), Some(class), "{name}"));
+        }
+        for name in ["vegetarian", "vegetarisches", "végétarienne", "vegetariana"] {
+            assert_eq!(shipped.diet_named(name).map(|diet| diet.id.as_str()), Some("vegetarian"), "{name}");
+        }
+        assert_eq!(shipped.class("nuts").unwrap().name("de"), "nüsse");
+        assert!(shipped.class_named("shear").is_none() && shipped.diet_named("vegetable").is_none());
+        assert_eq!(shipped.kind_named("films").unwrap().types, ["Movie"]);
+        assert_eq!(shipped.property_named("cooking time").unwrap().paths, ["cookTime"]);
+        assert!(shipped.synonyms_of("courgettes").contains(&"zucchini"));
+        assert_eq!(shipped.said_without("Nüsse", "de"), "ohne Nüsse");
+    }
 }

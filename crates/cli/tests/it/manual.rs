@@ -49,6 +49,7 @@ pages! {
     policy => "docs/manual/policy.md",
     talking => "docs/manual/talking.md",
     tasks => "docs/manual/tasks.md",
+    vocabulary => "docs/manual/vocabulary.md",
     migration => "examples/migration/README.md",
     migration_wrap => "examples/migration/1-wrap-and-expose/README.md",
     migration_rehost => "examples/migration/2-translate-and-rehost/README.md",

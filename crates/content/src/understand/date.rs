@@ -193,7 +193,7 @@ pub(super) fn moment(text: &str) -> Option<(Date, Date)> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{Everything, parts};
-    use super::super::{Test, understand};
+    use super::super::Test;
     use super::*;
 
     #[test]
