@@ -36,7 +36,8 @@ const GLUTEN: &str = "flour|wheat|bread|breadcrumbs?|pasta|spaghetti|noodles?|ma
 const NO_GLUTEN: &str = "(?:rice|corn|chick-?pea|cassava|plantain|yam|potato|almond|coconut|buckwheat|millet|sorghum|teff|amaranth|gram|besan|lentil|tapioca|maize?|arrowroot|quinoa|soy|pea|plantain|mung bean|moong|urad|glutinous rice|sweet rice|ragi|bean|banana|coconut) flour|flour corn|gluten-free|wheat-free|flourless|spaghetti sauce|pasta sauce|rice noodles?|shirataki noodles?|spaghetti squash|ginger beer|root beer|corn masa flour|floury|flour \\(besan\\)|indian rice noodles|bread ?fruit|besan \\(chickpea flour\\)|gram \\(chickpea\\) flour|glass noodles?|bread machine yeast|kelp noodles?|chickpea\\) flour|mochiko\\)|sweet potato noodles|beer yeast|cassava bread|rice\\) flour";
 const NUTS: &str = "nuts?|almonds?|walnuts?|pecans?|cashews?|hazelnuts?|pistachios?|peanuts?|groundnuts?|macadamias?|marzipan|praline|nutella|amaretto";
 const NO_NUTS: &str = "tiger nuts?|water chestnuts?|nut-free|tiger nut milk";
-const ALCOHOL: &str = "wine|beer|rum|vodka|brandy|whiske?y|bourbon|gin|tequila|liqueur|sherry|cognac|sake|champagne|vermouth|kirsch";
+const ALCOHOL: &str =
+    "wine|beer|rum|vodka|brandy|whiske?y|bourbon|gin|tequila|liqueur|sherry|cognac|sake|champagne|vermouth|kirsch";
 const NO_ALCOHOL: &str = "(?:rice |red |white |)wine vinegar|sherry vinegar|champagne vinegar|ginger beer|root beer|rum extract|rum flavou?ring|brandy extract|(?:red|white|rice)-wine vinegar|non-?alcoholic|ginger ale|wine or cider vinegar|wine \\(or [a-z]+\\) vinegar|wineglass(?:ful)?";
 
 /// Thirty limits.
@@ -47,12 +48,32 @@ fn limits() -> Vec<Limit> {
         limit(&["vegan"], MEAT, NO_MEAT),
         limit(&["vegan"], SEA, NO_SEA),
         limit(&["vegan"], DAIRY, NO_DAIRY),
-        limit(&["vegan"], "eggs?|yolks?|honey|mayonnaise|meringue", "egg-free|vegan|egg replacer|eggplants?|honeydew|egg substitute|vegetarian"),
+        limit(
+            &["vegan"],
+            "eggs?|yolks?|honey|mayonnaise|meringue",
+            "egg-free|vegan|egg replacer|eggplants?|honeydew|egg substitute|vegetarian",
+        ),
         limit(&["pescatarian"], MEAT, NO_MEAT),
-        limit(&["meat"], MEAT, "gelatine?|marshmallows?|vegan|vegetarian|veggie|meatless|substitute|coconut meat|crab meat|crabmeat|imitation|chicken seasoning|chicken eggs?|duck eggs?|hamburger buns?|meat masala|meat seasoning|walnut meat|montreal|meat flavou?red|seasoning|goose eggs?|rib rub|lobster meat|shrimp meat|clam meat|fish meat"),
-        limit(&["pork"], "pork|bacon|ham|lard|prosciutto|pancetta|chorizo|salami|pepperoni", "imitation|vegetarian|vegan|turkey bacon|beef bacon|pork rub|pork seasoning"),
-        limit(&["halal"], "pork|bacon|ham|lard|prosciutto|wine|beer|rum|vodka|brandy|whiske?y|sherry", "imitation|vegetarian|vegan|turkey bacon|(?:rice |red |white |)wine vinegar|sherry vinegar|ginger beer|root beer|rum extract|wineglass(?:ful)?|wine \\(or [a-z]+\\) vinegar|non-?alcoholic|wine or cider vinegar"),
-        limit(&["kosher"], "pork|bacon|ham|lard|shrimps?|prawns?|lobster|clams?|mussels?|squid", "imitation|vegetarian|vegan|turkey bacon"),
+        limit(
+            &["meat"],
+            MEAT,
+            "gelatine?|marshmallows?|vegan|vegetarian|veggie|meatless|substitute|coconut meat|crab meat|crabmeat|imitation|chicken seasoning|chicken eggs?|duck eggs?|hamburger buns?|meat masala|meat seasoning|walnut meat|montreal|meat flavou?red|seasoning|goose eggs?|rib rub|lobster meat|shrimp meat|clam meat|fish meat",
+        ),
+        limit(
+            &["pork"],
+            "pork|bacon|ham|lard|prosciutto|pancetta|chorizo|salami|pepperoni",
+            "imitation|vegetarian|vegan|turkey bacon|beef bacon|pork rub|pork seasoning",
+        ),
+        limit(
+            &["halal"],
+            "pork|bacon|ham|lard|prosciutto|wine|beer|rum|vodka|brandy|whiske?y|sherry",
+            "imitation|vegetarian|vegan|turkey bacon|(?:rice |red |white |)wine vinegar|sherry vinegar|ginger beer|root beer|rum extract|wineglass(?:ful)?|wine \\(or [a-z]+\\) vinegar|non-?alcoholic|wine or cider vinegar",
+        ),
+        limit(
+            &["kosher"],
+            "pork|bacon|ham|lard|shrimps?|prawns?|lobster|clams?|mussels?|squid",
+            "imitation|vegetarian|vegan|turkey bacon",
+        ),
         limit(&["nuts"], NUTS, NO_NUTS),
         limit(&["tree-nuts"], "almonds?|walnuts?|pecans?|cashews?|hazelnuts?|pistachios?|macadamias?|marzipan", "$^"),
         limit(&["peanuts"], "peanuts?|groundnuts?|satay", "$^"),
@@ -61,9 +82,21 @@ fn limits() -> Vec<Limit> {
         limit(&["cheese"], "cheese|parmesan|cheddar|mozzarella|ricotta|feta|gouda|brie", "vegan|cheese ?cloth"),
         limit(&["eggs"], "eggs?|yolks?|mayonnaise|meringue", "egg-free|vegan|egg replacer|egg substitute"),
         limit(&["gluten"], GLUTEN, NO_GLUTEN),
-        limit(&["wheat"], "wheat|bread|breadcrumbs?|spaghetti|macaroni|couscous|semolina|baguette|panko", "wheat-free|gluten-free|spaghetti sauce|spaghetti squash|rye bread|bread machine yeast|bread ?fruit|cassava bread|pumpernickel bread"),
-        limit(&["fish"], "fish|salmon|tuna|cod|anchov(?:y|ies)|sardines?|mackerel|worcestershire|trout|halibut|tilapia", "vegan|vegetarian|shell ?fish|crayfish|craw ?fish|cuttle ?fish"),
-        limit(&["shellfish"], "shellfish|shrimps?|prawns?|crabs?|lobster|clams?|mussels?|oysters?|squid|scallops?|octopus|crayfish", "oyster mushrooms?|vegetarian|vegan"),
+        limit(
+            &["wheat"],
+            "wheat|bread|breadcrumbs?|spaghetti|macaroni|couscous|semolina|baguette|panko",
+            "wheat-free|gluten-free|spaghetti sauce|spaghetti squash|rye bread|bread machine yeast|bread ?fruit|cassava bread|pumpernickel bread",
+        ),
+        limit(
+            &["fish"],
+            "fish|salmon|tuna|cod|anchov(?:y|ies)|sardines?|mackerel|worcestershire|trout|halibut|tilapia",
+            "vegan|vegetarian|shell ?fish|crayfish|craw ?fish|cuttle ?fish",
+        ),
+        limit(
+            &["shellfish"],
+            "shellfish|shrimps?|prawns?|crabs?|lobster|clams?|mussels?|oysters?|squid|scallops?|octopus|crayfish",
+            "oyster mushrooms?|vegetarian|vegan",
+        ),
         limit(&["soy"], "soy|soya|tofu|miso|tempeh|edamame|tamari|teriyaki|hoisin", "soy-free"),
         limit(&["sesame"], "sesame|tahini|hummus", "$^"),
         limit(&["mustard"], "mustard|dijon", "$^"),
@@ -105,7 +138,11 @@ fn thirty_limits_are_kept_by_every_listed_item() {
             let hits = shelf.library.search(&query).unwrap();
             assert!(!text.is_empty() || hits.len() > 100, "{}: {}", filter.words, hits.len());
             listed += hits.len();
-            broken.extend(hits.iter().filter_map(|hit| breach(hit, &broken_by, &unless)).map(|hit| format!("{}: {hit}", filter.words)));
+            broken.extend(
+                hits.iter()
+                    .filter_map(|hit| breach(hit, &broken_by, &unless))
+                    .map(|hit| format!("{}: {hit}", filter.words)),
+            );
         }
     }
     broken.sort();
@@ -138,7 +175,10 @@ fn what_states_nothing_passes_no_limit_of_a_class_and_is_counted() {
     assert_eq!(names(without("nuts")), ["Nut-free soup", "Plain soup"]);
     assert_eq!(names(without("nuts").unstated().unwrap()), ["Mystery soup", "Promised soup", "Soupe"]);
     let vegan = Exclusion { diets: vec!["vegan".into()], ..Exclusion::default() }.filter(&vocabulary, "en");
-    assert_eq!((vegan.words.as_str(), names(vegan.clone())), ("vegan", vec!["Almond soup".into(), "Plain soup".into(), "Promised soup".into()]));
+    assert_eq!(
+        (vegan.words.as_str(), names(vegan.clone())),
+        ("vegan", vec!["Almond soup".into(), "Plain soup".into(), "Promised soup".into()])
+    );
     assert_eq!(names(without("almonds")), ["Plain soup"]);
     assert_eq!(names(without("mystery")).len(), 5, "a word that no class knows");
     assert!(without("mystery").unstated().is_none());

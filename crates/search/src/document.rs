@@ -109,7 +109,9 @@ fn text(hit: &Hit) -> &str {
 }
 
 fn covered(library: &Library, question: &str, hit: &Hit) -> Vec<WordCoverage> {
-    library.coverage(question, &hit.name, text(hit))
+    // The headings above a section are its subject too, and only its own is its title.
+    let heading = hit.name.rsplit(" › ").next().unwrap_or(&hit.name);
+    library.coverage(question, heading, &format!("{}\n{}", hit.name, text(hit)))
 }
 
 /// The part of the question that is covered, and the same with what headings count more.

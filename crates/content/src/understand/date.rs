@@ -192,8 +192,8 @@ pub(super) fn moment(text: &str) -> Option<(Date, Date)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{Everything, parts};
     use super::super::Test;
+    use super::super::tests::{Everything, parts};
     use super::*;
 
     #[test]
