@@ -20,7 +20,7 @@ use crate::item::hash;
 use crate::pushed::Pushed;
 use crate::report::{Progress, Report};
 use crate::search::{
-    ExplainedHit, Facets, Filter, Hit, Query, RankBy, WordCoverage, coverage, explain, facets, search,
+    ExplainedHit, Facets, Filter, Hit, Query, RankBy, WordCoverage, explain, facets, search, word_coverage,
 };
 use crate::source::{ContentSource, files};
 use crate::understand::{Known as _, ParsedQuestion, ReadingAids, named, understand};
@@ -221,8 +221,8 @@ impl Library {
     }
 
     /// The words of a question that say something, and where a passage, which has a heading and a text, has each.
-    pub fn coverage(&self, question: &str, heading: &str, text: &str) -> Vec<WordCoverage> {
-        coverage(&self.snapshot.load(), self.tongue, question, heading, text)
+    pub fn word_coverage(&self, question: &str, heading: &str, text: &str) -> Vec<WordCoverage> {
+        word_coverage(&self.snapshot.load(), self.tongue, question, heading, text)
     }
 
     /// What words mean here.

@@ -1,6 +1,5 @@
 //! Queries in, ranked hits out.
 
-mod coverage;
 mod exclusion;
 mod explain;
 mod facets;
@@ -12,9 +11,8 @@ mod query;
 mod rank;
 mod snippet;
 mod spelling;
+mod word_coverage;
 
-pub use coverage::WordCoverage;
-pub(crate) use coverage::coverage;
 pub use exclusion::Exclusion;
 pub use explain::ExplainedHit;
 pub(crate) use explain::explain;
@@ -22,6 +20,8 @@ pub(crate) use facets::facets;
 pub use facets::{Facet, Facets};
 pub use hit::{Hit, MatchedConstraint};
 pub use query::{ClassLimit, Filter, Query, SortOrder, Test};
+pub use word_coverage::WordCoverage;
+pub(crate) use word_coverage::word_coverage;
 
 use fuse::fuse;
 use meaning::Meaning;

@@ -80,7 +80,7 @@ pub(crate) fn told(say: Sentences, library: &Library, question: &str, hit: &Hit,
 /// What a hit says: the markdown of its section, else its text.
 fn written(library: &Library, question: &str, hit: &Hit) -> Passage {
     let worth = |block: &str| {
-        let words = library.coverage(question, "", block);
+        let words = library.word_coverage(question, "", block);
         words.iter().filter(|word| word.in_text).map(weight).sum()
     };
     let section = hit.item.get(SECTION).and_then(|section| section.get("markdown")?.as_str());
@@ -111,7 +111,7 @@ fn text(hit: &Hit) -> &str {
 fn covered(library: &Library, question: &str, hit: &Hit) -> Vec<WordCoverage> {
     // The headings above a section are its subject too, and only its own is its title.
     let heading = hit.name.rsplit(" › ").next().unwrap_or(&hit.name);
-    library.coverage(question, heading, &format!("{}\n{}", hit.name, text(hit)))
+    library.word_coverage(question, heading, &format!("{}\n{}", hit.name, text(hit)))
 }
 
 /// The part of the question that is covered, and the same with what headings count more.
