@@ -25,7 +25,7 @@ use crate::pushed::Pushed;
 use crate::report::{Progress, Report};
 use crate::search::{
     AnswerCoverage, Correction, ExplainedHit, Facets, Filter, Hit, Query, RankBy, WordCoverage, answer_coverage,
-    corrections, coverage, explain, facets, has_property, keeps_words, left_out, nearest, search,
+    corrections, explain, facets, has_property, keeps_words, left_out, nearest, search, word_coverage,
 };
 use crate::source::{ContentSource, files};
 use crate::understand::{Known as _, ParsedQuestion, ReadingAids, named, understand};
@@ -301,8 +301,8 @@ impl Library {
     }
 
     /// The words of a question that say something, and where a passage, which has a heading and a text, has each.
-    pub fn coverage(&self, question: &str, heading: &str, text: &str) -> Vec<WordCoverage> {
-        coverage(&self.snapshot.load(), self.tongue, question, heading, text)
+    pub fn word_coverage(&self, question: &str, heading: &str, text: &str) -> Vec<WordCoverage> {
+        word_coverage(&self.snapshot.load(), self.tongue, question, heading, text)
     }
 
     /// What words mean here.

@@ -1,7 +1,6 @@
 //! Queries in, ranked hits out.
 
 mod answered;
-mod coverage;
 mod exclusion;
 mod explain;
 mod facets;
@@ -17,11 +16,10 @@ mod snippet;
 mod spelling;
 mod terms;
 mod values;
+mod word_coverage;
 
 pub use answered::AnswerCoverage;
 pub(crate) use answered::answer_coverage;
-pub use coverage::WordCoverage;
-pub(crate) use coverage::coverage;
 pub use exclusion::Exclusion;
 pub use explain::ExplainedHit;
 pub(crate) use explain::explain;
@@ -32,6 +30,8 @@ pub(crate) use matching::{has_any, has_name, left_out};
 pub use query::{ClassLimit, Filter, Query, SortOrder, Test};
 pub use spelling::Correction;
 pub(crate) use values::{has_property, nearest};
+pub use word_coverage::WordCoverage;
+pub(crate) use word_coverage::word_coverage;
 
 use fuse::{WordEvidence, fuse};
 use meaning::Meaning;

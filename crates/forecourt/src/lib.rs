@@ -41,6 +41,7 @@ pub mod identities;
 pub mod inspect;
 mod live;
 mod manual;
+mod manual_routes;
 mod payments;
 pub mod registry;
 mod rules;

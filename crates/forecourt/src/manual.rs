@@ -33,6 +33,25 @@ const PAGES: &[(&str, &str)] = &[
 /// What a search backend calls it: `content = ["builtin:manual"]`.
 pub(crate) const NAME: &str = "manual";
 
+/// One page.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ManualPageText {
+    /// Its name without an ending, such as `operating`.
+    pub(crate) name: &'static str,
+    /// Its first heading.
+    pub(crate) title: &'static str,
+    /// All of it, in markdown.
+    pub(crate) text: &'static str,
+}
+
+/// The pages, in their order.
+pub(crate) fn pages() -> impl Iterator<Item = ManualPageText> {
+    PAGES.iter().map(|(file, text)| {
+        let title = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(file);
+        ManualPageText { name: file.trim_end_matches(".md"), title, text }
+    })
+}
+
 /// Where it is unpacked.
 pub(crate) fn folder(data: &Path) -> PathBuf {
     data.join("manual")

@@ -1,6 +1,7 @@
 //! What can be wrong with a request, and what each is called. NLWeb 4.1.4, 7.4.
 
 use forecourt_core::QuotaBound;
+use forecourt_sentences::Sentences;
 use http::StatusCode;
 
 /// Codes of failures. NLWeb 4.1.4, and our own where it has none.
@@ -114,38 +115,35 @@ impl Fault {
     }
 }
 
-impl std::fmt::Display for Fault {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl Fault {
+    /// What is told. What is wrong with the form of a request is for whoever programs it, and in English.
+    pub(crate) fn message(&self, say: Sentences) -> String {
         match self {
-            Self::Malformed(reason) => write!(
-                f,
-                "the request is not the JSON of a question: {reason}; send {{\"query\": {{\"text\": \"…\"}}}}"
-            ),
-            Self::Wrong { field, wanted } => write!(f, "`{field}` must be {wanted}"),
-            Self::NotJson => f.write_str("send the request with Content-Type: application/json"),
-            Self::TooMuch { field, bound } => write!(f, "`{field}` is more than is read here: at most {bound}"),
-            Self::TooLarge(bytes) => write!(f, "the request is more than is read here: at most {bytes} bytes"),
-            Self::Cut(reason) => f.write_str(reason),
-            Self::Format(asked) => {
-                write!(f, "`{asked}` is no format of this host; it writes conversational_search and chatgpt_app")
+            Self::Malformed(reason) => {
+                format!("the request is not the JSON of a question: {reason}; send {{\"query\": {{\"text\": \"…\"}}}}")
             }
-            Self::Mode(asked) => write!(f, "`{asked}` is no mode of this host; it knows list and summarize"),
-            Self::Site { named, known } => write!(f, "there is no site `{named}` here; there are {known}"),
-            Self::NoAgent(known) => write!(f, "there is no agent of that name here; there are {known}"),
-            Self::NoPromise => f.write_str(
-                "there is no such promise: its token is unknown, it has expired, or it is not yours; ask again",
-            ),
-            Self::Method(allowed) => write!(f, "this resource takes {allowed}"),
-            Self::Invalid(reason) | Self::Gone(reason) => f.write_str(reason),
-            Self::Full(bound) => bound.fmt(f),
-            Self::Unavailable(_) => f.write_str("this host has too much to do at the moment; try again later"),
-            Self::Internal => f.write_str("something went wrong on this side"),
+            Self::Wrong { field, wanted } => format!("`{field}` must be {wanted}"),
+            Self::NotJson => "send the request with Content-Type: application/json".to_owned(),
+            Self::TooMuch { field, bound } => say.failure_too_much(field, bound),
+            Self::TooLarge(bytes) => say.failure_too_large(*bytes),
+            Self::Cut(reason) | Self::Invalid(reason) | Self::Gone(reason) => reason.clone(),
+            Self::Format(asked) => say.failure_format(asked),
+            Self::Mode(asked) => say.failure_mode(asked),
+            Self::Site { named, known } => say.failure_no_site(named, known),
+            Self::NoAgent(known) => say.failure_no_agent(known),
+            Self::NoPromise => say.failure_no_promise(),
+            Self::Method(allowed) => format!("this resource takes {allowed}"),
+            Self::Full(bound) => bound.to_string(),
+            Self::Unavailable(_) => say.failure_busy(),
+            Self::Internal => say.failure_internal(),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use forecourt_sentences::SpokenLanguage;
+
     use super::*;
 
     #[test]
@@ -171,7 +169,10 @@ mod tests {
         ];
         for (fault, code, status) in rows {
             assert_eq!((fault.code(), fault.status().as_u16()), (code, status), "{fault:?}");
-            assert!(!fault.to_string().contains("  ") || fault.to_string().is_empty(), "{fault}");
+            for language in SpokenLanguage::ALL {
+                let message = fault.message(Sentences::in_language(language));
+                assert!(!message.contains("  ") && !message.starts_with("failure-"), "{message}");
+            }
         }
     }
 }

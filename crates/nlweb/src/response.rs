@@ -4,6 +4,7 @@ use forecourt_core::findings::LeftOut;
 use forecourt_core::limits::FULL_RETRY;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Findings, Language, LazyJson, PolicyPart, Question};
+use forecourt_sentences::Sentences;
 use forecourt_surface::refusal;
 use http::StatusCode;
 use serde::Serialize;
@@ -112,18 +113,23 @@ impl About {
     }
 }
 
-impl From<Fault> for Outcome {
-    fn from(fault: Fault) -> Self {
-        let retry_after = match &fault {
+/// The words of the host for a caller of a language.
+pub(crate) fn sentences(language: Option<&Language>) -> Sentences {
+    Sentences::for_caller(language, &Language::english())
+}
+
+impl Outcome {
+    /// A fault, told to a caller of a language.
+    pub(crate) fn fault(fault: &Fault, language: Option<&Language>) -> Self {
+        let retry_after = match fault {
             Fault::Unavailable(seconds) => Some(*seconds),
             Fault::Full(_) => Some(FULL_RETRY.as_secs()),
             _ => None,
         };
-        Self::Failure { code: fault.code().to_owned(), message: fault.to_string(), status: fault.status(), retry_after }
+        let message = fault.message(sentences(language));
+        Self::Failure { code: fault.code().to_owned(), message, status: fault.status(), retry_after }
     }
-}
 
-impl Outcome {
     /// A failure of the application: the request itself was fine. NLWeb 7.4.
     pub(crate) fn failure(code: &str, message: impl Into<String>) -> Self {
         Self::Failure { code: code.to_owned(), message: message.into(), status: StatusCode::OK, retry_after: None }

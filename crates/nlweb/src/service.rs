@@ -23,7 +23,7 @@ use crate::action::Action;
 use crate::fault::{Fault, code};
 use crate::from_wire::{CONVERSATION, Envelope, STATE, message};
 use crate::limits::FIRST_EVENT_WAIT;
-use crate::response::{About, Outcome, Promise, Response};
+use crate::response::{About, Outcome, Promise, Response, sentences};
 use crate::section::NlwebSettings;
 use crate::site::Chosen;
 use crate::unfold::{End, Piece, Unfolding, Whose};
@@ -131,7 +131,8 @@ impl Service {
             }
             Err(error) => {
                 about.session = session(meta.session, None);
-                Err(Box::new(Response { about, outcome: self.fault(error).into() }))
+                let outcome = Outcome::fault(&self.fault(error), language.as_ref());
+                Err(Box::new(Response { about, outcome }))
             }
         }
     }
@@ -200,7 +201,7 @@ impl Service {
     ) -> Response {
         match self.host.task(id, TaskAccess::As(sender)).await {
             Ok(task) => self.stands(&task, about, language).await,
-            Err(error) => Response { about, outcome: self.fault(error).into() },
+            Err(error) => Response { about, outcome: Outcome::fault(&self.fault(error), language) },
         }
     }
 
@@ -218,7 +219,7 @@ impl Service {
         language: Option<&Language>,
         too_slow: bool,
     ) -> Outcome {
-        let mut unfolding = Unfolding::new(about.style, whose.shelf(&self.actions));
+        let mut unfolding = Unfolding::new(about.style, sentences(language), whose.shelf(&self.actions));
         // What a search says of its items is known before them.
         let told = collected.findings.map(Event::Findings);
         let parts = collected.parts.into_iter().map(|part| match part.as_text() {
@@ -245,7 +246,13 @@ impl Service {
     }
 
     /// A promise as it stands. NLWeb 4.2.
-    pub(crate) async fn awaited(&self, own: Option<&Handle>, awaited: Await, sender: &Sender) -> Response {
+    pub(crate) async fn awaited(
+        &self,
+        own: Option<&Handle>,
+        awaited: Await,
+        sender: &Sender,
+        language: Option<&Language>,
+    ) -> Response {
         let Await { token, action, dialect, meta, notes } = awaited;
         let mut about = About { notes, request_id: meta.request_id, ..About::plain(wire::Style::plain(dialect)) };
         let found = match self.promised(own, &token, sender).await {
@@ -256,11 +263,11 @@ impl Service {
             Ok(task) => {
                 about.style = kept::style(&task, dialect);
                 about.session = session(meta.session, task.thread.as_ref());
-                self.stands(&task, about, None).await
+                self.stands(&task, about, language).await
             }
             Err(fault) => {
                 about.session = session(meta.session, None);
-                Response { about, outcome: fault.into() }
+                Response { about, outcome: Outcome::fault(&fault, language) }
             }
         }
     }
@@ -301,7 +308,7 @@ impl Service {
                 self.outcome(outcome.clone(), &whose, &mut about, language, too_slow)
             }
             (None, TaskState::Canceled) => ended(End::Cancelled, language, false),
-            (None, _) => Fault::Internal.into(),
+            (None, _) => Outcome::fault(&Fault::Internal, language),
         };
         Response { about, outcome }
     }
@@ -362,8 +369,8 @@ pub(crate) fn turned_away(part: Box<PolicyPart>, style: wire::Style, language: O
 }
 
 /// A fault of a request, in the version that it speaks.
-pub(crate) fn wrong(fault: Fault, dialect: Dialect) -> Response {
-    Response { about: About::plain(wire::Style::plain(dialect)), outcome: fault.into() }
+pub(crate) fn wrong(fault: &Fault, dialect: Dialect, language: Option<&Language>) -> Response {
+    Response { about: About::plain(wire::Style::plain(dialect)), outcome: Outcome::fault(fault, language) }
 }
 
 /// How an answer ended that is none. NLWeb 4.1.3, 4.1.4; design 23.
@@ -378,7 +385,7 @@ pub(crate) fn ended(end: End, language: Option<&Language>, too_slow: bool) -> Ou
         }
         End::Failed(reason) if too_slow => Outcome::failure(code::TIMEOUT, reason),
         End::Failed(reason) => Outcome::failure(code::INTERNAL_ERROR, reason),
-        End::Cancelled => Outcome::failure(code::CANCELLED, "this question was cancelled"),
+        End::Cancelled => Outcome::failure(code::CANCELLED, sentences(language).failure_cancelled()),
     }
 }
 

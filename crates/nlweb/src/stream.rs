@@ -11,7 +11,7 @@ use serde_json::{Map, json};
 use tokio::time::Instant;
 
 use crate::fault::code;
-use crate::response::{About, Outcome, Response};
+use crate::response::{About, Outcome, Response, sentences};
 use crate::section::NlwebSettings;
 use crate::service::{Begun, Service, ended};
 use crate::unfold::{End, Piece, Unfolding};
@@ -24,7 +24,7 @@ pub(crate) fn frames(service: Arc<Service>, begun: Begun) -> impl Stream<Item = 
     // A model reads the words of an answer; a stream has no other place for them.
     about.style.summarize |= about.style.format == crate::wire::Format::ChatgptApp;
     async_stream::stream! {
-        let mut unfolding = Unfolding::new(about.style, whose.shelf(&service.actions));
+        let mut unfolding = Unfolding::new(about.style, sentences(language.as_ref()), whose.shelf(&service.actions));
         let mut writer = Writer { about, settings: &service.settings, begun: false };
         let mut events = reply.events;
         while let Some(event) = events.next().await {

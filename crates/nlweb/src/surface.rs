@@ -101,7 +101,8 @@ async fn on_path(State(service): State<Arc<Service>>, request: Request) -> Respo
         Some(Some(handle)) if service.host.directory().find(&handle).is_some() => Some(handle),
         Some(_) => {
             let fault = Fault::NoAgent(site::known(&service.host));
-            return written(&service, &wrong(fault, Dialect::V0_55)).into_response();
+            let language = negotiate::language(&head.headers);
+            return written(&service, &wrong(&fault, Dialect::V0_55, language.as_ref())).into_response();
         }
     };
     let directory = service.host.directory();
@@ -251,7 +252,11 @@ impl Asked<'_> {
             Err(part) => Err(part),
         };
         match sender {
-            Ok(sender) => written(self.service, &self.service.awaited(self.agent.as_ref(), awaited, &sender).await),
+            Ok(sender) => {
+                let language = negotiate::language(&self.head.headers);
+                let awaited = self.service.awaited(self.agent.as_ref(), awaited, &sender, language.as_ref());
+                written(self.service, &awaited.await)
+            }
             Err(part) => self.refused(part, Style::plain(dialect), negotiate::language(&self.head.headers).as_ref()),
         }
     }
@@ -268,7 +273,8 @@ impl Asked<'_> {
     }
 
     fn fault(&self, fault: Fault, dialect: Dialect) -> HttpAnswer {
-        written(self.service, &wrong(fault, dialect))
+        let language = negotiate::language(&self.head.headers);
+        written(self.service, &wrong(&fault, dialect, language.as_ref()))
     }
 
     fn refused(&self, part: Box<PolicyPart>, style: Style, language: Option<&Language>) -> HttpAnswer {

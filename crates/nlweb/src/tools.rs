@@ -13,6 +13,7 @@ use futures::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
+use crate::fault::Fault;
 use crate::from_wire::CONVERSATION;
 use crate::limits::{BECOMES_TASK_AFTER, FILTERS_MAX};
 use crate::response::{Outcome, Response};
@@ -194,8 +195,9 @@ async fn begin(
 ) -> Result<Begun, Box<Response>> {
     let ToolCall { arguments, sender, hop, language, via, answered, visited, payment, .. } = call;
     let dialect = decode::dialect(&arguments);
-    let refused = |fault| Box::new(wrong(fault, dialect));
-    let ask = decode::ask(arguments).map_err(refused)?;
+    let wanted = language.clone();
+    let refused = |fault: Fault| Box::new(wrong(&fault, dialect, wanted.as_ref()));
+    let ask = decode::ask(arguments).map_err(&refused)?;
     let ask = answered.into_iter().fold(ask, |ask, answered| going_on(ask, *answered));
     let ask = visited.into_iter().fold(ask, |ask, visited| after_visit(ask, &visited));
     let payment = payment.map(|payment| *payment);
@@ -248,8 +250,8 @@ fn in_words(answer: &Value) -> Option<String> {
 async fn awaited(service: &Service, own: Option<&Handle>, call: ToolCall) -> Response {
     let dialect = decode::dialect(&call.arguments);
     match decode::awaited(call.arguments) {
-        Ok(awaited) => service.awaited(own, awaited, &call.sender).await,
-        Err(fault) => wrong(fault, dialect),
+        Ok(awaited) => service.awaited(own, awaited, &call.sender, call.language.as_ref()).await,
+        Err(fault) => wrong(&fault, dialect, call.language.as_ref()),
     }
 }
 

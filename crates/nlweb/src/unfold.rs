@@ -5,6 +5,7 @@
 
 use forecourt_core::findings::ItemFindings;
 use forecourt_core::{Ending, Event, Findings, Handle, LazyJson, PolicyPart, Question, TaskId};
+use forecourt_sentences::Sentences;
 
 use crate::action::Action;
 use crate::item::{self, Shelf, Shown};
@@ -42,6 +43,7 @@ pub(crate) enum End {
 /// An answer on its way.
 pub(crate) struct Unfolding<'a> {
     style: Style,
+    say: Sentences,
     shelf: Shelf<'a>,
     text: String,
     findings: Option<Findings>,
@@ -59,9 +61,10 @@ pub(crate) struct Unfolding<'a> {
 
 impl<'a> Unfolding<'a> {
     /// An answer that nothing is known of.
-    pub(crate) fn new(style: Style, shelf: Shelf<'a>) -> Self {
+    pub(crate) fn new(style: Style, say: Sentences, shelf: Shelf<'a>) -> Self {
         Self {
             style,
+            say,
             shelf,
             text: String::new(),
             findings: None,
@@ -140,12 +143,13 @@ impl<'a> Unfolding<'a> {
     }
 
     fn listed(&self) -> String {
-        let names: Vec<&str> = self.named.iter().map(|item| item::name(item).unwrap_or("one without a name")).collect();
+        let unnamed = self.say.result_unnamed();
+        let names: Vec<&str> = self.named.iter().map(|item| item::name(item).unwrap_or(&unnamed)).collect();
+        let (names, known) = (names.join(", "), names.len());
         match self.given {
-            0 => "There is nothing to show.".to_owned(),
-            1 => format!("1 result: {}.", names.join(", ")),
-            given if given > names.len() => format!("{given} results, such as {}.", names.join(", ")),
-            given => format!("{given} results: {}.", names.join(", ")),
+            0 => self.say.results_none(),
+            given if given > known => self.say.results_such_as(given, &names),
+            given => self.say.results_named(given, &names),
         }
     }
 

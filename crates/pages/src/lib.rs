@@ -13,6 +13,7 @@
 //! | [`AgentPage`] | one agent with a chat box; also as markdown | [`csp::PAGE`] |
 //! | [`SearchPage`] | one agent that finds things, and what it found | [`csp::SEARCH`], then [`csp::FOUND`] |
 //! | [`AccountPage`] | signing in and out, and what went wrong with it | [`csp::asking`] |
+//! | [`ManualPage`] | a page of the program's own manual | [`csp::answer`] |
 //! | [`asset`] | style and script of the last two, by path | [`csp::answer`] |
 //!
 //! Every HTML answer also wants the headers of [`csp::HEADERS`]. URLs given to a page are the
@@ -40,6 +41,7 @@ mod front;
 mod highlight;
 mod item;
 mod limits;
+mod manual_page;
 pub mod markdown;
 mod part;
 mod question;
@@ -65,6 +67,7 @@ pub use error_page::ErrorPage;
 pub use limits::EARLIER_MAX;
 pub use front::{AgentListItem, FrontPage};
 pub use highlight::FUNCTION_WORDS;
+pub use manual_page::{ManualLink, ManualPage};
 pub use refusal::RefusalPage;
 pub use reply::ReplyPage;
 pub use search::{SearchAnswer, SearchPage};

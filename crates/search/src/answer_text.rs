@@ -26,8 +26,10 @@ pub(super) struct AnswerText<'a> {
     pub(super) item_label: &'a str,
     pub(super) card: &'a AgentCard,
     pub(super) library: &'a Library,
-    /// The language that the caller asked for, else that of the agent.
+    /// The language of the answer.
     pub(super) answer_in: &'a Language,
+    /// The language that the caller asked for.
+    pub(super) wanted: Option<&'a Language>,
     /// The words that it is made of.
     pub(super) say: Sentences,
 }
@@ -66,8 +68,9 @@ impl AnswerText<'_> {
 
     /// A text, and that it is not in the language that was asked for, where it can't be.
     fn with_language_note(&self, mut text: String) -> String {
-        if SpokenLanguage::of(self.answer_in).is_none() && *self.answer_in != self.card.language {
-            text.push_str(&format!(" {}", self.say.language_unavailable(self.answer_in.as_str())));
+        let unspoken = |wanted: &&&Language| SpokenLanguage::of(wanted).is_none() && **wanted != &self.card.language;
+        if let Some(wanted) = self.wanted.as_ref().filter(unspoken) {
+            text.push_str(&format!(" {}", self.say.language_unavailable(wanted.as_str())));
         }
         text
     }

@@ -19,6 +19,17 @@ pub(crate) fn has_entries(item: &Value) -> bool {
     !entries(item).is_empty()
 }
 
+/// Whether a question that asks for no property asks for something that there are words for: a diet, or anything
+/// that an item may contain.
+pub(crate) fn is_meant(tell: &FactContext<'_>, reading: &FactReading<'_>) -> bool {
+    let what = reading.what.unwrap_or_default();
+    match reading.ask.fact.as_str() {
+        "suits" => tell.vocabulary.diet_named(what).is_some(),
+        "contains" => !what.is_empty(),
+        _ => true,
+    }
+}
+
 /// The answer to "does it contain …?" and "is it vegan?". `None` when the item is none that could say so, or when
 /// nothing is meant by what is asked about.
 pub(crate) fn answer(tell: &FactContext<'_>, hit: &Hit, item: &str, reading: &FactReading<'_>) -> Option<String> {

@@ -1,7 +1,7 @@
 //! A question to a document: the section that answers it, as it was written, with links to it and to its
 //! neighbours; or that none does.
 
-use forecourt_content::{Hit, Library, WordCoverage};
+use forecourt_content::{Hit, Library, SECTION, WordCoverage};
 use forecourt_sentences::Sentences;
 use serde_json::Value;
 
@@ -11,8 +11,6 @@ use crate::limits::SECTIONS_COMPARED_MAX;
 use crate::markdown::{escaped_text, link, shown};
 use crate::passage::{Passage, passage};
 
-/// The member of an item that holds the section of a document that it is.
-const SECTION: &str = "forecourt:section";
 /// The part of what a question says that a section has to speak of, to be told as the answer.
 const ANSWERS_MIN: f32 = 0.6;
 /// The part that it has to speak of to be told at all, as what comes closest.
@@ -82,7 +80,7 @@ pub(crate) fn told(say: Sentences, library: &Library, question: &str, hit: &Hit,
 /// What a hit says: the markdown of its section, else its text.
 fn written(library: &Library, question: &str, hit: &Hit) -> Passage {
     let worth = |block: &str| {
-        let words = library.coverage(question, "", block);
+        let words = library.word_coverage(question, "", block);
         words.iter().filter(|word| word.in_text).map(weight).sum()
     };
     let section = hit.item.get(SECTION).and_then(|section| section.get("markdown")?.as_str());
@@ -111,7 +109,9 @@ fn text(hit: &Hit) -> &str {
 }
 
 fn covered(library: &Library, question: &str, hit: &Hit) -> Vec<WordCoverage> {
-    library.coverage(question, &hit.name, text(hit))
+    // The headings above a section are its subject too, and only its own is its title.
+    let heading = hit.name.rsplit(" › ").next().unwrap_or(&hit.name);
+    library.word_coverage(question, heading, &format!("{}\n{}", hit.name, text(hit)))
 }
 
 /// The part of the question that is covered, and the same with what headings count more.

@@ -3,6 +3,7 @@
 use forecourt_content::{Error, Facet, Library, Query};
 use forecourt_core::findings::URL_HOST;
 use forecourt_core::reply::Question;
+use forecourt_sentences::Sentences;
 use serde_json::json;
 
 use super::facets;
@@ -24,9 +25,9 @@ pub(super) struct Elicitation<'a> {
     /// How many items have to fit. `None`: nothing is ever asked back.
     pub(super) over: Option<usize>,
     /// What several items are called.
-    pub(super) item_label: &'a str,
-    /// The code of the language of the question.
-    pub(super) language: &'a str,
+    pub(super) items: &'a str,
+    /// The words of the question.
+    pub(super) say: Sentences,
 }
 
 /// Values of a property that can be chosen, each with how many items have it.
@@ -53,11 +54,10 @@ impl Elicitation<'_> {
 
     /// The question, in words and in NLWeb's shape (4.1.3). Its last option leaves it open (B.2).
     fn worded(&self, field: &str, options: &Options, total: usize) -> Question {
-        let label = facets::label(field);
-        let open = phrases().sentence("no_preference", self.language);
+        let open = phrases().sentence("no_preference", self.say.language().code());
         let options: Vec<&str> = options.iter().map(|(value, _)| value.as_str()).chain([open]).collect();
-        let which = format!("Which {label}?");
-        let text = format!("{total} {} could fit. {which} For example {}.", self.item_label, options.join(", "));
+        let which = self.say.which(facets::question(field)).unwrap_or_default();
+        let text = self.say.ask_which(total, self.items, &which, &options.join(", "));
         let structured = json!({"id": field, "text": which, "type": "single_select", "options": options});
         Question { text, questions: vec![structured] }
     }
@@ -130,6 +130,10 @@ pub(super) fn is_any(answer: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn english() -> Sentences {
+        Sentences::in_language(forecourt_sentences::SpokenLanguage::English)
+    }
 
     fn facet(items: usize, counts: &[usize]) -> Facet {
         let values = counts.iter().enumerate().map(|(at, count)| (format!("v{at}"), *count)).collect();

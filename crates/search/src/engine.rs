@@ -74,11 +74,11 @@ impl SearchEngine {
         };
         let wanted = &admitted.message().search;
         asked.items_only = wanted.wordless && !wanted.findings.with_facets();
-        if let Some(question) = self.question(library, &asked, admitted)? {
+        let words = self.words(library, admitted);
+        if let Some(question) = self.question(&words, &asked)? {
             return Ok(vec![Event::Ending(Ending::Question(question))]);
         }
         let mut found = find::find(library, &asked, self.page(&asked))?;
-        let words = self.words(library, admitted);
         find::choose_section(library, words.say, &asked, &mut found);
         self.told(&words, admitted.message(), &asked, &found)
     }
@@ -99,7 +99,8 @@ impl SearchEngine {
             return Ok(ControlFlow::Break(words.fact(message, &fact)));
         }
         let answer_in = words.answer_in;
-        let elicitation = self.elicitation(answer_in.as_str());
+        let items = words.items();
+        let elicitation = self.elicitation(&words, &items);
         let reads = LibraryParser { library, elicitation, answer_in, now: message.received_at };
         let text = match conversation::wish(message, &self.item_label, self.results, &reads) {
             SearchIntent::Items(asked) => return Ok(ControlFlow::Continue(asked)),
@@ -120,19 +121,13 @@ impl SearchEngine {
         Ok(findings.into_iter().chain(words.about(&found, about)).chain([ending]).collect())
     }
 
-    fn elicitation<'a>(&'a self, language: &'a str) -> Elicitation<'a> {
-        Elicitation { over: self.elicit, item_label: &self.item_label, language }
+    fn elicitation<'a>(&self, words: &AnswerText<'_>, items: &'a str) -> Elicitation<'a> {
+        Elicitation { over: self.elicit, items, say: words.say }
     }
 
     /// What is asked back, when very many items fit.
-    pub(crate) fn question(
-        &self,
-        library: &Library,
-        asked: &SearchRequest,
-        admitted: &Admitted,
-    ) -> Result<Option<Question>, Error> {
-        let answer_in = answer_language(admitted.message(), admitted.card());
-        self.elicitation(answer_in.as_str()).question(library, asked)
+    pub(crate) fn question(&self, words: &AnswerText<'_>, asked: &SearchRequest) -> Result<Option<Question>, Error> {
+        self.elicitation(words, &words.items()).question(words.library, asked)
     }
 
     /// Items of one answer.
@@ -143,7 +138,8 @@ impl SearchEngine {
     pub(crate) fn words<'a>(&'a self, library: &'a Library, admitted: &'a Admitted) -> AnswerText<'a> {
         let answer_in = answer_language(admitted.message(), admitted.card());
         let say = sentences(admitted);
-        AnswerText { item_label: &self.item_label, card: admitted.card(), library, answer_in, say }
+        let wanted = admitted.message().language.as_ref();
+        AnswerText { item_label: &self.item_label, card: admitted.card(), library, answer_in, wanted, say }
     }
 
     /// The whole answer.

@@ -7,37 +7,42 @@ use super::find::SearchResults;
 use super::request::SearchRequest;
 use crate::limits::FACETS_MAX;
 
-/// Properties that people tell items apart by, with what they are called.
-const FACETS: [(&str, &str); 12] = [
-    ("@type", "kind"),
-    ("suitableForDiet", "diet"),
-    ("recipeCategory", "kind of dish"),
-    ("recipeCuisine", "cuisine"),
-    ("genre", "genre"),
-    ("category", "category"),
-    ("articleSection", "section"),
-    ("brand.name", "brand"),
-    ("color", "color"),
-    ("location.address.addressLocality", "place"),
-    ("educationalLevel", "level"),
-    ("keywords", "topic"),
+/// Properties that people tell items apart by, with what they are called, and the sentence that asks for one.
+const FACETS: [(&str, &str, &str); 12] = [
+    ("@type", "kind", "kind"),
+    ("suitableForDiet", "diet", "diet"),
+    ("recipeCategory", "kind of dish", "dish"),
+    ("recipeCuisine", "cuisine", "cuisine"),
+    ("genre", "genre", "genre"),
+    ("category", "category", "category"),
+    ("articleSection", "section", "section"),
+    ("brand.name", "brand", "brand"),
+    ("color", "color", "color"),
+    ("location.address.addressLocality", "place", "place"),
+    ("educationalLevel", "level", "level"),
+    ("keywords", "topic", "topic"),
 ];
 /// The part of the items that has to have a property for it to be told.
 const COVERAGE_MIN: f64 = 0.1;
 
 /// The dot paths of all of them.
 pub(super) fn fields() -> [&'static str; FACETS.len()] {
-    FACETS.map(|(field, _)| field)
+    FACETS.map(|(field, _, _)| field)
 }
 
 /// What people call a property.
 pub(super) fn label(field: &str) -> &'static str {
-    FACETS.iter().find(|(known, _)| *known == field).map_or("kind", |(_, label)| label)
+    FACETS.iter().find(|(known, ..)| *known == field).map_or("kind", |(_, label, _)| label)
+}
+
+/// The sentence that asks for a value of a property.
+pub(super) fn question(field: &str) -> &'static str {
+    FACETS.iter().find(|(known, ..)| *known == field).map_or("kind", |(_, _, question)| question)
 }
 
 /// The property of this name, if it is one of them.
 pub(super) fn known(name: &str) -> Option<&'static str> {
-    FACETS.iter().find(|(field, _)| *field == name).map(|(field, _)| *field)
+    FACETS.iter().find(|(field, ..)| *field == name).map(|(field, ..)| *field)
 }
 
 /// How many items fit in all, in how many values were counted, and the properties that tell them apart:

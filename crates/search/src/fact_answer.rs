@@ -3,6 +3,7 @@
 
 use forecourt_content::{Error, Hit, Library};
 use forecourt_vocabulary::folded;
+use unicode_segmentation::UnicodeSegmentation;
 
 use crate::contains;
 use crate::fact_context::FactContext;
@@ -29,7 +30,9 @@ impl FactContext<'_> {
     /// The answer to a question about an item that it names. `None` when it is none, or when nothing is called so.
     pub(crate) fn answer(&self, library: &Library, question: &str) -> Result<Option<FactAnswer>, Error> {
         let Some(question) = FactQuestion::read(question) else { return Ok(None) };
-        for reading in question.readings().iter().filter(|reading| !reading.has_pronoun()) {
+        let readings = question.readings();
+        let meant = readings.iter().filter(|reading| !reading.has_pronoun() && contains::is_meant(self, reading));
+        for reading in meant {
             let mut hits = named(library, &reading.names())?;
             if hits.is_empty() {
                 continue;
@@ -38,8 +41,7 @@ impl FactContext<'_> {
             let hit = hits.remove(best);
             let Some(mut text) = self.tell(&hit, reading) else { continue };
             if !hits.is_empty() {
-                let others: Vec<String> =
-                    hits.iter().take(OTHERS_MAX).map(|hit| link(&hit.name, hit.url.as_deref())).collect();
+                let others: Vec<String> = hits.iter().take(OTHERS_MAX).map(|hit| self.told_apart(hit)).collect();
                 text = format!("{text} {}", self.say.fact_others(&others.join(", ")));
             }
             return Ok(Some(FactAnswer { text, hit }));
@@ -47,11 +49,21 @@ impl FactContext<'_> {
         Ok(None)
     }
 
+    #[allow(dead_code, reason = "for questions that go on about an item that was shown")]
     /// The answer to a question about an item that is known, such as one that was shown before. `None` when the
     /// question is for no fact.
     pub(crate) fn answer_about(&self, hit: &Hit, question: &str) -> Option<String> {
         let question = FactQuestion::read(question)?;
         question.readings().iter().find_map(|reading| self.tell(hit, reading))
+    }
+
+    /// An item with the fact that tells it from others of its name.
+    fn told_apart(&self, hit: &Hit) -> String {
+        let name = link(&hit.name, hit.url.as_deref());
+        match facts(self.say, &hit.item).first() {
+            Some(fact) => format!("{name} ({})", plain(fact)),
+            None => name,
+        }
     }
 
     /// Whether an item states what is asked for.
@@ -97,11 +109,10 @@ impl FactContext<'_> {
         let asks = fact_data::questions().iter().flat_map(|language| &language.asks);
         let cues: Vec<_> = asks.filter(|ask| ask.fact == fact).filter_map(|ask| ask.cues.as_ref()).collect();
         let text = ["description", "text", "abstract"].iter().find_map(|key| hit.item.get(key)?.as_str())?;
-        let sentences = text.split_inclusive(['.', '!', '?']);
         let states = |sentence: &&str| {
             let sentence = folded(sentence);
             cues.iter().any(|cues| cues.is_match(&sentence))
         };
-        sentences.map(str::trim).find(states).map(str::to_owned)
+        text.unicode_sentences().map(str::trim).find(states).map(str::to_owned)
     }
 }

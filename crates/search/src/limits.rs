@@ -49,7 +49,7 @@ pub const PASSAGE_BYTES_MAX: usize = 1_800;
 /// Sections among which the one is chosen that answers a question.
 pub const SECTIONS_COMPARED_MAX: usize = 10;
 /// Items among which one of a name is looked for.
-pub const NAMED_ITEMS_MAX: usize = 50;
+pub const NAMED_ITEMS_MAX: usize = 30;
 /// Bytes of one fact of an item in an answer.
 pub const FACT_BYTES_MAX: usize = 120;
 /// Bytes of one text about a caller that are read beside the question.

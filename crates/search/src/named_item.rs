@@ -11,7 +11,7 @@ const FURTHER_WORDS_MAX: usize = 2;
 /// Items that may have a name in part, and be what one of them is meant by. More are a kind of thing.
 const PARTLY_NAMED_MAX: usize = 4;
 /// How alike two names are that one typing error tells apart.
-const ALIKE_MIN: f64 = 0.86;
+const ALIKE_MIN: f64 = 0.85;
 /// Characters of a name in which a typing error is forgiven.
 const TYPED_CHARS_MIN: usize = 5;
 
@@ -20,7 +20,7 @@ const TYPED_CHARS_MIN: usize = 5;
 enum NameMatch {
     /// The same words.
     Same,
-    /// The same words but for what stands in brackets, or for endings.
+    /// The same words but for what stands in brackets, for a number at the end, or for endings.
     Almost,
     /// Spelled almost so.
     Typed,
@@ -38,7 +38,7 @@ pub(crate) fn named(library: &Library, phrases: &[&str]) -> Result<Vec<Hit>, Err
         if said.is_empty() {
             continue;
         }
-        let query = Query { text: (*phrase).to_owned(), limit: NAMED_ITEMS_MAX, ..Query::default() };
+        let query = Query { text: (*phrase).to_owned(), limit: NAMED_ITEMS_MAX, items_only: true, ..Query::default() };
         for hit in library.search(&query)? {
             let Some(fits) = fits(&said, &hit.name) else { continue };
             match best {
@@ -66,7 +66,10 @@ fn fits(said: &[String], name: &str) -> Option<NameMatch> {
     if whole == said {
         return Some(NameMatch::Same);
     }
-    let short = words(name.split(['(', '[']).next().unwrap_or(name));
+    let mut short = words(name.split(['(', '[']).next().unwrap_or(name));
+    if short.len() > 1 && short.last().is_some_and(|last| is_number(last)) {
+        short.pop();
+    }
     let is_like = |a: &[String], b: &[String]| {
         a.len() == b.len() && !a.is_empty() && a.iter().zip(b).all(|(a, b)| stem(a) == stem(b))
     };
@@ -83,6 +86,11 @@ fn fits(said: &[String], name: &str) -> Option<NameMatch> {
         && whole.len() <= said.len() + FURTHER_WORDS_MAX
         && said.iter().all(|word| whole.iter().any(|other| stem(other) == stem(word)));
     is_part.then_some(NameMatch::Part)
+}
+
+/// Whether a word at a name's end only tells variants apart: "Hummus II".
+fn is_number(word: &str) -> bool {
+    word.bytes().all(|b| b.is_ascii_digit()) || matches!(word, "i" | "ii" | "iii" | "iv" | "v" | "vi" | "vii" | "viii")
 }
 
 /// The words of a name, folded.
@@ -106,6 +114,7 @@ mod tests {
             ("grandmas creme brulee", "Grandma's Crème Brûlée", Some(NameMatch::Same)),
             ("borscht", "Borscht (Ukrainian)", Some(NameMatch::Almost)),
             ("pancake", "Pancakes", Some(NameMatch::Almost)),
+            ("hummus", "Hummus III", Some(NameMatch::Almost)),
             ("borsht", "Borscht", Some(NameMatch::Typed)),
             ("banana bread", "Quick Banana Bread", Some(NameMatch::Part)),
             ("banana bread", "Very Quick and Easy Banana Bread", None),

@@ -2,6 +2,7 @@
 
 use forecourt_content::{Contradiction, Filter, Hit, ParsedQuestion, SortOrder, Test};
 use forecourt_core::{AgentCard, Language, Message, Question};
+use forecourt_sentences::SpokenLanguage;
 use forecourt_vocabulary::OffTopic;
 use serde_json::Value;
 
@@ -132,9 +133,11 @@ pub(super) trait ItemLookup: QuestionParser {
     fn language(&self) -> &str;
 }
 
-/// The language in which a message is answered: the one that its caller asked for, else that of the agent.
+/// The language in which a message is answered: the one that its caller asked for, where the host speaks it, else
+/// that of the agent.
 pub(super) fn answer_language<'a>(message: &'a Message, card: &'a AgentCard) -> &'a Language {
-    message.language.as_ref().unwrap_or(&card.language)
+    let wanted = message.language.as_ref().filter(|wanted| SpokenLanguage::of(wanted).is_some());
+    wanted.unwrap_or(&card.language)
 }
 
 /// A filter by name.

@@ -343,7 +343,7 @@ fn settings_are_checked() {
         ("content = [\"a\"]\nresults = 51\n", "between 1 and 50"),
         ("content = [\"a\"]\nitem_label = \" \"\n", "`item_label` is a word"),
         ("content = [\"a\"]\nurls = { b = \"https://x.example/\" }\n", "`b`, which is not in `content`"),
-        ("content = [\"a\"]\nurls = { a = \"/x\" }\n", "must begin with https://"),
+        ("content = [\"a\"]\nurls = { a = \"/x\" }\n", "that begins with https://"),
         ("content = [\"a\"]\nlanguage = \"??\"\n", "language tag"),
         ("content = [\"a\"]\nmodel = \"x\"\n", "known keys are"),
     ] {

@@ -38,12 +38,6 @@ nothing-single-limit = Eine einzelne Einschränkung wegzulassen hilft nicht; ver
 nothing-relaxed = Mit einer Einschränkung weniger geht es:
 nothing-about = Dazu habe ich hier nichts gefunden.
 
-note-no-time = Einträge, die keine Dauer angeben, sind ausgelassen.
-note-no-price = Einträge ohne Preis sind ausgelassen, und Währungen werden nicht umgerechnet.
-note-no-rating = Einträge ohne Bewertung sind ausgelassen.
-note-no-date = Einträge ohne Datum sind ausgelassen.
-note-allergy = Was wegfällt, wird nach den Wörtern jedes Eintrags beurteilt: Bei einer Allergie bitte genau hinsehen.
-
 ask-which = { $count } { $items } könnten passen. { $question } Zum Beispiel { $options }. Nennen Sie eines, oder sagen Sie *alle*.
 which-kind = Welche Art?
 which-diet = Welche Ernährungsweise?
@@ -158,3 +152,21 @@ document-source = Aus { $section }.
 document-continue = … weiter: { $link }
 document-near = Daneben: { $sections }.
 document-others = Siehe auch: { $sections }.
+
+failure-too-much = `{ $field }` ist mehr, als hier gelesen wird: höchstens { $bound }
+failure-too-large = die Anfrage ist größer, als hier gelesen wird: höchstens { $bytes } Bytes
+failure-format = `{ $asked }` ist kein Format dieses Hosts; er schreibt conversational_search und chatgpt_app
+failure-mode = `{ $asked }` ist kein Modus dieses Hosts; er kennt list und summarize
+failure-no-site = hier gibt es keine Site `{ $named }`; es gibt { $known }
+failure-no-agent = hier gibt es keinen Agenten dieses Namens; es gibt { $known }
+failure-no-promise = diese Zusage gibt es nicht: Ihr Token ist unbekannt, abgelaufen oder gehört jemand anderem; fragen Sie neu
+failure-busy = dieser Host hat gerade zu viel zu tun; versuchen Sie es später noch einmal
+failure-internal = auf dieser Seite ist etwas schiefgegangen
+failure-cancelled = diese Frage wurde abgebrochen
+results-none = Es gibt nichts zu zeigen.
+results-named = { $count ->
+    [one] 1 Treffer: { $names }.
+   *[other] { $count } Treffer: { $names }.
+}
+results-such-as = { $count } Treffer, etwa { $names }.
+result-unnamed = einer ohne Namen

@@ -43,13 +43,6 @@ nothing-single-limit = Leaving out a single one of the limits would not help; tr
 nothing-relaxed = It works with one limit less:
 nothing-about = I found nothing about that here.
 
-### Notes on limits
-note-no-time = Items that don't state how long they take are left out.
-note-no-price = Items without a price are left out, and currencies are not converted.
-note-no-rating = Items without a rating are left out.
-note-no-date = Items without a date are left out.
-note-allergy = What is left out is judged by the words of each item: with an allergy, look closely.
-
 ### Questions back
 ask-which = { $count } { $items } could fit. { $question } For example { $options }. Name one, or say *all of them*.
 which-kind = Which kind?
@@ -169,3 +162,22 @@ document-source = From { $section }.
 document-continue = … continue: { $link }
 document-near = Next to it: { $sections }.
 document-others = See also: { $sections }.
+
+### Failures of requests
+failure-too-much = `{ $field }` is more than is read here: at most { $bound }
+failure-too-large = the request is more than is read here: at most { $bytes } bytes
+failure-format = `{ $asked }` is no format of this host; it writes conversational_search and chatgpt_app
+failure-mode = `{ $asked }` is no mode of this host; it knows list and summarize
+failure-no-site = there is no site `{ $named }` here; there are { $known }
+failure-no-agent = there is no agent of that name here; there are { $known }
+failure-no-promise = there is no such promise: its token is unknown, it has expired, or it is not yours; ask again
+failure-busy = this host has too much to do at the moment; try again later
+failure-internal = something went wrong on this side
+failure-cancelled = this question was cancelled
+results-none = There is nothing to show.
+results-named = { $count ->
+    [one] 1 result: { $names }.
+   *[other] { $count } results: { $names }.
+}
+results-such-as = { $count } results, such as { $names }.
+result-unnamed = one without a name

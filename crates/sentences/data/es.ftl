@@ -38,12 +38,6 @@ nothing-single-limit = Quitar uno solo de los límites no ayudaría; pruebe con 
 nothing-relaxed = Funciona con un límite menos:
 nothing-about = No encontré nada aquí sobre eso.
 
-note-no-time = Se dejan fuera los elementos que no indican cuánto tardan.
-note-no-price = Se dejan fuera los elementos sin precio, y las monedas no se convierten.
-note-no-rating = Se dejan fuera los elementos sin valoración.
-note-no-date = Se dejan fuera los elementos sin fecha.
-note-allergy = Lo que se deja fuera se juzga por las palabras de cada elemento: si tiene una alergia, mire con atención.
-
 ask-which = { $items } posibles: { $count }. { $question } Por ejemplo { $options }. Nombre uno, o diga *todos*.
 which-kind = ¿De qué tipo?
 which-diet = ¿Qué dieta?
@@ -161,3 +155,21 @@ document-source = De { $section }.
 document-continue = … sigue: { $link }
 document-near = Al lado: { $sections }.
 document-others = Véase también: { $sections }.
+
+failure-too-much = `{ $field }` es más de lo que se lee aquí: como mucho { $bound }
+failure-too-large = la petición es más de lo que se lee aquí: como mucho { $bytes } bytes
+failure-format = `{ $asked }` no es un formato de este servidor; escribe conversational_search y chatgpt_app
+failure-mode = `{ $asked }` no es un modo de este servidor; conoce list y summarize
+failure-no-site = aquí no hay ningún sitio `{ $named }`; hay { $known }
+failure-no-agent = aquí no hay ningún agente con ese nombre; hay { $known }
+failure-no-promise = esa promesa no existe: su token es desconocido, ha caducado o no es suyo; pregunte de nuevo
+failure-busy = este servidor tiene demasiado que hacer en este momento; inténtelo más tarde
+failure-internal = algo salió mal en este lado
+failure-cancelled = esta pregunta se canceló
+results-none = No hay nada que mostrar.
+results-named = { $count ->
+    [one] 1 resultado: { $names }.
+   *[other] { $count } resultados: { $names }.
+}
+results-such-as = { $count } resultados, como { $names }.
+result-unnamed = uno sin nombre

@@ -38,12 +38,6 @@ nothing-single-limit = Enlever une seule des limites ne suffirait pas ; essayez 
 nothing-relaxed = Cela marche avec une limite de moins :
 nothing-about = Je n'ai rien trouvé ici à ce sujet.
 
-note-no-time = Les éléments qui n'indiquent pas leur durée sont écartés.
-note-no-price = Les éléments sans prix sont écartés, et les devises ne sont pas converties.
-note-no-rating = Les éléments sans note sont écartés.
-note-no-date = Les éléments sans date sont écartés.
-note-allergy = Ce qui est écarté l'est d'après les mots de chaque élément : en cas d'allergie, vérifiez bien.
-
 ask-which = { $items } possibles : { $count }. { $question } Par exemple { $options }. Nommez-en un, ou dites *tous*.
 which-kind = Quel genre ?
 which-diet = Quel régime ?
@@ -161,3 +155,21 @@ document-source = Tiré de { $section }.
 document-continue = … suite : { $link }
 document-near = À côté : { $sections }.
 document-others = Voir aussi : { $sections }.
+
+failure-too-much = `{ $field }` dépasse ce qui est lu ici : au plus { $bound }
+failure-too-large = la requête dépasse ce qui est lu ici : au plus { $bytes } octets
+failure-format = `{ $asked }` n'est pas un format de cet hôte ; il écrit conversational_search et chatgpt_app
+failure-mode = `{ $asked }` n'est pas un mode de cet hôte ; il connaît list et summarize
+failure-no-site = il n'y a pas de site `{ $named }` ici ; il y a { $known }
+failure-no-agent = il n'y a pas d'agent de ce nom ici ; il y a { $known }
+failure-no-promise = cette promesse n'existe pas : son jeton est inconnu, expiré, ou appartient à quelqu'un d'autre ; reposez la question
+failure-busy = cet hôte a trop à faire en ce moment ; réessayez plus tard
+failure-internal = une erreur s'est produite de ce côté
+failure-cancelled = cette question a été annulée
+results-none = Il n'y a rien à montrer.
+results-named = { $count ->
+    [one] { $count } résultat : { $names }.
+   *[other] { $count } résultats : { $names }.
+}
+results-such-as = { $count } résultats, par exemple { $names }.
+result-unnamed = un sans nom

@@ -122,17 +122,6 @@ sentences! {
     /// Nothing is about what was asked.
     nothing_about = "nothing-about" ();
 
-    /// Items without a time are left out.
-    note_no_time = "note-no-time" ();
-    /// Items without a price are left out.
-    note_no_price = "note-no-price" ();
-    /// Items without a rating are left out.
-    note_no_rating = "note-no-rating" ();
-    /// Items without a date are left out.
-    note_no_date = "note-no-date" ();
-    /// By what it is judged that something is absent.
-    note_allergy = "note-allergy" ();
-
     /// A question back. `question` is one of [`Sentences::which`].
     ask_which = "ask-which" (count: usize, items: &str, question: &str, options: &str);
 
@@ -190,4 +179,33 @@ sentences! {
     document_near = "document-near" (sections: &str);
     /// Further sections that fit.
     document_others = "document-others" (sections: &str);
+
+    /// A field of a request is more than is read.
+    failure_too_much = "failure-too-much" (field: &str, bound: &str);
+    /// A request is more than is read.
+    failure_too_large = "failure-too-large" (bytes: usize);
+    /// There is no such format.
+    failure_format = "failure-format" (asked: &str);
+    /// There is no such mode.
+    failure_mode = "failure-mode" (asked: &str);
+    /// There is no such site.
+    failure_no_site = "failure-no-site" (named: &str, known: &str);
+    /// There is no such agent.
+    failure_no_agent = "failure-no-agent" (known: &str);
+    /// There is no such promise of an answer.
+    failure_no_promise = "failure-no-promise" ();
+    /// The host has too much to do.
+    failure_busy = "failure-busy" ();
+    /// The host failed.
+    failure_internal = "failure-internal" ();
+    /// A question was given up.
+    failure_cancelled = "failure-cancelled" ();
+    /// There are no results.
+    results_none = "results-none" ();
+    /// How many results there are, and all of their names.
+    results_named = "results-named" (count: usize, names: &str);
+    /// How many results there are, and some of their names.
+    results_such_as = "results-such-as" (count: usize, names: &str);
+    /// A result that has no name.
+    result_unnamed = "result-unnamed" ();
 }

@@ -150,7 +150,8 @@ impl CandidateSearch {
             }
             None => plain,
         };
-        if let Some(question) = engine.question(library, &asked, &admitted)? {
+        let words = engine.words(library, &admitted);
+        if let Some(question) = engine.question(&words, &asked)? {
             return Ok(ControlFlow::Break(ended(Ending::Question(question))));
         }
         let page = engine.page(&asked);
@@ -159,7 +160,6 @@ impl CandidateSearch {
         let also = rewritten.as_ref().map(|rewritten| rewritten.searches(&said)).unwrap_or_default();
         let from_first = SearchRequest { offset, ..asked.clone() };
         let found = rewrite::candidates(library, &from_first, &also, candidates.unwrap_or(page))?;
-        let words = engine.words(library, &admitted);
         let skipped = if candidates.is_some() { asked.offset } else { 0 };
         if found.hits.len() <= skipped {
             let found = SearchResults { hits: Vec::new(), ..found };

@@ -21,7 +21,7 @@ pub struct WordCoverage {
 }
 
 /// The words of a question that say something, at most [`QUERY_WORDS_MAX`], and where a passage has each.
-pub(crate) fn coverage(
+pub(crate) fn word_coverage(
     snapshot: &Snapshot,
     tongue: LanguageAnalyzer,
     question: &str,

@@ -1,0 +1,120 @@
+//! The manual as pages of this host, under `/manual/`: what links in the answers of a guide lead to. HTML for who
+//! takes it, the markdown itself for others.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use axum::routing::any;
+use forecourt_host::Host;
+use forecourt_pages::{ManualLink, ManualPage, csp};
+use forecourt_surface::document::{DocumentError, ServedDocument, answer};
+use forecourt_surface::{BaseUrl, HttpRoutes, Mount};
+use http::header::{ACCEPT, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName};
+use http::{HeaderMap, HeaderValue};
+
+use crate::manual::{ManualPageText, pages};
+
+const INDEX_PATH: &str = "/manual/";
+const SHORT_PATH: &str = "/manual";
+const PAGE_PATH: &str = "/manual/{page}";
+/// How long others may keep a page. It changes with the program alone.
+const FRESH: Duration = Duration::from_secs(3_600);
+const HTML: &str = "text/html; charset=utf-8";
+const MARKDOWN: &str = "text/markdown; charset=utf-8";
+
+/// The routes.
+pub(crate) fn routes(mount: &Mount) -> HttpRoutes {
+    let paths = vec![INDEX_PATH, SHORT_PATH, PAGE_PATH];
+    let router = paths.iter().fold(Router::new(), |router, path| router.route(path, any(on_page)));
+    HttpRoutes { paths, router: router.with_state(mount.host.clone()) }
+}
+
+async fn on_page(State(host): State<Arc<Host>>, request: Request) -> Response<Body> {
+    let base = BaseUrl::of(host.site(), request.extensions());
+    let (path, headers) = (request.uri().path(), request.headers());
+    let url = base.url(path);
+    let mut response = answer(request.method(), headers, || document(path, &url, takes_html(headers)));
+    let is_html = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == HTML);
+    if is_html {
+        let head = response.headers_mut();
+        head.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(csp::answer()));
+        for (name, value) in csp::HEADERS {
+            head.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+    }
+    response
+}
+
+/// Whether a caller takes HTML: it names it, as browsers do.
+fn takes_html(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    accepted.into_iter().any(|value| value.contains("text/html"))
+}
+
+fn document(path: &str, url: &str, html: bool) -> Result<ServedDocument, DocumentError> {
+    let name = path.strip_prefix(INDEX_PATH).unwrap_or_default();
+    let name = name.strip_suffix(".md").unwrap_or(name);
+    let markdown = match name {
+        "" => index(),
+        name => linked(pages().find(|page| page.name == name).ok_or(DocumentError::Absent("no such page"))?.text),
+    };
+    let document = match html {
+        false => ServedDocument::new(MARKDOWN, FRESH, markdown),
+        true => {
+            let all: Vec<ManualPageText> = pages().collect();
+            let links: Vec<ManualLink<'_>> =
+                all.iter().map(|page| ManualLink { name: page.name, title: page.title }).collect();
+            let page = ManualPage { name, markdown: &markdown, url, pages: &links };
+            ServedDocument::new(HTML, FRESH, page.render())
+        }
+    };
+    Ok(document.varying_by("Accept"))
+}
+
+/// All pages as a list.
+fn index() -> String {
+    let list = pages().map(|page| format!("- [{}](/manual/{})\n", page.title, page.name));
+    format!("# Manual\n\n{}", list.collect::<String>())
+}
+
+/// A page whose links lead to pages here, not to files of the source.
+fn linked(text: &str) -> String {
+    let moved = [
+        ("](../reference/config.md", "](/manual/configuration"),
+        ("](../reference/errors.md", "](/manual/errors"),
+        ("](../manual/", "](/manual/"),
+    ];
+    let text = moved.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
+    pages().fold(text, |text, page| text.replace(&format!("]({}.md", page.name), &format!("](/manual/{}", page.name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn served(path: &str, html: bool) -> Result<String, DocumentError> {
+        let document = document(path, "https://h.example/", html)?;
+        Ok(String::from_utf8_lossy(document.body()).into_owned())
+    }
+
+    #[test]
+    fn every_page_is_served_and_its_links_lead_to_pages() {
+        let index = served("/manual/", true).unwrap();
+        for page in pages() {
+            assert!(index.contains(&format!("href=\"/manual/{}\"", page.name)), "{}", page.name);
+            let html = served(&format!("/manual/{}", page.name), true).unwrap();
+            assert_eq!(Ok(html.clone()), served(&format!("/manual/{}.md", page.name), true));
+            for link in html.split("href=\"/manual/").skip(1) {
+                let to = link.split(['"', '#']).next().unwrap_or_default();
+                assert!(to.is_empty() || pages().any(|page| page.name == to), "{}: /manual/{to}", page.name);
+            }
+            assert!(!html.contains(".md\"") && !html.contains(".md#"), "{}", page.name);
+        }
+        assert_eq!(served("/manual/nothing", true), Err(DocumentError::Absent("no such page")));
+        assert!(served("/manual/operating", false).unwrap().starts_with("# Operating"));
+    }
+}
