@@ -10,7 +10,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use axum::routing::any;
 use forecourt_host::Host;
-use forecourt_pages::{ManualLink, ManualPage, csp};
+use forecourt_pages::{Branding, ManualLink, ManualPage, Pages, csp};
 use forecourt_surface::document::{DocumentError, ServedDocument, answer};
 use forecourt_surface::{BaseUrl, HttpRoutes, Mount};
 use http::header::{ACCEPT, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName};
@@ -30,18 +30,22 @@ const MARKDOWN: &str = "text/markdown; charset=utf-8";
 pub(crate) fn routes(mount: &Mount) -> HttpRoutes {
     let paths = vec![INDEX_PATH, SHORT_PATH, PAGE_PATH];
     let router = paths.iter().fold(Router::new(), |router, path| router.route(path, any(on_page)));
-    HttpRoutes { paths, router: router.with_state(mount.host.clone()) }
+    HttpRoutes { paths, router: router.with_state((mount.host.clone(), mount.pages.clone())) }
 }
 
-async fn on_page(State(host): State<Arc<Host>>, request: Request) -> Response<Body> {
+async fn on_page(State((host, pages)): State<(Arc<Host>, Arc<Pages>)>, request: Request) -> Response<Body> {
     let base = BaseUrl::of(host.site(), request.extensions());
     let (path, headers) = (request.uri().path(), request.headers());
     let url = base.url(path);
-    let mut response = answer(request.method(), headers, || document(path, &url, takes_html(headers)));
+    let mut response = answer(request.method(), headers, || {
+        document(path, &url, takes_html(headers), &pages.branding)
+    });
     let is_html = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == HTML);
     if is_html {
         let head = response.headers_mut();
-        head.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(csp::answer()));
+        if let Ok(policy) = HeaderValue::from_str(pages.branding.answer_policy()) {
+            head.insert(CONTENT_SECURITY_POLICY, policy);
+        }
         for (name, value) in csp::HEADERS {
             head.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
@@ -55,7 +59,7 @@ fn takes_html(headers: &HeaderMap) -> bool {
     accepted.into_iter().any(|value| value.contains("text/html"))
 }
 
-fn document(path: &str, url: &str, html: bool) -> Result<ServedDocument, DocumentError> {
+fn document(path: &str, url: &str, html: bool, brand: &Branding) -> Result<ServedDocument, DocumentError> {
     let name = path.strip_prefix(INDEX_PATH).unwrap_or_default();
     let name = name.strip_suffix(".md").unwrap_or(name);
     let markdown = match name {
@@ -68,7 +72,7 @@ fn document(path: &str, url: &str, html: bool) -> Result<ServedDocument, Documen
             let all: Vec<ManualPageText> = pages().collect();
             let links: Vec<ManualLink<'_>> =
                 all.iter().map(|page| ManualLink { name: page.name, title: page.title }).collect();
-            let page = ManualPage { name, markdown: &markdown, url, pages: &links };
+            let page = ManualPage { name, markdown: &markdown, url, pages: &links, brand };
             ServedDocument::new(HTML, FRESH, page.render())
         }
     };
@@ -97,7 +101,7 @@ mod tests {
     use super::*;
 
     fn served(path: &str, html: bool) -> Result<String, DocumentError> {
-        let document = document(path, "https://h.example/", html)?;
+        let document = document(path, "https://h.example/", html, &Branding::default())?;
         Ok(String::from_utf8_lossy(document.body()).into_owned())
     }
 

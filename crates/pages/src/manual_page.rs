@@ -5,6 +5,7 @@ use askama::Template;
 use comrak::{Options, markdown_to_html};
 use forecourt_core::Language;
 
+use crate::branding::Branding;
 use crate::template::{self, Head};
 
 /// A page among the others of the manual.
@@ -16,7 +17,7 @@ pub struct ManualLink<'a> {
     pub title: &'a str,
 }
 
-/// A page of the manual. Its text is the program's own, and nobody else's. Send with [`crate::csp::answer`].
+/// A page of the manual. Its text is the program's own, and nobody else's. Send with [`Branding::answer_policy`].
 pub struct ManualPage<'a> {
     /// The page itself.
     pub name: &'a str,
@@ -26,6 +27,8 @@ pub struct ManualPage<'a> {
     pub url: &'a str,
     /// All pages, in their order.
     pub pages: &'a [ManualLink<'a>],
+    /// Whose pages these are.
+    pub brand: &'a Branding,
 }
 
 #[derive(Template)]
@@ -50,7 +53,7 @@ impl ManualPage<'_> {
         options.render.escape = true;
         let title = self.pages.iter().find(|page| page.name == self.name).map_or("Manual", |page| page.title);
         template::finish(&ManualTemplate {
-            head: Head::new(title, self.url, &Language::english()),
+            head: Head::new(title, self.url, &Language::english(), self.brand, title, ""),
             current: self.name,
             pages: self.pages,
             body: markdown_to_html(self.markdown, &options),
@@ -67,7 +70,8 @@ mod tests {
         let pages = [ManualLink { name: "a", title: "First" }, ManualLink { name: "b", title: "Second" }];
         let markdown =
             "# First\n\n## Behind a reverse proxy (nginx, Caddy)\n\n```toml\n[a]\n```\n\n<script>x</script>\n";
-        let page = ManualPage { name: "a", markdown, url: "https://h.example/manual/a", pages: &pages };
+        let (url, brand) = ("https://h.example/manual/a", Branding::default());
+        let page = ManualPage { name: "a", markdown, url, pages: &pages, brand: &brand };
         let html = page.render();
         assert!(html.contains("id=\"behind-a-reverse-proxy-nginx-caddy\""), "{html}");
         assert!(html.contains("href=\"/manual/b\"") && !html.contains("href=\"/manual/a\""), "{html}");
