@@ -10,6 +10,7 @@ use super::phrase::Phrase;
 
 /// What the caller wants.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "there is one of it for each question")]
 pub(super) enum SearchIntent {
     /// To know what this is.
     Introduction,

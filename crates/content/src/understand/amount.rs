@@ -64,7 +64,7 @@ impl Reader<'_> {
         let word =
             |meaning: &PhraseMeaning| if let PhraseMeaning::Number(number) = meaning { Some(*number) } else { None };
         let (number, end) = self.longest(at, word)?;
-        let is_tens = end == at + 1 && number >= 20.0 && number < 100.0 && number % 10.0 == 0.0;
+        let is_tens = end == at + 1 && (20.0..100.0).contains(&number) && number % 10.0 == 0.0;
         let ones = self
             .longest(end, word)
             .filter(|(ones, _)| is_tens && ONES.contains(ones) && !self.is_single(end, WordClass::Article));
