@@ -79,7 +79,7 @@ fn tag_length(tag: &[u8]) -> (usize, usize) {
         return (1, 0);
     }
     let (mut quote, mut attributes) = (None, 0_usize);
-    for (at, byte) in tag.iter().enumerate() {
+    for (at, byte) in tag.iter().enumerate().skip(1) {
         match (quote, byte) {
             (Some(open), _) if open == *byte => quote = None,
             (Some(_), _) => {}
