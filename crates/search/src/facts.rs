@@ -235,7 +235,7 @@ mod tests {
         let hit = |item: Value| Hit {
             score: 1.0,
             id: String::new(),
-            item,
+            item: item.into(),
             name: String::new(),
             url: None,
             snippet: String::new(),
