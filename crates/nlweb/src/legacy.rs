@@ -131,7 +131,8 @@ mod tests {
 
     #[test]
     fn a_flat_body_and_an_address_stand_for_the_same() {
-        let flat = json!({"query": "soup", "site": "all", "streaming": false, "prev": ["a"], "max_results": 3, "db": null});
+        let flat =
+            json!({"query": "soup", "site": "all", "streaming": false, "prev": ["a"], "max_results": 3, "db": null});
         let read = unflattened(flat, "start_num=5").expect("it is short");
         assert_eq!(
             read,

@@ -57,7 +57,8 @@ button.link { padding:0; border:0; background:none; color:var(--accent); font-we
 .told li { padding:.1rem .6rem; border-radius:99px; background:var(--tint); }
 .told .warn { border-radius:8px; color:var(--warn); flex-basis:100%; }
 .warn { color:var(--warn); }
-.cards { display:grid; gap:.25rem; }
+.cards { display:grid; gap:.25rem; margin-inline:-.6rem; }
+.cards:not(:has(img)) .picture { display:none; }
 .card { position:relative; display:flex; gap:.85rem; padding:.6rem; border-radius:8px; }
 .card:hover, .card:focus-within { background:var(--tint); }
 .card a::after { content:""; position:absolute; inset:0; border-radius:inherit; }
@@ -116,7 +117,8 @@ function alike(a, b) {
 	if (a === b) return true;
 	let at = 0;
 	while (at < a.length && a[at] === b[at]) at++;
-	return (at > 3 && a.length - at < 4 && b.length - at < 4) || (at > 2 && Math.abs(a.length - b.length) === 1 && at === Math.min(a.length, b.length));
+	const [short, long] = [a.length - at, b.length - at].sort((one, other) => one - other);
+	return (at > 3 && short < 2 && long < 4) || (at > 2 && !short && long === 1);
 }
 function wordsOf(text, common) {
 	return (text.match(/[\p{L}\p{N}]+/gu) || []).map(fold).filter((word) => !common.includes(` ${word} `) && (word.length > 2 || /^\p{N}+$/u.test(word))).slice(0, MAX.words);

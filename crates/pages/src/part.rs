@@ -142,7 +142,7 @@ fn file_view(file: &File, kept_under: Option<&str>) -> FileView {
 }
 
 fn artifact_view(name: String, mime: String, text: &str) -> ArtifactView {
-    let html = mime.starts_with("text/markdown").then(|| markdown::to_html(text));
+    let html = mime.starts_with("text/markdown").then(|| markdown::to_html_below(text));
     let text = match html {
         Some(_) => String::new(),
         None => clean::clip(&clean::text(text), EXCERPT_CHARS_MAX),
