@@ -82,7 +82,9 @@ struct A2aWire {
 impl Wire for A2aWire {
     /// Hub card 4.
     fn endpoints(&self, site: &Site, card: &AgentCard) -> Vec<Endpoint> {
-        vec![Endpoint { protocol: NAME, url: site.url(&format!("{}/{}", card::names::HUB_PATH, card.handle())) }]
+        let base = site.url(&format!("{}/{}", card::names::HUB_PATH, card.handle()));
+        let description = format!("{base}{}", card::names::CARD_PATH);
+        vec![Endpoint::new(NAME, base).described_by(description, card::names::MEDIA_TYPE)]
     }
 
     fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {

@@ -107,7 +107,7 @@ impl Wire for AgtpWire {
     /// Base 1, form 3: agents by their names.
     fn endpoints(&self, site: &Site, card: &AgentCard) -> Vec<Endpoint> {
         let url = self.settings.place(site).map(|place| format!("agtp://{place}/agents/{}", card.handle()));
-        url.map(|url| Endpoint { protocol: NAME, url }).into_iter().collect()
+        url.map(|url| Endpoint::new(NAME, url)).into_iter().collect()
     }
 
     fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {

@@ -25,7 +25,7 @@ const LAYERS: &[&[&str]] = &[
     &["client", "content", "endpoints", "openapi", "payments"],
     &["identity", "host", "agents"],
     &["attribution", "conform", "search", "surface", "synthesis"],
-    &["a2a", "agtp", "email", "mcp", "mentionable", "model", "nlweb", "signin"],
+    &["a2a", "agtp", "email", "mcp", "mentionable", "model", "nlweb", "signin", "wellknown"],
     &["forecourt"],
     &["cli"],
 ];

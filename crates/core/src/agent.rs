@@ -132,4 +132,29 @@ pub struct Endpoint {
     pub protocol: &'static str,
     /// An absolute URL: https, or of the protocol's own scheme.
     pub url: String,
+    /// The document that describes the agent as it is reached here, if the protocol has one.
+    #[serde(skip)]
+    pub description: Option<EndpointDescription>,
+}
+
+/// A document that describes an agent at one endpoint: what catalogs of agents link to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndpointDescription {
+    /// An absolute URL.
+    pub url: String,
+    /// The document's media type.
+    pub media_type: &'static str,
+}
+
+impl Endpoint {
+    /// An endpoint without a document of its own.
+    pub fn new(protocol: &'static str, url: String) -> Self {
+        Self { protocol, url, description: None }
+    }
+
+    /// The same with a document that describes the agent there.
+    #[must_use]
+    pub fn described_by(self, url: String, media_type: &'static str) -> Self {
+        Self { description: Some(EndpointDescription { url, media_type }), ..self }
+    }
 }

@@ -118,7 +118,7 @@ impl Wire for EmailWire {
     /// WebFinger 2.3, link 4.
     fn endpoints(&self, site: &Site, card: &AgentCard) -> Vec<Endpoint> {
         let url = format!("mailto:{}@{}", card.handle(), site.domain);
-        self.settings.listen.map(|_| Endpoint { protocol: NAME, url }).into_iter().collect()
+        self.settings.listen.map(|_| Endpoint::new(NAME, url)).into_iter().collect()
     }
 
     fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {

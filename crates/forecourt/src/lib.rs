@@ -31,6 +31,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod compression;
 pub mod data_folder;
 pub mod deployment;
 mod endpoints;

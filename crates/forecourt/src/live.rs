@@ -20,6 +20,7 @@ use http::Request;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tower_service::Service;
 
+use crate::compression::compressed;
 use crate::house::Content;
 
 /// A house with a host at work in it, and everything that its protocols have set up.
@@ -56,6 +57,7 @@ impl OpenHouse {
                 Surface::Stream { listen, speak, .. } => drop(streams.insert(listen, speak)),
             }
         }
+        let shared = compressed(shared);
         Self { host, services, contents, classes, shared, own, streams, _ended: ended.drop_guard() }
     }
 }

@@ -18,7 +18,8 @@ pub const PROTOCOLS: &[Protocol] = &[
 type MountPages = fn(&Mount) -> HttpRoutes;
 
 /// Pages of the host itself, which belong to no protocol: what they are called in metrics, and what mounts them.
-pub const PAGES: &[(&str, MountPages)] = &[(forecourt_signin::NAME, forecourt_signin::routes)];
+pub const PAGES: &[(&str, MountPages)] =
+    &[(forecourt_signin::NAME, forecourt_signin::routes), (forecourt_wellknown::NAME, forecourt_wellknown::routes)];
 
 /// Where people sign in, and the settings of pages.
 pub use forecourt_pages::{PagesSettings, sign_in_path};

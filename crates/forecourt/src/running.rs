@@ -250,6 +250,7 @@ impl Around<'_> {
             agents,
             keys: self.keys.clone(),
             egress,
+            folder: deployment.dir.clone(),
             data: deployment.data.clone(),
             tools: Arc::new([]),
             pages: deployment.pages.clone(),

@@ -45,6 +45,7 @@ mod requirements;
 mod resources;
 pub mod section;
 mod server;
+mod server_card;
 mod sessions;
 pub mod stdio;
 mod streams;
@@ -103,7 +104,9 @@ impl McpWire {
 
 impl Wire for McpWire {
     fn endpoints(&self, site: &Site, card: &AgentCard) -> Vec<Endpoint> {
-        vec![Endpoint { protocol: NAME, url: site.url(&target::path_of(Some(card.handle()))) }]
+        let url = site.url(&target::path_of(Some(card.handle())));
+        let description = format!("{url}{}", server_card::SUFFIX);
+        vec![Endpoint::new(NAME, url).described_by(description, server_card::MEDIA_TYPE)]
     }
 
     fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {

@@ -76,3 +76,6 @@ pub(crate) const CALLS_WAITING_MAX: usize = 32;
 pub(crate) const PROGRESS_WAITING_MAX: usize = 64;
 /// Calls of one connection whose progress came before it was known whose it is.
 pub(crate) const EARLY_PROGRESS_MAX: usize = 64;
+
+/// How long others may keep the card of a server.
+pub(crate) const SERVER_CARD_FRESH: Duration = Duration::from_secs(300);

@@ -8,14 +8,14 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use bytes::Bytes;
-use forecourt_core::{ClientAddr, Handle, PolicyPart};
+use forecourt_core::{AgentCard, ClientAddr, Handle, PolicyPart};
 use forecourt_egress::hops;
 use forecourt_host::HostedAgent;
 use forecourt_identity::Verifier;
 use forecourt_surface::answer::HttpAnswer;
 use forecourt_surface::body::{BodyLimits, read_limited};
 use forecourt_surface::credentials;
-use forecourt_surface::{HttpRoutes, Mount, negotiate};
+use forecourt_surface::{BaseUrl, HttpRoutes, Mount, negotiate};
 use http::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -30,7 +30,7 @@ use crate::origin::Origins;
 use crate::server::Server;
 use crate::sessions::{Reserved, Sessions};
 use crate::verdict::Verdict;
-use crate::{cors, fault, target};
+use crate::{cors, fault, server_card, target};
 
 const PATHS: [&str; 3] = ["/mcp", "/mcp/", "/mcp/{*path}"];
 /// What the SDK wants to be accepted, to the letter.
@@ -85,6 +85,10 @@ pub(crate) fn routes(door: Arc<McpEndpoint>) -> HttpRoutes {
 
 async fn on_mcp(State(door): State<Arc<McpEndpoint>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
+    if let Some(card) = door.card_asked_for(head.uri.path()) {
+        let base = BaseUrl::of(door.offer.host.site(), &head.extensions);
+        return server_card::answer(&head, base, card);
+    }
     let origin = head.headers.get(ORIGIN).cloned();
     let foreign = |origin: &HeaderValue| !origin.to_str().is_ok_and(|origin| door.origins.allow(origin));
     if origin.as_ref().is_some_and(foreign) {
@@ -133,6 +137,12 @@ impl Peek {
 }
 
 impl McpEndpoint {
+    /// The agent whose card lies at this path.
+    fn card_asked_for(&self, path: &str) -> Option<&AgentCard> {
+        let agent = target::read(path.strip_suffix(server_card::SUFFIX)?)??;
+        self.offer.host.directory().find(&agent).map(|resident| &*resident.card)
+    }
+
     /// Lets a request in: an endpoint that exists, within the limits, by a caller whose proofs hold and
     /// whose session it is.
     async fn enter(&self, mut head: Parts, body: Body) -> Result<Response, HttpAnswer> {

@@ -32,3 +32,4 @@ pub use resolver::{
 };
 pub use surface::{documents, key_directory, routes};
 pub use validate::{CardFault, CardProblem, ExpectedCard, validate_agent_card};
+pub(crate) use webfinger::card_url;

@@ -47,7 +47,8 @@ struct MentionableWire {
 impl Wire for MentionableWire {
     /// Mentionable REST 2: the address without a last slash, which is never redirected.
     fn endpoints(&self, site: &Site, card: &AgentCard) -> Vec<Endpoint> {
-        vec![Endpoint { protocol: NAME, url: site.url(&rest::path(card)) }]
+        let endpoint = Endpoint::new(NAME, site.url(&rest::path(card)));
+        vec![endpoint.described_by(discovery::card_url(site, card.handle()), "application/json")]
     }
 
     fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {

@@ -102,7 +102,7 @@ impl NlwebWire {
 impl Wire for NlwebWire {
     /// Design 5.
     fn endpoints(&self, site: &Site, card: &AgentCard) -> Vec<Endpoint> {
-        vec![Endpoint { protocol: NAME, url: site.url(&format!("/~{}/ask", card.handle())) }]
+        vec![Endpoint::new(NAME, site.url(&format!("/~{}/ask", card.handle())))]
     }
 
     fn protected_resource(&self) -> Option<ResourceOfPath> {

@@ -68,6 +68,9 @@ impl<'a> BaseUrl<'a> {
         let mut card = card.clone();
         for endpoint in &mut card.endpoints {
             endpoint.url = self.rebase(&endpoint.url).into_owned();
+            if let Some(description) = &mut endpoint.description {
+                description.url = self.rebase(&description.url).into_owned();
+            }
         }
         Cow::Owned(card)
     }

@@ -141,6 +141,8 @@ pub struct Mount {
     pub keys: Arc<ArcSwap<HostKeys>>,
     /// The way out.
     pub egress: Arc<Egress>,
+    /// The folder of the deployment.
+    pub folder: PathBuf,
     /// The folder in which state is kept.
     pub data: PathBuf,
     /// The operations that all protocols offer, for those that carry tools.

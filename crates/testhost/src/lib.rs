@@ -183,6 +183,7 @@ impl Blueprint {
             agents,
             keys: Arc::new(ArcSwap::from_pointee(keys)),
             egress,
+            folder: data.path().to_path_buf(),
             data: data.path().to_path_buf(),
             tools: self.tools.into(),
             pages: Arc::new(pages),

@@ -2,6 +2,8 @@
 
 /// Where the card of a domain is. Hub card 4.
 pub const CARD_PATH: &str = "/.well-known/agent-card.json";
+/// Its media type, as catalogs of agents name it.
+pub const MEDIA_TYPE: &str = "application/a2a-agent-card+json";
 /// Where it was before A2A 0.3; some clients still look there.
 pub const OLD_CARD_PATH: &str = "/.well-known/agent.json";
 /// The hub's endpoint; those of agents are below it. Hub card 4.

@@ -99,5 +99,6 @@ mod support;
 mod switches;
 mod tasks;
 mod tool;
+mod well_known;
 mod widget;
 mod wire;

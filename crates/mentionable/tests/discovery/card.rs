@@ -104,8 +104,8 @@ async fn card_3_2_without_another_protocol_the_endpoint_is_that_of_rest() {
 #[tokio::test]
 async fn card_3_2_the_endpoint_is_that_of_its_protocol_where_there_is_one() {
     let mut spoken = reachable("chef");
-    spoken.endpoints.push(Endpoint { protocol: "a2a", url: format!("{ORIGIN}/a2a/chef") });
-    spoken.endpoints.push(Endpoint { protocol: "a2a", url: format!("{ORIGIN}/a2a/chef/v1") });
+    spoken.endpoints.push(Endpoint::new("a2a", format!("{ORIGIN}/a2a/chef")));
+    spoken.endpoints.push(Endpoint::new("a2a", format!("{ORIGIN}/a2a/chef/v1")));
     let card = card_of(spoken.clone()).await;
     assert_eq!(card["a2a"]["endpoint"], format!("{ORIGIN}/a2a/chef"));
     assert_eq!(card["mentionable"]["supported_inbound"], json!(["rest", "a2a"]));

@@ -16,7 +16,7 @@ async fn refused(card: AgentCard) -> String {
 async fn wf_2_5_every_endpoint_is_on_the_canonical_host() {
     for url in ["https://other.example/mcp/chef", "https://demo.localhost/mcp/chef", "http://demo.localhost:8443/x"] {
         let mut card = reachable("chef");
-        card.endpoints.push(Endpoint { protocol: "mcp", url: url.to_owned() });
+        card.endpoints.push(Endpoint::new("mcp", url.to_owned()));
         let problems = refused(card).await;
         assert!(problems.contains("@chef") && problems.contains(url), "{problems}");
         assert!(problems.contains("demo.localhost:8443"), "{problems}");
@@ -54,7 +54,7 @@ async fn all_problems_are_said_at_once() {
     let mut one = reachable("chef");
     one.homepage = Some("http://example.com".to_owned());
     let mut two = reachable("gate");
-    two.endpoints.push(Endpoint { protocol: "mcp", url: format!("{ORIGIN}.evil.example/") });
+    two.endpoints.push(Endpoint::new("mcp", format!("{ORIGIN}.evil.example/")));
     let setup = Setup { cards: vec![one, two], ..Setup::default() };
     let Err(problems) = setup.publish().await else { panic!("it was published") };
     let text = problems.to_string();

@@ -49,7 +49,7 @@ impl Default for Setup {
 /// An agent at its usual place.
 pub(crate) fn reachable(handle: &str) -> AgentCard {
     let url = format!("{ORIGIN}/~{handle}");
-    AgentCard { endpoints: vec![Endpoint { protocol: "mentionable", url }], ..card(handle) }
+    AgentCard { endpoints: vec![Endpoint::new("mentionable", url)], ..card(handle) }
 }
 
 /// What two agents publish.

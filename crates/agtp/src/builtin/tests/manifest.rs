@@ -167,8 +167,7 @@ async fn s8_5_private_agents_are_named_to_nobody() {
 #[tokio::test]
 async fn s8_6_other_protocols_are_gathered_and_declared() {
     let mut chef = card("chef");
-    chef.endpoints =
-        vec![forecourt_core::Endpoint { protocol: "talk", url: "https://demo.localhost/talk/chef".to_owned() }];
+    chef.endpoints = vec![forecourt_core::Endpoint::new("talk", "https://demo.localhost/talk/chef".to_owned())];
     let residents = vec![resident(chef, ScriptedAgent::saying(["hi"]), Vec::new())];
     let section = "[[hosted_protocols]]\nprotocol = \"ACP\"\nversion = \"0.2\"\nendpoint = \"QUERY /acp\"";
     let place = Place::of(Blueprint { residents, section: section.to_owned(), ..Blueprint::default() }).await;

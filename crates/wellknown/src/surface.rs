@@ -1,0 +1,76 @@
+//! The routes: the only file that knows the web framework.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use axum::routing::any;
+use forecourt_host::Host;
+use forecourt_surface::document::{DocumentError, ServedDocument, answer};
+use forecourt_surface::{BaseUrl, HttpRoutes, Mount};
+use http::HeaderValue;
+use http::header::LINK;
+
+use crate::limits::FRESH;
+use crate::listing::SiteListing;
+use crate::public::public_file;
+use crate::robots::ROBOTS;
+use crate::{ai_catalog, api_catalog, llms};
+
+const ROBOTS_PATH: &str = "/robots.txt";
+const LLMS_PATH: &str = "/llms.txt";
+const SECURITY_PATH: &str = "/.well-known/security.txt";
+const PLAIN: &str = "text/plain; charset=utf-8";
+
+/// What the handlers share.
+struct WellKnown {
+    host: Arc<Host>,
+    /// The operator's own files.
+    robots: Option<String>,
+    llms: Option<String>,
+    security: Option<String>,
+}
+
+/// The routes. The operator's files are read once: a deployment that is read again reads them again.
+pub(crate) fn routes(mount: &Mount) -> HttpRoutes {
+    let own = |name| public_file(&mount.folder, name);
+    let (robots, llms, security) = (own("robots.txt"), own("llms.txt"), own("security.txt"));
+    let shared = Arc::new(WellKnown { host: mount.host.clone(), robots, llms, security });
+    let paths = vec![ROBOTS_PATH, LLMS_PATH, SECURITY_PATH, api_catalog::PATH, ai_catalog::PATH];
+    let router = paths.iter().fold(Router::new(), |router, path| router.route(path, any(on_document)));
+    HttpRoutes { paths, router: router.with_state(shared) }
+}
+
+async fn on_document(State(shared): State<Arc<WellKnown>>, request: Request) -> Response<Body> {
+    let base = BaseUrl::of(shared.host.site(), request.extensions());
+    let path = request.uri().path();
+    let mut response = answer(request.method(), request.headers(), || shared.document(path, base));
+    if path == api_catalog::PATH
+        && let Ok(link) = HeaderValue::from_str(&format!("<{}>; rel=\"api-catalog\"", base.url(path)))
+    {
+        // RFC 9727 3.1: a HEAD tells as much.
+        response.headers_mut().insert(LINK, link);
+    }
+    response
+}
+
+impl WellKnown {
+    fn document(&self, path: &str, base: BaseUrl<'_>) -> Result<ServedDocument, DocumentError> {
+        let listing = || SiteListing::of(&self.host, base);
+        let plain = |text: String| Ok(ServedDocument::new(PLAIN, FRESH, text));
+        match path {
+            ROBOTS_PATH => plain(self.robots.clone().unwrap_or_else(|| ROBOTS.to_owned())),
+            LLMS_PATH => plain(self.llms.clone().unwrap_or_else(|| llms::llms_txt(&listing()))),
+            SECURITY_PATH => match &self.security {
+                Some(text) => plain(text.clone()),
+                None => Err(DocumentError::Absent("this host publishes no security.txt")),
+            },
+            api_catalog::PATH => {
+                ServedDocument::json(api_catalog::MEDIA_TYPE, FRESH, &api_catalog::api_catalog(&listing()))
+            }
+            _ => ServedDocument::json(ai_catalog::MEDIA_TYPE, FRESH, &ai_catalog::ai_catalog(&listing())),
+        }
+    }
+}
