@@ -281,7 +281,7 @@ class ForecourtAsk extends HTMLElement {
 		const root = this.attachShadow({ mode: "open" });
 		root.adoptedStyleSheets = [SHEET];
 		const input = el("input", {
-			type: "search", part: "input", id: "q", maxlength: MAX.question, autocomplete: "off", enterkeyhint: "search", "aria-controls": "panel", "aria-expanded": "false", oninput: () => this.#typing(), onfocus: () => this.#asked && this.#open(true),
+			type: "search", part: "input", id: "q", maxlength: MAX.question, autocomplete: "off", enterkeyhint: "search", "aria-controls": "panel", "aria-expanded": "false", oninput: () => this.#typing(), onclick: () => this.#asked && this.#open(true),
 		});
 		const label = el("label.unseen", { for: "q" }, t("ask"));
 		const box = el("form.box", { part: "box", role: "search", onsubmit: (event) => { event.preventDefault(); this.#begin(input.value.trim(), true); } }, label, input, el("button", { part: "button" }, t("ask")));
@@ -405,12 +405,13 @@ class ForecourtAsk extends HTMLElement {
 	// One answer on its way into the panel. What was there stays until the first of it comes.
 	#view(text, full) {
 		const t = this.#t, lang = this.#lang;
-		const { status, trail, said, told, cards, back, goes, foot } = this.#parts;
+		const { panel, status, trail, said, told, cards, back, goes, foot } = this.#parts;
 		let [shown, begun, failed, asks, empty] = [0, false, false, false, false];
 		const words = wordsOf([...this.#prev, text].join(" "), fold(` ${this.#about.function_words} `));
 		const begin = () => {
 			if (begun) return;
 			begun = true;
+			panel.scrollTop = 0;
 			for (const part of [trail, said, told, cards, back, foot]) part.replaceChildren();
 			if (this.#prev.length) trail.append(...[...this.#prev, text].map((one, at) => el("span", at ? `› ${one}` : one)), el("button.link", { type: "button", onclick: () => this.#over() }, t("over")));
 		};
@@ -445,8 +446,7 @@ class ForecourtAsk extends HTMLElement {
 			},
 			fail: (message, data = {}) => {
 				begin();
-				const code = data.error?.code;
-				empty = code === "NO_RESULTS";
+				empty = data.error?.code === "NO_RESULTS";
 				failed = !empty;
 				const action = address(data._meta?.mentionable?.policy?.part?.url);
 				said.replaceChildren(el(failed ? "p.warn" : "p", ...inline(message)));
@@ -542,7 +542,7 @@ if (script && "agent" in script.dataset) {
 	for (const [name, value] of Object.entries(script.dataset)) {
 		if (name !== "target") box.setAttribute(name, value);
 	}
-	box.setAttribute("host", HOST);
+	if (!box.hasAttribute("host")) box.setAttribute("host", HOST);
 	const put = () => {
 		const target = script.dataset.target && document.querySelector(script.dataset.target);
 		if (target) target.append(box);
