@@ -44,7 +44,7 @@ fn card(text: &str) -> AgentCard {
         cors: false,
         cache_control: None,
         examples: vec![text.clone()],
-        endpoints: vec![Endpoint { protocol: "web", url: text }],
+        endpoints: vec![Endpoint::new("web", text)],
     }
 }
 
