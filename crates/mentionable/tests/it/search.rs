@@ -154,8 +154,12 @@ async fn a_search_goes_on_with_what_was_asked_before() {
     let place = Setup::default().with(finds(), agent.clone()).start().await;
     let page = place.ask("/~finds?user=with+rice&prev=chicken+soup&prev=I+am+vegan", HTML).await.is(200);
     let heard = agent.heard().remove(0);
-    let earlier: Vec<String> = heard.history.iter().filter_map(|turn| Some(turn.parts[0].as_text()?.to_owned())).collect();
-    assert_eq!((heard.text(), earlier), ("with rice".to_owned(), vec!["chicken soup".to_owned(), "I am vegan".to_owned()]));
+    let earlier: Vec<String> =
+        heard.history.iter().filter_map(|turn| Some(turn.parts[0].as_text()?.to_owned())).collect();
+    assert_eq!(
+        (heard.text(), earlier),
+        ("with rice".to_owned(), vec!["chicken soup".to_owned(), "I am vegan".to_owned()])
+    );
     let text = page.text();
     for (what, part) in [
         ("the box goes on", "name=\"prev\" value=\"I am vegan\""),
