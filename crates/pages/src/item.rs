@@ -71,7 +71,7 @@ pub(crate) struct Entries {
 /// How a data part is shown.
 pub(crate) enum Shown {
     /// As a card.
-    Item(Item),
+    Item(Box<Item>),
     /// As JSON, since it has no name.
     Json(String),
 }
@@ -162,7 +162,7 @@ pub(crate) fn json(value: &Value) -> String {
 
 fn shown_one(data: &Value) -> Shown {
     let item = data.as_object().and_then(item);
-    item.map_or_else(|| Shown::Json(json(data)), Shown::Item)
+    item.map_or_else(|| Shown::Json(json(data)), |item| Shown::Item(Box::new(item)))
 }
 
 /// A card for an object with a name, or for one that wraps such an object.
@@ -349,7 +349,7 @@ mod tests {
 
     fn card(data: Value) -> Item {
         match shown(&data).into_iter().next() {
-            Some(Shown::Item(item)) => item,
+            Some(Shown::Item(item)) => *item,
             _ => panic!("no card: {data}"),
         }
     }

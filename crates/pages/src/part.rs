@@ -94,7 +94,7 @@ impl PartView {
     fn take_data(&mut self, data: &Data) {
         for shown in item::shown(&data.data) {
             match shown {
-                Shown::Item(item) => self.items.push(item),
+                Shown::Item(item) => self.items.push(*item),
                 Shown::Json(json) => self.data.push(json),
             }
         }
