@@ -16,6 +16,7 @@ const PAGES: &[(&str, &str)] = &[
     ("mcp.md", include_str!("../../../docs/manual/mcp.md")),
     ("agtp.md", include_str!("../../../docs/manual/agtp.md")),
     ("nlweb.md", include_str!("../../../docs/manual/nlweb.md")),
+    ("embed-widget.md", include_str!("../../../docs/manual/embed-widget.md")),
     ("email.md", include_str!("../../../docs/manual/email.md")),
     ("policy.md", include_str!("../../../docs/manual/policy.md")),
     ("payment.md", include_str!("../../../docs/manual/payment.md")),

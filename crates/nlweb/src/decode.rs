@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 use crate::fault::Fault;
 use crate::fields::Fields;
 use crate::limits::{
-    CONTEXT_BYTES_MAX, FILTERS_BYTES_MAX, FILTERS_MAX, NAME_BYTES_MAX, PREFERENCES_MAX, PREV_MAX, SESSION_BYTES_MAX, SKIPPED_MAX,
-    TEXT_BYTES_MAX, USER_BYTES_MAX,
+    CONTEXT_BYTES_MAX, FILTERS_BYTES_MAX, FILTERS_MAX, NAME_BYTES_MAX, PREFERENCES_MAX, PREV_MAX, SESSION_BYTES_MAX,
+    SKIPPED_MAX, TEXT_BYTES_MAX, USER_BYTES_MAX,
 };
 use crate::wire::{Action, Ask, Await, Context, Dialect, Format, Meta, Prefer, Query, Style};
 
@@ -62,7 +62,8 @@ pub(crate) fn ask(request: Value) -> Result<Ask, Fault> {
     };
     let modes = prefer.names("mode", PREFERENCES_MAX)?;
     let wishes = prefer_of(&mut prefer, &mut notes)?;
-    let style = Style { dialect, format: format_of(&formats)?, summarize: summarizes(&modes, &mut notes)?, limit, skip };
+    let style =
+        Style { dialect, format: format_of(&formats)?, summarize: summarizes(&modes, &mut notes)?, limit, skip };
     Ok(Ask { query, context, style, prefer: wishes, meta, notes })
 }
 

@@ -9,6 +9,8 @@ use crate::wire::Dialect;
 
 /// Formats that only the current version has a name for.
 const CURRENT_FORMAT: &str = "conversational_search";
+/// Members of a request of today.
+const CURRENT: [&str; 4] = ["query", "context", "prefer", "meta"];
 /// Parameters that may also stand in the address of a POST.
 const PAGING: [&str; 3] = ["max_results", "start_num", "decontextualized_query"];
 /// Parameters of old clients that mean nothing here.
@@ -54,10 +56,14 @@ pub(crate) fn request(query: &str) -> Result<Value, Fault> {
 /// The body of a POST as the request that it stands for: as it is, or of the flat form when its `query` is a string.
 /// What the query string of its address says goes before, as clients of 0.54 page through an answer.
 pub(crate) fn unflattened(body: Value, query: &str) -> Result<Value, Fault> {
-    let is_flat = body.get("query").is_none_or(Value::is_string) && body.get("promise_token").is_none();
     let Value::Object(fields) = body else { return Ok(body) };
     let in_address = !query.is_empty();
-    if !in_address && (!is_flat || !fields.contains_key("query")) {
+    // A string alone is a mistake of today's clients, not the form of yesterday's, which send more than that.
+    let is_flat = match fields.get("query") {
+        None => in_address && !fields.contains_key("promise_token"),
+        Some(asked) => asked.is_string() && fields.keys().any(|key| !CURRENT.contains(&key.as_str())),
+    };
+    if !in_address && !is_flat {
         return Ok(fields.into());
     }
     let flat = |fields: Map<String, Value>| {
@@ -72,6 +78,9 @@ pub(crate) fn unflattened(body: Value, query: &str) -> Result<Value, Fault> {
     if is_flat {
         let body = flat(fields);
         return request(&if in_address { format!("{query}&{body}") } else { body });
+    }
+    if !fields.get("query").is_some_and(Value::is_object) {
+        return Ok(fields.into());
     }
     let mut whole = Value::Object(fields);
     for (key, value) in form_urlencoded::parse(query.as_bytes()).filter(|(key, _)| PAGING.contains(&&**key)) {
@@ -131,7 +140,8 @@ mod tests {
 
     #[test]
     fn a_flat_body_and_an_address_stand_for_the_same() {
-        let flat = json!({"query": "soup", "site": "all", "streaming": false, "prev": ["a"], "max_results": 3, "db": null});
+        let flat =
+            json!({"query": "soup", "site": "all", "streaming": false, "prev": ["a"], "max_results": 3, "db": null});
         let read = unflattened(flat, "start_num=5").expect("it is short");
         assert_eq!(
             read,
@@ -147,6 +157,11 @@ mod tests {
         let paged = unflattened(whole, "start_num=5&site=other").expect("it is short");
         assert_eq!(paged, json!({"query": {"text": "soup", "start_num": "5"}}));
         assert_eq!(unflattened(json!({"meta": {}}), "").expect("as it is"), json!({"meta": {}}));
+        for wrong in [json!({"query": "soup"}), json!({"query": "soup", "meta": {}}), json!({"query": 3, "site": "a"})]
+        {
+            assert_eq!(unflattened(wrong.clone(), "").expect("as it is"), wrong);
+            assert_eq!(unflattened(wrong.clone(), "start_num=1").expect("as it is"), wrong);
+        }
         assert_eq!(unflattened(json!({}), "query=soup").expect("flat")["query"]["text"], "soup");
     }
 

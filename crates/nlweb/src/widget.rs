@@ -12,9 +12,7 @@ use forecourt_pages::{FUNCTION_WORDS, WIDGET, clean};
 use forecourt_surface::BaseUrl;
 use forecourt_surface::answer::HttpAnswer;
 use headers::{ETag, HeaderMapExt, IfNoneMatch};
-use http::header::{
-    ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_TYPE, ORIGIN, VARY, X_CONTENT_TYPE_OPTIONS,
-};
+use http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_TYPE, ORIGIN, VARY, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::{Value, json};
@@ -140,7 +138,8 @@ fn is_read(head: &Parts) -> bool {
 fn other(head: &Parts) -> HttpAnswer {
     match head.method {
         Method::OPTIONS => HttpAnswer::options(METHODS),
-        _ => failure(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", format!("this takes {METHODS}")).allowing(METHODS),
+        _ => failure(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", format!("this takes {METHODS}"))
+            .allowing(METHODS),
     }
 }
 

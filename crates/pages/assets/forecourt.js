@@ -548,6 +548,7 @@ function startChat(form) {
     } catch (error) {
       const stopped = error.name === "AbortError";
       const words = error instanceof TypeError ? "The agent cannot be reached. Check the connection of this device, and try again." : error.message;
+      past.add(session, { text, names, said: view.text(), failed: stopped ? "" : words });
       view.end(stopped ? el("p", { className: "meta" }, "Stopped.") : problem(words, retry));
     } finally {
       busy(false);
@@ -576,11 +577,13 @@ function startChat(form) {
     ask(chip.textContent);
     box.focus();
   });
-  for (const { text, names = [], said, parts, policy } of before.turns) {
+  for (const { text, names = [], said, parts, policy, failed } of before.turns) {
     const view = replyView();
+    const turn = turnOf(text, names, view);
+    const retry = () => { turn.remove(); ask(text); };
     view.say(said || "");
-    view.end(...(policy ? [refusal(policy)] : []), ...beside(parts || []));
-    log.append(turnOf(text, names, view));
+    view.end(...(policy ? [refusal(policy)] : []), ...(failed ? [problem(failed, retry)] : []), ...beside(parts || []));
+    log.append(turn);
   }
   if (before.turns.length) {
     document.getElementById("suggestions")?.remove();

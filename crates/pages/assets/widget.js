@@ -57,7 +57,8 @@ button.link { padding:0; border:0; background:none; color:var(--accent); font-we
 .told li { padding:.1rem .6rem; border-radius:99px; background:var(--tint); }
 .told .warn { border-radius:8px; color:var(--warn); flex-basis:100%; }
 .warn { color:var(--warn); }
-.cards { display:grid; gap:.25rem; }
+.cards { display:grid; gap:.25rem; margin-inline:-.6rem; }
+.cards:not(:has(img)) .picture { display:none; }
 .card { position:relative; display:flex; gap:.85rem; padding:.6rem; border-radius:8px; }
 .card:hover, .card:focus-within { background:var(--tint); }
 .card a::after { content:""; position:absolute; inset:0; border-radius:inherit; }
@@ -116,7 +117,8 @@ function alike(a, b) {
 	if (a === b) return true;
 	let at = 0;
 	while (at < a.length && a[at] === b[at]) at++;
-	return (at > 3 && a.length - at < 4 && b.length - at < 4) || (at > 2 && Math.abs(a.length - b.length) === 1 && at === Math.min(a.length, b.length));
+	const [short, long] = [a.length - at, b.length - at].sort((one, other) => one - other);
+	return (at > 3 && short < 2 && long < 4) || (at > 2 && !short && long === 1);
 }
 function wordsOf(text, common) {
 	return (text.match(/[\p{L}\p{N}]+/gu) || []).map(fold).filter((word) => !common.includes(` ${word} `) && (word.length > 2 || /^\p{N}+$/u.test(word))).slice(0, MAX.words);
@@ -279,7 +281,7 @@ class ForecourtAsk extends HTMLElement {
 		const root = this.attachShadow({ mode: "open" });
 		root.adoptedStyleSheets = [SHEET];
 		const input = el("input", {
-			type: "search", part: "input", id: "q", maxlength: MAX.question, autocomplete: "off", enterkeyhint: "search", "aria-controls": "panel", "aria-expanded": "false", oninput: () => this.#typing(), onfocus: () => this.#asked && this.#open(true),
+			type: "search", part: "input", id: "q", maxlength: MAX.question, autocomplete: "off", enterkeyhint: "search", "aria-controls": "panel", "aria-expanded": "false", oninput: () => this.#typing(), onclick: () => this.#asked && this.#open(true),
 		});
 		const label = el("label.unseen", { for: "q" }, t("ask"));
 		const box = el("form.box", { part: "box", role: "search", onsubmit: (event) => { event.preventDefault(); this.#begin(input.value.trim(), true); } }, label, input, el("button", { part: "button" }, t("ask")));
@@ -403,12 +405,13 @@ class ForecourtAsk extends HTMLElement {
 	// One answer on its way into the panel. What was there stays until the first of it comes.
 	#view(text, full) {
 		const t = this.#t, lang = this.#lang;
-		const { status, trail, said, told, cards, back, goes, foot } = this.#parts;
+		const { panel, status, trail, said, told, cards, back, goes, foot } = this.#parts;
 		let [shown, begun, failed, asks, empty] = [0, false, false, false, false];
 		const words = wordsOf([...this.#prev, text].join(" "), fold(` ${this.#about.function_words} `));
 		const begin = () => {
 			if (begun) return;
 			begun = true;
+			panel.scrollTop = 0;
 			for (const part of [trail, said, told, cards, back, foot]) part.replaceChildren();
 			if (this.#prev.length) trail.append(...[...this.#prev, text].map((one, at) => el("span", at ? `› ${one}` : one)), el("button.link", { type: "button", onclick: () => this.#over() }, t("over")));
 		};
@@ -443,8 +446,7 @@ class ForecourtAsk extends HTMLElement {
 			},
 			fail: (message, data = {}) => {
 				begin();
-				const code = data.error?.code;
-				empty = code === "NO_RESULTS";
+				empty = data.error?.code === "NO_RESULTS";
 				failed = !empty;
 				const action = address(data._meta?.mentionable?.policy?.part?.url);
 				said.replaceChildren(el(failed ? "p.warn" : "p", ...inline(message)));
@@ -540,7 +542,7 @@ if (script && "agent" in script.dataset) {
 	for (const [name, value] of Object.entries(script.dataset)) {
 		if (name !== "target") box.setAttribute(name, value);
 	}
-	box.setAttribute("host", HOST);
+	if (!box.hasAttribute("host")) box.setAttribute("host", HOST);
 	const put = () => {
 		const target = script.dataset.target && document.querySelector(script.dataset.target);
 		if (target) target.append(box);

@@ -84,7 +84,7 @@ fn write(dir: &Path, name: &str, content: &str) -> std::io::Result<()> {
 fn card(address: &str, name: &str, description: &str, skills: &[(&str, &str)], examples: &[&str]) -> AgentCard {
     let address: Address = address.parse().expect("an address");
     let handle = address.local().as_str().to_owned();
-    let endpoint = |protocol, path: &str| Endpoint { protocol, url: format!("https://demo.localhost:8443{path}") };
+    let endpoint = |protocol, path: &str| Endpoint::new(protocol, format!("https://demo.localhost:8443{path}"));
     AgentCard {
         name: name.to_owned(),
         description: description.to_owned(),

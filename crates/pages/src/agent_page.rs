@@ -4,8 +4,8 @@ use askama::Template;
 use forecourt_core::{AgentCard, Language};
 
 use crate::account::{Account, AccountView};
-use crate::front::{self, AgentView};
 use crate::branding::{BrandView, Branding, Shared};
+use crate::front::{self, AgentView};
 use crate::{clean, escape, template};
 
 /// One agent and a chat box. Send with [`crate::csp::PAGE`].

@@ -22,9 +22,15 @@ impl AskedView {
         Self { text, others: asked.len() - words.len(), is_heading: false }
     }
 
+    /// Whether the words don't fit into one line, so that they are quoted in full beside the form.
+    pub(crate) fn is_long(&self) -> bool {
+        self.text.chars().count() > HEADING_CHARS_MAX || self.text.contains('\n') || self.others > 0
+    }
+
     /// The words as a heading, where they are few enough to be one.
     pub(crate) fn heading(&mut self) -> Option<String> {
-        let is_short = !self.text.is_empty() && self.text.chars().count() <= HEADING_CHARS_MAX && !self.text.contains('\n');
+        let is_line = self.text.chars().count() <= HEADING_CHARS_MAX && !self.text.contains('\n');
+        let is_short = !self.text.is_empty() && is_line;
         self.is_heading = is_short;
         is_short.then(|| self.text.clone())
     }

@@ -3,9 +3,9 @@
 use bytes::Bytes;
 
 use crate::asset::{ANSWER_CSS, Asset, ICON_SVG, PAGE_CSS, PAGE_JS, WIDGET_JS};
+use crate::clean;
 use crate::colour::Colours;
 use crate::csp::{self, sha256_base64};
-use crate::clean;
 
 /// Where the style of pages is.
 const STYLE: &str = "/assets/forecourt.css";

@@ -79,9 +79,12 @@ impl Colours {
         }
         if !light.is_empty() || !dark.is_empty() {
             // Light colours would hold in the dark too, where nothing else is said.
-            let rest: String = self.light.iter().filter(|(name, _)| !self.dark.iter().any(|(own, _)| own == name)).map(
-                |(name, _)| usual_dark(name).map_or_else(String::new, |colour| format!("--{name}:{colour};")),
-            ).collect();
+            let rest: String = self
+                .light
+                .iter()
+                .filter(|(name, _)| !self.dark.iter().any(|(own, _)| own == name))
+                .map(|(name, _)| usual_dark(name).map_or_else(String::new, |colour| format!("--{name}:{colour};")))
+                .collect();
             css.push_str(&format!("@media (prefers-color-scheme: dark){{:root{{{rest}{dark}}}}}\n"));
         }
         css

@@ -113,7 +113,14 @@ impl DecisionPage<'_> {
     pub fn render(&self) -> String {
         let (title, message, language) = self.words();
         template::finish(&DecisionTemplate {
-            head: Head::new(&self.card.address.to_string(), self.url, language, self.brand, title.unwrap_or_default(), message),
+            head: Head::new(
+                &self.card.address.to_string(),
+                self.url,
+                language,
+                self.brand,
+                title.unwrap_or_default(),
+                message,
+            ),
             name: clean::line(&self.card.name),
             agent_path: self.agent_path.to_owned(),
             title: clean::line(title.unwrap_or_default()),

@@ -27,7 +27,8 @@ impl EmbedOrigins {
 pub(crate) fn origin(text: &str) -> Option<String> {
     let url = url::Url::parse(text.trim()).ok()?;
     let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
-    let is_local = matches!(url.host_str()?, "localhost" | "127.0.0.1" | "[::1]") || url.host_str()?.ends_with(".localhost");
+    let is_local =
+        matches!(url.host_str()?, "localhost" | "127.0.0.1" | "[::1]") || url.host_str()?.ends_with(".localhost");
     let is_safe = url.scheme() == "https" || (url.scheme() == "http" && is_local);
     let is_plain = url.username().is_empty() && url.password().is_none() && !text.contains(['*', '?', '#', '@']);
     (is_bare && is_safe && is_plain).then(|| url.origin().ascii_serialization())
@@ -55,14 +56,28 @@ mod tests {
     #[test]
     fn what_is_no_origin_lists_nobody() {
         for text in [
-            "", "*", "null", "shop.example", "https://", "https://*.shop.example", "https://shop.example/page",
-            "https://shop.example/?a", "https://shop.example/#a", "https://me@shop.example", "http://shop.example",
-            "ftp://shop.example", "javascript:alert(1)", "https://shop.example?", "file:///",
+            "",
+            "*",
+            "null",
+            "shop.example",
+            "https://",
+            "https://*.shop.example",
+            "https://shop.example/page",
+            "https://shop.example/?a",
+            "https://shop.example/#a",
+            "https://me@shop.example",
+            "http://shop.example",
+            "ftp://shop.example",
+            "javascript:alert(1)",
+            "https://shop.example?",
+            "file:///",
         ] {
             assert_eq!(origin(text), None, "{text}");
         }
         let listed = EmbedOrigins::new(vec!["https://shop.example".to_owned()]);
-        for other in ["null", "", "https://shop.example.evil.example", "http://shop.example", "https://shop.example:444"] {
+        for other in
+            ["null", "", "https://shop.example.evil.example", "http://shop.example", "https://shop.example:444"]
+        {
             assert!(!listed.lists(other), "{other}");
         }
         assert!(listed.lists("https://shop.example"));

@@ -62,9 +62,12 @@ impl Words {
 /// Whether two words are forms of one, as far as can be seen without a dictionary.
 fn is_form(a: &[char], b: &[char]) -> bool {
     let alike = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    let ends = (a.len() - alike).max(b.len() - alike);
-    // A short word has one form beside it: its plural.
-    ends == 0 || (alike >= ALIKE_MIN && ends <= ENDING_MAX) || (alike >= LETTERS_MIN && ends == 1 && a.len().min(b.len()) == alike)
+    let (short, long) = (a.len().min(b.len()) - alike, a.len().max(b.len()) - alike);
+    // One is the other with an ending, or both have one of their own: `berry` and `berries`. A short word has one
+    // form beside it, its plural.
+    (short == 0 && long == 0)
+        || (alike >= ALIKE_MIN && short <= 1 && long <= ENDING_MAX)
+        || (alike >= LETTERS_MIN && short == 0 && long == 1)
 }
 
 /// Lower case, and without the accents of Latin letters.
@@ -118,6 +121,9 @@ mod tests {
             ("something with that", "something with that", "something with that"),
             ("ohne Nüsse", "ohne Nusse", "ohne <mark>Nusse</mark>"),
             ("car", "carpet", "carpet"),
+            ("chickpea", "chicken", "chicken"),
+            ("berry", "berries", "<mark>berries</mark>"),
+            ("a jacket for the school", "for the", "for the"),
             ("", "anything", "anything"),
             ("b", "<b>&", "&lt;b&gt;&amp;"),
         ] {

@@ -71,23 +71,14 @@ pub(crate) struct Entries {
 /// How a data part is shown.
 pub(crate) enum Shown {
     /// As a card.
-    Item(Item),
+    Item(Box<Item>),
     /// As JSON, since it has no name.
     Json(String),
 }
 
 /// Properties that come first, in this order: those of any kind of thing.
-const FIRST: [&str; 9] = [
-    "matched",
-    "offers",
-    "aggregateRating",
-    "startDate",
-    "duration",
-    "author",
-    "director",
-    "datePublished",
-    "genre",
-];
+const FIRST: [&str; 9] =
+    ["matched", "offers", "aggregateRating", "startDate", "duration", "author", "director", "datePublished", "genre"];
 
 /// Properties that the card shows elsewhere, or that say nothing to a person.
 const HIDDEN: [&str; 16] = [
@@ -112,8 +103,15 @@ const HIDDEN: [&str; 16] = [
 /// Properties that take a closer look, or that a result shows apart.
 const NOT_BRIEF: [&str; 7] = ["matched", "offers", "inLanguage", "license", "keywords", "potentialAction", "actions"];
 /// What people call some properties of any kind of thing, in a word.
-const LABELS: [(&str, &str); 4] =
-    [("aggregateRating", "Rating"), ("datePublished", "Published"), ("inLanguage", "Language"), ("offers", "Price")];
+const LABELS: [(&str, &str); 5] = [
+    ("aggregateRating", "Rating"),
+    ("datePublished", "Published"),
+    ("inLanguage", "Language"),
+    ("isPartOf", "From"),
+    ("offers", "Price"),
+];
+/// Types of things that say nothing to a person.
+const DULL: [&str; 4] = ["Thing", "CreativeWork", "WebPage", "WebPageElement"];
 /// Characters of a fact that is read at a glance.
 const BRIEF_CHARS_MAX: usize = 80;
 
@@ -164,7 +162,7 @@ pub(crate) fn json(value: &Value) -> String {
 
 fn shown_one(data: &Value) -> Shown {
     let item = data.as_object().and_then(item);
-    item.map_or_else(|| Shown::Json(json(data)), Shown::Item)
+    item.map_or_else(|| Shown::Json(json(data)), |item| Shown::Item(Box::new(item)))
 }
 
 /// A card for an object with a name, or for one that wraps such an object.
@@ -181,7 +179,7 @@ fn item(outer: &Map<String, Value>) -> Option<Item> {
         title: either(&["name", "headline", "title"])?,
         source: url.as_deref().and_then(host),
         url,
-        kind: kind(fields),
+        kind: kind(fields).filter(|kind| !DULL.iter().any(|dull| words(dull) == *kind)),
         description: either(&["description", "abstract", "text"]).unwrap_or_default(),
         facts: facts(fields),
         brief: brief(fields),
@@ -351,7 +349,7 @@ mod tests {
 
     fn card(data: Value) -> Item {
         match shown(&data).into_iter().next() {
-            Some(Shown::Item(item)) => item,
+            Some(Shown::Item(item)) => *item,
             _ => panic!("no card: {data}"),
         }
     }
@@ -411,7 +409,8 @@ mod tests {
 
     #[test]
     fn entries_are_bounded() {
-        let parts = |count: usize| card(json!({"name": "A", "parts": vec!["x"; count]})).entries(|_| true).unwrap().found;
+        let parts =
+            |count: usize| card(json!({"name": "A", "parts": vec!["x"; count]})).entries(|_| true).unwrap().found;
         assert_eq!(parts(ENTRIES_SHOWN_MAX).len(), ENTRIES_SHOWN_MAX);
         assert_eq!(parts(ENTRIES_SHOWN_MAX + 1).len(), ENTRIES_SHOWN_MAX);
     }

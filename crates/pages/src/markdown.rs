@@ -30,6 +30,17 @@ pub fn to_html(markdown: &str) -> String {
     }
 }
 
+/// As [`to_html`], for under the one heading of a page: its own headings are a level lower.
+pub(crate) fn to_html_below(markdown: &str) -> String {
+    let html = to_html(markdown);
+    // What is text is escaped by now, so that these are headings and nothing else; none has attributes.
+    (1..6).rev().fold(html, |html, level| {
+        let lower = level + 1;
+        html.replace(&format!("<h{level}>"), &format!("<h{lower}>"))
+            .replace(&format!("</h{level}>"), &format!("</h{lower}>"))
+    })
+}
+
 /// The first layer. `None` when a bound is reached.
 fn rendered(markdown: &str) -> Option<String> {
     if markdown.len() > MARKDOWN_BYTES_MAX {

@@ -94,7 +94,7 @@ impl PartView {
     fn take_data(&mut self, data: &Data) {
         for shown in item::shown(&data.data) {
             match shown {
-                Shown::Item(item) => self.items.push(item),
+                Shown::Item(item) => self.items.push(*item),
                 Shown::Json(json) => self.data.push(json),
             }
         }
@@ -142,7 +142,7 @@ fn file_view(file: &File, kept_under: Option<&str>) -> FileView {
 }
 
 fn artifact_view(name: String, mime: String, text: &str) -> ArtifactView {
-    let html = mime.starts_with("text/markdown").then(|| markdown::to_html(text));
+    let html = mime.starts_with("text/markdown").then(|| markdown::to_html_below(text));
     let text = match html {
         Some(_) => String::new(),
         None => clean::clip(&clean::text(text), EXCERPT_CHARS_MAX),

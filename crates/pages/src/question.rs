@@ -58,7 +58,8 @@ impl QuestionView {
         let name = |id: &str| format!("{FILTER_PREFIX}{}", clean::line(id));
         let chosen = narrowing.exactly.iter().map(|(field, value)| (name(field), clean::line(value)));
         let asked_before = earlier.iter().map(|asked| (EARLIER.to_owned(), clean::line(asked)));
-        let along = [("user".to_owned(), clean::text(question).into_owned())].into_iter().chain(asked_before).chain(chosen);
+        let along =
+            [("user".to_owned(), clean::text(question).into_owned())].into_iter().chain(asked_before).chain(chosen);
         let along = along.chain([(DECIDED.0.to_owned(), DECIDED.1.to_owned())]).collect();
         let fields = fields(asked, |id, _| name(id), ("true", "false"));
         Some(Self { html: lead(&asked.text, &fields), action: path.to_owned(), along, fields })
@@ -88,7 +89,7 @@ fn lead(text: &str, fields: &[Field]) -> String {
         [only] => text.split_once(&only.text).map_or(text, |(before, _)| before),
         _ => text,
     };
-    markdown::to_html(said.trim())
+    markdown::to_html_below(said.trim())
 }
 
 /// The questions that can be asked; one without text or, where there must be some, without options is

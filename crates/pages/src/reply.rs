@@ -67,7 +67,7 @@ impl ReplyPage<'_> {
             name,
             heading,
             asked,
-            article: markdown::to_html(&text),
+            article: markdown::to_html_below(&text),
             question: QuestionView::turn(&self.collected.ending, self.path, self.session),
             failure: failure(&self.collected.ending),
             parts: PartView::of(self.collected, self.kept_under.as_deref()),

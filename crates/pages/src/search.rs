@@ -108,7 +108,11 @@ impl SearchPage<'_> {
             host_name: clean::line(self.host_name),
             agent: self.agent(),
             question: asked.clone(),
-            trail: place.trail().into_iter().map(|(question, url)| Earlier { question: clean::line(question), url }).collect(),
+            trail: place
+                .trail()
+                .into_iter()
+                .map(|(question, url)| Earlier { question: clean::line(question), url })
+                .collect(),
             along: place.going_on().map(clean::line).collect(),
             chosen: self.narrowing.exactly.iter().map(|(field, value)| chosen(&place, field, value)).collect(),
             all: place.widest(),

@@ -159,7 +159,9 @@ mod tests {
         let text = "[pages]\nembed = [\"shop.example\", \"https://a.example/path\", \"http://shop.example\", \"*\"]\n\
             imprint = \"javascript:alert(1)\"\nlogo = \"missing.png\"\n[pages.colours]\naccent = \"red\"\n";
         let said = read(folder.path(), text).err().unwrap();
-        for wanted in ["`shop.example` is no origin", "a.example/path", "`http://shop.example`", "`*`", ":3", ":4", "`red`"] {
+        for wanted in
+            ["`shop.example` is no origin", "a.example/path", "`http://shop.example`", "`*`", ":3", ":4", "`red`"]
+        {
             assert!(said.contains(wanted), "{wanted} in {said}");
         }
         let said = read(folder.path(), "[pages]\npowerd_by = false\n").err().unwrap();
@@ -180,7 +182,8 @@ mod tests {
         };
         assert!(sites(EMBED_ORIGINS_MAX).is_ok());
         assert!(sites(EMBED_ORIGINS_MAX + 1).is_err());
-        let described = |chars: usize| read(folder.path(), &format!("[pages]\ndescription = \"{}\"", "é".repeat(chars)));
+        let described =
+            |chars: usize| read(folder.path(), &format!("[pages]\ndescription = \"{}\"", "é".repeat(chars)));
         assert!(described(DESCRIPTION_CHARS_MAX).is_ok());
         assert!(described(DESCRIPTION_CHARS_MAX + 1).is_err());
     }

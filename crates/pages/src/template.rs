@@ -22,7 +22,14 @@ pub(crate) struct Head {
 
 impl Head {
     /// The head of a page of `address`; shared with a title of its own and what it says.
-    pub(crate) fn new(address: &str, url: &str, language: &Language, brand: &Branding, title: &str, says: &str) -> Self {
+    pub(crate) fn new(
+        address: &str,
+        url: &str,
+        language: &Language,
+        brand: &Branding,
+        title: &str,
+        says: &str,
+    ) -> Self {
         Self {
             address: clean::line(address),
             url: clean::text(url).into_owned(),

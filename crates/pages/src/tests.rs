@@ -44,7 +44,7 @@ fn card(text: &str) -> AgentCard {
         cors: false,
         cache_control: None,
         examples: vec![text.clone()],
-        endpoints: vec![Endpoint { protocol: "web", url: text }],
+        endpoints: vec![Endpoint::new("web", text)],
     }
 }
 
@@ -141,7 +141,8 @@ fn reply_page(text: &str, ending: Ending) -> String {
 
 fn refusal_page(text: &str, part: &PolicyPart, language: &Language) -> String {
     let (card, brand) = (card(text), Branding::default());
-    RefusalPage { brand: &brand, card: &card, url: URL, language, part, asked: &[Part::text(text)], path: "/~chef" }.render()
+    RefusalPage { brand: &brand, card: &card, url: URL, language, part, asked: &[Part::text(text)], path: "/~chef" }
+        .render()
 }
 
 fn error_page(text: &str) -> String {
@@ -231,7 +232,8 @@ fn check_page(page: &str, scripts: usize) {
         for (name, value) in &tag.attributes {
             assert!(!name.starts_with("on") && name != "style" && name != "srcdoc", "{tag:?}");
             let target = ["href", "src", "action", "formaction"].contains(&name.as_str());
-            let is_download = value.starts_with("data:application/octet-stream;") && tag.attribute("download").is_some();
+            let is_download =
+                value.starts_with("data:application/octet-stream;") && tag.attribute("download").is_some();
             assert!(!target || is_download || clean::href(value).is_some(), "{tag:?}");
         }
     }
@@ -281,6 +283,30 @@ fn s4_1_an_answer_has_all_that_is_required() {
         assert_eq!(main.attribute("class"), Some("mentionable-response"));
         assert!(tags.iter().any(|tag| tag.attribute("href") == Some("https://mentionable.dev")));
     }
+}
+
+#[test]
+fn every_page_has_one_heading_and_says_what_was_asked() {
+    for page in answers("# hello").into_iter().chain(own_pages("# hello")) {
+        assert_eq!(count(&tags(&page), "h1"), 1, "{page}");
+    }
+    for page in answers("hello") {
+        assert!(page.contains("hello"), "{page}");
+        let tags = tags(&page);
+        let shared = |property: &str| tags.iter().any(|tag| tag.attribute("property") == Some(property));
+        assert!(shared("og:title") && shared("og:url") && shared("og:description"), "{page}");
+    }
+}
+
+#[test]
+fn an_answer_goes_on_without_a_script() {
+    let page = reply_page("hello", Ending::Complete);
+    let tags = tags(&page);
+    let form = tags.iter().find(|tag| tag.name == "form").unwrap();
+    assert_eq!((form.attribute("method"), form.attribute("action")), (Some("get"), Some("/~chef")));
+    assert!(tags.iter().any(|tag| tag.attribute("name") == Some("session") && tag.attribute("value") == Some("hello")));
+    let refused = refusal_page("hello", &refusals("hello").remove(3), &Language::english());
+    assert!(refused.contains("value=\"hello\"") && refused.contains("action=\"/~chef\""), "{refused}");
 }
 
 #[test]

@@ -141,6 +141,14 @@ impl Browser {
         entries.as_array().unwrap().iter().filter(is_bad).map(|entry| entry["message"].to_string()).collect()
     }
 
+    /// Presses keys one after the other, wherever the focus is: in a shadow tree too.
+    #[track_caller]
+    pub(crate) fn press(&self, keys: &str) {
+        let press = |key: char| [json!({"type": "keyDown", "value": key}), json!({"type": "keyUp", "value": key})];
+        let actions: Vec<Value> = keys.chars().flat_map(press).collect();
+        self.send("POST", "/actions", &json!({"actions": [{"type": "key", "id": "keys", "actions": actions}]}));
+    }
+
     /// Keeps a picture of the page beside the build, for people.
     #[track_caller]
     pub(crate) fn picture(&self, name: &str) {

@@ -40,6 +40,7 @@
 //! | `crash` | what is found after the hard end of the daemon, and with damaged files |
 //! | `logs` | what is in no log |
 //! | `switches` | what callers write that must change nothing inside |
+//! | `embed` | the search box on a site of another origin |
 //! | `manual` | every command, file and program of the README and the manual |
 //! | `plain_origin` | which addresses documents name that were fetched from a plain listener |
 //! | `sdk` | the client libraries of A2A and MCP in other languages |
@@ -57,6 +58,7 @@ mod decisions;
 mod delegated;
 mod discovery;
 mod email;
+mod embed;
 mod endpoints;
 mod evidence_carriers;
 mod export;

@@ -36,6 +36,7 @@ pages! {
     content => "docs/manual/content.md",
     discovery => "docs/manual/discovery.md",
     email => "docs/manual/email.md",
+    embed_widget => "docs/manual/embed-widget.md",
     embedding => "docs/manual/embedding.md",
     endpoints => "docs/manual/endpoints.md",
     getting_started => "docs/manual/getting-started.md",

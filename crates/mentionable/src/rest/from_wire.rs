@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use forecourt_core::policy::Submission;
 use forecourt_core::{
-    File, FileSource, FindingsDetail, Handle, Language, Message, MessageId, Part, SearchOptions, SearchRefinement,
-    Role, Sender, ThreadId, Timestamp, Turn,
+    File, FileSource, FindingsDetail, Handle, Language, Message, MessageId, Part, Role, SearchOptions,
+    SearchRefinement, Sender, ThreadId, Timestamp, Turn,
 };
 use forecourt_egress::data_url;
 

@@ -34,8 +34,14 @@ impl RestRequest<'_> {
             return Err(Failure::no_such_page().into());
         }
         // Only these are rendered: a host may have thousands.
-        let cards: Vec<Cow<'_, AgentCard>> =
-            self.rest.listed.iter().skip(before).take(AGENTS_PER_PAGE).map(|handle| base.card(&self.rest.door(handle).card)).collect();
+        let cards: Vec<Cow<'_, AgentCard>> = self
+            .rest
+            .listed
+            .iter()
+            .skip(before)
+            .take(AGENTS_PER_PAGE)
+            .map(|handle| base.card(&self.rest.door(handle).card))
+            .collect();
         let previous_page = (number > 1).then(|| page_url(number - 1));
         let next_page = (before + cards.len() < count).then(|| page_url(number + 1));
         let paths: Vec<String> = cards.iter().map(|card| agent_route::path(card)).collect();

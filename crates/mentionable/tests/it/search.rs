@@ -144,5 +144,31 @@ async fn s4_1_a_question_back_is_a_form_of_this_origin() {
     assert!(page.text().contains("name=\"user\" value=\"War\""), "{}", page.text());
     assert!(page.field("content-security-policy").unwrap().contains("form-action 'self'"));
     let page = place.ask("/~echo?user=sea", HTML).await.is(200);
-    assert!(page.field("content-security-policy").unwrap().contains("form-action 'none'"));
+    assert!(page.text().contains("id=\"ask-on\""), "one can ask on: {}", page.text());
+    assert!(page.field("content-security-policy").unwrap().contains("form-action 'self'"));
+}
+
+#[tokio::test]
+async fn a_search_goes_on_with_what_was_asked_before() {
+    let agent = scripted(vec![Event::Ending(Ending::Complete)]);
+    let place = Setup::default().with(finds(), agent.clone()).start().await;
+    let page = place.ask("/~finds?user=with+rice&prev=chicken+soup&prev=I+am+vegan", HTML).await.is(200);
+    let heard = agent.heard().remove(0);
+    let earlier: Vec<String> =
+        heard.history.iter().filter_map(|turn| Some(turn.parts[0].as_text()?.to_owned())).collect();
+    assert_eq!(
+        (heard.text(), earlier),
+        ("with rice".to_owned(), vec!["chicken soup".to_owned(), "I am vegan".to_owned()])
+    );
+    let text = page.text();
+    for (what, part) in [
+        ("the box goes on", "name=\"prev\" value=\"I am vegan\""),
+        ("with this one too", "name=\"prev\" value=\"with rice\""),
+        ("each question has its page", "prev=chicken%20soup\""),
+        ("one can begin anew", "href=\"/~finds\""),
+    ] {
+        assert!(text.contains(part), "{what}: {text}");
+    }
+    place.ask("/~finds?user=chicken+soup+with+rice&prev=chicken+soup", HTML).await.is(200);
+    assert!(agent.heard().last().unwrap().history.is_empty(), "it was written anew");
 }

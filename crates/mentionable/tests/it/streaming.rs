@@ -212,7 +212,8 @@ async fn s4_3_files_and_links_follow_the_words_in_comments() {
         .collect();
     let kinds: Vec<_> = comments.iter().map(|part| part["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["link", "file", "file", "data"], "{stream}");
-    assert_eq!(comments[2], json!({"kind": "file", "mime": "image/png", "size_bytes": 5}), "bytes stay out of it");
+    assert_eq!((&comments[2]["mime"], &comments[2]["size_bytes"]), (&json!("image/png"), &json!(5)));
+    assert_eq!(comments[2]["bytes_ref"]["kind"], "inline", "a small file can be opened from the chat");
     assert_eq!(comments[3]["data"]["questions"][1]["id"], "minutes");
 }
 
@@ -220,6 +221,16 @@ async fn s4_3_files_and_links_follow_the_words_in_comments() {
 async fn s4_3_where_there_are_no_words_files_and_links_are_a_list() {
     let stream = stream(&bot(vec![Event::Part(link("https://a.example/")), done()]).await).await;
     assert_eq!(stream, format!("data: - [https://a.example/](<https://a.example/>)\n\n{END}"));
+}
+
+#[tokio::test]
+async fn s4_3_bytes_of_large_files_stay_out_of_a_stream() {
+    const BYTES_MAX: usize = 256 * 1024;
+    for (bytes, is_in) in [(BYTES_MAX, true), (BYTES_MAX + 1, false)] {
+        let file = forecourt_core::File::inline("image/png", None, vec![0; bytes].into());
+        let stream = stream(&bot(vec![text("Here."), Event::Part(Part::File(file)), done()]).await).await;
+        assert_eq!(stream.contains("bytes_ref"), is_in, "{bytes}");
+    }
 }
 
 async fn opened(place: &Place) -> futures::stream::BoxStream<'static, String> {

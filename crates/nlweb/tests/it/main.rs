@@ -13,6 +13,7 @@
 //! | `v0_54` | the older dialect, and its flat form |
 //! | `tools` | appendix A: what carriers of tools get |
 //! | `client` | appendix B, by a client that knows nothing else |
+//! | `widget` | the search box for other sites |
 //! | `vectors` | pairs of requests and responses, as data |
 
 mod answer;
@@ -29,3 +30,4 @@ mod told_again;
 mod tools;
 mod v0_54;
 mod vectors;
+mod widget;

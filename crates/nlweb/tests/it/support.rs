@@ -28,6 +28,7 @@ pub(crate) struct Setup {
     pub(crate) residents: Vec<HostedAgent>,
     pub(crate) limits: Option<LimitSettings>,
     pub(crate) section: String,
+    pub(crate) pages: String,
     pub(crate) time_max: Option<Duration>,
 }
 
@@ -59,6 +60,11 @@ impl Setup {
         Self { section: section.to_owned(), ..self }
     }
 
+    /// The same with a `[pages]` section, without its heading.
+    pub(crate) fn pages(self, pages: &str) -> Self {
+        Self { pages: pages.to_owned(), ..self }
+    }
+
     pub(crate) async fn start(self) -> Place {
         self.try_start().await.unwrap_or_else(|problems| panic!("{problems:?}"))
     }
@@ -66,7 +72,8 @@ impl Setup {
     /// Starts it, or says what is wrong with it.
     pub(crate) async fn try_start(self) -> Result<Place, Problems> {
         let limits = self.limits.unwrap_or_else(unlimited);
-        let blueprint = Blueprint { residents: self.residents, limits, section: self.section, ..Blueprint::default() };
+        let (residents, section, pages) = (self.residents, self.section, self.pages);
+        let blueprint = Blueprint { residents, limits, section, pages, ..Blueprint::default() };
         let mounted = blueprint.start(Some(&PROTOCOL)).await;
         let router = mounted.router(&PROTOCOL)?;
         let tools = mounted.open(&PROTOCOL)?.tools(&mounted.mount);

@@ -1,6 +1,6 @@
 //! The older dialect, and the flat form in which its clients ask. Design 24.
 
-use forecourt_core::{Ending, Event};
+use forecourt_core::{Ending, Event, Findings};
 use serde_json::{Value, json};
 
 use crate::support::*;
@@ -66,6 +66,64 @@ async fn answers_can_be_bounded() {
         let results = place.ask(old(json!({ "query": query }))).await.json()["results"].clone();
         assert_eq!(results.as_array().map(Vec::len), Some(2));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_is_paged_through_by_where_it_starts() {
+    let place = bot(found(&["Pea", "Leek", "Corn", "Rice"])).await;
+    let names = |answer: Value| -> Vec<String> {
+        let results = answer["results"].as_array().cloned().unwrap_or_default();
+        results.iter().map(|item| item["name"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    for path in [
+        "/ask?query=soup&streaming=false&max_results=2&start_num=1",
+        "/~bot/ask?query=soup&streaming=0&num_results=2&start_num=1",
+    ] {
+        assert_eq!(names(place.send(request("GET", path), "").await.json()), ["Leek", "Corn"], "{path}");
+    }
+    let flat = json!({"query": "soup", "streaming": false, "max_results": 2, "start_num": 2});
+    assert_eq!(names(place.ask(flat).await.json()), ["Corn", "Rice"]);
+    let in_address = post("/ask?start_num=3");
+    assert_eq!(names(place.send(in_address, old(json!({})).to_string()).await.json()), ["Rice"]);
+    let behind = place.send(request("GET", "/ask?query=soup&streaming=false&start_num=4"), "").await;
+    assert_eq!(behind.json()["error"]["code"], "NO_RESULTS");
+    for wrong in ["-1", "1001", "x"] {
+        let path = format!("/ask?query=soup&streaming=false&start_num={wrong}");
+        assert_eq!(place.send(request("GET", &path), "").await.status.as_u16(), 400, "{wrong}");
+    }
+    let most = place.send(request("GET", "/ask?query=soup&streaming=false&start_num=1000"), "").await;
+    assert_eq!(most.status.as_u16(), 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_is_asked_for_what_is_shown_and_what_is_passed_over() {
+    let card = forecourt_core::AgentCard { finds: true, ..forecourt_testkit::card("bot") };
+    let agent = forecourt_testkit::ScriptedAgent::new(vec![forecourt_testkit::Step::Do(done())]);
+    let place = Setup::default().with(card, agent.clone()).start().await;
+    for path in ["max_results=5&start_num=20", "start_num=20", "max_results=5"] {
+        place.send(request("GET", &format!("/ask?query=soup&streaming=false&{path}")), "").await;
+    }
+    let wanted: Vec<_> = agent.heard().iter().map(|message| message.search.narrowing.results).collect();
+    assert_eq!(wanted, [Some(25), Some(30), Some(5)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_summary_reads_well_as_it_is() {
+    let findings = Findings {
+        summary: "**2** soups match. Best: [Pea](https://a.example/).".to_owned(),
+        count: 1,
+        ..Findings::default()
+    };
+    let item = forecourt_core::Part::data(json!({"@type": "Recipe", "name": "Pea"}));
+    let place = bot(vec![Event::Findings(Box::new(findings)), Event::Part(item), done()]).await;
+    let whole = place.send(request("GET", "/ask?query=soup&mode=summarize&streaming=false"), "").await.json();
+    assert_eq!(
+        whole["results"][0],
+        json!({"@type": "Summary", "text": "2 soups match. Best: Pea.",
+        "@id": whole["results"][0]["@id"], "site": "bot", "score": 0.0})
+    );
+    let now = json!({"query": {"text": "soup"}, "prefer": {"mode": "list, summarize"}});
+    assert!(place.ask(now).await.json()["results"][0]["text"].as_str().unwrap().contains("**2**"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -18,8 +18,7 @@ pub(crate) struct Price {
 }
 
 /// Signs of currencies that stand before or behind a number.
-const SIGNS: [(&str, &str); 6] =
-    [("EUR", "€"), ("USD", "$"), ("GBP", "£"), ("JPY", "¥"), ("INR", "₹"), ("KRW", "₩")];
+const SIGNS: [(&str, &str); 6] = [("EUR", "€"), ("USD", "$"), ("GBP", "£"), ("JPY", "¥"), ("INR", "₹"), ("KRW", "₩")];
 /// Words of schema.org for what can't be had.
 const GONE: [&str; 3] = ["OutOfStock", "SoldOut", "Discontinued"];
 /// Languages that write a comma in numbers and the sign behind them.

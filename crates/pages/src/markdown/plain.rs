@@ -92,7 +92,7 @@ mod tests {
             ("# Title\n\nWords\nhere\n\n- one\n- *two*!\n", "Title. Words here. one. two!"),
             ("Use `cargo test`.\n\n```sh\nls -l\n```", "Use cargo test. ls -l."),
             ("| a | b |\n|---|---|\n| 1 | 2 |", "a, b. 1, 2."),
-            ("snake_case and 2*3*4 and a < b & c", "snake_case and 2*3*4 and a < b & c."),
+            ("snake_case and 2 * 3 and a < b & c", "snake_case and 2 * 3 and a < b & c."),
             ("", ""),
         ] {
             assert_eq!(to_plain(markdown), plain, "{markdown}");

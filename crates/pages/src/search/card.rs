@@ -6,7 +6,7 @@ use forecourt_core::findings::MatchReason;
 
 use super::link::Place;
 use crate::highlight::Words;
-use crate::item::{Action, Item, Price};
+use crate::item::{Action, Fact, Item, Price};
 use crate::{clean, template};
 
 /// A result with its number on the page, from 1. What ends in `_html` is escaped, with the words of the question marked.
@@ -22,6 +22,7 @@ struct Card<'a> {
     entries: Option<EntriesView>,
     why: String,
     fits: Vec<String>,
+    brief: Vec<&'a Fact>,
     actions: &'a [Action],
 }
 
@@ -31,18 +32,21 @@ struct EntriesView {
     html: Vec<String>,
 }
 
-/// An item as an element of the list of results. That it has what was chosen goes without saying.
+/// An item as an element of the list of results. That it has what was chosen, or what is `applied` to all of them, goes
+/// without saying; `marking` says which words are marked, and the language of prices.
 pub(super) fn card(
     number: usize,
     item: &Item,
     reason: Option<&MatchReason>,
     place: &Place,
-    words: &Words,
-    language: &Language,
+    applied: &[String],
+    marking: (&Words, &Language),
 ) -> String {
+    let (words, language) = marking;
     let snippet = reason.map(|reason| clean::line(&reason.snippet)).filter(|snippet| !snippet.is_empty());
     let is_chosen = |fit: &&String| place.narrowing.exactly.iter().any(|(_, value)| value.eq_ignore_ascii_case(fit));
-    let fits = reason.iter().flat_map(|reason| &reason.fits).filter(|fit| !is_chosen(fit));
+    let is_said = |fit: &&String| applied.iter().any(|limit| limit.eq_ignore_ascii_case(fit));
+    let fits = reason.iter().flat_map(|reason| &reason.fits).filter(|fit| !is_chosen(fit) && !is_said(fit));
     let snippet = snippet.unwrap_or_else(|| item.description.clone());
     // A list that the snippet quotes is not quoted twice.
     let entries = item.entries(|text| words.is_in(text) && !snippet.contains(text));
@@ -50,7 +54,10 @@ pub(super) fn card(
         label: entries.label,
         html: entries.found.iter().map(|text| words.marked(text)).collect(),
     });
+    let quoted = entries.as_ref().map(|entries| entries.label.as_str());
+    let brief = item.brief.iter().filter(|fact| Some(fact.label.as_str()) != quoted).collect();
     template::finish(&Card {
+        brief,
         number,
         item,
         monogram: template::monogram(&item.title),

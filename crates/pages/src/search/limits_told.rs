@@ -10,7 +10,7 @@ use crate::limits::NOTES_MAX;
 /// What is told of limits, ready to be shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct LimitsTold {
-    /// Hold for every result.
+    /// Hold for every result, but for those that the summary names.
     pub(super) applied: Vec<String>,
     /// Were not understood, or can't be checked here.
     pub(super) not_understood: Vec<String>,
@@ -27,7 +27,10 @@ impl LimitsTold {
         let read = findings.decontextualized.as_deref().map(clean::line);
         let differs = |read: &String| !read.eq_ignore_ascii_case(&clean::line(&place.question));
         Self {
-            applied: lines(&findings.applied),
+            applied: lines(&findings.applied)
+                .into_iter()
+                .filter(|limit| !findings.summary.contains(limit.as_str()))
+                .collect(),
             not_understood: lines(&findings.not_understood),
             left_out: findings
                 .left_out
@@ -72,6 +75,8 @@ mod tests {
             let told = LimitsTold::of(&findings(count), &place());
             [told.applied.len(), told.not_understood.len(), told.left_out.len()]
         };
+        let named = Findings { summary: "Limits: a.".to_owned(), ..findings(1) };
+        assert!(LimitsTold::of(&named, &place()).applied.is_empty());
         assert_eq!(counts(NOTES_MAX), [NOTES_MAX; 3]);
         assert_eq!(counts(NOTES_MAX + 1), [NOTES_MAX; 3]);
     }

@@ -49,7 +49,12 @@ impl Place {
     pub(super) fn trail(&self) -> Vec<(&str, String)> {
         let page = |at: usize| {
             let narrowing = SearchRefinement::default();
-            Self { path: self.path.clone(), question: self.earlier[at].clone(), earlier: self.earlier[..at].to_vec(), narrowing }
+            Self {
+                path: self.path.clone(),
+                question: self.earlier[at].clone(),
+                earlier: self.earlier[..at].to_vec(),
+                narrowing,
+            }
         };
         self.earlier.iter().enumerate().map(|(at, asked)| (asked.as_str(), page(at).widest())).collect()
     }

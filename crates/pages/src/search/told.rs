@@ -155,7 +155,7 @@ impl SearchAnswer {
             brand: self.page.brand,
             has_script: false,
             parts: PartView::of(&CollectedReply::new(self.others, Ending::Complete), None),
-            words: (has_words && self.findings.is_some()).then(|| markdown::to_html(&self.words)),
+            words: (has_words && self.findings.is_some()).then(|| markdown::to_html_below(&self.words)),
             session_link: session.and_then(|session| clean::href(&format!("{}#session={session}", self.place.path))),
             session: None,
         }));
@@ -192,7 +192,7 @@ impl SearchAnswer {
         let all = (is_empty && !self.place.narrowing.exactly.is_empty()).then(|| self.place.widest());
         let notes = findings.notes.iter().map(|note| clean::line(note)).collect();
         let limits = LimitsTold::of(findings, &self.place);
-        self.aside(&Summary { html: markdown::to_html(&findings.summary), limits, notes, is_empty, all })
+        self.aside(&Summary { html: markdown::to_html_below(&findings.summary), limits, notes, is_empty, all })
     }
 
     fn part(&mut self, part: Part) -> String {
@@ -226,8 +226,9 @@ impl SearchAnswer {
         }
         let reason = self.findings.as_ref().and_then(|findings| findings.items.get(self.shown)?.reason.as_ref());
         self.shown += 1;
-        let words = &self.page.words;
-        html.push_str(&card(self.shown, item, reason, &self.place, words, &self.page.language));
+        let applied = self.findings.as_ref().map(|findings| findings.applied.as_slice()).unwrap_or_default();
+        let marking = (&self.page.words, &self.page.language);
+        html.push_str(&card(self.shown, item, reason, &self.place, applied, marking));
         html
     }
 
@@ -237,7 +238,7 @@ impl SearchAnswer {
             self.words.push_str(text);
         }
         if self.findings.is_none() && !self.words.trim().is_empty() {
-            let said = markdown::to_html(&self.words);
+            let said = markdown::to_html_below(&self.words);
             let limits = LimitsTold::default();
             let summary = Summary { html: said, limits, notes: Vec::new(), is_empty: false, all: None };
             html.push_str(&self.aside(&summary));

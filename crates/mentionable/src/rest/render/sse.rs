@@ -133,10 +133,12 @@ fn closing(words: &mut Words, parts: Vec<Part>, ending: Ending) -> Vec<Bytes> {
             return frames;
         }
     }
-    if !words.spoken {
+    let is_wordless = !words.spoken;
+    if is_wordless {
         frames.extend(words.say(&markdown::wordless(&beside)));
     }
-    frames.extend(beside.iter().filter_map(part));
+    // Without words the list names all of them; it can't hold their bytes.
+    frames.extend(beside.iter().filter(|part| !is_wordless || holds_bytes(part)).filter_map(part));
     frames.push(end());
     frames
 }
@@ -157,7 +159,8 @@ fn gathered(collected: CollectedReply) -> Vec<Bytes> {
             _ => None,
         })
         .collect();
-    let beside: Vec<Bytes> = parts.iter().filter_map(part).collect();
+    let is_wordless = parts.iter().filter_map(Part::as_text).all(str::is_empty);
+    let beside: Vec<Bytes> = parts.iter().filter(|part| !is_wordless || holds_bytes(part)).filter_map(part).collect();
     let words = markdown::answer(parts);
     let words = (!words.is_empty()).then(|| message(&words));
     words.into_iter().chain(calls).chain(beside).chain([end()]).collect()
@@ -182,6 +185,15 @@ fn part(part: &Part) -> Option<Bytes> {
         fields.remove("bytes_ref");
     }
     Some(comment(&format!("part {}", Enveloped::new(&value).to_text())))
+}
+
+/// Whether a part has bytes in itself.
+fn holds_bytes(part: &Part) -> bool {
+    match part {
+        Part::File(file) => matches!(file.source, FileSource::Inline(_)),
+        Part::Artifact(artifact) => matches!(artifact.content, ArtifactContent::Bytes(FileSource::Inline(_))),
+        _ => false,
+    }
 }
 
 /// Why there is no end.
