@@ -41,7 +41,8 @@ pub mod tool;
 pub mod upstream;
 
 pub use backend::{
-    Backend, BuiltAgent, Context, FetchSummary, IndexReport, IndexedContent, IndexingError, RankExplanation,
+    Backend, BuiltAgent, Context, FetchSummary, IndexReport, IndexedContent, IndexingError, JudgedCorpus,
+    QuestionRanker, RankExplanation,
 };
 pub use forecourt_content::{Error as ContentError, LoadProgress, PutOutcome, RemoveOutcome};
 

@@ -21,8 +21,8 @@ const LINES_MAX: usize = 700;
 /// where [`SIDEWAYS`] says so.
 const LAYERS: &[&[&str]] = &[
     &["core", "settings"],
-    &["contract", "egress", "embed", "store", "pages", "process", "server", "vocabulary"],
-    &["client", "content", "endpoints", "openapi", "payments"],
+    &["contract", "egress", "embed", "store", "pages", "process", "server", "vocabulary", "eval"],
+    &["client", "content", "endpoints", "openapi", "payments", "questions"],
     &["identity", "host", "agents"],
     &["attribution", "conform", "search", "surface", "synthesis"],
     &["a2a", "agtp", "email", "mcp", "mentionable", "model", "nlweb", "signin"],

@@ -63,7 +63,23 @@ impl<'a> Item<'a> {
     /// texts, apart from links and measures.
     pub(crate) fn searchable(&self, out: &mut String) {
         let Value::Object(fields) = self.json else { return };
-        fields.iter().for_each(|(key, value)| searchable(key, value, out));
+        for (key, value) in fields {
+            match value {
+                Value::String(text) if TEXT_KEYS.contains(&key.as_str()) => {
+                    out.push_str(without_start(text, self.name));
+                    out.push('\n');
+                }
+                _ => searchable(key, value, out),
+            }
+        }
+    }
+}
+
+/// A text without the name that it begins with: the name would count twice.
+fn without_start<'t>(text: &'t str, name: &str) -> &'t str {
+    match text.split_at_checked(name.len()) {
+        Some((start, rest)) if start.eq_ignore_ascii_case(name) && !rest.starts_with(char::is_alphanumeric) => rest,
+        _ => text,
     }
 }
 

@@ -44,11 +44,14 @@ mod understand;
 mod web;
 
 pub use error::{Error, Result};
+pub use forecourt_embed::CrossEncoder;
 pub use library::{Library, Options};
 pub use preview::{read_items, read_page, read_sitemap, robots_allow};
 pub use push::{PutOutcome, RemoveOutcome};
 pub use report::{LoadProgress, Progress, Report, SkippedItem};
-pub use search::{ExplainedHit, Facet, Facets, Filter, Hit, MatchedConstraint, Query, RankBy, SortOrder, Test};
+pub use search::{
+    Correction, ExplainedHit, Facet, Facets, Filter, Hit, MatchedConstraint, Query, RankBy, SortOrder, Test,
+};
 pub use source::{ContentSource, Fingerprint, fingerprint};
 pub use summary::{SummaryWish, summary};
 pub use understand::ParsedQuestion;

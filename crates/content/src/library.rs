@@ -19,7 +19,10 @@ use crate::index::{Columns, Folder, Job, Scope, Snapshot, run};
 use crate::item::hash;
 use crate::pushed::Pushed;
 use crate::report::{Progress, Report};
-use crate::search::{ExplainedHit, Facets, Filter, Hit, Query, RankBy, explain, facets, search, stored};
+use crate::search::{
+    Correction, ExplainedHit, Facets, Filter, Hit, Query, RankBy, corrections, explain, facets, keeps_words, search,
+    stored,
+};
 use crate::source::{ContentSource, files};
 use crate::understand::{Known as _, ParsedQuestion, ReadingAids, named, understand};
 
@@ -185,6 +188,18 @@ impl Library {
     /// Slower than a search.
     pub fn explain(&self, query: &Query) -> Result<Vec<ExplainedHit>> {
         explain(&self.snapshot.load(), self.model.as_deref(), query, self.tongue)
+    }
+
+    /// The words of a query that no item has, and what is looked for instead. A word that an item has is never
+    /// corrected.
+    pub fn corrections(&self, query: &Query) -> Vec<Correction> {
+        corrections(&self.snapshot.load(), query, self.tongue)
+    }
+
+    /// Whether another wording of a question still has the words that it asks by: at least half of those that
+    /// items have and that are no stop words. A question without any is kept by every wording.
+    pub fn keeps_words(&self, question: &str, wording: &str) -> bool {
+        keeps_words(&self.snapshot.load(), question, wording, self.tongue)
     }
 
     /// How many items a query finds by words, and, if these are more than `over`, how they differ in some

@@ -35,6 +35,8 @@ pub const WORD_BYTES_MAX: usize = 64;
 pub const QUERY_BYTES_MAX: usize = 8 * 1024;
 /// Words of a query that are searched for.
 pub const QUERY_WORDS_MAX: usize = 64;
+/// Words of a query whose meaning as a kind of item is looked for; longer queries name no kind.
+pub const KIND_WORDS_MAX: usize = 12;
 /// Filters of one query.
 pub const FILTERS_MAX: usize = 64;
 /// Values of one filter of which any may hold.

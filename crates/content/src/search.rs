@@ -10,6 +10,7 @@ mod query;
 mod rank;
 mod snippet;
 mod spelling;
+mod terms;
 
 pub use explain::ExplainedHit;
 pub(crate) use explain::explain;
@@ -18,8 +19,9 @@ pub use facets::{Facet, Facets};
 pub(crate) use hit::stored;
 pub use hit::{Hit, MatchedConstraint};
 pub use query::{Filter, Query, SortOrder, Test};
+pub use spelling::Correction;
 
-use fuse::fuse;
+use fuse::{WordEvidence, fuse};
 use meaning::Meaning;
 use plan::Plan;
 use rank::Ranked;
@@ -55,6 +57,25 @@ pub(crate) fn search(
 ) -> Result<Vec<Hit>> {
     let Some((_, plan, page)) = found(snapshot, model, query, by, default)? else { return Ok(Vec::new()) };
     page.iter().map(|ranked| hit::read(snapshot, ranked, query, &plan)).collect()
+}
+
+/// The words of a query that no item has, and what is looked for instead.
+pub(crate) fn corrections(snapshot: &Snapshot, query: &Query, default: LanguageAnalyzer) -> Vec<Correction> {
+    let tongue = query.tongue(default);
+    // Nearly every question is spelled right, and to see that takes no plan.
+    match terms::knows_all(snapshot, &query.text, tongue) {
+        true => Vec::new(),
+        false => Plan::of(snapshot, query, tongue).corrections,
+    }
+}
+
+/// Whether a wording has at least half of the words of a question that items have.
+pub(crate) fn keeps_words(snapshot: &Snapshot, question: &str, wording: &str, tongue: LanguageAnalyzer) -> bool {
+    let asked = Plan::of(snapshot, &Query::new(question), tongue).words;
+    let kept = Plan::of(snapshot, &Query::new(wording), tongue).words;
+    let (asked, kept) = (asked.stems(), kept.stems());
+    let lost = asked.iter().filter(|stem| !kept.contains(stem)).count();
+    2 * lost <= asked.len()
 }
 
 /// What each kind of search has found, the best first.
@@ -98,12 +119,17 @@ fn rank_all(
 ) -> Result<(Lists, Vec<Ranked>)> {
     let depth = end.max(FUSE_DEPTH);
     let model = model.filter(|_| by != RankBy::Words);
-    let Some(meaning) = Meaning::of(snapshot, model, &query.text, plan) else {
+    let Some(meaning) = Meaning::of(snapshot, model, &plan.corrected(&query.text), plan) else {
         let words = if by == RankBy::Meaning { Vec::new() } else { rank::top(snapshot, plan, end)? };
         return Ok((Lists { words: words.clone(), near: Vec::new() }, words));
     };
     let near = meaning.nearest(plan, depth)?;
     let words = if by == RankBy::Both { rank::top(snapshot, plan, depth)? } else { Vec::new() };
-    let ranked = fuse(&words, &near, plan.asked, meaning.kind, |address| meaning.cosine(address));
+    let coverage = match words.first() {
+        Some(best) => plan.words.coverage(snapshot, best.address)?,
+        None => Default::default(),
+    };
+    let evidence = WordEvidence { asked: plan.words.asked, coverage, documents: snapshot.searcher.num_docs() };
+    let ranked = fuse(&words, &near, evidence, meaning.kind, |address| meaning.cosine(address));
     Ok((Lists { words, near }, ranked))
 }

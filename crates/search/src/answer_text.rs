@@ -1,7 +1,7 @@
 //! What was found, in words. The words are ours, short, and say nothing that the data does not.
 
-use forecourt_content::{Filter, Hit, Library, MatchedConstraint};
-use forecourt_core::findings::{Grounding, ItemFindings, MatchReason};
+use forecourt_content::{Correction, Filter, Hit, Library, MatchedConstraint};
+use forecourt_core::findings::{Grounding, ItemFindings, MatchReason, SpellingCorrection};
 use forecourt_core::{AgentCard, Event, Findings, Language, Part};
 use serde::Deserialize;
 
@@ -18,6 +18,18 @@ pub(super) struct AnswerText<'a> {
     pub(super) library: &'a Library,
     /// The language that it is in.
     pub(super) answer_in: &'a Language,
+}
+
+fn spelling(correction: &Correction) -> SpellingCorrection {
+    SpellingCorrection { written: correction.written.clone(), read_as: correction.read_as() }
+}
+
+/// What was looked for instead of words that no item has.
+fn corrected(found: &SearchResults) -> String {
+    let one = |correction: &Correction| {
+        format!(" Searched for {} instead of {}.", plain(&correction.read_as()), plain(&correction.written))
+    };
+    found.corrections.iter().map(one).collect()
 }
 
 /// What is told of an item beside itself.
@@ -84,7 +96,8 @@ impl AnswerText<'_> {
         let items = found.hits.iter().map(|hit| item(hit, hit.score, None)).collect();
         let (count, more) = (found.hits.len(), found.has_more);
         let not_understood = asked.not_understood.clone();
-        Findings { summary, count, more, applied, ignored, not_understood, items, ..Findings::default() }
+        let corrections = found.corrections.iter().map(spelling).collect();
+        Findings { summary, count, more, applied, ignored, not_understood, corrections, items, ..Findings::default() }
     }
 
     /// What is told of each item, with why it is here.
@@ -123,6 +136,7 @@ impl AnswerText<'_> {
             _ => format!("Best match: {best}."),
         };
         lead.push_str(&self.limits(found));
+        lead.push_str(&corrected(found));
         asked.notes.iter().for_each(|note| lead.push_str(&format!(" {}", plain(note))));
         quote + &lead
     }

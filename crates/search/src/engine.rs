@@ -9,6 +9,7 @@ use forecourt_core::{Admitted, Ending, Event, Findings, Message, Question};
 
 use crate::answer_text::AnswerText;
 use crate::content_index::ContentIndex;
+use crate::cross_rerank::CrossReranker;
 use crate::find::{self, SearchResults};
 use crate::limits::INLINE_ITEMS_MAX;
 use crate::request::{LibraryParser, SearchIntent, SearchRequest, answer_language};
@@ -23,6 +24,8 @@ pub(crate) struct SearchEngine {
     pub(crate) results: usize,
     /// How many items have to fit for a question to be asked back. `None`: never.
     pub(crate) elicit: Option<usize>,
+    /// What puts the best items into another order, if anything does.
+    pub(crate) cross_reranker: Option<CrossReranker>,
 }
 
 /// The whole answer to a message.
@@ -65,7 +68,11 @@ impl SearchEngine {
         if let Some(question) = self.question(library, &asked)? {
             return Ok(vec![Event::Ending(Ending::Question(question))]);
         }
-        let found = find::find(library, &asked, self.page(&asked))?;
+        let page = self.page(&asked);
+        let found = match &self.cross_reranker {
+            Some(reranker) => reranker.find(library, &asked, page)?,
+            None => find::find(library, &asked, page)?,
+        };
         self.told(&self.words(library, admitted), admitted.message(), &asked, &found)
     }
 

@@ -1,6 +1,6 @@
 //! From what is asked to what was found, and what would be found if less were asked.
 
-use forecourt_content::{Error, Filter, Hit, Library, Query};
+use forecourt_content::{Correction, Error, Filter, Hit, Library, Query};
 
 use super::boost;
 use super::request::NamedFilter;
@@ -17,6 +17,8 @@ pub(super) struct SearchResults {
     pub(super) applied: Vec<Filter>,
     /// Filters by name that no item could pass, and so were left out.
     pub(super) ignored: Vec<NamedFilter>,
+    /// Words of the question that no item has, and what was looked for instead.
+    pub(super) corrections: Vec<Correction>,
     /// Constraints without which something would have been found, each with the best of it.
     pub(super) relaxations: Vec<(Filter, Hit)>,
 }
@@ -49,7 +51,8 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
         true => relaxations(library, &query)?,
         false => Vec::new(),
     };
-    Ok(SearchResults { hits, has_more, applied, ignored, relaxations })
+    let corrections = library.corrections(&query);
+    Ok(SearchResults { hits, has_more, applied, ignored, corrections, relaxations })
 }
 
 /// Whether any item keeps these constraints.

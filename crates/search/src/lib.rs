@@ -35,6 +35,7 @@ mod boost;
 mod caller_context;
 mod content_index;
 mod conversation;
+mod cross_rerank;
 mod elicit;
 mod engine;
 mod facets;
@@ -44,6 +45,7 @@ mod find;
 pub mod limits;
 mod markdown;
 mod phrases;
+mod ranker;
 mod request;
 mod rerank;
 mod settings;
@@ -58,6 +60,7 @@ use forecourt_core::{Admitted, Agent, EventStream};
 use forecourt_settings::{MovedKey, Problems, Section};
 
 pub use content_index::ContentIndex;
+use cross_rerank::CrossReranker;
 use engine::SearchEngine;
 use rerank::Reranker;
 use settings::SearchSettings;
@@ -96,6 +99,7 @@ fn build(mut section: Section, context: &Context) -> Result<BuiltAgent, Problems
         item_label: settings.item_label,
         results: settings.results,
         elicit: settings.elicit.over(),
+        cross_reranker: settings.cross_encoder_dir.map(|dir| CrossReranker::new(context.resolve(dir))),
     };
     let agent = SearchAgent { engine: Arc::new(engine), reranker };
     Ok(BuiltAgent { remembers: true, finds: true, indexing: Some(index), ..BuiltAgent::new(agent) })

@@ -1,5 +1,6 @@
-//! Words that say nothing about what is looked for. Left out of queries only: the index keeps
-//! them, so a query that has nothing else still finds.
+//! Words that say nothing about what is looked for. Left out of queries, and of the pairs of words in names; the
+//! index keeps them otherwise, so a query that has nothing else still finds. A change of these lists changes the
+//! index.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -50,7 +51,6 @@ const ENGLISH_QUESTION_WORDS: &[&str] = &[
     "just",
     "let",
     "like",
-    "list",
     "looking",
     "made",
     "make",
@@ -157,6 +157,20 @@ pub(crate) fn is_stop_word(word: &str, tongue: LanguageAnalyzer) -> bool {
 /// Whether a lower-case word asks for nothing in particular.
 pub(crate) fn is_generic_word(word: &str, tongue: LanguageAnalyzer) -> bool {
     tongue == LanguageAnalyzer::ENGLISH && ENGLISH_GENERIC_WORDS.binary_search(&word).is_ok()
+}
+
+/// The text without stop words. Empty when there is nothing else.
+pub(crate) fn content_words(text: &str, tongue: LanguageAnalyzer) -> String {
+    let is_content = |word: &&str| {
+        let bare = bare_word(word);
+        !bare.is_empty() && !is_stop_word(&bare, tongue)
+    };
+    text.split_whitespace().filter(is_content).collect::<Vec<_>>().join(" ")
+}
+
+/// A word in lower case without the punctuation around it.
+pub(crate) fn bare_word(word: &str) -> String {
+    word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
 }
 
 fn analyzer(tongue: LanguageAnalyzer) -> Option<TextAnalyzer> {

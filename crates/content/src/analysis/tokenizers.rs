@@ -2,7 +2,7 @@
 
 use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer};
 
-use super::{LanguageAnalyzer, Words, fold_text};
+use super::{LanguageAnalyzer, Words, content_words, fold_text};
 use crate::limits::WHOLE_FACT_BYTES_MAX;
 
 /// Ends the path in a fact's text.
@@ -17,15 +17,48 @@ pub(crate) fn words_tokenizer() -> TextAnalyzer {
     .build()
 }
 
-/// Neighbouring words of names, joined by a space: a name that has the query's words side by side
-/// ranks higher, and plain terms keep top-k pruning possible where phrase queries would not.
+/// Words of a name that is kept as a whole; of longer ones, questions seldom have all.
+pub(crate) const NAME_WORDS_MAX: usize = 8;
+/// Characters of a word that others may be corrected to.
+pub(crate) const SPELLED_CHARS_MIN: usize = 4;
+
+/// The term of a whole name, from its stems.
+pub(crate) fn whole_name(stems: &[&str]) -> String {
+    format!("={}", stems.join(" "))
+}
+
+/// Words as they are written, each once, in lower case and without accents: what misspelled words are compared
+/// with. Short ones and those with digits are not corrected to.
+pub(crate) fn spelled_tokenizer() -> TextAnalyzer {
+    TextAnalyzer::builder(Analysis::new(|text, out, words| {
+        let (_, text) = LanguageAnalyzer::split_mark(text);
+        words.read(text, LanguageAnalyzer::OTHER);
+        out.clear();
+        let is_kept = |word: &&str| {
+            word.chars().nth(SPELLED_CHARS_MIN - 1).is_some() && !word.bytes().any(|byte| byte.is_ascii_digit())
+        };
+        let mut kept: Vec<&str> = words.iter().filter(is_kept).collect();
+        kept.sort_unstable();
+        kept.dedup();
+        kept.iter().for_each(|word| out.push(&[word]));
+    }))
+    .build()
+}
+
+/// Words of names that stand side by side but for stop words, joined by a space, and short names as a whole: a
+/// name that has the query's words side by side ranks higher, and plain terms keep top-k pruning possible where
+/// phrase queries would not.
 pub(crate) fn pairs_tokenizer() -> TextAnalyzer {
     TextAnalyzer::builder(Analysis::new(|text, out, words| {
         let (tongue, text) = LanguageAnalyzer::split_mark(text);
-        words.read(text, tongue);
+        words.read(&content_words(text, tongue), tongue);
         out.clear();
         for (first, second) in words.iter().zip(words.iter().skip(1)) {
             out.push(&[first, " ", second]);
+        }
+        words.read(text, tongue);
+        if (1..=NAME_WORDS_MAX).contains(&words.len()) {
+            out.push(&[&whole_name(&words.iter().collect::<Vec<_>>())]);
         }
     }))
     .build()
@@ -64,9 +97,17 @@ fn is_link(value: &str) -> bool {
     value.starts_with("http://") || value.starts_with("https://")
 }
 
+/// The word of a fact's term, without its path.
+pub(crate) fn word_of_fact(term: &str) -> &str {
+    term.get(PATH_CODE_BYTES..).unwrap_or_default()
+}
+
+/// Bytes of a path in front of a term.
+const PATH_CODE_BYTES: usize = 6;
+
 /// A path as it begins a term: 36 bits of its hash in six characters, since terms are hashed and
 /// compared by the million and paths are long. Two paths of one collection will not meet.
-struct PathCode([u8; 6]);
+struct PathCode([u8; PATH_CODE_BYTES]);
 
 impl PathCode {
     fn of(path: &str) -> Self {

@@ -61,7 +61,7 @@ impl Words {
         if self.spelled.is_empty() {
             return;
         }
-        let has_stem = !self.spelled.bytes().any(|b| b.is_ascii_digit());
+        let has_stem = tongue != LanguageAnalyzer::OTHER && !self.spelled.bytes().any(|b| b.is_ascii_digit());
         let stem = if has_stem { self.stems.stem(&self.spelled, tongue) } else { &self.spelled };
         self.letters.push_str(stem);
         self.ends.push(self.letters.len());

@@ -63,6 +63,7 @@ impl Maker {
         self.text.truncate(tongue.mark().len_utf8());
         item.searchable(&mut self.text);
         document.add_text(self.fields.text, &self.text);
+        document.add_text(self.fields.spelled, &self.text);
     }
 
     fn add_facts(

@@ -5,10 +5,10 @@ use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, JsonObjectOptions, STORED, Schema, TextFieldIndexing, TextOptions,
 };
 
-use crate::analysis::{facts_tokenizer, pairs_tokenizer, words_tokenizer};
+use crate::analysis::{facts_tokenizer, pairs_tokenizer, spelled_tokenizer, words_tokenizer};
 
 /// Raised whenever fields, tokenizing or facts change: an index of another version is built anew.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 /// Columns by name, as fast fields are asked for.
 pub(crate) const KEY: &str = "key";
@@ -31,10 +31,12 @@ pub(crate) struct Fields {
     pub(crate) item: Field,
     /// Words of the name.
     pub(crate) name: Field,
-    /// Neighbouring words of the name.
+    /// Neighbouring words of the name, and a short name as a whole.
     pub(crate) pairs: Field,
     /// Words of everything, the name included.
     pub(crate) text: Field,
+    /// Words of everything as they are written, each once.
+    pub(crate) spelled: Field,
     /// Texts of all properties: whole values and their words.
     pub(crate) facts: Field,
     /// Quantities of all properties, a column each.
@@ -53,7 +55,8 @@ pub(crate) fn schema() -> (Schema, Fields) {
         name: schema.add_text_field("name", ranked("words")),
         pairs: schema.add_text_field("pairs", ranked("pairs")),
         text: schema.add_text_field("text", ranked("words")),
-        facts: schema.add_text_field("facts", listed("facts")),
+        spelled: schema.add_text_field("spelled", listed("spelled", IndexRecordOption::Basic)),
+        facts: schema.add_text_field("facts", listed("facts", IndexRecordOption::WithFreqs)),
         numbers: schema.add_json_field(NUMBERS, JsonObjectOptions::default().set_fast("raw")),
     };
     (schema.build(), fields)
@@ -65,12 +68,10 @@ fn ranked(tokenizer: &str) -> TextOptions {
     TextOptions::default().set_indexing_options(indexing)
 }
 
-/// Only which documents have a term.
-fn listed(tokenizer: &str) -> TextOptions {
-    let indexing = TextFieldIndexing::default()
-        .set_tokenizer(tokenizer)
-        .set_index_option(IndexRecordOption::Basic)
-        .set_fieldnorms(false);
+/// Which documents have a term. With frequencies, which are nearly all 1 and take no room, it can be ranked by
+/// without a look at every document.
+fn listed(tokenizer: &str, option: IndexRecordOption) -> TextOptions {
+    let indexing = TextFieldIndexing::default().set_tokenizer(tokenizer).set_index_option(option).set_fieldnorms(false);
     TextOptions::default().set_indexing_options(indexing)
 }
 
@@ -78,6 +79,7 @@ fn listed(tokenizer: &str) -> TextOptions {
 pub(crate) fn register_tokenizers(index: &Index) {
     index.tokenizers().register("words", words_tokenizer());
     index.tokenizers().register("pairs", pairs_tokenizer());
+    index.tokenizers().register("spelled", spelled_tokenizer());
     index.tokenizers().register("facts", facts_tokenizer());
 }
 

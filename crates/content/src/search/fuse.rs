@@ -2,9 +2,11 @@
 //! that has all the rare words of a question stands far above the next one, and places would forget
 //! how far (Bruch, Gai, Ingber 2023 compare the two).
 //!
-//! BM25 is kept as it is, an amount of evidence. Rare words that all fit leave little doubt; one
-//! frequent word leaves much, and then meaning decides. A cosine counts by its square, so that what is
-//! close in earnest counts, and the many that are a little close do not.
+//! BM25 is kept as it is, an amount of evidence. A cosine counts by its square, so that what is close in earnest
+//! counts, and the many that are a little close do not. How much a cosine counts is decided by the words of each
+//! query: where the best document by words says all that is asked, and that is more than chance would bring
+//! together in a collection of this size, little is left for meaning to decide; where it says half, meaning
+//! decides; where no document has a word, meaning alone.
 
 use std::collections::HashMap;
 
@@ -12,13 +14,14 @@ use forecourt_embed::Kind;
 use tantivy::DocAddress;
 
 use super::rank::{Ranked, sort};
+use super::terms::Coverage;
 use crate::dense::Near;
 
 /// Words of a query that are taken at their full worth. The more there are, the more of them say the
 /// same once more: the worth of all grows with the root of their number.
 const WORDS_IN_FULL: f32 = 4.0;
 
-/// What the best cosine is worth, in points of BM25.
+/// What the best cosine is worth in points of BM25, where words decide nothing.
 fn worth_of(kind: Kind) -> f32 {
     match kind {
         // Vectors of single tokens know what a text is about; so do its words, and better.
@@ -27,17 +30,44 @@ fn worth_of(kind: Kind) -> f32 {
     }
 }
 
+/// How much the words of a query are to be trusted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WordEvidence {
+    /// Words of the query that say what is looked for.
+    pub(super) asked: usize,
+    /// What the best document by words has of them.
+    pub(super) coverage: Coverage,
+    /// Documents that there are.
+    pub(super) documents: u64,
+}
+
+impl WordEvidence {
+    /// From 0, words say nothing, to 1, words say all.
+    fn certainty(&self) -> f32 {
+        let Coverage { asked, said } = self.coverage;
+        if asked <= 0.0 {
+            return 0.0;
+        }
+        // That so much comes together in one of so many documents by chance is likely up to their logarithm.
+        let by_chance = (self.documents.max(2) as f32).ln();
+        (said / asked).powi(4) * (said / by_chance).min(1.0)
+    }
+}
+
 /// The documents of both lists, best first. A document has a cosine even when it is not among the
-/// nearest: `cosine` gives it. `asked` are the words of the query.
+/// nearest: `cosine` gives it.
 pub(super) fn fuse(
     words: &[Ranked],
     near: &[Near],
-    asked: usize,
+    evidence: WordEvidence,
     kind: Kind,
     cosine: impl Fn(DocAddress) -> f32,
 ) -> Vec<Ranked> {
-    let by_words = (WORDS_IN_FULL / asked as f32).min(1.0).sqrt();
-    let by_meaning = |cosine: f32| worth_of(kind) * cosine.max(0.0).powi(2);
+    let by_words = (WORDS_IN_FULL / evidence.asked.max(1) as f32).min(1.0).sqrt();
+    // A list that stands alone keeps its scores.
+    let certainty = if words.is_empty() { 0.0 } else { evidence.certainty() };
+    let worth = worth_of(kind) * (1.0 - certainty);
+    let by_meaning = |cosine: f32| worth * cosine.max(0.0).powi(2);
     let mut fused: HashMap<u64, Ranked> = HashMap::with_capacity(words.len() + near.len());
     for near in near {
         fused.insert(near.key, Ranked { score: by_meaning(near.cosine), key: near.key, address: near.address });
@@ -57,33 +87,44 @@ mod tests {
 
     const ADDRESS: DocAddress = DocAddress { segment_ord: 0, doc_id: 0 };
 
-    fn keys(words: &[(u64, f32)], near: &[(u64, f32)], asked: usize, kind: Kind) -> Vec<u64> {
+    fn keys(words: &[(u64, f32)], near: &[(u64, f32)], asked: usize, said: f32) -> Vec<u64> {
         let words: Vec<Ranked> =
             words.iter().map(|(key, score)| Ranked { score: *score, key: *key, address: ADDRESS }).collect();
         let near: Vec<Near> =
             near.iter().map(|(key, cosine)| Near { cosine: *cosine, key: *key, address: ADDRESS }).collect();
-        fuse(&words, &near, asked, kind, |_| 0.3).iter().map(|ranked| ranked.key).collect()
+        let coverage = Coverage { asked: 20.0, said };
+        let evidence = WordEvidence { asked, coverage, documents: 1_000 };
+        fuse(&words, &near, evidence, Kind::Contextual, |_| 0.3).iter().map(|ranked| ranked.key).collect()
     }
 
     #[test]
-    fn much_evidence_by_words_stands_against_meaning_and_little_does_not() {
-        let near = [(2, 0.7), (3, 0.6)];
-        assert_eq!(keys(&[(1, 20.0), (3, 9.0)], &near, 3, Kind::Contextual), [1, 3, 2]);
-        assert_eq!(keys(&[(1, 3.0), (3, 2.0)], &near, 1, Kind::Contextual), [2, 3, 1]);
-        assert_eq!(keys(&[(1, 8.0), (3, 2.0)], &near, 1, Kind::Static), [1, 3, 2]);
+    fn words_that_say_all_rule_and_words_that_say_little_do_not() {
+        let (words, near) = ([(1, 12.0), (3, 3.0)], [(2, 0.9), (3, 0.6)]);
+        assert_eq!(keys(&words, &near, 3, 20.0), [1, 3, 2]);
+        assert_eq!(keys(&words, &near, 3, 5.0), [2, 1, 3]);
+    }
+
+    #[test]
+    fn full_coverage_by_what_chance_brings_together_is_not_certain() {
+        let certain = |asked: f32, said: f32| {
+            WordEvidence { asked: 1, coverage: Coverage { asked, said }, documents: 1_000_000 }.certainty()
+        };
+        assert!(certain(2.0, 2.0) < 0.2);
+        assert_eq!((certain(30.0, 30.0), certain(30.0, 0.0), certain(0.0, 0.0)), (1.0, 0.0, 0.0));
+        assert!(certain(30.0, 15.0) <= 0.25);
     }
 
     #[test]
     fn many_words_count_less_each() {
-        let (words, near) = ([(1, 12.0)], [(2, 0.7)]);
-        assert_eq!(keys(&words, &near, 4, Kind::Contextual), [1, 2]);
-        assert_eq!(keys(&words, &near, 16, Kind::Contextual), [2, 1]);
+        let (words, near) = ([(1, 12.0)], [(2, 0.75)]);
+        assert_eq!(keys(&words, &near, 4, 0.0), [1, 2]);
+        assert_eq!(keys(&words, &near, 16, 0.0), [2, 1]);
     }
 
     #[test]
     fn one_list_alone_keeps_its_order() {
-        assert_eq!(keys(&[(1, 2.0), (2, 1.0)], &[], 1, Kind::Static), [1, 2]);
-        assert_eq!(keys(&[], &[(1, 0.9), (2, 0.2)], 0, Kind::Static), [1, 2]);
-        assert!(keys(&[], &[], 0, Kind::Static).is_empty());
+        assert_eq!(keys(&[(1, 2.0), (2, 1.0)], &[], 1, 20.0), [1, 2]);
+        assert_eq!(keys(&[], &[(1, 0.9), (2, 0.3)], 0, 0.0), [1, 2]);
+        assert!(keys(&[], &[], 0, 0.0).is_empty());
     }
 }

@@ -48,7 +48,7 @@ pub struct MatchedConstraint {
 /// Reads a document from the store and makes a hit of it.
 pub(super) fn read(snapshot: &Snapshot, ranked: &Ranked, query: &Query, plan: &Plan) -> Result<Hit> {
     let (id, item) = stored(snapshot, ranked.address)?;
-    let snippet = item::prose(&item).map(|prose| snippet(prose, &plan.stems, plan.tongue)).unwrap_or_default();
+    let snippet = item::prose(&item).map(|prose| snippet(prose, &plan.words.stems(), plan.tongue)).unwrap_or_default();
     Ok(Hit {
         score: ranked.score,
         id,

@@ -1,42 +1,36 @@
 //! A query in the search engine's terms. It is built from analysed words, never parsed: nothing
 //! that a stranger types is syntax.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
 use std::ops::Bound;
 
 use tantivy::query::{
-    AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, EnableScoring, Occur, Query as Search, RangeQuery,
-    TermQuery,
+    AllQuery, BooleanQuery, ConstScoreQuery, EmptyQuery, EnableScoring, Occur, Query as Search, RangeQuery, TermQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Term};
 
 use super::query::{Filter, Query, Test};
-use super::spelling;
-use crate::analysis::{LanguageAnalyzer, Words, fact_word, is_generic_word, is_stop_word, whole_fact};
+use super::spelling::Correction;
+use super::terms::{QueryWords, ScoredTerms, Terms};
+use crate::analysis::{
+    LanguageAnalyzer, Words, bare_word, content_words, fact_word, fold_text, is_generic_word, whole_fact,
+};
 use crate::error::Result;
 use crate::index::{Snapshot, number_key};
 use crate::item::hash;
-use crate::limits::{QUERY_BYTES_MAX, QUERY_WORDS_MAX, WHOLE_FACT_BYTES_MAX};
-
-/// What a word in the name is worth beside the same word in the text, which has the name too.
-const NAME_BOOST: f32 = 0.6;
-/// What two of the query's neighbouring words side by side in the name are worth.
-const PAIR_BOOST: f32 = 0.4;
-
-/// Unknown words of a query that are read as others: the work is more than that of a known one.
-const UNKNOWN_WORDS_READ: usize = 8;
+use crate::limits::{QUERY_BYTES_MAX, WHOLE_FACT_BYTES_MAX};
 
 /// A query that is ready to run.
 pub(crate) struct Plan {
-    /// Stems that are looked for, each with its idea of how often it was asked.
-    pub(crate) stems: Vec<String>,
+    /// Words that are looked for, each once.
+    pub(crate) words: QueryWords,
+    /// Words of the text that no item has, and what was looked for instead.
+    pub(crate) corrections: Vec<Correction>,
     pub(crate) tongue: LanguageAnalyzer,
     scored: Option<BooleanQuery>,
     filters: Vec<(Occur, Box<dyn Search>)>,
     asked_text: bool,
-    /// Words of the text, known or not, the ones that say nothing included.
-    pub(super) asked: usize,
     /// Whether the words say no more than that something to eat, read or see is wanted.
     is_generic: bool,
 }
@@ -50,16 +44,16 @@ impl Plan {
         let kept = if content.is_empty() { text } else { &content };
         let mut tongues: Vec<LanguageAnalyzer> = snapshot.summary.tongues().filter(|other| *other != tongue).collect();
         tongues.insert(0, tongue);
-        let mut terms = Terms { snapshot, clauses: Vec::new(), stems: Vec::new() };
+        let mut terms = Terms::new(snapshot, &tongues);
         if !only_filters {
-            terms.add(kept, &tongues);
-            terms.add_pairs(text, &tongues);
+            terms.add(kept);
+            terms.add_names(text);
+            terms.add_kinds(kept);
         }
         let filters = query.filters.iter().flat_map(|filter| filter_clauses(snapshot, filter, &tongues)).collect();
-        let scored = (!terms.clauses.is_empty()).then(|| BooleanQuery::new(terms.clauses));
-        let asked = Words::of(text, tongue).len();
-        let is_generic = content.split_whitespace().all(|word| is_generic_word(&bare(word), tongue));
-        Self { stems: terms.stems, tongue, scored, filters, asked_text: !only_filters, asked, is_generic }
+        let ScoredTerms { words, corrections, query: scored } = terms.finish();
+        let is_generic = content.split_whitespace().all(|word| is_generic_word(&bare_word(word), tongue));
+        Self { words, corrections, tongue, scored, filters, asked_text: !only_filters, is_generic }
     }
 
     /// Lets go of the words where they asked for nothing in particular: "quick dinner" is answered
@@ -71,6 +65,18 @@ impl Plan {
             self.asked_text = false;
         }
         relaxes
+    }
+
+    /// The text with its corrections: a model knows no more of misspelled words than the index does.
+    pub(super) fn corrected<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.corrections.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let read = |word: &str| {
+            let correction = self.corrections.iter().find(|correction| correction.written == fold_text(bare(word)));
+            correction.map_or_else(|| word.to_owned(), Correction::read_as)
+        };
+        Cow::Owned(text.split_whitespace().map(read).collect::<Vec<_>>().join(" "))
     }
 
     /// Whether there was text to search for, known words or not.
@@ -124,91 +130,6 @@ impl Plan {
     }
 }
 
-/// Collects the scored clauses.
-struct Terms<'s> {
-    snapshot: &'s Snapshot,
-    clauses: Vec<(Occur, Box<dyn Search>)>,
-    stems: Vec<String>,
-}
-
-impl Terms<'_> {
-    /// The words, each as its stems in all tongues. The first tongue is the query's.
-    fn add(&mut self, kept: &str, tongues: &[LanguageAnalyzer]) {
-        let all: Vec<Words> = tongues.iter().map(|tongue| Words::of(kept, *tongue)).collect();
-        let mut unknown = Vec::new();
-        for at in 0..all.first().map_or(0, Words::len) {
-            // Not a short circuit: every tongue may add a stem of its own.
-            let known = all.iter().filter_map(|words| words.get(at)).fold(false, |known, stem| self.stem(stem) | known);
-            if !known {
-                unknown.push(at);
-            }
-        }
-        for at in unknown.into_iter().take(UNKNOWN_WORDS_READ) {
-            self.unknown(
-                all.iter().zip(tongues).filter_map(|(words, tongue)| Some((words.get(at)?, *tongue))).collect(),
-            );
-        }
-    }
-
-    /// Words that stand side by side in the query, stop words too: names are full of them.
-    fn add_pairs(&mut self, text: &str, tongues: &[LanguageAnalyzer]) {
-        let mut pairs = BTreeSet::new();
-        for tongue in tongues {
-            let words = Words::of(text, *tongue);
-            let neighbours = words.iter().zip(words.iter().skip(1)).take(QUERY_WORDS_MAX);
-            pairs.extend(neighbours.map(|(first, second)| format!("{first} {second}")));
-        }
-        for pair in pairs.iter().take(QUERY_WORDS_MAX) {
-            self.push(self.snapshot.fields.pairs, pair, PAIR_BOOST);
-        }
-    }
-
-    /// A stem in text and name. Whether the index has it.
-    fn stem(&mut self, stem: &str) -> bool {
-        self.worth(stem, 1.0)
-    }
-
-    fn worth(&mut self, stem: &str, worth: f32) -> bool {
-        let fields = self.snapshot.fields;
-        if self.stems.iter().any(|other| other == stem) {
-            return true;
-        }
-        if self.stems.len() == QUERY_WORDS_MAX || !self.push(fields.text, stem, worth) {
-            return false;
-        }
-        self.push(fields.name, stem, worth * NAME_BOOST);
-        self.stems.push(stem.to_owned());
-        true
-    }
-
-    /// Adds a term if the index has it.
-    fn push(&mut self, field: Field, word: &str, boost: f32) -> bool {
-        let term = Term::from_field_text(field, word);
-        if self.snapshot.doc_freq(&term) == 0 {
-            return false;
-        }
-        let query = TermQuery::new(term, IndexRecordOption::WithFreqs);
-        let boosted: Box<dyn Search> = match boost == 1.0 {
-            true => Box::new(query),
-            false => Box::new(BoostQuery::new(Box::new(query), boost)),
-        };
-        self.clauses.push((Occur::Should, boosted));
-        true
-    }
-
-    /// A word that the index does not have, as its stems in all tongues: read as words that it has.
-    fn unknown(&mut self, mut stems: Vec<(&str, LanguageAnalyzer)>) {
-        stems.dedup_by_key(|(stem, _)| *stem);
-        let mut readings: Vec<_> = stems.iter().flat_map(|(stem, _)| spelling::almost(self.snapshot, stem)).collect();
-        if readings.is_empty() {
-            readings = stems.iter().flat_map(|(stem, tongue)| spelling::parts(self.snapshot, stem, *tongue)).collect();
-        }
-        for (stem, worth) in readings {
-            self.worth(&stem, worth);
-        }
-    }
-}
-
 /// The part of a text that is read.
 fn head(text: &str) -> &str {
     let mut end = text.len().min(QUERY_BYTES_MAX);
@@ -218,18 +139,9 @@ fn head(text: &str) -> &str {
     &text[..end]
 }
 
-/// The text without stop words. Empty when there is nothing else.
-fn content_words(text: &str, tongue: LanguageAnalyzer) -> String {
-    let is_content = |word: &&str| {
-        let bare = bare(word);
-        !bare.is_empty() && !is_stop_word(&bare, tongue)
-    };
-    text.split_whitespace().filter(is_content).collect::<Vec<_>>().join(" ")
-}
-
-/// A word in lower case without the punctuation around it.
-fn bare(word: &str) -> String {
-    word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
+/// A word without the punctuation around it.
+fn bare(word: &str) -> &str {
+    word.trim_matches(|c: char| !c.is_alphanumeric())
 }
 
 fn filter_clauses(snapshot: &Snapshot, filter: &Filter, tongues: &[LanguageAnalyzer]) -> Vec<(Occur, Box<dyn Search>)> {

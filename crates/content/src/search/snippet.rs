@@ -7,7 +7,7 @@ use crate::limits::{SNIPPET_BYTES_READ, SNIPPET_CHARS_MAX};
 
 /// The sentence of `text` with the most distinct stems of the query; the first one if none has
 /// any. Cut at a word when it is too long.
-pub(super) fn snippet(text: &str, stems: &[String], tongue: LanguageAnalyzer) -> String {
+pub(super) fn snippet(text: &str, stems: &[&str], tongue: LanguageAnalyzer) -> String {
     let mut end = text.len().min(SNIPPET_BYTES_READ);
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -20,7 +20,7 @@ pub(super) fn snippet(text: &str, stems: &[String], tongue: LanguageAnalyzer) ->
     let mut best = (0, "");
     for sentence in text.unicode_sentences().map(str::trim).filter(|sentence| !sentence.is_empty()) {
         words.read(sentence, tongue);
-        let found = stems.iter().filter(|stem| words.iter().any(|word| word == stem.as_str())).count();
+        let found = stems.iter().filter(|stem| words.iter().any(|word| word == **stem)).count();
         if best.1.is_empty() || found > best.0 {
             best = (found, sentence);
         }
@@ -62,8 +62,8 @@ mod tests {
     fn the_sentence_with_most_of_the_query_wins() {
         let text =
             format!("{} It opens slowly. A chickpea stew with lemon follows. The end.", "Intro words. ".repeat(20));
-        let stems: Vec<String> =
-            Words::of("lemon chickpeas", LanguageAnalyzer::ENGLISH).iter().map(str::to_owned).collect();
+        let words = Words::of("lemon chickpeas", LanguageAnalyzer::ENGLISH);
+        let stems: Vec<&str> = words.iter().collect();
         assert_eq!(snippet(&text, &stems, LanguageAnalyzer::ENGLISH), "A chickpea stew with lemon follows.");
         assert_eq!(snippet(&text, &[], LanguageAnalyzer::ENGLISH), "Intro words.");
     }
@@ -80,7 +80,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_has_a_bounded_snippet(text in ".{0,600}", stem in "[a-z]{1,3}") {
-            prop_assert!(snippet(&text, &[stem], LanguageAnalyzer::ENGLISH).chars().count() <= SNIPPET_CHARS_MAX);
+            prop_assert!(snippet(&text, &[&stem], LanguageAnalyzer::ENGLISH).chars().count() <= SNIPPET_CHARS_MAX);
         }
     }
 }

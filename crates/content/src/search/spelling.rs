@@ -1,5 +1,5 @@
-//! Words that the index does not have, read as words that it has: spelled almost so, or written
-//! without the space between them.
+//! Words that the index does not have, read as words that it has: spelled almost so, or written without the space
+//! between them. Words are compared as they are written, not by their stems: a typing error changes the stem.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -7,64 +7,91 @@ use std::collections::BTreeMap;
 use tantivy::Term;
 use tantivy::query::FuzzyTermQuery;
 
-use crate::analysis::{LanguageAnalyzer, Words};
+use crate::analysis::SPELLED_CHARS_MIN;
 use crate::index::Snapshot;
 
 /// What a word is worth that is one typing error away, or two.
 const WORTH: [f32; 2] = [0.8, 0.5];
-/// What a word is worth that the asked one begins or ends with.
+/// What a word is worth that the written one begins or ends with.
 const PART_WORTH: f32 = 0.8;
 /// Characters of a word that may have one typing error, and of one that may have two: shorter ones
 /// become other words too easily.
-const CHARS_MIN: [usize; 2] = [5, 8];
+const CHARS_MIN: [usize; 2] = [5, 7];
 /// Characters of a word that is looked at; the work grows with them.
 const CHARS_MAX: usize = 24;
 /// Words that one word may be read as.
 const READINGS_MAX: usize = 2;
 /// Characters of each part of a word.
-const PART_CHARS_MIN: usize = 3;
+const PART_CHARS_MIN: usize = SPELLED_CHARS_MIN;
 
-/// Stems of the index that are spelled almost like this one, with what each is worth; the most
-/// frequent ones. Fewer errors hide more errors.
-pub(super) fn almost(snapshot: &Snapshot, stem: &str) -> Vec<(String, f32)> {
-    let chars = stem.chars().count();
-    if chars > CHARS_MAX || stem.bytes().any(|byte| byte.is_ascii_digit()) {
-        return Vec::new();
-    }
-    let tries = (1..).zip(WORTH).zip(CHARS_MIN).filter(|(_, chars_min)| chars >= *chars_min);
-    for ((errors, worth), _) in tries {
-        // A dictionary that cannot be read makes other searches fail loudly; here it has no such word.
-        let found = within(snapshot, stem, errors).unwrap_or_default();
-        if !found.is_empty() {
-            return found.into_iter().map(|stem| (stem, worth)).collect();
-        }
-    }
-    Vec::new()
+/// A word that no item has, and what was looked for instead.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Correction {
+    /// The word of the question, in lower case and without accents.
+    pub written: String,
+    /// Words of the index, the likeliest first, each with what it is worth beside a word that is written right.
+    pub readings: Vec<(String, f32)>,
+    /// Whether the readings belong together: the word is all of them, without the spaces.
+    pub joined: bool,
 }
 
-/// The stems of a word's two parts, when the index has both; the parts that more items have.
-pub(super) fn parts(snapshot: &Snapshot, word: &str, tongue: LanguageAnalyzer) -> Vec<(String, f32)> {
-    let chars: Vec<usize> = word.char_indices().map(|(at, _)| at).collect();
-    if chars.len() > CHARS_MAX || chars.len() < 2 * PART_CHARS_MIN {
-        return Vec::new();
+impl Correction {
+    /// What was looked for: the words that belong together, or the likeliest one.
+    pub fn read_as(&self) -> String {
+        let count = if self.joined { self.readings.len() } else { 1 };
+        self.readings.iter().take(count).map(|(word, _)| word.as_str()).collect::<Vec<_>>().join(" ")
     }
-    let known = |part: &str| -> Option<(u64, String)> {
-        let stem = Words::of(part, tongue).get(0)?.to_owned();
-        let items = snapshot.doc_freq(&Term::from_field_text(snapshot.fields.text, &stem));
-        (items > 0).then_some((items, stem))
-    };
-    let cuts = chars[PART_CHARS_MIN..=chars.len() - PART_CHARS_MIN].iter();
-    let both = cuts.filter_map(|at| Some((known(&word[..*at])?, known(&word[*at..])?)));
-    let best = both.max_by_key(|((first, _), (second, _))| *first.min(second));
-    best.map(|((_, first), (_, second))| vec![(first, PART_WORTH), (second, PART_WORTH)]).unwrap_or_default()
 }
 
-/// The stems at so many errors, those that begin alike first, then those that more items have.
-fn within(snapshot: &Snapshot, stem: &str, errors: u8) -> tantivy::Result<Vec<String>> {
-    let field = snapshot.fields.text;
+/// What a word is read as that the index does not have. `None` when nothing is like it.
+pub(super) fn correction(snapshot: &Snapshot, written: &str) -> Option<Correction> {
+    let chars = written.chars().count();
+    if chars > CHARS_MAX || written.bytes().any(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    // Fewer errors hide more errors, and two whole words without their space are one error.
+    let almost = |errors: usize| almost(snapshot, written, errors, chars);
+    let correction = |readings, joined| Correction { written: written.to_owned(), readings, joined };
+    let one = almost(1);
+    if !one.is_empty() {
+        return Some(correction(one, false));
+    }
+    if let Some(parts) = parts(snapshot, written) {
+        return Some(correction(parts, true));
+    }
+    let two = almost(2);
+    (!two.is_empty()).then(|| correction(two, false))
+}
+
+/// Words of the index with so many errors, the likeliest ones.
+fn almost(snapshot: &Snapshot, written: &str, errors: usize, chars: usize) -> Vec<(String, f32)> {
+    if chars < CHARS_MIN[errors - 1] {
+        return Vec::new();
+    }
+    // A dictionary that cannot be read makes other searches fail loudly; here it has no such word.
+    let found = within(snapshot, written, errors as u8).unwrap_or_default();
+    found.into_iter().map(|word| (word, WORTH[errors - 1])).collect()
+}
+
+/// The two words that a word is made of, when the index has both; those that more items have.
+fn parts(snapshot: &Snapshot, written: &str) -> Option<Vec<(String, f32)>> {
+    let chars: Vec<usize> = written.char_indices().map(|(at, _)| at).collect();
+    if chars.len() < 2 * PART_CHARS_MIN {
+        return None;
+    }
+    let items = |word: &str| snapshot.doc_freq(&Term::from_field_text(snapshot.fields.spelled, word));
+    let cuts = chars[PART_CHARS_MIN..=chars.len() - PART_CHARS_MIN].iter().map(|at| written.split_at(*at));
+    let both = cuts.map(|(first, second)| (items(first).min(items(second)), first, second));
+    let (_, first, second) = both.filter(|(items, ..)| *items > 0).max_by_key(|(items, ..)| *items)?;
+    Some(vec![(first.to_owned(), PART_WORTH), (second.to_owned(), PART_WORTH)])
+}
+
+/// The words at so many errors, the likeliest first.
+fn within(snapshot: &Snapshot, written: &str, errors: u8) -> tantivy::Result<Vec<String>> {
+    let field = snapshot.fields.spelled;
     let mut items: BTreeMap<String, u32> = BTreeMap::new();
     for segment in snapshot.searcher.segment_readers() {
-        let automaton = FuzzyTermQuery::new(Term::from_field_text(field, stem), errors, true).automaton()?;
+        let automaton = FuzzyTermQuery::new(Term::from_field_text(field, written), errors, true).automaton()?;
         let words = segment.inverted_index(field)?;
         let mut stream = words.terms().search(automaton).into_stream()?;
         while let Some((word, info)) = stream.next() {
@@ -73,9 +100,48 @@ fn within(snapshot: &Snapshot, stem: &str, errors: u8) -> tantivy::Result<Vec<St
             }
         }
     }
-    let begins_alike = |word: &str| word.chars().next() == stem.chars().next();
     let mut found: Vec<(String, u32)> = items.into_iter().collect();
-    found.sort_by_key(|(word, items)| (!begins_alike(word), Reverse(*items)));
+    found.sort_by_key(|(word, items)| (unlikeness(written, word), Reverse(*items)));
     found.truncate(READINGS_MAX);
     Ok(found.into_iter().map(|(word, _)| word).collect())
+}
+
+/// How little an error looks like one of a hand or an ear, 0 to 3: people get first letters right, double
+/// letters or don't, and mistake vowels for each other more than consonants.
+fn unlikeness(written: &str, word: &str) -> u8 {
+    let first = written.chars().next() != word.chars().next();
+    let skeletons = skeleton(written) != skeleton(word);
+    2 * u8::from(first) + u8::from(skeletons)
+}
+
+/// A word's consonants, each run of one once.
+fn skeleton(word: &str) -> String {
+    let mut out = String::with_capacity(word.len());
+    for c in word.chars().filter(|c| !matches!(c, 'a' | 'e' | 'i' | 'o' | 'u' | 'y' | 'h')) {
+        if !out.ends_with(c) {
+            out.push(c);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_the_ear_are_likelier_than_others() {
+        assert_eq!(unlikeness("brocoli", "broccoli"), 0);
+        assert_eq!(unlikeness("spageti", "spaghetti"), 1);
+        assert!(unlikeness("spageti", "spaghetti") < unlikeness("spageti", "tagetes"));
+        assert!(unlikeness("muffen", "muffin") < unlikeness("muffen", "mufflen"));
+    }
+
+    #[test]
+    fn what_belongs_together_is_told_together() {
+        let readings = vec![("chicken".to_owned(), 0.8), ("soup".to_owned(), 0.8)];
+        let correction = Correction { written: "chickensoup".to_owned(), readings, joined: true };
+        assert_eq!(correction.read_as(), "chicken soup");
+        assert_eq!(Correction { joined: false, ..correction }.read_as(), "chicken");
+    }
 }

@@ -19,7 +19,29 @@ pub(crate) struct Sample {
     with: BTreeMap<String, usize>,
     /// Its quantities, in ascending order.
     numbers: BTreeMap<String, Vec<f64>>,
+    /// Its texts: how many there are, how long they are together, and which.
+    texts: BTreeMap<String, Texts>,
+    /// Properties that say of which kind an item is.
+    kinds: Vec<String>,
 }
+
+/// The texts of one property.
+#[derive(Debug, Default)]
+struct Texts {
+    count: usize,
+    bytes: usize,
+    distinct: BTreeSet<String>,
+}
+
+/// The part of the items that state a property, from which on it may be one that sorts them into kinds.
+const KIND_SHARE_MIN: f64 = 0.1;
+/// Items of the sample that state such a property.
+const KIND_ITEMS_MIN: usize = 8;
+/// Different values among all values of such a property: many items share them.
+const KIND_DISTINCT_MAX: f64 = 0.75;
+/// Values of such a property that one item has, and bytes of one value, on average.
+const KIND_VALUES_MAX: usize = 8;
+const KIND_BYTES_MAX: usize = 24;
 
 impl Sample {
     /// Takes every so many of the living items of an index. What can't be read is passed over.
@@ -35,13 +57,40 @@ impl Sample {
             }
         }
         sample.numbers.values_mut().for_each(|numbers| numbers.sort_by(f64::total_cmp));
+        let kinds = sample.texts.iter().filter(|(path, texts)| sample.is_kind(path, texts));
+        sample.kinds = kinds.map(|(path, _)| path.clone()).collect();
         sample
+    }
+
+    /// Whether the texts of a property sort items into kinds, as categories, genres and keywords do: short ones
+    /// that many items share.
+    fn is_kind(&self, path: &str, texts: &Texts) -> bool {
+        let with = self.with.get(path).copied().unwrap_or_default();
+        let is_frequent = with >= KIND_ITEMS_MIN && self.share(path) >= KIND_SHARE_MIN;
+        let is_short = texts.count <= KIND_VALUES_MAX * with && texts.bytes <= KIND_BYTES_MAX * texts.count;
+        // What all items are tells none of them apart.
+        let tells_apart = texts.distinct.len() > 1;
+        is_frequent && is_short && tells_apart && texts.distinct.len() as f64 <= KIND_DISTINCT_MAX * texts.count as f64
+    }
+
+    /// Properties that say of which kind an item is, such as its category.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = &str> {
+        self.kinds.iter().map(String::as_str)
     }
 
     fn add(&mut self, item: &serde_json::Value) {
         let mut paths = BTreeSet::new();
         facts::visit(item, |fact| {
             paths.insert(fact.path.to_owned());
+            match fact {
+                facts::Fact { text: Some(text), number: None, .. } if !text.contains("://") => {
+                    let texts = self.texts.entry(fact.path.to_owned()).or_default();
+                    texts.count += 1;
+                    texts.bytes += text.len();
+                    texts.distinct.insert(text.to_lowercase());
+                }
+                _ => {}
+            }
             if let Some(number) = fact.number {
                 self.numbers.entry(fact.path.to_owned()).or_default().push(number);
             }

@@ -70,7 +70,8 @@ pub(super) async fn find_candidates(
         ControlFlow::Break(events) => return Err(events),
     };
     let Some(library) = engine.index.opened() else { return Err(ended(search_failed())) };
-    let CandidateSearchResult { asked, mut found, page, is_ranked, findings, question } = looked;
+    let CandidateSearchResult { asked, mut found, page, is_ranked, findings, question, lost_words } = looked;
+    notes.extend(lost_words.then(|| LOST_WORDS.to_owned()));
     let hits = std::mem::take(&mut found.hits);
     let skip = if is_ranked { asked.offset } else { 0 };
     let count = hits.len().saturating_sub(skip).min(page);
@@ -116,7 +117,13 @@ struct CandidateSearchResult {
     is_ranked: bool,
     findings: Option<Findings>,
     question: Value,
+    /// Whether the model's wording of the question was not used.
+    lost_words: bool,
 }
+
+/// Why a question is not searched for as a model worded it.
+const LOST_WORDS: &str =
+    "The language model's wording of the question was not used, since it lost the question's own words.";
 
 impl CandidateSearch {
     fn look(
@@ -126,6 +133,9 @@ impl CandidateSearch {
     ) -> Result<ControlFlow<Vec<Event>, CandidateSearchResult>, Error> {
         let Self { reranker, admitted, plain, said, rewritten } = self;
         let message = admitted.message();
+        let keeps = |rewritten: &RewrittenQuestion| library.keeps_words(&said.question, &rewritten.question);
+        let lost = rewritten.as_ref().is_some_and(|rewritten| !keeps(rewritten));
+        let rewritten = rewritten.filter(|_| !lost);
         let asked = match &rewritten {
             Some(rewritten) => {
                 let answer_in = answer_language(message, admitted.card());
@@ -148,10 +158,22 @@ impl CandidateSearch {
             let found = SearchResults { hits: Vec::new(), ..found };
             return Ok(ControlFlow::Break(engine.told(&words, message, &asked, &found)?));
         }
-        let findings = engine.findings(&words, message, &asked, &found)?;
+        let mut findings = engine.findings(&words, message, &asked, &found)?;
+        let told = rewritten.as_ref().filter(|rewritten| rewritten.question != said.question);
+        if let (Some(findings), Some(rewritten)) = (&mut findings, told) {
+            findings.decontextualized = Some(rewritten.question.clone());
+        }
         let question = question(&said, rewritten.as_ref(), &asked, message.language.as_ref());
         let is_ranked = candidates.is_some();
-        Ok(ControlFlow::Continue(CandidateSearchResult { asked, found, page, is_ranked, findings, question }))
+        Ok(ControlFlow::Continue(CandidateSearchResult {
+            asked,
+            found,
+            page,
+            is_ranked,
+            findings,
+            question,
+            lost_words: lost,
+        }))
     }
 }
 

@@ -1,7 +1,7 @@
 //! A sharpened answer from its candidates to its last event.
 //!
-//! Items go out as soon as their place is sure: those that the model is sure of window by window, the others
-//! when all windows are ranked or the time is over. The summary comes last, sentence by sentence. A model that
+//! Items go out when all windows are ranked or the time is over: the order is the model's over all of them, and
+//! the first window may hold less than the last. The summary comes last, sentence by sentence. A model that
 //! is of no help leaves the answer that the search gives by itself, with a note that says so.
 
 use std::collections::BTreeMap;
@@ -27,6 +27,9 @@ use crate::answer_text::{AnswerText, item};
 use crate::engine::SearchEngine;
 use crate::limits::{RANK_CALLS_MAX, RANK_WINDOW_ITEMS, SUMMARIZED_MAX};
 
+/// Who decided on the order.
+const ORDERED: &str = "A language model put the items in their order.";
+
 /// The events of an answer.
 pub(crate) fn events(engine: Arc<SearchEngine>, reranker: Arc<Reranker>, admitted: Arc<Admitted>) -> EventStream {
     Box::pin(stream! {
@@ -42,14 +45,9 @@ pub(crate) fn events(engine: Arc<SearchEngine>, reranker: Arc<Reranker>, admitte
         let ranking = answer.ranking().enumerate();
         pin_mut!(ranking);
         while let Some((window, judged)) = ranking.next().await {
-            for event in answer.judged(window, judged) {
-                yield event;
-            }
-            if answer.is_full() {
-                break;
-            }
+            answer.judged(window, judged);
         }
-        for event in answer.rest() {
+        for event in answer.items() {
             yield event;
         }
         if answer.wants_summary() {
@@ -126,8 +124,8 @@ impl RankedAnswer {
         self.begun.question["asked"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// Takes the judgements of a window; gives what can go out now.
-    fn judged(&mut self, window: usize, judged: Result<Judgements, RerankError>) -> Vec<Event> {
+    /// Takes the judgements of a window.
+    fn judged(&mut self, window: usize, judged: Result<Judgements, RerankError>) {
         match judged {
             Ok(judgements) => {
                 let is_judged = !judgements.is_empty();
@@ -148,43 +146,33 @@ impl RankedAnswer {
                 }
             }
         }
-        let sure = self.order.sure();
-        self.give(&sure)
     }
 
-    /// Whether the answer has all of its items.
-    fn is_full(&self) -> bool {
-        self.given.len() == self.begun.skip + self.begun.count
-    }
-
-    /// All items that are left, and how to go on.
-    fn rest(&mut self) -> Vec<Event> {
-        let rest = self.order.rest();
-        let mut events = self.give(&rest);
+    /// All items of the answer, and how to go on.
+    fn items(&mut self) -> Vec<Event> {
+        if self.order.is_judged() {
+            self.begun.notes.insert(0, ORDERED.to_owned());
+        }
+        let mut events = self.give(&self.order.best_first());
         if self.begun.found.has_more {
             events.push(Event::Text("\n\nSay *more* for the next ones.\n".to_owned()));
         }
         events
     }
 
-    /// These candidates as the next items, as far as they are of this answer.
+    /// The first of these candidates, as far as they are of this answer or of those before it.
     fn give(&mut self, candidates: &[usize]) -> Vec<Event> {
-        let before = self.given.len().max(self.begun.skip);
-        let room = self.begun.skip + self.begun.count - self.given.len();
-        self.given.extend(candidates.iter().take(room));
-        if self.given.len() <= before {
+        self.given.extend(candidates.iter().take(self.begun.skip + self.begun.count));
+        if self.given.len() <= self.begun.skip {
             return Vec::new();
         }
         let lead = self.lead_in();
-        let items: Vec<Event> = (before..self.given.len()).flat_map(|place| self.item(place)).collect();
-        self.tell().into_iter().chain(lead).chain(items).collect()
+        let items: Vec<Event> = (self.begun.skip..self.given.len()).flat_map(|place| self.item(place)).collect();
+        self.tell().into_iter().chain([lead]).chain(items).collect()
     }
 
-    /// What stands before the first item, once it is known.
-    fn lead_in(&mut self) -> Option<Event> {
-        if !self.lead.is_empty() {
-            return None;
-        }
+    /// What stands before the first item.
+    fn lead_in(&mut self) -> Event {
         let (begun, mut best) = (&self.begun, self.hit(self.begun.skip).clone());
         if shown(1, &best).is_none() {
             // What speaks to models is not quoted in our name.
@@ -192,7 +180,7 @@ impl RankedAnswer {
         }
         let lead = self.words().lead(&begun.asked, &begun.found, &best, begun.count);
         self.lead = lead;
-        Some(Event::Text(format!("{}\n", self.lead)))
+        Event::Text(format!("{}\n", self.lead))
     }
 
     /// The item at this place among those that were given, in words and as data.
