@@ -41,6 +41,7 @@ pub mod inspect;
 mod live;
 mod manual;
 mod payments;
+mod questions;
 pub mod registry;
 mod rules;
 pub mod running;

@@ -8,6 +8,7 @@ const PAGES: &[(&str, &str)] = &[
     ("getting-started.md", include_str!("../../../docs/manual/getting-started.md")),
     ("agents.md", include_str!("../../../docs/manual/agents.md")),
     ("content.md", include_str!("../../../docs/manual/content.md")),
+    ("evaluation.md", include_str!("../../../docs/manual/evaluation.md")),
     ("talking.md", include_str!("../../../docs/manual/talking.md")),
     ("tasks.md", include_str!("../../../docs/manual/tasks.md")),
     ("discovery.md", include_str!("../../../docs/manual/discovery.md")),

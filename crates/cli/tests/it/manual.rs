@@ -38,6 +38,7 @@ pages! {
     email => "docs/manual/email.md",
     embedding => "docs/manual/embedding.md",
     endpoints => "docs/manual/endpoints.md",
+    evaluation => "docs/manual/evaluation.md",
     getting_started => "docs/manual/getting-started.md",
     identity => "docs/manual/identity.md",
     mcp => "docs/manual/mcp.md",
