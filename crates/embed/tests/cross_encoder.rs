@@ -40,8 +40,12 @@ fn shapes() -> Vec<(String, Vec<usize>)> {
 
 fn write(folder: &Path, left_out: &str) {
     let vocab: Value = WORDS.iter().zip(0..).map(|(word, at)| ((*word).to_owned(), json!(at))).collect();
+    let (first, second) =
+        (json!({"Sequence": {"id": "A", "type_id": 0}}), json!({"Sequence": {"id": "B", "type_id": 1}}));
+    let sentences = json!({"type": "TemplateProcessing", "single": [first], "pair": [first, second],
+        "special_tokens": {}});
     let tokenizer = json!({"version": "1.0", "truncation": null, "padding": null, "added_tokens": [],
-        "normalizer": {"type": "Lowercase"}, "pre_tokenizer": {"type": "Whitespace"}, "post_processor": null,
+        "normalizer": {"type": "Lowercase"}, "pre_tokenizer": {"type": "Whitespace"}, "post_processor": sentences,
         "decoder": null, "model": {"type": "WordLevel", "vocab": vocab, "unk_token": "[UNK]"}});
     fs::write(folder.join("tokenizer.json"), tokenizer.to_string()).unwrap();
     let config = json!({"model_type": "bert", "hidden_size": 4, "intermediate_size": 6, "num_attention_heads": 2,

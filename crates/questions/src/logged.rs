@@ -87,7 +87,7 @@ mod tests {
 
     fn outcome(events: &[Event], finds: bool) -> Option<AnswerOutcome> {
         let mut seen = Seen::default();
-        events.iter().filter_map(|event| seen.outcome(event, finds)).next_back()
+        events.iter().find_map(|event| seen.outcome(event, finds))
     }
 
     #[test]

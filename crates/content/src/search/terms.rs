@@ -163,8 +163,12 @@ impl<'s> Terms<'s> {
             }
             names.extend(runs(&Words::of(text, *tongue)));
         }
-        for term in pairs.iter().take(QUERY_WORDS_MAX).chain(&names) {
-            self.push(self.snapshot.fields.pairs, term, NAME_BOOST);
+        for pair in pairs.iter().take(QUERY_WORDS_MAX) {
+            self.push(self.snapshot.fields.pairs, pair, NAME_BOOST);
+        }
+        for name in &names {
+            // The more words a name has, the less it is in the question by chance.
+            self.push(self.snapshot.fields.pairs, name, NAME_BOOST * name.split(' ').count() as f32);
         }
     }
 
