@@ -186,8 +186,11 @@ mod tests {
     #[test]
     fn pairs_are_neighbours() {
         let text = format!("{}Tikka Masala Soup", LanguageAnalyzer::OTHER.mark());
-        assert_eq!(tokens(pairs_tokenizer(), &text), ["tikka masala", "masala soup"]);
-        assert!(tokens(pairs_tokenizer(), "one").is_empty());
+        assert_eq!(tokens(pairs_tokenizer(), &text), ["tikka masala", "masala soup", "=tikka masala soup"]);
+        assert_eq!(tokens(pairs_tokenizer(), "one"), ["=one"]);
+        let long =
+            |words: usize| tokens(pairs_tokenizer(), &"word ".repeat(words)).iter().any(|term| term.starts_with('='));
+        assert!(long(NAME_WORDS_MAX) && !long(NAME_WORDS_MAX + 1));
     }
 
     #[test]
