@@ -1,5 +1,5 @@
-//! How good the first results are, on judged questions: by words, by meaning, and by both; and what
-//! one typing error in every question costs.
+//! How good the first results are, on judged questions: by a plain BM25 that is not ours, by words, by meaning, and
+//! by both; and what one typing error in every question costs.
 //!
 //! Reads the folders that are named; else every set in `judged/` of `FORECOURT_DATA` (or of
 //! `../shared/data` beside the workspace), the sets that are made of the items there, and those whose
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
 use forecourt_content::{ContentSource, Library, Options, Query, RankBy};
-use forecourt_testkit::judged::{DEEP, JudgedSet, MADE, Scores};
+use forecourt_testkit::judged::{DEEP, JudgedSet, MADE, PlainBm25, Scores};
 
 /// Items of a set that is made, and questions about them.
 const MADE_ITEMS: usize = 1_500;
@@ -40,6 +40,8 @@ pub(crate) fn over(folders: &[PathBuf]) -> anyhow::Result<()> {
     for folder in folders {
         let set = JudgedSet::read(folder)?;
         let name = name(folder);
+        let plain = PlainBm25::read(&set.corpus)?;
+        print(&name, "", "plain", plain.score(&set), plain.score(&set.misspelled()));
         measure(&name, &set, None)?;
         models.iter().try_for_each(|model| measure(&name, &set, Some(model)))?;
     }
@@ -82,11 +84,15 @@ fn measure(name: &str, set: &JudgedSet, model: Option<&PathBuf>) -> anyhow::Resu
         false => &[("words", RankBy::Words)],
     };
     for (label, by) in rankings {
-        let Scores { ndcg, recall, reciprocal_rank } = set.score(|question| ranked(&library, question, *by));
-        let wrong = misspelled.score(|question| ranked(&library, question, *by)).ndcg;
-        println!("{name:<18} {model:<8} {label:<8} {ndcg:>8.4} {recall:>10.4} {reciprocal_rank:>8.4} {wrong:>12.4}");
+        let right = set.score(|question| ranked(&library, question, *by));
+        print(name, &model, label, right, misspelled.score(|question| ranked(&library, question, *by)));
     }
     Ok(())
+}
+
+fn print(name: &str, model: &str, label: &str, right: Scores, misspelled: Scores) {
+    let (Scores { ndcg, recall, reciprocal_rank }, wrong) = (right, misspelled.ndcg);
+    println!("{name:<18} {model:<8} {label:<8} {ndcg:>8.4} {recall:>10.4} {reciprocal_rank:>8.4} {wrong:>12.4}");
 }
 
 fn name(folder: &Path) -> String {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use forecourt_content::{Error as ContentError, LoadProgress, PutOutcome, RemoveOutcome};
+use forecourt_content::{Error as ContentError, LoadProgress, PutOutcome, RankBy, RemoveOutcome};
 use forecourt_core::{Agent, Clock, ContentMode, Entropy, Handle, Language};
 use forecourt_egress::Egress;
 use forecourt_settings::{Problems, Section};
@@ -122,6 +122,27 @@ pub struct RankExplanation {
     pub data: serde_json::Value,
 }
 
+/// The documents of a judged set, as items, and where their index goes.
+#[derive(Debug, Clone, Copy)]
+pub struct JudgedCorpus<'a> {
+    /// A file of items, each with an `_id`.
+    pub items: &'a Path,
+    /// An empty folder.
+    pub index: &'a Path,
+}
+
+/// Ranks items for questions, so that it can be measured.
+pub trait QuestionRanker: Send {
+    /// The ids of the best items for a question, best first, at most `wanted`.
+    fn rank(&self, question: &str, by: RankBy, wanted: usize) -> Result<Vec<String>, IndexingError>;
+
+    /// What it can rank by.
+    fn ways(&self) -> &[RankBy];
+
+    /// Items that it ranks.
+    fn items(&self) -> u64;
+}
+
 /// Content that has to be indexed before, and whenever it changes.
 pub trait IndexedContent: Send + Sync {
     /// The files and folders to watch.
@@ -162,6 +183,11 @@ pub trait IndexedContent: Send + Sync {
     /// Why items rank as they do for a question, the best first.
     fn explain(&self, _question: &str) -> Result<Vec<RankExplanation>, IndexingError> {
         Ok(Vec::new())
+    }
+
+    /// Ranks its own items, or the documents of a judged set with the same settings. Reading these blocks.
+    fn ranker(&self, _corpus: Option<JudgedCorpus<'_>>) -> Result<Box<dyn QuestionRanker>, IndexingError> {
+        Err(IndexingError("this content is not ranked".to_owned()))
     }
 
     /// Whether what is elsewhere has to be asked for again: it was too long ago, or never.

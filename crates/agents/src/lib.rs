@@ -42,7 +42,7 @@ pub mod upstream;
 
 pub use backend::{
     Backend, BuiltAgent, Context, EmbeddingProgress, FetchSummary, IndexReport, IndexedContent, IndexedKind, IndexingError,
-    RankExplanation,
+    JudgedCorpus, QuestionRanker, RankExplanation,
 };
 pub use forecourt_content::{Error as ContentError, LoadProgress, PutOutcome, RemoveOutcome};
 

@@ -3,6 +3,7 @@
 mod audit;
 mod catalog;
 mod conform;
+mod eval;
 mod keys;
 mod openapi;
 mod sockets;
@@ -21,6 +22,7 @@ use crate::starters::Starter;
 pub(crate) use audit::{Audit, AuditWhat, ExportRecords, VerifyRecords};
 pub(crate) use catalog::{CatalogArguments, CatalogDiff, CatalogWhat};
 pub(crate) use conform::Conform;
+pub(crate) use eval::Eval;
 pub(crate) use keys::{ApiKeysWhat, CreateApiKey, Keys, KeysWhat, ListApiKeys, RevokeApiKey};
 pub(crate) use openapi::{ExportOpenapi, Import, ImportOpenapi, ImportWhat};
 pub(crate) use sockets::SocketFlags;
@@ -106,6 +108,22 @@ pub(crate) enum Command {
     ///
     /// Exits with 1 when nothing of an agent's content could be read.
     Index(Index),
+    /// Measure how good an agent's answers are, on questions of which the right answers are known.
+    ///
+    /// `--judged` names a folder with questions and judgements in BEIR's layout: queries.jsonl (`_id`, `text`),
+    /// qrels.tsv or qrels/test.tsv (question, document, grade; above 0 is relevant), and corpus.jsonl (`_id`,
+    /// `title`, `text`) unless the documents are the agent's own items, named by their ids. A corpus is indexed
+    /// with the agent's settings, in a folder that is removed again. `--log` takes the questions that people asked
+    /// and the items that they marked with a thumb ([questions] in forecourt.toml).
+    ///
+    /// nDCG@10 says how good the first ten are and in which order (1 is the best possible order), recall@100 how
+    /// much of what is relevant is found at all, MRR@10 how far up the first relevant one stands. To compare two
+    /// configurations, change a copy of the deployment and name it with `--compare`: each question counts as won,
+    /// lost or tied, and p says how often chance alone would make such a difference.
+    #[command(
+        after_help = "Examples:\n  forecourt eval mysite --judged sets/support\n  forecourt eval mysite --judged sets/support --compare mysite-with-model\n  forecourt eval mysite --judged sets/support --json | jq '.scores.words.ndcg'\n  forecourt eval mysite --log                     # what people ask, and what is not found"
+    )]
+    Eval(Eval),
     /// Write what a deployment publishes (cards, OpenAPI) as files.
     Export(Export),
     /// Turn an OpenAPI document into endpoints of a deployment.

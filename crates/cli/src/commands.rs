@@ -7,6 +7,7 @@ mod catalog;
 mod check;
 mod conform;
 mod discover;
+mod eval;
 mod export;
 mod import;
 mod index;
@@ -39,6 +40,7 @@ pub(crate) async fn run(invocation: Invocation) -> Outcome {
         Command::Ask(ask) => ask::run(ask).await,
         Command::Discover(discover) => discover::run(discover).await,
         Command::Index(index) => index::run(&index).await,
+        Command::Eval(eval) => eval::run(&eval).await,
         Command::Export(export) => export::run(export).await,
         Command::Import(import) => import::run(&import),
         Command::Keys(keys) => keys::run(&keys).await,

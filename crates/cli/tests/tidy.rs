@@ -23,8 +23,8 @@ const LINES_MAX: usize = 700;
 /// where [`SIDEWAYS`] says so.
 const LAYERS: &[&[&str]] = &[
     &["core", "settings"],
-    &["contract", "egress", "embed", "store", "pages", "process", "sentences", "server", "vocabulary"],
-    &["client", "content", "endpoints", "openapi", "payments"],
+    &["contract", "egress", "embed", "eval", "store", "pages", "process", "sentences", "server", "vocabulary"],
+    &["client", "content", "endpoints", "openapi", "payments", "questions"],
     &["identity", "host", "agents"],
     &["attribution", "conform", "search", "surface", "synthesis"],
     &["a2a", "agtp", "email", "mcp", "mentionable", "model", "nlweb", "signin", "wellknown"],

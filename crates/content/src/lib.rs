@@ -50,6 +50,7 @@ mod understand;
 mod web;
 
 pub use error::{Error, Result};
+pub use forecourt_embed::CrossEncoder;
 pub use item::SECTION;
 pub use library::{Library, Options};
 pub use loaders::{PLACES as URL_PLACES, read_pdf_if_asked};

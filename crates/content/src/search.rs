@@ -73,7 +73,12 @@ pub(crate) fn search(
 
 /// The words of a query that no item has, and what is looked for instead.
 pub(crate) fn corrections(snapshot: &Snapshot, query: &Query, default: LanguageAnalyzer) -> Vec<Correction> {
-    Plan::of(snapshot, query, query.tongue(default)).corrections
+    let tongue = query.tongue(default);
+    // Nearly every question is spelled right, and to see that takes no plan.
+    match terms::knows_all(snapshot, &query.text, tongue) {
+        true => Vec::new(),
+        false => Plan::of(snapshot, query, tongue).corrections,
+    }
 }
 
 /// Whether a wording has at least half of the words of a question that items have.
@@ -142,6 +147,6 @@ fn rank_all(
         None => Default::default(),
     };
     let evidence = WordEvidence { asked: plan.words.asked, coverage, documents: snapshot.searcher.num_docs() };
-    let ranked = fuse(&words, &near, evidence, |address| meaning.cosine(address));
+    let ranked = fuse(&words, &near, evidence, meaning.kind, |address| meaning.cosine(address));
     Ok((Lists { words, near }, ranked))
 }

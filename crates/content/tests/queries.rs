@@ -119,6 +119,88 @@ fn a_typing_error_is_forgiven_and_two_in_a_long_word() {
     assert!(shelf.names("ratatouillexyz").is_empty());
 }
 
+/// Errors as people make them: by ear, in doubled letters, with letters swapped, left out or without a space.
+#[test]
+fn words_are_corrected_as_they_are_written_and_it_is_told() {
+    let shelf = Shelf::new();
+    let names = [
+        "Chocolate Mousse",
+        "Lasagna al Forno",
+        "Spaghetti",
+        "Broccoli Gratin",
+        "Zucchini",
+        "Chicken Soup",
+        "Cinnamon",
+    ];
+    shelf.put("a.csv", &format!("name\n{}\n", names.join("\n")));
+    shelf.index();
+    for (written, read_as, name) in [
+        ("choclate", "chocolate", "Chocolate Mousse"),
+        ("choccolate", "chocolate", "Chocolate Mousse"),
+        ("lasanya", "lasagna", "Lasagna al Forno"),
+        ("spageti", "spaghetti", "Spaghetti"),
+        ("brocoli", "broccoli", "Broccoli Gratin"),
+        ("zuccini", "zucchini", "Zucchini"),
+        ("chickensoup", "chicken soup", "Chicken Soup"),
+        ("cinammon", "cinnamon", "Cinnamon"),
+    ] {
+        assert_eq!(shelf.names(written)[0], name, "{written}");
+        let corrections = shelf.library.corrections(&Query::new(written));
+        let told: Vec<(&str, String)> = corrections.iter().map(|one| (one.written.as_str(), one.read_as())).collect();
+        assert_eq!(told, [(written, read_as.to_owned())]);
+    }
+    for right in ["chocolate", "the soup of chickens", "xyzzyx", "12345", ""] {
+        assert!(shelf.library.corrections(&Query::new(right)).is_empty(), "{right}");
+    }
+}
+
+#[test]
+fn repeated_words_of_a_question_count_as_often() {
+    let shelf = Shelf::new();
+    shelf.put("a.csv", "name\nTea with Lemon\nTea with Mint\n");
+    shelf.index();
+    assert_eq!(shelf.names("mint or lemon, lemon above all")[0], "Tea with Lemon");
+    assert_eq!(shelf.names("mint, lemon, mint")[0], "Tea with Mint");
+}
+
+#[test]
+fn what_is_of_the_kind_comes_before_what_mentions_it() {
+    let shelf = Shelf::new();
+    let item = |n: usize, kind: &str, text: &str| {
+        format!("{{\"name\":\"Thing {n}\",\"category\":\"{kind}\",\"description\":\"{text}\"}}\n")
+    };
+    let talk = "After this, have a dessert, dessert, dessert; dessert wine goes with dessert.";
+    let long = "Sugar, eggs, flour, butter, milk, salt, lemon, honey and many other good things, slowly baked.";
+    let items = (0..10).map(|n| item(n, "Dessert", long)).chain((10..20).map(|n| item(n, "Main dish", talk)));
+    shelf.put("a.jsonl", &items.collect::<String>());
+    shelf.index();
+    let query = Query { limit: 20, ..Query::new("desserts") };
+    let kinds: Vec<String> = shelf
+        .library
+        .search(&query)
+        .unwrap()
+        .iter()
+        .map(|hit| hit.item.get("category").and_then(|kind| kind.as_str()).unwrap_or_default().to_owned())
+        .collect();
+    assert_eq!(kinds[..10], vec!["Dessert".to_owned(); 10]);
+    assert_eq!(kinds[10..], vec!["Main dish".to_owned(); 10]);
+}
+
+/// The same texts, of which some begin with the title: it says nothing about them.
+#[test]
+fn a_text_that_begins_with_its_title_has_the_title_once() {
+    let scores = |text: &str| {
+        let shelf = Shelf::new();
+        let item = format!("{{\"title\":\"Shear flow\",\"text\":\"{text}\"}}\n{{\"name\":\"Other\"}}\n");
+        shelf.put("a.jsonl", &item);
+        shelf.index();
+        shelf.hits("shear flow")[0].score
+    };
+    assert_eq!(scores("Shear flow. Past a plate."), scores(". Past a plate."));
+    assert_eq!(scores("SHEAR FLOW past a plate."), scores("past a plate."));
+    assert!(scores("Shear flows past a plate.") > scores("past a plate."));
+}
+
 #[test]
 fn a_word_that_is_there_is_never_read_as_another() {
     let shelf = Shelf::new();

@@ -65,6 +65,9 @@ pub struct Findings {
     /// Items that were left out because they don't state what a limit asks about, by that limit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
+    /// Words of the question that no item has, and what was looked for instead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub corrections: Vec<SpellingCorrection>,
     /// The question as it was searched for, with what earlier turns said. `None`: as it was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decontextualized: Option<String>,
@@ -83,6 +86,15 @@ pub struct Findings {
     /// Properties by which they can be narrowed down, the most telling first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facets: Vec<Facet>,
+}
+
+/// A word that was taken for a misspelled one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpellingCorrection {
+    /// The word of the question.
+    pub written: String,
+    /// What was looked for.
+    pub read_as: String,
 }
 
 /// Items that can't be judged by a limit.
@@ -173,6 +185,9 @@ impl Findings {
         };
         let lists = texts(&self.applied) + texts(&self.ignored) + texts(&self.notes) + texts(&self.not_understood);
         let left_out: usize = self.left_out.iter().map(|left| size_of::<LeftOut>() + left.limit.len()).sum();
+        let spelling =
+            |one: &SpellingCorrection| one.written.len() + one.read_as.len() + size_of::<SpellingCorrection>();
+        let lists = lists + self.corrections.iter().map(spelling).sum::<usize>();
         let question = self.decontextualized.as_ref().map_or(0, String::len);
         let lists = lists + left_out + question;
         let item = |item: &ItemFindings| size_of::<ItemFindings>() + item.reason.as_ref().map_or(0, reason);

@@ -84,11 +84,7 @@ impl Model {
     /// The vector of a text, of length 1; reads at most [`TEXT_BYTES_MAX`] of it, and of these as
     /// many tokens as the model takes. `None` when there is nothing in it.
     pub fn embed(&self, text: &str) -> Option<Vec<f32>> {
-        let mut end = text.len().min(TEXT_BYTES_MAX);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let text = text[..end].trim();
+        let text = head(text, TEXT_BYTES_MAX).trim();
         let mut vector = match &self.network {
             _ if text.is_empty() => return None,
             Network::Table(table) => table.embed(self.tokenizer.encode_fast(text, false).ok()?.get_ids()),
@@ -119,7 +115,16 @@ impl Model {
     }
 }
 
-fn at_most(tokens: usize) -> TruncationParams {
+/// The part of a text that is read: at most so many bytes.
+pub(crate) fn head(text: &str, bytes_max: usize) -> &str {
+    let mut end = text.len().min(bytes_max);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+pub(crate) fn at_most(tokens: usize) -> TruncationParams {
     TruncationParams {
         max_length: tokens,
         strategy: TruncationStrategy::LongestFirst,

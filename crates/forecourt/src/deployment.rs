@@ -26,7 +26,7 @@ use serde_json::Value;
 use self::read::{read_agents, read_top};
 use crate::house::{self, House};
 use crate::rules::HostRule;
-use crate::settings::{AgentSettings, Listen, ListenOverrides, Log, StoreSettings, Tls, TopSettings};
+use crate::settings::{AgentSettings, Listen, ListenOverrides, Log, QuestionSettings, StoreSettings, Tls, TopSettings};
 use crate::wires::Wires;
 
 /// The file that makes a folder a deployment.
@@ -61,6 +61,7 @@ pub struct Deployment {
     /// Where the operator is told that a question waits.
     pub(crate) operator: Option<OperatorWebhook>,
     pub(crate) store: StoreSettings,
+    pub(crate) questions: QuestionSettings,
     pub(crate) log: Log,
     pub(crate) limits: LimitSettings,
     pub(crate) egress: EgressConfig,

@@ -14,6 +14,7 @@ use forecourt_egress::{Egress, EgressConfig};
 use forecourt_host::rules::RuleServices;
 use forecourt_host::{HostedAgent, Site, SystemEntropy};
 use forecourt_identity::agents::AgentIdentitySettings;
+use forecourt_questions::QuestionLog;
 use forecourt_settings::Problems;
 
 use crate::deployment::{AgentDefinition, Backing, Deployment};
@@ -21,6 +22,7 @@ use crate::endpoints::Endpoints;
 use crate::inspect;
 use crate::manual;
 use crate::payments::Payments;
+use crate::questions;
 use crate::registry::backends;
 use crate::rules::{AgentRules, RuleBuilder};
 use crate::wires::Wires;
@@ -42,6 +44,8 @@ pub struct House {
     pub(crate) identities: Vec<(Handle, AgentIdentitySettings)>,
     pub(crate) endpoints: Endpoints,
     pub(crate) contents: Vec<Content>,
+    /// What people ask.
+    pub(crate) questions: Option<Arc<QuestionLog>>,
 }
 
 /// Content that an agent answers from.
@@ -72,6 +76,7 @@ impl House {
         };
         problems.absorb(gates.check_names(&deployment.agents));
         let mut rule_summaries = Vec::new();
+        let questions = questions::log(&deployment.questions, &deployment.data);
         // What its file says of an agent is of no use once it is built, and there may be thousands.
         let mut identities = Vec::with_capacity(deployment.agents.len());
         for agent in std::mem::take(&mut deployment.agents) {
@@ -91,15 +96,30 @@ impl House {
             }
             let card = Arc::new(card(&agent, &site, &built, &deployment.wires));
             let time_max = Duration::from_secs(agent.settings.timeout_seconds.get().into());
-            agents.push(HostedAgent::new(card, built.agent, Policy::new(rules), time_max));
+            let agent_inside = match &questions {
+                Some(log) => questions::logged(built, log),
+                None => built.agent,
+            };
+            agents.push(HostedAgent::new(card, agent_inside, Policy::new(rules), time_max));
             identities.push((agent.settings.handle, agent.identity));
         }
         if !problems.is_empty() {
             problems.extend(endpoints.refused.clone());
         }
         let (egress, rules) = (Arc::new(egress), gates.services.clone());
-        let whole =
-            Self { deployment, site, egress, agents, rules, payments, rule_summaries, identities, endpoints, contents };
+        let whole = Self {
+            deployment,
+            site,
+            egress,
+            agents,
+            rules,
+            payments,
+            rule_summaries,
+            identities,
+            endpoints,
+            contents,
+            questions,
+        };
         problems.into_result(whole)
     }
 
@@ -111,6 +131,11 @@ impl House {
     /// The content behind its agents, which is indexed before it is served.
     pub fn contents(&self) -> &[Content] {
         &self.contents
+    }
+
+    /// What people ask, where the operator turned that on.
+    pub fn questions(&self) -> Option<&Arc<QuestionLog>> {
+        self.questions.as_ref()
     }
 
     /// The endpoints, and what calls of them are held against.

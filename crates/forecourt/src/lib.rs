@@ -43,6 +43,7 @@ mod live;
 mod manual;
 mod manual_routes;
 mod payments;
+mod questions;
 pub mod registry;
 mod rules;
 pub mod running;

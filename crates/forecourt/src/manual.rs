@@ -9,6 +9,7 @@ const PAGES: &[(&str, &str)] = &[
     ("agents.md", include_str!("../../../docs/manual/agents.md")),
     ("content.md", include_str!("../../../docs/manual/content.md")),
     ("vocabulary.md", include_str!("../../../docs/manual/vocabulary.md")),
+    ("evaluation.md", include_str!("../../../docs/manual/evaluation.md")),
     ("talking.md", include_str!("../../../docs/manual/talking.md")),
     ("tasks.md", include_str!("../../../docs/manual/tasks.md")),
     ("discovery.md", include_str!("../../../docs/manual/discovery.md")),

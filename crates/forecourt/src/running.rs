@@ -11,7 +11,7 @@ use forecourt_identity::agents::IdentityNotice;
 use forecourt_identity::api_keys::ApiKeys;
 use forecourt_identity::{HostKeys, Verifier};
 use forecourt_settings::{Problem, Problems};
-use forecourt_surface::{Mount, PublishedDocument, endpoint};
+use forecourt_surface::{Mount, PublishedDocument, Surface, endpoint};
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -21,6 +21,7 @@ use crate::error::Error;
 use crate::house::House;
 use crate::identities;
 use crate::live::{LiveHouse, OpenHouse};
+use crate::questions;
 use crate::storage::{Storage, remember_signing};
 use crate::watch;
 
@@ -235,10 +236,14 @@ struct Around<'a> {
 impl Around<'_> {
     /// Sets up every protocol of a house on its host.
     fn mount(&self, house: House, host: Arc<Host>) -> Result<Mounted, Error> {
-        let House { deployment, egress, identities, endpoints, contents, .. } = house;
+        let House { deployment, egress, identities, endpoints, contents, questions, .. } = house;
         endpoints.host.bind(self.live);
         let services = Arc::new(HostServices::new(endpoints.host.clone()));
         services.publish(host.clone());
+        if let Some(log) = &questions {
+            // Pages that show thumbs ask whether there is one.
+            services.publish(log.clone());
+        }
         let (agents, notices) = identities::load(&deployment, identities, &host, &self.keys.load(), self.storage);
         let agents = Arc::new(agents);
         let verifier = verifier(&deployment, &egress, self.store)?;
@@ -258,9 +263,10 @@ impl Around<'_> {
         };
         let tools = deployment.wires.tools(&mount).chain(endpoint::tools(&mount.host)).collect();
         let mount = Mount { tools, ..mount };
-        let surfaces = deployment.wires.surfaces(&mount, deployment.root.file())?;
+        let (mut surfaces, classes) = deployment.wires.surfaces(&mount, deployment.root.file())?;
+        surfaces.extend(questions.map(|log| Surface::Http(questions::feedback_routes(log, mount.host.clone()))));
         let ended = self.stop.child_token();
-        let open = OpenHouse::new(host, services, contents, surfaces, ended.clone());
+        let open = OpenHouse::new(host, services, contents, (surfaces, classes), ended.clone());
         Ok(Mounted { open, mount, notices: notices.into(), deployment: Arc::new(deployment), ended })
     }
 }

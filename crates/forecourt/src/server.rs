@@ -27,6 +27,7 @@ use crate::house::{Content, House};
 use crate::inspect;
 use crate::live::LiveHouse;
 use crate::manual;
+use crate::questions;
 use crate::running::Running;
 use crate::serving::{self, Serving};
 use crate::settings::Listen;
@@ -225,7 +226,9 @@ impl BoundServer {
         Serving { domain, https_port, sockets, data: data.clone() }.write()?;
         let place = Arc::new(data_folder::Place::of(&data)?);
         let (live, metrics) = (running.live().clone(), listeners.shared_metrics());
-        let guarded = push::routes(live.clone(), place.clone()).merge(queue::routes(live.clone()));
+        let guarded = push::routes(live.clone(), place.clone())
+            .merge(queue::routes(live.clone()))
+            .merge(questions::operator_routes(live.clone()));
         let registry = registry(&running.host(), &metrics, &live);
         let admin = admin(registry, ready(live.clone(), place)).merge(behind_token(guarded, admin_token));
         tokio::spawn(watch::keys(data.clone(), running.keys().clone(), stop.clone()));

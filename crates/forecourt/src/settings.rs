@@ -104,6 +104,25 @@ pub struct AdminSettings {
     pub webhook_secret: Option<String>,
 }
 
+/// `[questions]`: a log of what people ask, for you to read. It is off unless you turn it on, and holds no personal
+/// data: no address, no session, no identity and no time but the day; what looks like a number of somebody's or an
+/// address of mail or of the web is taken out of the text.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct QuestionSettings {
+    /// Whether questions are counted, with what became of them and with thumbs. `forecourt eval --log` shows them,
+    /// and `/questions` on the operator's listener.
+    pub log: bool,
+    /// Days for which they are kept, 1 to 366.
+    pub keep_days: u32,
+}
+
+impl Default for QuestionSettings {
+    fn default() -> Self {
+        Self { log: false, keep_days: 30 }
+    }
+}
+
 /// `[store]`: where tasks and conversations are kept.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

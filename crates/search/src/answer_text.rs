@@ -1,7 +1,7 @@
 //! What was found, in words. The words are ours, short, and say nothing that the data does not.
 
-use forecourt_content::{Filter, Hit, Library, MatchedConstraint};
-use forecourt_core::findings::{ItemFindings, MatchReason};
+use forecourt_content::{Correction, Filter, Hit, Library, MatchedConstraint};
+use forecourt_core::findings::{ItemFindings, MatchReason, SpellingCorrection};
 use forecourt_core::{AgentCard, Ending, Event, Findings, Language, Message, Part};
 use forecourt_sentences::{Sentences, SpokenLanguage};
 
@@ -189,6 +189,7 @@ impl AnswerText<'_> {
         let (count, more) = (found.hits.len(), found.has_more);
         let (not_understood, decontextualized) = (asked.not_understood.clone(), asked.decontextualized.clone());
         let left_out = found.left_out.clone();
+        let corrections = found.corrections.iter().map(spelling).collect();
         Findings {
             summary,
             count,
@@ -198,6 +199,7 @@ impl AnswerText<'_> {
             not_understood,
             left_out,
             decontextualized,
+            corrections,
             items,
             ..Findings::default()
         }
@@ -248,10 +250,18 @@ impl AnswerText<'_> {
         Some(document::told(self.say, self.library, &asked.text, best, fits))
     }
 
+    /// What was looked for instead of words that no item has.
+    fn corrected(&self, found: &SearchResults) -> String {
+        let one = |correction: &Correction| {
+            format!(" {}", self.say.searched_instead(&plain(&correction.read_as()), &plain(&correction.written)))
+        };
+        found.corrections.iter().map(one).collect()
+    }
+
     /// A text with the limits that hold, and what should be known about them.
     fn with_notes(&self, text: String, gap: &str, asked: &SearchRequest, found: &SearchResults) -> String {
         let notes = asked.notes.iter().map(|note| format!(" {}", plain(note)));
-        let notes = self.limits(asked, found) + &notes.collect::<String>();
+        let notes = self.limits(asked, found) + &self.corrected(found) + &notes.collect::<String>();
         let notes = self.with_language_note(notes);
         match notes.trim_start() {
             "" => text,
@@ -369,6 +379,10 @@ impl AnswerText<'_> {
             _ => matched.constraint.clone(),
         }
     }
+}
+
+fn spelling(correction: &Correction) -> SpellingCorrection {
+    SpellingCorrection { written: correction.written.clone(), read_as: correction.read_as() }
 }
 
 /// What several items are called: as the operator says, in the agent's own language, else by a general word.

@@ -14,8 +14,10 @@ use forecourt_vocabulary::Vocabulary;
 
 use super::sites::Sites;
 use crate::limits::WARNINGS_MAX;
+use crate::ranker::LibraryRanker;
 use forecourt_agents::backend::{
-    Context, EmbeddingProgress, FetchSummary, IndexReport, IndexedContent, IndexedKind, IndexingError, RankExplanation,
+    Context, EmbeddingProgress, FetchSummary, IndexReport, IndexedContent, IndexedKind, IndexingError, JudgedCorpus,
+    QuestionRanker, RankExplanation,
 };
 
 /// Items whose places are explained.
@@ -180,6 +182,14 @@ impl IndexedContent for ContentIndex {
         let explained = library.explain(&Query { text, filters, limit: EXPLAINED, ..Query::default() });
         let told = |one: &ExplainedHit| RankExplanation { text: one.to_string(), data: serde_json::json!(one) };
         Ok(explained.map_err(failed)?.iter().map(told).collect())
+    }
+
+    fn ranker(&self, corpus: Option<JudgedCorpus<'_>>) -> Result<Box<dyn QuestionRanker>, IndexingError> {
+        let ranker = match corpus {
+            None => LibraryRanker::of_items(self.library().map_err(failed)?),
+            Some(corpus) => LibraryRanker::of_corpus(corpus, &self.options).map_err(failed)?,
+        };
+        Ok(Box::new(ranker))
     }
 
     fn is_due(&self) -> bool {

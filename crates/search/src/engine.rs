@@ -10,6 +10,7 @@ use forecourt_sentences::Sentences;
 
 use crate::answer_text::{AnswerText, items_word};
 use crate::content_index::ContentIndex;
+use crate::cross_rerank::CrossReranker;
 use crate::elicit::Elicitation;
 use crate::find::{self, SearchResults};
 use crate::library_parser::LibraryParser;
@@ -26,6 +27,8 @@ pub(crate) struct SearchEngine {
     pub(crate) results: usize,
     /// How many items have to fit for a question to be asked back. `None`: never.
     pub(crate) elicit: Option<usize>,
+    /// What puts the best items into another order, if anything does.
+    pub(crate) cross_reranker: Option<CrossReranker>,
 }
 
 /// The whole answer to a message.
@@ -78,7 +81,11 @@ impl SearchEngine {
         if let Some(question) = self.question(&words, &asked)? {
             return Ok(vec![Event::Ending(Ending::Question(question))]);
         }
-        let mut found = find::find(library, &asked, self.page(&asked))?;
+        let page = self.page(&asked);
+        let mut found = match &self.cross_reranker {
+            Some(reranker) => reranker.find(library, &asked, page)?,
+            None => find::find(library, &asked, page)?,
+        };
         find::choose_section(library, words.say, &asked, &mut found);
         self.told(&words, admitted.message(), &asked, &found)
     }

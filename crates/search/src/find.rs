@@ -1,6 +1,6 @@
 //! From what is asked to what was found, and what would be found if less were asked.
 
-use forecourt_content::{Error, Filter, Hit, Library, Query, Test};
+use forecourt_content::{Correction, Error, Filter, Hit, Library, Query, Test};
 use forecourt_core::findings::LeftOut;
 use forecourt_sentences::Sentences;
 
@@ -26,6 +26,8 @@ pub(super) struct SearchResults {
     pub(super) unmet: Vec<UnmetFilter>,
     /// Whether items only share a word with the question, and none answers it.
     pub(super) is_off_topic: bool,
+    /// Words of the question that no item has, and what was looked for instead.
+    pub(super) corrections: Vec<Correction>,
     /// Constraints without which something would have been found, each with the best of it.
     pub(super) relaxations: Vec<(Filter, Hit)>,
     /// How well the first hit answers, when it is a section of a document and that was looked at.
@@ -88,7 +90,8 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
     };
     // Further pages leave out what the first one did.
     let left_out = if asked.offset == 0 { library.left_out(&query)? } else { Vec::new() };
-    Ok(SearchResults { hits, has_more, relaxations, left_out, ..found })
+    let corrections = library.corrections(&query);
+    Ok(SearchResults { hits, has_more, relaxations, left_out, corrections, ..found })
 }
 
 /// Lets the section of a document come first that answers best. None is left where none is about the question.

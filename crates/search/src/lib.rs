@@ -42,6 +42,7 @@ mod caller_context;
 mod contains;
 mod content_index;
 mod conversation;
+mod cross_rerank;
 mod document;
 mod elicit;
 mod elicited;
@@ -63,6 +64,7 @@ mod named_item;
 mod passage;
 mod phrase;
 mod phrases;
+mod ranker;
 mod request;
 mod rerank;
 mod settings;
@@ -81,6 +83,7 @@ use forecourt_sentences::SpokenLanguage;
 use forecourt_settings::{MovedKey, Problems, Section};
 
 pub use content_index::ContentIndex;
+use cross_rerank::CrossReranker;
 use engine::SearchEngine;
 use rerank::Reranker;
 use settings::SearchSettings;
@@ -119,6 +122,7 @@ fn build(mut section: Section, context: &Context) -> Result<BuiltAgent, Problems
         item_label: settings.item_label,
         results: settings.results,
         elicit: settings.elicit.over(),
+        cross_reranker: settings.cross_encoder_dir.map(|dir| CrossReranker::new(context.resolve(dir))),
     };
     let agent = SearchAgent { engine: Arc::new(engine), reranker };
     Ok(BuiltAgent { remembers: true, finds: true, indexing: Some(index), ..BuiltAgent::new(agent) })

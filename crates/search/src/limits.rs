@@ -109,3 +109,5 @@ pub const WHY_CHARS_MAX: usize = 160;
 pub const SUMMARIZED_MAX: usize = 10;
 /// Bytes of a summary.
 pub const SUMMARY_BYTES_MAX: usize = 4 * 1024;
+/// Items that a cross-encoder reads for one question.
+pub const CROSS_ENCODER_ITEMS: usize = 30;

@@ -58,6 +58,11 @@ pub(super) struct SearchSettings {
     /// A folder with an embedding model, static or a sentence transformer: search then goes by
     /// meaning as well as by words.
     model_dir: Option<PathBuf>,
+    /// A folder with a cross-encoder, a small model that reads the question and each of the best 30 items together
+    /// and puts them in its order: BERT with a classifier of one label (`config.json`, `tokenizer.json`,
+    /// `model.safetensors`). It takes half a second of processor time at most for each question. Not used beside
+    /// `[backend.rerank]`.
+    pub(super) cross_encoder_dir: Option<PathBuf>,
     /// The language of items and questions that do not say theirs. Without it, that of the agent.
     #[schemars(with = "Option<String>")]
     language: Option<Language>,

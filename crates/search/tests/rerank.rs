@@ -75,7 +75,8 @@ async fn items_are_ranked_explained_and_summed_up() {
         told.summary,
         "The first one is best [[1]](https://r.example/11). It takes some time [[2]](https://r.example/10)."
     );
-    assert_eq!(told.notes, [] as [&str; 0]);
+    assert_eq!(told.notes, ["A language model put the items in their order."]);
+    assert_eq!(told.decontextualized.as_deref(), Some("soup with things"));
     let asked = server.all();
     let mut steps: Vec<&str> = asked.iter().map(step).collect();
     steps.sort_unstable();
@@ -86,16 +87,17 @@ async fn items_are_ranked_explained_and_summed_up() {
     assert!(asked.last().unwrap().get("response_format").is_none(), "a summary is prose");
 }
 
+/// The first window holds one that is good, the second one that is better: nothing goes out before both are judged.
 #[tokio::test]
-async fn what_is_surely_good_goes_out_before_the_rest_is_ranked() {
+async fn the_order_is_the_models_over_all_windows() {
     let second = Arc::new(Notify::new());
     let waits = second.clone();
     let server = Server::answering_later(move |asked| match step(asked) {
         "rank" if data(asked)["entries"][0]["n"] == 1 => {
-            std::future::ready(judged(asked, |entry| if number(entry) == 3 { 95 } else { 5 })).boxed()
+            std::future::ready(judged(asked, |entry| if number(entry) == 3 { 75 } else { 5 })).boxed()
         }
         "rank" => {
-            let (waits, response) = (waits.clone(), judged(asked, |_| 80));
+            let (waits, response) = (waits.clone(), judged(asked, |entry| 80 + number(entry)));
             async move {
                 waits.notified().await;
                 response
@@ -107,20 +109,30 @@ async fn what_is_surely_good_goes_out_before_the_rest_is_ranked() {
     .await;
     let (_folder, _, built) = reranked(&soups(14), &server.url, "rank_seconds = 60\ntotal_seconds = 60\n");
     let mut events = support::stream(&built, wishing("soup")).await;
-    let mut told = Vec::new();
-    loop {
-        match events.next().await.unwrap() {
-            Event::Findings(findings) => told.push(findings),
-            Event::Part(part) => break assert_eq!(name(&part).as_deref(), Some("Dish 03")),
-            Event::Text(text) => assert!(!text.contains("[[1]]"), "{text}"),
-            other => panic!("{other:?}"),
-        }
-    }
-    assert_eq!((told[0].count, told[0].items.len(), told[0].summary.as_str()), (4, 1, ""), "a summary follows");
+    let first = events.next();
+    futures::pin_mut!(first);
+    assert!(futures::poll!(&mut first).is_pending(), "nothing is told before every window is judged");
     second.notify_one();
+    let Some(Event::Findings(told)) = first.await else { panic!("findings come first") };
+    assert_eq!((told.count, told.items.len(), told.summary.as_str()), (4, 4, ""), "a summary follows");
+    assert!(told.notes.iter().any(|note| note.contains("language model")), "{:?}", told.notes);
     let rest = collect(events).await;
-    assert_eq!(names(&rest), ["Dish 10", "Dish 11", "Dish 12"]);
-    assert_eq!(scores(&findings(&rest)), [95.0, 80.0, 80.0, 80.0]);
+    assert_eq!(names(&rest), ["Dish 13", "Dish 12", "Dish 11", "Dish 10"]);
+}
+
+/// A model that words a question as another one.
+#[tokio::test]
+async fn a_wording_that_loses_the_questions_words_is_not_used() {
+    let server = Server::answering(|asked| match step(asked) {
+        "rewrite" => text(r#"{"question": "a hearty winter pleasure", "also": ["things"]}"#),
+        _ => helpful(asked),
+    })
+    .await;
+    let (_folder, _, built) = reranked(&soups(3), &server.url, "rank = 0\nsummary = false\n");
+    let answer = answer(&built, wishing("soup")).await;
+    let told = findings(&answer);
+    assert!(told.notes.iter().any(|note| note.contains("lost the question's own words")), "{:?}", told.notes);
+    assert_eq!(told.decontextualized, None);
 }
 
 #[tokio::test]
@@ -223,7 +235,7 @@ async fn who_wishes_for_items_alone_gets_no_summary() {
     let mut alone = wishing("soup");
     alone.search.list_only = true;
     let told = findings(&answer(&built, alone).await);
-    assert!(told.summary.contains("3 soups match") && told.notes.is_empty(), "{told:?}");
+    assert!(told.summary.contains("3 soups match") && told.notes.len() == 1, "{told:?}");
     assert!(server.all().iter().all(|asked| step(asked) != "summary"));
 }
 

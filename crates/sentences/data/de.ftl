@@ -20,6 +20,7 @@ with-time = { $item } ({ $time })
 limits-applied = Einschränkungen: { $limits }.
 limits-unknown = Nicht angewandt, weil kein Eintrag es hat: { $limits }.
 not-understood = Nicht verstanden und darum nicht angewandt: { $limits }.
+searched-instead = Gesucht wurde nach { $word } statt { $written }.
 left-out = { $count ->
     [one] Ein Eintrag wurde ausgelassen, weil er nichts zu dieser Einschränkung angibt: { $limit }.
    *[other] { $count } Einträge wurden ausgelassen, weil sie nichts zu dieser Einschränkung angeben: { $limit }.

@@ -24,6 +24,7 @@ with-time = { $item } ({ $time })
 limits-applied = Limits: { $limits }.
 limits-unknown = Not applied, since no item has it: { $limits }.
 not-understood = Not understood, and so not applied: { $limits }.
+searched-instead = Searched for { $word } instead of { $written }.
 left-out = { $count ->
     [one] One item was left out, since it doesn't state what this limit asks about: { $limit }.
    *[other] { $count } items were left out, since they don't state what this limit asks about: { $limit }.

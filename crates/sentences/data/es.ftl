@@ -20,6 +20,7 @@ with-time = { $item } ({ $time })
 limits-applied = Límites: { $limits }.
 limits-unknown = No se aplica, porque ningún elemento lo tiene: { $limits }.
 not-understood = No entendido, y por eso no aplicado: { $limits }.
+searched-instead = Se buscó { $word } en lugar de { $written }.
 left-out = { $count ->
     [one] Se dejó fuera 1 elemento, porque no indica nada sobre este límite: { $limit }.
    *[other] Se dejaron fuera { $count } elementos, porque no indican nada sobre este límite: { $limit }.

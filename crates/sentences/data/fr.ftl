@@ -20,6 +20,7 @@ with-time = { $item } ({ $time })
 limits-applied = Limites : { $limits }.
 limits-unknown = Pas appliqué, car aucun élément ne l'a : { $limits }.
 not-understood = Pas compris, donc pas appliqué : { $limits }.
+searched-instead = Recherche faite pour { $word } au lieu de { $written }.
 left-out = { $count ->
     [one] { $count } élément a été écarté, car il n'indique rien sur cette limite : { $limit }.
    *[other] { $count } éléments ont été écartés, car ils n'indiquent rien sur cette limite : { $limit }.

@@ -94,6 +94,8 @@ sentences! {
     limits_unknown = "limits-unknown" (limits: &str);
     /// Limits that were not understood.
     not_understood = "not-understood" (limits: &str);
+    /// What was looked for instead of a word that no item has.
+    searched_instead = "searched-instead" (word: &str, written: &str);
     /// Items that can't be judged by a limit.
     left_out = "left-out" (count: usize, limit: &str);
     /// Two limits that no item can keep.

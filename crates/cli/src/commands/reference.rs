@@ -17,7 +17,9 @@ use schemars::schema_for;
 use crate::args::{ReferenceArguments, ReferenceTopic};
 use crate::output::{Outcome, stdout};
 use forecourt::registry::{PROTOCOLS, PagesSettings, backends};
-use forecourt::settings::{AdminSettings, AgentSettings, GeoSettings, Listen, Log, StoreSettings, Tls, TopSettings};
+use forecourt::settings::{
+    AdminSettings, AgentSettings, GeoSettings, Listen, Log, QuestionSettings, StoreSettings, Tls, TopSettings,
+};
 
 /// Prints a reference as markdown.
 pub(crate) fn run(arguments: &ReferenceArguments) -> Outcome {
@@ -48,6 +50,9 @@ pub(crate) fn reference() -> Reference {
             schema_for!(AdminSettings)
         }),
         documented("forecourt.toml [store]", "Where tasks and conversations are kept.", || schema_for!(StoreSettings)),
+        documented("forecourt.toml [questions]", "A log of what people ask. Off unless you turn it on.", || {
+            schema_for!(QuestionSettings)
+        }),
         documented("forecourt.toml [limits]", "What one caller may do.", || schema_for!(LimitSettings)),
         documented("forecourt.toml [http]", "What one connection may use.", || schema_for!(HttpLimits)),
         documented("forecourt.toml [egress]", "What the daemon may connect to for a caller.", || {

@@ -97,9 +97,17 @@ fn is_link(value: &str) -> bool {
     value.starts_with("http://") || value.starts_with("https://")
 }
 
+/// The word of a fact's term, without its path.
+pub(crate) fn word_of_fact(term: &str) -> &str {
+    term.get(PATH_CODE_BYTES..).unwrap_or_default()
+}
+
+/// Bytes of a path in front of a term.
+const PATH_CODE_BYTES: usize = 6;
+
 /// A path as it begins a term: 36 bits of its hash in six characters, since terms are hashed and
 /// compared by the million and paths are long. Two paths of one collection will not meet.
-struct PathCode([u8; 6]);
+struct PathCode([u8; PATH_CODE_BYTES]);
 
 impl PathCode {
     fn of(path: &str) -> Self {
@@ -178,8 +186,11 @@ mod tests {
     #[test]
     fn pairs_are_neighbours() {
         let text = format!("{}Tikka Masala Soup", LanguageAnalyzer::OTHER.mark());
-        assert_eq!(tokens(pairs_tokenizer(), &text), ["tikka masala", "masala soup"]);
-        assert!(tokens(pairs_tokenizer(), "one").is_empty());
+        assert_eq!(tokens(pairs_tokenizer(), &text), ["tikka masala", "masala soup", "=tikka masala soup"]);
+        assert_eq!(tokens(pairs_tokenizer(), "one"), ["=one"]);
+        let long =
+            |words: usize| tokens(pairs_tokenizer(), &"word ".repeat(words)).iter().any(|term| term.starts_with('='));
+        assert!(long(NAME_WORDS_MAX) && !long(NAME_WORDS_MAX + 1));
     }
 
     #[test]

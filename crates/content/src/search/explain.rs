@@ -9,7 +9,7 @@ use super::plan::Plan;
 use super::query::Query;
 use super::rank::Ranked;
 use super::{Lists, RankBy, found};
-use crate::analysis::LanguageAnalyzer;
+use crate::analysis::{LanguageAnalyzer, word_of_fact};
 use crate::dense::Model;
 use crate::error::Result;
 use crate::index::{Snapshot, StoredItem};
@@ -70,7 +70,11 @@ fn terms(snapshot: &Snapshot, plan: &Plan, address: DocAddress) -> Vec<(String, 
         let mut label = ("words".to_owned(), "almost".to_owned());
         clause.query_terms(&mut |term, _| {
             let field = snapshot.searcher.schema().get_field_name(term.field()).to_owned();
-            label = (field, term.value().as_str().unwrap_or_default().to_owned());
+            let word = term.value().as_str().unwrap_or_default().to_owned();
+            label = match term.field() == snapshot.fields.facts {
+                true => ("kind".to_owned(), word_of_fact(&word).to_owned()),
+                false => (field, word),
+            };
         });
         terms.push((label.0, label.1, explanation.value()));
     }

@@ -21,7 +21,13 @@ use crate::dense::Near;
 const WORDS_IN_FULL: f32 = 4.0;
 
 /// What the best cosine is worth in points of BM25, where words decide nothing.
-const MEANING_WORTH: f32 = 24.0;
+fn worth_of(kind: Kind) -> f32 {
+    match kind {
+        // Vectors of single tokens know what a text is about; so do its words, and better.
+        Kind::Static => 12.0,
+        Kind::Contextual => 24.0,
+    }
+}
 
 /// How much the words of a query are to be trusted.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +49,7 @@ impl WordEvidence {
         }
         // That so much comes together in one of so many documents by chance is likely up to their logarithm.
         let by_chance = (self.documents.max(2) as f32).ln();
-        (said / asked).powi(2) * (said / by_chance).min(1.0)
+        (said / asked).powi(4) * (said / by_chance).min(1.0)
     }
 }
 
@@ -53,11 +59,13 @@ pub(super) fn fuse(
     words: &[Ranked],
     near: &[Near],
     evidence: WordEvidence,
+    kind: Kind,
     cosine: impl Fn(DocAddress) -> f32,
 ) -> Vec<Ranked> {
     let by_words = (WORDS_IN_FULL / evidence.asked.max(1) as f32).min(1.0).sqrt();
     // A list that stands alone keeps its scores.
-    let worth = if words.is_empty() { MEANING_WORTH } else { MEANING_WORTH * (1.0 - evidence.certainty()) };
+    let certainty = if words.is_empty() { 0.0 } else { evidence.certainty() };
+    let worth = worth_of(kind) * (1.0 - certainty);
     let by_meaning = |cosine: f32| worth * cosine.max(0.0).powi(2);
     let mut fused: HashMap<u64, Ranked> = HashMap::with_capacity(words.len() + near.len());
     for near in near {
@@ -85,7 +93,7 @@ mod tests {
             near.iter().map(|(key, cosine)| Near { cosine: *cosine, key: *key, address: ADDRESS }).collect();
         let coverage = Coverage { asked: 20.0, said };
         let evidence = WordEvidence { asked, coverage, documents: 1_000 };
-        fuse(&words, &near, evidence, |_| 0.3).iter().map(|ranked| ranked.key).collect()
+        fuse(&words, &near, evidence, Kind::Contextual, |_| 0.3).iter().map(|ranked| ranked.key).collect()
     }
 
     #[test]

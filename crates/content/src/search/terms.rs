@@ -22,6 +22,16 @@ const KIND_BOOST: f32 = 1.0;
 /// Unknown words of a query that are read as others: the work is more than that of a known one.
 const UNKNOWN_WORDS_READ: usize = 8;
 
+/// Whether the index has every word of a text, in one of its tongues or in the text's.
+pub(super) fn knows_all(snapshot: &Snapshot, text: &str, tongue: LanguageAnalyzer) -> bool {
+    let tongues = || snapshot.summary.tongues().chain([tongue]);
+    let kept = content_words(text, tongue);
+    let all: Vec<Words> = tongues().map(|tongue| Words::of(&kept, tongue)).collect();
+    let has = |stem: &str| snapshot.doc_freq(&Term::from_field_text(snapshot.fields.text, stem)) > 0;
+    let count = all.first().map_or(0, Words::len).min(QUERY_WORDS_MAX);
+    (0..count).all(|at| all.iter().filter_map(|words| words.get(at)).any(has))
+}
+
 /// Collects the scored clauses.
 pub(super) struct Terms<'s> {
     snapshot: &'s Snapshot,
@@ -153,8 +163,12 @@ impl<'s> Terms<'s> {
             }
             names.extend(runs(&Words::of(text, *tongue)));
         }
-        for term in pairs.iter().take(QUERY_WORDS_MAX).chain(&names) {
-            self.push(self.snapshot.fields.pairs, term, NAME_BOOST);
+        for pair in pairs.iter().take(QUERY_WORDS_MAX) {
+            self.push(self.snapshot.fields.pairs, pair, NAME_BOOST);
+        }
+        for name in &names {
+            // The more words a name has, the less it is in the question by chance.
+            self.push(self.snapshot.fields.pairs, name, NAME_BOOST * name.split(' ').count() as f32);
         }
     }
 

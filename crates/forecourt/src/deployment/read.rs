@@ -15,8 +15,11 @@ use super::{AGENTS_MAX, AgentDefinition, Backing, DATA, Deployment, FILE};
 use crate::payments::read_payments;
 use crate::registry::PROTOCOLS;
 use crate::rules::{read_countries, read_host_rules};
-use crate::settings::{AdminSettings, AgentSettings, ListenOverrides, StoreSettings, Tls, TopSettings};
+use crate::settings::{
+    AdminSettings, AgentSettings, ListenOverrides, QuestionSettings, StoreSettings, Tls, TopSettings,
+};
 use crate::wires::Wires;
+use forecourt_questions::limits::KEEP_DAYS_MAX;
 
 /// Bytes of the secret that signs what the operator is told: fewer could be guessed.
 const SECRET_BYTES: RangeInclusive<usize> = AdminToken::BYTES_MIN..=SECRET_BYTES_MAX;
@@ -45,6 +48,7 @@ pub(super) fn read_top(
     let tls = problems.absorb(read_tls(&root.take_or_empty("tls")));
     let admin = problems.absorb(read_admin(&root.take_or_empty("admin")));
     let store = problems.absorb(read_store(&root.take_or_empty("store")));
+    let questions = problems.absorb(read_questions(&root.take_or_empty("questions")));
     let log = problems.absorb(root.take_or_empty("log").read());
     let limits = problems.absorb(root.take_or_empty("limits").read());
     let egress = problems.absorb(root.take_or_empty("egress").read());
@@ -72,6 +76,7 @@ pub(super) fn read_top(
             admin_token,
             operator,
             store: store?,
+            questions: questions?,
             log: log?,
             limits: limits?,
             egress: egress?,
@@ -102,6 +107,16 @@ fn read_store(section: &Section) -> Result<StoreSettings, Problems> {
     match store.size_max >= STORE_BYTES_MIN {
         true => Ok(store),
         false => Err(section.problem(Some("size_max"), format!("must be {STORE_BYTES_MIN} at least")).into()),
+    }
+}
+
+fn read_questions(section: &Section) -> Result<QuestionSettings, Problems> {
+    let questions: QuestionSettings = section.read()?;
+    match (1..=KEEP_DAYS_MAX).contains(&questions.keep_days) {
+        true => Ok(questions),
+        false => {
+            Err(section.problem(Some("keep_days"), format!("`keep_days` must be between 1 and {KEEP_DAYS_MAX}")).into())
+        }
     }
 }
 

@@ -25,7 +25,8 @@ use crate::settings::Listen;
 /// How often certificate files are looked at.
 const RELOAD_EVERY: Duration = Duration::from_secs(30);
 /// What is mounted on the operator's listener, for its metrics.
-const OPERATOR_ROUTES: [&str; 6] = ["/healthz", "/readyz", "/metrics", "/content/{handle}", "/queue", "/queue/{id}"];
+const OPERATOR_ROUTES: [&str; 7] =
+    ["/healthz", "/readyz", "/metrics", "/content/{handle}", "/queue", "/queue/{id}", "/questions"];
 
 /// Bound, not yet serving.
 pub(super) struct Listeners {

@@ -71,8 +71,8 @@ pub(super) async fn find_candidates(
         ControlFlow::Break(events) => return Err(events),
     };
     let Some(library) = engine.index.opened() else { return Err(ended(search_failed(say))) };
-    let CandidateSearchResult { asked, mut found, page, is_ranked, findings, question, wording } = looked;
-    notes.extend(wording);
+    let CandidateSearchResult { asked, mut found, page, is_ranked, findings, question, lost_words } = looked;
+    notes.extend(lost_words.then(|| LOST_WORDS.to_owned()));
     let hits = std::mem::take(&mut found.hits);
     let skip = if is_ranked { asked.offset } else { 0 };
     let count = hits.len().saturating_sub(skip).min(page);
@@ -118,8 +118,8 @@ struct CandidateSearchResult {
     is_ranked: bool,
     findings: Option<Findings>,
     question: Value,
-    /// What is told of how the question was worded anew.
-    wording: Option<String>,
+    /// Whether the model's wording of the question was not used.
+    lost_words: bool,
 }
 
 /// Why a question is not searched for as a model worded it.
@@ -134,15 +134,9 @@ impl CandidateSearch {
     ) -> Result<ControlFlow<Vec<Event>, CandidateSearchResult>, Error> {
         let Self { reranker, admitted, plain, said, rewritten } = self;
         let message = admitted.message();
-        let is_told = |rewritten: &RewrittenQuestion| rewritten.question != said.question;
-        let (rewritten, mut wording) = match rewritten {
-            Some(rewritten) if library.keeps_words(&said.question, &rewritten.question) => {
-                let told = is_told(&rewritten).then(|| format!("Searched for as: {}", rewritten.question));
-                (Some(rewritten), told)
-            }
-            Some(_) => (None, Some(LOST_WORDS.to_owned())),
-            None => (None, None),
-        };
+        let keeps = |rewritten: &RewrittenQuestion| library.keeps_words(&said.question, &rewritten.question);
+        let lost = rewritten.as_ref().is_some_and(|rewritten| !keeps(rewritten));
+        let rewritten = rewritten.filter(|_| !lost);
         let asked = match &rewritten {
             Some(rewritten) => {
                 let answer_in = answer_language(message, admitted.card());
@@ -166,15 +160,21 @@ impl CandidateSearch {
             return Ok(ControlFlow::Break(engine.told(&words, message, &asked, &found)?));
         }
         let mut findings = engine.findings(&words, message, &asked, &found)?;
-        let told = rewritten.as_ref().filter(|rewritten| said.is_follow_up() && is_told(rewritten));
+        let told = rewritten.as_ref().filter(|rewritten| rewritten.question != said.question);
         if let (Some(findings), Some(rewritten)) = (&mut findings, told) {
-            // It has a field of its own.
             findings.decontextualized = Some(rewritten.question.clone());
-            wording = None;
         }
         let question = question(&said, rewritten.as_ref(), &asked, message.language.as_ref());
         let is_ranked = candidates.is_some();
-        Ok(ControlFlow::Continue(CandidateSearchResult { asked, found, page, is_ranked, findings, question, wording }))
+        Ok(ControlFlow::Continue(CandidateSearchResult {
+            asked,
+            found,
+            page,
+            is_ranked,
+            findings,
+            question,
+            lost_words: lost,
+        }))
     }
 }
 

@@ -1,0 +1,189 @@
+//! What people ask: counted behind the gate, rated with a thumb at `POST /~{handle}/feedback`, and shown to the
+//! operator at `/questions`. There is nothing of this unless `[questions]` turns it on.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{Path as UrlPath, Request, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use forecourt_agents::BuiltAgent;
+use forecourt_core::{Agent, Clock, Handle, SystemClock};
+use forecourt_host::Host;
+use forecourt_questions::{LoggedAgent, QuestionCount, QuestionLog, QuestionReport, Rating, RatingOutcome};
+use forecourt_surface::HttpRoutes;
+use http::{HeaderMap, StatusCode, header};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::live::LiveHouse;
+use crate::settings::QuestionSettings;
+
+/// The log in the data folder.
+const FILE: &str = "questions.db";
+/// Bytes of a rating.
+const RATING_BYTES_MAX: usize = 16 * 1024;
+/// Questions of each list that the operator is shown.
+const SHOWN: usize = 100;
+const FEEDBACK_PATH: &str = "/~{handle}/feedback";
+
+/// The log, where the operator wants one.
+pub(crate) fn log(settings: &QuestionSettings, data: &Path) -> Option<Arc<QuestionLog>> {
+    settings.log.then(|| Arc::new(QuestionLog::new(data.join(FILE), settings.keep_days)))
+}
+
+/// An agent whose questions are counted.
+pub(crate) fn logged(built: BuiltAgent, log: &Arc<QuestionLog>) -> Arc<dyn Agent> {
+    Arc::new(LoggedAgent::new(built.agent, built.finds, log.clone(), Arc::new(SystemClock)))
+}
+
+#[derive(Clone)]
+struct Feedback {
+    log: Arc<QuestionLog>,
+    host: Arc<Host>,
+}
+
+/// A thumb, as pages post it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Thumb {
+    question: String,
+    good: bool,
+    /// The id of the item that is meant. Without it, the answer as a whole.
+    item: Option<String>,
+}
+
+const FORM: &str =
+    "send {\"question\": \"…\", \"good\": true, \"item\": \"ID\"} as application/json; `item` may be left out";
+
+/// `POST /~{handle}/feedback`. A rating changes a counter and nothing else, and asks for no proof of who rates; pages
+/// of other sites can't send one all the same, since their browsers would have to ask us first.
+pub(crate) fn feedback_routes(log: Arc<QuestionLog>, host: Arc<Host>) -> HttpRoutes {
+    let router = Router::new().route(FEEDBACK_PATH, post(rate)).with_state(Feedback { log, host });
+    HttpRoutes { paths: vec![FEEDBACK_PATH], router }
+}
+
+async fn rate(State(feedback): State<Feedback>, UrlPath(handle): UrlPath<String>, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    match rated(&feedback, &handle, &head.headers, body).await {
+        Ok(()) => (StatusCode::NO_CONTENT, [(header::CACHE_CONTROL, "no-store")]).into_response(),
+        Err((status, why)) => {
+            (status, [(header::CACHE_CONTROL, "no-store")], Json(json!({"error": why}))).into_response()
+        }
+    }
+}
+
+async fn rated(feedback: &Feedback, handle: &str, headers: &HeaderMap, body: Body) -> Result<(), (StatusCode, String)> {
+    let refused = |status: StatusCode, why: &str| (status, why.to_owned());
+    if !is_json(headers) {
+        return Err(refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, FORM));
+    }
+    if headers.get("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none") {
+        return Err(refused(StatusCode::FORBIDDEN, "thumbs of other sites' pages are not counted"));
+    }
+    let unknown = || refused(StatusCode::NOT_FOUND, "there is no such agent");
+    let handle = Handle::parse(handle).map_err(|_| unknown())?;
+    if feedback.host.directory().find(&handle).is_none() {
+        return Err(unknown());
+    }
+    let bytes = to_bytes(body, RATING_BYTES_MAX).await;
+    let bytes = bytes.map_err(|_| refused(StatusCode::PAYLOAD_TOO_LARGE, "a rating has at most 16384 bytes"))?;
+    let thumb: Thumb = serde_json::from_slice(&bytes)
+        .map_err(|error| refused(StatusCode::BAD_REQUEST, &format!("{error}; {FORM}")))?;
+    let rating =
+        Rating { agent: handle.as_str().to_owned(), question: thumb.question, item: thumb.item, is_good: thumb.good };
+    let log = feedback.log.clone();
+    let counted = tokio::task::spawn_blocking(move || log.rate(&rating, SystemClock.now())).await;
+    match counted {
+        Ok(Ok(RatingOutcome::Counted)) => Ok(()),
+        Ok(Ok(RatingOutcome::UnknownQuestion)) => Err(refused(StatusCode::NOT_FOUND, "nobody asked this lately")),
+        Ok(Ok(RatingOutcome::Full)) => {
+            Err(refused(StatusCode::TOO_MANY_REQUESTS, "too many ratings at once; try again in a minute"))
+        }
+        Ok(Err(error)) => {
+            tracing::error!(%error, "a rating was lost");
+            Err(refused(StatusCode::INTERNAL_SERVER_ERROR, "it could not be counted"))
+        }
+        Err(_) => Err(refused(StatusCode::INTERNAL_SERVER_ERROR, "it could not be counted")),
+    }
+}
+
+/// Only JSON: a form of another site can't claim to be that without being asked about.
+fn is_json(headers: &HeaderMap) -> bool {
+    let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    media.split(';').next().is_some_and(|media| media.trim().eq_ignore_ascii_case("application/json"))
+}
+
+/// `GET /questions`, to be put behind the admin token.
+pub(crate) fn operator_routes(live: Arc<LiveHouse>) -> Router {
+    Router::new().route("/questions", get(shown)).with_state(live)
+}
+
+async fn shown(State(live): State<Arc<LiveHouse>>, headers: HeaderMap) -> Response {
+    let log = live.now().and_then(|house| house.services.get::<QuestionLog>());
+    let Some(log) = log else {
+        let why = "no questions are kept: set `log = true` under [questions] in forecourt.toml";
+        return (StatusCode::NOT_FOUND, Json(json!({"error": why}))).into_response();
+    };
+    let report = tokio::task::spawn_blocking(move || log.report(SHOWN, SystemClock.now())).await;
+    let Ok(Ok(report)) = report else {
+        return (StatusCode::INTERNAL_SERVER_ERROR, Json(json!({"error": "the log could not be read"})))
+            .into_response();
+    };
+    let no_store = [(header::CACHE_CONTROL, "no-store")];
+    let wanted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    match wanted.contains("text/html") {
+        true => {
+            let policy = [(header::CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'")];
+            let html = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
+            (no_store, policy, html, page(&report)).into_response()
+        }
+        false => (no_store, Json(report)).into_response(),
+    }
+}
+
+fn page(report: &QuestionReport) -> String {
+    let QuestionReport { asked, unanswered, keep_days, top, without_good_answer } = report;
+    format!(
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>What people ask</title>\
+         <style>body{{font:1rem system-ui;max-width:60rem;margin:2rem auto;padding:0 1rem}}\
+         table{{border-collapse:collapse;width:100%}}td,th{{text-align:left;padding:.3rem .6rem;\
+         border-bottom:1px solid #8884}}td.n{{text-align:right}}:root{{color-scheme:light dark}}</style>\
+         <h1>What people ask</h1><p>{asked} questions in the last {keep_days} days, {unanswered} without a good \
+         answer.</p><h2>Asked most</h2>{}<h2>Without a good answer</h2>{}</html>",
+        table(top),
+        table(without_good_answer),
+    )
+}
+
+fn table(questions: &[QuestionCount]) -> String {
+    if questions.is_empty() {
+        return "<p>None.</p>".to_owned();
+    }
+    let mut rows =
+        String::from("<table><tr><th>Question<th>Agent<th>Asked<th>Nothing found<th>Not understood<th>👍<th>👎</tr>");
+    for one in questions {
+        let numbers = [one.asked, one.nothing_found, one.not_understood, one.good, one.bad];
+        let numbers: String = numbers.iter().map(|number| format!("<td class=\"n\">{number}")).collect();
+        rows.push_str(&format!("<tr><td>{}<td>@{}{numbers}</tr>", escaped(&one.question), escaped(&one.agent)));
+    }
+    rows + "</table>"
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_of_strangers_are_text_on_the_operators_page() {
+        let question = QuestionCount { question: "<script>alert(1)</script>".to_owned(), ..QuestionCount::default() };
+        let page = page(&QuestionReport { top: vec![question], ..QuestionReport::default() });
+        assert!(page.contains("&lt;script&gt;") && !page.contains("<script"));
+    }
+}

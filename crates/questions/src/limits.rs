@@ -1,0 +1,19 @@
+//! Every bound of the log of questions, with its unit.
+
+/// Bytes of a question that are kept; longer ones are cut.
+pub const QUESTION_BYTES_MAX: usize = 200;
+/// Bytes of the id of an item that is rated.
+pub const ITEM_BYTES_MAX: usize = 2_048;
+/// Rows of questions: an agent, a day and a question each. Together with [`QUESTION_BYTES_MAX`] the bound of the file,
+/// about 40 MiB.
+pub const QUESTIONS_MAX: u64 = 100_000;
+/// Rows of rated items.
+pub const RATINGS_MAX: u64 = 20_000;
+/// Days that the log may be kept.
+pub const KEEP_DAYS_MAX: u32 = 366;
+/// Digits in a row, with spaces and dashes between them, that are taken for a number of somebody's.
+pub const DIGITS_MAX: usize = 6;
+/// Questions of each list of a report.
+pub const REPORTED_MAX: usize = 1_000;
+/// Ratings that are taken in a minute, of all callers together.
+pub const RATINGS_PER_MINUTE_MAX: u32 = 600;

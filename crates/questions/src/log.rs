@@ -1,0 +1,382 @@
+//! Counters of questions, in a SQLite file of their own.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use forecourt_core::Timestamp;
+use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::AnswerOutcome;
+use crate::limits::{ITEM_BYTES_MAX, QUESTIONS_MAX, RATINGS_MAX, RATINGS_PER_MINUTE_MAX, REPORTED_MAX};
+use crate::normalized::normalized;
+use crate::report::{MarkedQuestion, QuestionCount, QuestionReport};
+
+const SCHEMA: &str = "
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = NORMAL;
+    CREATE TABLE IF NOT EXISTS questions (
+        agent TEXT NOT NULL, day INTEGER NOT NULL, question TEXT NOT NULL, asked INTEGER NOT NULL DEFAULT 0,
+        nothing_found INTEGER NOT NULL DEFAULT 0, not_understood INTEGER NOT NULL DEFAULT 0,
+        good INTEGER NOT NULL DEFAULT 0, bad INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (agent, day, question)
+    ) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS questions_day ON questions (day);
+    CREATE TABLE IF NOT EXISTS ratings (
+        agent TEXT NOT NULL, day INTEGER NOT NULL, question TEXT NOT NULL, item TEXT NOT NULL,
+        good INTEGER NOT NULL DEFAULT 0, bad INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (agent, day, question, item)
+    ) WITHOUT ROWID;
+";
+
+/// How long another process may write before a question is not counted.
+const BUSY_TIME_MAX: Duration = Duration::from_secs(2);
+/// Seconds of a day.
+const DAY: i64 = 86_400;
+
+/// Why the log can't be used.
+#[derive(Debug, thiserror::Error)]
+#[error("the log of questions cannot be used: {0}")]
+pub struct Error(#[from] rusqlite::Error);
+
+/// The log of one deployment. Its file is opened when it is first needed.
+pub struct QuestionLog {
+    file: PathBuf,
+    keep_days: u32,
+    inner: Mutex<Option<Inner>>,
+}
+
+struct Inner {
+    db: Connection,
+    /// The day on which what is too old was last removed.
+    swept: Option<i64>,
+    /// The minute of the last rating, and how many there were in it.
+    minute: (i64, u32),
+    questions_max: u64,
+    ratings_max: u64,
+}
+
+/// What somebody thinks of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rating {
+    /// The agent's handle.
+    pub agent: String,
+    /// The question, as it was asked.
+    pub question: String,
+    /// The item that is meant. `None`: the answer as a whole.
+    pub item: Option<String>,
+    /// Thumb up or thumb down.
+    pub is_good: bool,
+}
+
+/// What became of a rating.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RatingOutcome {
+    /// It is counted.
+    Counted,
+    /// Nobody asked this in the days that are kept.
+    UnknownQuestion,
+    /// There are too many at once, or of too many items.
+    Full,
+}
+
+impl QuestionLog {
+    /// The log in `file`, which is made when it is missing. Questions are kept for so many days, that of asking
+    /// included.
+    pub fn new(file: PathBuf, keep_days: u32) -> Self {
+        Self { file, keep_days: keep_days.max(1), inner: Mutex::new(None) }
+    }
+
+    /// The opened file.
+    fn inner(&self) -> Result<MappedMutexGuard<'_, Inner>, Error> {
+        let mut inner = self.inner.lock();
+        if inner.is_none() {
+            *inner = Some(Inner::open(&self.file)?);
+        }
+        // It was put there just now, at the latest.
+        MutexGuard::try_map(inner, Option::as_mut).map_err(|_| Error(rusqlite::Error::InvalidQuery))
+    }
+
+    /// Counts a question. When the log is full, the oldest day makes room; on its first day, new questions are not
+    /// kept.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn count(&self, agent: &str, question: &str, outcome: AnswerOutcome, now: Timestamp) -> Result<(), Error> {
+        let Some(question) = normalized(question) else { return Ok(()) };
+        let day = now.as_second().div_euclid(DAY);
+        let mut inner = self.inner()?;
+        inner.sweep(day, self.keep_days)?;
+        if !inner.has_room(agent, day, &question)? {
+            return Ok(());
+        }
+        let counts = [outcome == AnswerOutcome::NothingFound, outcome == AnswerOutcome::NotUnderstood];
+        inner.db.prepare_cached(
+            "INSERT INTO questions (agent, day, question, asked, nothing_found, not_understood) VALUES (?1, ?2, ?3, 1, ?4, ?5)
+             ON CONFLICT DO UPDATE SET asked = asked + 1, nothing_found = nothing_found + ?4,
+             not_understood = not_understood + ?5",
+        )?
+        .execute(params![agent, day, question, counts[0], counts[1]])?;
+        Ok(())
+    }
+
+    /// Counts what somebody thinks of the answer to a question that is in the log.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn rate(&self, rating: &Rating, now: Timestamp) -> Result<RatingOutcome, Error> {
+        let Some(question) = normalized(&rating.question) else { return Ok(RatingOutcome::UnknownQuestion) };
+        let mut inner = self.inner()?;
+        inner.sweep(now.as_second().div_euclid(DAY), self.keep_days)?;
+        if !inner.may_rate(now) || rating.item.as_ref().is_some_and(|item| item.len() > ITEM_BYTES_MAX) {
+            return Ok(RatingOutcome::Full);
+        }
+        let latest = "SELECT MAX(day) FROM questions WHERE agent = ?1 AND question = ?2";
+        let day: Option<i64> =
+            inner.db.prepare_cached(latest)?.query_row(params![rating.agent, question], |row| row.get(0))?;
+        let Some(day) = day else { return Ok(RatingOutcome::UnknownQuestion) };
+        let (good, bad) = (rating.is_good, !rating.is_good);
+        inner
+            .db
+            .prepare_cached(
+                "UPDATE questions SET good = good + ?4, bad = bad + ?5 WHERE agent = ?1 AND day = ?2 AND question = ?3",
+            )?
+            .execute(params![rating.agent, day, question, good, bad])?;
+        let Some(item) = &rating.item else { return Ok(RatingOutcome::Counted) };
+        if !inner.has_room_for_rating(&rating.agent, day, &question, item)? {
+            return Ok(RatingOutcome::Full);
+        }
+        inner
+            .db
+            .prepare_cached(
+                "INSERT INTO ratings (agent, day, question, item, good, bad) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT DO UPDATE SET good = good + ?5, bad = bad + ?6",
+            )?
+            .execute(params![rating.agent, day, question, item, good, bad])?;
+        Ok(RatingOutcome::Counted)
+    }
+
+    /// The questions of the days that are kept, at most `top` of each list and [`REPORTED_MAX`].
+    ///
+    /// # Errors
+    /// The file can't be read.
+    pub fn report(&self, top: usize, now: Timestamp) -> Result<QuestionReport, Error> {
+        let mut inner = self.inner()?;
+        inner.sweep(now.as_second().div_euclid(DAY), self.keep_days)?;
+        let top = top.min(REPORTED_MAX);
+        let whole = "SELECT COALESCE(SUM(asked), 0), COALESCE(SUM(nothing_found + not_understood), 0) FROM questions";
+        let (asked, unanswered) = inner.db.query_row(whole, [], |row| Ok((count(row, 0)?, count(row, 1)?)))?;
+        Ok(QuestionReport {
+            asked,
+            unanswered,
+            keep_days: self.keep_days,
+            top: inner.counted("1", "SUM(asked)", top)?,
+            without_good_answer: inner.counted(
+                "SUM(nothing_found + not_understood) > 0 OR SUM(bad) > SUM(good)",
+                "SUM(nothing_found + not_understood + bad)",
+                top,
+            )?,
+        })
+    }
+
+    /// The questions of an agent of which somebody rated items, in the order of their words.
+    ///
+    /// # Errors
+    /// The file can't be read.
+    pub fn marked(&self, agent: &str) -> Result<Vec<MarkedQuestion>, Error> {
+        let inner = self.inner()?;
+        let mut rows = inner.db.prepare(
+            "SELECT question, item, SUM(good) - SUM(bad) FROM ratings WHERE agent = ?1 GROUP BY question, item",
+        )?;
+        let rows = rows.query_map([agent], |row| Ok((row.get::<_, String>(0)?, row.get(1)?, row.get::<_, i64>(2)?)))?;
+        let mut questions: BTreeMap<String, BTreeMap<String, i64>> = BTreeMap::new();
+        for row in rows {
+            let (question, item, worth) = row?;
+            questions.entry(question).or_default().insert(item, worth);
+        }
+        Ok(questions.into_iter().map(|(question, items)| MarkedQuestion { question, items }).collect())
+    }
+}
+
+impl Inner {
+    fn open(file: &Path) -> rusqlite::Result<Self> {
+        let db = Connection::open(file)?;
+        db.busy_timeout(BUSY_TIME_MAX)?;
+        db.execute_batch(SCHEMA)?;
+        Ok(Self { db, swept: None, minute: (0, 0), questions_max: QUESTIONS_MAX, ratings_max: RATINGS_MAX })
+    }
+
+    /// Removes what is too old, once a day.
+    fn sweep(&mut self, today: i64, keep_days: u32) -> rusqlite::Result<()> {
+        if self.swept == Some(today) {
+            return Ok(());
+        }
+        let first = today - i64::from(keep_days) + 1;
+        self.db.execute("DELETE FROM questions WHERE day < ?1", [first])?;
+        self.db.execute("DELETE FROM ratings WHERE day < ?1", [first])?;
+        self.swept = Some(today);
+        Ok(())
+    }
+
+    /// Whether a question is there, or there is room for it.
+    fn has_room(&self, agent: &str, day: i64, question: &str) -> rusqlite::Result<bool> {
+        let known = "SELECT 1 FROM questions WHERE agent = ?1 AND day = ?2 AND question = ?3";
+        let known = self.db.prepare_cached(known)?.query_row(params![agent, day, question], |_| Ok(())).optional()?;
+        if known.is_some() || self.rows("questions")? < self.questions_max {
+            return Ok(true);
+        }
+        let oldest: i64 = self.db.query_row("SELECT MIN(day) FROM questions", [], |row| row.get(0))?;
+        if oldest < day {
+            self.db.execute("DELETE FROM questions WHERE day = ?1", [oldest])?;
+            self.db.execute("DELETE FROM ratings WHERE day = ?1", [oldest])?;
+        }
+        Ok(oldest < day)
+    }
+
+    fn has_room_for_rating(&self, agent: &str, day: i64, question: &str, item: &str) -> rusqlite::Result<bool> {
+        let known = "SELECT 1 FROM ratings WHERE agent = ?1 AND day = ?2 AND question = ?3 AND item = ?4";
+        let known =
+            self.db.prepare_cached(known)?.query_row(params![agent, day, question, item], |_| Ok(())).optional()?;
+        Ok(known.is_some() || self.rows("ratings")? < self.ratings_max)
+    }
+
+    fn rows(&self, table: &str) -> rusqlite::Result<u64> {
+        self.db.prepare_cached(&format!("SELECT COUNT(*) FROM {table}"))?.query_row([], |row| count(row, 0))
+    }
+
+    fn may_rate(&mut self, now: Timestamp) -> bool {
+        let minute = now.as_second().div_euclid(60);
+        if self.minute.0 != minute {
+            self.minute = (minute, 0);
+        }
+        self.minute.1 += 1;
+        self.minute.1 <= RATINGS_PER_MINUTE_MAX
+    }
+
+    fn counted(&self, having: &str, order: &str, top: usize) -> rusqlite::Result<Vec<QuestionCount>> {
+        let mut rows = self.db.prepare(&format!(
+            "SELECT agent, question, SUM(asked), SUM(nothing_found), SUM(not_understood), SUM(good), SUM(bad)
+             FROM questions GROUP BY agent, question HAVING {having} ORDER BY {order} DESC, agent, question LIMIT ?1"
+        ))?;
+        let rows = rows.query_map([top as i64], |row| {
+            Ok(QuestionCount {
+                agent: row.get(0)?,
+                question: row.get(1)?,
+                asked: count(row, 2)?,
+                nothing_found: count(row, 3)?,
+                not_understood: count(row, 4)?,
+                good: count(row, 5)?,
+                bad: count(row, 6)?,
+            })
+        })?;
+        rows.collect()
+    }
+}
+
+/// A number of rows or of questions, which is never negative.
+fn count(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    Ok(row.get::<_, i64>(column)?.unsigned_abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(keep_days: u32) -> (tempfile::TempDir, QuestionLog) {
+        let folder = tempfile::tempdir().unwrap();
+        let log = QuestionLog::new(folder.path().join("questions.db"), keep_days);
+        (folder, log)
+    }
+
+    fn day(day: i64) -> Timestamp {
+        Timestamp::from_second(day * DAY + 60).unwrap()
+    }
+
+    fn rating(question: &str, item: Option<&str>, is_good: bool) -> Rating {
+        Rating { agent: "chef".to_owned(), question: question.to_owned(), item: item.map(str::to_owned), is_good }
+    }
+
+    fn texts(counts: &[QuestionCount]) -> Vec<(&str, u64)> {
+        counts.iter().map(|one| (one.question.as_str(), one.asked)).collect()
+    }
+
+    #[test]
+    fn questions_are_counted_however_they_are_written() {
+        let (_folder, log) = log(30);
+        log.count("chef", "Soup?", AnswerOutcome::Answered, day(1)).unwrap();
+        log.count("chef", " soup", AnswerOutcome::Answered, day(2)).unwrap();
+        log.count("chef", "unicorn steak", AnswerOutcome::NothingFound, day(2)).unwrap();
+        log.count("chef", "soup without love", AnswerOutcome::NotUnderstood, day(2)).unwrap();
+        log.count("chef", "?!", AnswerOutcome::NothingFound, day(2)).unwrap();
+        let report = log.report(10, day(2)).unwrap();
+        assert_eq!((report.asked, report.unanswered, report.keep_days), (4, 2, 30));
+        assert_eq!(texts(&report.top), [("soup", 2), ("soup without love", 1), ("unicorn steak", 1)]);
+        assert_eq!(texts(&report.without_good_answer), [("soup without love", 1), ("unicorn steak", 1)]);
+        assert_eq!(log.report(1, day(2)).unwrap().top.len(), 1);
+    }
+
+    #[test]
+    fn days_behind_the_last_kept_one_are_forgotten() {
+        let (_folder, log) = log(2);
+        log.count("chef", "old", AnswerOutcome::Answered, day(1)).unwrap();
+        log.count("chef", "new", AnswerOutcome::Answered, day(2)).unwrap();
+        assert_eq!(log.report(10, day(2)).unwrap().asked, 2);
+        assert_eq!(texts(&log.report(10, day(3)).unwrap().top), [("new", 1)]);
+        assert_eq!(log.report(10, day(4)).unwrap().asked, 0);
+    }
+
+    #[test]
+    fn thumbs_count_for_questions_that_were_asked_and_mark_items() {
+        let (_folder, log) = log(30);
+        assert_eq!(log.rate(&rating("soup", None, true), day(1)).unwrap(), RatingOutcome::UnknownQuestion);
+        log.count("chef", "soup", AnswerOutcome::Answered, day(1)).unwrap();
+        for (item, is_good) in [(Some("a"), true), (Some("a"), true), (Some("b"), false), (None, false), (None, false)]
+        {
+            assert_eq!(log.rate(&rating("SOUP?", item, is_good), day(1)).unwrap(), RatingOutcome::Counted);
+        }
+        let report = log.report(10, day(1)).unwrap();
+        assert_eq!((report.top[0].good, report.top[0].bad), (2, 3));
+        assert_eq!(texts(&report.without_good_answer), [("soup", 1)]);
+        let marked = log.marked("chef").unwrap();
+        assert_eq!(marked[0].items, BTreeMap::from([("a".to_owned(), 2), ("b".to_owned(), -1)]));
+        assert!(log.marked("other").unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_full_log_forgets_its_oldest_day_and_takes_no_more_on_its_first() {
+        let (_folder, log) = log(30);
+        log.inner().unwrap().questions_max = 2;
+        for question in ["a", "b", "c", "a"] {
+            log.count("chef", question, AnswerOutcome::Answered, day(1)).unwrap();
+        }
+        assert_eq!(texts(&log.report(10, day(1)).unwrap().top), [("a", 2), ("b", 1)]);
+        log.count("chef", "c", AnswerOutcome::Answered, day(2)).unwrap();
+        assert_eq!(texts(&log.report(10, day(2)).unwrap().top), [("c", 1)]);
+    }
+
+    #[test]
+    fn ratings_end_at_their_bounds() {
+        let (_folder, log) = log(30);
+        log.count("chef", "soup", AnswerOutcome::Answered, day(1)).unwrap();
+        log.inner().unwrap().ratings_max = 1;
+        let rate = |item: &str| log.rate(&rating("soup", Some(item), true), day(1)).unwrap();
+        assert_eq!(
+            (rate("a"), rate("b"), rate("a")),
+            (RatingOutcome::Counted, RatingOutcome::Full, RatingOutcome::Counted)
+        );
+        let long = |bytes: usize| log.rate(&rating("soup", Some(&"x".repeat(bytes)), true), day(1)).unwrap();
+        log.inner().unwrap().ratings_max = 2;
+        assert_eq!((long(ITEM_BYTES_MAX), long(ITEM_BYTES_MAX + 1)), (RatingOutcome::Counted, RatingOutcome::Full));
+        log.inner().unwrap().minute.1 = RATINGS_PER_MINUTE_MAX;
+        assert_eq!(rate("a"), RatingOutcome::Full);
+    }
+
+    #[test]
+    fn a_file_that_is_something_else_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("questions.db");
+        std::fs::write(&file, "x".repeat(4096)).unwrap();
+        assert!(QuestionLog::new(file, 30).report(1, day(1)).is_err());
+    }
+}

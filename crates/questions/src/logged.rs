@@ -1,0 +1,105 @@
+//! An agent whose questions are counted.
+
+use std::sync::Arc;
+
+use async_stream::stream;
+use forecourt_core::{Admitted, Agent, Clock, Ending, Event, EventStream, Part};
+use futures::StreamExt;
+
+use crate::AnswerOutcome;
+use crate::log::QuestionLog;
+
+/// An agent, and the log that counts what it is asked.
+pub struct LoggedAgent {
+    agent: Arc<dyn Agent>,
+    /// Whether it finds items, so that an answer without any found nothing.
+    finds: bool,
+    log: Arc<QuestionLog>,
+    clock: Arc<dyn Clock>,
+}
+
+impl LoggedAgent {
+    /// Counts what `agent` is asked. `finds`: whether it answers with items.
+    pub fn new(agent: Arc<dyn Agent>, finds: bool, log: Arc<QuestionLog>, clock: Arc<dyn Clock>) -> Self {
+        Self { agent, finds, log, clock }
+    }
+}
+
+impl Agent for LoggedAgent {
+    fn handle(&self, admitted: Admitted) -> EventStream {
+        let (log, clock, finds) = (self.log.clone(), self.clock.clone(), self.finds);
+        let handle = admitted.message().recipient.as_str().to_owned();
+        let question = admitted.message().addressed_text();
+        let mut events = self.agent.handle(admitted);
+        Box::pin(stream! {
+            let mut seen = Seen::default();
+            while let Some(event) = events.next().await {
+                if let Some(outcome) = seen.outcome(&event, finds)
+                    && let Err(error) = log.count(&handle, &question, outcome, clock.now())
+                {
+                    // The answer goes out all the same.
+                    tracing::warn!(%error, "a question could not be counted");
+                }
+                yield event;
+            }
+        })
+    }
+
+    fn has_host(&self, host: &str) -> bool {
+        self.agent.has_host(host)
+    }
+}
+
+/// What was seen of an answer.
+#[derive(Debug, Default)]
+struct Seen {
+    has_items: bool,
+    is_not_understood: bool,
+}
+
+impl Seen {
+    /// What became of the question, at the last event of its answer. A question back, and an answer that was
+    /// cancelled, count as nothing.
+    fn outcome(&mut self, event: &Event, finds: bool) -> Option<AnswerOutcome> {
+        match event {
+            Event::Part(Part::Data(_)) => self.has_items = true,
+            Event::Findings(findings) => self.is_not_understood |= !findings.not_understood.is_empty(),
+            Event::Ending(Ending::Complete | Ending::Message(_)) => {
+                return Some(match (finds && !self.has_items, self.is_not_understood) {
+                    (true, _) => AnswerOutcome::NothingFound,
+                    (false, true) => AnswerOutcome::NotUnderstood,
+                    (false, false) => AnswerOutcome::Answered,
+                });
+            }
+            Event::Ending(Ending::Failed { .. }) => return Some(AnswerOutcome::NothingFound),
+            _ => {}
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forecourt_core::Findings;
+    use serde_json::json;
+
+    use super::*;
+
+    fn outcome(events: &[Event], finds: bool) -> Option<AnswerOutcome> {
+        let mut seen = Seen::default();
+        events.iter().find_map(|event| seen.outcome(event, finds))
+    }
+
+    #[test]
+    fn the_last_event_says_what_became_of_a_question() {
+        let (item, end) = (Event::Part(Part::data(json!({}))), Event::Ending(Ending::Complete));
+        let findings = Findings { not_understood: vec!["gluten".to_owned()], ..Findings::default() };
+        let unread = Event::Findings(Box::new(findings));
+        assert_eq!(outcome(&[item.clone(), end.clone()], true), Some(AnswerOutcome::Answered));
+        assert_eq!(outcome(std::slice::from_ref(&end), true), Some(AnswerOutcome::NothingFound));
+        assert_eq!(outcome(std::slice::from_ref(&end), false), Some(AnswerOutcome::Answered));
+        assert_eq!(outcome(&[unread, item, end], true), Some(AnswerOutcome::NotUnderstood));
+        assert_eq!(outcome(&[Event::Ending(Ending::failed("x"))], false), Some(AnswerOutcome::NothingFound));
+        assert_eq!(outcome(&[Event::Ending(Ending::Canceled)], true), None);
+    }
+}
