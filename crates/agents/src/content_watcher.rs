@@ -17,8 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::backend::{EmbeddingProgress, FetchSummary, IndexReport, IndexedContent, IndexingError};
 use crate::limits::{
     CONTENT_EMBEDDINGS_MAX, CONTENT_FETCHES_MAX, CONTENT_LOOK_EVERY, CONTENT_LOOKS_MAX, CONTENT_PROGRESS_EVERY,
-    CONTENT_REASONS_KEPT,
-    CONTENT_RETRY_AFTER_MAX, CONTENT_RUNS_MAX, CONTENT_WARNINGS_LOGGED,
+    CONTENT_REASONS_KEPT, CONTENT_RETRY_AFTER_MAX, CONTENT_RUNS_MAX, CONTENT_WARNINGS_LOGGED,
 };
 
 /// The content of one agent.

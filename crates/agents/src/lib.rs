@@ -41,8 +41,8 @@ pub mod tool;
 pub mod upstream;
 
 pub use backend::{
-    Backend, BuiltAgent, Context, EmbeddingProgress, FetchSummary, IndexReport, IndexedContent, IndexedKind, IndexingError,
-    JudgedCorpus, QuestionRanker, RankExplanation,
+    Backend, BuiltAgent, Context, EmbeddingProgress, FetchSummary, IndexReport, IndexedContent, IndexedKind,
+    IndexingError, JudgedCorpus, QuestionRanker, RankExplanation,
 };
 pub use forecourt_content::{Error as ContentError, LoadProgress, PutOutcome, RemoveOutcome};
 

@@ -9,10 +9,10 @@ use std::process::Command;
 use regex::Regex;
 use walkdir::WalkDir;
 
-#[path = "tidy/words.rs"]
-mod words;
 #[path = "tidy/circles.rs"]
 mod circles;
+#[path = "tidy/words.rs"]
+mod words;
 
 /// Lines above which a source file is named in the report.
 const LINES_REPORTED: usize = 400;

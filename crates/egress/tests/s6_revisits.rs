@@ -33,7 +33,7 @@ async fn every_status_says_what_became_of_a_document() {
         assert!(why.starts_with(&status[..3]), "{why}");
     }
     for status in ["408 Slow", "429 Slow", "500 Oh", "503 Oh", "999 What"] {
-        let RevisitOutcome::Later(why) = first(status, "").await else { panic!("{status}") };
+        let RevisitOutcome::Later(why, _) = first(status, "").await else { panic!("{status}") };
         assert!(why.starts_with(&status[..3]), "{why}");
     }
     assert!(matches!(first("304 Not Modified", "").await, RevisitOutcome::Unchanged));

@@ -37,9 +37,7 @@ async fn on_page(State((host, pages)): State<(Arc<Host>, Arc<Pages>)>, request: 
     let base = BaseUrl::of(host.site(), request.extensions());
     let (path, headers) = (request.uri().path(), request.headers());
     let url = base.url(path);
-    let mut response = answer(request.method(), headers, || {
-        document(path, &url, takes_html(headers), &pages.branding)
-    });
+    let mut response = answer(request.method(), headers, || document(path, &url, takes_html(headers), &pages.branding));
     let is_html = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == HTML);
     if is_html {
         let head = response.headers_mut();

@@ -129,6 +129,8 @@ pub(super) fn is_any(answer: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use forecourt_sentences::SpokenLanguage;
+
     use super::*;
 
     fn english() -> Sentences {
@@ -146,7 +148,7 @@ mod tests {
     }
 
     fn elicitation() -> Elicitation<'static> {
-        Elicitation { over: Some(10), item_label: "things", language: "en" }
+        Elicitation { over: Some(10), items: "things", say: english() }
     }
 
     #[test]

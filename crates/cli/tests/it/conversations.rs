@@ -11,7 +11,7 @@ fn dishes() -> String {
         let more = if n % 4 < 2 { "walnuts" } else { "rice" };
         json!({
             "@type": "Recipe", "@id": format!("https://dishes.example/{n}"), "url": format!("https://dishes.example/{n}"),
-            "name": format!("{meat} {kind} {n}"), "recipeCategory": kind, "recipeCuisine": ["Thai", "Greek", "Indian"][n % 3],
+            "name": format!("{meat} {kind} {n}"), "recipeCategory": kind, "recipeCuisine": (["Thai", "Greek", "Indian"][n % 3]),
             "totalTime": format!("PT{}M", 10 + n), "recipeIngredient": [format!("500 g {}", meat.to_lowercase()), more, "salt"],
         })
     };

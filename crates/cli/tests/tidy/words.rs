@@ -16,7 +16,8 @@ const KNOWN: &[(&str, &str)] = &[
 
 #[test]
 fn no_word_of_food_is_in_the_code_of_content_and_pages() {
-    let food = Regex::new(r"(?i)\b(recipe|ingredient|vegan|vegetarian|gluten|dairy|peanut|meat|cook(?:ing|time)?)\w*").unwrap();
+    let food = Regex::new(r"(?i)\b(recipe|ingredient|vegan|vegetarian|gluten|dairy|peanut|meat|cook(?:ing|time)?)\w*")
+        .unwrap();
     let mut found = Vec::new();
     for krate in ["content", "pages"] {
         for path in super::files(&format!("crates/{krate}/src"), "rs") {

@@ -10,6 +10,7 @@
 
 use std::collections::HashMap;
 
+use forecourt_embed::Kind;
 use tantivy::DocAddress;
 
 use super::rank::{Ranked, sort};

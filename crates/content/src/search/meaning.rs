@@ -1,5 +1,6 @@
 //! The text of a query as a vector, and what is near it.
 
+use forecourt_embed::Kind;
 use tantivy::{DocAddress, DocId};
 
 use super::plan::Plan;
@@ -15,13 +16,14 @@ pub(super) struct Meaning<'s> {
     snapshot: &'s Snapshot,
     vectors: &'s Vectors,
     vector: Vec<f32>,
+    pub(super) kind: Kind,
 }
 
 impl<'s> Meaning<'s> {
     /// `None` without a model, or when nothing was said that it could know.
     pub(super) fn of(snapshot: &'s Snapshot, model: Option<&Model>, text: &str, plan: &Plan) -> Option<Self> {
         let (model, vectors) = (model.filter(|_| plan.has_text())?, snapshot.vectors.as_ref()?);
-        Some(Self { snapshot, vectors, vector: model.embed(text)? })
+        Some(Self { snapshot, vectors, vector: model.embed(text)?, kind: model.kind() })
     }
 
     /// The `wanted` documents of a plan that are nearest, nearest first.
