@@ -290,7 +290,9 @@ fn one_crate_admits_messages() {
         Regex::new(r"\.admit\(resident|\bPolicy::admit\b|policy\.(admit|judge)\(|agent\.handle\([a-z]").unwrap();
     for path in files("crates", "rs") {
         let name = shown(&path);
-        let allowed = name.starts_with("crates/host/src/") || name.starts_with("crates/core/src/policy");
+        // What counts the questions of an agent stands behind the gate, and passes on what was admitted.
+        let is_behind = name == "crates/questions/src/logged.rs";
+        let allowed = is_behind || name.starts_with("crates/host/src/") || name.starts_with("crates/core/src/policy");
         let is_test = ["/tests", "/testkit/", "/testagents/"].iter().any(|part| name.contains(part));
         let text = fs::read_to_string(&path).unwrap();
         let code = text.split("#[cfg(test)]").next().unwrap();

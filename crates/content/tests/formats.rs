@@ -106,7 +106,8 @@ fn nothing_in_a_folder_is_passed_over_in_silence() {
 #[test]
 fn files_of_every_kind_come_change_and_go() {
     let shelf = Shelf::new();
-    let files: &[(&str, fn(&str) -> String)] = &[
+    type FileOf = fn(&str) -> String;
+    let files: &[(&str, FileOf)] = &[
         ("a.md", |word| format!("# T\n\n{word}")),
         ("b.mdx", |word| format!("import X from 'x'\n\n# T\n\n<X>{word}</X>")),
         ("c.rst", |word| format!("T\n=\n\n{word}\n")),

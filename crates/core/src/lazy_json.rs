@@ -53,7 +53,7 @@ impl LazyJson {
     pub fn has_member(&self, key: &str) -> bool {
         match self.text() {
             // A name can be spelled with escapes.
-            Some(text) => (text.contains(key) || text.contains('\\')) && Members { key }.is_in(text),
+            Some(text) => (text.contains(key) || text.contains('\\')) && Members { key }.search(text),
             None => self.get(key).is_some(),
         }
     }
@@ -88,7 +88,7 @@ struct Members<'k> {
 }
 
 impl Members<'_> {
-    fn is_in(self, text: &str) -> bool {
+    fn search(self, text: &str) -> bool {
         serde_json::Deserializer::from_str(text).deserialize_map(self).unwrap_or_default()
     }
 }

@@ -1,6 +1,6 @@
 //! What was found, in words. The words are ours, short, and say nothing that the data does not.
 
-use forecourt_content::{Correction, Filter, Hit, Library, MatchedConstraint};
+use forecourt_content::{Contradiction, Correction, Filter, Hit, Library, MatchedConstraint, Query};
 use forecourt_core::findings::{ItemFindings, MatchReason, SpellingCorrection};
 use forecourt_core::{AgentCard, Ending, Event, Findings, Language, Message, Part};
 use forecourt_sentences::{Sentences, SpokenLanguage};
@@ -14,8 +14,10 @@ use super::find::{SearchResults, UnmetFilter};
 use super::markdown::{link, plain};
 use super::phrases::phrases;
 use super::request::{ItemQuestion, SearchRequest, ShownHit};
-use super::settings::DEFAULT_ITEM_LABEL;
 use super::shown::FoundItem;
+
+/// What several items are called unless the operator says it better.
+pub(super) const DEFAULT_ITEM_LABEL: &str = "results";
 
 /// Further sections that are linked from an answer.
 const OTHER_SECTIONS_MAX: usize = 4;
@@ -324,7 +326,25 @@ impl AnswerText<'_> {
             (not_understood, Sentences::not_understood),
         ];
         let told = told.iter().filter(|(limits, _)| !limits.is_empty());
-        told.map(|(limits, sentence)| format!(" {}", sentence(self.say, limits))).collect()
+        let told: String = told.map(|(limits, sentence)| format!(" {}", sentence(self.say, limits))).collect();
+        let left_out = found.left_out.iter().filter(|left| left.items > 0);
+        let left_out = left_out.map(|left| format!(" {}", self.say.left_out(left.items, &plain(&left.limit))));
+        told + &left_out.collect::<String>() + &self.conflicts(asked)
+    }
+
+    /// What contradicts itself in the question, and the best of each way to read it.
+    fn conflicts(&self, asked: &SearchRequest) -> String {
+        let Some(Contradiction { limit, demand }) = asked.contradictions.first() else { return String::new() };
+        let mut told = format!(" {}", self.say.contradiction(&plain(&limit.words), &plain(&demand.words)));
+        for (reading, given_up) in [(limit, demand), (demand, limit)] {
+            let query = Query { text: reading.text.clone(), filters: reading.filters.clone(), ..Query::new("") };
+            let best = self.library.search(&Query { limit: 1, ..query }).ok().and_then(|mut hits| hits.pop());
+            if let Some(best) = best {
+                let reading = self.say.reading_without(&plain(&given_up.words), &self.best(&best));
+                told.push_str(&format!(" {reading}."));
+            }
+        }
+        told
     }
 
     /// Whether a constraint only repeats what the items are called: `Recipe` of `recipes`.

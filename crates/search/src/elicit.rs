@@ -129,8 +129,6 @@ pub(super) fn is_any(answer: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use forecourt_sentences::SpokenLanguage;
-
     use super::*;
 
     fn english() -> Sentences {

@@ -79,7 +79,7 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
         items_only: asked.items_only,
     };
     let mut hits = boost::search(library, &query, &asked.leanings)?;
-    if asked.offset == 0 && answers_nothing(library, &asked.text, &hits)? {
+    if asked.offset == 0 && query.filters.is_empty() && answers_nothing(library, &asked.text, &hits)? {
         return Ok(SearchResults { is_off_topic: true, ..found });
     }
     let has_more = hits.len() > results;

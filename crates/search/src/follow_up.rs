@@ -86,7 +86,7 @@ pub(super) fn narrowed(before: &SearchRequest, text: &str, reads: &dyn ItemLooku
     let only = phrases().behind_only(text);
     let addition = Addition::read(only.unwrap_or(text), reads);
     let goes_on = addition.rest.len() < text.trim_end_matches(['?', '!', '.', ' ']).len();
-    if !(is_addition(before, text, goes_on, &addition, reads)) {
+    if only.is_none() && !is_addition(before, text, goes_on, &addition, reads) {
         return None;
     }
     let mut asked = add(before, &addition);
@@ -208,7 +208,7 @@ fn replaced(before: &SearchRequest, new: &str, old: Option<&str>, reads: &dyn It
         let mut asked = before.clone();
         // Another sort of thing takes the place of the earlier one.
         for filter in &addition.parsed.filters {
-            asked.filters.retain(|other| !(other.fields == filter.fields && !other.fields.is_empty()));
+            asked.filters.retain(|other| other.fields != filter.fields || other.fields.is_empty());
         }
         if let Some(old) = old {
             leave_out(&mut asked, old, reads);
@@ -225,6 +225,8 @@ fn replaced(before: &SearchRequest, new: &str, old: Option<&str>, reads: &dyn It
         let out = old.map(content).unwrap_or_else(|| same_role(&asked, &addition.words, reads));
         if out.is_empty() || !exchange(&mut asked, &out, &addition.words) {
             put(&mut asked, addition.phrase(&addition.words));
+        } else {
+            exchange_demand(&mut asked, &out, &addition.words, reads);
         }
     }
     for filter in &addition.parsed.filters {
@@ -232,6 +234,25 @@ fn replaced(before: &SearchRequest, new: &str, old: Option<&str>, reads: &dyn It
     }
     asked.text = wording::text(&asked.phrases);
     asked
+}
+
+/// Asks for other things in the place of those that had to be there: "with lentils" becomes "with beans".
+fn exchange_demand(asked: &mut SearchRequest, old: &str, new: &str, reads: &dyn ItemLookup) {
+    let filters = std::mem::take(&mut asked.filters);
+    let (gone, kept): (Vec<Filter>, Vec<Filter>) = filters.into_iter().partition(|filter| {
+        let demands = matches!(filter.test, Test::Mentions(_) | Test::OneOf(_) | Test::OfClass(_));
+        demands && filter.words.to_lowercase().ends_with(&old.to_lowercase())
+    });
+    asked.filters = kept;
+    for filter in gone {
+        let start = filter.words.len().saturating_sub(old.len());
+        let wanted = filter.words.get(..start).map(|before| format!("{before}{new}")).unwrap_or_default();
+        reads
+            .understand(&wanted)
+            .filters
+            .into_iter()
+            .for_each(|filter| request::push_filter(&mut asked.filters, filter));
+    }
 }
 
 /// Leaves out what is not wanted any more: words, and constraints of those words.

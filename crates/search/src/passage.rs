@@ -125,7 +125,7 @@ fn cut(block: &str) -> String {
 fn last_item(head: &str) -> Option<usize> {
     let starts = head.match_indices('\n').map(|(at, _)| at + 1);
     let is_item = |at: &usize| kind(&head[*at..]) == BlockKind::List && !head[*at..].starts_with(' ');
-    starts.filter(is_item).last().filter(|at| *at > 0)
+    starts.filter(is_item).next_back().filter(|at| *at > 0)
 }
 
 #[cfg(test)]

@@ -190,11 +190,8 @@ fn delay_seconds() -> f64 {
     1.0
 }
 
-/// What several items are called unless the operator says it better.
-pub(super) const DEFAULT_ITEM_LABEL: &str = "results";
-
 fn item_label() -> String {
-    DEFAULT_ITEM_LABEL.to_owned()
+    crate::answer_text::DEFAULT_ITEM_LABEL.to_owned()
 }
 
 fn results() -> usize {

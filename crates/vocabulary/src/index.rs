@@ -19,9 +19,9 @@ pub(crate) fn close(out: &mut Vocabulary) -> Option<String> {
         .map(|class| class.includes.iter().filter_map(|id| out.class_ids.get(id).copied()).collect())
         .collect();
     let mut within = vec![None; classes.len()];
-    for class in 0..classes.len() {
-        if descend(class, &includes, &mut within, &mut Vec::new()).is_none() {
-            return Some(classes[class].id.clone());
+    for (at, class) in classes.iter().enumerate() {
+        if descend(at, &includes, &mut within, &mut Vec::new()).is_none() {
+            return Some(class.id.clone());
         }
     }
     let within: Vec<ClassSet> = within.into_iter().map(Option::unwrap_or_default).collect();

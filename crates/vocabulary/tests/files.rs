@@ -15,7 +15,10 @@ fn deployment(text: &str) -> TempDir {
     folder
 }
 
-fn read(text: &str) -> Result<Arc<Vocabulary>, Vec<(Option<usize>, String, Option<String>)>> {
+/// A problem: its line, what it says, and the hint.
+type FileProblem = (Option<usize>, String, Option<String>);
+
+fn read(text: &str) -> Result<Arc<Vocabulary>, Vec<FileProblem>> {
     let folder = deployment(text);
     Vocabulary::of_deployment(folder.path()).map_err(|problems| {
         let told = problems

@@ -89,7 +89,7 @@ fn what_is_wrong_with_a_call_is_said() {
     let served = served();
     for (path, words, status, said) in [
         ("/content/nobody", ["-H", LINES, "--data-binary", RECIPE], 404, "chef"),
-        ("/content/chef", ["-H", "Content-Type: text/html", "--data-binary", RECIPE], 415, "application/x-ndjson"),
+        ("/content/chef", ["-H", "Content-Type: image/png", "--data-binary", RECIPE], 415, "application/x-ndjson"),
         ("/content/chef", ["-H", LINES, "--data-binary", "{\"name\": \"no id\"}"], 422, "no `@id`"),
         ("/content/chef", ["-H", LINES, "-X", "DELETE"], 400, "?id="),
         ("/content/chef", ["-H", LINES, "-X", "PUT"], 405, ""),

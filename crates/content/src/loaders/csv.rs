@@ -53,10 +53,11 @@ pub(super) fn load(input: &mut Input<'_>, usual: u8, sink: &mut dyn Sink) -> Res
             None => table = Some(Table::of(&row, dialect, mapping).map_err(|reason| Stop::Broken { line, reason })?),
             Some(_) if row.as_slice().len() > ITEM_BYTES_MAX => sink.skip(at, Reason::TooLong)?,
             Some(_) if memchr::memchr(0, row.as_slice()).is_some() => sink.skip(at, Reason::NoText)?,
-            Some(table) => match table.object(&row, line) {
-                Some(item) => linked::offer(&item, at, None, sink)?,
-                None => {}
-            },
+            Some(table) => {
+                if let Some(item) = table.object(&row, line) {
+                    linked::offer(&item, at, None, sink)?;
+                }
+            }
         }
     }
 }

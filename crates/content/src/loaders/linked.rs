@@ -36,10 +36,10 @@ pub(crate) fn each_item(value: &Value, take: Take<'_>) -> Result<(), Stop> {
                 return of_graph(nodes, &mut |_, item| take(item));
             }
             if let Some(items) = json_feed::items(value) {
-                return items.iter().try_for_each(|item| take(item));
+                return items.iter().try_for_each(take);
             }
             if let Some(questions) = questions(value) {
-                return questions.iter().try_for_each(|question| take(question));
+                return questions.iter().try_for_each(take);
             }
             let list = LISTS.iter().find_map(|key| fields.get(*key).filter(|list| list.is_array()));
             match list.or_else(|| wrapped(value)) {

@@ -48,7 +48,7 @@ fn pass_line<'t>(text: &'t str, out: &mut String) -> &'t str {
             '{' => return_lines(rest, braces_end(rest), out),
             _ => c.len_utf8(),
         };
-        if !matches!(c, '{') && !(c == '<' && is_component(rest)) {
+        if !(c == '{' || c == '<' && is_component(rest)) {
             out.push_str(&rest[..taken]);
         }
         rest = &rest[taken..];

@@ -161,7 +161,7 @@ impl<'a> Outline<'a> {
             all.push_str(text);
             all.push('\n');
         }
-        if !markdown.trim().is_empty() {
+        if !markdown.trim().is_empty() && !is_comment(markdown) {
             if !written.is_empty() {
                 written.push_str("\n\n");
             }
@@ -260,6 +260,12 @@ impl<'a> Outline<'a> {
 /// The beginning of a text, at most so many bytes, cut between characters.
 pub(super) fn cut(text: &str, bytes_max: usize) -> &str {
     &text[..text.floor_char_boundary(bytes_max)]
+}
+
+/// Whether a block is a comment, which nobody sees on the page either.
+fn is_comment(markdown: &str) -> bool {
+    let markdown = markdown.trim();
+    markdown.starts_with("<!--") && markdown.ends_with("-->")
 }
 
 #[cfg(test)]

@@ -145,9 +145,16 @@ impl Asked<'_> {
         }
         // "Vegan" as a wish for the diet, and "under 30 minutes" whatever it was called.
         match understand(text, self.aids).filters {
-            filters if filters.is_empty() => vec![Filter::mentions(self.name, text)],
+            filters if filters.is_empty() => vec![self.as_it_is(text)],
             filters => filters,
         }
+    }
+
+    /// What no item has: asked of every property that the name may mean, so that it is known which ones exist.
+    fn as_it_is(&self, text: &str) -> Filter {
+        let mut filter = Filter::mentions(self.name, text);
+        filter.fields.extend(other_names(self.name).map(str::to_owned));
+        filter
     }
 
     /// Any of several values.

@@ -180,7 +180,13 @@ pub(super) fn read_word(reader: &Reader<'_>, at: usize, floor: usize) -> Option<
         return diet_like(reader, at, end);
     }
     let word = reader.token(at).filter(|token| token.is_word())?.word.as_str();
-    let mut stems = reader.aids.lexicon.free_of(word);
+    // "Dairy-less" is "dairyless".
+    let joined = reader.token(at + 1).filter(|next| next.is_joined && next.is_word());
+    let (word, end) = match joined {
+        Some(next) => (format!("{word}{}", next.word), at + 2),
+        None => (word.to_owned(), at + 1),
+    };
+    let mut stems = reader.aids.lexicon.free_of(&word);
     stems.find_map(|(stem, by_name)| {
         let kind = match reader.aids.vocabulary.class_named(stem) {
             Some(class) => ThingKind::Class(class.id.clone()),
@@ -188,7 +194,7 @@ pub(super) fn read_word(reader: &Reader<'_>, at: usize, floor: usize) -> Option<
             None => return None,
         };
         let thing = Thing { kind, tokens: at..at + 1 };
-        limits(reader, &[&thing], start()..at + 1, Rank::Free)
+        limits(reader, &[&thing], start()..end, Rank::Free)
     })
 }
 
@@ -242,7 +248,7 @@ mod tests {
             ("cake, no nuts", "cake", &["no nuts"][..]),
             ("cake without any nuts or eggs", "cake", &["no nuts", "no eggs"]),
             ("cake with no nuts, no milk and no eggs please", "cake please", &["no nuts", "no milk", "no eggs"]),
-            ("nut-free cake", "cake", &["no nut"]),
+            ("nut-free cake", "cake", &["no nuts"]),
             ("dairy free cake", "cake", &["no dairy"]),
             ("salad without cilantro", "salad", &["no cilantro"]),
             ("chicken, not too bake", "chicken, not too bake", &[]),
@@ -251,7 +257,8 @@ mod tests {
             ("I'm allergic to nuts: cake", ": cake", &["no nuts"]),
             ("cake, I don't eat eggs or milk", "cake", &["no eggs", "no milk"]),
             ("allergies: nuts, milk", "", &["no nuts", "no milk"]),
-            ("has a nut allergy", "has a", &["no nut"]),
+            ("has a nut allergy", "has a", &["no nuts"]),
+            ("dairy-less cake", "cake", &["no dairy"]),
             ("lactose intolerant, hates cilantro", "", &["no cilantro", "no lactose"]),
             ("Kuchen ohne Nüsse und Eier", "Kuchen", &["no nuts", "no eggs"]),
             ("glutenfreier Kuchen", "Kuchen", &["no gluten"]),
