@@ -224,7 +224,9 @@ async fn s4_what_a_search_says_of_its_question_is_in_meta_of_both_versions() {
         assert_eq!(meta["not_understood"], json!(["not too salty"]), "{version}");
         assert_eq!(meta["left_out"], json!([{"limit": "30 minutes or less", "items": 3}]), "{version}");
         assert_eq!(meta["forecourt/notes"], json!(["Look closely."]), "{version}");
-        let events = place.stream(body).await.events();
+        let mut streamed = body;
+        streamed["prefer"] = json!({"streaming": true});
+        let events = place.stream(streamed).await.events();
         assert_eq!(events[0].1["_meta"]["decontextualized_query"], "pea soup with cream", "{version}");
         let last = &events.last().expect("a frame").1["_meta"];
         assert_eq!(
