@@ -24,13 +24,21 @@ pub fn parse_below(levels: usize, bytes: &[u8]) -> Result<Value, String> {
     Ok(value)
 }
 
+/// How the canonical writer says that it takes no text as it stands.
+const RAW_TEXT: &str = "Raw values";
+
 /// The canonical form of RFC 8785. Fails on integers that no double holds, which would silently
 /// become others. A [`Value`] holds no number that is not finite; a type that does is written with
 /// `null` there, as serde does.
 pub fn canonical(value: &impl serde::Serialize) -> Result<Vec<u8>, String> {
-    // A text that stands in the value is read as well, so that its form is no other one.
+    let written = serde_json_canonicalizer::to_vec(value);
     let value = serde_json::to_value(value).map_err(|e| e.to_string())?;
-    let bytes = serde_json_canonicalizer::to_vec(&value).map_err(|e| e.to_string())?;
+    let bytes = match written {
+        // JSON that is kept as a text is read first, so that its form is no other one.
+        Err(error) if error.to_string().contains(RAW_TEXT) => serde_json_canonicalizer::to_vec(&value),
+        written => written,
+    };
+    let bytes = bytes.map_err(|e| e.to_string())?;
     match is_exact(&value) {
         true => Ok(bytes),
         false => Err("an integer that no double holds exactly".to_owned()),

@@ -162,7 +162,10 @@ mod tests {
     #[test]
     fn what_was_asked_is_read_again() {
         let question = elicitation().worded("genre", &vec![("Comedy".to_owned(), 20), ("Drama".to_owned(), 15)], 400);
-        assert_eq!(question.text, "400 things could fit. Which genre? For example Comedy, Drama, no preference.");
+        assert_eq!(
+            question.text,
+            "400 things could fit. Which genre? For example Comedy, Drama, no preference. Name one, or say *all of them*."
+        );
         assert_eq!(question.questions[0]["options"], json!(["Comedy", "Drama", "no preference"]));
         assert_eq!(question.in_words(), question.text, "everything is said once");
         for field in facets::fields() {

@@ -133,7 +133,7 @@ fn behind_name(words: &str) -> &str {
 }
 
 /// The part of a question that an item has to have to answer it, where much of the question is unknown here.
-const COVERAGE_MIN: f64 = 0.34;
+const COVERAGE_MIN: f64 = 0.2;
 /// The part of a question's words that has to be known for all of it to be taken seriously.
 const KNOWN_MIN: f64 = 0.5;
 

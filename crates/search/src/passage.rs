@@ -123,9 +123,9 @@ fn cut(block: &str) -> String {
 
 /// Where the last item of a list begins that is not whole.
 fn last_item(head: &str) -> Option<usize> {
-    let starts = head.match_indices('\n').map(|(at, _)| at + 1);
+    let mut starts = head.match_indices('\n').map(|(at, _)| at + 1);
     let is_item = |at: &usize| kind(&head[*at..]) == BlockKind::List && !head[*at..].starts_with(' ');
-    starts.filter(is_item).next_back().filter(|at| *at > 0)
+    starts.rfind(is_item).filter(|at| *at > 0)
 }
 
 #[cfg(test)]

@@ -110,7 +110,8 @@ async fn what_the_manual_does_not_tell_is_not_answered_with_confidence() {
     let (_folder, built) = guide();
     for question in ELSEWHERE {
         let said = ask(&built, question).await.text();
-        let is_honest = said.starts_with("I found n") || said.starts_with("This is the closest section");
+        let honest = ["I found n", "I only know", "This is the closest section"];
+        let is_honest = honest.iter().any(|start| said.starts_with(start));
         assert!(is_honest, "{question}: {said}");
     }
 }

@@ -82,7 +82,7 @@ async fn an_answer_has_a_lead_a_list_and_the_items_as_data() {
     assert_eq!(names(&answer), ["Chickpea *soup* [thick]", "Hummus"], "{text}");
     for wanted in [
         r"2 recipes match; the best is **[Chickpea \*soup\* \[thick\]](https://r.example/Chickpea-*soup*-[thick])** (30 minutes).",
-        "Limits: 30 minutes or less; no nuts.",
+        "Limits: 30 minutes or less; no nuts; with chickpeas.",
         "left out",
         "\n2. **[Hummus](https://r.example/Hummus)**: 20 minutes",
         "With 1 can chickpeas",

@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn problems_are_kept_up_to_the_cap_and_counted_beyond() {
         let mut problems = Problems::new();
-        problems.extend((0..PROBLEMS_MAX).map(|_| Problem::of_file(Path::new("a"), "x")));
+        problems.extend((0..PROBLEMS_MAX).map(|n| Problem::of_file(Path::new("a"), format!("x{n}"))));
         assert!(!problems.to_string().contains("more"));
         problems.push(Problem::of_file(Path::new("a"), "x"));
         assert_eq!((problems.len(), problems.iter().count()), (PROBLEMS_MAX + 1, PROBLEMS_MAX));
