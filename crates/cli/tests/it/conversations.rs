@@ -62,7 +62,7 @@ fn nlweb_keeps_subject_and_limits_by_session_and_by_prev() {
         let chosen = nlweb(&served, "the second one", more);
         assert_eq!(names(&chosen), shown[1..2], "{chosen}");
     }
-    let told = nlweb(&served, "soup", json!({"context": {"prev": ["I'm allergic to nuts"]}}));
+    let told = nlweb(&served, "pie", json!({"context": {"prev": ["I'm allergic to nuts"]}}));
     assert_eq!(told["_meta"]["forecourt/applied_limits"].as_array().map(Vec::len), Some(1), "{told}");
     assert!(told["results"].as_array().unwrap().iter().all(|item| !item.to_string().contains("walnut")), "{told}");
 }

@@ -10,10 +10,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("crates/content/src/loaders/csv/header.rs", "names of columns"),
     ("crates/content/src/measure.rs", "units of servings"),
     ("crates/content/src/understand/named.rs", "names of constraints"),
-    ("crates/content/src/understand/time.rs", "paths of times"),
     ("crates/content/src/understand/value.rs", "paths of values"),
-    ("crates/content/src/understand/without.rs", "wordings of limits"),
-    ("crates/pages/src/item.rs", "labels of properties on cards"),
 ];
 
 #[test]
