@@ -5,16 +5,16 @@
 //!
 //! | page | what it shows | content security policy |
 //! |---|---|---|
-//! | [`ReplyPage`] | an agent's answer. Mentionable REST 4.1 | [`csp::answer`], or [`csp::asking`] |
-//! | [`RefusalPage`] | a refusal. Mentionable REST 5.1 | [`csp::answer`] |
-//! | [`DecisionPage`] | a consent or a payment, to be decided. PolicyPart 5.3 | [`csp::asking`] |
-//! | [`ErrorPage`] | a fault, and what would be right | [`csp::answer`] |
+//! | [`ReplyPage`] | an agent's answer. Mentionable REST 4.1 | [`Branding::answer_policy`], or [`Branding::asking_policy`] |
+//! | [`RefusalPage`] | a refusal. Mentionable REST 5.1 | [`Branding::answer_policy`] |
+//! | [`DecisionPage`] | a consent or a payment, to be decided. PolicyPart 5.3 | [`Branding::asking_policy`] |
+//! | [`ErrorPage`] | a fault, and what would be right | [`Branding::answer_policy`] |
 //! | [`FrontPage`] | the host and its agents; also as markdown | [`csp::PAGE`] |
 //! | [`AgentPage`] | one agent with a chat box; also as markdown | [`csp::PAGE`] |
 //! | [`SearchPage`] | one agent that finds things, and what it found | [`csp::SEARCH`], then [`csp::FOUND`] |
-//! | [`AccountPage`] | signing in and out, and what went wrong with it | [`csp::asking`] |
-//! | [`ManualPage`] | a page of the program's own manual | [`csp::answer`] |
-//! | [`asset`] | style and script of the last two, by path | [`csp::answer`] |
+//! | [`AccountPage`] | signing in and out, and what went wrong with it | [`Branding::asking_policy`] |
+//! | [`ManualPage`] | a page of the program's own manual | [`Branding::answer_policy`] |
+//! | [`asset`] | style and script of the last two, by path | [`Branding::answer_policy`] |
 //!
 //! Every HTML answer also wants the headers of [`csp::HEADERS`]. URLs given to a page are the
 //! canonical text of the URL; they are escaped here. Whatever else is text, from agents and
