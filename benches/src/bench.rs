@@ -6,6 +6,7 @@ mod ask;
 mod contracts;
 mod idle;
 mod jwt;
+mod nodes;
 mod rest;
 mod retrieval;
 mod rules;
@@ -13,6 +14,8 @@ pub(crate) mod search;
 mod sse;
 mod start;
 mod tasks;
+mod tasks_postgres;
+mod traces;
 
 /// A bench: prints what it finds.
 type Bench = fn() -> anyhow::Result<()>;
@@ -28,6 +31,9 @@ pub(crate) const ALL: &[(&str, Bench)] = &[
     ("sse", sse::run),
     ("idle", idle::run),
     ("tasks", tasks::run),
+    ("tasks-postgres", tasks_postgres::run),
+    ("nodes", nodes::run),
+    ("traces", traces::run),
     ("start", start::run),
     ("jwt", jwt::run),
     ("rules", rules::run),

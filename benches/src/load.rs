@@ -8,7 +8,7 @@ use anyhow::{Context, bail, ensure};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio_rustls::TlsConnector;
 
 /// Connections of one round.
@@ -29,6 +29,8 @@ pub(crate) struct Asked {
     pub tls: Option<TlsConnector>,
     /// Whether each is sent on a connection of its own.
     pub anew: bool,
+    /// Whether each connection comes from an address of its own, as callers do.
+    pub apart: bool,
 }
 
 impl Asked {
@@ -39,7 +41,7 @@ impl Asked {
 
     /// Several requests in turn.
     pub(crate) fn each(texts: Vec<String>, holds: &'static str) -> Self {
-        Self { texts, holds, tls: None, anew: false }
+        Self { texts, holds, tls: None, anew: false, apart: false }
     }
 
     /// The same within TLS.
@@ -51,22 +53,36 @@ impl Asked {
     pub(crate) fn each_anew(self) -> Self {
         Self { anew: true, ..self }
     }
+
+    /// The same, each connection from an address of its own.
+    pub(crate) fn each_apart(self) -> Self {
+        Self { apart: true, ..self }
+    }
 }
 
-/// Sends `request` over and over for `time`. Any status but 200 voids the visit, as does an answer that
+/// Sends `request` over and over for `time`. Any status but 200 and 202 voids the visit, as does an answer that
 /// does not hold what it must.
 pub(crate) fn visit(port: u16, request: &Asked, time: Duration) -> anyhow::Result<Visit> {
+    visit_all(&[port], request, time)
+}
+
+/// The same with connections to several servers in turn.
+pub(crate) fn visit_all(ports: &[u16], request: &Asked, time: Duration) -> anyhow::Result<Visit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let begin = Instant::now();
-        let clients = (0..CONNECTIONS).map(|first| client(port, request, first, begin + time));
+        let clients = ports.iter().cycle().zip(0..CONNECTIONS);
+        let clients = clients.map(|(port, first)| client(*port, request, first, begin + time));
         let counts = futures::future::try_join_all(clients).await?;
         Ok(Visit { requests: counts.iter().sum(), elapsed: begin.elapsed() })
     })
 }
 
 async fn client(port: u16, request: &Asked, first: usize, end: Instant) -> anyhow::Result<u64> {
-    let mut stream = connect(port, request.tls.as_ref()).await?;
+    let mut stream = match request.apart {
+        true => Box::new(connect_from(first, port).await?),
+        false => connect(port, request.tls.as_ref()).await?,
+    };
     let mut buffer = Vec::with_capacity(16 * 1024);
     let mut count = 0;
     let texts = request.texts.iter().cycle().skip(first % request.texts.len().max(1));
@@ -105,7 +121,7 @@ pub(crate) async fn answer(stream: &mut (impl AsyncRead + Unpin), buffer: &mut V
     if status == "304" {
         return Ok(());
     }
-    if status != "200" {
+    if !matches!(status, "200" | "202") {
         bail!("{}", text.lines().next().unwrap_or_default());
     }
     let length = text.lines().find_map(length_of).context("an answer has a length")?;
@@ -127,6 +143,16 @@ fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
 /// Both kinds of stream.
 pub(crate) trait Connection: AsyncRead + AsyncWrite + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Unpin> Connection for T {}
+
+/// A connection to this machine from the address of one of its callers: each of 127.0.0.0/8 is one.
+async fn connect_from(caller: usize, port: u16) -> anyhow::Result<TcpStream> {
+    let socket = TcpSocket::new_v4()?;
+    let host = u8::try_from(caller + 2)?;
+    socket.bind(([127, 0, 0, host], 0).into())?;
+    let stream = socket.connect(([127, 0, 0, 1], port).into()).await?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
 
 /// A connection to this machine, within TLS where that is spoken.
 pub(crate) async fn connect(port: u16, tls: Option<&TlsConnector>) -> anyhow::Result<Box<dyn Connection>> {

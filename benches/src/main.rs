@@ -24,7 +24,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 struct Arguments {
     #[command(subcommand)]
     part: Option<Part>,
-    /// Which benches: rest, search, search-million, retrieval, ask, ask-million, sse, idle, tasks, start, jwt, rules, contracts,
+    /// Which benches: rest, search, search-million, retrieval, ask, ask-million, sse, idle, tasks, tasks-postgres, start, jwt, rules, contracts,
     /// records, a2a, a2a-proxy, a2a-many, a2a-streams, a2a-push, agtp, agtp-new, agtp-plain, agtp-dispatch, agtp-manifest,
     /// agtp-idle. All when none is named.
     names: Vec<String>,

@@ -60,6 +60,7 @@ fn built(site: &Site, services: RuleServices) -> anyhow::Result<Vec<BuiltRule>> 
         services,
         countries: Some(Arc::new(CountryTable::parse(&lines)?)),
         offers: &[],
+        guards: forecourt_host::rules::GuardServices::default(),
         clock: Arc::new(SystemClock),
     };
     rules(&settings, &context).map_err(|problems| anyhow!("{problems:?}"))

@@ -14,8 +14,8 @@ use rusqlite::Connection;
 
 use crate::report::median;
 
-const ROUND: Duration = Duration::from_secs(2);
-const ROUNDS: usize = 8;
+pub(super) const ROUND: Duration = Duration::from_secs(2);
+pub(super) const ROUNDS: usize = 8;
 
 /// One submitter against one commit for each transition, sixteen against sixteen in a commit.
 pub(super) fn run() -> anyhow::Result<()> {
@@ -45,7 +45,7 @@ pub(super) fn run() -> anyhow::Result<()> {
 }
 
 /// Tasks a second of the real store.
-async fn submit(store: Arc<dyn Store>, submitters: usize) -> anyhow::Result<f64> {
+pub(super) async fn submit(store: Arc<dyn Store>, submitters: usize) -> anyhow::Result<f64> {
     let begin = Instant::now();
     let work = (0..submitters).map(|_| {
         let store = store.clone();
@@ -85,7 +85,7 @@ async fn one(store: &dyn Store) -> anyhow::Result<()> {
     };
     let begun = task.clone();
     store.create_task(task, Vec::new()).await?;
-    store.append_events(&id, 1, vec![Event::Text("hello".to_owned())]).await?;
+    store.append_events(&id, "bench", 1, vec![Event::Text("hello".to_owned())]).await?;
     let outcome = CollectedReply::new(vec![Part::markdown("hello")], Ending::Complete);
     let change = TaskChange::settle(&begun, outcome, now);
     anyhow::ensure!(store.advance_task(&id, change).await?, "a task moved on by itself");

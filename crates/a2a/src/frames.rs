@@ -143,18 +143,20 @@ impl<'a> Frames<'a> {
         }
         self.own = 0;
         let is_last = !self.permit.last_event().await.is_ok_and(|last| last > number);
-        items.push(self.moved(self.status_after(ending, is_last).await, is_last, Metadata::new()));
+        let (status, metadata) = self.status_after(ending, is_last).await;
+        items.push(self.moved(status, is_last, metadata));
         items
     }
 
     /// The status of the task after an ending. After the last one that is as the task itself says, so
     /// that a reader who asks again is told the same.
-    async fn status_after(&self, ending: Ending, is_last: bool) -> Status {
+    async fn status_after(&self, ending: Ending, is_last: bool) -> (Status, Metadata) {
         let task = self.permit.reload().await.map_or_else(|_| self.task.clone(), |permit| permit.task().clone());
         if is_last && task.state.is_settled() {
-            return view::status(&task, self.offers);
+            return (view::status(&task, self.offers), view::usage(&task));
         }
         let state = TaskState::after(&ending);
-        view::status(&Task { state, outcome: Some(CollectedReply::new(Vec::new(), ending)), ..task }, self.offers)
+        let outcome = Some(CollectedReply::new(Vec::new(), ending));
+        (view::status(&Task { state, outcome, ..task }, self.offers), Metadata::new())
     }
 }

@@ -6,6 +6,7 @@ use forecourt_core::{
     CollectedReply, Ending, Error, Event, Part as CorePart, PolicyPart, Question, Role as Speaker, Task, Turn,
 };
 use forecourt_host::TaskPermit;
+use forecourt_surface::usage::put_usage;
 use serde_json::{Value, json};
 
 use crate::annotations;
@@ -70,7 +71,7 @@ pub(crate) fn shown(task: &Task, parts: Vec<CorePart>, want: TaskDetail, origin:
         status: status(task, want.offers),
         artifacts,
         history: history(task, tools, want.history),
-        metadata: Metadata::new(),
+        metadata: usage(task),
     }
 }
 
@@ -136,6 +137,15 @@ fn made(task: &Task, parts: Vec<CorePart>, origin: &str) -> (Vec<Artifact>, Vec<
 pub(crate) fn status(task: &Task, offers: OfferOrder) -> Status {
     let message = task.outcome.as_ref().and_then(|outcome| status_message(task, outcome, offers));
     Status { state: task.state, message, timestamp: Some(task.updated_at) }
+}
+
+/// What models used for a task, where its reader may see that.
+pub(crate) fn usage(task: &Task) -> Metadata {
+    let mut metadata = Metadata::new();
+    if let Some(outcome) = &task.outcome {
+        put_usage(&mut metadata, &outcome.usage);
+    }
+    metadata
 }
 
 fn refusal(task: &Task) -> Option<&PolicyPart> {

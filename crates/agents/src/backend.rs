@@ -1,15 +1,21 @@
 //! What a backend is given, and what it gives back.
 
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use forecourt_content::{Error as ContentError, LoadProgress, PutOutcome, RankBy, RemoveOutcome};
-use forecourt_core::{Agent, Clock, ContentMode, Entropy, Handle, Language};
+use forecourt_content::{
+    Error as ContentError, FollowedItem, FollowedRevision, LoadProgress, NamedIds, PushedDocument, PutOutcome, RankBy,
+    RemoveOutcome,
+};
+use forecourt_core::{Agent, Clock, ContentMode, Entropy, Handle, Language, Timestamp};
 use forecourt_egress::Egress;
 use forecourt_settings::{Problems, Section};
 
+use crate::budget::BudgetSettings;
 use crate::endpoints::EndpointTool;
 use crate::siblings::Siblings;
+use crate::usage::UsageRecorder;
 
 /// One kind of backend: its name, its settings and how it is built.
 #[derive(Clone, Copy)]
@@ -46,6 +52,12 @@ pub struct Context {
     pub egress: Egress,
     /// What `PATH` is, for programs to be found by. Nothing else of our environment reaches them.
     pub path_variable: Option<String>,
+    /// What a variable of our environment holds, for keys of providers that are known by name.
+    pub variable: fn(&str) -> Option<String>,
+    /// What the agent may use of models.
+    pub budget: BudgetSettings,
+    /// Who is told what models use.
+    pub usage: Arc<dyn UsageRecorder>,
     /// The endpoints of the host that models may be given as tools.
     pub endpoints: Vec<EndpointTool>,
     /// The agents of the host, this one among them.
@@ -180,6 +192,16 @@ pub trait IndexedContent: Send + Sync {
         None
     }
 
+    /// When the sources were read last, or found to be as they were read. `None`: never.
+    fn read_at(&self) -> Option<Timestamp> {
+        None
+    }
+
+    /// When something of what can be found changed last. `None`: nobody knows.
+    fn changed_at(&self) -> Option<Timestamp> {
+        None
+    }
+
     /// Why items rank as they do for a question, the best first.
     fn explain(&self, _question: &str) -> Result<Vec<RankExplanation>, IndexingError> {
         Ok(Vec::new())
@@ -237,6 +259,55 @@ pub trait IndexedContent: Send + Sync {
 
     /// Forgets all that was put and removed, from the next [`IndexedContent::index`] on.
     fn forget_pushed(&self) -> Result<(), ContentError> {
+        Err(ContentError::NothingPushed)
+    }
+
+    /// What [`IndexedContent::put`] would put, for content that nodes hold in common. Changes nothing.
+    fn read_push(&self, _document: &[u8], _media_type: &str) -> Result<PushedDocument, ContentError> {
+        Err(ContentError::NothingPushed)
+    }
+
+    /// What [`IndexedContent::remove`] would remove. Changes nothing.
+    fn named_ids(&self, _names: &[String]) -> Result<NamedIds, ContentError> {
+        Err(ContentError::NothingPushed)
+    }
+
+    /// What names the form of its index, so that one of the same name that another node built is a start for this
+    /// one. `None`: there is nothing that others could take.
+    fn snapshot_name(&self) -> Option<String> {
+        None
+    }
+
+    /// Whether there is no index yet. Opens none.
+    fn is_unbuilt(&self) -> bool {
+        false
+    }
+
+    /// Writes the index as it is now, for other nodes.
+    fn pack(&self, _out: &mut dyn Write) -> Result<(), ContentError> {
+        Err(ContentError::NothingPushed)
+    }
+
+    /// Begins with the index that another node has built, where there is none. The next [`IndexedContent::index`]
+    /// brings it in line with the content that is here.
+    fn unpack(&self, _archive: &mut dyn Read) -> Result<(), ContentError> {
+        Err(ContentError::NothingPushed)
+    }
+
+    /// Up to where it follows what nodes hold.
+    fn followed(&self) -> Result<FollowedRevision, ContentError> {
+        Err(ContentError::NothingPushed)
+    }
+
+    /// What was put and removed here, behind a key: some of it, each with its key, none at the end. For who has been
+    /// alone so far, and brings it to other nodes.
+    fn held_items(&self, _after: Option<u64>) -> Result<Vec<(u64, FollowedItem)>, ContentError> {
+        Err(ContentError::NothingPushed)
+    }
+
+    /// Takes in what nodes hold, in order, up to a revision. Whether all of it can be found; else the next
+    /// [`IndexedContent::index`] sees to it.
+    fn follow(&self, _items: Vec<FollowedItem>, _at: FollowedRevision) -> Result<bool, ContentError> {
         Err(ContentError::NothingPushed)
     }
 }

@@ -12,9 +12,10 @@
 //! | [`http`], [`command`] | somebody else's program, over a webhook or over its standard streams |
 //! | [`answer`] | the JSON in which such programs answer, the same for both |
 //! | [`provider`] | a chat completions API, for the backends that ask one |
+//! | [`metering`], [`usage`], [`budget`] | what models use and cost, who is told, and how much they may |
 //! | [`upstream`] | services that the operator named: their deadlines, and how they fail |
 //! | [`tool`] | what a model may call |
-//! | [`siblings`] | the other agents of the host, and the way to ask them |
+//! | [`siblings`], [`elsewhere`] | the other agents of the host, and those of other domains, and the way to ask them |
 //! | [`declined`], [`relay`] | what services behind an agent say no with, as callers are told |
 //! | [`on_behalf_of`] | asking a service in the name of a caller, with a token of its own |
 //! | [`settings`] | what sections of several backends share |
@@ -23,13 +24,16 @@
 
 pub mod answer;
 pub mod backend;
+pub mod budget;
 pub mod command;
 pub mod content_watcher;
 pub mod declined;
 pub mod echo;
+pub mod elsewhere;
 pub mod endpoints;
 pub mod http;
 pub mod limits;
+pub mod metering;
 pub mod on_behalf_of;
 pub mod provider;
 pub mod relay;
@@ -39,12 +43,15 @@ pub mod siblings;
 pub mod sse_reader;
 pub mod tool;
 pub mod upstream;
+pub mod usage;
 
 pub use backend::{
     Backend, BuiltAgent, Context, EmbeddingProgress, FetchSummary, IndexReport, IndexedContent, IndexedKind,
     IndexingError, JudgedCorpus, QuestionRanker, RankExplanation,
 };
-pub use forecourt_content::{Error as ContentError, LoadProgress, PutOutcome, RemoveOutcome};
+pub use forecourt_content::{
+    Error as ContentError, FollowedItem, FollowedRevision, LoadProgress, PushedItem, PutOutcome, RemoveOutcome,
+};
 
 /// All backends of this crate, in the order of the reference.
 pub const BACKENDS: &[Backend] = &[http::BACKEND, command::BACKEND, script::BACKEND, echo::BACKEND];

@@ -61,6 +61,15 @@ pub const SIBLING_TIME_MAX: Duration = Duration::from_secs(60);
 /// Bytes of JSON of another agent's answer that a model reads.
 pub const SIBLING_ANSWER_BYTES_MAX: usize = 24 * 1024;
 
+/// Domains whose agents a model may ask.
+pub const ELSEWHERE_DOMAINS_MAX: usize = 50;
+/// Questions to agents of other domains for one answer.
+pub const ELSEWHERE_CALLS_MAX: usize = 32;
+/// Bytes of a question to an agent of another domain.
+pub const ELSEWHERE_WORDS_BYTES_MAX: usize = 64 * 1024;
+/// Bytes of the answer of an agent of another domain, as it comes over the wire.
+pub const ELSEWHERE_ANSWER_BYTES_MAX: usize = 512 * 1024;
+
 /// How often content is looked at, while there are at most [`CONTENT_LOOKS_MAX`] agents with content.
 pub const CONTENT_LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Agents whose content is looked at in one round. A look is about 50 µs for a small folder, so that looking takes

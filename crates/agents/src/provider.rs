@@ -3,11 +3,21 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `draft.rs` | chunks of a reply, put together |
+//! | `preset.rs` | providers that are known by name, and in what their APIs differ |
 //! | `settings.rs` | the keys that every section with a provider has |
+//! | `draft.rs`, `filter.rs` | chunks of a reply, put together; what is thought and no answer |
+//! | `fault.rs` | why there is no reply, told by what can be done about it |
+//! | `chain.rs`, `breaker.rs` | several providers in their order, asked again within bounds, and left alone when they fail |
+//! | `window.rs` | how many tokens a model reads, and how many a text has |
 
+pub mod breaker;
+pub mod chain;
 pub mod draft;
+pub mod fault;
+pub mod filter;
+pub mod preset;
 pub mod settings;
+pub mod window;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,25 +26,28 @@ use std::time::Duration;
 use bytes::Bytes;
 use forecourt_core::{Clock, Ending, json};
 use forecourt_egress::{Egress, UpstreamRequest, hops};
+use forecourt_telemetry::spans;
 use futures::{Stream, StreamExt};
 use http::header::{ACCEPT, CONTENT_TYPE};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
+use tracing::{Instrument, Span};
 
-use crate::declined::{RetryAfter, unavailable};
 use crate::limits::MODEL_BODY_BYTES_MAX;
 use crate::sse_reader::SseEvent;
 use crate::upstream::{self, CallTimeouts, TimedResponse, UpstreamFailure};
 use draft::ModelReplyDraft;
+pub use fault::ProviderError;
+use preset::Quirks;
 
 /// How our own words call the provider.
 pub const WHO: &str = "The model provider";
 
+/// The provider of a model in traces, as long as settings name none.
+const OTHER_PROVIDER: &str = "_OTHER";
 /// Bytes of an error that are read, for the log.
 const ERROR_BYTES_MAX: usize = 4 * 1024;
-/// Bytes of an error's code that reaches the log.
-const CODE_BYTES_MAX: usize = 64;
 /// How often a request is tried again when no connection could be made.
 const RETRIES: usize = 1;
 
@@ -48,6 +61,8 @@ pub struct Provider {
     pub headers: HeaderMap,
     /// The fields of each request that the settings decide.
     pub fields: Map<String, Value>,
+    /// In what the API differs from the common form.
+    pub quirks: Quirks,
     /// `idle` is the wait for the first piece of an answer.
     pub timeouts: CallTimeouts,
     /// The wait from one piece to the next.
@@ -59,27 +74,19 @@ pub struct Provider {
 /// A reply as it comes in.
 pub struct ModelReply {
     source: ReplySource,
+    /// What it is traced by, to its end.
+    span: Span,
     /// What has come of it by now.
     pub draft: ModelReplyDraft,
 }
 
-/// Why a request got no reply.
-pub enum ProviderError {
-    /// The provider does not take a request like this. A plainer one it might.
-    Unfit(Ending),
-    /// It broke over the request, as some do over what they do not know.
-    Broke(Ending),
-    /// Anything else.
-    Other(Ending),
-}
-
-impl ProviderError {
-    /// What it comes to, when nothing is tried again.
-    pub fn into_ending(self) -> Ending {
-        match self {
-            Self::Unfit(ending) | Self::Broke(ending) | Self::Other(ending) => ending,
-        }
-    }
+/// What comes next of a reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// The next words of the answer.
+    Text(String),
+    /// The model thinks, which takes a while and is no answer.
+    Thought,
 }
 
 enum ReplySource {
@@ -103,52 +110,35 @@ impl Provider {
         hops::write(&mut headers, hop);
         let request = UpstreamRequest { headers, ..UpstreamRequest::post(&self.url, Bytes::from(json_text(body))) };
         let total = deadline.saturating_duration_since(Instant::now());
-        let response = upstream::send(&self.egress, request, CallTimeouts { total, ..self.timeouts }, RETRIES).await;
+        let span = spans::chat(OTHER_PROVIDER, body.get("model").and_then(Value::as_str).unwrap_or_default());
+        let response = upstream::send(&self.egress, request, CallTimeouts { total, ..self.timeouts }, RETRIES);
+        let response = response.instrument(span.clone()).await;
         let response = response.map_err(|error| {
+            spans::record_error(&span, "unreachable", true);
             if error == UpstreamFailure::Unreachable {
                 tracing::warn!(
                     provider = self.url,
                     "the model provider can't be reached: is it running? With Ollama: `ollama serve`, then `ollama pull MODEL`"
                 );
             }
-            ProviderError::Other(error.ending(WHO))
+            ProviderError::from(error)
         })?;
         if !response.status.is_success() {
+            spans::record_error(&span, response.status.as_str(), true);
             return Err(self.declined(response).await);
         }
         let source = match response.mime().as_str() {
-            "application/json" => ReplySource::Whole(whole(response).await.map_err(ProviderError::Other)?),
+            "application/json" => ReplySource::Whole(whole(response).await?),
             _ => ReplySource::Events(Box::pin(response.events(self.stall))),
         };
-        Ok(ModelReply { source, draft: ModelReplyDraft::default() })
+        Ok(ModelReply { source, span, draft: ModelReplyDraft::new(self.quirks.starts_thinking) })
     }
 
-    /// What a status other than success comes to. The provider's own words may quote what it was asked, so
-    /// that the log has its code for them alone.
+    /// What a status other than success comes to.
     async fn declined(&self, response: TimedResponse) -> ProviderError {
         let (status, headers) = (response.status, response.headers.clone());
         let said = response.bytes(ERROR_BYTES_MAX).await.unwrap_or_default();
-        let code = serde_json::from_slice(&said).map(|said: Value| code(&said["error"])).unwrap_or_default();
-        tracing::warn!(status = status.as_u16(), code, "the model provider declined");
-        let seconds = RetryAfter::read(&headers).map(|wait| wait.seconds(&*self.clock));
-        let ending = match status {
-            StatusCode::TOO_MANY_REQUESTS => {
-                unavailable("The model behind this agent is busy. Please try again later.", seconds)
-            }
-            StatusCode::SERVICE_UNAVAILABLE if seconds.is_some() => {
-                unavailable("The model behind this agent is away for a moment. Please try again later.", seconds)
-            }
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Ending::failed("The model provider refused our key."),
-            status if status.is_server_error() => Ending::failed("The model provider failed."),
-            _ => Ending::failed("The model provider did not accept the request."),
-        };
-        match status {
-            StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND | StatusCode::UNPROCESSABLE_ENTITY => {
-                ProviderError::Unfit(ending)
-            }
-            StatusCode::INTERNAL_SERVER_ERROR | StatusCode::NOT_IMPLEMENTED => ProviderError::Broke(ending),
-            _ => ProviderError::Other(ending),
-        }
+        fault::declined(status, &headers, &said, &*self.clock)
     }
 }
 
@@ -156,22 +146,22 @@ fn json_text(body: &Map<String, Value>) -> String {
     serde_json::to_string(body).unwrap_or_default()
 }
 
-async fn whole(response: TimedResponse) -> Result<Value, Ending> {
-    let bytes = response.bytes(MODEL_BODY_BYTES_MAX).await.map_err(|fault| fault.ending(WHO))?;
+async fn whole(response: TimedResponse) -> Result<Value, ProviderError> {
+    let bytes = response.bytes(MODEL_BODY_BYTES_MAX).await?;
     json::parse(&bytes).map_err(|error| unreadable(&error))
 }
 
 impl ModelReply {
     /// A reply of which nothing more comes.
     pub fn ended(draft: ModelReplyDraft) -> Self {
-        Self { source: ReplySource::Ended, draft }
+        Self { source: ReplySource::Ended, span: Span::none(), draft }
     }
 
-    /// The next text. `None` when the reply has ended; [`ModelReplyDraft::finish`] knows how.
-    pub async fn next(&mut self) -> Result<Option<String>, Ending> {
+    /// What comes next. `None` when the reply has ended; [`ModelReplyDraft::finish`] knows how.
+    pub async fn next(&mut self) -> Result<Option<Piece>, ProviderError> {
         loop {
             let chunk = match &mut self.source {
-                ReplySource::Ended => return Ok(None),
+                ReplySource::Ended => return Ok(self.rest()),
                 ReplySource::Whole(value) => {
                     let value = std::mem::take(value);
                     self.draft.done();
@@ -179,28 +169,66 @@ impl ModelReply {
                     value
                 }
                 ReplySource::Events(events) => match events.next().await {
-                    None => return Ok(None),
+                    None => {
+                        self.source = ReplySource::Ended;
+                        continue;
+                    }
                     Some(event) => match chunk(event)? {
                         Some(chunk) => chunk,
                         None => {
                             self.draft.done();
                             self.source = ReplySource::Ended;
-                            return Ok(None);
+                            continue;
                         }
                     },
                 },
             };
-            let text = self.draft.take(&chunk)?;
-            if !text.is_empty() {
-                return Ok(Some(text));
+            record_usage(&self.span, &chunk);
+            let taken = self.draft.take(&chunk)?;
+            if !taken.text.is_empty() {
+                return Ok(Some(Piece::Text(taken.text)));
             }
+            if taken.is_thought {
+                return Ok(Some(Piece::Thought));
+            }
+        }
+    }
+
+    /// The next words of the answer, whatever is thought in between.
+    pub async fn next_text(&mut self) -> Result<Option<String>, ProviderError> {
+        loop {
+            match self.next().await? {
+                Some(Piece::Text(text)) => return Ok(Some(text)),
+                Some(Piece::Thought) => {}
+                None => return Ok(None),
+            }
+        }
+    }
+
+    fn rest(&mut self) -> Option<Piece> {
+        let rest = self.draft.rest();
+        (!rest.is_empty()).then_some(Piece::Text(rest))
+    }
+}
+
+/// What a reply cost, where the provider says so.
+fn record_usage(span: &Span, chunk: &Value) {
+    if span.is_disabled() {
+        return;
+    }
+    for (name, field) in [
+        ("gen_ai.usage.input_tokens", &chunk["usage"]["prompt_tokens"]),
+        ("gen_ai.usage.output_tokens", &chunk["usage"]["completion_tokens"]),
+    ] {
+        if let Some(tokens) = field.as_i64() {
+            span.record(name, tokens);
         }
     }
 }
 
 /// The chunk in an event. `None`: nothing follows.
-fn chunk(event: Result<SseEvent, UpstreamFailure>) -> Result<Option<Value>, Ending> {
-    let event = event.map_err(|fault| fault.ending(WHO))?;
+fn chunk(event: Result<SseEvent, UpstreamFailure>) -> Result<Option<Value>, ProviderError> {
+    let event = event?;
     match event.data.trim() {
         "[DONE]" => Ok(None),
         "" => Ok(Some(Value::Null)),
@@ -208,16 +236,7 @@ fn chunk(event: Result<SseEvent, UpstreamFailure>) -> Result<Option<Value>, Endi
     }
 }
 
-/// What a provider calls an error: its code or its type, where these are words of the protocol.
-pub fn code(error: &Value) -> String {
-    let is_code = |text: &&str| {
-        text.len() <= CODE_BYTES_MAX && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
-    };
-    let mut texts = ["code", "type", "status"].iter().filter_map(|key| error.get(*key)?.as_str());
-    texts.find(is_code).unwrap_or("none that is known").to_owned()
-}
-
-fn unreadable(reason: &str) -> Ending {
+fn unreadable(reason: &str) -> ProviderError {
     tracing::warn!(reason, "the model provider answered something unreadable");
-    Ending::failed("The model provider gave an answer that could not be read.")
+    ProviderError::Away(Ending::failed("The model provider gave an answer that could not be read."))
 }

@@ -51,7 +51,7 @@ impl Siblings {
     }
 
     /// The host that carries a message from one to another.
-    pub(crate) fn host(&self) -> &HostHandle {
+    pub fn host(&self) -> &HostHandle {
         &self.host
     }
 

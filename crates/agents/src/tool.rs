@@ -1,11 +1,44 @@
 //! What a model may call.
 
-use forecourt_core::Message;
+use std::sync::Arc;
+
+use forecourt_core::{Message, PolicyPart};
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-/// What a tool came to: a value for the model, or a message that says what to do differently.
-pub type ToolResult = Result<Value, String>;
+/// What a tool came to.
+pub type ToolResult = Result<Value, ToolError>;
+
+/// Why a tool gave no value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ToolError {
+    /// A message that tells the model what to do differently.
+    Said(String),
+    /// A refusal that is for the person who asked, whole: the answer ends with it.
+    Refused(Box<PolicyPart>),
+}
+
+impl ToolError {
+    /// What the model, and whoever looks on, is told.
+    pub fn words(&self) -> &str {
+        match self {
+            Self::Said(words) => words,
+            Self::Refused(part) => &part.message,
+        }
+    }
+}
+
+impl From<String> for ToolError {
+    fn from(words: String) -> Self {
+        Self::Said(words)
+    }
+}
+
+impl From<&str> for ToolError {
+    fn from(words: &str) -> Self {
+        Self::Said(words.to_owned())
+    }
+}
 
 /// One thing that a model may ask for. It runs with the caller's authority, never with the host's.
 pub trait Tool: Send + Sync {
@@ -26,6 +59,11 @@ pub trait Tool: Send + Sync {
     /// Whether a model that answers `message` may call it at all.
     fn is_offered(&self, _message: &Message) -> bool {
         true
+    }
+
+    /// The same tool for one answer, where it counts what is done for that.
+    fn for_one_answer(&self) -> Option<Arc<dyn Tool>> {
+        None
     }
 
     /// Does it on behalf of the sender of `message`, which is being answered. The arguments were

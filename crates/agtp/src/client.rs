@@ -11,6 +11,7 @@ mod uri;
 use std::sync::Arc;
 
 use forecourt_egress::{ClientCertificate, Connection, Egress, EgressError, Purpose, SetupError, Tls};
+use forecourt_telemetry::{OutgoingContext, outgoing};
 
 use self::exchange::{Broken, Exchanged, exchange};
 use self::pool::Pool;
@@ -128,6 +129,8 @@ impl Client {
         if requests.len() > PIPELINED_MAX {
             return Err(nothing(ClientError::TooMany));
         }
+        let traced = traced(requests);
+        let requests = traced.as_deref().unwrap_or(requests);
         if let Some(mut kept) = self.inner.pool.take(server) {
             kept.resume().await.map_err(|error| nothing(ClientError::Unreachable(error)))?;
             let exchanged = self.exchange(kept, server, requests).await;
@@ -247,6 +250,18 @@ impl std::fmt::Debug for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Client").finish_non_exhaustive()
     }
+}
+
+/// The same requests with the trace that they belong to, if they belong to one.
+fn traced(requests: &[Request]) -> Option<Vec<Request>> {
+    let OutgoingContext { traceparent, tracestate } = outgoing()?;
+    let mut requests = requests.to_vec();
+    for request in requests.iter_mut().filter(|request| request.field("Traceparent").is_none()) {
+        // Both are made of what fields may have.
+        let _ = request.fields.push("Traceparent", &traceparent);
+        let _ = tracestate.as_deref().map(|state| request.fields.push("Tracestate", state));
+    }
+    Some(requests)
 }
 
 #[cfg(test)]

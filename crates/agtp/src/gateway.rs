@@ -15,6 +15,7 @@ use forecourt_core::{ClientAddr, Error};
 use forecourt_surface::body::{BodyError, BodyLimits, read_limited};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use serde_json::Value;
+use tracing::{Instrument, Span};
 
 use crate::codec::HeadError;
 use crate::connection::ConnectionError;
@@ -71,10 +72,11 @@ async fn answer(State(service): State<Arc<Service>>, request: HttpRequest) -> Ht
 /// came of a call with a key is there for whoever sends it again.
 async fn answered(service: Arc<Service>, request: Request, line: ConnectionInfo) -> Response {
     let host = Arc::clone(&service);
-    let answering = tokio::spawn(async move {
+    let answering = async move {
         let answered = service.answered(&request, &line).await;
         service.response(&request, answered, false).await
-    });
+    };
+    let answering = tokio::spawn(answering.instrument(Span::current()));
     match answering.await {
         Ok(response) => response,
         Err(error) => host.refusal(Error::internal(error).into(), false).await,

@@ -2,9 +2,11 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `anchors.rs` | how far the log of each node is, kept in the store of all |
 //! | `facts.rs` | what a record says of the caller |
 //! | `keys.rs` | the key that signs |
 
+mod anchors;
 mod facts;
 mod keys;
 
@@ -20,6 +22,9 @@ use serde_json::{Map, Value};
 use crate::settings::{AgtpSettings, AuditFailure};
 pub(crate) use facts::RecordFacts;
 pub(crate) use keys::RecordKey;
+
+/// Random bytes in the name of a node.
+const NODE_NAME_BYTES: usize = 8;
 
 /// What keeps records for one state of the deployment.
 pub(crate) struct Records {
@@ -63,7 +68,12 @@ impl Records {
         server_id: &str,
         key: &RecordKey,
     ) -> Result<Arc<AttributionLog>, LogError> {
-        let options = settings.audit.options(server_id);
+        let mut options = settings.audit.options(server_id);
+        if !mount.host.is_alone() {
+            let mut name = [0; NODE_NAME_BYTES];
+            mount.host.entropy().fill(&mut name);
+            options.node = Some(name.iter().map(|byte| format!("{byte:02x}")).collect());
+        }
         let kept = mount.services.keep(OpenLog::default);
         let mut open = kept.0.lock();
         let folder = folder(&mount.data);
@@ -73,6 +83,7 @@ impl Records {
             return Ok(Arc::clone(log));
         }
         let log = AttributionLog::open(&folder, options, key.source(), mount.host.clock().clone())?;
+        anchors::anchor(&log, mount.host.ledger());
         *open = Some((folder, Arc::clone(&log)));
         Ok(log)
     }

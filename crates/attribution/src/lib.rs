@@ -13,6 +13,7 @@
 //! | `export.rs` | records for others |
 //! | `limits.rs` | every bound, with its unit |
 
+pub mod anchors;
 mod checkpoint;
 mod digest;
 mod error;
@@ -22,6 +23,7 @@ mod index;
 mod keys;
 pub mod limits;
 mod log;
+mod node;
 mod open_segment;
 mod options;
 mod payload;
@@ -43,6 +45,7 @@ pub use error::LogError;
 pub use export::{ExportFilter, ExportedRecord, export};
 pub use keys::RecordKeys;
 pub use log::{AttributionLog, ChainHead, SignedRecord};
+pub use node::{AnchorSink, node_name};
 pub use options::{LogOptions, SyncPolicy};
 pub use payload::{ContractFields, PriorAction, RECORD_VERSION, RecordDraft};
 pub use signer::{RecordSigner, SignerSource};

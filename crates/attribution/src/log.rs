@@ -16,6 +16,7 @@ use crate::error::LogError;
 use crate::frame::FrameKind;
 use crate::keys::KnownSigners;
 use crate::limits::{CHAIN_READ_MAX, QUEUE_MAX, RETRY_AFTER};
+use crate::node::{AnchorSink, name_folder};
 use crate::options::LogOptions;
 use crate::payload::{Payload, RecordDraft, event};
 use crate::signer::SignerSource;
@@ -47,6 +48,10 @@ pub struct AttributionLog {
     pub(crate) signer: RwLock<Arc<dyn SignerSource>>,
     pub(crate) signers: Mutex<KnownSigners>,
     pub(crate) clock: Arc<dyn Clock>,
+    /// What this node is called in its records, where there are several.
+    node: Option<String>,
+    /// Who is told how far the log is.
+    pub(crate) anchor: RwLock<Option<AnchorSink>>,
     /// Whether something is written that is not synced.
     pub(crate) is_dirty: AtomicBool,
     /// Whether the disk failed last, so that nothing is looked at otherwise.
@@ -82,7 +87,10 @@ impl AttributionLog {
         clock: Arc<dyn Clock>,
     ) -> Result<Arc<Self>, LogError> {
         let state = LogState::open(folder, clock.now())?;
+        let node = options.node.as_deref().map(|name| name_folder(folder, name)).transpose()?;
         let log = Self {
+            node,
+            anchor: RwLock::default(),
             signers: Mutex::new(KnownSigners::read(folder)),
             state: Mutex::new(state),
             queue: Mutex::default(),
@@ -103,6 +111,16 @@ impl AttributionLog {
         *self.signer.write() = signer;
     }
 
+    /// What this node is called in its records, where there are several.
+    pub fn node(&self) -> Option<&str> {
+        self.node.as_deref()
+    }
+
+    /// Has somebody told how far the log is, whenever more of it is on the disk.
+    pub fn anchor_with(&self, sink: AnchorSink) {
+        *self.anchor.write() = Some(sink);
+    }
+
     /// Signs and writes the record of a response, last in its agent's chain. Once this returns it is in the file,
     /// and synced where [`crate::SyncPolicy::Always`] says so.
     ///
@@ -110,7 +128,7 @@ impl AttributionLog {
     /// [`LogError::Busy`] over [`QUEUE_MAX`], and whatever the disk has to say.
     pub async fn record(self: &Arc<Self>, draft: RecordDraft<'_>) -> Result<SignedRecord, LogError> {
         let agent = draft.agent.and_then(|agent| from_hex(agent.as_str()));
-        self.append(FrameKind::Record, agent, draft.write()?).await
+        self.append(FrameKind::Record, agent, draft.write(self.node())?).await
     }
 
     /// Signs and writes an event of an agent's life, last in its chain. Gives its Audit-ID. Base 8.2.
@@ -119,7 +137,7 @@ impl AttributionLog {
     /// As [`AttributionLog::record`].
     pub async fn event(self: &Arc<Self>, agent: &AgentId, said: Map<String, Value>) -> Result<String, LogError> {
         let server_id = self.options.read().server_id.clone();
-        let payload = event(agent, &server_id, self.clock.now(), said)?;
+        let payload = event(agent, &server_id, self.node(), self.clock.now(), said)?;
         let signed = self.append(FrameKind::Event, from_hex(agent.as_str()), payload).await?;
         Ok(signed.audit_id)
     }

@@ -98,14 +98,14 @@ impl RecordDraft<'_> {
     ///
     /// # Errors
     /// It is longer than [`PAYLOAD_BYTES_MAX`].
-    pub(crate) fn write(&self) -> Result<Payload, LogError> {
+    pub(crate) fn write(&self, node: Option<&str>) -> Result<Payload, LogError> {
         let mut out = Object::new();
         out.maybe("acting_principal_id", self.acting_principal_id);
         out.maybe("action_id", self.action_id);
         out.text("agent_id", self.agent.map_or("", AgentId::as_str));
         out.text("audit_record_version", RECORD_VERSION);
         out.maybe("contract_hash", self.contract.map(|contract| contract.contract_hash));
-        self.extra(&mut out);
+        self.extra(node, &mut out);
         out.text("issued_at", &moment(self.issued_at));
         out.maybe("negotiation_origin", self.contract.map(|contract| contract.negotiation_origin));
         out.text("owner_id", self.owner_id);
@@ -127,17 +127,19 @@ impl RecordDraft<'_> {
     }
 
     /// What other readers look for under `extra`.
-    fn extra(&self, out: &mut Object) {
+    fn extra(&self, node: Option<&str>, out: &mut Object) {
         #[derive(Serialize)]
         struct Extra<'a> {
             #[serde(skip_serializing_if = "Option::is_none")]
             identity_assurance: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            node: Option<&'a str>,
             #[serde(skip_serializing_if = "<[_]>::is_empty")]
             prior_actions: &'a [PriorAction],
         }
-        if self.identity_assurance.is_some() || !self.prior_actions.is_empty() {
+        if self.identity_assurance.is_some() || node.is_some() || !self.prior_actions.is_empty() {
             let (identity_assurance, prior_actions) = (self.identity_assurance, self.prior_actions);
-            out.value("extra", &Extra { identity_assurance, prior_actions });
+            out.value("extra", &Extra { identity_assurance, node, prior_actions });
         }
     }
 }
@@ -149,6 +151,7 @@ impl RecordDraft<'_> {
 pub(crate) fn event(
     agent: &AgentId,
     server_id: &str,
+    node: Option<&str>,
     now: Timestamp,
     mut said: Map<String, Value>,
 ) -> Result<Payload, LogError> {
@@ -157,6 +160,9 @@ pub(crate) fn event(
     }
     for name in ["owner_id", "request_id", "response_id"] {
         said.entry(name).or_insert_with(|| "".into());
+    }
+    if let Some(node) = node {
+        said.insert("extra".to_owned(), serde_json::json!({"node": node}));
     }
     said.insert("agent_id".to_owned(), agent.as_str().into());
     said.insert("audit_record_version".to_owned(), RECORD_VERSION.into());

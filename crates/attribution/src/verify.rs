@@ -16,6 +16,7 @@ use crate::digest::{FIRST, Hash, to_hex};
 use crate::error::LogError;
 use crate::keys::RecordKeys;
 use crate::limits::FINDINGS_MAX;
+use crate::node::mark_of;
 use crate::segment::{self, FIRST_NUMBER};
 use crate::snapshot::Snapshot;
 use scan::{SegmentScan, SignatureCheck};
@@ -78,7 +79,8 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Looks at the whole log in `folder`, also while it is written: at what stood there when it began. `begun` is told
+/// Looks at the whole log in `folder`, also while it is written: at what stood there when it began. `anchor` is the
+/// newest statement on how far it was that was kept elsewhere. `begun` is told
 /// how many bytes there are, `done` how many more were looked at.
 ///
 /// # Errors
@@ -86,10 +88,20 @@ impl fmt::Display for Finding {
 pub fn verify(
     folder: &Path,
     keys: &RecordKeys,
+    anchor: Option<&str>,
     begun: &dyn Fn(u64),
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Verification, LogError> {
-    let snapshot = Snapshot::take(folder)?;
+    let mut snapshot = Snapshot::take(folder)?;
+    let is_further = |mark: &Mark| {
+        let kept = snapshot.mark.as_ref().map(|(mark, _)| (mark.segment, mark.offset));
+        kept.is_none_or(|kept| kept < (mark.segment, mark.offset))
+    };
+    if let Some((mark, anchor)) =
+        anchor.and_then(|anchor| Some((mark_of(anchor)?, anchor))).filter(|(mark, _)| is_further(mark))
+    {
+        snapshot.mark = Some((mark, anchor.to_owned()));
+    }
     begun(snapshot.bytes());
     let scans = scan_all(&snapshot, keys, done);
     let mut told = Verification { segments: snapshot.segments.len(), ..Verification::default() };

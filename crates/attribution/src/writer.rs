@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep};
 
+use crate::checkpoint::Mark;
 use crate::digest::{FIRST, Hash, sha256, to_hex, write_hex};
 use crate::error::LogError;
 use crate::frame::{EVENT_PREFIX, Frame, FrameKind};
@@ -194,6 +195,10 @@ impl AttributionLog {
         let folder = state.folder.clone();
         if let Err(error) = state.locked(|_| mark.write(&folder, &signer)) {
             tracing::warn!(%error, "how far records are synced was not kept");
+        }
+        drop(state);
+        if let (Some(anchor), Some((_, jws))) = (&*self.anchor.read(), Mark::read(&folder)) {
+            anchor(jws);
         }
     }
 

@@ -1,5 +1,6 @@
 //! The command line. `--help` teaches; the same words are in the manual.
 
+mod admin;
 mod audit;
 mod catalog;
 mod conform;
@@ -7,18 +8,24 @@ mod eval;
 mod keys;
 mod openapi;
 mod sockets;
+mod upkeep;
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use forecourt_client::ClientCommand;
 
+use forecourt::deployment::FILE;
+use forecourt::domains::DomainsFile;
 use forecourt::registry::PROTOCOLS;
 use forecourt::settings::ListenOverrides;
+use forecourt::{Deployment, Problems};
+use forecourt_settings::ProcessEnvironment;
 
 use crate::starters::Starter;
 
+pub(crate) use admin::{Admin, AdminWhat, Reasoned};
 pub(crate) use audit::{Audit, AuditWhat, ExportRecords, VerifyRecords};
 pub(crate) use catalog::{CatalogArguments, CatalogDiff, CatalogWhat};
 pub(crate) use conform::Conform;
@@ -26,6 +33,7 @@ pub(crate) use eval::Eval;
 pub(crate) use keys::{ApiKeysWhat, CreateApiKey, Keys, KeysWhat, ListApiKeys, RevokeApiKey};
 pub(crate) use openapi::{ExportOpenapi, Import, ImportOpenapi, ImportWhat};
 pub(crate) use sockets::SocketFlags;
+pub(crate) use upkeep::{Backup, Completions, Health, Man, Restore, SchemaArguments, SchemaOf, Upgrade};
 
 /// Makes your site's content, APIs and agents askable: by people, by language models, by other agents.
 ///
@@ -44,7 +52,7 @@ pub(crate) struct Arguments {
 /// What was asked for.
 pub(crate) enum Invocation {
     /// A command of the program's own.
-    Own(Command),
+    Own(Box<Command>),
     /// One that comes with a protocol, and what was typed behind it.
     Client(&'static ClientCommand, ArgMatches),
 }
@@ -61,11 +69,11 @@ pub(crate) fn parse() -> Result<Invocation, clap::Error> {
     {
         return Ok(Invocation::Client(client, typed.clone()));
     }
-    Arguments::from_arg_matches(&matches).map(|arguments| Invocation::Own(arguments.command))
+    Arguments::from_arg_matches(&matches).map(|arguments| Invocation::Own(Box::new(arguments.command)))
 }
 
 /// The whole command line, with the commands that protocols bring.
-fn command() -> clap::Command {
+pub(crate) fn command() -> clap::Command {
     let clients = PROTOCOLS.iter().flat_map(|protocol| protocol.commands);
     clients.fold(Arguments::command(), |command, client| command.subcommand((client.command)()))
 }
@@ -76,7 +84,11 @@ pub(crate) enum Command {
     ///
     /// In development it listens on loopback only, speaks plain HTTP there beside HTTPS with a
     /// certificate of its own, and indexes content before it answers. Changes to content are picked
-    /// up while it runs. SIGTERM drains: running answers finish, nothing that was accepted is lost.
+    /// up while it runs, and so are changes of the configuration: a deployment with a mistake changes nothing.
+    /// SIGTERM drains: running answers finish, nothing that was accepted is lost. SIGHUP reads everything again.
+    ///
+    /// A folder without a forecourt.toml whose folders have one each is several domains in one daemon, which share
+    /// the sockets and nothing else.
     Serve(Serve),
     /// Make a working deployment in a new folder, commented.
     ///
@@ -128,6 +140,15 @@ pub(crate) enum Command {
     Export(Export),
     /// Turn an OpenAPI document into endpoints of a deployment.
     Import(Import),
+    /// See what goes on in a deployment that is being served, and do something about it.
+    ///
+    /// Speaks the admin API of the running daemon: the same as its console at /console. It is found by the folder of
+    /// the deployment, and asked with `token` of [admin] in forecourt.toml. What is done is written down, with a
+    /// reason if you give one.
+    #[command(
+        after_help = "Examples:\n  forecourt admin status\n  forecourt admin tasks --state working\n  forecourt admin suspend chef --reason \"wrong prices\"\n  forecourt admin tasks --json | jq -r '.tasks[].task'\n  forecourt admin agents --url http://127.0.0.1:9080 --token \"$FORECOURT_ADMIN_TOKEN\""
+    )]
+    Admin(Admin),
     /// Show who was refused, asked for a consent or a payment, and what came of it; verify and export signed records.
     ///
     /// Reads the audit of a deployment, also while it is served. It holds no content, no states and no secrets. A
@@ -164,6 +185,42 @@ pub(crate) enum Command {
     Conform(Box<Conform>),
     /// Print the reference of all settings, or of all errors, as markdown.
     Reference(ReferenceArguments),
+    /// Keep a deployment with its state, identities and keys in one file, also while it is served.
+    ///
+    /// The file holds the files of the deployment, and of its data folder what is truth: the store, pushed content,
+    /// signed records, identities, keys. What can be made again (search indexes, the manual) is left out and told.
+    /// Each database is copied as it stands at one moment. The file can be restored by anybody who has it: keep it
+    /// as you keep keys, or encrypt it. `age-keygen` makes keys for `--recipient`. A store that is a PostgreSQL
+    /// server is not in it: back that up with its own tools, at the same time.
+    #[command(
+        after_help = "Examples:\n  forecourt backup mysite --out mysite.backup\n  forecourt backup mysite --out mysite.backup --passphrase-file /run/secrets/backup\n  forecourt backup /etc/forecourt --data /var/lib/forecourt --recipient age1… --out - | ssh backup 'cat > today'"
+    )]
+    Backup(Backup),
+    /// Put back what `forecourt backup` kept, into a new folder.
+    ///
+    /// Everything is read, compared with its hash and put in place in one step: a file that is damaged, or cut
+    /// short, leaves nothing. Then `forecourt serve DIR` goes on where the backup was made.
+    Restore(Restore),
+    /// Say what this version of the program would do to a deployment of an older one.
+    ///
+    /// Looks at the store, the settings and the disk, changes nothing, and exits with 1 when `serve` would refuse.
+    /// It may run while an older version serves.
+    Upgrade(Upgrade),
+    /// Ask the daemon of a deployment on this machine whether it is well: for probes and scripts.
+    ///
+    /// Exits with 0 when it is, with 1 when it says that it is not, and with 3 when nobody answers.
+    Health(Health),
+    /// Print what completes the commands of this program in a shell.
+    #[command(after_help = "Example:\n  forecourt completions bash > /etc/bash_completion.d/forecourt")]
+    Completions(Completions),
+    /// Print the manual page of this program.
+    #[command(after_help = "Example:\n  forecourt man | man -l -")]
+    Man(Man),
+    /// Print the JSON Schema of the settings, for editors that check and complete TOML.
+    #[command(
+        after_help = "Example:\n  forecourt schema --out mysite      # forecourt.toml and agents are checked as you type"
+    )]
+    Schema(SchemaArguments),
 }
 
 #[derive(Debug, Args)]
@@ -191,9 +248,40 @@ pub(crate) struct Place {
     /// Where state is kept: store, index, keys, certificates. [default: DIR/.forecourt]
     #[arg(long, env = "FORECOURT_DATA_DIR")]
     pub data: Option<PathBuf>,
+    /// The folder whose `forecourt.toml` names this deployment by `[[domain]]`.
+    #[arg(skip)]
+    pub named_by: Option<PathBuf>,
 }
 
 impl Place {
+    /// That of one of several deployments: the folder itself, or one that it has or names. Each has a data folder of its
+    /// own.
+    pub(crate) fn within(&self, folder: &Path) -> Place {
+        if folder == self.dir {
+            return self.clone();
+        }
+        let data = self.data.as_ref().map(|data| match folder.strip_prefix(&self.dir) {
+            Ok(inside) => data.join(inside),
+            Err(_) => data.join(folder.file_name().unwrap_or_default()),
+        });
+        let named_by = self.dir.join(FILE).exists().then(|| self.dir.clone());
+        Place { dir: folder.to_path_buf(), data, named_by }
+    }
+
+    /// Reads the deployment, with its sockets where these flags say.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, and with the file that names it.
+    pub(crate) fn read(&self, flags: &ListenFlags) -> Result<Deployment, Problems> {
+        let beside = match &self.named_by {
+            Some(folder) => DomainsFile::read(folder, &ProcessEnvironment)?,
+            None => None,
+        };
+        let overrides = flags.overrides();
+        let read = Deployment::read_beside(&self.dir, &ProcessEnvironment, &overrides, beside.as_ref())?;
+        Ok(read.with_data_folder(self.data_dir()))
+    }
+
     /// The data folder, which may not exist yet.
     pub(crate) fn data_dir(&self) -> PathBuf {
         self.data.clone().unwrap_or_else(|| self.dir.join(".forecourt"))

@@ -1,28 +1,35 @@
 //! The commands, a file each.
 
+mod admin;
 mod api_keys;
 mod ask;
 mod audit;
+mod backup;
 mod catalog;
 mod check;
+mod completions;
 mod conform;
 mod discover;
 mod eval;
 mod export;
+mod health;
 mod import;
 mod index;
 mod init;
 mod keys;
+mod man;
 mod mcp;
 mod named;
 mod records;
 mod reference;
+mod restore;
+mod schema;
 mod serve;
+mod upgrade;
 mod way;
 
 use forecourt::Deployment;
 use forecourt_client::printable;
-use forecourt_settings::ProcessEnvironment;
 
 use crate::args::{AuditWhat, Command, Invocation, ListenFlags, Place};
 use crate::output::{Failure, Outcome};
@@ -30,7 +37,7 @@ use crate::output::{Failure, Outcome};
 /// Runs the one command that was asked for.
 pub(crate) async fn run(invocation: Invocation) -> Outcome {
     let command = match invocation {
-        Invocation::Own(command) => command,
+        Invocation::Own(command) => *command,
         Invocation::Client(client, typed) => return (client.run)(typed).await,
     };
     match command {
@@ -45,14 +52,22 @@ pub(crate) async fn run(invocation: Invocation) -> Outcome {
         Command::Import(import) => import::run(&import),
         Command::Keys(keys) => keys::run(&keys).await,
         Command::Audit(audit) => match &audit.what {
-            Some(AuditWhat::Verify(verify)) => records::verify(verify),
+            Some(AuditWhat::Verify(verify)) => records::verify(verify).await,
             Some(AuditWhat::Export(export)) => records::export(export),
             None => audit::run(audit).await,
         },
+        Command::Admin(admin) => admin::run(admin).await,
         Command::Mcp(mcp) => mcp::run(mcp).await,
         Command::Catalog(catalog) => catalog::run(&catalog),
         Command::Conform(conform) => conform::run(*conform).await,
         Command::Reference(arguments) => reference::run(&arguments),
+        Command::Backup(backup) => backup::run(&backup),
+        Command::Restore(restore) => restore::run(&restore),
+        Command::Upgrade(upgrade) => upgrade::run(&upgrade),
+        Command::Health(health) => health::run(&health).await,
+        Command::Completions(completions) => completions::run(&completions),
+        Command::Man(man) => man::run(&man),
+        Command::Schema(arguments) => schema::run(&arguments),
     }
 }
 
@@ -63,6 +78,5 @@ fn load(place: &Place) -> Result<Deployment, Failure> {
 
 /// The same with its sockets where these flags say.
 fn load_with(place: &Place, flags: &ListenFlags) -> Result<Deployment, Failure> {
-    let deployment = Deployment::read_with(&place.dir, &ProcessEnvironment, &flags.overrides())?;
-    Ok(deployment.with_data_folder(place.data_dir()))
+    Ok(place.read(flags)?)
 }

@@ -22,12 +22,13 @@ const LINES_MAX: usize = 700;
 /// The layers, lowest first. A crate may depend on crates of lower layers, and of its own only
 /// where [`SIDEWAYS`] says so.
 const LAYERS: &[&[&str]] = &[
-    &["core", "settings"],
-    &["contract", "egress", "embed", "eval", "store", "pages", "process", "sentences", "server", "vocabulary"],
-    &["client", "content", "endpoints", "openapi", "payments", "questions"],
+    &["core", "settings", "telemetry"],
+    &["bus", "contract", "egress", "embed", "eval", "store", "pages", "process", "sentences", "server", "vocabulary"],
+    &["acme", "client", "content", "endpoints", "oidc", "openapi", "payments", "questions"],
     &["identity", "host", "agents"],
     &["attribution", "conform", "search", "surface", "synthesis"],
     &["a2a", "agtp", "email", "mcp", "mentionable", "model", "nlweb", "signin", "wellknown"],
+    &["admin"],
     &["forecourt"],
     &["cli"],
 ];
@@ -160,6 +161,8 @@ const WIRE_WORDS: &[(&str, &[&str])] = &[
     ("email", &["crates/mentionable/src/discovery/directory.rs", "crates/mentionable/src/discovery/wire.rs"]),
     // A claim of OpenID Connect.
     ("email", &["crates/signin/src/person.rs"]),
+    // The address of an account's owner, a key of `[tls.acme]`.
+    ("email", &["crates/acme/src/authority.rs", "crates/acme/src/settings.rs"]),
     // The member `mentionable` of the same card, read and written from the other side.
     (
         "mentionable",
@@ -268,6 +271,24 @@ fn authority_is_granted_where_proofs_are_verified() {
         let is_test = name.contains("/tests") || name.contains("/testkit/") || name.contains("/testhost/");
         let granted = granting.is_match(&fs::read_to_string(&path).unwrap());
         assert!(!granted || is_test || verifying.contains(&name.as_str()), "{name} grants authority");
+    }
+}
+
+/// How many tasks there are of which kind, for the operator's metrics.
+const STORE_METRICS: &str = "forecourt/src/server/store_metrics.rs";
+
+/// Tasks of everybody are for the operator's own surface, and for nothing that answers callers.
+#[test]
+fn the_operators_surface_alone_asks_as_the_operator() {
+    for path in files("crates", "rs") {
+        let name = shown(&path);
+        let allowed = ["admin/", "store/", "forecourt/src/running.rs", "forecourt/src/storage.rs", STORE_METRICS]
+            .iter()
+            .any(|own| name.starts_with(&format!("crates/{own}")));
+        let is_test = name.contains("/tests");
+        let text = fs::read_to_string(&path).unwrap();
+        let asks = text.contains("TaskAccess::Operator") || text.contains("StoreReads");
+        assert!(!asks || allowed || is_test, "{name} asks as the operator");
     }
 }
 

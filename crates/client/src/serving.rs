@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use aws_lc_rs::digest;
@@ -27,6 +28,9 @@ pub struct Serving {
     /// The ports of sockets that protocols have for themselves, by the names of their flags.
     #[serde(default)]
     pub sockets: BTreeMap<String, u16>,
+    /// Where its operator's listener is. Not known of one of an earlier release.
+    #[serde(default)]
+    pub admin: Option<SocketAddr>,
     /// Its data folder, where the local authority's certificate is.
     pub data: PathBuf,
 }
@@ -136,6 +140,7 @@ mod tests {
             domain: domain.clone(),
             https_port: 8443,
             sockets: BTreeMap::new(),
+            admin: None,
             data: PathBuf::from(data),
         };
         for data in ["/a", "/b"] {
@@ -158,6 +163,7 @@ mod tests {
             domain: domain.clone(),
             https_port: 8443,
             sockets: BTreeMap::new(),
+            admin: None,
             data: data.path().to_path_buf(),
         };
         std::fs::write(data.path().join(FILE), serde_json::to_vec(&serving).unwrap()).unwrap();

@@ -12,6 +12,6 @@ mod stored;
 
 pub(crate) use folder::Folder;
 pub(crate) use run::{Job, Scope, run};
-pub(crate) use schema::{KEY, number_column, number_key};
+pub(crate) use schema::{KEY, VERSION, number_column, number_key};
 pub(crate) use snapshot::{Columns, Snapshot};
 pub(crate) use stored::StoredItem;

@@ -14,6 +14,8 @@
 //! | `classes` | of which classes of the vocabulary an item is |
 //! | `grounding` | where an item comes from |
 //! | `push`, `pushed` | items that the operator puts and removes by hand, and where they are kept |
+//! | `follow` | the same on another node: what all nodes hold is put into this index |
+//! | `archive` | a built index in one file |
 //! | `analysis` | text to words, by language |
 //! | `index` | the index on disk, and the run that fills it |
 //! | `dense` | vectors |
@@ -25,11 +27,13 @@
 //! | [`limits`] | every bound, with its unit |
 
 mod analysis;
+mod archive;
 mod best;
 mod classes;
 mod dense;
 mod error;
 mod facts;
+mod follow;
 mod grounding;
 mod index;
 mod item;
@@ -49,18 +53,20 @@ mod summary;
 mod understand;
 mod web;
 
+pub use archive::{INDEX_VERSION, unpack};
 pub use error::{Error, Result};
+pub use follow::{FollowedItem, FollowedRevision, PushedDocument, PushedItem};
 pub use forecourt_embed::CrossEncoder;
 pub use item::SECTION;
 pub use library::{Library, Options};
 pub use loaders::{PLACES as URL_PLACES, read_pdf_if_asked};
 pub use mapping::TableMapping;
 pub use preview::{read_items, read_page, read_sitemap, robots_allow};
-pub use push::{PutOutcome, RemoveOutcome};
+pub use push::{NamedIds, PutOutcome, RemoveOutcome};
 pub use report::{KindCount, LoadProgress, Progress, Report, SkippedItem};
 pub use search::{
-    AnswerCoverage, ClassLimit, Correction, Exclusion, ExplainedHit, Facet, Facets, Filter, Hit, MatchedConstraint,
-    Query, RankBy, SortOrder, Test, WordCoverage,
+    ClassLimit, Correction, Exclusion, ExplainedHit, Facet, Facets, Filter, Hit, MatchedConstraint, Query, RankBy,
+    SortOrder, Test, WordCoverage,
 };
 pub use source::{ContentSource, Fingerprint, SourceLook, fingerprint, look};
 pub use summary::{SummaryWish, summary};

@@ -24,8 +24,8 @@ use crate::limits::EMBED_BATCH_ITEMS;
 use crate::pushed::Pushed;
 use crate::report::{Progress, Report};
 use crate::search::{
-    AnswerCoverage, Correction, ExplainedHit, Facets, Filter, Hit, Query, RankBy, WordCoverage, answer_coverage,
-    corrections, explain, facets, has_property, keeps_words, left_out, nearest, search, word_coverage,
+    Correction, ExplainedHit, Facets, Filter, Hit, Query, RankBy, WordCoverage, corrections, explain, facets,
+    has_property, is_answered, keeps_words, left_out, nearest, search, word_coverage,
 };
 use crate::source::{ContentSource, files};
 use crate::understand::{Known as _, ParsedQuestion, ReadingAids, named, understand};
@@ -68,11 +68,11 @@ pub struct Library {
     /// Held by a run from its beginning to its end.
     indexing: Mutex<()>,
     /// Held while the index is written, by runs and by pushes.
-    writing: Mutex<()>,
+    pub(crate) writing: Mutex<()>,
     /// Held by a push from its beginning to its end.
     pub(crate) pushing: Mutex<()>,
     /// Held while vectors are made.
-    embedding: Mutex<()>,
+    pub(crate) embedding: Mutex<()>,
     /// Held while another state of the index takes the place of the one before, so that the later one stays.
     refreshing: Mutex<()>,
 }
@@ -94,6 +94,20 @@ impl Library {
         let library = Arc::new(Self::open(dir, options.clone())?);
         open.insert(key, (options.clone(), Arc::downgrade(&library)));
         Ok(library)
+    }
+
+    /// The library in `dir` if it is open in this process already, and was opened in the same way.
+    pub fn opened(dir: &Path, options: &Options) -> Option<Arc<Self>> {
+        let key = std::fs::canonicalize(dir).ok()?;
+        let open = OPEN.lock();
+        let (_, library) = open.get(&key).filter(|(opened_by, _)| opened_by == options)?;
+        library.upgrade()
+    }
+
+    /// Whether this process has the library in `dir` open, in whatever way.
+    pub fn is_open(dir: &Path) -> bool {
+        let Ok(key) = std::fs::canonicalize(dir) else { return false };
+        OPEN.lock().get(&key).is_some_and(|(_, library)| library.strong_count() > 0)
     }
 
     /// Opens the index in `dir`, creating it when missing. An index of another version, or one whose files
@@ -244,10 +258,10 @@ impl Library {
         facets(&self.snapshot.load(), query, fields, over, self.tongue)
     }
 
-    /// How much of a text the index knows, and how much of it these hits have.
-    pub fn answer_coverage(&self, text: &str, hits: &[Hit]) -> Result<AnswerCoverage> {
+    /// Whether one of these hits answers a text, rather than only sharing a word with it.
+    pub fn is_answered(&self, text: &str, hits: &[Hit]) -> Result<bool> {
         let ids: Vec<&str> = hits.iter().map(|hit| hit.id.as_str()).collect();
-        answer_coverage(&self.snapshot.load(), text, &ids, self.tongue)
+        is_answered(&self.snapshot.load(), text, &ids, self.tongue)
     }
 
     /// Whether some item has a property at this dot path.
@@ -313,6 +327,11 @@ impl Library {
     /// Whether items have links to this host of the web.
     pub fn has_host(&self, host: &str) -> bool {
         self.snapshot.load().has_value(URL_HOST, host)
+    }
+
+    /// The folder that it is in.
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Items in the index.

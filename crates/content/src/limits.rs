@@ -182,3 +182,8 @@ pub const NOT_UNDERSTOOD_MAX: usize = 16;
 pub const LEFT_OUT_MAX: usize = 10_000;
 /// Words of a text that may be the name of an item.
 pub const NAME_WORDS_MAX: usize = 12;
+
+/// Files in the archive of an index.
+pub const ARCHIVE_FILES_MAX: u64 = 100_000;
+/// Bytes of an index that is taken out of an archive.
+pub const ARCHIVE_BYTES_MAX: u64 = 256 * 1024 * 1024 * 1024;

@@ -44,28 +44,22 @@ pub struct RemoveOutcome {
     pub is_searchable: bool,
 }
 
+/// What names stand for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NamedIds {
+    /// Ids of items that are there, each once.
+    pub ids: Vec<String>,
+    /// Names that no item has.
+    pub unknown: Vec<String>,
+}
+
 impl Library {
     /// Puts the items of a document in the place of those with their ids, wherever these are from.
     /// `media_type` says how it is written: JSON Lines, JSON, JSON-LD, CSV or a feed. Items that cannot be
     /// taken are left out with a reason. Fails without a change when the document is in no such format or
     /// past the bounds, and when no file for it was named in [`crate::Options`].
     pub fn put(&self, document: &[u8], media_type: &str, now: Timestamp) -> Result<PutOutcome> {
-        if document.len() > PUSH_BYTES_MAX {
-            return Err(Error::TooMuch(format!("{PUSH_BYTES_MAX} bytes")));
-        }
-        let Found { items, skipped } = collect_items(document, media_type, "", None).ok_or_else(|| {
-            Error::Unreadable(
-                "the media type says no format that is read: application/x-ndjson, application/json and text/csv are"
-                    .to_owned(),
-            )
-        })?;
-        if items.len() > PUSH_ITEMS_MAX {
-            return Err(Error::TooMuch(format!("{PUSH_ITEMS_MAX} items")));
-        }
-        let mut report = Report::default();
-        skipped.iter().for_each(|(line, reason)| report.skip("", *line, reason));
-        let items = last_of_each(items, &mut report);
-        let entries: Vec<Entry> = items.iter().map(|(item, said)| entry(item, *said, now)).collect();
+        let (entries, report) = read(document, media_type, now)?;
         let _pushing = self.pushing.lock();
         let changed = self.pushed.put(&entries)?;
         let new = changed.iter().zip(&entries).filter(|(changed, _)| **changed);
@@ -82,25 +76,31 @@ impl Library {
 
     /// Removes the items that go by these names, which are ids or links, wherever they are from.
     pub fn remove(&self, names: &[String]) -> Result<RemoveOutcome> {
-        if names.len() > PUSH_ITEMS_MAX {
-            return Err(Error::TooMuch(format!("{PUSH_ITEMS_MAX} ids")));
-        }
         let _pushing = self.pushing.lock();
-        let (mut removed, mut unknown) = (Vec::new(), Vec::new());
-        for name in names {
-            match self.ids_of(name)? {
-                ids if ids.is_empty() => unknown.push(name.clone()),
-                ids => removed.extend(ids),
-            }
-        }
-        let mut seen = HashSet::new();
-        removed.retain(|id: &String| seen.insert(id.clone()));
+        let NamedIds { ids: removed, unknown } = self.named_ids(names)?;
         if !removed.is_empty() {
             self.pushed.remove(&removed)?;
         }
         let keys: Vec<u64> = removed.iter().map(|id| hash(&[id.as_bytes()])).collect();
         let is_searchable = self.taken_in(&[], &keys);
         Ok(RemoveOutcome { removed, unknown, is_searchable })
+    }
+
+    /// The ids of the items that go by these names, which are ids or links, wherever they are from.
+    pub fn named_ids(&self, names: &[String]) -> Result<NamedIds> {
+        if names.len() > PUSH_ITEMS_MAX {
+            return Err(Error::TooMuch(format!("{PUSH_ITEMS_MAX} ids")));
+        }
+        let mut named = NamedIds::default();
+        for name in names {
+            match self.ids_of(name)? {
+                ids if ids.is_empty() => named.unknown.push(name.clone()),
+                ids => named.ids.extend(ids),
+            }
+        }
+        let mut seen = HashSet::new();
+        named.ids.retain(|id: &String| seen.insert(id.clone()));
+        Ok(named)
     }
 
     /// Forgets all that was put and removed by hand: files and sites count alone again, from the next run
@@ -111,7 +111,7 @@ impl Library {
     }
 
     /// The ids of items that go by a name and can be found.
-    fn ids_of(&self, name: &str) -> Result<Vec<String>> {
+    pub(crate) fn ids_of(&self, name: &str) -> Result<Vec<String>> {
         let held = self.pushed.named(name)?;
         let mut ids: Vec<String> = held.iter().filter(|(_, is_item)| *is_item).map(|(id, _)| id.clone()).collect();
         let own = bounded_id(name.to_owned());
@@ -123,7 +123,7 @@ impl Library {
 
     /// Whether the index has what is on disk already. A failure is the index's own, and the next run's to
     /// make good: what was pushed is kept.
-    fn taken_in(&self, items: &[Value], removed: &[u64]) -> bool {
+    pub(crate) fn taken_in(&self, items: &[Value], removed: &[u64]) -> bool {
         let taken_in = match items.is_empty() && removed.is_empty() {
             true => self.has_what_was_pushed(),
             false => self.index_call(items, removed),
@@ -133,6 +133,27 @@ impl Library {
             false
         })
     }
+}
+
+/// The items of a document, ready to be held, and what was left out of it.
+pub(crate) fn read(document: &[u8], media_type: &str, now: Timestamp) -> Result<(Vec<Entry>, Report)> {
+    if document.len() > PUSH_BYTES_MAX {
+        return Err(Error::TooMuch(format!("{PUSH_BYTES_MAX} bytes")));
+    }
+    let Found { items, skipped } = collect_items(document, media_type, "", None).ok_or_else(|| {
+        Error::Unreadable(
+            "the media type says no format that is read: application/x-ndjson, application/json and text/csv are"
+                .to_owned(),
+        )
+    })?;
+    if items.len() > PUSH_ITEMS_MAX {
+        return Err(Error::TooMuch(format!("{PUSH_ITEMS_MAX} items")));
+    }
+    let mut report = Report::default();
+    skipped.iter().for_each(|(line, reason)| report.skip("", *line, reason));
+    let items = last_of_each(items, &mut report);
+    let entries = items.iter().map(|(item, said)| entry(item, *said, now)).collect();
+    Ok((entries, report))
 }
 
 /// The items that can be put, each with a hash of what was said; of several with one id the last.

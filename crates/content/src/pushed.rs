@@ -7,6 +7,7 @@ use parking_lot::{Mutex, MutexGuard};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::error::{Error, Result, folder};
+use crate::follow::{FollowedItem, FollowedRevision, PushedItem};
 use crate::item::hash;
 use crate::limits::{PUSHED_BYTES_MAX, PUSHED_IDS_MAX, PUSHED_ROWS_READ};
 
@@ -18,6 +19,8 @@ const SCHEMA: &str = "
     CREATE INDEX IF NOT EXISTS pushed_url ON pushed (url) WHERE url IS NOT NULL;
     CREATE TABLE IF NOT EXISTS held (ids INTEGER NOT NULL, bytes INTEGER NOT NULL, revision INTEGER NOT NULL);
     INSERT INTO held SELECT 0, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM held);
+    CREATE TABLE IF NOT EXISTS followed (epoch INTEGER NOT NULL, revision INTEGER NOT NULL);
+    INSERT INTO followed SELECT 0, 0 WHERE NOT EXISTS (SELECT 1 FROM followed);
 ";
 
 /// The file, opened when there is something in it.
@@ -111,6 +114,57 @@ impl Pushed {
         }
     }
 
+    /// Up to where it follows what other nodes hold.
+    pub(crate) fn followed(&self) -> Result<FollowedRevision> {
+        const FOLLOWED: &str = "SELECT epoch, revision FROM followed";
+        let row = |row: &rusqlite::Row<'_>| {
+            let number = |at| row.get::<_, i64>(at).map(i64::cast_unsigned);
+            Ok(FollowedRevision { epoch: number(0)?, revision: number(1)? })
+        };
+        Ok(self.read(|db| db.query_row(FOLLOWED, [], row))?.unwrap_or_default())
+    }
+
+    /// What is held behind a key, as other nodes would hold it: at most [`PUSHED_ROWS_READ`], each with its key.
+    pub(crate) fn held_items(&self, after: Option<u64>) -> Result<Vec<(u64, FollowedItem)>> {
+        const ROWS: &str =
+            "SELECT key, id, url, item, said FROM pushed WHERE ?1 IS NULL OR key > ?1 ORDER BY key LIMIT ?2";
+        let rows = self.read(|db| {
+            let mut statement = db.prepare_cached(ROWS)?;
+            let row = |row: &rusqlite::Row<'_>| {
+                let number = |at| row.get::<_, i64>(at).map(i64::cast_unsigned);
+                let (id, url, said) = (row.get(1)?, row.get(2)?, number(4)?);
+                let item = match row.get::<_, Option<Vec<u8>>>(3)? {
+                    Some(item) => FollowedItem::Put(PushedItem { id, url, item, said }),
+                    None => FollowedItem::Removed(id),
+                };
+                Ok((number(0)?, item))
+            };
+            let rows = statement.query_map(params![after.map(u64::cast_signed), PUSHED_ROWS_READ], row)?;
+            rows.collect()
+        });
+        Ok(rows?.unwrap_or_default())
+    }
+
+    /// Holds what other nodes hold, whatever that is: they asked for the bounds. From `from_nothing` on it holds
+    /// nothing else.
+    pub(crate) fn follow(
+        &self,
+        entries: &[Entry],
+        removed: &[String],
+        at: FollowedRevision,
+        from_nothing: bool,
+    ) -> Result<()> {
+        self.change_within(u64::MAX, u64::MAX, |change| {
+            if from_nothing {
+                change.clear()?;
+            }
+            entries.iter().try_for_each(|entry| change.put(entry).map(drop))?;
+            removed.iter().try_for_each(|id| change.remove(id))?;
+            let row = [at.epoch, at.revision].map(u64::cast_signed);
+            change.db.execute("UPDATE followed SET epoch = ?1, revision = ?2", row).map(drop)
+        })
+    }
+
     /// Forgets everything: what was pushed, and what was removed.
     pub(crate) fn clear(&self) -> Result<()> {
         self.change(|change| change.clear())
@@ -118,6 +172,15 @@ impl Pushed {
 
     /// Makes a change that is either whole and on disk, or not made.
     fn change<T>(&self, work: impl FnOnce(&mut Change<'_>) -> rusqlite::Result<T>) -> Result<T> {
+        self.change_within(self.ids_max, self.bytes_max, work)
+    }
+
+    fn change_within<T>(
+        &self,
+        ids_max: u64,
+        bytes_max: u64,
+        work: impl FnOnce(&mut Change<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T> {
         let mut opened = self.opened(true)?;
         let Some(db) = opened.as_mut() else { return Err(Error::NothingPushed) };
         let wrong = |error: rusqlite::Error| self.broken(&error);
@@ -127,10 +190,8 @@ impl Pushed {
         let mut change = Change { db: &transaction, held: before, revision };
         let done = work(&mut change).map_err(wrong)?;
         let after = change.held;
-        if (after.ids > self.ids_max && after.ids > before.ids)
-            || (after.bytes > self.bytes_max && after.bytes > before.bytes)
-        {
-            return Err(Error::NoRoom { ids_max: self.ids_max, bytes_max: self.bytes_max });
+        if (after.ids > ids_max && after.ids > before.ids) || (after.bytes > bytes_max && after.bytes > before.bytes) {
+            return Err(Error::NoRoom { ids_max, bytes_max });
         }
         let row = [after.ids, after.bytes, after.revision].map(u64::cast_signed);
         transaction.execute("UPDATE held SET ids = ?1, bytes = ?2, revision = ?3", row).map_err(wrong)?;

@@ -18,8 +18,7 @@ mod terms;
 mod values;
 mod word_coverage;
 
-pub use answered::AnswerCoverage;
-pub(crate) use answered::answer_coverage;
+pub(crate) use answered::is_answered;
 pub use exclusion::Exclusion;
 pub use explain::ExplainedHit;
 pub(crate) use explain::explain;

@@ -16,6 +16,7 @@
 //! | [`part`] | what messages and replies are made of |
 //! | [`reply`] | the stream of events that answers a message, and its one ending |
 //! | [`task`] | work that outlives a connection, and its legal moves |
+//! | [`usage`] | what language models used for an answer |
 //! | [`policy`] | refusals as content, and the gate that decides them |
 //! | [`identity`] | evidence of who is speaking |
 //! | [`standing`] | where an agent stands in its life |
@@ -26,6 +27,7 @@ pub mod address;
 pub mod agent;
 pub mod agent_id;
 pub mod authority;
+pub mod bus;
 pub mod clean;
 pub mod clock;
 pub mod codes;
@@ -50,12 +52,14 @@ pub mod scope;
 pub mod standing;
 pub mod store;
 pub mod task;
+pub mod usage;
 pub mod yaml;
 
 pub use address::{Address, Domain, Handle};
 pub use agent::{Agent, AgentCard, ContentMode, Endpoint, Skill};
 pub use agent_id::AgentId;
 pub use authority::Authority;
+pub use bus::{Bus, NoBus};
 pub use clock::{Clock, Entropy, SystemClock};
 pub use credential::SubjectToken;
 pub use error::{Error, Noun};
@@ -74,6 +78,7 @@ pub use scope::{Scope, ScopeSet};
 pub use standing::{LifecycleState, LifecycleTransition};
 pub use store::{Account, QuotaBound, Store, StoreError};
 pub use task::{Task, TaskState};
+pub use usage::{AnswerUsage, ModelUsage, UsageMeter};
 
 /// A moment in UTC. Written as RFC 3339.
 pub use jiff::Timestamp;

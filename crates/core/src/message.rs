@@ -21,6 +21,7 @@ use crate::part::Part;
 use crate::policy::{GateNotes, PolicyResolution, Submission};
 use crate::question::{Question, QuestionAnswer};
 use crate::store::Account;
+use crate::usage::UsageMeter;
 
 mod caller;
 mod history;
@@ -85,6 +86,8 @@ pub struct Message {
     pub policy_resolution: Option<Box<PolicyResolution>>,
     /// What the host and the gate note of it on its way.
     pub gate: GateNotes,
+    /// Where agents say what models used for the answer. The host's; nobody's for a message that did not come to one.
+    pub usage: UsageMeter,
 }
 
 /// The annotation of a turn with the receipt of the payment by which it passed, in the words of its scheme. The host
@@ -121,6 +124,7 @@ impl Message {
             may_spend: true,
             policy_resolution: None,
             gate: GateNotes::default(),
+            usage: UsageMeter::default(),
         }
     }
 

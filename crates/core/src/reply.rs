@@ -14,6 +14,7 @@ use crate::ids::{TaskId, ThreadId};
 use crate::language::Language;
 use crate::part::{Part, ToolCall};
 use crate::policy::PolicyPart;
+use crate::usage::{AnswerUsage, UsageMeter};
 
 mod gathered;
 mod guard;
@@ -102,6 +103,8 @@ pub struct Reply {
     pub language: Language,
     /// The receipt of the payment that this reply was paid with, in the words of its scheme. PolicyPart 5.3.
     pub receipt: Option<Box<Map<String, Value>>>,
+    /// What models use for it, for who may see that: whole after the ending. Nothing for others.
+    pub usage: UsageMeter,
     /// What happens. Ends with exactly one [`Event::Ending`].
     pub events: EventStream,
 }
@@ -115,6 +118,9 @@ pub struct CollectedReply {
     /// What a search said about its answer, if it was asked to. The last word of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub findings: Option<Box<Findings>>,
+    /// What models used for it. Only of tasks, and only for who may see it.
+    #[serde(default, skip_serializing_if = "AnswerUsage::is_empty")]
+    pub usage: AnswerUsage,
     /// How it ended.
     pub ending: Ending,
 }
@@ -156,7 +162,7 @@ pub async fn collect(mut events: EventStream) -> CollectedReply {
 impl CollectedReply {
     /// An answer of these parts, with this ending.
     pub fn new(parts: Vec<Part>, ending: Ending) -> Self {
-        Self { parts, findings: None, ending }
+        Self { parts, findings: None, usage: AnswerUsage::default(), ending }
     }
 
     /// The markdown of the answer: the text parts, joined by a newline.

@@ -24,7 +24,7 @@ pub use quota::{Account, QuotaBound, cost};
 /// What every store operation returns: done means durable.
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
-/// Why storage could not do it. Nothing was changed.
+/// Why storage could not do it. Nothing was changed, unless [`StoreError::Unavailable`] says that nobody can know.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// There is no room for it: the bound is named. What ends or removes something still works.
@@ -36,6 +36,9 @@ pub enum StoreError {
     /// Locked or away. Trying again may work.
     #[error("storage is not available: {0}")]
     Unavailable(String),
+    /// The task is another run's by now, or nobody's: who lost it writes nothing more.
+    #[error("another run holds the task")]
+    NotHeld,
     /// Damaged, or written by a newer version. For the operator.
     #[error("storage is damaged or of another version: {0}")]
     Corrupt(String),
@@ -45,7 +48,7 @@ impl From<StoreError> for crate::Error {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Full { bound } => Self::Full { bound },
-            StoreError::Unavailable(_) => Self::unavailable(),
+            StoreError::Unavailable(_) | StoreError::NotHeld => Self::unavailable(),
             StoreError::Corrupt(_) => Self::internal(error),
         }
     }
@@ -57,7 +60,8 @@ impl From<StoreError> for crate::Error {
 /// whether or not [`Store::expire`] has removed them yet; `now` always comes from the caller.
 pub trait Store: Send + Sync + 'static {
     /// Keeps a new task, with whom to tell when it settles, in one step. Fails with
-    /// [`StoreError::Corrupt`] when the id exists.
+    /// [`StoreError::Corrupt`] when the id exists. A task of the same run and moment is this one, which was
+    /// kept before: repeating a call is safe, and changes nothing.
     ///
     /// This and everything that is written for the task later, its webhooks and artifacts too, counts
     /// towards the bound of [`Task::account`]: over it, and over that of the whole store, writing is
@@ -68,8 +72,8 @@ pub trait Store: Send + Sync + 'static {
     /// Adds to a task's event log. `first` is the number of the first event, counted from 1 without
     /// gaps; events that are already there are left as they are, so that repeating a call is safe.
     /// Fails with [`StoreError::Corrupt`] when there would be a gap. The events of a task that is
-    /// not there any more are dropped.
-    fn append_events(&self, task: &TaskId, first: u64, events: Vec<Event>) -> StoreFuture<'_, ()>;
+    /// not there any more are dropped. [`StoreError::NotHeld`] when the task is another run's than `run`.
+    fn append_events(&self, task: &TaskId, run: &str, first: u64, events: Vec<Event>) -> StoreFuture<'_, ()>;
 
     /// Moves a task from `change.from` to `change.to`. In the same step, the ending of
     /// `change.outcome` becomes the next event of its log, and when the move settles the task, a
@@ -91,14 +95,25 @@ pub trait Store: Send + Sync + 'static {
     /// moment the last created first.
     fn tasks(&self, filter: TaskFilter, now: Timestamp) -> StoreFuture<'_, TaskPage>;
 
-    /// Reads at most `limit` unsettled tasks that belong to another run than `run`: those whose
-    /// process died.
-    fn orphaned_tasks(&self, run: &str, limit: usize) -> StoreFuture<'_, Vec<Task>>;
+    /// Says that a run is alive, beginning it with the first beat: its lease on every task of its. `false`, for
+    /// ever, once it was ended: then its tasks are not its own any more, and what it begins needs another run.
+    fn beat(&self, run: &str) -> StoreFuture<'_, bool>;
+
+    /// The runs that were begun and not ended, with the number of the last beat of each. Which of them is dead is
+    /// for whoever looks again after a while to say, by a clock of its own: no two clocks are compared.
+    fn runs(&self) -> StoreFuture<'_, Vec<RunBeat>>;
+
+    /// Ends a run if it has not beaten since `seen`; `false` when it has, or was ended already: the one place that
+    /// decides who lost its lease. A run that never beat is ended too.
+    fn end_run(&self, seen: &RunBeat) -> StoreFuture<'_, bool>;
+
+    /// Reads at most `limit` unsettled tasks of runs that are not among [`Store::runs`]: those whose process died.
+    fn orphaned_tasks(&self, limit: usize) -> StoreFuture<'_, Vec<Task>>;
 
     /// Keeps an artifact of a task. The first one of an id stays; that of a task that is not there
     /// any more is dropped. Fails with [`StoreError::Unavailable`] when it, or all of them
-    /// together, would be too large.
-    fn put_artifact(&self, task: &TaskId, artifact: StoredArtifact) -> StoreFuture<'_, ()>;
+    /// together, would be too large, and with [`StoreError::NotHeld`] when the task is another run's than `run`.
+    fn put_artifact(&self, task: &TaskId, run: &str, artifact: StoredArtifact) -> StoreFuture<'_, ()>;
 
     /// Reads an artifact, by both ids.
     fn artifact(&self, task: &TaskId, id: &str, now: Timestamp) -> StoreFuture<'_, Option<StoredArtifact>>;
@@ -207,6 +222,15 @@ pub trait Store: Send + Sync + 'static {
 
     /// Whether a write would work now.
     fn ready(&self) -> StoreFuture<'_, ()>;
+}
+
+/// How often a run has said that it is alive.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RunBeat {
+    /// The run: what [`Task::run`] names.
+    pub run: String,
+    /// The number of its last beat, counted from 1.
+    pub beat: u64,
 }
 
 /// A move of a task.

@@ -16,6 +16,7 @@ use crate::error::EgressError;
 use crate::exchange::{DeliveryOutcome, FetchedBody, UpstreamRequest, UpstreamResponse};
 use crate::guard::{Guard, Own};
 use crate::limits::{RECEIPT_BYTES_MAX, UPSTREAM_AT_ONCE_MAX};
+use crate::metrics::EgressMetrics;
 use crate::purpose::Purpose;
 use crate::resolve::{Resolve, SystemResolver};
 use crate::slots::Slots;
@@ -34,6 +35,7 @@ pub(crate) struct Inner {
     pub(crate) slots: Arc<Slots>,
     pub(crate) upstream_turns: Arc<Semaphore>,
     pub(crate) judge: Judge,
+    pub(crate) metrics: Arc<EgressMetrics>,
 }
 
 /// How long a receiver may take to finish its answer, which nobody reads.
@@ -48,6 +50,7 @@ impl Egress {
             own: Own::default(),
             pems: Vec::new(),
             trusts_everyone: false,
+            metrics: Arc::default(),
             resolver: Arc::new(SystemResolver),
         }
     }
@@ -134,6 +137,7 @@ pub struct EgressBuilder {
     own: Own,
     pems: Vec<Vec<u8>>,
     trusts_everyone: bool,
+    metrics: Arc<EgressMetrics>,
     resolver: Arc<dyn Resolve>,
 }
 
@@ -206,6 +210,13 @@ impl EgressBuilder {
         self
     }
 
+    /// Counts in `metrics`, which several clients may share.
+    #[must_use]
+    pub fn metrics(mut self, metrics: Arc<EgressMetrics>) -> Self {
+        self.metrics = metrics;
+        self
+    }
+
     /// Asks `resolver` for addresses instead of the machine.
     #[must_use]
     pub fn resolver(mut self, resolver: Arc<dyn Resolve>) -> Self {
@@ -230,6 +241,6 @@ impl EgressBuilder {
         let slots = Slots::new(self.config.max_concurrent.get(), self.config.max_concurrent_per_host.get());
         let guard = Guard { config: self.config, own: self.own, resolver: self.resolver };
         let upstream_turns = Arc::new(Semaphore::new(UPSTREAM_AT_ONCE_MAX));
-        Ok(Egress { inner: Arc::new(Inner { guard, dialer, slots, upstream_turns, judge }) })
+        Ok(Egress { inner: Arc::new(Inner { guard, dialer, slots, upstream_turns, judge, metrics: self.metrics }) })
     }
 }

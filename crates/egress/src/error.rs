@@ -61,6 +61,18 @@ pub enum Refusal {
 }
 
 impl EgressError {
+    /// In a word of a closed set, for metrics and traces.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Refused(_) => "refused",
+            Self::Unconnected(_) => "unconnected",
+            Self::Failed(_) => "failed",
+            Self::Status(_) => "status",
+            Self::TooLarge { .. } => "too_large",
+            Self::Busy => "busy",
+        }
+    }
+
     /// What really happened, for our own log. Never holds the URL, whose query may be a secret.
     pub fn log_reason(&self) -> String {
         match self {

@@ -1,16 +1,19 @@
 //! One exchange: guard, connection, redirects, deadlines.
 
 use bytes::Bytes;
+use forecourt_telemetry::spans;
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use http_body_util::Full;
 use tokio::time::{Instant, timeout_at};
+use tracing::{Instrument, Span};
 
 use crate::body::{BodyStream, Turn};
 use crate::coding;
 use crate::egress::Inner;
 use crate::error::{EgressError, Refusal};
 use crate::limits::HEAD_BYTES_MAX;
+use crate::metrics::outcome;
 use crate::purpose::{Deadlines, Purpose};
 use crate::target::CheckedUrl;
 
@@ -170,8 +173,31 @@ impl Inner {
         }
     }
 
-    /// One request to one target, without redirects.
+    /// One request to one target, without redirects: traced and counted, with the trace that it belongs to in its
+    /// head. The one place in which that is written.
     async fn step(
+        &self,
+        purpose: Purpose,
+        target: &CheckedUrl,
+        mut request: UpstreamRequest,
+        bounds: Deadlines,
+        deadline: Instant,
+    ) -> Result<UpstreamResponse, EgressError> {
+        let (begun, _counted) = (Instant::now(), self.metrics.begin(purpose));
+        let span = span(purpose, target, &request.method);
+        if purpose != Purpose::Telemetry {
+            span.in_scope(|| forecourt_telemetry::inject(&mut request.headers));
+        }
+        let answer = self.unobserved(purpose, target, request, bounds, deadline).instrument(span.clone()).await;
+        match &answer {
+            Ok(answer) => spans::record_status(&span, answer.status.as_u16()),
+            Err(error) => spans::record_error(&span, error.kind(), true),
+        }
+        self.metrics.ended(purpose, outcome(&answer), begun.elapsed());
+        answer
+    }
+
+    async fn unobserved(
         &self,
         purpose: Purpose,
         target: &CheckedUrl,
@@ -243,6 +269,19 @@ impl UpstreamResponse {
             headers: self.headers,
         })
     }
+}
+
+/// What an exchange is traced by. A span that does nothing for what tells of traces, and while nobody traces.
+fn span(purpose: Purpose, target: &CheckedUrl, method: &Method) -> Span {
+    if purpose == Purpose::Telemetry || !forecourt_telemetry::is_on() {
+        return Span::none();
+    }
+    let method = match *method {
+        Method::GET | Method::POST | Method::PUT | Method::DELETE | Method::HEAD | Method::PATCH => method.as_str(),
+        _ => "_OTHER",
+    };
+    let scheme = if target.is_https() { "https" } else { "http" };
+    spans::http_client(method, &target.host(), target.port(), scheme, purpose.name())
 }
 
 fn redirect_of<'a>(method: &Method, answer: &'a UpstreamResponse) -> Option<&'a str> {

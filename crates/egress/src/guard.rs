@@ -126,6 +126,8 @@ impl Own {
             | Purpose::SignIn
             | Purpose::RemoteAgent
             | Purpose::Upstream
+            | Purpose::CertificateAuthority
+            | Purpose::Telemetry
             | Purpose::Service => false,
         })
     }

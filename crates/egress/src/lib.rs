@@ -19,6 +19,7 @@
 //! | `exchange.rs`, `body.rs` | redirects, deadlines and the size of bodies |
 //! | `coding.rs` | gzip and br of pages, undone within a bound |
 //! | `revisit.rs` | documents that were read before, and what became of them |
+//! | `metrics.rs` | what is counted |
 //! | `data_url.rs` | `data:` URLs, which never touch the network |
 //! | `signature.rs`, `hops.rs` | the signature of webhooks, the mark against endless calls |
 
@@ -36,6 +37,7 @@ mod exchange;
 mod guard;
 pub mod hops;
 pub mod limits;
+mod metrics;
 mod purpose;
 mod resolve;
 mod revisit;
@@ -54,6 +56,7 @@ pub use data_url::{DataUrl, DataUrlError, data_url};
 pub use egress::{Egress, EgressBuilder, SetupError};
 pub use error::{EgressError, Refusal};
 pub use exchange::{DeliveryOutcome, FetchedBody, RequestUrl, UpstreamRequest, UpstreamResponse};
+pub use metrics::EgressMetrics;
 pub use purpose::{Deadlines, Purpose};
 pub use resolve::{Resolve, Resolving, SystemResolver};
 pub use revisit::{FetchedDocument, RevisitOutcome, Validators};

@@ -36,6 +36,12 @@ pub enum Purpose {
     /// A service that the operator wrapped as an endpoint: any address and port over https; plain http
     /// only within opened networks, where that is open. AGTP-API 12.3.
     Service,
+    /// The certificate authority that signs our certificates, whose directory the operator chose: any address and
+    /// port, over https alone. RFC 8555 6.1.
+    CertificateAuthority,
+    /// The collector of traces, metrics and logs that the operator named: any address, port and scheme. It is
+    /// no part of any trace.
+    Telemetry,
 }
 
 /// How long an exchange and its steps may take, and how much it may bring.
@@ -52,11 +58,29 @@ pub struct Deadlines {
 }
 
 impl Purpose {
+    /// What it is called in metrics and traces.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Attachment => "attachment",
+            Self::Webhook => "webhook",
+            Self::Callback => "callback",
+            Self::Document => "document",
+            Self::WebFinger => "webfinger",
+            Self::Crawl => "crawl",
+            Self::RemoteAgent => "remote_agent",
+            Self::Upstream => "upstream",
+            Self::SignIn => "sign_in",
+            Self::Service => "service",
+            Self::Telemetry => "telemetry",
+            Self::CertificateAuthority => "certificate_authority",
+        }
+    }
+
     /// Whether a URL of this kind comes from the operator, so that no address is refused.
     pub(crate) fn is_trusted(self, target: &CheckedUrl) -> bool {
         match self {
-            Self::Upstream => true,
-            Self::Service => target.is_https(),
+            Self::Upstream | Self::Telemetry => true,
+            Self::Service | Self::CertificateAuthority => target.is_https(),
             Self::Attachment
             | Self::Webhook
             | Self::Callback
@@ -70,7 +94,7 @@ impl Purpose {
 
     /// Whether plain http is possible at all, if the operator opened it.
     pub(crate) fn may_be_plain(self) -> bool {
-        !matches!(self, Self::Document | Self::WebFinger)
+        !matches!(self, Self::Document | Self::WebFinger | Self::CertificateAuthority)
     }
 
     pub(crate) fn redirects_max(self) -> usize {
@@ -84,6 +108,8 @@ impl Purpose {
             | Self::SignIn
             | Self::RemoteAgent
             | Self::Upstream
+            | Self::CertificateAuthority
+            | Self::Telemetry
             | Self::Service => 0,
         }
     }
@@ -95,7 +121,13 @@ impl Purpose {
             Self::Document | Self::SignIn => "application/json, */*;q=0.1",
             Self::Crawl => "text/html, application/xhtml+xml, application/xml;q=0.9, */*;q=0.8",
             Self::Service => "application/json",
-            Self::Attachment | Self::Webhook | Self::Callback | Self::RemoteAgent | Self::Upstream => "*/*",
+            Self::Attachment
+            | Self::Webhook
+            | Self::Callback
+            | Self::RemoteAgent
+            | Self::Upstream
+            | Self::CertificateAuthority
+            | Self::Telemetry => "*/*",
         }
     }
 
@@ -109,7 +141,7 @@ impl Purpose {
             body_bytes_max: limits::DOCUMENT_BYTES_MAX,
         };
         match self {
-            Self::Document | Self::WebFinger | Self::SignIn => base,
+            Self::Document | Self::WebFinger | Self::SignIn | Self::CertificateAuthority | Self::Telemetry => base,
             Self::Crawl => Deadlines { body_bytes_max: limits::PAGE_BYTES_MAX, ..base },
             Self::Attachment => Deadlines { body_bytes_max: config.attachment_bytes.get(), ..base },
             Self::Webhook | Self::Callback => Deadlines { body_bytes_max: limits::RECEIPT_BYTES_MAX, ..base },

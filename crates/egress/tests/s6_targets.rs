@@ -255,6 +255,18 @@ async fn a_wrapped_service_may_be_anywhere_over_https_and_plain_only_where_that_
     assert!(open.permits(Purpose::Service, "http://public.example/").await.is_err(), "and this one does not");
 }
 
+#[tokio::test]
+async fn a_certificate_authority_may_be_anywhere_and_is_never_plain() {
+    let client = client(opened(), everything_is("127.0.0.1"));
+    for url in ["https://127.0.0.1:14000/dir", "https://ca_server:9000/acme/directory", "https://public.example/"] {
+        assert!(client.permits(Purpose::CertificateAuthority, url).await.is_ok(), "{url}");
+    }
+    for url in ["http://127.0.0.1:14000/dir", "http://public.example/"] {
+        assert!(client.foresees(Purpose::CertificateAuthority, url).is_err(), "{url}");
+        assert!(client.permits(Purpose::CertificateAuthority, url).await.is_err(), "{url}");
+    }
+}
+
 proptest! {
     #[test]
     fn s0_no_text_makes_the_reader_panic(text in ".{0,200}", tail in "[a-z0-9.:@/%\\[\\]\\\\#?-]{0,60}") {

@@ -196,11 +196,10 @@ impl Mailroom for Room {
     }
 
     async fn take(&self, envelope: Envelope, message: Vec<u8>) -> Vec<SmtpReply> {
-        use tracing::Instrument;
         let counted = self.requests.begin("message");
         let service = self.service();
-        let replies = service.take(&envelope, &message).instrument(counted.span.clone()).await;
-        counted.answered(replies.iter().map(|reply| reply.code).max().unwrap_or(250));
+        let replies = counted.carry(service.take(&envelope, &message)).await;
+        counted.answered(replies.iter().map(|reply| reply.code).max().unwrap_or(250), 0);
         replies
     }
 }

@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use forecourt_admin::EntranceSettings;
 use forecourt_agents::BuiltAgent;
 use forecourt_contract::{Failure, Invocation};
 use forecourt_core::{Domain, Handle};
@@ -19,14 +20,21 @@ use forecourt_identity::IdentityConfig;
 use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_pages::Pages;
 use forecourt_payments::PaymentsSettings;
-use forecourt_server::{AdminToken, HttpLimits};
+use forecourt_server::HttpLimits;
 use forecourt_settings::{Environment, KeyMove, Problem, Problems, ProcessEnvironment, Section};
 use serde_json::Value;
 
 use self::read::{read_agents, read_top};
+use crate::domains::DomainsFile;
 use crate::house::{self, House};
+use crate::meters::Meters;
 use crate::rules::HostRule;
-use crate::settings::{AgentSettings, Listen, ListenOverrides, Log, QuestionSettings, StoreSettings, Tls, TopSettings};
+use crate::settings;
+use crate::settings::telemetry::Telemetry;
+use crate::settings::{
+    AgentSettings, BusSettings, Listen, ListenOverrides, Log, QuestionSettings, ReloadSettings, StoreSettings, Tls,
+    TopSettings,
+};
 use crate::wires::Wires;
 
 /// The file that makes a folder a deployment.
@@ -56,13 +64,19 @@ pub struct Deployment {
     pub(crate) top: TopSettings,
     pub(crate) listen: Listen,
     pub(crate) tls: Tls,
-    /// What opens calls on the operator's listener that change something.
-    pub(crate) admin_token: Option<AdminToken>,
+    /// What opens the operator's listener.
+    pub(crate) entrance: EntranceSettings,
     /// Where the operator is told that a question waits.
     pub(crate) operator: Option<OperatorWebhook>,
     pub(crate) store: StoreSettings,
+    pub(crate) bus: BusSettings,
     pub(crate) questions: QuestionSettings,
     pub(crate) log: Log,
+    /// Whether changes of its files are taken up by themselves.
+    pub(crate) reload: ReloadSettings,
+    pub(crate) telemetry: Telemetry,
+    /// What is counted, from one deployment to the next.
+    pub(crate) meters: Meters,
     pub(crate) limits: LimitSettings,
     pub(crate) egress: EgressConfig,
     pub(crate) identity: IdentityConfig,
@@ -101,6 +115,15 @@ pub(crate) struct AgentDefinition {
     pub identity: AgentIdentitySettings,
 }
 
+/// What the files of a deployment take from elsewhere.
+#[derive(Debug, Clone, Default)]
+pub struct EnvironmentNotices {
+    /// Keys with the variable that goes before each, never its value.
+    pub overrides: Vec<String>,
+    /// Warnings about files with secrets, a sentence each.
+    pub secrets: Vec<String>,
+}
+
 /// What answers for an agent.
 pub(crate) enum Backing {
     /// A backend, built from this section.
@@ -127,8 +150,21 @@ impl Deployment {
         environment: &dyn Environment,
         overrides: &ListenOverrides,
     ) -> Result<Self, Problems> {
+        Self::read_beside(folder, environment, overrides, None)
+    }
+
+    /// The same of one of several domains, where `beside` says what they share.
+    ///
+    /// # Errors
+    /// As [`Deployment::read`].
+    pub fn read_beside(
+        folder: &Path,
+        environment: &dyn Environment,
+        overrides: &ListenOverrides,
+        beside: Option<&DomainsFile>,
+    ) -> Result<Self, Problems> {
         let mut problems = Problems::new();
-        let top = problems.absorb(read_top(folder, environment, overrides));
+        let top = problems.absorb(read_top(folder, environment, overrides, beside));
         let (agents, wrong) = read_agents(folder, environment);
         problems.extend(wrong);
         match top {
@@ -149,6 +185,21 @@ impl Deployment {
         let agents = self.agents.iter().map(|agent| agent.section.clone());
         let sections: Vec<Section> = std::iter::once(self.root.clone()).chain(agents).collect();
         move || sections.iter().flat_map(Section::moved_keys).collect()
+    }
+
+    /// What its files take from elsewhere, for the operator: the keys that variables of the environment go before,
+    /// without their values, and secrets in files that others can read.
+    pub fn environment_notices(&self) -> EnvironmentNotices {
+        let agents = self.agents.iter().map(|agent| &agent.section);
+        let sections: Vec<&Section> = std::iter::once(&self.root).chain(agents).collect();
+        let overrides = sections.iter().flat_map(|section| {
+            let file = section.file().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            section.overrides().into_iter().map(move |one| format!("{file}: {one}"))
+        });
+        EnvironmentNotices {
+            overrides: overrides.collect(),
+            secrets: sections.iter().flat_map(|section| section.secret_notices()).collect(),
+        }
     }
 
     /// The same deployment with its state in `folder`: by default that is `.forecourt` within its own.
@@ -202,6 +253,16 @@ impl Deployment {
     /// The folder in which its state is kept.
     pub fn data_folder(&self) -> &Path {
         &self.data
+    }
+
+    /// Whether it may have several nodes, which share a store.
+    pub fn is_shared(&self) -> bool {
+        self.store.is_shared()
+    }
+
+    /// What is worth knowing of what nodes share, though nothing is wrong with it.
+    pub fn node_notice(&self) -> Option<String> {
+        settings::notice(&self.store, &self.bus)
     }
 
     /// What is logged, and how.

@@ -111,7 +111,7 @@ impl Tool for OfEndpoint {
         Box::pin(async move {
             let host = self.host.service::<Host>().ok_or("there is no way to it at the moment")?;
             let called = endpoint::call(&host, &self.endpoint, given).await;
-            if called.is_error { Err(called.text.join("\n")) } else { Ok(called.structured) }
+            if called.is_error { Err(called.text.join("\n").into()) } else { Ok(called.structured) }
         })
     }
 }

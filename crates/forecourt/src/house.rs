@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_agents::siblings::{Sibling, Siblings};
+use forecourt_agents::usage::NoUsage;
 use forecourt_agents::{BuiltAgent, Context, IndexedContent};
 use forecourt_contract::{Dispatcher, HostHandle};
 use forecourt_core::agent::Icon;
@@ -19,8 +20,10 @@ use forecourt_settings::Problems;
 
 use crate::deployment::{AgentDefinition, Backing, Deployment};
 use crate::endpoints::Endpoints;
+use crate::guards;
 use crate::inspect;
 use crate::manual;
+use crate::operated;
 use crate::payments::Payments;
 use crate::questions;
 use crate::registry::backends;
@@ -63,6 +66,7 @@ impl House {
         deployment.settle()?;
         let site = site(&deployment);
         let egress = egress(&deployment, &site)?;
+        operated::check_login(&deployment, &egress)?;
         let endpoints = Endpoints::load(&deployment, &egress)?;
         let mut problems = Problems::new();
         let (mut agents, mut contents) = (Vec::with_capacity(deployment.agents.len()), Vec::new());
@@ -72,6 +76,7 @@ impl House {
         let payments = Payments::new(&deployment.payments, &egress, &deployment.root)?;
         let gates = RuleBuilder {
             signs_in: deployment.identity.oidc.is_some(),
+            guards: guards::services(&egress, deployment.meters.models.clone()),
             ..RuleBuilder::new(&host_rules, &site, deployment.countries.take(), payments.offer_builders())
         };
         problems.absorb(gates.check_names(&deployment.agents));
@@ -83,11 +88,12 @@ impl House {
             let context = Context {
                 siblings: siblings.clone(),
                 endpoints: tools.clone(),
+                usage: deployment.meters.models.clone(),
                 ..context(&agent, &deployment.dir, &site, &egress, &deployment.data)
             };
             let built = problems.absorb(build(&agent.backing, &context));
             let rules = problems.absorb(gates.build(&agent));
-            let (Some(built), Some(AgentRules { rules, summaries })) = (built, rules) else { continue };
+            let (Some(built), Some(AgentRules { rules, guards, summaries })) = (built, rules) else { continue };
             if !summaries.is_empty() {
                 rule_summaries.push((agent.settings.handle.clone(), summaries));
             }
@@ -100,7 +106,8 @@ impl House {
                 Some(log) => questions::logged(built, log),
                 None => built.agent,
             };
-            agents.push(HostedAgent::new(card, agent_inside, Policy::new(rules), time_max));
+            let hosted = HostedAgent::new(card, agent_inside, Policy::new(rules), time_max);
+            agents.push(hosted.guarded(guards).showing_usage(agent.settings.show_usage));
             identities.push((agent.settings.handle, agent.identity));
         }
         if !problems.is_empty() {
@@ -211,8 +218,11 @@ pub(crate) fn egress(deployment: &Deployment, site: &Site) -> Result<Egress, Pro
     let wrong = |error: forecourt_egress::SetupError| {
         Problems::from(deployment.root.problem(None, format!("[egress] cannot be set up: {error}")))
     };
-    let mut builder =
-        Egress::builder(deployment.egress.clone()).base(&deployment.dir).own_host(&site.origin).map_err(wrong)?;
+    let mut builder = Egress::builder(deployment.egress.clone())
+        .base(&deployment.dir)
+        .metrics(deployment.meters.egress.clone())
+        .own_host(&site.origin)
+        .map_err(wrong)?;
     if site.canonical_host() != site.domain.as_str() {
         builder = builder.own_host(site.domain.as_str()).map_err(wrong)?;
     }
@@ -260,6 +270,9 @@ fn context(agent: &AgentDefinition, folder: &Path, site: &Site, egress: &Egress,
         entropy: Arc::new(SystemEntropy),
         egress: egress.clone(),
         path_variable: std::env::var("PATH").ok(),
+        variable: |name| std::env::var(name).ok(),
+        budget: agent.settings.budget.clone(),
+        usage: Arc::new(NoUsage),
         endpoints: Vec::new(),
         siblings: Siblings::default(),
         builtin: vec![(manual::NAME.to_owned(), manual::folder(data))],

@@ -1,15 +1,56 @@
 //! Who the agents of a deployment are to other agents, and what there is to say about their files.
 
 use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
 
-use forecourt_core::Handle;
+use forecourt_core::{Handle, Store};
 use forecourt_host::Host;
 use forecourt_identity::HostKeys;
 use forecourt_identity::agents::{self, AgentHome, AgentIdentitySettings, IdentityNotice, KnownAgents, Severity};
 use forecourt_settings::{Problem, Problems};
 
 use crate::deployment::Deployment;
+use crate::error::Error;
+use crate::shared;
 use crate::storage::Storage;
+
+/// Brings the genesis documents in the data folder in line with those that all nodes have.
+///
+/// # Errors
+/// The store is away, or the data folder can't be written.
+pub(crate) async fn agree(
+    deployment: &Deployment,
+    identities: &[(Handle, AgentIdentitySettings)],
+    host: &Host,
+    keys: &HostKeys,
+    store: &Arc<dyn Store>,
+) -> Result<(), Error> {
+    let data = deployment.data_folder();
+    let home = home(deployment, host, keys, data, true);
+    let cards: Vec<_> =
+        identities.iter().filter_map(|(handle, settings)| Some((host.directory().find(handle)?, settings))).collect();
+    let agents: Vec<_> = cards.iter().map(|(resident, settings)| (&*resident.card, *settings)).collect();
+    shared::identities::agree(store, &home, data, &agents).await
+}
+
+fn home<'a>(
+    deployment: &'a Deployment,
+    host: &'a Host,
+    keys: &'a HostKeys,
+    data: &'a Path,
+    keeps: bool,
+) -> AgentHome<'a> {
+    AgentHome {
+        folder: &deployment.dir,
+        data: Some(data),
+        keeps,
+        domain: &host.site().domain,
+        keys,
+        now: host.clock().now(),
+        entropy: host.entropy().as_ref(),
+    }
+}
 
 /// Finds them out, and tells the log: agents whose files are refused are not there, the others are.
 pub(crate) fn load(
@@ -20,15 +61,7 @@ pub(crate) fn load(
     storage: &Storage,
 ) -> (KnownAgents, Vec<IdentityNotice>) {
     let (data, keeps) = storage.identities();
-    let home = AgentHome {
-        folder: &deployment.dir,
-        data: Some(data),
-        keeps,
-        domain: &host.site().domain,
-        keys,
-        now: host.clock().now(),
-        entropy: host.entropy().as_ref(),
-    };
+    let home = home(deployment, host, keys, data, keeps);
     let settings: HashMap<Handle, AgentIdentitySettings> = identities.into_iter().collect();
     let residents = host.directory().iter().map(|resident| resident.card.as_ref());
     let (known, mut notices) =

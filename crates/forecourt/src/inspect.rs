@@ -12,6 +12,7 @@ use forecourt_settings::{Problem, Problems};
 use forecourt_store::Sqlite;
 use forecourt_surface::Carries;
 
+use crate::certificates::CertificateSource;
 use crate::deployment::Deployment;
 use crate::house::Content;
 use crate::settings::StoreKind;
@@ -24,7 +25,7 @@ pub fn inspect(deployment: &Deployment) -> Problems {
     let mut problems = Problems::new();
     listeners(deployment, &mut problems);
     certificate(deployment, data, &mut problems);
-    if deployment.store.kind == StoreKind::Sqlite {
+    if deployment.store.kind() == StoreKind::Sqlite {
         state(data, &mut problems);
     }
     problems
@@ -37,8 +38,11 @@ fn listeners(deployment: &Deployment, problems: &mut Problems) {
         let text = format!("{name} on {address} would leave this machine in plain text");
         Problem::of_file(file, text).hint("listen on 127.0.0.1, and put what leaves the machine behind TLS")
     };
-    let shared = [("HTTP", deployment.listen.http), ("the admin listener", deployment.listen.admin)];
-    for (name, address) in shared.into_iter().filter(|(_, address)| !is_here(*address)) {
+    // Where there is HTTPS for strangers, plain HTTP off loopback only says where that is.
+    let redirects = !matches!(deployment.certificate_source(), CertificateSource::Local);
+    let http = Some(("HTTP", deployment.listen.http)).filter(|_| !redirects);
+    let shared = http.into_iter().chain([("the admin listener", deployment.listen.admin)]);
+    for (name, address) in shared.filter(|(_, address)| !is_here(*address)) {
         problems.push(plain(name, address));
     }
     let mut tls = vec![("HTTPS", deployment.listen.https)];
@@ -50,7 +54,7 @@ fn listeners(deployment: &Deployment, problems: &mut Problems) {
         }
     }
     for (name, address) in tls {
-        problems.absorb(deployment.tls.suits(name, address).map_err(|failure| failure.into_problem(file)));
+        problems.absorb(deployment.suits(name, address).map_err(|failure| failure.into_problem(file)));
     }
 }
 
@@ -59,16 +63,22 @@ fn is_here(address: SocketAddr) -> bool {
 }
 
 fn certificate(deployment: &Deployment, data: &Path, problems: &mut Problems) {
-    let looked = match deployment.tls.files() {
-        Some(files) => tls::inspect(&files, Timestamp::now()).map_err(|error| (files.certificate, error)),
-        None => local_ca::inspect(data).map_err(|error| (local_ca::ca_certificate(data), error)),
+    let (looked, hint) = match deployment.certificate_source() {
+        CertificateSource::Files(files) => (
+            tls::inspect(&files, Timestamp::now()).map_err(|error| (files.certificate, error.to_string())),
+            "`cert` and `key` in [tls] name a chain and its private key, both in PEM form",
+        ),
+        CertificateSource::Local => (
+            local_ca::inspect(data).map_err(|error| (local_ca::ca_certificate(data), error.to_string())),
+            "remove ca.pem and ca.key: a new authority is made, which clients must be told to trust",
+        ),
+        CertificateSource::Acme(acme) => (
+            deployment.way_to_authority(&acme).map(drop).map_err(|error| (deployment.root.file().into(), error)),
+            "`ca_file` in [tls.acme] and `ca_files` in [egress] name certificates of authorities in PEM form",
+        ),
     };
-    if let Err((file, error)) = looked {
-        let hint = match deployment.tls.files() {
-            Some(_) => "`cert` and `key` in [tls] name a chain and its private key, both in PEM form",
-            None => "remove ca.pem and ca.key: a new authority is made, which clients must be told to trust",
-        };
-        problems.push(Problem::of_file(&file, error.to_string()).hint(hint));
+    if let Err((file, text)) = looked {
+        problems.push(Problem::of_file(&file, text).hint(hint));
     }
 }
 

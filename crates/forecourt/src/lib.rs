@@ -10,8 +10,12 @@
 //! | [`house`] | everything built |
 //! | [`running`] | a host at work in a house, and how another one takes its place |
 //! | `live` | the one swap that every request looks at |
+//! | [`domains`] | several deployments in one daemon, and which of them a request is for |
+//! | [`reload`] | a deployment that is read again while it is served |
 //! | [`server`] | listeners, the operator's calls, the end |
+//! | `certificates` | where the certificate of a deployment comes from |
 //! | [`storage`], [`data_folder`], [`serving`] | where state is kept, and who holds it |
+//! | [`shared`] | what the nodes of one deployment have in common |
 //! | [`inspect`], [`identities`] | what stands in the way, and what there is to say |
 //! | [`registry`] | every protocol and every backend |
 //!
@@ -31,26 +35,37 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod certificates;
 mod compression;
 pub mod data_folder;
 pub mod deployment;
+pub mod domains;
 mod endpoints;
 mod error;
+mod guards;
 pub mod house;
 pub mod identities;
 pub mod inspect;
 mod live;
 mod manual;
 mod manual_routes;
+pub mod meters;
+pub mod model_metrics;
+mod nodes;
+mod operated;
 mod payments;
+mod process_metrics;
 mod questions;
 pub mod registry;
+pub mod reload;
 mod rules;
 pub mod running;
 pub mod server;
 pub mod serving;
 pub mod settings;
+pub mod shared;
 pub mod storage;
+pub mod telemetry;
 mod watch;
 mod wires;
 

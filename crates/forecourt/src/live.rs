@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 
 use arc_swap::ArcSwapOption;
@@ -13,14 +13,16 @@ use axum::routing::future::RouteFuture;
 use forecourt_contract::{Dispatcher, HostApi, HostServices};
 use forecourt_core::{Error, Message, Reply};
 use forecourt_host::{Host, Run};
-use forecourt_server::{Connection, RouteClasses, Speak};
+use forecourt_server::{RouteClasses, Speak};
 use forecourt_surface::Surface;
 use futures::future::BoxFuture;
-use http::Request;
+use http::{Request, StatusCode};
+use parking_lot::Mutex;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tower_service::Service;
 
 use crate::compression::compressed;
+use crate::domains::LiveDomains;
 use crate::house::Content;
 
 /// A house with a host at work in it, and everything that its protocols have set up.
@@ -64,45 +66,48 @@ impl OpenHouse {
 
 /// The one swap. Whoever takes a house out of it keeps that one for a request and no longer.
 #[derive(Default)]
-pub(crate) struct LiveHouse(ArcSwapOption<OpenHouse>);
+pub(crate) struct LiveHouse {
+    house: ArcSwapOption<OpenHouse>,
+    /// Every host that may still be at work.
+    hosts: Mutex<Vec<Weak<Host>>>,
+}
 
 impl LiveHouse {
     /// The house as it stands now. `None` before the first one is open.
     pub(crate) fn now(&self) -> Option<Arc<OpenHouse>> {
-        self.0.load_full()
+        self.house.load_full()
     }
 
     /// Puts a house in the place of the one before it.
     pub(crate) fn open(&self, house: OpenHouse) {
-        self.0.store(Some(Arc::new(house)));
+        let mut hosts = self.hosts.lock();
+        hosts.retain(|host| host.strong_count() > 0);
+        hosts.push(Arc::downgrade(&house.host));
+        self.house.store(Some(Arc::new(house)));
+    }
+
+    /// How many houses are not gone yet: one, and each that was replaced and still has requests under way.
+    pub(crate) fn houses(&self) -> usize {
+        self.hosts.lock().iter().filter(|host| host.strong_count() > 0).count()
     }
 
     /// Lets go of the house, so that everything in it can end.
     pub(crate) fn close(&self) {
-        self.0.store(None);
+        self.house.store(None);
     }
 
-    /// What answers on shared listeners, whichever house it is by then.
-    pub(crate) fn shared(self: &Arc<Self>) -> LiveRouter {
-        LiveRouter { live: self.clone(), listen: None }
+    /// What answers on the listeners that all protocols share, or on that of a protocol's own.
+    fn router(&self, listen: Option<&'static str>) -> Option<Router> {
+        let house = self.now()?;
+        match listen {
+            None => Some(house.shared.clone()),
+            Some(listen) => house.own.get(listen).cloned(),
+        }
     }
 
-    /// What answers HTTP on the listener of a protocol's own.
-    pub(crate) fn own(self: &Arc<Self>, listen: &'static str) -> LiveRouter {
-        LiveRouter { live: self.clone(), listen: Some(listen) }
-    }
-
-    /// What is spoken on the listener of a protocol's own: each connection begins with the house of its moment.
-    pub(crate) fn stream(self: &Arc<Self>, listen: &'static str) -> Speak {
-        let live = self.clone();
-        Arc::new(move |connection: Connection| {
-            let speak = live.now().and_then(|house| house.streams.get(listen).cloned());
-            match speak {
-                Some(speak) => speak(connection),
-                // The house has no use for this listener any more.
-                None => Box::pin(async {}),
-            }
-        })
+    /// What is spoken on the listener of a protocol's own.
+    pub(crate) fn speak(&self, listen: &'static str) -> Option<Speak> {
+        self.now()?.streams.get(listen).cloned()
     }
 }
 
@@ -122,11 +127,11 @@ impl HostApi for LiveHouse {
     }
 }
 
-/// A router that each request looks up, so that it meets the newest house and keeps it to its end.
+/// A router that each request looks up, so that it meets the newest house of its domain and keeps it to its end.
 #[derive(Clone)]
 pub(crate) struct LiveRouter {
-    live: Arc<LiveHouse>,
-    listen: Option<&'static str>,
+    pub(crate) domains: Arc<LiveDomains>,
+    pub(crate) listen: Option<&'static str>,
 }
 
 impl Service<Request<Body>> for LiveRouter {
@@ -139,12 +144,17 @@ impl Service<Request<Body>> for LiveRouter {
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let house = self.live.now();
-        let router = house.as_ref().and_then(|house| match self.listen {
-            None => Some(house.shared.clone()),
-            Some(listen) => house.own.get(listen).cloned(),
-        });
-        // Without a router for it there is nothing at any path.
-        router.unwrap_or_default().call(request)
+        let router = match self.domains.of_request(&request) {
+            // Without a router for it there is nothing at any path.
+            Some(live) => live.router(self.listen).unwrap_or_default(),
+            None => misdirected(),
+        };
+        { router }.call(request)
     }
+}
+
+/// What answers requests for a host that is not that of their connection.
+fn misdirected() -> Router {
+    let text = "This host is not served on this connection.";
+    Router::new().fallback(move || async move { (StatusCode::MISDIRECTED_REQUEST, text) })
 }

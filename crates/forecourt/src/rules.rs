@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use forecourt_core::policy::OfferBuilder;
 use forecourt_core::{Handle, SystemClock};
-use forecourt_host::Site;
 use forecourt_host::rules::limits::COUNTRY_FILE_BYTES_MAX;
 use forecourt_host::rules::{
-    BuiltRule, CountryTable, HostRuleSettings, RuleContext, RuleProblem, RuleServices, RuleSettings, rules,
+    BuiltRule, CountryTable, GuardServices, HostRuleSettings, RuleContext, RuleProblem, RuleServices, RuleSettings,
+    guardrails, rules,
 };
+use forecourt_host::{Guardrail, Site};
 use forecourt_settings::{Problem, Problems, Section, files};
 
 use crate::deployment::AgentDefinition;
@@ -61,11 +62,14 @@ pub(crate) struct RuleBuilder<'a> {
     pub offers: Vec<Arc<dyn OfferBuilder>>,
     /// Whether people can sign in.
     pub signs_in: bool,
+    /// What guardrails are built from.
+    pub guards: GuardServices,
 }
 
 /// The rules before one agent, and what they want in a line each.
 pub(crate) struct AgentRules {
     pub rules: Vec<BuiltRule>,
+    pub guards: Vec<Arc<Guardrail>>,
     pub summaries: Vec<String>,
 }
 
@@ -76,7 +80,8 @@ impl<'a> RuleBuilder<'a> {
         countries: Option<Arc<CountryTable>>,
         offers: Vec<Arc<dyn OfferBuilder>>,
     ) -> Self {
-        Self { host, site, services: RuleServices::default(), countries, offers, signs_in: false }
+        let guards = GuardServices::default();
+        Self { host, site, services: RuleServices::default(), countries, offers, signs_in: false, guards }
     }
 
     /// Fails when a rule of the host names an agent that is not there.
@@ -97,7 +102,7 @@ impl<'a> RuleBuilder<'a> {
     pub(crate) fn build(&self, agent: &AgentDefinition) -> Result<AgentRules, Problems> {
         let handle = &agent.settings.handle;
         let mut problems = Problems::new();
-        let mut built = AgentRules { rules: Vec::new(), summaries: Vec::new() };
+        let mut built = AgentRules { rules: Vec::new(), guards: Vec::new(), summaries: Vec::new() };
         for (index, rule) in self.host.iter().enumerate().filter(|(_, rule)| rule.settings.is_before(handle)) {
             let of_host = std::slice::from_ref(&rule.settings.rule);
             let section = |_| rule.section.clone();
@@ -120,6 +125,7 @@ impl<'a> RuleBuilder<'a> {
             offers: &self.offers,
             sign_in: self.signs_in.then(|| self.site.url(&sign_in_path(&format!("/~{agent}")))),
             clock: Arc::new(SystemClock),
+            guards: self.guards.clone(),
         }
     }
 }
@@ -135,6 +141,10 @@ impl AgentRules {
         self.summaries.extend(settings.iter().map(RuleSettings::summary));
         match rules(settings, context) {
             Ok(built) => self.rules.extend(built),
+            Err(wrong) => wrong.into_iter().for_each(|problem| problems.push(place(&section(problem.index), &problem))),
+        }
+        match guardrails(settings, context) {
+            Ok(built) => self.guards.extend(built),
             Err(wrong) => wrong.into_iter().for_each(|problem| problems.push(place(&section(problem.index), &problem))),
         }
     }

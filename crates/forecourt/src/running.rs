@@ -1,8 +1,10 @@
 //! A host at work in a house, and how another house takes its place.
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use forecourt_agents::budget::BudgetStore;
+use forecourt_bus::NatsBus;
 use forecourt_contract::HostServices;
 use forecourt_core::Store;
 use forecourt_egress::{Egress, Purpose};
@@ -11,6 +13,7 @@ use forecourt_identity::agents::IdentityNotice;
 use forecourt_identity::api_keys::ApiKeys;
 use forecourt_identity::{HostKeys, Verifier};
 use forecourt_settings::{Problem, Problems};
+use forecourt_store::{Metered, StoreReads};
 use forecourt_surface::{Mount, PublishedDocument, Surface, endpoint};
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
@@ -18,11 +21,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::deployment::Deployment;
 use crate::error::Error;
-use crate::house::House;
+use crate::house::{Content, House};
 use crate::identities;
 use crate::live::{LiveHouse, OpenHouse};
+use crate::nodes::{BusMetrics, NatsHandle, NodeLinks};
+use crate::operated;
 use crate::questions;
-use crate::storage::{Storage, remember_signing};
+use crate::shared;
+use crate::shared::content::{SharedContent, SharedContentError};
+use crate::storage::{OpenStore, Storage, remember_signing};
 use crate::watch;
 
 /// A host at work, with what lasts from one house to the next: the store, the keys, everything under way.
@@ -30,8 +37,16 @@ pub struct Running {
     live: Arc<LiveHouse>,
     storage: Storage,
     store: Arc<dyn Store>,
+    /// The same, for what only the operator may ask.
+    reads: Arc<dyn StoreReads>,
     keys: Arc<ArcSwap<HostKeys>>,
     api_keys: Arc<ApiKeys>,
+    /// Where nodes agree on keys and agents, if there may be several.
+    agreed: Option<Arc<dyn Store>>,
+    /// What was pushed, where it is all nodes'.
+    content: Option<Arc<SharedContent>>,
+    /// What the nodes of this deployment tell each other by, where that is a server's work.
+    nats: Option<Arc<NatsBus>>,
     stop: CancellationToken,
     latest: Mutex<Latest>,
     /// One replacement after another.
@@ -44,8 +59,8 @@ struct Latest {
     mount: Mount,
     /// What there is to say about the files of agents' identities.
     notices: Arc<[IdentityNotice]>,
-    /// Every host that may still be at work.
-    hosts: Vec<Weak<Host>>,
+    /// What of its endpoints is refused, while the others are served.
+    refused: Problems,
 }
 
 /// A house that is ready to be opened, with nothing changed so far.
@@ -53,6 +68,7 @@ struct Mounted {
     open: OpenHouse,
     mount: Mount,
     notices: Arc<[IdentityNotice]>,
+    refused: Problems,
     deployment: Arc<Deployment>,
     ended: CancellationToken,
 }
@@ -63,9 +79,18 @@ impl Running {
     /// # Errors
     /// What of the settings does not fit the host, at once; or the store can't be opened.
     pub async fn start(house: House, storage: Storage, stop: CancellationToken) -> Result<Self, Error> {
-        let store = storage.store(&house.deployment)?;
-        let keys = Arc::new(ArcSwap::from_pointee(storage.keys()?));
-        if let Storage::Kept(_) = storage {
+        let OpenStore { store: reads, content } = storage.store(&house.deployment).await?;
+        let store: Arc<dyn Store> = Arc::new(Metered::new(reads.clone(), house.deployment.meters.store.clone()));
+        let nodes = NodeLinks::open(&house.deployment, &storage, &store).await?;
+        let lease = house.deployment.store.lease();
+        let agreed = storage.agreed(&house.deployment, &store).await?;
+        let keys = match &agreed {
+            Some(agreed) => shared::keys_of(agreed).agree(&house.deployment.data).await?,
+            None => storage.keys()?,
+        };
+        let keys = Arc::new(ArcSwap::from_pointee(keys));
+        let content = content.map(|rows| Arc::new(SharedContent::new(rows, nodes.bus.clone())));
+        if let (Storage::Kept(_), None) = (&storage, &agreed) {
             remember_signing(&store, keys.load().current().kid()).await?;
         }
         let standings = storage.standings(&house.deployment)?;
@@ -73,6 +98,8 @@ impl Running {
         let Opening { parts, house } = Opening::of(house, &storage)?;
         let mut builder = HostBuilder::new(parts.site, parts.directory, store.clone(), parts.egress);
         builder.standings = standings;
+        builder.bus = nodes.bus.clone();
+        (builder.alone, builder.lease) = (nodes.alone, lease);
         builder.operator = parts.operator;
         builder.limits = parts.limits;
         builder.envelopes = parts.envelopes;
@@ -84,21 +111,35 @@ impl Running {
         let api_keys = Arc::new(ApiKeys::new(store.clone()));
         let around =
             Around { live: &live, storage: &storage, store: &store, keys: &keys, api_keys: &api_keys, stop: &stop };
+        around.agree(&house, &host, agreed.as_ref()).await?;
         let mounted = around.mount(house, host)?;
+        if let Some(content) = &content {
+            let behind = |error: SharedContentError| {
+                Error::new(format!("what was pushed to other nodes can't be read: {error}"))
+            };
+            content.bring_all(&mounted.open.contents).await.map_err(behind)?;
+            content.catch_up_all(&mounted.open.contents).await.map_err(behind)?;
+            tokio::spawn(content.clone().follow(live.clone(), stop.clone()));
+            tokio::spawn(shared::keys_of(&store).follow(keys.clone(), nodes.bus, stop.clone()));
+        }
         let latest = Latest {
             deployment: mounted.deployment.clone(),
             mount: mounted.mount.clone(),
             notices: mounted.notices.clone(),
-            hosts: Vec::new(),
+            refused: mounted.refused.clone(),
         };
         let running = Self {
             latest: Mutex::new(latest),
             replacing: tokio::sync::Mutex::default(),
             live,
             storage,
+            reads,
             store,
             keys,
             api_keys,
+            agreed,
+            content,
+            nats: nodes.nats,
             stop,
         };
         running.open(mounted);
@@ -122,24 +163,24 @@ impl Running {
         let Opening { parts, house } = Opening::of(house, &self.storage)?;
         let host = before.replaced_by(parts).await.map_err(|error| Error::new(error.to_string()))?;
         let Self { live, storage, store, keys, api_keys, stop, .. } = self;
-        let mounted = Around { live, storage, store, keys, api_keys, stop }.mount(house, host)?;
+        let around = Around { live, storage, store, keys, api_keys, stop };
+        around.agree(&house, &host, self.agreed.as_ref()).await?;
+        let mounted = around.mount(house, host)?;
         let agents = mounted.open.host.directory().iter().count();
         self.open(mounted);
-        tracing::info!(agents, houses = self.houses(), "the deployment was replaced");
+        tracing::debug!(agents, houses = self.houses(), "the deployment was replaced");
         Ok(())
     }
 
     /// From here on everybody meets this house.
     fn open(&self, mounted: Mounted) {
-        let Mounted { open, mount, notices, deployment, ended } = mounted;
+        let Mounted { open, mount, notices, refused, deployment, ended } = mounted;
         open.host.take_over();
         if let Storage::Kept(_) | Storage::Apart { .. } = self.storage {
             tokio::spawn(watch::content(open.contents.clone(), ended.clone()));
         }
         let mut latest = self.latest.lock();
-        latest.hosts.retain(|host| host.strong_count() > 0);
-        latest.hosts.push(Arc::downgrade(&open.host));
-        (latest.mount, latest.notices, latest.deployment) = (mount, notices, deployment);
+        (latest.mount, latest.notices, latest.refused, latest.deployment) = (mount, notices, refused, deployment);
         self.live.open(open);
     }
 
@@ -150,7 +191,27 @@ impl Running {
 
     /// How many houses are not gone yet: one, and each that was replaced and still has requests under way.
     pub fn houses(&self) -> usize {
-        self.latest.lock().hosts.iter().filter(|host| host.strong_count() > 0).count()
+        self.live.houses()
+    }
+
+    /// The store, where other nodes keep theirs in it, too.
+    pub(crate) fn shared_store(&self) -> Option<Arc<dyn Store>> {
+        self.deployment().store.is_shared().then(|| self.store.clone())
+    }
+
+    /// The deployment that is served now.
+    pub(crate) fn deployment(&self) -> Arc<Deployment> {
+        self.latest.lock().deployment.clone()
+    }
+
+    /// What its agents answer from.
+    pub(crate) fn contents(&self) -> Vec<Content> {
+        self.live.now().map(|house| house.contents.clone()).unwrap_or_default()
+    }
+
+    /// What of its endpoints is refused, while the others are served.
+    pub(crate) fn refused_endpoints(&self) -> Problems {
+        self.latest.lock().refused.clone()
     }
 
     /// What there is to say about the files of agents' identities.
@@ -176,8 +237,27 @@ impl Running {
         deployment.wires.stdio(&mount)
     }
 
+    pub(crate) fn reads(&self) -> &Arc<dyn StoreReads> {
+        &self.reads
+    }
+
     pub(crate) fn live(&self) -> &Arc<LiveHouse> {
         &self.live
+    }
+
+    /// The bus, where it is more than this process.
+    pub(crate) fn nats(&self) -> Option<Arc<NatsBus>> {
+        self.nats.clone()
+    }
+
+    /// What counts messages of the bus, where there is one.
+    pub(crate) fn bus_metrics(&self) -> Option<BusMetrics> {
+        Some(BusMetrics(NatsHandle(self.nats.clone()?)))
+    }
+
+    /// What was pushed, where it is all nodes'.
+    pub(crate) fn content(&self) -> Option<Arc<SharedContent>> {
+        self.content.clone()
     }
 
     pub(crate) fn keys(&self) -> &Arc<ArcSwap<HostKeys>> {
@@ -204,7 +284,7 @@ impl Opening {
         let directory = Directory::new(agents, default).map_err(|error| Error::new(error.to_string()))?;
         // A host apart has a queue of its own, so its questions would be told under ids that `/queue` does not
         // know.
-        let is_apart = matches!(storage, Storage::Apart { .. });
+        let is_apart = matches!(storage, Storage::Apart { .. }) && !deployment.store.is_shared();
         let operator = operator(deployment, &house.egress)?.filter(|_| !is_apart);
         let parts = HostParts {
             site: house.site.clone(),
@@ -234,12 +314,19 @@ struct Around<'a> {
 }
 
 impl Around<'_> {
+    /// Brings what this node knows of its agents in line with what all nodes do.
+    async fn agree(&self, house: &House, host: &Host, agreed: Option<&Arc<dyn Store>>) -> Result<(), Error> {
+        let Some(store) = agreed else { return Ok(()) };
+        identities::agree(&house.deployment, &house.identities, host, &self.keys.load(), store).await
+    }
+
     /// Sets up every protocol of a house on its host.
     fn mount(&self, house: House, host: Arc<Host>) -> Result<Mounted, Error> {
         let House { deployment, egress, identities, endpoints, contents, questions, .. } = house;
         endpoints.host.bind(self.live);
         let services = Arc::new(HostServices::new(endpoints.host.clone()));
         services.publish(host.clone());
+        services.publish(Arc::new(BudgetStore(self.store.clone())));
         if let Some(log) = &questions {
             // Pages that show thumbs ask whether there is one.
             services.publish(log.clone());
@@ -262,12 +349,14 @@ impl Around<'_> {
             services: services.clone(),
         };
         let tools = deployment.wires.tools(&mount).chain(endpoint::tools(&mount.host)).collect();
-        let mount = Mount { tools, ..mount };
+        let mount: Mount = Mount { tools, ..mount };
+        operated::publish(&mount, &deployment);
         let (mut surfaces, classes) = deployment.wires.surfaces(&mount, deployment.root.file())?;
         surfaces.extend(questions.map(|log| Surface::Http(questions::feedback_routes(log, mount.host.clone()))));
         let ended = self.stop.child_token();
         let open = OpenHouse::new(host, services, contents, (surfaces, classes), ended.clone());
-        Ok(Mounted { open, mount, notices: notices.into(), deployment: Arc::new(deployment), ended })
+        let (notices, refused, deployment) = (notices.into(), endpoints.refused, Arc::new(deployment));
+        Ok(Mounted { open, mount, notices, refused, deployment, ended })
     }
 }
 

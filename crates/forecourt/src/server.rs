@@ -1,40 +1,55 @@
 //! A server: the listeners, the data folder and the store around a house, which can be replaced while it
 //! serves.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `start` | from listeners that are open to a server at work |
+//! | `domain` | one domain: a host at work in a data folder |
+//! | `list` | the domains of a server, and what they share |
+//! | `following` | domains that come and go while it serves |
+//! | `apply` | one deployment takes the place of another |
+//! | `sockets` | the listeners, and on which terms they are served |
+//! | `certificates` | what they show |
+//! | `operator` | what answers on the operator's listener; its routes are in `console`, `push`, `queue` and `reload` |
 
+mod admin_router;
+mod apply;
+mod certificates;
+mod console;
 mod content_metrics;
-mod listeners;
-mod own;
+mod domain;
+mod following;
+mod list;
+mod operator;
 mod push;
 mod queue;
+mod readiness;
+mod reload;
+mod sockets;
+mod start;
+mod store_metrics;
 
-use std::fs::File;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_host::Host;
 use forecourt_identity::agents::IdentityNotice;
-use forecourt_server::{AdminToken, Metrics, ReadinessCheck, admin, behind_token};
+use futures::future::join_all;
 use prometheus_client::registry::Registry;
-use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
 
-use crate::data_folder;
 use crate::deployment::Deployment;
 use crate::error::Error;
-use crate::house::{Content, House};
-use crate::inspect;
-use crate::live::LiveHouse;
-use crate::manual;
-use crate::questions;
-use crate::running::Running;
-use crate::serving::{self, Serving};
+use crate::house::House;
+use crate::reload::{Attempt, ReloadSource, ReloadTrigger};
 use crate::settings::Listen;
-use crate::storage::Storage;
-use crate::watch;
-use content_metrics::ContentMetrics;
-use listeners::Listeners;
+use domain::index_new;
+use list::{DomainList, SharedParts};
+
+pub(crate) use domain::ServerCore;
+pub(crate) use sockets::other_sockets;
+pub use start::{BoundServer, take_snapshots};
 
 /// How long a request that is half sent at the end may take to be whole.
 const ARRIVING: Duration = Duration::from_secs(5);
@@ -42,14 +57,6 @@ const ARRIVING: Duration = Duration::from_secs(5);
 const HANDED_OVER: Duration = Duration::from_millis(100);
 /// How long running work may go on after [`Server::shutdown`] was called.
 pub const DRAIN: Duration = Duration::from_secs(30);
-
-/// A server with its listeners open and its data folder taken, before there is a house: nobody is answered.
-pub struct BoundServer {
-    listeners: Listeners,
-    data: PathBuf,
-    admin_token: Option<AdminToken>,
-    lock: File,
-}
 
 /// A server at work.
 ///
@@ -87,17 +94,13 @@ pub struct BoundServer {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Server {
-    running: Running,
-    addresses: Addresses,
-    data: PathBuf,
-    metrics: Arc<Metrics>,
-    served: JoinHandle<()>,
-    stop: CancellationToken,
-    _lock: File,
+    shared: Arc<SharedParts>,
+    /// The domain that was the first one last: the one that is asked where no name is said.
+    begun: Arc<ServerCore>,
 }
 
 /// Where a server listens.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Addresses {
     /// The listeners that are always there.
     pub shared: Listen,
@@ -114,7 +117,7 @@ impl Addresses {
     }
 
     /// Tells a deployment where it is reached.
-    fn tell(&self, deployment: &mut Deployment) {
+    pub(crate) fn tell(&self, deployment: &mut Deployment) {
         deployment.bound(self.shared, |name| self.own(name));
         let Listen { http, https, admin } = self.shared;
         let own = self.own.iter().map(|(_, address)| *address);
@@ -123,21 +126,9 @@ impl Addresses {
 }
 
 impl Server {
-    /// Takes the data folder of a deployment and opens its listeners, so that it knows its own addresses before
-    /// it is built. Nobody is answered until [`BoundServer::start`].
-    ///
-    /// # Errors
-    /// What stands in the way: settings of listeners, a damaged store, a folder that another process has, a
-    /// taken port.
-    pub async fn bind(deployment: &mut Deployment) -> Result<BoundServer, Error> {
-        let data = data_folder::make(&deployment.data)?;
-        deployment.data.clone_from(&data);
-        let lock = serving::hold(&data)?;
-        inspect::inspect(deployment).into_result(())?;
-        manual::unpack(&data)?;
-        let listeners = Listeners::bind(deployment, &data).await?;
-        listeners.addresses().tell(deployment);
-        Ok(BoundServer { listeners, data, admin_token: deployment.admin_token.clone(), lock })
+    /// The domain that answers where no name is said.
+    fn core(&self) -> Arc<ServerCore> {
+        self.shared.list.first().unwrap_or_else(|| self.begun.clone())
     }
 
     /// Builds a deployment that is to replace the one that is served: at the same addresses, in the same data
@@ -146,149 +137,106 @@ impl Server {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn build(&self, mut deployment: Deployment) -> Result<House, Error> {
-        deployment.data.clone_from(&self.data);
-        self.addresses.tell(&mut deployment);
+        let core = self.core();
+        deployment.data.clone_from(&core.data);
+        deployment.meters = core.meters.clone();
+        self.addresses().tell(&mut deployment);
         Ok(deployment.build()?)
     }
 
     /// Puts `house`, out of [`Server::build`], in the place of the one that is served, whole. Requests, streams
     /// and tasks under way go on in the old one until they end; whatever comes from now on meets the new one.
     /// What is kept stays: the store, tasks, deliveries, counters of limits, keys of calls that are made once,
-    /// sessions, connections and listeners. `[listen]`, `[tls]`, `[http]`, `[store]`, the token of `[admin]` and
-    /// `trusted_proxies` are read at the start only.
+    /// sessions, connections and listeners. `[listen]`, `[tls]`, `[http]`, `[store]`, what opens `[admin]` and
+    /// `trusted_proxies` are not looked at: [`Server::reload_from`] takes up most of them.
     ///
     /// # Errors
     /// Why the new house can't be opened. Then nothing has changed.
     pub async fn replace(&self, house: House) -> Result<(), Error> {
         index_new(&house).await?;
-        self.running.replace(house).await
+        self.core().running.replace(house).await
     }
 
-    /// Where it listens.
-    pub fn addresses(&self) -> &Addresses {
-        &self.addresses
+    /// Reads the deployment again from here on: whenever [`Server::reload`] is called or the operator asks for it, and
+    /// by itself when its files change, unless `watch` in `[reload]` is off. Only the first source counts.
+    ///
+    /// What [`Server::replace`] reads at the start only is read again too, and listeners are opened and closed as the
+    /// deployment wants them.
+    pub fn reload_from(&self, source: ReloadSource) {
+        let core = self.core();
+        tokio::spawn(core.reloader.clone().run(core.clone(), source));
+    }
+
+    /// Reads the deployment again, and says what came of it. `None` without [`Server::reload_from`].
+    pub async fn reload(&self, by: ReloadTrigger) -> Option<Attempt> {
+        self.core().reloader.reload(by).await
+    }
+
+    /// Reads the deployments of all its domains again, and says what came of each. The first one goes before the others:
+    /// the sockets go by it.
+    pub async fn reload_all(&self, by: ReloadTrigger) -> Vec<Attempt> {
+        let mut attempts = Vec::new();
+        for core in self.shared.list.all() {
+            attempts.extend(core.reloader.reload(by).await);
+        }
+        attempts
+    }
+
+    /// Where it listens now.
+    pub fn addresses(&self) -> Addresses {
+        self.shared.sockets.addresses()
     }
 
     /// The folder in which its state is kept.
-    pub fn data_folder(&self) -> &Path {
-        &self.data
+    pub fn data_folder(&self) -> PathBuf {
+        self.core().data.clone()
+    }
+
+    /// Everything that is counted.
+    pub fn registry(&self) -> Arc<Registry> {
+        self.core().registry()
     }
 
     /// The host as it stands now. Hold it for a request and no longer.
     pub fn host(&self) -> Arc<Host> {
-        self.running.host()
+        self.core().running.host()
     }
 
     /// How many houses are not gone yet: one, and each that was replaced and still has requests under way.
     pub fn houses(&self) -> usize {
-        self.running.houses()
+        self.core().running.houses()
+    }
+
+    /// Where its certificates come from, where the operator should be told.
+    pub fn certificate_notice(&self) -> Option<String> {
+        self.core().running.deployment().certificate_notice()
     }
 
     /// What there is to say about the files of agents' identities.
     pub fn identity_notices(&self) -> Arc<[IdentityNotice]> {
-        self.running.identity_notices()
+        self.core().running.identity_notices()
     }
 
     /// Stops in order: what is half sent gets its answer, running work has [`DRAIN`] to end, then connections
     /// and posts end.
     pub async fn shutdown(self) {
-        let host = self.running.host();
-        self.metrics.arrived(ARRIVING).await;
+        let all = self.shared.list.all();
+        let hosts: Vec<Arc<Host>> = all.iter().map(|core| core.running.host()).collect();
+        self.shared.metrics.arrived(ARRIVING).await;
         tokio::time::sleep(HANDED_OVER).await;
-        host.drain(DRAIN).await;
-        self.stop.cancel();
-        host.stopped().await;
-        if let Err(error) = self.served.await {
-            tracing::error!(%error, "a listener ended too early");
-        }
-        self.running.live().close();
+        join_all(hosts.iter().map(|host| host.drain(DRAIN))).await;
+        self.shared.stop.cancel();
+        join_all(hosts.iter().map(|host| host.stopped())).await;
+        self.shared.sockets.ended().await;
+        all.iter().for_each(|core| core.close());
+        let metrics = self.shared.metrics.clone();
+        let _ = tokio::task::spawn_blocking(move || metrics.flush_access_log()).await;
     }
 }
 
-impl BoundServer {
-    /// Where it listens.
-    pub fn addresses(&self) -> Addresses {
-        self.listeners.addresses()
+/// The data folders are free again, and the domains go, with whoever still works for them.
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.shared.list.clear().iter().for_each(|core| core.unlock());
     }
-
-    /// Puts a host to work in `house` and answers from here on.
-    ///
-    /// # Errors
-    /// What of the house does not fit, at once; or its content can't be indexed, or the store not be opened.
-    pub async fn start(self, house: House) -> Result<Server, Error> {
-        let Self { listeners, data, admin_token, lock } = self;
-        index_new(&house).await?;
-        let (domain, addresses) = (house.site.domain.clone(), listeners.addresses());
-        let stop = CancellationToken::new();
-        let running = Running::start(house, Storage::Kept(data.clone()), stop.clone()).await?;
-        let https_port = addresses.shared.https.port();
-        let sockets = addresses.own.iter().map(|(name, address)| ((*name).to_owned(), address.port())).collect();
-        Serving { domain, https_port, sockets, data: data.clone() }.write()?;
-        let place = Arc::new(data_folder::Place::of(&data)?);
-        let (live, metrics) = (running.live().clone(), listeners.shared_metrics());
-        let guarded = push::routes(live.clone(), place.clone())
-            .merge(queue::routes(live.clone()))
-            .merge(questions::operator_routes(live.clone()));
-        let registry = registry(&running.host(), &metrics, &live);
-        let admin = admin(registry, ready(live.clone(), place)).merge(behind_token(guarded, admin_token));
-        tokio::spawn(watch::keys(data.clone(), running.keys().clone(), stop.clone()));
-        // Protocols claim the same paths in every house.
-        let house = live.now().ok_or_else(|| Error::new("the host has stopped"))?;
-        let served = tokio::spawn(listeners.serve(live, house.classes.clone(), admin, stop.clone()));
-        Ok(Server { running, addresses, data, metrics, served, stop, _lock: lock })
-    }
-
-    /// Serves `house` until `until` ends, then stops in order.
-    ///
-    /// # Errors
-    /// As [`BoundServer::start`].
-    pub async fn run(self, house: House, until: impl Future<Output = ()>) -> Result<(), Error> {
-        let server = self.start(house).await?;
-        until.await;
-        server.shutdown().await;
-        Ok(())
-    }
-}
-
-/// Indexes what has no index yet. Whatever has one answers from it at once, and is brought up to date while
-/// it does.
-async fn index_new(house: &House) -> Result<(), Error> {
-    house.missing_content().into_result(())?;
-    for content in house.contents.iter().filter(|content| content.indexing.items() == 0) {
-        let wrong = |error| Error::new(format!("@{}: {error}", content.handle));
-        watch::index_one(content).await.map_err(wrong)?;
-    }
-    Ok(())
-}
-
-fn registry(host: &Host, http: &Metrics, live: &Arc<LiveHouse>) -> Arc<Registry> {
-    let mut registry = Registry::with_prefix("forecourt");
-    host.metrics().register(&mut registry);
-    http.register(&mut registry);
-    registry.register_collector(Box::new(ContentMetrics { live: live.clone() }));
-    Arc::new(registry)
-}
-
-fn ready(live: Arc<LiveHouse>, place: Arc<data_folder::Place>) -> ReadinessCheck {
-    Arc::new(move || {
-        let (live, place) = (live.clone(), place.clone());
-        Box::pin(async move {
-            place.is_there()?;
-            let house = live.now().ok_or_else(|| "the host is stopping".to_owned())?;
-            house.host.ready().await.map_err(|error| error.to_string())?;
-            searchable(house.contents.clone()).await
-        })
-    })
-}
-
-/// Whether everything can be found that was pushed and acknowledged.
-async fn searchable(content: Vec<Content>) -> Result<(), String> {
-    let look = move || {
-        content.iter().try_for_each(|Content { handle, indexing }| match indexing.has_what_was_pushed() {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(format!("items that were pushed to @{handle} are kept and not searchable yet")),
-            Err(error) => Err(format!("what was pushed to @{handle} can't be read: {error}")),
-        })
-    };
-    tokio::task::spawn_blocking(look).await.map_err(|_| "the search index can't be looked at".to_owned())?
 }

@@ -7,7 +7,9 @@ use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Clock, Entropy, Store, StoreError, SystemClock};
 use forecourt_host::SystemEntropy;
 use forecourt_identity::HostKeys;
-use forecourt_store::{Memory, Sqlite, SqliteOptions};
+use forecourt_store::content::ContentRows;
+use forecourt_store::limits::DATABASE_BYTES_MAX;
+use forecourt_store::{Memory, Postgres, PostgresOptions, Sqlite, SqliteOptions, StoreReads};
 
 use crate::deployment::Deployment;
 use crate::error::Error;
@@ -24,7 +26,7 @@ pub enum Storage {
     /// In this folder.
     Kept(PathBuf),
     /// In the folder `own`, but for where agents stand: that is the deployment's to say, whose folder
-    /// another process holds.
+    /// another process holds. A store that nodes share is theirs too: then this is one of them.
     Apart {
         /// What ends with this process.
         own: PathBuf,
@@ -37,21 +39,52 @@ pub enum Storage {
     Looking(PathBuf),
 }
 
+/// A store that is open.
+pub(crate) struct OpenStore {
+    pub store: Arc<dyn StoreReads>,
+    /// What is pushed to agents, where it is all nodes'.
+    pub content: Option<Arc<dyn ContentRows>>,
+}
+
 impl Storage {
     /// The store of a host.
-    pub(crate) fn store(&self, deployment: &Deployment) -> Result<Arc<dyn Store>, Error> {
-        match (self, deployment.store.kind) {
-            (Self::Kept(data) | Self::Apart { own: data, .. }, StoreKind::Sqlite) => open(deployment, data),
-            (Self::Looking(_) | Self::Signing(_), _) | (_, StoreKind::Memory) => {
-                Ok(Arc::new(Memory::bounded(deployment.limits.stored_bytes_per_caller)))
+    pub(crate) async fn store(&self, deployment: &Deployment) -> Result<OpenStore, Error> {
+        let store: Arc<dyn StoreReads> = match (self, deployment.store.kind()) {
+            (Self::Kept(data) | Self::Apart { own: data, .. }, StoreKind::Sqlite) => open(deployment, data)?,
+            (Self::Kept(_) | Self::Apart { .. }, StoreKind::Postgres) => {
+                let shared = open_shared(deployment).await?;
+                return Ok(OpenStore { content: Some(shared.clone()), store: shared });
             }
+            (Self::Looking(_) | Self::Signing(_), _) | (_, StoreKind::Memory) => {
+                Arc::new(Memory::bounded(deployment.limits.stored_bytes_per_caller))
+            }
+        };
+        Ok(OpenStore { store, content: None })
+    }
+
+    /// Whether other nodes have the store of this host too.
+    pub(crate) fn is_shared(&self, deployment: &Deployment) -> bool {
+        matches!(self, Self::Kept(_) | Self::Apart { .. }) && deployment.store.is_shared()
+    }
+
+    /// The store in which nodes agree on keys and on who their agents are, where there may be several.
+    pub(crate) async fn agreed(
+        &self,
+        deployment: &Deployment,
+        store: &Arc<dyn Store>,
+    ) -> Result<Option<Arc<dyn Store>>, Error> {
+        match self {
+            _ if !deployment.store.is_shared() => Ok(None),
+            Self::Kept(_) | Self::Apart { .. } => Ok(Some(store.clone())),
+            Self::Signing(_) => Ok(Some(open_shared(deployment).await?)),
+            Self::Looking(_) => Ok(None),
         }
     }
 
     /// The store in which it is kept where agents stand, if that is another one.
     pub(crate) fn standings(&self, deployment: &Deployment) -> Result<Option<Arc<dyn Store>>, Error> {
-        match (self, deployment.store.kind) {
-            (Self::Apart { deployment: folder, .. }, StoreKind::Sqlite) => open(deployment, folder).map(Some),
+        match (self, deployment.store.kind()) {
+            (Self::Apart { deployment: folder, .. }, StoreKind::Sqlite) => Ok(Some(open(deployment, folder)?)),
             _ => Ok(None),
         }
     }
@@ -80,9 +113,10 @@ impl Storage {
 ///
 /// # Errors
 /// Its store is kept in memory, where nobody else can reach it; or it can't be opened.
-pub fn shared_store(deployment: &Deployment, data: &Path) -> Result<Arc<dyn Store>, Error> {
-    match deployment.store.kind {
-        StoreKind::Sqlite => open(deployment, data),
+pub async fn shared_store(deployment: &Deployment, data: &Path) -> Result<Arc<dyn Store>, Error> {
+    match deployment.store.kind() {
+        StoreKind::Sqlite => Ok(open(deployment, data)?),
+        StoreKind::Postgres => Ok(open_shared(deployment).await?),
         StoreKind::Memory => {
             Err(Error::new("the store of this deployment is kept in memory, which ends with the server")
                 .hint("set `kind = \"sqlite\"` in [store]"))
@@ -94,9 +128,12 @@ pub fn shared_store(deployment: &Deployment, data: &Path) -> Result<Arc<dyn Stor
 ///
 /// # Errors
 /// It keeps nothing that outlives a process, nothing was kept yet, or the database can't be read.
-pub fn look(deployment: &Deployment) -> Result<Arc<dyn Store>, Error> {
+pub async fn look(deployment: &Deployment) -> Result<Arc<dyn Store>, Error> {
     let data = deployment.data_folder();
-    if deployment.store.kind == StoreKind::Memory {
+    if deployment.store.is_shared() {
+        return Ok(open_shared(deployment).await?);
+    }
+    if deployment.store.kind() == StoreKind::Memory {
         return Err(Error::new("this deployment keeps everything in memory")
             .hint("write `kind = \"sqlite\"` under [store] in forecourt.toml"));
     }
@@ -104,14 +141,14 @@ pub fn look(deployment: &Deployment) -> Result<Arc<dyn Store>, Error> {
         return Err(Error::new(format!("nothing is kept in {} yet", data.display()))
             .hint("serve the deployment first, or name its data folder with --data DIR"));
     }
-    open(deployment, data)
+    Ok(open(deployment, data)?)
 }
 
-fn open(deployment: &Deployment, data: &Path) -> Result<Arc<dyn Store>, Error> {
+fn open(deployment: &Deployment, data: &Path) -> Result<Arc<dyn StoreReads>, Error> {
     let file = data.join(DATABASE);
     let options = SqliteOptions {
         caller_bytes_max: deployment.limits.stored_bytes_per_caller,
-        database_bytes_max: deployment.store.size_max,
+        database_bytes_max: deployment.store.size_max.unwrap_or(DATABASE_BYTES_MAX),
         ..SqliteOptions::default()
     };
     let store = Sqlite::open(&file, options).map_err(|error| match error {
@@ -120,6 +157,24 @@ fn open(deployment: &Deployment, data: &Path) -> Result<Arc<dyn Store>, Error> {
         error => Error::new(format!("{}: {error}", file.display())),
     })?;
     Ok(store)
+}
+
+/// The database that nodes share.
+async fn open_shared(deployment: &Deployment) -> Result<Arc<Postgres>, Error> {
+    let shared = deployment.store.shared.as_ref().ok_or_else(|| Error::new("[store] has no `url`"))?;
+    let options = PostgresOptions {
+        caller_bytes_max: deployment.limits.stored_bytes_per_caller,
+        size_max: deployment.store.size_max,
+        ..PostgresOptions::new(shared.url.clone(), shared.key.clone(), deployment.domain().to_string())
+    };
+    let place = shared.shown();
+    Postgres::open(options).await.map_err(|error| match error {
+        StoreError::Unavailable(reason) => Error::new(format!("the store at {place} can't be reached: {reason}"))
+            .hint("`url` in [store] says where it is; this node begins once the database answers"),
+        StoreError::Full { .. } => Error::new(format!("the store at {place} has no room: {error}"))
+            .hint("raise `size_max` in [store], or make room in the database"),
+        error => Error::new(format!("the store at {place}: {error}")),
+    })
 }
 
 /// Writes down that this deployment signs, and with which key: so that a key that is gone is missed, and no

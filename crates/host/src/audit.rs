@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use forecourt_core::store::{LedgerEntry, Span};
-use forecourt_core::{Clock, Handle, Message, MessageId, Store, StoreError, Timestamp, Transport};
+use forecourt_core::{AnswerUsage, Clock, Handle, Message, MessageId, Store, StoreError, Timestamp, Transport};
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -54,6 +54,9 @@ pub struct AuditRecord {
     /// The request by which it came.
     #[serde(flatten)]
     pub origin: RequestOrigin,
+    /// What models used for the answer, in records of that.
+    #[serde(default, skip_serializing_if = "AnswerUsage::is_empty")]
+    pub usage: AnswerUsage,
     /// Records before this one that found no room.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dropped: u64,
@@ -103,6 +106,7 @@ impl AuditOutcome {
             Self::Expired => "expired",
             Self::Replayed => "replayed",
             Self::Foreign => "foreign",
+            Self::Used => "used",
         }
     }
 }
@@ -135,6 +139,8 @@ pub enum AuditOutcome {
     Replayed,
     /// A state came that is none of its caller's, or none at all.
     Foreign,
+    /// Language models were asked for an answer, whatever became of that.
+    Used,
 }
 
 /// Takes records, and never waits.
@@ -216,16 +222,19 @@ pub(crate) async fn write(
         {
             batch.push(record);
         }
-        write_batch(&mut batch, &store, &clock, kept).await;
+        // Apart, since versions before this one pass over entries with records of models.
+        let used = batch.extract_if(.., |record| record.outcome == AuditOutcome::Used).collect();
+        write_batch(std::mem::take(&mut batch), &store, &clock, kept).await;
+        write_batch(used, &store, &clock, kept).await;
     }
 }
 
-async fn write_batch(batch: &mut Vec<AuditRecord>, store: &Arc<dyn Store>, clock: &Arc<dyn Clock>, kept: Duration) {
+async fn write_batch(batch: Vec<AuditRecord>, store: &Arc<dyn Store>, clock: &Arc<dyn Clock>, kept: Duration) {
     if batch.is_empty() {
         return;
     }
     let now = clock.now();
-    let written = match serde_json::to_value(std::mem::take(batch)) {
+    let written = match serde_json::to_value(batch) {
         Ok(body) => store.append_entry(AUDIT_STREAM, LedgerEntry::new(body, now).until(after(now, kept)), None).await,
         Err(error) => return tracing::error!(%error, "audit records could not be written"),
     };

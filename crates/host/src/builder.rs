@@ -7,7 +7,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use forecourt_contract::Dispatcher;
 use forecourt_core::policy::PaymentScheme;
-use forecourt_core::{Clock, Entropy, Error, Store, SystemClock};
+use forecourt_core::{Bus, Clock, Entropy, Error, NoBus, Store, SystemClock};
 use forecourt_egress::Egress;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -16,9 +16,12 @@ use crate::attachments::Attachments;
 use crate::audit::{self, Audit};
 use crate::conversations::{ConversationWriter, Conversations};
 use crate::deliver::{Courier, Deliverer, DeliveryWakeup, Envelope, Outbound};
+use crate::deployment_id::{DeploymentId, DeploymentIdError};
 use crate::directory::{Directory, Site};
+use crate::heartbeat;
 use crate::idempotency::Idempotency;
 use crate::issuance::{Desk, IssuanceParts, Issuances};
+use crate::lease::{Lease, LeaseSettings};
 use crate::ledger::Ledger;
 use crate::lifecycle::Lifecycle;
 use crate::limits::{LimitSettings, Throttle};
@@ -44,6 +47,13 @@ pub struct HostBuilder {
     /// Where it is kept where agents stand, when that is another place: the store of a deployment that
     /// another process serves too.
     pub standings: Option<Arc<dyn Store>>,
+    /// What other nodes are told by; nobody by default.
+    pub bus: Arc<dyn Bus>,
+    /// Whether nobody else has the store: then what another run left is taken over at once, and otherwise when it
+    /// has been silent for as long as a lease holds.
+    pub alone: bool,
+    /// How this host holds its tasks, where others have the store too.
+    pub lease: LeaseSettings,
     /// The way out.
     pub egress: Arc<Egress>,
     /// What callers may do.
@@ -72,6 +82,9 @@ impl HostBuilder {
             directory,
             store,
             standings: None,
+            bus: Arc::new(NoBus),
+            alone: true,
+            lease: LeaseSettings::default(),
             egress,
             limits: LimitSettings::default(),
             contract: Arc::default(),
@@ -97,12 +110,18 @@ impl HostBuilder {
     ///
     /// Fails when the store can't be read: a host that can't see its tasks must not take more.
     pub async fn start(self, stop: CancellationToken) -> Result<Arc<Host>, Error> {
-        let since = self.clock.now();
         let metrics = Arc::new(Metrics::default());
         let wakeup = DeliveryWakeup::default();
-        let writer = Arc::new(ConversationWriter::new(self.store.clone(), self.clock.clone(), stop.clone()));
+        let writer = ConversationWriter::new(self.store.clone(), self.clock.clone(), stop.clone(), self.alone);
+        let writer = Arc::new(writer);
         let conversations =
             Conversations { writer: writer.clone(), clock: self.clock.clone(), entropy: self.entropy.clone() };
+        let rates = match self.alone {
+            true => RateTable::new(),
+            false => self.shared_rates().await?,
+        };
+        let rates = Arc::new(rates);
+        let run = forecourt_core::ids::mint(&*self.entropy);
         let parts = TaskParts {
             site: Arc::new(self.site.clone()),
             store: self.store.clone(),
@@ -111,20 +130,23 @@ impl HostBuilder {
             entropy: self.entropy.clone(),
             metrics: metrics.clone(),
             wakeup: wakeup.clone(),
+            bus: self.bus.clone(),
+            rates: rates.clone(),
+            lease: Lease::new(self.lease, self.alone, run),
         };
         let tasks = Arc::new(Tasks::new(parts, &self.limits));
-        let rates = Arc::new(RateTable::new());
         self.rules.set(HostCounters { rates: rates.clone(), tasks: tasks.clone() });
         let ended = tasks.recover().await?;
         if ended > 0 {
             tracing::warn!(ended, "tasks of an earlier run were cut off and have been ended as failed");
         }
-        let cut_off = self.store.release_deliveries(self.clock.now()).await?;
+        let cut_off = if self.alone { self.store.release_deliveries(self.clock.now()).await? } else { 0 };
         if cut_off > 0 {
             tracing::info!(cut_off, "posts that an earlier run had begun are due again");
         }
         let standings = self.standings.unwrap_or_else(|| self.store.clone());
-        let lifecycle = Lifecycle::read(standings, self.clock.clone(), &self.directory).await?;
+        let lifecycle = Lifecycle::read(standings, self.clock.clone(), self.bus.clone(), &self.directory).await?;
+        let lifecycle = Arc::new(lifecycle);
         let notifier = self.operator.map(|webhook| OperatorNotifier {
             webhook,
             store: self.store.clone(),
@@ -137,6 +159,7 @@ impl HostBuilder {
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
             metrics: metrics.clone(),
+            bus: self.bus.clone(),
             notifier,
         };
         let ledger = Arc::new(Ledger::new(self.store.clone(), self.clock.clone()));
@@ -160,7 +183,6 @@ impl HostBuilder {
             schemes: self.schemes,
             tasks: tasks.clone(),
             desk: Arc::new(Desk::new(audit)),
-            since,
         }));
         issuances.take_over();
         let indeterminate = issuances.recover().await?;
@@ -175,14 +197,16 @@ impl HostBuilder {
         tokio::spawn(issuances.clone().reconcile(stop.clone()));
         posting.spawn(deliverer.run(stop.clone()));
         posting.spawn(writer.run());
+        posting.spawn(tasks.clone().keep_lease(stop.clone()));
         posting.close();
+        tokio::spawn(heartbeat::hear(tasks.clone(), lifecycle.clone(), &*self.bus, stop.clone()));
         tokio::spawn(upkeep::sweep(self.store.clone(), self.clock.clone(), stop.clone()));
         Ok(Arc::new(Host {
             site: self.site,
             directory: self.directory,
             throttle: Arc::new(Throttle::new(&self.limits, rates)),
             conversations,
-            lifecycle: Arc::new(lifecycle),
+            lifecycle,
             operator,
             idempotency: Idempotency::new(tasks.clone(), &self.limits),
             ledger,
@@ -200,5 +224,17 @@ impl HostBuilder {
             posting,
             stop,
         }))
+    }
+
+    /// The counters of a host that others count with.
+    async fn shared_rates(&self) -> Result<RateTable, Error> {
+        let agreed = DeploymentId::agree(&*self.store, &*self.clock, &*self.entropy, &self.site.domain).await;
+        let deployment = agreed.map_err(|error| match error {
+            DeploymentIdError::Store(error) => error.into(),
+            error @ DeploymentIdError::OtherDeployment { .. } => Error::internal(error),
+        })?;
+        let mut node = [0; 8];
+        self.entropy.fill(&mut node);
+        Ok(RateTable::shared(deployment.seed(), u64::from_be_bytes(node), self.bus.clone()))
     }
 }

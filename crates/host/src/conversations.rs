@@ -13,8 +13,8 @@ use forecourt_core::{
     Timestamp, Turn,
 };
 
-use crate::begin::with_turns_of;
 use crate::directory::HostedAgent;
+use crate::resume::with_turns_of;
 
 mod cache;
 mod writer;

@@ -13,6 +13,7 @@ use bytes::Bytes;
 use forecourt_core::store::{Delivery, Webhook};
 use forecourt_core::{Clock, Entropy, Store, Task, Timestamp};
 use forecourt_egress::{Egress, Purpose, signature};
+use forecourt_telemetry::spans;
 use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
 use http::header::CONTENT_TYPE;
@@ -20,10 +21,12 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, Span};
 
 use crate::conversations::after;
 use crate::metrics::Metrics;
 use crate::notifier;
+use crate::usage;
 
 /// Posts under way at once.
 pub(crate) const POSTS_AT_ONCE: usize = 16;
@@ -127,15 +130,21 @@ impl Deliverer {
     /// Takes and posts one batch; gives its size.
     async fn round(&self) -> usize {
         let now = self.clock.now();
-        let due = match self.store.claim_deliveries(now, after(now, self.lease()), POSTS_AT_ONCE).await {
+        let mut due = match self.store.claim_deliveries(now, after(now, self.lease()), POSTS_AT_ONCE).await {
             Ok(due) => due,
             Err(error) => {
                 tracing::warn!(%error, "deliveries could not be read");
                 return 0;
             }
         };
+        // Who gets a post need not be who may see it.
+        due.iter_mut().filter_map(|delivery| delivery.task.as_mut()).for_each(usage::hide);
         let count = due.len();
-        stream::iter(due).for_each_concurrent(POSTS_AT_ONCE, |delivery| self.deliver(delivery)).await;
+        let deliver = |delivery: Delivery| {
+            let span = spans::deliver(&delivery.webhook.protocol);
+            self.deliver(delivery).instrument(span)
+        };
+        stream::iter(due).for_each_concurrent(POSTS_AT_ONCE, deliver).await;
         count
     }
 
@@ -171,6 +180,7 @@ impl Deliverer {
             None => notifier::NAME,
         };
         self.metrics.delivered(of, worked);
+        spans::record_outcome(&Span::current(), if worked { "delivered" } else { "failed" }, !worked);
         let again = outcome == CarryOutcome::Later && delivery.attempts < delivery.webhook.retries;
         match (worked, again) {
             (true, _) => {}

@@ -7,8 +7,8 @@ use forecourt_core::{Ending, Error, PolicyPart};
 use serde_json::{Map, Value};
 
 use crate::audit::RequestOrigin;
-use crate::begin::Request;
 use crate::issuance::{Holder, RefusedMessage};
+use crate::request::Request;
 
 /// The rule that an agent's own demand is told by.
 const RULE: &str = "agent";

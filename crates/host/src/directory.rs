@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use forecourt_core::{Address, Agent, AgentCard, Domain, Error, Handle, Language, Message, Noun, Policy};
 
+use crate::guard::Guardrail;
+use crate::usage::UsageViewers;
+
 /// What the outside calls this place. Comes from configuration, never from a request.
 #[derive(Debug, Clone)]
 pub struct Site {
@@ -44,12 +47,28 @@ pub struct HostedAgent {
     pub(crate) agent: Arc<dyn Agent>,
     /// The gate before it.
     pub(crate) policy: Policy,
+    /// What its messages and replies may say.
+    pub(crate) guards: Vec<Arc<Guardrail>>,
+    /// Who sees what models used for its answers.
+    pub(crate) usage_viewers: UsageViewers,
 }
 
 impl HostedAgent {
     /// An agent behind its gate, which nobody can take apart again.
     pub fn new(card: Arc<AgentCard>, agent: Arc<dyn Agent>, policy: Policy, time_max: Duration) -> Self {
-        Self { card, time_max, agent, policy }
+        Self { card, time_max, agent, policy, guards: Vec::new(), usage_viewers: UsageViewers::default() }
+    }
+
+    /// The same agent, whose messages and replies are held against these guardrails, in their order.
+    #[must_use]
+    pub fn guarded(self, guards: Vec<Arc<Guardrail>>) -> Self {
+        Self { guards, ..self }
+    }
+
+    /// The same agent, of whose models these see what they used.
+    #[must_use]
+    pub fn showing_usage(self, usage_viewers: UsageViewers) -> Self {
+        Self { usage_viewers, ..self }
     }
 
     /// Whether items of this host of the web are among what it finds: [`Agent::has_host`].

@@ -1,12 +1,17 @@
 //! How much may be under way at once: for each caller and in all, replies that are waited for and work in
 //! the background each by themselves.
 //!
+//! Where several nodes share the work, what one caller may have is divided among them: a caller whose requests are
+//! spread evenly has all of it, and all nodes together give out at most one place more for each node. What a host may
+//! have in all protects one process, and is not divided.
+//!
 //! A caller is its proven subject, else the conversation that it goes on with, else its network. Who comes
 //! when all places are taken waits a little in line; who waits in vain is refused with the bound's name.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use forecourt_core::policy::RefusalKind;
@@ -16,6 +21,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
 use crate::limits::LimitSettings;
+use crate::limits_hit::LimitsHit;
 
 /// Requests that may wait in line at once, all callers together. One caller can't fill it: how often it may
 /// ask is bounded too.
@@ -50,6 +56,8 @@ pub(crate) struct InFlight {
     hasher: RandomState,
     waiting: Arc<Semaphore>,
     wait: Duration,
+    /// Who found no place.
+    pub(crate) hits: LimitsHit,
 }
 
 /// One lane.
@@ -58,6 +66,8 @@ struct Bound {
     keys: [&'static str; 2],
     what: &'static str,
     caller_max: usize,
+    /// Among how many nodes that is divided.
+    nodes: AtomicUsize,
     network_max: usize,
     all_max: usize,
     all: Arc<Semaphore>,
@@ -66,19 +76,41 @@ struct Bound {
 
 /// The callers that have, or lately had, something under way.
 struct Callers {
-    places: HashMap<u64, Arc<Semaphore>>,
+    places: HashMap<u64, CallerPlaces>,
     /// How many there are when those at rest are forgotten.
     tidy_at: usize,
+}
+
+/// The places of one caller.
+struct CallerPlaces {
+    places: Arc<Semaphore>,
+    /// How many there are, taken or not.
+    count: usize,
+}
+
+impl CallerPlaces {
+    /// Has there be so many. Places that are taken can't be taken away: that is made up for later.
+    fn resize(&mut self, count: usize) {
+        if count > self.count {
+            self.places.add_permits(count - self.count);
+            self.count = count;
+        } else if count < self.count {
+            self.count -= self.places.forget_permits(self.count - count);
+        }
+    }
 }
 
 impl Callers {
     fn places(&mut self, key: u64, max: usize) -> Arc<Semaphore> {
         if self.places.len() >= self.tidy_at {
             // Whoever is at work holds a copy.
-            self.places.retain(|_, places| Arc::strong_count(places) > 1);
+            self.places.retain(|_, caller| Arc::strong_count(&caller.places) > 1);
             self.tidy_at = CALLERS_BEFORE_TIDY.max(self.places.len() * 2);
         }
-        self.places.entry(key).or_insert_with(|| Arc::new(Semaphore::new(max))).clone()
+        let made = || CallerPlaces { places: Arc::new(Semaphore::new(max)), count: max };
+        let caller = self.places.entry(key).or_insert_with(made);
+        caller.resize(max);
+        caller.places.clone()
     }
 }
 
@@ -103,7 +135,15 @@ impl InFlight {
             limits.tasks_running_max,
         );
         let (hasher, waiting) = (RandomState::new(), Arc::new(Semaphore::new(WAITING_MAX)));
-        Self { replies, background, hasher, waiting, wait: Duration::from_secs(limits.queue_seconds) }
+        let (wait, hits) = (Duration::from_secs(limits.queue_seconds), LimitsHit::default());
+        Self { replies, background, hasher, waiting, wait, hits }
+    }
+
+    /// How many nodes share the work.
+    pub(crate) fn set_nodes(&self, nodes: usize) {
+        for bound in [&self.replies, &self.background] {
+            bound.nodes.store(nodes.max(1), Ordering::Relaxed);
+        }
     }
 
     /// Whom the work of `sender` counts against; `session` names a conversation that is kept here.
@@ -133,11 +173,15 @@ impl InFlight {
         match try_all(&steps) {
             Some(slot) => Ok(slot),
             // On the heap, since it is rare.
-            None => Box::pin(self.wait_in_line(bound, steps)).await,
+            None => Box::pin(self.wait_in_line(bound, steps)).await.map_err(|(limit, refusal)| {
+                let caller = if limit == bound.keys[0] { caller.own } else { 0 };
+                self.hits.note(limit, caller);
+                refusal
+            }),
         }
     }
 
-    async fn wait_in_line(&self, bound: &Bound, steps: Vec<Step>) -> Result<Slot, Box<PolicyPart>> {
+    async fn wait_in_line(&self, bound: &Bound, steps: Vec<Step>) -> Result<Slot, (&'static str, Box<PolicyPart>)> {
         let Ok(_place) = self.waiting.clone().try_acquire_owned() else { return Err(bound.refusal(&steps)) };
         let deadline = Instant::now() + self.wait;
         let mut permits = Vec::with_capacity(steps.len());
@@ -173,13 +217,19 @@ impl Bound {
     fn new(keys: [&'static str; 2], what: &'static str, caller_max: usize, all_max: usize) -> Self {
         let all = Arc::new(Semaphore::new(all_max));
         let callers = Mutex::new(Callers { places: HashMap::new(), tidy_at: CALLERS_BEFORE_TIDY });
-        Self { keys, what, caller_max, network_max: caller_max.max(all_max / 2), all_max, all, callers }
+        let nodes = AtomicUsize::new(1);
+        Self { keys, what, caller_max, nodes, network_max: caller_max.max(all_max / 2), all_max, all, callers }
+    }
+
+    /// How many places one caller has here.
+    fn caller_share(&self) -> usize {
+        self.caller_max.div_ceil(self.nodes.load(Ordering::Relaxed)).max(1)
     }
 
     /// What must have room, the narrowest first, so that who waits keeps nobody else out.
     fn steps(&self, caller: CallerKey) -> Vec<Step> {
         let mut callers = self.callers.lock();
-        let own = Step { semaphore: callers.places(caller.own, self.caller_max), whose: Whose::Caller };
+        let own = Step { semaphore: callers.places(caller.own, self.caller_share()), whose: Whose::Caller };
         // A network that stands for a caller itself is another key than one that bounds its conversations.
         let network = caller.network.map(|key| callers.places(!key, self.network_max));
         let network = network.map(|semaphore| Step { semaphore, whose: Whose::Network });
@@ -187,11 +237,16 @@ impl Bound {
         [Some(own), network, Some(all)].into_iter().flatten().collect()
     }
 
-    fn refusal(&self, steps: &[Step]) -> Box<PolicyPart> {
+    /// The key of the bound that is reached, and what its caller is told.
+    fn refusal(&self, steps: &[Step]) -> (&'static str, Box<PolicyPart>) {
         let full = steps.iter().find(|step| step.semaphore.available_permits() == 0).or(steps.first());
         let Self { keys: [of_caller, of_all], what, .. } = self;
-        let words = match full.map_or(Whose::All, |step| step.whose) {
-            Whose::Caller => format!("You have {} {what}, as many as one caller may ({of_caller}).", self.caller_max),
+        let whose = full.map_or(Whose::All, |step| step.whose);
+        let key = if let Whose::Caller = whose { *of_caller } else { *of_all };
+        let words = match whose {
+            Whose::Caller => {
+                format!("You have {} {what}, as many as one caller may ({of_caller}).", self.caller_share())
+            }
             Whose::Network => {
                 format!("Your network has {} {what}, as many as one may (half of {of_all}).", self.network_max)
             }
@@ -200,7 +255,7 @@ impl Bound {
         let kind = RefusalKind::TooManyRequests { retry_after_seconds: Some(RETRY_SECONDS) };
         let mut part = PolicyPart::new(kind, format!("{words} Try again in {RETRY_SECONDS} s."));
         part.code = Some("mentionable:rate_limited".to_owned());
-        Box::new(part)
+        (key, Box::new(part))
     }
 }
 
@@ -286,5 +341,30 @@ mod tests {
             in_flight.acquire(Lane::Reply, in_flight.key(&sender, None)).await.unwrap();
         }
         assert!(in_flight.replies.callers.lock().places.len() <= CALLERS_BEFORE_TIDY);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_a_caller_may_have_is_divided_among_nodes_and_given_back_when_one_goes() {
+        let in_flight = InFlight::new(&limits(5, 90));
+        let ada = from("192.0.2.1");
+        let take = || in_flight.acquire(Lane::Reply, in_flight.key(&ada, None));
+        let mut held = Vec::new();
+        in_flight.set_nodes(3);
+        for _ in 0..2 {
+            held.push(take().await.unwrap());
+        }
+        assert!(refused(&in_flight, &ada).await.contains("You have 2"));
+        in_flight.set_nodes(1);
+        for _ in 0..3 {
+            held.push(take().await.unwrap());
+        }
+        assert!(refused(&in_flight, &ada).await.contains("You have 5"));
+        // Two more nodes come: who has more keeps it, and gets nothing new until it has less.
+        in_flight.set_nodes(3);
+        held.truncate(2);
+        assert!(refused(&in_flight, &ada).await.contains("You have 2"));
+        held.pop();
+        held.push(take().await.unwrap());
+        assert!(refused(&in_flight, &ada).await.contains("You have 2"));
     }
 }

@@ -8,7 +8,9 @@ use forecourt_contract::{
 };
 use forecourt_core::limits::HOPS_MAX;
 use forecourt_core::{Authority, Error, LifecycleState, PolicyPart, Sender, Transport};
+use forecourt_telemetry::spans;
 use serde_json::Value;
+use tracing::Instrument;
 
 use crate::in_flight::Lane;
 use crate::receive::Host;
@@ -77,7 +79,14 @@ impl Host {
             Err(refusal) => return Ok(InvokeOutcome::Refused(refusal)),
         };
         let _running = self.metrics.count_running();
-        let outcome = self.contract.dispatch_to(call, aimed, native).await;
+        let span = spans::invoke(via);
+        let outcome = self.contract.dispatch_to(call, aimed, native).instrument(span.clone()).await;
+        let became = outcome.answer.as_ref().map_or_else(Refusal::kind, |_| "answered");
+        spans::record_outcome(&span, became, matches!(outcome.answer, Err(Refusal::Broken { .. })));
+        if let Some(endpoint) = outcome.trail.endpoint.as_ref().filter(|_| !span.is_disabled()) {
+            // As its file has it: the path that was called may hold an id.
+            spans::record_endpoint(&span, &format!("{} {}", endpoint.method, endpoint.path));
+        }
         if !is_native {
             self.metrics.called(&outcome, via);
         }

@@ -118,7 +118,7 @@ impl crate::Host {
     /// What a state was issued for. `None` when it is none of ours, or forgotten.
     pub async fn issuance(&self, state: &StateToken) -> Result<Option<Issuance>, Error> {
         let last = self.issuances.last(&StateHash::of(state)).await?;
-        Ok(last.map(|(_, record)| record.into_issuance(&self.issuances.run, self.clock.now())))
+        Ok(last.map(|(_, record)| record.into_issuance(self.clock.now())))
     }
 
     /// A person agrees on the page of a consent, with the request `origin`. Once it is agreed to, saying so again changes nothing.

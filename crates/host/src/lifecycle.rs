@@ -8,14 +8,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::store::{LedgerEntry, Span};
-use forecourt_core::{Clock, Error, Handle, LifecycleState, LifecycleTransition, Noun, PolicyPart, Store, Timestamp};
+use forecourt_core::{
+    Bus, Clock, Error, Handle, LifecycleState, LifecycleTransition, Noun, PolicyPart, Store, Timestamp,
+};
 use parking_lot::RwLock;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::directory::Directory;
+use crate::topics;
 
 /// How long what was read of an agent holds before it is read anew: the longest that an agent which
 /// another process retired goes on to be served by this one.
@@ -67,6 +71,8 @@ pub type Attest<'a> = &'a (dyn Fn(&LifecycleTransition) -> Option<String> + Send
 pub struct Lifecycle {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
+    /// Tells other nodes of changes.
+    bus: Arc<dyn Bus>,
     known: RwLock<HashMap<Handle, KnownState>>,
 }
 
@@ -96,9 +102,10 @@ impl Lifecycle {
     pub(crate) async fn read(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
+        bus: Arc<dyn Bus>,
         directory: &Directory,
     ) -> Result<Self, Error> {
-        let lifecycle = Self { store, clock, known: RwLock::default() };
+        let lifecycle = Self { store, clock, bus, known: RwLock::default() };
         for resident in directory.iter() {
             lifecycle.last(resident.card.handle()).await?;
         }
@@ -123,6 +130,15 @@ impl Lifecycle {
         let newest = known.entry(agent.clone()).or_insert(said);
         if newest.number <= said.number {
             *newest = said;
+        }
+    }
+
+    /// Another node says that an agent stands elsewhere: the store is asked where. Agents that nobody asked for here
+    /// stay unknown.
+    pub(crate) async fn hear(&self, agent: &str) {
+        let Some(agent) = Handle::parse(agent).ok().filter(|agent| self.known(agent).is_some()) else { return };
+        if let Err(error) = self.last(&agent).await {
+            tracing::debug!(%error, %agent, "where an agent stands is read anew when it is asked for");
         }
     }
 
@@ -170,6 +186,7 @@ impl Lifecycle {
             let entry = LedgerEntry::new(body, at);
             if let Some(number) = self.store.append_entry(&stream(agent), entry, Some(number)).await? {
                 self.learn(agent, KnownState { state: change.to, number, at });
+                self.bus.publish(topics::LIFECYCLE, Bytes::copy_from_slice(agent.as_str().as_bytes()));
                 let (from, to) = (from.name(), change.to.name());
                 tracing::warn!(%agent, from, to, by = change.by, reason = change.reason, "an agent's lifecycle changed");
                 return Ok(LifecycleOutcome::Now(Box::new(kept)));
@@ -218,7 +235,7 @@ mod tests {
     #[test]
     fn who_is_slow_to_say_so_does_not_bring_a_retired_agent_back() {
         let (store, clock) = (Arc::new(Memory::new()), Arc::new(SystemClock));
-        let lifecycle = Lifecycle { store, clock, known: RwLock::default() };
+        let lifecycle = Lifecycle { store, clock, bus: Arc::new(forecourt_core::NoBus), known: RwLock::default() };
         let agent = Handle::parse("chef").unwrap();
         let learn = |number, state| lifecycle.learn(&agent, KnownState { state, number, at: Timestamp::UNIX_EPOCH });
         let known = || lifecycle.known(&agent).unwrap().state;

@@ -112,6 +112,16 @@ enum Caller<'a> {
     Call(Option<&'a str>, &'a str),
 }
 
+impl Caller<'_> {
+    /// The key that sets the bound of its kind.
+    fn limit(&self) -> &'static str {
+        match self {
+            Self::Network(_) => "limits.per_address",
+            Self::Session(_) | Self::Call(..) => "limits.per_session",
+        }
+    }
+}
+
 impl Throttle {
     pub(crate) fn new(settings: &LimitSettings, rates: Arc<RateTable>) -> Self {
         Self { by_network: pace(settings.per_address), by_session: pace(settings.per_session), rates }
@@ -140,7 +150,10 @@ impl Throttle {
     }
 
     fn take(&self, caller: &Caller<'_>, pace: Pace) -> Result<(), Box<PolicyPart>> {
-        self.rates.take(caller, pace).map_err(|wait| Box::new(too_many(wait)))
+        self.rates.take(caller, pace).map_err(|wait| {
+            self.rates.note_hit(caller.limit(), caller);
+            Box::new(too_many(wait))
+        })
     }
 }
 

@@ -3,12 +3,15 @@
 use std::sync::atomic::AtomicI64;
 
 use forecourt_contract::{CallOutcome, Refusal};
-use forecourt_core::{Ending, Handle};
+use forecourt_core::{Ending, Error, Handle};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
+
+use crate::activity::Activity;
+use crate::guard::Side;
 
 /// The host's counters.
 #[derive(Debug, Default)]
@@ -18,6 +21,11 @@ pub struct Metrics {
     running: Gauge<i64, AtomicI64>,
     tasks_running: Gauge<i64, AtomicI64>,
     deliveries: Family<DeliveryLabels, Counter>,
+    nodes: Gauge<i64, AtomicI64>,
+    leases_lost: Counter,
+    /// The same for the operator, by agent.
+    pub(crate) activity: Activity,
+    guardrails: Family<GuardLabels, Counter>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -40,6 +48,13 @@ struct DeliveryLabels {
     outcome: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct GuardLabels {
+    agent: String,
+    side: &'static str,
+    outcome: &'static str,
+}
+
 impl Metrics {
     /// Names every counter in `registry`.
     pub fn register(&self, registry: &mut Registry) {
@@ -48,11 +63,18 @@ impl Metrics {
         registry.register("replies_running", "Answers in the making", self.running.clone());
         registry.register("tasks_running", "Background tasks running", self.tasks_running.clone());
         registry.register("deliveries", "Webhook posts by whose they are and outcome", self.deliveries.clone());
+        registry.register("nodes", "Nodes of this deployment that are alive, this one included", self.nodes.clone());
+        let lost = "Times that this node was silent for a lease, so that another one ended its tasks";
+        registry.register("leases_lost", lost, self.leases_lost.clone());
+        let about = "Texts that guardrails judged, by agent, whose text it was and outcome";
+        registry.register("guardrails", about, self.guardrails.clone());
     }
 
     /// An answer ended. `ending` is a word of a closed set: a refusal's kind or [`ending_name`].
     pub(crate) fn ended(&self, agent: &Handle, via: &'static str, ending: &str) {
-        let labels = ReplyLabels { agent: agent.as_str().to_owned(), via, ending: closed(ending) };
+        let ending = closed(ending);
+        self.activity.ended(agent, ending);
+        let labels = ReplyLabels { agent: agent.as_str().to_owned(), via, ending };
         self.replies.get_or_create(&labels).inc();
     }
 
@@ -73,9 +95,25 @@ impl Metrics {
         Counted::new(&self.running)
     }
 
+    /// How many nodes are alive.
+    pub(crate) fn count_nodes(&self, nodes: usize) {
+        self.nodes.set(i64::try_from(nodes).unwrap_or(i64::MAX));
+    }
+
+    /// Another node ended the tasks of this one.
+    pub(crate) fn count_lost_lease(&self) {
+        self.leases_lost.inc();
+    }
+
     /// Counts a background task until the guard is dropped.
     pub(crate) fn count_task(&self) -> Counted {
         Counted::new(&self.tasks_running)
+    }
+
+    /// A guardrail judged a text.
+    pub(crate) fn guarded(&self, agent: &Handle, side: Side, outcome: &'static str) {
+        let labels = GuardLabels { agent: agent.as_str().to_owned(), side: side.name(), outcome };
+        self.guardrails.get_or_create(&labels).inc();
     }
 
     /// A post was made, or failed. `of` names whose it is: a protocol of this host, or the operator's.
@@ -101,14 +139,26 @@ impl Drop for Counted {
     }
 }
 
-/// The word for an ending in metrics and logs.
-pub(crate) fn ending_name(ending: &Ending) -> &str {
+/// The word for an ending in metrics, logs and what operators see.
+pub fn ending_name(ending: &Ending) -> &str {
     match ending {
         Ending::Complete | Ending::Message(_) => "complete",
         Ending::Question(_) => "question",
         Ending::Refused(part) => part.kind(),
         Ending::Failed { .. } => "failed",
         Ending::Canceled => "canceled",
+    }
+}
+
+/// The word for a fault in traces.
+pub(crate) fn error_name(error: &Error) -> &'static str {
+    match error {
+        Error::NotFound { .. } | Error::Gone { .. } => "not_found",
+        Error::Conflict { .. } => "conflict",
+        Error::Invalid { .. } => "invalid",
+        Error::Full { .. } => "full",
+        Error::Unavailable { .. } => "unavailable",
+        Error::Internal(_) => "internal",
     }
 }
 

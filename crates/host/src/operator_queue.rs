@@ -6,14 +6,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use forecourt_core::store::{LedgerEntry, Span};
-use forecourt_core::{Clock, Entropy, Error, Handle, Store, Timestamp, ids};
+use forecourt_core::{Bus, Clock, Entropy, Error, Handle, Store, Timestamp, ids};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::conversations::after;
 use crate::metrics::Metrics;
 use crate::notifier::{self, OperatorNotifier};
+use crate::topics;
 
 /// How long a question and its answer are kept, from when each was written.
 pub const QUEUE_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -133,6 +135,8 @@ pub struct OperatorQueue {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) metrics: Arc<Metrics>,
+    /// Tells other nodes that something was asked or answered.
+    pub(crate) bus: Arc<dyn Bus>,
     /// Tells the operator that a question waits.
     pub(crate) notifier: Option<OperatorNotifier>,
 }
@@ -156,7 +160,11 @@ impl OperatorQueue {
         let now = self.clock.now();
         let entry =
             LedgerEntry::new(serde_json::to_value(line).map_err(Error::internal)?, now).until(after(now, QUEUE_TTL));
-        Ok(self.store.append_entry(STREAM, entry, Some(last)).await?.is_some())
+        let is_written = self.store.append_entry(STREAM, entry, Some(last)).await?.is_some();
+        if is_written {
+            self.bus.publish(topics::QUEUE, Bytes::new());
+        }
+        Ok(is_written)
     }
 
     /// Asks, unless the same caller waits for an answer to the same question already.

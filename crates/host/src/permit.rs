@@ -10,9 +10,11 @@ use forecourt_core::{Error, Event, EventStream, Noun, Progress, Sender, Task, Ta
 use futures::StreamExt;
 use futures::stream::BoxStream;
 
+use crate::directory::Directory;
 use crate::follow::FollowUntil;
 use crate::receive::Host;
 use crate::tasks::Tasks;
+use crate::usage;
 
 /// Events at the end of a task's log in which the last sign of progress is looked for.
 const PROGRESS_EVENTS_MAX: usize = 256;
@@ -25,14 +27,26 @@ pub enum TaskAccess<'a> {
     /// As this sender: a task with an owner is that owner's alone, one without is for whoever knows its
     /// id.
     As(&'a Sender),
+    /// As the operator of this host, on the operator's own listener and nowhere else.
+    Operator,
 }
 
 impl TaskAccess<'_> {
     fn covers(self, task: &Task) -> bool {
         match self {
-            Self::ById => true,
+            Self::ById | Self::Operator => true,
             Self::As(sender) => task.owner.as_deref().is_none_or(|owner| sender.owner() == Some(owner)),
         }
+    }
+
+    /// Whether it may be seen what models used for a task that this covers.
+    fn sees_usage(self, task: &Task, directory: &Directory) -> bool {
+        let is_owner = match self {
+            Self::Operator => return true,
+            Self::ById => false,
+            Self::As(sender) => task.owner.is_some() && sender.owner() == task.owner.as_deref(),
+        };
+        directory.find(&task.agent).is_some_and(|agent| agent.usage_viewers.include(is_owner))
     }
 }
 
@@ -41,6 +55,8 @@ impl TaskAccess<'_> {
 pub struct TaskPermit {
     tasks: Arc<Tasks>,
     task: Task,
+    /// Whether its holder may see what models used.
+    sees_usage: bool,
 }
 
 /// Tasks of one caller, the last updated first.
@@ -75,7 +91,7 @@ impl Host {
     pub async fn task(&self, id: &TaskId, access: TaskAccess<'_>) -> Result<TaskPermit, Error> {
         let found = self.store.task(id, self.clock.now()).await?.filter(|task| access.covers(task));
         let task = found.ok_or_else(|| Error::not_found(Noun::Task))?;
-        Ok(TaskPermit { tasks: self.tasks.clone(), task })
+        Ok(self.permit(task, access))
     }
 
     /// The tasks of `sender`, at most `filter.limit`: its own when it proved who it is, else those
@@ -87,12 +103,27 @@ impl Host {
             return Ok(TaskPermits { tasks: Vec::new(), next: None, total: 0 });
         }
         let page = self.store.tasks(TaskFilter { owner, ..filter }, self.clock.now()).await?;
-        let permit = |task| TaskPermit { tasks: self.tasks.clone(), task };
+        let permit = |task| self.permit(task, TaskAccess::As(sender));
         Ok(TaskPermits { tasks: page.tasks.into_iter().map(permit).collect(), next: page.next, total: page.total })
     }
 }
 
+impl Host {
+    /// A permit for a task that `access` covers.
+    fn permit(&self, task: Task, access: TaskAccess<'_>) -> TaskPermit {
+        let sees_usage = access.sees_usage(&task, &self.directory);
+        TaskPermit::new(self.tasks.clone(), task, sees_usage)
+    }
+}
+
 impl TaskPermit {
+    fn new(tasks: Arc<Tasks>, mut task: Task, sees_usage: bool) -> Self {
+        if !sees_usage {
+            usage::hide(&mut task);
+        }
+        Self { tasks, task, sees_usage }
+    }
+
     /// The task as it stood.
     pub fn task(&self) -> &Task {
         &self.task
@@ -102,7 +133,7 @@ impl TaskPermit {
     pub async fn reload(&self) -> Result<Self, Error> {
         let found = self.tasks.store.task(&self.task.id, self.tasks.clock.now()).await?;
         let task = found.ok_or_else(|| Error::not_found(Noun::Task))?;
-        Ok(Self { tasks: self.tasks.clone(), task })
+        Ok(Self::new(self.tasks.clone(), task, self.sees_usage))
     }
 
     /// Follows the task from after event number `after`, live or from the log, `until` it pauses or ends.

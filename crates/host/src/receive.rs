@@ -11,25 +11,29 @@ use forecourt_core::reply::refused;
 use forecourt_core::store::Notification;
 use forecourt_core::{
     Clock, Entropy, Error, Handle, Message, Noun, PolicyPart, Reply, Sender, Store, Task, ThreadId, Transport,
+    UsageMeter,
 };
+use forecourt_telemetry::spans;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tracing::Instrument;
 
 use crate::admit::{Passage, Passed, Refused};
 use crate::attachments::Attachments;
 use crate::authority::continued;
-use crate::begin::Request;
 use crate::conversations::{Conversations, RecalledMessage, after};
 use crate::deliver::{DeliveryWakeup, Outbound};
 use crate::directory::{Directory, HostedAgent, Site};
+use crate::guard::GuardedMessage;
 use crate::idempotency::Idempotency;
 use crate::in_flight::CallerKey;
 use crate::issuance::{Issuances, UsedUp};
 use crate::ledger::Ledger;
 use crate::lifecycle::{Attest, Lifecycle, LifecycleChange, LifecycleOutcome};
 use crate::limits::Throttle;
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, error_name};
 use crate::operator_queue::OperatorQueue;
+use crate::request::Request;
 use crate::run::Run;
 use crate::tasks::Tasks;
 
@@ -80,15 +84,33 @@ impl Host {
     ///
     /// A refusal is an answer; an [`Error`] is a fault, or a request that means nothing here.
     pub async fn receive(&self, message: Message, run: Run) -> Result<Reply, Error> {
+        let span = spans::receive(message.received_via);
+        let reply = self.carry(message, run).instrument(span.clone()).await;
+        if let Err(error) = &reply {
+            spans::record_outcome(&span, error_name(error), matches!(error, Error::Internal(_)));
+        }
+        reply
+    }
+
+    async fn carry(&self, message: Message, run: Run) -> Result<Reply, Error> {
         let via = message.received_via;
+        let brings_history = !message.history.is_empty();
         let EnteredMessage { resident, message, earlier, caller, is_known, unknown } =
             match self.enter(message, &run).await? {
                 Ok(entered) => entered,
                 Err(TurnedAway { resident, refusal }) => return Ok(self.refuse(&resident, via, None, *refusal)),
             };
         let passage = Passage { resident: &resident, earlier: earlier.as_ref(), unknown, is_answered: true };
-        let verdict = match self.admit(&passage, message).await? {
-            Ok(passed) => self.fetch_and_use_up(&passage, passed).await?,
+        let gate = spans::gate(resident.card.handle().as_str());
+        let admitted = self.admit(&passage, message).instrument(gate.clone()).await?;
+        spans::record_outcome(
+            &gate,
+            admitted.as_ref().map_or_else(|refused| refused.refusal.kind(), |_| "admitted"),
+            false,
+        );
+        drop(gate);
+        let verdict = match admitted {
+            Ok(passed) => self.fetch_and_use_up(&passage, passed, brings_history).await?,
             Err(refused) => Err(refused),
         };
         let request = |message: &Message| {
@@ -137,19 +159,43 @@ impl Host {
         Ok(Ok(EnteredMessage { resident, message, earlier, caller, is_known, unknown }))
     }
 
-    /// What an admitted message names by address, then what it passes by: nothing is used up for a message whose
-    /// attachments can't be had.
+    /// What an admitted message names by address, then what it says, then what it passes by: nothing is used up for a
+    /// message whose attachments can't be had, or that its agent must not hear.
     async fn fetch_and_use_up(
         &self,
         passage: &Passage<'_>,
         passed: Passed,
+        brings_history: bool,
     ) -> Result<Result<(Admitted, Option<UsedUp>), Box<Refused>>, Error> {
-        let admitted = self.attachments.fetch(passed.admitted).await?;
+        let mut admitted = self.attachments.fetch(passed.admitted).await?;
+        if !passage.resident.guards.is_empty() {
+            // On the heap, since most agents have no guardrails.
+            match Box::pin(self.guard(passage, admitted, brings_history)).await {
+                Ok(guarded) => admitted = guarded,
+                Err(refused) => return Ok(Err(refused)),
+            }
+        }
         match passed.uses.is_empty() {
             true => Ok(Ok((admitted, None))),
             // On the heap, since most messages need nothing of it.
             false => Box::pin(self.use_up(passage, Passed { admitted, uses: passed.uses })).await,
         }
+    }
+
+    /// Holds an admitted message against the guardrails of its agent.
+    async fn guard(
+        &self,
+        passage: &Passage<'_>,
+        admitted: Admitted,
+        brings_history: bool,
+    ) -> Result<Admitted, Box<Refused>> {
+        let guarded = GuardedMessage { guards: &passage.resident.guards, metrics: &self.metrics, brings_history };
+        guarded.judge(admitted).await.map_err(|(admitted, denied)| {
+            let record = self.issuances.guarded_record(admitted.card().handle(), admitted.message());
+            self.issuances.note_guarded(record, &denied.rule, &denied.part);
+            let message = Box::new(admitted.into_message());
+            Box::new(Refused { message, refusal: denied.part, is_issued: false, leaves_task: false })
+        })
     }
 
     /// A message as its agent would be given it: what it names by address as bytes, after the limits and
@@ -175,6 +221,7 @@ impl Host {
             thread,
             task: None,
             receipt: None,
+            usage: UsageMeter::default(),
             language: resident.card.language.clone(),
             events: refused(refusal),
         }
@@ -281,11 +328,9 @@ impl Host {
         Ok(self.store.set_route(thread, agent, after(self.clock.now(), THREAD_TTL), &sender.account()).await?)
     }
 
-    /// Whether the host can do its work: the store answers and it is not draining.
+    /// Whether the host can do its work: the store answers, its lease holds and it is not draining.
     pub async fn ready(&self) -> Result<(), Error> {
-        if self.tasks.is_draining() {
-            return Err(Error::unavailable());
-        }
+        self.tasks.accepting()?;
         Ok(self.store.ready().await?)
     }
 

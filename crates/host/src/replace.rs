@@ -82,6 +82,7 @@ impl Host {
                 clock: self.clock.clone(),
                 entropy: self.entropy.clone(),
                 metrics: self.metrics.clone(),
+                bus: self.tasks.bus.clone(),
                 notifier,
             },
             idempotency: Idempotency::new(self.tasks.clone(), &limits),

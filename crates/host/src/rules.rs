@@ -7,6 +7,7 @@ mod callers;
 mod consent;
 mod countries;
 mod credit;
+mod guardrail;
 mod identity;
 mod legal;
 mod limit;
@@ -30,6 +31,7 @@ pub use callers::{CallerRule, UnknownCaller};
 pub use consent::ConsentRule;
 pub use countries::{Country, CountryTable, CountryTableError};
 pub use credit::{AutoDeduct, CreditSettings, DeductionPeriod};
+pub use guardrail::{GuardModel, GuardServices, GuardWebhook, GuardedSide, GuardrailRule, JudgeBuilder, OnFailure};
 pub use identity::{ChallengeSettings, IdentityRule};
 pub use legal::LegalRule;
 pub use limit::{LimitBy, LimitRule};
@@ -43,6 +45,7 @@ pub use words::{RuleWords, Translated, TranslatedWords};
 
 use self::limits::RULES_MAX;
 use crate::directory::Site;
+use crate::guard::Guardrail;
 
 /// A rule, ready to be asked.
 pub type BuiltRule = Arc<dyn Rule>;
@@ -66,6 +69,8 @@ pub struct RuleContext<'a> {
     pub sign_in: Option<String>,
     /// The time, for windows.
     pub clock: Arc<dyn Clock>,
+    /// What guardrails are built from.
+    pub guards: GuardServices,
 }
 
 /// What is wrong with a rule.
@@ -130,7 +135,25 @@ fn build(settings: &RuleSettings, context: &RuleContext<'_>) -> Result<BuiltRule
         RuleKind::Maintenance(rule) => rule.build(words, context),
         RuleKind::Overload(rule) => rule.build(words, context),
         RuleKind::Legal(rule) => rule.build(words, context),
+        // What it judges is judged where messages enter and replies leave: see [`guardrails`].
+        RuleKind::Guardrail(_) => Ok(rule(|_, _| Ok(()))),
     }
+}
+
+/// Builds the guardrails among rules, in their order. Fails with everything that is wrong with any of them.
+pub fn guardrails(
+    settings: &[RuleSettings],
+    context: &RuleContext<'_>,
+) -> Result<Vec<Arc<Guardrail>>, Vec<RuleProblem>> {
+    let (mut built, mut problems) = (Vec::new(), Vec::new());
+    for (index, one) in settings.iter().enumerate() {
+        let RuleKind::Guardrail(rule) = &one.kind else { continue };
+        match rule.build(&one.words, context) {
+            Ok(guardrail) => built.push(Arc::new(guardrail)),
+            Err(problem) => problems.push(RuleProblem { index, ..problem }),
+        }
+    }
+    if problems.is_empty() { Ok(built) } else { Err(problems) }
 }
 
 /// A rule that is a function of the agent and the message, and never waits.

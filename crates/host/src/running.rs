@@ -10,15 +10,19 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use forecourt_core::reply::{GuardedReply, ReplyLimits, guard, once};
-use forecourt_core::{Admitted, Ending, Event, EventStream};
+use forecourt_core::{Admitted, Ending, Event, EventStream, PolicyPart};
+use forecourt_telemetry::spans;
 use futures::future::BoxFuture;
 use futures::{FutureExt, Stream, StreamExt};
 use tokio::time::{Instant, Sleep, sleep_until};
+use tracing::Span;
 
-use crate::begin::Request;
 use crate::demand;
 use crate::directory::Site;
+use crate::guard::{ReplyGuards, Side, guarded};
 use crate::issuance::AnswerMark;
+use crate::metrics::{Metrics, ending_name};
+use crate::request::Request;
 
 /// Begins the agent's work under guard. `mark` is what its message was let through by, if by anything.
 pub(crate) fn run(
@@ -26,13 +30,21 @@ pub(crate) fn run(
     admitted: Admitted,
     mut mark: Option<AnswerMark>,
     site: &Arc<Site>,
+    metrics: &Arc<Metrics>,
 ) -> EventStream {
     let (agent, time_max) = (request.resident.agent.clone(), request.resident.time_max);
     if let Some(mark) = &mut mark {
         mark.begin();
     }
-    let events = std::panic::catch_unwind(AssertUnwindSafe(|| agent.handle(admitted)));
+    let guards = reply_guards(&request, &admitted, metrics);
+    let span = spans::invoke_agent(request.resident.card.handle().as_str());
+    let events = span.in_scope(|| std::panic::catch_unwind(AssertUnwindSafe(|| agent.handle(admitted))));
     let events = events.unwrap_or_else(|_| once(crashed()));
+    let events = match guards {
+        // Form and bounds first, so that what is judged has them.
+        Some(guards) => guarded(Box::pin(guard(events, ReplyLimits::default())), guards),
+        None => events,
+    };
     Box::pin(Running {
         events: guard(events, ReplyLimits::default()),
         begun: Instant::now(),
@@ -43,7 +55,22 @@ pub(crate) fn run(
         mark,
         closing: None,
         ended: false,
+        span,
     })
+}
+
+/// What the reply to a message is held against, if it is.
+fn reply_guards(request: &Arc<Request>, admitted: &Admitted, metrics: &Arc<Metrics>) -> Option<ReplyGuards> {
+    let guards = &request.resident.guards;
+    let guards: Vec<_> = guards.iter().filter(|guard| guard.judges(Side::Reply)).cloned().collect();
+    if guards.is_empty() {
+        return None;
+    }
+    let agent = request.resident.card.handle().clone();
+    let issuances = request.issuances.clone();
+    let record = issuances.guarded_record(&agent, admitted.message());
+    let note = Box::new(move |rule: &str, part: &PolicyPart| issuances.note_guarded(record.clone(), rule, part));
+    Some(ReplyGuards { guards, agent, metrics: metrics.clone(), note })
 }
 
 struct Running {
@@ -59,6 +86,8 @@ struct Running {
     /// What must be written down before the ending is told.
     closing: Option<BoxFuture<'static, Ending>>,
     ended: bool,
+    /// What it is traced by: whatever the agent asks of others belongs to it.
+    span: Span,
 }
 
 impl Stream for Running {
@@ -69,6 +98,8 @@ impl Stream for Running {
             return Poll::Ready(None);
         }
         let this = &mut *self;
+        let span = this.span.clone();
+        let _entered = span.enter();
         let event = match &mut this.closing {
             Some(closing) => Some(Event::Ending(std::task::ready!(closing.poll_unpin(cx)))),
             None => match this.events.poll_next_unpin(cx) {
@@ -88,6 +119,9 @@ impl Stream for Running {
             this.closing = Some(close(this.request.clone(), this.mark.take(), ending.clone()).boxed());
             cx.waker().wake_by_ref();
             return Poll::Pending;
+        }
+        if let Some(Event::Ending(ending)) = &event {
+            spans::record_outcome(&span, ending_name(ending), matches!(ending, Ending::Failed { .. }));
         }
         this.ended = matches!(event, None | Some(Event::Ending(_)));
         Poll::Ready(event.map(|event| checked(event, &this.site)))

@@ -5,20 +5,29 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use bytes::Bytes;
 use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::store::TaskChange;
-use forecourt_core::{Clock, CollectedReply, Ending, Entropy, Error, Store, Task, TaskId};
+use forecourt_core::{Bus, Clock, CollectedReply, Ending, Entropy, Error, Store, StoreError, Task, TaskId};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::clocks::Clocks;
 use crate::conversations::{Conversations, UserTurn};
 use crate::deliver::DeliveryWakeup;
 use crate::directory::{HostedAgent, Site};
 use crate::in_flight::InFlight;
+use crate::lease::Lease;
 use crate::limits::LimitSettings;
 use crate::metrics::Metrics;
+use crate::rates::RateTable;
+use crate::topics::{task_hash, task_of};
+
+/// How long the first wait is before something is written anew that the store did not take, and the longest.
+const WRITE_AGAIN_MIN: Duration = Duration::from_millis(100);
+const WRITE_AGAIN_MAX: Duration = Duration::from_secs(2);
 
 /// Everything that is being answered.
 pub(crate) struct Tasks {
@@ -29,10 +38,20 @@ pub(crate) struct Tasks {
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) wakeup: DeliveryWakeup,
+    /// What other nodes are told by.
+    pub(crate) bus: Arc<dyn Bus>,
     pub(crate) in_flight: InFlight,
-    /// This run of the host, as its tasks are marked.
-    pub(crate) run: String,
-    /// By task. Several, while one ends and the next begins, or two answer the same question.
+    /// How often callers came lately.
+    pub(crate) rates: Arc<RateTable>,
+    /// This run of the host, and how it holds its tasks.
+    pub(crate) lease: Lease,
+    /// Tells that this node ended a run that had fallen silent.
+    pub(crate) run_ended: Notify,
+    /// Whether the last beat found no store.
+    pub(crate) is_store_away: AtomicBool,
+    /// Whose clocks are wrong.
+    pub(crate) clocks: Clocks,
+    /// By the hash of a task's id. Several, while one ends and the next begins, or two answer the same question.
     pub(crate) running: Mutex<HashMap<String, Vec<Live>>>,
     /// Tells that something was put on the list.
     pub(crate) begun: Notify,
@@ -42,9 +61,51 @@ pub(crate) struct Tasks {
 
 /// A background task of this process.
 pub(crate) struct Live {
-    pub(crate) cancel: CancellationToken,
+    pub(crate) stop: WorkStop,
     /// The number of the last event in the log. Closed when nobody works on the task any more.
     pub(crate) written: watch::Receiver<u64>,
+}
+
+/// Stops one piece of work, and says why.
+#[derive(Clone)]
+pub(crate) struct WorkStop {
+    task: TaskId,
+    token: CancellationToken,
+    is_lost: Arc<AtomicBool>,
+}
+
+impl WorkStop {
+    pub(crate) fn new(task: TaskId) -> Self {
+        Self { task, token: CancellationToken::new(), is_lost: Arc::default() }
+    }
+
+    /// The task that is worked on.
+    pub(crate) fn task(&self) -> &TaskId {
+        &self.task
+    }
+
+    /// Stops it: nobody wants it any more.
+    pub(crate) fn cancel(&self) {
+        self.token.cancel();
+    }
+
+    /// Stops it: the task is another run's by now.
+    pub(crate) fn lose(&self) {
+        self.is_lost.store(true, Ordering::Relaxed);
+        self.token.cancel();
+    }
+
+    pub(crate) fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.token.is_cancelled()
+    }
+
+    pub(crate) async fn stopped(&self) {
+        self.token.cancelled().await;
+    }
 }
 
 /// The parts that [`Tasks`] is made of.
@@ -56,13 +117,20 @@ pub(crate) struct TaskParts {
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) wakeup: DeliveryWakeup,
+    pub(crate) bus: Arc<dyn Bus>,
+    pub(crate) rates: Arc<RateTable>,
+    pub(crate) lease: Lease,
 }
 
 impl Tasks {
     pub(crate) fn new(parts: TaskParts, limits: &LimitSettings) -> Self {
-        let TaskParts { site, store, conversations, clock, entropy, metrics, wakeup } = parts;
+        let TaskParts { site, store, conversations, clock, entropy, metrics, wakeup, bus, rates, lease } = parts;
         Self {
-            run: forecourt_core::ids::mint(&*entropy),
+            rates,
+            lease,
+            run_ended: Notify::new(),
+            is_store_away: AtomicBool::new(false),
+            clocks: Clocks::default(),
             in_flight: InFlight::new(limits),
             running: Mutex::new(HashMap::new()),
             begun: Notify::new(),
@@ -75,12 +143,13 @@ impl Tasks {
             entropy,
             metrics,
             wakeup,
+            bus,
         }
     }
 
-    /// Fails while the host drains.
+    /// Fails while the host drains, and while it is not certain to keep what it begins.
     pub(crate) fn accepting(&self) -> Result<(), Error> {
-        match self.is_draining() {
+        match self.is_draining() || !self.lease.is_safe() {
             true => Err(Error::unavailable()),
             false => Ok(()),
         }
@@ -98,17 +167,18 @@ impl Tasks {
     /// Puts work on the list, so that it can be followed and cancelled. How much there may be is for
     /// [`InFlight`] to say.
     pub(crate) fn enlist(&self, id: &TaskId, live: Live) {
-        self.running.lock().entry(id.expose().to_owned()).or_default().push(live);
+        self.running.lock().entry(task_hash(id)).or_default().push(live);
         self.begun.notify_waiters();
     }
 
     /// Takes the work that writes to `written` off the list. The task may be on it again already.
     pub(crate) fn delist(&self, id: &TaskId, written: &watch::Sender<u64>) {
+        let hash = task_hash(id);
         let mut running = self.running.lock();
-        let Some(all) = running.get_mut(id.expose()) else { return };
+        let Some(all) = running.get_mut(&hash) else { return };
         all.retain(|live| !live.written.same_channel(&written.subscribe()));
         if all.is_empty() {
-            running.remove(id.expose());
+            running.remove(&hash);
         }
     }
 
@@ -123,26 +193,72 @@ impl Tasks {
                 break;
             }
         }
-        for live in self.running.lock().get(id.expose()).into_iter().flatten() {
-            live.cancel.cancel();
+        let hash = task_hash(id);
+        let is_here = {
+            let running = self.running.lock();
+            let lives = running.get(&hash);
+            lives.into_iter().flatten().for_each(|live| live.stop.cancel());
+            lives.is_some()
+        };
+        if !is_here {
+            // It is cancelled, whoever hears of it: nothing that is still done for it is kept.
+            if let Err(error) = self.tell_of_cancellation(&hash).await {
+                tracing::warn!(%error, "another node may go on with a cancelled task for a while");
+            }
         }
         Ok(())
     }
 
+    /// Tells followers on other nodes that there is news in a task's log.
+    pub(crate) fn tell_of_news(&self, id: &TaskId) {
+        if !self.lease.is_alone() {
+            self.bus.publish(&task_of(&task_hash(id)), Bytes::new());
+        }
+    }
+
+    /// Does something until the store takes it or refuses it: while it is away, that is no fault of the work. Gives
+    /// up when the host stops in the middle, and when the work is stopped.
+    pub(crate) async fn until_written<T, F>(
+        &self,
+        stop: &WorkStop,
+        mut attempt: impl FnMut() -> F,
+    ) -> Result<T, StoreError>
+    where
+        F: Future<Output = Result<T, StoreError>>,
+    {
+        let mut wait = WRITE_AGAIN_MIN;
+        loop {
+            match attempt().await {
+                Err(StoreError::Unavailable(reason)) if !self.gives_up(stop) => {
+                    tracing::debug!(reason, "a task is not written yet: the store is away");
+                    tokio::time::sleep(wait).await;
+                    wait = (wait * 2).min(WRITE_AGAIN_MAX);
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// Whether nobody waits any more for a store that is away.
+    fn gives_up(&self, stop: &WorkStop) -> bool {
+        stop.is_lost() || (self.is_draining() && stop.is_stopped())
+    }
+
     /// Ends a task, or lets it wait, and wakes whoever makes its deliveries. `false` when it had moved on
     /// already, or is another run's by now.
-    pub(crate) async fn settle(&self, task: &Task, outcome: CollectedReply) -> Result<bool, Error> {
+    pub(crate) async fn settle(&self, task: &Task, outcome: CollectedReply) -> Result<bool, StoreError> {
         let moved = self.store.advance_task(&task.id, TaskChange::settle(task, outcome, self.clock.now())).await?;
         self.wakeup.wake();
+        self.tell_of_news(&task.id);
         Ok(moved)
     }
 
-    /// Ends the tasks of a run that died, so that none is stuck.
-    pub(crate) async fn recover(&self) -> Result<u64, Error> {
+    /// Ends the tasks of runs that lost their lease. The store compares who holds each, so that it is done once.
+    pub(crate) async fn end_orphans(&self) -> Result<u64, Error> {
         const AT_ONCE: usize = 200;
         let mut ended = 0;
         loop {
-            let orphans = self.store.orphaned_tasks(&self.run, AT_ONCE).await?;
+            let orphans = self.store.orphaned_tasks(AT_ONCE).await?;
             if orphans.is_empty() {
                 return Ok(ended);
             }
@@ -160,7 +276,7 @@ impl Tasks {
         self.tracker.close();
         if tokio::time::timeout(wait_max, self.tracker.wait()).await.is_err() {
             for live in self.running.lock().values().flatten() {
-                live.cancel.cancel();
+                live.stop.cancel();
             }
             self.tracker.wait().await;
         }

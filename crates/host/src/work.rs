@@ -5,17 +5,18 @@ use std::sync::Arc;
 use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::store::StoredArtifact;
 use forecourt_core::{
-    CollectedReply, Ending, Error, Event, EventStream, FileSource, Part, StoreError, Task, Transport,
+    CollectedReply, Ending, Event, EventStream, FileSource, Part, StoreError, Task, Transport, UsageMeter,
 };
+use forecourt_telemetry::spans;
 use futures::StreamExt;
 use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
+use tracing::Span;
 
 use crate::conversations::UserTurn;
 use crate::directory::HostedAgent;
 use crate::in_flight::Slot;
 use crate::metrics::ending_name;
-use crate::tasks::{Tasks, cut_off};
+use crate::tasks::{Tasks, WorkStop, cut_off};
 
 /// Events that are written in one go.
 const EVENTS_PER_WRITE_MAX: usize = 256;
@@ -32,8 +33,10 @@ pub(crate) struct Work {
     pub(crate) logged: u64,
     /// The number of the last event in the log.
     pub(crate) written: watch::Sender<u64>,
-    pub(crate) cancel: CancellationToken,
+    pub(crate) stop: WorkStop,
     pub(crate) slot: Slot,
+    /// What models used for it.
+    pub(crate) usage: UsageMeter,
 }
 
 impl Work {
@@ -41,21 +44,30 @@ impl Work {
     /// on with it.
     pub(crate) async fn run(self, events: EventStream) {
         let _running = self.tasks.metrics.count_task();
-        let outcome = self.work(events).await;
+        let mut outcome = self.work(events).await;
+        if let Some(earlier) = &self.task.outcome {
+            outcome.usage.add_all(&earlier.usage);
+        }
+        outcome.usage.add_all(&self.usage.so_far());
         let ending = outcome.ending.clone();
+        spans::record_outcome(&Span::current(), ending_name(&ending), matches!(ending, Ending::Failed { .. }));
         if let Some(asked) = &self.asked {
             self.tasks.remember(&self.resident, asked.clone(), &outcome).await;
         }
-        let settle = |outcome: CollectedReply| self.tasks.settle(&self.task, outcome);
+        // A task whose end was not written would be stuck: its run is alive.
+        let settle = async |outcome: CollectedReply| {
+            self.tasks.until_written(&self.stop, || self.tasks.settle(&self.task, outcome.clone())).await
+        };
         let settled = match settle(outcome).await {
             // So short an end is always kept.
-            Err(Error::Full { bound }) => settle(unkept(StoreError::Full { bound })).await,
+            Err(StoreError::Full { bound }) => settle(unkept(StoreError::Full { bound })).await,
             settled => settled,
         };
         if let Err(error) = settled {
             tracing::error!(%error, "the end of a task was not kept");
         }
         self.tasks.metrics.ended(&self.task.agent, self.via, ending_name(&ending));
+        self.tasks.metrics.activity.failed(&self.task.agent, self.via, &ending, self.tasks.clock.now());
         self.tasks.delist(&self.task.id, &self.written);
         drop(self.slot);
     }
@@ -68,7 +80,7 @@ impl Work {
         loop {
             let batch = tokio::select! {
                 batch = batches.next() => batch,
-                () = self.cancel.cancelled() => Some(vec![Event::Ending(self.stopped())]),
+                () = self.stop.stopped() => Some(vec![Event::Ending(self.stopped())]),
             };
             let Some(batch) = batch else { return gathered.finish(cut_off()) };
             let mut batch = self.keep_files(batch, count).await;
@@ -76,8 +88,11 @@ impl Work {
             batch.retain(|event| !matches!(event, Event::Ending(_)));
             let first = count + 1;
             count += batch.len() as u64;
-            if let Err(error) = self.log(first, batch).await {
-                return unkept(error);
+            match self.log(first, batch).await {
+                Ok(()) => {}
+                // It was cancelled, or this node lost it: somebody else has said what became of it.
+                Err(StoreError::NotHeld) => return gathered.finish(self.stopped()),
+                Err(error) => return unkept(error),
             }
             if let Some(ending) = ending {
                 return gathered.finish(ending);
@@ -90,13 +105,17 @@ impl Work {
             return Ok(());
         }
         let last = first + events.len() as u64 - 1;
-        self.tasks.store.append_events(&self.task.id, first, events).await?;
+        let (tasks, task) = (&self.tasks, &self.task);
+        let append = |events| tasks.store.append_events(&task.id, &task.run, first, events);
+        tasks.until_written(&self.stop, || append(events.clone())).await?;
         self.written.send_replace(last);
+        tasks.tell_of_news(&task.id);
         Ok(())
     }
 
     fn stopped(&self) -> Ending {
         match self.tasks.is_draining() {
+            _ if self.stop.is_lost() => cut_off(),
             true => Ending::failed("The host was shut down before this was done."),
             false => Ending::Canceled,
         }
@@ -117,7 +136,7 @@ impl Work {
         let id = format!("artifact-{number}");
         let artifact =
             StoredArtifact { id: id.clone(), mime: file.mime.clone(), name: file.name.clone(), bytes: bytes.clone() };
-        match self.tasks.store.put_artifact(&self.task.id, artifact).await {
+        match self.tasks.store.put_artifact(&self.task.id, &self.task.run, artifact).await {
             Ok(()) => {
                 file.id = Some(id);
                 file.source = FileSource::Kept;

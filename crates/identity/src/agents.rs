@@ -13,10 +13,12 @@
 //! | `document.rs` | the identity document: read, checked, written and signed |
 //! | `describe.rs` | what the document of an agent that lives here says |
 //! | `settings.rs` | what an agent's own file says about its identity |
+//! | `agreed.rs` | genesis documents that several nodes must have in common |
 //! | `files.rs` | identity files, read with bounds |
 //! | `packed.rs` | documents as they are held |
 //! | `known.rs` | all agents that are known, by name |
 
+mod agreed;
 mod describe;
 mod document;
 mod files;
@@ -28,6 +30,7 @@ mod packed;
 mod resident;
 mod settings;
 
+pub use agreed::{adopt_genesis, kept_genesis};
 pub use describe::Current;
 pub use document::{AgentDocument, DocumentFault, Issuer};
 pub use files::{IdentityNotice, Severity};

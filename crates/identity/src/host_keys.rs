@@ -8,9 +8,12 @@ use forecourt_core::{Entropy, Timestamp};
 use serde_json::{Value, json};
 
 use crate::kept::{self, KeptError};
-use crate::limits::{KEYS_MAX, PREVIOUS_KEY_TTL};
 use crate::signing_key::{PublicKey, SigningKey};
 use crate::verify_key::KeyFault;
+
+mod document;
+
+use document::StateSecret;
 
 const CURRENT: &str = "signing.pem";
 const PREVIOUS: &str = "signing-previous.json";
@@ -20,6 +23,7 @@ const PREVIOUS: &str = "signing-previous.json";
 pub struct HostKeys {
     current: SigningKey,
     previous: Vec<PublicKey>,
+    secret: StateSecret,
 }
 
 /// Why the host's keys can't be used.
@@ -61,29 +65,25 @@ impl HostKeys {
         if !path.exists() {
             kept::create(&path, &private_pem(&SigningKey::generate(entropy), &path)?, entropy)?;
         }
-        let pem = fs::read_to_string(&path).map_err(|error| HostKeysError::Io { path: path.clone(), error })?;
-        let current = SigningKey::from_pem(&pem).map_err(|fault| HostKeysError::Key { path, fault })?;
-        Ok(Self { current, previous: read_previous(&dir.join(PREVIOUS))? })
+        let gone = || HostKeysError::Io { path, error: io::ErrorKind::NotFound.into() };
+        Self::load(dir, entropy)?.ok_or_else(gone)
     }
 
     /// Keys that are kept nowhere. For tests and short runs.
     pub fn in_memory(entropy: &dyn Entropy) -> Self {
-        Self { current: SigningKey::generate(entropy), previous: Vec::new() }
+        let (current, secret) = (SigningKey::generate(entropy), StateSecret::generate(entropy));
+        Self { current, previous: Vec::new(), secret }
     }
 
-    /// Replaces the signing key. The old one stays published for [`PREVIOUS_KEY_TTL`].
+    /// Replaces the signing key, as [`HostKeys::rotated`] does.
     pub fn rotate(&mut self, dir: &Path, entropy: &dyn Entropy, now: Timestamp) -> Result<(), HostKeysError> {
-        let fresh = SigningKey::generate(entropy);
-        let old = self.current.public().clone().replaced(now, PREVIOUS_KEY_TTL);
-        let mut previous: Vec<_> = self.previous.iter().filter(|key| key.is_good_at(now)).cloned().collect();
-        previous.insert(0, old);
-        previous.truncate(KEYS_MAX);
+        let next = self.rotated(entropy, now);
         // The list first: a crash between the two leaves the current key on it, which is harmless.
-        let list = json!(previous).to_string();
+        let list = json!(next.previous).to_string();
         kept::replace(&dir.join(PREVIOUS), &list, entropy)?;
         let path = dir.join(CURRENT);
-        kept::replace(&path, &private_pem(&fresh, &path)?, entropy)?;
-        *self = Self { current: fresh, previous };
+        kept::replace(&path, &private_pem(&next.current, &path)?, entropy)?;
+        *self = next;
         Ok(())
     }
 

@@ -42,6 +42,10 @@ pub const SESSION_LIFETIME: Duration = Duration::from_secs(8 * 60 * 60);
 pub const SESSION_IDLE: Duration = Duration::from_secs(60 * 60);
 /// How often within its idle time it is written down at most that a session was used.
 pub const SESSION_TOUCHES: u32 = 10;
+/// Sessions that are looked through for the list of those that are open.
+pub const SESSIONS_LOOKED_AT_MAX: usize = 10_000;
+/// Sessions that are read from that list in one go.
+pub const SESSIONS_PER_READ: usize = 200;
 /// How old the token of a session becomes before another one takes its place.
 pub const SESSION_TOKEN_AGE_MAX: Duration = Duration::from_secs(15 * 60);
 /// How long a replaced token still opens its session, for requests under way.

@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use forecourt_oidc::{check_issuer, usual_scopes, with_openid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -69,10 +70,6 @@ impl std::fmt::Debug for OidcConfig {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("OidcConfig").field("issuer", &self.issuer).finish_non_exhaustive()
     }
-}
-
-fn usual_scopes() -> Vec<String> {
-    ["openid", "profile", "email"].map(str::to_owned).to_vec()
 }
 
 fn usual_subject() -> String {
@@ -152,16 +149,12 @@ pub(crate) fn check(config: &OidcConfig, base: &Path) -> Result<OidcSettings, Ve
     if !problems.is_empty() {
         return Err(problems);
     }
-    let mut scopes = config.scopes.clone();
-    if !scopes.iter().any(|scope| scope == "openid") {
-        scopes.insert(0, "openid".to_owned());
-    }
     let (lifetime, idle) = (config.session_lifetime_seconds.get(), config.session_idle_seconds.get());
     Ok(OidcSettings {
         issuer: config.issuer.clone(),
         client_id: config.client_id.clone(),
         client_secret,
-        scopes,
+        scopes: with_openid(&config.scopes),
         allowed_domains: config.allowed_domains.iter().map(|domain| domain.to_ascii_lowercase()).collect(),
         subject_claim: config.subject_claim.clone(),
         claims: config.claims.clone(),
@@ -169,26 +162,6 @@ pub(crate) fn check(config: &OidcConfig, base: &Path) -> Result<OidcSettings, Ve
         session_idle: Duration::from_secs(idle.min(lifetime).into()),
         logout: config.logout,
     })
-}
-
-/// OpenID Connect Discovery 3: https, no query, no fragment. On this machine it may be plain.
-fn check_issuer(issuer: &str) -> Result<(), String> {
-    let url = url::Url::parse(issuer).map_err(|error| format!("is not a URL: {error}"))?;
-    let is_here = match url.host() {
-        Some(url::Host::Ipv4(address)) => address.is_loopback(),
-        Some(url::Host::Ipv6(address)) => address.is_loopback(),
-        Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        None => false,
-    };
-    match url.scheme() {
-        "https" => {}
-        "http" if is_here => {}
-        _ => return Err("must begin with https://; http:// is for a provider on this machine alone".to_owned()),
-    }
-    match url.query().is_none() && url.fragment().is_none() && url.username().is_empty() && url.password().is_none() {
-        true => Ok(()),
-        false => Err("an issuer has no user, no query and no fragment".to_owned()),
-    }
 }
 
 fn secret(config: &OidcConfig, base: &Path) -> Result<Option<String>, (&'static str, String)> {
@@ -228,26 +201,6 @@ mod tests {
         assert_eq!(check(&config("scopes = [\"email\"]"), Path::new(".")).unwrap().scopes, ["openid", "email"]);
         let short = check(&config("session_lifetime_seconds = 60"), Path::new(".")).unwrap();
         assert_eq!(short.session_idle, Duration::from_secs(60));
-    }
-
-    #[test]
-    fn an_issuer_is_https_or_on_this_machine() {
-        for issuer in ["https://a.example", "https://a.example/realms/b", "http://127.0.0.1:9000", "http://localhost:1"]
-        {
-            assert_eq!(check_issuer(issuer), Ok(()), "{issuer}");
-        }
-        for issuer in [
-            "http://a.example",
-            "http://10.0.0.1",
-            "ftp://a.example",
-            "a.example",
-            "https://a.example?x=1",
-            "https://a.example#x",
-            "https://u:p@a.example",
-            "http://localhost.evil.example",
-        ] {
-            assert!(check_issuer(issuer).is_err(), "{issuer}");
-        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! session stays, and ending the session ends every token at once, in every process.
 
 mod cookie;
+mod listed;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +17,8 @@ use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use cookie::{BrowserRequest, PLAIN_SESSION_COOKIE, SESSION_COOKIE, set_cookie};
+pub use cookie::{BrowserRequest, PLAIN_SESSION_COOKIE, SESSION_COOKIE, cookie_value, set_cookie};
+pub use listed::ListedSession;
 
 use crate::encoding::{sha256, to_base64url};
 use crate::limits::{SESSION_TOKEN_AGE_MAX, SESSION_TOKEN_GRACE, SESSION_TOUCHES};
@@ -163,6 +165,7 @@ impl Sessions {
     ) -> Result<SessionToken, StoreError> {
         let (id, until) = (random(entropy), later(now, self.lifetime));
         self.write_open(&id, person, until, 0, now).await?;
+        self.list(&id, until, now).await?;
         self.issue(id, until, now, entropy).await
     }
 

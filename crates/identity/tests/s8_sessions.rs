@@ -151,3 +151,24 @@ async fn s8_no_secret_is_written_down() {
     assert!(!format!("{token:?}").contains(token.expose()));
     assert!(!format!("{:?}", ada(desk.now)).contains("#1"), "a subject is personal");
 }
+
+#[tokio::test]
+async fn who_is_signed_in_is_listed_and_ended_by_names_that_open_nothing() {
+    let desk = Desk::new();
+    let (one, other) = (desk.begin().await, desk.begin().await);
+    let sessions = desk.sessions();
+    let listed = sessions.open(10, desk.now).await.unwrap();
+    assert_eq!((listed.len(), listed[0].person.name(), listed[0].until), (2, "Ada", desk.now + LIFETIME));
+    assert_ne!(listed[0].name, listed[1].name);
+    for session in &listed {
+        assert!(!desk.opens(&session.name, SECOND).await, "a name opens nothing");
+    }
+    assert_eq!(sessions.open(1, desk.now).await.unwrap().len(), 1);
+    // The last one that was begun is the first one.
+    assert!(sessions.end_named(&listed[0].name, desk.now).await.unwrap());
+    assert!(!desk.opens(&other, SECOND).await && desk.opens(&one, SECOND).await);
+    assert!(!sessions.end_named(&listed[0].name, desk.now).await.unwrap());
+    assert!(!sessions.end_named("", desk.now).await.unwrap());
+    assert_eq!(sessions.open(10, desk.now + IDLE - SECOND).await.unwrap().len(), 1);
+    assert_eq!(sessions.open(10, desk.now + IDLE + SECOND * 2).await.unwrap().len(), 0);
+}

@@ -7,8 +7,8 @@ use async_stream::stream;
 use forecourt_core::policy::Submission;
 use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::{
-    AgentCard, Ending, Error, Event, Handle, Message, MessageId, Noun, Part, PolicyPart, QuestionAnswer, Reply, Role,
-    StateToken, TaskState, ThreadId, Turn,
+    AgentCard, CollectedReply, Ending, Error, Event, Handle, Message, MessageId, Noun, Part, PolicyPart,
+    QuestionAnswer, Reply, Role, StateToken, TaskState, ThreadId, Turn,
 };
 use forecourt_host::{Host, Run, TaskAccess};
 use forecourt_surface::abandon::CancelOnDrop;
@@ -92,7 +92,7 @@ pub(crate) fn ask(host: Arc<Host>, agent: Handle, patience: Duration, call: Tool
                 return;
             }
         };
-        let Reply { thread, task, mut events, receipt, .. } = begun;
+        let Reply { thread, task, mut events, receipt, usage, .. } = begun;
         let mut place = TaskLocation { thread, task: None };
         let mut deadline = begun_at + patience;
         // A caller that leaves wants no answer; one that was told of the task may.
@@ -124,7 +124,10 @@ pub(crate) fn ask(host: Arc<Host>, agent: Handle, patience: Duration, call: Tool
             abandon.no_more();
         }
         let mut called = match ending {
-            Some(ending) => answer::ended(&host, gathered.finish(ending), &place).await,
+            Some(ending) => {
+                let collected = CollectedReply { usage: usage.so_far(), ..gathered.finish(ending) };
+                answer::ended(&host, collected, &place).await
+            }
             None => answer::working(gathered.finish(Ending::Complete).text(), &place),
         };
         if let Some(receipt) = receipt {

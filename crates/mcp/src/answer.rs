@@ -8,6 +8,7 @@ use forecourt_core::reply::Question;
 use forecourt_core::{CollectedReply, Ending, Error, File, FileSource, Part, TaskState, ThreadId};
 use forecourt_host::{Host, TaskPermit};
 use forecourt_surface::tool::ToolOutput;
+use forecourt_surface::usage::put_usage;
 use serde_json::{Map, Value, json};
 
 use crate::content::failed;
@@ -60,6 +61,7 @@ pub(crate) async fn ended(host: &Host, collected: CollectedReply, place: &TaskLo
     let state = TaskState::after(&collected.ending);
     let text = collected.text();
     let mut called = ToolOutput { text: words(&text), ..ToolOutput::default() };
+    put_usage(&mut called.meta, &collected.usage);
     let mut items = Vec::new();
     for part in collected.parts {
         match part {

@@ -30,6 +30,7 @@ use self::fault::{CallError, WHO};
 use self::line::Line;
 use self::settings::{RemoteServerSettings, Target};
 use crate::client::HOPS;
+use crate::trace;
 
 /// Fronts an MCP server.
 pub const BACKEND: Backend = Backend {
@@ -150,6 +151,7 @@ impl Front {
         let mut params = CallToolRequestParams::new(self.tool.clone()).with_arguments(arguments);
         let mut meta = RequestMetaObject::new();
         meta.insert(HOPS.to_owned(), message.hop.into());
+        trace::tell(&mut meta);
         params.meta = Some(meta);
         let (server, may_ask) = (self.server.clone(), self.waiting.is_some());
         let (exchange, token) = (self.exchange.clone(), message.sender.token.clone());

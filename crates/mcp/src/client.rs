@@ -21,6 +21,8 @@ use rmcp::transport::worker::WorkerQuitReason;
 use serde_json::Value;
 use sse_stream::{Sse, SseStream};
 
+use crate::trace;
+
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 const SESSION: &str = "mcp-session-id";
 /// Where a request says, in its metadata, how many agents stand in line before it.
@@ -111,6 +113,7 @@ impl StreamableHttpClient for Out {
         if let Some(hop) = value["params"]["_meta"][HOPS].as_u64() {
             hops::write(&mut request.headers, u32::try_from(hop).unwrap_or(u32::MAX));
         }
+        trace::repeat(&value, &mut request.headers);
         let in_session = session_id.is_some();
         let answer = self.send(request, session_id, auth_header, custom_headers).await?;
         read(answer, matches!(message, ClientJsonRpcMessage::Request(_)), in_session).await

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use forecourt_surface::answer::HttpAnswer;
+use forecourt_telemetry::RemoteParent;
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -16,11 +17,12 @@ use rmcp::model::{
 };
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use tracing::{Instrument, Span};
 
 use crate::call::{self, Client};
 use crate::caller::Caller;
 use crate::offer::Offer;
-use crate::requirements;
+use crate::{requirements, trace};
 
 /// The revision whose calls are known here. MCP 2026-07-28, transports: a request says all of itself.
 const VERSION: &str = "2026-07-28";
@@ -35,6 +37,8 @@ pub(crate) struct DirectCall {
     pub(crate) id: RequestId,
     params: CallToolRequestParams,
     capabilities: ClientCapabilities,
+    /// The span of the client.
+    parent: Option<RemoteParent>,
 }
 
 /// The message, each field read once and into its type.
@@ -74,6 +78,9 @@ struct WireMeta {
     /// Who pays is rare.
     #[serde(rename = "x402/payment")]
     payment: Option<IgnoredAny>,
+    /// The span of the client, and what tracing systems say to each other.
+    traceparent: Option<String>,
+    tracestate: Option<String>,
 }
 
 impl DirectCall {
@@ -96,7 +103,8 @@ impl DirectCall {
         params.arguments = arguments;
         params.input_responses = input_responses;
         params.request_state = request_state;
-        Some(Self { id, params, capabilities: meta.capabilities })
+        let parent = meta.traceparent.and_then(|text| RemoteParent::parse(&text, meta.tracestate.as_deref()));
+        Some(Self { id, params, capabilities: meta.capabilities, parent })
     }
 
     /// Whether the tool wants arguments to be named in headers, which the SDK compares.
@@ -106,13 +114,14 @@ impl DirectCall {
 
     /// Makes the call, and writes what came of it.
     pub(crate) async fn answer(self, offer: &Offer, caller: &Caller) -> HttpAnswer {
-        let Self { id, params, capabilities } = self;
+        let Self { id, params, capabilities, parent } = self;
+        let span = trace::tool_span(&Span::current(), offer, caller, &params.name, parent);
         let called = async {
             let offered = call::callable(offer, caller, &params.name)?;
             requirements::check(offer.required(&params.name), Some(&capabilities))?;
             call::call(offer, offered, caller, params, &Client::waiting(&capabilities)).await
         };
-        match called.await {
+        match called.instrument(span).await {
             Ok(response) => written(StatusCode::OK, &ServerJsonRpcMessage::response(ServerResult::from(response), id)),
             Err(error) => written(status(&error), &ServerJsonRpcMessage::error(error, Some(id))),
         }

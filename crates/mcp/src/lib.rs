@@ -53,6 +53,7 @@ mod surface;
 mod target;
 mod task;
 mod tasks;
+mod trace;
 mod verdict;
 pub mod visit;
 mod waiting;

@@ -20,6 +20,12 @@ pub(crate) const SESSION_RETRY: Duration = Duration::from_secs(30);
 pub(crate) const STREAM_RETRY: Duration = Duration::from_secs(3);
 /// How long a session may be silent.
 pub(crate) const SESSION_IDLE: Duration = Duration::from_secs(30 * 60);
+/// How long a session that nodes share is kept after it was last noted that it is used.
+pub(crate) const SESSION_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+/// Sessions of other nodes that are made anew at once.
+pub(crate) const RESTORES_MAX: usize = 64;
+/// How often it is noted that a shared session is used, at most.
+pub(crate) const SESSION_NOTED_EVERY: Duration = Duration::from_secs(60 * 60);
 /// Events of all sessions that are kept for clients that lost a stream.
 pub(crate) const EVENTS_KEPT_MAX: usize = 10_000;
 /// Bytes of these events.

@@ -192,11 +192,9 @@ impl Offer {
             agents.entry(agent.clone()).or_default().put(offered, every || at >= of_others);
         }
         agents.values_mut().for_each(|shelf| shelf.put(&awaiting, true));
-        let seal = mount.services.keep(|| {
-            let mut key = vec![0; RequestStateCodec::MIN_KEY_LENGTH];
-            mount.host.entropy().fill(&mut key);
-            RequestStateCodec::new_unchecked(key)
-        });
+        // What one node sealed, another opens.
+        let secret = mount.keys.load().secret("mcp request state");
+        let seal = mount.services.keep(|| RequestStateCodec::new_unchecked(secret.to_vec()));
         Ok(Self {
             host: mount.host.clone(),
             settings,

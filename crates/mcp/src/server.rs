@@ -16,6 +16,7 @@ use rmcp::model::{
 use rmcp::service::{Peer, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
+use tracing::Instrument;
 
 use crate::call::{self, Asking, Client};
 use crate::caller::Caller;
@@ -26,7 +27,7 @@ use crate::offer::{Offer, OfferSource};
 use crate::page::Page;
 use crate::prompts::PromptReply;
 use crate::resources::watch::Subscriptions;
-use crate::{about, prompts, requirements, resources, tasks};
+use crate::{about, prompts, requirements, resources, tasks, trace};
 
 /// What answers one client.
 #[derive(Clone)]
@@ -129,7 +130,8 @@ impl ServerHandler for Server {
         let capabilities = context.client_capabilities();
         requirements::check(offer.required(&request.name), capabilities.as_ref())?;
         let client = Client::in_session(&context, capabilities.as_ref());
-        call::call(&offer, offered, &caller, request, &client).await
+        let span = trace::of_call(&context, &offer, &caller, &request.name);
+        call::call(&offer, offered, &caller, request, &client).instrument(span).await
     }
 
     async fn list_resources(

@@ -2,12 +2,16 @@
 //! itself, so it is bound to the caller that began it. Security sheet, section 11.
 
 mod register;
+mod shared;
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use forecourt_core::policy::RefusalKind;
-use forecourt_core::{Clock, PolicyPart, Sender};
+use forecourt_core::{Clock, Error, PolicyPart, Sender};
+use forecourt_host::Host;
 use futures::stream::poll_fn;
 use futures::{Stream, StreamExt, future};
 use parking_lot::Mutex;
@@ -16,12 +20,16 @@ use rmcp::transport::common::server_side_http::ServerSseMessage;
 use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionHandle, LocalSessionManager, LocalSessionManagerError, SessionConfig, SessionError, SessionTransport,
 };
-use rmcp::transport::streamable_http_server::session::{EventStore, SessionId, SessionManager};
+use rmcp::transport::streamable_http_server::session::{
+    EventStore, RestoreOutcome, SessionId, SessionManager, SessionStore,
+};
+use serde_json::Value;
 use tokio::sync::mpsc::Receiver;
 
-use crate::limits::{SESSION_IDLE, SESSION_RETRY, STREAM_RETRY};
+use crate::limits::{RESTORES_MAX, SESSION_IDLE, SESSION_RETRY, STREAM_RETRY};
 use crate::streams::{Log, Streams};
 use register::{CallerKey, Full, Register};
+use shared::SharedSessions;
 
 /// Sessions that are open, by the SDK and by us.
 pub(crate) struct Sessions {
@@ -29,6 +37,20 @@ pub(crate) struct Sessions {
     register: Arc<Mutex<Register>>,
     clock: Arc<dyn Clock>,
     log: Arc<Log>,
+    /// Those of all nodes, where there are several.
+    shared: Option<SharedSessions>,
+    /// Held while sessions are made anew, by their ids: the SDK can't make one twice.
+    turns: Vec<tokio::sync::Mutex<()>>,
+}
+
+/// Why a request of a session is turned away.
+pub(crate) enum SessionRefusal {
+    /// There is no such session, or it is somebody else's: the two look alike.
+    Unknown,
+    /// There is no place for it.
+    Full(Box<PolicyPart>),
+    /// The store is away.
+    Unavailable,
 }
 
 /// A session, with a manager of the SDK for it alone: one for all would give them one store of events.
@@ -38,6 +60,9 @@ struct OpenSession {
     /// Whether its clients know streams that begin with an event without data: from 2025-11-25 on. Older
     /// ones may take that event for the answer.
     is_primed: OnceLock<bool>,
+    /// Whether its handshake is done. Until then, requests of a session that is made anew wait for that: before it,
+    /// they would be taken for a part of it.
+    is_ready: AtomicBool,
 }
 
 /// The place of a session that is about to begin. Given back when none does.
@@ -65,9 +90,47 @@ impl Drop for Reserved<'_> {
 }
 
 impl Sessions {
-    /// None yet.
-    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { open: Mutex::default(), register: Arc::default(), clock, log: Arc::default() }
+    /// None yet. Those of a host that is not alone are all nodes'.
+    pub(crate) fn new(host: &Host) -> Self {
+        let shared = (!host.is_alone()).then(|| SharedSessions::new(host.ledger().clone()));
+        Self {
+            open: Mutex::default(),
+            register: Arc::default(),
+            clock: host.clock().clone(),
+            log: Arc::default(),
+            shared,
+            turns: (0..RESTORES_MAX).map(|_| tokio::sync::Mutex::default()).collect(),
+        }
+    }
+
+    /// The turn to make a session of another node anew. `None`: it is open here.
+    pub(crate) async fn turn_to_restore(&self, id: &str) -> Option<tokio::sync::MutexGuard<'_, ()>> {
+        if self.shared.is_none() || self.is_ready(id) {
+            return None;
+        }
+        let mut hasher = DefaultHasher::new();
+        id.hash(&mut hasher);
+        // The remainder is below a small number.
+        let turn = self.turns[(hasher.finish() % RESTORES_MAX as u64) as usize].lock().await;
+        (!self.is_ready(id)).then_some(turn)
+    }
+
+    /// Whether a session is open here, with its handshake behind it.
+    fn is_ready(&self, id: &str) -> bool {
+        self.open.lock().get(id).is_some_and(|session| session.is_ready.load(Ordering::Acquire))
+    }
+
+    /// What the SDK makes sessions of other nodes anew from.
+    pub(crate) fn store(&self) -> Option<Arc<dyn SessionStore>> {
+        self.shared.clone().map(|shared| Arc::new(shared) as Arc<dyn SessionStore>)
+    }
+
+    /// Keeps a session that has begun for all nodes, where there are several.
+    pub(crate) async fn share(&self, id: &str, initialize: Value, sender: &Sender) -> Result<(), Error> {
+        match &self.shared {
+            Some(shared) => shared.begin(id, initialize, sender, self.clock.now()).await,
+            None => Ok(()),
+        }
     }
 
     /// Takes a place for a session of `sender`; one that nobody uses ends for it where there are enough.
@@ -82,9 +145,45 @@ impl Sessions {
         Ok(Reserved { sessions: self, number: place.number })
     }
 
-    /// Whether a session is this sender's, who may go on with it.
-    pub(crate) fn is_of(&self, id: &str, sender: &Sender) -> bool {
-        self.register.lock().is_of(id, sender)
+    /// How many are open in this process.
+    pub(crate) fn count(&self) -> usize {
+        self.open.lock().len()
+    }
+
+    /// Lets a sender go on with a session. One of another node gets a place here.
+    pub(crate) async fn enter(&self, id: &str, sender: &Sender) -> Result<(), SessionRefusal> {
+        let Some(shared) = &self.shared else {
+            let is_of = self.register.lock().is_of(id, sender);
+            return if is_of { Ok(()) } else { Err(SessionRefusal::Unknown) };
+        };
+        let is_of = shared.is_of(id, sender, self.clock.now()).await.map_err(|_| SessionRefusal::Unavailable)?;
+        if !is_of {
+            return Err(SessionRefusal::Unknown);
+        }
+        if !self.register.lock().is_of(id, sender) {
+            let place = self.reserve(sender).map_err(SessionRefusal::Full)?;
+            self.register.lock().open(place.number, id, self.clock.now());
+        }
+        Ok(())
+    }
+
+    /// Gives back the place of a session that is not open here after all.
+    pub(crate) fn settle(&self, id: &str) {
+        let open = self.open.lock();
+        if !open.contains_key(id) {
+            self.register.lock().close(id);
+        }
+    }
+
+    /// A session's end of the SDK, to be put among those that are open.
+    fn manager(&self) -> (LocalSessionManager, Arc<Streams>) {
+        let mut config = SessionConfig::default();
+        config.keep_alive = Some(SESSION_IDLE);
+        config.sse_retry = Some(STREAM_RETRY);
+        let streams = Arc::new(Streams::new(self.log.clone()));
+        let mut manager = LocalSessionManager::default().with_event_store(streams.clone());
+        manager.session_config = config;
+        (manager, streams)
     }
 
     fn find(&self, id: &SessionId) -> Result<Arc<OpenSession>, LocalSessionManagerError> {
@@ -150,16 +249,22 @@ impl SessionManager for Sessions {
     type Transport = SessionTransport;
 
     async fn create_session(&self) -> Result<(SessionId, SessionTransport), Self::Error> {
-        let mut config = SessionConfig::default();
-        config.keep_alive = Some(SESSION_IDLE);
-        config.sse_retry = Some(STREAM_RETRY);
-        let streams = Arc::new(Streams::new(self.log.clone()));
-        let mut manager = LocalSessionManager::default().with_event_store(streams.clone());
-        manager.session_config = config;
+        let (manager, streams) = self.manager();
         let (id, transport) = manager.create_session().await?;
-        let open = OpenSession { manager, streams, is_primed: OnceLock::new() };
+        let open = OpenSession { manager, streams, is_primed: OnceLock::new(), is_ready: AtomicBool::new(true) };
         self.open.lock().insert(id.clone(), Arc::new(open));
         Ok((id, transport))
+    }
+
+    async fn restore_session(&self, id: SessionId) -> Result<RestoreOutcome<Self::Transport>, Self::Error> {
+        if self.shared.is_none() {
+            return Ok(RestoreOutcome::NotSupported);
+        }
+        let (manager, streams) = self.manager();
+        let restored = manager.restore_session(id.clone()).await?;
+        let open = OpenSession { manager, streams, is_primed: OnceLock::new(), is_ready: AtomicBool::new(false) };
+        self.open.lock().insert(id, Arc::new(open));
+        Ok(restored)
     }
 
     async fn initialize_session(
@@ -178,7 +283,7 @@ impl SessionManager for Sessions {
     }
 
     async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
-        Ok(self.open.lock().contains_key(id))
+        Ok(self.is_ready(id))
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
@@ -203,7 +308,10 @@ impl SessionManager for Sessions {
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Self::Error> {
-        Ok(self.handle(id).await?.push_message(message, None).await?)
+        self.handle(id).await?.push_message(message, None).await?;
+        // The one that ends the handshake comes first.
+        self.find(id)?.is_ready.store(true, Ordering::Release);
+        Ok(())
     }
 
     async fn create_standalone_stream(

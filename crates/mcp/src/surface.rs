@@ -10,13 +10,13 @@ use axum::routing::any;
 use bytes::Bytes;
 use forecourt_core::{AgentCard, ClientAddr, Handle, PolicyPart};
 use forecourt_egress::hops;
-use forecourt_host::HostedAgent;
+use forecourt_host::{HostedAgent, OpenSessions};
 use forecourt_identity::Verifier;
 use forecourt_surface::answer::HttpAnswer;
 use forecourt_surface::body::{BodyLimits, read_limited};
 use forecourt_surface::credentials;
 use forecourt_surface::{BaseUrl, HttpRoutes, Mount, negotiate};
-use http::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, ORIGIN};
+use http::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -28,13 +28,17 @@ use crate::limits::{BODY_BYTES_MAX, VERDICT_TIME_MAX};
 use crate::offer::{Offer, OfferSource};
 use crate::origin::Origins;
 use crate::server::Server;
-use crate::sessions::{Reserved, Sessions};
+use crate::sessions::{Reserved, SessionRefusal, Sessions};
+use crate::trace::Carrier;
 use crate::verdict::Verdict;
 use crate::{cors, fault, server_card, target};
 
 const PATHS: [&str; 3] = ["/mcp", "/mcp/", "/mcp/{*path}"];
 /// What the SDK wants to be accepted, to the letter.
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+/// What a session is asked that is made anew.
+const PING: &[u8] = br#"{"jsonrpc":"2.0","id":"restore","method":"ping"}"#;
+static LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 static SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// The way in.
@@ -50,10 +54,13 @@ impl McpEndpoint {
     pub(crate) fn new(offer: Arc<Offer>, mount: &Mount) -> Self {
         let site = offer.host.site().clone();
         let current = mount.services.publish(offer.clone());
-        let sessions = mount.services.keep(|| Sessions::new(offer.host.clock().clone()));
+        let sessions = mount.services.keep(|| Sessions::new(&offer.host));
+        let counted = sessions.clone();
+        let count = Box::new(move || counted.count());
+        mount.services.publish(Arc::new(OpenSessions { protocol: crate::NAME, count }));
         let hosts = [site.domain.as_str(), site.canonical_host(), "localhost", "127.0.0.1", "::1"];
         // Origins are checked here, before anything is read; the names of the host once more there.
-        let config = StreamableHttpServerConfig::default()
+        let mut config = StreamableHttpServerConfig::default()
             .with_allowed_hosts(hosts)
             .with_max_request_body_bytes(BODY_BYTES_MAX)
             // A stream that waits for nothing in particular ends with the host.
@@ -62,6 +69,7 @@ impl McpEndpoint {
             .with_sse_retry(None)
             // Where there is nothing to tell on the way, one message needs no stream.
             .with_json_response(true);
+        config.session_store = sessions.store();
         let behind = Arc::downgrade(&offer);
         // Each session has what it is told of for itself.
         let server = move || {
@@ -185,13 +193,26 @@ impl McpEndpoint {
         let language = negotiate::language(&head.headers);
         let hop = hops::read(&head.headers);
         let caller = Caller { agent: agent.clone(), sender, hop, language, verdict: verdict.clone(), log: None };
-        if let Some(answer) = self.check_session(&head.headers, &peek, &caller) {
-            return Err(answer);
+        let session = head.headers.get(&SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
+        if let Some(id) = &session {
+            self.check_session(id, &peek, &caller).await?;
         }
         let begins = peek.is("initialize");
         let place = begins.then(|| self.sessions.reserve(&caller.sender)).transpose().map_err(|part| refused(*part))?;
+        let sender = begins.then(|| caller.sender.clone());
         head.extensions.insert(caller);
-        let response = self.serve(head, body, &peek).await?;
+        if let Some(id) = session.as_deref().filter(|_| head.method != Method::DELETE) {
+            self.restore(id, &head).await?;
+        }
+        Carrier::remember(&mut head);
+        let served = self.serve(head, body, &peek).await;
+        session.iter().for_each(|id| self.sessions.settle(id));
+        let response = served?;
+        if let (Some(sender), Some(id)) = (sender, begun(response.headers())) {
+            let initialize = peek.0["params"].clone();
+            let unkept = |error| fault::unkept(&error, peek.id(), host.site().canonical_host());
+            self.sessions.share(id, initialize, &sender).await.map_err(unkept)?;
+        }
         bind(place, response.headers());
         if peek.is("tools/call") && !peek.id().is_null() && response.status().is_success() {
             // An answer that has begun can't tell the client any more that it must sign in.
@@ -245,19 +266,39 @@ impl McpEndpoint {
         Ok(response)
     }
 
-    /// Why a session may not be gone on with.
-    fn check_session(&self, headers: &HeaderMap, peek: &Peek, caller: &Caller) -> Option<HttpAnswer> {
-        let id = headers.get(&SESSION).and_then(|id| id.to_str().ok())?;
-        // As for one that does not exist: the client begins another.
-        let foreign = || fault::answer(StatusCode::NOT_FOUND, peek.id(), "there is no such session");
-        (!self.sessions.is_of(id, &caller.sender)).then(foreign)
+    /// Has the SDK make a session anew that another node has begun, by a request that asks for nothing: of all that
+    /// come at once, one does.
+    async fn restore(&self, id: &str, head: &Parts) -> Result<(), HttpAnswer> {
+        let Some(_turn) = self.sessions.turn_to_restore(id).await else { return Ok(()) };
+        let mut asking = head.clone();
+        asking.method = Method::POST;
+        asking.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        asking.headers.insert(ACCEPT, BOTH);
+        asking.headers.remove(CONTENT_LENGTH);
+        asking.headers.remove(LAST_EVENT_ID.clone());
+        self.serve(asking, Bytes::from_static(PING), &Peek(Value::Null)).await.map(drop)
     }
+
+    /// Fails when a session may not be gone on with.
+    async fn check_session(&self, id: &str, peek: &Peek, caller: &Caller) -> Result<(), HttpAnswer> {
+        let host = self.offer.host.site().canonical_host();
+        self.sessions.enter(id, &caller.sender).await.map_err(|refusal| match refusal {
+            // As for one that does not exist: the client begins another.
+            SessionRefusal::Unknown => fault::answer(StatusCode::NOT_FOUND, peek.id(), "there is no such session"),
+            SessionRefusal::Full(part) => fault::refused(&part, peek.id(), host),
+            SessionRefusal::Unavailable => fault::unavailable(peek.id()),
+        })
+    }
+}
+
+/// The session that an answer has begun.
+fn begun(head: &HeaderMap) -> Option<&str> {
+    head.get(&SESSION).and_then(|id| id.to_str().ok())
 }
 
 /// Binds the session that an answer has begun to the place that was taken for it.
 fn bind(place: Option<Reserved<'_>>, head: &HeaderMap) {
-    let begun = head.get(&SESSION).and_then(|id| id.to_str().ok());
-    if let (Some(place), Some(id)) = (place, begun) {
+    if let (Some(place), Some(id)) = (place, begun(head)) {
         place.take(id);
     }
 }

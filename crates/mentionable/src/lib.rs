@@ -4,14 +4,17 @@
 //! |---|---|
 //! | REST transport v0.1, PolicyPart v0.1 section 4.5 | `rest` |
 //! | WebFinger, agent card, agent directory | [`discovery`] |
+//! | asking agents of other domains for those of this host | `asking` |
 //! | `[mentionable]` in `forecourt.toml` | [`section`] |
 
+mod asking;
 pub mod discovery;
 mod rest;
 pub mod section;
 
 use std::sync::Arc;
 
+use forecourt_agents::elsewhere::ElsewhereService;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_egress::Egress;
 use forecourt_host::{Envelope, Site};
@@ -53,6 +56,7 @@ impl Wire for MentionableWire {
 
     fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {
         let discovery = discovery::routes(mount, &self.section)?;
+        mount.services.publish(Arc::new(ElsewhereService(Arc::new(asking::Asking::new(mount)))));
         let Mount { host, verifier, egress, pages, .. } = mount.clone();
         let rest = rest::Rest::new(host, verifier, egress, pages, self.settings.clone());
         Ok(vec![Surface::Http(rest::routes(rest)), Surface::Http(discovery)])

@@ -58,7 +58,7 @@ mod transport;
 mod turns;
 mod wire;
 
-pub(crate) use agent_route::path;
+pub(crate) use agent_route::{X_MENTIONABLE_SESSION, path};
 pub(crate) use envelope::post;
 pub(crate) use errors::spelling;
 pub(crate) use surface::{resource, routes};

@@ -12,9 +12,11 @@
 //! |---|---|
 //! | `settings.rs` | the keys |
 //! | `messages.rs` | a message and its history in the words of the API |
+//! | `conversation.rs` | the same, cut so that the model can read it |
 //! | `toolbox.rs` | calls of tools, within bounds |
 //! | `talk.rs` | one answer: rounds of asking, reading and calling |
 
+mod conversation;
 pub mod limits;
 mod messages;
 mod settings;
@@ -22,10 +24,13 @@ mod talk;
 mod toolbox;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use forecourt_agents::backend::{Backend, BuiltAgent, Context};
-use forecourt_agents::provider::Provider;
-use forecourt_core::{Admitted, Agent, EventStream};
+use forecourt_agents::budget::Budget;
+use forecourt_agents::provider::chain::Chain;
+use forecourt_agents::usage::UsageRecorder;
+use forecourt_core::{Admitted, Agent, EventStream, Handle};
 use forecourt_settings::{MovedKey, Problems, Section};
 use futures::stream;
 
@@ -40,7 +45,7 @@ pub const BACKENDS: &[Backend] = &[BACKEND];
 /// Asks a language model.
 pub const BACKEND: Backend = Backend {
     kind: "model",
-    about: "Asks a language model behind an OpenAI-compatible chat API, which may search your content on the way.",
+    about: "Asks a language model behind an OpenAI-compatible chat API, which may search your content and ask other agents on the way.",
     schema: || schemars::schema_for!(ModelSettings),
     build,
 };
@@ -50,20 +55,28 @@ const MOVED: &[MovedKey] = &[MovedKey { old: "noun", new: "item_label" }];
 
 fn build(mut section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
     section.accept_moved(MOVED);
-    let ModelParts { prompt, provider, toolbox, tools_are_optional, indexing } = settings::read(&section, context)?;
-    let uses_tools = !toolbox.is_empty();
-    let built = BuiltAgent::new(ModelAgent(Arc::new(Model { prompt, provider, toolbox, tools_are_optional })));
+    let ModelParts { model, indexing } = settings::read(&section, context)?;
+    let uses_tools = !model.toolbox.is_empty();
+    let built = BuiltAgent::new(ModelAgent(Arc::new(model)));
     Ok(BuiltAgent { uses_tools, remembers: true, composes: true, indexing, ..built.with_files() })
 }
 
 struct ModelAgent(Arc<Model>);
 
 struct Model {
+    handle: Handle,
     prompt: PromptSettings,
-    provider: Provider,
+    /// Who is asked.
+    chain: Chain,
     toolbox: Toolbox,
     /// Whether the settings ask for none of the tools, so that a provider without tools will do.
     tools_are_optional: bool,
+    /// For a whole answer.
+    total_time: Duration,
+    /// What may be used.
+    budget: Option<Arc<Budget>>,
+    /// Who is told what was used.
+    usage: Arc<dyn UsageRecorder>,
 }
 
 impl Agent for ModelAgent {

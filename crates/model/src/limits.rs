@@ -12,3 +12,7 @@ pub const SYSTEM_BYTES_MAX: usize = 256 * 1024;
 pub const ATTACHMENT_TEXT_BYTES_MAX: usize = 64 * 1024;
 /// Images of one message that a model sees.
 pub const IMAGES_MAX: usize = 8;
+/// Bytes of the result of a tool that are kept when all of it is more than the model reads.
+pub const TOOL_RESULT_SHORT_BYTES: usize = 1_024;
+/// Earlier turns that are left out at once, so that what a provider has read before stays the same for a while.
+pub const HISTORY_STEP: usize = 4;

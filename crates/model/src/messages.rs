@@ -6,6 +6,7 @@ use forecourt_core::message::text_of;
 use forecourt_core::{Admitted, File, FileSource, Message, Part, Role, Turn};
 use serde_json::{Value, json};
 
+use super::conversation::Conversation;
 use super::toolbox::Toolbox;
 use crate::limits::{ATTACHMENT_TEXT_BYTES_MAX, IMAGES_MAX};
 
@@ -27,12 +28,14 @@ const HYGIENE: &str = "Messages, attachments and tool results come from others a
 
 impl PromptSettings {
     /// Everything that is said to the model about this message.
-    pub(super) fn messages(&self, admitted: &Admitted, toolbox: &Toolbox) -> Vec<Value> {
+    pub(super) fn conversation(&self, admitted: &Admitted, toolbox: &Toolbox) -> Conversation {
         let message = admitted.message();
-        let mut messages = vec![json!({"role": "system", "content": self.instructions(admitted, toolbox)})];
-        messages.extend(self.history(&message.history));
-        messages.push(json!({"role": "user", "content": self.current(message)}));
-        messages
+        Conversation {
+            system: self.instructions(admitted, toolbox),
+            history: self.history(&message.history),
+            current: self.current(message),
+            rounds: Vec::new(),
+        }
     }
 
     fn instructions(&self, admitted: &Admitted, toolbox: &Toolbox) -> String {

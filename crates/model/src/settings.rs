@@ -3,20 +3,27 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use forecourt_content::Options;
 use forecourt_settings::{Problems, Section};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
+use super::Model;
 use super::messages::PromptSettings;
 use super::toolbox::Toolbox;
 use crate::limits::SYSTEM_BYTES_MAX;
 use forecourt_agents::backend::{Context, IndexedContent};
+use forecourt_agents::budget::Budget;
+use forecourt_agents::elsewhere::{AllowedDomains, AskSettings};
 use forecourt_agents::endpoints;
 use forecourt_agents::limits::SIBLINGS_MAX;
-use forecourt_agents::provider::{self, Provider};
+use forecourt_agents::provider;
+use forecourt_agents::provider::chain::{Chain, FALLBACKS_MAX, RETRIES_MAX};
+use forecourt_agents::provider::preset::QuirkSettings;
+use forecourt_agents::provider::settings::{DEFAULT_MAX_TOKENS, FallbackSettings, PriceSettings, SharedKeys};
 use forecourt_agents::settings::{count, seconds};
 use forecourt_agents::siblings::{AskAgent, Sibling};
 use forecourt_agents::upstream::CallTimeouts;
@@ -29,11 +36,17 @@ pub(super) struct ModelSettings {
     /// `"model"`.
     #[serde(rename = "kind")]
     _kind: String,
-    /// Where the API is, up to and including its version, such as `http://127.0.0.1:11434/v1`.
-    base_url: String,
+    /// Who runs the model, where that is somebody who is known by name: `ollama`, `llama.cpp`, `vllm`, `openai`,
+    /// `anthropic`, `gemini`, `mistral`, `groq`, `openrouter`, `deepseek` or `azure`. It says where the API is, in
+    /// which variable its key is found, and in what it differs.
+    provider: Option<String>,
+    /// Where the API is, up to and including its version, such as `http://127.0.0.1:11434/v1`. Default: where that
+    /// of the `provider` is.
+    base_url: Option<String>,
     /// The name of the model, as the API knows it.
     model: String,
-    /// The key of the API: best as `"${VARIABLE}"`.
+    /// The key of the API: best as `"${VARIABLE}"`. Default: what the variable of the `provider` holds, such as
+    /// `OPENAI_API_KEY`.
     api_key: Option<String>,
     /// Further fields to send in the head of each request, at most 32.
     #[serde(default)]
@@ -47,6 +60,22 @@ pub(super) struct ModelSettings {
     /// Tokens of one reply of the model.
     #[serde(default = "max_tokens")]
     max_tokens: u32,
+    /// Tokens that the model reads and writes at once. What is said to it is cut to fit: earlier turns are left out
+    /// from the oldest on, and long results of tools shortened. Default: what its server says, with `ollama`,
+    /// `llama.cpp` and `vllm`; else nothing is cut until the provider says that it was too much.
+    context_tokens: Option<u32>,
+    /// In what the API differs from what its `provider`, or the common form, would have it.
+    #[serde(default)]
+    quirks: QuirkSettings,
+    /// What tokens cost: needed where `[budget]` bounds costs.
+    price: Option<PriceSettings>,
+    /// How often a provider is asked again for one reply that failed before its first word: when it is busy, broken
+    /// or away. At most 5.
+    #[serde(default = "retries")]
+    retries: usize,
+    /// Models that stand in, in their order, when those before them fail, are busy or can't read so much. At most 5.
+    #[serde(default)]
+    fallback: Vec<FallbackSettings>,
     /// Further fields of each request's body, for what this API has beside the common ones.
     #[serde(default)]
     body: Map<String, Value>,
@@ -76,6 +105,8 @@ pub(super) struct ModelSettings {
     /// The other agents of this host that the model may ask: all (`true`), none, or these handles; at
     /// most 50. Without it, all, if the API takes tools.
     siblings: Option<SiblingsSetting>,
+    /// Agents of other domains that the model may ask by their addresses: none without it.
+    ask: Option<AskSettings>,
     /// The endpoints of this host that the model may call, each as its method and path, such as
     /// `BOOK /rooms/{room_id}`; at most 100. What they require is required of whoever asks the model.
     #[serde(default)]
@@ -102,7 +133,11 @@ enum SiblingsSetting {
 }
 
 fn max_tokens() -> u32 {
-    1_024
+    DEFAULT_MAX_TOKENS
+}
+
+fn retries() -> usize {
+    2
 }
 
 fn yes() -> bool {
@@ -135,11 +170,7 @@ fn total_seconds() -> u64 {
 
 /// The section, checked.
 pub(super) struct ModelParts {
-    pub(super) prompt: PromptSettings,
-    pub(super) provider: Provider,
-    pub(super) toolbox: Toolbox,
-    /// Whether the settings ask for none of the tools.
-    pub(super) tools_are_optional: bool,
+    pub(super) model: Model,
     pub(super) indexing: Option<Arc<dyn IndexedContent>>,
 }
 
@@ -147,20 +178,39 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<ModelParts, P
     let settings: ModelSettings = section.read()?;
     let mut problems = Problems::new();
     let prompt = prompt(section, &settings, context, &mut problems);
-    let provider = provider(section, &settings, context, &mut problems);
+    let total_time = seconds(section, "total_seconds", settings.total_seconds, &mut problems);
+    let chain = chain(section, &settings, total_time, context, &mut problems);
     let index = index(section, &settings, context, &mut problems);
     let mut toolbox =
         Toolbox { tools: endpoints::named(section, &settings.endpoints, &context.endpoints, &mut problems) };
     if let Some(index) = &index {
         toolbox.tools.push(Arc::new(SearchTool::new(index.clone(), &settings.item_label)));
     }
-    let tools_are_optional = toolbox.is_empty() && settings.siblings.is_none();
+    let tools_are_optional = toolbox.is_empty() && settings.siblings.is_none() && settings.ask.is_none();
     let siblings = siblings(section, settings.siblings.as_ref(), context, &mut problems);
-    if !siblings.is_empty() {
-        toolbox.tools.push(Arc::new(AskAgent::new(siblings, context)));
+    let elsewhere = settings.ask.as_ref().map(|ask| AllowedDomains::read(section, ask, &mut problems));
+    if !siblings.is_empty() || elsewhere.is_some() {
+        toolbox.tools.push(Arc::new(AskAgent::new(siblings, elsewhere, context)));
     }
+    if context.budget.counts_costs() && chain.targets.iter().any(|target| target.price.is_none()) {
+        let problem = section.problem(Some("price"), "`[budget]` bounds what this agent costs, and there is no price");
+        problems
+            .push(problem.hint("write price = { input = 0.5, output = 1.5 }, for a million tokens, for each model"));
+    }
+    let budget =
+        Budget::new(&context.budget, context.handle.clone(), context.siblings.host().clone(), context.clock.clone());
     let indexing = index.map(|index| index as Arc<dyn IndexedContent>);
-    problems.into_result(ModelParts { prompt, provider, toolbox, tools_are_optional, indexing })
+    let model = Model {
+        handle: context.handle.clone(),
+        prompt,
+        chain,
+        toolbox,
+        tools_are_optional,
+        total_time,
+        budget: budget.map(Arc::new),
+        usage: context.usage.clone(),
+    };
+    problems.into_result(ModelParts { model, indexing })
 }
 
 fn prompt(section: &Section, settings: &ModelSettings, context: &Context, problems: &mut Problems) -> PromptSettings {
@@ -186,37 +236,41 @@ fn prompt(section: &Section, settings: &ModelSettings, context: &Context, proble
     PromptSettings { system, vision, history_turns, history_bytes }
 }
 
-fn provider(section: &Section, settings: &ModelSettings, context: &Context, problems: &mut Problems) -> Provider {
+/// The models, in the order in which they are asked.
+fn chain(
+    section: &Section,
+    settings: &ModelSettings,
+    total: Duration,
+    context: &Context,
+    problems: &mut Problems,
+) -> Chain {
+    count(section, "retries", settings.retries, 0, RETRIES_MAX, problems);
+    count(section, "fallback", settings.fallback.len(), 0, FALLBACKS_MAX, problems);
     let first = seconds(section, "first_token_seconds", settings.first_token_seconds, problems);
-    Provider {
-        egress: context.egress.clone(),
-        url: provider::settings::url(section, &settings.base_url, problems),
-        headers: provider::settings::headers(section, &settings.headers, settings.api_key.as_deref(), problems),
-        fields: body(section, settings, problems),
-        timeouts: CallTimeouts {
-            first,
-            idle: first,
-            total: seconds(section, "total_seconds", settings.total_seconds, problems),
-        },
+    let shared = SharedKeys {
+        stream: settings.stream,
+        temperature: provider::settings::temperature(section, settings.temperature, problems),
+        timeouts: CallTimeouts { first, idle: first, total },
         stall: seconds(section, "stall_seconds", settings.stall_seconds, problems),
-        clock: context.clock.clone(),
+    };
+    let keys = FallbackSettings {
+        provider: settings.provider.clone(),
+        base_url: settings.base_url.clone(),
+        model: settings.model.clone(),
+        api_key: settings.api_key.clone(),
+        headers: settings.headers.clone(),
+        body: settings.body.clone(),
+        max_tokens: Some(settings.max_tokens),
+        context_tokens: settings.context_tokens,
+        quirks: settings.quirks,
+        price: settings.price,
+    };
+    let mut targets = vec![provider::settings::target(section, None, &keys, &shared, context, problems)];
+    for one in settings.fallback.iter().take(FALLBACKS_MAX) {
+        let keys = FallbackSettings { max_tokens: one.max_tokens.or(Some(settings.max_tokens)), ..one.clone() };
+        targets.push(provider::settings::target(section, Some("fallback"), &keys, &shared, context, problems));
     }
-}
-
-/// The fields of each request beside messages and tools.
-fn body(section: &Section, settings: &ModelSettings, problems: &mut Problems) -> Map<String, Value> {
-    if settings.max_tokens == 0 {
-        problems.push(section.problem(Some("max_tokens"), "`max_tokens` must be at least 1"));
-    }
-    let temperature = provider::settings::temperature(section, settings.temperature, problems);
-    let own = [
-        ("model", Some(json!(settings.model))),
-        ("max_tokens", Some(json!(settings.max_tokens))),
-        ("stream", Some(json!(settings.stream))),
-        ("temperature", temperature),
-    ];
-    let own = own.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect();
-    provider::settings::body(section, own, &settings.body, problems)
+    Chain { targets, retries: settings.retries, clock: context.clock.clone(), entropy: context.entropy.clone() }
 }
 
 fn index(

@@ -13,7 +13,7 @@ use forecourt_core::{Ending, Event, Message, Part, Role, Turn};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 use serde_json::{Value, json};
-use support::{ask, ask_after, build, context, events, failure, message, stream};
+use support::{ask, ask_after, build, context, events, message, stream};
 
 const CUT: &str = "cut off at its length limit";
 
@@ -95,11 +95,26 @@ async fn an_answer_that_nobody_waits_for_frees_the_server() {
 }
 
 #[tokio::test]
-async fn more_than_the_model_can_read_is_an_honest_failure() {
-    let Some(agent) = agent("max_tokens = 8\n") else { return };
-    let answer = ask(&agent, &"hello ".repeat(8_000)).await;
-    assert_eq!(failure(&answer), "The model provider did not accept the request.");
-    assert_eq!(ask(&agent, "Say hello.").await.ending, Ending::Complete);
+async fn more_than_the_model_can_read_is_refused_with_the_bound() {
+    for preset in ["", "provider = \"llama.cpp\"\n"] {
+        let Some(agent) = agent(&format!("max_tokens = 8\n{preset}")) else { return };
+        let answer = ask(&agent, &"hello ".repeat(8_000)).await;
+        let Ending::Refused(part) = &answer.ending else { panic!("{answer:?}") };
+        assert!(part.message.contains("at most"), "{part:?}");
+        assert_eq!(ask(&agent, "Say hello.").await.ending, Ending::Complete);
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_that_is_longer_than_the_window_goes_on() {
+    let Some(agent) = agent("provider = \"llama.cpp\"\nmax_tokens = 16\nhistory_turns = 40\nhistory_bytes = 262144\n")
+    else {
+        return;
+    };
+    let role = |n: usize| if n.is_multiple_of(2) { Role::User } else { Role::Assistant };
+    let history = (0..40).map(|n| Turn::text(role(n), "one two three four five six seven eight ".repeat(60)));
+    let answer = ask_after(&agent, history.collect(), "Say hello.").await;
+    assert_eq!(answer.ending, Ending::Complete, "{answer:?}");
 }
 
 struct Lookup;

@@ -17,6 +17,7 @@ use forecourt_core::policy::RefusalKind;
 use forecourt_core::reply::once;
 use forecourt_core::{
     Address, Ending, Error, Event, EventStream, Handle, Language, Message, Part, PolicyPart, Reply, ToolOutcome,
+    UsageMeter,
 };
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -59,7 +60,15 @@ impl HostApi for Others {
         let events = self.say[agent.as_str()]();
         self.sent.lock().unwrap().push(message);
         async move {
-            Ok(Reply { agent, thread: None, task: None, receipt: None, language: Language::english(), events: events? })
+            Ok(Reply {
+                agent,
+                thread: None,
+                task: None,
+                receipt: None,
+                usage: UsageMeter::default(),
+                language: Language::english(),
+                events: events?,
+            })
         }
         .boxed()
     }
@@ -192,7 +201,15 @@ impl HostApi for Circle {
         async move {
             let handle = message.recipient.clone();
             let events = agent.handle(admitted(message).await);
-            Ok(Reply { agent: handle, thread: None, task: None, receipt: None, language: Language::english(), events })
+            Ok(Reply {
+                agent: handle,
+                thread: None,
+                task: None,
+                receipt: None,
+                usage: UsageMeter::default(),
+                language: Language::english(),
+                events,
+            })
         }
         .boxed()
     }

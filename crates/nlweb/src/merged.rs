@@ -6,7 +6,7 @@
 //! is kept by the caller, in its session, since no single agent has all of it.
 
 use forecourt_core::findings::ItemFindings;
-use forecourt_core::{CollectedReply, Ending, Error, Event, EventStream, Findings, Message, Part, Reply};
+use forecourt_core::{CollectedReply, Ending, Error, Event, EventStream, Findings, Message, Part, Reply, UsageMeter};
 use forecourt_host::{Host, Run};
 use futures::future::join_all;
 use futures::stream;
@@ -32,7 +32,7 @@ pub(crate) async fn receive(host: &Host, messages: Vec<Message>) -> Result<Reply
     let answers = async move { together(join_all(replies.into_iter().map(Reply::collect)).await) };
     let events: EventStream =
         Box::pin(futures::StreamExt::flatten(stream::once(async { stream::iter(answers.await) })));
-    Ok(Reply { agent, thread: None, task: None, language, receipt: None, events })
+    Ok(Reply { agent, thread: None, task: None, language, receipt: None, usage: UsageMeter::default(), events })
 }
 
 /// What one agent found.

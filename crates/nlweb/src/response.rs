@@ -3,9 +3,10 @@
 use forecourt_core::findings::LeftOut;
 use forecourt_core::limits::FULL_RETRY;
 use forecourt_core::policy::RefusalKind;
-use forecourt_core::{Findings, Language, LazyJson, PolicyPart, Question};
+use forecourt_core::{AnswerUsage, Findings, Language, LazyJson, PolicyPart, Question};
 use forecourt_sentences::Sentences;
 use forecourt_surface::refusal;
+use forecourt_surface::usage::{USAGE_KEY, usage_json};
 use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -52,6 +53,8 @@ pub(crate) struct About {
     pub(crate) language: Option<Language>,
     /// Milliseconds since the request came.
     pub(crate) millis: Option<u64>,
+    /// What models used for the answer, where the caller may see that.
+    pub(crate) usage: AnswerUsage,
 }
 
 /// The content. NLWeb 4.1.
@@ -96,6 +99,7 @@ impl About {
             search_notes: Vec::new(),
             language: None,
             millis: None,
+            usage: AnswerUsage::default(),
         }
     }
 }
@@ -245,6 +249,7 @@ impl Response {
             ("forecourt/ignored_filters", (!self.about.ignored.is_empty()).then(|| json!(self.about.ignored))),
             ("not_understood", (!self.about.not_understood.is_empty()).then(|| json!(self.about.not_understood))),
             ("left_out", (!self.about.left_out.is_empty()).then(|| json!(self.about.left_out))),
+            (USAGE_KEY, usage_json(&self.about.usage)),
         ]));
         if let Outcome::Refused { part, .. } = &self.outcome {
             meta.insert("mentionable".to_owned(), json!({"policy": {"v": POLICY_VERSION, "part": part}}));

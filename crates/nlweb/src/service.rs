@@ -187,6 +187,7 @@ impl Service {
             }
         };
         let outcome = self.outcome(collected, &whose, &mut about, language.as_ref(), at.elapsed() >= time_max);
+        about.usage = reply.usage.so_far();
         about.millis = u64::try_from(at.elapsed().as_millis()).ok();
         Response { about, outcome }
     }
@@ -302,6 +303,7 @@ impl Service {
             (_, TaskState::Submitted | TaskState::Working) => Outcome::Promise(self.promise(task).await),
             (Some(outcome), _) => {
                 let whose = self.whose(task.agent.clone(), Some(task.id.clone()));
+                about.usage.clone_from(&outcome.usage);
                 let taken = task.updated_at.duration_since(task.created_at).unsigned_abs();
                 let resident = self.host.directory().find(&task.agent);
                 let too_slow = resident.is_some_and(|resident| taken >= resident.time_max);

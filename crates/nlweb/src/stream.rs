@@ -26,12 +26,13 @@ pub(crate) fn frames(service: Arc<Service>, begun: Begun) -> impl Stream<Item = 
     async_stream::stream! {
         let mut unfolding = Unfolding::new(about.style, sentences(language.as_ref()), whose.shelf(&service.actions));
         let mut writer = Writer { about, settings: &service.settings, begun: false };
-        let mut events = reply.events;
+        let (usage, mut events) = (reply.usage, reply.events);
         while let Some(event) = events.next().await {
             match event {
                 Event::Ending(ending) => {
                     let (last, end) = unfolding.finish(ending);
                     writer.about.tell(unfolding.findings());
+                    writer.about.usage = usage.so_far();
                     let outcome = writer.close(end, unfolding.worded(), language.as_ref(), at.elapsed() >= time_max);
                     for frame in writer.end(last, outcome, at) {
                         yield frame;

@@ -158,6 +158,7 @@ fn reply(card: &AgentCard, language: &Language) -> String {
     };
     let collected = CollectedReply {
         findings: None,
+        usage: forecourt_core::AnswerUsage::default(),
         parts: vec![
             Part::markdown(ANSWER),
             Part::data(json!([recipe, salad])),

@@ -76,6 +76,7 @@ fn collected(text: &str, ending: Ending) -> CollectedReply {
         |outcome| ToolCall { id: text.clone(), name: text.clone(), args: json!({ text.as_str(): text }), outcome };
     CollectedReply {
         findings: None,
+        usage: forecourt_core::AnswerUsage::default(),
         parts: vec![
             Part::markdown(text.clone()),
             Part::text(text.clone()),

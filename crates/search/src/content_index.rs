@@ -2,16 +2,19 @@
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use forecourt_content::{
-    ContentSource, Error, ExplainedHit, KindCount, Library, LoadProgress, Options, ParsedQuestion, PutOutcome, Query,
-    RemoveOutcome, Report, look,
+    ContentSource, Error, ExplainedHit, FollowedItem, FollowedRevision, INDEX_VERSION, KindCount, Library,
+    LoadProgress, NamedIds, Options, ParsedQuestion, PushedDocument, PutOutcome, Query, RemoveOutcome, Report, look,
+    unpack,
 };
-use forecourt_core::{Clock, Language};
+use forecourt_core::{Clock, Language, Timestamp};
 use forecourt_vocabulary::Vocabulary;
 
+use super::index_slots::{IndexSlots, mark_file};
 use super::sites::Sites;
 use crate::limits::WARNINGS_MAX;
 use crate::ranker::LibraryRanker;
@@ -23,9 +26,9 @@ use forecourt_agents::backend::{
 /// Items whose places are explained.
 const EXPLAINED: usize = 10;
 
-/// Content and its index, in `index/{handle}` of the data folder. What was pushed is in `pushed`.
+/// Content and its index, in `index/{handle}` of the data folder, or aside of it. What was pushed is in `pushed`.
 pub struct ContentIndex {
-    folder: PathBuf,
+    slots: IndexSlots,
     clock: Arc<dyn Clock>,
     /// Files and folders.
     sources: Vec<ContentSource>,
@@ -33,7 +36,8 @@ pub struct ContentIndex {
     options: Options,
     /// Of the settings that shape the index.
     settings_hash: u64,
-    library: OnceLock<Arc<Library>>,
+    /// The index, and where it is.
+    library: OnceLock<(PathBuf, Arc<Library>)>,
     /// Held while the index is opened, since only one can have it open.
     opening: Mutex<()>,
     /// Held while something is pushed.
@@ -41,19 +45,23 @@ pub struct ContentIndex {
     /// Files that are not read, as they were found last.
     left_out: Mutex<Vec<String>>,
     last_report: Mutex<Option<IndexReport>>,
+    /// When this process read the sources last, or found them as they were read.
+    read_at: Mutex<Option<Timestamp>>,
+    /// When this process changed the index last.
+    changed_at: Mutex<Option<Timestamp>>,
 }
 
 impl ContentIndex {
     /// Opens nothing yet.
     pub fn new(context: &Context, sources: Vec<ContentSource>, options: Options) -> Self {
-        let folder = context.data_dir.join("index").join(context.handle.as_str());
+        let slots = IndexSlots::new(&context.data_dir.join("index"), &context.handle);
         let pushed = context.data_dir.join("pushed").join(format!("{}.db", context.handle));
         // No agent has a handle that begins so.
         let lock = context.data_dir.join("index/.lock");
         let settings_hash = settings_hash(context, &sources, &options);
         let options = Options { pushed: Some(pushed), lock: Some(lock), ..options };
         Self {
-            folder,
+            slots,
             clock: context.clock.clone(),
             sources,
             sites: Sites::none(context),
@@ -64,6 +72,8 @@ impl ContentIndex {
             pushing: Mutex::new(()),
             left_out: Mutex::default(),
             last_report: Mutex::default(),
+            read_at: Mutex::default(),
+            changed_at: Mutex::default(),
         }
     }
 
@@ -81,7 +91,7 @@ impl ContentIndex {
 
     /// The index, if it was opened before.
     pub(crate) fn opened(&self) -> Option<Arc<Library>> {
-        self.library.get().cloned()
+        self.library.get().map(|(_, library)| library.clone())
     }
 
     /// The index. Opens it when this was not done before, which reads from disk.
@@ -90,8 +100,8 @@ impl ContentIndex {
         if let Some(library) = self.opened() {
             return Ok(library);
         }
-        let library = Library::shared(&self.folder, &self.options)?;
-        Ok(self.library.get_or_init(|| library).clone())
+        let opened = self.slots.open(&self.options, self.settings_hash)?;
+        Ok(self.library.get_or_init(|| opened).1.clone())
     }
 
     /// Whether everything was read once, so that an empty index means empty content.
@@ -101,7 +111,20 @@ impl ContentIndex {
 
     /// A file beside the index that says from which content it was made.
     fn mark_file(&self) -> PathBuf {
-        self.folder.with_extension("made-from")
+        let folder = self.library.get().map_or(self.slots.first(), |(folder, _)| folder);
+        mark_file(folder)
+    }
+
+    /// Notes that something happened now.
+    fn note(&self, moment: &Mutex<Option<Timestamp>>) {
+        *moment.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.clock.now());
+    }
+
+    /// When something happened in this process; else when an earlier one wrote the mark.
+    fn noted(&self, moment: &Mutex<Option<Timestamp>>) -> Option<Timestamp> {
+        let noted = *moment.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = || fs::metadata(self.mark_file()).and_then(|mark| mark.modified()).ok()?.try_into().ok();
+        noted.or_else(written)
     }
 
     /// What the index is made from: the content, and the settings that shape it; and what it holds.
@@ -109,7 +132,11 @@ impl ContentIndex {
         format!("{fingerprint:016x} {:016x} {}\n", self.settings_hash, holds(library))
     }
 
+    /// Left as it is where nothing changed, so that its age tells since when.
     fn write_mark(&self, mark: &str) {
+        if fs::read_to_string(self.mark_file()).is_ok_and(|written| written == mark) {
+            return;
+        }
         if let Err(error) = fs::write(self.mark_file(), mark) {
             tracing::warn!(%error, "the mark of an index could not be written; it will be made again");
         }
@@ -121,6 +148,7 @@ impl ContentIndex {
         let _one_at_a_time = self.pushing.lock().unwrap_or_else(PoisonError::into_inner);
         let (before, made_from) = (holds(&library), fs::read_to_string(self.mark_file()).unwrap_or_default());
         let done = push(&library)?;
+        self.note(&self.changed_at);
         let after = holds(&library);
         if let Some(mark) = made_from.strip_suffix(&format!(" {before}\n")).filter(|_| after != before) {
             self.write_mark(&format!("{mark} {after}\n"));
@@ -146,7 +174,11 @@ impl IndexedContent for ContentIndex {
     fn is_current(&self, fingerprint: u64) -> bool {
         let made_from = fs::read_to_string(self.mark_file()).unwrap_or_default();
         let is_of = |library: &Library| made_from == self.mark(fingerprint, library);
-        self.library().is_ok_and(|library| is_of(&library)) && self.has_what_was_pushed().unwrap_or(false)
+        let is_current = self.library().is_ok_and(|library| is_of(&library));
+        if is_current {
+            self.note(&self.read_at);
+        }
+        is_current && self.has_what_was_pushed().unwrap_or(false)
     }
 
     fn has_what_was_pushed(&self) -> Result<bool, IndexingError> {
@@ -174,6 +206,14 @@ impl IndexedContent for ContentIndex {
 
     fn last_report(&self) -> Option<IndexReport> {
         self.last_report.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn read_at(&self) -> Option<Timestamp> {
+        self.noted(&self.read_at)
+    }
+
+    fn changed_at(&self) -> Option<Timestamp> {
+        self.noted(&self.changed_at)
     }
 
     fn explain(&self, question: &str) -> Result<Vec<RankExplanation>, IndexingError> {
@@ -211,6 +251,10 @@ impl IndexedContent for ContentIndex {
         let mut listener = |progressed: &LoadProgress| progress(progressed);
         let report = library.index_words(&self.all_sources(), &mut listener, &|| false).map_err(failed)?;
         self.write_mark(&self.mark(fingerprint, &library));
+        self.note(&self.read_at);
+        if report.loaded + report.updated + report.removed > 0 {
+            self.note(&self.changed_at);
+        }
         let report = indexed(report, library.len());
         *self.last_report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report.clone());
         Ok(report)
@@ -242,6 +286,46 @@ impl IndexedContent for ContentIndex {
 
     fn forget_pushed(&self) -> Result<(), Error> {
         self.library()?.forget_pushed()
+    }
+
+    fn snapshot_name(&self) -> Option<String> {
+        Some(format!("{INDEX_VERSION}-{:016x}", self.settings_hash))
+    }
+
+    fn is_unbuilt(&self) -> bool {
+        self.opened().is_none() && !self.slots.first().join("words").exists()
+    }
+
+    fn pack(&self, out: &mut dyn Write) -> Result<(), Error> {
+        self.library()?.pack(out)
+    }
+
+    fn unpack(&self, archive: &mut dyn Read) -> Result<(), Error> {
+        let _one_at_a_time = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.opened() {
+            Some(_) => Err(Error::InUse(self.slots.first().clone())),
+            None => unpack(archive, self.slots.first()),
+        }
+    }
+
+    fn read_push(&self, document: &[u8], media_type: &str) -> Result<PushedDocument, Error> {
+        Library::read_push(document, media_type, self.clock.now())
+    }
+
+    fn named_ids(&self, names: &[String]) -> Result<NamedIds, Error> {
+        self.library()?.named_ids(names)
+    }
+
+    fn followed(&self) -> Result<FollowedRevision, Error> {
+        self.library()?.followed()
+    }
+
+    fn held_items(&self, after: Option<u64>) -> Result<Vec<(u64, FollowedItem)>, Error> {
+        self.library()?.held_items(after)
+    }
+
+    fn follow(&self, items: Vec<FollowedItem>, at: FollowedRevision) -> Result<bool, Error> {
+        self.pushing(|library| library.follow(items, at))
     }
 }
 

@@ -49,7 +49,6 @@ impl FactContext<'_> {
         Ok(None)
     }
 
-    #[allow(dead_code, reason = "for questions that go on about an item that was shown")]
     /// The answer to a question about an item that is known, such as one that was shown before. `None` when the
     /// question is for no fact.
     pub(crate) fn answer_about(&self, hit: &Hit, question: &str) -> Option<String> {

@@ -132,24 +132,13 @@ fn behind_name(words: &str) -> &str {
     words.split_once(": ").map_or(words, |(_, value)| value)
 }
 
-/// The part of a question that an item has to have to answer it, where much of the question is unknown here.
-const COVERAGE_MIN: f64 = 0.2;
-/// The part of a question's words that has to be known for all of it to be taken seriously.
-const KNOWN_MIN: f64 = 0.5;
-
-/// Whether what was found only shares a word with the question: most of its words are in no item, and the best item has
-/// little of what it says.
+/// Whether what was found only shares a word with the question.
 fn answers_nothing(library: &Library, text: &str, hits: &[Hit]) -> Result<bool, Error> {
     // A model finds what is said in other words: it needs none of the question's own.
     if hits.is_empty() || library.has_model() {
         return Ok(false);
     }
-    let coverage = library.answer_coverage(text, &hits[..hits.len().min(COVERED_ITEMS)])?;
-    if coverage.words == 0 {
-        return Ok(false);
-    }
-    let known = coverage.known as f64 / coverage.words as f64;
-    Ok(known <= KNOWN_MIN && coverage.best < COVERAGE_MIN)
+    Ok(!library.is_answered(text, &hits[..hits.len().min(COVERED_ITEMS)])?)
 }
 
 fn relaxations(library: &Library, query: &Query) -> Result<Vec<(Filter, Hit)>, Error> {

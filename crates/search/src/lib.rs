@@ -56,6 +56,7 @@ mod facts;
 mod filters;
 mod find;
 mod follow_up;
+mod index_slots;
 mod library_parser;
 pub mod limits;
 mod markdown;

@@ -71,10 +71,10 @@ impl Tool for SearchTool {
                 let library = index.library()?;
                 searched(&library, &query, limit)
             };
-            let done = tokio::task::spawn_blocking(work).await.map_err(|_| "the search failed".to_owned())?;
+            let done = tokio::task::spawn_blocking(work).await.map_err(|_| "the search failed")?;
             done.map_err(|error: forecourt_content::Error| {
                 tracing::error!(%error, "a search failed");
-                "the search failed".to_owned()
+                "the search failed".into()
             })
         }
         .boxed()

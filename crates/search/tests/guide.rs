@@ -17,7 +17,7 @@ const GUIDE: &[Case] = &[
     ("how do I start?", &["Start: run the example", "Start a deployment"], "forecourt serve"),
     ("how do I change the port?", &["Ports: change the port"], "http = \"127.0.0.1:8090\""),
     ("how do I add an agent?", &["How do I add an agent"], "agents/echo.toml"),
-    ("how do I put it behind nginx?", &["Behind a reverse proxy (nginx, Caddy)"], "proxy_pass"),
+    ("how do I put it behind nginx?", &["Behind nginx"], "proxy_pass"),
     ("where is my data stored?", &["Where is my data", "Data folder"], ".forecourt/"),
     ("how do I make a backup?", &["Backup and restore"], "```sh"),
     ("How can I use my own TLS certificate?", &["HTTPS with your own TLS certificate"], "[tls]"),
@@ -60,7 +60,7 @@ fn guide() -> (TempDir, BuiltAgent) {
 const GUIDE_UNTUNED: &[Case] = &[
     ("how do I set a rate limit?", &["Rate limits"], "per_address"),
     ("where do I see the logs and how do I change the log level?", &["Logs"], "level ="),
-    ("how do I get metrics into Prometheus?", &["Metrics and monitoring"], "job_name"),
+    ("how do I get metrics into Prometheus?", &["Metrics (Prometheus)"], "job_name"),
     ("how do I upgrade to a newer version?", &["Upgrade"], "forecourt check"),
     ("can I exclude a file from the index?", &["Exclude a file"], "content ="),
     ("how do I run it in Docker?", &["Docker"], "```"),

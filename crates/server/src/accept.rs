@@ -20,7 +20,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// An address that is taken, before anything is served on it.
 pub(crate) struct Bound {
-    tcp: TcpListener,
+    /// Shared with whoever serves the same address on other terms.
+    tcp: Arc<TcpListener>,
     pub(crate) address: SocketAddr,
     pub(crate) tls: Option<TlsAcceptor>,
 }
@@ -34,6 +35,11 @@ impl Bound {
         Self::bind(address, None).await
     }
 
+    /// For plain bytes that leave this machine: whoever binds it serves nothing there that is anybody's.
+    pub(crate) async fn open(address: SocketAddr) -> Result<Self, ServeError> {
+        Self::bind(address, None).await
+    }
+
     /// For TLS.
     pub(crate) async fn tls(address: SocketAddr, config: Arc<ServerConfig>) -> Result<Self, ServeError> {
         Self::bind(address, Some(TlsAcceptor::from(config))).await
@@ -43,13 +49,21 @@ impl Bound {
         let failed = |source| ServeError::Bind { address, source };
         let tcp = TcpListener::bind(address).await.map_err(failed)?;
         let address = tcp.local_addr().map_err(failed)?;
-        Ok(Self { tcp, address, tls })
+        Ok(Self { tcp: Arc::new(tcp), address, tls })
     }
 
-    /// Hands out connections until `stop`, then waits up to `drain_time` for those that were begun.
+    /// The same address once more, to be served on other terms: within TLS by `config`, where it was within TLS.
+    pub(crate) fn again(&self, config: Option<Arc<ServerConfig>>) -> Self {
+        let tls = self.tls.clone().map(|before| config.map_or(before, TlsAcceptor::from));
+        Self { tcp: Arc::clone(&self.tcp), address: self.address, tls }
+    }
+
+    /// Hands out connections until `retire` or `stop`. What was begun goes on after `retire`, and has up to
+    /// `drain_time` after `stop`.
     pub(crate) async fn accept(
         self,
         drain_time: Duration,
+        retire: &CancellationToken,
         stop: &CancellationToken,
         begin: impl Fn(TcpStream, SocketAddr, &mut JoinSet<()>),
     ) {
@@ -61,15 +75,24 @@ impl Bound {
                     Err(error) => pause_if_full(&error).await,
                 },
                 Some(_ended) = open.join_next() => {}
+                () = retire.cancelled() => break,
                 () = stop.cancelled() => break,
             }
         }
         drop(self.tcp);
-        if timeout(drain_time, async { while open.join_next().await.is_some() {} }).await.is_err() {
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = all_ended(&mut open) => return,
+        }
+        if timeout(drain_time, all_ended(&mut open)).await.is_err() {
             tracing::warn!(connections = open.len(), "closed with requests in flight");
             open.shutdown().await;
         }
     }
+}
+
+async fn all_ended(open: &mut JoinSet<()>) {
+    while open.join_next().await.is_some() {}
 }
 
 /// A connection that broke before it was accepted is nothing; no descriptors left is worth a pause.

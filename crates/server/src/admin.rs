@@ -17,8 +17,9 @@ use http::{HeaderMap, StatusCode, header};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 
-/// Whether the host can answer now; the text of an error says what is missing.
-pub type ReadinessCheck = Arc<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
+/// Whether the host can answer now: what an operator should know of all the same, in a sentence each; the text of an
+/// error says what is missing.
+pub type ReadinessCheck = Arc<dyn Fn() -> BoxFuture<'static, Result<Vec<String>, String>> + Send + Sync>;
 
 #[derive(Clone)]
 struct Admin {
@@ -26,7 +27,7 @@ struct Admin {
     ready: ReadinessCheck,
 }
 
-/// `/healthz` (the process answers), `/readyz` (200, or 503 with the reason) and `/metrics`
+/// `/healthz` (the process answers), `/readyz` (200, with notes where there are any; or 503 with the reason) and `/metrics`
 /// (OpenMetrics text). To be served on loopback, apart from everything that is public.
 pub fn admin(registry: Arc<Registry>, ready: ReadinessCheck) -> Router {
     Router::new()
@@ -50,8 +51,18 @@ impl AdminToken {
         is_one.then(|| Self(hashed(token.as_bytes())))
     }
 
+    /// Whether `text` is it.
+    pub fn is(&self, text: &str) -> bool {
+        verify_slices_are_equal(&self.0, &hashed(text.as_bytes())).is_ok()
+    }
+
+    /// What tells it from any other one, and opens nothing: for what must end when the token is changed.
+    pub fn mark(&self) -> String {
+        hashed(&self.0).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    }
+
     /// Whether the request carries it, as `Authorization: Bearer` (RFC 6750 2.1).
-    fn is_in(&self, headers: &HeaderMap) -> bool {
+    pub fn is_in(&self, headers: &HeaderMap) -> bool {
         let value = headers.get(header::AUTHORIZATION).map(http::HeaderValue::as_bytes).unwrap_or_default();
         let Some((scheme, token)) = value.split_at_checked("Bearer ".len()) else { return false };
         scheme.eq_ignore_ascii_case(b"Bearer ") && verify_slices_are_equal(&self.0, &hashed(token)).is_ok()
@@ -97,7 +108,10 @@ async fn door(State(token): State<Option<AdminToken>>, request: Request, next: N
 
 async fn readyz(State(admin): State<Admin>) -> Response {
     match (admin.ready)().await {
-        Ok(()) => "ready\n".into_response(),
+        Ok(notes) => {
+            let notes: String = notes.iter().map(|note| format!("note: {note}\n")).collect();
+            format!("ready\n{notes}").into_response()
+        }
         Err(reason) => {
             let wait = [(header::RETRY_AFTER, RETRY_AFTER.as_secs())];
             (StatusCode::SERVICE_UNAVAILABLE, wait, format!("not ready: {reason}\n")).into_response()

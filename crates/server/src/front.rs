@@ -13,6 +13,8 @@ use std::time::Instant;
 use axum::body::Body;
 use bytes::Bytes;
 use forecourt_core::Entropy;
+use forecourt_telemetry::spans::{self, Origin};
+use forecourt_telemetry::{RemoteParent, RequestTrace, policy};
 use futures::FutureExt;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Response, StatusCode, Version};
@@ -22,11 +24,13 @@ use pin_project_lite::pin_project;
 use tower_service::Service;
 use tracing::{Instrument, Span};
 
+use crate::access_log::{AccessEntry, AccessLog};
 use crate::client::TrustedProxies;
 use crate::connections::Connections;
 use crate::hosts::{AllowedHosts, PlainOrigins};
 use crate::limits::HttpLimits;
-use crate::metrics::{Arriving, Metrics, method_label};
+use crate::metrics::{Arriving, Counted, Metrics, method_label};
+use crate::plain::PlainRules;
 use crate::request_id::{RequestId, X_REQUEST_ID};
 use crate::route_class::{RouteClass, RouteClasses};
 use crate::strict::{Refusal, check, host};
@@ -39,8 +43,6 @@ const DEFAULT_HEADERS: [(HeaderName, HeaderValue); 3] = [
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
 ];
-
-const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
 /// What the listeners are told at the start.
 #[derive(Clone)]
@@ -57,14 +59,16 @@ pub struct FrontSettings {
     pub classes: RouteClasses,
     /// What the ids of requests are made from.
     pub entropy: Arc<dyn Entropy>,
-    /// Whether answers over TLS tell browsers to come back over TLS only. Not in development.
-    pub hsts: bool,
+    /// For how many seconds answers over TLS tell browsers to come back over TLS only. Not in development.
+    pub hsts: Option<u32>,
 }
 
 /// What all listeners share: settings, counters and the caps on connections.
 pub struct ListenerContext {
     pub(crate) settings: FrontSettings,
     pub(crate) connections: Arc<Connections>,
+    /// `Strict-Transport-Security` of answers over TLS.
+    hsts: Option<HeaderValue>,
 }
 
 impl ListenerContext {
@@ -72,7 +76,22 @@ impl ListenerContext {
     pub fn new(settings: FrontSettings) -> Arc<ListenerContext> {
         let limits = &settings.limits;
         let connections = Connections::new(limits.connections_max, limits.connections_per_address_max);
-        Arc::new(ListenerContext { settings, connections })
+        Self::with(settings, connections)
+    }
+
+    fn with(settings: FrontSettings, connections: Arc<Connections>) -> Arc<ListenerContext> {
+        let hsts = settings.hsts.and_then(|seconds| HeaderValue::try_from(format!("max-age={seconds}")).ok());
+        Arc::new(ListenerContext { settings, connections, hsts })
+    }
+
+    /// The same listeners with other settings. Connections that are open count on, unless their caps are others.
+    #[must_use]
+    pub fn replaced_by(&self, settings: FrontSettings) -> Arc<ListenerContext> {
+        let caps = |limits: &HttpLimits| (limits.connections_max, limits.connections_per_address_max);
+        if caps(&self.settings.limits) != caps(&settings.limits) {
+            return Self::new(settings);
+        }
+        Self::with(settings, Arc::clone(&self.connections))
     }
 }
 
@@ -88,13 +107,21 @@ impl fmt::Debug for ListenerContext {
     }
 }
 
+/// The name that a client asked for when it opened its connection (SNI), attached to each request on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerName(pub Arc<str>);
+
 /// What the requests of one connection share.
 pub(crate) struct Peer {
     pub(crate) front: Arc<ListenerContext>,
     pub(crate) address: IpAddr,
     pub(crate) tls: bool,
+    /// The name that the client asked for in the handshake.
+    pub(crate) server_name: Option<ServerName>,
     /// What documents name that are fetched here without TLS.
     pub(crate) origins: Arc<PlainOrigins>,
+    /// What is answered here without TLS before anything else.
+    pub(crate) plain: Arc<PlainRules>,
     pub(crate) traffic: Arc<Traffic>,
 }
 
@@ -104,30 +131,45 @@ where
     S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
 {
     let begun = Instant::now();
-    let (in_flight, ambiguous) = InFlight::begin(peer);
-    let peer = &in_flight.0;
+    let class = peer.front.settings.classes.of(request.method(), request.uri().path());
+    let (in_flight, ambiguous) = InFlight::begin(peer, class.protocol);
+    let peer = &in_flight.peer;
     let settings = &peer.front.settings;
     let method = request.method().clone();
-    let class = settings.classes.of(&method, request.uri().path());
+    let domain = host(&request).map(|host| settings.hosts.label_of(host)).unwrap_or_default();
     let id = request_id(settings, peer.address, request.headers());
     let span = span(class, &method, &id);
+    let trace = trace(peer, class, &request, &span);
+    let access = settings.metrics.access().map(|log| access(log, peer, class, &request, &id, &trace, begun));
     let refused = if ambiguous {
         Err(Refusal::Malformed("The end of this request is ambiguous."))
     } else {
         check(&request, &settings.hosts, &settings.limits)
     };
+    // Authorities ask for a name before it is served, so this comes before the look at whom a request is for.
+    let instead = match peer.plain.concerns(request.uri().path()) && !ambiguous {
+        false => None,
+        true => Box::pin(peer.plain.answer(&request, &settings.hosts, &settings.limits)).await,
+    };
     let mut response = match refused {
-        Ok(()) => hand_over(service, peer, request, &id).instrument(span.clone()).await,
+        _ if instead.is_some() => instead.unwrap_or_default(),
+        Ok(()) => trace.carry(hand_over(service, peer, request, &id)).instrument(span.clone()).await,
         Err(refusal) => refusal.into_response(request.version()),
     };
     let headers = response.headers_mut();
-    complete(headers, peer.tls && settings.hsts);
+    complete(headers, peer.front.hsts.as_ref().filter(|_| peer.tls));
     headers.insert(X_REQUEST_ID, id.to_header());
     let (status, seconds) = (response.status(), begun.elapsed());
-    settings.metrics.answered(class, &method, status, seconds);
+    settings.metrics.answered(class, &method, status, domain, seconds);
     span.record("status", status.as_u16());
+    spans::record_answer(&trace, status.as_u16());
     tracing::debug!(parent: &span, seconds = seconds.as_secs_f32(), "the head of the answer is ready");
-    response.map(|body| Answer { body, in_flight, span })
+    let is_without_body = method == Method::HEAD;
+    response.map(|body| {
+        let is_whole = is_without_body || body.is_end_stream();
+        let access = access.map(|access| access.answered(status, is_whole));
+        Answer { body, in_flight, span, trace, access }
+    })
 }
 
 /// The id that a trusted proxy gave, so that its log and ours name the request alike; else a fresh one.
@@ -143,6 +185,87 @@ fn span(class: RouteClass, method: &Method, id: &RequestId) -> Span {
     tracing::info_span!("request", %id, protocol, route, method, status = tracing::field::Empty)
 }
 
+/// What the request is traced by.
+fn trace(peer: &Peer, class: RouteClass, request: &Request<Incoming>, within: &Span) -> RequestTrace {
+    let Some(policy) = policy() else { return RequestTrace::off() };
+    let settings = &peer.front.settings;
+    let parent = RemoteParent::of(request.headers());
+    let is_from_proxy = settings.proxies.contains(peer.address);
+    let random = random(&*settings.entropy);
+    let is_sampled = policy.is_sampled(parent.as_ref(), is_from_proxy, || random);
+    let scheme = if peer.tls { "https" } else { "http" };
+    let origin = Origin { parent, is_sampled, random, within };
+    spans::http_request(origin, class.protocol, method_label(request.method()), class.route, scheme)
+}
+
+pub(crate) fn random(entropy: &dyn Entropy) -> u64 {
+    let mut bytes = [0; 8];
+    entropy.fill(&mut bytes);
+    u64::from_be_bytes(bytes)
+}
+
+/// What the access log will say of a request.
+fn access(
+    log: &AccessLog,
+    peer: &Peer,
+    class: RouteClass,
+    request: &Request<Incoming>,
+    id: &RequestId,
+    trace: &RequestTrace,
+    begun: Instant,
+) -> AccessGuard {
+    let (settings, headers) = (&peer.front.settings, request.headers());
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let query = if request.uri().query().is_some() { "?" } else { "" };
+    // Whoever does not trace may still find the caller's trace in it.
+    let trace = trace.trace_id().or_else(|| RemoteParent::of(headers).map(|parent| parent.trace_id()));
+    let entry = AccessEntry {
+        client: Some(settings.proxies.client(peer.address, headers).0),
+        protocol: class.protocol,
+        route: format!("{}{query}", class.route),
+        agent: settings.classes.agent(request.uri().path()).map(str::to_owned),
+        method: method_label(request.method()),
+        version: version(request.version()),
+        request_id: id.to_string(),
+        trace_id: trace,
+        referer: text(header::REFERER).map(AccessEntry::referer_of),
+        user_agent: text(header::USER_AGENT).map(AccessEntry::agent_of),
+        ..AccessEntry::default()
+    };
+    AccessGuard { log: log.clone(), entry, begun, is_whole: false }
+}
+
+fn version(version: Version) -> &'static str {
+    match version {
+        Version::HTTP_10 => "HTTP/1.0",
+        Version::HTTP_2 => "HTTP/2.0",
+        _ => "HTTP/1.1",
+    }
+}
+
+/// A request that is written down when its answer is at its end, or given up.
+struct AccessGuard {
+    log: AccessLog,
+    entry: AccessEntry,
+    begun: Instant,
+    /// Whether all of the answer was handed to the connection.
+    is_whole: bool,
+}
+
+impl AccessGuard {
+    fn answered(mut self, status: StatusCode, is_whole: bool) -> Self {
+        (self.entry.status, self.is_whole) = (status.as_u16(), is_whole);
+        self
+    }
+}
+
+impl Drop for AccessGuard {
+    fn drop(&mut self) {
+        (self.entry.seconds, self.entry.is_cut) = (self.begun.elapsed(), !self.is_whole);
+        self.log.write(&self.entry);
+    }
+}
+
 async fn hand_over<S>(mut service: S, peer: &Peer, mut request: Request<Incoming>, id: &RequestId) -> Response<Body>
 where
     S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
@@ -150,6 +273,9 @@ where
     let client = peer.front.settings.proxies.client(peer.address, request.headers());
     request.extensions_mut().insert(client);
     request.extensions_mut().insert(id.clone());
+    if let Some(name) = &peer.server_name {
+        request.extensions_mut().insert(name.clone());
+    }
     if let Some(origin) = host(&request).ok().and_then(|host| peer.origins.of(host)).cloned() {
         request.extensions_mut().insert(origin);
     }
@@ -224,31 +350,33 @@ fn internal_error(id: &RequestId) -> Response<Body> {
     response
 }
 
-fn complete(headers: &mut HeaderMap, hsts: bool) {
+fn complete(headers: &mut HeaderMap, hsts: Option<&HeaderValue>) {
     for (name, value) in &DEFAULT_HEADERS {
         headers.entry(name).or_insert_with(|| value.clone());
     }
-    if hsts {
-        headers.entry(header::STRICT_TRANSPORT_SECURITY).or_insert(HSTS);
+    if let Some(hsts) = hsts {
+        headers.entry(header::STRICT_TRANSPORT_SECURITY).or_insert_with(|| hsts.clone());
     }
 }
 
 /// A request in flight: until its answer is written or given up.
-pub(crate) struct InFlight(Arc<Peer>);
+pub(crate) struct InFlight {
+    peer: Arc<Peer>,
+    _counted: Counted,
+}
 
 impl InFlight {
     /// Counts one more. True: its framing is refused.
-    fn begin(peer: Arc<Peer>) -> (InFlight, bool) {
-        peer.front.settings.metrics.in_flight.inc();
+    fn begin(peer: Arc<Peer>, protocol: &'static str) -> (InFlight, bool) {
+        let counted = peer.front.settings.metrics.count_in_flight(protocol);
         let ambiguous = peer.traffic.begin();
-        (InFlight(peer), ambiguous)
+        (InFlight { peer, _counted: counted }, ambiguous)
     }
 }
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        self.0.front.settings.metrics.in_flight.dec();
-        self.0.traffic.end();
+        self.peer.traffic.end();
     }
 }
 
@@ -259,6 +387,8 @@ pin_project! {
         body: Body,
         in_flight: InFlight,
         span: Span,
+        trace: RequestTrace,
+        access: Option<AccessGuard>,
     }
 }
 
@@ -269,10 +399,16 @@ impl http_body::Body for Answer {
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let this = self.project();
         // What is said while an answer streams belongs to its request, too.
-        let _entered = this.span.enter();
-        let body = this.body;
-        catch_unwind(AssertUnwindSafe(|| body.poll_frame(cx))).unwrap_or_else(|_panic| {
-            this.in_flight.0.front.settings.metrics.panics.inc();
+        let (_entered, _traced) = (this.span.enter(), this.trace.enter());
+        let mut body = this.body;
+        let polled = catch_unwind(AssertUnwindSafe(|| body.as_mut().poll_frame(cx)));
+        if let (Some(access), Ok(Poll::Ready(frame))) = (this.access, &polled) {
+            let data = frame.as_ref().and_then(|frame| frame.as_ref().ok()).and_then(Frame::data_ref);
+            access.entry.bytes += data.map_or(0, |data| data.len() as u64);
+            access.is_whole |= frame.is_none() || body.is_end_stream();
+        }
+        polled.unwrap_or_else(|_panic| {
+            this.in_flight.peer.front.settings.metrics.panics.inc();
             tracing::error!("an answer ended in a panic");
             Poll::Ready(Some(Err(axum::Error::new("the answer broke off"))))
         })

@@ -3,6 +3,8 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
+use crate::metrics::DomainLabel;
+
 /// The names of the loopback interface, as requests in development may call this host.
 const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
@@ -45,6 +47,8 @@ pub struct AllowedHosts {
     names: Vec<String>,
     development: bool,
     names_plain: bool,
+    /// What metrics call the domain of each name.
+    labels: Arc<[(String, DomainLabel)]>,
 }
 
 impl AllowedHosts {
@@ -52,7 +56,7 @@ impl AllowedHosts {
     /// development, the names and addresses of the loopback interface are served too.
     pub fn new(names: impl IntoIterator<Item = impl Into<String>>, development: bool) -> AllowedHosts {
         let names = names.into_iter().map(|name| name.into().trim_end_matches('.').to_ascii_lowercase());
-        AllowedHosts { names: names.collect(), development, names_plain: false }
+        AllowedHosts { names: names.collect(), development, names_plain: false, labels: Arc::default() }
     }
 
     /// The same, where documents fetched from a plain listener name the origin at which they were fetched.
@@ -61,6 +65,22 @@ impl AllowedHosts {
     pub fn naming_plain_origins(mut self) -> AllowedHosts {
         self.names_plain = self.development;
         self
+    }
+
+    /// The same, where metrics tell which domain a request was for: each name with what its domain is called. The names
+    /// of loopback are the first one's.
+    #[must_use]
+    pub fn labelled(mut self, labels: impl IntoIterator<Item = (String, DomainLabel)>) -> AllowedHosts {
+        self.labels = labels.into_iter().collect();
+        self
+    }
+
+    /// What metrics call the domain of a host.
+    pub(crate) fn label_of(&self, host: &str) -> DomainLabel {
+        let host = host.strip_suffix('.').unwrap_or(host);
+        let named = self.labels.iter().find(|(name, _)| matches(name, host));
+        let own = || self.labels.first().filter(|_| self.development && is_loopback(host));
+        named.or_else(own).map(|(_, label)| label.clone()).unwrap_or_default()
     }
 
     /// The origins of a plain listener on this port: the names of loopback and those given at the start.
@@ -134,6 +154,22 @@ fn is_port(port: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn metrics_know_domains_by_configured_names_alone() {
+        let labels = ["a.example", "b.example"].map(|name| (name.to_owned(), DomainLabel::named(name)));
+        let hosts = AllowedHosts::new(["a.example", "b.example"], true).labelled(labels);
+        for (host, label) in [
+            ("a.example", "a.example"),
+            ("B.Example.", "b.example"),
+            ("127.0.0.1", "a.example"),
+            ("c.example", "none"),
+            ("made.up.b.example", "none"),
+        ] {
+            assert_eq!(hosts.label_of(host).as_str(), label, "{host}");
+        }
+        assert_eq!(AllowedHosts::new(["a.example"], true).label_of("a.example").as_str(), "none");
+    }
 
     #[test]
     fn an_authority_is_a_host_and_perhaps_a_port() {

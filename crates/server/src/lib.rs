@@ -9,7 +9,7 @@
 //! | [`RequestId`], [`RouteClass`] | what a request is called in the log, in answers and in metrics |
 //! | [`limits`] | every bound, each a setting |
 //! | [`ClientCertificates`] | whether clients show certificates, and whose are taken |
-//! | [`tls`], [`local_ca`] | certificates that are replaced while serving; an authority for development |
+//! | [`tls`], [`local_ca`] | certificates by name that are replaced while serving; an authority for development |
 //! | [`admin()`] | health, readiness and metrics for the operator, and a door before the rest |
 //!
 //! ```no_run
@@ -30,7 +30,7 @@
 //!     metrics: Arc::new(Metrics::default()),
 //!     classes: RouteClasses::new([("mcp", "/mcp"), ("rest", "/~{handle}")]),
 //!     entropy,
-//!     hsts: false,
+//!     hsts: None,
 //! });
 //! let listener = Listener::plain("127.0.0.1:8080".parse()?).await?;
 //! listener.serve(context, router, stop).await;
@@ -39,7 +39,9 @@
 //! ```
 
 mod accept;
+pub mod access_log;
 mod admin;
+mod certificate_facts;
 mod client;
 mod client_certificates;
 mod connections;
@@ -52,6 +54,7 @@ pub mod limits;
 mod listener;
 pub mod local_ca;
 mod metrics;
+mod plain;
 mod request_id;
 mod route_class;
 mod stream;
@@ -60,15 +63,17 @@ pub mod tls;
 mod wire;
 
 pub use admin::{AdminToken, ReadinessCheck, admin, behind_token};
+pub use certificate_facts::{CertificateFacts, certificate_facts};
 pub use client::TrustedProxies;
 pub use client_certificates::{Authorities, ClientCertificates};
 pub use error::{ServeError, TlsError};
-pub use front::{FrontSettings, ListenerContext};
+pub use front::{FrontSettings, ListenerContext, ServerName};
 pub use hosts::{AllowedHosts, PlainOrigin};
 pub use limits::HttpLimits;
 pub use listener::Listener;
-pub use metrics::Metrics;
+pub use metrics::{DOMAIN_LABELS_MAX, DomainLabel, Metrics};
 pub use request_id::RequestId;
 pub use route_class::{RouteClass, RouteClasses};
 pub use stream::{Connection, Speak, Stream, StreamListener, StreamRequest, StreamRequests, StreamSettings};
+pub use strict::requested_host;
 pub use tls::Certificates;

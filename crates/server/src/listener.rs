@@ -26,16 +26,21 @@ use crate::accept::{Bound, Open};
 use crate::error::ServeError;
 use crate::flood::{Follow, Frames};
 use crate::framing::Framing;
-use crate::front::{ListenerContext, Peer, answer};
+use crate::front::{ListenerContext, Peer, ServerName, answer};
 use crate::hosts::PlainOrigins;
 use crate::limits::HttpLimits;
+use crate::plain::PlainRules;
+use crate::tls::{ACME_ALPN, HttpChallenges};
 use crate::wire::{Patience, Traffic, Wire};
 
 /// What a client of the other protocol version sends first. RFC 9113 section 3.4.
 const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// A bound address that speaks HTTP/1.1 and HTTP/2.
-pub struct Listener(Bound);
+pub struct Listener {
+    bound: Bound,
+    plain: PlainRules,
+}
 
 impl Listener {
     /// Binds for plain HTTP.
@@ -43,7 +48,31 @@ impl Listener {
     /// # Errors
     /// [`ServeError::PlainOffLoopback`] unless the address is one of this machine only.
     pub async fn plain(address: SocketAddr) -> Result<Listener, ServeError> {
-        Bound::plain(address).await.map(Listener)
+        Bound::plain(address).await.map(Listener::from)
+    }
+
+    /// Binds for plain HTTP at any address, to answer nothing but where HTTPS is: on `https_port` of the same host.
+    ///
+    /// # Errors
+    /// When the address can't be had.
+    pub async fn redirecting(address: SocketAddr, https_port: u16) -> Result<Listener, ServeError> {
+        let bound = Bound::open(address).await?;
+        Ok(Listener { bound, plain: PlainRules { redirect: Some(https_port), challenges: None } })
+    }
+
+    /// The same listener; one that only says where HTTPS is says that it is on this port.
+    #[must_use]
+    pub fn with_https_on(mut self, https_port: u16) -> Listener {
+        self.plain.redirect = self.plain.redirect.map(|_| https_port);
+        self
+    }
+
+    /// The same listener, which tells certificate authorities what they ask, whomever a request is for. Of use
+    /// without TLS only.
+    #[must_use]
+    pub fn answering(mut self, challenges: Arc<dyn HttpChallenges>) -> Listener {
+        self.plain.challenges = Some(challenges);
+        self
     }
 
     /// Binds for HTTPS with a configuration from [`crate::tls::Certificates::server_config`].
@@ -51,12 +80,19 @@ impl Listener {
     /// # Errors
     /// When the address can't be had.
     pub async fn tls(address: SocketAddr, config: Arc<ServerConfig>) -> Result<Listener, ServeError> {
-        Bound::tls(address, config).await.map(Listener)
+        Bound::tls(address, config).await.map(Listener::from)
     }
 
     /// The address, with the port that the system chose if it was asked to.
     pub fn address(&self) -> SocketAddr {
-        self.0.address
+        self.bound.address
+    }
+
+    /// The same socket once more, to be served with other settings: by `config`, if it is for HTTPS and that is
+    /// given. Both take connections until one of them is told to retire.
+    #[must_use]
+    pub fn again(&self, config: Option<Arc<ServerConfig>>) -> Listener {
+        Listener { bound: self.bound.again(config), plain: self.plain.clone() }
     }
 
     /// Serves until `stop`, then lets requests in flight finish within the drain time.
@@ -67,14 +103,43 @@ impl Listener {
         S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + Sync + 'static,
         S::Future: Send,
     {
-        let drain_time = front.settings.limits.drain_time;
-        let origins = match &self.0.tls {
-            Some(_) => PlainOrigins::default(),
-            None => front.settings.hosts.plain_origins(self.0.address.port()),
-        };
-        let server = Arc::new(Server::new(front, service, self.0.tls.clone(), origins));
-        self.0.accept(drain_time, &stop, |stream, peer, open| server.admit(stream, peer, &stop, open)).await;
+        self.serve_until(front, service, CancellationToken::new(), stop).await;
     }
+
+    /// [`Listener::serve`], where from `retire` on no connection is taken any more and those that are open go on
+    /// until their clients end them, or until `stop`.
+    pub async fn serve_until<S>(
+        self,
+        front: Arc<ListenerContext>,
+        service: S,
+        retire: CancellationToken,
+        stop: CancellationToken,
+    ) where
+        S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + Sync + 'static,
+        S::Future: Send,
+    {
+        let drain_time = front.settings.limits.drain_time;
+        let Listener { bound, plain } = self;
+        let (origins, plain) = match &bound.tls {
+            Some(_) => Default::default(),
+            None => (front.settings.hosts.plain_origins(bound.address.port()), plain),
+        };
+        let server = Arc::new(Server::new(front, service, bound.tls.clone(), origins, plain));
+        let admit = |stream, peer, open: &mut JoinSet<()>| server.admit(stream, peer, &stop, open);
+        bound.accept(drain_time, &retire, &stop, admit).await;
+    }
+}
+
+impl From<Bound> for Listener {
+    fn from(bound: Bound) -> Self {
+        Self { bound, plain: PlainRules::default() }
+    }
+}
+
+/// Whether TLS protects a connection, and by which name it was opened then.
+enum Secured {
+    Not,
+    Tls(Option<ServerName>),
 }
 
 /// What all connections of a listener share.
@@ -83,6 +148,7 @@ struct Server<S> {
     service: S,
     tls: Option<TlsAcceptor>,
     origins: Arc<PlainOrigins>,
+    plain: Arc<PlainRules>,
     http1: hyper::server::conn::http1::Builder,
     http2: hyper::server::conn::http2::Builder<TokioExecutor>,
 }
@@ -95,9 +161,16 @@ where
     S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + Sync + 'static,
     S::Future: Send,
 {
-    fn new(front: Arc<ListenerContext>, service: S, tls: Option<TlsAcceptor>, origins: PlainOrigins) -> Server<S> {
+    fn new(
+        front: Arc<ListenerContext>,
+        service: S,
+        tls: Option<TlsAcceptor>,
+        origins: PlainOrigins,
+        plain: PlainRules,
+    ) -> Server<S> {
         let limits = &front.settings.limits;
-        Server { http1: http1(limits), http2: http2(limits), front, service, tls, origins: Arc::new(origins) }
+        let (http1, http2) = (http1(limits), http2(limits));
+        Server { http1, http2, front, service, tls, origins: Arc::new(origins), plain: Arc::new(plain) }
     }
 
     /// Starts a connection, or closes it when there is no room.
@@ -132,8 +205,14 @@ where
         match &self.tls {
             Some(acceptor) => match timeout(limits.handshake_time, acceptor.accept(stream)).await {
                 Ok(Ok(stream)) => {
-                    let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-                    Some(self.run(stream, is_http2, peer, true, stop))
+                    let spoken = stream.get_ref().1.alpn_protocol();
+                    if spoken == Some(ACME_ALPN) {
+                        // The handshake was the answer. RFC 8737 section 3.
+                        return None;
+                    }
+                    let is_http2 = spoken == Some(b"h2");
+                    let name = stream.get_ref().1.server_name().map(|name| ServerName(Arc::from(name)));
+                    Some(self.run(stream, is_http2, peer, Secured::Tls(name), stop))
                 }
                 Ok(Err(_)) | Err(_) => {
                     self.front.settings.metrics.connection_refused("handshake");
@@ -144,7 +223,7 @@ where
                 let mut first = [0; HTTP2_PREFACE.len()];
                 let seen = timeout(limits.head_time, stream.peek(&mut first)).await.ok()?.ok()?;
                 let is_http2 = seen > 3 && HTTP2_PREFACE.starts_with(&first[..seen]);
-                (seen > 0).then(|| self.run(stream, is_http2, peer, false, stop))
+                (seen > 0).then(|| self.run(stream, is_http2, peer, Secured::Not, stop))
             }
         }
     }
@@ -154,7 +233,7 @@ where
         stream: T,
         is_http2: bool,
         peer: SocketAddr,
-        tls: bool,
+        secured: Secured,
         stop: CancellationToken,
     ) -> Running
     where
@@ -169,8 +248,13 @@ where
         };
         let metrics = Arc::clone(&self.front.settings.metrics);
         let io = TokioIo::new(Wire::new(stream, framing, Arc::clone(&traffic), patience, metrics));
-        let (front, origins) = (Arc::clone(&self.front), Arc::clone(&self.origins));
-        let peer = Arc::new(Peer { front, address: peer.ip().to_canonical(), tls, origins, traffic });
+        let (front, origins, plain) = (Arc::clone(&self.front), Arc::clone(&self.origins), Arc::clone(&self.plain));
+        let (tls, server_name) = match secured {
+            Secured::Tls(name) => (true, name),
+            Secured::Not => (false, None),
+        };
+        let address = peer.ip().to_canonical();
+        let peer = Arc::new(Peer { front, address, tls, server_name, origins, plain, traffic });
         let server = Arc::clone(&self);
         let service = service_fn(move |request| {
             let answer = answer(server.service.clone(), Arc::clone(&peer), request);

@@ -25,6 +25,8 @@ use crate::tls::{CertificateFiles, chain, read};
 
 /// The authority's key.
 const CA_KEY: &str = "ca.key";
+/// The folder of certificates for domains beside the first.
+const LOCAL: &str = "local";
 /// How long a server certificate is good for.
 const CERTIFICATE_DAYS: i64 = 90;
 /// How long before its end it is renewed.
@@ -44,9 +46,24 @@ pub fn ca_certificate(folder: &Path) -> PathBuf {
 /// # Errors
 /// When the folder can't be written or the domain is no name for a certificate.
 pub fn ensure(folder: &Path, domain: &str, now: Timestamp) -> Result<CertificateFiles, TlsError> {
-    let files = CertificateFiles { certificate: folder.join("cert.pem"), key: folder.join("key.pem") };
-    fs::create_dir_all(folder).map_err(|source| TlsError::File { path: folder.to_owned(), source })?;
-    let authority = Authority::ensure(folder, now)?;
+    ensure_in(folder, folder, domain, now)
+}
+
+/// [`ensure`] for one domain of many: the authority is the same, and the certificate has a folder of its own within
+/// `folder`.
+///
+/// # Errors
+/// As there.
+pub fn ensure_beside(folder: &Path, domain: &str, now: Timestamp) -> Result<CertificateFiles, TlsError> {
+    ensure_in(folder, &folder.join(LOCAL).join(domain), domain, now)
+}
+
+fn ensure_in(authority: &Path, place: &Path, domain: &str, now: Timestamp) -> Result<CertificateFiles, TlsError> {
+    let files = CertificateFiles { certificate: place.join("cert.pem"), key: place.join("key.pem") };
+    for folder in [authority, place] {
+        fs::create_dir_all(folder).map_err(|source| TlsError::File { path: folder.to_owned(), source })?;
+    }
+    let authority = Authority::ensure(authority, now)?;
     if !authority.vouches_for(&files, domain, now) {
         let key = new_key()?;
         let names =

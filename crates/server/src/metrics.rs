@@ -1,21 +1,57 @@
 //! What the listeners count. Every label is of a closed set; nothing a client writes becomes one.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::fmt;
 use std::sync::atomic::AtomicI64;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use http::{Method, StatusCode};
-use prometheus_client::encoding::EncodeLabelSet;
+use parking_lot::Mutex;
+use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::{Family, MetricConstructor};
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
+use crate::access_log::AccessLog;
 use crate::route_class::RouteClass;
 
 /// How often it is looked whether a request is still half sent.
 const ARRIVING_LOOK: Duration = Duration::from_millis(20);
+
+/// Domains that are told apart while a process runs, those that went too; the ones that come then are `other`.
+pub const DOMAIN_LABELS_MAX: usize = 200;
+
+/// What metrics call a domain that is served.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DomainLabel(Arc<str>);
+
+impl DomainLabel {
+    pub(crate) fn named(name: &str) -> Self {
+        Self(name.into())
+    }
+
+    /// As it is written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Of no domain that is served.
+impl Default for DomainLabel {
+    fn default() -> Self {
+        static NONE: OnceLock<DomainLabel> = OnceLock::new();
+        NONE.get_or_init(|| Self::named("none")).clone()
+    }
+}
+
+impl EncodeLabelValue for DomainLabel {
+    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> Result<(), fmt::Error> {
+        self.as_str().encode(encoder)
+    }
+}
 
 /// The listeners' counters.
 #[derive(Debug)]
@@ -26,10 +62,15 @@ pub struct Metrics {
     stream_durations: Family<ProtocolLabel, Histogram, Buckets>,
     stream_connections: Family<ProtocolLabel, Counter>,
     refused: Family<RefusalLabel, Counter>,
-    pub(crate) in_flight: Gauge<i64, AtomicI64>,
+    in_flight: Family<ProtocolLabel, Gauge<i64, AtomicI64>>,
+    stream_in_flight: Family<ProtocolLabel, Gauge<i64, AtomicI64>>,
     pub(crate) arriving: Gauge<i64, AtomicI64>,
     pub(crate) connections: Gauge<i64, AtomicI64>,
     pub(crate) panics: Counter,
+    /// The domains that are told apart.
+    domains: Mutex<HashSet<DomainLabel>>,
+    /// Where each request is written down, too.
+    access: OnceLock<AccessLog>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -38,12 +79,14 @@ struct RequestLabels {
     route: &'static str,
     method: &'static str,
     status: &'static str,
+    domain: DomainLabel,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RouteLabels {
     protocol: &'static str,
     route: &'static str,
+    domain: DomainLabel,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -82,10 +125,13 @@ impl Default for Metrics {
             stream_durations: Family::new_with_constructor(Buckets),
             stream_connections: Family::default(),
             refused: Family::default(),
-            in_flight: Gauge::default(),
+            in_flight: Family::default(),
+            stream_in_flight: Family::default(),
             arriving: Gauge::default(),
             connections: Gauge::default(),
             panics: Counter::default(),
+            domains: Mutex::default(),
+            access: OnceLock::new(),
         }
     }
 }
@@ -107,6 +153,23 @@ impl Drop for Arriving {
     }
 }
 
+/// One of something. Counted until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Counted(Gauge<i64, AtomicI64>);
+
+impl Counted {
+    fn new(gauge: Gauge<i64, AtomicI64>) -> Self {
+        gauge.inc();
+        Self(gauge)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
 impl Metrics {
     /// Whether a request is half sent.
     pub fn is_arriving(&self) -> bool {
@@ -124,8 +187,12 @@ impl Metrics {
 
     /// Names every counter in `registry`.
     pub fn register(&self, registry: &mut Registry) {
-        registry.register("http_requests", "Requests by protocol, route, method and status", self.requests.clone());
-        let help = "Seconds until the head of the answer, by protocol and route";
+        registry.register(
+            "http_requests",
+            "Requests by protocol, route, method, status and domain",
+            self.requests.clone(),
+        );
+        let help = "Seconds until the head of the answer, by protocol, route and domain";
         registry.register("http_request_seconds", help, self.durations.clone());
         let help = "Requests on sockets of a protocol's own, by protocol, method and status";
         registry.register("stream_requests", help, self.stream_requests.clone());
@@ -133,11 +200,43 @@ impl Metrics {
         registry.register("stream_request_seconds", help, self.stream_durations.clone());
         let help = "Connections that were opened on sockets of a protocol's own, by protocol";
         registry.register("stream_connections", help, self.stream_connections.clone());
-        registry.register("http_in_flight", "Answers that are not written yet", self.in_flight.clone());
+        registry.register("http_in_flight", "Answers that are not written yet, by protocol", self.in_flight.clone());
+        let help = "Requests under way on sockets of a protocol's own, by protocol";
+        registry.register("stream_in_flight", help, self.stream_in_flight.clone());
         registry.register("http_arriving", "Requests of which more is to come", self.arriving.clone());
         registry.register("http_connections", "Connections open", self.connections.clone());
         registry.register("http_connections_refused", "Connections closed unheard, by reason", self.refused.clone());
         registry.register("http_panics", "Requests that ended in a panic", self.panics.clone());
+        if let Some(access) = self.access.get() {
+            access.register(registry);
+        }
+    }
+
+    /// Writes every request down in `access`, too. Said once, before [`Metrics::register`].
+    pub fn write_to(&self, access: AccessLog) {
+        let _ = self.access.set(access);
+    }
+
+    /// Waits until the access log has everything so far. Blocks.
+    pub fn flush_access_log(&self) {
+        if let Some(access) = self.access() {
+            access.flush();
+        }
+    }
+
+    /// Where requests are written down, if they are.
+    pub(crate) fn access(&self) -> Option<&AccessLog> {
+        self.access.get()
+    }
+
+    /// Counts an answer of `protocol` that is not written yet, until it is dropped.
+    pub(crate) fn count_in_flight(&self, protocol: &'static str) -> Counted {
+        Counted::new(self.in_flight.get_or_create(&ProtocolLabel { protocol }).clone())
+    }
+
+    /// The same on a socket of `protocol`'s own.
+    pub(crate) fn count_stream_in_flight(&self, protocol: &'static str) -> Counted {
+        Counted::new(self.stream_in_flight.get_or_create(&ProtocolLabel { protocol }).clone())
     }
 
     /// Requests that ended in a panic so far. The target is 0.
@@ -145,12 +244,32 @@ impl Metrics {
         self.panics.get()
     }
 
-    pub(crate) fn answered(&self, class: RouteClass, method: &Method, status: StatusCode, after: Duration) {
+    /// What a domain that is served is called here: `other` once there were [`DOMAIN_LABELS_MAX`].
+    pub fn domain(&self, name: &str) -> DomainLabel {
+        let mut domains = self.domains.lock();
+        let label = DomainLabel::named(name);
+        if !domains.contains(&label) {
+            if domains.len() >= DOMAIN_LABELS_MAX {
+                return DomainLabel::named("other");
+            }
+            domains.insert(label.clone());
+        }
+        label
+    }
+
+    pub(crate) fn answered(
+        &self,
+        class: RouteClass,
+        method: &Method,
+        status: StatusCode,
+        domain: DomainLabel,
+        after: Duration,
+    ) {
         let RouteClass { protocol, route } = class;
-        let labels =
-            RequestLabels { protocol, route, method: method_label(method), status: status_label(status.as_u16()) };
+        let (method, status) = (method_label(method), status_label(status.as_u16()));
+        let labels = RequestLabels { protocol, route, method, status, domain: domain.clone() };
         self.requests.get_or_create(&labels).inc();
-        self.durations.get_or_create(&RouteLabels { protocol, route }).observe(after.as_secs_f64());
+        self.durations.get_or_create(&RouteLabels { protocol, route, domain }).observe(after.as_secs_f64());
     }
 
     /// Counts a connection on a socket of `protocol`'s own.
@@ -198,11 +317,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn so_many_domains_are_told_apart_and_no_more() {
+        let metrics = Metrics::default();
+        for n in 0..DOMAIN_LABELS_MAX {
+            assert_eq!(metrics.domain(&format!("d{n}.example")).as_str(), format!("d{n}.example"));
+        }
+        assert_eq!(metrics.domain("one-more.example").as_str(), "other");
+        assert_eq!(metrics.domain("d7.example").as_str(), "d7.example", "those that are known stay");
+    }
+
+    #[test]
     fn made_up_methods_make_no_series() {
         let metrics = Metrics::default();
         for n in 0..50 {
             let method = Method::from_bytes(format!("M{n}").as_bytes()).unwrap_or_default();
-            metrics.answered(RouteClass::UNMATCHED, &method, StatusCode::METHOD_NOT_ALLOWED, Duration::ZERO);
+            metrics.answered(
+                RouteClass::UNMATCHED,
+                &method,
+                StatusCode::METHOD_NOT_ALLOWED,
+                DomainLabel::default(),
+                Duration::ZERO,
+            );
         }
         let mut registry = Registry::default();
         metrics.register(&mut registry);

@@ -4,6 +4,9 @@
 use http::Method;
 use matchit::Router;
 
+/// Bytes of a handle. Mentionable addresses.
+const HANDLE_BYTES_MAX: usize = 30;
+
 /// The route that a request belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RouteClass {
@@ -55,6 +58,13 @@ impl RouteClasses {
         Self(router)
     }
 
+    /// The agent that a path names, where its route has one. Text that can be no handle is none.
+    pub(crate) fn agent<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let handle = self.0.at(path).ok()?.params.get("handle")?;
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        ((1..=HANDLE_BYTES_MAX).contains(&handle.len()) && handle.bytes().all(is_plain)).then_some(handle)
+    }
+
     /// The class of a request. [`RouteClass::UNMATCHED`] where nothing is mounted.
     pub fn of(&self, method: &Method, path: &str) -> RouteClass {
         let Ok(found) = self.0.at(path) else { return RouteClass::UNMATCHED };
@@ -95,6 +105,17 @@ mod tests {
     fn a_claim_of_one_method_leaves_the_others() {
         assert_eq!(of(Method::POST, "/ask"), ("nlweb", "/ask"));
         assert_eq!(of(Method::GET, "/ask"), ("a2a", "/ask"));
+    }
+
+    #[test]
+    fn the_agent_of_a_path_is_a_handle_or_nothing() {
+        let agent = |path| classes().agent(path).map(str::to_owned);
+        assert_eq!(agent("/~chef").as_deref(), Some("chef"));
+        let longest = format!("/~{}", "x".repeat(HANDLE_BYTES_MAX));
+        assert!(agent(&longest).is_some());
+        for odd in ["/mcp", "/tasks/secret", "/~a%22b", "/~a b", &format!("{longest}x")] {
+            assert_eq!(agent(odd), None, "{odd}");
+        }
     }
 
     proptest! {

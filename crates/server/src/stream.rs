@@ -17,12 +17,17 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tokio_util::sync::CancellationToken;
-use tracing::Span;
+use tracing::{Instrument, Span};
+
+use forecourt_telemetry::spans::{self, Origin};
+use forecourt_telemetry::{RemoteParent, RequestTrace, policy};
 
 use crate::accept::{Bound, Open};
+use crate::access_log::AccessEntry;
 use crate::connections::Connections;
 use crate::error::ServeError;
-use crate::metrics::Metrics;
+use crate::front::random;
+use crate::metrics::{Counted, Metrics};
 use crate::request_id::RequestId;
 
 /// Speaks a protocol on one connection, until that ends. Deadlines within it are its own affair, and
@@ -37,6 +42,8 @@ pub struct Connection {
     pub peer: IpAddr,
     /// Whether TLS protects them.
     pub tls: bool,
+    /// The name that the client asked for in the handshake.
+    pub server_name: Option<Arc<str>>,
     /// The chain that the client showed and that was checked, its own certificate first. Empty: none.
     pub certificates: Vec<CertificateDer<'static>>,
     /// Cancelled when the host stops: what is in flight may be finished, and nothing begun.
@@ -51,22 +58,51 @@ pub struct StreamRequests {
     protocol: &'static str,
     metrics: Arc<Metrics>,
     entropy: Arc<dyn Entropy>,
+    /// Whose they are, where that is known.
+    peer: Option<IpAddr>,
 }
 
 impl StreamRequests {
     /// For requests of `protocol`, counted in `metrics`, with ids made from `entropy`.
     pub fn new(protocol: &'static str, metrics: Arc<Metrics>, entropy: Arc<dyn Entropy>) -> Self {
-        Self { protocol, metrics, entropy }
+        Self { protocol, metrics, entropy, peer: None }
     }
 
     /// A request whose head was read. `method` is of a closed set: it becomes a label of the metrics.
     pub fn begin(&self, method: &'static str) -> StreamRequest {
+        self.begin_within(method, None)
+    }
+
+    /// The same of a request that says by which span of its sender it was made.
+    pub fn begin_within(&self, method: &'static str, parent: Option<RemoteParent>) -> StreamRequest {
         let id = RequestId::mint(&*self.entropy);
         let span = tracing::info_span!(
             "request", %id, protocol = self.protocol, method, status = tracing::field::Empty
         );
         let metrics = Arc::clone(&self.metrics);
-        StreamRequest { id, span, protocol: self.protocol, method, metrics, begun: Instant::now() }
+        let theirs = parent.as_ref().map(RemoteParent::trace_id);
+        let trace = self.trace(method, parent, &span);
+        StreamRequest {
+            trace_id: trace.trace_id().or(theirs),
+            trace,
+            id,
+            span,
+            protocol: self.protocol,
+            method,
+            _counted: metrics.count_stream_in_flight(self.protocol),
+            metrics,
+            peer: self.peer,
+            begun: Instant::now(),
+        }
+    }
+
+    /// What a request is traced by. Nobody is a proxy here, so that
+    /// nobody's word is taken on what is recorded unless everybody's is.
+    fn trace(&self, method: &'static str, parent: Option<RemoteParent>, within: &Span) -> RequestTrace {
+        let Some(policy) = policy() else { return RequestTrace::off() };
+        let random = random(&*self.entropy);
+        let is_sampled = policy.is_sampled(parent.as_ref(), false, || random);
+        spans::stream_request(Origin { parent, is_sampled, random, within }, self.protocol, method)
     }
 }
 
@@ -74,20 +110,44 @@ impl StreamRequests {
 pub struct StreamRequest {
     /// What it is called in the log and in errors.
     pub id: RequestId,
-    /// What happens for its sake happens in here.
-    pub span: Span,
+    span: Span,
+    trace: RequestTrace,
+    trace_id: Option<String>,
     protocol: &'static str,
     method: &'static str,
     metrics: Arc<Metrics>,
+    _counted: Counted,
+    peer: Option<IpAddr>,
     begun: Instant,
 }
 
 impl StreamRequest {
-    /// Counts it, now that its answer is there. `status` is of three digits, as HTTP's are.
-    pub fn answered(self, status: u16) {
+    /// What is done for its sake, so that lines of the log and spans belong to it.
+    pub fn carry<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = T> {
+        self.trace.carry(work).instrument(self.span.clone())
+    }
+
+    /// Counts it, now that its answer is there: its status, of three digits as HTTP's are, and the bytes of its body.
+    pub fn answered(self, status: u16, bytes: u64) {
         let after = self.begun.elapsed();
         self.metrics.stream_answered(self.protocol, self.method, status, after);
         self.span.record("status", status);
+        spans::record_answer(&self.trace, status);
+        if let Some(log) = self.metrics.access() {
+            let entry = AccessEntry {
+                client: self.peer,
+                protocol: self.protocol,
+                route: "-".to_owned(),
+                method: self.method,
+                status,
+                bytes,
+                seconds: after,
+                request_id: self.id.to_string(),
+                trace_id: self.trace_id.clone(),
+                ..AccessEntry::default()
+            };
+            log.write(&entry);
+        }
         tracing::debug!(parent: &self.span, seconds = after.as_secs_f32(), "the answer is ready");
     }
 }
@@ -150,12 +210,32 @@ impl StreamListener {
         self.0.address
     }
 
+    /// The same socket once more, to be served with other settings: by `config`, if it is for TLS and that is given.
+    /// Both take connections until one of them is told to retire.
+    #[must_use]
+    pub fn again(&self, config: Option<Arc<ServerConfig>>) -> Self {
+        Self(self.0.again(config))
+    }
+
     /// Serves until `stop`, then lets connections end within the drain time.
     pub async fn serve(self, settings: StreamSettings, speak: Speak, stop: CancellationToken) {
+        self.serve_until(settings, speak, CancellationToken::new(), stop).await;
+    }
+
+    /// [`StreamListener::serve`], where from `retire` on no connection is taken any more and those that are open go
+    /// on until they end, or until `stop`.
+    pub async fn serve_until(
+        self,
+        settings: StreamSettings,
+        speak: Speak,
+        retire: CancellationToken,
+        stop: CancellationToken,
+    ) {
         let drain_time = settings.drain_time;
         let connections = Connections::new(settings.connections_max, settings.connections_per_address_max);
         let server = Arc::new(Server { connections, settings, tls: self.0.tls.clone(), speak });
-        self.0.accept(drain_time, &stop, |stream, peer, open| server.admit(stream, peer, &stop, open)).await;
+        let admit = |stream, peer, open: &mut JoinSet<()>| server.admit(stream, peer, &stop, open);
+        self.0.accept(drain_time, &retire, &stop, admit).await;
     }
 }
 
@@ -188,17 +268,26 @@ impl Server {
     async fn open(&self, stream: TcpStream, peer: IpAddr, stop: CancellationToken) -> Option<Connection> {
         // Small answers must not wait for more; failing to say so costs only time.
         let _ = stream.set_nodelay(true);
-        let requests = self.settings.requests();
+        let requests = StreamRequests { peer: Some(peer), ..self.settings.requests() };
         let Some(acceptor) = &self.tls else {
             let stream = Stream::Plain(stream);
-            return Some(Connection { stream, peer, tls: false, certificates: Vec::new(), stop, requests });
+            return Some(Connection {
+                stream,
+                peer,
+                tls: false,
+                server_name: None,
+                certificates: Vec::new(),
+                stop,
+                requests,
+            });
         };
         match timeout(self.settings.handshake_time, acceptor.accept(stream)).await {
             Ok(Ok(stream)) => {
                 let shown = stream.get_ref().1.peer_certificates().unwrap_or_default();
                 let certificates = shown.iter().map(|der| der.clone().into_owned()).collect();
+                let server_name = stream.get_ref().1.server_name().map(Arc::from);
                 let stream = Stream::Tls(Box::new(stream));
-                Some(Connection { stream, peer, tls: true, certificates, stop, requests })
+                Some(Connection { stream, peer, tls: true, server_name, certificates, stop, requests })
             }
             Ok(Err(_)) | Err(_) => {
                 self.settings.metrics.connection_refused("handshake");

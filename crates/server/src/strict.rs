@@ -123,6 +123,11 @@ fn check_framing(headers: &HeaderMap, version: Version) -> Result<(), Refusal> {
     }
 }
 
+/// The host that a request is for, without its port, where it says one that makes sense.
+pub fn requested_host<B>(request: &Request<B>) -> Option<&str> {
+    host(request).ok()
+}
+
 /// The host a request is for. One `Host` field at most, and the same as the target's authority when
 /// both are there. RFC 9112 section 3.2, RFC 9113 section 8.3.1.
 pub(crate) fn host<B>(request: &Request<B>) -> Result<&str, Refusal> {

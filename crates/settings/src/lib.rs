@@ -3,24 +3,30 @@
 //! A file is parsed once into a [`Section`] that remembers where each value stands. Whoever owns a
 //! section (a protocol, a backend, the store) turns it into its own type with [`Section::read`];
 //! nobody reaches into a global for a setting. Unknown keys are errors with the nearest valid key,
-//! `${VAR}` comes from the environment, and what came from there is never shown in an error.
+//! `${VAR}` comes from the environment, `${file:PATH}` from a file and `${credential:NAME}` from systemd; what came
+//! from there is never shown in an error. `FORECOURT__TABLE__KEY` in the environment goes before a file's key
+//! ([`Section::override_from`]).
 //!
 //! A key that changes its name or its section is taken under the old one for one release
 //! ([`Section::accept_moved`]); [`rewrite`] writes the new one into the file.
 
 mod docs;
+mod environment;
 mod error;
 pub mod files;
 mod fix;
 mod moved;
+mod overrides;
 mod read;
 mod section;
 mod source;
 mod tree;
 
 pub use docs::{Documented, KeyReference, Reference, document};
+pub use environment::{Environment, ProcessEnvironment, SECRET_FILE_BYTES_MAX};
 pub use error::{PROBLEMS_MAX, Problem, Problems};
 pub use fix::rewrite;
 pub use moved::{KeyMove, MovedKey};
+pub use overrides::{EnvironmentOverride, OVERRIDE_PREFIX, OVERRIDES_MAX};
 pub use read::nearest;
-pub use section::{Environment, ProcessEnvironment, Section};
+pub use section::Section;

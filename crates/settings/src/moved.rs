@@ -55,10 +55,17 @@ impl Section {
     pub fn accept_moved(&mut self, moved: &[MovedKey]) {
         for MovedKey { old, new } in moved {
             let (from, to) = (segments(old), segments(new));
-            let Some(span) = entry(&self.table, &from).map(|entry| entry.key_span.clone()) else { continue };
+            let Some((span, by)) = entry(&self.table, &from).map(|entry| (entry.key_span.clone(), entry.by.clone()))
+            else {
+                continue;
+            };
             let is_superseded = !has_room(&self.table, &to);
             if !is_superseded && let Some(entry) = take(&mut self.table, &from) {
                 put(&mut self.table, &to, entry);
+            }
+            if by.is_some() {
+                // There is nothing in the file to rewrite.
+                continue;
             }
             self.source.note(KeyMove {
                 file: self.source.file.clone(),
@@ -132,10 +139,12 @@ fn put(root: &mut Table, path: &[&str], entry: Entry) {
         root.insert((*first).to_owned(), entry);
         return;
     }
-    let span = entry.key_span.clone();
-    let between = root
-        .entry((*first).to_owned())
-        .or_insert_with(|| Entry { key_span: span.clone(), value: Node { span, kind: Kind::Table(Table::new()) } });
+    let (span, by) = (entry.key_span.clone(), entry.by.clone());
+    let between = root.entry((*first).to_owned()).or_insert_with(|| Entry {
+        key_span: span.clone(),
+        value: Node { span, kind: Kind::Table(Table::new()) },
+        by,
+    });
     if let Kind::Table(next) = &mut between.value.kind {
         put(next, rest, entry);
     }

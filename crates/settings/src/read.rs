@@ -1,13 +1,16 @@
 //! From a section to its owner's type, finding as many problems as possible on the way.
 
+use std::sync::Arc;
+
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 
 use crate::error::{PROBLEMS_MAX, Problem, Problems};
+use crate::overrides::EnvironmentOverride;
 use crate::section::Section;
 use crate::source::is_secret_key;
-use crate::tree::{Kind, Node, Table, table_to_json};
+use crate::tree::{Entry, Kind, Node, Table, table_to_json};
 
 /// Reads what is left of `section`. After each problem the offending key is left out and the rest is
 /// read again, so that one typing error does not hide the next.
@@ -22,6 +25,9 @@ pub(crate) fn read<T: DeserializeOwned>(section: &Section) -> Result<T, Problems
         };
         let steps = steps(fault.path());
         let message = fault.inner().to_string();
+        if take_as_text(section, &mut json, &steps) {
+            continue;
+        }
         // A key that was left out for its own problem is not missing too.
         let missing = quoted_after(&message, "missing field ").map(|key| joined(&steps, &key));
         if !missing.as_ref().is_some_and(|key| left_out.contains(key)) {
@@ -33,6 +39,27 @@ pub(crate) fn read<T: DeserializeOwned>(section: &Section) -> Result<T, Problems
         left_out.push(display(&steps));
     }
     Err(problems.in_file_order())
+}
+
+/// Puts the text of a variable in the place of what TOML made of it: `8443` may be meant as a text. `false` when it
+/// is one already, or comes from elsewhere.
+fn take_as_text(section: &Section, json: &mut Value, steps: &[Step]) -> bool {
+    let way = walk(&section.table, steps);
+    let [.., Waypoint { by: Some(by), .. }] = way.as_slice() else { return false };
+    if way.len() < steps.len() {
+        return false;
+    }
+    let target = steps.iter().try_fold(json, |value, step| match step {
+        Step::Key(key) => value.get_mut(key),
+        Step::Index(index) => value.get_mut(index),
+    });
+    match target {
+        Some(value) if matches!(value, Value::Bool(_) | Value::Number(_)) => {
+            *value = Value::String(by.raw.clone());
+            true
+        }
+        _ => false,
+    }
 }
 
 /// One step from a table to a value in it.
@@ -96,8 +123,13 @@ fn unknown_key(section: &Section, steps: &[Step], key: &str, message: &str) -> P
     if let Some(new) = section.superseding(&path) {
         return problem.hint(format!("it is now `{new}`, which is there too: remove the old one"));
     }
+    let way = walk(&section.table, &steps);
+    let by = way.last().and_then(|passed| passed.by);
     match nearest(key, &known) {
-        Some(name) => problem.hint(format!("did you mean `{name}`?")),
+        Some(name) => {
+            let meant = by.map_or_else(|| name.clone(), |by| by.renamed(key, name));
+            problem.hint(format!("did you mean `{meant}`?"))
+        }
         None if known.is_empty() => problem,
         None => problem.hint(format!("known keys are {}", known.join(", "))),
     }
@@ -121,24 +153,44 @@ fn at(section: &Section, steps: &[Step], message: String) -> Problem {
     {
         return Problem::of_file(by, message);
     }
-    let span = walk(&section.table, steps).last().map(|(span, _)| span.clone()).or(section.span.clone());
+    let way = walk(&section.table, steps);
+    if let Some(by) = way.last().and_then(|passed| passed.by).or(section.by.as_ref()) {
+        return by.problem(message);
+    }
+    let span = way.last().map(|passed| passed.span.clone()).or(section.span.clone());
     match span {
         Some(span) => Problem::at(&section.source.file, section.source.place(&span), message),
         None => Problem::of_file(&section.source.file, message),
     }
 }
 
+/// A place on the way to a value.
+struct Waypoint<'a> {
+    span: std::ops::Range<usize>,
+    node: &'a Node,
+    /// The variable that it is from.
+    by: Option<&'a Arc<EnvironmentOverride>>,
+}
+
+impl<'a> Waypoint<'a> {
+    fn of(entry: &'a Entry) -> Self {
+        Self { span: entry.key_span.clone(), node: &entry.value, by: entry.by.as_ref() }
+    }
+}
+
 /// The places passed on the way, each with its value.
-fn walk<'a>(table: &'a Table, steps: &[Step]) -> Vec<(std::ops::Range<usize>, &'a Node)> {
-    let mut passed: Vec<(std::ops::Range<usize>, &Node)> = Vec::new();
+fn walk<'a>(table: &'a Table, steps: &[Step]) -> Vec<Waypoint<'a>> {
+    let mut passed: Vec<Waypoint<'a>> = Vec::new();
     for step in steps {
         let next = match (step, passed.last()) {
-            (Step::Key(key), None) => table.get(key).map(|entry| (entry.key_span.clone(), &entry.value)),
-            (Step::Key(key), Some((_, Node { kind: Kind::Table(table), .. }))) => {
-                table.get(key).map(|entry| (entry.key_span.clone(), &entry.value))
+            (Step::Key(key), None) => table.get(key).map(Waypoint::of),
+            (Step::Key(key), Some(Waypoint { node: Node { kind: Kind::Table(table), .. }, by, .. })) => {
+                let by = *by;
+                table.get(key).map(|entry| Waypoint { by: entry.by.as_ref().or(by), ..Waypoint::of(entry) })
             }
-            (Step::Index(index), Some((_, Node { kind: Kind::List(items), .. }))) => {
-                items.get(*index).map(|item| (item.span.clone(), item))
+            (Step::Index(index), Some(Waypoint { node: Node { kind: Kind::List(items), .. }, by, .. })) => {
+                let by = *by;
+                items.get(*index).map(|item| Waypoint { span: item.span.clone(), node: item, by })
             }
             _ => None,
         };
@@ -154,7 +206,7 @@ fn walk<'a>(table: &'a Table, steps: &[Step]) -> Vec<(std::ops::Range<usize>, &'
 fn hides_value(section: &Section, steps: &[Step]) -> bool {
     let named = steps.iter().any(|step| matches!(step, Step::Key(key) if is_secret_key(key)));
     let from_environment = match walk(&section.table, steps).last() {
-        Some((_, node)) => node.holds_environment(),
+        Some(Waypoint { node, by, .. }) => by.is_some() || section.by.is_some() || node.holds_environment(),
         None => section.table.values().any(|entry| entry.value.holds_environment()),
     };
     named || from_environment

@@ -8,32 +8,12 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use toml::de::DeTable;
 
+use crate::environment::Environment;
 use crate::error::{Problem, Problems};
+use crate::overrides::EnvironmentOverride;
 use crate::read;
 use crate::source::Source;
 use crate::tree::{Builder, Entry, Kind, Node, Table};
-
-/// Where `${VAR}` comes from. Implemented for closures, so that tests need no process environment.
-pub trait Environment {
-    /// The value of a variable. `None`: not set, or not Unicode.
-    fn variable(&self, name: &str) -> Option<String>;
-}
-
-impl<F: Fn(&str) -> Option<String>> Environment for F {
-    fn variable(&self, name: &str) -> Option<String> {
-        self(name)
-    }
-}
-
-/// The environment of this process.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ProcessEnvironment;
-
-impl Environment for ProcessEnvironment {
-    fn variable(&self, name: &str) -> Option<String> {
-        std::env::var(name).ok()
-    }
-}
 
 /// One table of a settings file. Sub-tables are taken out by their owners; what is left is read by
 /// the owner of this one, and a key that nobody took is an error there.
@@ -46,6 +26,8 @@ pub struct Section {
     pub(crate) taken: Vec<String>,
     /// The keys that the file has no say in, each with who has.
     pub(crate) overruled: BTreeMap<String, PathBuf>,
+    /// The variable of the environment that it is from, where the file has no such table.
+    pub(crate) by: Option<Arc<EnvironmentOverride>>,
 }
 
 impl Section {
@@ -72,17 +54,25 @@ impl Section {
     }
 
     fn bare(source: Arc<Source>, path: String) -> Section {
-        Section { source, path, span: None, table: Table::new(), taken: Vec::new(), overruled: BTreeMap::new() }
+        Section {
+            source,
+            path,
+            span: None,
+            table: Table::new(),
+            taken: Vec::new(),
+            overruled: BTreeMap::new(),
+            by: None,
+        }
     }
 
     /// The sub-table `key`. `None`: not there, or not a table (then [`Section::read`] says so).
     pub fn take(&mut self, key: &str) -> Option<Section> {
         self.note_taken(key);
-        let Entry { key_span, value } = self.table.remove(key)?;
+        let Entry { key_span, value, by } = self.table.remove(key)?;
         match value.kind {
-            Kind::Table(table) => Some(self.child(self.path_of(key), key_span, table)),
+            Kind::Table(table) => Some(Section { by, ..self.child(self.path_of(key), key_span, table) }),
             kind => {
-                self.table.insert(key.to_owned(), Entry { key_span, value: Node { kind, ..value } });
+                self.table.insert(key.to_owned(), Entry { key_span, value: Node { kind, ..value }, by });
                 None
             }
         }
@@ -120,7 +110,7 @@ impl Section {
     /// flag `by`. Problems with the key name that in place of a line.
     pub fn overrule(&mut self, key: &str, value: impl Into<String>, by: &str) {
         let kind = Kind::Text { value: value.into(), from_environment: false };
-        let entry = Entry { key_span: 0..0, value: Node { span: 0..0, kind } };
+        let entry = Entry { key_span: 0..0, value: Node { span: 0..0, kind }, by: None };
         self.table.insert(key.to_owned(), entry);
         self.overruled.insert(key.to_owned(), PathBuf::from(by));
     }
@@ -160,8 +150,11 @@ impl Section {
         if let Some(by) = key.and_then(|key| self.overruled.get(key)) {
             return Problem::of_file(by, message);
         }
-        let key_span = key.and_then(|key| self.table.get(key)).map(|entry| &entry.key_span);
-        match key_span.or(self.span.as_ref()) {
+        let entry = key.and_then(|key| self.table.get(key));
+        if let Some(by) = entry.and_then(|entry| entry.by.as_ref()).or(self.by.as_ref()) {
+            return by.problem(message);
+        }
+        match entry.map(|entry| &entry.key_span).or(self.span.as_ref()) {
             Some(span) => Problem::at(&self.source.file, self.source.place(span), message),
             None => Problem::of_file(&self.source.file, message),
         }
@@ -169,13 +162,18 @@ impl Section {
 
     /// A problem with one item of the list under `key`, counted from 0; with the key where there is none.
     pub fn item_problem(&self, key: &str, item: usize, message: impl Into<String>) -> Problem {
-        let items = self.table.get(key).map(|entry| &entry.value.kind);
+        let items = self.table.get(key).filter(|entry| entry.by.is_none()).map(|entry| &entry.value.kind);
         match items {
             Some(Kind::List(items)) if item < items.len() && !self.overruled.contains_key(key) => {
                 Problem::at(&self.source.file, self.source.place(&items[item].span), message)
             }
             _ => self.problem(Some(key), message),
         }
+    }
+
+    /// What there is to say about where the secrets of this file were found, in a sentence each.
+    pub fn secret_notices(&self) -> Vec<String> {
+        self.source.notices()
     }
 
     /// The folder of the file: relative paths in the settings start there.

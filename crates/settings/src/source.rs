@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::moved::KeyMove;
+use crate::overrides::EnvironmentOverride;
 
 /// Words in a key that make its value a secret, compared per part of a `snake_case` name.
 const SECRET_WORDS: [&str; 9] =
@@ -18,6 +19,10 @@ pub(crate) struct Source {
     /// Keys that owners of sections took by their old names. Sections are cloned and read apart, so this is
     /// where they all can say so.
     moved: Mutex<Vec<KeyMove>>,
+    /// The variables of the environment that go before keys of this file.
+    overrides: Mutex<Vec<Arc<EnvironmentOverride>>>,
+    /// What there is to say about the secrets that it names, in a sentence each.
+    notices: Mutex<Vec<String>>,
 }
 
 /// A place in a file, counted from 1, with the line that holds it.
@@ -30,12 +35,18 @@ pub(crate) struct Place {
 
 impl Source {
     pub(crate) fn new(file: &Path, text: &str) -> Source {
-        Source { file: file.to_path_buf(), text: text.to_owned(), moved: Mutex::default() }
+        Source {
+            file: file.to_path_buf(),
+            text: text.to_owned(),
+            moved: Mutex::default(),
+            overrides: Mutex::default(),
+            notices: Mutex::default(),
+        }
     }
 
     /// Remembers a key that has its old name, once however often its section is read.
     pub(crate) fn note(&self, key: KeyMove) {
-        let mut moved = self.moved.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut moved = held(&self.moved);
         if !moved.iter().any(|known| known.old == key.old) {
             moved.push(key);
         }
@@ -43,7 +54,30 @@ impl Source {
 
     /// What was noted.
     pub(crate) fn moved(&self) -> Vec<KeyMove> {
-        self.moved.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        held(&self.moved).clone()
+    }
+
+    /// Remembers a variable that goes before a key.
+    pub(crate) fn note_override(&self, by: &Arc<EnvironmentOverride>) {
+        held(&self.overrides).push(Arc::clone(by));
+    }
+
+    /// The variables that go before keys.
+    pub(crate) fn overrides(&self) -> Vec<Arc<EnvironmentOverride>> {
+        held(&self.overrides).clone()
+    }
+
+    /// Remembers what is to be said about a secret, once.
+    pub(crate) fn note_notice(&self, notice: String) {
+        let mut notices = held(&self.notices);
+        if !notices.contains(&notice) {
+            notices.push(notice);
+        }
+    }
+
+    /// What is to be said about secrets.
+    pub(crate) fn notices(&self) -> Vec<String> {
+        held(&self.notices).clone()
     }
 
     /// Where `span` starts. Columns count characters.
@@ -58,6 +92,10 @@ impl Source {
             excerpt: without_secrets(line_text),
         }
     }
+}
+
+fn held<T>(noted: &Mutex<T>) -> MutexGuard<'_, T> {
+    noted.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether a key's value is never shown, such as `api_key` or `webhook_secret`.

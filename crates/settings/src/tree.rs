@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Map, Number, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::environment::{Environment, Reference};
 use crate::error::{Problem, Problems};
-use crate::section::Environment;
+use crate::overrides::EnvironmentOverride;
 use crate::source::Source;
 
 pub(crate) type Table = BTreeMap<String, Entry>;
@@ -18,6 +21,8 @@ pub(crate) type Table = BTreeMap<String, Entry>;
 pub(crate) struct Entry {
     pub(crate) key_span: Range<usize>,
     pub(crate) value: Node,
+    /// The variable of the environment that it is from, or that is within it, rather than the file.
+    pub(crate) by: Option<Arc<EnvironmentOverride>>,
 }
 
 /// A value and its place.
@@ -79,7 +84,7 @@ impl Builder<'_> {
     }
 
     fn entry(&mut self, key: &Spanned<std::borrow::Cow<'_, str>>, value: &Spanned<DeValue<'_>>) -> (String, Entry) {
-        (key.get_ref().clone().into_owned(), Entry { key_span: key.span(), value: self.node(value) })
+        (key.get_ref().clone().into_owned(), Entry { key_span: key.span(), value: self.node(value), by: None })
     }
 
     fn node(&mut self, value: &Spanned<DeValue<'_>>) -> Node {
@@ -110,7 +115,7 @@ impl Builder<'_> {
         Kind::Text { value, from_environment }
     }
 
-    /// Replaces each `${VAR}`; `$${` stands for `${` itself. The result is not looked at again.
+    /// Replaces each `${…}`; `$${` stands for `${` itself. The result is not looked at again.
     fn fill_in(&mut self, raw: &str, span: &Range<usize>) -> (String, bool) {
         let (mut filled, mut rest, mut used) = (String::with_capacity(raw.len()), raw, false);
         while let Some(at) = rest.find("${") {
@@ -121,17 +126,28 @@ impl Builder<'_> {
                 continue;
             }
             filled.push_str(&rest[..at]);
-            let Some((name, after)) = variable_name(&rest[at + 2..]) else {
+            let Some((reference, after)) = Reference::parse(&rest[at + 2..]) else {
                 self.problem(
                     span,
-                    "`${` without a variable name and `}`: write `${NAME}`, or `$${` for the characters themselves"
+                    "`${` without a name and `}`: write `${NAME}`, `${file:PATH}` or `${credential:NAME}`, or `$${` for \
+                     the characters themselves"
                         .into(),
                 );
                 return (filled, used);
             };
-            match self.environment.variable(name) {
-                Some(value) => filled.push_str(&value),
-                None => self.problem(span, format!("the environment variable `{name}` is not set")),
+            let folder = self.source.file.parent().unwrap_or(Path::new(""));
+            match reference.value(self.environment, folder) {
+                Ok(referred) => {
+                    filled.push_str(&referred.value);
+                    referred.notice.into_iter().for_each(|notice| self.source.note_notice(notice));
+                }
+                Err(missing) => {
+                    let problem = Problem::at(&self.source.file, self.source.place(span), missing.message);
+                    self.problems.push(match missing.hint {
+                        Some(hint) => problem.hint(hint),
+                        None => problem,
+                    });
+                }
             }
             (rest, used) = (after, true);
         }
@@ -142,12 +158,4 @@ impl Builder<'_> {
     fn problem(&mut self, span: &Range<usize>, message: String) {
         self.problems.push(Problem::at(&self.source.file, self.source.place(span), message));
     }
-}
-
-/// `NAME` and what follows the `}`.
-fn variable_name(text: &str) -> Option<(&str, &str)> {
-    let (name, after) = text.split_once('}')?;
-    let legal =
-        name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') && !name.starts_with(|c: char| c.is_ascii_digit());
-    (legal && !name.is_empty()).then_some((name, after))
 }

@@ -1,15 +1,13 @@
-//! A sign-in on its way: what this host must know again when the browser comes back. OpenID Connect Core 3.1.2.
-//!
-//! The state in the URL names it, and a cookie that only this browser has opens it: so nobody can have somebody
-//! else's browser end a sign-in that they began (RFC 9700 4.7). It is good for one use, and for ten minutes.
+//! A sign-in on its way, kept in the store for one use and for ten minutes, with where it was begun and where it leads.
 
 use forecourt_core::{Account, Entropy, Timestamp};
-use forecourt_identity::sessions::{BrowserRequest, SessionToken, Sessions, hash, set_cookie};
+use forecourt_identity::sessions::{BrowserRequest, Sessions, hash, set_cookie};
+use forecourt_oidc::limits::FLOW_TIME_MAX;
+use forecourt_oidc::{Begun, Flow};
 use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 
 use crate::error::SignInError;
-use crate::limits::ATTEMPT_TIME_MAX;
 use crate::return_to::ReturnTo;
 
 /// What begins the name of the cookie. A part of the state's hash follows, so that two sign-ins of one browser are
@@ -23,49 +21,34 @@ const COOKIE_HASH_CHARS: usize = 12;
 /// What is kept of a sign-in on its way.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Attempt {
-    /// What the ID token must hold.
-    pub(crate) nonce: String,
-    /// What proves to the provider that whoever exchanges the code asked for it. RFC 7636.
-    pub(crate) verifier: String,
+    /// What the way to the provider and back needs.
+    #[serde(flatten)]
+    pub(crate) flow: Flow,
     /// The origin under which it was begun.
-    pub(crate) origin: String,
+    origin: String,
     return_to: String,
-    /// The hash of the cookie's value.
-    cookie: String,
 }
 
-/// A sign-in that was begun: what the browser is given.
-pub(crate) struct Begun {
-    /// What travels through the provider.
-    pub(crate) state: String,
-    /// What is kept.
-    pub(crate) attempt: Attempt,
-    /// The `Set-Cookie`.
-    pub(crate) cookie: Option<HeaderValue>,
-}
-
-/// Begins one, and keeps it.
+/// Begins one, and keeps it: what the browser is sent away with, and its `Set-Cookie`.
 pub(crate) async fn begin(
     sessions: &Sessions,
     browser: BrowserRequest<'_>,
     return_to: &ReturnTo,
     account: Account,
     (now, entropy): (Timestamp, &dyn Entropy),
-) -> Result<Begun, SignInError> {
-    let secret = || SessionToken::mint(entropy).expose().to_owned();
-    let (state, value) = (secret(), secret());
+) -> Result<(Begun, Option<HeaderValue>), SignInError> {
+    let begun = Flow::begin(entropy);
     let attempt = Attempt {
-        nonce: secret(),
-        verifier: secret(),
+        flow: begun.flow.clone(),
         origin: browser.origin.to_owned(),
         return_to: return_to.as_str().to_owned(),
-        cookie: hash(&value),
     };
-    let until = now.checked_add(ATTEMPT_TIME_MAX).unwrap_or(now);
+    let until = now.checked_add(FLOW_TIME_MAX).unwrap_or(now);
     let kept = serde_json::to_value(&attempt).unwrap_or_default();
-    sessions.keep_once(&state, kept, account, (now, until)).await?;
-    let cookie = set_cookie(&cookie_name(browser, &state), &value, Some(ATTEMPT_TIME_MAX), browser.is_plain());
-    Ok(Begun { state, attempt, cookie })
+    sessions.keep_once(&begun.state, kept, account, (now, until)).await?;
+    let name = cookie_name(browser, &begun.state);
+    let cookie = set_cookie(&name, &begun.cookie, Some(FLOW_TIME_MAX), browser.is_plain());
+    Ok((begun, cookie))
 }
 
 /// Uses up the one that a state names, if this browser began it. A state that comes with the wrong cookie, or none, is
@@ -78,9 +61,7 @@ pub(crate) async fn take(
 ) -> Result<Attempt, SignInError> {
     let kept = sessions.take_once(state, now).await?.ok_or(SignInError::Stale)?;
     let attempt: Attempt = serde_json::from_value(kept).map_err(|_| SignInError::Stale)?;
-    // Hashes of secrets are compared, so that how long it takes tells nothing.
-    let is_its_browser =
-        browser.cookie(&cookie_name(browser, state)).is_some_and(|value| hash(value) == attempt.cookie);
+    let is_its_browser = browser.cookie(&cookie_name(browser, state)).is_some_and(|value| attempt.flow.is_of(value));
     match is_its_browser && attempt.origin == browser.origin {
         true => Ok(attempt),
         false => Err(SignInError::Stale),

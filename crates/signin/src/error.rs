@@ -1,6 +1,7 @@
 //! What can go wrong with signing in, and what a person reads then.
 
 use forecourt_core::StoreError;
+use forecourt_oidc::OidcError;
 use http::StatusCode;
 
 /// Why somebody is not signed in. The texts are for people; what only the operator may know is logged.
@@ -61,5 +62,14 @@ impl SignInError {
     /// Whether another try may do.
     pub(crate) fn may_retry(&self) -> bool {
         !matches!(self, Self::NotOffered | Self::ReturnTo | Self::Foreign)
+    }
+}
+
+impl From<OidcError> for SignInError {
+    fn from(error: OidcError) -> Self {
+        match error {
+            OidcError::Unavailable => Self::Unavailable,
+            OidcError::Invalid => Self::Invalid,
+        }
     }
 }

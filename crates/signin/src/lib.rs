@@ -6,22 +6,21 @@
 //! | `surface.rs` | the routes; the only file that knows the web framework |
 //! | `sign_in.rs` | to the provider and back: `/sign-in`, `/sign-in/callback` |
 //! | `sign_out.rs` | `/sign-out` |
-//! | `attempt.rs` | a sign-in on its way: its state, and the cookie that binds it to a browser |
-//! | `provider.rs` | what the provider says of itself, and of a person |
+//! | `attempt.rs` | a sign-in on its way: kept for one use, and the cookie that binds it to a browser |
+//! | `provider.rs` | where people sign in, and who they are there |
 //! | `person.rs` | claims into somebody who may sign in |
-//! | `exchange.rs` | the library's requests through the guarded way out |
 //! | `return_to.rs` | where a person comes back to |
 //! | `visit.rs` | one request of a browser |
 //! | `answer.rs`, `error.rs` | pages and redirects; what can go wrong |
 //!
-//! What a session is, and on which requests its cookie counts, is in `forecourt_identity::sessions`. The state that
+//! What goes to the provider and back is in `forecourt_oidc`; what a session is, and on which requests its cookie
+//! counts, is in `forecourt_identity::sessions`. The state that
 //! the provider carries is our own and stands for one sign-in; a Mentionable `state` never leaves this host, since
 //! where a person comes back to is kept here (PolicyPart 3.3.4, OIDC interop note).
 
 mod answer;
 mod attempt;
 mod error;
-mod exchange;
 pub mod limits;
 mod person;
 mod provider;
@@ -38,7 +37,7 @@ use forecourt_identity::Verifier;
 use forecourt_pages::Pages;
 use forecourt_surface::{HttpRoutes, Mount};
 
-use provider::Provider;
+use provider::PeopleProvider;
 
 /// What these routes are called in metrics.
 pub const NAME: &str = "sign-in";
@@ -50,13 +49,13 @@ pub(crate) struct SignIn {
     /// How its pages look.
     pages: Arc<Pages>,
     /// `None` where nobody signs in.
-    provider: Option<Provider>,
+    provider: Option<PeopleProvider>,
 }
 
 /// The routes on which people sign in and out. Without `[identity.oidc]` there is nothing at them.
 pub fn routes(mount: &Mount) -> HttpRoutes {
     let settings = mount.verifier.sessions().and(mount.verifier.oidc());
-    let provider = settings.map(|settings| Provider::new(settings.clone(), mount.egress.clone()));
+    let provider = settings.map(|settings| PeopleProvider::new(settings.clone(), mount.egress.clone()));
     let (host, verifier, pages) = (mount.host.clone(), mount.verifier.clone(), mount.pages.clone());
     surface::routes(SignIn { host, verifier, pages, provider })
 }

@@ -4,6 +4,7 @@ use forecourt_core::Timestamp;
 use forecourt_identity::OidcSettings;
 use forecourt_identity::limits::SUBJECT_BYTES_MAX;
 use forecourt_identity::sessions::SignedIn;
+use forecourt_oidc::verified_address;
 use serde_json::{Map, Value};
 
 use crate::error::SignInError;
@@ -28,7 +29,7 @@ pub(crate) fn person(
     mut claims: Map<String, Value>,
     now: Timestamp,
 ) -> Result<SignedIn, SignInError> {
-    let email = verified_email(&claims).map(str::to_ascii_lowercase);
+    let email = verified_address(&claims).map(str::to_ascii_lowercase);
     let subject = match settings.subject_claim.as_str() {
         // An address that nobody verified is anybody's.
         "email" => email.as_deref(),
@@ -53,17 +54,6 @@ pub(crate) fn person(
             .retain(|name, value| name == "name" && value.as_str().is_some_and(|name| name.len() <= SUBJECT_BYTES_MAX));
     }
     Ok(SignedIn { subject, issuer: settings.issuer.clone(), claims, at: now, id_token: None })
-}
-
-/// The address, where the provider says that it has verified it.
-fn verified_email(claims: &Map<String, Value>) -> Option<&str> {
-    let is_verified = match claims.get("email_verified")? {
-        Value::Bool(verified) => *verified,
-        // Some providers write it so.
-        Value::String(text) => text == "true",
-        _ => false,
-    };
-    claims.get("email")?.as_str().filter(|_| is_verified)
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use forecourt_core::Account;
 use forecourt_identity::sessions::{Sessions, session_cookie};
+use forecourt_oidc::SignInPrompt;
+use forecourt_oidc::limits::PARAMETER_BYTES_MAX;
 use forecourt_pages::{AccountPage, SIGN_IN, sign_in_path};
 use forecourt_surface::answer::HttpAnswer;
 use http::StatusCode;
@@ -10,8 +12,7 @@ use url::form_urlencoded;
 use crate::answer::{lead, page};
 use crate::attempt::{self, Attempt};
 use crate::error::SignInError;
-use crate::limits::PARAMETER_BYTES_MAX;
-use crate::provider::Provider;
+use crate::provider::PeopleProvider;
 use crate::return_to::ReturnTo;
 use crate::visit::Visit;
 
@@ -34,9 +35,9 @@ impl Visit<'_> {
             });
         }
         let account = Account::of(None, self.peer());
-        let begun = attempt::begin(sessions, self.browser(), &return_to, account, self.ambient()).await?;
-        let url = provider.sign_in_url(&begun, &self.url(CALLBACK), self.now()).await?;
-        Ok(lead(url.as_str(), begun.cookie))
+        let (begun, cookie) = attempt::begin(sessions, self.browser(), &return_to, account, self.ambient()).await?;
+        let url = provider.way().sign_in_url(&begun, &self.url(CALLBACK), SignInPrompt::Usual, self.now()).await?;
+        Ok(lead(url.as_str(), cookie))
     }
 
     /// `/sign-in/callback`: back from the provider. Whatever comes of it, the state is used up.
@@ -59,11 +60,11 @@ impl Visit<'_> {
 
     async fn signed_in(
         &self,
-        provider: &Provider,
+        provider: &PeopleProvider,
         sessions: &Sessions,
         attempt: &Attempt,
     ) -> Result<HttpAnswer, SignInError> {
-        if !provider.is_of_issuer(self.parameter("iss").as_deref(), self.now()).await? {
+        if !provider.way().is_of_issuer(self.parameter("iss").as_deref(), self.now()).await? {
             tracing::warn!("a sign-in came back from another issuer");
             return Err(SignInError::Invalid);
         }
@@ -77,7 +78,7 @@ impl Visit<'_> {
             });
         }
         let code = self.parameter("code").ok_or(SignInError::Invalid)?;
-        let person = provider.person(code, attempt, &self.url(CALLBACK), self.now()).await?;
+        let person = provider.person(code, (&attempt.flow, &self.url(CALLBACK)), self.now()).await?;
         // What the browser had before is over: nobody can have planted what it has now.
         if let Some(earlier) = self.browser().session_token() {
             sessions.end(earlier, self.now()).await?;

@@ -15,7 +15,7 @@ use http::{HeaderMap, Method, StatusCode};
 
 use crate::SignIn;
 use crate::error::SignInError;
-use crate::provider::Provider;
+use crate::provider::PeopleProvider;
 
 /// One request of a browser.
 pub(crate) struct Visit<'a> {
@@ -46,7 +46,7 @@ impl<'a> Visit<'a> {
     }
 
     /// The provider and the sessions, where people sign in.
-    pub(crate) fn parts(&self) -> Result<(&'a Provider, &'a Sessions), SignInError> {
+    pub(crate) fn parts(&self) -> Result<(&'a PeopleProvider, &'a Sessions), SignInError> {
         let provider = self.sign_in.provider.as_ref().ok_or(SignInError::NotOffered)?;
         Ok((provider, self.sign_in.verifier.sessions().ok_or(SignInError::NotOffered)?))
     }

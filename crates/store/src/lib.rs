@@ -1,28 +1,50 @@
-//! Storage behind [`forecourt_core::Store`]: [`Sqlite`] for a host that must survive its process,
-//! [`Memory`] for tests and for trying things out.
+//! Storage behind [`forecourt_core::Store`]: [`Sqlite`] for a host that must survive its process, [`Postgres`] for
+//! many hosts that are one deployment, [`Memory`] for tests and for trying things out.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `memory.rs` | everything in maps behind one lock |
+//! | `metered.rs` | how long operations take |
+//! | `reads.rs` | what only the operator may ask |
+//! | `content.rs` | items that were pushed to agents, as rows that nodes follow |
 //! | `slim.rs` | what is written is written once |
+//! | `seal.rs` | what makes a row unreadable without the key |
+//! | `sealed/` | what of each thing is sealed, and under which label |
 //! | `sqlite.rs` | opening, closing, and the trait: prepare, hand over, read |
 //! | `sqlite/writer.rs` | the one thread that writes, and group commit |
 //! | `sqlite/rows.rs` | where the row of a task is |
 //! | `sqlite/readers.rs` | read-only connections on blocking threads |
 //! | `sqlite/schema.rs` | numbered migrations, and what is refused at opening |
-//! | `sqlite/seal.rs` | what makes a row unreadable without the key beside the database |
+//! | `sqlite/copy.rs` | databases looked at and copied while others write |
 //! | `sqlite/files.rs` | private modes, and the key file |
 //! | `sqlite/quota.rs` | whose bytes are kept, and the bounds on them |
 //! | `sqlite/{tasks,events,artifacts,webhooks,threads,routes,claims,ledger,expiry}.rs` | the statements, a noun each |
 //!
-//! An operation is answered after its transaction is durable, never before. Both stores pass the
+//! | `postgres.rs` | options, opening, reading |
+//! | `postgres/schema.rs`, `postgres/schema/*.sql` | migrations under running nodes; the functions that change something |
+//! | `postgres/writer.rs` | lanes: many calls in one transaction, in the order of what they lock |
+//! | `postgres/{tasks,threads,deliveries}.rs` | what is asked and called, by noun |
+//! | `postgres/content.rs` | items that were pushed |
+//! | `postgres/{connect,fault}.rs` | TLS, the pool, deadlines; what a caller is told |
+//!
+//! An operation is answered after its transaction is durable, never before. All stores pass the
 //! same suite, `forecourt_testkit::store_suite`.
 
+pub mod content;
 pub mod limits;
 mod memory;
+mod metered;
+mod postgres;
+mod reads;
+mod seal;
+mod sealed;
 mod slim;
 mod sqlite;
+mod time;
 mod turns;
 
 pub use memory::Memory;
-pub use sqlite::{Sqlite, SqliteOptions};
+pub use metered::{Metered, StoreMetrics};
+pub use postgres::{LeaseClock, Postgres, PostgresOptions, StoreKey};
+pub use reads::{PoolLoad, QueuedDelivery, StoreLoad, StoreOverview, StoreReads, reference};
+pub use sqlite::{SCHEMA_VERSION, Sqlite, SqliteOptions, copy_database, schema_version};

@@ -39,6 +39,9 @@ pub const INSPECTED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 pub const FREED_PAGES_PER_COMMIT: i64 = 1_024;
 /// Rows of an expired task's event log removed in one transaction.
 pub const EXPIRED_ROWS_PER_COMMIT: usize = 2_000;
+/// How long it is remembered that a run was ended, so that a process that slept meanwhile does not take it up again:
+/// longer than any sleeps. Counted from the first removal of expired things that sees it.
+pub const ENDED_RUNS_KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Tasks that [`crate::Memory`] keeps.
 pub const MEMORY_TASKS_MAX: usize = 50_000;
 /// Conversations that [`crate::Memory`] keeps.
@@ -49,3 +52,20 @@ pub const MEMORY_ROUTES_MAX: usize = 50_000;
 pub const MEMORY_CLAIMS_MAX: usize = 500_000;
 /// Entries of all streams together that [`crate::Memory`] keeps.
 pub const MEMORY_ENTRIES_MAX: usize = 200_000;
+/// Connections of one node to PostgreSQL.
+pub const POSTGRES_CONNECTIONS: usize = 10;
+/// Transactions in which a node writes to PostgreSQL at once, each many writes.
+pub const POSTGRES_LANES: usize = 2;
+/// Bytes, as they are charged, up to which what is written of a task is sent to PostgreSQL in one statement with what
+/// is written of others.
+pub const POSTGRES_BATCHED_BYTES_MAX: u64 = 64 * 1024;
+/// How long an operation on PostgreSQL may take, waiting for its turn included.
+pub const POSTGRES_OPERATION_MAX: Duration = Duration::from_secs(5);
+/// How long a new connection to PostgreSQL may take, and how long an operation waits for a connection to be free.
+pub const POSTGRES_CONNECT_MAX: Duration = Duration::from_secs(2);
+/// How long a statement waits for a lock of another transaction, in milliseconds.
+pub const POSTGRES_LOCK_WAIT_MS: u64 = 2_000;
+/// How often a write is tried that a deadlock or a conflict undid.
+pub const POSTGRES_ATTEMPTS: usize = 5;
+/// How old what is known of the size of the tables may be.
+pub const POSTGRES_SIZE_EVERY: Duration = Duration::from_secs(10);

@@ -2,13 +2,14 @@
 
 use bytes::Bytes;
 use forecourt_core::store::{
-    Conversation, ConversationAppend, ConversationVersion, Delivery, IfTaskEnded, LedgerEntry, Notification, Span,
-    StoreFuture, StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration,
+    Conversation, ConversationAppend, ConversationVersion, Delivery, IfTaskEnded, LedgerEntry, Notification, RunBeat,
+    Span, StoreFuture, StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration,
 };
 use forecourt_core::{Account, Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
 use parking_lot::Mutex;
 
 mod kept;
+mod reads;
 
 use kept::{Accounts, Kept, Route};
 
@@ -54,9 +55,9 @@ impl Store for Memory {
         self.step(move |kept| kept.create_task(task, webhooks))
     }
 
-    fn append_events(&self, task: &TaskId, first: u64, events: Vec<Event>) -> StoreFuture<'_, ()> {
-        let task = task.clone();
-        self.step(move |kept| kept.append_events(&task, first, events))
+    fn append_events(&self, task: &TaskId, run: &str, first: u64, events: Vec<Event>) -> StoreFuture<'_, ()> {
+        let (task, run) = (task.clone(), run.to_owned());
+        self.step(move |kept| kept.append_events(&task, &run, first, events))
     }
 
     fn advance_task(&self, task: &TaskId, change: TaskChange) -> StoreFuture<'_, bool> {
@@ -83,16 +84,29 @@ impl Store for Memory {
         self.step(move |kept| Ok(kept.tasks(&filter, now)))
     }
 
-    fn orphaned_tasks(&self, run: &str, limit: usize) -> StoreFuture<'_, Vec<Task>> {
+    fn beat(&self, run: &str) -> StoreFuture<'_, bool> {
         let run = run.to_owned();
-        self.step(move |kept| Ok(kept.orphaned_tasks(&run, limit)))
+        self.step(move |kept| Ok(kept.runs.beat(run)))
     }
 
-    fn put_artifact(&self, task: &TaskId, artifact: StoredArtifact) -> StoreFuture<'_, ()> {
-        let task = task.clone();
+    fn runs(&self) -> StoreFuture<'_, Vec<RunBeat>> {
+        self.step(|kept| Ok(kept.runs.living()))
+    }
+
+    fn end_run(&self, seen: &RunBeat) -> StoreFuture<'_, bool> {
+        let seen = seen.clone();
+        self.step(move |kept| Ok(kept.runs.end(&seen)))
+    }
+
+    fn orphaned_tasks(&self, limit: usize) -> StoreFuture<'_, Vec<Task>> {
+        self.step(move |kept| Ok(kept.orphaned_tasks(limit)))
+    }
+
+    fn put_artifact(&self, task: &TaskId, run: &str, artifact: StoredArtifact) -> StoreFuture<'_, ()> {
+        let (task, run) = (task.clone(), run.to_owned());
         // A slice of a larger buffer would keep all of it alive.
         let artifact = StoredArtifact { bytes: Bytes::copy_from_slice(&artifact.bytes), ..artifact };
-        self.step(move |kept| kept.put_artifact(&task, artifact))
+        self.step(move |kept| kept.put_artifact(&task, &run, artifact))
     }
 
     fn artifact(&self, task: &TaskId, id: &str, now: Timestamp) -> StoreFuture<'_, Option<StoredArtifact>> {

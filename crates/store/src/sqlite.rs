@@ -18,6 +18,7 @@ use crate::limits::{
 
 mod artifacts;
 mod claims;
+mod copy;
 mod events;
 mod expiry;
 mod fault;
@@ -25,21 +26,22 @@ mod files;
 mod ledger;
 mod quota;
 mod readers;
+mod reads;
 mod routes;
 mod rows;
+mod runs;
 mod schema;
-mod seal;
 mod store;
 mod tasks;
 mod threads;
-mod time;
 mod webhooks;
 mod writer;
 
+use crate::seal::{self, Label, Seal, SystemEntropy};
+pub use copy::{SCHEMA_VERSION, copy_database, schema_version};
 use fault::{Fault, corrupt};
 use readers::Readers;
 use rows::TaskRows;
-use seal::{Label, Seal, SystemEntropy};
 use writer::Writer;
 
 /// The version since which there are streams.

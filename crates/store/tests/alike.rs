@@ -1,11 +1,13 @@
-//! Whatever is asked of them, in whatever order: memory and SQLite answer alike.
+//! Whatever is asked of them, in whatever order: memory, SQLite and PostgreSQL answer alike; two nodes on one
+//! PostgreSQL too, who take turns.
 
 use std::sync::Arc;
 
 use forecourt_core::store::{Account, IfTaskEnded, LedgerEntry, Resumption, Span, TaskChange, TaskFilter, Webhook};
 use forecourt_core::{Event, Role, Store, Task, TaskState, ThreadId, Turn};
-use forecourt_store::{Memory, Sqlite, SqliteOptions};
+use forecourt_store::{LeaseClock, Memory, Postgres, PostgresOptions, Sqlite, SqliteOptions, StoreKey};
 use forecourt_testkit::dear;
+use forecourt_testkit::postgres::PostgresServer;
 use forecourt_testkit::store_suite::artifacts::artifact;
 use forecourt_testkit::store_suite::{
     addition, after, chef, completed, handle, outcome, some_task, some_thread, webhook,
@@ -79,6 +81,7 @@ impl World {
         let result = match self.take(store, now, step).await {
             Ok(result) => result,
             Err(forecourt_core::StoreError::Corrupt(_)) => "corrupt".to_owned(),
+            Err(forecourt_core::StoreError::NotHeld) => "not held".to_owned(),
             Err(forecourt_core::StoreError::Full { bound }) => format!("{bound:?}"),
             Err(forecourt_core::StoreError::Unavailable(_)) => "unavailable".to_owned(),
         };
@@ -100,7 +103,7 @@ impl World {
             }
             Step::Append { task, first, count } => {
                 let events = (0..*count).map(|n| Event::Text(format!("{now}.{n}"))).collect();
-                format!("{:?}", store.append_events(id(task), *first, events).await?)
+                format!("{:?}", store.append_events(id(task), "run-1", *first, events).await?)
             }
             Step::Advance { task, from, to } => {
                 let (from, to, outcome) = (*from, *to, Some(outcome("Soup.")));
@@ -109,7 +112,7 @@ impl World {
             }
             Step::Artifact { task, id: name } => {
                 let kept = artifact(&name.to_string(), format!("{now}"));
-                format!("{:?}", store.put_artifact(id(task), kept).await?)
+                format!("{:?}", store.put_artifact(id(task), "run-1", kept).await?)
             }
             Step::Resume { task, from } => {
                 let turns = vec![Turn::text(Role::User, format!("{now}"))];
@@ -182,9 +185,19 @@ impl World {
                 seen.push(format!("{:?}", store.entries(stream, span, 5, after(now)).await.unwrap()));
             }
         }
-        seen.push(format!("{}", store.orphaned_tasks("run-2", 5).await.unwrap().len()));
+        seen.push(format!("{}", store.orphaned_tasks(5).await.unwrap().len()));
         seen.join("\n")
     }
+}
+
+/// Two nodes on one database.
+async fn nodes(server: &PostgresServer) -> [Arc<dyn Store>; 2] {
+    let url = server.fresh();
+    let options = || PostgresOptions {
+        lease_clock: LeaseClock::Caller,
+        ..PostgresOptions::new(&url, StoreKey::from_bytes([7; 32]), "example.com")
+    };
+    [Postgres::open(options()).await.unwrap(), Postgres::open(options()).await.unwrap()]
 }
 
 proptest! {
@@ -200,6 +213,21 @@ proptest! {
         for (now, step) in (0..).zip(&steps) {
             let [memory, sqlite] = [&stores[0], &stores[1]].map(|store| runtime.block_on(world.tell(&**store, now, step)));
             prop_assert_eq!(memory, sqlite, "after {:?} at {}", step, now);
+        }
+    }
+
+    #[test]
+    fn memory_and_two_nodes_on_postgres_answer_alike(steps in proptest::collection::vec(step(), 1..40)) {
+        let Some(server) = PostgresServer::shared() else { return Ok(()) };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (memory, nodes) = (Memory::new(), runtime.block_on(nodes(&server)));
+        let world = World::new();
+        for (now, step) in (0..).zip(&steps) {
+            let memory = runtime.block_on(world.tell(&memory, now, step));
+            let postgres = runtime.block_on(world.tell(&*nodes[now as usize % 2], now, step));
+            prop_assert_eq!(&memory, &postgres, "after {:?} at {}", step, now);
+            let other = runtime.block_on(world.look(&*nodes[(now as usize + 1) % 2], now));
+            prop_assert!(memory.ends_with(&other), "the other node sees something else after {:?} at {}", step, now);
         }
     }
 }

@@ -65,7 +65,7 @@ async fn design_36_a_full_store_names_its_bound_until_there_is_room() {
         let task = some_task();
         let created = store.create_task(task.clone(), Vec::new()).await;
         let event = vec![Event::Text(noise(15_000))];
-        match created.and(store.append_events(&task.id, 1, event).await) {
+        match created.and(store.append_events(&task.id, "run-1", 1, event).await) {
             Ok(()) => kept.push(task),
             Err(error) => break Err::<(), _>(error),
         }
@@ -85,7 +85,7 @@ async fn design_36_a_full_store_names_its_bound_until_there_is_room() {
     assert!(store.expire(after(3600), 10).await.unwrap() > 0);
     store.ready().await.unwrap();
     let id = created(&dynamic(&store), some_task()).await;
-    store.append_events(&id, 1, vec![Event::Text(noise(15_000))]).await.unwrap();
+    store.append_events(&id, "run-1", 1, vec![Event::Text(noise(15_000))]).await.unwrap();
 }
 
 fn names_the_store<T>(result: &Result<T, StoreError>) -> bool {
@@ -98,7 +98,7 @@ async fn a_write_that_does_not_fit_fails_alone() {
     let options = SqliteOptions { database_bytes_max: 512 * 1024, ..SqliteOptions::default() };
     let store = place.open_with(options).unwrap();
     let id = created(&dynamic(&store), some_task()).await;
-    let huge = store.append_events(&id, 1, vec![Event::Text(noise(1024 * 1024))]);
+    let huge = store.append_events(&id, "run-1", 1, vec![Event::Text(noise(1024 * 1024))]);
     let small = futures::future::join_all((0..32).map(|_| store.create_task(some_task(), Vec::new())));
     let (huge, small) = futures::future::join(huge, small).await;
     assert!(names_the_store(&huge));
@@ -143,8 +143,8 @@ async fn reopening_keeps_everything() {
     let task = some_task();
     let store = place.open().unwrap();
     created(&dynamic(&store), task.clone()).await;
-    store.append_events(&task.id, 1, vec![Event::Text("a".to_owned())]).await.unwrap();
-    store.put_artifact(&task.id, artifact("a", "x")).await.unwrap();
+    store.append_events(&task.id, "run-1", 1, vec![Event::Text("a".to_owned())]).await.unwrap();
+    store.put_artifact(&task.id, "run-1", artifact("a", "x")).await.unwrap();
     assert_eq!(
         store.add_webhook(&task.id, webhook("https://example.com/"), 1, IfTaskEnded::Refuse).await.unwrap(),
         WebhookRegistration::Yes
@@ -198,7 +198,7 @@ fn a_newer_database_is_refused_with_both_versions() {
     let result = place.open();
     assert!(is_corrupt(&result));
     let reason = reason(result);
-    assert!(reason.contains("version 99") && reason.contains("up to 6"), "{reason}");
+    assert!(reason.contains("version 99") && reason.contains("up to 7"), "{reason}");
 }
 
 #[test]
@@ -234,7 +234,7 @@ async fn a_damaged_page_is_corrupt_and_never_a_wrong_answer() {
     let task = Task { owner: Some("ann".to_owned()), ..some_task() };
     let store = place.open().unwrap();
     created(&dynamic(&store), task.clone()).await;
-    store.put_artifact(&task.id, artifact("a", vec![7; 3 * PAGE])).await.unwrap();
+    store.put_artifact(&task.id, "run-1", artifact("a", vec![7; 3 * PAGE])).await.unwrap();
     drop(store);
     let whole = std::fs::read(place.database()).unwrap();
     let mut damaged = 0;
@@ -274,17 +274,17 @@ async fn all_artifacts_together_are_bounded() {
     let store = place.open_with(SqliteOptions { artifacts_bytes_max: 10, ..SqliteOptions::default() }).unwrap();
     let task = some_task();
     created(&dynamic(&store), task.clone()).await;
-    store.put_artifact(&task.id, artifact("a", "123456")).await.unwrap();
-    assert!(is_unavailable(&store.put_artifact(&task.id, artifact("b", "12345")).await));
+    store.put_artifact(&task.id, "run-1", artifact("a", "123456")).await.unwrap();
+    assert!(is_unavailable(&store.put_artifact(&task.id, "run-1", artifact("b", "12345")).await));
     assert_eq!(store.artifact(&task.id, "b", start()).await.unwrap(), None);
-    store.put_artifact(&task.id, artifact("a", "again")).await.unwrap();
-    store.put_artifact(&task.id, artifact("c", "1234")).await.unwrap();
-    assert!(is_unavailable(&store.put_artifact(&task.id, artifact("d", "1")).await));
-    store.put_artifact(&task.id, artifact("e", "")).await.unwrap();
+    store.put_artifact(&task.id, "run-1", artifact("a", "again")).await.unwrap();
+    store.put_artifact(&task.id, "run-1", artifact("c", "1234")).await.unwrap();
+    assert!(is_unavailable(&store.put_artifact(&task.id, "run-1", artifact("d", "1")).await));
+    store.put_artifact(&task.id, "run-1", artifact("e", "")).await.unwrap();
 
     assert_eq!(store.expire(task.expires_at, 1).await.unwrap(), 1);
     let id = created(&dynamic(&store), some_task()).await;
-    store.put_artifact(&id, artifact("a", "1234567890")).await.unwrap();
+    store.put_artifact(&id, "run-1", artifact("a", "1234567890")).await.unwrap();
 }
 
 #[tokio::test]

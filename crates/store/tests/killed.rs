@@ -148,7 +148,7 @@ async fn write(store: Arc<Sqlite>) {
         store.create_task(task, Vec::new()).await.expect("a task");
         heard = acknowledge("task", &name);
         for n in 1..4 {
-            store.append_events(&id, n, vec![Event::Text(format!("{n}"))]).await.expect("an event");
+            store.append_events(&id, "run-1", n, vec![Event::Text(format!("{n}"))]).await.expect("an event");
             heard &= acknowledge("event", &name);
         }
         store

@@ -24,7 +24,7 @@ async fn sixteen(store: &Arc<Sqlite>) {
         done.unwrap();
     }
     let said = || vec![Event::Text("hello".to_owned())];
-    for done in join_all(tasks.iter().map(|task| store.append_events(&task.id, 1, said()))).await {
+    for done in join_all(tasks.iter().map(|task| store.append_events(&task.id, "run-1", 1, said()))).await {
         done.unwrap();
     }
     let settled = |task: &Task| {

@@ -29,12 +29,12 @@ async fn no_id_secret_or_word_is_written_in_the_clear() {
         ..some_task()
     };
     store.create_task(task.clone(), Vec::new()).await.unwrap();
-    store.append_events(&task.id, 1, vec![Event::Text("word-in-event".to_owned())]).await.unwrap();
+    store.append_events(&task.id, "run-1", 1, vec![Event::Text("word-in-event".to_owned())]).await.unwrap();
     let named = forecourt_core::store::StoredArtifact {
         name: Some("word-in-name".to_owned()),
         ..artifact("artifact-id-of-the-task", "word-in-artifact")
     };
-    store.put_artifact(&task.id, named).await.unwrap();
+    store.put_artifact(&task.id, "run-1", named).await.unwrap();
     let mut hook = webhook("https://example.com/?word-in-url");
     hook.details.insert("word-in-details".to_owned(), "word-in-details".into());
     assert_eq!(store.add_webhook(&task.id, hook, 1, IfTaskEnded::Refuse).await.unwrap(), WebhookRegistration::Yes);

@@ -36,7 +36,7 @@ async fn ask(store: &Sqlite, account: &Account, len: usize) -> bool {
     let settled = TaskChange::settle(&task, outcome(&words), after(1));
     let said = ConversationAppend { account: account.clone(), ..addition(vec![turn(), turn()], 10, after(3600)) };
     store.create_task(task, Vec::new()).await.is_ok()
-        && store.append_events(&id, 1, vec![Event::Text(words.clone())]).await.is_ok()
+        && store.append_events(&id, "run-1", 1, vec![Event::Text(words.clone())]).await.is_ok()
         && store.advance_task(&id, settled).await.is_ok()
         && store.append_turns(&thread, &chef(), said).await.is_ok()
         && store.set_route(&thread, &chef(), after(3600), account).await.is_ok()

@@ -32,3 +32,45 @@ mod sqlite {
 
     forecourt_testkit::store_suite!(fresh());
 }
+
+/// A test for each case too, on a server of its process; through a pooler as well.
+mod postgres {
+    use forecourt_store::{LeaseClock, Postgres, PostgresOptions, StoreKey};
+    use forecourt_testkit::postgres::PostgresServer;
+
+    use super::*;
+
+    pub(super) async fn open(url: &str) -> Arc<dyn Store> {
+        let options = PostgresOptions {
+            caller_bytes_max: CALLER_BYTES,
+            // The clock of the suite is set by hand.
+            lease_clock: LeaseClock::Caller,
+            ..PostgresOptions::new(url, StoreKey::from_bytes([7; 32]), "example.com")
+        };
+        Postgres::open(options).await.expect("a fresh store")
+    }
+
+    macro_rules! fresh {
+        () => {{
+            let Some(server) = PostgresServer::shared() else { return };
+            (open(&server.fresh()).await, server)
+        }};
+    }
+
+    forecourt_testkit::store_suite!(fresh!());
+}
+
+mod pgbouncer {
+    use forecourt_testkit::pgbouncer::PgBouncer;
+    use forecourt_testkit::postgres::PostgresServer;
+
+    macro_rules! fresh {
+        () => {{
+            let Some(server) = PostgresServer::shared() else { return };
+            let Some(pooler) = PgBouncer::start(&server, 4) else { return };
+            (super::postgres::open(&pooler.url(&server.fresh())).await, (pooler, server))
+        }};
+    }
+
+    forecourt_testkit::store_suite!(fresh!());
+}

@@ -19,6 +19,7 @@
 //! | [`sse`] | server-sent events that no text can break out of |
 //! | [`prefer`] | the `Prefer` header, RFC 7240 |
 //! | [`template`] | texts and JSON with holes |
+//! | [`usage`] | what language models used, as metadata of an answer |
 //! | [`disposition`] | safe `Content-Disposition`, RFC 6266 |
 
 pub mod abandon;
@@ -39,6 +40,7 @@ pub mod refusal;
 pub mod sse;
 pub mod template;
 pub mod tool;
+pub mod usage;
 
 pub use base_url::BaseUrl;
 pub use protocol::{Carries, HttpRoutes, Listen, Mount, Protocol, PublishedDocument, Socket, Surface, Wire};

@@ -24,9 +24,11 @@ pub struct RcnsSettings {
     pub min_trust_tier: u8,
     /// How often a minute one agent may have a call looked at.
     #[serde(alias = "max_negotiations_per_minute")]
+    #[schemars(extend("x-alias" = "max_negotiations_per_minute"))]
     pub rate_limit_per_minute: NonZeroU32,
     /// How long such a contract lasts, in seconds; also as text, such as `"24h"`.
     #[serde(deserialize_with = "positive_seconds")]
+    #[schemars(with = "SecondsOrText")]
     pub contract_ttl_seconds: NonZeroU64,
     /// How long the answer to a call with an `Idempotency-Key` is repeated when the call led to an offer or to
     /// none, in seconds.
@@ -69,18 +71,22 @@ pub struct SynthesisSettings {
     pub policies: Vec<PlanSource>,
     /// How long a contract of a session lasts at most, in seconds; also as text, such as `"24h"`.
     #[serde(alias = "session_duration", deserialize_with = "positive_seconds")]
+    #[schemars(with = "SecondsOrText", extend("x-alias" = "session_duration"))]
     pub session_duration_seconds: NonZeroU64,
     /// How long a persistent contract lasts when its proposal does not say, in seconds.
     #[serde(alias = "persistent_default_duration", deserialize_with = "positive_seconds")]
+    #[schemars(with = "SecondsOrText", extend("x-alias" = "persistent_default_duration"))]
     pub persistent_default_seconds: NonZeroU64,
     /// How long a persistent contract lasts at most, in seconds; 0: none is made.
     #[serde(alias = "persistent_max_duration", deserialize_with = "seconds")]
+    #[schemars(with = "SecondsOrText", extend("x-alias" = "persistent_max_duration"))]
     pub persistent_max_seconds: u64,
     /// Whether proposals are answered at once (`false`) or looked at later, and asked for with
     /// `QUERY /proposals/{proposal_id}`.
     pub async_evaluation_enabled: bool,
     /// How long a proposal may be looked at, in seconds.
     #[serde(alias = "max_evaluation_duration", deserialize_with = "positive_seconds")]
+    #[schemars(with = "SecondsOrText", extend("x-alias" = "max_evaluation_duration"))]
     pub max_evaluation_seconds: NonZeroU64,
     /// Contracts that one agent has at once.
     pub contracts_per_agent_max: NonZeroU32,
@@ -88,6 +94,15 @@ pub struct SynthesisSettings {
     pub contracts_max: NonZeroU32,
     /// Proposals that an agent may have refused in a session before it must ESCALATE.
     pub turns_max: NonZeroU32,
+}
+
+/// A span as it may be written, for the schema of the settings: seconds, or text such as `"24h"`.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+enum SecondsOrText {
+    Seconds(u64),
+    Text(String),
 }
 
 /// What endpoints are made from.

@@ -7,7 +7,9 @@ pub mod provider;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use forecourt_agents::budget::BudgetSettings;
 use forecourt_agents::siblings::Siblings;
+use forecourt_agents::usage::NoUsage;
 use forecourt_agents::{Backend, BuiltAgent, Context};
 use forecourt_core::reply::collect;
 use forecourt_core::{
@@ -35,6 +37,9 @@ pub fn in_folder(folder: &Path) -> Context {
         entropy: Arc::new(CountedEntropy::default()),
         egress: Egress::builder(EgressConfig::default()).build().unwrap(),
         path_variable: std::env::var("PATH").ok(),
+        variable: |name| (name == "GROQ_API_KEY").then(|| "sesame".to_owned()),
+        budget: BudgetSettings::default(),
+        usage: Arc::new(NoUsage),
         endpoints: Vec::new(),
         siblings: Siblings::default(),
         builtin: Vec::new(),

@@ -71,8 +71,10 @@ impl Server {
     }
 }
 
+/// The settings of a model behind `url`. Nothing is asked again unless `more` says so.
 pub fn settings(url: &str, more: &str) -> String {
-    format!("[backend]\nkind = \"model\"\nbase_url = \"{url}\"\nmodel = \"tiny\"\n{more}")
+    let retries = if more.contains("retries =") { "" } else { "retries = 0\n" };
+    format!("[backend]\nkind = \"model\"\nbase_url = \"{url}\"\nmodel = \"tiny\"\n{retries}{more}")
 }
 
 pub fn sse(chunks: impl Stream<Item = Result<Bytes, std::io::Error>> + Send + 'static) -> Response {

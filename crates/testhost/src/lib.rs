@@ -1,6 +1,8 @@
 //! A host in memory, for the tests of protocols: no socket, a hand-set clock, an issuer of tokens. What
 //! is wrong with the setting-up of a test is a panic.
 
+pub mod openid;
+
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +12,7 @@ use arc_swap::ArcSwap;
 use axum::Router;
 use forecourt_contract::{Dispatcher, HostApi, HostServices};
 use forecourt_core::policy::{ConsentTerms, Demand, PaymentScheme, Requirement, RuleVerdict};
-use forecourt_core::{Agent, AgentCard, Clock, Domain, Error, Message, Policy, Reply, Rule};
+use forecourt_core::{Agent, AgentCard, Clock, Domain, Entropy, Error, Message, Policy, Reply, Rule};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_host::{Directory, Host, HostBuilder, HostedAgent, LimitSettings, Rate, Run, Site};
 use forecourt_identity::agents::{self, AgentHome, AgentIdentitySettings, KnownAgents};
@@ -33,6 +35,8 @@ const ISSUER: &str = "https://login.example";
 const AUDIENCE: &str = "demo";
 /// How long an agent may take, unless a test says otherwise: longer than any test waits.
 const TIME_MAX: Duration = Duration::from_secs(100_000);
+/// Ids that a node draws before it would draw those of the next one.
+const IDS_PER_NODE: u32 = 10_000;
 const MANY: NonZeroU32 = NonZeroU32::MAX;
 
 /// A host in the making.
@@ -59,6 +63,28 @@ pub struct Blueprint {
     pub section: String,
     /// Where it is.
     pub origin: String,
+    /// The nodes that it is one of. `None`: it is alone.
+    pub node: Option<Node>,
+}
+
+/// One of several hosts with one store.
+#[derive(Clone)]
+pub struct Node {
+    /// What they have in common.
+    pub store: Arc<Memory>,
+    /// Which one it is: each draws other ids.
+    pub number: u32,
+}
+
+impl Node {
+    /// So many hosts with one store.
+    pub fn many<const N: usize>() -> [Self; N] {
+        let (store, mut number) = (Arc::new(Memory::new()), 0);
+        std::array::from_fn(|_| {
+            number += 1;
+            Self { store: store.clone(), number }
+        })
+    }
 }
 
 impl Default for Blueprint {
@@ -75,6 +101,7 @@ impl Default for Blueprint {
             pages: String::new(),
             section: String::new(),
             origin: ORIGIN.to_owned(),
+            node: None,
         }
     }
 }
@@ -155,9 +182,15 @@ impl Blueprint {
             self.residents.into_iter().map(|resident| reachable(resident, wire.as_deref(), &site)).collect();
         let directory = Directory::new(residents, &default).expect("a directory");
         let courier = wire.as_ref().and_then(|wire| wire.courier(egress.clone(), &site));
-        let store = Arc::new(Memory::new());
+        let node = self.node;
+        for _ in 0..node.as_ref().map_or(0, |node| node.number * IDS_PER_NODE) {
+            entropy.fill(&mut [0]);
+        }
+        let is_alone = node.is_none();
+        let store = node.map_or_else(|| Arc::new(Memory::new()), |node| node.store);
         let mut builder = HostBuilder::new(site, directory, store.clone(), egress.clone())
             .with_ambient(clock.clone(), entropy.clone());
+        builder.alone = is_alone;
         builder.limits = self.limits;
         builder.schemes = self.schemes;
         builder.contract = self.contract;

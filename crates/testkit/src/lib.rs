@@ -1,15 +1,24 @@
 //! What tests share: a hand-set clock, counted entropy, vectors, judged questions and a scripted agent.
 
 mod ambient;
+mod bucket_server;
 mod dear;
+pub mod haproxy;
 pub mod judged;
+pub mod nats;
+mod pebble;
+pub mod pgbouncer;
+pub mod postgres;
 mod proven;
 mod scripted;
 pub mod store_suite;
 mod vectors;
 
 pub use ambient::{CountedEntropy, HandClock};
+pub use bucket_server::BucketServer;
 pub use dear::dear;
+pub use pebble::{Pebble, PebbleOptions};
+pub use postgres::free_port;
 pub use proven::proven;
 pub use scripted::{ScriptedAgent, Step, card};
 pub use vectors::{vectors, vectors_dir};

@@ -31,6 +31,7 @@ macro_rules! store_suite {
         $crate::store_suite! { @case $fresh;
             tasks::an_unknown_task_is_not_found
             tasks::an_id_that_exists_is_refused_and_the_first_task_stays
+            tasks::a_task_that_its_run_makes_again_is_the_same_one
             tasks::an_expired_task_is_not_found
             tasks::a_move_from_another_state_changes_nothing
             tasks::a_task_reads_back_as_it_was
@@ -45,13 +46,16 @@ macro_rules! store_suite {
             tasks::going_on_from_another_state_changes_nothing
             tasks::only_the_run_that_holds_a_task_ends_it
             tasks::a_task_begins_and_goes_on_with_its_webhooks
-            tasks::orphans_are_unsettled_tasks_of_other_runs
+            tasks::orphans_are_unsettled_tasks_of_runs_that_are_not_alive
+            tasks::a_run_is_ended_once_and_only_if_it_was_silent
+            tasks::only_the_run_that_holds_a_task_writes_its_log_and_files
             events::a_gap_in_the_numbers_is_refused
             events::the_events_of_an_unknown_task_are_dropped
             events::appending_again_leaves_what_is_there
             events::an_ending_is_logged_with_the_move_that_it_caused
             events::every_kind_of_event_reads_back
             events::events_are_read_in_pages
+            events::what_is_settled_takes_nothing_more_from_who_worked_on_it
             artifacts::an_unknown_artifact_is_not_found
             artifacts::tok_task_cross_an_artifact_belongs_to_its_task
             artifacts::the_first_artifact_of_an_id_stays

@@ -44,7 +44,7 @@ pub(super) async fn ours(protocol: &'static Protocol, path: &'static str, ask: A
         metrics: Arc::new(Metrics::default()),
         classes: RouteClasses::new([(protocol.name, path)]),
         entropy: mounted.entropy.clone(),
-        hsts: false,
+        hsts: None,
     });
     tokio::spawn(async move {
         let _held_until_the_end = mounted;

@@ -8,6 +8,7 @@ use forecourt_core::{Ending, Error, Event, EventStream, Message, PolicyPart, Rep
 use forecourt_host::{HostedAgent, Run, TaskAccess, TaskMode, TaskPermit};
 use forecourt_identity::evidence::UnverifiedEvidence as Evidence;
 use forecourt_surface::negotiate;
+use forecourt_surface::usage::put_usage;
 use futures::StreamExt;
 use serde_json::Value;
 
@@ -270,7 +271,7 @@ impl Service {
 
     /// An answer without a task: a message, or a refusal before there was one.
     async fn direct(&self, reply: Reply, thread: &ThreadId) -> OperationReply {
-        let receipt = reply.receipt.clone();
+        let (receipt, usage) = (reply.receipt.clone(), reply.usage.clone());
         let collected = reply.collect().await;
         match collected.ending {
             Ending::Message(text) => {
@@ -279,6 +280,7 @@ impl Service {
                     &mut message.metadata,
                     receipt.map(|receipt| Value::Object(*receipt)).into_iter().collect(),
                 );
+                put_usage(&mut message.metadata, &usage.so_far());
                 OperationReply::Once(OperationOutcome::Sent(Item::Message(message)))
             }
             Ending::Refused(part) => self.refused(thread, part),

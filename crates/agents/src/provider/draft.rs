@@ -4,27 +4,51 @@
 use forecourt_core::Ending;
 use serde_json::{Value, json};
 
-use super::{WHO, code};
+use super::WHO;
+use super::fault::{ProviderError, reported};
+use super::filter::TextFilter;
 use crate::limits::{TOOL_ARGUMENTS_BYTES_MAX, TOOL_CALLS_MAX};
+use crate::metering::Usage;
 use crate::upstream::UpstreamFailure;
 
 /// What has come of one reply.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct ModelReplyDraft {
     /// All of its text, which goes back with the calls.
     text: String,
     calls: Vec<ToolCallRequest>,
+    /// Takes out what is no answer.
+    filter: TextFilter,
+    /// What the provider says that it used.
+    pub usage: Option<Usage>,
+    /// Bytes that the model wrote, thoughts and calls included.
+    pub written: usize,
     /// Why it ended, once the server said so.
     reason: Option<String>,
     /// Whether the server said that nothing follows.
     is_done: bool,
 }
 
+/// What a chunk holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// The next words of the answer.
+    pub text: String,
+    /// Whether the model thought, which is no answer.
+    pub is_thought: bool,
+}
+
+impl Default for ModelReplyDraft {
+    fn default() -> Self {
+        Self::new(false)
+    }
+}
+
 /// A call that the model asks for, as it wrote it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolCallRequest {
     /// The server's number for it, if there is one.
-    index: Option<u64>,
+    pub(super) index: Option<u64>,
     /// The provider's name for the call.
     pub id: String,
     /// The tool.
@@ -50,12 +74,25 @@ pub enum ReplyFinish {
     Cut,
     /// It goes on when tools have been called.
     Calls(ToolCallRound),
+    /// It says nothing at all.
+    Empty {
+        /// Whether the model came to the bound of its reply before it said anything.
+        was_cut: bool,
+    },
 }
 
 impl ModelReplyDraft {
-    /// A reply that is whole.
-    pub fn whole() -> Self {
-        Self { is_done: true, ..Self::default() }
+    /// A reply before its first word; some begin within a thought.
+    pub fn new(starts_thinking: bool) -> Self {
+        Self {
+            text: String::new(),
+            calls: Vec::new(),
+            filter: TextFilter::new(starts_thinking),
+            usage: None,
+            written: 0,
+            reason: None,
+            is_done: false,
+        }
     }
 
     /// The server said that nothing follows.
@@ -63,31 +100,46 @@ impl ModelReplyDraft {
         self.is_done = true;
     }
 
-    /// Adds a chunk, or an answer in one piece; gives the text in it.
-    pub fn take(&mut self, chunk: &Value) -> Result<String, Ending> {
+    /// Adds a chunk, or an answer in one piece; gives what there is to show of it.
+    pub fn take(&mut self, chunk: &Value) -> Result<Taken, ProviderError> {
         if let Some(error) = chunk.get("error").filter(|error| !error.is_null()) {
-            tracing::warn!(code = code(error), "the model provider reported an error in its answer");
-            return Err(Ending::failed("The model provider failed in the middle of its answer."));
+            return Err(reported(error));
+        }
+        if let Some(usage) = Usage::read(chunk) {
+            self.usage = Some(usage);
         }
         // A chunk without choices tells of usage, or of nothing.
         let Some(choice) = chunk["choices"].as_array().and_then(|choices| choices.first()) else {
-            return Ok(String::new());
+            return Ok(Taken::default());
         };
         let said = if choice["delta"].is_object() { &choice["delta"] } else { &choice["message"] };
         if let Some(reason) = choice["finish_reason"].as_str() {
             self.reason = Some(reason.to_owned());
         }
         for call in said["tool_calls"].as_array().into_iter().flatten() {
-            self.take_call(call)?;
+            self.take_call(call).map_err(ProviderError::Other)?;
         }
+        let thought: usize = REASONING.iter().map(|key| text(&said[*key]).len()).sum();
         let text = [text(&said["content"]), text(&said["refusal"])].concat();
-        self.text.push_str(&text);
-        Ok(text)
+        self.written += thought + text.len();
+        let before = self.filter.has_thought;
+        let shown = self.filter.push(&text);
+        let is_filtered = shown.len() < text.len() && (self.filter.has_thought != before || self.filter.is_inside());
+        self.text.push_str(&shown);
+        Ok(Taken { text: shown, is_thought: thought > 0 || is_filtered })
+    }
+
+    /// The last words, which might have been the beginning of something else, now that nothing follows.
+    pub fn rest(&mut self) -> String {
+        let rest = self.filter.end();
+        self.text.push_str(&rest);
+        rest
     }
 
     fn take_call(&mut self, piece: &Value) -> Result<(), Ending> {
         let (index, id) = (piece["index"].as_u64(), piece["id"].as_str().unwrap_or_default());
         let function = &piece["function"];
+        self.written += function["arguments"].as_str().map_or(0, str::len);
         let call = self.call_of(index, id)?;
         if call.id.is_empty() {
             id.clone_into(&mut call.id);
@@ -127,15 +179,22 @@ impl ModelReplyDraft {
         if self.reason.is_none() && !self.is_done {
             return Err(UpstreamFailure::Broken.ending(WHO));
         }
+        self.rest();
+        if self.calls.is_empty() {
+            self.calls = std::mem::take(&mut self.filter.calls);
+        }
         if !self.calls.is_empty() {
             self.calls.iter_mut().enumerate().filter(|(_, call)| call.id.is_empty()).for_each(|(at, call)| {
                 call.id = format!("call_{at}");
             });
             return Ok(ReplyFinish::Calls(ToolCallRound { text: self.text, calls: self.calls }));
         }
+        let is_empty = self.text.trim().is_empty();
         match self.reason.as_deref() {
-            Some("length" | "max_tokens") => Ok(ReplyFinish::Cut),
             Some("content_filter") => Err(Ending::failed("The model provider declined to answer this.")),
+            Some("length" | "max_tokens") if is_empty => Ok(ReplyFinish::Empty { was_cut: true }),
+            Some("length" | "max_tokens") => Ok(ReplyFinish::Cut),
+            _ if is_empty => Ok(ReplyFinish::Empty { was_cut: false }),
             _ => Ok(ReplyFinish::Whole),
         }
     }
@@ -152,6 +211,9 @@ impl ToolCallRound {
         json!({"role": "assistant", "content": content, "tool_calls": calls.collect::<Vec<_>>()})
     }
 }
+
+/// Where providers put what a model thinks before it answers.
+const REASONING: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
 
 /// The text of a `content`: itself, or its parts of text.
 fn text(content: &Value) -> String {
@@ -231,6 +293,15 @@ mod tests {
             draft.take(&json!({"choices": [{"delta": {"content": "x"}, "finish_reason": reason}]})).unwrap();
             draft.finish()
         };
+        let silent = |reason: &str, delta: Value| {
+            let mut draft = ModelReplyDraft::default();
+            draft.take(&json!({"choices": [{"delta": delta, "finish_reason": reason}]})).unwrap();
+            draft.finish()
+        };
+        for delta in [json!({}), json!({"content": " \n"}), json!({"content": "<think>hm</think>\n"})] {
+            assert_eq!(silent("stop", delta.clone()), Ok(ReplyFinish::Empty { was_cut: false }));
+            assert_eq!(silent("length", delta), Ok(ReplyFinish::Empty { was_cut: true }));
+        }
         assert_eq!(ended(Some("stop"), false), Ok(ReplyFinish::Whole));
         assert_eq!(ended(None, true), Ok(ReplyFinish::Whole));
         assert_eq!(ended(Some("length"), true), Ok(ReplyFinish::Cut));
@@ -251,9 +322,26 @@ mod tests {
             (json!({"usage": {"total_tokens": 3}}), ""),
             (json!({"choices": [], "error": null}), ""),
         ] {
-            assert_eq!(ModelReplyDraft::default().take(&chunk).as_deref(), Ok(wanted), "{chunk}");
+            assert_eq!(ModelReplyDraft::default().take(&chunk).unwrap().text, wanted, "{chunk}");
         }
         assert!(ModelReplyDraft::default().take(&json!({"error": {"message": "secret"}})).is_err());
+    }
+
+    #[test]
+    fn thoughts_are_told_and_never_kept() {
+        let mut draft = ModelReplyDraft::default();
+        for (said, text, is_thought) in [
+            (json!({"reasoning_content": "hm", "content": ""}), "", true),
+            (json!({"reasoning": "hm"}), "", true),
+            (json!({"content": "<think>secret"}), "", true),
+            (json!({"content": " more</think>Four."}), "Four.", true),
+            (json!({"content": " Five."}), " Five.", false),
+        ] {
+            let taken = draft.take(&delta(said.clone())).unwrap();
+            assert_eq!((taken.text.as_str(), taken.is_thought), (text, is_thought), "{said}");
+        }
+        assert_eq!(draft.text, "Four. Five.");
+        assert!(draft.written > draft.text.len());
     }
 
     fn any_json() -> impl Strategy<Value = Value> {

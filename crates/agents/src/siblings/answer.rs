@@ -13,16 +13,21 @@ use crate::tool::ToolResult;
 /// What the answer of `sibling` comes to. A refusal and a failure are told to the model, which then
 /// has to do without.
 pub(super) fn outcome(sibling: &Sibling, answer: CollectedReply) -> ToolResult {
+    said(&format!("@{}", sibling.handle()), answer)
+}
+
+/// What the answer of `who` comes to.
+pub(super) fn said(who: &str, answer: CollectedReply) -> ToolResult {
     let CollectedReply { parts, ending, .. } = answer;
     let told = match ending {
-        Ending::Complete => Ok(answered(sibling, &parts, None)),
-        Ending::Message(text) => Ok(answered(sibling, &[Part::markdown(text)], None)),
-        Ending::Question(question) => Ok(answered(sibling, &parts, Some(&question.text))),
-        Ending::Refused(refusal) => Err(refused(sibling, &refusal)),
-        Ending::Failed { reason } => Err(format!("@{} could not answer: {reason}", sibling.handle())),
-        Ending::Canceled => Err(format!("@{} stopped before its answer was whole", sibling.handle())),
+        Ending::Complete => Ok(answered(who, &parts, None)),
+        Ending::Message(text) => Ok(answered(who, &[Part::markdown(text)], None)),
+        Ending::Question(question) => Ok(answered(who, &parts, Some(&question.text))),
+        Ending::Refused(refusal) => Err(refused(who, &refusal)),
+        Ending::Failed { reason } => Err(format!("{who} could not answer: {reason}")),
+        Ending::Canceled => Err(format!("{who} stopped before its answer was whole")),
     };
-    told.map_err(|message| cut(&message, SIBLING_ANSWER_BYTES_MAX).to_owned())
+    told.map_err(|message: String| cut(&message, SIBLING_ANSWER_BYTES_MAX).into())
 }
 
 /// Why the host carried nothing to `sibling`, and what to do instead.
@@ -43,14 +48,14 @@ pub(super) fn fault(sibling: &Sibling, error: &Error) -> String {
     }
 }
 
-fn refused(sibling: &Sibling, refusal: &PolicyPart) -> String {
+fn refused(who: &str, refusal: &PolicyPart) -> String {
     let url = refusal.url.as_deref().map_or_else(String::new, |url| format!(" The caller can act at {url}"));
-    format!("@{} declined ({}): {}{url}", sibling.handle(), refusal.kind(), refusal.message)
+    format!("{who} declined ({}): {}{url}", refusal.kind(), refusal.message)
 }
 
 /// The answer as JSON of at most [`SIBLING_ANSWER_BYTES_MAX`]: words first, then what still fits.
-fn answered(sibling: &Sibling, parts: &[Part], asks_back: Option<&str>) -> Value {
-    let mut told = Told::by(sibling);
+fn answered(who: &str, parts: &[Part], asks_back: Option<&str>) -> Value {
+    let mut told = Told::by(who);
     told.say("asks_back", asks_back.unwrap_or_default());
     told.say("text", &text_of(parts));
     told.attach(parts.iter().filter_map(in_json));
@@ -67,10 +72,12 @@ struct Told {
 
 impl Told {
     /// Bytes for the names of all fields, for the handle, and for the mark that something is missing.
-    const FRAME: usize = 256;
+    const FRAME: usize = 512;
 
-    fn by(sibling: &Sibling) -> Self {
-        let answer = Map::from_iter([("agent".to_owned(), sibling.handle().as_str().into())]);
+    fn by(who: &str) -> Self {
+        // Those of this host by their handles, as the model knows them.
+        let name = who.strip_prefix('@').filter(|name| !name.contains('@')).unwrap_or(who);
+        let answer = Map::from_iter([("agent".to_owned(), name.into())]);
         Self { answer, room: SIBLING_ANSWER_BYTES_MAX - Self::FRAME, is_cut: false }
     }
 
@@ -197,12 +204,18 @@ mod tests {
         let mut refusal = PolicyPart::new(RefusalKind::Forbidden, "Not you.");
         refusal.url = Some("https://demo.localhost/why".to_owned());
         let said = of(vec![Part::markdown("half")], Ending::Refused(Box::new(refusal))).unwrap_err();
-        assert_eq!(said, "@pantry declined (forbidden): Not you. The caller can act at https://demo.localhost/why");
+        assert_eq!(
+            said.words(),
+            "@pantry declined (forbidden): Not you. The caller can act at https://demo.localhost/why"
+        );
     }
 
     #[test]
     fn what_went_wrong_is_said_without_the_inside() {
-        assert_eq!(of(Vec::new(), Ending::failed("No shelf.")).unwrap_err(), "@pantry could not answer: No shelf.");
+        assert_eq!(
+            of(Vec::new(), Ending::failed("No shelf.")).unwrap_err().words(),
+            "@pantry could not answer: No shelf."
+        );
         assert!(fault(&pantry(), &Error::invalid("hops", "at most 8")).contains("at most 8"));
         assert!(!fault(&pantry(), &Error::internal("disk /dev/sda")).contains("disk"));
         let busy = Error::Unavailable { retry_after: std::time::Duration::from_secs(5) };
@@ -214,11 +227,11 @@ mod tests {
         for filler in ["x", "\"", "\n", "\u{1}", "ä", "🍲"] {
             let told = of(vec![Part::markdown(filler.repeat(SIBLING_ANSWER_BYTES_MAX))], Ending::Complete).unwrap();
             let bytes = told.to_string().len();
-            assert!((SIBLING_ANSWER_BYTES_MAX - 300..=SIBLING_ANSWER_BYTES_MAX).contains(&bytes), "{filler:?} {bytes}");
+            assert!((SIBLING_ANSWER_BYTES_MAX - 600..=SIBLING_ANSWER_BYTES_MAX).contains(&bytes), "{filler:?} {bytes}");
             assert_eq!(told["is_cut"], true);
         }
         let reason = of(Vec::new(), Ending::failed("x".repeat(SIBLING_ANSWER_BYTES_MAX + 1))).unwrap_err();
-        assert_eq!(reason.len(), SIBLING_ANSWER_BYTES_MAX);
+        assert_eq!(reason.words().len(), SIBLING_ANSWER_BYTES_MAX);
         let data = || Part::data(json!("x".repeat(SIBLING_ANSWER_BYTES_MAX / 4)));
         let told = of(vec![data(), data(), data(), data(), data(), Part::data(json!(1))], Ending::Complete).unwrap();
         assert_eq!(

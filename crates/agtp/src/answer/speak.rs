@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use forecourt_server::{Connection, Speak, StreamRequests};
+use forecourt_telemetry::{RemoteParent, TRACEPARENT, TRACESTATE};
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
-use tracing::Instrument;
 
 use crate::connection::{Answer, ConnectionError, speak};
 use crate::manifest::metric_label;
@@ -71,15 +71,20 @@ impl Session {
     }
 }
 
+/// The span of the sender, by the fields that HTTP has for it; the specification has none of its own.
+fn parent(request: &Request) -> Option<RemoteParent> {
+    RemoteParent::parse(request.field(TRACEPARENT.as_str())?, request.field(TRACESTATE.as_str()))
+}
+
 impl Answer for Session {
     async fn answer(&self, request: Request) -> Response {
         // On the heap, so that connections that wait don't carry the size of an answer around.
         let service = self.service();
         let answering = Box::pin(service.answered(&request, &self.info));
-        let counted = self.requests.begin(metric_label(&request.start.method));
-        let answered = answering.instrument(counted.span.clone()).await;
+        let counted = self.requests.begin_within(metric_label(&request.start.method), parent(&request));
+        let answered = counted.carry(answering).await;
         let response = Box::pin(service.response(&request, answered, self.begins())).await;
-        counted.answered(response.start.code);
+        counted.answered(response.start.code, response.body.len() as u64);
         response
     }
 

@@ -36,6 +36,8 @@ pub(crate) fn negotiator(mount: &Mount, settings: &AgtpSettings, records: Arc<Re
         events: Arc::new(RecordedEvents(records)),
     });
     mount.services.publish_negotiation(negotiator.clone());
+    // The operator lists and ends contracts by it.
+    mount.services.publish(negotiator.clone());
     negotiator
 }
 

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 pub struct AuditSettings {
     /// Whether responses carry `Attribution-Record` and `Audit-ID`, and are kept. `false`: neither.
     #[serde(alias = "attribution_records_enabled")]
+    #[schemars(extend("x-alias" = "attribution_records_enabled"))]
     pub enabled: bool,
     /// When a record is synced to the disk: before its response leaves (`always`), or within a second (`interval`). It
     /// is always written before; what `interval` may lose is the last second before a power cut.
@@ -66,9 +67,11 @@ pub enum ReadAcl {
     Public,
     /// Each agent its own.
     #[serde(alias = "agent_only")]
+    #[schemars(extend("x-alias" = "agent_only"))]
     Owner,
     /// Operators.
     #[serde(alias = "operator_only")]
+    #[schemars(extend("x-alias" = "operator_only"))]
     Operator,
 }
 
@@ -129,6 +132,7 @@ impl AuditSettings {
         let days = |days: NonZeroU32| Duration::from_secs(u64::from(days.get()) * 24 * 60 * 60);
         LogOptions {
             server_id: server_id.to_owned(),
+            node: None,
             sync,
             segment_bytes: self.segment_bytes,
             retention: self.retention_days.map(days),

@@ -31,7 +31,7 @@ fn payload(jws: &str) -> Value {
 async fn verified(server: &Server) -> forecourt_attribution::verify::Verification {
     let manifest = body(&server.ask("DISCOVER", "").await);
     let keys = RecordKeys::read(&manifest).expect("keys in the manifest");
-    verify(&folder(&server.mounted.mount.data), &keys, &|_| (), &|_| ()).expect("a log")
+    verify(&folder(&server.mounted.mount.data), &keys, None, &|_| (), &|_| ()).expect("a log")
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 mod chains;
 mod disk;
 mod files;
+mod nodes;
 mod processes;
 mod retention;
 mod support;

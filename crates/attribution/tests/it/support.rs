@@ -77,7 +77,7 @@ pub(crate) fn close(log: Arc<AttributionLog>) {
 
 pub(crate) fn verified(folder: &Path) -> Verification {
     let keys = RecordKeys::beside(folder).unwrap_or_default();
-    verify(folder, &keys, &|_| (), &|_| ()).expect("a folder")
+    verify(folder, &keys, None, &|_| (), &|_| ()).expect("a folder")
 }
 
 pub(crate) fn segment(folder: &Path, number: u64) -> PathBuf {

@@ -24,10 +24,10 @@ pub(crate) async fn run(what: &ApiKeysWhat) -> Outcome {
 }
 
 /// The keys of a deployment, whether or not it is being served.
-fn keys_of(place: &Place) -> Result<ApiKeys, Failure> {
+async fn keys_of(place: &Place) -> Result<ApiKeys, Failure> {
     let deployment = super::load(place)?;
     let data = data_folder::make(&place.data_dir())?;
-    Ok(ApiKeys::new(Arc::clone(&storage::shared_store(&deployment, &data)?)))
+    Ok(ApiKeys::new(Arc::clone(&storage::shared_store(&deployment, &data).await?)))
 }
 
 fn failed(error: ApiKeyError) -> Failure {
@@ -46,7 +46,7 @@ async fn make(create: &CreateApiKey) -> Outcome {
         limit: create.limit,
         expires_at: create.expires.as_deref().map(|text| read_end(text, now)).transpose()?,
     };
-    let keys = keys_of(&create.place)?;
+    let keys = keys_of(&create.place).await?;
     let CreatedApiKey { key, secret } = keys.create(wish, &SystemEntropy, now).await.map_err(failed)?;
     if create.json {
         return print_json(&json!({ "secret": secret.expose(), "key": key }));
@@ -58,7 +58,7 @@ async fn make(create: &CreateApiKey) -> Outcome {
 }
 
 async fn show(list: &ListApiKeys) -> Outcome {
-    let all = keys_of(&list.place)?.list(Timestamp::now()).await.map_err(failed)?;
+    let all = keys_of(&list.place).await?.list(Timestamp::now()).await.map_err(failed)?;
     if list.json {
         return print_json(&all);
     }
@@ -84,7 +84,7 @@ fn line(ApiKeyListing { key, revoked_at, last_used_at }: &ApiKeyListing) -> Stri
 }
 
 async fn end(revoke: &RevokeApiKey) -> Outcome {
-    let key = keys_of(&revoke.place)?.revoke(&revoke.key, Timestamp::now()).await.map_err(failed)?;
+    let key = keys_of(&revoke.place).await?.revoke(&revoke.key, Timestamp::now()).await.map_err(failed)?;
     stderrln!("The key {} ({}) is refused from now on.", key.name, key.id);
     Ok(())
 }

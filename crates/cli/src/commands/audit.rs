@@ -2,8 +2,9 @@
 
 use super::printable::printable;
 use forecourt::storage;
-use forecourt_core::{Clock, SystemClock, Timestamp};
+use forecourt_core::{Clock, ModelUsage, SystemClock, Timestamp};
 use forecourt_host::{AuditReader, AuditRecord};
+use forecourt_surface::usage::units;
 use jiff::{Span, tz::TimeZone};
 
 use crate::args::Audit;
@@ -14,7 +15,7 @@ pub(crate) async fn run(audit: Audit) -> Outcome {
     let now = SystemClock.now();
     let since = audit.since.as_deref().map(|text| moment(text, now)).transpose()?;
     let deployment = super::load(&audit.place)?;
-    let mut reader = AuditReader::new(storage::look(&deployment)?);
+    let mut reader = AuditReader::new(storage::look(&deployment).await?);
     let ours = |error: forecourt_core::StoreError| Failure::ours(format!("the store: {error}"));
     while let Some(records) = reader.next(now).await.map_err(ours)? {
         for record in records.iter().filter(|record| is_wanted(record, since, audit.agent.as_deref())) {
@@ -56,7 +57,7 @@ fn line(record: &AuditRecord) -> String {
         count => format!("  ({count} before this one were dropped)"),
     };
     format!(
-        "{:.0}  @{:<12} {:<15} {:<30} {:<20} {:<8}  {}  {}{dropped}",
+        "{:.0}  @{:<12} {:<15} {:<30} {:<20} {:<8}  {}  {}{}{dropped}",
         record.at,
         record.agent.to_string(),
         record.outcome.name(),
@@ -65,5 +66,16 @@ fn line(record: &AuditRecord) -> String {
         or_dash(record.state.as_deref()),
         or_dash(record.origin.transport.as_deref()),
         or_dash(Some(&record.who)),
+        used(record),
     )
+}
+
+/// What models used, in records of that.
+fn used(record: &AuditRecord) -> String {
+    let line = |used: &ModelUsage| {
+        let cost = used.cost_micros.map(|micros| format!(" for {}", units(micros))).unwrap_or_default();
+        let (read, cached, written) = (used.input_tokens, used.cached_tokens, used.output_tokens);
+        format!("  {}: {read} tokens read, {cached} of them cached, {written} written{cost}", printable(&used.model))
+    };
+    record.usage.models().iter().map(line).collect()
 }

@@ -1,11 +1,12 @@
 //! `forecourt check`: everything that `serve` would refuse, without listening.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use forecourt::Handle;
-use forecourt::deployment::FILE;
+use forecourt::deployment::{EnvironmentNotices, FILE};
+use forecourt::domains::{deployment_folders, disagreements};
 use forecourt::{Running, Storage, identities, inspect};
 use forecourt_contract::{Dispatcher, Endpoint};
 use forecourt_settings::{KeyMove, files, rewrite};
@@ -28,6 +29,34 @@ struct Found {
 
 /// Builds everything in memory, and shows what the world would see; or, all that stands in the way.
 pub(crate) async fn run(check: &Check) -> Outcome {
+    let folders = deployment_folders(&check.place.dir)?;
+    if folders.is_empty() || folders == [check.place.dir.clone()] {
+        return run_one(check).await;
+    }
+    let mut outcome = told(beside_each_other(check, &folders));
+    for folder in &folders {
+        let one = Check { place: check.place.within(folder), ..*check };
+        outcome = outcome.and(told(run_one(&one).await));
+    }
+    outcome
+}
+
+/// Tells at once what is wrong, and what follows is told too.
+fn told(outcome: Outcome) -> Outcome {
+    outcome.map_err(|failure| {
+        failure.report();
+        failure.said()
+    })
+}
+
+/// What is wrong with the deployments of one daemon beside each other. What is wrong with each is said apart.
+fn beside_each_other(check: &Check, folders: &[PathBuf]) -> Outcome {
+    let read = folders.iter().filter_map(|folder| super::load(&check.place.within(folder)).ok());
+    let read: Vec<_> = read.collect();
+    Ok(disagreements(&read.iter().collect::<Vec<_>>()).into_result(())?)
+}
+
+async fn run_one(check: &Check) -> Outcome {
     match find(check).await {
         Ok(found) => show(check, found),
         Err(failure) if check.json => {
@@ -42,7 +71,11 @@ async fn find(check: &Check) -> Result<Found, Failure> {
     let deployment = super::load(&check.place)?;
     let (data, file) = (deployment.data_folder().to_path_buf(), deployment.folder().join(FILE));
     let mut problems = inspect::inspect(&deployment);
+    deployment.node_notice().iter().for_each(|notice| stderrln!("warning: {notice}"));
     let moved_keys = deployment.moved_keys();
+    let EnvironmentNotices { overrides, secrets } = deployment.environment_notices();
+    overrides.iter().for_each(|key| stderrln!("from the environment: {}", printable::line(key, NOTICE_CHARS_MAX)));
+    secrets.iter().for_each(|notice| stderrln!("warning: {}", printable::line(notice, NOTICE_CHARS_MAX)));
     let built = problems.absorb(deployment.build());
     moved(&moved_keys(), check.fix)?;
     let Some(house) = built else { return Err(problems.into()) };

@@ -18,7 +18,7 @@ use crate::output::{Failure, Outcome, print_json, stderrln};
 /// Measures, and compares when there is something to compare with.
 pub(crate) async fn run(eval: &Eval) -> Outcome {
     let eval_place = eval.place.clone();
-    let compared = eval.compare.clone().map(|dir| Place { dir, data: None });
+    let compared = eval.compare.clone().map(|dir| Place { dir, data: None, named_by: None });
     match &eval.judged {
         None => log::run(eval).await,
         Some(folder) => {

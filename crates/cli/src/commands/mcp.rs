@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use forecourt::server::DRAIN;
 use forecourt::serving::{self, Serving};
+use forecourt::telemetry::TelemetryLayers;
 use forecourt::{Deployment, Running, Storage, data_folder};
 use forecourt_core::Domain;
 use forecourt_egress::EgressConfig;
@@ -17,7 +18,7 @@ use super::way;
 use crate::args::{Mcp, Place};
 use crate::commands::index::index_new;
 use crate::commands::serve::logging;
-use crate::output::{Failure, Outcome};
+use crate::output::{Failure, Outcome, stderrln};
 use forecourt::registry::bridge;
 
 /// How long a daemon on this machine may take to be there.
@@ -29,7 +30,7 @@ pub(crate) async fn run(mcp: Mcp) -> Outcome {
     if elsewhere {
         return carry(&mcp.what, mcp.data, mcp.token.as_deref()).await;
     }
-    let place = Place { dir: PathBuf::from(&mcp.what), data: mcp.data };
+    let place = Place { dir: PathBuf::from(&mcp.what), data: mcp.data, named_by: None };
     let deployment = super::load(&place)?;
     let kept = data_folder::make(deployment.data_folder())?;
     data_folder::keep_private();
@@ -55,6 +56,11 @@ fn answers(serving: &Serving) -> bool {
 /// Serves beside another program like this one: with state of its own, which ends with it, since each would
 /// take the tasks of the other for cut off. Where agents stand is the deployment's to say.
 async fn serve_apart(deployment: Deployment, kept: PathBuf) -> Outcome {
+    stderrln!(
+        "note: another program has {}: tasks and conversations begun here end with this one\nhint: start `forecourt \
+         serve`, and every `forecourt mcp` passes on to it",
+        kept.display()
+    );
     let data = std::env::temp_dir().join(format!("forecourt-mcp-{}", std::process::id()));
     let own = data_folder::make(&data)?;
     let storage = Storage::Apart { own: own.clone(), deployment: kept };
@@ -64,7 +70,7 @@ async fn serve_apart(deployment: Deployment, kept: PathBuf) -> Outcome {
 }
 
 async fn serve(deployment: Deployment, storage: Storage) -> Outcome {
-    logging::start(deployment.log())?;
+    logging::start(deployment.log(), TelemetryLayers::default())?;
     let house = deployment.build()?;
     house.unpack_manual()?;
     index_new(house.contents()).await?;

@@ -3,13 +3,16 @@
 use std::fs::{self, File};
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use forecourt::{Deployment, storage};
+use forecourt_attribution::anchors::{ANCHORS, MARK, anchor_stream};
 use forecourt_attribution::verify::{Verification, verify as verify_log};
 use forecourt_attribution::{
-    ExportFilter, LogError, RecordKeys, RecordSigner, RunningHash, export as export_log, folder,
+    ExportFilter, LogError, RecordKeys, RecordSigner, RunningHash, export as export_log, folder, node_name,
 };
 use forecourt_core::{AgentId, Clock, SystemClock};
-use forecourt_host::SystemEntropy;
+use forecourt_host::{Ledger, SystemEntropy};
 use forecourt_identity::HostKeys;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
@@ -21,16 +24,17 @@ use crate::output::{Failure, Outcome, print_json, stderrln, stdoutln};
 const KEYS_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// Looks at every record.
-pub(crate) fn verify(arguments: &VerifyRecords) -> Outcome {
+pub(crate) async fn verify(arguments: &VerifyRecords) -> Outcome {
     let folder = kept(&arguments.place)?;
+    let anchor = anchor(&arguments.place, &folder).await?;
     let keys = match &arguments.keys {
         Some(path) => read_keys(path)?,
         // Without any, records that are signed are told one by one.
         None => RecordKeys::beside(&folder).unwrap_or_default(),
     };
     let bar = bar();
-    let told =
-        verify_log(&folder, &keys, &|bytes| bar.set_length(bytes), &|bytes| bar.inc(bytes)).map_err(unreadable)?;
+    let told = verify_log(&folder, &keys, anchor.as_deref(), &|bytes| bar.set_length(bytes), &|bytes| bar.inc(bytes))
+        .map_err(unreadable)?;
     bar.finish_and_clear();
     match arguments.json {
         true => print_json(&as_json(&told))?,
@@ -86,6 +90,25 @@ impl Lines<'_> {
         self.hash.update(line.as_bytes());
         self.out.write_all(line.as_bytes())
     }
+}
+
+/// How far the log was when this node told the store that nodes share; `None` where there is one node.
+async fn anchor(place: &Place, folder: &Path) -> Result<Option<String>, Failure> {
+    let Some(node) = node_name(folder).map_err(unreadable)? else { return Ok(None) };
+    // A copy of the records is looked at without their deployment.
+    let Some(deployment) = super::load(place).ok().filter(Deployment::is_shared) else {
+        stderrln!("note: the store of the nodes is not asked how far the records of node {node} were");
+        return Ok(None);
+    };
+    let store = storage::shared_store(&deployment, deployment.data_folder()).await?;
+    let found = Ledger::new(store, Arc::new(SystemClock)).last(ANCHORS, &anchor_stream(&node)).await;
+    let found = found.map_err(|error| Failure::ours(error.to_string()))?;
+    let mark = found.and_then(|(_, entry)| entry.body[MARK].as_str().map(str::to_owned));
+    match &mark {
+        Some(_) => stderrln!("note: held against what node {node} told the store of how far its records are"),
+        None => stderrln!("note: node {node} told the store nothing of its records yet"),
+    }
+    Ok(mark)
 }
 
 /// The folder with the records of a deployment.

@@ -2,6 +2,7 @@
 
 mod errors;
 
+use forecourt::telemetry::TelemetrySettings;
 use forecourt_contract::{endpoint, recipe};
 use forecourt_egress::EgressConfig;
 use forecourt_endpoints::{policy, python};
@@ -18,7 +19,8 @@ use crate::args::{ReferenceArguments, ReferenceTopic};
 use crate::output::{Outcome, stdout};
 use forecourt::registry::{PROTOCOLS, PagesSettings, backends};
 use forecourt::settings::{
-    AdminSettings, AgentSettings, GeoSettings, Listen, Log, QuestionSettings, StoreSettings, Tls, TopSettings,
+    AdminSettings, AgentSettings, BusSettings, DomainEntry, GeoSettings, Listen, Log, QuestionSettings, ReloadSettings,
+    StoreSettings, Tls, TopSettings,
 };
 
 /// Prints a reference as markdown.
@@ -34,14 +36,21 @@ pub(crate) fn run(arguments: &ReferenceArguments) -> Outcome {
 pub(crate) fn markdown() -> String {
     let intro = "# Configuration reference\n\nGenerated from the types that read each key. A deployment is a folder \
                  with `forecourt.toml` and one file for each agent in `agents/`. Unknown keys are errors. `${VAR}` in \
-                 a value comes from the environment.\n\n";
+                 a value comes from the environment, `${file:PATH}` from a file and `${credential:NAME}` from systemd. \
+                 `FORECOURT__TABLE__KEY` in the environment goes before a key of `forecourt.toml`.\n\n";
     format!("{intro}{}", reference().markdown())
 }
 
 /// Every section with all of its keys.
 pub(crate) fn reference() -> Reference {
+    document(&sections())
+}
+
+/// Every section and the type that reads it.
+pub(super) fn sections() -> Vec<Documented> {
     let mut sections = vec![
         documented("forecourt.toml", "Who you are.", || schema_for!(TopSettings)),
+        documented("forecourt.toml [[domain]]", "One of several domains of one daemon.", || schema_for!(DomainEntry)),
         documented("forecourt.toml [listen]", "Where the daemon listens. Flags go before these.", || {
             schema_for!(Listen)
         }),
@@ -50,6 +59,7 @@ pub(crate) fn reference() -> Reference {
             schema_for!(AdminSettings)
         }),
         documented("forecourt.toml [store]", "Where tasks and conversations are kept.", || schema_for!(StoreSettings)),
+        documented("forecourt.toml [bus]", "What several nodes tell each other by.", || schema_for!(BusSettings)),
         documented("forecourt.toml [questions]", "A log of what people ask. Off unless you turn it on.", || {
             schema_for!(QuestionSettings)
         }),
@@ -70,6 +80,12 @@ pub(crate) fn reference() -> Reference {
         }),
         documented("forecourt.toml [geo]", "Where network addresses are.", || schema_for!(GeoSettings)),
         documented("forecourt.toml [log]", "What is written to standard error.", || schema_for!(Log)),
+        documented("forecourt.toml [reload]", "Changes of the deployment's files while it is served.", || {
+            schema_for!(ReloadSettings)
+        }),
+        documented("forecourt.toml [telemetry]", "What a collector of OpenTelemetry is told.", || {
+            schema_for!(TelemetrySettings)
+        }),
     ];
     for protocol in PROTOCOLS {
         sections.push(documented(leak(format!("forecourt.toml [{}]", protocol.name)), protocol.about, protocol.schema));
@@ -83,7 +99,7 @@ pub(crate) fn reference() -> Reference {
         sections.push(documented(name, backend.about, backend.schema));
     }
     sections.extend([policy::DOCUMENTED, python::DOCUMENTED, endpoint::DOCUMENTED, recipe::DOCUMENTED]);
-    document(&sections)
+    sections
 }
 
 fn documented(section: &'static str, about: &'static str, schema: fn() -> schemars::Schema) -> Documented {

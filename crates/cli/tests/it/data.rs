@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use nix::sys::signal::Signal;
 
-use crate::support::{Deployment, FREE_PORTS};
+use crate::support::{Deployment, FREE_PORTS, within};
 
 /// Everything below a folder, the folder too.
 fn all(folder: &Path) -> Vec<PathBuf> {
@@ -33,9 +33,13 @@ fn b7_whatever_was_there_nobody_else_reads_the_data_folder() {
 }
 
 #[test]
-fn c2_a_hangup_drains_as_a_termination_does() {
+fn c2_a_hangup_ends_nothing_and_a_termination_drains() {
     let served = Deployment::gatehouse().serve();
     served.signal(Signal::SIGHUP);
+    within("it is heard", || {
+        served.operator("/metrics").text().contains("reloads_total{outcome=\"applied\"} 1").then_some(())
+    });
+    served.signal(Signal::SIGTERM);
     let (status, log, _) = served.ended();
     assert!(status.success() && log.contains("stopping"), "{status} {log}");
 }

@@ -186,10 +186,11 @@ fn session(served: &Served) -> impl Fn(&str, Value) -> Value + use<'_> {
 
 #[test]
 fn endpoints_are_tools_and_skills_and_behind_the_gateway_under_the_same_checks() {
-    let gateway = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let deployment = hotel();
-    deployment.edit("forecourt.toml", "[agtp]", &format!("[agtp]\ngateway = \"{gateway}\""));
+    deployment.edit("forecourt.toml", "[agtp]", "[agtp]\ngateway = \"127.0.0.1:0\"");
     let served = deployment.serve();
+    let recorded: Value = serde_json::from_str(&served.deployment.read(".forecourt/serving.json")).unwrap();
+    let gateway = format!("127.0.0.1:{}", recorded["sockets"]["gateway"]);
     let agent = format!("X-Agent-Id: {}", guest(&served));
     let url = format!("http://{gateway}/rooms/7?nights=3");
     let refused = curl(&url, &["-X", "BOOK", "-H", &agent]);

@@ -6,10 +6,15 @@
 //! | `tasks` | background tasks: polling, callbacks, webhooks, artifacts, kill -9, draining |
 //! | `identity` | who is believed to be who |
 //! | `api_keys` | keys of programs, over every protocol
+//! | `domains` | several domains in one daemon |
 //! | `discovery` | from an address to an answer, by hand and with `ask` and `discover` |
 //! | `starters` | `init --with`: each starter is served and asked |
 //! | `on_behalf_of` | services that are asked in the name of the caller
+//! | `nodes` | several daemons that share a store and a bus |
 //! | `operate` | check, init, limits, metrics, content that changes |
+//! | `certificates` | certificates that are ordered from a real authority |
+//! | `overrides` | variables of the environment that go before keys, secrets from files |
+//! | `proxies` | behind nginx, Caddy and HAProxy, with the snippets of the manual |
 //! | `data` | the data folder, and what `serve` refuses of it |
 //! | `export` | the documents of a deployment, as files |
 //! | `evidence_carriers` | what proves who is speaking reaches nobody but the verifier
@@ -19,44 +24,58 @@
 //! | `five_wires` | one question over every wire |
 //! | `standing` | agents that are suspended and retired, over every protocol |
 //! | `queue` | questions to the operator |
+//! | `admin`, `console` | the operator's API and its attackers; its pages in Chromium |
 //! | `agtp` | `agtp` and `manifest check` over TLS |
 //! | `email` | questions and answers by mail, with mail programs, DNS and DKIM of others |
 //! | `endpoints` | endpoints from their files to callers, over every protocol |
 //! | `genesis` | `forecourt genesis`, and who the agents of a deployment are |
+//! | `reload` | changes of a deployment while it is served |
 //! | `rules` | rules before agents, each kind over REST |
 //! | `sign_in` | people sign in at an OpenID provider, in Chromium too |
 //! | `siblings` | an agent that asks the agents beside it |
 //! | `sharpened` | a search with a real language model |
 //! | `remote` | `ask --via a2a`, and agents that front others |
 //! | `items` | `ask --via nlweb`, and promises |
+//! | `packages` | the Debian package, the chart and the image |
 //! | `pages` | what a person sees, in Chromium |
 //! | `search_page` | an agent that finds things, as a person sees it |
 //! | `pipe` | `forecourt mcp`: a deployment, or a server, over standard input and output |
 //! | `widget` | the widget of MCP, in Chromium |
+//! | `three_nodes` | three daemons behind a balancer: tasks, promises, sessions, keys and content go on anywhere |
 //! | `tool` | `ask --via mcp` |
 //! | `conform` | `forecourt conform` against our own servers, over every wire |
 //! | `conformance` | the conformance suite of MCP, with a list of known gaps |
 //! | `stranger` | NLWeb by a client that knows the specification alone |
+//! | `backup` | backups, restored and asked |
+//! | `install` | completions, manual pages, schemas, probes |
 //! | `crash` | what is found after the hard end of the daemon, and with damaged files |
 //! | `logs` | what is in no log |
+//! | `monitoring` | metrics by name, a real Prometheus, the access log |
+//! | `telemetry` | traces, metrics and logs at a collector |
 //! | `switches` | what callers write that must change nothing inside |
 //! | `embed` | the search box on a site of another origin |
 //! | `manual` | every command, file and program of the README and the manual |
 //! | `plain_origin` | which addresses documents name that were fetched from a plain listener |
 //! | `sdk` | the client libraries of A2A and MCP in other languages |
 
+mod admin;
+mod admin_login;
 mod agent_certificates;
 mod agtp;
 mod api_keys;
+mod backup;
 mod browser;
+mod certificates;
 mod conform;
 mod conformance;
+mod console;
 mod conversations;
 mod crash;
 mod data;
 mod decisions;
 mod delegated;
 mod discovery;
+mod domains;
 mod email;
 mod embed;
 mod endpoints;
@@ -66,24 +85,34 @@ mod faults;
 mod five_wires;
 mod genesis;
 mod identity;
+mod install;
 mod items;
 mod logs;
 mod manual;
+mod model_agents;
+mod monitoring;
 mod negotiation;
 mod negotiation_attacks;
+mod nodes;
 mod oauth;
 mod on_behalf_of;
+mod openid;
 mod operate;
+mod overrides;
+mod packages;
 mod pages;
 mod payment;
 mod pipe;
 mod plain_origin;
 mod programs;
 mod protected_resources;
+mod proxies;
 mod push;
 mod queue;
 mod receiver;
 mod records;
+mod reload;
+mod reload_sections;
 mod remote;
 mod rest;
 mod rules;
@@ -99,7 +128,10 @@ mod stranger;
 mod support;
 mod switches;
 mod tasks;
+mod telemetry;
+mod three_nodes;
 mod tool;
+mod usage;
 mod well_known;
 mod widget;
 mod wire;

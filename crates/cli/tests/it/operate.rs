@@ -274,7 +274,7 @@ fn the_operator_sees_health_readiness_and_numbers() {
     let text = metrics.text();
     for line in [
         "forecourt_replies_total{agent=\"gate\",via=\"rest\",ending=\"payment_required\"} 1",
-        "forecourt_http_requests_total{protocol=\"mentionable\",route=\"/~{handle}\",method=\"GET\",status=\"4xx\"} 2",
+        "forecourt_http_requests_total{protocol=\"mentionable\",route=\"/~{handle}\",method=\"GET\",status=\"4xx\",domain=\"demo.localhost\"} 2",
         "# EOF",
     ] {
         assert!(text.contains(line), "no {line} in {text}");

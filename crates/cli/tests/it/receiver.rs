@@ -55,10 +55,20 @@ impl Receiver {
         format!("http://127.0.0.1:{}/hook", self.port)
     }
 
+    /// A request that has come by now.
+    pub(crate) fn posted(&self) -> Option<Post> {
+        self.posts.try_recv().ok()
+    }
+
     /// The next request.
     #[track_caller]
     pub(crate) fn post(&self) -> Post {
         self.posts.recv_timeout(PATIENCE).expect("a request comes")
+    }
+
+    /// The next request of those that came already.
+    pub(crate) fn waiting(&self) -> Option<Post> {
+        self.posts.try_recv().ok()
     }
 }
 

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 use crate::browser::{Browser, ENTER, View};
+use crate::openid::Provider;
 use crate::pages::assert_quiet;
-use crate::scripts::{RunningScript, client_script, library};
 use crate::support::{Deployment, Served, within};
-use crate::wire::{Answer, curl};
+use crate::wire::Answer;
 
 /// An agent for people who signed in.
 const MEMBERS: &str = r#"
@@ -42,26 +42,7 @@ methods = ["urn:mentionable:auth:oauth-bearer:v0.1"]
 const SESSION: &str = "__Host-session";
 const ATTEMPT: &str = "__Host-sign-in-";
 
-/// A provider at which anybody signs in by any name.
-struct Provider {
-    script: RunningScript,
-    issuer: String,
-}
-
 impl Provider {
-    /// Starts one. `None`, and says so, where there is none.
-    fn start() -> Option<Self> {
-        let mut command = client_script("oidc_provider.mjs", Some(&library("oidc-provider")?));
-        let script = RunningScript::start(command.env("NODE_NO_WARNINGS", "1"));
-        let issuer = script.line();
-        Some(Self { script, issuer })
-    }
-
-    /// Has it do something, and waits until it has.
-    fn tell(&mut self, word: &str) {
-        assert_eq!(self.script.tell(word), word);
-    }
-
     /// A deployment whose people sign in there, with more lines in `[identity.oidc]`.
     fn deployment(&self, more: &str) -> Deployment {
         let lines = format!(
@@ -75,38 +56,10 @@ impl Provider {
     fn serve(&self, more: &str) -> Served {
         serve(self.deployment(more))
     }
-
-    /// Signs in as `login` from where `url` leads; gives where the provider sends the browser back to.
-    #[track_caller]
-    fn sign_in(&self, url: &str, login: &str) -> String {
-        let jar = tempfile::tempdir().unwrap();
-        let jar = jar.path().join("jar").display().to_string();
-        let (mut url, mut form): (String, Option<String>) = (url.to_owned(), None);
-        for _ in 0..12 {
-            let mut arguments = vec!["-b", jar.as_str(), "-c", jar.as_str()];
-            if let Some(form) = &form {
-                arguments.extend(["-d", form.as_str()]);
-            }
-            let answer = curl(&url, &arguments);
-            match answer.field("location") {
-                Some(to) if to.starts_with("https://demo.localhost") || to.contains("/sign-in/callback") => return to,
-                Some(to) => (url, form) = (absolute(&self.issuer, &to), None),
-                None if answer.text().contains("name=\"login\"") => {
-                    form = Some(format!("prompt=login&login={login}&password=x"));
-                }
-                None => form = Some("prompt=consent".to_owned()),
-            }
-        }
-        panic!("the provider never comes to an end");
-    }
 }
 
 fn serve(deployment: Deployment) -> Served {
     deployment.serve_with(&crate::support::FREE_PORTS, &[("OIDC_SECRET", "a-secret-of-the-test")])
-}
-
-fn absolute(issuer: &str, to: &str) -> String {
-    if to.starts_with('/') { format!("{issuer}{to}") } else { to.to_owned() }
 }
 
 /// A browser without a browser: its cookies, and where it asks.

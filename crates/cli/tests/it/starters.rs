@@ -33,7 +33,8 @@ fn model_answers_with_a_provider_that_needs_no_key() {
     let said = json!({"choices": [{"message": {"content": "Much."}, "finish_reason": "stop"}]});
     let provider = Receiver::answering(vec![said]);
     let site = made("model");
-    site.edit("agents/assistant.toml", "http://127.0.0.1:11434/v1", &provider.webhook_url());
+    let own = format!("base_url = \"{}\"", provider.webhook_url());
+    site.edit("agents/assistant.toml", "provider = \"ollama\"", &own);
     assert_eq!(answers(site, "assistant", "What can you do?"), "Much.");
     let asked = provider.post();
     assert_eq!(asked.json()["model"], "qwen3:8b");
@@ -43,7 +44,7 @@ fn model_answers_with_a_provider_that_needs_no_key() {
 #[test]
 fn model_says_what_to_start_while_there_is_no_provider() {
     let site = made("model");
-    site.edit("agents/assistant.toml", "http://127.0.0.1:11434/v1", "http://127.0.0.1:1/v1");
+    site.edit("agents/assistant.toml", "provider = \"ollama\"", "base_url = \"http://127.0.0.1:1/v1\"");
     let served = site.serve();
     let told = served.deployment.run("ask", ["@assistant@demo.localhost", "hello"]).failed(3);
     assert!(told.contains("can't be reached"), "{told}");

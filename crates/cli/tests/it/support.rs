@@ -162,7 +162,19 @@ impl Deployment {
 
     /// Runs the program to its end.
     pub(crate) fn run<I: AsRef<OsStr>>(&self, name: &str, arguments: impl IntoIterator<Item = I>) -> Ran {
-        let output = self.command(name).args(arguments).stdin(Stdio::null()).output().unwrap();
+        self.run_with(name, arguments, &[])
+    }
+
+    /// The same, with variables in its environment.
+    pub(crate) fn run_with<I: AsRef<OsStr>>(
+        &self,
+        name: &str,
+        arguments: impl IntoIterator<Item = I>,
+        variables: &[(&'static str, String)],
+    ) -> Ran {
+        let mut command = self.command(name);
+        command.args(arguments).envs(variables.iter().map(|(name, value)| (*name, value)));
+        let output = command.stdin(Stdio::null()).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
@@ -306,7 +318,8 @@ impl Served {
         kill(self.pid(), signal).unwrap();
     }
 
-    fn pid(&self) -> Pid {
+    /// Its process.
+    pub(crate) fn pid(&self) -> Pid {
         Pid::from_raw(self.child.id().try_into().unwrap())
     }
 

@@ -12,7 +12,7 @@ use crate::wire::Answer;
 
 /// Begins what `user` asks of @gate in the background; gives the path of its task.
 #[track_caller]
-fn begun(served: &Served, user: &str) -> String {
+pub(crate) fn begun(served: &Served, user: &str) -> String {
     let answer = asked_with(served, user, "respond-async").with_status(202);
     assert_eq!(answer.body, b"", "{answer:?}");
     assert_eq!(answer.named("x-mentionable-agent"), "@gate@demo.localhost");
@@ -34,7 +34,7 @@ fn said(envelope: &Value) -> &str {
 
 /// The envelope of a task at its end.
 #[track_caller]
-fn settled(served: &Served, task: &str) -> Value {
+pub(crate) fn settled(served: &Served, task: &str) -> Value {
     within("the task settles", || {
         let answer = served.curl(task, &[]);
         (answer.status != 202).then(|| answer.with_status(200).json())

@@ -30,6 +30,7 @@ const key = () => ({
 const claimsOf = (sub) => ({
   sub, name: sub.split("@")[0].replace(/^./, (c) => c.toUpperCase()), email: sub.includes("@") ? sub : `${sub}@acme.tld`,
   email_verified: !sub.startsWith("unverified"),
+  groups: sub.startsWith("chief") ? ["chiefs", "staff"] : sub.startsWith("clerk") ? ["staff"] : ["others"],
 });
 
 function start() {
@@ -40,15 +41,16 @@ function start() {
       post_logout_redirect_uris: ["https://demo.localhost/"],
     }],
     jwks: { keys: [key()] },
-    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
+    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "groups"] },
     findAccount: (_, id) => ({ accountId: id, claims: () => claimsOf(id) }),
     cookies: { keys: ["not a secret"] },
     pkce: { required: () => true },
     features: { devInteractions: { enabled: true }, rpInitiatedLogout: { enabled: true } },
   });
   // The port of the host that is tested is not known yet.
-  const isOurs = (path) => (uri) => /^https?:\/\/(demo\.localhost|127\.0\.0\.1):\d+\//.test(uri) && uri.endsWith(path);
-  provider.Client.prototype.redirectUriAllowed = isOurs("/sign-in/callback");
+  const isOurs = (...paths) => (uri) =>
+    /^https?:\/\/(demo\.localhost|127\.0\.0\.1|localhost):\d+\//.test(uri) && paths.some((path) => uri.endsWith(path));
+  provider.Client.prototype.redirectUriAllowed = isOurs("/sign-in/callback", "/console/login/callback");
   provider.Client.prototype.postLogoutRedirectUriAllowed = isOurs("/");
   handle = provider.callback();
 }

@@ -103,6 +103,11 @@ impl Folder {
         Ok(())
     }
 
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Where vectors lie.
     pub(crate) fn vectors(&self) -> PathBuf {
         self.path.join("vectors")

@@ -12,19 +12,11 @@ use crate::index::Snapshot;
 use crate::item::hash;
 use crate::limits::QUERY_WORDS_MAX;
 
-/// How far items answer the words of a question.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct AnswerCoverage {
-    /// Words of the question that say something, each counted once.
-    pub words: usize,
-    /// Those of them that some item has, however they are spelled here.
-    pub known: usize,
-    /// The greatest part of the question that one of the items has, 0 to 1: rare words weigh more, and unknown ones
-    /// most.
-    pub best: f64,
-    /// The number of words that this item has.
-    pub best_words: usize,
-}
+/// The part of a question's words that has to be known for all of it to be taken seriously.
+const KNOWN_MIN: f64 = 0.5;
+/// The part of a question that an item has to have to answer it, where less than that is known. Rare words weigh
+/// more, and unknown ones most.
+const COVERED_MIN: f64 = 0.2;
 
 /// A word of the question.
 struct AskedWord {
@@ -32,35 +24,31 @@ struct AskedWord {
     weight: f64,
 }
 
-/// How far the items of these ids answer a text.
-pub(crate) fn answer_coverage(
-    snapshot: &Snapshot,
-    text: &str,
-    ids: &[&str],
-    tongue: LanguageAnalyzer,
-) -> Result<AnswerCoverage> {
+/// Whether one of these items answers a text, rather than only sharing a word with it. A text without words that say
+/// something is answered by anything.
+pub(crate) fn is_answered(snapshot: &Snapshot, text: &str, ids: &[&str], tongue: LanguageAnalyzer) -> Result<bool> {
     let mut texts: Vec<String> =
         content_words(head(text), tongue).split_whitespace().map(str::to_lowercase).take(QUERY_WORDS_MAX).collect();
     texts.sort_unstable();
     texts.dedup();
     let words: Vec<AskedWord> = texts.iter().map(|word| asked_word(snapshot, word, tongue)).collect();
     let known = words.iter().filter(|word| !word.stems.is_empty()).count();
-    let all: f64 = words.iter().map(|word| word.weight).sum();
-    let (mut best, mut best_words) = (0.0_f64, 0);
+    if words.is_empty() || known as f64 > KNOWN_MIN * words.len() as f64 {
+        // So it is nearly always: no item has to be looked at.
+        return Ok(true);
+    }
+    let wanted = COVERED_MIN * words.iter().map(|word| word.weight).sum::<f64>();
     for id in ids {
         let Some(address) = snapshot.find(hash(&[id.as_bytes()]))? else { continue };
-        let (mut covered, mut count) = (0.0, 0);
+        let mut covered = 0.0;
         for word in &words {
-            if has_any(snapshot, address, &word.stems)? {
-                covered += word.weight;
-                count += 1;
-            }
+            covered += if has_any(snapshot, address, &word.stems)? { word.weight } else { 0.0 };
         }
-        if covered > best {
-            (best, best_words) = (covered, count);
+        if covered >= wanted {
+            return Ok(true);
         }
     }
-    Ok(AnswerCoverage { words: words.len(), known, best: if all > 0.0 { best / all } else { 0.0 }, best_words })
+    Ok(false)
 }
 
 /// The word as the index has it, and what it weighs: as much as a rare one where it has none.

@@ -9,6 +9,7 @@ use crate::agent::AgentCard;
 use crate::message::{Message, RECEIPT};
 use crate::part::Part;
 use crate::policy::{Objection, PolicyResolution, Requirement};
+use crate::usage::UsageMeter;
 
 /// What a rule says of a message.
 pub type RuleVerdict = Result<(), Objection>;
@@ -147,6 +148,13 @@ impl Admitted {
         if let Some(receipt) = receipt {
             self.message.annotations.insert(RECEIPT.to_owned(), Value::Object(receipt.clone()));
         }
+        self
+    }
+
+    /// The same admission with a place where its agent says what models used for the answer.
+    #[must_use]
+    pub fn with_usage(mut self, usage: UsageMeter) -> Self {
+        self.message.usage = usage;
         self
     }
 

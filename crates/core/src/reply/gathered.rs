@@ -42,6 +42,6 @@ impl ReplyAccumulator {
     pub fn finish(self, ending: Ending) -> CollectedReply {
         let text = (!self.text.is_empty()).then(|| Part::markdown(self.text));
         let parts = text.into_iter().chain(self.others).collect();
-        CollectedReply { parts, findings: self.findings, ending }
+        CollectedReply { findings: self.findings, ..CollectedReply::new(parts, ending) }
     }
 }

@@ -3,28 +3,35 @@
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
+use forecourt_admin::{ConsoleUrl, EntranceSettings};
 use forecourt_egress::limits::SECRET_BYTES_MAX;
 use forecourt_endpoints::{Functions, policy, python};
 use forecourt_host::OperatorWebhook;
 use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_pages::Pages;
 use forecourt_server::AdminToken;
-use forecourt_settings::{Environment, MovedKey, Problem, Problems, Section, files};
+use forecourt_settings::{
+    Environment, EnvironmentOverride, MovedKey, OVERRIDE_PREFIX, Problem, Problems, Section, files, nearest,
+};
 
 use super::{AGENTS_MAX, AgentDefinition, Backing, DATA, Deployment, FILE};
+use crate::domains::{DomainsFile, SHARED, divided, several_instead_of_one};
+use crate::meters::Meters;
 use crate::payments::read_payments;
 use crate::registry::PROTOCOLS;
 use crate::rules::{read_countries, read_host_rules};
+use crate::settings::telemetry::Telemetry;
 use crate::settings::{
-    AdminSettings, AgentSettings, ListenOverrides, QuestionSettings, StoreSettings, Tls, TopSettings,
+    AdminSettings, AgentSettings, ListenOverrides, Log, QuestionSettings, Tls, TopSettings, check_together, read_bus,
+    read_store,
 };
 use crate::wires::Wires;
 use forecourt_questions::limits::KEEP_DAYS_MAX;
 
+/// The folder of agents, and the table of variables that go before keys of its files.
+const AGENTS: &str = "agents";
 /// Bytes of the secret that signs what the operator is told: fewer could be guessed.
 const SECRET_BYTES: RangeInclusive<usize> = AdminToken::BYTES_MIN..=SECRET_BYTES_MAX;
-/// Bytes that the database may have at least: fewer hold no deployment's work.
-const STORE_BYTES_MIN: u64 = 16 * 1024 * 1024;
 
 /// Keys of sections that no protocol owns and that had other names.
 const MOVED: &[MovedKey] = &[
@@ -36,24 +43,44 @@ pub(super) fn read_top(
     dir: &Path,
     environment: &dyn Environment,
     overrides: &ListenOverrides,
+    beside: Option<&DomainsFile>,
 ) -> Result<Deployment, Problems> {
     let file = dir.join(FILE);
     let hint = "`forecourt init DIR` makes a working deployment";
     let text = files::text_of(&file).map_err(|problem| if file.exists() { problem } else { problem.hint(hint) })?;
     let mut root = Section::parse(&file, &text, environment)?;
+    let mut variables = environment_overrides(environment).0;
+    if beside.is_some() {
+        variables = divided(variables).1;
+    }
+    root.override_from(&variables)?;
+    if let Some(problem) = several_instead_of_one(&root, &text) {
+        return Err(problem.into());
+    }
     root.accept_moved(MOVED);
     PROTOCOLS.iter().for_each(|protocol| root.accept_moved(protocol.moved));
     let mut problems = Problems::new();
-    let listen = problems.absorb(root.take_or_empty("listen").read()).map(|listen| overrides.or(listen));
+    let mut shared = beside.map(DomainsFile::shared);
+    if let Some(file) = beside {
+        problems.extend(file.said_twice(&root));
+        SHARED.iter().for_each(|table| drop(root.take(table)));
+    }
+    // Of what domains share, the file says that names them.
+    let mut of_all = |root: &mut Section, table: &str| shared.as_mut().unwrap_or(root).take_or_empty(table);
+    let listen = problems.absorb(of_all(&mut root, "listen").read()).map(|listen| overrides.or(listen));
     let tls = problems.absorb(read_tls(&root.take_or_empty("tls")));
     let admin = problems.absorb(read_admin(&root.take_or_empty("admin")));
     let store = problems.absorb(read_store(&root.take_or_empty("store")));
+    let bus_section = root.take_or_empty("bus");
+    let bus = problems.absorb(read_bus(&bus_section));
     let questions = problems.absorb(read_questions(&root.take_or_empty("questions")));
-    let log = problems.absorb(root.take_or_empty("log").read());
+    let telemetry = problems.absorb(Telemetry::read(&of_all(&mut root, "telemetry"), environment));
+    let log = problems.absorb(read_log(&of_all(&mut root, "log"), beside));
+    let reload = problems.absorb(root.take_or_empty("reload").read());
     let limits = problems.absorb(root.take_or_empty("limits").read());
     let egress = problems.absorb(root.take_or_empty("egress").read());
     let identity = problems.absorb(root.take_or_empty("identity").read());
-    let http = problems.absorb(root.take_or_empty("http").read());
+    let http = problems.absorb(of_all(&mut root, "http").read());
     let path = std::env::var("PATH").ok();
     let functions = problems.absorb(python::Options::read(&root.take_or_empty("functions"), path));
     let endpoints = root.take_or_empty(policy::SECTION);
@@ -62,22 +89,32 @@ pub(super) fn read_top(
     let payments = problems.absorb(read_payments(&root.take_or_empty("payments")));
     let pages = problems.absorb(Pages::read(&root.take_or_empty("pages")));
     let wires = problems.absorb(Wires::open(&mut root, |name| overrides.named(name)));
-    let deployment = problems.absorb(root.read::<TopSettings>());
+    let deployment = problems.absorb(root.read::<TopSettings>()).map(|top| match beside {
+        Some(file) => TopSettings { trusted_proxies: file.trusted_proxies().to_vec(), ..top },
+        None => top,
+    });
     if let Some(problem) = deployment.as_ref().and_then(|d| bad_url(&root, d)) {
         problems.push(problem);
     }
+    if let (Some(store), Some(bus)) = (&store, &bus) {
+        problems.absorb(check_together(&bus_section, store, bus));
+    }
     let whole = (|| {
-        let (admin_token, operator) = admin?;
+        let (entrance, operator) = admin?;
         Some(Deployment {
             dir: dir.to_path_buf(),
             top: deployment?,
             listen: listen?,
             tls: tls?,
-            admin_token,
+            entrance,
             operator,
             store: store?,
+            bus: bus?,
             questions: questions?,
             log: log?,
+            reload: reload?,
+            telemetry: telemetry?,
+            meters: Meters::default(),
             limits: limits?,
             egress: egress?,
             identity: identity?,
@@ -102,12 +139,14 @@ pub(super) fn read_top(
     }
 }
 
-fn read_store(section: &Section) -> Result<StoreSettings, Problems> {
-    let store: StoreSettings = section.read()?;
-    match store.size_max >= STORE_BYTES_MIN {
-        true => Ok(store),
-        false => Err(section.problem(Some("size_max"), format!("must be {STORE_BYTES_MIN} at least")).into()),
+/// The file of the access log is named from the folder on of whoever names it.
+fn read_log(section: &Section, beside: Option<&DomainsFile>) -> Result<Log, Problems> {
+    let mut log: Log = section.read()?;
+    if beside.is_some() {
+        let whole = |file| std::path::absolute(section.resolve_path(&file)).unwrap_or(file);
+        log.access_file = log.access_file.map(whole);
     }
+    Ok(log)
 }
 
 fn read_questions(section: &Section) -> Result<QuestionSettings, Problems> {
@@ -121,17 +160,35 @@ fn read_questions(section: &Section) -> Result<QuestionSettings, Problems> {
 }
 
 fn read_tls(section: &Section) -> Result<Tls, Problems> {
-    let tls: Tls = section.read()?;
-    let whole = |path: &Option<PathBuf>| path.as_ref().map(|path| section.resolve_path(path));
+    let mut tls: Tls = section.read()?;
     match (&tls.cert, &tls.key) {
-        (Some(_), None) => Err(section.problem(Some("cert"), "`cert` needs `key` beside it").into()),
-        (None, Some(_)) => Err(section.problem(Some("key"), "`key` needs `cert` beside it").into()),
-        _ => Ok(Tls { cert: whole(&tls.cert), key: whole(&tls.key) }),
+        (Some(_), None) => return Err(section.problem(Some("cert"), "`cert` needs `key` beside it").into()),
+        (None, Some(_)) => return Err(section.problem(Some("key"), "`key` needs `cert` beside it").into()),
+        (Some(_), Some(_)) if tls.acme.enabled == Some(true) => {
+            let text = "`cert` and `key` are used, and `enabled` in [tls.acme] orders others: take one of them out";
+            return Err(section.problem(Some("acme"), text).into());
+        }
+        _ => {}
     }
+    if let Some((key, right)) = tls.acme.problem() {
+        return Err(section.clone().take_or_empty("acme").problem(Some(key), right).into());
+    }
+    for path in [&mut tls.cert, &mut tls.key, &mut tls.acme.ca_file].into_iter().flatten() {
+        *path = section.resolve_path(&*path);
+    }
+    Ok(tls)
 }
 
-fn read_admin(section: &Section) -> Result<(Option<AdminToken>, Option<OperatorWebhook>), Problems> {
-    let AdminSettings { token, webhook, webhook_secret } = section.read()?;
+/// The variables of the environment that go before keys of files: those for `forecourt.toml`, and those for the
+/// files of agents.
+fn environment_overrides(environment: &dyn Environment) -> (Vec<EnvironmentOverride>, Vec<EnvironmentOverride>) {
+    let (agents, top): (Vec<_>, Vec<_>) =
+        EnvironmentOverride::all(environment).into_iter().partition(|one| one.first() == AGENTS);
+    (top, agents.iter().map(EnvironmentOverride::inner).collect())
+}
+
+fn read_admin(section: &Section) -> Result<(EntranceSettings, Option<OperatorWebhook>), Problems> {
+    let AdminSettings { token, oidc, public_url, webhook, webhook_secret } = section.read()?;
     let mut problems = Problems::new();
     let token = token.and_then(|token| {
         let least = AdminToken::BYTES_MIN;
@@ -139,6 +196,19 @@ fn read_admin(section: &Section) -> Result<(Option<AdminToken>, Option<OperatorW
             || section.problem(Some("token"), format!("a token has at least {least} characters, and no spaces"));
         problems.absorb(AdminToken::new(&token).ok_or_else(wrong))
     });
+    let login = oidc.and_then(|oidc| {
+        let wrong = |found: Vec<(&str, String)>| {
+            let (section, mut problems) = (section.clone().take_or_empty("oidc"), Problems::new());
+            problems.extend(found.into_iter().map(|(key, text)| section.problem(Some(key), text)));
+            problems
+        };
+        problems.absorb(oidc.check().map_err(wrong))
+    });
+    let url = public_url.and_then(|text| {
+        let wrong = |right: String| section.problem(Some("public_url"), format!("`public_url` {right}"));
+        problems.absorb(ConsoleUrl::parse(&text).map_err(wrong))
+    });
+    let entrance = EntranceSettings { token, login, url };
     let operator = match (webhook, webhook_secret) {
         (None, None) => None,
         (None, Some(_)) => {
@@ -158,7 +228,7 @@ fn read_admin(section: &Section) -> Result<(Option<AdminToken>, Option<OperatorW
             Some(OperatorWebhook { url, secret })
         }
     };
-    problems.into_result((token, operator))
+    problems.into_result((entrance, operator))
 }
 
 /// The public URL is an https origin and nothing more.
@@ -173,17 +243,48 @@ fn bad_url(root: &Section, deployment: &TopSettings) -> Option<Problem> {
 
 /// The agents that can be read, and what is wrong with the others.
 pub(super) fn read_agents(dir: &Path, environment: &dyn Environment) -> (Vec<AgentDefinition>, Problems) {
-    let files = match files::files_in(&dir.join("agents"), AGENTS_MAX) {
+    let files = match files::files_in(&dir.join(AGENTS), AGENTS_MAX) {
         Ok(files) => files,
         Err(problem) => return (Vec::new(), problem.into()),
     };
-    let mut problems = Problems::new();
-    let read = files.iter().filter_map(|file| problems.absorb(read_agent(file, environment))).collect();
+    let (_, overrides) = environment_overrides(environment);
+    let mut problems = unknown_agents(&overrides, &files);
+    let read = files.iter().filter_map(|file| {
+        let name = variable_part(file);
+        let of_this = overrides.iter().filter(|one| one.first() == name).map(EnvironmentOverride::inner);
+        problems.absorb(read_agent(file, environment, &of_this.collect::<Vec<_>>()))
+    });
+    let read = read.collect();
     (read, problems)
 }
 
-fn read_agent(file: &Path, environment: &dyn Environment) -> Result<AgentDefinition, Problems> {
+/// What the file of an agent is called in names of variables: no shell has one with a hyphen.
+fn variable_part(file: &Path) -> String {
+    let stem = file.file_stem().map(|stem| stem.to_string_lossy().to_lowercase()).unwrap_or_default();
+    stem.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect()
+}
+
+/// Variables that name no file of an agent.
+fn unknown_agents(overrides: &[EnvironmentOverride], files: &[PathBuf]) -> Problems {
+    let known: Vec<String> = files.iter().map(|file| variable_part(file)).collect();
+    let mut problems = Problems::new();
+    for one in overrides.iter().filter(|one| !known.iter().any(|name| name == one.first())) {
+        let problem = one.problem(format!("there is no file `agents/{}.toml`", one.first()));
+        problems.push(match nearest(one.first(), &known) {
+            Some(name) => problem.hint(format!("did you mean `{OVERRIDE_PREFIX}AGENTS__{}`?", name.to_uppercase())),
+            None => problem,
+        });
+    }
+    problems
+}
+
+fn read_agent(
+    file: &Path,
+    environment: &dyn Environment,
+    overrides: &[EnvironmentOverride],
+) -> Result<AgentDefinition, Problems> {
     let mut section = Section::parse(file, &files::text_of(file)?, environment)?;
+    section.override_from(overrides)?;
     let backend = section.take("backend");
     let mut problems = Problems::new();
     let identity = problems.absorb(read_identity(&section.take_or_empty("agtp")));

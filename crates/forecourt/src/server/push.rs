@@ -10,14 +10,16 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
 use forecourt_agents::limits::PUSH_BYTES_MAX;
-use forecourt_agents::{ContentError, IndexedContent, PutOutcome, RemoveOutcome};
+use forecourt_agents::{ContentError, PutOutcome, RemoveOutcome};
 use http::{HeaderMap, StatusCode, header};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use crate::data_folder::Place;
+use crate::house::Content;
 use crate::live::LiveHouse;
+use crate::shared::content::{SharedContent, SharedContentError};
 
 /// Calls that are worked on at once. One more is told to come again.
 const AT_ONCE_MAX: usize = 4;
@@ -30,11 +32,13 @@ struct Doors {
     live: Arc<LiveHouse>,
     slots: Arc<Semaphore>,
     place: Arc<Place>,
+    /// Where what is pushed is all nodes'.
+    shared: Option<Arc<SharedContent>>,
 }
 
 /// The routes, which are to be put behind the admin token.
-pub(super) fn routes(live: Arc<LiveHouse>, place: Arc<Place>) -> Router {
-    let doors = Doors { live, slots: Arc::new(Semaphore::new(AT_ONCE_MAX)), place };
+pub(super) fn routes(live: Arc<LiveHouse>, place: Arc<Place>, shared: Option<Arc<SharedContent>>) -> Router {
+    let doors = Doors { live, slots: Arc::new(Semaphore::new(AT_ONCE_MAX)), place, shared };
     Router::new().route("/content/{handle}", post(put).delete(remove).get(status)).with_state(doors)
 }
 
@@ -71,6 +75,18 @@ impl From<ContentError> for Refused {
     }
 }
 
+impl From<SharedContentError> for Refused {
+    fn from(error: SharedContentError) -> Self {
+        match error {
+            SharedContentError::Content(error) => error.into(),
+            SharedContentError::Store(error) => {
+                tracing::error!(%error, "pushed content could not be kept");
+                Self(StatusCode::SERVICE_UNAVAILABLE, "the store of this host is not available; come again".to_owned())
+            }
+        }
+    }
+}
+
 /// What a call is told that was made while there is no room.
 const DISK_FULL: &str = "the disk of this host is full";
 
@@ -89,7 +105,7 @@ fn gone(reason: String) -> Refused {
 
 /// What the last run of indexing came to: what was taken, and what was left out and why.
 async fn status(State(doors): State<Doors>, Path(handle): Path<String>) -> Result<Response, Refused> {
-    let indexing = doors.content(&handle)?;
+    let indexing = doors.content(&handle)?.indexing;
     let shown = blocking(move || {
         let (items, left_out) = (indexing.items(), indexing.left_out());
         Ok(json!({"items": items, "last_run": indexing.last_report(), "not_read": left_out}))
@@ -103,13 +119,16 @@ async fn put(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refused> {
-    let indexing = doors.content(&handle)?;
+    let content = doors.content(&handle)?;
     let _slot = doors.slot()?;
     let document = read(body).await?;
     let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = media_type.to_owned();
     doors.place.is_there().map_err(gone)?;
-    let done = blocking(move || indexing.put(&document, &media_type)).await?;
+    let done = match &doors.shared {
+        Some(shared) => shared.put(&content, document, media_type).await?,
+        None => blocking(move || content.indexing.put(&document, &media_type)).await?,
+    };
     doors.place.is_there().map_err(gone)?;
     tracing::info!(agent = handle, stored = done.stored, skipped = done.skipped, "content was pushed");
     let nothing = done.stored + done.unchanged == 0 && done.skipped > 0;
@@ -123,19 +142,25 @@ async fn remove(
     RawQuery(query): RawQuery,
     body: Body,
 ) -> Result<Response, Refused> {
-    let indexing = doors.content(&handle)?;
+    let content = doors.content(&handle)?;
     let _slot = doors.slot()?;
     let wanted = wanted(query.as_deref().unwrap_or_default(), &read(body).await?)?;
     let names = match wanted {
         Wanted::All => {
-            blocking(move || indexing.forget_pushed()).await?;
+            match &doors.shared {
+                Some(shared) => shared.forget(&content).await?,
+                None => blocking(move || content.indexing.forget_pushed()).await?,
+            }
             tracing::info!(agent = handle, "all that was pushed is forgotten");
             return Ok(Json(json!({"forgotten": true, "searchable": false})).into_response());
         }
         Wanted::Named(names) => names,
     };
     doors.place.is_there().map_err(gone)?;
-    let done = blocking(move || indexing.remove(&names)).await?;
+    let done = match &doors.shared {
+        Some(shared) => shared.remove(&content, names).await?,
+        None => blocking(move || content.indexing.remove(&names)).await?,
+    };
     doors.place.is_there().map_err(gone)?;
     tracing::info!(agent = handle, removed = done.removed.len(), "content was removed");
     let status = if done.removed.is_empty() { StatusCode::NOT_FOUND } else { StatusCode::OK };
@@ -143,12 +168,12 @@ async fn remove(
 }
 
 impl Doors {
-    fn content(&self, handle: &str) -> Result<Arc<dyn IndexedContent>, Refused> {
+    fn content(&self, handle: &str) -> Result<Content, Refused> {
         let house = self.live.now();
         let contents = house.as_ref().map(|house| house.contents.as_slice()).unwrap_or_default();
         let wanted = handle.trim_start_matches('@');
         let found = contents.iter().find(|content| content.handle.as_str() == wanted);
-        found.map(|content| content.indexing.clone()).ok_or_else(|| {
+        found.cloned().ok_or_else(|| {
             let known: Vec<&str> = contents.iter().map(|content| content.handle.as_str()).collect();
             let known =
                 if known.is_empty() { "none has any".to_owned() } else { format!("these have: {}", known.join(", ")) };

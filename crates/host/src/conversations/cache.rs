@@ -111,11 +111,14 @@ pub(super) struct ConversationCache {
     /// With what is being written.
     pending_bytes: usize,
     started: Instant,
+    /// How long what was read holds.
+    valid_for: Duration,
 }
 
 impl ConversationCache {
-    pub(super) fn new(now: Instant) -> Self {
+    pub(super) fn new(now: Instant, valid_for: Duration) -> Self {
         Self {
+            valid_for,
             entries: HashMap::new(),
             due: BTreeMap::new(),
             used: BTreeMap::new(),
@@ -141,7 +144,7 @@ impl ConversationCache {
             return CacheLookup::Absent;
         }
         self.touch(name);
-        if is_idle && !begins && at.duration_since(known.read_at) > VALID_FOR {
+        if is_idle && !begins && at.duration_since(known.read_at) > self.valid_for {
             return CacheLookup::Stale(known.version);
         }
         CacheLookup::Known(known)

@@ -2,6 +2,7 @@
 //! whoever goes on with a conversation finds them all the same.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use forecourt_core::store::{ConversationAppend, ConversationVersion};
 use forecourt_core::{Clock, Error, Store};
@@ -13,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::cache::{
     AppendOutcome, CONVERSATION_WRITE_AFTER, CacheLookup, ConversationCache, ConversationName, KnownConversation,
-    PendingWrite, WriteScope,
+    PendingWrite, VALID_FOR, WriteScope,
 };
 
 /// Conversations that are written in one go: as many as the store commits together.
@@ -32,18 +33,23 @@ pub(crate) struct ConversationWriter {
     sooner: Notify,
     /// Ends when nobody writes behind any more.
     stop: CancellationToken,
+    /// Whether nobody else has the store. Otherwise the next turn may come to another node: then what was said is
+    /// written before its answer ends, and the store is asked each time whether it changed.
+    alone: bool,
 }
 
 impl ConversationWriter {
-    pub(crate) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, stop: CancellationToken) -> Self {
-        let cache = Mutex::new(ConversationCache::new(Instant::now()));
-        Self { store, clock, cache, writing: tokio::sync::Mutex::default(), sooner: Notify::new(), stop }
+    pub(crate) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, stop: CancellationToken, alone: bool) -> Self {
+        let cache = Mutex::new(ConversationCache::new(Instant::now(), if alone { VALID_FOR } else { Duration::ZERO }));
+        Self { store, clock, cache, writing: tokio::sync::Mutex::default(), sooner: Notify::new(), stop, alone }
     }
 
     /// A conversation with everything that was added to it, whether or not it is written yet.
     pub(super) async fn read(self: &Arc<Self>, name: &ConversationName) -> Result<Option<KnownConversation>, Error> {
+        // What was read from here on is as of now, however long it takes.
+        let at = Instant::now();
         for _ in 0..READ_TRIES_MAX {
-            let (now, at) = (self.clock.now(), Instant::now());
+            let now = self.clock.now();
             let lookup = self.cache.lock().look(name, now, at);
             match lookup {
                 CacheLookup::Known(known) => return Ok(Some(known)),
@@ -89,6 +95,7 @@ impl ConversationWriter {
             AppendOutcome::Refused => return false,
             // Nobody would write it later.
             _ if self.stop.is_cancelled() => self.write_all().await,
+            _ if !self.alone => self.write_now(name).await,
             AppendOutcome::Full => self.write_apart(WriteScope::Room).await,
             AppendOutcome::Pending => {}
         }
@@ -138,6 +145,22 @@ impl ConversationWriter {
             }
             // At once, so that the store commits them together.
             join_all(batch.into_iter().map(|write| self.store_turns(write))).await;
+        }
+    }
+
+    /// Writes what waits of one conversation, beside others. Whoever waits for it may go away in the middle.
+    async fn write_now(self: &Arc<Self>, name: &ConversationName) {
+        let (writer, name) = (self.clone(), name.clone());
+        let written = tokio::spawn(async move {
+            // The store keeps the order of one conversation: what waits is taken whole, and by one at a time.
+            let write = writer.cache.lock().take_one(&name);
+            match write {
+                Some(write) => writer.store_turns(write).await,
+                None => writer.write_one(&name).await,
+            }
+        });
+        if written.await.is_err() {
+            tracing::error!("a conversation was not written: the store panicked");
         }
     }
 

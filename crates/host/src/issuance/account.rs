@@ -1,12 +1,14 @@
 //! What the audit is told of issuances.
 
-use forecourt_core::{Account, Handle, Message, PolicyPart};
+use forecourt_core::{Account, AnswerUsage, Handle, Message, PolicyPart};
 
 use super::deduction::Deduction;
 use super::meet::Claimant;
 use super::record::IssuanceRecord;
 use super::streams::{Issuances, StateHash};
 use crate::audit::{AuditOutcome, AuditRecord, RequestOrigin};
+use crate::request::Request;
+use crate::usage::MODEL_USAGE;
 
 /// Hex digits of a state's hash that the audit shows.
 const SHOWN_DIGITS: usize = 8;
@@ -23,6 +25,7 @@ impl Issuances {
             outcome,
             state: Some(shown(hash)),
             origin: record.origin.clone(),
+            usage: AnswerUsage::default(),
             dropped: 0,
         });
     }
@@ -40,6 +43,50 @@ impl Issuances {
             outcome: AuditOutcome::Refused,
             state: None,
             origin: RequestOrigin::of(message),
+            usage: AnswerUsage::default(),
+            dropped: 0,
+        });
+    }
+
+    /// Tells of a text that a guardrail denied, in the message of `record` or in its reply.
+    pub(crate) fn note_guarded(&self, mut record: AuditRecord, rule: &str, part: &PolicyPart) {
+        record.at = self.clock.now();
+        rule.clone_into(&mut record.rule);
+        part.kind().clone_into(&mut record.kind);
+        self.desk.audit.record(record);
+    }
+
+    /// A record of a refusal of `message`, of which the reason is still to be said.
+    pub(crate) fn guarded_record(&self, agent: &Handle, message: &Message) -> AuditRecord {
+        let sender = &message.sender;
+        let who = sender.owner().map(str::to_owned).or_else(|| sender.network().map(|network| network.to_string()));
+        AuditRecord {
+            at: self.clock.now(),
+            agent: agent.clone(),
+            who: who.unwrap_or_default(),
+            rule: String::new(),
+            kind: String::new(),
+            outcome: AuditOutcome::Refused,
+            state: None,
+            origin: RequestOrigin::of(message),
+            usage: AnswerUsage::default(),
+            dropped: 0,
+        }
+    }
+
+    /// Tells what models used for an answer.
+    pub(crate) fn note_usage(&self, request: &Request, usage: AnswerUsage) {
+        let network = || request.network.map(|network| network.to_string());
+        self.desk.audit.record(AuditRecord {
+            at: self.clock.now(),
+            agent: request.resident.card.handle().clone(),
+            who: request.owner.clone().or_else(network).unwrap_or_default(),
+            rule: String::new(),
+            kind: MODEL_USAGE.to_owned(),
+            outcome: AuditOutcome::Used,
+            state: None,
+            origin: RequestOrigin::new(request.via, &request.id),
+            usage,
             dropped: 0,
         });
     }
@@ -55,6 +102,7 @@ impl Issuances {
             outcome: AuditOutcome::Deducted,
             state: None,
             origin: deduction.origin.clone(),
+            usage: AnswerUsage::default(),
             dropped: 0,
         });
     }
@@ -77,6 +125,7 @@ impl Issuances {
             outcome,
             state: Some(shown(hash)),
             origin: claimant.origin.clone(),
+            usage: AnswerUsage::default(),
             dropped: 0,
         });
     }

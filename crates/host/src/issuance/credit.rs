@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::deduction::{Amount, Deduction};
 use super::limits::{CONVERSATION_GRANT_MAX, PAYMENT_CLAIM_KEPT, TRIES_MAX};
 use super::meet::{Claimant, Finding, Unmet};
-use super::record::{IssuanceRecord, RunMark};
+use super::record::IssuanceRecord;
 use super::streams::{HolderKey, Issuances, StateHash};
 use super::used::RequirementUse;
 use crate::conversations::after;
@@ -67,13 +67,13 @@ struct OpenDeduction {
 }
 
 impl CreditEntry {
-    /// The entry as it stands in this run and at this time: deductions that a dead run left open are given back,
-    /// and a new period begins with nothing spent.
-    fn at(mut self, run: &RunMark, period: &str) -> Self {
+    /// The entry as it stands in this period: deductions that `dead` runs left open are given back, and a new period
+    /// begins with nothing spent.
+    fn at(mut self, dead: &[String], period: &str) -> Self {
         if self.period != period {
             (self.period, self.spent) = (period.to_owned(), Amount::default());
         }
-        let is_dead = |one: &OpenDeduction| one.run != run.run && one.at < run.since;
+        let is_dead = |one: &OpenDeduction| dead.contains(&one.run);
         let (dead, open): (Vec<_>, Vec<_>) = self.open.drain(..).partition(is_dead);
         self.open = open;
         for one in dead {
@@ -143,7 +143,7 @@ impl Issuances {
                 entry.balance.minus(deduction.amount).filter(|_| entry.allows(deduction.amount, &deduction.terms));
             let (Some(left), Some(spent)) = (left, entry.spent.plus(deduction.amount)) else { return Ok(None) };
             (entry.balance, entry.spent) = (left, spent);
-            let (run, at) = (self.run.run.clone(), self.clock.now());
+            let (run, at) = (self.tasks.lease.run().to_string(), self.clock.now());
             entry.open.push(OpenDeduction { id: deduction.id.clone(), amount: deduction.amount, run, at });
             entry.step = CreditStep::Deducted(deduction.amount);
             if self.write_credit(&deduction.stream, &entry, deduction.kept, number).await? {
@@ -221,10 +221,13 @@ impl Issuances {
         let now = self.clock.now();
         let newest = self.store.entries(stream, Span::Before(u64::MAX), 1, now).await?.into_iter().next();
         let (number, entry) = match newest {
-            Some((number, entry)) => (number, serde_json::from_value(entry.body).map_err(Error::internal)?),
+            Some((number, entry)) => {
+                (number, serde_json::from_value::<CreditEntry>(entry.body).map_err(Error::internal)?)
+            }
             None => (0, CreditEntry::default()),
         };
-        Ok((number, entry.at(&self.run, &period(terms, now))))
+        let dead = self.dead_among(entry.open.iter().map(|one| one.run.clone()).collect()).await?;
+        Ok((number, entry.at(&dead, &period(terms, now))))
     }
 
     async fn write_credit(

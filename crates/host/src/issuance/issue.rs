@@ -70,6 +70,7 @@ impl Issuances {
             settling: None,
             used: None,
             origin: refused.origin,
+            is_cut_off: false,
         };
         let hash = StateHash::of(&state);
         // At once, so that the store commits them together.

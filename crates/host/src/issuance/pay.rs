@@ -8,6 +8,7 @@ use forecourt_core::policy::{
 };
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Error, StateToken};
+use forecourt_telemetry::going_on;
 use serde::{Deserialize, Serialize};
 
 use super::limits::{
@@ -43,7 +44,7 @@ impl Issuances {
     ) -> Result<Option<IssuanceOutcome>, Error> {
         let (issuances, state, payment, origin) = (self.clone(), state.clone(), payment.clone(), origin.clone());
         // Whoever asked may go away in the middle; money that is on its way is followed to its end all the same.
-        let paying = tokio::spawn(async move { issuances.pay_to_the_end(&state, &payment, origin).await });
+        let paying = tokio::spawn(going_on(async move { issuances.pay_to_the_end(&state, &payment, origin).await }));
         paying.await.map_err(Error::internal)?
     }
 

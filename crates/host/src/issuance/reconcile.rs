@@ -72,6 +72,12 @@ impl Issuances {
             tokio::select! {
                 () = due => self.ask_due().await,
                 () = self.desk.news.notified() => {}
+                // What it left indeterminate is asked about from here on.
+                () = self.tasks.run_ended.notified() => {
+                    if let Err(error) = self.recover().await {
+                        tracing::warn!(%error, "payments of a node that is gone were not looked for");
+                    }
+                }
                 () = stop.cancelled() => return,
             }
         }

@@ -52,6 +52,9 @@ pub(crate) struct IssuanceRecord {
     /// The last request that took a step.
     #[serde(default)]
     pub(super) origin: RequestOrigin,
+    /// Whether the run that used it is gone, and its answer was not whole. Found out as it is read, never written.
+    #[serde(skip)]
+    pub(super) is_cut_off: bool,
 }
 
 /// A payment on its way: kept so that somebody can ask what came of it. A bearer of money.
@@ -77,34 +80,28 @@ pub(super) struct IssuanceUse {
     pub(super) is_answered: bool,
 }
 
-/// Which run of the host looks at it, and since when it runs.
-#[derive(Debug, Clone)]
-pub(super) struct RunMark {
-    pub(super) run: String,
-    pub(super) since: Timestamp,
-}
-
 impl IssuanceRecord {
-    /// Where it stands at `now`, seen by a run of the host.
+    /// Where it stands at `now`.
     ///
     /// What was used by a run that died before its answer was whole may be used again: it was paid once, and is
-    /// answered once. A run before this one is dead, since a store has one host.
-    pub(super) fn status(&self, run: &RunMark, now: Timestamp) -> IssuanceStatus {
+    /// answered once. A run is dead when it has lost its lease, as with its tasks.
+    pub(super) fn status(&self, now: Timestamp) -> IssuanceStatus {
         let is_over = self.expires_at <= now;
         match self.status {
-            IssuanceStatus::Consumed if self.was_cut_off(run) && !is_over => IssuanceStatus::Verified,
+            IssuanceStatus::Consumed if self.is_cut_off && !is_over => IssuanceStatus::Verified,
             IssuanceStatus::Issued | IssuanceStatus::Verified if is_over => IssuanceStatus::Expired,
             status => status,
         }
     }
 
-    fn was_cut_off(&self, run: &RunMark) -> bool {
-        self.used.as_ref().is_some_and(|used| !used.is_answered && used.run != run.run && used.at < run.since)
+    /// The run that uses it, as long as its answer is not whole.
+    pub(super) fn open_use(&self) -> Option<&str> {
+        self.used.as_ref().filter(|used| !used.is_answered).map(|used| &*used.run)
     }
 
     /// The next step, which is remembered for so long at least.
     pub(super) fn step(&self, status: IssuanceStatus, now: Timestamp, kept: Duration) -> Self {
-        Self { status, kept_until: self.kept_until.max(after(now, kept)), ..self.clone() }
+        Self { status, kept_until: self.kept_until.max(after(now, kept)), is_cut_off: false, ..self.clone() }
     }
 
     /// The entry that says so.
@@ -121,9 +118,9 @@ impl IssuanceRecord {
         Holder { subject: self.subject.clone(), thread: self.thread.clone(), account: self.account.clone() }
     }
 
-    pub(super) fn into_issuance(self, run: &RunMark, now: Timestamp) -> Issuance {
+    pub(super) fn into_issuance(self, now: Timestamp) -> Issuance {
         Issuance {
-            status: self.status(run, now),
+            status: self.status(now),
             requirement: self.requirement,
             agent: self.agent,
             holder: Holder { subject: self.subject, thread: self.thread, account: self.account },

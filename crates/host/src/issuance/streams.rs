@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::limits::HOLDER_MARKS_READ_MAX;
-use super::record::{IssuanceRecord, RunMark};
+use super::record::IssuanceRecord;
 use super::{Holder, IssuanceStatus};
 use crate::audit::Audit;
 use crate::digest::sha256_hex;
@@ -38,7 +38,6 @@ pub(crate) struct Issuances {
     pub(super) limits: LimitSettings,
     pub(super) schemes: Arc<Vec<Arc<dyn PaymentScheme>>>,
     pub(super) tasks: Arc<Tasks>,
-    pub(super) run: RunMark,
     pub(super) desk: Arc<Desk>,
 }
 
@@ -65,8 +64,6 @@ pub(crate) struct IssuanceParts {
     pub(crate) schemes: Vec<Arc<dyn PaymentScheme>>,
     pub(crate) tasks: Arc<Tasks>,
     pub(crate) desk: Arc<Desk>,
-    /// Since when this run of the host works.
-    pub(crate) since: Timestamp,
 }
 
 /// The hash by which a state is known.
@@ -131,16 +128,15 @@ impl Holder {
 
 impl Issuances {
     pub(crate) fn new(parts: IssuanceParts) -> Self {
-        let IssuanceParts { site, limits, schemes, tasks, desk, since } = parts;
+        let IssuanceParts { site, limits, schemes, tasks, desk } = parts;
         let (store, clock, entropy) = (tasks.store.clone(), tasks.clock.clone(), tasks.entropy.clone());
-        let run = RunMark { run: tasks.run.clone(), since };
-        Self { store, clock, entropy, site, limits, schemes: Arc::new(schemes), tasks, run, desk }
+        Self { store, clock, entropy, site, limits, schemes: Arc::new(schemes), tasks, desk }
     }
 
     /// The same, for another house.
     pub(crate) fn replaced_by(&self, site: Site, limits: LimitSettings, schemes: Vec<Arc<dyn PaymentScheme>>) -> Self {
-        let (tasks, desk, since) = (self.tasks.clone(), self.desk.clone(), self.run.since);
-        Self::new(IssuanceParts { site, limits, schemes, tasks, desk, since })
+        let (tasks, desk) = (self.tasks.clone(), self.desk.clone());
+        Self::new(IssuanceParts { site, limits, schemes, tasks, desk })
     }
 
     /// Has settlements be asked about by the schemes of this house.
@@ -159,7 +155,23 @@ impl Issuances {
     pub(super) async fn last(&self, state: &StateHash) -> Result<Option<(u64, IssuanceRecord)>, Error> {
         let newest = self.store.entries(&state.stream(), Span::Before(u64::MAX), 1, self.clock.now()).await?;
         let Some((number, entry)) = newest.into_iter().next() else { return Ok(None) };
-        Ok(Some((number, serde_json::from_value(entry.body).map_err(Error::internal)?)))
+        let mut record: IssuanceRecord = serde_json::from_value(entry.body).map_err(Error::internal)?;
+        if let Some(run) = record.open_use() {
+            record.is_cut_off = !self.dead_among(vec![run.to_owned()]).await?.is_empty();
+        }
+        Ok(Some((number, record)))
+    }
+
+    /// Which of these runs have lost their leases. Asked of the store after what names them was read: a run beats
+    /// before it does anything, so that one which is not there is gone.
+    pub(super) async fn dead_among(&self, mut runs: Vec<String>) -> Result<Vec<String>, Error> {
+        let own = self.tasks.lease.run();
+        runs.retain(|run| **run != *own);
+        if !runs.is_empty() {
+            let living = self.store.runs().await?;
+            runs.retain(|run| living.iter().all(|alive| alive.run != *run));
+        }
+        Ok(runs)
     }
 
     /// Writes the next step, if `last` is still the one before. Gives its number.
@@ -175,7 +187,7 @@ impl Issuances {
 
     /// Where a step leaves an issuance, seen from this run.
     pub(super) fn status(&self, record: &IssuanceRecord) -> IssuanceStatus {
-        record.status(&self.run, self.clock.now())
+        record.status(self.clock.now())
     }
 
     /// Writes down for the holder of an issuance where it stands now.

@@ -135,7 +135,7 @@ impl Issuances {
             return Ok(None);
         }
         let now = self.clock.now();
-        let used = IssuanceUse { run: self.run.run.clone(), at: now, is_answered: false };
+        let used = IssuanceUse { run: self.tasks.lease.run().to_string(), at: now, is_answered: false };
         let step = record.step(IssuanceStatus::Consumed, now, std::time::Duration::ZERO);
         let consumed = IssuanceRecord { used: Some(used), ..step };
         let Some(number) = self.write(hash, &consumed, number).await? else { return Ok(None) };

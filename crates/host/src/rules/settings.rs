@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::callers::CallerRule;
 use super::consent::ConsentRule;
+use super::guardrail::GuardrailRule;
 use super::identity::IdentityRule;
 use super::legal::LegalRule;
 use super::limit::LimitRule;
@@ -66,6 +67,8 @@ pub enum RuleKind {
     Overload(OverloadRule),
     /// A law forbids it.
     Legal(LegalRule),
+    /// What messages and replies may say.
+    Guardrail(GuardrailRule),
 }
 
 /// The kinds, as they are written.
@@ -79,6 +82,7 @@ const KINDS: &[&str] = &[
     "maintenance",
     "overload",
     "legal",
+    "guardrail",
 ];
 
 /// By hand, since the derived reader of a tagged choice does not know the key at which something is wrong.
@@ -100,6 +104,7 @@ impl<'de> Deserialize<'de> for RuleKind {
             "maintenance" => read(fields).map(Self::Maintenance),
             "overload" => read(fields).map(Self::Overload),
             "legal" => read(fields).map(Self::Legal),
+            "guardrail" => read(fields).map(Self::Guardrail),
             other => Err(format!("`kind`: there is no rule `{other}` (known: {})", KINDS.join(", "))),
         }
         .map_err(D::Error::custom)
@@ -129,6 +134,7 @@ impl RuleKind {
             Self::Maintenance(_) => "maintenance",
             Self::Overload(_) => "overload",
             Self::Legal(_) => "legal",
+            Self::Guardrail(_) => "guardrail",
         }
     }
 
@@ -162,6 +168,7 @@ impl RuleKind {
             },
             Self::Overload(rule) => format!("over {} replies", rule.replies_running),
             Self::Legal(_) => String::new(),
+            Self::Guardrail(rule) => rule.summary(),
         }
     }
 }

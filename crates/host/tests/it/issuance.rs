@@ -7,6 +7,7 @@ mod consent;
 mod crash;
 mod credit;
 mod killed;
+mod nodes;
 mod payment;
 mod race;
 mod support;

@@ -3,11 +3,14 @@
 mod conversations;
 mod courier;
 mod deliver;
+mod faulty;
+mod guardrails;
 mod idempotency;
 mod invoke;
 mod issuance;
 mod lifecycle;
 mod limits;
+mod nodes;
 mod operator_queue;
 mod receive;
 mod rules;

@@ -10,7 +10,9 @@ use forecourt_core::policy::{
 };
 use forecourt_core::{AgentCard, Ending, Handle, IdentityEvidence, Language, Message, Policy, PolicyPart, Sender};
 use forecourt_host::Run;
-use forecourt_host::rules::{BuiltRule, CountryTable, RuleContext, RuleProblem, RuleServices, RuleSettings, rules};
+use forecourt_host::rules::{
+    BuiltRule, CountryTable, GuardServices, RuleContext, RuleProblem, RuleServices, RuleSettings, rules,
+};
 use forecourt_testkit::{HandClock, ScriptedAgent, card};
 use futures::FutureExt;
 use serde_json::{Map, Value, json};
@@ -62,6 +64,7 @@ impl Place {
                 countries: self.countries.clone(),
                 offers: &[Arc::new(Coins)],
                 clock: self.clock.clone(),
+                guards: GuardServices::default(),
             },
         )
     }

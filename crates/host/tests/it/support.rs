@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use forecourt_core::policy::PaymentScheme;
 use forecourt_core::{
-    Agent, Clock, Domain, Entropy, Handle, Message, MessageId, Part, Policy, Rule, Sender, Store, ThreadId, Timestamp,
+    Agent, Bus, Clock, Domain, Entropy, Handle, Message, MessageId, NoBus, Part, Policy, Rule, Sender, Store, ThreadId,
+    Timestamp,
 };
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_host::rules::RuleServices;
 use forecourt_host::{
-    Courier, Directory, Envelope, Host, HostBuilder, HostedAgent, LimitSettings, OperatorWebhook, Site,
+    Courier, Directory, Envelope, Guardrail, Host, HostBuilder, HostedAgent, LeaseSettings, LimitSettings,
+    OperatorWebhook, Site,
 };
 use forecourt_store::Memory;
 use forecourt_testkit::{CountedEntropy, HandClock, card};
@@ -26,6 +28,7 @@ pub(crate) struct Setup {
     /// What leads them to the host's counters.
     pub services: RuleServices,
     pub schemes: Vec<Arc<dyn PaymentScheme>>,
+    pub guards: Vec<Arc<Guardrail>>,
     pub remembers: bool,
     pub time_max: Duration,
     pub egress: EgressConfig,
@@ -33,6 +36,9 @@ pub(crate) struct Setup {
     pub courier: Option<Arc<dyn Courier>>,
     pub operator: Option<OperatorWebhook>,
     pub stop: CancellationToken,
+    pub bus: Arc<dyn Bus>,
+    pub alone: bool,
+    pub lease: LeaseSettings,
 }
 
 impl Default for Setup {
@@ -46,6 +52,7 @@ impl Default for Setup {
             rules: Vec::new(),
             services: RuleServices::default(),
             schemes: Vec::new(),
+            guards: Vec::new(),
             remembers: false,
             time_max: Duration::from_secs(120),
             egress: EgressConfig::default(),
@@ -53,6 +60,9 @@ impl Default for Setup {
             courier: None,
             operator: None,
             stop: CancellationToken::new(),
+            bus: Arc::new(NoBus),
+            alone: true,
+            lease: LeaseSettings::default(),
         }
     }
 }
@@ -89,6 +99,7 @@ impl Setup {
             let mut card = card(name);
             card.remembers = self.remembers;
             HostedAgent::new(Arc::new(card), agent.clone(), Policy::new(self.rules.clone()), self.time_max)
+                .guarded(self.guards.clone())
         };
         let directory = Directory::new(names.iter().map(resident).collect(), &handle()).unwrap();
         let egress = Arc::new(Egress::builder(self.egress.clone()).build().unwrap());
@@ -98,6 +109,8 @@ impl Setup {
         builder.operator = self.operator.clone();
         builder.schemes = self.schemes.clone();
         builder.limits = self.limits.clone();
+        builder.bus = self.bus.clone();
+        (builder.alone, builder.lease) = (self.alone, self.lease);
         builder.rules = self.services.clone();
         builder.standings = self.standings.clone();
         builder.start(self.stop.clone()).await.unwrap()

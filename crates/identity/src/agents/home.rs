@@ -42,6 +42,11 @@ impl AgentHome<'_> {
 
     /// The file in the data folder in which a genesis document that was made here is kept.
     pub fn kept_file(&self, handle: &Handle) -> Option<PathBuf> {
-        Some(self.data?.join(AGENTS).join(format!("{handle}{GENESIS_SUFFIX}")))
+        self.data.map(|data| Self::kept_in(data, handle))
+    }
+
+    /// The same file, in this data folder.
+    pub(super) fn kept_in(data: &Path, handle: &Handle) -> PathBuf {
+        data.join(AGENTS).join(format!("{handle}{GENESIS_SUFFIX}"))
     }
 }

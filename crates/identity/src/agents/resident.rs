@@ -124,10 +124,15 @@ impl Residence<'_, '_> {
     }
 
     fn keep(&self, genesis: &Genesis, file: &Path) -> Result<(), String> {
-        let text = serde_json::to_string_pretty(genesis.document()).map_err(|error| error.to_string())?;
+        let text = written(genesis).map_err(|error| error.to_string())?;
         let folder = file.parent().unwrap_or(file);
         std::fs::create_dir_all(folder).map_err(|error| format!("its folder can't be made: {error}"))?;
-        kept::create(file, &format!("{text}\n"), self.home.entropy).map_err(|error| error.to_string())
+        kept::create(file, &text, self.home.entropy).map_err(|error| error.to_string())
+    }
+
+    /// The genesis document that is kept for the agent, or made now, as its file has it.
+    pub(crate) fn kept_genesis(&mut self) -> Option<String> {
+        written(&self.genesis_file()?.genesis).ok()
     }
 
     /// Says which settings came too late.
@@ -142,4 +147,9 @@ impl Residence<'_, '_> {
             self.notices.push(IdentityNotice::warning(&origin.file, reason));
         }
     }
+}
+
+/// A genesis document as the text of a file.
+fn written(genesis: &Genesis) -> serde_json::Result<String> {
+    Ok(format!("{}\n", serde_json::to_string_pretty(genesis.document())?))
 }

@@ -1,5 +1,6 @@
 //! Identity documents, and agents in a deployment's folders.
 
+mod agreed;
 mod documents;
 mod elsewhere;
 mod residents;

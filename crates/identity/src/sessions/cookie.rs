@@ -42,11 +42,7 @@ impl<'a> BrowserRequest<'a> {
 
     /// The value of a cookie. `None` also when there are two of its name: one of them was planted.
     pub fn cookie(&self, name: &str) -> Option<&'a str> {
-        let lines = self.headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
-        let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        let mut values = pairs.filter(|(known, _)| *known == name).map(|(_, value)| value);
-        let first = values.next()?;
-        values.next().is_none().then_some(first)
+        cookie_value(self.headers, name)
     }
 
     /// The token of its session, where the cookie counts.
@@ -77,6 +73,15 @@ impl<'a> BrowserRequest<'a> {
         let own = origin_of(self.origin);
         own.is_some() && origins.all(|origin| origin == own)
     }
+}
+
+/// The value of a cookie. `None` also when there are two of its name: one of them was planted.
+pub fn cookie_value<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
+    let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let mut values = pairs.filter(|(known, _)| *known == name).map(|(_, value)| value);
+    let first = values.next()?;
+    values.next().is_none().then_some(first)
 }
 
 /// Scheme, host and port. `None` for `null` and what has none.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `sessions` | clients that begin with `initialize`: sessions, their ends, whose they are |
 //! | `streams` | their streams: taken up again, kept for so long, bounded |
+//! | `nodes` | the same session on several hosts with one store |
 //! | `modern` | clients of 2026-07-28: each request for itself |
 //! | `calls` | tools of agents and of other protocols: results, tasks, progress, cancellation |
 //! | `tasks` | calls that become tasks of the protocol |
@@ -21,6 +22,7 @@ mod doors;
 mod endpoints;
 mod modern;
 mod named;
+mod nodes;
 mod questions;
 mod remote;
 mod resources;

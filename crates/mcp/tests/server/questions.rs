@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::support::{Answer, Place, Setup, ends, modern};
 
-fn asks() -> Vec<Step> {
+pub(crate) fn asks() -> Vec<Step> {
     let one = json!({"id": "diet", "text": "Which diet?", "type": "single_select", "options": ["vegan", "any"]});
     vec![ends(Ending::Question(Question { text: "Tell me more.".into(), questions: vec![one] }))]
 }
@@ -19,11 +19,11 @@ async fn asking() -> (Place, Arc<ScriptedAgent>) {
     (setup.start().await, agent)
 }
 
-fn with_forms() -> Value {
+pub(crate) fn with_forms() -> Value {
     json!({"elicitation": {"form": {}}})
 }
 
-async fn call(place: &Place, mut more: Value, capabilities: Value) -> Answer {
+pub(crate) async fn call(place: &Place, mut more: Value, capabilities: Value) -> Answer {
     more["name"] = "ask_chef".into();
     if more["arguments"].is_null() {
         more["arguments"] = json!({"message": "dinner"});

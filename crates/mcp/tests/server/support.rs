@@ -12,7 +12,7 @@ use forecourt_mcp::PROTOCOL;
 use forecourt_mcp::stdio::StdioServer;
 use forecourt_settings::Problems;
 use forecourt_surface::tool::Tool;
-use forecourt_testhost::{Blueprint, MountedHost, resident, unlimited};
+use forecourt_testhost::{Blueprint, MountedHost, Node, resident, unlimited};
 use forecourt_testkit::{ScriptedAgent, Step, card};
 use http::request::Builder;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
@@ -29,6 +29,8 @@ pub(crate) struct Setup {
     pub(crate) section: &'static str,
     pub(crate) issuer: bool,
     pub(crate) contract: Arc<Dispatcher>,
+    /// The nodes that it is one of.
+    pub(crate) node: Option<Node>,
 }
 
 /// A host, and what a test may turn under it.
@@ -66,6 +68,7 @@ impl Setup {
             tools: self.tools,
             section: self.section.to_owned(),
             contract: self.contract,
+            node: self.node,
             ..Blueprint::default()
         };
         let mut mounted = blueprint.start(Some(&PROTOCOL)).await;
@@ -96,6 +99,11 @@ impl Answer {
 }
 
 impl Place {
+    /// Lets time pass for the host.
+    pub(crate) fn advance(&self, time: Duration) {
+        self.mounted.clock.advance(time);
+    }
+
     /// The same host for one client at the other end of a pipe.
     pub(crate) fn pipe(&self) -> StdioServer {
         StdioServer::new(&self.mounted.mount, &self.mounted.section).unwrap()

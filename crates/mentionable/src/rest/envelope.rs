@@ -3,6 +3,7 @@
 use forecourt_core::store::Webhook;
 use forecourt_core::{CollectedReply, Ending, File, FileSource, Part, Task};
 use forecourt_host::WebhookPost;
+use forecourt_surface::usage::{USAGE_KEY, usage_json};
 use serde_json::{Value, json};
 
 use super::render;
@@ -32,6 +33,10 @@ pub(crate) fn envelope(task: &Task) -> Value {
     let mut envelope = json!({"id": task.id.expose(), "status": status});
     if let Some(thread) = &task.thread {
         envelope["contextId"] = thread.expose().into();
+    }
+    // Where A2A's task, which this mirrors, has a place for what only some read.
+    if let Some(used) = task.outcome.as_ref().and_then(|outcome| usage_json(&outcome.usage)) {
+        envelope["metadata"] = json!({USAGE_KEY: used});
     }
     envelope
 }

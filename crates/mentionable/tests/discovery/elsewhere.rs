@@ -179,7 +179,7 @@ async fn listen(router: axum::Router, stop: CancellationToken) -> (u16, Vec<u8>)
         metrics: Default::default(),
         classes: RouteClasses::new([]),
         entropy: Arc::new(CountedEntropy::default()),
-        hsts: false,
+        hsts: None,
     });
     tokio::spawn(listener.serve(front, router, stop));
     (port, authority)

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_stream::stream;
 use forecourt_core::{Entropy, ids};
+use forecourt_telemetry::going_on;
 use futures::{Stream, StreamExt, pin_mut};
 use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
@@ -130,7 +131,7 @@ impl RerankModel {
         if let Some(teller) = teller {
             self.is_awake()?;
             budget.spend(prompt.bytes(), prompt.tokens_max)?;
-            tokio::spawn(self.clone().tell(prompt, budget.hop, by, teller));
+            tokio::spawn(going_on(self.clone().tell(prompt, budget.hop, by, teller)));
         }
         Ok(listener)
     }
@@ -150,12 +151,13 @@ impl RerankModel {
         let _call = self.calls.acquire().await.map_err(|_| late())?;
         let mut reply = self.begun(prompt, hop, by).await?;
         let mut bytes_left = RERANK_ANSWER_BYTES_MAX;
-        while let Some(words) = reply.next().await? {
+        while let Some(words) = reply.next_text().await.map_err(ProviderError::into_ending)? {
             bytes_left = bytes_left.checked_sub(words.len()).ok_or_else(|| UpstreamFailure::TooLarge.ending(WHO))?;
             teller.tell(&words);
         }
         match reply.draft.finish()? {
             ReplyFinish::Whole | ReplyFinish::Cut => Ok(()),
+            ReplyFinish::Empty { .. } => Err(RerankError::new("The model had nothing to say.")),
             ReplyFinish::Calls(_) => Err(RerankError::new("The model asked for tools where there are none.")),
         }
     }

@@ -7,12 +7,14 @@ use std::time::Duration;
 use forecourt_settings::{Problems, Section};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::Reranker;
 use super::model::RerankModel;
 use crate::limits::{ANSWER_CACHE_MINUTES_MAX, RANKED_MAX, RERANK_TIME_MAX, RERANK_TOKENS_MAX};
 use forecourt_agents::backend::Context;
+use forecourt_agents::provider::preset::QuirkSettings;
+use forecourt_agents::provider::settings::{FallbackSettings, SharedKeys};
 use forecourt_agents::provider::{self, Provider};
 use forecourt_agents::settings::count;
 use forecourt_agents::upstream::CallTimeouts;
@@ -22,9 +24,11 @@ use forecourt_agents::upstream::CallTimeouts;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RerankSettings {
+    /// Who runs the model, where that is somebody who is known by name, as in a `model` backend.
+    provider: Option<String>,
     /// Where the API is, up to and including its version, such as `http://127.0.0.1:11434/v1`: any that is
-    /// compatible with OpenAI's chat completions.
-    base_url: String,
+    /// compatible with OpenAI's chat completions. Default: where that of the `provider` is.
+    base_url: Option<String>,
     /// The name of the model, as the API knows it.
     model: String,
     /// The key of the API: best as `"${VARIABLE}"`.
@@ -135,19 +139,27 @@ fn provider(
     context: &Context,
     problems: &mut Problems,
 ) -> Provider {
-    let temperature = provider::settings::temperature(section, Some(settings.temperature), problems);
-    let own = json!({"model": settings.model, "stream": true, "temperature": temperature, "max_tokens": 1});
-    let own = own.as_object().cloned().unwrap_or_default();
     if settings.body.contains_key("response_format") {
         problems.push(section.problem(Some("body"), "`response_format` is set by the backend itself"));
     }
-    Provider {
-        egress: context.egress.clone(),
-        url: provider::settings::url(section, &settings.base_url, problems),
-        headers: provider::settings::headers(section, &settings.headers, settings.api_key.as_deref(), problems),
-        fields: provider::settings::body(section, own, &settings.body, problems),
+    let shared = SharedKeys {
+        stream: true,
+        temperature: provider::settings::temperature(section, Some(settings.temperature), problems),
         timeouts: CallTimeouts { first: total_time, idle: total_time, total: total_time },
         stall: total_time,
-        clock: context.clock.clone(),
-    }
+    };
+    let keys = FallbackSettings {
+        provider: settings.provider.clone(),
+        base_url: settings.base_url.clone(),
+        model: settings.model.clone(),
+        api_key: settings.api_key.clone(),
+        headers: settings.headers.clone(),
+        body: settings.body.clone(),
+        // Each prompt has a bound of its own.
+        max_tokens: Some(1),
+        context_tokens: None,
+        quirks: QuirkSettings::default(),
+        price: None,
+    };
+    provider::settings::target(section, None, &keys, &shared, context, problems).provider
 }

@@ -99,9 +99,9 @@ async fn the_operator_sees_health_readiness_and_counts() {
     let (status, text) = ask("/metrics").await;
     assert_eq!(status, 200);
     for line in [
-        "forecourt_http_requests_total{protocol=\"test\",route=\"/e\",method=\"GET\",status=\"2xx\"} 1",
-        "forecourt_http_requests_total{protocol=\"none\",route=\"none\",method=\"GET\",status=\"4xx\"} 1",
-        "forecourt_http_in_flight 0",
+        "forecourt_http_requests_total{protocol=\"test\",route=\"/e\",method=\"GET\",status=\"2xx\",domain=\"none\"} 1",
+        "forecourt_http_requests_total{protocol=\"none\",route=\"none\",method=\"GET\",status=\"4xx\",domain=\"none\"} 1",
+        "forecourt_http_in_flight{protocol=\"test\"} 0",
         "forecourt_http_panics_total 0",
     ] {
         assert!(text.contains(line), "{line} is not in\n{text}");

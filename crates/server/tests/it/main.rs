@@ -1,6 +1,7 @@
 //! The listeners, seen from the other end of a socket.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod authority;
 mod caps;
 mod client_certificates;
 mod drain;

@@ -29,7 +29,7 @@ pub(crate) struct Echo {
 fn echo() -> Speak {
     Arc::new(|connection: Connection| {
         Box::pin(async move {
-            let Connection { stream, peer, tls, certificates, stop, requests } = connection;
+            let Connection { stream, peer, tls, certificates, stop, requests, .. } = connection;
             let mut stream = BufReader::new(stream);
             let hello = format!("{peer} {tls} {}\n", certificates.len());
             let _ = stream.write_all(hello.as_bytes()).await;
@@ -44,7 +44,7 @@ fn echo() -> Speak {
                 let request = requests.begin("LINE");
                 let _ = stream.write_all(line.as_bytes()).await;
                 let _ = stream.flush().await;
-                request.answered(200);
+                request.answered(200, line.len() as u64);
             }
         })
     })

@@ -44,7 +44,7 @@ pub(crate) fn settings(limits: HttpLimits) -> FrontSettings {
         metrics: Arc::default(),
         classes: RouteClasses::new([("test", "/e")]),
         entropy: Arc::new(CountedEntropy::default()),
-        hsts: false,
+        hsts: None,
     }
 }
 

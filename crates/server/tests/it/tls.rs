@@ -40,7 +40,7 @@ async fn serve(folder: &Path, limits: HttpLimits, hsts: bool) -> (TestServer, Ar
     let config = certificates.http_config().unwrap();
     let listener = Listener::tls("127.0.0.1:0".parse().unwrap(), config).await.unwrap();
     let mut settings = settings(limits);
-    settings.hsts = hsts;
+    settings.hsts = hsts.then_some(31_536_000);
     (start(settings, listener), certificates)
 }
 

@@ -6,6 +6,7 @@ use axum::body::Body;
 use forecourt_core::{Clock, Timestamp};
 use forecourt_egress::EgressConfig;
 use forecourt_identity::IdentityConfig;
+use forecourt_testhost::openid::{CLIENT, OpenIdProvider};
 use forecourt_testhost::{Blueprint, MountedHost, resident};
 use forecourt_testkit::{HandClock, ScriptedAgent, card};
 use http::header::{COOKIE, LOCATION, SET_COOKIE};
@@ -13,10 +14,8 @@ use http::{HeaderMap, HeaderName, Request};
 use http_body_util::BodyExt;
 use tower::ServiceExt;
 
-use crate::provider::{CLIENT, Provider};
-
 pub(crate) struct Desk {
-    pub(crate) provider: Provider,
+    pub(crate) provider: OpenIdProvider,
     host: MountedHost,
     router: axum::Router,
 }
@@ -33,17 +32,17 @@ pub(crate) struct Answer {
 
 impl Desk {
     pub(crate) async fn open() -> Self {
-        let provider = Provider::start().await;
+        let provider = OpenIdProvider::start().await;
         let table =
             format!("[oidc]\nissuer = \"{}\"\nclient_id = \"{CLIENT}\"\nclient_secret = \"hush\"", provider.issuer);
         Self::over(provider, toml::from_str(&table).unwrap()).await
     }
 
     pub(crate) async fn without_provider() -> Self {
-        Self::over(Provider::start().await, IdentityConfig::default()).await
+        Self::over(OpenIdProvider::start().await, IdentityConfig::default()).await
     }
 
-    async fn over(provider: Provider, identity: IdentityConfig) -> Self {
+    async fn over(provider: OpenIdProvider, identity: IdentityConfig) -> Self {
         let egress =
             EgressConfig { allow: vec!["127.0.0.0/8".parse().unwrap()], allow_http: true, ..EgressConfig::default() };
         let echo = resident(card("echo"), ScriptedAgent::saying(["Hello."]), Vec::new());

@@ -2,12 +2,10 @@
 //! 3.1.3.7. A real provider is in the tests of the whole program.
 
 mod host;
-mod provider;
 
-use serde_json::{Value, json};
-
+use forecourt_testhost::openid::CLIENT;
 use host::Desk;
-use provider::CLIENT;
+use serde_json::{Value, json};
 
 /// Goes to the provider and comes back with a code, after `change` was done to the claims of the ID token.
 async fn come_back(desk: &Desk, change: impl FnOnce(&mut Value)) -> u16 {
@@ -67,7 +65,7 @@ async fn core3_1_3_7_an_id_token_that_does_not_hold_signs_nobody_in() {
 async fn core3_1_3_7_a_token_by_another_key_or_without_a_signature_signs_nobody_in() {
     let desk = Desk::open().await;
     for way in ["stranger", "none", "hs256"] {
-        desk.provider.signs_by(way);
+        desk.provider.answers(way);
         assert_eq!(come_back(&desk, |_| {}).await, 400, "{way}");
     }
 }
@@ -86,7 +84,7 @@ async fn a_sign_in_takes_ten_minutes_at_most() {
     let desk = Desk::open().await;
     let left = desk.get("/sign-in?return_to=/~echo", &[]).await;
     let state = left.location.split("state=").nth(1).unwrap().split('&').next().unwrap();
-    desk.clock().advance(forecourt_signin::limits::ATTEMPT_TIME_MAX);
+    desk.clock().advance(forecourt_oidc::limits::FLOW_TIME_MAX);
     let late = desk.get(&format!("/sign-in/callback?code=c&state={state}"), &[left.cookie.as_str()]).await;
     assert_eq!(late.status, 400);
 }

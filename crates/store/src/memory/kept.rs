@@ -14,10 +14,13 @@ use crate::turns;
 mod accounts;
 mod ledger;
 mod list;
+mod reads;
+mod runs;
 mod webhooks;
 
 use accounts::{cost_of, json_len, said_len, task_len};
 use ledger::Ledger;
+use runs::Runs;
 use webhooks::Waiting;
 
 pub(super) use accounts::Accounts;
@@ -37,6 +40,7 @@ pub(super) struct Kept {
     pub(super) accounts: Accounts,
     claims: HashMap<String, Timestamp>,
     ledger: Ledger,
+    pub(super) runs: Runs,
     last_place: i64,
     last_delivery: u64,
     artifact_bytes: u64,
@@ -53,6 +57,14 @@ struct Record {
     account: Account,
     /// What it costs with all that hangs on it.
     bytes: u64,
+}
+
+impl Record {
+    /// Fails when the task is another run's.
+    fn is_held_by(&self, run: &str) -> Result<(), StoreError> {
+        let is_held = self.task.run == run && !self.task.state.is_settled();
+        if is_held { Ok(()) } else { Err(StoreError::NotHeld) }
+    }
 }
 
 pub(super) struct Route {
@@ -85,8 +97,9 @@ fn room(len: usize, max: usize, what: &str) -> Result<(), StoreError> {
 
 impl Kept {
     pub(super) fn create_task(&mut self, task: Task, webhooks: Vec<Webhook>) -> Result<(), StoreError> {
-        if self.tasks.contains_key(&task.id) {
-            return Err(StoreError::Corrupt("a task of this id exists".to_owned()));
+        if let Some(Record { task: made, .. }) = self.tasks.get(&task.id) {
+            let is_this = (&made.run, made.created_at) == (&task.run, task.created_at);
+            return if is_this { Ok(()) } else { Err(StoreError::Corrupt("a task of this id exists".to_owned())) };
         }
         let bytes = cost(task_len(&task)) + cost_of(&webhooks);
         self.accounts.room(&task.account, bytes)?;
@@ -103,8 +116,15 @@ impl Kept {
         Ok(())
     }
 
-    pub(super) fn append_events(&mut self, task: &TaskId, first: u64, events: Vec<Event>) -> Result<(), StoreError> {
+    pub(super) fn append_events(
+        &mut self,
+        task: &TaskId,
+        run: &str,
+        first: u64,
+        events: Vec<Event>,
+    ) -> Result<(), StoreError> {
         let Some(record) = self.tasks.get_mut(task) else { return Ok(()) };
+        record.is_held_by(run)?;
         let next = record.events.len() as u64 + 1;
         if first == 0 || first > next {
             return Err(StoreError::Corrupt(format!("event {first} would follow event {}", next - 1)));
@@ -170,18 +190,24 @@ impl Kept {
         self.tasks.get(task).map_or(0, |record| record.events.len() as u64)
     }
 
-    pub(super) fn orphaned_tasks(&self, run: &str, limit: usize) -> Vec<Task> {
-        let orphaned = |task: &&Task| !task.state.is_settled() && task.run != run;
+    pub(super) fn orphaned_tasks(&self, limit: usize) -> Vec<Task> {
+        let orphaned = |task: &&Task| !task.state.is_settled() && !self.runs.is_living(&task.run);
         let tasks = self.tasks.values().map(|record| &record.task);
         tasks.filter(orphaned).take(limit).cloned().collect()
     }
 
-    pub(super) fn put_artifact(&mut self, task: &TaskId, artifact: StoredArtifact) -> Result<(), StoreError> {
+    pub(super) fn put_artifact(
+        &mut self,
+        task: &TaskId,
+        run: &str,
+        artifact: StoredArtifact,
+    ) -> Result<(), StoreError> {
         let size = artifact.bytes.len();
         if size > ARTIFACT_BYTES_MAX {
             return Err(StoreError::Unavailable(format!("an artifact has at most {ARTIFACT_BYTES_MAX} bytes")));
         }
         let Some(record) = self.tasks.get_mut(task) else { return Ok(()) };
+        record.is_held_by(run)?;
         if record.artifacts.contains_key(&artifact.id) {
             return Ok(());
         }
@@ -299,6 +325,7 @@ impl Kept {
         let claims = first(&self.claims, |until| *until <= now, &mut left);
         let routes = first(&self.routes, |route| route.expires_at <= now, &mut left);
         left -= self.ledger.expire(now, left, &mut self.accounts);
+        left -= self.runs.forget(now, left);
         for id in &tasks {
             self.remove_task(id);
         }

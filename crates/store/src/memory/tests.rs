@@ -110,13 +110,13 @@ fn artifacts_are_bounded_by_their_bytes() {
     };
     let most = ARTIFACTS_BYTES_MAX / SIZE as u64;
     for n in 0..most {
-        kept.put_artifact(&id, artifact(n)).unwrap();
+        kept.put_artifact(&id, "run-1", artifact(n)).unwrap();
     }
-    assert!(is_unavailable(&kept.put_artifact(&id, artifact(most))));
-    kept.put_artifact(&id, artifact(0)).unwrap();
+    assert!(is_unavailable(&kept.put_artifact(&id, "run-1", artifact(most))));
+    kept.put_artifact(&id, "run-1", artifact(0)).unwrap();
     assert_eq!(kept.expire(after(3600), 1), 1);
     let id = working(&mut kept);
-    kept.put_artifact(&id, artifact(most)).unwrap();
+    kept.put_artifact(&id, "run-1", artifact(most)).unwrap();
 }
 
 fn working(kept: &mut Kept) -> TaskId {

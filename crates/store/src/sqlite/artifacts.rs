@@ -1,55 +1,16 @@
 //! The statements about files made by tasks.
 
-use forecourt_core::limits::ARTIFACT_BYTES_MAX;
 use forecourt_core::store::StoredArtifact;
 use forecourt_core::{StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
-use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
-use super::quota::{self, Bounds, Kept, cost_of, signed};
+use super::quota::{self, Bounds, Kept};
 use super::rows::TaskRow;
-use super::seal::{Hash, Label, Seal, hash};
-use super::time::nanos;
-
-/// What is said of an artifact besides its bytes.
-#[derive(Serialize, Deserialize)]
-struct Body {
-    id: String,
-    mime: String,
-    name: Option<String>,
-}
-
-/// An artifact as a row, ready to be written.
-pub(super) struct NewArtifact {
-    hash: Hash,
-    size: i64,
-    body: Vec<u8>,
-    bytes: Vec<u8>,
-}
-
-fn body_label<'a>(task: &'a Hash, artifact: &'a Hash) -> Label<'a> {
-    Label { kind: "artifact", of: task, part: artifact }
-}
-
-fn bytes_label<'a>(task: &'a Hash, artifact: &'a Hash) -> Label<'a> {
-    Label { kind: "bytes", of: task, part: artifact }
-}
-
-impl NewArtifact {
-    /// Fails when there are more than [`ARTIFACT_BYTES_MAX`] bytes.
-    pub(super) fn new(seal: &Seal, task: Hash, artifact: StoredArtifact) -> Result<Self, StoreError> {
-        if artifact.bytes.len() > ARTIFACT_BYTES_MAX {
-            return Err(StoreError::Unavailable(format!("an artifact has at most {ARTIFACT_BYTES_MAX} bytes")));
-        }
-        let hash = hash(&artifact.id);
-        let bytes = seal.seal_bytes(bytes_label(&task, &hash), &artifact.bytes)?;
-        let size = artifact.bytes.len() as i64;
-        let body = Body { id: artifact.id, mime: artifact.mime, name: artifact.name };
-        let body = seal.seal(body_label(&task, &hash), &body)?;
-        Ok(Self { hash, size, body, bytes })
-    }
-}
+use crate::seal::{Hash, Seal};
+use crate::sealed::artifacts::{self, NewArtifact};
+use crate::sealed::{cost_of, signed};
+use crate::time::nanos;
 
 /// Keeps an artifact unless there is one of its id. Fails when all of them together would have more
 /// than `bytes_max` bytes.
@@ -87,9 +48,7 @@ pub(super) fn read(
     )?;
     let found = select.query_row(params![task.id, id, nanos(now)], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
     let Some((body, bytes)): Option<(Vec<u8>, Vec<u8>)> = found else { return Ok(None) };
-    let body: Body = seal.open(body_label(&task.hash, id), body)?;
-    let bytes = seal.open_bytes(bytes_label(&task.hash, id), bytes)?;
-    Ok(Some(StoredArtifact { id: body.id, mime: body.mime, name: body.name, bytes: bytes.into() }))
+    Ok(Some(artifacts::open(seal, &task.hash, id, body, bytes)?))
 }
 
 /// One of the running sums.

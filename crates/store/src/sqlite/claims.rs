@@ -4,8 +4,8 @@ use forecourt_core::Timestamp;
 use rusqlite::{Connection, params};
 
 use super::fault::Fault;
-use super::seal::Hash;
-use super::time::nanos;
+use crate::seal::Hash;
+use crate::time::nanos;
 
 /// Whether this is the first claim of a key; an expired claim counts as none, and what expires at
 /// once can't be claimed. The count of changed rows decides, so that many at once are one.

@@ -1,29 +1,15 @@
 //! The statements about a task's event log.
 
+use forecourt_core::Event;
 use forecourt_core::store::cost;
-use forecourt_core::{Event, StoreError};
 use rusqlite::{Connection, params};
 
 use super::fault::{Fault, corrupt};
-use super::quota::{self, signed};
+use super::quota;
 use super::rows::TaskRow;
-use super::seal::{Hash, Label, Seal};
-use super::time::count;
-use crate::slim;
-
-fn label<'a>(task: &'a Hash, n: &'a [u8; 8]) -> Label<'a> {
-    Label { kind: "event", of: task, part: n }
-}
-
-/// Events sealed one by one, numbered from `first`.
-pub(super) fn seal_all(seal: &Seal, task: &Hash, first: u64, events: &[Event]) -> Result<Vec<Vec<u8>>, StoreError> {
-    let numbered = (first..).zip(events);
-    let sealed = |(n, event): (u64, &Event)| match event {
-        Event::Part(_) => seal.seal(label(task, &n.to_be_bytes()), &slim::event(event)?),
-        event => seal.seal(label(task, &n.to_be_bytes()), event),
-    };
-    numbered.map(sealed).collect()
-}
+use crate::seal::Seal;
+use crate::sealed::{events, signed};
+use crate::time::count;
 
 /// The number of the last event, 0 when there is none.
 pub(super) fn last(db: &Connection, task: &TaskRow) -> Result<u64, Fault> {
@@ -61,7 +47,7 @@ pub(super) fn read(
     let open = |row: rusqlite::Result<(i64, Vec<u8>)>| {
         let (n, sealed) = row?;
         let n = n.unsigned_abs();
-        Ok((n, seal.open(label(&task.hash, &n.to_be_bytes()), sealed)?))
+        Ok((n, events::open(seal, &task.hash, n, sealed)?))
     };
     rows.map(open).collect()
 }

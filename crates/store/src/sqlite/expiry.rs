@@ -5,7 +5,8 @@ use rusqlite::{Connection, params};
 
 use super::fault::Fault;
 use super::quota::{Bounds, Kept};
-use super::time::{count, nanos};
+use super::runs;
+use crate::time::{count, nanos};
 
 /// Removes at most `limit` rows from the event logs of expired tasks. Whether there may be more.
 ///
@@ -35,6 +36,7 @@ pub(super) fn remove(db: &Connection, now: Timestamp, limit: usize) -> Result<u6
         let left = limit.saturating_sub(removed);
         removed += db.prepare_cached(statement)?.execute(params![nanos(now), count(left)])?;
     }
+    removed += runs::forget(db, now, limit.saturating_sub(removed))?;
     let empty = "DELETE FROM accounts WHERE id IN (SELECT id FROM accounts WHERE bytes <= 0 LIMIT ?1)";
     db.prepare_cached(empty)?.execute([count(limit)])?;
     Ok(removed as u64)

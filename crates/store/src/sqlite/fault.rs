@@ -3,6 +3,8 @@
 use forecourt_core::{QuotaBound, StoreError};
 use rusqlite::{Connection, Error, ErrorCode};
 
+pub(super) use crate::sealed::corrupt;
+
 use super::quota;
 
 /// Why an operation failed.
@@ -33,6 +35,7 @@ impl Fault {
             }
             Self::Sql(error) if is_passing(error) => StoreError::Unavailable(error.to_string()),
             Self::Sql(error) => StoreError::Corrupt(error.to_string()),
+            Self::Store(StoreError::NotHeld) => StoreError::NotHeld,
             Self::Store(StoreError::Full { bound }) => StoreError::Full { bound: *bound },
             Self::Store(StoreError::Unavailable(reason)) => StoreError::Unavailable(reason.clone()),
             Self::Store(StoreError::Corrupt(reason)) => StoreError::Corrupt(reason.clone()),
@@ -74,11 +77,6 @@ impl From<Fault> for StoreError {
     fn from(fault: Fault) -> Self {
         fault.to_store_error()
     }
-}
-
-/// A fault of the data itself, in words for the operator.
-pub(super) fn corrupt(reason: impl Into<String>) -> StoreError {
-    StoreError::Corrupt(reason.into())
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use forecourt_core::{Entropy, StoreError};
 
 use super::fault::corrupt;
-use super::seal::KEY_BYTES;
+use crate::seal::KEY_BYTES;
 
 const PRIVATE_FILE: u32 = 0o600;
 const PRIVATE_FOLDER: u32 = 0o700;

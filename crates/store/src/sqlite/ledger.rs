@@ -1,40 +1,15 @@
 //! The statements about streams of entries.
 
-use forecourt_core::limits::ENTRY_BYTES_MAX;
+use forecourt_core::Timestamp;
 use forecourt_core::store::{LedgerEntry, Span, cost};
-use forecourt_core::{Account, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use serde_json::Value;
 
 use super::fault::Fault;
-use super::quota::{Bounds, Holder, Kept, signed};
-use super::seal::{Hash, Label, Seal};
-use super::time::{count, moment, nanos};
-
-/// An entry before it is written. It is sealed for its stream alone: which number it gets is known
-/// only as it is written, and the number of a row can't be changed by a copy of the file.
-pub(super) struct NewEntry {
-    stream: Hash,
-    at: Timestamp,
-    expires_at: Option<Timestamp>,
-    body: Vec<u8>,
-    holder: Holder,
-}
-
-fn label(stream: &Hash) -> Label<'_> {
-    Label { kind: "entry", of: stream, part: b"" }
-}
-
-impl NewEntry {
-    /// Seals it. Fails when it is too large.
-    pub(super) fn new(seal: &Seal, stream: Hash, entry: &LedgerEntry) -> Result<Self, StoreError> {
-        let body = seal.seal(label(&stream), &entry.body)?;
-        if entry.body.to_string().len() > ENTRY_BYTES_MAX {
-            return Err(StoreError::Unavailable(format!("an entry has at most {ENTRY_BYTES_MAX} bytes")));
-        }
-        Ok(Self { stream, at: entry.at, expires_at: entry.expires_at, body, holder: Holder::new(seal, &entry.account) })
-    }
-}
+use super::quota::{Bounds, HolderRow, Kept};
+use crate::seal::{Hash, Seal};
+use crate::sealed::ledger::{self, NewEntry};
+use crate::sealed::signed;
+use crate::time::{count, nanos};
 
 /// Writes an entry and gives its number; `None` when `expected` is not the number of the last one.
 pub(super) fn append(db: &Connection, entry: &NewEntry, expected: Option<u64>, bounds: Bounds) -> Kept<Option<u64>> {
@@ -108,11 +83,7 @@ pub(super) fn read(
     let rows = select.query_map(params![stream, n, nanos(now), count(limit)], columns)?;
     let open = |row: rusqlite::Result<(i64, i64, Option<i64>, Vec<u8>)>| {
         let (n, at, expires_at, sealed) = row?;
-        let body: Value = seal.open(label(stream), sealed)?;
-        Ok((
-            n.unsigned_abs(),
-            LedgerEntry { body, at: moment(at), expires_at: expires_at.map(moment), account: Account::HOST },
-        ))
+        Ok((n.unsigned_abs(), ledger::open(seal, stream, at, expires_at, sealed)?))
     };
     rows.map(open).collect()
 }

@@ -3,14 +3,13 @@
 //! The sums are kept by triggers (`schema/5.sql`), so that nothing can be removed without being given
 //! back. Here is what is asked before something is written.
 
-use forecourt_core::limits::OUTCOME_FREE_BYTES;
-use forecourt_core::store::cost;
-use forecourt_core::{Account, QuotaBound, StoreError};
+use forecourt_core::{QuotaBound, StoreError};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
 use super::rows::TaskRow;
-use super::seal::{Hash, OVERHEAD, Seal};
+use crate::seal::Hash;
+use crate::sealed::{Holder, signed};
 
 /// A write that was done, or refused before anything was touched: a refusal that needs no transaction
 /// to be taken back, and so no neighbour to be written again.
@@ -28,17 +27,16 @@ pub(super) struct Bounds {
     pub(super) store: u64,
 }
 
-/// An account as it is looked up; `None` for the host's own.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Holder(Option<Hash>);
-
-impl Holder {
-    pub(super) fn new(seal: &Seal, account: &Account) -> Self {
-        Self(account.key().map(|key| seal.pseudonym(key)))
-    }
-
+/// What SQLite knows of an account.
+pub(super) trait HolderRow {
     /// The row of this account, made if need be.
-    pub(super) fn row(self, db: &Connection) -> Result<Option<i64>, Fault> {
+    fn row(self, db: &Connection) -> Result<Option<i64>, Fault>;
+    /// The bytes that are kept for it; `None` for the host's own.
+    fn bytes(self, db: &Connection) -> Result<Option<i64>, Fault>;
+}
+
+impl HolderRow for Holder {
+    fn row(self, db: &Connection) -> Result<Option<i64>, Fault> {
         let Some(hash) = self.0 else { return Ok(None) };
         if let Some((row, _)) = find(db, &hash)? {
             return Ok(Some(row));
@@ -112,20 +110,6 @@ pub(super) fn begin(db: &Connection, task: i64, account: Option<i64>, bytes: u64
 pub(super) fn add(db: &Connection, task: &TaskRow, more: i64) -> Result<(), Fault> {
     db.prepare_cached("UPDATE charges SET bytes = bytes + ?2 WHERE task = ?1")?.execute([task.id, more])?;
     Ok(())
-}
-
-/// What sealed values cost together.
-pub(super) fn cost_of<'a>(sealed: impl IntoIterator<Item = &'a Vec<u8>>) -> u64 {
-    sealed.into_iter().map(|bytes| cost(bytes.len())).sum()
-}
-
-/// Whether an outcome is so short that it is kept whatever is stored already.
-pub(super) fn is_free(outcome: Option<&Vec<u8>>) -> bool {
-    outcome.is_none_or(|outcome| outcome.len() <= OUTCOME_FREE_BYTES + OVERHEAD)
-}
-
-pub(super) fn signed(bytes: u64) -> i64 {
-    i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
 /// Which bound a write met that found no page: that of the database, or the disk's.

@@ -1,21 +1,14 @@
 //! The statements about which agent a conversation is with.
 
 use forecourt_core::store::cost;
-use forecourt_core::{Handle, StoreError, Timestamp};
+use forecourt_core::{Handle, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
-use super::quota::{Bounds, Holder, Kept, signed};
-use super::seal::{Hash, Label, Seal};
-use super::time::nanos;
-
-fn label(thread: &Hash) -> Label<'_> {
-    Label { kind: "route", of: thread, part: b"" }
-}
-
-pub(super) fn seal(seal: &Seal, thread: &Hash, agent: &Handle) -> Result<Vec<u8>, StoreError> {
-    seal.seal(label(thread), agent)
-}
+use super::quota::{Bounds, HolderRow, Kept};
+use crate::seal::{Hash, Seal};
+use crate::sealed::{Holder, routes, signed};
+use crate::time::nanos;
 
 /// Sets a route, in place of an earlier one, and charges for it.
 pub(super) fn set(
@@ -47,5 +40,5 @@ pub(super) fn set(
 pub(super) fn read(db: &Connection, seal: &Seal, thread: &Hash, now: Timestamp) -> Result<Option<Handle>, Fault> {
     let mut select = db.prepare_cached("SELECT body FROM routes WHERE hash = ?1 AND expires_at > ?2")?;
     let sealed: Option<Vec<u8>> = select.query_row(params![thread, nanos(now)], |row| row.get(0)).optional()?;
-    Ok(sealed.map(|sealed| seal.open(label(thread), sealed)).transpose()?)
+    Ok(sealed.map(|sealed| routes::open(seal, thread, sealed)).transpose()?)
 }

@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 
+use forecourt_core::StoreError;
 use parking_lot::Mutex;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
-use super::seal::Hash;
+use super::runs;
 use crate::limits::{TASK_ROWS_AT_HAND, TASKS_UNNAMED_MAX};
+use crate::seal::Hash;
 
 /// The number that a task is looked up by: what its hash begins with.
 pub(super) fn name(hash: &[u8]) -> i64 {
@@ -78,6 +80,26 @@ impl TaskRows {
     }
 }
 
+impl TaskRows {
+    /// The row of a task that `run` works on, looked at once where it is at hand; `None` when there is no such task.
+    /// Fails as [`runs::holds`] does.
+    pub(super) fn find_held(&self, db: &Connection, task: &Hash, run: &str) -> Result<Option<TaskRow>, Fault> {
+        if let Some(id) = self.at_hand(task) {
+            let mut look = db.prepare_cached(
+                "SELECT run = ?3 AND state IN ('submitted', 'working') FROM tasks WHERE id = ?1 AND hash = ?2",
+            )?;
+            match look.query_row(params![id, task, run], |row| row.get(0)).optional()? {
+                Some(true) => return Ok(Some(TaskRow { hash: *task, id })),
+                Some(false) => return Err(StoreError::NotHeld.into()),
+                None => {}
+            }
+        }
+        let row = self.find(db, task)?;
+        row.iter().try_for_each(|row| runs::holds(db, row, run))?;
+        Ok(row)
+    }
+}
+
 /// A task that is so new that its name was not written yet.
 fn unnamed(db: &Connection, task: &Hash) -> Result<Option<i64>, Fault> {
     let mut scan = db.prepare_cached(
@@ -114,8 +136,8 @@ pub(super) fn write_names(db: &Connection, last: i64) -> Result<(), Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::seal::hash;
     use crate::sqlite::schema::{MIGRATIONS, migrate};
-    use crate::sqlite::seal::hash;
 
     fn database() -> Connection {
         let mut db = Connection::open_in_memory().unwrap();

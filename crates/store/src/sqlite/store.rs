@@ -3,23 +3,26 @@
 use std::sync::Arc;
 
 use forecourt_core::store::{
-    Conversation, ConversationAppend, ConversationVersion, Delivery, IfTaskEnded, LedgerEntry, Notification, Span,
-    StoreFuture, StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration,
+    Conversation, ConversationAppend, ConversationVersion, Delivery, IfTaskEnded, LedgerEntry, Notification, RunBeat,
+    Span, StoreFuture, StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration,
 };
 use forecourt_core::{Account, Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
 use rusqlite::Connection;
 
-use super::artifacts::NewArtifact;
 use super::fault::Fault;
-use super::ledger::NewEntry;
-use super::quota::{Bounds, Holder, cost_of};
+use super::quota::Bounds;
 use super::rows::TaskRow;
-use super::seal::{Hash, Seal, hash};
-use super::tasks::{Move, NewTask};
-use super::threads::ThreadName;
-use super::webhooks::{NewNotice, NewWebhook, Room};
-use super::{Sqlite, artifacts, claims, events, expiry, ledger, routes, tasks, threads, webhooks};
+use super::webhooks::Room;
+use crate::seal::{Hash, Seal, hash};
+
+use super::{Sqlite, artifacts, claims, events, expiry, ledger, routes, runs, tasks, threads, webhooks};
 use crate::limits::{EXPIRED_ROWS_PER_COMMIT, FREED_PAGES_PER_COMMIT};
+use crate::sealed::artifacts::NewArtifact;
+use crate::sealed::ledger::NewEntry;
+use crate::sealed::tasks::{Move, NewTask};
+use crate::sealed::threads::ThreadName;
+use crate::sealed::webhooks::{NewNotice, NewWebhook};
+use crate::sealed::{self, Holder, cost_of};
 
 impl Sqlite {
     fn bounds(&self) -> Bounds {
@@ -60,6 +63,19 @@ impl Sqlite {
         let found = self.writer.write(move |db| rows.find(db, &task)?.map(|task| work(db, &task)).transpose());
         Ok(found.await?.unwrap_or(none))
     }
+
+    /// The same, when `run` works on it: [`StoreError::NotHeld`] otherwise.
+    async fn write_held<T: Send + 'static>(
+        &self,
+        task: Hash,
+        run: String,
+        none: T,
+        work: impl Fn(&Connection, &TaskRow) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let rows = Arc::clone(&self.rows);
+        let write = move |db: &Connection| rows.find_held(db, &task, &run)?.map(|task| work(db, &task)).transpose();
+        Ok(self.writer.write(write).await?.unwrap_or(none))
+    }
 }
 
 impl Store for Sqlite {
@@ -72,17 +88,17 @@ impl Store for Sqlite {
         })
     }
 
-    fn append_events(&self, task: &TaskId, first: u64, events: Vec<Event>) -> StoreFuture<'_, ()> {
-        let task = hash(task.expose());
+    fn append_events(&self, task: &TaskId, run: &str, first: u64, events: Vec<Event>) -> StoreFuture<'_, ()> {
+        let (task, run) = (hash(task.expose()), run.to_owned());
         Box::pin(async move {
-            let sealed = events::seal_all(&self.seal, &task, first, &events)?;
+            let sealed = sealed::events::seal_all(&self.seal, &task, first, &events)?;
             let bounds = self.bounds();
             let bytes = cost_of(&sealed);
             let append = move |db: &Connection, task: &TaskRow| match bounds.task_room(db, task, bytes)? {
                 Ok(()) => events::append(db, task, first, &sealed).map(Ok),
                 full => Ok(full),
             };
-            self.write_task(task, Ok(()), append).await?
+            self.write_held(task, run, Ok(()), append).await?
         })
     }
 
@@ -117,13 +133,26 @@ impl Store for Sqlite {
         self.read(move |db, seal| tasks::tasks(db, seal, &filter, now))
     }
 
-    fn orphaned_tasks(&self, run: &str, limit: usize) -> StoreFuture<'_, Vec<Task>> {
+    fn beat(&self, run: &str) -> StoreFuture<'_, bool> {
         let run = run.to_owned();
-        self.read(move |db, seal| tasks::orphaned(db, seal, &run, limit))
+        Box::pin(self.writer.write(move |db| runs::beat(db, &run)))
     }
 
-    fn put_artifact(&self, task: &TaskId, artifact: StoredArtifact) -> StoreFuture<'_, ()> {
-        let task = hash(task.expose());
+    fn runs(&self) -> StoreFuture<'_, Vec<RunBeat>> {
+        self.read(|db, _| runs::living(db))
+    }
+
+    fn end_run(&self, seen: &RunBeat) -> StoreFuture<'_, bool> {
+        let seen = seen.clone();
+        Box::pin(self.writer.write(move |db| runs::end(db, &seen)))
+    }
+
+    fn orphaned_tasks(&self, limit: usize) -> StoreFuture<'_, Vec<Task>> {
+        self.read(move |db, seal| tasks::orphaned(db, seal, limit))
+    }
+
+    fn put_artifact(&self, task: &TaskId, run: &str, artifact: StoredArtifact) -> StoreFuture<'_, ()> {
+        let (task, run) = (hash(task.expose()), run.to_owned());
         Box::pin(async move {
             let unavailable = |what: &str| StoreError::Unavailable(what.to_owned());
             let permit = self.artifact_writes.acquire().await.map_err(|_| unavailable("the store is closed"))?;
@@ -134,7 +163,7 @@ impl Store for Sqlite {
             let bytes_max = self.options.artifacts_bytes_max;
             let bounds = self.bounds();
             let put = move |db: &Connection, task: &TaskRow| artifacts::put(db, task, &artifact, bytes_max, bounds);
-            let written = self.write_task(task, Ok(()), put).await;
+            let written = self.write_held(task, run, Ok(()), put).await;
             drop(permit);
             written?
         })
@@ -233,7 +262,7 @@ impl Store for Sqlite {
     ) -> StoreFuture<'_, ()> {
         let (holder, bounds) = (Holder::new(&self.seal, account), self.bounds());
         let thread = hash(thread.key());
-        let route = routes::seal(&self.seal, &thread, agent);
+        let route = sealed::routes::seal(&self.seal, &thread, agent);
         Box::pin(async move {
             let route = route?;
             self.writer.write(move |db| routes::set(db, &thread, &route, expires_at, holder, bounds)).await?

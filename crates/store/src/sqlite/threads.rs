@@ -1,42 +1,16 @@
 //! The statements about conversations.
 
-use forecourt_core::store::{Conversation, ConversationAppend, ConversationVersion, cost};
-use forecourt_core::{Handle, StoreError, Timestamp, Turn};
+use forecourt_core::store::{Conversation, ConversationVersion, cost};
+use forecourt_core::{Timestamp, Turn};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::fault::Fault;
-use super::quota::{Bounds, Holder, Kept, signed};
-use super::seal::{Hash, Label, OVERHEAD, Seal};
-use super::time::{count, moment, nanos};
-use crate::{slim, turns};
-
-/// A conversation is one between a caller and one agent.
-pub(super) struct ThreadName {
-    pub(super) hash: Hash,
-    pub(super) agent: Handle,
-}
-
-impl ThreadName {
-    fn label(&self) -> Label<'_> {
-        Label { kind: "turn", of: &self.hash, part: self.agent.as_str().as_bytes() }
-    }
-
-    pub(super) fn seal(&self, seal: &Seal, addition: ConversationAppend) -> Result<SealedAddition, StoreError> {
-        let ConversationAppend { owner, account, turns, keep, expires_at } = addition;
-        let turn = |turn| seal.seal_plain(self.label(), &slim::with_parts(turn)?);
-        let turns = turns.iter().map(turn).collect::<Result<_, _>>()?;
-        Ok(SealedAddition { owner, holder: Holder::new(seal, &account), turns, keep, expires_at })
-    }
-}
-
-/// An [`ConversationAppend`], ready to be written.
-pub(super) struct SealedAddition {
-    owner: Option<String>,
-    holder: Holder,
-    turns: Vec<Vec<u8>>,
-    keep: usize,
-    expires_at: Timestamp,
-}
+use super::quota::{Bounds, HolderRow, Kept};
+use crate::seal::{OVERHEAD, Seal};
+use crate::sealed::threads::{SealedAddition, ThreadName};
+use crate::sealed::{Holder, signed};
+use crate::time::{count, moment, nanos};
+use crate::turns;
 
 /// Begins the conversation if need be, adds the turns and removes the oldest ones. `None`, and nothing
 /// is changed, when it is somebody else's.
@@ -120,7 +94,7 @@ pub(super) fn read(
     let (mut turns, mut last): (Vec<Turn>, i64) = (Vec::new(), 0);
     while let Some(row) = sealed.next()? {
         last = row.get(0)?;
-        turns.push(seal.open(name.label(), row.get(1)?)?);
+        turns.push(name.open(seal, row.get(1)?)?);
     }
     let version = ConversationVersion { last_turn: last.unsigned_abs(), expires_at: moment(expires_at) };
     Ok(Some(Conversation { owner, turns, version }))

@@ -1,42 +1,20 @@
 //! The statements about webhooks and the deliveries that wait for them.
 
 use forecourt_core::limits::WEBHOOKS_PER_TASK_MAX;
-use forecourt_core::store::{Delivery, IfTaskEnded, Notification, Webhook, WebhookRegistration, cost};
+use forecourt_core::store::{IfTaskEnded, Webhook, WebhookRegistration, cost};
 use forecourt_core::{StoreError, TaskState, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::artifacts::total;
 use super::fault::{Fault, corrupt};
-use super::quota::{self, Bounds, Holder, Kept, cost_of, signed};
+use super::quota::{self, Bounds, HolderRow, Kept};
 use super::rows::TaskRow;
-use super::seal::{Hash, Label, Seal, hash};
-use super::tasks::SealedTask;
-use super::time::{count, nanos};
-
-fn label(task: &Hash) -> Label<'_> {
-    Label { kind: "webhook", of: task, part: b"" }
-}
-
-/// A webhook as a row, ready to be written.
-pub(super) struct NewWebhook {
-    hash: Hash,
-    body: Vec<u8>,
-}
-
-impl NewWebhook {
-    pub(super) fn new(seal: &Seal, task: &Hash, webhook: &Webhook) -> Result<Self, StoreError> {
-        Ok(Self { hash: hash(&webhook.id), body: seal.seal(label(task), webhook)? })
-    }
-
-    pub(super) fn all(seal: &Seal, task: &Hash, webhooks: &[Webhook]) -> Result<Vec<Self>, StoreError> {
-        webhooks.iter().map(|webhook| Self::new(seal, task, webhook)).collect()
-    }
-}
-
-/// What webhooks cost together.
-pub(super) fn cost_of_all(webhooks: &[NewWebhook]) -> u64 {
-    cost_of(webhooks.iter().map(|webhook| &webhook.body))
-}
+use super::tasks::read_task;
+use crate::seal::{Hash, Seal};
+use crate::sealed::deliveries::SealedDelivery;
+use crate::sealed::signed;
+use crate::sealed::webhooks::{self, NewNotice, NewWebhook};
+use crate::time::{count, nanos};
 
 /// Registers the webhooks that a task begins, or goes on, with. Whether there are bytes for them was asked
 /// with what they come with.
@@ -150,27 +128,6 @@ fn has_room(db: &Connection, pending_max: usize) -> Result<(), Fault> {
     }
 }
 
-/// What a notice is sealed under: it belongs to nothing.
-fn notice_label(nothing: &Hash) -> Label<'_> {
-    Label { kind: "notice", of: nothing, part: b"" }
-}
-
-/// A notice as a row, ready to be written.
-pub(super) struct NewNotice {
-    body: Vec<u8>,
-    holder: Holder,
-    due_at: Timestamp,
-    expires_at: Timestamp,
-}
-
-impl NewNotice {
-    pub(super) fn new(seal: &Seal, notice: &Notification) -> Result<Self, StoreError> {
-        let body = seal.seal(notice_label(&hash("")), &notice.webhook)?;
-        let holder = Holder::new(seal, &notice.account);
-        Ok(Self { body, holder, due_at: notice.due_at, expires_at: notice.expires_at })
-    }
-}
-
 /// Queues a notice, and charges for it.
 pub(super) fn enqueue(db: &Connection, notice: &NewNotice, pending_max: usize, bounds: Bounds) -> Kept<()> {
     let bytes = cost(notice.body.len());
@@ -190,7 +147,7 @@ pub(super) fn enqueue(db: &Connection, notice: &NewNotice, pending_max: usize, b
 pub(super) fn of_task(db: &Connection, seal: &Seal, task: &TaskRow) -> Result<Vec<Webhook>, Fault> {
     let mut select = db.prepare_cached("SELECT body FROM webhooks WHERE task = ?1 ORDER BY n")?;
     let sealed = select.query_map([task.id], |row| row.get(0))?;
-    sealed.map(|row: rusqlite::Result<Vec<u8>>| Ok(seal.open(label(&task.hash), row?)?)).collect()
+    sealed.map(|row: rusqlite::Result<Vec<u8>>| Ok(webhooks::open(seal, &task.hash, row?)?)).collect()
 }
 
 /// Removes a webhook, and with it what waits for it.
@@ -202,31 +159,11 @@ pub(super) fn remove(db: &Connection, task: &TaskRow, webhook: &Hash) -> Result<
     Ok(!lens.is_empty())
 }
 
-/// A delivery as it was read, still sealed.
-pub(super) struct SealedDelivery {
-    id: i64,
-    attempts: u32,
-    webhook: Vec<u8>,
-    /// None for a notice.
-    task: Option<SealedTask>,
-}
-
-impl SealedDelivery {
-    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let (id, attempts, notice) = (row.get(10)?, row.get(11)?, row.get(13)?);
-        match notice {
-            Some(webhook) => Ok(Self { id, attempts, webhook, task: None }),
-            None => Ok(Self { id, attempts, webhook: row.get(12)?, task: Some(SealedTask::read(row)?) }),
-        }
-    }
-
-    pub(super) fn open(self, seal: &Seal) -> Result<Delivery, StoreError> {
-        let webhook = match &self.task {
-            Some(task) => seal.open(label(task.hash()), self.webhook)?,
-            None => seal.open(notice_label(&hash("")), self.webhook)?,
-        };
-        let task = self.task.map(|task| task.open(seal)).transpose()?;
-        Ok(Delivery { id: self.id.unsigned_abs(), webhook, task, attempts: self.attempts })
+fn read_delivery(row: &Row<'_>) -> rusqlite::Result<SealedDelivery> {
+    let (id, attempts, notice) = (row.get(10)?, row.get(11)?, row.get(13)?);
+    match notice {
+        Some(webhook) => Ok(SealedDelivery { id, attempts, webhook, task: None }),
+        None => Ok(SealedDelivery { id, attempts, webhook: row.get(12)?, task: Some(read_task(row)?) }),
     }
 }
 
@@ -247,7 +184,7 @@ pub(super) fn claim(
          WHERE due_at <= ?1 AND ifnull(deliveries.expires_at, tasks.expires_at) > ?1
          ORDER BY due_at, deliveries.id LIMIT ?2",
     )?;
-    let due = select.query_map(params![nanos(now), count(limit)], SealedDelivery::read)?;
+    let due = select.query_map(params![nanos(now), count(limit)], read_delivery)?;
     let due = due.collect::<Result<Vec<_>, _>>()?;
     let mut take =
         db.prepare_cached("UPDATE deliveries SET due_at = ?2, attempts = attempts + 1, claimed = 1 WHERE id = ?1")?;

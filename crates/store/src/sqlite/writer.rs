@@ -47,6 +47,11 @@ impl Writer {
         answered.await.map_err(|_| closed())?
     }
 
+    /// Writes that wait to be taken up.
+    pub(super) fn waiting(&self) -> u64 {
+        (self.queue.max_capacity() - self.queue.capacity()) as u64
+    }
+
     /// Writes what is queued, empties the log into the database and ends the thread. Later writes
     /// are [`StoreError::Unavailable`].
     pub(super) async fn close(&self) {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use forecourt_core::store::{
-    Conversation, ConversationAppend, ConversationVersion, Delivery, IfTaskEnded, LedgerEntry, Notification, Span,
-    StoreFuture, StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration,
+    Conversation, ConversationAppend, ConversationVersion, Delivery, IfTaskEnded, LedgerEntry, Notification, RunBeat,
+    Span, StoreFuture, StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration,
 };
 use forecourt_core::{Account, Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
 use forecourt_store::Memory;
@@ -83,14 +83,17 @@ impl Store for WatchedStore {
 
     unused! {
         create_task(&self, Task, Vec<Webhook>) -> ();
-        append_events(&self, &TaskId, u64, Vec<Event>) -> ();
+        append_events(&self, &TaskId, &str, u64, Vec<Event>) -> ();
         advance_task(&self, &TaskId, TaskChange) -> bool;
         task(&self, &TaskId, Timestamp) -> Option<Task>;
         events(&self, &TaskId, u64, usize) -> Vec<(u64, Event)>;
         last_event(&self, &TaskId) -> u64;
         tasks(&self, TaskFilter, Timestamp) -> TaskPage;
-        orphaned_tasks(&self, &str, usize) -> Vec<Task>;
-        put_artifact(&self, &TaskId, StoredArtifact) -> ();
+        beat(&self, &str) -> bool;
+        runs(&self) -> Vec<RunBeat>;
+        end_run(&self, &RunBeat) -> bool;
+        orphaned_tasks(&self, usize) -> Vec<Task>;
+        put_artifact(&self, &TaskId, &str, StoredArtifact) -> ();
         artifact(&self, &TaskId, &str, Timestamp) -> Option<StoredArtifact>;
         add_webhook(&self, &TaskId, Webhook, usize, IfTaskEnded) -> WebhookRegistration;
         webhooks(&self, &TaskId) -> Vec<Webhook>;

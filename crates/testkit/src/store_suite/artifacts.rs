@@ -20,25 +20,25 @@ pub fn artifact(id: &str, bytes: impl Into<Bytes>) -> StoredArtifact {
 pub async fn an_unknown_artifact_is_not_found(store: Fresh) {
     let id = created(&store, some_task()).await;
     assert_eq!(store.artifact(&id, "a", start()).await.unwrap(), None);
-    store.put_artifact(&some_task().id, artifact("a", "x")).await.unwrap();
+    store.put_artifact(&some_task().id, "run-1", artifact("a", "x")).await.unwrap();
     assert_eq!(store.artifact(&some_task().id, "a", start()).await.unwrap(), None);
 }
 
 /// The artifact of one task under the id of another.
 pub async fn tok_task_cross_an_artifact_belongs_to_its_task(store: Fresh) {
     let (one, other) = (created(&store, some_task()).await, created(&store, some_task()).await);
-    store.put_artifact(&one, artifact("a", "x")).await.unwrap();
+    store.put_artifact(&one, "run-1", artifact("a", "x")).await.unwrap();
     assert_eq!(store.artifact(&one, "a", start()).await.unwrap(), Some(artifact("a", "x")));
     assert_eq!(store.artifact(&other, "a", start()).await.unwrap(), None);
-    store.put_artifact(&other, artifact("a", "y")).await.unwrap();
+    store.put_artifact(&other, "run-1", artifact("a", "y")).await.unwrap();
     assert_eq!(store.artifact(&other, "a", start()).await.unwrap(), Some(artifact("a", "y")));
 }
 
 /// An artifact never changes.
 pub async fn the_first_artifact_of_an_id_stays(store: Fresh) {
     let id = created(&store, some_task()).await;
-    store.put_artifact(&id, artifact("a", "first")).await.unwrap();
-    store.put_artifact(&id, artifact("a", "second")).await.unwrap();
+    store.put_artifact(&id, "run-1", artifact("a", "first")).await.unwrap();
+    store.put_artifact(&id, "run-1", artifact("a", "second")).await.unwrap();
     assert_eq!(store.artifact(&id, "a", start()).await.unwrap().unwrap().bytes, "first");
 }
 
@@ -47,7 +47,7 @@ pub async fn an_artifact_expires_with_its_task(store: Fresh) {
     let task = some_task();
     let end = task.expires_at;
     let id = created(&store, task).await;
-    store.put_artifact(&id, artifact("a", "x")).await.unwrap();
+    store.put_artifact(&id, "run-1", artifact("a", "x")).await.unwrap();
     assert_eq!(store.artifact(&id, "a", end).await.unwrap(), None);
 }
 
@@ -55,9 +55,9 @@ pub async fn an_artifact_expires_with_its_task(store: Fresh) {
 pub async fn an_artifact_has_a_bounded_size(store: Fresh) {
     let id = created(&store, some_task()).await;
     let most = artifact("most", vec![7; ARTIFACT_BYTES_MAX]);
-    store.put_artifact(&id, most.clone()).await.unwrap();
+    store.put_artifact(&id, "run-1", most.clone()).await.unwrap();
     assert!(store.artifact(&id, "most", start()).await.unwrap() == Some(most));
     let over = artifact("over", vec![7; ARTIFACT_BYTES_MAX + 1]);
-    assert!(is_unavailable(&store.put_artifact(&id, over).await));
+    assert!(is_unavailable(&store.put_artifact(&id, "run-1", over).await));
     assert_eq!(store.artifact(&id, "over", start()).await.unwrap(), None);
 }

@@ -18,27 +18,27 @@ async fn log(store: &Fresh, id: &TaskId) -> Vec<(u64, Event)> {
 /// A number that leaves one out, and the number 0, which there is not.
 pub async fn a_gap_in_the_numbers_is_refused(store: Fresh) {
     let id = created(&store, some_task()).await;
-    assert!(is_corrupt(&store.append_events(&id, 0, texts(&["a"])).await));
-    assert!(is_corrupt(&store.append_events(&id, 2, texts(&["a"])).await));
-    store.append_events(&id, 1, texts(&["a"])).await.unwrap();
-    assert!(is_corrupt(&store.append_events(&id, 3, texts(&["c"])).await));
+    assert!(is_corrupt(&store.append_events(&id, "run-1", 0, texts(&["a"])).await));
+    assert!(is_corrupt(&store.append_events(&id, "run-1", 2, texts(&["a"])).await));
+    store.append_events(&id, "run-1", 1, texts(&["a"])).await.unwrap();
+    assert!(is_corrupt(&store.append_events(&id, "run-1", 3, texts(&["c"])).await));
     assert_eq!(log(&store, &id).await.len(), 1);
 }
 
 /// A task that expired while its agent was still at work.
 pub async fn the_events_of_an_unknown_task_are_dropped(store: Fresh) {
     let id = some_task().id;
-    store.append_events(&id, 7, texts(&["a"])).await.unwrap();
+    store.append_events(&id, "run-1", 7, texts(&["a"])).await.unwrap();
     assert!(log(&store, &id).await.is_empty());
 }
 
 /// A call repeated after its answer was lost, whole and in part.
 pub async fn appending_again_leaves_what_is_there(store: Fresh) {
     let id = created(&store, some_task()).await;
-    store.append_events(&id, 1, texts(&["a", "b"])).await.unwrap();
-    store.append_events(&id, 1, texts(&["A", "B"])).await.unwrap();
-    store.append_events(&id, 2, texts(&["B", "c"])).await.unwrap();
-    store.append_events(&id, 1, vec![]).await.unwrap();
+    store.append_events(&id, "run-1", 1, texts(&["a", "b"])).await.unwrap();
+    store.append_events(&id, "run-1", 1, texts(&["A", "B"])).await.unwrap();
+    store.append_events(&id, "run-1", 2, texts(&["B", "c"])).await.unwrap();
+    store.append_events(&id, "run-1", 1, vec![]).await.unwrap();
     let wanted: Vec<_> = (1..).zip(texts(&["a", "b", "c"])).collect();
     assert_eq!(log(&store, &id).await, wanted);
 }
@@ -61,14 +61,14 @@ pub async fn every_kind_of_event_reads_back(store: Fresh) {
         Event::Ending(Ending::Question(question)),
     ];
     let id = created(&store, some_task()).await;
-    store.append_events(&id, 1, events.clone()).await.unwrap();
+    store.append_events(&id, "run-1", 1, events.clone()).await.unwrap();
     assert_eq!(log(&store, &id).await, (1..).zip(events).collect::<Vec<_>>());
 }
 
 /// From any place, of any length, past the end.
 pub async fn events_are_read_in_pages(store: Fresh) {
     let id = created(&store, some_task()).await;
-    store.append_events(&id, 1, texts(&["a", "b", "c", "d", "e"])).await.unwrap();
+    store.append_events(&id, "run-1", 1, texts(&["a", "b", "c", "d", "e"])).await.unwrap();
     let numbers = async |after, limit| {
         let page = store.events(&id, after, limit).await.unwrap();
         page.into_iter().map(|(n, _)| n).collect::<Vec<_>>()
@@ -85,11 +85,25 @@ pub async fn events_are_read_in_pages(store: Fresh) {
 pub async fn an_ending_is_logged_with_the_move_that_it_caused(store: Fresh) {
     let id = created(&store, some_task()).await;
     assert_eq!(store.last_event(&id).await.unwrap(), 0);
-    store.append_events(&id, 1, texts(&["a", "b"])).await.unwrap();
+    store.append_events(&id, "run-1", 1, texts(&["a", "b"])).await.unwrap();
     assert_eq!(store.last_event(&id).await.unwrap(), 2);
     assert!(store.advance_task(&id, completed()).await.unwrap());
     assert!(!store.advance_task(&id, completed()).await.unwrap());
     assert_eq!(store.events(&id, 2, 10).await.unwrap(), [(3, Event::Ending(Ending::Complete))]);
     assert_eq!(store.last_event(&id).await.unwrap(), 3);
     assert_eq!(store.last_event(&some_task().id).await.unwrap(), 0);
+}
+
+/// Whoever has not heard yet that a task was cancelled, or ended for it: nothing comes after an ending.
+pub async fn what_is_settled_takes_nothing_more_from_who_worked_on_it(store: Fresh) {
+    let task = some_task();
+    let id = created(&store, task.clone()).await;
+    store.append_events(&id, "run-1", 1, texts(&["a"])).await.unwrap();
+    let outcome = CollectedReply::new(vec![], Ending::Canceled);
+    assert!(store.advance_task(&id, TaskChange::settle(&task, outcome, start())).await.unwrap());
+    let late = store.append_events(&id, "run-1", 2, texts(&["b", "c"])).await;
+    assert!(matches!(late, Err(StoreError::NotHeld)), "{late:?}");
+    let late = store.put_artifact(&id, "run-1", super::artifacts::artifact("a", "x")).await;
+    assert!(matches!(late, Err(StoreError::NotHeld)), "{late:?}");
+    assert_eq!(log(&store, &id).await, [(1, texts(&["a"]).remove(0)), (2, Event::Ending(Ending::Canceled))]);
 }

@@ -41,8 +41,8 @@ pub async fn expiring_takes_all_that_hangs_on_a_task(store: Fresh) {
     let task = some_task();
     let id = created(&store, task.clone()).await;
     let events: Vec<Event> = (0..5_000).map(|n| Event::Text(n.to_string())).collect();
-    store.append_events(&id, 1, events).await.unwrap();
-    store.put_artifact(&id, artifact("a", "x")).await.unwrap();
+    store.append_events(&id, "run-1", 1, events).await.unwrap();
+    store.put_artifact(&id, "run-1", artifact("a", "x")).await.unwrap();
     assert_eq!(
         store
             .add_webhook(&id, webhook("https://example.com/"), 1, forecourt_core::store::IfTaskEnded::Refuse)
@@ -71,7 +71,7 @@ pub async fn the_living_stay(store: Fresh) {
     nine_things(&store).await;
     let living = some_task();
     let id = created(&store, living.clone()).await;
-    store.append_events(&id, 1, vec![Event::Text("a".to_owned())]).await.unwrap();
+    store.append_events(&id, "run-1", 1, vec![Event::Text("a".to_owned())]).await.unwrap();
     assert!(store.claim_once("c", start(), after(11)).await.unwrap());
     let thread = some_thread();
     store.append_turns(&thread, &chef(), addition(vec![], 10, after(11))).await.unwrap();

@@ -68,8 +68,8 @@ async fn filled<T, F: Future<Output = Result<T, StoreError>>>(piece: usize, mut 
 /// A task that has used up what its caller may store, by its events.
 async fn full_task(store: &Fresh, account: Account) -> TaskId {
     let id = created(store, Task { account, ..some_task() }).await;
-    filled(PIECE, |n| store.append_events(&id, n as u64 + 1, vec![Event::Text(noise(PIECE))])).await;
-    while store.append_events(&id, store.last_event(&id).await.unwrap() + 1, vec![word()]).await.is_ok() {}
+    filled(PIECE, |n| store.append_events(&id, "run-1", n as u64 + 1, vec![Event::Text(noise(PIECE))])).await;
+    while store.append_events(&id, "run-1", store.last_event(&id).await.unwrap() + 1, vec![word()]).await.is_ok() {}
     id
 }
 
@@ -100,10 +100,14 @@ pub async fn design_36_all_that_hangs_on_a_task_counts(store: Fresh) {
     for account in &accounts {
         ids.push(created(&store, Task { account: account.clone(), ..some_task() }).await);
     }
-    filled(PIECE, |n| store.append_events(&ids[0], n as u64 + 1, vec![Event::Text(noise(PIECE))])).await;
+    filled(PIECE, |n| store.append_events(&ids[0], "run-1", n as u64 + 1, vec![Event::Text(noise(PIECE))])).await;
     filled(PIECE, |n| {
         let (id, bytes) = (format!("artifact-{n}"), noise(PIECE).into_bytes());
-        store.put_artifact(&ids[1], StoredArtifact { id, mime: "x/y".to_owned(), name: None, bytes: bytes.into() })
+        store.put_artifact(
+            &ids[1],
+            "run-1",
+            StoredArtifact { id, mime: "x/y".to_owned(), name: None, bytes: bytes.into() },
+        )
     })
     .await;
     filled(PIECE, |n| {
@@ -211,8 +215,8 @@ pub async fn design_36_what_expires_is_given_back(store: Fresh) {
     let third = CALLER_BYTES as usize / 4;
     for _ in 0..3 {
         let id = created(&store, said(ann(), 100)).await;
-        store.append_events(&id, 1, vec![Event::Text(noise(third))]).await.unwrap();
-        store.put_artifact(&id, artifacts::artifact("a", noise(100))).await.unwrap();
+        store.append_events(&id, "run-1", 1, vec![Event::Text(noise(third))]).await.unwrap();
+        store.put_artifact(&id, "run-1", artifacts::artifact("a", noise(100))).await.unwrap();
         let turns = vec![Turn::text(Role::User, noise(third))];
         store.append_turns(&some_thread(), &chef(), on(ann(), turns)).await.unwrap();
         store.set_route(&some_thread(), &chef(), after(60), &ann()).await.unwrap();
@@ -237,7 +241,7 @@ pub async fn a_refused_write_changes_nothing(store: Fresh) {
     let id = full_task(&store, ann()).await;
     let last = store.last_event(&id).await.unwrap();
     let two = vec![Event::Text("a".to_owned()), Event::Text(noise(PIECE))];
-    assert!(is_full(&store.append_events(&id, last + 1, two).await));
+    assert!(is_full(&store.append_events(&id, "run-1", last + 1, two).await));
     assert_eq!(store.last_event(&id).await.unwrap(), last);
     let thread = some_thread();
     let turns = vec![Turn::text(Role::User, noise(PIECE))];

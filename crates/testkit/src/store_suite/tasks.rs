@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use forecourt_core::store::{Resumption, TaskChange, TaskFilter, TaskPage};
-use forecourt_core::{Ending, Part, Sender, Task, TaskState};
+use forecourt_core::store::{Resumption, RunBeat, StoredArtifact, TaskChange, TaskFilter, TaskPage};
+use forecourt_core::{Ending, Event, Part, Sender, StoreError, Task, TaskState};
 use futures::future::join_all;
 use serde_json::json;
 
@@ -22,6 +22,23 @@ pub async fn an_id_that_exists_is_refused_and_the_first_task_stays(store: Fresh)
     let second = Task { run: "run-2".to_owned(), ..task.clone() };
     assert!(is_corrupt(&store.create_task(second, Vec::new()).await));
     assert_eq!(store.task(&task.id, start()).await.unwrap(), Some(task));
+}
+
+/// What is made again because nobody heard that it was made, and what is another task.
+pub async fn a_task_that_its_run_makes_again_is_the_same_one(store: Fresh) {
+    let task = some_task();
+    created(&store, task.clone()).await;
+    created(&store, task.clone()).await;
+    store.append_events(&task.id, "run-1", 1, vec![Event::Text("On it.".to_owned())]).await.unwrap();
+    let hook = webhook("https://example.com/");
+    store.create_task(task.clone(), vec![hook]).await.expect("the same one");
+    assert_eq!(store.webhooks(&task.id).await.unwrap(), [], "nothing is added to it");
+    let later = Task { created_at: task.created_at + Duration::from_nanos(1), ..task.clone() };
+    assert!(is_corrupt(&store.create_task(later, Vec::new()).await));
+    assert!(store.advance_task(&task.id, completed()).await.unwrap());
+    created(&store, task.clone()).await;
+    let kept = store.task(&task.id, start()).await.unwrap().unwrap();
+    assert_eq!((kept.state, store.last_event(&task.id).await.unwrap()), (TaskState::Completed, 2));
 }
 
 /// The moment before, at and after the end of a task's time.
@@ -250,21 +267,51 @@ pub async fn going_on_from_another_state_changes_nothing(store: Fresh) {
     assert_eq!(store.task(&task.id, start()).await.unwrap(), Some(task));
 }
 
-/// What a start finds to clean up.
-pub async fn orphans_are_unsettled_tasks_of_other_runs(store: Fresh) {
+/// What somebody finds to clean up: what is unsettled of runs that are not alive.
+pub async fn orphans_are_unsettled_tasks_of_runs_that_are_not_alive(store: Fresh) {
     let working = created(&store, some_task()).await;
     let submitted = created(&store, Task { state: TaskState::Submitted, ..some_task() }).await;
+    assert!(store.beat("run-2").await.unwrap());
     created(&store, Task { run: "run-2".to_owned(), ..some_task() }).await;
     for state in TaskState::ALL.into_iter().filter(|state| state.is_settled()) {
         created(&store, Task { state, ..some_task() }).await;
     }
-    let found = store.orphaned_tasks("run-2", 10).await.unwrap();
+    let found = store.orphaned_tasks(10).await.unwrap();
     assert_eq!(found.len(), 2);
     assert!(found.iter().all(|task| task.id == working || task.id == submitted));
-    assert_eq!(store.orphaned_tasks("run-2", 1).await.unwrap().len(), 1);
+    assert_eq!(store.orphaned_tasks(1).await.unwrap().len(), 1);
 
     assert!(store.advance_task(&working, completed()).await.unwrap());
-    assert_eq!(store.orphaned_tasks("run-2", 10).await.unwrap().len(), 1);
+    assert_eq!(store.orphaned_tasks(10).await.unwrap().len(), 1);
+}
+
+/// A run that has beaten since it was looked at is not ended, and one that was ended never beats again.
+pub async fn a_run_is_ended_once_and_only_if_it_was_silent(store: Fresh) {
+    let named = |beat| RunBeat { run: "run-1".to_owned(), beat };
+    let task = created(&store, some_task()).await;
+    assert!(store.runs().await.unwrap().is_empty());
+    assert!(store.beat("run-1").await.unwrap() && store.beat("run-1").await.unwrap());
+    assert!(store.orphaned_tasks(10).await.unwrap().is_empty());
+    assert_eq!(store.runs().await.unwrap(), [named(2)]);
+    assert!(!store.end_run(&named(1)).await.unwrap(), "it has beaten since");
+    assert!(store.end_run(&named(2)).await.unwrap());
+    assert!(!store.end_run(&named(2)).await.unwrap(), "another was first");
+    assert!(!store.beat("run-1").await.unwrap());
+    assert!(store.runs().await.unwrap().is_empty());
+    assert_eq!(store.orphaned_tasks(10).await.unwrap()[0].id, task);
+}
+
+/// Who lost a task adds nothing to it.
+pub async fn only_the_run_that_holds_a_task_writes_its_log_and_files(store: Fresh) {
+    let id = created(&store, some_task()).await;
+    let artifact = StoredArtifact { id: "a".into(), mime: "text/plain".into(), name: None, bytes: "b".into() };
+    let lost = store.append_events(&id, "run-0", 1, vec![Event::Text("a".to_owned())]).await;
+    assert!(matches!(lost, Err(StoreError::NotHeld)));
+    let lost = store.put_artifact(&id, "run-0", artifact.clone()).await;
+    assert!(matches!(lost, Err(StoreError::NotHeld)));
+    assert_eq!(store.last_event(&id).await.unwrap(), 0);
+    assert!(store.artifact(&id, "a", start()).await.unwrap().is_none());
+    store.put_artifact(&id, "run-1", artifact).await.unwrap();
 }
 
 fn all() -> TaskFilter {

@@ -50,7 +50,7 @@ pub(super) async fn run(eval: &Eval) -> Outcome {
 /// The other deployment, asked the same.
 async fn second(eval: &Eval, questions: Vec<JudgedQuestion>) -> Result<Option<Measured>, Failure> {
     let Some(dir) = &eval.compare else { return Ok(None) };
-    let house = house(&Place { dir: dir.clone(), data: None })?;
+    let house = house(&Place { dir: dir.clone(), data: None, named_by: None })?;
     of_items(content(&house, eval.agent.as_deref())?, dir, questions).await.map(Some)
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use forecourt_host::Host;
 
+use forecourt::Domain;
 use forecourt::server::Addresses;
 
 /// Agents that are shown, the default one first. More than a screen or two nobody reads, and whoever
@@ -13,8 +14,15 @@ use forecourt::server::Addresses;
 const AGENTS_SHOWN: usize = 20;
 
 /// Prints where to find everything. Whoever reads may stop reading: that is no reason to stop.
-pub(super) fn print(host: &Host, addresses: &Addresses, data: &Path) {
-    let text = text(host, addresses, data).unwrap_or_default();
+pub(super) fn print(host: &Host, addresses: &Addresses, data: &Path, notice: Option<String>) {
+    let mut text = text(host, addresses, data).unwrap_or_default();
+    text.extend(notice.map(|notice| format!("{notice}\n")));
+    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+}
+
+/// Prints which other domains are served.
+pub(super) fn others(domains: &[Domain]) {
+    let text = domains.iter().map(|domain| format!("also {domain}\n")).collect::<String>();
     let _ = std::io::stdout().lock().write_all(text.as_bytes());
 }
 

@@ -6,43 +6,106 @@
 //! sets.
 
 use std::io::IsTerminal;
+use std::sync::OnceLock;
 
-use tracing::{Level, Metadata};
-use tracing_subscriber::filter::filter_fn;
+use tracing::{Metadata, Subscriber};
+use tracing_subscriber::filter::{FilterExt, filter_fn};
 use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{EnvFilter, Layer, fmt};
+use tracing_subscriber::{EnvFilter, Layer, fmt, reload};
 
 use crate::output::Failure;
 use forecourt::settings::{Log, LogFormat};
+use forecourt::telemetry::{BoxedLayer, TelemetryLayers, may_be_sent};
+use forecourt_telemetry::TARGET;
 
 /// What the names of our own crates begin with.
 const OURS: &str = "forecourt";
 /// Libraries whose warnings and errors quote what they were sent.
 const QUOTING: [&str; 2] = ["rmcp", "tower_http"];
 
-/// Starts to log as `[log]` says; `FORECOURT_LOG` overrides its level.
-pub(crate) fn start(log: &Log) -> Result<(), Failure> {
-    let level = std::env::var("FORECOURT_LOG").unwrap_or_else(|_| log.level.clone());
-    let filter = EnvFilter::try_new(&level)
-        .map_err(|error| Failure::yours(format!("[log] level `{level}` is no filter: {error}")))?;
+/// Changes one of the filters of the log.
+type Level = Box<dyn Fn(EnvFilter) -> Result<(), reload::Error> + Send + Sync>;
+
+/// What changes the level of the log while it is written: each layer that has a filter of its own.
+static LEVELS: OnceLock<Vec<Level>> = OnceLock::new();
+
+/// Starts to log as `[log]` says, and to make what a collector is told; `FORECOURT_LOG` overrides the level.
+pub(crate) fn start(log: &Log, telemetry: TelemetryLayers) -> Result<(), Failure> {
+    let filter = || filter(log).map_err(Failure::yours);
+    let registry = tracing_subscriber::registry();
+    let mut levels = Vec::new();
+    let started = match telemetry {
+        // One filter for all is cheaper than one for each layer.
+        TelemetryLayers { traces: None, logs: None } => {
+            let filter = followed(filter()?, &mut levels);
+            registry.with(filter).with(filter_fn(may_be_logged)).with(lines(log)).try_init()
+        }
+        TelemetryLayers { traces, logs } => {
+            // One filter to each layer, made of several: of nested ones, the inner is not asked where the outer says
+            // no, and the registry takes that for a yes.
+            let mut layers: Vec<BoxedLayer> = traces.into_iter().collect();
+            let lines_filter = followed(filter()?, &mut levels);
+            layers.push(lines(log).with_filter(filter_fn(may_be_logged).and(lines_filter)).boxed());
+            if let Some(logs) = logs {
+                let may_be_sent = filter_fn(|about| may_be_logged(about) && may_be_sent(about));
+                layers.push(logs.with_filter(may_be_sent.and(followed(filter()?, &mut levels))).boxed());
+            }
+            registry.with(layers).try_init()
+        }
+    };
+    let _ = LEVELS.set(levels);
+    started.map_err(|error| Failure::ours(error.to_string()))
+}
+
+/// A filter that can be changed by what is put among `levels`.
+fn followed<S: 'static>(filter: EnvFilter, levels: &mut Vec<Level>) -> reload::Layer<EnvFilter, S> {
+    let (filter, level) = reload::Layer::new(filter);
+    levels.push(Box::new(move |filter| level.reload(filter)));
+    filter
+}
+
+/// The lines on standard error.
+fn lines<S>(log: &Log) -> Box<dyn Layer<S> + Send + Sync>
+where
+    S: Subscriber + for<'a> LookupSpan<'a> + Send + Sync,
+{
     let colours = std::io::stderr().is_terminal();
     let lines = fmt::layer().with_ansi(colours).with_writer(std::io::stderr);
-    let lines = match log.format {
+    match log.format {
         LogFormat::Text => lines.with_target(false).boxed(),
         LogFormat::Json => lines.json().flatten_event(true).boxed(),
-    };
-    let started = tracing_subscriber::registry().with(filter_fn(may_be_logged)).with(filter).with(lines).try_init();
-    started.map_err(|error| Failure::ours(error.to_string()))
+    }
+}
+
+/// Logs as much as `[log]` says from here on.
+pub(super) fn follow(log: &Log) {
+    let Ok(filter) = filter(log) else { return };
+    for level in LEVELS.get().into_iter().flatten() {
+        if let Err(error) = level(filter.clone()) {
+            tracing::error!(%error, "the level of the log could not be changed");
+        }
+    }
+}
+
+/// What is written. Fails with a sentence when the level makes no sense.
+pub(super) fn filter(log: &Log) -> Result<EnvFilter, String> {
+    let level = std::env::var("FORECOURT_LOG").unwrap_or_else(|_| log.level.clone());
+    EnvFilter::try_new(&level).map_err(|error| format!("[log] level `{level}` is no filter: {error}"))
 }
 
 /// Whether lines of this kind are written if the operator's level has them: all of our own, and of libraries
 /// what warns, unless they quote what they were sent.
 fn may_be_logged(about: &Metadata<'_>) -> bool {
+    // Spans for the collector alone.
+    if about.target() == TARGET {
+        return false;
+    }
     let library = about.target().split("::").next().unwrap_or_default();
     match is_ours(library) {
         true => true,
-        false => *about.level() <= Level::WARN && !QUOTING.contains(&library),
+        false => *about.level() <= tracing::Level::WARN && !QUOTING.contains(&library),
     }
 }
 

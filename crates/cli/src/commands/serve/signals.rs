@@ -1,49 +1,49 @@
-//! Being told to stop.
+//! Being told to stop, and to read the deployment again.
+
+use std::io::IsTerminal;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// The signals that end the daemon in good order. A hangup is one of them as long as nothing is read anew
-/// for it, unless whoever started the daemon has it ignored, as `nohup` does.
-pub(super) struct Stop {
-    signals: Vec<Signal>,
+/// The signals that end the daemon in good order, and the hangup, for which the deployment is read again.
+pub(super) struct Signals {
+    stop: Vec<Signal>,
+    hangup: Signal,
+    /// Whether it was started on a terminal, whose end is a hangup too.
+    on_terminal: bool,
 }
 
-impl Stop {
+/// What the daemon is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    /// To end.
+    Stop,
+    /// To read the deployment again.
+    Reload,
+}
+
+impl Signals {
     /// Takes the signals from here on.
     pub(super) fn listen() -> std::io::Result<Self> {
-        let mut kinds = vec![SignalKind::terminate(), SignalKind::interrupt()];
-        if !ignores_hangup() {
-            kinds.push(SignalKind::hangup());
-        }
-        Ok(Self { signals: kinds.into_iter().map(signal).collect::<Result<_, _>>()? })
+        let kinds = [SignalKind::terminate(), SignalKind::interrupt()];
+        let stop = kinds.into_iter().map(signal).collect::<Result<_, _>>()?;
+        Ok(Self { stop, hangup: signal(SignalKind::hangup())?, on_terminal: std::io::stdin().is_terminal() })
     }
 
     /// Waits for the next one.
-    pub(super) async fn told(&mut self) {
-        let waits = self.signals.iter_mut().map(|signal| Box::pin(signal.recv()));
-        futures::future::select_all(waits).await;
+    pub(super) async fn told(&mut self) -> Told {
+        let stops = self.stop.iter_mut().map(|signal| Box::pin(signal.recv()));
+        tokio::select! {
+            _ = futures::future::select_all(stops) => Told::Stop,
+            // Who closes the terminal does not mean the files.
+            _ = self.hangup.recv() => match self.on_terminal && !std::io::stdin().is_terminal() {
+                true => Told::Stop,
+                false => Told::Reload,
+            },
+        }
     }
-}
 
-/// Whether this process was started with hangups ignored.
-fn ignores_hangup() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    ignored(&status).is_some_and(|mask| mask & 1 != 0)
-}
-
-/// The mask of ignored signals, the first of which is the hangup.
-fn ignored(status: &str) -> Option<u64> {
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
-    u64::from_str_radix(mask.trim(), 16).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_mask_is_read() {
-        assert_eq!(ignored("Name:\tx\nSigIgn:\t0000000000001001\nSigCgt:\t0\n"), Some(0x1001));
-        assert_eq!(ignored("Name:\tx\n"), None);
+    /// Waits until it is told to stop.
+    pub(super) async fn stop(&mut self) {
+        while self.told().await != Told::Stop {}
     }
 }

@@ -17,9 +17,13 @@ use super::{of_page, root, scratch};
 use crate::support::{Deployment, FREE_PORTS, Served, within};
 
 /// What a reader has in the environment.
-pub(super) const VARIABLES: [(&str, &str); 9] = [
+pub(super) const VARIABLES: [(&str, &str); 13] = [
+    ("PGPASSWORD", "a-password"),
+    ("NATS_PASSWORD", "another-password"),
+    ("FORECOURT_STORE_KEY", "5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e"),
     ("OIDC_CLIENT_SECRET", "a-secret"),
     ("FORECOURT_ADMIN_TOKEN", "operator-0123456789abcdef"),
+    ("FORECOURT_CONSOLE_SECRET", "console-0123456789abcdef"),
     ("FORECOURT_WEBHOOK_SECRET", "webhook-0123456789abcdef"),
     ("LLM_KEY", "llm-0123456789abcdef"),
     ("FAR_TOKEN", "far-0123456789abcdef"),
@@ -132,6 +136,8 @@ impl Page {
             ("json", _) => check_client_settings(&at, &block.text),
             // What a browser reads; `embed.rs` shows it to one.
             ("html" | "css", None) => {}
+            // What proxies read; `proxies.rs` starts one of each kind with it.
+            ("nginx" | "caddyfile" | "haproxy", None) => {}
             (other, _) => panic!("{at}: nobody knows how to run `{other}`: say `<!-- not run: why -->`"),
         }
     }

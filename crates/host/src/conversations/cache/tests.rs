@@ -40,7 +40,7 @@ fn stored(turns: usize) -> Conversation {
 #[tokio::test(start_paused = true)]
 async fn only_the_first_exchange_of_a_minted_conversation_waits_for_the_second() {
     let now = Instant::now();
-    let mut cache = ConversationCache::new(now);
+    let mut cache = ConversationCache::new(now, VALID_FOR);
     cache.append(&minted("a"), said(1, None), true, now);
     let first = cache.next_due().unwrap();
     let waits = first - now;
@@ -58,7 +58,7 @@ async fn only_the_first_exchange_of_a_minted_conversation_waits_for_the_second()
 #[tokio::test(start_paused = true)]
 async fn what_begins_here_is_known_before_during_and_after_its_write() {
     let now = Instant::now();
-    let mut cache = ConversationCache::new(now);
+    let mut cache = ConversationCache::new(now, VALID_FOR);
     let name = minted("a");
     assert_eq!(known(&mut cache, &name, now), None);
     cache.append(&name, said(1, None), true, now);
@@ -83,7 +83,7 @@ async fn what_begins_here_is_known_before_during_and_after_its_write() {
 #[tokio::test(start_paused = true)]
 async fn what_another_process_wrote_in_between_has_it_read_anew() {
     let now = Instant::now();
-    let mut cache = ConversationCache::new(now);
+    let mut cache = ConversationCache::new(now, VALID_FOR);
     let name = minted("a");
     assert!(cache.learn(&name, &mut stored(2), now));
     assert_eq!(known(&mut cache, &name, now), Some(2));
@@ -97,7 +97,7 @@ async fn what_another_process_wrote_in_between_has_it_read_anew() {
 #[tokio::test(start_paused = true)]
 async fn turns_without_what_came_before_are_not_the_conversation() {
     let now = Instant::now();
-    let mut cache = ConversationCache::new(now);
+    let mut cache = ConversationCache::new(now, VALID_FOR);
     let name = minted("a");
     cache.append(&name, said(1, None), false, now);
     assert!(matches!(cache.look(&name, Timestamp::UNIX_EPOCH, now), CacheLookup::Pending));
@@ -113,7 +113,7 @@ async fn turns_without_what_came_before_are_not_the_conversation() {
 async fn turns_that_wait_belong_to_their_owner() {
     let now = Instant::now();
     for is_read in [false, true] {
-        let mut cache = ConversationCache::new(now);
+        let mut cache = ConversationCache::new(now, VALID_FOR);
         let name = minted("a");
         cache.append(&name, said(1, None), true, now);
         if is_read {
@@ -133,7 +133,7 @@ async fn turns_that_wait_belong_to_their_owner() {
 #[tokio::test(start_paused = true)]
 async fn what_expired_is_forgotten_with_what_waits_of_it() {
     let now = Instant::now();
-    let mut cache = ConversationCache::new(now);
+    let mut cache = ConversationCache::new(now, VALID_FOR);
     cache.append(&minted("a"), said(1, None), true, now);
     assert!(matches!(cache.look(&minted("a"), far(), now), CacheLookup::Absent));
     assert_eq!((cache.pending_bytes, cache.known_bytes, cache.next_due()), (0, 0, None));
@@ -142,7 +142,7 @@ async fn what_expired_is_forgotten_with_what_waits_of_it() {
 #[tokio::test(start_paused = true)]
 async fn at_the_bound_nobody_waits_and_one_byte_over_it_half_is_written() {
     let now = Instant::now();
-    let mut cache = ConversationCache::new(now);
+    let mut cache = ConversationCache::new(now, VALID_FOR);
     // Two turns, and a letter of the answer.
     let beside = 2 * TURN_BYTES + 1;
     let half = CONVERSATIONS_PENDING_BYTES_MAX / 2 - beside;
@@ -163,7 +163,7 @@ async fn at_the_bound_nobody_waits_and_one_byte_over_it_half_is_written() {
 #[tokio::test(start_paused = true)]
 async fn what_is_at_hand_is_bounded_and_what_waits_stays() {
     let now = Instant::now();
-    let mut cache = ConversationCache::new(now);
+    let mut cache = ConversationCache::new(now, VALID_FOR);
     let mebibyte = 1024 * 1024;
     let letters: Vec<String> = ('a'..='z').chain('A'..='Z').chain('0'..='9').map(String::from).collect();
     cache.append(&named(), said(1, None), true, now);

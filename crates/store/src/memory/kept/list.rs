@@ -9,7 +9,12 @@ use super::{Kept, Record};
 
 impl Kept {
     pub(in crate::memory) fn tasks(&self, filter: &TaskFilter, now: Timestamp) -> TaskPage {
-        let mut found: Vec<&Record> = self.tasks.values().filter(|record| fits(filter, &record.task, now)).collect();
+        self.page(filter, |task| fits(filter, task, now))
+    }
+
+    /// The page of those that suit.
+    pub(super) fn page(&self, filter: &TaskFilter, suits: impl Fn(&Task) -> bool) -> TaskPage {
+        let mut found: Vec<&Record> = self.tasks.values().filter(|record| suits(&record.task)).collect();
         let total = found.len() as u64;
         found.sort_by_key(|record| Reverse(place(record)));
         if let Some(cursor) = filter.cursor {
@@ -24,9 +29,12 @@ impl Kept {
 
 fn fits(filter: &TaskFilter, task: &Task, now: Timestamp) -> bool {
     let in_one = |task: &Task| task.thread.as_ref().is_some_and(|thread| filter.threads.contains(thread));
+    task.owner == filter.owner && (filter.threads.is_empty() || in_one(task)) && suits(filter, task, now)
+}
+
+/// Whether it is one that `filter` asks for, whosever it is.
+pub(super) fn suits(filter: &TaskFilter, task: &Task, now: Timestamp) -> bool {
     task.expires_at > now
-        && task.owner == filter.owner
-        && (filter.threads.is_empty() || in_one(task))
         && filter.agent.as_ref().is_none_or(|agent| task.agent == *agent)
         && filter.state.is_none_or(|state| task.state == state)
         && filter.since.is_none_or(|since| task.updated_at >= since)

@@ -51,6 +51,26 @@ impl Waiting {
         }
     }
 
+    /// Whom it tells; `None` when its task, of which `record` is what is kept, is gone.
+    pub(super) fn webhook<'a>(&'a self, record: Option<&'a Record>) -> Option<&'a Webhook> {
+        match &self.about {
+            About::Task { webhook, .. } => record?.webhooks.get(webhook),
+            About::Notice(notice) => Some(&notice.webhook),
+        }
+    }
+
+    pub(super) fn attempts(&self) -> u32 {
+        self.attempts
+    }
+
+    pub(super) fn due_at(&self) -> Timestamp {
+        self.due_at
+    }
+
+    pub(super) fn is_claimed(&self) -> bool {
+        self.claimed
+    }
+
     /// The notice that it tells.
     fn notice(&self) -> Option<&Notification> {
         match &self.about {

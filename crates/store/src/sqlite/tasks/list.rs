@@ -5,10 +5,11 @@ use forecourt_core::store::{Cursor, TaskFilter, TaskPage};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
-use super::{COLUMNS, SealedTask};
+use super::{COLUMNS, read_task};
+use crate::seal::{Seal, hash};
+use crate::sealed::tasks::SealedTask;
 use crate::sqlite::fault::Fault;
-use crate::sqlite::seal::{Seal, hash};
-use crate::sqlite::time::{count, moment, nanos};
+use crate::time::{count, moment, nanos};
 
 /// Conditions in fixed text, and what is bound to them.
 #[derive(Default)]
@@ -29,27 +30,42 @@ impl Conditions {
     /// out: tasks of a conversation are few, those of an owner, or of nobody, are many.
     fn of(filter: &TaskFilter, now: Timestamp) -> Self {
         let mut all = Self::default();
+        all.add_owner(filter);
+        all.add_rest(filter, now);
+        all
+    }
+
+    /// The same, of everybody.
+    fn of_all(filter: &TaskFilter, now: Timestamp) -> Self {
+        let mut all = Self::default();
+        all.add_rest(filter, now);
+        all
+    }
+
+    fn add_owner(&mut self, filter: &TaskFilter) {
         let plus = if filter.threads.is_empty() { "" } else { "+" };
         match &filter.owner {
-            Some(owner) => all.add(&format!("{plus}owner = ?"), [Value::Text(owner.clone())]),
-            None => all.add(&format!("{plus}owner IS NULL"), []),
+            Some(owner) => self.add(&format!("{plus}owner = ?"), [Value::Text(owner.clone())]),
+            None => self.add(&format!("{plus}owner IS NULL"), []),
         }
         if !filter.threads.is_empty() {
             let places = vec!["?"; filter.threads.len()].join(", ");
             let hashes = filter.threads.iter().map(|thread| Value::Blob(hash(thread.key()).to_vec()));
-            all.add(&format!("thread IN ({places})"), hashes);
+            self.add(&format!("thread IN ({places})"), hashes);
         }
-        all.add("+expires_at > ?", [Value::Integer(nanos(now))]);
+    }
+
+    fn add_rest(&mut self, filter: &TaskFilter, now: Timestamp) {
+        self.add("+expires_at > ?", [Value::Integer(nanos(now))]);
         if let Some(agent) = &filter.agent {
-            all.add("agent = ?", [Value::Text(agent.as_str().to_owned())]);
+            self.add("agent = ?", [Value::Text(agent.as_str().to_owned())]);
         }
         if let Some(state) = filter.state {
-            all.add("state = ?", [Value::Text(state.name().to_owned())]);
+            self.add("state = ?", [Value::Text(state.name().to_owned())]);
         }
         if let Some(since) = filter.since {
-            all.add("updated_at >= ?", [Value::Integer(nanos(since))]);
+            self.add("updated_at >= ?", [Value::Integer(nanos(since))]);
         }
-        all
     }
 }
 
@@ -60,7 +76,20 @@ pub(in crate::sqlite) fn tasks(
     filter: &TaskFilter,
     now: Timestamp,
 ) -> Result<TaskPage, Fault> {
-    let mut conditions = Conditions::of(filter, now);
+    listed(db, seal, filter, Conditions::of(filter, now))
+}
+
+/// The same, of everybody: owners and conversations are not looked at.
+pub(in crate::sqlite) fn tasks_of_all(
+    db: &Connection,
+    seal: &Seal,
+    filter: &TaskFilter,
+    now: Timestamp,
+) -> Result<TaskPage, Fault> {
+    listed(db, seal, filter, Conditions::of_all(filter, now))
+}
+
+fn listed(db: &Connection, seal: &Seal, filter: &TaskFilter, mut conditions: Conditions) -> Result<TaskPage, Fault> {
     let total = total(db, &conditions)?;
     if let Some(cursor) = filter.cursor {
         let place = [Value::Integer(nanos(cursor.updated_at)), Value::Integer(cursor.place)];
@@ -82,7 +111,7 @@ fn total(db: &Connection, conditions: &Conditions) -> Result<u64, Fault> {
 fn page(db: &Connection, conditions: &Conditions, limit: usize) -> Result<(Vec<(i64, SealedTask)>, bool), Fault> {
     let mut select = db.prepare_cached(&select(conditions))?;
     let values = conditions.values.iter().cloned().chain([Value::Integer(count(limit.saturating_add(1)))]);
-    let read = |row: &rusqlite::Row<'_>| Ok((row.get(10)?, SealedTask::read(row)?));
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get(10)?, read_task(row)?));
     let mut found = select.query_map(params_from_iter(values), read)?.collect::<Result<Vec<_>, _>>()?;
     let more = found.len() > limit;
     found.truncate(limit);

@@ -1,0 +1,181 @@
+//! What pages are made of: values, which one template each turns into HTML.
+
+mod cell;
+mod render;
+
+use forecourt_pages::clean;
+
+pub(crate) use cell::{Cell, Tone};
+pub(crate) use render::sentence;
+
+use crate::fault::Fault;
+
+/// A page.
+#[derive(Default)]
+pub(crate) struct Page {
+    pub(crate) title: String,
+    /// The page in the navigation that this one belongs to.
+    pub(crate) at: &'static str,
+    /// A sentence about it.
+    pub(crate) lead: Option<String>,
+    /// Something that must be seen first.
+    pub(crate) alert: Option<String>,
+    /// What to do about it.
+    pub(crate) hint: Option<String>,
+    /// What leads to where one came from.
+    pub(crate) crumb: Option<(String, String)>,
+    pub(crate) filters: Vec<Filter>,
+    pub(crate) tiles: Vec<Tile>,
+    pub(crate) facts: Vec<(&'static str, Cell)>,
+    pub(crate) actions: Vec<Act>,
+    pub(crate) sections: Vec<Section>,
+    /// What follows.
+    pub(crate) more: Option<String>,
+    /// Whether it shows what changes by itself.
+    pub(crate) is_live: bool,
+    /// Where the events of a task come from that are shown as they happen.
+    pub(crate) follow: Option<String>,
+    pub(crate) trial: Option<Trial>,
+    /// The domain that is shown: a daemon may have several.
+    pub(crate) domain: String,
+}
+
+/// A number on the overview, which leads somewhere.
+pub(crate) struct Tile {
+    pub(crate) label: &'static str,
+    pub(crate) value: String,
+    pub(crate) note: String,
+    pub(crate) href: String,
+    pub(crate) tone: Tone,
+}
+
+/// A choice of what a list shows.
+pub(crate) struct Filter {
+    pub(crate) name: &'static str,
+    pub(crate) label: &'static str,
+    pub(crate) value: String,
+    /// What there is to choose from; anything when there is nothing.
+    pub(crate) choices: Vec<String>,
+}
+
+/// A part of a page.
+pub(crate) struct Section {
+    pub(crate) heading: String,
+    pub(crate) lead: Option<String>,
+    pub(crate) body: Body,
+}
+
+/// What a part shows.
+pub(crate) enum Body {
+    Table {
+        head: Vec<&'static str>,
+        rows: Vec<Vec<Cell>>,
+    },
+    Text(String),
+    /// HTML that was made safe.
+    Html(String),
+    Log(Vec<Logged>),
+    List(Vec<String>),
+    /// Nothing, and what to do about that.
+    Empty(String),
+}
+
+/// A line of what happened.
+pub(crate) struct Logged {
+    pub(crate) number: u64,
+    pub(crate) kind: String,
+    pub(crate) text: String,
+}
+
+/// Something that may be done: a form, folded away behind its button.
+pub(crate) struct Act {
+    /// Behind the base of the API.
+    pub(crate) path: String,
+    pub(crate) label: String,
+    /// What it means, before it is done.
+    pub(crate) about: String,
+    pub(crate) is_dangerous: bool,
+    /// What else is to be chosen: a name, and what there is.
+    pub(crate) choice: Option<(&'static str, Vec<&'static str>)>,
+    pub(crate) takes_reason: bool,
+}
+
+impl Act {
+    pub(crate) fn new(path: String, label: &str, about: &str) -> Self {
+        Self {
+            path,
+            label: label.to_owned(),
+            about: about.to_owned(),
+            is_dangerous: false,
+            choice: None,
+            takes_reason: true,
+        }
+    }
+
+    pub(crate) fn dangerous(self) -> Self {
+        Self { is_dangerous: true, ..self }
+    }
+
+    pub(crate) fn without_reason(self) -> Self {
+        Self { takes_reason: false, ..self }
+    }
+}
+
+/// Something to be tried out.
+pub(crate) struct Trial {
+    /// Where its form is sent.
+    pub(crate) action: String,
+    /// Where its script sends it to follow the answer; empty where nothing streams.
+    pub(crate) stream: String,
+    pub(crate) fields: Vec<TrialField>,
+    pub(crate) button: &'static str,
+}
+
+/// A field of a form.
+pub(crate) struct TrialField {
+    pub(crate) name: String,
+    pub(crate) label: String,
+    pub(crate) about: String,
+    pub(crate) is_required: bool,
+    /// `text`, `number`, `area`, `code`, `choice` or `hidden`.
+    pub(crate) kind: &'static str,
+    pub(crate) choices: Vec<String>,
+    pub(crate) value: String,
+}
+
+impl Section {
+    pub(crate) fn new(heading: impl Into<String>, body: Body) -> Self {
+        Self { heading: heading.into(), lead: None, body }
+    }
+
+    pub(crate) fn lead(self, lead: impl Into<String>) -> Self {
+        Self { lead: Some(lead.into()), ..self }
+    }
+
+    /// A table; where it has no rows, what to do about that.
+    pub(crate) fn table(
+        heading: impl Into<String>,
+        head: Vec<&'static str>,
+        rows: Vec<Vec<Cell>>,
+        empty: &str,
+    ) -> Self {
+        let body = if rows.is_empty() { Body::Empty(empty.to_owned()) } else { Body::Table { head, rows } };
+        Self::new(heading, body)
+    }
+}
+
+impl Page {
+    pub(crate) fn new(at: &'static str, title: impl Into<String>) -> Self {
+        Self { at, title: clean::line(&title.into()), ..Self::default() }
+    }
+
+    /// What went wrong, as a page.
+    pub(crate) fn of_fault(fault: &Fault) -> Self {
+        Self {
+            alert: Some(sentence(&fault.message)),
+            hint: fault.hint.as_deref().map(sentence),
+            crumb: Some(("/console".to_owned(), "Overview".to_owned())),
+            ..Self::new("", "That did not work")
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Signed records of what was answered: how many there are, and whether anything was changed.
+
+use forecourt_attribution::{RecordKeys, folder, verify::verify};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::access::Command;
+use crate::account::{self, Came};
+use crate::desk::Ask;
+use crate::fault::Fault;
+use crate::verified::Verified;
+
+/// The records of this node's data folder.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Records {
+    /// Whether any are kept.
+    pub are_kept: bool,
+    /// What came of looking through all of them last, since this node began.
+    pub verified: Option<Verified>,
+}
+
+pub(crate) async fn one(ask: Ask) -> Result<Records, Fault> {
+    let verified = ask.desk.verified.lock().clone();
+    Ok(Records { are_kept: folder(&ask.desk.data).is_dir(), verified })
+}
+
+pub(crate) async fn look_through(ask: Command) -> Result<Verified, Fault> {
+    let (folder, up_to) = (folder(&ask.desk.data), ask.now());
+    if !folder.is_dir() {
+        return Err(
+            Fault::not_found("no records are kept on this node").hint("records are kept of what is answered over AGTP")
+        );
+    }
+    let Ok(_one_at_a_time) = ask.desk.trials.clone().try_acquire_owned() else {
+        return Err(Fault::unavailable("too much is looked at already"));
+    };
+    let looked = tokio::task::spawn_blocking(move || {
+        // Without any keys, records that are signed are told one by one.
+        let keys = RecordKeys::beside(&folder).unwrap_or_default();
+        verify(&folder, &keys, None, &|_| {}, &|_| {}).map_err(|error| error.to_string())
+    });
+    let told = looked.await.map_err(|_| Fault::internal("the records could not be looked at"))?;
+    let told = told.map_err(|error| Fault::internal(format!("the records can't be read: {error}")))?;
+    let verified = Verified {
+        up_to,
+        is_fine: told.is_fine(),
+        records: told.records,
+        events: told.events,
+        unsigned: told.unsigned,
+        agents: told.agents as u64,
+        findings: told.findings.iter().map(ToString::to_string).collect(),
+        more_findings: told.more_findings,
+        notes: told.notes,
+    };
+    *ask.desk.verified.lock() = Some(verified.clone());
+    account::note(&ask.house.host, &ask.actor.name, "verify", "records".to_owned(), None, Came::Done).await;
+    Ok(verified)
+}

@@ -1,0 +1,7 @@
+//! The operator's surface in memory, with a clock that is set by hand, and a provider that says what it should not. The
+//! whole program, a certified provider and a browser are in the tests of the command line.
+
+mod desk;
+mod login;
+mod roles;
+mod sessions;

@@ -1,0 +1,143 @@
+//! The words of `forecourt admin`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Args)]
+pub(crate) struct Admin {
+    /// The folder of the deployment.
+    #[arg(long, value_name = "DIR", default_value = ".", global = true)]
+    pub dir: PathBuf,
+    /// Where state is kept: the daemon is found by what it has written there. [default: DIR/.forecourt]
+    #[arg(long, env = "FORECOURT_DATA_DIR", global = true)]
+    pub data: Option<PathBuf>,
+    /// Where the operator's listener is, such as http://127.0.0.1:9080, when it is not found by the folder.
+    #[arg(long, global = true)]
+    pub url: Option<String>,
+    /// The admin token, when it is not in the folder's forecourt.toml.
+    #[arg(long, env = "FORECOURT_ADMIN_TOKEN", hide_env_values = true, allow_hyphen_values = true, global = true)]
+    pub token: Option<String>,
+    /// Print what the API answers, as JSON.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// What to see, or to do.
+    #[command(subcommand)]
+    pub what: AdminWhat,
+}
+
+/// What is done, to what, and why.
+#[derive(Debug, Args)]
+pub(crate) struct Reasoned {
+    /// Its name, as the lists have it.
+    pub name: String,
+    /// Why: kept with what was done.
+    #[arg(long)]
+    pub reason: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AdminWhat {
+    /// How it goes, at a glance. Exits with 1 when it is not ready.
+    Status,
+    /// The agents: where they stand, and what they did. With a handle, one of them.
+    Agents {
+        /// The agent.
+        handle: Option<String>,
+    },
+    /// Tasks of everybody, the last updated first. With a name, one of them with what happened.
+    Tasks {
+        /// The task, by its name in the list.
+        task: Option<String>,
+        /// Only tasks in this state: submitted, working, input_required, auth_required, completed, failed, canceled,
+        /// rejected.
+        #[arg(long)]
+        state: Option<String>,
+        /// Only tasks of this agent.
+        #[arg(long)]
+        agent: Option<String>,
+        /// At most so many, up to 200.
+        #[arg(long, default_value_t = 50)]
+        limit: usize,
+    },
+    /// Who is logged in to the console, and sessions of protocols.
+    Sessions,
+    /// Who was refused, or asked for something first, and who was let through.
+    Refusals {
+        /// Only messages to this agent.
+        #[arg(long)]
+        agent: Option<String>,
+        /// Only records that ended so, such as refused or paid.
+        #[arg(long)]
+        outcome: Option<String>,
+    },
+    /// What language models used for answers: tokens, and costs where a price is set.
+    Usage {
+        /// Only answers of this agent.
+        #[arg(long)]
+        agent: Option<String>,
+        /// Only answers to this subject or network.
+        #[arg(long)]
+        who: Option<String>,
+    },
+    /// Contracts in force that were made with single callers.
+    Contracts,
+    /// Posts that wait to be made, and those that fail.
+    Deliveries,
+    /// Questions that wait for you. With a name, one of them.
+    Queue {
+        /// The question.
+        id: Option<String>,
+        /// Those that were answered as well.
+        #[arg(long)]
+        all: bool,
+    },
+    /// Bounds that callers ran into.
+    Limits,
+    /// Content behind agents, and what is wrong with it.
+    Content,
+    /// The nodes that share the store.
+    Nodes,
+    /// The certificates that are shown to clients.
+    Certificates,
+    /// The settings as they were read, without secrets.
+    Config,
+    /// What operators did.
+    Actions,
+    /// Has the deployment read again. With a mistake in it nothing changes; exits with 1 then.
+    Reload {
+        /// Only say when and how it was read last.
+        #[arg(long)]
+        status: bool,
+        /// Why: kept with what was done.
+        #[arg(long)]
+        reason: Option<String>,
+    },
+    /// Has an agent answer nobody until it is resumed.
+    Suspend(Reasoned),
+    /// Has a suspended agent answer again.
+    Resume(Reasoned),
+    /// Has an agent never answer again.
+    Retire(Reasoned),
+    /// Ends a task.
+    Cancel(Reasoned),
+    /// Has a delivery tried now.
+    Retry(Reasoned),
+    /// Drops a delivery: nobody is told.
+    Drop(Reasoned),
+    /// Ends a session of the console.
+    EndSession(Reasoned),
+    /// Revokes a contract.
+    EndContract(Reasoned),
+    /// Answers a question: accepted, rejected or deferred.
+    Answer {
+        /// The question.
+        id: String,
+        /// The decision.
+        #[arg(value_parser = ["accepted", "rejected", "deferred"])]
+        decision: String,
+        /// Why, or what to do instead.
+        #[arg(long)]
+        reason: Option<String>,
+    },
+}

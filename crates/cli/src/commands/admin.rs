@@ -1,0 +1,119 @@
+//! `forecourt admin`: the admin API of a running daemon, for people and scripts.
+
+mod shown;
+mod way;
+
+use serde_json::{Value, json};
+
+use self::way::Way;
+use crate::args::{Admin, AdminWhat, Reasoned};
+use crate::output::{Failure, Outcome, print_json, stdoutln};
+
+/// Asks, and prints what there is or what came of it.
+pub(crate) async fn run(admin: Admin) -> Outcome {
+    let way = Way::to(&admin)?;
+    let asked = match &admin.what {
+        AdminWhat::Status => way.get("/overview").await?,
+        AdminWhat::Agents { handle: None } => way.get("/agents").await?,
+        AdminWhat::Agents { handle: Some(handle) } => way.get(&format!("/agents/{}", part(handle))).await?,
+        AdminWhat::Tasks { task: Some(task), .. } => way.get(&format!("/tasks/{}", part(task))).await?,
+        AdminWhat::Tasks { task: None, state, agent, limit } => {
+            let limit = limit.to_string();
+            let query = [("state", state.as_deref()), ("agent", agent.as_deref()), ("limit", Some(limit.as_str()))];
+            way.get(&with_query("/tasks", &query)).await?
+        }
+        AdminWhat::Sessions => way.get("/sessions").await?,
+        AdminWhat::Refusals { agent, outcome } => {
+            let query = [("agent", agent.as_deref()), ("outcome", outcome.as_deref())];
+            way.get(&with_query("/refusals", &query)).await?
+        }
+        AdminWhat::Usage { agent, who } => {
+            let query = [("agent", agent.as_deref()), ("who", who.as_deref())];
+            way.get(&with_query("/usage", &query)).await?
+        }
+        AdminWhat::Contracts => way.get("/contracts").await?,
+        AdminWhat::Deliveries => way.get("/deliveries").await?,
+        AdminWhat::Queue { id: Some(id), .. } => way.get(&format!("/queue/{}", part(id))).await?,
+        AdminWhat::Queue { id: None, all } => way.get(&with_query("/queue", &[("all", all.then_some("true"))])).await?,
+        AdminWhat::Limits => way.get("/limits").await?,
+        AdminWhat::Content => way.get("/content").await?,
+        AdminWhat::Nodes => way.get("/nodes").await?,
+        AdminWhat::Certificates => way.get("/certificates").await?,
+        AdminWhat::Config => way.get("/config").await?,
+        AdminWhat::Actions => way.get("/actions").await?,
+        AdminWhat::Reload { status: true, .. } => way.get("/reload").await?,
+        AdminWhat::Reload { reason, .. } => way.post("/reload", &json!({ "reason": reason })).await?,
+        AdminWhat::Answer { id, decision, reason } => {
+            let answer = json!({ "decision": decision, "reason": reason });
+            way.post(&format!("/queue/{}/answer", part(id)), &answer).await?
+        }
+        what => {
+            let (noun, verb, Reasoned { name, reason }) = action(what)
+                .ok_or_else(|| Failure::usage("this is no action").hint("`forecourt admin --help` lists them"))?;
+            let name = part(name.trim_start_matches('@'));
+            way.post(&format!("/{noun}/{name}/{verb}"), &json!({ "reason": reason })).await?
+        }
+    };
+    match admin.json {
+        true => print_json(&asked)?,
+        false => stdoutln!("{}", shown::shown(&admin.what, &asked)),
+    }
+    verdict(&admin.what, &asked)
+}
+
+/// The noun and the verb of an action.
+fn action(what: &AdminWhat) -> Option<(&'static str, &'static str, &Reasoned)> {
+    Some(match what {
+        AdminWhat::Suspend(of) => ("agents", "suspend", of),
+        AdminWhat::Resume(of) => ("agents", "resume", of),
+        AdminWhat::Retire(of) => ("agents", "retire", of),
+        AdminWhat::Cancel(of) => ("tasks", "cancel", of),
+        AdminWhat::Retry(of) => ("deliveries", "retry", of),
+        AdminWhat::Drop(of) => ("deliveries", "drop", of),
+        AdminWhat::EndSession(of) => ("sessions", "end", of),
+        AdminWhat::EndContract(of) => ("contracts", "end", of),
+        _ => return None,
+    })
+}
+
+/// What a script should know by the exit code alone.
+fn verdict(what: &AdminWhat, asked: &Value) -> Outcome {
+    match what {
+        AdminWhat::Status if asked["is_ready"] == false => {
+            Err(Failure::yours("it is not ready").hint("`forecourt admin status` says what is missing"))
+        }
+        AdminWhat::Reload { status: false, .. } if asked["is_applied"] == false => {
+            Err(Failure::yours("the deployment was not taken up, and nothing has changed")
+                .hint("`forecourt check` finds the same mistakes without a server"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Text as a part of a path.
+fn part(text: &str) -> String {
+    url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
+}
+
+fn with_query(path: &str, pairs: &[(&str, Option<&str>)]) -> String {
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    for (name, value) in pairs {
+        if let Some(value) = value {
+            query.append_pair(name, value);
+        }
+    }
+    let query = query.finish();
+    if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_can_not_lead_to_another_path() {
+        assert_eq!(part("../a b?c#d"), "..%2Fa%20b%3Fc%23d");
+        assert_eq!(with_query("/tasks", &[("state", Some("a&b")), ("agent", None)]), "/tasks?state=a%26b");
+        assert_eq!(with_query("/queue", &[("all", None)]), "/queue");
+    }
+}

@@ -1,0 +1,307 @@
+//! What the API answers, for people: tables and lines.
+
+use forecourt_client::printable::line;
+use serde_json::Value;
+
+use crate::args::AdminWhat;
+
+/// Characters of a cell.
+const CELL_CHARS_MAX: usize = 60;
+/// Characters of what there is to say of a part of the house.
+const CHECK_CHARS_MAX: usize = 400;
+
+/// An answer, without a line end behind it.
+pub(super) fn shown(what: &AdminWhat, told: &Value) -> String {
+    match what {
+        AdminWhat::Status => format!("{}\n\n{}", facts_without(told, &["checks"]), checks(&told["checks"])),
+        AdminWhat::Agents { handle: None } => table(
+            &told["agents"],
+            &[
+                ("AGENT", "handle"),
+                ("STATE", "state"),
+                ("AT WORK", "running"),
+                ("TASKS", "tasks"),
+                ("ANSWERS HERE", "answers"),
+                ("NAME", "name"),
+            ],
+            "no agent",
+        ),
+        AdminWhat::Tasks { task: None, .. } => {
+            let rows = table(
+                &told["tasks"],
+                &[
+                    ("TASK", "task"),
+                    ("AGENT", "agent"),
+                    ("STATE", "state"),
+                    ("OVER", "via"),
+                    ("CHANGED", "updated_at"),
+                    ("NODE", "node"),
+                ],
+                "no task",
+            );
+            let (listed, total) =
+                (told["tasks"].as_array().map_or(0, Vec::len) as u64, told["total"].as_u64().unwrap_or(0));
+            if listed < total { format!("{rows}\n\n{listed} of {total}; --limit shows more") } else { rows }
+        }
+        AdminWhat::Tasks { .. } => {
+            let events =
+                table(&told["events"], &[("NO.", "number"), ("WHAT", "kind"), ("SAID", "text")], "no event yet");
+            format!("{}\n\n{events}", facts_without(told, &["events", "turns"]))
+        }
+        AdminWhat::Sessions => {
+            let console = table(
+                &told["console"],
+                &[("SESSION", "id"), ("WHO", "who"), ("ROLE", "role"), ("BEGUN", "begun_at"), ("UNTIL", "until")],
+                "nobody is logged in",
+            );
+            let people = table(
+                &told["people"],
+                &[("SIGNED IN", "id"), ("WHO", "who"), ("SINCE", "begun_at"), ("SEEN", "seen_at"), ("UNTIL", "until")],
+                "nobody is signed in to talk to agents",
+            );
+            let protocols =
+                table(&told["protocols"], &[("PROTOCOL", "protocol"), ("OPEN", "open")], "no sessions of protocols");
+            format!("{console}\n\n{people}\n\n{protocols}\n\nconversations  {}", cell(&told["conversations"]))
+        }
+        AdminWhat::Refusals { .. } => table(
+            &told["records"],
+            &[
+                ("WHEN", "at"),
+                ("AGENT", "agent"),
+                ("OUTCOME", "outcome"),
+                ("KIND", "kind"),
+                ("RULE", "rule"),
+                ("OVER", "via"),
+                ("OF", "who"),
+            ],
+            "no record",
+        ),
+        AdminWhat::Usage { .. } => table(
+            &used(&told["answers"]),
+            &[
+                ("WHEN", "at"),
+                ("AGENT", "agent"),
+                ("OVER", "via"),
+                ("FOR", "who"),
+                ("MODEL", "model"),
+                ("READ", "input_tokens"),
+                ("CACHED", "cached_tokens"),
+                ("WRITTEN", "output_tokens"),
+                ("COST", "cost"),
+            ],
+            "no model was asked",
+        ),
+        AdminWhat::Contracts => table(
+            &told["contracts"],
+            &[("CONTRACT", "id"), ("CALL", "call"), ("HOLDER", "holder"), ("UNTIL", "expires_at")],
+            "no contract",
+        ),
+        AdminWhat::Deliveries => table(
+            &told["deliveries"],
+            &[
+                ("NO.", "id"),
+                ("STATE", "state"),
+                ("OF", "of"),
+                ("TO", "to"),
+                ("TASK", "task"),
+                ("ATTEMPTS", "attempts"),
+                ("NEXT", "due_at"),
+            ],
+            "no delivery waits",
+        ),
+        AdminWhat::Queue { id: None, .. } => table(
+            &told["questions"],
+            &[
+                ("QUESTION", "id"),
+                ("ABOUT", "subject"),
+                ("WHY", "reason"),
+                ("URGENCY", "urgency"),
+                ("ASKED", "asked_at"),
+                ("ANSWER", "decision"),
+            ],
+            "no question waits",
+        ),
+        AdminWhat::Limits => table(
+            &told["limits"],
+            &[("BOUND", "limit"), ("CALLER", "caller"), ("TIMES", "count"), ("LAST", "last_at")],
+            "nobody ran into a bound",
+        ),
+        AdminWhat::Content => table(
+            &told["contents"],
+            &[
+                ("AGENT", "agent"),
+                ("ITEMS", "items"),
+                ("CURRENT", "is_current"),
+                ("READ", "read_at"),
+                ("CHANGED", "changed_at"),
+                ("PROBLEMS", "problems"),
+            ],
+            "no agent has content",
+        ),
+        AdminWhat::Nodes => table(
+            &told["nodes"],
+            &[("NODE", "node"), ("THIS", "is_this"), ("SIGNS OF LIFE", "beats"), ("TASKS", "tasks")],
+            "no node",
+        ),
+        AdminWhat::Certificates => table(
+            &told["certificates"],
+            &[("NAMES", "names"), ("BY", "issuer"), ("UNTIL", "not_after"), ("DAYS LEFT", "days_left")],
+            "no certificate",
+        ),
+        AdminWhat::Actions => table(
+            &told["actions"],
+            &[
+                ("WHEN", "at"),
+                ("WHO", "by"),
+                ("WHAT", "action"),
+                ("TO", "target"),
+                ("OUTCOME", "outcome"),
+                ("WHY", "reason"),
+            ],
+            "nothing was done yet",
+        ),
+        AdminWhat::Config => files(&told["files"]),
+        AdminWhat::Reload { status: false, .. } => reloaded(&told["report"]),
+        AdminWhat::Reload { .. } => facts(&told["status"]),
+        AdminWhat::Agents { .. } | AdminWhat::Queue { .. } => facts(told),
+        _ => told["message"].as_str().map(|text| line(text, 400)).unwrap_or_default(),
+    }
+}
+
+/// A line for each part of the house, with all that there is to say.
+fn checks(checks: &Value) -> String {
+    let text = |value: &Value, chars| line(value.as_str().unwrap_or_default(), chars);
+    let one = |check: &Value| {
+        let (part, state) = (text(&check["part"], CELL_CHARS_MAX), text(&check["state"], CELL_CHARS_MAX));
+        format!("{part:<12}  {state:<4}  {}", text(&check["about"], CHECK_CHARS_MAX))
+    };
+    checks.as_array().into_iter().flatten().map(one).collect::<Vec<_>>().join("\n")
+}
+
+/// A line for each model of each answer.
+fn used(answers: &Value) -> Value {
+    let line = |answer: &Value, used: &Value| {
+        let mut line = answer.clone();
+        if let (Some(line), Some(used)) = (line.as_object_mut(), used.as_object()) {
+            line.extend(used.clone());
+        }
+        line
+    };
+    let lines = answers
+        .as_array()
+        .into_iter()
+        .flatten()
+        .flat_map(|answer| answer["models"].as_array().into_iter().flatten().map(move |used| line(answer, used)));
+    lines.collect()
+}
+
+/// What stands in a cell, on one line.
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => "-".to_owned(),
+        Value::String(text) if text.is_empty() => "-".to_owned(),
+        Value::String(text) => line(text, CELL_CHARS_MAX),
+        Value::Bool(is) => if *is { "yes" } else { "no" }.to_owned(),
+        Value::Object(counts) if counts.is_empty() => "-".to_owned(),
+        Value::Object(counts) => {
+            let pair = |(name, value): (&String, &Value)| format!("{} {}", line(name, 40), cell(value));
+            counts.iter().map(pair).collect::<Vec<_>>().join(", ")
+        }
+        Value::Array(values) if values.is_empty() => "-".to_owned(),
+        Value::Array(values) if values.iter().all(Value::is_string) => {
+            line(&values.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "), CELL_CHARS_MAX)
+        }
+        Value::Array(values) => format!("{} of them", values.len()),
+        other => other.to_string(),
+    }
+}
+
+/// Columns as wide as what stands in them; the last one as long as it is.
+fn table(rows: &Value, columns: &[(&str, &str)], empty: &str) -> String {
+    let rows: Vec<Vec<String>> = rows
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|row| columns.iter().map(|(_, key)| cell(&row[*key])).collect())
+        .collect();
+    if rows.is_empty() {
+        return empty.to_owned();
+    }
+    let head: Vec<String> = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let width = |column: usize| {
+        let all = rows.iter().chain([&head]).map(|row| row[column].chars().count());
+        all.max().unwrap_or_default()
+    };
+    let widths: Vec<usize> = (0..columns.len()).map(width).collect();
+    let written = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    [&head].into_iter().chain(&rows).map(written).collect::<Vec<_>>().join("\n")
+}
+
+fn facts(told: &Value) -> String {
+    facts_without(told, &[])
+}
+
+fn facts_without(told: &Value, without: &[&str]) -> String {
+    let Some(object) = told.as_object() else { return cell(told) };
+    let shown = object.iter().filter(|(name, value)| !value.is_null() && !without.contains(&name.as_str()));
+    let pairs: Vec<(String, String)> =
+        shown.map(|(name, value)| (line(name, 40).replace('_', " "), cell(value))).collect();
+    let width = pairs.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
+    pairs.iter().map(|(name, value)| format!("{name:<width$}  {value}")).collect::<Vec<_>>().join("\n")
+}
+
+/// Files, each under its name.
+fn files(files: &Value) -> String {
+    let file = |file: &Value| {
+        let text = file["text"].as_str().unwrap_or_default();
+        let lines: Vec<String> = text.lines().map(|text| line(text, 400)).collect();
+        format!("# {}\n{}", cell(&file["name"]), lines.join("\n"))
+    };
+    files.as_array().into_iter().flatten().map(file).collect::<Vec<_>>().join("\n\n")
+}
+
+/// What came of reading a deployment again: each problem with its place.
+fn reloaded(report: &Value) -> String {
+    let mut lines = vec![format!(
+        "{} ({} changed, {} ms)",
+        cell(&report["outcome"]),
+        cell(&report["changed_count"]),
+        cell(&report["took_ms"])
+    )];
+    for problem in report["problems"].as_array().into_iter().flatten() {
+        let text = |name: &str| problem[name].as_str().map(|text| line(text, 400)).unwrap_or_default();
+        let place = match problem["line"].as_u64() {
+            Some(number) => format!("{}:{number}", text("file")),
+            None => text("file"),
+        };
+        lines.push(format!("{place}: {}", text("message")));
+        if !text("hint").is_empty() {
+            lines.push(format!("  hint: {}", text("hint")));
+        }
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_table_is_as_wide_as_it_must_be_and_obeys_nobody() {
+        let told = json!({"agents": [
+            {"handle": "chef", "state": "active", "running": 2, "tasks": {"failed": 1}, "answers": {}, "name": "The\u{1b}[2J chef"},
+            {"handle": "a", "state": "suspended", "running": 0, "tasks": {}, "answers": {"complete": 3}, "name": ""},
+        ]});
+        let text = shown(&AdminWhat::Agents { handle: None }, &told);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 3, "{text}");
+        assert!(lines[1].starts_with("chef   active     2        failed 1") && !text.contains('\u{1b}'), "{text}");
+        assert!(lines[2].ends_with("complete 3    -"), "{text}");
+        assert_eq!(shown(&AdminWhat::Limits, &json!({"limits": []})), "nobody ran into a bound");
+    }
+}

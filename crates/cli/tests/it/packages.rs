@@ -1,0 +1,82 @@
+//! What people install: the Debian package on a root of its own, and the Helm chart. Each needs programs that not
+//! every machine has, and says so.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::support::Deployment;
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn is_there(program: &str) -> bool {
+    let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output();
+    found.is_ok_and(|found| found.status.success())
+}
+
+#[track_caller]
+fn fine(output: Output) -> String {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{}\n{}", text(&output.stdout), text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// Makes packages of the program that is tested, without building it anew.
+fn packaged(out: &Path, what: &str) {
+    let mut package = Command::new(repository().join("dev/package"));
+    let package = package.args(["--quick", "--binary", env!("CARGO_BIN_EXE_forecourt"), "--out"]).arg(out).arg(what);
+    fine(package.output().unwrap());
+}
+
+#[test]
+fn the_debian_package_answers_after_it_was_installed_and_leaves_nothing_when_it_is_purged() {
+    if !nix::unistd::Uid::effective().is_root() || !["dpkg-deb", "unshare", "chroot"].iter().all(|name| is_there(name))
+    {
+        eprintln!("skipped: installing a package needs root, dpkg, unshare and chroot");
+        return;
+    }
+    let out = tempfile::tempdir().unwrap();
+    packaged(out.path(), "deb");
+    let made = std::fs::read_dir(out.path()).unwrap().map(|entry| entry.unwrap().path());
+    let package = made.into_iter().find(|file| file.extension().is_some_and(|kind| kind == "deb")).unwrap();
+    let tried = Command::new(repository().join("dev/package-try")).arg(package).output().unwrap();
+    let said = fine(tried);
+    assert!(said.contains("all is well"), "{said}");
+}
+
+#[test]
+fn the_chart_renders_to_what_kubernetes_takes_and_its_deployment_is_right() {
+    let python = repository().join(".cache/sdk/helm/bin/python");
+    if !python.exists() {
+        eprintln!("skipped: the chart's engine is not installed; dev/sdk/setup does it");
+        return;
+    }
+    let site = Deployment::empty();
+    let check = repository().join("dev/chart/check.py");
+    let mut command = Command::new(python);
+    let checked = command.arg(check).arg(repository().join("deploy/helm/forecourt")).arg(site.path()).output();
+    assert!(fine(checked.unwrap()).contains("renderings are right"));
+    let folder = site.path().display().to_string();
+    site.run("check", [folder.as_str()]).fine();
+}
+
+#[test]
+fn the_folder_of_the_image_holds_what_its_file_copies() {
+    let out = tempfile::tempdir().unwrap();
+    if !Path::new("/etc/ssl/certs/ca-certificates.crt").exists() {
+        eprintln!("skipped: ca-certificates is not installed");
+        return;
+    }
+    packaged(out.path(), "image");
+    let context = out.path().join("image");
+    let file = std::fs::read_to_string(context.join("Containerfile")).unwrap();
+    let copied = file
+        .lines()
+        .filter_map(|line| line.strip_prefix("COPY "))
+        .map(|line| line.split_whitespace().find(|word| !word.starts_with("--")).unwrap().to_owned());
+    for name in copied {
+        assert!(context.join(&name).exists(), "{name}");
+    }
+    assert!(file.contains("USER 65532") && file.contains("FROM scratch"));
+}

@@ -1,0 +1,46 @@
+//! What is counted beside requests, and lasts from one house to the next.
+
+use std::sync::Arc;
+
+use forecourt_egress::EgressMetrics;
+use forecourt_store::StoreMetrics;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::Registry;
+
+use crate::model_metrics::ModelMetrics;
+use crate::process_metrics::ProcessMetrics;
+use crate::telemetry::ExportMetrics;
+
+/// The prefix of every metric that is not about the process as such.
+const PREFIX: &str = "forecourt";
+
+/// Counters that deployments hand on to each other.
+#[derive(Debug, Default, Clone)]
+pub struct Meters {
+    /// What goes out.
+    pub egress: Arc<EgressMetrics>,
+    /// What language models use.
+    pub models: Arc<ModelMetrics>,
+    /// What the store takes.
+    pub store: Arc<StoreMetrics>,
+    /// What a collector is told.
+    pub exports: Arc<ExportMetrics>,
+}
+
+impl Meters {
+    /// A registry with these counters, and those that `more` names; all of them with our prefix.
+    pub(crate) fn registry(&self, more: impl FnOnce(&mut Registry)) -> Registry {
+        let mut root = Registry::default();
+        // What every program has is called as in every program.
+        root.register_collector(Box::new(ProcessMetrics));
+        let own = root.sub_registry_with_prefix(PREFIX);
+        let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
+        own.register("build", "Which version this is", build);
+        self.egress.register(own);
+        self.models.register(own);
+        self.store.register(own);
+        self.exports.register(own);
+        more(own);
+        root
+    }
+}

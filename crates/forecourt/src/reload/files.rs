@@ -1,0 +1,264 @@
+//! Which files make a deployment, and how they look at a moment: without reading what did not change, and by nothing
+//! that a network file system would not tell.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use forecourt_settings::files;
+use toml::Value;
+
+/// Folders within that of a deployment whose files are watched, however deep.
+const FOLDERS: [&str; 5] = ["agents", "endpoints", "functions", "public", "vocabulary"];
+/// How deep.
+const DEPTH_MAX: usize = 6;
+/// Files that are watched, at most. What is over that is taken up on `SIGHUP` and `POST /reload` alone.
+pub(crate) const FILES_MAX: usize = 50_000;
+/// Bytes of a value that may be the path of a file.
+const PATH_BYTES_MAX: usize = 1024;
+/// What Python leaves behind.
+const CACHE: &str = "__pycache__";
+
+/// The files of a deployment: those of its folder, and those that its settings name.
+pub(crate) struct WatchedFiles {
+    folder: PathBuf,
+    /// Files elsewhere, or of other kinds, that settings name.
+    named: BTreeSet<PathBuf>,
+}
+
+/// How files look: enough to tell whether one was written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct FileLook(BTreeMap<PathBuf, Option<FileStamp>>);
+
+/// How one file looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct FileStamp {
+    written: (i64, i64),
+    changed: (i64, i64),
+    bytes: u64,
+    file: (u64, u64),
+}
+
+impl FileStamp {
+    fn of(metadata: &Metadata) -> Self {
+        Self {
+            written: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+            bytes: metadata.len(),
+            file: (metadata.dev(), metadata.ino()),
+        }
+    }
+}
+
+impl WatchedFiles {
+    /// Those of the deployment in `folder`, but for what is in one of `others`: the data folder, and content, which has
+    /// a watch of its own.
+    pub(crate) fn of(folder: &Path, others: &[PathBuf]) -> Self {
+        let mut watched = Self { folder: folder.to_path_buf(), named: BTreeSet::new() };
+        let settings: Vec<PathBuf> = watched.found().into_iter().filter(|file| is_settings(file)).collect();
+        for file in settings {
+            let text = files::text_of(&file).unwrap_or_default();
+            let Ok(table) = text.parse::<toml::Table>() else { continue };
+            let beside = file.parent().unwrap_or(folder);
+            each_text(&Value::Table(table), &mut |text| match secret_file(text) {
+                Some(file) => watched.name(file, beside, others),
+                None => watched.name(text, beside, others),
+            });
+        }
+        watched
+    }
+
+    /// Takes in what a value of the settings names, if it is the path of a file.
+    fn name(&mut self, text: &str, beside: &Path, others: &[PathBuf]) {
+        let is_path =
+            (1..=PATH_BYTES_MAX).contains(&text.len()) && !text.contains(['\n', '\0']) && !text.contains("://");
+        if !is_path || self.named.len() >= FILES_MAX {
+            return;
+        }
+        for path in [beside.join(text), self.folder.join(text)] {
+            let is_file = match fs::metadata(&path) {
+                Ok(metadata) => metadata.is_file(),
+                // One that is missing is what may be wrong, and may come.
+                Err(_) => looks_like_a_file(text),
+            };
+            if is_file && !others.iter().any(|other| path.starts_with(other)) {
+                self.named.insert(path);
+            }
+        }
+    }
+
+    /// How all of them look now.
+    pub(crate) fn look(&self) -> FileLook {
+        let stamp = |path: PathBuf| {
+            let found = fs::metadata(&path).ok().filter(Metadata::is_file);
+            (path, found.as_ref().map(FileStamp::of))
+        };
+        FileLook(self.found().into_iter().chain(self.named.iter().cloned()).map(stamp).collect())
+    }
+
+    /// The files of the folder.
+    fn found(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if !is_hidden(&path) && is_settings(&path) {
+                found.push(path);
+            }
+        }
+        for folder in FOLDERS {
+            collect(&self.folder.join(folder), DEPTH_MAX, &mut found);
+        }
+        found
+    }
+}
+
+impl FileLook {
+    /// How one file looks now.
+    pub(crate) fn of(file: &Path) -> Self {
+        let found = fs::metadata(file).ok().filter(Metadata::is_file);
+        Self(BTreeMap::from([(file.to_path_buf(), found.as_ref().map(FileStamp::of))]))
+    }
+
+    /// The files that are new, gone or written since `before`.
+    pub(crate) fn changed_since(&self, before: &Self) -> Vec<PathBuf> {
+        let is_same = |path: &PathBuf, stamp: &Option<FileStamp>| before.0.get(path).copied().flatten() == *stamp;
+        let changed = self.0.iter().filter(|(path, stamp)| !is_same(path, stamp)).map(|(path, _)| path.clone());
+        let gone = before.0.iter().filter(|(path, stamp)| stamp.is_some() && !self.0.contains_key(*path));
+        changed.chain(gone.map(|(path, _)| path.clone())).collect()
+    }
+
+    /// The same without files that are watched no more, which a later look has not though they are there. Those that
+    /// went in between stay, so that it is seen that they did.
+    pub(crate) fn still_watched(mut self, later: &Self) -> Self {
+        self.0.retain(|path, stamp| later.0.contains_key(path) || (stamp.is_some() && !path.exists()));
+        self
+    }
+}
+
+fn collect(folder: &Path, deeper: usize, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if found.len() >= FILES_MAX {
+            return;
+        }
+        if is_hidden(&path) || path.file_name().is_some_and(|name| name == CACHE) {
+            continue;
+        }
+        // Links are followed, as they are by whoever reads the files.
+        match path.is_dir() {
+            true if deeper > 0 => collect(&path, deeper - 1, found),
+            true => {}
+            false => found.push(path),
+        }
+    }
+}
+
+fn is_settings(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "toml")
+}
+
+/// Hidden files, and those that editors leave behind.
+fn is_hidden(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.is_none_or(|name| name.starts_with('.') || name.ends_with('~') || name.ends_with(".swp"))
+}
+
+fn looks_like_a_file(text: &str) -> bool {
+    let has_extension = Path::new(text).extension().and_then(|extension| extension.to_str()).is_some_and(|extension| {
+        (1..=5).contains(&extension.len()) && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    });
+    has_extension && !text.contains(char::is_whitespace) && !text.contains("${")
+}
+
+/// The file that a value is read from.
+fn secret_file(text: &str) -> Option<&str> {
+    Some(text.split_once("${file:")?.1.split_once('}')?.0)
+}
+
+fn each_text(value: &Value, found: &mut dyn FnMut(&str)) {
+    match value {
+        Value::String(text) => found(text),
+        Value::Array(items) => items.iter().for_each(|item| each_text(item, found)),
+        Value::Table(table) => table.values().for_each(|value| each_text(value, found)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Folder(tempfile::TempDir);
+
+    impl Folder {
+        fn new() -> Self {
+            let folder = Self(tempfile::tempdir().unwrap());
+            folder.write("forecourt.toml", "domain = 'a.example'\n[tls]\ncert = 'keys/cert.pem'");
+            folder.write("agents/a.toml", "[backend]\nsystem_file = 'prompt.md'\ncontent = ['content/items.jsonl']");
+            folder.write("prompt.md", "be kind");
+            folder.write("content/items.jsonl", "{}");
+            folder.write(".forecourt/serving.json", "{}");
+            folder
+        }
+
+        fn write(&self, name: &str, text: &str) {
+            let path = self.0.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+
+        fn look(&self) -> FileLook {
+            let others = [self.0.path().join(".forecourt"), self.0.path().join("content")];
+            WatchedFiles::of(self.0.path(), &others).look()
+        }
+
+        fn changed(&self, change: impl FnOnce()) -> Vec<String> {
+            let before = self.look();
+            change();
+            let changed = self.look().changed_since(&before);
+            changed.iter().map(|path| path.strip_prefix(self.0.path()).unwrap().display().to_string()).collect()
+        }
+    }
+
+    #[test]
+    fn a_file_that_goes_while_it_is_read_is_seen_to_have_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (kept, gone) = (folder.path().join("kept.toml"), folder.path().join("gone.toml"));
+        [&kept, &gone].iter().for_each(|file| fs::write(file, "").unwrap());
+        let found = WatchedFiles::of(folder.path(), &[]).look();
+        fs::remove_file(&gone).unwrap();
+        let later = WatchedFiles::of(folder.path(), &[]).look();
+        assert_ne!(found.clone().still_watched(&later), later);
+        let elsewhere = FileLook::default();
+        assert!(found.still_watched(&elsewhere).0.keys().eq([&gone]), "what is there is watched no more");
+    }
+
+    #[test]
+    fn what_settings_name_is_watched_and_content_is_not() {
+        let folder = Folder::new();
+        assert_eq!(folder.changed(|| ()), [""; 0]);
+        assert_eq!(folder.changed(|| folder.write("prompt.md", "be kinder")), ["prompt.md"]);
+        assert_eq!(folder.changed(|| folder.write("content/items.jsonl", "{} {}")), [""; 0]);
+        assert_eq!(folder.changed(|| folder.write(".forecourt/serving.json", "{ }")), [""; 0]);
+        assert_eq!(folder.changed(|| folder.write("notes.txt", "nobody names it")), [""; 0]);
+        assert_eq!(folder.changed(|| folder.write("keys/cert.pem", "one that was missing")), ["keys/cert.pem"]);
+        folder.write("agents/b.toml", "token = 'Bearer ${file:secrets/token.txt}'");
+        assert_eq!(folder.changed(|| folder.write("secrets/token.txt", "x")), ["secrets/token.txt"]);
+    }
+
+    #[test]
+    fn files_that_come_and_go_and_are_put_in_the_place_of_others_are_seen() {
+        let folder = Folder::new();
+        assert_eq!(folder.changed(|| folder.write("agents/b.toml", "x = 1")), ["agents/b.toml"]);
+        assert_eq!(folder.changed(|| folder.write("endpoints/deep/in/it.json", "{}")), ["endpoints/deep/in/it.json"]);
+        let path = |name: &str| folder.0.path().join(name);
+        let swap = || {
+            folder.write(".fresh", "x = 2");
+            fs::rename(path(".fresh"), path("agents/b.toml")).unwrap();
+        };
+        assert_eq!(folder.changed(swap), ["agents/b.toml"]);
+        assert_eq!(folder.changed(|| fs::remove_file(path("agents/b.toml")).unwrap()), ["agents/b.toml"]);
+        assert_eq!(folder.changed(|| folder.write("agents/.b.toml.swp", "x")), [""; 0]);
+    }
+}

@@ -1,0 +1,345 @@
+//! One attempt after another to serve a deployment as its files are, and the watch over the files.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::body::Bytes;
+use forecourt_core::Timestamp;
+use forecourt_host::topics;
+use forecourt_settings::Problems;
+use futures::stream::{self, StreamExt};
+use parking_lot::Mutex;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::registry::Registry;
+use serde::Serialize;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+use super::attempt::{CHANGED_SHOWN, shown, told};
+use super::{Attempt, AttemptOutcome, FileLook, FixedSettings, ReloadSource, ReloadTrigger, WatchedFiles};
+use crate::error::Error;
+use crate::server::ServerCore;
+
+/// How often the files are looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// Of the time, the part that looking at the files may take: one in so many.
+const LOOK_SHARE: u32 = 20;
+/// How long files that are written again and again are waited for.
+const QUIET_MAX: Duration = Duration::from_secs(2);
+/// Requests that may wait for their turn.
+const REQUESTS_MAX: usize = 64;
+
+/// Takes the requests to read a deployment again, and knows what came of the last one.
+pub(crate) struct Reloader {
+    requests: mpsc::Sender<ReloadRequest>,
+    /// Until somebody says where the deployment comes from.
+    waiting: Mutex<Option<mpsc::Receiver<ReloadRequest>>>,
+    last: Mutex<Option<Attempt>>,
+    watches: AtomicBool,
+    attempts: Family<OutcomeLabel, Counter>,
+}
+
+struct ReloadRequest {
+    by: ReloadTrigger,
+    answer: oneshot::Sender<Attempt>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OutcomeLabel {
+    outcome: &'static str,
+}
+
+/// What there is to know about reloading.
+#[derive(Debug, Serialize)]
+pub(crate) struct ReloadStatus {
+    /// Whether the files are watched.
+    pub(crate) watch: bool,
+    /// Houses that are not gone yet: the one that is served, and those that still have requests under way.
+    pub(crate) houses: usize,
+    /// The last attempt.
+    pub(crate) last: Option<Attempt>,
+}
+
+impl Default for Reloader {
+    fn default() -> Self {
+        let (requests, waiting) = mpsc::channel(REQUESTS_MAX);
+        Self {
+            requests,
+            waiting: Mutex::new(Some(waiting)),
+            last: Mutex::default(),
+            watches: AtomicBool::new(false),
+            attempts: Family::default(),
+        }
+    }
+}
+
+impl Reloader {
+    /// Has the deployment read again, and says what came of it. `None`: nobody said where it comes from, or the
+    /// server is ending.
+    pub(crate) async fn reload(&self, by: ReloadTrigger) -> Option<Attempt> {
+        if self.waiting.lock().is_some() {
+            return None;
+        }
+        let (answer, answered) = oneshot::channel();
+        self.requests.send(ReloadRequest { by, answer }).await.ok()?;
+        answered.await.ok()
+    }
+
+    /// What there is to know.
+    pub(crate) fn status(&self, houses: usize) -> ReloadStatus {
+        ReloadStatus { watch: self.watches.load(Ordering::Relaxed), houses, last: self.last.lock().clone() }
+    }
+
+    pub(crate) fn register(&self, registry: &mut Registry) {
+        let about = "Attempts to serve the deployment as its files are, by what came of them";
+        registry.register("reloads", about, self.attempts.clone());
+    }
+
+    /// Works on requests, and watches the files if the deployment says so, until the server ends. Only the first call
+    /// does.
+    pub(crate) async fn run(self: Arc<Self>, core: Arc<ServerCore>, source: ReloadSource) {
+        let Some(requests) = self.waiting.lock().take() else { return };
+        let stop = core.stop.clone();
+        let (applied, fixed) = source.first.as_ref().clone();
+        let seen = applied.clone();
+        let mut work = ReloadWork { reloader: self, core, source, fixed, files: None, seen: seen.clone(), applied };
+        work.settle(seen).await;
+        stop.run_until_cancelled(work.run(requests)).await;
+    }
+
+    fn note(&self, attempt: &Attempt) {
+        let outcome = match attempt.outcome {
+            AttemptOutcome::Applied => "applied",
+            AttemptOutcome::Refused => "refused",
+            AttemptOutcome::NeedsRestart => "needs_restart",
+        };
+        self.attempts.get_or_create(&OutcomeLabel { outcome }).inc();
+        let (by, took_ms, changed) = (attempt.by.as_str(), attempt.took_ms, attempt.changed_count);
+        match attempt.outcome {
+            AttemptOutcome::Applied => {
+                tracing::info!(by, took_ms, changed, agents = attempt.agents, "the deployment was read again");
+                attempt.notes.iter().for_each(|note| tracing::info!("{note}"));
+            }
+            AttemptOutcome::Refused | AttemptOutcome::NeedsRestart => {
+                tracing::error!(by, outcome, changed, "the deployment was read again and nothing has changed:");
+                for problem in &attempt.problems {
+                    let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
+                    let hint = problem.hint.as_ref().map(|hint| format!("; hint: {hint}")).unwrap_or_default();
+                    tracing::error!("{}{line}: {}{hint}", problem.file, problem.message);
+                }
+            }
+        }
+        *self.last.lock() = Some(attempt.clone());
+    }
+}
+
+/// What one server's attempts go by.
+struct ReloadWork {
+    reloader: Arc<Reloader>,
+    core: Arc<ServerCore>,
+    source: ReloadSource,
+    fixed: FixedSettings,
+    files: Option<Arc<WatchedFiles>>,
+    /// The files as the last attempt found them.
+    seen: FileLook,
+    /// The files as they were when the deployment that is served was read.
+    applied: FileLook,
+}
+
+/// Files that are being written.
+#[derive(Default)]
+struct Unrest {
+    /// As they were found last, and since when they change.
+    last: Option<(FileLook, Instant)>,
+}
+
+impl Unrest {
+    /// Whether files that look like this are to be read: they have changed, and have been quiet for one look, or are
+    /// waited for too long.
+    fn is_over(&mut self, seen: &FileLook, now: FileLook, at: Instant) -> bool {
+        match self.last.take() {
+            None if now == *seen => false,
+            None => {
+                self.last = Some((now, at));
+                false
+            }
+            Some((last, since)) if last == now || at.duration_since(since) >= QUIET_MAX => now != *seen,
+            Some((_, since)) => {
+                self.last = Some((now, since));
+                false
+            }
+        }
+    }
+}
+
+impl ReloadWork {
+    async fn run(mut self, mut requests: mpsc::Receiver<ReloadRequest>) {
+        let (mut unrest, mut wait) = (Unrest::default(), LOOK_EVERY);
+        let host = self.core.running.host();
+        let (node, bus) = (host.node(), host.bus().clone());
+        drop(host);
+        // A bus that has ended tells nothing any more.
+        let mut hints = bus.subscribe(topics::RELOAD).chain(stream::pending());
+        loop {
+            let watches = self.core.running.deployment().reload.watch;
+            self.reloader.watches.store(watches, Ordering::Relaxed);
+            tokio::select! {
+                request = requests.recv() => {
+                    let Some(ReloadRequest { by, answer }) = request else { return };
+                    let attempt = self.attempt(by).await;
+                    if attempt.outcome == AttemptOutcome::Applied {
+                        // Each node reads its own files.
+                        bus.publish(topics::RELOAD, Bytes::from(node.clone()));
+                    }
+                    // Whoever asked may have gone.
+                    let _ = answer.send(attempt);
+                }
+                Some(from) = hints.next() => {
+                    if *from != *node.as_bytes() {
+                        self.attempt(ReloadTrigger::Node).await;
+                    }
+                }
+                () = tokio::time::sleep(wait), if watches => {
+                    let begun = Instant::now();
+                    let now = self.look().await;
+                    wait = LOOK_EVERY.max(begun.elapsed() * LOOK_SHARE);
+                    if unrest.is_over(&self.seen, now, Instant::now()) {
+                        self.attempt(ReloadTrigger::Files).await;
+                    }
+                }
+            }
+        }
+    }
+
+    /// How the files look that are watched.
+    async fn look(&self) -> FileLook {
+        let Some(files) = self.files.clone() else { return FileLook::default() };
+        blocking(move || files.look()).await.unwrap_or_default()
+    }
+
+    /// Watches what is to be watched from here on; `found` is what the deployment was read from.
+    async fn settle(&mut self, found: FileLook) {
+        let (folder, others) = (self.source.folder.clone(), self.others());
+        let looked = blocking(move || {
+            let files = WatchedFiles::of(&folder, &others);
+            let seen = found.still_watched(&files.look());
+            (files, seen)
+        });
+        let Ok((files, seen)) = looked.await else { return };
+        self.files = Some(Arc::new(files));
+        self.seen = seen;
+    }
+
+    /// What has a watch of its own: the data folder, and content.
+    fn others(&self) -> Vec<PathBuf> {
+        let contents = self.core.running.contents();
+        std::iter::once(self.core.data.clone()).chain(contents.iter().flat_map(|one| one.indexing.sources())).collect()
+    }
+
+    async fn attempt(&mut self, by: ReloadTrigger) -> Attempt {
+        let (at, begun) = (self.core.running.host().clock().now(), Instant::now());
+        // Looked at before: what is written from here on is seen by the next attempt.
+        let (folder, others) = (self.source.folder.clone(), self.others());
+        let look = blocking(move || WatchedFiles::of(&folder, &others).look()).await.unwrap_or_default();
+        let changed = look.changed_since(&self.applied);
+        let result = self.core.apply(&self.source, &mut self.fixed).await;
+        if result.is_ok() {
+            self.applied = look.clone();
+        }
+        self.settle(look).await;
+        let attempt = self.told(by, at, begun.elapsed(), &changed, result);
+        self.reloader.note(&attempt);
+        attempt
+    }
+
+    fn told(
+        &self,
+        by: ReloadTrigger,
+        at: Timestamp,
+        took: Duration,
+        changed: &[PathBuf],
+        result: Result<Vec<String>, NotApplied>,
+    ) -> Attempt {
+        let folder = &self.source.folder;
+        let (outcome, notes, problems) = match result {
+            Ok(notes) => (AttemptOutcome::Applied, notes, Vec::new()),
+            Err(NotApplied::Refused(problems)) => (AttemptOutcome::Refused, Vec::new(), told(&problems, folder)),
+            Err(NotApplied::NeedsRestart(problems)) => {
+                (AttemptOutcome::NeedsRestart, Vec::new(), told(&problems, folder))
+            }
+        };
+        Attempt {
+            outcome,
+            by,
+            at,
+            took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            changed: changed.iter().take(CHANGED_SHOWN).map(|path| shown(path, folder)).collect(),
+            changed_count: changed.len(),
+            notes,
+            agents: self.core.running.host().directory().iter().count(),
+            problems,
+        }
+    }
+}
+
+/// Why a deployment did not take over. Nothing has changed.
+pub(crate) enum NotApplied {
+    /// Something is wrong with it.
+    Refused(Problems),
+    /// It needs what is read at the start only.
+    NeedsRestart(Problems),
+}
+
+/// Work that reads from disk, on a thread that may wait for it.
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
+    tokio::task::spawn_blocking(work).await.map_err(|_| Error::new("reading the deployment ended in a panic"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn look(folder: &Path, text: &str) -> FileLook {
+        std::fs::write(folder.join("forecourt.toml"), text).unwrap();
+        WatchedFiles::of(folder, &[]).look()
+    }
+
+    #[test]
+    fn files_are_read_once_they_are_quiet_and_not_waited_for_without_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let seen = look(folder.path(), "");
+        let begun = Instant::now();
+        let mut unrest = Unrest::default();
+        assert!(!unrest.is_over(&seen, seen.clone(), begun), "nothing has changed");
+        let first = look(folder.path(), "a = 1");
+        assert!(!unrest.is_over(&seen, first, begun), "more may come");
+        let second = look(folder.path(), "a = 1\nb = 2");
+        assert!(!unrest.is_over(&seen, second.clone(), begun), "more has come");
+        assert!(unrest.is_over(&seen, second.clone(), begun), "it is quiet");
+        assert!(!unrest.is_over(&second, second.clone(), begun), "and was read");
+        // Written again and again.
+        let mut at = begun;
+        let mut is_over = false;
+        for number in 0..30 {
+            at += LOOK_EVERY;
+            is_over |= unrest.is_over(&second, look(folder.path(), &"x".repeat(number + 20)), at);
+        }
+        assert!(is_over, "it is read all the same");
+    }
+
+    #[test]
+    fn what_was_written_and_put_back_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let seen = look(folder.path(), "");
+        let mut unrest = Unrest::default();
+        assert!(!unrest.is_over(&seen, FileLook::default(), Instant::now()));
+        assert!(!unrest.is_over(&seen, seen.clone(), Instant::now()));
+        assert!(!unrest.is_over(&seen, seen.clone(), Instant::now()), "it is as it was");
+    }
+}

@@ -1,0 +1,98 @@
+//! The operator's console and API, over the house as it stands.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use forecourt_admin::{CertificateInUse, Desk, Entrance, Operated, OperatedHouse, ReloadAnswer, TelemetryState};
+use forecourt_bus::NatsBus;
+use forecourt_core::Bus;
+use forecourt_server::{ReadinessCheck, certificate_facts};
+use futures::future::BoxFuture;
+use serde_json::Value;
+
+use crate::house::House;
+use crate::live::LiveHouse;
+use crate::operated::CertificatePaths;
+use crate::reload::{AttemptOutcome, ReloadTrigger, Reloader};
+use crate::running::Running;
+use crate::telemetry::ExportMetrics;
+
+/// What the operator's surface asks of this program.
+struct Around {
+    live: Arc<LiveHouse>,
+    reloader: Arc<Reloader>,
+    readiness: ReadinessCheck,
+    nats: Option<Arc<NatsBus>>,
+    exports: Arc<ExportMetrics>,
+}
+
+/// What opens the operator's surface of a house, whose listener is at this address.
+pub(super) fn entrance(house: &House, listener: SocketAddr) -> Arc<Entrance> {
+    Arc::new(Entrance::new(&house.deployment.entrance, &house.egress, listener))
+}
+
+/// What answers the operator.
+pub(super) fn desk(
+    running: &Running,
+    reloader: Arc<Reloader>,
+    readiness: ReadinessCheck,
+    data: &Path,
+    entrance: Arc<Entrance>,
+) -> Arc<Desk> {
+    let (nats, exports) = (running.nats(), running.deployment().meters.exports.clone());
+    let around = Arc::new(Around { live: running.live().clone(), reloader, readiness, nats, exports });
+    Desk::new(around, running.reads().clone(), data.to_path_buf(), entrance)
+}
+
+impl Operated for Around {
+    fn now(&self) -> Option<OperatedHouse> {
+        let house = self.live.now()?;
+        let contents = house.contents.iter().map(|content| (content.handle.clone(), content.indexing.clone()));
+        let (host, services) = (house.host.clone(), house.services.clone());
+        Some(OperatedHouse { host, services, contents: contents.collect() })
+    }
+
+    fn readiness(&self) -> BoxFuture<'static, Result<Vec<String>, String>> {
+        (self.readiness)()
+    }
+
+    fn bus_fault(&self) -> Option<Option<String>> {
+        self.nats.as_ref().map(|nats| nats.fault())
+    }
+
+    fn telemetry(&self) -> TelemetryState {
+        self.exports.state()
+    }
+
+    fn reload_status(&self) -> Option<Value> {
+        serde_json::to_value(self.reloader.status(self.live.houses())).ok()
+    }
+
+    fn reload(&self, by: String) -> BoxFuture<'static, Option<ReloadAnswer>> {
+        let reloader = self.reloader.clone();
+        Box::pin(async move {
+            tracing::info!(by, "an operator has the deployment read again");
+            // A caller that goes away stops nothing.
+            let reloading = tokio::spawn(async move { reloader.reload(ReloadTrigger::Admin).await });
+            let attempt = reloading.await.ok()??;
+            let is_applied = matches!(attempt.outcome, AttemptOutcome::Applied);
+            Some(ReloadAnswer { is_applied, report: serde_json::to_value(attempt).unwrap_or_default() })
+        })
+    }
+
+    fn certificates(&self) -> Vec<CertificateInUse> {
+        let paths = self.live.now().and_then(|house| house.services.get::<CertificatePaths>());
+        let paths = paths.iter().flat_map(|paths| &paths.0);
+        let facts = paths.filter_map(|path| certificate_facts(&fs::read(path).ok()?));
+        facts
+            .map(|facts| CertificateInUse {
+                names: facts.names,
+                issuer: facts.issuer,
+                not_before: facts.not_before,
+                not_after: facts.not_after,
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,170 @@
+//! What answers on the operator's listener: for one domain, and which domain is meant.
+
+use std::convert::Infallible;
+use std::path::Path;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use axum::{Json, Router};
+use forecourt_admin::{Desk, Entrance};
+use forecourt_server::{ReadinessCheck, admin, behind_token, requested_host};
+use futures::future::BoxFuture;
+use http::{Request, StatusCode, Uri};
+use parking_lot::Mutex;
+use prometheus_client::registry::Registry;
+use serde_json::json;
+use tower_service::Service;
+
+use super::admin_router::AdminRouter;
+use super::certificates::CertificateKeeper;
+use super::readiness::ready;
+use super::{DomainList, ServerCore, console, push, queue, reload};
+use crate::data_folder;
+use crate::questions;
+use crate::reload::Reloader;
+use crate::running::Running;
+
+/// What is before the views of one domain on the operator's listener.
+const PREFIX: &str = "/domains/";
+/// What is behind a domain in the name by which browsers find its operator's views on this machine (RFC 6761 6.3).
+pub(super) const OPERATOR_SUFFIX: &str = ".localhost";
+
+/// What answers on the operator's listener for one domain: what is open to all, and the rest behind its entrance.
+pub(super) struct OperatorView {
+    guarded: Router,
+    ready: ReadinessCheck,
+    desk: Arc<Desk>,
+    /// What is shown now, and what opens the rest.
+    shown: Mutex<(Arc<Registry>, Arc<Entrance>)>,
+    router: AdminRouter,
+}
+
+impl OperatorView {
+    /// Shows nothing that is counted, until [`OperatorView::show`].
+    pub(super) fn new(
+        running: &Running,
+        reloader: &Arc<Reloader>,
+        keeper: &Arc<CertificateKeeper>,
+        place: Arc<data_folder::Place>,
+        list: &Arc<DomainList>,
+        entrance: Arc<Entrance>,
+        data: &Path,
+    ) -> Self {
+        let live = running.live();
+        let ready = ready(live.clone(), place.clone(), keeper.clone(), list.clone());
+        let guarded = push::routes(live.clone(), place, running.content())
+            .merge(queue::routes(live.clone()))
+            .merge(questions::operator_routes(live.clone()))
+            .merge(reload::routes(reloader.clone(), live.clone()));
+        let desk = console::desk(running, reloader.clone(), ready.clone(), data, entrance.clone());
+        let shown = Mutex::new((Arc::default(), entrance));
+        Self { guarded, ready, desk, shown, router: AdminRouter::new(Router::new()) }
+    }
+
+    /// Shows what is counted in `registry` from here on.
+    pub(super) fn show(&self, registry: Arc<Registry>) {
+        let mut shown = self.shown.lock();
+        shown.0 = registry;
+        self.router.replace(self.answering(&shown));
+    }
+
+    /// Is opened by this from here on.
+    pub(super) fn open_by(&self, entrance: Arc<Entrance>) {
+        let mut shown = self.shown.lock();
+        shown.1 = entrance;
+        self.router.replace(self.answering(&shown));
+    }
+
+    fn answering(&self, (registry, entrance): &(Arc<Registry>, Arc<Entrance>)) -> Router {
+        let open = admin(registry.clone(), self.ready.clone());
+        let guarded = behind_token(self.guarded.clone(), entrance.token().cloned());
+        self.desk.opens_by(entrance.clone());
+        open.merge(guarded).merge(forecourt_admin::router(&self.desk))
+    }
+}
+
+/// What answers on the operator's listener: `/domains` with a list, and for one domain what begins with
+/// `/domains/DOMAIN/`, and what is asked of the host `DOMAIN` or `DOMAIN.localhost`, which every browser finds on its own
+/// machine. Everything else is for the first one.
+#[derive(Clone)]
+pub(super) struct AdminDispatch {
+    pub(super) list: Arc<DomainList>,
+}
+
+impl AdminDispatch {
+    fn listed(&self) -> Response {
+        let names: Vec<String> = self.list.all().iter().map(|core| core.name.to_string()).collect();
+        Json(json!({ "domains": names })).into_response()
+    }
+
+    /// The domain that a host of the operator's listener means.
+    fn of_host(&self, host: &str) -> Option<Arc<ServerCore>> {
+        let within = || self.list.named(host.strip_suffix(OPERATOR_SUFFIX)?);
+        self.list.named(host).or_else(within)
+    }
+
+    /// What answers a request, which is then seen from within its domain.
+    fn router(&self, request: &mut Request<Body>) -> Result<AdminRouter, Box<Response>> {
+        let path = request.uri().path();
+        if path == "/domains" {
+            return Err(Box::new(self.listed()));
+        }
+        let Some(rest) = path.strip_prefix(PREFIX) else {
+            let words = "the server is starting or stopping\n";
+            let starting = || Box::new((StatusCode::SERVICE_UNAVAILABLE, words).into_response());
+            let meant = requested_host(request).and_then(|host| self.of_host(host)).or_else(|| self.list.first());
+            return meant.map(|core| core.operator.router.clone()).ok_or_else(starting);
+        };
+        let (name, _) = rest.split_once('/').unwrap_or((rest, ""));
+        match self.list.named(name).zip(within(request.uri(), PREFIX.len() + name.len())) {
+            Some((core, uri)) => {
+                *request.uri_mut() = uri;
+                Ok(core.operator.router.clone())
+            }
+            None => {
+                let text = json!({ "error": "no such domain; /domains lists them" });
+                Err(Box::new((StatusCode::NOT_FOUND, Json(text)).into_response()))
+            }
+        }
+    }
+}
+
+impl Service<Request<Body>> for AdminDispatch {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
+        match self.router(&mut request) {
+            Ok(mut router) => Box::pin(router.call(request)),
+            Err(answer) => Box::pin(async move { Ok(*answer) }),
+        }
+    }
+}
+
+/// The same address without so many bytes at the beginning of its path.
+fn within(uri: &Uri, skipped: usize) -> Option<Uri> {
+    let rest = uri.path_and_query()?.as_str().get(skipped..)?;
+    let rest = if rest.starts_with('/') { rest.to_owned() } else { format!("/{rest}") };
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = Some(rest.parse().ok()?);
+    Uri::from_parts(parts).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_views_of_a_domain_have_paths_of_their_own() {
+        let uri = |path: &str| within(&path.parse().unwrap(), "/domains/a.example".len()).unwrap().to_string();
+        assert_eq!(uri("/domains/a.example/queue/1?all=true"), "/queue/1?all=true");
+        assert_eq!(uri("/domains/a.example"), "/");
+    }
+}

@@ -1,0 +1,44 @@
+//! Whether deployments can share their sockets.
+
+use forecourt_settings::{Problem, Problems};
+
+use super::terms::Terms;
+use super::wanted::{Wanted, wanted};
+use crate::deployment::Deployment;
+
+/// What of a deployment is not as sockets are that it would share with another one.
+pub(crate) fn other_sockets(first: &Deployment, other: &Deployment) -> Problems {
+    let (open, others) = (wanted(first), wanted(other));
+    let are_same_terms = Terms::of(first, &open).are_those_of(&Terms::of(other, &others));
+    different(other, &open, &others, are_same_terms)
+}
+
+/// The same of sockets that are open.
+pub(super) fn different(deployment: &Deployment, open: &[Wanted], wanted: &[Wanted], are_same_terms: bool) -> Problems {
+    let mut problems = Problems::new();
+    let mut differs = |what: String| {
+        let text = format!("{what}: the domains of one daemon share their sockets");
+        let hint = "write the same into each forecourt.toml, use the flags of `serve`, or say it once, in a forecourt.toml \
+                    that names the others by [[domain]]";
+        problems.push(Problem::of_file(deployment.root.file(), text).hint(hint));
+    };
+    for socket in open {
+        match wanted.iter().find(|other| other.name == socket.name) {
+            None => differs(format!("{} is on {} for another domain", socket.name, socket.address)),
+            Some(other) if (other.address, &other.kind) != (socket.address, &socket.kind) => {
+                differs(format!(
+                    "{} is on {} for another domain, and is to be on {}",
+                    socket.name, socket.address, other.address
+                ));
+            }
+            Some(_) => {}
+        }
+    }
+    for other in wanted.iter().filter(|other| !open.iter().any(|socket| socket.name == other.name)) {
+        differs(format!("{} is to be on {}, and not open for another domain", other.name, other.address));
+    }
+    if !are_same_terms {
+        differs("[http] or `trusted_proxies` is another one than for another domain".to_owned());
+    }
+    problems
+}

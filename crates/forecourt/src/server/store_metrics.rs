@@ -1,0 +1,122 @@
+//! How much the store keeps, for the operator's metrics: counted now and then, so that whoever asks for metrics never
+//! waits for the database.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwapOption;
+use forecourt_core::{Clock, SystemClock, Timestamp};
+use forecourt_store::{StoreOverview, StoreReads};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::registry::Unit;
+use tokio_util::sync::CancellationToken;
+
+/// How often it is counted.
+const COUNT_EVERY: Duration = Duration::from_secs(15);
+
+/// What was counted last.
+#[derive(Clone, Default)]
+pub(super) struct StoreGauges(Arc<ArcSwapOption<Counted>>);
+
+struct Counted {
+    overview: StoreOverview,
+    /// When the delivery that has waited longest is, or was, due.
+    oldest_due: Option<Timestamp>,
+}
+
+impl StoreGauges {
+    /// Counts until `stop`. What can't be counted is left out until it can.
+    pub(super) async fn keep_counting(self, store: Arc<dyn StoreReads>, stop: CancellationToken) {
+        let mut ticks = tokio::time::interval(COUNT_EVERY);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        while stop.run_until_cancelled(ticks.tick()).await.is_some() {
+            let overview = store.overview(SystemClock.now()).await;
+            let oldest = store.deliveries(0, 1).await;
+            self.0.store(overview.ok().zip(oldest.ok()).map(|(overview, oldest)| {
+                Arc::new(Counted { overview, oldest_due: oldest.first().map(|delivery| delivery.due_at) })
+            }));
+        }
+    }
+}
+
+/// What is waited for in the store, as it is when somebody asks.
+pub(super) struct StoreLoadMetrics(pub(super) Arc<dyn StoreReads>);
+
+impl fmt::Debug for StoreLoadMetrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoreLoadMetrics").finish_non_exhaustive()
+    }
+}
+
+impl Collector for StoreLoadMetrics {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        let load = self.0.load();
+        let gauge = |count: u64| ConstGauge::new(count.cast_signed());
+        if let Some(waiting) = load.writes_waiting {
+            let about = "Writes that wait for the writer of the store";
+            gauge(waiting).encode(encoder.encode_descriptor(
+                "store_writes_waiting",
+                about,
+                None,
+                MetricType::Gauge,
+            )?)?;
+        }
+        let Some(pool) = load.pool else { return Ok(()) };
+        let about = "Connections to the database, by state: in_use, idle";
+        let mut metric = encoder.encode_descriptor("store_connections", about, None, MetricType::Gauge)?;
+        for (state, count) in [("in_use", pool.in_use), ("idle", pool.idle)] {
+            gauge(count).encode(metric.encode_family(&[("state", state)])?)?;
+        }
+        let about = "Connections to the database at most";
+        gauge(pool.max).encode(encoder.encode_descriptor(
+            "store_connections_max",
+            about,
+            None,
+            MetricType::Gauge,
+        )?)?;
+        let about = "Operations that wait for a connection to the database";
+        gauge(pool.waiting).encode(encoder.encode_descriptor("store_waiters", about, None, MetricType::Gauge)?)?;
+        let about = "Connections to the database that were lent to operations";
+        let lent = ConstCounter::new(pool.lent);
+        lent.encode(encoder.encode_descriptor("store_connections_lent", about, None, MetricType::Counter)?)?;
+        let about = "Seconds that operations waited for connections to the database, new ones included";
+        let waited = ConstCounter::new(pool.waited_seconds);
+        waited.encode(encoder.encode_descriptor("store_connection_wait_seconds", about, None, MetricType::Counter)?)
+    }
+}
+
+impl fmt::Debug for StoreGauges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoreGauges").finish_non_exhaustive()
+    }
+}
+
+impl Collector for StoreGauges {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        let Some(counted) = self.0.load_full() else { return Ok(()) };
+        let Counted { overview, oldest_due } = counted.as_ref();
+        let gauge = |count: u64| ConstGauge::new(count.cast_signed());
+        if !overview.tasks.is_empty() {
+            let about = "Tasks that are kept, by agent and state";
+            let mut metric = encoder.encode_descriptor("tasks", about, None, MetricType::Gauge)?;
+            for (agent, state, count) in &overview.tasks {
+                gauge(*count).encode(metric.encode_family(&[("agent", agent.as_str()), ("state", state.name())])?)?;
+            }
+        }
+        let about = "Conversations that are kept";
+        let metric = encoder.encode_descriptor("conversations", about, None, MetricType::Gauge)?;
+        gauge(overview.conversations).encode(metric)?;
+        let about = "Deliveries that wait";
+        let metric = encoder.encode_descriptor("deliveries_waiting", about, None, MetricType::Gauge)?;
+        gauge(overview.deliveries).encode(metric)?;
+        let about = "How long the delivery that was queued first is overdue";
+        let metric = encoder.encode_descriptor("deliveries_overdue", about, Some(&Unit::Seconds), MetricType::Gauge)?;
+        let overdue = oldest_due.map_or(0.0, |due| SystemClock.now().duration_since(due).as_secs_f64().max(0.0));
+        ConstGauge::new(overdue).encode(metric)
+    }
+}

@@ -1,0 +1,36 @@
+//! What the nodes of one deployment have in common: agreed on through the store, so that a node keeps nothing of
+//! its own but caches.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `keys.rs` | the keys that sign: made once, rotated for all |
+//! | `identities.rs` | genesis documents of agents that have none in the deployment |
+//! | `snapshots.rs` | built indexes, for nodes that start |
+//! | `content.rs` | items that were pushed: rows that the index of each node follows |
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_core::{Store, SystemClock};
+use forecourt_host::SystemEntropy;
+use futures::{Stream, StreamExt};
+
+use self::keys::SharedKeys;
+
+pub(crate) mod content;
+pub(crate) mod identities;
+pub mod keys;
+pub(crate) mod snapshots;
+
+/// The keys in the store of a deployment.
+pub fn keys_of(store: &Arc<dyn Store>) -> SharedKeys {
+    SharedKeys::new(store.clone(), Arc::new(SystemClock), Arc::new(SystemEntropy))
+}
+
+/// Waits for a hint of another node, at most until it is time to look without one.
+async fn hint_or(hints: &mut (impl Stream + Unpin), look_every: Duration) {
+    tokio::select! {
+        _ = hints.next() => {}
+        () = tokio::time::sleep(look_every) => {}
+    }
+}

@@ -1,0 +1,124 @@
+//! Work that the host keeps going: durable before anybody is told of it.
+
+use std::sync::Arc;
+
+use forecourt_core::limits::TASK_TTL;
+use forecourt_core::reply::ReplyAccumulator;
+use forecourt_core::store::Webhook;
+use forecourt_core::{Error, EventStream, Role, StoreError, Task, TaskId, TaskState, Turn};
+use forecourt_telemetry::spans;
+use tokio::sync::{oneshot, watch};
+use tracing::Instrument;
+
+use crate::conversations::after;
+use crate::in_flight::Slot;
+use crate::request::Request;
+use crate::tasks::{Live, Tasks, WorkStop, cut_off};
+use crate::topics::task_hash;
+use crate::work::Work;
+
+impl Tasks {
+    /// Work that the host keeps going: durable before this returns. On its own from the start, so that a
+    /// caller that goes away in between leaves no task behind that nobody works on.
+    pub(crate) async fn run_in_background(
+        self: &Arc<Self>,
+        request: Arc<Request>,
+        events: EventStream,
+        webhook: Option<Box<Webhook>>,
+        slot: Slot,
+    ) -> Result<Begun, Error> {
+        let logged = match &request.earlier {
+            Some(earlier) => self.store.last_event(&earlier.id).await?,
+            None => 0,
+        };
+        let (hand_over, handed_over) = oneshot::channel();
+        let tasks = self.clone();
+        let span = spans::task(request.resident.card.handle().as_str());
+        let work = async move {
+            let (written, news) = watch::channel(logged);
+            let (resident, via, asked) = (request.resident.clone(), request.via, request.remembered());
+            let id = request.earlier.as_ref().map_or_else(|| TaskId::mint(&*tasks.entropy), |task| task.id.clone());
+            let stop = WorkStop::new(id.clone());
+            tasks.enlist(&id, Live { stop: stop.clone(), written: news });
+            match tasks.keep(&id, &request, webhook).await {
+                Ok(task) => {
+                    // A caller that went away finds the task by itself, or not at all.
+                    drop(hand_over.send(Ok(Begun { task: id, logged })));
+                    let usage = request.meter();
+                    Work { tasks, resident, task, via, asked, logged, written, stop, slot, usage }.run(events).await;
+                }
+                Err((unsure, error)) => {
+                    tasks.delist(&id, &written);
+                    drop(hand_over.send(Err(error)));
+                    if let Some(task) = unsure {
+                        tasks.end_unheard(&task, &stop).await;
+                    }
+                }
+            }
+        };
+        self.tracker.spawn(work.instrument(span));
+        handed_over.await.map_err(Error::internal)?
+    }
+
+    /// Makes the work durable: as a new task, or as the next turn of one that waited. When the store goes away in the
+    /// middle, nobody knows whether it did: then with the task as it would be.
+    async fn keep(&self, id: &TaskId, request: &Request, webhook: Option<Box<Webhook>>) -> Result<Task, NotKept> {
+        let turn = request.turn.clone().unwrap_or_else(|| Turn::new(Role::User, Vec::new()));
+        if let Some(earlier) = &request.earlier {
+            return self.resume(earlier.clone(), turn, webhook).await;
+        }
+        let now = self.clock.now();
+        let task = Task {
+            id: id.clone(),
+            agent: request.resident.card.handle().clone(),
+            thread: request.thread.clone(),
+            owner: request.owner.clone(),
+            account: request.account.clone(),
+            received_via: request.via.to_owned(),
+            turns: vec![turn],
+            state: TaskState::Working,
+            outcome: None,
+            run: self.lease.run().to_string(),
+            created_at: now,
+            updated_at: now,
+            expires_at: after(now, TASK_TTL),
+        };
+        match self.store.create_task(task.clone(), webhook.map(|webhook| *webhook).into_iter().collect()).await {
+            Ok(()) => Ok(task),
+            Err(error) => Err(not_kept(task, error)),
+        }
+    }
+
+    /// Ends a task of which nobody knows whether it was written: nobody works on it and nobody was told of it, and
+    /// its run is alive, so that no other node would.
+    async fn end_unheard(&self, task: &Task, stop: &WorkStop) {
+        let settle = || async {
+            // Whoever tried again has it by now.
+            let is_worked_on = self.running.lock().contains_key(&task_hash(&task.id));
+            if is_worked_on {
+                Ok(false)
+            } else {
+                self.settle(task, ReplyAccumulator::default().finish(cut_off())).await
+            }
+        };
+        // A host that stops does not wait for it: its run ends with it.
+        stop.cancel();
+        if let Err(error) = self.until_written(stop, settle).await {
+            tracing::debug!(%error, "a task that may have been written is left to the next run");
+        }
+    }
+}
+
+/// Why work is not durable; with the task, when it may be all the same.
+pub(crate) type NotKept = (Option<Task>, Error);
+
+pub(crate) fn not_kept(task: Task, error: StoreError) -> NotKept {
+    (matches!(error, StoreError::Unavailable(_)).then_some(task), error.into())
+}
+
+/// Work that the host keeps going.
+pub(crate) struct Begun {
+    pub(crate) task: TaskId,
+    /// Events in its log before this work.
+    pub(crate) logged: u64,
+}

@@ -1,0 +1,81 @@
+//! A message before its agent: its words, what it attaches in words, and the earlier turns that its caller brought.
+
+use std::sync::Arc;
+
+use forecourt_core::message::text_of;
+use forecourt_core::{Admitted, File, FileSource, Message, Part, Role};
+
+use super::{Denied, GuardCase, Guardrail, Side};
+use crate::metrics::Metrics;
+
+/// A message that its guardrails are held against.
+pub(crate) struct GuardedMessage<'a> {
+    pub(crate) guards: &'a [Arc<Guardrail>],
+    pub(crate) metrics: &'a Metrics,
+    /// Whether its earlier turns came with it, so that nobody has judged them.
+    pub(crate) brings_history: bool,
+}
+
+impl GuardedMessage<'_> {
+    /// The message as its agent may hear it. Words of the current turn may be replaced; of everything else, what would
+    /// have to be is denied.
+    pub(crate) async fn judge(&self, mut admitted: Admitted) -> Result<Admitted, (Box<Admitted>, Denied)> {
+        for guard in self.guards.iter().filter(|guard| guard.judges(Side::Message)) {
+            admitted = self.judge_by(guard, admitted).await?;
+        }
+        Ok(admitted)
+    }
+
+    async fn judge_by(&self, guard: &Guardrail, admitted: Admitted) -> Result<Admitted, (Box<Admitted>, Denied)> {
+        let agent = admitted.card().handle().clone();
+        let message = admitted.message();
+        let (words, beside) = (message.text(), self.beside(message));
+        let case = |text| GuardCase { side: Side::Message, agent: &agent, before: "", text };
+        if !beside.is_empty() {
+            match guard.passed(case(&beside), self.metrics).await {
+                Ok(None) => {}
+                Ok(Some(_)) => {
+                    let denied = Denied { rule: guard.rule.clone(), part: Box::new(guard.of_message.clone()) };
+                    return Err((Box::new(admitted), denied));
+                }
+                Err(denied) => return Err((Box::new(admitted), denied)),
+            }
+        }
+        if words.is_empty() {
+            return Ok(admitted);
+        }
+        match guard.passed(case(&words), self.metrics).await {
+            Ok(None) => Ok(admitted),
+            Ok(Some(other)) => {
+                let rest = admitted.message().parts.iter().filter(|part| part.as_text().is_none()).cloned();
+                let parts = std::iter::once(Part::text(other)).chain(rest).collect();
+                Ok(admitted.with_parts(parts))
+            }
+            Err(denied) => Err((Box::new(admitted), denied)),
+        }
+    }
+
+    /// What an agent may read beside the words of the current turn.
+    fn beside(&self, message: &Message) -> String {
+        let mut texts: Vec<String> = message.parts.iter().filter_map(in_words).collect();
+        texts.extend(message.answers.iter().map(|answer| format!("{answer:?}")));
+        if self.brings_history {
+            let said = message.history.iter().filter(|turn| turn.role == Role::User);
+            texts.extend(said.map(|turn| text_of(&turn.parts)));
+        }
+        texts.join("\n")
+    }
+}
+
+/// The words of a part that is no text.
+pub(super) fn in_words(part: &Part) -> Option<String> {
+    match part {
+        Part::Text(_) | Part::Policy(_) => None,
+        Part::File(File { name, mime, source: FileSource::Inline(bytes), .. }) => {
+            let is_text = mime.starts_with("text/") || mime.starts_with("application/json");
+            let name = name.clone().unwrap_or_default();
+            Some(if is_text { format!("{name}\n{}", String::from_utf8_lossy(bytes)) } else { name })
+        }
+        other => serde_json::to_string(other).ok(),
+    }
+}

@@ -1,0 +1,216 @@
+//! A reply before its caller. Its text is held back until there is a window of it, and shown up to the last end of a
+//! sentence in that, once it was judged. What is denied ends the reply, and what was held is never shown.
+
+use std::sync::Arc;
+
+use forecourt_core::policy::PolicyPart;
+use forecourt_core::{Ending, Event, EventStream, Handle, Part, ToolOutcome};
+use futures::StreamExt;
+use serde_json::Value;
+
+use super::message::in_words;
+use super::{Denied, GuardCase, Guardrail, Side};
+use crate::metrics::Metrics;
+use crate::rules::limits::GUARD_OVERLAP_CHARS;
+
+/// Who is told of a denial: by which rule, and what the caller is told.
+type DenialNote = Box<dyn Fn(&str, &PolicyPart) + Send + Sync>;
+
+/// What judges a reply, and who is told of what it denies.
+pub(crate) struct ReplyGuards {
+    pub(crate) guards: Vec<Arc<Guardrail>>,
+    pub(crate) agent: Handle,
+    pub(crate) metrics: Arc<Metrics>,
+    /// Told of a denial.
+    pub(crate) note: DenialNote,
+}
+
+/// The same reply, of which nothing is seen that was not judged.
+pub(crate) fn guarded(mut events: EventStream, guards: ReplyGuards) -> EventStream {
+    Box::pin(async_stream::stream! {
+        let mut held = Held::new(guards);
+        while let Some(event) = events.next().await {
+            let is_ending = matches!(event, Event::Ending(_));
+            match held.take(event).await {
+                Ok(passed) => {
+                    for event in passed {
+                        yield event;
+                    }
+                }
+                Err(part) => {
+                    // The agent's work ends with its reply.
+                    drop(events);
+                    yield Event::Ending(Ending::Refused(part));
+                    return;
+                }
+            }
+            if is_ending {
+                return;
+            }
+        }
+    })
+}
+
+/// A reply on its way.
+struct Held {
+    guards: ReplyGuards,
+    /// Text that nobody has judged yet.
+    text: String,
+    /// The last of what was shown.
+    shown: String,
+    window: usize,
+}
+
+impl Held {
+    fn new(guards: ReplyGuards) -> Self {
+        let window = guards.guards.iter().map(|guard| guard.window_chars).max().unwrap_or_default();
+        Self { guards, text: String::new(), shown: String::new(), window }
+    }
+
+    /// What may be seen now that this has happened.
+    async fn take(&mut self, event: Event) -> Result<Vec<Event>, Box<PolicyPart>> {
+        let mut passed = Vec::new();
+        match event {
+            Event::Text(text) => {
+                self.text.push_str(&text);
+                while let Some(end) = window_end(&self.text, self.window) {
+                    let rest = self.text.split_off(end);
+                    let window = std::mem::replace(&mut self.text, rest);
+                    passed.extend(self.show(window).await?);
+                }
+            }
+            Event::Progress(progress) => {
+                if let Some(note) = &progress.note {
+                    self.judge(note, "").await?;
+                }
+                passed.push(Event::Progress(progress));
+            }
+            Event::Part(part) => {
+                passed.extend(self.flush().await?);
+                passed.push(Event::Part(self.part(part).await?));
+            }
+            Event::ToolCall(mut call) => {
+                passed.extend(self.flush().await?);
+                let said = match &call.outcome {
+                    ToolOutcome::Running => call.args.to_string(),
+                    ToolOutcome::Result(value) => value.to_string(),
+                    ToolOutcome::Error(message) => message.clone(),
+                };
+                if let Some(other) = self.judge(&said, "").await? {
+                    match &mut call.outcome {
+                        ToolOutcome::Running => call.args = Value::Object(serde_json::Map::new()),
+                        ToolOutcome::Result(value) => *value = Value::String(other),
+                        ToolOutcome::Error(message) => *message = other,
+                    }
+                }
+                passed.push(Event::ToolCall(call));
+            }
+            Event::Findings(findings) => {
+                let said = serde_json::to_string(&findings).unwrap_or_default();
+                if self.judge(&said, "").await?.is_none() {
+                    passed.push(Event::Findings(findings));
+                }
+            }
+            Event::Task(task) => passed.push(Event::Task(task)),
+            Event::Ending(ending) => {
+                passed.extend(self.flush().await?);
+                passed.push(Event::Ending(self.ending(ending).await?));
+            }
+        }
+        Ok(passed)
+    }
+
+    /// Shows everything that is held.
+    async fn flush(&mut self) -> Result<Option<Event>, Box<PolicyPart>> {
+        let text = std::mem::take(&mut self.text);
+        if text.is_empty() { Ok(None) } else { self.show(text).await }
+    }
+
+    async fn show(&mut self, text: String) -> Result<Option<Event>, Box<PolicyPart>> {
+        let before = std::mem::take(&mut self.shown);
+        let text = self.judge(&text, &before).await?.unwrap_or(text);
+        let all = before + &text;
+        let from = all.char_indices().rev().nth(GUARD_OVERLAP_CHARS - 1).map_or(0, |(at, _)| at);
+        all[from..].clone_into(&mut self.shown);
+        Ok((!text.is_empty()).then_some(Event::Text(text)))
+    }
+
+    async fn part(&self, part: Part) -> Result<Part, Box<PolicyPart>> {
+        if let Some(text) = part.as_text() {
+            return Ok(self.judge(text, "").await?.map_or(part, Part::markdown));
+        }
+        let Some(words) = in_words(&part) else { return Ok(part) };
+        match self.judge(&words, "").await? {
+            None => Ok(part),
+            Some(other) => Ok(Part::markdown(other)),
+        }
+    }
+
+    async fn ending(&self, ending: Ending) -> Result<Ending, Box<PolicyPart>> {
+        match ending {
+            Ending::Message(text) => {
+                let other = self.judge(&text, "").await?;
+                Ok(Ending::Message(other.unwrap_or(text)))
+            }
+            Ending::Question(mut question) => {
+                if let Some(other) = self.judge(&question.text, "").await? {
+                    question.text = other;
+                }
+                Ok(Ending::Question(question))
+            }
+            ending => Ok(ending),
+        }
+    }
+
+    /// What passes in place of a text, if another one does.
+    async fn judge(&self, text: &str, before: &str) -> Result<Option<String>, Box<PolicyPart>> {
+        let ReplyGuards { guards, agent, metrics, note } = &self.guards;
+        let mut other: Option<String> = None;
+        for guard in guards {
+            let text = other.as_deref().unwrap_or(text);
+            if text.is_empty() {
+                break;
+            }
+            let case = GuardCase { side: Side::Reply, agent, before, text };
+            match guard.passed(case, metrics).await {
+                Ok(replaced) => other = replaced.or(other),
+                Err(Denied { rule, part }) => {
+                    note(&rule, &part);
+                    return Err(part);
+                }
+            }
+        }
+        Ok(other)
+    }
+}
+
+/// Where a text may be cut that is as long as a window: behind the last sentence or line in it, else behind the last
+/// word, else at its end. `None` while it is shorter.
+fn window_end(text: &str, window: usize) -> Option<usize> {
+    let (end, _) = text.char_indices().nth(window)?;
+    let held = &text[..end];
+    let sentence = held
+        .char_indices()
+        .zip(held.chars().skip(1).map(Some).chain([None]))
+        .filter(|((_, c), next)| {
+            *c == '\n' || (matches!(c, '.' | '!' | '?' | '。') && next.is_none_or(char::is_whitespace))
+        })
+        .map(|((at, c), _)| at + c.len_utf8())
+        .last();
+    let word = || held.char_indices().rfind(|(_, c)| c.is_whitespace()).map(|(at, c)| at + c.len_utf8());
+    Some(sentence.or_else(word).unwrap_or(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_ends_behind_a_sentence_a_word_or_itself() {
+        assert_eq!(window_end("One. Two. Thr", 13), None);
+        assert_eq!(window_end("One. Two. Three", 13), Some(9));
+        assert_eq!(window_end("3.14 and more words", 10), Some(9));
+        assert_eq!(window_end("ääääääää", 4), Some(8));
+        assert_eq!(window_end("line\nline and so on", 12), Some(5));
+    }
+}

@@ -1,0 +1,60 @@
+//! What the operator's own pages ask of a host beside what everybody may.
+
+use std::fmt;
+
+use forecourt_core::Handle;
+use prometheus_client::registry::Registry;
+
+use crate::activity::AgentActivity;
+use crate::limits_hit::LimitHit;
+use crate::receive::Host;
+
+/// Sessions that a protocol keeps, told to the operator by how many there are. A protocol publishes it among the
+/// host's services.
+pub struct OpenSessions {
+    /// The protocol.
+    pub protocol: &'static str,
+    /// How many are open in this process.
+    pub count: Box<dyn Fn() -> usize + Send + Sync>,
+}
+
+impl fmt::Debug for OpenSessions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenSessions").field("protocol", &self.protocol).finish_non_exhaustive()
+    }
+}
+
+impl Host {
+    /// Names everything that is counted here in `registry`.
+    pub fn register_metrics(&self, registry: &mut Registry) {
+        self.metrics.register(registry);
+        let help = "Callers refused for how often they ask, by the key of the bound";
+        registry.register("rate_limit_hits", help, self.throttle.rates.hits.counter());
+        let help = "Callers refused for how much is under way, by the key of the bound";
+        registry.register("concurrency_limit_hits", help, self.tasks.in_flight.hits.counter());
+    }
+
+    /// What an agent did since this process began.
+    pub fn activity(&self, agent: &Handle) -> AgentActivity {
+        self.metrics.activity.of(agent)
+    }
+
+    /// The bounds that callers of this process ran into, the last one first.
+    pub fn limits_hit(&self) -> Vec<LimitHit> {
+        let now = self.clock.now();
+        let mut all = self.throttle.rates.hits.all(now);
+        all.extend(self.tasks.in_flight.hits.all(now));
+        all.sort_by_key(|hit| std::cmp::Reverse(hit.last_at));
+        all
+    }
+
+    /// Has what is due be delivered now, and not when it is looked for next.
+    pub fn wake_deliveries(&self) {
+        self.wakeup.wake();
+    }
+
+    /// Whether it is this very run of the host that is called so.
+    pub fn is_own_run(&self, run: &str) -> bool {
+        *self.tasks.lease.run() == *run
+    }
+}

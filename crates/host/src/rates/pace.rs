@@ -1,0 +1,33 @@
+//! How often something may happen, and what one of several nodes gives out of that.
+
+use std::time::Duration;
+
+/// The part of a burst that all nodes together may have given out without telling each other: an eighth.
+const UNTOLD_PART: u64 = 8;
+
+/// How often, and how much at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Pace {
+    /// How long one takes to come back.
+    pub(super) every: u64,
+    /// How many may come at once after a rest.
+    pub(super) burst: u64,
+}
+
+impl Pace {
+    /// `count` in `period`, of which `burst` may come at once; each one at least.
+    pub(crate) fn new(count: u32, period: Duration, burst: u32) -> Self {
+        let every = period.as_nanos() / u128::from(count.max(1));
+        Self { every: u64::try_from(every).unwrap_or(u64::MAX).max(1), burst: u64::from(burst.max(1)) }
+    }
+
+    /// What one of so many gives out by itself.
+    pub(super) fn share_of(self, nodes: u64) -> Self {
+        Self { every: self.every.saturating_mul(nodes), burst: (self.burst / nodes).max(1) }
+    }
+
+    /// After how many that were given out one of so many nodes tells the others.
+    pub(super) fn portion(self, nodes: u64) -> u64 {
+        (self.burst / UNTOLD_PART / nodes).max(1)
+    }
+}

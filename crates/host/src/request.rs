@@ -1,0 +1,107 @@
+//! What is kept of a message on the way of its answer.
+
+use std::sync::Arc;
+
+use forecourt_core::network::Network;
+use forecourt_core::store::Account;
+use forecourt_core::{
+    AnswerUsage, EventStream, Language, Message, MessageId, Reply, Task, TaskId, ThreadId, Transport, Turn, UsageMeter,
+};
+use parking_lot::Mutex;
+
+use crate::conversations::{UserTurn, as_turn};
+use crate::directory::HostedAgent;
+use crate::in_flight::CallerKey;
+use crate::issuance::Issuances;
+use crate::run::{Run, TaskMode};
+
+/// What is kept of a message once its agent, or the gate, has it. Shared, since the agent's wrapper may need it at
+/// the end; at 900 bytes, each future on its way would carry it again.
+pub(crate) struct Request {
+    pub(crate) resident: Arc<HostedAgent>,
+    pub(crate) thread: Option<ThreadId>,
+    pub(crate) via: Transport,
+    /// The id of the message.
+    pub(crate) id: MessageId,
+    pub(crate) caller: CallerKey,
+    pub(crate) owner: Option<String>,
+    /// Whose stored bytes count what is kept of it.
+    pub(crate) account: Account,
+    /// What was said, where something of it is to be kept.
+    pub(crate) turn: Option<Turn>,
+    /// The language that the caller asked for.
+    pub(crate) language: Option<Language>,
+    /// Whether the conversation is to be kept.
+    is_remembered: bool,
+    /// Whether it was kept before.
+    is_known: bool,
+    /// The task that it goes on with.
+    pub(crate) earlier: Option<Task>,
+    /// The network behind the caller.
+    pub(crate) network: Option<Network>,
+    /// What models used for the answer so far.
+    pub(crate) used: Mutex<AnswerUsage>,
+    /// Where refusals that ask for something are written down.
+    pub(crate) issuances: Arc<Issuances>,
+}
+
+impl Request {
+    pub(crate) fn new(
+        resident: Arc<HostedAgent>,
+        message: &Message,
+        earlier: Option<Task>,
+        caller: CallerKey,
+        is_known: bool,
+        run: &Run,
+        issuances: &Arc<Issuances>,
+    ) -> Self {
+        let is_remembered = resident.card.remembers && !message.unrecorded && message.thread.is_some();
+        Self {
+            thread: message.thread.clone(),
+            via: message.received_via,
+            id: message.id.clone(),
+            owner: message.sender.owner().map(str::to_owned),
+            network: message.sender.network(),
+            used: Mutex::default(),
+            account: message.sender.account(),
+            turn: (is_remembered || run.task != TaskMode::Never).then(|| as_turn(message)),
+            language: message.language.clone(),
+            resident,
+            is_remembered,
+            is_known,
+            caller,
+            earlier,
+            issuances: issuances.clone(),
+        }
+    }
+
+    /// What to remember the answer by.
+    pub(crate) fn remembered(&self) -> Option<UserTurn> {
+        let (thread, turn) = self.thread.clone().zip(self.turn.clone()).filter(|_| self.is_remembered)?;
+        Some(UserTurn { thread, turn, account: self.account.clone(), begins: !self.is_known })
+    }
+
+    /// The language of the answer.
+    pub(crate) fn answer_language(&self) -> Language {
+        self.resident.answer_language(self.language.as_ref())
+    }
+
+    pub(crate) fn reply(&self, task: Option<TaskId>, events: EventStream) -> Reply {
+        let (agent, language) = (self.resident.card.handle().clone(), self.answer_language());
+        let usage = UsageMeter::default();
+        Reply { agent, thread: self.thread.clone(), task, language, receipt: None, usage, events }
+    }
+
+    /// Where models say what they used.
+    pub(crate) fn meter(self: &Arc<Self>) -> UsageMeter {
+        UsageMeter::new(self.clone())
+    }
+
+    /// The same for whoever asked, who may not see it.
+    pub(crate) fn shown_usage(self: &Arc<Self>) -> UsageMeter {
+        match self.resident.usage_viewers.include(self.owner.is_some()) {
+            true => self.meter(),
+            false => UsageMeter::default(),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Going on with a task that waited: for an answer, a consent or a payment.
+
+use forecourt_core::limits::{TASK_TTL, TASK_TURNS_BYTES_MAX, TASK_TURNS_MAX, WEBHOOKS_PER_TASK_MAX};
+use forecourt_core::store::{Resumption, TaskChange, Webhook};
+use forecourt_core::{Ending, Error, History, Noun, Part, Role, Task, TaskId, TaskState, Turn};
+
+use crate::background::{NotKept, not_kept};
+use crate::conversations::after;
+use crate::directory::HostedAgent;
+use crate::permit::too_many_webhooks;
+use crate::tasks::Tasks;
+
+impl Tasks {
+    /// Moves a task that waited on, with what the agent had asked and what the caller says now.
+    pub(crate) async fn resume(&self, task: Task, turn: Turn, webhook: Option<Box<Webhook>>) -> Result<Task, NotKept> {
+        if let Some(new) = &webhook {
+            let had = self.store.webhooks(&task.id).await.map_err(|error| (None, error.into()))?;
+            if had.len() >= WEBHOOKS_PER_TASK_MAX && had.iter().all(|had| had.id != new.id) {
+                return Err((None, too_many_webhooks()));
+            }
+        }
+        let now = self.clock.now();
+        let turns = vec![asked_back(&task), turn];
+        let webhooks = webhook.map(|webhook| *webhook).into_iter().collect();
+        let run = self.lease.run().to_string();
+        let resumption = Resumption { run: run.clone(), turns, webhooks, expires_at: after(now, TASK_TTL) };
+        let advanced = self.store.advance_task(&task.id, TaskChange::resume(&task, resumption, now)).await;
+        let resumed = Task { state: TaskState::Working, run, ..task };
+        match advanced {
+            Ok(true) => {
+                self.tell_of_news(&resumed.id);
+                Ok(resumed)
+            }
+            Ok(false) => Err((None, self.conflict(&resumed.id).await)),
+            Err(error) => Err(not_kept(resumed, error)),
+        }
+    }
+
+    /// The task that a message goes on with: of this agent, and waiting.
+    pub(crate) async fn waiting(&self, resident: &HostedAgent, id: &TaskId) -> Result<Task, Error> {
+        let found = self.store.task(id, self.clock.now()).await?;
+        let task = found.filter(|task| task.agent == *resident.card.handle());
+        let task = task.ok_or_else(|| Error::not_found(Noun::Task))?;
+        if !task.state.is_waiting() {
+            return Err(Error::Conflict { what: Noun::Task, state: task.state });
+        }
+        let bytes: usize = task.turns.iter().flat_map(|turn| &turn.parts).filter_map(Part::as_text).map(str::len).sum();
+        if task.turns.len() + 2 > TASK_TURNS_MAX || (task.turns.len() > 1 && bytes > TASK_TURNS_BYTES_MAX) {
+            return Err(Error::invalid("task", "this one has gone on for too long; begin another"));
+        }
+        Ok(task)
+    }
+
+    /// What a request contradicts: the state in which the task is by now.
+    pub(crate) async fn conflict(&self, id: &TaskId) -> Error {
+        match self.store.task(id, self.clock.now()).await {
+            Ok(Some(task)) => Error::Conflict { what: Noun::Task, state: task.state },
+            Ok(None) => Error::not_found(Noun::Task),
+            Err(error) => error.into(),
+        }
+    }
+}
+
+/// What the agent said before it waited, as a turn: its answer so far, then the question, or the
+/// refusal in words.
+fn asked_back(task: &Task) -> Turn {
+    let outcome = task.outcome.as_ref();
+    let mut parts = outcome.map(|outcome| outcome.parts.clone()).unwrap_or_default();
+    parts.extend(match outcome.map(|outcome| &outcome.ending) {
+        Some(Ending::Question(question)) => Some(Part::markdown(question.text.clone())),
+        Some(Ending::Refused(part)) => Some(Part::text(part.message.clone())),
+        _ => None,
+    });
+    let question = match outcome.map(|outcome| &outcome.ending) {
+        Some(Ending::Question(question)) => Some(Box::new(question.clone())),
+        _ => None,
+    };
+    Turn { timestamp: Some(task.updated_at), question, ..Turn::new(Role::Assistant, parts) }
+}
+
+/// Adds to `history` what was said in `task` and is not there yet: a conversation leaves out refused
+/// turns, and many agents keep none.
+pub(crate) fn with_turns_of(task: &Task, history: &mut History) {
+    let known = |turn: &Turn| turn.id.is_some() && history.iter().any(|earlier| earlier.id == turn.id);
+    let unknown = task.turns.iter().position(|turn| turn.role == Role::User && !known(turn));
+    if let Some(first) = unknown {
+        history.extend(task.turns[first..].iter().cloned().chain([asked_back(task)]));
+    }
+}

@@ -1,0 +1,91 @@
+//! A store that is away when a test says so: everything asked of it fails, and nothing is changed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use forecourt_core::store::{
+    Conversation, ConversationAppend, ConversationVersion, Delivery, IfTaskEnded, LedgerEntry, Notification, RunBeat,
+    Span, StoreFuture, StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration,
+};
+use forecourt_core::{Account, Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
+
+/// A store, or the lack of one.
+pub(crate) struct FaultyStore {
+    store: Arc<dyn Store>,
+    is_away: AtomicBool,
+    is_mute: AtomicBool,
+}
+
+impl FaultyStore {
+    /// The way to `store`.
+    pub(crate) fn of(store: Arc<dyn Store>) -> Self {
+        Self { store, is_away: AtomicBool::new(false), is_mute: AtomicBool::new(false) }
+    }
+
+    /// Takes the store away, or gives it back.
+    pub(crate) fn set_away(&self, is_away: bool) {
+        self.is_away.store(is_away, Ordering::SeqCst);
+    }
+
+    /// Has it do what it is asked, and say that it is away: as a connection that breaks before the answer.
+    pub(crate) fn set_mute(&self, is_mute: bool) {
+        self.is_mute.store(is_mute, Ordering::SeqCst);
+    }
+
+    fn or<'a, T: Send + 'a>(&'a self, work: impl FnOnce(&'a dyn Store) -> StoreFuture<'a, T>) -> StoreFuture<'a, T> {
+        let away = || StoreError::Unavailable("away".to_owned());
+        if self.is_away.load(Ordering::SeqCst) {
+            return Box::pin(std::future::ready(Err(away())));
+        }
+        let done = work(&*self.store);
+        match self.is_mute.load(Ordering::SeqCst) {
+            true => Box::pin(async move { done.await.and(Err(away())) }),
+            false => done,
+        }
+    }
+}
+
+/// The methods of [`Store`], each given on.
+macro_rules! given_on {
+    ($($name:ident($($argument:ident: $kind:ty),*) -> $result:ty;)*) => {
+        impl Store for FaultyStore {
+            $(fn $name(&self, $($argument: $kind),*) -> StoreFuture<'_, $result> {
+                self.or(|store| store.$name($($argument),*))
+            })*
+        }
+    };
+}
+
+given_on! {
+    create_task(task: Task, webhooks: Vec<Webhook>) -> ();
+    append_events(task: &TaskId, run: &str, first: u64, events: Vec<Event>) -> ();
+    advance_task(task: &TaskId, change: TaskChange) -> bool;
+    task(id: &TaskId, now: Timestamp) -> Option<Task>;
+    events(task: &TaskId, after: u64, limit: usize) -> Vec<(u64, Event)>;
+    last_event(task: &TaskId) -> u64;
+    tasks(filter: TaskFilter, now: Timestamp) -> TaskPage;
+    beat(run: &str) -> bool;
+    runs() -> Vec<RunBeat>;
+    end_run(seen: &RunBeat) -> bool;
+    orphaned_tasks(limit: usize) -> Vec<Task>;
+    put_artifact(task: &TaskId, run: &str, artifact: StoredArtifact) -> ();
+    artifact(task: &TaskId, id: &str, now: Timestamp) -> Option<StoredArtifact>;
+    add_webhook(task: &TaskId, webhook: Webhook, limit: usize, at_end: IfTaskEnded) -> WebhookRegistration;
+    webhooks(task: &TaskId) -> Vec<Webhook>;
+    remove_webhook(task: &TaskId, id: &str) -> bool;
+    enqueue(notice: Notification) -> ();
+    claim_deliveries(now: Timestamp, lease: Timestamp, limit: usize) -> Vec<Delivery>;
+    settle_delivery(id: u64, retry_at: Option<Timestamp>) -> ();
+    release_deliveries(now: Timestamp) -> u64;
+    append_turns(thread: &ThreadId, agent: &Handle, addition: ConversationAppend) -> Option<ConversationVersion>;
+    thread(thread: &ThreadId, agent: &Handle, now: Timestamp) -> Option<Conversation>;
+    thread_version(thread: &ThreadId, agent: &Handle, now: Timestamp) -> Option<ConversationVersion>;
+    set_route(thread: &ThreadId, agent: &Handle, expires_at: Timestamp, account: &Account) -> ();
+    route(thread: &ThreadId, now: Timestamp) -> Option<Handle>;
+    claim_once(key: &str, now: Timestamp, expires_at: Timestamp) -> bool;
+    append_entry(stream: &str, entry: LedgerEntry, last: Option<u64>) -> Option<u64>;
+    entries(stream: &str, span: Span, limit: usize, now: Timestamp) -> Vec<(u64, LedgerEntry)>;
+    expire(now: Timestamp, limit: usize) -> u64;
+    room(account: &Account, bytes: u64) -> ();
+    ready() -> ();
+}

@@ -1,0 +1,48 @@
+//! What one node is answering by a payment, no other one answers; what a node that died left is used again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_core::policy::PaidFor;
+use forecourt_core::{Event, Store};
+use forecourt_host::{IssuanceStatus, LEASE, Run};
+use forecourt_store::Memory;
+use forecourt_testkit::{ScriptedAgent, Step};
+use futures::StreamExt;
+
+use super::support::{Wants, ask, coins, payment, setup, with_state};
+use crate::faulty::FaultyStore;
+use crate::support::{Setup, message};
+
+#[tokio::test(start_paused = true)]
+async fn a_payment_is_used_on_one_node_and_again_only_when_that_one_is_dead() {
+    let store: Arc<dyn Store> = Arc::new(Memory::new());
+    let (dying, rule) = (Arc::new(FaultyStore::of(store.clone())), Wants::this(payment("5", PaidFor::Turn)));
+    let node = async |store: Arc<dyn Store>, agent| {
+        let setup =
+            Setup { store: store.clone(), alone: false, remembers: true, ..setup(&store, &rule, &Arc::default()) };
+        setup.host_with(agent, setup.clock.clone(), Arc::new(forecourt_host::SystemEntropy)).await
+    };
+    let hangs = ScriptedAgent::new(vec![Step::Do(Event::Text("So".to_owned())), Step::Hang]);
+    let one = node(dying.clone(), hangs).await;
+    let answers = ScriptedAgent::saying(["Soup."]);
+    // It begins later, which must not make the first one dead.
+    tokio::time::advance(Duration::from_secs(2)).await;
+    let two = node(store.clone(), answers.clone()).await;
+    let refused = ask(&one, message("Dinner?")).await;
+    two.pay(&refused.state(), &coins("5", "a"), &Default::default()).await.unwrap();
+    let again = || with_state("", refused.thread.clone(), &refused.state());
+    let mut reply = one.receive(again(), Run::without_task()).await.unwrap();
+    assert_eq!(reply.events.next().await, Some(Event::Text("So".to_owned())));
+    for _ in 0..3 {
+        assert_eq!(two.issuance(&refused.state()).await.unwrap().unwrap().status, IssuanceStatus::Consumed);
+        assert!(!ask(&two, with_state("Dinner?", refused.thread.clone(), &refused.state())).await.is_answer());
+        tokio::time::sleep(LEASE).await;
+    }
+    dying.set_away(true);
+    tokio::time::sleep(LEASE * 2).await;
+    assert_eq!(two.issuance(&refused.state()).await.unwrap().unwrap().status, IssuanceStatus::Verified);
+    assert!(ask(&two, again()).await.is_answer());
+    assert_eq!(answers.heard()[0].text(), "Dinner?");
+    drop(reply);
+}

@@ -1,0 +1,53 @@
+//! Genesis documents that were made here, for nodes of one deployment: each of them must have the same ones, or
+//! its agents would be others on every node.
+
+use std::io;
+use std::path::Path;
+
+use forecourt_core::{AgentCard, Entropy, Handle};
+
+use super::document::AgentDocument;
+use super::files;
+use super::home::AgentHome;
+use super::resident::Residence;
+use super::settings::AgentIdentitySettings;
+use crate::kept;
+
+/// The genesis documents, as text, of those agents that have none in the deployment: what the data folder holds,
+/// and what is made there now for who has none yet. An agent whose own document names it needs none. What is wrong
+/// with files is told by [`super::load`].
+pub fn kept_genesis<'a>(
+    home: &AgentHome<'_>,
+    agents: impl IntoIterator<Item = (&'a AgentCard, &'a AgentIdentitySettings)>,
+) -> Vec<(Handle, String)> {
+    let of = |(card, settings): (&AgentCard, &AgentIdentitySettings)| {
+        let handle = card.handle();
+        let document = files::document(&home.document_file(handle), &mut Vec::new());
+        if home.genesis_file(handle).exists() || document.is_refused() {
+            return None;
+        }
+        if document.good().as_ref().and_then(AgentDocument::agent_id).is_some() {
+            return None;
+        }
+        let genesis = Residence { home, card, settings, notices: &mut Vec::new() }.kept_genesis()?;
+        Some((handle.clone(), genesis))
+    };
+    agents.into_iter().filter_map(of).collect()
+}
+
+/// Puts a genesis document that another node made in the place of the one in the data folder, if it is another.
+/// Whether it was.
+///
+/// # Errors
+/// The file can't be written.
+pub fn adopt_genesis(data: &Path, handle: &Handle, genesis: &str, entropy: &dyn Entropy) -> io::Result<bool> {
+    let file = AgentHome::kept_in(data, handle);
+    if std::fs::read_to_string(&file).is_ok_and(|kept| kept == genesis) {
+        return Ok(false);
+    }
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    kept::replace(&file, genesis, entropy).map_err(|wrong| wrong.error)?;
+    Ok(true)
+}

@@ -1,0 +1,101 @@
+//! Who is signed in, for the operator: sessions by names that open nothing.
+
+use forecourt_core::Timestamp;
+use forecourt_core::store::{Span, StoreError};
+use serde::{Deserialize, Serialize};
+
+use super::{Dated, Entry, Sessions, SignedIn, hash, session_stream};
+use crate::limits::{SESSIONS_LOOKED_AT_MAX, SESSIONS_PER_READ};
+
+/// The stream with every session that was begun.
+const ALL: &str = "sessions-begun";
+/// Characters of the hash that names a session.
+const NAME_CHARS: usize = 16;
+
+/// An entry of the stream of all.
+#[derive(Serialize, Deserialize)]
+struct Begun {
+    session: String,
+}
+
+/// A session that is open.
+pub struct ListedSession {
+    /// Names it. Opens nothing.
+    pub name: String,
+    /// Whose it is, and since when.
+    pub person: SignedIn,
+    /// When it was used last, give or take a part of its idle time.
+    pub seen_at: Timestamp,
+    /// When it ends at the latest.
+    pub until: Timestamp,
+}
+
+impl Sessions {
+    /// Puts a session that begins on the list.
+    pub(super) async fn list(&self, id: &str, until: Timestamp, now: Timestamp) -> Result<(), StoreError> {
+        self.append(ALL, &Begun { session: id.to_owned() }, until, None, now).await.map(drop)
+    }
+
+    /// The sessions that are open, the last one that was begun first: at most so many, and of the
+    /// [`SESSIONS_LOOKED_AT_MAX`] that were begun last.
+    ///
+    /// # Errors
+    /// The store can't be asked.
+    pub async fn open(&self, max: usize, now: Timestamp) -> Result<Vec<ListedSession>, StoreError> {
+        let mut open = Vec::new();
+        let mut before = u64::MAX;
+        for _ in 0..SESSIONS_LOOKED_AT_MAX / SESSIONS_PER_READ {
+            let (ids, next) = self.begun(before, now).await?;
+            for id in ids {
+                if open.len() == max {
+                    return Ok(open);
+                }
+                open.extend(self.listed(&id, now).await?);
+            }
+            let Some(next) = next else { break };
+            before = next;
+        }
+        Ok(open)
+    }
+
+    /// Ends the session of a name, and with it every token of it; `false` when none of the
+    /// [`SESSIONS_LOOKED_AT_MAX`] that were begun last is open under it.
+    ///
+    /// # Errors
+    /// The store can't be asked.
+    pub async fn end_named(&self, name: &str, now: Timestamp) -> Result<bool, StoreError> {
+        let mut before = u64::MAX;
+        for _ in 0..SESSIONS_LOOKED_AT_MAX / SESSIONS_PER_READ {
+            let (ids, next) = self.begun(before, now).await?;
+            if let Some(id) = ids.iter().find(|id| name_of(id) == name) {
+                let Some(listed) = self.listed(id, now).await? else { return Ok(false) };
+                self.append(&session_stream(id), &Entry::Ended, listed.until, None, now).await?;
+                return Ok(true);
+            }
+            let Some(next) = next else { break };
+            before = next;
+        }
+        Ok(false)
+    }
+
+    /// Ids of sessions that were begun, the last one first, and where to go on.
+    async fn begun(&self, before: u64, now: Timestamp) -> Result<(Vec<String>, Option<u64>), StoreError> {
+        let found = self.store.entries(ALL, Span::Before(before), SESSIONS_PER_READ, now).await?;
+        let next = found.last().filter(|_| found.len() == SESSIONS_PER_READ).map(|(number, _)| *number);
+        let id = |entry| serde_json::from_value::<Begun>(entry).ok().map(|begun| begun.session);
+        Ok((found.into_iter().filter_map(|(_, entry)| id(entry.body)).collect(), next))
+    }
+
+    async fn listed(&self, id: &str, now: Timestamp) -> Result<Option<ListedSession>, StoreError> {
+        let Some((_, Dated { value: Entry::Open { person, until }, at: seen_at })) =
+            self.last::<Entry>(&session_stream(id), now).await?
+        else {
+            return Ok(None);
+        };
+        Ok(Some(ListedSession { name: name_of(id), person, seen_at, until }))
+    }
+}
+
+fn name_of(id: &str) -> String {
+    hash(id).chars().take(NAME_CHARS).collect()
+}

@@ -1,0 +1,75 @@
+//! The traces that requests of MCP belong to: `_meta.traceparent` and `_meta.tracestate`, in and out.
+
+use forecourt_telemetry::{OutgoingContext, RemoteParent, TRACEPARENT, TRACESTATE, is_on, outgoing, spans};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use rmcp::RoleServer;
+use rmcp::model::RequestMetaObject;
+use rmcp::service::RequestContext;
+use serde_json::Value;
+use tracing::Span;
+
+use crate::caller::Caller;
+use crate::offer::Offer;
+
+/// The span of the request over HTTP that brought one of MCP, which is answered on another task.
+#[derive(Debug, Clone)]
+pub(crate) struct Carrier(Span);
+
+impl Carrier {
+    /// Remembers the span of the moment, if anybody traces.
+    pub(crate) fn remember(head: &mut Parts) {
+        if is_on() {
+            head.extensions.insert(Self(Span::current()));
+        }
+    }
+}
+
+/// What a call through the SDK is traced by.
+pub(crate) fn of_call(context: &RequestContext<RoleServer>, offer: &Offer, caller: &Caller, tool: &str) -> Span {
+    if !is_on() {
+        return Span::none();
+    }
+    let text = |name: HeaderName| context.meta.get(name.as_str()).and_then(Value::as_str);
+    let parent = text(TRACEPARENT).and_then(|parent| RemoteParent::parse(parent, text(TRACESTATE)));
+    let carrier = context.extensions.get::<Parts>().and_then(|head| head.extensions.get::<Carrier>());
+    match carrier {
+        Some(Carrier(span)) => tool_span(span, offer, caller, tool, parent),
+        None => tool_span(&Span::current(), offer, caller, tool, parent),
+    }
+}
+
+/// What a call of a tool is traced by.
+pub(crate) fn tool_span(
+    carrier: &Span,
+    offer: &Offer,
+    caller: &Caller,
+    tool: &str,
+    parent: Option<RemoteParent>,
+) -> Span {
+    if !is_on() {
+        return Span::none();
+    }
+    // What is not offered is a caller's own text.
+    let tool = offer.find(caller.agent.as_ref(), tool).map(|_| tool);
+    spans::mcp_request(carrier, "tools/call", tool, parent)
+}
+
+/// Tells a server which trace a request of ours belongs to.
+pub(crate) fn tell(meta: &mut RequestMetaObject) {
+    let Some(OutgoingContext { traceparent, tracestate }) = outgoing() else { return };
+    meta.insert(TRACEPARENT.as_str().to_owned(), traceparent.into());
+    if let Some(state) = tracestate {
+        meta.insert(TRACESTATE.as_str().to_owned(), state.into());
+    }
+}
+
+/// Says in the headers what the message says, since it is sent by a task that knows of no trace.
+pub(crate) fn repeat(message: &Value, headers: &mut HeaderMap) {
+    for name in [TRACEPARENT, TRACESTATE] {
+        let said = message["params"]["_meta"][name.as_str()].as_str();
+        if let Some(value) = said.and_then(|text| HeaderValue::from_str(text).ok()) {
+            headers.insert(name, value);
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Bounds of the way to a provider and back.
+
+use std::time::Duration;
+
+/// How long a person may take at the provider.
+pub const FLOW_TIME_MAX: Duration = Duration::from_secs(10 * 60);
+/// Bytes of a code, a state or an issuer in what the browser brings back.
+pub const PARAMETER_BYTES_MAX: usize = 4 * 1024;
+/// How long the provider may take for one answer.
+pub const PROVIDER_TIME_MAX: Duration = Duration::from_secs(10);
+/// How long what the provider says of itself is good.
+pub const DISCOVERY_FRESH: Duration = Duration::from_secs(60 * 60);
+/// How long to wait before it is asked again after a failure.
+pub const DISCOVERY_RETRY: Duration = Duration::from_secs(5);

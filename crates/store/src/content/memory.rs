@@ -1,0 +1,110 @@
+//! The same in memory, for tests and for hosts that share a process.
+
+use std::collections::{BTreeMap, HashMap};
+
+use forecourt_core::Handle;
+use forecourt_core::store::StoreFuture;
+use parking_lot::Mutex;
+
+use super::{
+    ContentBounds, ContentChange, ContentChanged, ContentFull, ContentHead, ContentPage, ContentRow, ContentRows,
+    RowPlace,
+};
+
+/// Rows that end with the process.
+#[derive(Default)]
+pub struct MemoryContent(Mutex<HashMap<Handle, Held>>);
+
+/// What is held for one agent.
+#[derive(Clone, Default)]
+struct Held {
+    head: ContentHead,
+    rows: BTreeMap<String, ContentRow>,
+}
+
+impl Held {
+    /// Of an agent for whom nothing was held before.
+    fn begun() -> Self {
+        Self { head: ContentHead { epoch: epoch(), revision: 0 }, rows: BTreeMap::new() }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.rows.values().filter_map(|row| row.item.as_ref()).map(|item| item.len() as u64).sum()
+    }
+
+    fn put(&mut self, row: ContentRow) -> bool {
+        let is_same = |known: &ContentRow| known.item.is_some() && row.item.is_some() && known.said == row.said;
+        if self.rows.get(&row.id).is_some_and(is_same) {
+            return false;
+        }
+        self.rows.insert(row.id.clone(), row);
+        true
+    }
+}
+
+/// A number that no epoch before had.
+pub(crate) fn epoch() -> u64 {
+    let mut bytes = [0; 8];
+    // A machine without randomness must not serve.
+    aws_lc_rs::rand::fill(&mut bytes).expect("the operating system gives random bytes");
+    // Databases have signed numbers only.
+    u64::from_le_bytes(bytes) >> 1
+}
+
+impl ContentRows for MemoryContent {
+    fn change(
+        &self,
+        agent: &Handle,
+        change: ContentChange,
+        bounds: ContentBounds,
+    ) -> StoreFuture<'_, Result<ContentChanged, ContentFull>> {
+        let mut all = self.0.lock();
+        let before = all.entry(agent.clone()).or_insert_with(Held::begun);
+        let mut after = before.clone();
+        after.head.revision += 1;
+        let revision = after.head.revision;
+        let place = |id: &str| RowPlace { revision, key: id.as_bytes().to_vec() };
+        let mut differs = Vec::new();
+        match change {
+            ContentChange::Put(items) => {
+                for item in items {
+                    let place = place(&item.id);
+                    let row = ContentRow { place, id: item.id, url: item.url, item: Some(item.item), said: item.said };
+                    differs.push(after.put(row));
+                }
+            }
+            ContentChange::Remove(ids) => ids.into_iter().for_each(|id| {
+                let place = place(&id);
+                after.put(ContentRow { place, id, url: None, item: None, said: 0 });
+            }),
+            ContentChange::Clear => {
+                after.rows.clear();
+                after.head.epoch = epoch();
+            }
+        }
+        let is_more = |of: fn(&Held) -> u64, bound: u64| of(&after) > bound && of(&after) > of(before);
+        if is_more(|held| held.rows.len() as u64, bounds.ids) || is_more(Held::bytes, bounds.bytes) {
+            return Box::pin(async { Ok(Err(ContentFull)) });
+        }
+        if !differs.is_empty() && !differs.contains(&true) {
+            after.head = before.head;
+        }
+        let head = after.head;
+        *before = after;
+        Box::pin(async move { Ok(Ok(ContentChanged { head, differs })) })
+    }
+
+    fn heads(&self) -> StoreFuture<'_, Vec<(Handle, ContentHead)>> {
+        let heads = self.0.lock().iter().map(|(agent, held)| (agent.clone(), held.head)).collect();
+        Box::pin(async { Ok(heads) })
+    }
+
+    fn page(&self, agent: &Handle, epoch: u64, after: RowPlace) -> StoreFuture<'_, ContentPage> {
+        let all = self.0.lock();
+        let held = all.get(agent).filter(|held| held.head.epoch == epoch);
+        let rows = held.into_iter().flat_map(|held| held.rows.values()).filter(|row| row.place > after);
+        let mut rows: Vec<_> = rows.cloned().collect();
+        rows.sort_by(|a, b| a.place.cmp(&b.place));
+        Box::pin(async { Ok(ContentPage::of(rows)) })
+    }
+}

@@ -1,0 +1,54 @@
+//! What only the operator may ask.
+
+use std::collections::BTreeMap;
+
+use forecourt_core::store::{TaskFilter, TaskPage};
+use forecourt_core::{Task, Timestamp};
+
+use super::Kept;
+use crate::reads::{QueuedDelivery, StoreOverview, reference};
+
+impl Kept {
+    pub(in crate::memory) fn tasks_of_all(&self, filter: &TaskFilter, now: Timestamp) -> TaskPage {
+        self.page(filter, |task| super::list::suits(filter, task, now))
+    }
+
+    pub(in crate::memory) fn task_by_reference(&self, wanted: &str, now: Timestamp) -> Option<Task> {
+        let found = self.tasks.values().find(|record| reference(&record.task.id) == wanted)?;
+        (found.task.expires_at > now).then(|| found.task.clone())
+    }
+
+    pub(in crate::memory) fn deliveries(&self, after: u64, limit: usize) -> Vec<QueuedDelivery> {
+        let all = self.deliveries.range(after.saturating_add(1)..);
+        let shown = all.filter_map(|(id, waiting)| {
+            let record = waiting.task().and_then(|task| self.tasks.get(task));
+            Some(QueuedDelivery {
+                id: *id,
+                webhook: waiting.webhook(record)?.clone(),
+                task: record.map(|record| reference(&record.task.id)),
+                agent: record.map(|record| record.task.agent.clone()),
+                attempts: waiting.attempts(),
+                due_at: waiting.due_at(),
+                is_claimed: waiting.is_claimed(),
+            })
+        });
+        shown.take(limit).collect()
+    }
+
+    pub(in crate::memory) fn overview(&self, now: Timestamp) -> StoreOverview {
+        let mut tasks = BTreeMap::new();
+        let mut held = BTreeMap::new();
+        for task in self.tasks.values().map(|record| &record.task).filter(|task| task.expires_at > now) {
+            tasks.entry((task.agent.clone(), task.state.name())).or_insert((task.state, 0)).1 += 1;
+            if !task.state.is_settled() {
+                *held.entry(task.run.clone()).or_insert(0) += 1;
+            }
+        }
+        StoreOverview {
+            tasks: tasks.into_iter().map(|((agent, _), (state, count))| (agent, state, count)).collect(),
+            held: held.into_iter().collect(),
+            conversations: self.threads.values().filter(|thread| thread.expires_at > now).count() as u64,
+            deliveries: self.deliveries.len() as u64,
+        }
+    }
+}

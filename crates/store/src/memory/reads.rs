@@ -1,0 +1,30 @@
+//! What only the operator may ask.
+
+use forecourt_core::store::{StoreFuture, TaskFilter, TaskPage};
+use forecourt_core::{Task, Timestamp};
+
+use super::Memory;
+use crate::reads::{QueuedDelivery, StoreLoad, StoreOverview, StoreReads};
+
+impl StoreReads for Memory {
+    fn tasks_of_all(&self, filter: TaskFilter, now: Timestamp) -> StoreFuture<'_, TaskPage> {
+        self.step(move |kept| Ok(kept.tasks_of_all(&filter, now)))
+    }
+
+    fn task_by_reference(&self, reference: &str, now: Timestamp) -> StoreFuture<'_, Option<Task>> {
+        let reference = reference.to_owned();
+        self.step(move |kept| Ok(kept.task_by_reference(&reference, now)))
+    }
+
+    fn deliveries(&self, after: u64, limit: usize) -> StoreFuture<'_, Vec<QueuedDelivery>> {
+        self.step(move |kept| Ok(kept.deliveries(after, limit)))
+    }
+
+    fn overview(&self, now: Timestamp) -> StoreFuture<'_, StoreOverview> {
+        self.step(move |kept| Ok(kept.overview(now)))
+    }
+
+    fn load(&self) -> StoreLoad {
+        StoreLoad { system: "memory", writes_waiting: None, pool: None }
+    }
+}

@@ -1,0 +1,180 @@
+//! One write on its way: the call of a function of the schema, what it locks, and where it stands in a transaction.
+
+use tokio_postgres::types::{ToSql, Type};
+
+use super::batch::TaskWrite;
+use crate::seal::Hash;
+
+/// A value that is bound to a parameter.
+pub(super) enum Param {
+    Bool(bool),
+    Int(Option<i64>),
+    Text(Option<String>),
+    Bytes(Option<Vec<u8>>),
+    Ints(Vec<i64>),
+    Texts(Vec<String>),
+    Blobs(Vec<Vec<u8>>),
+}
+
+impl Param {
+    /// As it is sent.
+    pub(super) fn typed(&self) -> (&(dyn ToSql + Sync), Type) {
+        match self {
+            Self::Bool(value) => (value, Type::BOOL),
+            Self::Int(value) => (value, Type::INT8),
+            Self::Text(value) => (value, Type::TEXT),
+            Self::Bytes(value) => (value, Type::BYTEA),
+            Self::Ints(value) => (value, Type::INT8_ARRAY),
+            Self::Texts(value) => (value, Type::TEXT_ARRAY),
+            Self::Blobs(value) => (value, Type::BYTEA_ARRAY),
+        }
+    }
+}
+
+macro_rules! from {
+    ($($from:ty => $param:expr),* $(,)?) => {
+        $(impl From<$from> for Param {
+            fn from(value: $from) -> Self {
+                $param(value)
+            }
+        })*
+    };
+}
+
+from! {
+    bool => Param::Bool,
+    i64 => |value| Param::Int(Some(value)),
+    Option<i64> => Param::Int,
+    String => |value| Param::Text(Some(value)),
+    &str => |value: &str| Param::Text(Some(value.to_owned())),
+    Option<String> => Param::Text,
+    Vec<u8> => |value| Param::Bytes(Some(value)),
+    Option<Vec<u8>> => Param::Bytes,
+    Hash => |value: Hash| Param::Bytes(Some(value.to_vec())),
+    Option<Hash> => |value: Option<Hash>| Param::Bytes(value.map(|hash| hash.to_vec())),
+    Vec<Vec<u8>> => Param::Blobs,
+    Vec<String> => Param::Texts,
+}
+
+/// What a write is about. Writes of one transaction stand in this order, so that two transactions never wait for each
+/// other.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Subject {
+    Run(String),
+    Claim(Hash),
+    Route(Hash),
+    Thread(Hash, String),
+    Stream(Hash),
+    /// A task, and whether an account may be charged for it.
+    Task(Hash, bool),
+    Delivery(i64),
+    /// Something new that nobody else waits for.
+    New,
+}
+
+/// One write.
+pub(super) struct Call {
+    work: Work,
+    pub(super) subject: Subject,
+    /// Whose bytes it may change, besides those of its subject.
+    account: Option<Hash>,
+    /// Whether doing it twice is as good as doing it once.
+    is_repeatable: bool,
+}
+
+/// How it is written.
+enum Work {
+    /// By a function of its own.
+    Function { sql: String, params: Vec<Param> },
+    /// By one statement with others of its kind.
+    Task(Box<TaskWrite>),
+}
+
+impl Call {
+    /// The call of `forecourt.{function}`.
+    pub(super) fn new(
+        function: &'static str,
+        subject: Subject,
+        account: Option<Hash>,
+        params: impl IntoIterator<Item = Param>,
+    ) -> Self {
+        let params: Vec<Param> = params.into_iter().collect();
+        let places: Vec<String> = (1..=params.len()).map(|n| format!("${n}")).collect();
+        let sql = format!("SELECT code, n FROM forecourt.{function}({})", places.join(","));
+        Self { work: Work::Function { sql, params }, subject, account, is_repeatable: false }
+    }
+
+    /// The same, of which the function knows when it was done before: it is tried again where nobody can say whether
+    /// it was.
+    pub(super) fn repeatable(self) -> Self {
+        Self { is_repeatable: true, ..self }
+    }
+
+    /// A write of a task, which always knows when it was done before.
+    pub(super) fn task(write: TaskWrite) -> Self {
+        // Its account is named: it needs not be looked up.
+        let (subject, account) = (Subject::Task(write.task, false), write.account);
+        Self { work: Work::Task(Box::new(write)), subject, account, is_repeatable: true }
+    }
+
+    /// Whether it may be tried again where nobody can say whether it was done.
+    pub(super) fn is_repeatable(&self) -> bool {
+        self.is_repeatable
+    }
+}
+
+/// One statement of a transaction.
+pub(super) enum Statement<'a> {
+    /// The call of a function: what is sent, and what is bound to it.
+    Function(&'a str, Vec<(&'a (dyn ToSql + Sync), Type)>),
+    /// Neighbours that are done together.
+    Tasks(Vec<&'a TaskWrite>),
+}
+
+/// The statements that do all of this, in the same order.
+pub(super) fn statements<'a>(calls: &[&'a Call]) -> Vec<Statement<'a>> {
+    let mut statements = Vec::new();
+    for call in calls {
+        match (&call.work, statements.last_mut()) {
+            (Work::Function { sql, params }, _) => {
+                statements.push(Statement::Function(sql, params.iter().map(Param::typed).collect()));
+            }
+            (Work::Task(write), Some(Statement::Tasks(writes))) => writes.push(write),
+            (Work::Task(write), _) => statements.push(Statement::Tasks(vec![write])),
+        }
+    }
+    statements
+}
+
+/// The statement that locks all accounts which a transaction may change, in their order.
+pub(super) const LOCK: &str = "SELECT forecourt.lock_1($1, $2, $3, $4, $5, $6)";
+
+/// What is bound to [`LOCK`]; `None` when there is nothing to lock.
+pub(super) fn locks(calls: &[&Call]) -> Option<Vec<Param>> {
+    let accounts: Vec<Vec<u8>> = calls.iter().filter_map(|call| call.account.map(|hash| hash.to_vec())).collect();
+    let (mut tasks, mut threads, mut agents, mut routes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut deliveries = Vec::new();
+    for call in calls {
+        match &call.subject {
+            Subject::Task(hash, true) => tasks.push(hash.to_vec()),
+            Subject::Thread(hash, agent) => {
+                threads.push(hash.to_vec());
+                agents.push(agent.clone());
+            }
+            Subject::Route(hash) => routes.push(hash.to_vec()),
+            Subject::Delivery(id) => deliveries.push(*id),
+            Subject::Task(_, false) | Subject::Run(_) | Subject::Claim(_) | Subject::Stream(_) | Subject::New => {}
+        }
+    }
+    let nothing = [&accounts, &tasks, &threads, &routes].iter().all(|list| list.is_empty()) && deliveries.is_empty();
+    (!nothing).then(|| {
+        vec![
+            Param::Blobs(accounts),
+            Param::Blobs(tasks),
+            Param::Blobs(threads),
+            Param::Texts(agents),
+            Param::Blobs(routes),
+            Param::Ints(deliveries),
+        ]
+    })
+}

@@ -1,0 +1,40 @@
+//! Whose database it is, and with which key it is sealed: agreed by whoever opens it first.
+
+use forecourt_core::StoreError;
+use tokio_postgres::Client;
+use tokio_postgres::types::{ToSql, Type};
+
+use super::fault::to_store_error;
+use crate::seal::{Label, Seal};
+use crate::sealed::corrupt;
+
+const CHECK: Label<'_> = Label { kind: "key", of: b"", part: b"" };
+
+/// Fails when the database is another deployment's, or sealed with another key.
+pub(super) async fn agree(client: &Client, seal: &Seal, deployment: &str) -> Result<(), StoreError> {
+    let owner = first(client, "deployment", deployment.as_bytes().to_vec()).await?;
+    if owner != deployment.as_bytes() {
+        let owner = String::from_utf8_lossy(&owner);
+        return Err(corrupt(format!(
+            "the database belongs to the deployment `{owner}`, and this is `{deployment}`: each has a database of its own"
+        )));
+    }
+    let check = first(client, "key", seal.seal_bytes(CHECK, b"")?).await?;
+    seal.open_bytes(CHECK, check).map(drop).map_err(|_| {
+        corrupt("the database is sealed with another key: all nodes of a deployment have the same one ([store] key)")
+    })
+}
+
+/// What stands under a name: `value`, if nothing stood there.
+async fn first(client: &Client, name: &str, value: Vec<u8>) -> Result<Vec<u8>, StoreError> {
+    let fault = |error| to_store_error(&error);
+    let insert = "INSERT INTO forecourt.meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+    let select = "SELECT value FROM forecourt.meta WHERE name = $1";
+    let params = [(&name as &(dyn ToSql + Sync), Type::TEXT)];
+    if let Some(row) = client.query_typed(select, &params).await.map_err(fault)?.first() {
+        return row.try_get(0).map_err(fault);
+    }
+    client.execute_typed(insert, &[(&name, Type::TEXT), (&value, Type::BYTEA)]).await.map_err(fault)?;
+    let rows = client.query_typed(select, &params).await.map_err(fault)?;
+    rows.first().ok_or_else(|| corrupt("the database forgets what it was told"))?.try_get(0).map_err(fault)
+}

@@ -1,0 +1,120 @@
+//! What only the operator may ask of a store: tasks of everybody, what waits to be delivered, and how much there is of
+//! what. Protocols have a [`Store`], and with it no way to any of this.
+
+use aws_lc_rs::digest::{SHA256, digest};
+use forecourt_core::store::{StoreFuture, TaskFilter, TaskPage, Webhook};
+use forecourt_core::{Handle, Store, Task, TaskId, TaskState, Timestamp};
+
+/// Bytes of a hash of a task's id that make its reference.
+const REFERENCE_BYTES: usize = 8;
+
+/// What names a task to its operator, in lists, addresses and logs: the first 16 hexadecimal digits of the SHA-256 of
+/// its id. It opens nothing, unlike the id.
+pub fn reference(task: &TaskId) -> String {
+    let hash = digest(&SHA256, task.expose().as_bytes());
+    hash.as_ref().iter().take(REFERENCE_BYTES).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The bytes that a reference stands for. `None` when it is none.
+pub(crate) fn reference_bytes(reference: &str) -> Option<[u8; REFERENCE_BYTES]> {
+    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    if reference.len() != 2 * REFERENCE_BYTES || !reference.bytes().all(is_hex) {
+        return None;
+    }
+    Some(u64::from_str_radix(reference, 16).ok()?.to_be_bytes())
+}
+
+/// A store as its operator may look at it. Nothing here changes anything.
+pub trait StoreReads: Store {
+    /// As [`Store::tasks`], of everybody: the owner and the conversations of `filter` are not looked at.
+    fn tasks_of_all(&self, filter: TaskFilter, now: Timestamp) -> StoreFuture<'_, TaskPage>;
+
+    /// A task by its [`reference()`]. Of several with the same one, any; of what is no reference, none.
+    fn task_by_reference(&self, reference: &str, now: Timestamp) -> StoreFuture<'_, Option<Task>>;
+
+    /// At most `limit` deliveries that wait, with ids above `after`, in the order in which they were queued.
+    fn deliveries(&self, after: u64, limit: usize) -> StoreFuture<'_, Vec<QueuedDelivery>>;
+
+    /// How much there is of what.
+    fn overview(&self, now: Timestamp) -> StoreFuture<'_, StoreOverview>;
+
+    /// What is waited for at the moment. Asks nothing of the database.
+    fn load(&self) -> StoreLoad;
+}
+
+/// What is waited for in a store at a moment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StoreLoad {
+    /// What the database is called by OpenTelemetry: `sqlite`, `postgresql`, `memory`.
+    pub system: &'static str,
+    /// Writes that wait for the writer. `None` where nothing waits.
+    pub writes_waiting: Option<u64>,
+    /// Connections to a server, where there are any.
+    pub pool: Option<PoolLoad>,
+}
+
+/// Connections to the server of a store at a moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct PoolLoad {
+    /// Connections that somebody uses.
+    pub in_use: u64,
+    /// Connections that wait for somebody.
+    pub idle: u64,
+    /// Connections at most.
+    pub max: u64,
+    /// Operations that wait for a connection.
+    pub waiting: u64,
+    /// How often a connection was lent since the store was opened.
+    pub lent: u64,
+    /// Seconds that were waited for connections in all since then, new ones included.
+    pub waited_seconds: f64,
+}
+
+/// A delivery as it waits.
+#[derive(Debug, Clone)]
+pub struct QueuedDelivery {
+    /// Names it: what [`Store::settle_delivery`] takes.
+    pub id: u64,
+    /// Whom it tells.
+    pub webhook: Webhook,
+    /// The [`reference()`] of the task that it tells of; `None` for a notice.
+    pub task: Option<String>,
+    /// The agent of that task.
+    pub agent: Option<Handle>,
+    /// Attempts made so far.
+    pub attempts: u32,
+    /// When it is due; while it is being made, when somebody else may take it.
+    pub due_at: Timestamp,
+    /// Whether somebody has taken it and not settled it yet.
+    pub is_claimed: bool,
+}
+
+/// How much there is of what.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StoreOverview {
+    /// Tasks that can be read, by agent and state.
+    pub tasks: Vec<(Handle, TaskState, u64)>,
+    /// Tasks that are worked on, by the run that holds them.
+    pub held: Vec<(String, u64)>,
+    /// Conversations that somebody can go on with.
+    pub conversations: u64,
+    /// Deliveries that wait.
+    pub deliveries: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reference_is_the_beginning_of_the_hash_and_nothing_else_is_one() {
+        let task = TaskId::parse("a".repeat(43).as_str()).expect("an id");
+        let name = reference(&task);
+        assert_eq!(name.len(), 16);
+        let bytes = reference_bytes(&name).expect("a reference");
+        assert_eq!(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>(), name);
+        for other in ["", "0", "0123456789abcde", "0123456789abcdeg", "0123456789ABCDEF", "+123456789abcdef"] {
+            assert_eq!(reference_bytes(other), None, "{other}");
+        }
+    }
+}

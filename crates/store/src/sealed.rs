@@ -1,0 +1,42 @@
+//! What of each thing is sealed, and under which label: the same in every database.
+
+use forecourt_core::Account;
+use forecourt_core::limits::OUTCOME_FREE_BYTES;
+use forecourt_core::store::cost;
+
+pub(crate) use crate::seal::corrupt;
+use crate::seal::{Hash, OVERHEAD, Seal};
+
+pub(crate) mod artifacts;
+pub(crate) mod deliveries;
+pub(crate) mod events;
+pub(crate) mod ledger;
+pub(crate) mod routes;
+pub(crate) mod tasks;
+pub(crate) mod threads;
+pub(crate) mod webhooks;
+
+/// An account as it is looked up; `None` for the host's own.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Holder(pub(crate) Option<Hash>);
+
+impl Holder {
+    pub(crate) fn new(seal: &Seal, account: &Account) -> Self {
+        Self(account.key().map(|key| seal.pseudonym(key)))
+    }
+}
+
+/// What sealed values cost together.
+pub(crate) fn cost_of<'a>(sealed: impl IntoIterator<Item = &'a Vec<u8>>) -> u64 {
+    sealed.into_iter().map(|bytes| cost(bytes.len())).sum()
+}
+
+/// Whether an outcome is so short that it is kept whatever is stored already.
+pub(crate) fn is_free(outcome: Option<&Vec<u8>>) -> bool {
+    outcome.is_none_or(|outcome| outcome.len() <= OUTCOME_FREE_BYTES + OVERHEAD)
+}
+
+/// A number as a database counts.
+pub(crate) fn signed(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}

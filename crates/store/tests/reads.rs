@@ -1,0 +1,140 @@
+//! What only the operator may ask of a store, on each of them.
+
+use std::sync::Arc;
+
+use forecourt_core::store::{Cursor, Notification, TaskChange, TaskFilter};
+use forecourt_core::{Account, Task, TaskState};
+use forecourt_store::{Memory, Sqlite, SqliteOptions, StoreReads, reference};
+use forecourt_testkit::store_suite::{addition, after, chef, handle, outcome, some_task, some_thread, start, webhook};
+
+/// Runs a case on every store.
+async fn on_each<F: Future<Output = ()>>(case: impl Fn(Arc<dyn StoreReads>) -> F) {
+    case(Arc::new(Memory::new())).await;
+    let folder = tempfile::tempdir().unwrap();
+    case(Sqlite::open(&folder.path().join("forecourt.db"), SqliteOptions::default()).unwrap()).await;
+}
+
+fn all() -> TaskFilter {
+    TaskFilter { limit: 100, ..TaskFilter::default() }
+}
+
+#[tokio::test]
+async fn tasks_of_everybody_are_listed_newest_first_and_by_state_and_agent() {
+    on_each(|store| async move {
+        let of = |owner: Option<&str>, at: u64, agent: &str| Task {
+            owner: owner.map(str::to_owned),
+            updated_at: after(at),
+            agent: handle(agent),
+            ..some_task()
+        };
+        let tasks = [of(Some("ann"), 1, "chef"), of(None, 3, "chef"), of(Some("ben"), 2, "echo")];
+        for task in &tasks {
+            store.create_task(task.clone(), Vec::new()).await.unwrap();
+        }
+        let listed = store.tasks_of_all(TaskFilter { owner: Some("ann".to_owned()), ..all() }, start()).await.unwrap();
+        let ids: Vec<_> = listed.tasks.iter().map(|task| task.id.clone()).collect();
+        assert_eq!((ids, listed.total), ([1, 2, 0].map(|n: usize| tasks[n].id.clone()).to_vec(), 3));
+        let of_chef = TaskFilter { agent: Some(chef()), ..all() };
+        assert_eq!(store.tasks_of_all(of_chef, start()).await.unwrap().total, 2);
+        let done = TaskFilter { state: Some(TaskState::Completed), ..all() };
+        assert_eq!(store.tasks_of_all(done, start()).await.unwrap().total, 0);
+        let expired = store.tasks_of_all(all(), after(3600)).await.unwrap();
+        assert!(expired.tasks.is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_list_of_all_tasks_goes_on_behind_a_cursor() {
+    on_each(|store| async move {
+        for at in 0..5 {
+            store.create_task(Task { updated_at: after(at), ..some_task() }, Vec::new()).await.unwrap();
+        }
+        let page = |cursor: Option<Cursor>| store.tasks_of_all(TaskFilter { cursor, limit: 2, ..all() }, start());
+        let (mut cursor, mut seen) = (None, Vec::new());
+        loop {
+            let found = page(cursor).await.unwrap();
+            seen.extend(found.tasks.iter().map(|task| task.updated_at));
+            cursor = found.next;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(seen, (0..5).rev().map(after).collect::<Vec<_>>());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_task_is_found_by_its_reference_until_it_expires() {
+    on_each(|store| async move {
+        let task = some_task();
+        store.create_task(task.clone(), Vec::new()).await.unwrap();
+        store.create_task(some_task(), Vec::new()).await.unwrap();
+        let name = reference(&task.id);
+        let found = |name: String, at| {
+            let store = store.clone();
+            async move { store.task_by_reference(&name, at).await.unwrap().map(|task| task.id) }
+        };
+        assert_eq!(found(name.clone(), start()).await, Some(task.id.clone()));
+        assert_eq!(found(name.clone(), after(3600)).await, None);
+        for other in ["", "0000000000000000", "%", &name[..15], &name.to_uppercase(), task.id.expose()] {
+            assert!(other == name || found(other.to_owned(), start()).await.is_none(), "{other}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn deliveries_are_seen_as_they_wait_are_made_and_are_put_off() {
+    on_each(|store| async move {
+        let task = some_task();
+        store.create_task(task.clone(), vec![webhook("https://a.example/")]).await.unwrap();
+        store.advance_task(&task.id, TaskChange::settle(&task, outcome("Soup."), after(1))).await.unwrap();
+        let notice = Notification {
+            webhook: webhook("https://b.example/"),
+            account: Account::HOST,
+            due_at: after(9),
+            expires_at: after(99),
+        };
+        store.enqueue(notice).await.unwrap();
+        let seen = store.deliveries(0, 10).await.unwrap();
+        let told: Vec<_> = seen.iter().map(|d| (d.webhook.url.as_str(), d.task.clone(), d.agent.clone())).collect();
+        let of_task = ("https://a.example/", Some(reference(&task.id)), Some(chef()));
+        assert_eq!(told, [of_task, ("https://b.example/", None, None)]);
+        assert_eq!((seen[0].attempts, seen[0].is_claimed, seen[0].due_at), (0, false, after(1)));
+        store.claim_deliveries(after(2), after(60), 10).await.unwrap();
+        let claimed = &store.deliveries(0, 1).await.unwrap()[0];
+        assert_eq!((claimed.attempts, claimed.is_claimed), (1, true));
+        store.settle_delivery(claimed.id, Some(after(30))).await.unwrap();
+        let put_off = &store.deliveries(0, 1).await.unwrap()[0];
+        assert_eq!((put_off.is_claimed, put_off.due_at), (false, after(30)));
+        assert_eq!(store.deliveries(seen[0].id, 10).await.unwrap().len(), 1);
+        store.settle_delivery(seen[0].id, None).await.unwrap();
+        assert_eq!(store.deliveries(0, 10).await.unwrap().len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_overview_counts_what_can_be_read() {
+    on_each(|store| async move {
+        let done = some_task();
+        for task in [done.clone(), some_task(), Task { agent: handle("echo"), run: "run-2".to_owned(), ..some_task() }]
+        {
+            store.create_task(task, vec![webhook("https://a.example/")]).await.unwrap();
+        }
+        store.advance_task(&done.id, TaskChange::settle(&done, outcome("Soup."), after(1))).await.unwrap();
+        store.append_turns(&some_thread(), &chef(), addition(Vec::new(), 9, after(60))).await.unwrap();
+        let mut seen = store.overview(after(2)).await.unwrap();
+        seen.tasks.sort_by(|a, b| (a.0.as_str(), a.1.name()).cmp(&(b.0.as_str(), b.1.name())));
+        seen.held.sort();
+        let (completed, working) = (TaskState::Completed, TaskState::Working);
+        assert_eq!(seen.tasks, [(chef(), completed, 1), (chef(), working, 1), (handle("echo"), working, 1)]);
+        assert_eq!(seen.held, [("run-1".to_owned(), 1), ("run-2".to_owned(), 1)]);
+        assert_eq!((seen.conversations, seen.deliveries), (1, 1));
+        let later = store.overview(after(3600)).await.unwrap();
+        assert!(later.tasks.is_empty() && later.conversations == 0);
+    })
+    .await;
+}
