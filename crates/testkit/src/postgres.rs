@@ -236,7 +236,14 @@ impl PostgresServer {
 
     fn wait_for_end(&mut self) {
         if let Some(mut process) = self.process.take() {
-            process.shell.wait().expect("the server ends");
+            let until = Instant::now() + PATIENCE;
+            while process.shell.try_wait().expect("the server ends").is_none() {
+                // A server that recovers from a crash while it is told to end may forget that it was told.
+                if Instant::now() > until {
+                    family(process.server).into_iter().for_each(|pid| signal(pid, Signal::SIGKILL));
+                }
+                std::thread::sleep(LOOK_AGAIN);
+            }
             // Nobody else would remove what a killed one left, and a pid may be somebody else's by then.
             let _ = fs::remove_file(self.folder.path().join("data/postmaster.pid"));
         }

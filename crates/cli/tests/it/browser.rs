@@ -1,5 +1,6 @@
 //! Chromium, driven over WebDriver: as much of it as these tests need.
 
+use std::cell::RefCell;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -50,7 +51,24 @@ pub(crate) struct Browser {
 /// Something on a page.
 pub(crate) struct Element<'a> {
     browser: &'a Browser,
-    id: String,
+    id: RefCell<String>,
+    /// What it is found by again when another page takes its place.
+    selector: Option<String>,
+}
+
+/// Why the driver does not do something: its code and its words.
+struct Refusal {
+    code: String,
+    message: String,
+}
+
+impl Refusal {
+    /// Whether what was found is no longer there: its page gave way to another one.
+    fn is_of_another_page(&self) -> bool {
+        matches!(self.code.as_str(), "stale element reference" | "detached shadow root")
+            || self.message.contains("does not belong to the document")
+            || self.message.contains("No node with given id")
+    }
 }
 
 impl Browser {
@@ -115,7 +133,19 @@ impl Browser {
     /// The element of a CSS selector, as soon as there is one.
     #[track_caller]
     pub(crate) fn find(&self, selector: &str) -> Element<'_> {
-        within(&format!("the page has {selector}"), || self.all(selector).into_iter().next())
+        let found = within(&format!("the page has {selector}"), || self.all(selector).into_iter().next());
+        Element { selector: Some(selector.to_owned()), ..found }
+    }
+
+    /// Clicks on the first element of a CSS selector; not when there is none, or when its page has just gone.
+    #[track_caller]
+    pub(crate) fn click_if_there(&self, selector: &str) -> bool {
+        let Some(found) = self.all(selector).into_iter().next() else { return false };
+        match self.attempt("POST", &format!("/element/{}/click", found.id.borrow()), &json!({})) {
+            Ok(_) => true,
+            Err(refusal) if refusal.is_of_another_page() => false,
+            Err(refusal) => panic!("{selector}: {}: {}", refusal.code, refusal.message),
+        }
     }
 
     /// All elements of a CSS selector that are there now.
@@ -123,7 +153,7 @@ impl Browser {
     pub(crate) fn all(&self, selector: &str) -> Vec<Element<'_>> {
         let found = self.send("POST", "/elements", &json!({"using": "css selector", "value": selector}));
         let ids = found.as_array().unwrap().iter().map(|element| element[ELEMENT].as_str().unwrap().to_owned());
-        ids.map(|id| Element { browser: self, id }).collect()
+        ids.map(|id| Element { browser: self, id: RefCell::new(id), selector: None }).collect()
     }
 
     /// What an expression of JavaScript is on the page.
@@ -160,50 +190,72 @@ impl Browser {
 
     #[track_caller]
     fn get(&self, path: &str) -> Value {
-        let answer = raw_curl(&[&format!("{}{path}", self.session)]);
-        value_of(&answer, path)
+        self.send("GET", path, &Value::Null)
     }
 
     #[track_caller]
     fn send(&self, method: &str, path: &str, body: &Value) -> Value {
-        let (url, body) = (format!("{}{path}", self.session), body.to_string());
-        let json = "Content-Type: application/json";
-        value_of(&raw_curl(&["-X", method, "-H", json, "--data-binary", &body, &url]), path)
+        let done = self.attempt(method, path, body);
+        done.unwrap_or_else(|refusal| panic!("{path}: {}: {}", refusal.code, refusal.message))
     }
-}
 
-#[track_caller]
-fn value_of(answer: &[u8], path: &str) -> Value {
-    let mut answer: Value = serde_json::from_slice(answer).unwrap();
-    let value = answer["value"].take();
-    assert!(value.get("error").is_none(), "{path}: {}: {}", value["error"], value["message"]);
-    value
+    #[track_caller]
+    fn attempt(&self, method: &str, path: &str, body: &Value) -> Result<Value, Refusal> {
+        let (url, body) = (format!("{}{path}", self.session), body.to_string());
+        let json = ["-H", "Content-Type: application/json", "--data-binary", &body];
+        let sent = if method == "GET" { &[][..] } else { &json[..] };
+        let mut answer: Value = serde_json::from_slice(&raw_curl(&[&["-X", method, &url], sent].concat())).unwrap();
+        let value = answer["value"].take();
+        let word = |name: &str| value[name].as_str().unwrap_or_default().to_owned();
+        if value.get("error").is_some() {
+            return Err(Refusal { code: word("error"), message: word("message") });
+        }
+        Ok(value)
+    }
 }
 
 impl Element<'_> {
     /// Clicks on it.
     #[track_caller]
     pub(crate) fn click(&self) {
-        self.browser.send("POST", &format!("/element/{}/click", self.id), &json!({}));
+        self.ask("POST", "click", &json!({}));
     }
 
     /// Types into it.
     #[track_caller]
     pub(crate) fn r#type(&self, text: &str) {
-        self.browser.send("POST", &format!("/element/{}/value", self.id), &json!({"text": text}));
+        self.ask("POST", "value", &json!({"text": text}));
     }
 
     /// Its text as a person sees it.
     #[track_caller]
     pub(crate) fn text(&self) -> String {
-        self.browser.get(&format!("/element/{}/text", self.id)).as_str().unwrap().to_owned()
+        self.ask("GET", "text", &Value::Null).as_str().unwrap().to_owned()
     }
 
     /// A property, such as an absolute `href`.
     #[track_caller]
     pub(crate) fn property(&self, name: &str) -> String {
-        let value = self.browser.get(&format!("/element/{}/property/{name}", self.id));
-        value.as_str().unwrap_or_default().to_owned()
+        self.ask("GET", &format!("property/{name}"), &Value::Null).as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Does something with it. What was found as soon as it was there is looked for again where its page gave way to
+    /// another one in between, as a person's eyes do.
+    #[track_caller]
+    fn ask(&self, method: &str, what: &str, body: &Value) -> Value {
+        within(&format!("{what} is done with {:?}", self.selector), || {
+            let path = format!("/element/{}/{what}", self.id.borrow());
+            match (self.browser.attempt(method, &path, body), &self.selector) {
+                (Ok(value), _) => return Some(value),
+                (Err(refusal), Some(selector)) if refusal.is_of_another_page() => {
+                    if let Some(other) = self.browser.all(selector).into_iter().next() {
+                        self.id.replace(other.id.into_inner());
+                    }
+                }
+                (Err(refusal), _) => panic!("{path}: {}: {}", refusal.code, refusal.message),
+            }
+            None
+        })
     }
 }
 

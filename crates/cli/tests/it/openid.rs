@@ -1,7 +1,9 @@
 //! A certified OpenID provider, at which anybody signs in by any name: whose name begins with `chief` is of the groups
 //! `chiefs` and `staff`, whose begins with `clerk` of `staff`. `dev/sdk/setup` brings it.
 
+use crate::browser::{Browser, ENTER};
 use crate::scripts::{RunningScript, client_script, library};
+use crate::support::within;
 use crate::wire::curl;
 
 /// What goes with the client `forecourt` there.
@@ -25,6 +27,23 @@ impl Provider {
     /// Has it do something, and waits until it has.
     pub(crate) fn tell(&mut self, word: &str) {
         assert_eq!(self.script.tell(word), word);
+    }
+
+    /// Signs in as `login` with a browser that is at the provider, and agrees to whatever it is asked for there, until
+    /// `is_there`. Every page is answered once: the provider takes no answer twice.
+    #[track_caller]
+    pub(crate) fn sign_in_with(&self, browser: &Browser, login: &str, is_there: impl Fn() -> bool) {
+        browser.find("input[name=login]").r#type(login);
+        let mut answered = browser.url();
+        browser.find("input[name=password]").r#type(&format!("x{ENTER}"));
+        within(&format!("{login} is back from the provider"), || {
+            let url = browser.url();
+            let is_new = url.starts_with(&self.issuer) && url != answered;
+            if is_new && browser.click_if_there("button[type=submit], input[type=submit]") {
+                answered = url;
+            }
+            is_there().then_some(())
+        });
     }
 
     /// Signs in as `login` from where `url` leads; gives where the provider sends the browser back to.

@@ -431,17 +431,8 @@ fn a_person_signs_in_asks_and_signs_out() {
     browser.picture("sign-in-refused-in-chat");
     let to = link.property("href");
     browser.go(&to);
-    browser.find("input[name=login]").r#type("ada");
-    browser.find("input[name=password]").r#type(&format!("x{ENTER}"));
-    within("the provider asks for consent", || browser.url().contains("/interaction/").then_some(()));
-    within("the person is back at the question", || {
-        if browser.url().starts_with(&provider.issuer)
-            && let Some(button) = browser.all("button[type=submit], input[type=submit]").first()
-        {
-            button.click();
-        }
-        browser.url().starts_with(&served.https_url("/~members?user=what")).then_some(())
-    });
+    let question = served.https_url("/~members?user=what");
+    provider.sign_in_with(&browser, "ada", || browser.url().starts_with(&question));
     let answer = browser.find("article").text();
     assert!(answer.contains("what is for dinner?"), "{answer}");
     browser.picture("sign-in-answered");
