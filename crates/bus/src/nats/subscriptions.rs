@@ -8,8 +8,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
-use async_nats::{Client, Subscriber};
+use async_nats::{Client, Request, Subscriber};
 use bytes::Bytes;
 use futures::StreamExt;
 use parking_lot::Mutex;
@@ -22,6 +23,8 @@ use crate::local::LocalBus;
 
 /// Subscriptions of one node; over it, what is said of every single thing is heard.
 pub const BUS_SUBSCRIPTIONS_MAX: usize = 8_192;
+/// How long the server has to say that it knows of what it was told.
+const ROUND_TRIP_MAX: Duration = Duration::from_secs(5);
 /// Changes that are told the server in one go.
 const CHANGES_PER_TURN_MAX: usize = 256;
 
@@ -103,6 +106,45 @@ impl Drop for Task {
     }
 }
 
+/// Topics of one thing that the server was told of, and does not yet know for certain.
+#[derive(Default)]
+struct Begun {
+    topics: Mutex<HashSet<Arc<str>>>,
+    more: Notify,
+}
+
+impl Begun {
+    fn add(&self, topics: impl Iterator<Item = Arc<str>>) {
+        self.topics.lock().extend(topics);
+        self.more.notify_one();
+    }
+
+    /// Tells listeners of each topic once the server knows of it: what was said until then they did not hear.
+    async fn tell_once_known(self: Arc<Self>, client: Client, subject: String, local: Weak<LocalBus>) {
+        loop {
+            let topics = std::mem::take(&mut *self.topics.lock());
+            if topics.is_empty() {
+                self.more.notified().await;
+                continue;
+            }
+            round_trip(&client, &subject).await;
+            let Some(local) = local.upgrade() else { return };
+            for topic in &topics {
+                local.tell(topic, Bytes::new());
+            }
+        }
+    }
+}
+
+/// Returns once the server has done all that it was told before: in its turn it says that nobody is there who would
+/// answer. Where somebody listens to everything, or the server is away, nobody says so: then after
+/// [`ROUND_TRIP_MAX`]. That something was written to the server says nothing: another node's words may overtake it.
+async fn round_trip(client: &Client, subject: &str) {
+    let inbox = format!("{subject}.{}", client.new_inbox());
+    let asked = Request::new().inbox(inbox).timeout(Some(ROUND_TRIP_MAX));
+    let _ = client.send_request(format!("{subject}.nobody"), asked).await;
+}
+
 /// The subscriptions of one node.
 pub(super) struct Subscriptions {
     pub(super) client: Client,
@@ -127,16 +169,15 @@ struct Ended;
 impl Subscriptions {
     /// Keeps the subscriptions as listeners want them, until it is dropped or the client ends.
     pub(super) async fn run(mut self) {
+        let begun = Arc::new(Begun::default());
+        let (client, subject, local) = (self.client.clone(), self.subject.clone(), self.hearing.local.clone());
+        let _tells = Task(tokio::spawn(begun.clone().tell_once_known(client, subject, local)).abort_handle());
         loop {
-            let (begun, left) = self.interest.changes().await;
-            if self.follow(&begun, &left).await.is_err() {
+            let (came, left) = self.interest.changes().await;
+            if self.follow(&came, &left).await.is_err() {
                 return;
             }
-            let Some(local) = self.hearing.local.upgrade() else { return };
-            for topic in begun.iter().filter(|topic| is_of_one_thing(topic)) {
-                // What was said until now was not heard.
-                local.tell(topic, Bytes::new());
-            }
+            begun.add(came.into_iter().filter(|topic| is_of_one_thing(topic)));
         }
     }
 
@@ -157,9 +198,6 @@ impl Subscriptions {
             }
         }
         self.count();
-        if !begun.is_empty() {
-            self.flush().await;
-        }
         Ok(())
     }
 
@@ -167,7 +205,7 @@ impl Subscriptions {
     async fn widen(&mut self) -> Result<(), Ended> {
         tracing::info!(max = BUS_SUBSCRIPTIONS_MAX, "so much is followed that everything on the bus is heard");
         self.open.wide = Some(self.subscribe(format!("{}.*.>", self.subject)).await?);
-        self.flush().await;
+        round_trip(&self.client, &self.subject).await;
         self.open.each.retain(|topic, _| !is_of_one_thing(topic));
         Ok(())
     }
@@ -177,7 +215,7 @@ impl Subscriptions {
         for topic in self.interest.told() {
             self.begin(&topic).await?;
         }
-        self.flush().await;
+        round_trip(&self.client, &self.subject).await;
         self.open.wide = None;
         Ok(())
     }
@@ -193,12 +231,6 @@ impl Subscriptions {
     async fn subscribe(&self, subject: String) -> Result<Task, Ended> {
         let heard = self.client.subscribe(subject).await.map_err(|_| Ended)?;
         Ok(Task(tokio::spawn(self.hearing.clone().run(heard)).abort_handle()))
-    }
-
-    /// Returns once everything so far was written to the server, or its connection broke: then all of it is written
-    /// to the next one.
-    async fn flush(&self) {
-        let _ = self.client.flush().await;
     }
 
     fn count(&self) {
