@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ struct Scene {
 
 impl Scene {
     fn start() -> Option<Self> {
-        let monitor = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let monitor = forecourt_testkit::free_port();
         let server = NatsServer::start_with(&["--http_port", &monitor.to_string()])?;
         Some(Self { server, monitor })
     }

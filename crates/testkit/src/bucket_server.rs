@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::postgres::free_port;
+use crate::free_port;
 
 /// How long it may take to open its port: it is a program in Python that reads much before it does.
 const OPEN_TIME_MAX: Duration = Duration::from_secs(60);

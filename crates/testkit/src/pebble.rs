@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::postgres::free_port;
+use crate::free_port;
 
 /// How long the programs may take to listen.
 const PATIENCE: Duration = Duration::from_secs(30);

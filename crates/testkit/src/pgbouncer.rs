@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::postgres::{PostgresServer, as_somebody, free_port, give};
+use crate::free_port;
+use crate::postgres::{PostgresServer, as_somebody, give};
 
 const PROGRAM: &str = "/usr/sbin/pgbouncer";
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -4,7 +4,6 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read};
-use std::net::TcpListener;
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
@@ -15,6 +14,8 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, User, geteuid};
 use tempfile::TempDir;
+
+use crate::free_port;
 
 /// Where Debian's packages put the programs.
 const PROGRAMS: &str = "/usr/lib/postgresql/15/bin";
@@ -289,12 +290,6 @@ pub(crate) fn as_somebody(program: impl AsRef<OsStr>) -> Command {
 fn somebody() -> Option<User> {
     let find = |name| User::from_name(name).ok().flatten();
     if geteuid().is_root() { find("postgres").or_else(|| find("nobody")) } else { None }
-}
-
-/// A port that nobody listens on.
-pub fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("its address").port()
 }
 
 /// A cluster in which nothing is, made once on a machine and copied for each server: making one takes a second.

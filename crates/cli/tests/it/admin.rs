@@ -197,7 +197,7 @@ fn the_events_of_a_task_are_followed_as_they_happen() {
 #[test]
 fn a_delivery_that_fails_is_seen_tried_now_and_dropped() {
     // Nobody listens there any more.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = forecourt_testkit::free_port();
     let served = deployment().open_to_loopback().with("mentionable", "webhook_retries = 9").serve();
     let preference = format!("Prefer: respond-async; callback=\"http://demo.localhost:{port}/told?key=s3cret\"");
     served.curl("/~gate", &["-F", "user=tool", "-H", &preference]).with_status(202);

@@ -1,8 +1,6 @@
 //! Operators log in at a certified provider: with roles, with a browser and without one, and what nobody gets by with.
 //! `dev/sdk/setup` brings the provider.
 
-use std::net::TcpListener;
-
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -268,7 +266,7 @@ fn is_in(browser: &Browser) -> bool {
 fn an_operator_and_a_viewer_use_the_console_by_keyboard() {
     let Some(provider) = Provider::start() else { return };
     // A name of its own, so that the provider is another site.
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = forecourt_testkit::free_port();
     let deployment = deployment(&provider).with("admin", &format!("public_url = \"http://localhost:{port}\""));
     let admin = format!("127.0.0.1:{port}");
     let words: Vec<&str> =

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -125,7 +124,7 @@ impl Prometheus {
         let held = Regex::new(r"(?m)^\s+for: .*\n").unwrap();
         fs::write(folder.path().join("prometheus.yml"), config).unwrap();
         fs::write(folder.path().join("alerts.yml"), held.replace_all(&of_deploy("alerts.yml"), "").as_ref()).unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = forecourt_testkit::free_port();
         let child = Command::new("prometheus")
             .arg(format!("--config.file={}", folder.path().join("prometheus.yml").display()))
             .arg(format!("--storage.tsdb.path={}", folder.path().join("data").display()))

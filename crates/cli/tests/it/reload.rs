@@ -259,7 +259,7 @@ fn rules_limits_the_log_and_the_token_follow() {
 
 #[test]
 fn listeners_are_opened_and_closed_and_connections_stay() {
-    let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let free = forecourt_testkit::free_port;
     let (first, second) = (free(), free());
     let deployment = saying("one").with("listen", &format!("http = \"127.0.0.1:{first}\""));
     let served = deployment.serve_on(&FREE_PORTS[2..]);

@@ -4,6 +4,7 @@ use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 
+use forecourt_testkit::free_port;
 use serde_json::json;
 
 use crate::support::{DOMAIN, Deployment, FREE_PORTS, Served, within};
@@ -68,10 +69,6 @@ fn opens(port: u16) -> Then {
     changes(move |_| TcpStream::connect(("127.0.0.1", port)).is_ok().to_string())
 }
 
-fn free() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 /// What an MCP client is told when it begins.
 fn instructions(served: &Served) -> String {
     let client = json!({"name": "test", "version": "1"});
@@ -83,7 +80,7 @@ fn instructions(served: &Served) -> String {
 }
 
 fn rows() -> Vec<Row> {
-    let listen = free();
+    let listen = free_port();
     vec![
         top("name = \"Renamed\"", body("/.well-known/agent-card.json")),
         top("default_agent = \"gate\"", Then::Applied),
@@ -189,7 +186,7 @@ fn every_section_is_taken_up_or_refused_with_a_word() {
     for section in documented() {
         assert!(rows.iter().any(|row| row.section == section), "what does a reload do with {section}?");
     }
-    let http = free();
+    let http = free_port();
     let deployment = Deployment::of_backend("kind = \"script\"\n\n[[backend.rule]]\nevents = [{ text = \"hi\" }]\n");
     let gate = "handle = \"gate\"\nname = \"Gate\"\n\n[backend]\nkind = \"echo\"\n\n[[policy.rules]]\nkind = \"require_identity\"\n";
     let text = |row: &Row| {

@@ -1,6 +1,6 @@
 //! Each starter of `forecourt init --with`: it is made, passes `check`, is served, and its agent answers.
 
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::json;
@@ -80,14 +80,10 @@ impl Drop for Beside {
     }
 }
 
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 #[test]
 fn http_answers_with_the_service_beside_it() {
     let site = made("http");
-    let port = free_port();
+    let port = forecourt_testkit::free_port();
     site.edit("agents/service.toml", "8701", &port.to_string());
     site.edit("service.py", "8701", &port.to_string());
     let mut python = Command::new("python3");

@@ -2,7 +2,7 @@
 //! printed is compared.
 
 use std::fs;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -83,7 +83,7 @@ impl Page {
         {
             scratch::copy(&root().join(folder), at);
         }
-        let program_port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let program_port = forecourt_testkit::free_port();
         let page = Self {
             folder: Some(folder),
             served: None,
