@@ -11,6 +11,8 @@ use walkdir::WalkDir;
 
 #[path = "tidy/circles.rs"]
 mod circles;
+#[path = "tidy/programs.rs"]
+mod programs;
 #[path = "tidy/words.rs"]
 mod words;
 

@@ -26,6 +26,10 @@
 //! | `queue` | questions to the operator |
 //! | `admin`, `console` | the operator's API and its attackers; its pages in Chromium |
 //! | `agtp` | `agtp` and `manifest check` over TLS |
+//! | `agtp_command`, `ask` | the same and `ask`, against servers that misbehave |
+//! | `catalog` | `catalog diff`: what changed, what breaks, and exit codes |
+//! | `openapi` | `import openapi` and `export openapi` |
+//! | `pipes` | standard output that nobody reads, and what exit codes mean |
 //! | `email` | questions and answers by mail, with mail programs, DNS and DKIM of others |
 //! | `endpoints` | endpoints from their files to callers, over every protocol |
 //! | `genesis` | `forecourt genesis`, and who the agents of a deployment are |
@@ -62,9 +66,12 @@ mod admin;
 mod admin_login;
 mod agent_certificates;
 mod agtp;
+mod agtp_command;
 mod api_keys;
+mod ask;
 mod backup;
 mod browser;
+mod catalog;
 mod certificates;
 mod conform;
 mod conformance;
@@ -96,6 +103,7 @@ mod negotiation_attacks;
 mod nodes;
 mod oauth;
 mod on_behalf_of;
+mod openapi;
 mod openid;
 mod operate;
 mod overrides;
@@ -103,6 +111,7 @@ mod packages;
 mod pages;
 mod payment;
 mod pipe;
+mod pipes;
 mod plain_origin;
 mod programs;
 mod protected_resources;

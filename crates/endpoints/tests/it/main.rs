@@ -3,6 +3,7 @@
 
 mod loading;
 mod manual;
+mod python;
 mod s12_1_compositions;
 mod s12_2_functions;
 mod s12_3_bodies;

@@ -5,6 +5,7 @@
 mod artifacts;
 mod background;
 mod decisions;
+mod discovery;
 mod fields;
 mod get;
 mod identity;

@@ -1,0 +1,9 @@
+//! A2A, from both sides: what this host serves, and what it hears of others.
+
+mod backend;
+mod card;
+mod discovery;
+mod follow;
+mod hub;
+mod peer;
+mod receiver;

@@ -1,0 +1,3 @@
+//! Certificates that are ordered by itself.
+
+mod pebble;

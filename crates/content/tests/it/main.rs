@@ -1,0 +1,20 @@
+//! Content, from files and sites into an index and out again.
+
+mod archive;
+mod bad_input;
+mod common;
+mod crash;
+mod damage;
+mod follow;
+mod formats;
+mod kitchen;
+mod limits_kept;
+mod limits_understood;
+mod meaning;
+mod ordered;
+mod push;
+mod queries;
+mod reindex;
+mod retrieval;
+mod sites;
+mod understanding;

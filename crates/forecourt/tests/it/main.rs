@@ -1,0 +1,3 @@
+//! The host as a library.
+
+mod replace;

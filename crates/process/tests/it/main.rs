@@ -1,0 +1,3 @@
+//! Programs that work for a host.
+
+mod process;

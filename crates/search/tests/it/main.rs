@@ -1,0 +1,13 @@
+//! `search`: what is asked, found, refused and reranked.
+
+mod content;
+mod conversations;
+mod facts;
+mod guide;
+mod meaning;
+mod refusals;
+mod rerank;
+mod rerank_faults;
+mod search;
+mod sites;
+mod support;

@@ -1,0 +1,16 @@
+//! Stores: what they all do, and what can go wrong around each.
+
+mod alike;
+mod content;
+mod disk_full;
+mod faults;
+mod folders;
+mod killed;
+mod lost;
+mod pages;
+mod postgres;
+mod privacy;
+mod reads;
+mod runs;
+mod space;
+mod suite;

@@ -1,0 +1,3 @@
+//! What all protocols show alike.
+
+mod endpoint;
