@@ -10,7 +10,8 @@
 //! | `class.rs` | what a class is, a diet, a kind, a property |
 //! | `file.rs` | one file of vocabulary, strictly read |
 //! | `build.rs`, `index.rs` | all files together, and how they are asked |
-//! | `vocabulary.rs`, `shipped.rs` | what they answer, and where they come from |
+//! | `vocabulary.rs` | what they answer |
+//! | `shipped.rs` | what comes with the program, written down as it was read, and the files of a deployment |
 //! | `words.rs`, `phrases.rs` | texts as words, and the phrases in them |
 //! | `judge.rs`, `item.rs`, `roles.rs` | of which classes a text is, and an item by its properties |
 //! | [`limits`] | every bound, with its unit |
