@@ -19,6 +19,7 @@
 //! | `language.rs`, `word_class.rs` | words of questions, and wordings of limits, by language |
 //! | `property.rs` | which properties of items say what a question asks for |
 //! | `conversation.rs` | words around what is asked for: "more", "instead", "the second one" |
+//! | `pattern.rs` | patterns that are compiled when a text comes that they may match |
 
 mod build;
 mod class;
@@ -31,6 +32,7 @@ mod item;
 mod judge;
 mod language;
 pub mod limits;
+mod pattern;
 mod phrases;
 mod property;
 mod roles;

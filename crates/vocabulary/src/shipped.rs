@@ -93,7 +93,9 @@ mod tests {
     use serde::Serialize;
 
     use super::*;
+    use crate::conversation::{ConversationFile, WrittenPhrases};
     use crate::language::LanguageFile;
+    use crate::words::LANGUAGES;
 
     /// The files of the vocabulary, in the order in which they are read.
     const FILES: [&str; 9] = [
@@ -145,6 +147,15 @@ mod tests {
         let read = |code: &str| -> LanguageFile {
             toml::from_str(&text(&format!("languages/{code}.toml"))).unwrap_or_else(|error| panic!("{code}: {error}"))
         };
-        hold("languages.json", &["en", "de", "fr", "es"].map(read));
+        hold("languages.json", &LANGUAGES.map(read));
+    }
+
+    #[test]
+    fn the_phrases_of_conversations_that_are_shipped_are_those_of_the_files() {
+        let read = |code: &str| -> ConversationFile {
+            let name = format!("languages/{code}-conversation.toml");
+            toml::from_str(&text(&name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+        };
+        hold("conversation.json", &WrittenPhrases::of(LANGUAGES.map(read).into()));
     }
 }
