@@ -9,6 +9,10 @@ mod kept;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use forecourt_telemetry::LinesOfRequests;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, fmt};
 
 use crate::arm::Arm;
 
@@ -42,9 +46,18 @@ enum Command {
     },
 }
 
+/// Logs as the daemon does where nothing else is set.
+fn log() -> anyhow::Result<()> {
+    let lines = LinesOfRequests::new(fmt::layer().with_target(false).with_writer(std::io::stderr));
+    Ok(tracing_subscriber::registry().with(EnvFilter::new("info")).with(lines).try_init()?)
+}
+
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
-        Command::Run { arm } => client::ask_again_and_again(arm),
+        Command::Run { arm } => {
+            log()?;
+            client::ask_again_and_again(arm)
+        }
         Command::Count { arms, check, write, file } => {
             let arms = if arms.is_empty() { Arm::all() } else { arms };
             let counts = arms.into_iter().map(|arm| Ok((arm, count::count(arm)?))).collect::<anyhow::Result<_>>()?;

@@ -18,6 +18,10 @@ pub(crate) const EXTENSIONS_MAX: usize = 32;
 pub(crate) const PUSH_SECRET_BYTES_MAX: usize = 4 * 1024;
 /// How long a message is remembered, so that the same one sent again is no second task.
 pub(crate) const SENT_REMEMBERED_FOR: Duration = Duration::from_secs(24 * 60 * 60);
+/// Messages that a process knows, without asking the store, to be none of those that it remembers there.
+pub(crate) const SENT_NAMES_MAX: usize = 256 * 1024;
+/// How long before its time the store is told again that messages are remembered.
+pub(crate) const MARKED_AHEAD: Duration = Duration::from_secs(60 * 60);
 /// Hexadecimal digits in a row that make the id of a message one that nobody comes upon by chance.
 pub(crate) const RANDOM_HEX_DIGITS_MIN: usize = 16;
 /// Letters and digits that do so as a whole id.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use forecourt_core::error::whole_seconds;
 use forecourt_core::policy::{AuthChallenge, RefusalKind};
-use forecourt_core::{Error, Handle, Noun, PolicyPart, Sender, TaskId};
+use forecourt_core::{Error, Handle, Noun, PolicyPart, Sender, TaskId, in_place};
 use forecourt_egress::Egress;
 use forecourt_host::{Host, HostedAgent, TaskAccess, TaskPermit};
 use forecourt_identity::Verifier;
@@ -23,6 +23,7 @@ mod grpc;
 mod list;
 mod pay;
 mod push;
+mod remembered;
 mod repeats;
 mod send;
 mod tasks;
@@ -78,8 +79,8 @@ impl Service {
     ) -> Result<OperationReply, ServiceError> {
         match operation {
             // On the heap, so that small questions don't carry the size of messages around.
-            Operation::Send(send) => Box::pin(self.send(caller, *send, false)).await,
-            Operation::Stream(send) => Box::pin(self.send(caller, *send, true)).await,
+            Operation::Send(send) => in_place(|| self.send(caller, send, false)).await,
+            Operation::Stream(send) => in_place(|| self.send(caller, send, true)).await,
             other => {
                 self.host.meter(caller.peer())?;
                 let sender = self.sender(caller, self.addressed(caller)?).await?;

@@ -8,11 +8,12 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, post};
 use bytes::Bytes;
-use forecourt_core::Handle;
+use forecourt_core::{Handle, in_place};
 use forecourt_surface::answer::HttpAnswer;
 use forecourt_surface::body::{BodyError, BodyLimits, is_json, read_limited};
 use forecourt_surface::document::{self, answer};
 use forecourt_surface::{BaseUrl, HttpRoutes};
+use futures::future::BoxFuture;
 use http::StatusCode;
 use http::request::Parts;
 
@@ -66,7 +67,12 @@ fn card(service: &Service, head: &Parts, agent: Option<&Handle>) -> Response {
     })
 }
 
-async fn on_hub(State(service): State<Arc<Service>>, request: Request) -> Response {
+/// On the heap from the beginning, since the framework moves what it is given.
+fn on_hub(State(service): State<Arc<Service>>, request: Request) -> BoxFuture<'static, Response> {
+    in_place(move || at_hub(service, request))
+}
+
+async fn at_hub(service: Arc<Service>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let Some(target) = Target::read(head.uri.path()) else {
         let fault = OperationError::InvalidRequest("there is nothing at this path".to_owned());

@@ -13,9 +13,9 @@ use axum::extract::{Request as HttpRequest, State};
 use axum::response::Response as HttpResponse;
 use forecourt_core::{ClientAddr, Error};
 use forecourt_surface::body::{BodyError, BodyLimits, read_limited};
+use forecourt_telemetry::going_on;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use serde_json::Value;
-use tracing::{Instrument, Span};
 
 use crate::codec::HeadError;
 use crate::connection::ConnectionError;
@@ -76,7 +76,7 @@ async fn answered(service: Arc<Service>, request: Request, line: ConnectionInfo)
         let answered = service.answered(&request, &line).await;
         service.response(&request, answered, false).await
     };
-    let answering = tokio::spawn(answering.instrument(Span::current()));
+    let answering = tokio::spawn(going_on(answering));
     match answering.await {
         Ok(response) => response,
         Err(error) => host.refusal(Error::internal(error).into(), false).await,

@@ -30,7 +30,7 @@ pub fn sha256_of(pieces: &[&[u8]]) -> Hash {
 pub fn to_hex(hash: &Hash) -> String {
     let mut digits = [0; 64];
     write_hex(hash, &mut digits);
-    digits.into_iter().map(char::from).collect()
+    std::str::from_utf8(&digits).unwrap_or_default().to_owned()
 }
 
 /// The same, into a place that is there.

@@ -34,9 +34,14 @@ impl KnownSigners {
         Self { path, keys, last: None }
     }
 
+    /// Whether [`KnownSigners::keep`] has nothing to do for a signer.
+    pub(crate) fn knows(&self, signer: &RecordSigner) -> bool {
+        signer.public().is_none_or(|public| self.last.as_deref() == Some(&public.kid))
+    }
+
     /// Keeps the key of a signer before it signs. With the lock of the folder.
     pub(crate) fn keep(&mut self, signer: &RecordSigner) -> Result<(), LogError> {
-        let Some(public) = signer.public().filter(|public| self.last.as_deref() != Some(&public.kid)) else {
+        let Some(public) = signer.public().filter(|_| !self.knows(signer)) else {
             return Ok(());
         };
         let is_same = |key: &Value| key["kid"] == public.kid && key["x"] == public.x;

@@ -67,11 +67,12 @@ pub(crate) struct Queue {
     pub(crate) is_running: bool,
 }
 
+/// What is to be written: what it is, in whose chain, and what it says.
+pub(crate) type Unwritten = (FrameKind, Option<Hash>, Payload);
+
 /// Something that waits to be written.
 pub(crate) struct Pending {
-    pub kind: FrameKind,
-    pub agent: Option<Hash>,
-    pub payload: Payload,
+    pub record: Unwritten,
     pub answer: oneshot::Sender<Result<SignedRecord, LogError>>,
 }
 
@@ -243,13 +244,21 @@ impl AttributionLog {
         agent: Option<Hash>,
         payload: Payload,
     ) -> Result<SignedRecord, LogError> {
+        let mut record = (kind, agent, payload);
+        let is_alone = {
+            let queue = self.queue.lock();
+            queue.waiting.is_empty() && !queue.is_running
+        };
+        if is_alone && let Some(written) = self.write_at_once(&mut record) {
+            return written;
+        }
         let (answer, answered) = oneshot::channel();
         let begins = {
             let mut queue = self.queue.lock();
             if queue.waiting.len() >= QUEUE_MAX {
                 return Err(LogError::Busy);
             }
-            queue.waiting.push(Pending { kind, agent, payload, answer });
+            queue.waiting.push(Pending { record, answer });
             !std::mem::replace(&mut queue.is_running, true)
         };
         if begins {

@@ -6,6 +6,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{BufReader, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use forecourt_core::Timestamp;
 
@@ -21,7 +22,7 @@ use crate::segment::{self, FIRST_NUMBER, FrameReader, ReadFault, SegmentSeal};
 /// The log as one process knows it.
 pub(crate) struct LogState {
     pub(crate) folder: PathBuf,
-    lock: File,
+    lock: Arc<File>,
     pub(crate) open: OpenSegment,
     /// Heads of chains that have no record in the open segment. `None`: the agent has no chain.
     pub(crate) older: HashMap<Hash, Option<Head>>,
@@ -31,16 +32,21 @@ pub(crate) struct LogState {
 }
 
 /// The lock of the folder, given back when dropped. Other processes wait meanwhile.
-pub(crate) struct FolderLock<'a>(&'a File);
+pub(crate) struct FolderLock(Arc<File>);
 
-impl<'a> FolderLock<'a> {
-    fn take(file: &'a File, folder: &Path) -> Result<Self, LogError> {
+impl FolderLock {
+    fn take(file: &Arc<File>, folder: &Path) -> Result<Self, LogError> {
         file.lock().map_err(LogError::io(folder))?;
-        Ok(Self(file))
+        Ok(Self(Arc::clone(file)))
+    }
+
+    /// The lock, if nobody has it.
+    fn try_take(file: &Arc<File>) -> Option<Self> {
+        file.try_lock().ok().map(|()| Self(Arc::clone(file)))
     }
 }
 
-impl Drop for FolderLock<'_> {
+impl Drop for FolderLock {
     fn drop(&mut self) {
         // A lock that can't be given back goes with the file.
         let _ = self.0.unlock();
@@ -53,9 +59,8 @@ impl LogState {
         fs::create_dir_all(folder).map_err(LogError::io(folder))?;
         let path = folder.join("lock");
         let lock = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
-        let lock = lock.map_err(LogError::io(&path))?;
-        let held = lock.try_clone().map_err(LogError::io(&path))?;
-        let _held = FolderLock::take(&held, folder)?;
+        let lock = Arc::new(lock.map_err(LogError::io(&path))?);
+        let _held = FolderLock::take(&lock, folder)?;
         let checkpoint = Checkpoint::read(folder)?;
         let first = checkpoint.as_ref().map_or(FIRST_NUMBER, |checkpoint| checkpoint.statement.segment);
         let numbers = segment::numbers(folder)?;
@@ -80,18 +85,28 @@ impl LogState {
 
     /// Works on the folder while no other process does.
     pub(crate) fn locked<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, LogError>) -> Result<T, LogError> {
-        let lock = self.lock.try_clone().map_err(LogError::io(&self.folder))?;
-        let _held = FolderLock::take(&lock, &self.folder)?;
+        let _held = FolderLock::take(&self.lock, &self.folder)?;
         self.catch_up()?;
         work(self)
+    }
+
+    /// The same where that needs no waiting: nobody else has the folder, and there is nothing to catch up with.
+    /// `None`, and nothing was done, where it does.
+    pub(crate) fn locked_at_once<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, LogError>,
+    ) -> Option<Result<T, LogError>> {
+        let _held = FolderLock::try_take(&self.lock)?;
+        let is_known = |is: fs::Metadata| is.nlink() > 0 && is.len() == self.open.end;
+        let is_at_end = !self.open.is_sealed && self.open.file.metadata().is_ok_and(is_known);
+        is_at_end.then(|| work(self))
     }
 
     /// Takes notice of what other processes have added. With the lock.
     fn catch_up(&mut self) -> Result<(), LogError> {
         loop {
             self.read_open()?;
-            let next = segment::path(&self.folder, self.open.number + 1);
-            if !self.open.is_sealed || !next.exists() {
+            if !self.open.is_sealed || !segment::path(&self.folder, self.open.number + 1).exists() {
                 return Ok(());
             }
             self.go_on_to(OpenSegment::at(&self.folder, self.open.number + 1)?);
@@ -110,15 +125,16 @@ impl LogState {
     }
 
     fn read_open(&mut self) -> Result<(), LogError> {
-        let path = segment::path(&self.folder, self.open.number);
-        let metadata = self.open.file.metadata().map_err(LogError::io(&path))?;
+        let path = || segment::path(&self.folder, self.open.number);
+        let metadata = self.open.file.metadata().map_err(|error| LogError::io(&path())(error))?;
         let length = metadata.len();
         if metadata.nlink() == 0 {
-            return Err(LogError::damaged(&path, 0, "the file was removed"));
+            return Err(LogError::damaged(&path(), 0, "the file was removed"));
         }
         if length == self.open.end {
             return Ok(());
         }
+        let path = path();
         if length < self.open.end {
             return Err(LogError::damaged(&path, length, "the file was cut off"));
         }
@@ -172,6 +188,11 @@ impl LogState {
         Ok(found)
     }
 
+    /// Whether [`LogState::head`] finds the chain of an agent without a look into files.
+    pub(crate) fn is_at_hand(&self, agent: &Hash) -> bool {
+        self.open.index.heads.contains_key(agent) || self.older.contains_key(agent)
+    }
+
     /// Takes notice of segments that another process has removed since. With the lock.
     pub(crate) fn look_where_it_begins(&mut self) -> Result<(), LogError> {
         if self.first == self.open.number || segment::path(&self.folder, self.first).exists() {
@@ -201,13 +222,12 @@ impl LogState {
 
     /// Writes bytes at the end, or leaves everything as it was.
     pub(crate) fn append(&mut self, bytes: &[u8], sync: bool) -> Result<(), LogError> {
-        let path = segment::path(&self.folder, self.open.number);
         let written = self.open.file.write_all_at(bytes, self.open.end);
         let written = written.and_then(|()| if sync { self.open.file.sync_data() } else { Ok(()) });
         written.map_err(|error| {
             // What is left behind is found as half an entry if even this fails.
             let _ = self.open.file.set_len(self.open.end);
-            LogError::io(&path)(error)
+            LogError::io(&segment::path(&self.folder, self.open.number))(error)
         })
     }
 

@@ -12,7 +12,7 @@ use crate::digest::{FIRST, Hash, sha256, to_hex, write_hex};
 use crate::error::LogError;
 use crate::frame::{EVENT_PREFIX, Frame, FrameKind};
 use crate::limits::{GROUP_MAX, SYNC_INTERVAL};
-use crate::log::{AttributionLog, Pending, SignedRecord};
+use crate::log::{AttributionLog, Pending, SignedRecord, Unwritten};
 use crate::options::{LogOptions, SyncPolicy};
 use crate::signer::RecordSigner;
 use crate::state::LogState;
@@ -67,13 +67,35 @@ impl AttributionLog {
         }
     }
 
+    /// Signs and writes one record where it stands, which takes less than to wake another thread for it: when nobody
+    /// else writes, and nothing but a write of a few kilobytes is to be done. `None`: it has to wait for its turn.
+    pub(crate) fn write_at_once(self: &Arc<Self>, record: &mut Unwritten) -> Option<Result<SignedRecord, LogError>> {
+        let signer = self.signer.read().signer();
+        let mut state = self.state.try_lock()?;
+        let is_known = self.signers.try_lock()?.knows(&signer);
+        let options = self.options.read();
+        let is_full = state.open.end >= options.segment_bytes;
+        let is_at_hand = record.1.is_none_or(|agent| state.is_at_hand(&agent));
+        if !is_known || is_full || !is_at_hand || options.sync == SyncPolicy::Always {
+            return None;
+        }
+        let written = state.locked_at_once(|state| {
+            let mut group = Group { link: state.open.link, ..Group::default() };
+            group.add(state, record, &signer)?;
+            self.flush(state, group, &options)
+        })?;
+        drop((state, options));
+        self.settled(written.as_ref().err());
+        self.sync_soon();
+        Some(written.and_then(|records| records.into_iter().next().ok_or(LogError::Closed)))
+    }
+
     fn write_group(self: &Arc<Self>, group: Vec<Pending>) {
         let options = self.options.read().clone();
         let signer = self.signer.read().signer();
         let written = {
             let mut state = self.state.lock();
-            let (payloads, answers): (Vec<_>, Vec<_>) =
-                group.into_iter().map(|one| ((one.kind, one.agent, one.payload), one.answer)).unzip();
+            let (payloads, answers): (Vec<_>, Vec<_>) = group.into_iter().map(|one| (one.record, one.answer)).unzip();
             let written = state.locked(|state| {
                 self.signers.lock().keep(&signer)?;
                 self.write_signed(state, payloads, &signer, &options)
@@ -98,27 +120,20 @@ impl AttributionLog {
     fn write_signed(
         &self,
         state: &mut LogState,
-        payloads: Vec<(FrameKind, Option<Hash>, crate::payload::Payload)>,
+        payloads: Vec<Unwritten>,
         signer: &RecordSigner,
         options: &LogOptions,
     ) -> Result<Vec<SignedRecord>, LogError> {
         let mut done = Vec::with_capacity(payloads.len());
         let mut group = Group { link: state.open.link, ..Group::default() };
-        for (kind, agent, mut payload) in payloads {
+        for mut record in payloads {
             if state.open.end + group.bytes.len() as u64 >= options.segment_bytes {
                 done.extend(self.flush(state, std::mem::take(&mut group), options)?);
                 state.rotate(self.clock.now())?;
                 self.retire_with(state, options, signer);
                 group.link = state.open.link;
             }
-            if let Some(agent) = agent {
-                let previous = match group.heads.get(&agent) {
-                    Some(head) => *head,
-                    None => state.head(&agent)?.map_or(FIRST, |head| head.audit_id),
-                };
-                write_hex(&previous, &mut payload.bytes[payload.previous_at..payload.previous_at + 64]);
-            }
-            group.sign(kind, agent, &payload.bytes, signer);
+            group.add(state, &mut record, signer)?;
         }
         done.extend(self.flush(state, group, options)?);
         Ok(done)
@@ -224,6 +239,20 @@ impl AttributionLog {
 }
 
 impl Group {
+    /// Signs a record as the next one of its chain.
+    fn add(&mut self, state: &mut LogState, record: &mut Unwritten, signer: &RecordSigner) -> Result<(), LogError> {
+        let (kind, agent, payload) = record;
+        if let Some(agent) = &*agent {
+            let previous = match self.heads.get(agent) {
+                Some(head) => *head,
+                None => state.head(agent)?.map_or(FIRST, |head| head.audit_id),
+            };
+            write_hex(&previous, &mut payload.bytes[payload.previous_at..payload.previous_at + 64]);
+        }
+        self.sign(*kind, *agent, &payload.bytes, signer);
+        Ok(())
+    }
+
     fn sign(&mut self, kind: FrameKind, agent: Option<Hash>, payload: &[u8], signer: &RecordSigner) {
         let jws = signer.compact(payload);
         let digest = sha256(jws.as_bytes());

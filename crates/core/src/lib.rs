@@ -12,6 +12,7 @@
 //! | [`mention`] | whom a text speaks to |
 //! | [`clean`] | characters that nobody should see |
 //! | [`findings`] | what a search tells about its own answer |
+//! | [`in_place()`] | large values, such as futures, on the heap without a copy |
 //! | [`LazyJson`] | JSON that is parsed when somebody looks into it |
 //! | [`part`] | what messages and replies are made of |
 //! | [`reply`] | the stream of events that answers a message, and its one ending |
@@ -36,6 +37,7 @@ pub mod error;
 pub mod findings;
 pub mod identity;
 pub mod ids;
+mod in_place;
 pub mod json;
 pub mod language;
 mod lazy_json;
@@ -66,6 +68,7 @@ pub use error::{Error, Noun};
 pub use findings::{Findings, FindingsDetail, SearchOptions, SearchRefinement};
 pub use identity::IdentityEvidence;
 pub use ids::{MessageId, StateToken, TaskId, ThreadId};
+pub use in_place::in_place;
 pub use language::Language;
 pub use lazy_json::LazyJson;
 pub use mention::{behind_mention, first_mention};

@@ -7,7 +7,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ use crate::limits::{CONNECT_TIME_MAX, HEAD_BYTES_MAX, HEAD_FIELDS_MAX, RESOLVE_T
 use crate::resolve::Resolve;
 use crate::stream::{self, NetStream};
 use crate::target::CheckedUrl;
-use crate::trust;
+use crate::trust::{self, Judge};
 
 /// How every request names its sender.
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("forecourt/", env!("CARGO_PKG_VERSION")));
@@ -41,8 +41,38 @@ const IDLE_TIME_MAX: Duration = Duration::from_secs(90);
 
 /// Makes connections.
 pub(crate) struct Dialer {
-    guarded: Arc<ClientConfig>,
+    tls: Arc<LazyTls>,
     upstream: Client<UpstreamConnector, Full<Bytes>>,
+}
+
+/// How TLS is spoken, made for the first connection that speaks it.
+struct LazyTls {
+    judge: Arc<Judge>,
+    guarded: OnceLock<Arc<ClientConfig>>,
+    upstream: OnceLock<Arc<ClientConfig>>,
+}
+
+impl LazyTls {
+    fn guarded(&self) -> Result<&Arc<ClientConfig>, EgressError> {
+        self.made(&self.guarded, trust::guarded)
+    }
+
+    fn upstream(&self) -> Result<&Arc<ClientConfig>, EgressError> {
+        self.made(&self.upstream, trust::upstream)
+    }
+
+    fn made<'a>(
+        &self,
+        slot: &'a OnceLock<Arc<ClientConfig>>,
+        make: impl FnOnce(&ClientConfig) -> ClientConfig,
+    ) -> Result<&'a Arc<ClientConfig>, EgressError> {
+        if let Some(made) = slot.get() {
+            return Ok(made);
+        }
+        let tls = self.judge.tls(rustls::DEFAULT_VERSIONS, None);
+        let tls = tls.map_err(|error| EgressError::Unconnected(error.to_string()))?;
+        Ok(slot.get_or_init(|| Arc::new(make(&tls))))
+    }
 }
 
 /// Ends a connection of one exchange when it is dropped.
@@ -55,15 +85,16 @@ impl Drop for ConnectionGuard {
 }
 
 impl Dialer {
-    pub(crate) fn new(tls: &ClientConfig, resolver: Arc<dyn Resolve>) -> Self {
-        let connector = UpstreamConnector { resolver, tls: Arc::new(trust::upstream(tls)) };
+    pub(crate) fn new(judge: Arc<Judge>, resolver: Arc<dyn Resolve>) -> Self {
+        let tls = Arc::new(LazyTls { judge, guarded: OnceLock::new(), upstream: OnceLock::new() });
+        let connector = UpstreamConnector { resolver, tls: tls.clone() };
         let upstream = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE_TIME_MAX)
             .pool_max_idle_per_host(UPSTREAM_IDLE_MAX)
             .http2_max_header_list_size(HEAD_BYTES_MAX as u32)
             .build(connector);
-        Self { guarded: Arc::new(trust::guarded(tls)), upstream }
+        Self { tls, upstream }
     }
 
     /// Sends a request to a backend that the operator named, over the pool.
@@ -89,7 +120,7 @@ impl Dialer {
         connect: Duration,
         mut request: Request<Full<Bytes>>,
     ) -> Result<(Response<Incoming>, ConnectionGuard), EgressError> {
-        let tls = target.is_https().then_some(&self.guarded);
+        let tls = if target.is_https() { Some(self.tls.guarded()?) } else { None };
         let (stream, _) = stream::open(target, addresses, tls, connect).await?;
         let failed = |error: hyper::Error| EgressError::Failed(error_chain(&error));
         let mut builder = http1::Builder::new();
@@ -108,7 +139,7 @@ impl Dialer {
 #[derive(Clone)]
 struct UpstreamConnector {
     resolver: Arc<dyn Resolve>,
-    tls: Arc<ClientConfig>,
+    tls: Arc<LazyTls>,
 }
 
 impl Service<Uri> for UpstreamConnector {
@@ -144,7 +175,7 @@ impl UpstreamConnector {
             }
         };
         let addresses: Vec<_> = addresses.into_iter().map(|ip| SocketAddr::new(ip, target.port())).collect();
-        let tls = target.is_https().then_some(&self.tls);
+        let tls = if target.is_https() { Some(self.tls.upstream()?) } else { None };
         Ok(stream::open(&target, &addresses, tls, CONNECT_TIME_MAX).await?.0)
     }
 }

@@ -34,7 +34,7 @@ pub(crate) struct Inner {
     pub(crate) dialer: Dialer,
     pub(crate) slots: Arc<Slots>,
     pub(crate) upstream_turns: Arc<Semaphore>,
-    pub(crate) judge: Judge,
+    pub(crate) judge: Arc<Judge>,
     pub(crate) metrics: Arc<EgressMetrics>,
 }
 
@@ -224,7 +224,7 @@ impl EgressBuilder {
         self
     }
 
-    /// Reads certificates and sets TLS up.
+    /// Reads the certificates that were added, and makes a client. Those of the system are read when TLS is needed.
     pub fn build(self) -> Result<Egress, SetupError> {
         let mut trust = Trust::default();
         for path in &self.config.ca_files {
@@ -236,8 +236,8 @@ impl EgressBuilder {
         if self.trusts_everyone {
             trust.add_everyone();
         }
-        let judge = trust.into_judge()?;
-        let dialer = Dialer::new(&judge.tls(rustls::DEFAULT_VERSIONS, None)?, self.resolver.clone());
+        let judge = Arc::new(trust.into_judge()?);
+        let dialer = Dialer::new(judge.clone(), self.resolver.clone());
         let slots = Slots::new(self.config.max_concurrent.get(), self.config.max_concurrent_per_host.get());
         let guard = Guard { config: self.config, own: self.own, resolver: self.resolver };
         let upstream_turns = Arc::new(Semaphore::new(UPSTREAM_AT_ONCE_MAX));

@@ -1,7 +1,7 @@
 //! Which certificates are trusted: those of the system, and those the operator adds.
 
 use std::path::Path;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use rustls::client::Resumption;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
@@ -12,16 +12,16 @@ use rustls_pki_types::pem::PemObject;
 use crate::certificate::{ClientCertificate, Unverified};
 use crate::egress::SetupError;
 
-/// The certificate authorities of the system. Read once: a process makes several ways out, and reading and
-/// parsing some 140 certificates is a good part of its start.
-static SYSTEM_ROOTS: LazyLock<RootCertStore> = LazyLock::new(|| {
+/// The certificate authorities of the system. Read once and when a certificate is to be judged for the first time:
+/// a process makes several ways out, and reading and parsing some 140 certificates is a good part of its start.
+static SYSTEM_ROOTS: LazyLock<Arc<RootCertStore>> = LazyLock::new(|| {
     let system = rustls_native_certs::load_native_certs();
     for error in &system.errors {
         tracing::warn!(%error, "a certificate of the system can't be read");
     }
     let mut store = RootCertStore::empty();
     store.add_parsable_certificates(system.certs);
-    store
+    Arc::new(store)
 });
 
 /// Certificate authorities on their way into a TLS configuration.
@@ -58,23 +58,38 @@ impl Trust {
     /// What judges certificates. `SSL_CERT_FILE` and `SSL_CERT_DIR` replace the system's certificates,
     /// as they do for other programs.
     pub(crate) fn into_judge(self) -> Result<Judge, SetupError> {
-        let mut store = SYSTEM_ROOTS.clone();
+        let mut added = RootCertStore::empty();
         for root in self.roots {
-            store.add(root).map_err(|_| SetupError::Certificates { source_name: "the added roots".to_owned() })?;
+            added.add(root).map_err(|_| SetupError::Certificates { source_name: "the added roots".to_owned() })?;
         }
         let provider = Arc::new(aws_lc_rs::default_provider());
-        Ok(Judge { roots: Arc::new(store), everyone: self.everyone, provider })
+        Ok(Judge { added, roots: OnceLock::new(), everyone: self.everyone, provider })
     }
 }
 
 /// Judges the certificates of servers.
 pub(crate) struct Judge {
-    roots: Arc<RootCertStore>,
+    /// Those beside the system's.
+    added: RootCertStore,
+    /// All of them, once they are wanted.
+    roots: OnceLock<Arc<RootCertStore>>,
     everyone: bool,
     provider: Arc<CryptoProvider>,
 }
 
 impl Judge {
+    fn roots(&self) -> Arc<RootCertStore> {
+        let all = || match self.added.is_empty() {
+            true => SYSTEM_ROOTS.clone(),
+            false => {
+                let mut all = (**SYSTEM_ROOTS).clone();
+                all.extend(self.added.roots.iter().cloned());
+                Arc::new(all)
+            }
+        };
+        self.roots.get_or_init(all).clone()
+    }
+
     /// A TLS configuration of these versions that shows `certificate` to servers which ask for one.
     pub(crate) fn tls(
         &self,
@@ -85,7 +100,7 @@ impl Judge {
         let builder = ClientConfig::builder_with_provider(self.provider.clone());
         let builder = builder.with_protocol_versions(versions).map_err(wrong)?;
         let builder = match self.everyone {
-            false => builder.with_root_certificates(self.roots.clone()),
+            false => builder.with_root_certificates(self.roots()),
             true => {
                 let unverified = Arc::new(Unverified::new(&self.provider));
                 builder.dangerous().with_custom_certificate_verifier(unverified)

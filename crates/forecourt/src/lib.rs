@@ -36,7 +36,6 @@
 //! ```
 
 mod certificates;
-mod compression;
 pub mod data_folder;
 pub mod deployment;
 pub mod domains;

@@ -21,7 +21,6 @@ use parking_lot::Mutex;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tower_service::Service;
 
-use crate::compression::compressed;
 use crate::domains::LiveDomains;
 use crate::house::Content;
 
@@ -59,7 +58,6 @@ impl OpenHouse {
                 Surface::Stream { listen, speak, .. } => drop(streams.insert(listen, speak)),
             }
         }
-        let shared = compressed(shared);
         Self { host, services, contents, classes, shared, own, streams, _ended: ended.drop_guard() }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use forecourt_core::{Ending, Handle, Timestamp, Transport};
 use parking_lot::Mutex;
+use prometheus_client::metrics::counter::Counter;
 
 /// Failures of one agent that are remembered, the last ones.
 pub const FAILURES_KEPT: usize = 20;
@@ -32,19 +33,42 @@ pub struct AgentFailure {
 
 /// What all agents did. They are those of the deployment, so this is bounded by how many there are.
 #[derive(Debug, Default)]
-pub(crate) struct Activity(Mutex<HashMap<Handle, AgentActivity>>);
+pub(crate) struct Activity(Mutex<HashMap<Handle, AgentRecord>>);
+
+/// What one agent did, and where its answers are counted for the metrics.
+#[derive(Debug, Default)]
+struct AgentRecord {
+    activity: AgentActivity,
+    /// By protocol and ending, which are words of closed sets: few, so that looking through them is quick.
+    counters: Vec<(Transport, &'static str, Counter)>,
+}
 
 impl Activity {
-    /// An answer ended like this; `ending` is a word of a closed set.
-    pub(crate) fn ended(&self, agent: &Handle, ending: &'static str) {
+    /// An answer ended like this; `ending` is a word of a closed set. `counter` is what counts its kind in the metrics,
+    /// and is asked for once for each.
+    pub(crate) fn ended(
+        &self,
+        agent: &Handle,
+        via: Transport,
+        ending: &'static str,
+        counter: impl FnOnce() -> Counter,
+    ) {
         let mut all = self.0.lock();
-        let activity = match all.get_mut(agent) {
-            Some(activity) => activity,
+        let record = match all.get_mut(agent) {
+            Some(record) => record,
             None => all.entry(agent.clone()).or_default(),
         };
-        match activity.endings.get_mut(ending) {
+        match record.activity.endings.get_mut(ending) {
             Some(count) => *count += 1,
-            None => drop(activity.endings.insert(ending.to_owned(), 1)),
+            None => drop(record.activity.endings.insert(ending.to_owned(), 1)),
+        }
+        match record.counters.iter().find(|(of, kind, _)| (*of, *kind) == (via, ending)) {
+            Some((_, _, counter)) => drop(counter.inc()),
+            None => {
+                let counter = counter();
+                counter.inc();
+                record.counters.push((via, ending, counter));
+            }
         }
     }
 
@@ -53,14 +77,14 @@ impl Activity {
         let Ending::Failed { reason } = ending else { return };
         let reason = reason.chars().take(REASON_CHARS_MAX).collect();
         let mut all = self.0.lock();
-        let failures = &mut all.entry(agent.clone()).or_default().failures;
+        let failures = &mut all.entry(agent.clone()).or_default().activity.failures;
         failures.truncate(FAILURES_KEPT - 1);
         failures.push_front(AgentFailure { at, via, reason });
     }
 
     /// What an agent did.
     pub(crate) fn of(&self, agent: &Handle) -> AgentActivity {
-        self.0.lock().get(agent).cloned().unwrap_or_default()
+        self.0.lock().get(agent).map(|record| record.activity.clone()).unwrap_or_default()
     }
 }
 
@@ -72,7 +96,7 @@ mod tests {
     fn the_last_failures_stay_with_reasons_of_bounded_length() {
         let (activity, chef) = (Activity::default(), Handle::parse("chef").unwrap());
         for n in 0..=FAILURES_KEPT {
-            activity.ended(&chef, "failed");
+            activity.ended(&chef, "rest", "failed", Counter::default);
             let ending = Ending::failed(format!("{n}{}", "x".repeat(REASON_CHARS_MAX)));
             activity.failed(&chef, "rest", &ending, Timestamp::UNIX_EPOCH);
         }

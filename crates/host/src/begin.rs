@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use forecourt_core::reply::{ReplyAccumulator, refused};
 use forecourt_core::store::Webhook;
-use forecourt_core::{Admitted, Ending, Error, Event, EventStream, PolicyPart, Reply, UsageMeter};
+use forecourt_core::{Admitted, Ending, Error, Event, EventStream, PolicyPart, Reply, UsageMeter, in_place};
 use forecourt_telemetry::going_on;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
@@ -97,44 +97,46 @@ impl Tasks {
         let (agent, language) = (request.resident.card.handle().clone(), request.answer_language());
         let thread = request.thread.clone();
         let slow_at = slow_after.map(|wait| Instant::now() + wait);
-        let events: EventStream = Box::pin(async_stream::stream! {
-            let running = tasks.metrics.count_running();
-            let mut remembered = request.remembered();
-            let mut gathered = remembered.is_some().then(ReplyAccumulator::default);
-            let mut said = Vec::new();
-            loop {
-                let next = match slow_at {
-                    None => Ok(events.next().await),
-                    Some(at) => timeout_at(at, events.next()).await,
-                };
-                let Ok(next) = next else { break };
-                let Some(event) = next else { return };
-                if let Some(gathered) = &mut gathered {
-                    gathered.take(event.clone());
-                }
-                if slow_at.is_some() {
-                    said.push(event.clone());
-                }
-                let Event::Ending(ending) = &event else {
+        let events: EventStream = in_place(move || {
+            async_stream::stream! {
+                let running = tasks.metrics.count_running();
+                let mut remembered = request.remembered();
+                let mut gathered = remembered.is_some().then(ReplyAccumulator::default);
+                let mut said = Vec::new();
+                loop {
+                    let next = match slow_at {
+                        None => Ok(events.next().await),
+                        Some(at) => timeout_at(at, events.next()).await,
+                    };
+                    let Ok(next) = next else { break };
+                    let Some(event) = next else { return };
+                    if let Some(gathered) = &mut gathered {
+                        gathered.take(event.clone());
+                    }
+                    if slow_at.is_some() {
+                        said.push(event.clone());
+                    }
+                    let Event::Ending(ending) = &event else {
+                        yield event;
+                        continue;
+                    };
+                    tasks.metrics.ended(request.resident.card.handle(), request.via, ending_name(ending));
+                    tasks.metrics.activity.failed(request.resident.card.handle(), request.via, ending, tasks.clock.now());
+                    if let (Some(gathered), Some(asked)) = (gathered.take(), remembered.take()) {
+                        // With it goes the agent's copy of the history, so that adding to it copies nothing.
+                        drop(events);
+                        tasks.remember(&request.resident, asked, &gathered.finish(ending.clone())).await;
+                    }
                     yield event;
-                    continue;
-                };
-                tasks.metrics.ended(request.resident.card.handle(), request.via, ending_name(ending));
-                tasks.metrics.activity.failed(request.resident.card.handle(), request.via, ending, tasks.clock.now());
-                if let (Some(gathered), Some(asked)) = (gathered.take(), remembered.take()) {
-                    // With it goes the agent's copy of the history, so that adding to it copies nothing.
-                    drop(events);
-                    tasks.remember(&request.resident, asked, &gathered.finish(ending.clone())).await;
+                    return;
                 }
-                yield event;
-                return;
-            }
-            drop((running, slot));
-            let told = said.len() as u64;
-            let all = Box::pin(stream::iter(said).chain(events));
-            let mut rest = tasks.go_on(request, all, told).await;
-            while let Some(event) = rest.next().await {
-                yield event;
+                drop((running, slot));
+                let told = said.len() as u64;
+                let all = Box::pin(stream::iter(said).chain(events));
+                let mut rest = tasks.go_on(request, all, told).await;
+                while let Some(event) = rest.next().await {
+                    yield event;
+                }
             }
         });
         Reply { agent, thread, task: None, language, receipt: None, usage: UsageMeter::default(), events }

@@ -73,9 +73,10 @@ impl Metrics {
     /// An answer ended. `ending` is a word of a closed set: a refusal's kind or [`ending_name`].
     pub(crate) fn ended(&self, agent: &Handle, via: &'static str, ending: &str) {
         let ending = closed(ending);
-        self.activity.ended(agent, ending);
-        let labels = ReplyLabels { agent: agent.as_str().to_owned(), via, ending };
-        self.replies.get_or_create(&labels).inc();
+        self.activity.ended(agent, via, ending, || {
+            let labels = ReplyLabels { agent: agent.as_str().to_owned(), via, ending };
+            self.replies.get_or_create(&labels).clone()
+        });
     }
 
     /// A call of an endpoint ended. Pairs that are no endpoint are all one.

@@ -7,6 +7,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `load.rs` | from a deployment's folders to [`KnownAgents`], with notices of what was left out |
+//! | `made.rs` | genesis documents made for those who have none |
 //! | `resident.rs` | who an agent is that lives here |
 //! | `home.rs` | where those files are |
 //! | `identity.rs` | one agent: name, documents, standing, what it may do |
@@ -26,6 +27,7 @@ mod home;
 mod identity;
 mod known;
 mod load;
+mod made;
 mod packed;
 mod resident;
 mod settings;

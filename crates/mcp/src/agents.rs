@@ -8,7 +8,7 @@ use forecourt_core::policy::Submission;
 use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::{
     AgentCard, CollectedReply, Ending, Error, Event, Handle, Message, MessageId, Noun, Part, PolicyPart,
-    QuestionAnswer, Reply, Role, StateToken, TaskState, ThreadId, Turn,
+    QuestionAnswer, Reply, Role, StateToken, TaskState, ThreadId, Turn, in_place,
 };
 use forecourt_host::{Host, Run, TaskAccess};
 use forecourt_surface::abandon::CancelOnDrop;
@@ -83,57 +83,59 @@ static INPUT: LazyLock<Arc<Value>> = LazyLock::new(|| {
 
 /// Puts `message` of a call to an agent; tells of its progress, and ends with its answer or its task.
 pub(crate) fn ask(host: Arc<Host>, agent: Handle, patience: Duration, call: ToolCall) -> BoxStream<'static, ToolEvent> {
-    Box::pin(stream! {
-        let begun_at = Instant::now();
-        let begun = match begin(&host, agent, patience, &call).await {
-            Ok(begun) => begun,
-            Err(called) => {
-                yield ToolEvent::Done(called);
-                return;
-            }
-        };
-        let Reply { thread, task, mut events, receipt, usage, .. } = begun;
-        let mut place = TaskLocation { thread, task: None };
-        let mut deadline = begun_at + patience;
-        // A caller that leaves wants no answer; one that was told of the task may.
-        let mut abandon = None;
-        if let Some(id) = task {
-            place.task = host.task(&id, TaskAccess::As(&call.sender)).await.ok();
-            abandon = place.task.clone().map(CancelOnDrop::new);
-            deadline = if call.gives_tasks { begun_at } else { deadline };
-        }
-        let mut gathered = ReplyAccumulator::default();
-        let ending = loop {
-            match timeout_at(deadline, events.next()).await {
-                Ok(Some(Event::Progress(progress))) => yield ToolEvent::Progress(progress),
-                Ok(Some(Event::Task(id))) => {
-                    place.task = host.task(&id, TaskAccess::As(&call.sender)).await.ok();
-                    abandon = place.task.clone().map(CancelOnDrop::new);
-                    if call.gives_tasks {
-                        break None;
-                    }
+    in_place(move || {
+        stream! {
+            let begun_at = Instant::now();
+            let begun = match begin(&host, agent, patience, &call).await {
+                Ok(begun) => begun,
+                Err(called) => {
+                    yield ToolEvent::Done(called);
+                    return;
                 }
-                Ok(Some(event)) => if let Some(ending) = gathered.take(event) {
-                    break Some(ending);
-                },
-                Ok(None) => break Some(Ending::unfinished()),
-                Err(_) => break None,
+            };
+            let Reply { thread, task, mut events, receipt, usage, .. } = begun;
+            let mut place = TaskLocation { thread, task: None };
+            let mut deadline = begun_at + patience;
+            // A caller that leaves wants no answer; one that was told of the task may.
+            let mut abandon = None;
+            if let Some(id) = task {
+                place.task = host.task(&id, TaskAccess::As(&call.sender)).await.ok();
+                abandon = place.task.clone().map(CancelOnDrop::new);
+                deadline = if call.gives_tasks { begun_at } else { deadline };
             }
-        };
-        if let Some(abandon) = &mut abandon {
-            abandon.no_more();
-        }
-        let mut called = match ending {
-            Some(ending) => {
-                let collected = CollectedReply { usage: usage.so_far(), ..gathered.finish(ending) };
-                answer::ended(&host, collected, &place).await
+            let mut gathered = ReplyAccumulator::default();
+            let ending = loop {
+                match timeout_at(deadline, events.next()).await {
+                    Ok(Some(Event::Progress(progress))) => yield ToolEvent::Progress(progress),
+                    Ok(Some(Event::Task(id))) => {
+                        place.task = host.task(&id, TaskAccess::As(&call.sender)).await.ok();
+                        abandon = place.task.clone().map(CancelOnDrop::new);
+                        if call.gives_tasks {
+                            break None;
+                        }
+                    }
+                    Ok(Some(event)) => if let Some(ending) = gathered.take(event) {
+                        break Some(ending);
+                    },
+                    Ok(None) => break Some(Ending::unfinished()),
+                    Err(_) => break None,
+                }
+            };
+            if let Some(abandon) = &mut abandon {
+                abandon.no_more();
             }
-            None => answer::working(gathered.finish(Ending::Complete).text(), &place),
-        };
-        if let Some(receipt) = receipt {
-            payment::tell(&mut called.meta, *receipt);
+            let mut called = match ending {
+                Some(ending) => {
+                    let collected = CollectedReply { usage: usage.so_far(), ..gathered.finish(ending) };
+                    answer::ended(&host, collected, &place).await
+                }
+                None => answer::working(gathered.finish(Ending::Complete).text(), &place),
+            };
+            if let Some(receipt) = receipt {
+                payment::tell(&mut called.meta, *receipt);
+            }
+            yield ToolEvent::Done(Box::new(called));
         }
-        yield ToolEvent::Done(Box::new(called));
     })
 }
 
@@ -155,8 +157,7 @@ async fn begin(host: &Host, agent: Handle, patience: Duration, call: &ToolCall) 
         None => Run::task_if_slow(patience.min(BECOMES_TASK_AFTER)),
     };
     let message = asked.message(host, agent, call);
-    // On the heap: it is nine kilobytes, which the stream of the call would hold and be copied with.
-    Box::pin(host.receive(message, run)).await.map_err(|error| Box::new(answer::fault(&error)))
+    host.receive(message, run).await.map_err(|error| Box::new(answer::fault(&error)))
 }
 
 /// The arguments of a call.

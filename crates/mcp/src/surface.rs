@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use bytes::Bytes;
-use forecourt_core::{AgentCard, ClientAddr, Handle, PolicyPart};
+use forecourt_core::{AgentCard, ClientAddr, Handle, PolicyPart, in_place};
 use forecourt_egress::hops;
 use forecourt_host::{HostedAgent, OpenSessions};
 use forecourt_identity::Verifier;
@@ -16,6 +16,7 @@ use forecourt_surface::answer::HttpAnswer;
 use forecourt_surface::body::{BodyLimits, read_limited};
 use forecourt_surface::credentials;
 use forecourt_surface::{BaseUrl, HttpRoutes, Mount, negotiate};
+use futures::future::BoxFuture;
 use http::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -91,7 +92,12 @@ pub(crate) fn routes(door: Arc<McpEndpoint>) -> HttpRoutes {
     HttpRoutes { paths: PATHS.to_vec(), router: router.with_state(door) }
 }
 
-async fn on_mcp(State(door): State<Arc<McpEndpoint>>, request: Request) -> Response {
+/// On the heap from the beginning, since the framework moves what it is given.
+fn on_mcp(State(door): State<Arc<McpEndpoint>>, request: Request) -> BoxFuture<'static, Response> {
+    in_place(move || at_mcp(door, request))
+}
+
+async fn at_mcp(door: Arc<McpEndpoint>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     if let Some(card) = door.card_asked_for(head.uri.path()) {
         let base = BaseUrl::of(door.offer.host.site(), &head.extensions);

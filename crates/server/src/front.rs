@@ -14,7 +14,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use forecourt_core::Entropy;
 use forecourt_telemetry::spans::{self, Origin};
-use forecourt_telemetry::{RemoteParent, RequestTrace, policy};
+use forecourt_telemetry::{RemoteParent, RequestLines, RequestTrace, policy};
 use futures::FutureExt;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Response, StatusCode, Version};
@@ -22,18 +22,17 @@ use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
 use pin_project_lite::pin_project;
 use tower_service::Service;
-use tracing::{Instrument, Span};
 
 use crate::access_log::{AccessEntry, AccessLog};
 use crate::client::TrustedProxies;
 use crate::connections::Connections;
-use crate::hosts::{AllowedHosts, PlainOrigins};
+use crate::hosts::{AllowedHosts, PlainOrigin, PlainOrigins};
 use crate::limits::HttpLimits;
-use crate::metrics::{Arriving, Counted, Metrics, method_label};
+use crate::metrics::{Arriving, Counted, DomainLabel, LastSeries, Metrics, method_label};
 use crate::plain::PlainRules;
 use crate::request_id::{RequestId, X_REQUEST_ID};
 use crate::route_class::{RouteClass, RouteClasses};
-use crate::strict::{Refusal, check, host};
+use crate::strict::{Refusal, check_for, host};
 use crate::wire::Traffic;
 
 /// Set on every answer that has none of its own. Mentionable REST 8.3 wants the first one even on
@@ -123,6 +122,8 @@ pub(crate) struct Peer {
     /// What is answered here without TLS before anything else.
     pub(crate) plain: Arc<PlainRules>,
     pub(crate) traffic: Arc<Traffic>,
+    /// Where its last answer was counted.
+    pub(crate) last: LastSeries,
 }
 
 /// Checks the request, has it answered, and completes the answer. Never fails and never panics.
@@ -136,15 +137,17 @@ where
     let peer = &in_flight.peer;
     let settings = &peer.front.settings;
     let method = request.method().clone();
-    let domain = host(&request).map(|host| settings.hosts.label_of(host)).unwrap_or_default();
+    let host = host(&request);
+    let domain = host.map_or_else(|_| DomainLabel::none(), |host| settings.hosts.label_of(host));
+    let origin = host.ok().and_then(|host| peer.origins.of(host));
     let id = request_id(settings, peer.address, request.headers());
-    let span = span(class, &method, &id);
-    let trace = trace(peer, class, &request, &span);
+    let lines = lines(class, &method, &id);
+    let trace = trace(peer, class, &request, &lines);
     let access = settings.metrics.access().map(|log| access(log, peer, class, &request, &id, &trace, begun));
     let refused = if ambiguous {
         Err(Refusal::Malformed("The end of this request is ambiguous."))
     } else {
-        check(&request, &settings.hosts, &settings.limits)
+        check_for(&request, host, &settings.hosts, &settings.limits)
     };
     // Authorities ask for a name before it is served, so this comes before the look at whom a request is for.
     let instead = match peer.plain.concerns(request.uri().path()) && !ambiguous {
@@ -153,22 +156,22 @@ where
     };
     let mut response = match refused {
         _ if instead.is_some() => instead.unwrap_or_default(),
-        Ok(()) => trace.carry(hand_over(service, peer, request, &id)).instrument(span.clone()).await,
+        Ok(()) => lines.carry(trace.carry(hand_over(service, peer, request, origin, &id))).await,
         Err(refusal) => refusal.into_response(request.version()),
     };
     let headers = response.headers_mut();
     complete(headers, peer.front.hsts.as_ref().filter(|_| peer.tls));
     headers.insert(X_REQUEST_ID, id.to_header());
     let (status, seconds) = (response.status(), begun.elapsed());
-    settings.metrics.answered(class, &method, status, domain, seconds);
-    span.record("status", status.as_u16());
+    settings.metrics.answered(&peer.last, class, &method, status, domain, seconds);
+    lines.record_status(status.as_u16());
     spans::record_answer(&trace, status.as_u16());
-    tracing::debug!(parent: &span, seconds = seconds.as_secs_f32(), "the head of the answer is ready");
+    tracing::debug!(parent: lines.span(), seconds = seconds.as_secs_f32(), "the head of the answer is ready");
     let is_without_body = method == Method::HEAD;
     response.map(|body| {
         let is_whole = is_without_body || body.is_end_stream();
         let access = access.map(|access| access.answered(status, is_whole));
-        Answer { body, in_flight, span, trace, access }
+        Answer { body, in_flight, lines, trace, access }
     })
 }
 
@@ -178,15 +181,17 @@ fn request_id(settings: &FrontSettings, peer: IpAddr, headers: &HeaderMap) -> Re
     given.unwrap_or_else(|| RequestId::mint(&*settings.entropy))
 }
 
-/// The span of a request. The path is not in it: it may hold a question, or an id that opens something.
-fn span(class: RouteClass, method: &Method, id: &RequestId) -> Span {
+/// What lines of the log say of a request. The path is not in it: it may hold a question, or an id that opens something.
+fn lines(class: RouteClass, method: &Method, id: &RequestId) -> RequestLines {
     let RouteClass { protocol, route } = class;
-    let method = method_label(method);
-    tracing::info_span!("request", %id, protocol, route, method, status = tracing::field::Empty)
+    let (method, id) = (method_label(method), id.clone());
+    RequestLines::new(
+        move || tracing::info_span!("request", %id, protocol, route, method, status = tracing::field::Empty),
+    )
 }
 
 /// What the request is traced by.
-fn trace(peer: &Peer, class: RouteClass, request: &Request<Incoming>, within: &Span) -> RequestTrace {
+fn trace(peer: &Peer, class: RouteClass, request: &Request<Incoming>, within: &RequestLines) -> RequestTrace {
     let Some(policy) = policy() else { return RequestTrace::off() };
     let settings = &peer.front.settings;
     let parent = RemoteParent::of(request.headers());
@@ -213,7 +218,7 @@ fn access(
     id: &RequestId,
     trace: &RequestTrace,
     begun: Instant,
-) -> AccessGuard {
+) -> Box<AccessGuard> {
     let (settings, headers) = (&peer.front.settings, request.headers());
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let query = if request.uri().query().is_some() { "?" } else { "" };
@@ -232,7 +237,7 @@ fn access(
         user_agent: text(header::USER_AGENT).map(AccessEntry::agent_of),
         ..AccessEntry::default()
     };
-    AccessGuard { log: log.clone(), entry, begun, is_whole: false }
+    Box::new(AccessGuard { log: log.clone(), entry, begun, is_whole: false })
 }
 
 fn version(version: Version) -> &'static str {
@@ -253,7 +258,7 @@ struct AccessGuard {
 }
 
 impl AccessGuard {
-    fn answered(mut self, status: StatusCode, is_whole: bool) -> Self {
+    fn answered(mut self: Box<Self>, status: StatusCode, is_whole: bool) -> Box<Self> {
         (self.entry.status, self.is_whole) = (status.as_u16(), is_whole);
         self
     }
@@ -266,18 +271,23 @@ impl Drop for AccessGuard {
     }
 }
 
-async fn hand_over<S>(mut service: S, peer: &Peer, mut request: Request<Incoming>, id: &RequestId) -> Response<Body>
+async fn hand_over<S>(
+    mut service: S,
+    peer: &Peer,
+    mut request: Request<Incoming>,
+    origin: Option<&PlainOrigin>,
+    id: &RequestId,
+) -> Response<Body>
 where
     S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
 {
     let client = peer.front.settings.proxies.client(peer.address, request.headers());
     request.extensions_mut().insert(client);
-    request.extensions_mut().insert(id.clone());
     if let Some(name) = &peer.server_name {
         request.extensions_mut().insert(name.clone());
     }
-    if let Some(origin) = host(&request).ok().and_then(|host| peer.origins.of(host)).cloned() {
-        request.extensions_mut().insert(origin);
+    if let Some(origin) = origin {
+        request.extensions_mut().insert(origin.clone());
     }
     let metrics = &peer.front.settings.metrics;
     let answer = async move {
@@ -368,7 +378,7 @@ pub(crate) struct InFlight {
 impl InFlight {
     /// Counts one more. True: its framing is refused.
     fn begin(peer: Arc<Peer>, protocol: &'static str) -> (InFlight, bool) {
-        let counted = peer.front.settings.metrics.count_in_flight(protocol);
+        let counted = peer.front.settings.metrics.count_in_flight(&peer.last, protocol);
         let ambiguous = peer.traffic.begin();
         (InFlight { peer, _counted: counted }, ambiguous)
     }
@@ -386,9 +396,9 @@ pin_project! {
         #[pin]
         body: Body,
         in_flight: InFlight,
-        span: Span,
+        lines: RequestLines,
         trace: RequestTrace,
-        access: Option<AccessGuard>,
+        access: Option<Box<AccessGuard>>,
     }
 }
 
@@ -399,7 +409,7 @@ impl http_body::Body for Answer {
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let this = self.project();
         // What is said while an answer streams belongs to its request, too.
-        let (_entered, _traced) = (this.span.enter(), this.trace.enter());
+        let (_entered, _traced) = (this.lines.enter(), this.trace.enter());
         let mut body = this.body;
         let polled = catch_unwind(AssertUnwindSafe(|| body.as_mut().poll_frame(cx)));
         if let (Some(access), Ok(Poll::Ready(frame))) = (this.access, &polled) {

@@ -76,11 +76,14 @@ impl AllowedHosts {
     }
 
     /// What metrics call the domain of a host.
-    pub(crate) fn label_of(&self, host: &str) -> DomainLabel {
+    pub(crate) fn label_of(&self, host: &str) -> &DomainLabel {
         let host = host.strip_suffix('.').unwrap_or(host);
         let named = self.labels.iter().find(|(name, _)| matches(name, host));
         let own = || self.labels.first().filter(|_| self.development && is_loopback(host));
-        named.or_else(own).map(|(_, label)| label.clone()).unwrap_or_default()
+        match named.or_else(own) {
+            Some((_, label)) => label,
+            None => DomainLabel::none(),
+        }
     }
 
     /// The origins of a plain listener on this port: the names of loopback and those given at the start.

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use axum::body::Body;
+use forecourt_core::in_place;
+use futures::FutureExt;
 use http::{Request, Response};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -254,11 +256,13 @@ where
             Secured::Not => (false, None),
         };
         let address = peer.ip().to_canonical();
-        let peer = Arc::new(Peer { front, address, tls, server_name, origins, plain, traffic });
+        let peer =
+            Arc::new(Peer { front, address, tls, server_name, origins, plain, traffic, last: Default::default() });
         let server = Arc::clone(&self);
         let service = service_fn(move |request| {
-            let answer = answer(server.service.clone(), Arc::clone(&peer), request);
-            async move { Ok::<_, Infallible>(answer.await) }
+            let (service, peer) = (server.service.clone(), Arc::clone(&peer));
+            // On the heap from the beginning: hyper moves what it is given.
+            in_place(move || answer(service, peer, request).map(Ok::<_, Infallible>))
         });
         let stop = stop.cancelled_owned();
         if is_http2 {

@@ -33,6 +33,12 @@ impl DomainLabel {
         Self(name.into())
     }
 
+    /// Of no domain that is served.
+    pub(crate) fn none() -> &'static Self {
+        static NONE: OnceLock<DomainLabel> = OnceLock::new();
+        NONE.get_or_init(|| Self::named("none"))
+    }
+
     /// As it is written.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -42,8 +48,7 @@ impl DomainLabel {
 /// Of no domain that is served.
 impl Default for DomainLabel {
     fn default() -> Self {
-        static NONE: OnceLock<DomainLabel> = OnceLock::new();
-        NONE.get_or_init(|| Self::named("none")).clone()
+        Self::none().clone()
     }
 }
 
@@ -153,12 +158,47 @@ impl Drop for Arriving {
     }
 }
 
+/// The series in which the last answer of a connection was counted: the next one is most often counted there, too, and
+/// then nothing is looked up by its labels.
+#[derive(Debug, Default)]
+pub(crate) struct LastSeries {
+    answers: Mutex<Option<Box<AnswerSeries>>>,
+    in_flight: Mutex<Option<(&'static str, Gauge<i64, AtomicI64>)>>,
+}
+
+#[derive(Debug)]
+struct AnswerSeries {
+    labels: RequestLabels,
+    requests: Counter,
+    seconds: Histogram,
+}
+
+impl AnswerSeries {
+    fn is_of(&self, class: RouteClass, method: &str, status: &str, domain: &DomainLabel) -> bool {
+        let labels = &self.labels;
+        (labels.protocol, labels.route) == (class.protocol, class.route)
+            && (labels.method, labels.status) == (method, status)
+            && (Arc::ptr_eq(&labels.domain.0, &domain.0) || labels.domain == *domain)
+    }
+}
+
+/// The same on a socket of a protocol's own.
+#[derive(Debug, Default)]
+pub(crate) struct LastStreamSeries(Mutex<Option<Box<StreamSeries>>>);
+
+#[derive(Debug)]
+struct StreamSeries {
+    labels: StreamRequestLabels,
+    requests: Counter,
+    seconds: Histogram,
+}
+
 /// One of something. Counted until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Counted(Gauge<i64, AtomicI64>);
 
 impl Counted {
-    fn new(gauge: Gauge<i64, AtomicI64>) -> Self {
+    pub(crate) fn new(gauge: Gauge<i64, AtomicI64>) -> Self {
         gauge.inc();
         Self(gauge)
     }
@@ -230,13 +270,18 @@ impl Metrics {
     }
 
     /// Counts an answer of `protocol` that is not written yet, until it is dropped.
-    pub(crate) fn count_in_flight(&self, protocol: &'static str) -> Counted {
-        Counted::new(self.in_flight.get_or_create(&ProtocolLabel { protocol }).clone())
+    pub(crate) fn count_in_flight(&self, last: &LastSeries, protocol: &'static str) -> Counted {
+        let found = last.in_flight.lock().as_ref().filter(|(of, _)| *of == protocol).map(|(_, gauge)| gauge.clone());
+        Counted::new(found.unwrap_or_else(|| {
+            let gauge = self.in_flight.get_or_create(&ProtocolLabel { protocol }).clone();
+            *last.in_flight.lock() = Some((protocol, gauge.clone()));
+            gauge
+        }))
     }
 
     /// The same on a socket of `protocol`'s own.
-    pub(crate) fn count_stream_in_flight(&self, protocol: &'static str) -> Counted {
-        Counted::new(self.stream_in_flight.get_or_create(&ProtocolLabel { protocol }).clone())
+    pub(crate) fn stream_in_flight(&self, protocol: &'static str) -> Gauge<i64, AtomicI64> {
+        self.stream_in_flight.get_or_create(&ProtocolLabel { protocol }).clone()
     }
 
     /// Requests that ended in a panic so far. The target is 0.
@@ -257,19 +302,39 @@ impl Metrics {
         label
     }
 
+    /// Counts an answer on a connection whose `last` one was counted in these series.
     pub(crate) fn answered(
         &self,
+        last: &LastSeries,
         class: RouteClass,
         method: &Method,
         status: StatusCode,
-        domain: DomainLabel,
+        domain: &DomainLabel,
         after: Duration,
     ) {
-        let RouteClass { protocol, route } = class;
         let (method, status) = (method_label(method), status_label(status.as_u16()));
+        let mut last = last.answers.lock();
+        let series = match last.take().filter(|last| last.is_of(class, method, status, domain)) {
+            Some(series) => series,
+            None => self.series(class, method, status, domain),
+        };
+        let series = last.insert(series);
+        series.requests.inc();
+        series.seconds.observe(after.as_secs_f64());
+    }
+
+    fn series(
+        &self,
+        class: RouteClass,
+        method: &'static str,
+        status: &'static str,
+        domain: &DomainLabel,
+    ) -> Box<AnswerSeries> {
+        let RouteClass { protocol, route } = class;
         let labels = RequestLabels { protocol, route, method, status, domain: domain.clone() };
-        self.requests.get_or_create(&labels).inc();
-        self.durations.get_or_create(&RouteLabels { protocol, route, domain }).observe(after.as_secs_f64());
+        let requests = self.requests.get_or_create(&labels).clone();
+        let seconds = self.durations.get_or_create(&RouteLabels { protocol, route, domain: domain.clone() }).clone();
+        Box::new(AnswerSeries { labels, requests, seconds })
     }
 
     /// Counts a connection on a socket of `protocol`'s own.
@@ -277,11 +342,29 @@ impl Metrics {
         self.stream_connections.get_or_create(&ProtocolLabel { protocol }).inc();
     }
 
-    /// Counts a request on a socket of `protocol`'s own. `status` is of three digits, as HTTP's are.
-    pub(crate) fn stream_answered(&self, protocol: &'static str, method: &'static str, status: u16, after: Duration) {
+    /// Counts a request on a socket of `protocol`'s own, on a connection whose `last` one was counted in these series.
+    /// `status` is of three digits, as HTTP's are.
+    pub(crate) fn stream_answered(
+        &self,
+        last: &LastStreamSeries,
+        protocol: &'static str,
+        method: &'static str,
+        status: u16,
+        after: Duration,
+    ) {
         let labels = StreamRequestLabels { protocol, method, status: status_label(status) };
-        self.stream_requests.get_or_create(&labels).inc();
-        self.stream_durations.get_or_create(&ProtocolLabel { protocol }).observe(after.as_secs_f64());
+        let mut last = last.0.lock();
+        let series = match last.take().filter(|last| last.labels == labels) {
+            Some(series) => series,
+            None => {
+                let requests = self.stream_requests.get_or_create(&labels).clone();
+                let seconds = self.stream_durations.get_or_create(&ProtocolLabel { protocol }).clone();
+                Box::new(StreamSeries { labels, requests, seconds })
+            }
+        };
+        let series = last.insert(series);
+        series.requests.inc();
+        series.seconds.observe(after.as_secs_f64());
     }
 
     pub(crate) fn connection_refused(&self, reason: &'static str) {
@@ -332,10 +415,11 @@ mod tests {
         for n in 0..50 {
             let method = Method::from_bytes(format!("M{n}").as_bytes()).unwrap_or_default();
             metrics.answered(
+                &LastSeries::default(),
                 RouteClass::UNMATCHED,
                 &method,
                 StatusCode::METHOD_NOT_ALLOWED,
-                DomainLabel::default(),
+                DomainLabel::none(),
                 Duration::ZERO,
             );
         }

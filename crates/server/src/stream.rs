@@ -3,11 +3,15 @@
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use forecourt_core::Entropy;
+use forecourt_telemetry::spans::{self, Origin};
+use forecourt_telemetry::{RemoteParent, RequestLines, RequestTrace, policy};
 use futures::future::BoxFuture;
+use prometheus_client::metrics::gauge::Gauge;
 use rustls::ServerConfig;
 use rustls_pki_types::CertificateDer;
 use tokio::io::{self, AsyncRead, AsyncWrite, ReadBuf};
@@ -17,17 +21,13 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tokio_util::sync::CancellationToken;
-use tracing::{Instrument, Span};
-
-use forecourt_telemetry::spans::{self, Origin};
-use forecourt_telemetry::{RemoteParent, RequestTrace, policy};
 
 use crate::accept::{Bound, Open};
 use crate::access_log::AccessEntry;
 use crate::connections::Connections;
 use crate::error::ServeError;
 use crate::front::random;
-use crate::metrics::{Counted, Metrics};
+use crate::metrics::{Counted, LastStreamSeries, Metrics};
 use crate::request_id::RequestId;
 
 /// Speaks a protocol on one connection, until that ends. Deadlines within it are its own affair, and
@@ -60,12 +60,17 @@ pub struct StreamRequests {
     entropy: Arc<dyn Entropy>,
     /// Whose they are, where that is known.
     peer: Option<IpAddr>,
+    /// How many are under way.
+    in_flight: Gauge<i64, AtomicI64>,
+    /// Where the last answer was counted.
+    last: Arc<LastStreamSeries>,
 }
 
 impl StreamRequests {
     /// For requests of `protocol`, counted in `metrics`, with ids made from `entropy`.
     pub fn new(protocol: &'static str, metrics: Arc<Metrics>, entropy: Arc<dyn Entropy>) -> Self {
-        Self { protocol, metrics, entropy, peer: None }
+        let in_flight = metrics.stream_in_flight(protocol);
+        Self { protocol, metrics, entropy, peer: None, in_flight, last: Arc::default() }
     }
 
     /// A request whose head was read. `method` is of a closed set: it becomes a label of the metrics.
@@ -76,20 +81,22 @@ impl StreamRequests {
     /// The same of a request that says by which span of its sender it was made.
     pub fn begin_within(&self, method: &'static str, parent: Option<RemoteParent>) -> StreamRequest {
         let id = RequestId::mint(&*self.entropy);
-        let span = tracing::info_span!(
-            "request", %id, protocol = self.protocol, method, status = tracing::field::Empty
+        let (protocol, named) = (self.protocol, id.clone());
+        let lines = RequestLines::new(
+            move || tracing::info_span!("request", id = %named, protocol, method, status = tracing::field::Empty),
         );
         let metrics = Arc::clone(&self.metrics);
         let theirs = parent.as_ref().map(RemoteParent::trace_id);
-        let trace = self.trace(method, parent, &span);
+        let trace = self.trace(method, parent, &lines);
         StreamRequest {
             trace_id: trace.trace_id().or(theirs),
             trace,
             id,
-            span,
-            protocol: self.protocol,
+            lines,
+            protocol,
             method,
-            _counted: metrics.count_stream_in_flight(self.protocol),
+            _counted: Counted::new(self.in_flight.clone()),
+            last: Arc::clone(&self.last),
             metrics,
             peer: self.peer,
             begun: Instant::now(),
@@ -98,7 +105,7 @@ impl StreamRequests {
 
     /// What a request is traced by. Nobody is a proxy here, so that
     /// nobody's word is taken on what is recorded unless everybody's is.
-    fn trace(&self, method: &'static str, parent: Option<RemoteParent>, within: &Span) -> RequestTrace {
+    fn trace(&self, method: &'static str, parent: Option<RemoteParent>, within: &RequestLines) -> RequestTrace {
         let Some(policy) = policy() else { return RequestTrace::off() };
         let random = random(&*self.entropy);
         let is_sampled = policy.is_sampled(parent.as_ref(), false, || random);
@@ -110,13 +117,14 @@ impl StreamRequests {
 pub struct StreamRequest {
     /// What it is called in the log and in errors.
     pub id: RequestId,
-    span: Span,
+    lines: RequestLines,
     trace: RequestTrace,
     trace_id: Option<String>,
     protocol: &'static str,
     method: &'static str,
     metrics: Arc<Metrics>,
     _counted: Counted,
+    last: Arc<LastStreamSeries>,
     peer: Option<IpAddr>,
     begun: Instant,
 }
@@ -124,14 +132,14 @@ pub struct StreamRequest {
 impl StreamRequest {
     /// What is done for its sake, so that lines of the log and spans belong to it.
     pub fn carry<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = T> {
-        self.trace.carry(work).instrument(self.span.clone())
+        self.lines.carry(self.trace.carry(work))
     }
 
     /// Counts it, now that its answer is there: its status, of three digits as HTTP's are, and the bytes of its body.
     pub fn answered(self, status: u16, bytes: u64) {
         let after = self.begun.elapsed();
-        self.metrics.stream_answered(self.protocol, self.method, status, after);
-        self.span.record("status", status);
+        self.metrics.stream_answered(&self.last, self.protocol, self.method, status, after);
+        self.lines.record_status(status);
         spans::record_answer(&self.trace, status);
         if let Some(log) = self.metrics.access() {
             let entry = AccessEntry {
@@ -148,7 +156,7 @@ impl StreamRequest {
             };
             log.write(&entry);
         }
-        tracing::debug!(parent: &self.span, seconds = after.as_secs_f32(), "the answer is ready");
+        tracing::debug!(parent: self.lines.span(), seconds = after.as_secs_f32(), "the answer is ready");
     }
 }
 

@@ -76,6 +76,16 @@ impl Refusal {
 
 /// Whether a request may go on to the surfaces.
 pub(crate) fn check<B>(request: &Request<B>, hosts: &AllowedHosts, limits: &HttpLimits) -> Result<(), Refusal> {
+    check_for(request, host(request), hosts, limits)
+}
+
+/// The same, where the [`host`] of the request was read already.
+pub(crate) fn check_for<B>(
+    request: &Request<B>,
+    host: Result<&str, Refusal>,
+    hosts: &AllowedHosts,
+    limits: &HttpLimits,
+) -> Result<(), Refusal> {
     let headers = request.headers();
     if headers.len() > limits.head_fields_max {
         return Err(Refusal::TooManyFields);
@@ -87,7 +97,7 @@ pub(crate) fn check<B>(request: &Request<B>, hosts: &AllowedHosts, limits: &Http
         return Err(Refusal::Malformed("A header field is not UTF-8."));
     }
     check_framing(headers, request.version())?;
-    let host = host(request)?;
+    let host = host?;
     if matches!(*request.method(), Method::CONNECT | Method::TRACE) {
         return Err(Refusal::Method);
     }

@@ -6,9 +6,9 @@ use std::time::Duration;
 pub const WRITES_QUEUED_MAX: usize = 1_024;
 /// Writes in one commit.
 pub const WRITES_PER_COMMIT_MAX: usize = 256;
-/// How long the writer waits for as many writes as the last commit had. It never waits after a
-/// commit of one, nor longer than half of what the last commit took.
-pub const GATHER_MAX: Duration = Duration::from_micros(200);
+/// How long the writer waits for those whom the last commit answered, once somebody waits for the next one. It never
+/// waits for a lone caller, nor longer than half of what the last commit took.
+pub const GATHER_MAX: Duration = Duration::from_micros(500);
 /// Read-only connections.
 pub const READERS: usize = 3;
 /// How long a statement waits for a lock that another process holds.
@@ -56,6 +56,11 @@ pub const MEMORY_ENTRIES_MAX: usize = 200_000;
 pub const POSTGRES_CONNECTIONS: usize = 10;
 /// Transactions in which a node writes to PostgreSQL at once, each many writes.
 pub const POSTGRES_LANES: usize = 2;
+/// Writes with which a transaction is begun beside another one of the same node. Fewer wait for that to end, and cost
+/// less together with those whom it answers.
+pub const POSTGRES_WRITES_BESIDE_MIN: usize = 8;
+/// How long they wait at most.
+pub const POSTGRES_GATHER_MAX: Duration = Duration::from_millis(5);
 /// Bytes, as they are charged, up to which what is written of a task is sent to PostgreSQL in one statement with what
 /// is written of others.
 pub const POSTGRES_BATCHED_BYTES_MAX: u64 = 64 * 1024;

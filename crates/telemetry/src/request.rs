@@ -9,6 +9,7 @@ use pin_project_lite::pin_project;
 use tracing::Span;
 use tracing::span::Entered;
 
+use crate::lines::LinedWork;
 use crate::outgoing::trace_id;
 use crate::w3c::RemoteParent;
 
@@ -117,13 +118,13 @@ impl<F: Future> Future for CarriedWork<F> {
 }
 
 /// Work that goes on elsewhere, such as in a task of its own, and belongs to the request that is answered now.
-pub fn going_on<F: Future>(work: F) -> CarriedWork<tracing::instrument::Instrumented<F>> {
+pub fn going_on<F: Future>(work: F) -> LinedWork<CarriedWork<tracing::instrument::Instrumented<F>>> {
     use tracing::Instrument;
     let trace = match crate::is_on() {
         true => RequestTrace(Kind::Carried(Context::current())),
         false => RequestTrace::off(),
     };
-    CarriedWork { work: work.in_current_span(), trace }
+    LinedWork::of_current(CarriedWork { work: work.in_current_span(), trace })
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use tracing::{Span, info_span};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
 use crate::TARGET;
+use crate::lines::RequestLines;
 use crate::outgoing::{current, is_recorded};
 use crate::policy::is_on;
 use crate::request::RequestTrace;
@@ -23,8 +24,8 @@ pub struct Origin<'a> {
     pub is_sampled: bool,
     /// What the trace is named by where it begins here and is not recorded.
     pub random: u64,
-    /// The span of the log that the request has, so that lines within keep its id.
-    pub within: &'a Span,
+    /// What lines of the log say of the request, so that those within keep its id.
+    pub within: &'a RequestLines,
 }
 
 impl Origin<'_> {
@@ -32,7 +33,7 @@ impl Origin<'_> {
         if !self.is_sampled {
             return RequestTrace::carried(self.parent, self.random);
         }
-        let span = recorded(self.within);
+        let span = recorded(self.within.span());
         if let Some(parent) = self.parent {
             // Fails where nobody traces, which is as well.
             let _ = span.set_parent(parent.context(true));

@@ -6,7 +6,7 @@ use std::path::Path;
 use forecourt_settings::{Problem, Problems, Section, nearest};
 
 use crate::class::{Class, ItemKind, WordsByLanguage};
-use crate::file::{AbsenceTable, Declared, VocabularyFile};
+use crate::file::{Declared, VocabularyFile};
 use crate::index::{close, index};
 use crate::limits::{AREAS_MAX, CLASSES_MAX, KINDS_MAX, SYNONYMS_MAX, WORDS_MAX};
 use crate::vocabulary::Vocabulary;
@@ -16,8 +16,6 @@ use crate::words::compared;
 #[derive(Default)]
 pub(crate) struct Builder {
     out: Vocabulary,
-    pub(crate) neutral: WordsByLanguage,
-    pub(crate) absence: Vec<(String, AbsenceTable)>,
     /// Lists of ids of classes: where they stand, their key, and they.
     references: Vec<(Section, &'static str, Vec<String>)>,
     /// Where the area of a class is named.
@@ -27,6 +25,12 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
+    /// Begins with what was read before, whose revision is that of its files.
+    pub(crate) fn with(read: Vocabulary) -> Self {
+        let revision = RevisionHasher(read.revision);
+        Self { out: read, revision, ..Self::default() }
+    }
+
     /// Reads one more file, whose words go before those of the files that were read already.
     pub(crate) fn read(&mut self, file: &Path, text: &str) {
         text.hash(&mut self.revision);
@@ -73,8 +77,8 @@ impl Builder {
             }
         }
         self.out.synonyms.extend(read.synonyms.into_iter().map(|declared| declared.value));
-        read.neutral.into_iter().for_each(|(code, words)| add_new(self.neutral.entry(code).or_default(), words));
-        self.absence.extend(read.absence);
+        read.neutral.into_iter().for_each(|(code, words)| add_new(self.out.neutral.entry(code).or_default(), words));
+        self.out.absence.extend(read.absence);
     }
 
     /// Adds a class, or adds to one that is there: a member is no exception any more, and the other way round.
@@ -116,17 +120,19 @@ impl Builder {
         self.check_references();
         self.check_bounds();
         if let Some(cycle) = close(&mut self.out) {
-            let place = self.references.iter().rev().find(|(section, _, _)| section.text("id") == Some(&cycle));
             let message = format!("the class `{cycle}` includes itself, by way of what it includes");
-            let problem = place.map(|(section, key, _)| section.problem(Some(key), message));
-            self.problems.push(
-                problem.unwrap_or_else(|| Problem::of_file(Path::new("vocabulary"), "classes include themselves")),
-            );
+            // Where it stands, or, of one that comes with the program, what leads back to it.
+            let own = self.references.iter().rev().find(|(section, _, _)| section.text("id") == Some(&cycle));
+            let place = own.or_else(|| self.references.iter().rev().find(|(_, _, ids)| ids.contains(&cycle)));
+            self.problems.push(match place {
+                Some((section, key, _)) => section.problem(Some(key), message),
+                None => Problem::of_file(Path::new(Vocabulary::FOLDER), message),
+            });
         }
         self.problems.into_result(())?;
         let mut out = self.out;
         out.revision = self.revision.finish();
-        index(&mut out, &self.neutral, &self.absence);
+        index(&mut out);
         Ok(out)
     }
 
@@ -153,7 +159,7 @@ impl Builder {
         };
         let all = out.classes.iter().map(of_class).sum::<usize>()
             + out.synonyms.iter().map(words).sum::<usize>()
-            + words(&self.neutral);
+            + words(&out.neutral);
         for (what, count, most) in [
             ("classes", out.classes.len(), CLASSES_MAX),
             ("areas", out.areas.len(), AREAS_MAX),

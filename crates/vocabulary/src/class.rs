@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
+
 /// Words by the code of their language; of names, the first one is how the thing is said back.
 pub(crate) type WordsByLanguage = BTreeMap<String, Vec<String>>;
 
 /// What a group of classes is about, and which properties of an item state it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 pub struct Area {
     /// The same in all languages: lower case letters, digits and hyphens.
     pub id: String,
@@ -23,7 +26,8 @@ pub struct Area {
 }
 
 /// Things that one word stands for: "nuts".
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 pub struct Class {
     /// The same in all languages: lower case letters, digits and hyphens.
     pub id: String,
@@ -60,7 +64,8 @@ impl Class {
 }
 
 /// A way to eat, and what it leaves out.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 pub struct Diet {
     /// The same in all languages.
     pub id: String,
@@ -86,7 +91,8 @@ impl Diet {
 }
 
 /// A kind of things, and its types.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 pub struct ItemKind {
     /// Types of schema.org without their address: `Movie`.
     pub types: Vec<String>,
@@ -106,7 +112,8 @@ impl ItemKind {
 }
 
 /// Something that items say of themselves, and the properties in which they do.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 pub struct ItemProperty {
     /// The same in all languages: lower case letters, digits and hyphens.
     pub id: String,

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use regex::Regex;
 use serde::Deserialize;
+
+use crate::pattern::{Pattern, Required};
 
 mod item_reference;
 mod off_topic;
@@ -13,26 +14,66 @@ mod off_topic;
 pub use item_reference::{ItemPosition, ItemReference};
 pub use off_topic::OffTopic;
 
-/// The files that come with the program.
-const SHIPPED: &[(&str, &str)] = &[
-    ("en-conversation.toml", include_str!("../data/languages/en-conversation.toml")),
-    ("de-conversation.toml", include_str!("../data/languages/de-conversation.toml")),
-    ("fr-conversation.toml", include_str!("../data/languages/fr-conversation.toml")),
-    ("es-conversation.toml", include_str!("../data/languages/es-conversation.toml")),
-];
+/// What the files `data/languages/CODE-conversation.toml` say, and what texts must have for their patterns, as a test
+/// writes it down ([`crate::shipped`]).
+const SHIPPED: &str = include_str!("../data/conversation.json");
 
-static PHRASES: LazyLock<ConversationPhrases> = LazyLock::new(|| {
-    let read = |(name, text): &(&str, &str)| toml::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"));
-    ConversationPhrases::of(SHIPPED.iter().map(read).collect())
+static PHRASES: LazyLock<(ConversationPhrases, RequiredWords)> = LazyLock::new(|| {
+    // A test holds it against the files.
+    let written: WrittenPhrases = serde_json::from_str(SHIPPED).unwrap_or_else(|error| panic!("conversation: {error}"));
+    (ConversationPhrases::of(written.files), written.required)
 });
+
+/// What texts must have, by the patterns that could match them then. Without an entry: nothing.
+type RequiredWords = BTreeMap<String, Vec<Required>>;
+
+/// What is shipped, as it is written down.
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
+pub(crate) struct WrittenPhrases {
+    files: Vec<ConversationFile>,
+    required: RequiredWords,
+}
+
+#[cfg(test)]
+impl WrittenPhrases {
+    /// What these files say.
+    pub(crate) fn of(files: Vec<ConversationFile>) -> Self {
+        let parts = |file: &ConversationFile| {
+            let topics = file.off_topic.iter().map(|topic| &topic.whole);
+            serde_json::json!([file.whole, file.start, file.end, file.within, topics.collect::<Vec<_>>()])
+        };
+        let mut patterns = Vec::new();
+        files.iter().for_each(|file| texts(parts(file), &mut patterns));
+        let required = |pattern: String| Some((pattern.clone(), crate::pattern::required_words::of(&pattern)?));
+        Self { required: patterns.into_iter().filter_map(required).collect(), files }
+    }
+}
+
+/// All texts in a value.
+#[cfg(test)]
+fn texts(value: serde_json::Value, out: &mut Vec<String>) {
+    match value {
+        serde_json::Value::String(text) => out.push(text),
+        serde_json::Value::Array(all) => all.into_iter().for_each(|value| texts(value, out)),
+        serde_json::Value::Object(all) => all.into_iter().for_each(|(_, value)| texts(value, out)),
+        _ => {}
+    }
+}
+
+/// What a text must have that one of the patterns of [`ConversationPhrases::shipped`] matches; `None`: nothing.
+pub(crate) fn required(pattern: &str) -> Option<&'static [Required]> {
+    PHRASES.1.get(pattern).map(Vec::as_slice)
+}
 
 /// Bytes of a message that is read as a phrase: a longer one asks for something.
 const PHRASE_BYTES_MAX: usize = 300;
 
 /// One file.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 #[serde(deny_unknown_fields)]
-struct ConversationFile {
+pub(crate) struct ConversationFile {
     #[serde(rename = "about")]
     _about: String,
     language: String,
@@ -46,6 +87,7 @@ struct ConversationFile {
 
 /// Patterns of whole messages.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 #[serde(deny_unknown_fields)]
 struct WholePatterns {
     greeting: Vec<String>,
@@ -59,6 +101,7 @@ struct WholePatterns {
 
 /// Patterns of beginnings.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 #[serde(deny_unknown_fields)]
 struct StartPatterns {
     addition: Vec<String>,
@@ -71,6 +114,7 @@ struct StartPatterns {
 
 /// Patterns of ends.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 #[serde(deny_unknown_fields)]
 struct EndPatterns {
     replacement: Vec<String>,
@@ -78,6 +122,7 @@ struct EndPatterns {
 
 /// Patterns that stand anywhere, and words.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 #[serde(deny_unknown_fields)]
 struct WithinPatterns {
     pointing: Vec<String>,
@@ -97,26 +142,26 @@ struct WithinPatterns {
 /// The phrases of all languages.
 #[derive(Debug)]
 pub struct ConversationPhrases {
-    greeting: Regex,
-    more: Regex,
-    any: Regex,
-    both: Regex,
-    start_over: Regex,
-    addition: Regex,
-    only: Regex,
-    limit: Regex,
-    replacement_start: Regex,
-    replacement_end: Regex,
-    about_self: Regex,
-    pointing: Regex,
-    swaps: Vec<Regex>,
-    set_aside: Regex,
-    joining: Regex,
-    question: Regex,
+    greeting: Pattern,
+    more: Pattern,
+    any: Pattern,
+    both: Pattern,
+    start_over: Pattern,
+    addition: Pattern,
+    only: Pattern,
+    limit: Pattern,
+    replacement_start: Pattern,
+    replacement_end: Pattern,
+    about_self: Pattern,
+    pointing: Pattern,
+    swaps: Vec<Pattern>,
+    set_aside: Pattern,
+    joining: Pattern,
+    question: Pattern,
     fillers: Vec<String>,
     references: item_reference::ReferencePatterns,
     /// Any of them: most messages are none.
-    any_off_topic: Regex,
+    any_off_topic: Pattern,
     off_topic: Vec<OffTopic>,
     /// By the code of the language.
     answers: BTreeMap<String, BTreeMap<String, String>>,
@@ -134,7 +179,7 @@ pub struct Replacement<'t> {
 impl ConversationPhrases {
     /// What comes with the program.
     pub fn shipped() -> &'static Self {
-        &PHRASES
+        &PHRASES.0
     }
 
     fn of(files: Vec<ConversationFile>) -> Self {
@@ -144,24 +189,27 @@ impl ConversationPhrases {
         let mut fillers = all(|file| &file.within.fillers);
         fillers.sort_unstable();
         Self {
-            greeting: whole(&all(|file| &file.whole.greeting)),
-            more: whole(&all(|file| &file.whole.more)),
-            any: whole(&all(|file| &file.whole.any)),
-            both: whole(&all(|file| &file.whole.both)),
-            start_over: whole(&all(|file| &file.whole.start_over)),
-            addition: pattern(&format!(r"^\s*(?:(?:{})\b[\s,]*)+", all(|file| &file.start.addition).join("|"))),
-            only: pattern(&format!(r"^\s*(?:{})\b[\s,]*", all(|file| &file.start.only).join("|"))),
-            limit: pattern(&format!(r"^\s*(?:{})\b\s*", all(|file| &file.start.limit).join("|"))),
-            replacement_start: pattern(&format!(r"^\s*(?:{})", all(|file| &file.start.replacement).join("|"))),
-            replacement_end: pattern(&format!(r"(?:{})[\s!.?,]*$", all(|file| &file.end.replacement).join("|"))),
-            about_self: pattern(&format!(r"^\s*(?:{})", all(|file| &file.start.about_self).join("|"))),
-            pointing: pattern(&format!(r"\b(?:{})\b", all(|file| &file.within.pointing).join("|"))),
-            swaps: all(|file| &file.within.swap).iter().map(|swap| pattern(&format!(r"^\s*{swap}$"))).collect(),
-            set_aside: pattern(&format!(r"\b(?:{})\b", all(|file| &file.within.set_aside).join("|"))),
-            joining: pattern(&format!(r"\s+(?:{})\s+|\s*[,/]\s*", all(|file| &file.within.joining).join("|"))),
-            question: pattern(&format!(r"^[\s¿]*(?:{})\b", all(|file| &file.within.question).join("|"))),
+            greeting: Pattern::whole(all(|file| &file.whole.greeting)),
+            more: Pattern::whole(all(|file| &file.whole.more)),
+            any: Pattern::whole(all(|file| &file.whole.any)),
+            both: Pattern::whole(all(|file| &file.whole.both)),
+            start_over: Pattern::whole(all(|file| &file.whole.start_over)),
+            addition: Pattern::of(r"^\s*(?:(?:", all(|file| &file.start.addition), r")\b[\s,]*)+"),
+            only: Pattern::of(r"^\s*(?:", all(|file| &file.start.only), r")\b[\s,]*"),
+            limit: Pattern::of(r"^\s*(?:", all(|file| &file.start.limit), r")\b\s*"),
+            replacement_start: Pattern::of(r"^\s*(?:", all(|file| &file.start.replacement), r")"),
+            replacement_end: Pattern::of(r"(?:", all(|file| &file.end.replacement), r")[\s!.?,]*$"),
+            about_self: Pattern::of(r"^\s*(?:", all(|file| &file.start.about_self), r")"),
+            pointing: Pattern::of(r"\b(?:", all(|file| &file.within.pointing), r")\b"),
+            swaps: all(|file| &file.within.swap)
+                .into_iter()
+                .map(|swap| Pattern::of(r"^\s*", vec![swap], "$"))
+                .collect(),
+            set_aside: Pattern::of(r"\b(?:", all(|file| &file.within.set_aside), r")\b"),
+            joining: Pattern::of(r"\s+(?:", all(|file| &file.within.joining), r")\s+|\s*[,/]\s*"),
+            question: Pattern::of(r"^[\s¿]*(?:", all(|file| &file.within.question), r")\b"),
             references: item_reference::ReferencePatterns::of(&files),
-            any_off_topic: whole(&off_topic::patterns(&files)),
+            any_off_topic: Pattern::whole(off_topic::patterns(&files)),
             off_topic: off_topic::of(&files),
             answers: files.into_iter().map(|file| (file.language, file.answers)).collect(),
             fillers,
@@ -298,24 +346,12 @@ fn plain(text: &str) -> String {
     text.trim().replace('’', "'")
 }
 
-fn is_whole(pattern: &Regex, text: &str) -> bool {
+fn is_whole(pattern: &Pattern, text: &str) -> bool {
     text.len() <= PHRASE_BYTES_MAX && pattern.is_match(&plain(text))
 }
 
-fn behind<'t>(pattern: &Regex, text: &'t str) -> &'t str {
+fn behind<'t>(pattern: &Pattern, text: &'t str) -> &'t str {
     pattern.find(text).filter(|found| found.start() == 0).map_or(text, |found| &text[found.end()..])
-}
-
-/// A pattern for a whole message.
-pub(crate) fn whole(patterns: &[String]) -> Regex {
-    pattern(&format!(r"^[\s¡¿]*(?:{})[\s!.?,]*$", patterns.join("|")))
-}
-
-pub(crate) fn pattern(text: &str) -> Regex {
-    // Whichever apostrophe is written. The classes of all of Unicode would make the patterns ten times as large.
-    let text = text.replace('\'', "['’]").replace(r"[\w+", r"[a-z0-9+").replace(r"\s", r"[ \t\r\n\u{a0}]");
-    let text = text.replace(r"[\d", "[0-9").replace(r"\d", "[0-9]").replace(r"\w", "[a-z0-9ß-ÿ_]");
-    Regex::new(&format!("(?i){text}")).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[cfg(test)]

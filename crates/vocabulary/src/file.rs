@@ -136,7 +136,8 @@ pub(crate) struct NameWords {
 }
 
 /// `[absence.en]`: how a language says that something is not there.
-#[derive(Default, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AbsenceTable {
     /// The word by which absence is said back: "no".

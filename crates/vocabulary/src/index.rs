@@ -56,13 +56,13 @@ fn descend(
     Some(all)
 }
 
-/// Makes the indexes of a vocabulary whose lists are complete.
-pub(crate) fn index(out: &mut Vocabulary, neutral: &WordsByLanguage, absence: &[(String, AbsenceTable)]) {
+/// Makes the indexes of a vocabulary whose lists are complete, but for its [`phrases`].
+pub(crate) fn index(out: &mut Vocabulary) {
     let of_area = |area: &str| {
         let own = out.classes.iter().enumerate().filter(|(_, class)| class.area == area);
         own.fold(ClassSet::default(), |set, (at, _)| set.with(ClassSet::of(at)))
     };
-    let said = absence.iter().filter_map(|(code, table)| Some((code.clone(), table.said.clone()?)));
+    let said = out.absence.iter().filter_map(|(code, table)| Some((code.clone(), table.said.clone()?)));
     out.without_words = said.collect();
     out.text_roles = text_roles(&out.areas, of_area);
     for language in LANGUAGES {
@@ -80,34 +80,35 @@ pub(crate) fn index(out: &mut Vocabulary, neutral: &WordsByLanguage, absence: &[
             }
         }
         out.synonym_words.push(synonyms);
-        let mut phrases = Phrases::default();
-        add_classes(out, language, &mut phrases);
-        add_promises(out, language, &mut phrases);
-        for word in neutral.get(language).into_iter().flatten() {
-            phrases.add(word, language, |meaning| meaning.is_neutral = true);
-        }
-        absence
-            .iter()
-            .filter(|(code, _)| code == language)
-            .for_each(|(_, table)| add_signs(table, language, &mut phrases));
-        out.phrases.insert(language, phrases);
     }
+}
+
+/// What the phrases of a language say, by an indexed vocabulary.
+pub(crate) fn phrases(of: &Vocabulary, language: &str) -> Phrases {
+    let mut phrases = Phrases::default();
+    add_classes(of, language, &mut phrases);
+    add_promises(of, language, &mut phrases);
+    for word in of.neutral.get(language).into_iter().flatten() {
+        phrases.add(word, language, |meaning| meaning.is_neutral = true);
+    }
+    let absence = of.absence.iter().filter(|(code, _)| code == language);
+    absence.for_each(|(_, table)| add_signs(table, language, &mut phrases));
+    phrases
 }
 
 fn add_classes(out: &Vocabulary, language: &str, phrases: &mut Phrases) {
     for (at, class) in out.classes.iter().enumerate() {
-        let words = |words: &'_ WordsByLanguage| words.get(language).cloned().unwrap_or_default();
-        for name in words(&class.names) {
-            phrases.add(&name, language, |meaning| {
+        for name in words(&class.names, language) {
+            phrases.add(name, language, |meaning| {
                 meaning.of.add(at);
                 meaning.named = meaning.named.with(out.absent_with[at]);
             });
         }
-        for member in words(&class.usually) {
-            phrases.add(&member, language, |meaning| meaning.usually.add(at));
+        for member in words(&class.usually, language) {
+            phrases.add(member, language, |meaning| meaning.usually.add(at));
         }
-        for member in words(&class.members) {
-            phrases.add(&member, language, |meaning| meaning.of.add(at));
+        for member in words(&class.members, language) {
+            phrases.add(member, language, |meaning| meaning.of.add(at));
         }
     }
     // What is no dairy is no butter either.
@@ -118,6 +119,10 @@ fn add_classes(out: &Vocabulary, language: &str, phrases: &mut Phrases) {
             phrases.add(exception, language, |meaning| meaning.not = meaning.not.with(inside));
         }
     }
+}
+
+fn words<'w>(words: &'w WordsByLanguage, language: &str) -> &'w [String] {
+    words.get(language).map_or(&[], Vec::as_slice)
 }
 
 fn add_promises(out: &Vocabulary, language: &str, phrases: &mut Phrases) {

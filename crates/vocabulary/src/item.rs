@@ -37,7 +37,7 @@ impl ClassJudge {
         let mut promised = ClassSet::default();
         let promises = texts.iter().filter(|(role, _)| role.kind == RoleKind::Promised);
         promises.for_each(|(_, text)| promised = promised.with(vocabulary.promised_by(text)));
-        let Some(phrases) = vocabulary.phrases.get(language).filter(|phrases| !phrases.is_empty()) else {
+        let Some(phrases) = vocabulary.phrases(language) else {
             return vocabulary.named_classes(0, ClassJudgement { of: ClassSet::default(), free: promised });
         };
         let stated = texts.iter().filter(|(role, _)| role.kind == RoleKind::Stated);
@@ -64,7 +64,7 @@ impl ClassJudge {
 impl Vocabulary {
     /// Of which classes a phrase is, such as one of a list of ingredients. Empty in languages without words.
     pub fn classes_in(&self, phrase: &str, language: &str) -> PhraseClasses {
-        let phrases = self.phrases.get(language).filter(|phrases| !phrases.is_empty());
+        let phrases = self.phrases(language);
         let mut buffers = JudgeBuffers::default();
         let judged = phrases.map(|phrases| judge(phrase, language, phrases, PromiseReach::Words, &mut buffers));
         let judged = judged.unwrap_or_default();
@@ -79,7 +79,7 @@ impl Vocabulary {
 
     /// Whether items of a language can be judged.
     pub fn speaks(&self, language: &str) -> bool {
-        self.phrases.get(language).is_some_and(|phrases| !phrases.is_empty())
+        self.phrases(language).is_some()
     }
 
     /// What a value of a property such as `suitableForDiet` promises.

@@ -13,13 +13,8 @@ use crate::vocabulary::Vocabulary;
 use crate::word_class::{RelativeDate, Unit, WordClass};
 use crate::words::LANGUAGES;
 
-/// The files that come with the program.
-const SHIPPED: &[(&str, &str)] = &[
-    ("en.toml", include_str!("../data/languages/en.toml")),
-    ("de.toml", include_str!("../data/languages/de.toml")),
-    ("fr.toml", include_str!("../data/languages/fr.toml")),
-    ("es.toml", include_str!("../data/languages/es.toml")),
-];
+/// What the files `data/languages/CODE.toml` say, as a test writes it down ([`crate::shipped`]).
+const SHIPPED: &str = include_str!("../data/languages.json");
 /// Letters that may follow a word that is written with `*`.
 const ENDING_LETTERS_MAX: usize = 3;
 /// The language that has a wording for everything.
@@ -77,8 +72,9 @@ struct Phrase {
 
 /// A file of one language, as it is written.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 #[serde(deny_unknown_fields)]
-struct LanguageFile {
+pub(crate) struct LanguageFile {
     code: String,
     numbers: BTreeMap<String, f64>,
     units: BTreeMap<Unit, Vec<String>>,
@@ -97,6 +93,7 @@ struct LanguageFile {
 }
 
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 struct DatesEntry {
     months: [Vec<String>; 12],
     weekdays: [Vec<String>; 7],
@@ -105,6 +102,7 @@ struct DatesEntry {
 }
 
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 #[serde(deny_unknown_fields)]
 struct EndingsEntry {
     /// Behind a thing: there is none of it.
@@ -114,6 +112,7 @@ struct EndingsEntry {
 }
 
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 #[serde(deny_unknown_fields)]
 struct LevelEntry {
     low: Vec<String>,
@@ -121,6 +120,7 @@ struct LevelEntry {
 }
 
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 #[serde(deny_unknown_fields)]
 struct OrderEntry {
     least: Vec<String>,
@@ -129,10 +129,9 @@ struct OrderEntry {
 
 static SHIPPED_LEXICON: LazyLock<QuestionLexicon> = LazyLock::new(|| {
     let mut lexicon = QuestionLexicon::default();
-    for (name, text) in SHIPPED {
-        let file: LanguageFile = toml::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"));
-        lexicon.add(file);
-    }
+    // A test holds it against the files.
+    let files: Vec<LanguageFile> = serde_json::from_str(SHIPPED).unwrap_or_else(|error| panic!("languages: {error}"));
+    files.into_iter().for_each(|file| lexicon.add(file));
     lexicon
 });
 

@@ -10,7 +10,8 @@
 //! | `class.rs` | what a class is, a diet, a kind, a property |
 //! | `file.rs` | one file of vocabulary, strictly read |
 //! | `build.rs`, `index.rs` | all files together, and how they are asked |
-//! | `vocabulary.rs`, `shipped.rs` | what they answer, and where they come from |
+//! | `vocabulary.rs` | what they answer |
+//! | `shipped.rs` | what comes with the program, written down as it was read, and the files of a deployment |
 //! | `words.rs`, `phrases.rs` | texts as words, and the phrases in them |
 //! | `judge.rs`, `item.rs`, `roles.rs` | of which classes a text is, and an item by its properties |
 //! | [`limits`] | every bound, with its unit |
@@ -18,6 +19,7 @@
 //! | `language.rs`, `word_class.rs` | words of questions, and wordings of limits, by language |
 //! | `property.rs` | which properties of items say what a question asks for |
 //! | `conversation.rs` | words around what is asked for: "more", "instead", "the second one" |
+//! | `pattern.rs` | patterns that are compiled when a text comes that they may match |
 
 mod build;
 mod class;
@@ -30,6 +32,7 @@ mod item;
 mod judge;
 mod language;
 pub mod limits;
+mod pattern;
 mod phrases;
 mod property;
 mod roles;

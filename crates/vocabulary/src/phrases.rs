@@ -56,6 +56,8 @@ pub(crate) struct Phrases {
     meanings: Vec<Option<PhraseMeaning>>,
     /// Ends of words that say that the thing in front is absent.
     endings: Vec<String>,
+    /// The words of the phrase that is added: a buffer that is used again for the next one.
+    added: TextWords,
 }
 
 /// A phrase found in a text: words from `start` to `end`, which is not part of it.
@@ -73,10 +75,12 @@ impl Phrases {
             self.meanings.push(None);
         }
         let mut node = ROOT;
-        let plain = compared(phrase, language);
-        for (at, word) in plain.split(' ').filter(|word| !word.is_empty()).enumerate() {
+        let mut words = std::mem::take(&mut self.added);
+        words.read(phrase, language);
+        for (at, word) in words.iter().enumerate() {
             node = self.step(node, word, at == 0);
         }
+        self.added = words;
         if let Some(meaning) = self.meanings.get_mut(node as usize).filter(|_| node != ROOT) {
             change(meaning.get_or_insert_default());
         }

@@ -9,6 +9,7 @@ use crate::word_class::Unit;
 
 /// What questions ask a quantity of: the tables of `quantities.toml`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
     /// How long it takes to make, in minutes.

@@ -1,43 +1,59 @@
-//! The files that come with the program, and those of a deployment.
+//! What comes with the program, and the files of a deployment.
+//!
+//! The files in `data/` are read, checked and put together by a test, which writes down what they come to; a program
+//! that starts reads that. After a change of the files: `WRITE_SHIPPED=1 cargo nextest run -p forecourt-vocabulary
+//! shipped`.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use forecourt_settings::{Problems, files};
+use serde::Deserialize;
 
 use crate::build::Builder;
+use crate::class::{Area, Class, Diet, ItemKind, ItemProperty, WordsByLanguage};
+use crate::file::AbsenceTable;
 use crate::limits::FILES_MAX;
 use crate::vocabulary::Vocabulary;
 
-macro_rules! files {
-    ($($name:literal),* $(,)?) => {
-        &[$((concat!("shipped/", $name), include_str!(concat!("../data/", $name)))),*]
-    };
-}
-
-/// Their names, for messages, and their texts.
-const SHIPPED: &[(&str, &str)] = files![
-    "absence.toml",
-    "food-allergens.toml",
-    "food-drink.toml",
-    "food-meat.toml",
-    "food-plants.toml",
-    "food-neutral.toml",
-    "general.toml",
-    "products.toml",
-    "synonyms.toml",
-];
+/// What the files come to.
+const SHIPPED: &str = include_str!("../data/shipped.json");
 
 static SHIPPED_VOCABULARY: LazyLock<Arc<Vocabulary>> = LazyLock::new(|| {
-    let mut builder = Builder::default();
-    add_shipped(&mut builder);
-    let built = builder.build();
-    // The tests read every file that is shipped.
-    Arc::new(built.unwrap_or_else(|problems| panic!("{problems}")))
+    // A test holds it against the files.
+    Arc::new(shipped().build().unwrap_or_else(|problems| panic!("{problems}")))
 });
 
-fn add_shipped(builder: &mut Builder) {
-    SHIPPED.iter().for_each(|(name, text)| builder.read(Path::new(name), text));
+/// The lists of a vocabulary, from which everything else is made.
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
+struct ShippedLists {
+    areas: Vec<Area>,
+    classes: Vec<Class>,
+    diets: Vec<Diet>,
+    kinds: Vec<ItemKind>,
+    properties: Vec<ItemProperty>,
+    synonyms: Vec<WordsByLanguage>,
+    neutral: WordsByLanguage,
+    absence: Vec<(String, AbsenceTable)>,
+    revision: u64,
+}
+
+fn shipped() -> Builder {
+    let lists: ShippedLists = serde_json::from_str(SHIPPED).unwrap_or_else(|error| panic!("vocabulary: {error}"));
+    let ShippedLists { areas, classes, diets, kinds, properties, synonyms, neutral, absence, revision } = lists;
+    Builder::with(Vocabulary {
+        areas,
+        classes,
+        diets,
+        kinds,
+        properties,
+        synonyms,
+        neutral,
+        absence,
+        revision,
+        ..Vocabulary::default()
+    })
 }
 
 impl Vocabulary {
@@ -61,12 +77,85 @@ impl Vocabulary {
         if problems.is_empty() && texts.is_empty() {
             return Ok(Self::shipped());
         }
-        let mut builder = Builder::default();
-        add_shipped(&mut builder);
+        let mut builder = shipped();
         for (file, text) in &texts {
             builder.read(file, text);
         }
         let built = problems.absorb(builder.build());
         problems.into_result(built).map(|built| Arc::new(built.unwrap_or_default()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use serde::Serialize;
+
+    use super::*;
+    use crate::conversation::{ConversationFile, WrittenPhrases};
+    use crate::language::LanguageFile;
+    use crate::words::LANGUAGES;
+
+    /// The files of the vocabulary, in the order in which they are read.
+    const FILES: [&str; 9] = [
+        "absence",
+        "food-allergens",
+        "food-drink",
+        "food-meat",
+        "food-plants",
+        "food-neutral",
+        "general",
+        "products",
+        "synonyms",
+    ];
+
+    fn data(file: &str) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(file)
+    }
+
+    fn text(file: &str) -> String {
+        std::fs::read_to_string(data(file)).unwrap()
+    }
+
+    /// Holds what is written down against what it should be, or writes it down.
+    fn hold(file: &str, lists: &impl Serialize) {
+        let wanted = format!("{}\n", serde_json::to_string(lists).unwrap());
+        if std::env::var_os("WRITE_SHIPPED").is_some() {
+            std::fs::write(data(file), wanted).unwrap();
+        } else {
+            assert!(text(file) == wanted, "data/{file} is of other files: see the head of src/shipped.rs");
+        }
+    }
+
+    #[test]
+    fn what_is_shipped_is_what_the_files_come_to() {
+        let mut builder = Builder::default();
+        for name in FILES {
+            builder.read(Path::new(&format!("shipped/{name}.toml")), &text(&format!("{name}.toml")));
+        }
+        let built = builder.build().unwrap_or_else(|problems| panic!("{problems}"));
+        let Vocabulary { areas, classes, diets, kinds, properties, synonyms, neutral, absence, revision, .. } = built;
+        hold(
+            "shipped.json",
+            &ShippedLists { areas, classes, diets, kinds, properties, synonyms, neutral, absence, revision },
+        );
+    }
+
+    #[test]
+    fn the_words_of_questions_that_are_shipped_are_those_of_the_files() {
+        let read = |code: &str| -> LanguageFile {
+            toml::from_str(&text(&format!("languages/{code}.toml"))).unwrap_or_else(|error| panic!("{code}: {error}"))
+        };
+        hold("languages.json", &LANGUAGES.map(read));
+    }
+
+    #[test]
+    fn the_phrases_of_conversations_that_are_shipped_are_those_of_the_files() {
+        let read = |code: &str| -> ConversationFile {
+            let name = format!("languages/{code}-conversation.toml");
+            toml::from_str(&text(&name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+        };
+        hold("conversation.json", &WrittenPhrases::of(LANGUAGES.map(read).into()));
     }
 }

@@ -131,7 +131,8 @@ impl Rest<'_> {
         }
         if first.is_alphabetic() {
             let length = word_length(rest);
-            let letters = rest.find(|c: char| c.is_numeric()).unwrap_or(length);
+            // From the second one on: some letters are numbers too, such as the Roman `Ⅷ`.
+            let letters = rest.char_indices().skip(1).find(|(_, c)| c.is_numeric()).map_or(length, |(at, _)| at);
             self.at += if is_behind_number { length.min(letters) } else { length };
             return TokenKind::Word;
         }

@@ -1,10 +1,13 @@
 //! All files of vocabulary together, and what they answer.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::OnceLock;
 
 use crate::class::{Area, Class, Diet, ItemKind, ItemProperty, WordsByLanguage};
 use crate::class_set::ClassSet;
+use crate::file::AbsenceTable;
 use crate::fold::folded;
+use crate::index::phrases;
 use crate::judge::unknown_words;
 use crate::phrases::Phrases;
 use crate::roles::TextRoles;
@@ -32,8 +35,13 @@ pub struct Vocabulary {
     /// How absence is said back, by the code of the language.
     pub(crate) without_words: BTreeMap<String, String>,
     pub(crate) text_roles: TextRoles,
-    /// By the code of the language.
-    pub(crate) phrases: BTreeMap<&'static str, Phrases>,
+    /// Words that were looked at and say nothing of any class.
+    pub(crate) neutral: WordsByLanguage,
+    /// How languages say that something is not there, by their codes.
+    pub(crate) absence: Vec<(String, AbsenceTable)>,
+    /// For each of [`LANGUAGES`], made when the first text of it is judged: few hosts see all of them, and none
+    /// should wait for them at its start.
+    pub(crate) phrases: [OnceLock<Phrases>; LANGUAGES.len()],
     pub(crate) revision: u64,
 }
 
@@ -141,9 +149,15 @@ impl Vocabulary {
         no.map_or_else(|| thing.to_owned(), |no| format!("{no} {thing}"))
     }
 
+    /// The phrases of a language, if any of it are known.
+    pub(crate) fn phrases(&self, language: &str) -> Option<&Phrases> {
+        let at = LANGUAGES.iter().position(|code| *code == language)?;
+        Some(self.phrases[at].get_or_init(|| phrases(self, LANGUAGES[at]))).filter(|phrases| !phrases.is_empty())
+    }
+
     /// Words of a text that nobody has judged: of no class, no exception, and not known to say nothing.
     pub fn unknown_words(&self, text: &str, language: &str) -> Vec<String> {
-        match self.phrases.get(language) {
+        match self.phrases(language) {
             Some(phrases) => unknown_words(text, language, phrases),
             None => text.split_whitespace().map(str::to_owned).collect(),
         }

@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 /// What a unit measures in: the keys of `[units]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "units")]
 pub enum Unit {
@@ -32,6 +33,7 @@ pub enum Unit {
 
 /// A day or a span of days that is told from today: the keys of `[dates]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "what they are called")]
 pub enum RelativeDate {
@@ -59,6 +61,7 @@ pub enum RelativeDate {
 
 /// What a word does in a question: the keys of `[words]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 #[serde(rename_all = "snake_case")]
 pub enum WordClass {
     /// "At most", in front of a quantity.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use axum::Router;
 use forecourt_agents::echo::Echo;
 use forecourt_server::{
-    AllowedHosts, FrontSettings, HttpLimits, Listener, ListenerContext, Metrics, RouteClasses, TrustedProxies,
+    AllowedHosts, Compressed, FrontSettings, HttpLimits, Listener, ListenerContext, Metrics, RouteClasses,
+    TrustedProxies,
 };
 use forecourt_surface::Protocol;
 use forecourt_testhost::{Blueprint, resident};
@@ -30,25 +31,28 @@ pub(super) async fn axum(router: Router, ask: Ask) -> anyhow::Result<Question> {
     Ok(question(address, ask))
 }
 
-/// Serves one protocol of ours with all that stands in front of it.
+/// Serves one protocol of ours with all that stands in front of it, as the daemon puts it together.
 pub(super) async fn ours(protocol: &'static Protocol, path: &'static str, ask: Ask) -> anyhow::Result<Question> {
     let echo = resident(card("echo"), Arc::new(Echo), Vec::new());
     let mounted = Blueprint { residents: vec![echo], ..Blueprint::default() }.start(Some(protocol)).await;
     let router = mounted.router(protocol).map_err(|problems| anyhow::anyhow!("{problems:?}"))?;
     let listener = Listener::plain(ANYWHERE).await?;
     let address = listener.address();
+    let metrics = Arc::new(Metrics::default());
+    let name = "demo.localhost";
+    let hosts = AllowedHosts::new([name], true).labelled([(name.to_owned(), metrics.domain(name))]);
     let front = ListenerContext::new(FrontSettings {
-        hosts: AllowedHosts::new(["demo.localhost"], true),
+        hosts: hosts.naming_plain_origins(),
         proxies: TrustedProxies::default(),
         limits: HttpLimits::default(),
-        metrics: Arc::new(Metrics::default()),
+        metrics,
         classes: RouteClasses::new([(protocol.name, path)]),
         entropy: mounted.entropy.clone(),
         hsts: None,
     });
     tokio::spawn(async move {
         let _held_until_the_end = mounted;
-        listener.serve(front, router, CancellationToken::new()).await;
+        listener.serve(front, Compressed::new(router), CancellationToken::new()).await;
     });
     Ok(question(address, ask))
 }
@@ -74,7 +78,8 @@ pub(super) fn a2a(port: u16) -> String {
         "method": "SendMessage",
         "params": {
             "message": {
-                "messageId": "m-1",
+                // As clients name them: a message that may be one that is sent again.
+                "messageId": "9b2f0e1c-8e57-4b6c-9f0e-3f8f5a1f2c11",
                 "role": "ROLE_USER",
                 "parts": [{"text": WORDS}],
             },

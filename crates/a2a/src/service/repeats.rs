@@ -7,17 +7,18 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use forecourt_core::{Sender, TaskId, Timestamp};
-use forecourt_host::TaskPermit;
+use forecourt_core::{Error, Handle, Sender, TaskId, Timestamp};
+use forecourt_host::{Host, TaskPermit};
 use forecourt_surface::document::tag;
 use parking_lot::Mutex;
 use serde_json::json;
-use tokio::sync::OwnedMutexGuard;
+use tokio::sync::{OnceCell, OwnedMutexGuard};
 
+use super::remembered::RememberedNames;
 use super::{Caller, OperationReply, Service, ServiceError};
 use crate::NAME;
 use crate::codec::{Dialect, MessageItem, Spelled};
-use crate::limits::{RANDOM_HEX_DIGITS_MIN, RANDOM_ID_BYTES_MIN, SENT_REMEMBERED_FOR};
+use crate::limits::{MARKED_AHEAD, RANDOM_HEX_DIGITS_MIN, RANDOM_ID_BYTES_MIN, SENT_REMEMBERED_FOR};
 use crate::model::{Configuration, Message, OperationError};
 use crate::service::tasks::{Pauses, at_work};
 
@@ -25,39 +26,75 @@ use crate::service::tasks::{Pauses, at_work};
 const GONE: &str =
     "this message was carried out, and its task can't be read any more; to have it done again, send another messageId";
 
-/// What a message is known by when it comes again.
+/// The stream that tells, by when its last entry expires, until when there may be something of a message that is sent
+/// again: who begins with an empty one need not ask the store for any of them.
+const MARK: &str = "sent";
+
+/// What a message is known by when it comes again. Most are not looked up by it, so that it is hashed when it is.
 pub(super) struct MessageFingerprint {
-    /// Names it among the messages of its caller; a hash.
-    name: String,
-    /// Tells it from another message under the same id.
-    hash: String,
+    /// Names it among the messages of all callers.
+    key: Arc<str>,
+    /// What it says, which tells it from another message under the same id.
+    said: Vec<u8>,
 }
 
 /// The messages that are being taken in, so that of two that come at once the second waits for the first.
 /// Holds one entry for each request under way.
 #[derive(Default)]
-pub(crate) struct Arrivals(Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>);
+pub(crate) struct Arrivals {
+    turns: Mutex<HashMap<Arc<str>, Arc<tokio::sync::Mutex<()>>>>,
+    /// Until when there may be something in the store that another run wrote.
+    before: OnceCell<Timestamp>,
+    /// What this one wrote.
+    written: Mutex<RememberedNames>,
+}
 
 /// The right to take in one message. The next one with its name gets it when this is dropped.
 pub(super) struct ArrivalTurn {
     arrivals: Arc<Arrivals>,
-    name: String,
+    key: Arc<str>,
     _guard: OwnedMutexGuard<()>,
 }
 
 impl Arrivals {
-    async fn turn(self: &Arc<Self>, name: &str) -> ArrivalTurn {
-        let lock = self.0.lock().entry(name.to_owned()).or_default().clone();
-        ArrivalTurn { arrivals: self.clone(), name: name.to_owned(), _guard: lock.lock_owned().await }
+    async fn turn(self: &Arc<Self>, key: &Arc<str>) -> ArrivalTurn {
+        let lock = self.turns.lock().entry(key.clone()).or_default().clone();
+        ArrivalTurn { arrivals: self.clone(), key: key.clone(), _guard: lock.lock_owned().await }
+    }
+
+    /// Whether the store may have something of a message. Where others write to it, too, it may have anything.
+    async fn may_be_known(&self, host: &Host, key: &str) -> Result<bool, Error> {
+        if !host.is_alone() {
+            return Ok(true);
+        }
+        let now = host.clock().now();
+        let before = self.before.get_or_try_init(|| async {
+            let last = host.ledger().last(NAME, MARK).await?;
+            Ok::<_, Error>(last.map_or(Timestamp::MIN, |(_, mark)| mark.expires_at.unwrap_or(Timestamp::MAX)))
+        });
+        Ok(now < *before.await? || self.written.lock().may_have(key, now))
+    }
+
+    /// Has the store say that something of messages is there until a moment, before it is.
+    async fn mark(&self, host: &Host, until: Timestamp) -> Result<(), Error> {
+        if !host.is_alone() || until <= self.written.lock().marked_until {
+            return Ok(());
+        }
+        // For longer than is needed, so that it is not said with every message.
+        let marked_until = until.checked_add(MARKED_AHEAD).unwrap_or(Timestamp::MAX);
+        host.ledger().append(NAME, MARK, json!({}), Some(marked_until), None).await?;
+        let written = &mut *self.written.lock();
+        written.marked_until = written.marked_until.max(marked_until);
+        Ok(())
     }
 }
 
 impl Drop for ArrivalTurn {
     fn drop(&mut self) {
-        let mut all = self.arrivals.0.lock();
+        let mut all = self.arrivals.turns.lock();
         // The map holds one, this turn the other; whoever waits holds one more.
-        if all.get(&self.name).is_some_and(|lock| Arc::strong_count(lock) <= 2) {
-            all.remove(&self.name);
+        if all.get(&self.key).is_some_and(|lock| Arc::strong_count(lock) <= 2) {
+            all.remove(&self.key);
         }
     }
 }
@@ -68,15 +105,24 @@ impl MessageFingerprint {
         if !is_random(&message.id) {
             return None;
         }
-        let who = match (sender.owner(), sender.network()) {
-            (Some(owner), _) => format!("owner {owner}"),
-            (None, Some(network)) => format!("network {network}"),
+        let agent = caller.agent.as_ref().map(Handle::as_str).unwrap_or_default();
+        let key = match (sender.owner(), sender.network()) {
+            (Some(owner), _) => format!("owner {owner}\0{agent}\0{}", message.id),
+            (None, Some(network)) => format!("network {network}\0{agent}\0{}", message.id),
             (None, None) => return None,
         };
-        let agent = caller.agent.as_ref().map(ToString::to_string).unwrap_or_default();
-        let name = tag(format!("{who}\0{agent}\0{}", message.id).as_bytes());
-        let hash = tag(&Spelled(Dialect::Json10, &MessageItem(message)).to_bytes());
-        Some(Self { name: format!("sent {name}"), hash })
+        let said = Spelled(Dialect::Json10, &MessageItem(message)).to_bytes();
+        Some(Self { key: key.into(), said })
+    }
+
+    /// The stream in which it is kept; a hash.
+    fn name(&self) -> String {
+        format!("sent {}", tag(self.key.as_bytes()))
+    }
+
+    /// Tells it from another message under the same id.
+    fn hash(&self) -> String {
+        tag(&self.said)
     }
 }
 
@@ -88,9 +134,25 @@ impl Service {
         sender: &Sender,
         sent: &MessageFingerprint,
     ) -> Result<(ArrivalTurn, Option<TaskPermit>), ServiceError> {
-        let turn = self.arrivals.turn(&sent.name).await;
-        let last = self.host.ledger().last(NAME, &sent.name).await?;
-        let same = last.filter(|(_, entry)| entry.body["hash"] == sent.hash.as_str());
+        let turn = self.arrivals.turn(&sent.key).await;
+        if !self.arrivals.may_be_known(&self.host, &sent.key).await? {
+            return Ok((turn, None));
+        }
+        // On the heap, so that new messages don't carry its size around.
+        Box::pin(self.known(caller, sender, sent, turn)).await
+    }
+
+    /// The same, where the store may have something of the message.
+    async fn known(
+        &self,
+        caller: &Caller<'_>,
+        sender: &Sender,
+        sent: &MessageFingerprint,
+        turn: ArrivalTurn,
+    ) -> Result<(ArrivalTurn, Option<TaskPermit>), ServiceError> {
+        let last = self.host.ledger().last(NAME, &sent.name()).await?;
+        let hash = sent.hash();
+        let same = last.filter(|(_, entry)| entry.body["hash"] == hash.as_str());
         let Some(id) = same.and_then(|(_, entry)| entry.body["task"].as_str().map(str::to_owned)) else {
             return Ok((turn, None));
         };
@@ -105,10 +167,16 @@ impl Service {
 
     /// Remembers which task a message became. The writing is waited for by the next one of this name alone.
     pub(super) fn remember_sent(&self, turn: ArrivalTurn, sent: MessageFingerprint, task: &TaskId) {
-        let (host, body) = (self.host.clone(), json!({"hash": sent.hash, "task": task.expose()}));
-        let until = end_of(host.clock().now());
+        let (host, body) = (self.host.clone(), json!({"hash": sent.hash(), "task": task.expose()}));
+        let now = host.clock().now();
+        let until = end_of(now);
+        self.arrivals.written.lock().take(&sent.key, now);
         tokio::spawn(async move {
-            if let Err(error) = host.ledger().append(NAME, &sent.name, body, Some(until), None).await {
+            let written = match turn.arrivals.mark(&host, until).await {
+                Ok(()) => host.ledger().append(NAME, &sent.name(), body, Some(until), None).await.map(drop),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = written {
                 tracing::warn!(%error, "a message that is sent again may be carried out again");
             }
             drop(turn);
@@ -183,14 +251,14 @@ mod tests {
     #[tokio::test]
     async fn what_is_under_way_is_forgotten_when_it_is_done() {
         let arrivals = Arc::new(Arrivals::default());
-        let first = arrivals.turn("a").await;
+        let first = arrivals.turn(&"a".into()).await;
         let waiting = tokio::spawn({
             let arrivals = arrivals.clone();
-            async move { drop(arrivals.turn("a").await) }
+            async move { drop(arrivals.turn(&"a".into()).await) }
         });
         tokio::task::yield_now().await;
         drop(first);
         waiting.await.unwrap();
-        assert!(arrivals.0.lock().is_empty());
+        assert!(arrivals.turns.lock().is_empty());
     }
 }

@@ -52,10 +52,10 @@ impl Service {
     pub(super) async fn send(
         self: &Arc<Self>,
         caller: &Caller<'_>,
-        send: Send,
+        send: Box<Send>,
         streams: bool,
     ) -> Result<OperationReply, ServiceError> {
-        let Send { message, configuration, metadata } = send;
+        let Send { message, configuration, metadata } = *send;
         if caller.agent.is_none()
             && message.task.is_none()
             && let Some(wanted) = skill::wanted(&self.skills, &message)
@@ -74,6 +74,8 @@ impl Service {
                 (turn, None) => Some((turn, sent)),
             },
         };
+        // Nobody but this host can have named it before.
+        let begins = message.context.is_none() && message.task.is_none();
         let routed = self.routed(caller, &message, aimed, sender).await?;
         let agent = routed.resident.card.handle().clone();
         let mut heard = heard(message, &metadata, &routed.resident.card)?;
@@ -101,7 +103,8 @@ impl Service {
             true => self.blocking(),
             false => Duration::ZERO,
         };
-        let run = Run { wait, task: TaskMode::UnlessMessage { within }, webhook: webhook.map(Box::new), continues };
+        let run =
+            Run { wait, task: TaskMode::UnlessMessage { within }, webhook: webhook.map(Box::new), continues, begins };
         let access = sender.clone();
         let message = self.message(caller, resident, sender, thread.clone(), heard).await;
         let reply = match self.host.receive(message, run).await {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use forecourt_core::in_place;
 use forecourt_server::{Connection, Speak, StreamRequests};
 use forecourt_telemetry::{RemoteParent, TRACEPARENT, TRACESTATE};
 use parking_lot::Mutex;
@@ -80,10 +81,11 @@ impl Answer for Session {
     async fn answer(&self, request: Request) -> Response {
         // On the heap, so that connections that wait don't carry the size of an answer around.
         let service = self.service();
-        let answering = Box::pin(service.answered(&request, &self.info));
+        let answering = in_place(|| service.answered(&request, &self.info));
         let counted = self.requests.begin_within(metric_label(&request.start.method), parent(&request));
         let answered = counted.carry(answering).await;
-        let response = Box::pin(service.response(&request, answered, self.begins())).await;
+        let begins = self.begins();
+        let response = in_place(|| service.response(&request, answered, begins)).await;
         counted.answered(response.start.code, response.body.len() as u64);
         response
     }

@@ -1,6 +1,7 @@
 //! Chains: one for each agent, whoever records at the same time.
 
 use std::collections::BTreeSet;
+use std::fs::OpenOptions;
 use std::sync::Arc;
 
 use forecourt_attribution::{AttributionLog, LogError, LogOptions, RecordKeys, RecordSigner, limits};
@@ -137,14 +138,17 @@ async fn another_key_goes_on_in_the_same_chain_and_both_are_kept() {
 #[tokio::test]
 async fn more_than_may_wait_are_told_so_and_those_at_the_bound_are_written() {
     let kept = kept(options());
-    // Nothing is written before these futures were all polled once: the writer needs the queue's lock, which one
-    // thread holds only while it adds, so the first of them begin while the others still come.
+    // Another process has the folder until all of these futures were polled once, so that nothing is written: of what
+    // waits the writer has taken a group by then, at most.
+    let lock = OpenOptions::new().write(true).open(kept.folder.path().join("lock")).unwrap();
+    lock.lock().unwrap();
     let log: &Arc<AttributionLog> = &kept.log;
-    let all = (0..limits::QUEUE_MAX + 600).map(|_| log.record(draft(None, "x")));
-    let done = join_all(all).await;
+    let all = limits::QUEUE_MAX + limits::GROUP_MAX + 1;
+    let records = join_all((0..all).map(|_| log.record(draft(None, "x"))));
+    let (done, ()) = futures::join!(records, async { lock.unlock().unwrap() });
     let refused = done.iter().filter(|one| matches!(one, Err(LogError::Busy))).count();
     let written = done.iter().filter(|one| one.is_ok()).count();
-    assert_eq!(refused + written, limits::QUEUE_MAX + 600);
-    assert!(written >= limits::QUEUE_MAX, "{written}");
+    assert_eq!(refused + written, all);
+    assert!(written >= limits::QUEUE_MAX && refused > 0, "{written}");
     assert!(log.record(draft(None, "y")).await.is_ok(), "there is room again");
 }

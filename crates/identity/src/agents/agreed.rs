@@ -9,8 +9,11 @@ use forecourt_core::{AgentCard, Entropy, Handle};
 use super::document::AgentDocument;
 use super::files;
 use super::home::AgentHome;
+use super::load::with_made;
+use super::made::MADE_AT_ONCE;
 use super::resident::Residence;
 use super::settings::AgentIdentitySettings;
+use crate::genesis::Genesis;
 use crate::kept;
 
 /// The genesis documents, as text, of those agents that have none in the deployment: what the data folder holds,
@@ -20,7 +23,7 @@ pub fn kept_genesis<'a>(
     home: &AgentHome<'_>,
     agents: impl IntoIterator<Item = (&'a AgentCard, &'a AgentIdentitySettings)>,
 ) -> Vec<(Handle, String)> {
-    let of = |(card, settings): (&AgentCard, &AgentIdentitySettings)| {
+    let of = |(card, settings, made): (&AgentCard, &AgentIdentitySettings, Option<Genesis>)| {
         let handle = card.handle();
         let document = files::document(&home.document_file(handle), &mut Vec::new());
         if home.genesis_file(handle).exists() || document.is_refused() {
@@ -29,10 +32,11 @@ pub fn kept_genesis<'a>(
         if document.good().as_ref().and_then(AgentDocument::agent_id).is_some() {
             return None;
         }
-        let genesis = Residence { home, card, settings, notices: &mut Vec::new() }.kept_genesis()?;
+        let genesis = Residence { home, card, settings, made, notices: &mut Vec::new() }.kept_genesis()?;
         Some((handle.clone(), genesis))
     };
-    agents.into_iter().filter_map(of).collect()
+    let agents: Vec<_> = agents.into_iter().collect();
+    agents.chunks(MADE_AT_ONCE).flat_map(|some| with_made(home, some)).filter_map(of).collect()
 }
 
 /// Puts a genesis document that another node made in the place of the one in the data folder, if it is another.

@@ -12,8 +12,10 @@ use super::files::{self, DOCUMENT_SUFFIX, GENESIS_SUFFIX, IdentityNotice};
 use super::home::{AGENTS, AgentHome};
 use super::identity::AgentIdentity;
 use super::known::KnownAgents;
+use super::made::{self, MADE_AT_ONCE};
 use super::resident::Residence;
 use super::settings::AgentIdentitySettings;
+use crate::genesis::Genesis;
 use crate::limits::KNOWN_AGENTS_MAX;
 
 /// The folder of a deployment for agents of elsewhere.
@@ -26,20 +28,31 @@ pub fn load<'a>(
     agents: impl IntoIterator<Item = (&'a AgentCard, &'a AgentIdentitySettings)>,
 ) -> (KnownAgents, Vec<IdentityNotice>) {
     let mut loading = Loading { known: KnownAgents::default(), notices: Vec::new() };
-    for (card, settings) in agents {
+    let agents: Vec<_> = agents.into_iter().collect();
+    let each = agents.chunks(MADE_AT_ONCE).flat_map(|some| with_made(home, some));
+    for (card, settings, made) in each {
         let file = home.genesis_file(card.handle());
         if EMBEDDED.contains(&card.handle().as_str().to_ascii_uppercase().as_str()) {
             let reason = "the handle spells a method that every server of AGTP answers: choose another one";
             let file = home.folder.join(AGENTS).join(format!("{}.toml", card.handle()));
             loading.notices.push(IdentityNotice::refused(&file, reason));
         }
-        let found = Residence { home, card, settings, notices: &mut loading.notices }.agent();
+        let found = Residence { home, card, settings, made, notices: &mut loading.notices }.agent();
         if let Some(agent) = found {
             loading.add(agent, &file);
         }
     }
     loading.strangers(&home.folder.join(KNOWN));
     (loading.known, loading.notices)
+}
+
+/// Agents, each with the genesis document that was made for it now.
+pub(super) fn with_made<'a>(
+    home: &AgentHome<'_>,
+    agents: &[(&'a AgentCard, &'a AgentIdentitySettings)],
+) -> Vec<(&'a AgentCard, &'a AgentIdentitySettings, Option<Genesis>)> {
+    let mut made = made::for_all(home, agents);
+    agents.iter().map(|(card, settings)| (*card, *settings, made.remove(card.handle()))).collect()
 }
 
 /// What was found so far.

@@ -10,7 +10,7 @@ use super::files::{self, Found, IdentityNotice};
 use super::home::AgentHome;
 use super::identity::AgentIdentity;
 use super::settings::AgentIdentitySettings;
-use crate::genesis::{Genesis, OperatorStatement, TrustPosture};
+use crate::genesis::{Genesis, GenesisFault, OperatorStatement, TrustPosture};
 use crate::kept;
 
 /// An agent and where it lives.
@@ -18,6 +18,8 @@ pub(crate) struct Residence<'a, 'h> {
     pub home: &'a AgentHome<'h>,
     pub card: &'a AgentCard,
     pub settings: &'a AgentIdentitySettings,
+    /// The genesis document that was made for it just now, and is kept: [`super::made::for_all`].
+    pub made: Option<Genesis>,
     pub notices: &'a mut Vec<IdentityNotice>,
 }
 
@@ -90,6 +92,10 @@ impl Residence<'_, '_> {
             found => return found.good().map(|genesis| GenesisFile { genesis, file }),
         }
         let Some(kept) = self.home.kept_file(self.card.handle()) else { return self.made(file, false) };
+        if let Some(genesis) = self.made.take() {
+            self.tell_made(&kept, &genesis);
+            return Some(GenesisFile { genesis, file: kept });
+        }
         match files::genesis(&kept, self.notices) {
             Found::Nothing => self.made(kept, self.home.keeps),
             found => found.good().map(|genesis| GenesisFile { genesis, file: kept }),
@@ -99,9 +105,7 @@ impl Residence<'_, '_> {
     /// A new genesis document, signed by the host, and kept in `file` if `keeps`. Of two processes that make one at
     /// once, both take the one that was there first.
     fn made(&mut self, file: PathBuf, keeps: bool) -> Option<GenesisFile> {
-        let name = self.card.handle().as_str();
-        let draft = self.settings.draft(name, self.home.domain.as_str(), self.home.now);
-        let signed = draft.sign(self.home.keys.current()).map_err(|fault| fault.to_string());
+        let signed = signed(self.home, self.card, self.settings).map_err(|fault| fault.to_string());
         let kept = signed.and_then(|genesis| match keeps {
             true => self.keep(&genesis, &file).map(|()| genesis),
             false => Ok(genesis),
@@ -111,8 +115,7 @@ impl Residence<'_, '_> {
             Ok(made) => {
                 let genesis = files::genesis(&file, self.notices).good()?;
                 if genesis == made {
-                    let reason = format!("a genesis document was made: the agent is {} from now on", genesis.id());
-                    self.notices.push(IdentityNotice::told(&file, reason));
+                    self.tell_made(&file, &genesis);
                 }
                 Some(GenesisFile { genesis, file })
             }
@@ -121,6 +124,11 @@ impl Residence<'_, '_> {
                 None
             }
         }
+    }
+
+    fn tell_made(&mut self, file: &Path, genesis: &Genesis) {
+        let reason = format!("a genesis document was made: the agent is {} from now on", genesis.id());
+        self.notices.push(IdentityNotice::told(file, reason));
     }
 
     fn keep(&self, genesis: &Genesis, file: &Path) -> Result<(), String> {
@@ -149,7 +157,16 @@ impl Residence<'_, '_> {
     }
 }
 
+/// A new genesis document for an agent, signed by the host.
+pub(super) fn signed(
+    home: &AgentHome<'_>,
+    card: &AgentCard,
+    settings: &AgentIdentitySettings,
+) -> Result<Genesis, GenesisFault> {
+    settings.draft(card.handle().as_str(), home.domain.as_str(), home.now).sign(home.keys.current())
+}
+
 /// A genesis document as the text of a file.
-fn written(genesis: &Genesis) -> serde_json::Result<String> {
+pub(super) fn written(genesis: &Genesis) -> serde_json::Result<String> {
     Ok(format!("{}\n", serde_json::to_string_pretty(genesis.document())?))
 }

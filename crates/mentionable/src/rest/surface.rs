@@ -8,10 +8,11 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use bytes::Bytes;
-use forecourt_core::Handle;
+use forecourt_core::{Handle, in_place};
 use forecourt_surface::HttpRoutes;
 use forecourt_surface::body::{BodyError, BodyLimits, content_type, read_limited};
 use forecourt_surface::protected_resource::ProtectedResource;
+use futures::future::BoxFuture;
 use http::header::CONTENT_ENCODING;
 use http::{HeaderMap, Method, StatusCode};
 
@@ -61,7 +62,12 @@ pub(crate) fn resource(path: &str) -> Option<ProtectedResource> {
     Some(ProtectedResource { path: format!("/~{agent}"), agent: Some(agent) })
 }
 
-async fn on_agent(State(rest): State<Arc<Rest>>, request: Request) -> Response {
+/// On the heap from the beginning, since the framework moves what it is given.
+fn on_agent(State(rest): State<Arc<Rest>>, request: Request) -> BoxFuture<'static, Response> {
+    in_place(move || at_agent(rest, request))
+}
+
+async fn at_agent(rest: Arc<Rest>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let door = rest.door_at(head.uri.path());
     let asked = RestRequest::of_agent(&rest, door.unwrap_or(&rest.default), &head);

@@ -1,8 +1,10 @@
 //! What writes: a few lanes, each of which takes whatever is queued, sends it in one transaction without waiting for
-//! single answers, and then answers everybody. One commit serves all who waited for it.
+//! single answers, and then answers everybody. One commit serves all who waited for it. A lane goes out beside another
+//! one with as many writes as are worth it; fewer wait for that one, and go out with those whom it answers.
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Instant;
 
@@ -10,7 +12,7 @@ use deadpool_postgres::Object;
 use forecourt_core::StoreError;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
-use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
+use tokio::sync::{Mutex as AsyncMutex, Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_postgres::{Client, Error};
 
@@ -20,8 +22,8 @@ use super::call::{self, Call, LOCK, Param, Statement};
 use super::connect::Connections;
 use super::fault::{is_conflict, is_lost, is_undone, to_store_error, unknown};
 use crate::limits::{
-    POSTGRES_ATTEMPTS, POSTGRES_LANES, POSTGRES_LOCK_WAIT_MS, POSTGRES_OPERATION_MAX, WRITES_PER_COMMIT_MAX,
-    WRITES_QUEUED_MAX,
+    POSTGRES_ATTEMPTS, POSTGRES_GATHER_MAX, POSTGRES_LANES, POSTGRES_LOCK_WAIT_MS, POSTGRES_OPERATION_MAX,
+    POSTGRES_WRITES_BESIDE_MIN, WRITES_PER_COMMIT_MAX, WRITES_QUEUED_MAX,
 };
 
 /// How often those who were answered are given their turn before a batch that is smaller than the last one is sent.
@@ -47,7 +49,8 @@ impl Writer {
     pub(super) fn start(connections: Arc<Connections>) -> Self {
         let (queue, waiting) = mpsc::channel(WRITES_QUEUED_MAX);
         let waiting = Arc::new(AsyncMutex::new(waiting));
-        let lane = || tokio::spawn(lane(Arc::clone(&waiting), Arc::clone(&connections)));
+        let under_way = Arc::new(UnderWay::default());
+        let lane = || tokio::spawn(lane(Arc::clone(&waiting), Arc::clone(&under_way), Arc::clone(&connections)));
         let lanes = (0..POSTGRES_LANES).map(|_| lane()).collect();
         Self { queue: Mutex::new(Some(queue)), lanes: Mutex::new(lanes), connections }
     }
@@ -95,14 +98,51 @@ fn closed() -> StoreError {
     StoreError::Unavailable("the store is closed".to_owned())
 }
 
+/// The commits of all lanes that are not answered yet.
+#[derive(Default)]
+struct UnderWay {
+    commits: AtomicUsize,
+    /// Told at the end of each.
+    ended: Notify,
+}
+
+/// One of them, until it is dropped.
+struct CommitUnderWay<'a>(&'a UnderWay);
+
+impl UnderWay {
+    fn begin(&self) -> CommitUnderWay<'_> {
+        self.commits.fetch_add(1, Ordering::SeqCst);
+        CommitUnderWay(self)
+    }
+
+    fn is_any(&self) -> bool {
+        self.commits.load(Ordering::SeqCst) > 0
+    }
+}
+
+impl Drop for CommitUnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.commits.fetch_sub(1, Ordering::SeqCst);
+        self.0.ended.notify_waiters();
+    }
+}
+
 /// One lane: until the queue ends.
-async fn lane(waiting: Arc<AsyncMutex<mpsc::Receiver<Pending>>>, connections: Arc<Connections>) {
+async fn lane(
+    waiting: Arc<AsyncMutex<mpsc::Receiver<Pending>>>,
+    under_way: Arc<UnderWay>,
+    connections: Arc<Connections>,
+) {
     let mut expected = 0;
     loop {
         let mut batch = Vec::new();
-        if gather(&mut *waiting.lock().await, &mut batch, expected).await == 0 {
+        let mut queue = waiting.lock().await;
+        if gather(&mut queue, &mut batch, &under_way, expected).await == 0 {
             return;
         }
+        // Before another lane looks.
+        let _under_way = under_way.begin();
+        drop(queue);
         expected = batch.len();
         commit(&connections, batch).await;
     }
@@ -110,20 +150,48 @@ async fn lane(waiting: Arc<AsyncMutex<mpsc::Receiver<Pending>>>, connections: Ar
 
 /// Waits for a write and takes what is queued behind it; how many that are, 0 at the end. Who was answered just now is
 /// about to come back: each of them gets its turn once, so that they share one commit again.
-async fn gather(queue: &mut mpsc::Receiver<Pending>, batch: &mut Vec<Pending>, expected: usize) -> usize {
+async fn gather(
+    queue: &mut mpsc::Receiver<Pending>,
+    batch: &mut Vec<Pending>,
+    under_way: &UnderWay,
+    expected: usize,
+) -> usize {
     queue.recv_many(batch, WRITES_PER_COMMIT_MAX).await;
+    let patience = tokio::time::sleep(POSTGRES_GATHER_MAX);
+    tokio::pin!(patience);
+    while !batch.is_empty() && batch.len() < POSTGRES_WRITES_BESIDE_MIN {
+        // Before it is asked whether there is any, so that no end is missed.
+        let ended = under_way.ended.notified();
+        tokio::pin!(ended);
+        ended.as_mut().enable();
+        if !under_way.is_any() {
+            break;
+        }
+        tokio::select! {
+            () = ended => {}
+            // The other one may wait for a lock, which is no reason for these to wait.
+            () = &mut patience => break,
+            more = queue.recv_many(batch, POSTGRES_WRITES_BESIDE_MIN) => if more == 0 { break },
+        }
+    }
+    take_waiting(queue, batch);
     for _ in 0..TURNS_GIVEN {
         if batch.is_empty() || batch.len() >= expected.min(WRITES_PER_COMMIT_MAX) {
             break;
         }
         tokio::task::yield_now().await;
-        while batch.len() < WRITES_PER_COMMIT_MAX
-            && let Ok(pending) = queue.try_recv()
-        {
-            batch.push(pending);
-        }
+        take_waiting(queue, batch);
     }
     batch.len()
+}
+
+/// Takes what waits already, as far as it belongs into one commit.
+fn take_waiting(queue: &mut mpsc::Receiver<Pending>, batch: &mut Vec<Pending>) {
+    while batch.len() < WRITES_PER_COMMIT_MAX
+        && let Ok(pending) = queue.try_recv()
+    {
+        batch.push(pending);
+    }
 }
 
 /// Commits a batch and answers it. When one of many can't be done, each gets a transaction of its own; when nobody can
@@ -308,7 +376,36 @@ fn again(fault: &StoreError) -> StoreError {
 
 #[cfg(test)]
 mod tests {
+    use super::call::Subject;
     use super::*;
+
+    fn pending() -> Pending {
+        let call = Call::new("none", Subject::New, None, []);
+        Pending { call, until: Instant::now(), answer: oneshot::channel().0 }
+    }
+
+    #[tokio::test]
+    async fn few_writes_wait_for_the_commit_that_is_under_way_and_many_do_not() {
+        let under_way = UnderWay::default();
+        for (count, waits) in [(POSTGRES_WRITES_BESIDE_MIN - 1, true), (POSTGRES_WRITES_BESIDE_MIN, false)] {
+            let (queue, mut waiting) = mpsc::channel(WRITES_QUEUED_MAX);
+            for _ in 0..count {
+                queue.send(pending()).await.unwrap();
+            }
+            let other = under_way.begin();
+            let mut batch = Vec::new();
+            let mut gathering = Box::pin(gather(&mut waiting, &mut batch, &under_way, 0));
+            assert_eq!(futures::poll!(&mut gathering).is_pending(), waits, "{count}");
+            if waits {
+                queue.send(pending()).await.unwrap();
+                drop(other);
+                assert_eq!(gathering.await, count + 1, "what came meanwhile goes out with them");
+            }
+        }
+        let (queue, mut waiting) = mpsc::channel(WRITES_QUEUED_MAX);
+        queue.send(pending()).await.unwrap();
+        assert_eq!(gather(&mut waiting, &mut Vec::new(), &under_way, 0).await, 1, "nothing is under way");
+    }
 
     #[tokio::test]
     async fn steps_begin_in_their_order_and_none_waits_for_another() {

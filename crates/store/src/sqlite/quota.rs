@@ -64,6 +64,9 @@ impl Bounds {
 
     /// Whether the caller of a task may have `bytes` more.
     pub(super) fn task_room(self, db: &Connection, task: &TaskRow, bytes: u64) -> Kept<()> {
+        if !task.may_be_charged {
+            return self.store_room(db, bytes);
+        }
         let mut select = db.prepare_cached(
             "SELECT accounts.bytes FROM charges JOIN accounts ON accounts.id = charges.account WHERE charges.task = ?1",
         )?;
@@ -81,21 +84,27 @@ impl Bounds {
 
     /// Whether the whole store may have `bytes` more.
     pub(super) fn store_room(self, db: &Connection, bytes: u64) -> Kept<()> {
-        if used(db)?.saturating_add(bytes) > self.store - self.store / RESERVE {
+        let max = self.store - self.store / RESERVE;
+        // Pages that nothing is on are asked for where the others might be too many: three questions for each write.
+        let pages = read(db, "PRAGMA page_count")?;
+        if (pages * PAGE_BYTES_MAX).saturating_add(bytes) > max && used(db, pages)?.saturating_add(bytes) > max {
             return Ok(Err(StoreError::Full { bound: QuotaBound::Store { max: self.store } }));
         }
         Ok(Ok(()))
     }
 }
 
-/// Bytes of the database file that hold something.
-fn used(db: &Connection) -> Result<u64, Fault> {
-    let read = |pragma: &str| -> Result<u64, Fault> {
-        let value: i64 = db.prepare_cached(pragma)?.query_row([], |row| row.get(0))?;
-        Ok(value.unsigned_abs())
-    };
-    let pages = read("PRAGMA page_count")?.saturating_sub(read("PRAGMA freelist_count")?);
-    Ok(pages * read("PRAGMA page_size")?)
+/// Bytes of the largest page that a database can have.
+const PAGE_BYTES_MAX: u64 = 65_536;
+
+/// Bytes of the database file that hold something, of so many pages.
+fn used(db: &Connection, pages: u64) -> Result<u64, Fault> {
+    Ok(pages.saturating_sub(read(db, "PRAGMA freelist_count")?) * read(db, "PRAGMA page_size")?)
+}
+
+fn read(db: &Connection, pragma: &str) -> Result<u64, Fault> {
+    let value: i64 = db.prepare_cached(pragma)?.query_row([], |row| row.get(0))?;
+    Ok(value.unsigned_abs())
 }
 
 /// Charges a task that was just made.
@@ -108,6 +117,9 @@ pub(super) fn begin(db: &Connection, task: i64, account: Option<i64>, bytes: u64
 
 /// Charges `more` bytes for what was added to a task, or gives them back.
 pub(super) fn add(db: &Connection, task: &TaskRow, more: i64) -> Result<(), Fault> {
+    if !task.may_be_charged || more == 0 {
+        return Ok(());
+    }
     db.prepare_cached("UPDATE charges SET bytes = bytes + ?2 WHERE task = ?1")?.execute([task.id, more])?;
     Ok(())
 }

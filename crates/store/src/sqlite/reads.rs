@@ -53,7 +53,7 @@ fn row_of(db: &Connection, begins: &[u8]) -> Result<Option<TaskRow>, Fault> {
          SELECT hash, id FROM tasks WHERE id > (SELECT amount FROM totals WHERE name = 'tasks_named') AND +name = ?1
          LIMIT 1",
     )?;
-    let row = |row: &Row<'_>| Ok(TaskRow { hash: row.get::<_, Hash>(0)?, id: row.get(1)? });
+    let row = |row: &Row<'_>| Ok(TaskRow { hash: row.get::<_, Hash>(0)?, id: row.get(1)?, may_be_charged: true });
     Ok(select.query_row([rows::name(begins)], row).optional()?)
 }
 

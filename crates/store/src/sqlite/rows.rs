@@ -21,6 +21,8 @@ pub(super) fn name(hash: &[u8]) -> i64 {
 pub(super) struct TaskRow {
     pub(super) hash: Hash,
     pub(super) id: i64,
+    /// Whether its bytes may be charged to somebody: whose they are is settled as it is made.
+    pub(super) may_be_charged: bool,
 }
 
 /// Rows of tasks that were used lately. What stands here is looked at again before it is believed: a write that
@@ -31,14 +33,22 @@ pub(super) struct TaskRows(Mutex<Generations>);
 /// What was used lately, and before that.
 #[derive(Default)]
 struct Generations {
-    new: HashMap<Hash, i64>,
-    old: HashMap<Hash, i64>,
+    new: HashMap<Hash, AtHand>,
+    old: HashMap<Hash, AtHand>,
+}
+
+/// What is remembered of a task.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct AtHand {
+    id: i64,
+    may_be_charged: bool,
 }
 
 impl TaskRows {
-    fn at_hand(&self, task: &Hash) -> Option<i64> {
+    fn at_hand(&self, task: &Hash) -> Option<TaskRow> {
         let rows = self.0.lock();
-        rows.new.get(task).or_else(|| rows.old.get(task)).copied()
+        let found = rows.new.get(task).or_else(|| rows.old.get(task));
+        found.map(|AtHand { id, may_be_charged }| TaskRow { hash: *task, id: *id, may_be_charged: *may_be_charged })
     }
 
     /// Remembers where a task is.
@@ -47,7 +57,7 @@ impl TaskRows {
         if rows.new.len() >= TASK_ROWS_AT_HAND {
             rows.old = std::mem::take(&mut rows.new);
         }
-        rows.new.insert(row.hash, row.id);
+        rows.new.insert(row.hash, AtHand { id: row.id, may_be_charged: row.may_be_charged });
     }
 
     /// Whether there is a task of this id. One that another process made just now is not found: ids are random.
@@ -61,12 +71,29 @@ impl TaskRows {
 
     /// The row of a task, `None` when there is no such task.
     pub(super) fn find(&self, db: &Connection, task: &Hash) -> Result<Option<TaskRow>, Fault> {
-        if let Some(id) = self.at_hand(task) {
+        if let Some(row) = self.at_hand(task) {
             let mut is_there = db.prepare_cached("SELECT 1 FROM tasks WHERE id = ?1 AND hash = ?2")?;
-            if is_there.exists(params![id, task])? {
-                return Ok(Some(TaskRow { hash: *task, id }));
+            if is_there.exists(params![row.id, task])? {
+                return Ok(Some(row));
             }
         }
+        self.look_up(db, task)
+    }
+
+    /// What `look` reads of a task that is at hand, which gets its row and its hash; else `None`, as for one that is
+    /// not there any more.
+    pub(super) fn look<T>(
+        &self,
+        db: &Connection,
+        task: &Hash,
+        look: impl FnOnce(&Connection, &TaskRow) -> Result<Option<T>, Fault>,
+    ) -> Result<Option<(TaskRow, T)>, Fault> {
+        let Some(row) = self.at_hand(task) else { return Ok(None) };
+        Ok(look(db, &row)?.map(|found| (row, found)))
+    }
+
+    /// The row of a task that is not at hand.
+    fn look_up(&self, db: &Connection, task: &Hash) -> Result<Option<TaskRow>, Fault> {
         let mut named = db.prepare_cached(
             "SELECT id FROM task_names JOIN tasks ON tasks.id = task WHERE task_names.name = ?1 AND hash = ?2",
         )?;
@@ -74,7 +101,7 @@ impl TaskRows {
             Some(id) => Some(id),
             None => unnamed(db, task)?,
         };
-        let row = id.map(|id| TaskRow { hash: *task, id });
+        let row = id.map(|id| TaskRow { hash: *task, id, may_be_charged: true });
         row.into_iter().for_each(|row| self.put(row));
         Ok(row)
     }
@@ -84,12 +111,12 @@ impl TaskRows {
     /// The row of a task that `run` works on, looked at once where it is at hand; `None` when there is no such task.
     /// Fails as [`runs::holds`] does.
     pub(super) fn find_held(&self, db: &Connection, task: &Hash, run: &str) -> Result<Option<TaskRow>, Fault> {
-        if let Some(id) = self.at_hand(task) {
+        if let Some(row) = self.at_hand(task) {
             let mut look = db.prepare_cached(
                 "SELECT run = ?3 AND state IN ('submitted', 'working') FROM tasks WHERE id = ?1 AND hash = ?2",
             )?;
-            match look.query_row(params![id, task, run], |row| row.get(0)).optional()? {
-                Some(true) => return Ok(Some(TaskRow { hash: *task, id })),
+            match look.query_row(params![row.id, task, run], |row| row.get(0)).optional()? {
+                Some(true) => return Ok(Some(row)),
                 Some(false) => return Err(StoreError::NotHeld.into()),
                 None => {}
             }
@@ -109,19 +136,19 @@ fn unnamed(db: &Connection, task: &Hash) -> Result<Option<i64>, Fault> {
     Ok(scan.query_row(params![name(task), task], |row| row.get(0)).optional()?)
 }
 
-/// The id of the next task: above all there are, and above all that were named, which may be gone.
-pub(super) fn next(db: &Connection) -> Result<i64, Fault> {
+/// The id of the next task: above all there are, and above all that were named, which may be gone. And up to which
+/// they were named.
+pub(super) fn next(db: &Connection) -> Result<(i64, i64), Fault> {
     let mut last = db.prepare_cached(
-        "SELECT max((SELECT ifnull(max(id), 0) FROM tasks), (SELECT amount FROM totals WHERE name = 'tasks_named'))",
+        "SELECT (SELECT ifnull(max(id), 0) FROM tasks), (SELECT amount FROM totals WHERE name = 'tasks_named')",
     )?;
-    Ok(last.query_row([], |row| row.get::<_, i64>(0))? + 1)
+    let (last, named): (i64, i64) = last.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok((last.max(named) + 1, named))
 }
 
-/// Writes the names of the tasks up to `last`, if there are so many: in their order, so that each page of them is
-/// written once.
-pub(super) fn write_names(db: &Connection, last: i64) -> Result<(), Fault> {
-    let mut named = db.prepare_cached("SELECT amount FROM totals WHERE name = 'tasks_named'")?;
-    let named: i64 = named.query_row([], |row| row.get(0))?;
+/// Writes the names of the tasks behind `named`, up to `last`, if there are so many: in their order, so that each
+/// page of them is written once.
+pub(super) fn write_names(db: &Connection, named: i64, last: i64) -> Result<(), Fault> {
     if last - named < TASKS_UNNAMED_MAX {
         return Ok(());
     }
@@ -146,10 +173,10 @@ mod tests {
     }
 
     fn insert(db: &Connection, task: &Hash) -> i64 {
-        let id = next(db).unwrap();
+        let (id, named) = next(db).unwrap();
         let insert = "INSERT INTO tasks VALUES (?1, ?2, ?3, 'chef', NULL, NULL, 'working', 'r', 1, 2, 3, x'00', NULL)";
         db.execute(insert, params![id, name(task), task]).unwrap();
-        write_names(db, id).unwrap();
+        write_names(db, named, id).unwrap();
         id
     }
 
@@ -191,7 +218,7 @@ mod tests {
     #[test]
     fn what_is_at_hand_is_believed_only_while_it_is_true() {
         let (db, rows, task) = (database(), TaskRows::default(), hash("a"));
-        rows.put(TaskRow { hash: task, id: 1 });
+        rows.put(TaskRow { hash: task, id: 1, may_be_charged: false });
         assert!(rows.find(&db, &task).unwrap().is_none(), "its write was taken back");
         insert(&db, &hash("b"));
         assert!(rows.find(&db, &task).unwrap().is_none(), "another one has its row");
@@ -202,12 +229,12 @@ mod tests {
     #[test]
     fn rows_at_hand_are_bounded_and_those_used_lately_stay() {
         let rows = TaskRows::default();
-        let task = |n: usize| TaskRow { hash: hash(&n.to_string()), id: n as i64 };
+        let task = |n: usize| TaskRow { hash: hash(&n.to_string()), id: n as i64, may_be_charged: true };
         (0..3 * TASK_ROWS_AT_HAND).for_each(|n| rows.put(task(n)));
         let kept = rows.0.lock();
         assert!(kept.new.len() + kept.old.len() <= 2 * TASK_ROWS_AT_HAND);
         drop(kept);
-        assert_eq!(rows.at_hand(&task(3 * TASK_ROWS_AT_HAND - 1).hash), Some(3 * TASK_ROWS_AT_HAND as i64 - 1));
-        assert_eq!(rows.at_hand(&task(0).hash), None);
+        let id = |n: usize| rows.at_hand(&task(n).hash).map(|row| row.id);
+        assert_eq!((id(3 * TASK_ROWS_AT_HAND - 1), id(0)), (Some(3 * TASK_ROWS_AT_HAND as i64 - 1), None));
     }
 }

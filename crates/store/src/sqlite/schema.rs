@@ -141,7 +141,7 @@ mod tests {
             for (id, hash) in (1i64..).zip(&hashes) {
                 assert_eq!(rows.find(&db, hash).unwrap().map(|row| row.id), Some(id), "version {version}");
             }
-            assert_eq!(super::super::rows::next(&db).unwrap(), 4);
+            assert_eq!(super::super::rows::next(&db).unwrap().0, 4);
             let count = |table: &str| -> i64 {
                 db.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
             };

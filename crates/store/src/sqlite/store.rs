@@ -107,10 +107,9 @@ impl Store for Sqlite {
         Box::pin(async move {
             let change = change?;
             let seal = Arc::clone(&self.seal);
-            let (pending_max, bounds) = (self.options.deliveries_pending_max, self.bounds());
-            let advance =
-                move |db: &Connection, task: &TaskRow| tasks::advance(db, &seal, task, &change, pending_max, bounds);
-            self.write_task(task, Ok(false), advance).await?
+            let rows = Arc::clone(&self.rows);
+            let bounds = (self.options.deliveries_pending_max, self.bounds());
+            self.writer.write(move |db| tasks::advance(db, &rows, &seal, &task, &change, bounds)).await?
         })
     }
 

@@ -8,7 +8,7 @@ use super::fault::{Fault, corrupt};
 use super::quota::{Bounds, HolderRow, Kept};
 use super::rows::{self, TaskRow, TaskRows};
 use super::{events, quota, webhooks};
-use crate::seal::Seal;
+use crate::seal::{Hash, Seal};
 use crate::sealed::tasks::{Move, NewTask, SealedTask};
 use crate::sealed::webhooks::cost_of_all;
 use crate::sealed::{self, cost_of, is_free, signed};
@@ -27,7 +27,9 @@ pub(super) fn create(db: &Connection, rows: &TaskRows, task: &NewTask, pending_m
     if let Err(full) = bounds.room(db, task.holder, bytes + cost_of_all(&task.webhooks))? {
         return Ok(Err(full));
     }
-    let row = TaskRow { hash: task.hash, id: rows::next(db)? };
+    let (id, named) = rows::next(db)?;
+    let account = task.holder.row(db)?;
+    let row = TaskRow { hash: task.hash, id, may_be_charged: account.is_some() };
     let mut insert = db.prepare_cached(
         "INSERT INTO tasks (id, name, hash, agent, owner, thread, state, run,
                             created_at, updated_at, expires_at, body, outcome)
@@ -49,9 +51,9 @@ pub(super) fn create(db: &Connection, rows: &TaskRows, task: &NewTask, pending_m
         ":body": task.body,
         ":outcome": task.outcome,
     })?;
-    rows::write_names(db, row.id)?;
+    rows::write_names(db, named, row.id)?;
     rows.put(row);
-    quota::begin(db, row.id, task.holder.row(db)?, bytes)?;
+    quota::begin(db, row.id, account, bytes)?;
     webhooks::add_all(db, &row, &task.webhooks, pending_max)?;
     Ok(Ok(()))
 }
@@ -72,27 +74,51 @@ struct TaskStanding {
 }
 
 impl TaskStanding {
-    fn read(db: &Connection, task: &TaskRow) -> Result<Self, Fault> {
+    /// `None` when there is no such task.
+    fn read(db: &Connection, task: &TaskRow) -> Result<Option<Self>, Fault> {
         let mut select = db.prepare_cached(
             "SELECT state, run, length(outcome), EXISTS (SELECT 1 FROM webhooks WHERE task = ?1)
-             FROM tasks WHERE id = ?1",
+             FROM tasks WHERE id = ?1 AND hash = ?2",
         )?;
         let read = |row: &Row<'_>| {
             let (state, run) = (row.get(0)?, row.get(1)?);
             Ok(Self { state, run, outcome_len: row.get(2)?, has_webhooks: row.get(3)? })
         };
-        Ok(select.query_row([task.id], read)?)
+        Ok(select.query_row(params![task.id, task.hash], read).optional()?)
+    }
+}
+
+/// Moves a task on, once it has been found: [`advance_found`]. `false` when there is no such task.
+pub(super) fn advance(
+    db: &Connection,
+    rows: &TaskRows,
+    seal: &Seal,
+    task: &Hash,
+    change: &Move,
+    bounds: (usize, Bounds),
+) -> Kept<bool> {
+    // One look finds it and says how it stands, where its row is at hand.
+    let found = match rows.look(db, task, TaskStanding::read)? {
+        Some(found) => Some(found),
+        None => match rows.find(db, task)? {
+            Some(row) => TaskStanding::read(db, &row)?.map(|standing| (row, standing)),
+            None => None,
+        },
+    };
+    match found {
+        Some((row, standing)) => advance_found(db, seal, &row, &standing, change, bounds),
+        None => Ok(Ok(false)),
     }
 }
 
 /// Moves the task, logs its ending and, when that settles it, queues a delivery for each webhook.
-pub(super) fn advance(
+fn advance_found(
     db: &Connection,
     seal: &Seal,
     task: &TaskRow,
+    standing: &TaskStanding,
     change: &Move,
-    pending_max: usize,
-    bounds: Bounds,
+    (pending_max, bounds): (usize, Bounds),
 ) -> Kept<bool> {
     let outcome = change.outcome.as_ref();
     let bytes = cost_of(outcome) + cost(change.resume_bytes) + cost_of_all(&change.webhooks);
@@ -101,7 +127,6 @@ pub(super) fn advance(
     {
         return Ok(Err(full));
     }
-    let standing = TaskStanding::read(db, task)?;
     if standing.state != change.from.name() || standing.run != change.run {
         return Ok(Ok(false));
     }
@@ -111,17 +136,19 @@ pub(super) fn advance(
     let mut update = db.prepare_cached("UPDATE tasks SET state = ?2, updated_at = ?3, outcome = ?4 WHERE id = ?1")?;
     update.execute(params![task.id, change.to.name(), change.at, change.outcome])?;
     let before = standing.outcome_len.map_or(0, |len| cost(usize::try_from(len).unwrap_or_default()));
-    quota::add(db, task, signed(cost_of(outcome)) - signed(before))?;
+    let mut more = signed(cost_of(outcome)) - signed(before);
     if let Some(resumption) = &change.resume {
         resume(db, seal, task, resumption)?;
         webhooks::add_all(db, task, &change.webhooks, pending_max)?;
     }
     if let Some(ending) = &change.ending {
         // Only here is its number known. It is small, so sealing it holds nobody up.
-        let next = events::last(db, task)? + 1;
-        let sealed = sealed::events::seal_all(seal, &task.hash, next, &[Event::Ending(ending.clone())])?;
-        events::append(db, task, next, &sealed)?;
+        let last = events::last(db, task)?;
+        for event in sealed::events::seal_all(seal, &task.hash, last + 1, &[Event::Ending(ending.clone())])? {
+            more += signed(events::append_after(db, task, last, &event)?);
+        }
     }
+    quota::add(db, task, more)?;
     if change.to.is_settled() && (standing.has_webhooks || !change.webhooks.is_empty()) {
         webhooks::tell(db, task, None)?;
     }

@@ -9,14 +9,18 @@ use std::time::{Duration, Instant};
 
 use forecourt_core::StoreError;
 use rusqlite::Connection;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use super::fault::Fault;
-use crate::limits::{GATHER_MAX, LOG_BYTES, WRITES_PER_COMMIT_MAX, WRITES_QUEUED_MAX};
+use crate::limits::{GATHER_MAX, LOG_BYTES};
+
+mod queue;
+
+use queue::{Queue, Waiting, queue};
 
 /// Hands writes to the thread. Dropping it writes what is queued and waits for the thread.
 pub(super) struct Writer {
-    queue: mpsc::Sender<Command>,
+    queue: Queue,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -29,8 +33,8 @@ enum Command {
 impl Writer {
     /// Starts the thread on a connection of its own.
     pub(super) fn start(db: Connection) -> Result<Self, StoreError> {
-        let (queue, commands) = mpsc::channel(WRITES_QUEUED_MAX);
-        let thread = thread::Builder::new().name("store-writer".to_owned()).spawn(move || serve(&db, commands));
+        let (queue, waiting) = queue();
+        let thread = thread::Builder::new().name("store-writer".to_owned()).spawn(move || serve(&db, &waiting));
         let thread = thread.map_err(|e| StoreError::Unavailable(format!("no thread for the writer: {e}")))?;
         Ok(Self { queue, thread: Some(thread) })
     }
@@ -43,20 +47,20 @@ impl Writer {
     ) -> Result<T, StoreError> {
         let (answer, answered) = oneshot::channel();
         let pending = Pending { work, result: None, answer };
-        self.queue.send(Command::Write(Box::new(pending))).await.map_err(|_| closed())?;
+        self.queue.push(Command::Write(Box::new(pending))).await?;
         answered.await.map_err(|_| closed())?
     }
 
     /// Writes that wait to be taken up.
     pub(super) fn waiting(&self) -> u64 {
-        (self.queue.max_capacity() - self.queue.capacity()) as u64
+        self.queue.len() as u64
     }
 
     /// Writes what is queued, empties the log into the database and ends the thread. Later writes
     /// are [`StoreError::Unavailable`].
     pub(super) async fn close(&self) {
         let (done, closed) = oneshot::channel();
-        if self.queue.send(Command::Close(done)).await.is_ok() {
+        if self.queue.push(Command::Close(done)).await.is_ok() {
             // An error means that the thread has ended already.
             let _ = closed.await;
         }
@@ -65,8 +69,7 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // Without its last sender the channel ends, and with it the thread.
-        self.queue = mpsc::channel(1).0;
+        self.queue.end();
         if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
             tracing::error!("the store's writer panicked");
         }
@@ -109,19 +112,21 @@ impl<T: Send, W: Fn(&Connection) -> Result<T, Fault> + Send> Write for Pending<T
 }
 
 /// The thread: until the queue ends or somebody closes it.
-fn serve(db: &Connection, mut commands: mpsc::Receiver<Command>) {
+fn serve(db: &Connection, waiting: &Waiting) {
     let mut pace = Pace::default();
     let mut end = None;
     let log = db.path().map(|path| PathBuf::from(format!("{path}-wal")));
     let file = Anchor::of(db);
     while end.is_none() {
-        let Some(first) = commands.blocking_recv() else { break };
-        let mut batch = Vec::new();
-        end = pace.gather(first, &mut batch, &mut commands).break_value();
+        let taken = waiting.take(pace.expected, pace.patience());
+        if taken.is_empty() {
+            break;
+        }
+        let mut batch = Vec::with_capacity(taken.len());
+        end = until_closed(taken, &mut batch).break_value();
         let began = Instant::now();
         let len = batch.len();
-        commit(db, batch, &file);
-        pace = Pace { expected: len, commit: began.elapsed() };
+        commit(db, batch, &file, &mut || pace = Pace { expected: len + waiting.len(), commit: began.elapsed() });
         bound_log(db, log.as_deref());
     }
     // What is not taken over now is when the database is opened again.
@@ -131,6 +136,17 @@ fn serve(db: &Connection, mut commands: mpsc::Receiver<Command>) {
     if let Some(done) = end {
         let _ = done.send(());
     }
+}
+
+/// The writes in front of an order to close. Breaks with whom to tell of the end.
+fn until_closed(taken: Vec<Command>, batch: &mut Vec<Box<dyn Write>>) -> ControlFlow<oneshot::Sender<()>> {
+    taken.into_iter().try_for_each(|command| match command {
+        Command::Write(write) => {
+            batch.push(write);
+            ControlFlow::Continue(())
+        }
+        Command::Close(done) => ControlFlow::Break(done),
+    })
 }
 
 /// Empties the log once it is long. Left to itself it would grow for as long as somebody reads.
@@ -146,51 +162,34 @@ fn bound_log(db: &Connection, log: Option<&Path>) {
 /// What the last commit tells about the next one.
 #[derive(Default)]
 struct Pace {
-    /// How many writes it had.
+    /// How many writes it had, and how many waited behind it: those who are answered tend to come back at once, and
+    /// in one commit with those who waited they make half as many as in turns. For a lone caller it is one.
     expected: usize,
     /// How long it took.
     commit: Duration,
 }
 
 impl Pace {
-    /// Takes what is queued. Those who were just answered tend to come back at once, so it gives
-    /// them a moment to; a lone caller is never kept waiting. Breaks with whom to tell of the end.
-    fn gather(
-        &self,
-        first: Command,
-        batch: &mut Vec<Box<dyn Write>>,
-        commands: &mut mpsc::Receiver<Command>,
-    ) -> ControlFlow<oneshot::Sender<()>> {
-        let until = Instant::now() + GATHER_MAX.min(self.commit / 2);
-        let mut next = Ok(first);
-        loop {
-            match next {
-                Ok(Command::Write(write)) => batch.push(write),
-                Ok(Command::Close(done)) => return ControlFlow::Break(done),
-                Err(_) if batch.len() < self.expected && Instant::now() < until => thread::yield_now(),
-                Err(_) => return ControlFlow::Continue(()),
-            }
-            if batch.len() >= WRITES_PER_COMMIT_MAX {
-                return ControlFlow::Continue(());
-            }
-            next = commands.try_recv();
-        }
+    /// How long those who were answered are given to come back.
+    fn patience(&self) -> Duration {
+        GATHER_MAX.min(self.commit / 2)
     }
 }
 
-/// Commits a batch and answers it. A write that cannot be done fails alone: when one does, the
-/// others run again, and when even that fails, each gets a transaction of its own.
-fn commit(db: &Connection, mut batch: Vec<Box<dyn Write>>, file: &Anchor) {
+/// Commits a batch, says that it `is_settled`, and answers it. A write that cannot be done fails alone: when one
+/// does, the others run again, and when even that fails, each gets a transaction of its own.
+fn commit(db: &Connection, mut batch: Vec<Box<dyn Write>>, file: &Anchor, is_settled: &mut dyn FnMut()) {
     let mut done = transact(db, &mut batch, run);
     if let (Err(Undone::Within(_)), 2..) = (&done, batch.len()) {
         done = transact(db, &mut batch, run_in_savepoint);
     }
     if let (Err(Undone::Within(_)), 2..) = (&done, batch.len()) {
-        return batch.into_iter().for_each(|write| commit(db, vec![write], file));
+        return batch.into_iter().for_each(|write| commit(db, vec![write], file, is_settled));
     }
     let fault = done.err().map(|(Undone::Before(fault) | Undone::Within(fault))| fault);
     // Of a file that nobody finds any more, nothing was kept.
     let fault = fault.or_else(|| file.missing());
+    is_settled();
     for write in batch {
         write.answer(fault.as_ref());
     }

@@ -1,8 +1,7 @@
 //! "The second one", "number 2", "what's in the first one?", "how long does it take?": an item that was shown.
 
-use regex::Regex;
-
-use super::{ConversationFile, pattern, whole};
+use super::ConversationFile;
+use crate::pattern::Pattern;
 
 /// An item that was shown, and what is wanted of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,15 +31,15 @@ const WORDS_MAX: usize = 14;
 /// Patterns of all languages.
 #[derive(Debug)]
 pub(super) struct ReferencePatterns {
-    ordinals: Vec<Regex>,
-    last: Regex,
-    number: Regex,
-    thing: Regex,
-    choosing: Regex,
-    that_item: Regex,
-    about_item: Regex,
-    no_item: Regex,
-    question: Regex,
+    ordinals: Vec<Pattern>,
+    last: Pattern,
+    number: Pattern,
+    thing: Pattern,
+    choosing: Pattern,
+    that_item: Pattern,
+    about_item: Pattern,
+    no_item: Pattern,
+    question: Pattern,
 }
 
 impl ReferencePatterns {
@@ -49,19 +48,19 @@ impl ReferencePatterns {
             files.iter().flat_map(|file| of(file).iter().cloned()).collect()
         };
         let most = files.iter().map(|file| file.within.ordinals.len()).max().unwrap_or_default();
-        let nth = |n: usize| -> Vec<&str> {
-            files.iter().filter_map(|file| file.within.ordinals.get(n).map(String::as_str)).collect()
+        let nth = |n: usize| -> Vec<String> {
+            files.iter().filter_map(|file| file.within.ordinals.get(n).cloned()).collect()
         };
         Self {
-            ordinals: (0..most).map(|n| pattern(&format!(r"\b(?:{})\b", nth(n).join("|")))).collect(),
-            last: pattern(&format!(r"\b(?:{})\b", all(|file| &file.within.last).join("|"))),
-            number: pattern(&format!(r"(?:^|\s)(?:{})\s*(\d+)\b", all(|file| &file.within.number).join("|"))),
-            thing: pattern(&format!(r"^\s*(?:{})s?\b", all(|file| &file.within.thing).join("|"))),
-            choosing: pattern(&format!(r"^\s*(?:{})\b[\s,:]*", all(|file| &file.within.choosing).join("|"))),
-            that_item: whole(&all(|file| &file.whole.that_item)),
-            about_item: whole(&all(|file| &file.whole.about_item)),
-            no_item: pattern(&all(|file| &file.within.no_item).join("|")),
-            question: pattern(&format!(r"^[\s¿]*(?:{})\b", all(|file| &file.within.question).join("|"))),
+            ordinals: (0..most).map(|n| Pattern::of(r"\b(?:", nth(n), r")\b")).collect(),
+            last: Pattern::of(r"\b(?:", all(|file| &file.within.last), r")\b"),
+            number: Pattern::of(r"(?:^|\s)(?:", all(|file| &file.within.number), r")\s*(\d+)\b"),
+            thing: Pattern::of(r"^\s*(?:", all(|file| &file.within.thing), r")s?\b"),
+            choosing: Pattern::of(r"^\s*(?:", all(|file| &file.within.choosing), r")\b[\s,:]*"),
+            that_item: Pattern::whole(all(|file| &file.whole.that_item)),
+            about_item: Pattern::whole(all(|file| &file.whole.about_item)),
+            no_item: Pattern::of("", all(|file| &file.within.no_item), ""),
+            question: Pattern::of(r"^[\s¿]*(?:", all(|file| &file.within.question), r")\b"),
         }
     }
 

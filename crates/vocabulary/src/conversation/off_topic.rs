@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use regex::Regex;
 use serde::Deserialize;
 
-use super::{ConversationFile, whole};
+use super::ConversationFile;
+use crate::pattern::Pattern;
 
 /// A kind of message that no content answers.
 #[derive(Debug)]
 pub struct OffTopic {
     id: String,
-    patterns: Vec<Regex>,
+    patterns: Vec<Pattern>,
     topic: Vec<String>,
     /// By the code of the language.
     replies: BTreeMap<String, String>,
@@ -19,13 +19,14 @@ pub struct OffTopic {
 
 /// The kind in one language.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 #[serde(deny_unknown_fields)]
 pub(super) struct OffTopicEntry {
     id: String,
     /// Words by which content may be about this after all.
     #[serde(default)]
     topic: Vec<String>,
-    whole: Vec<String>,
+    pub(super) whole: Vec<String>,
     reply: String,
 }
 
@@ -68,7 +69,7 @@ pub(super) fn of(files: &[ConversationFile]) -> Vec<OffTopic> {
                 all.push(OffTopic { id: entry.id.clone(), patterns, topic, replies });
                 all.len() - 1
             });
-            all[at].patterns.push(whole(&entry.whole));
+            all[at].patterns.push(Pattern::whole(entry.whole.clone()));
             all[at].topic.extend(entry.topic.iter().cloned());
             all[at].replies.insert(file.language.clone(), entry.reply.clone());
         }

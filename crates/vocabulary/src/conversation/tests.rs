@@ -18,6 +18,19 @@ fn all_files_have_the_same_sentences_and_kinds_of_what_has_no_answer() {
 }
 
 #[test]
+fn what_every_message_is_compared_with_is_compiled_for_few() {
+    let written: WrittenPhrases = serde_json::from_str(SHIPPED).unwrap();
+    // One pattern that can begin with anything is enough for all beside it to be compiled at the first message.
+    let whole = |file: &ConversationFile| {
+        let WholePatterns { greeting, more, start_over, .. } = &file.whole;
+        let lists = [greeting, more, start_over, &file.start.about_self, &file.within.set_aside, &file.within.pointing];
+        lists.into_iter().flatten().cloned().collect::<Vec<_>>()
+    };
+    let all = written.files.iter().flat_map(whole).chain(off_topic::patterns(&written.files));
+    all.for_each(|pattern| assert!(written.required.contains_key(&pattern), "{pattern}"));
+}
+
+#[test]
 fn greetings_and_more_are_whole_messages() {
     for text in
         ["", "hello", "Hi there!", "help", "?", "what can you do?", "Who are you", "Hallo!", "bonjour", "¡Hola!"]

@@ -18,7 +18,7 @@ use tracing_subscriber::{EnvFilter, Layer, fmt, reload};
 use crate::output::Failure;
 use forecourt::settings::{Log, LogFormat};
 use forecourt::telemetry::{BoxedLayer, TelemetryLayers, may_be_sent};
-use forecourt_telemetry::TARGET;
+use forecourt_telemetry::{LinesOfRequests, TARGET};
 
 /// What the names of our own crates begin with.
 const OURS: &str = "forecourt";
@@ -74,8 +74,8 @@ where
     let colours = std::io::stderr().is_terminal();
     let lines = fmt::layer().with_ansi(colours).with_writer(std::io::stderr);
     match log.format {
-        LogFormat::Text => lines.with_target(false).boxed(),
-        LogFormat::Json => lines.json().flatten_event(true).boxed(),
+        LogFormat::Text => LinesOfRequests::new(lines.with_target(false)).boxed(),
+        LogFormat::Json => LinesOfRequests::new(lines.json().flatten_event(true)).boxed(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! One transaction for many, and none of them for another's fault.
 
 use super::*;
+use crate::limits::WRITES_PER_COMMIT_MAX;
 
 type Answer = oneshot::Receiver<Result<i64, StoreError>>;
 
@@ -33,7 +34,7 @@ fn kept(db: &Connection) -> Vec<i64> {
 /// Commits a batch; which of them succeeded.
 fn committed(db: &Connection, writes: Vec<(Box<dyn Write>, Answer)>) -> Vec<bool> {
     let (batch, answers): (Vec<_>, Vec<_>) = writes.into_iter().unzip();
-    commit(db, batch, &Anchor(None));
+    commit(db, batch, &Anchor(None), &mut || {});
     answers.into_iter().map(|mut answer| answer.try_recv().expect("everybody is answered").is_ok()).collect()
 }
 
@@ -72,31 +73,26 @@ fn a_transaction_that_was_left_open_does_not_stop_the_next() {
     assert_eq!(kept(&db), [1]);
 }
 
-#[test]
-fn a_batch_ends_at_its_bound() {
+#[tokio::test]
+async fn a_batch_ends_at_its_bound() {
     for queued in [WRITES_PER_COMMIT_MAX, WRITES_PER_COMMIT_MAX + 1] {
-        let (queue, mut commands) = mpsc::channel(WRITES_QUEUED_MAX);
+        let (queue, waiting) = queue();
         for n in 0..queued {
-            assert!(queue.try_send(Command::Write(keep(n as i64).0)).is_ok());
+            queue.push(Command::Write(keep(n as i64).0)).await.unwrap();
         }
-        let mut batch = Vec::new();
-        let Ok(first) = commands.try_recv() else { panic!("nothing is queued") };
-        assert!(Pace::default().gather(first, &mut batch, &mut commands).is_continue());
-        assert_eq!(batch.len(), WRITES_PER_COMMIT_MAX);
-        assert_eq!(commands.len(), queued - WRITES_PER_COMMIT_MAX);
+        assert_eq!(waiting.take(queued, Duration::ZERO).len(), WRITES_PER_COMMIT_MAX);
+        assert_eq!(waiting.len(), queued - WRITES_PER_COMMIT_MAX);
     }
 }
 
-#[tokio::test]
-async fn the_queue_has_a_bound_and_further_writes_wait_for_room() {
-    let (queue, _commands) = mpsc::channel(WRITES_QUEUED_MAX);
-    for n in 0..WRITES_QUEUED_MAX {
-        assert!(queue.try_send(Command::Write(keep(n as i64).0)).is_ok());
-    }
-    let writer = Writer { queue, thread: None };
-    let mut waiting = Box::pin(writer.write(|_| Ok(())));
-    assert!(futures::poll!(&mut waiting).is_pending());
-    assert!(writer.queue.try_reserve().is_err());
+#[test]
+fn who_is_answered_is_expected_back_beside_those_who_waited_meanwhile() {
+    let db = database();
+    let mut waited = 0;
+    commit(&db, vec![keep(1).0, keep(2).0], &Anchor(None), &mut || waited += 1);
+    assert_eq!(waited, 1);
+    let patience = |commit| Pace { expected: 0, commit }.patience();
+    assert_eq!((patience(Duration::from_micros(10)), patience(Duration::MAX)), (Duration::from_micros(5), GATHER_MAX));
 }
 
 #[tokio::test]

@@ -1,0 +1,49 @@
+//! Genesis documents for agents that have none, made for many agents at once: each must be on the disk before anybody is
+//! told its agent's name, and a host of ten thousand agents would else wait for the disk twenty thousand times.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use forecourt_core::{AgentCard, Handle};
+
+use super::document::AgentDocument;
+use super::files;
+use super::home::AgentHome;
+use super::resident::{signed, written};
+use super::settings::AgentIdentitySettings;
+use crate::genesis::Genesis;
+use crate::kept;
+
+/// Agents for which documents are made in one go: what is made is held until it is taken up.
+pub(super) const MADE_AT_ONCE: usize = 512;
+
+/// Makes and keeps a genesis document for each of `agents` that has none and whose own document names none. What can't
+/// be made is left out without a word: making it alone says what is wrong.
+pub(super) fn for_all(
+    home: &AgentHome<'_>,
+    agents: &[(&AgentCard, &AgentIdentitySettings)],
+) -> HashMap<Handle, Genesis> {
+    let lacking: Vec<_> = agents.iter().filter(|(card, _)| home.keeps && lacks_genesis(home, card.handle())).collect();
+    let (mut files, mut drafts): (Vec<(PathBuf, String)>, Vec<(Handle, Genesis)>) = Default::default();
+    for (card, settings) in lacking {
+        let (Some(file), Ok(genesis)) = (home.kept_file(card.handle()), signed(home, card, settings)) else { continue };
+        let Ok(text) = written(&genesis) else { continue };
+        files.push((file, text));
+        drafts.push((card.handle().clone(), genesis));
+    }
+    let folder = files.first().and_then(|(file, _)| file.parent());
+    if folder.is_some_and(|folder| std::fs::create_dir_all(folder).is_err()) {
+        return HashMap::new();
+    }
+    let ours = kept::create_all(&files, home.entropy).unwrap_or_default();
+    drafts.into_iter().zip(ours).filter_map(|(made, is_ours)| is_ours.then_some(made)).collect()
+}
+
+/// Whether no file says who an agent is.
+fn lacks_genesis(home: &AgentHome<'_>, handle: &Handle) -> bool {
+    if home.kept_file(handle).is_none_or(|kept| kept.exists()) || home.genesis_file(handle).exists() {
+        return false;
+    }
+    let document = files::document(&home.document_file(handle), &mut Vec::new());
+    !document.is_refused() && document.good().as_ref().and_then(AgentDocument::agent_id).is_none()
+}

@@ -1,0 +1,217 @@
+//! This module says which request a line of the log belongs to, at next to no cost for requests that write none: their
+//! span is made when the first line is written within them.
+//!
+//! That takes a subscriber whose layer of lines is within a [`LinesOfRequests`]; without one, each request has its span
+//! from the beginning.
+
+use std::cell::RefCell;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::task::{Context as TaskContext, Poll};
+
+use pin_project_lite::pin_project;
+use tracing::span::{Attributes, EnteredSpan, Id, Record};
+use tracing::subscriber::Interest;
+use tracing::{Event, Metadata, Span, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::Context;
+use tracing_subscriber::registry::LookupSpan;
+
+/// Whether a subscriber asks for spans when it writes lines.
+static IS_ASKED_FOR: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    /// Whose lines are written on this thread now.
+    static CURRENT: RefCell<Option<Current>> = const { RefCell::new(None) };
+}
+
+struct Current {
+    lines: RequestLines,
+    /// Its span, once there is one.
+    entered: Option<EnteredSpan>,
+}
+
+/// What lines of the log say of the request that they belong to. Cheap to clone.
+#[derive(Clone)]
+pub struct RequestLines(Arc<Lazy<dyn Fn() -> Span + Send + Sync>>);
+
+struct Lazy<M: ?Sized> {
+    span: OnceLock<Span>,
+    /// The status of its answer, 0 while there is none.
+    status: AtomicU16,
+    make: M,
+}
+
+impl RequestLines {
+    /// Those of a request whose span `make` makes, with an empty field `status`.
+    pub fn new(make: impl Fn() -> Span + Send + Sync + 'static) -> Self {
+        let lines = Self(Arc::new(Lazy { span: OnceLock::new(), status: AtomicU16::new(0), make }));
+        if !IS_ASKED_FOR.load(Ordering::Relaxed) {
+            lines.span();
+        }
+        lines
+    }
+
+    /// Those of the request that is answered on this thread now, if one is.
+    pub fn current() -> Option<Self> {
+        CURRENT.with_borrow(|current| current.as_ref().map(|current| current.lines.clone()))
+    }
+
+    /// The span, which is made if there is none yet.
+    pub fn span(&self) -> &Span {
+        self.0.span.get_or_init(|| {
+            let span = (self.0.make)();
+            let status = self.0.status.load(Ordering::Relaxed);
+            if status != 0 {
+                span.record("status", status);
+            }
+            span
+        })
+    }
+
+    /// Has lines that are written from here on tell the status of the answer.
+    pub fn record_status(&self, status: u16) {
+        self.0.status.store(status, Ordering::Relaxed);
+        if let Some(span) = self.0.span.get() {
+            span.record("status", status);
+        }
+    }
+
+    /// Has the lines that are written now, on this thread, belong to the request: until the value is dropped.
+    pub fn enter(&self) -> EnteredLines {
+        let entered = self.0.span.get().map(|span| span.clone().entered());
+        EnteredLines { before: CURRENT.replace(Some(Current { lines: self.clone(), entered })) }
+    }
+
+    /// What is done for the sake of the request.
+    pub fn carry<F: Future>(&self, work: F) -> LinedWork<F> {
+        LinedWork { work, lines: Some(self.clone()) }
+    }
+}
+
+impl std::fmt::Debug for RequestLines {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RequestLines").field("span", &self.0.span).finish_non_exhaustive()
+    }
+}
+
+/// For as long as it is there, lines that are written on this thread belong to a request.
+pub struct EnteredLines {
+    before: Option<Current>,
+}
+
+impl Drop for EnteredLines {
+    fn drop(&mut self) {
+        // Dropped after the swap, since leaving a span may look at what is current.
+        let _left = CURRENT.replace(self.before.take());
+    }
+}
+
+pin_project! {
+    /// Work whose lines belong to a request.
+    pub struct LinedWork<F> {
+        #[pin]
+        work: F,
+        lines: Option<RequestLines>,
+    }
+}
+
+impl<F> LinedWork<F> {
+    /// Work that goes on elsewhere, whose lines belong to the request that is answered now.
+    pub(crate) fn of_current(work: F) -> Self {
+        Self { work, lines: RequestLines::current() }
+    }
+}
+
+impl<F: Future> Future for LinedWork<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let _entered = this.lines.as_ref().map(RequestLines::enter);
+        this.work.poll(cx)
+    }
+}
+
+/// Makes and enters the span of the request that is answered now, unless it is.
+fn enter_current() {
+    let Some(lines) = CURRENT.with_borrow(|current| {
+        current.as_ref().filter(|current| current.entered.is_none()).map(|current| current.lines.clone())
+    }) else {
+        return;
+    };
+    let entered = lines.span().clone().entered();
+    CURRENT.with_borrow_mut(|current| {
+        if let Some(current) = current {
+            current.entered = Some(entered);
+        }
+    });
+}
+
+/// A layer that writes lines, for which the spans of requests are made when one is written.
+pub struct LinesOfRequests<L>(L);
+
+impl<L> LinesOfRequests<L> {
+    /// From here on requests have a span when a line is written within them. To be the layer that writes lines of a
+    /// subscriber that is everybody's.
+    pub fn new(lines: L) -> Self {
+        IS_ASKED_FOR.store(true, Ordering::Relaxed);
+        Self(lines)
+    }
+}
+
+impl<S, L> Layer<S> for LinesOfRequests<L>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    L: Layer<S>,
+{
+    fn on_event(&self, event: &Event<'_>, ctx: Context<'_, S>) {
+        enter_current();
+        self.0.on_event(event, ctx);
+    }
+
+    fn on_layer(&mut self, subscriber: &mut S) {
+        self.0.on_layer(subscriber);
+    }
+
+    fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
+        self.0.register_callsite(metadata)
+    }
+
+    fn enabled(&self, metadata: &Metadata<'_>, ctx: Context<'_, S>) -> bool {
+        self.0.enabled(metadata, ctx)
+    }
+
+    fn event_enabled(&self, event: &Event<'_>, ctx: Context<'_, S>) -> bool {
+        self.0.event_enabled(event, ctx)
+    }
+
+    fn on_new_span(&self, attrs: &Attributes<'_>, id: &Id, ctx: Context<'_, S>) {
+        self.0.on_new_span(attrs, id, ctx);
+    }
+
+    fn on_record(&self, span: &Id, values: &Record<'_>, ctx: Context<'_, S>) {
+        self.0.on_record(span, values, ctx);
+    }
+
+    fn on_follows_from(&self, span: &Id, follows: &Id, ctx: Context<'_, S>) {
+        self.0.on_follows_from(span, follows, ctx);
+    }
+
+    fn on_enter(&self, id: &Id, ctx: Context<'_, S>) {
+        self.0.on_enter(id, ctx);
+    }
+
+    fn on_exit(&self, id: &Id, ctx: Context<'_, S>) {
+        self.0.on_exit(id, ctx);
+    }
+
+    fn on_close(&self, id: Id, ctx: Context<'_, S>) {
+        self.0.on_close(id, ctx);
+    }
+
+    fn on_id_change(&self, old: &Id, new: &Id, ctx: Context<'_, S>) {
+        self.0.on_id_change(old, new, ctx);
+    }
+}
