@@ -101,7 +101,7 @@ async fn ended(
     let code = parameter(query, "code").ok_or_else(|| fault(provider, OidcError::Invalid))?;
     let callback = entrance.url.at(CALLBACK);
     let wants_more = |claims: &_| provider.roles().wants_more(claims);
-    let identified = provider.way().identified(code, (&flow, &callback), now, wants_more).await;
+    let identified = provider.way().identified(code, (&flow, &callback), now, &wants_more).await;
     let claims = identified.map_err(|error| fault(provider, error))?.claims;
     let who = called(&claims).ok_or_else(|| fault(provider, OidcError::Invalid))?;
     let held = provider.roles().held(&claims);

@@ -25,7 +25,21 @@ const LINES_MAX: usize = 700;
 /// where [`SIDEWAYS`] says so.
 const LAYERS: &[&[&str]] = &[
     &["core", "settings", "telemetry"],
-    &["bus", "contract", "egress", "embed", "eval", "store", "pages", "process", "sentences", "server", "vocabulary"],
+    &[
+        "age",
+        "bus",
+        "contract",
+        "egress",
+        "embed",
+        "eval",
+        "jose",
+        "store",
+        "pages",
+        "process",
+        "sentences",
+        "server",
+        "vocabulary",
+    ],
     &["acme", "client", "content", "endpoints", "oidc", "openapi", "payments", "questions"],
     &["identity", "host", "agents"],
     &["attribution", "conform", "search", "surface", "synthesis"],

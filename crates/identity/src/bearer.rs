@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use forecourt_core::identity::{Audience, BEARER_TOKEN, Proof};
-use forecourt_core::{IdentityEvidence, Timestamp, json};
+use forecourt_core::{IdentityEvidence, Timestamp};
+use forecourt_jose::jws::Jws;
+use forecourt_jose::{KeySet, ProofError, claims};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use serde_json::{Map, Value};
 
-use crate::fault::ProofError;
-use crate::jws::Jws;
-use crate::key_set::KeySet;
 use crate::limits::{SKEW, SUBJECT_BYTES_MAX, TOKEN_BYTES_MAX};
 use crate::remote_keys::RemoteKeys;
 
@@ -66,25 +65,18 @@ pub(crate) async fn verify(
     now: Timestamp,
 ) -> Result<IdentityEvidence, ProofError> {
     let jws = Jws::parse(token)?;
-    let named = read_claims(jws.unverified_payload())?;
+    let named = claims::read(jws.unverified_payload())?;
     let name = named.get("iss").and_then(Value::as_str).ok_or(ProofError::Missing("iss"))?;
     let issuer = issuers.iter().find(|issuer| issuer.issuer == name).ok_or(ProofError::UnknownIssuer)?;
     let keys = match &issuer.keys {
         Keys::Fixed(keys) => keys.clone(),
         Keys::Remote(remote) => remote.with(jws.kid(), jws.algorithm(), now).await?,
     };
-    let claims = read_claims(jws.verify(&keys, now)?)?;
+    let claims = claims::read(jws.verify(&keys, now)?)?;
     check_kind(jws.header(), &claims)?;
     let times = check_times(&claims, issuer.require_not_before, now)?;
     check_audience(&claims, &issuer.audience)?;
     evidence(issuer, claims, times, jws.kid(), now)
-}
-
-fn read_claims(payload: &[u8]) -> Result<Map<String, Value>, ProofError> {
-    match json::parse(payload) {
-        Ok(Value::Object(claims)) => Ok(claims),
-        _ => Err(ProofError::Malformed("token")),
-    }
 }
 
 /// Whether it is a token to be shown to a resource, by whoever bears it. What issuers sign for other purposes has a
@@ -110,9 +102,9 @@ struct Times {
 }
 
 fn check_times(claims: &Map<String, Value>, require_not_before: bool, now: Timestamp) -> Result<Times, ProofError> {
-    let issued_at = moment(claims, "iat")?;
-    let not_before = moment(claims, "nbf")?;
-    let expires_at = moment(claims, "exp")?.ok_or(ProofError::Missing("exp"))?;
+    let issued_at = claims::moment(claims, "iat")?;
+    let not_before = claims::moment(claims, "nbf")?;
+    let expires_at = claims::moment(claims, "exp")?.ok_or(ProofError::Missing("exp"))?;
     let soon = now.checked_add(SKEW).unwrap_or(now);
     if now.checked_sub(SKEW).unwrap_or(now) >= expires_at {
         return Err(ProofError::Expired);
@@ -124,13 +116,6 @@ fn check_times(claims: &Map<String, Value>, require_not_before: bool, now: Times
         true => Err(ProofError::NotYetValid),
         false => Ok(Times { issued_at, not_before, expires_at }),
     }
-}
-
-/// A NumericDate, possibly with a fraction. RFC 7519 2.
-fn moment(claims: &Map<String, Value>, name: &'static str) -> Result<Option<Timestamp>, ProofError> {
-    let Some(value) = claims.get(name) else { return Ok(None) };
-    let seconds = value.as_f64().filter(|seconds| seconds.is_finite()).ok_or(ProofError::Malformed("token"))?;
-    Timestamp::from_second(seconds.floor() as i64).map(Some).map_err(|_| ProofError::Malformed("token"))
 }
 
 fn check_audience(claims: &Map<String, Value>, wanted: &[String]) -> Result<(), ProofError> {

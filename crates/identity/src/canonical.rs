@@ -1,9 +1,8 @@
 //! Objects that carry a signature over their own canonical form. AGTP base 6.2.
 
 use forecourt_core::AgentId;
+use forecourt_jose::VerifyKey;
 use serde_json::{Map, Value};
-
-use crate::verify_key::VerifyKey;
 
 /// The bytes that somebody signed.
 #[derive(Debug, Clone, PartialEq, Eq)]

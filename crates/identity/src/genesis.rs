@@ -7,12 +7,12 @@ mod draft;
 mod posture;
 
 use forecourt_core::{AgentId, Timestamp};
+use forecourt_jose::VerifyKey;
+use forecourt_jose::encoding::from_base64url;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::canonical::{self, SignedForm};
-use crate::encoding::from_base64url;
-use crate::verify_key::VerifyKey;
 
 pub use draft::{Archetype, GenesisDraft};
 pub use posture::{OperatorStatement, TrustPosture, TrustTier};

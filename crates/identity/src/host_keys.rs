@@ -5,11 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use forecourt_core::{Entropy, Timestamp};
+use forecourt_jose::{KeyFault, PublicKey, SigningKey};
 use serde_json::{Value, json};
 
 use crate::kept::{self, KeptError};
-use crate::signing_key::{PublicKey, SigningKey};
-use crate::verify_key::KeyFault;
 
 mod document;
 

@@ -1,5 +1,6 @@
 //! Proof in, evidence out. Keys and the time are arguments; nothing here decides what an identity
-//! is good for, and only keys that the operator trusts are ever fetched.
+//! is good for, and only keys that the operator trusts are ever fetched. Tokens and keys themselves are in
+//! `forecourt_jose`.
 //!
 //! | file | holds |
 //! |---|---|
@@ -8,56 +9,44 @@
 //! | `bearer.rs` | `Authorization: Bearer` |
 //! | `http_signature/` | signed requests, in and out |
 //! | `evidence/` | forwarded evidence |
-//! | `jws.rs` | JSON Web Signatures |
-//! | `algorithm.rs`, `verify_key.rs`, `key_set.rs` | keys of others, each bound to one algorithm |
-//! | `signing_key.rs`, `host_keys.rs` | keys of ours |
+//! | `host_keys.rs` | keys of ours |
 //! | `agents/` | who agents are: those that live here, and those of elsewhere that are known |
 //! | `certificate/` | what a client's certificate says about an agent |
 //! | `kept.rs` | files of ours, written whole or not at all |
 //! | `genesis/` | the documents that make agents, and how far an agent is vouched for |
-//! | `remote_keys.rs` | key sets behind trusted URLs |
+//! | `remote_keys.rs`, `card_keys.rs` | key sets behind trusted URLs, and those of Connector Cards |
 //! | `oidc.rs`, `sessions/` | where people sign in, and who has |
 //! | `config.rs`, `settings.rs` | the `[identity]` section, and its problems |
 
 pub mod agents;
-mod algorithm;
 pub mod api_keys;
 mod bearer;
 mod canonical;
+mod card_keys;
 pub mod certificate;
 mod config;
-mod encoding;
 pub mod evidence;
-mod fault;
 pub mod genesis;
 mod host_keys;
 pub mod http_signature;
-pub mod jws;
 mod kept;
-mod key_set;
 pub mod limits;
 mod oidc;
 mod remote_keys;
 mod request;
 pub mod sessions;
 mod settings;
-mod signing_key;
 mod verified;
 mod verifier;
-mod verify_key;
 
-pub use algorithm::Algorithm;
 pub use bearer::METHOD as BEARER_METHOD;
 pub use config::{BearerConfig, HttpSignatureConfig, IdentityConfig, KeyConfig, TrustedIssuerConfig};
-pub use fault::ProofError;
+pub use forecourt_jose::{Algorithm, KeyFault, KeySet, ProofError, PublicKey, SigningKey, VerifyKey, jws};
 pub use host_keys::{HostKeys, HostKeysError};
 pub use http_signature::{FoundKeys, KeyDirectory, KeyId, RequestSigner};
-pub use key_set::KeySet;
 pub use oidc::{Logout, OidcConfig, OidcSettings};
 pub use remote_keys::DocumentFetcher;
 pub use request::RequestProof;
 pub use settings::IdentityProblem;
-pub use signing_key::{PublicKey, SigningKey};
 pub use verified::{Person, PresentedCredentials, TokenIssuer, VerifiedSender};
 pub use verifier::{FROM_HEADER, Verifier};
-pub use verify_key::{KeyFault, VerifyKey};

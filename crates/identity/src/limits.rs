@@ -2,14 +2,10 @@
 
 use std::time::Duration;
 
-/// Bytes of a compact JWS or a bearer token.
-pub const TOKEN_BYTES_MAX: usize = 16 * 1024;
+pub use forecourt_jose::limits::{KEYS_MAX, KEYS_TRIED_MAX, TOKEN_BYTES_MAX};
+
 /// Bytes of the subject of a token.
 pub const SUBJECT_BYTES_MAX: usize = 256;
-/// Keys in one set.
-pub const KEYS_MAX: usize = 64;
-/// Keys that are tried when a proof does not name one.
-pub const KEYS_TRIED_MAX: usize = 4;
 /// How far clocks may differ.
 pub const SKEW: Duration = Duration::from_secs(60);
 /// How long a fetched key set is good.

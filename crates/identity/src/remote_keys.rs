@@ -6,14 +6,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use forecourt_core::Timestamp;
 use forecourt_egress::{Egress, EgressError, Purpose};
+use forecourt_jose::{Algorithm, KeyFault, KeySet, ProofError};
 use futures::future::BoxFuture;
 use tokio::sync::Mutex;
 
-use crate::algorithm::Algorithm;
-use crate::fault::ProofError;
-use crate::key_set::KeySet;
 use crate::limits::{KEYS_FRESH, KEYS_RETRY};
-use crate::verify_key::KeyFault;
 
 /// Fetches documents over https, from public addresses only.
 pub trait DocumentFetcher: Send + Sync + 'static {

@@ -13,6 +13,7 @@ use std::time::Duration;
 use forecourt_core::identity::{Audience, Proof, SESSION};
 use forecourt_core::store::{Account, LedgerEntry, Span, StoreError};
 use forecourt_core::{Entropy, IdentityEvidence, Store, Timestamp};
+use forecourt_jose::encoding::{sha256, to_base64url};
 use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -20,7 +21,6 @@ use serde_json::{Map, Value};
 pub use cookie::{BrowserRequest, PLAIN_SESSION_COOKIE, SESSION_COOKIE, cookie_value, set_cookie};
 pub use listed::ListedSession;
 
-use crate::encoding::{sha256, to_base64url};
 use crate::limits::{SESSION_TOKEN_AGE_MAX, SESSION_TOKEN_GRACE, SESSION_TOUCHES};
 
 /// The method of evidence from a sign-in.

@@ -6,17 +6,16 @@ use std::time::Duration;
 
 use forecourt_core::{json, origin};
 use forecourt_egress::CheckedUrl;
+use forecourt_jose::{Algorithm, KeySet, VerifyKey};
 
-use crate::algorithm::Algorithm;
 use crate::api_keys::SUBJECT_PREFIX;
 use crate::bearer::{BearerIssuer, Keys};
+use crate::card_keys;
 use crate::config::{BearerConfig, HttpSignatureConfig, IdentityConfig, KeyConfig, TrustedIssuerConfig};
 use crate::evidence::{IssuerKeys, IssuerTrust, TrustedIssuer, TrustedIssuers};
 use crate::http_signature::SignaturePolicy;
-use crate::key_set::KeySet;
 use crate::oidc::{self, OidcConfig, OidcSettings};
 use crate::remote_keys::{DocumentFetcher, RemoteKeys};
-use crate::verify_key::VerifyKey;
 
 /// Something that is wrong in `[identity]`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -142,7 +141,7 @@ impl Reader<'_> {
             (url, true) => {
                 let usual = || format!("https://{issuer}/.well-known/adapter-card");
                 let url = self.https(&url.clone().unwrap_or_else(usual), format!("{key}.card_url"))?;
-                IssuerKeys::Card(RemoteKeys::new(url, KeySet::from_card, self.documents.clone()))
+                IssuerKeys::Card(RemoteKeys::new(url, card_keys::from_card, self.documents.clone()))
             }
         };
         let trusted = IssuerTrust {

@@ -1,10 +1,10 @@
 //! What the verifier says of a request, and of those whose tokens it takes.
 
 use forecourt_core::Sender;
+use forecourt_jose::ProofError;
 use http::HeaderValue;
 
 use crate::api_keys::ApiKeyLimit;
-use crate::fault::ProofError;
 
 /// Who sent a request, and what became of the credentials that came with it.
 #[derive(Debug, Clone)]

@@ -8,6 +8,7 @@ use forecourt_core::store::StoreError;
 use forecourt_core::{
     Address, AgentId, Authority, Domain, Entropy, Handle, IdentityEvidence, Sender, Store, SubjectToken, Timestamp,
 };
+use forecourt_jose::ProofError;
 use http::{HeaderMap, HeaderName};
 use serde_json::Value;
 
@@ -16,7 +17,6 @@ use crate::api_keys::{self, ApiKeyRefusal, ApiKeys};
 use crate::bearer;
 use crate::config::IdentityConfig;
 use crate::evidence::{self, UnverifiedEvidence};
-use crate::fault::ProofError;
 use crate::http_signature::{self, KeyDirectory};
 use crate::oidc::OidcSettings;
 use crate::remote_keys::DocumentFetcher;

@@ -8,18 +8,27 @@
 //! |---|---|
 //! | `client.rs` | who we are at the provider, and which issuers can be one |
 //! | `flow.rs` | a sign-in on its way: what must be known again when the browser comes back |
-//! | `provider.rs` | what the provider says of itself, and of a person |
-//! | `exchange.rs` | the library's requests through the guarded way out |
+//! | `provider.rs` | the way there and back, whole |
+//! | `discovery.rs` | what the provider says of itself, and its keys |
+//! | `tokens.rs` | a code for tokens |
+//! | `id_token.rs` | what of a token of the provider's must hold |
+//! | `user_info.rs` | what the provider says of a person beside the ID token |
+//! | `exchange.rs` | requests to the provider, through the guarded way out |
 //! | `claims.rs` | what the provider says of a person, read with care |
-//! | `limits.rs`, `error.rs` | every bound, with its unit; what can go wrong |
+//! | `limits.rs`, `error.rs`, `report.rs` | every bound, with its unit; what can go wrong, and how that is logged |
 
 mod claims;
 mod client;
+mod discovery;
 mod error;
 mod exchange;
 mod flow;
+mod id_token;
 pub mod limits;
 mod provider;
+mod report;
+mod tokens;
+mod user_info;
 
 pub use claims::verified_address;
 pub use client::{ClientSettings, check_issuer, usual_scopes, with_openid};

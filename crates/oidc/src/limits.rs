@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use forecourt_egress::limits::DOCUMENT_BYTES_MAX;
+
 /// How long a person may take at the provider.
 pub const FLOW_TIME_MAX: Duration = Duration::from_secs(10 * 60);
 /// Bytes of a code, a state or an issuer in what the browser brings back.
@@ -12,3 +14,5 @@ pub const PROVIDER_TIME_MAX: Duration = Duration::from_secs(10);
 pub const DISCOVERY_FRESH: Duration = Duration::from_secs(60 * 60);
 /// How long to wait before it is asked again after a failure.
 pub const DISCOVERY_RETRY: Duration = Duration::from_secs(5);
+/// Bytes of an ID token: as many as the provider's whole answer may have.
+pub const ID_TOKEN_BYTES_MAX: usize = DOCUMENT_BYTES_MAX;

@@ -20,6 +20,7 @@ mod overrides;
 mod read;
 mod section;
 mod source;
+mod traced;
 mod tree;
 
 pub use docs::{Documented, KeyReference, Reference, document};
@@ -28,5 +29,5 @@ pub use error::{PROBLEMS_MAX, Problem, Problems};
 pub use fix::rewrite;
 pub use moved::{KeyMove, MovedKey};
 pub use overrides::{EnvironmentOverride, OVERRIDE_PREFIX, OVERRIDES_MAX};
-pub use read::nearest;
+pub use read::{JsonProblem, from_json, nearest};
 pub use section::Section;

@@ -4,27 +4,33 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use serde_path_to_error::{Path, Segment};
 
 use crate::error::{PROBLEMS_MAX, Problem, Problems};
 use crate::overrides::EnvironmentOverride;
 use crate::section::Section;
 use crate::source::is_secret_key;
+use crate::traced::{Fault, Step, deserialize};
 use crate::tree::{Entry, Kind, Node, Table, table_to_json};
 
 /// Reads what is left of `section`. After each problem the offending key is left out and the rest is
 /// read again, so that one typing error does not hide the next.
 pub(crate) fn read<T: DeserializeOwned>(section: &Section) -> Result<T, Problems> {
+    let mut read = None;
+    read_with(section, &mut |json| deserialize(json).map(|value| read = Some(value)))?;
+    // Without a value there was a problem.
+    read.ok_or_else(Problems::new)
+}
+
+/// [`read`] for whatever type `attempt` tries to read, so that no more than the attempt is compiled for each.
+fn read_with(section: &Section, attempt: &mut dyn FnMut(&Value) -> Result<(), Fault>) -> Result<(), Problems> {
     let mut json = table_to_json(&section.table);
     let mut problems = Problems::new();
     let mut left_out: Vec<String> = Vec::new();
     for _ in 0..PROBLEMS_MAX {
-        let fault = match serde_path_to_error::deserialize::<_, T>(&json) {
-            Ok(value) => return problems.in_file_order().into_result(value),
+        let Fault { steps, message } = match attempt(&json) {
+            Ok(()) => return problems.in_file_order().into_result(()),
             Err(fault) => fault,
         };
-        let steps = steps(fault.path());
-        let message = fault.inner().to_string();
         if take_as_text(section, &mut json, &steps) {
             continue;
         }
@@ -39,6 +45,23 @@ pub(crate) fn read<T: DeserializeOwned>(section: &Section) -> Result<T, Problems
         left_out.push(display(&steps));
     }
     Err(problems.in_file_order())
+}
+
+/// Why a value is not what a type takes, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonProblem {
+    /// The way to the value that is not right, such as `a.b[0]`; empty for the whole.
+    pub path: String,
+    /// Why.
+    pub message: String,
+}
+
+/// Reads a value as what `T` takes.
+///
+/// # Errors
+/// The first problem.
+pub fn from_json<T: DeserializeOwned>(value: &Value) -> Result<T, JsonProblem> {
+    deserialize(value).map_err(|Fault { steps, message }| JsonProblem { path: display(&steps), message })
 }
 
 /// Puts the text of a variable in the place of what TOML made of it: `8443` may be meant as a text. `false` when it
@@ -60,24 +83,6 @@ fn take_as_text(section: &Section, json: &mut Value, steps: &[Step]) -> bool {
         }
         _ => false,
     }
-}
-
-/// One step from a table to a value in it.
-#[derive(Clone)]
-enum Step {
-    Key(String),
-    Index(usize),
-}
-
-fn steps(path: &Path) -> Vec<Step> {
-    path.iter()
-        .filter_map(|segment| match segment {
-            Segment::Map { key } => Some(Step::Key(key.clone())),
-            Segment::Seq { index } => Some(Step::Index(*index)),
-            // Names of variants are no steps of the text.
-            Segment::Enum { .. } | Segment::Unknown => None,
-        })
-        .collect()
 }
 
 fn describe(section: &Section, steps: &[Step], message: &str) -> Problem {

@@ -43,7 +43,7 @@ impl PeopleProvider {
         now: Timestamp,
     ) -> Result<SignedIn, SignInError> {
         let wants_more = |claims: &_| person::wants_more(&self.settings, claims);
-        let identified = self.provider.identified(code, way, now, wants_more).await?;
+        let identified = self.provider.identified(code, way, now, &wants_more).await?;
         let mut person = person::person(&self.settings, identified.claims, now)?;
         let keeps = self.settings.logout == Logout::Provider && identified.id_token.len() <= ID_TOKEN_BYTES_MAX;
         person.id_token = keeps.then_some(identified.id_token);

@@ -122,7 +122,7 @@ fn snapshots(house: &House) -> Result<Option<Arc<Snapshots>>, Error> {
     let store = &house.deployment.store;
     let Some((place, shared)) = store.snapshots.as_ref().zip(store.shared.as_ref()) else { return Ok(None) };
     let key = shared.key.secret("index snapshots");
-    Snapshots::new(place, &key, std::env::vars()).map(|snapshots| Some(Arc::new(snapshots)))
+    Snapshots::new(place, &key, std::env::vars(), &house.egress).map(|snapshots| Some(Arc::new(snapshots)))
 }
 
 /// Where each request is written down, if it is.

@@ -4,6 +4,8 @@
 //! A statement beside each archive says what is in it, under a code that only nodes with the store's key can make:
 //! what is damaged, of another form or from elsewhere is passed over with a word in the log, and built as ever.
 
+mod bucket;
+
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -13,9 +15,11 @@ use std::time::Duration;
 use aws_lc_rs::digest::{Context, SHA256};
 use aws_lc_rs::hmac;
 use forecourt_core::{Handle, Timestamp};
+use forecourt_egress::Egress;
 use futures::StreamExt;
+use object_store::local::LocalFileSystem;
 use object_store::path::Path as ObjectPath;
-use object_store::{ObjectStore, ObjectStoreExt, PutPayload, WriteMultipart};
+use object_store::{ObjectStore, ObjectStoreExt, ObjectStoreScheme, PutPayload, WriteMultipart};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
@@ -60,7 +64,7 @@ struct Statement {
 
 impl Snapshots {
     /// Those under a URL: `file:///…`, `s3://bucket/prefix`, or the path of a folder. Where a bucket is, and the keys
-    /// to it, are among `variables`, named as tools of AWS name them. Opens no connection.
+    /// to it, are among `variables`, named as tools of AWS name them. It is reached through `egress`. Opens no connection.
     ///
     /// # Errors
     /// The URL means nothing.
@@ -68,6 +72,7 @@ impl Snapshots {
         place: &str,
         key: &[u8],
         variables: impl IntoIterator<Item = (String, String)>,
+        egress: &Egress,
     ) -> Result<Self, Error> {
         let wrong = |error: String| {
             Error::new(format!("the place of snapshots can't be used: {error}"))
@@ -83,8 +88,15 @@ impl Snapshots {
         };
         let variables = variables.into_iter().filter(|(name, _)| name.starts_with("AWS_"));
         let variables = variables.map(|(name, value)| (name.to_ascii_lowercase(), value));
-        let (store, root) = object_store::parse_url_opts(&url, variables).map_err(|error| wrong(error.to_string()))?;
-        Ok(Self { store: store.into(), root, key: hmac::Key::new(hmac::HMAC_SHA256, key) })
+        let (scheme, root) = ObjectStoreScheme::parse(&url).map_err(|error| wrong(error.to_string()))?;
+        let store: Arc<dyn ObjectStore> = match scheme {
+            ObjectStoreScheme::AmazonS3 => {
+                Arc::new(bucket::bucket(&url, variables, egress).map_err(|error| wrong(error.to_string()))?)
+            }
+            ObjectStoreScheme::Local => Arc::new(LocalFileSystem::new()),
+            _ => return Err(wrong(format!("{place} is neither a folder nor a bucket"))),
+        };
+        Ok(Self { store, root, key: hmac::Key::new(hmac::HMAC_SHA256, key) })
     }
 
     /// Gives content that has no index yet the one that another node has built, where there is one that fits.

@@ -1,6 +1,7 @@
 //! A rule as an operator writes it.
 
 use forecourt_core::Handle;
+use forecourt_settings::JsonProblem;
 use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -114,10 +115,9 @@ impl<'de> Deserialize<'de> for RuleKind {
 /// Reads what a kind has. A problem begins with the key that it is at, but for keys that are missing or unknown,
 /// which name themselves.
 fn read<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, String> {
-    serde_path_to_error::deserialize(Value::Object(fields)).map_err(|error| {
-        let (path, inner) = (error.path().to_string(), error.inner().to_string());
-        let names_itself = ["unknown field", "missing field"].iter().any(|start| inner.starts_with(start));
-        if names_itself || path == "." { inner } else { format!("`{path}`: {inner}") }
+    forecourt_settings::from_json(&Value::Object(fields)).map_err(|JsonProblem { path, message }| {
+        let names_itself = ["unknown field", "missing field"].iter().any(|start| message.starts_with(start));
+        if names_itself || path.is_empty() { message } else { format!("`{path}`: {message}") }
     })
 }
 

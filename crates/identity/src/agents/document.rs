@@ -2,14 +2,13 @@
 //! AGTP base 6.3, 6.4.
 
 use forecourt_core::{AgentId, Timestamp};
+use forecourt_jose::encoding::{from_base64url, to_base64url};
+use forecourt_jose::{SigningKey, VerifyKey};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::canonical::{self, SignedForm};
-use crate::encoding::{from_base64url, to_base64url};
 use crate::genesis::{OperatorStatement, TrustTier};
-use crate::signing_key::SigningKey;
-use crate::verify_key::VerifyKey;
 
 /// Who signed a document.
 const ISSUER: &str = "manifest_issuer";

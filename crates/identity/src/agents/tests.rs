@@ -8,6 +8,7 @@ mod residents;
 use std::path::{Path, PathBuf};
 
 use forecourt_core::{AgentCard, Domain};
+use forecourt_jose::SigningKey;
 use forecourt_testkit::{CountedEntropy, card};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
@@ -15,7 +16,6 @@ use tempfile::TempDir;
 use super::*;
 use crate::genesis::{Archetype, Genesis, GenesisDraft, TrustTier};
 use crate::host_keys::HostKeys;
-use crate::signing_key::SigningKey;
 
 /// A deployment on disk, its data folder, and the host's keys.
 struct Place {

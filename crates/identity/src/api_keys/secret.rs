@@ -2,8 +2,7 @@
 //! nothing is ever compared with a secret.
 
 use forecourt_core::Entropy;
-
-use crate::encoding::{from_base64url, sha256, to_base64url};
+use forecourt_jose::encoding::{from_base64url, sha256, to_base64url};
 
 /// What begins every key, so that scanners for leaked secrets find it.
 const PREFIX: &str = "fck_";

@@ -4,6 +4,7 @@ use forecourt_core::identity::{Audience, BEARER_TOKEN, Proof};
 use forecourt_core::scope::Scope;
 use forecourt_core::store::Span;
 use forecourt_core::{Address, IdentityEvidence, StoreError, Timestamp};
+use forecourt_jose::ProofError;
 use serde_json::{Map, Value};
 
 use super::index::stream_of;
@@ -11,7 +12,6 @@ use super::limit::ApiKeyLimit;
 use super::record::KeyEntry;
 use super::secret::hash_of;
 use super::{ApiKey, ApiKeys};
-use crate::fault::ProofError;
 
 /// The method of evidence from an API key.
 pub const METHOD: &str = "urn:forecourt:auth:api-key";

@@ -4,6 +4,7 @@
 //! of UUIDs, which take 128 bits. RFC 5280 4.1; keys are Ed25519 (RFC 8410).
 
 use forecourt_core::{AgentId, Entropy, Timestamp};
+use forecourt_jose::SigningKey;
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 use x509_parser::prelude::{FromDer, X509Certificate};
@@ -15,7 +16,6 @@ use super::extensions::{
 };
 use crate::genesis::TrustTier;
 use crate::limits::{CERTIFICATE_SCT_BYTES_MAX, CERTIFICATE_TEXT_CHARS_MAX};
-use crate::signing_key::SigningKey;
 
 /// What an agent's certificate will say. What is `None` is left out.
 #[derive(Debug, Clone, PartialEq)]

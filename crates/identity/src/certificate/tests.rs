@@ -1,3 +1,4 @@
+use forecourt_jose::SigningKey;
 use forecourt_testkit::{CountedEntropy, dear};
 use proptest::prelude::*;
 use rcgen::{CertificateParams, CustomExtension, KeyPair, PKCS_ED25519};
@@ -7,7 +8,6 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 
 use super::extensions::*;
 use super::*;
-use crate::signing_key::SigningKey;
 
 const NAME: &str = "27f2653c2f2b4c0ed8c8e18c6b8385ad2796d343311736d089d1949f78b6ee42";
 

@@ -2,10 +2,10 @@
 //! dropped one by one; none of it ever fails a request. REST 7.3.
 
 use forecourt_core::json;
+use forecourt_jose::encoding::from_base64url_lenient;
 use http::{HeaderMap, HeaderName};
 use serde_json::Value;
 
-use crate::encoding::from_base64url_lenient;
 use crate::limits::{EVIDENCE_BYTES_MAX, EVIDENCE_ENTRIES_MAX, EVIDENCE_ENTRY_BYTES_MAX};
 
 /// The field and its legacy names, in the order in which they are looked at.

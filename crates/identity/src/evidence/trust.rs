@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use forecourt_core::{IdentityEvidence, Timestamp, origin};
+use forecourt_jose::{Algorithm, KeySet, ProofError};
 
-use crate::algorithm::Algorithm;
-use crate::fault::ProofError;
-use crate::key_set::KeySet;
 use crate::remote_keys::RemoteKeys;
 
 /// Which statements of one issuer count: all of its lists must match.

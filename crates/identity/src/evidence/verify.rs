@@ -3,12 +3,11 @@
 
 use forecourt_core::identity::BEARER_TOKEN;
 use forecourt_core::{Address, IdentityEvidence, Timestamp, json};
+use forecourt_jose::encoding::{from_any_base64, sha256, to_base64url};
+use forecourt_jose::{Algorithm, ProofError};
 use serde_json::Value;
 
 use super::trust::{TrustedIssuer, TrustedIssuers};
-use crate::algorithm::Algorithm;
-use crate::encoding::{from_any_base64, sha256, to_base64url};
-use crate::fault::ProofError;
 use crate::limits::{EVIDENCE_LIFETIME_MAX, SKEW};
 
 /// What of a proof that holds is kept: what it was, and not what proves it.

@@ -3,14 +3,14 @@
 use std::str::FromStr;
 
 use forecourt_core::Timestamp;
+use forecourt_jose::SigningKey;
+use forecourt_jose::encoding::to_base64url;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Genesis, GenesisFault, NOT_HASHED, TrustTier};
 use crate::canonical;
-use crate::encoding::to_base64url;
-use crate::signing_key::SigningKey;
 
 /// What kind of work an agent does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

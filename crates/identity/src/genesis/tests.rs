@@ -1,7 +1,7 @@
+use forecourt_jose::SigningKey;
 use serde_json::json;
 
 use super::*;
-use crate::signing_key::SigningKey;
 
 /// The private key with the bytes 0 to 31, as the published example has it.
 fn key() -> SigningKey {
@@ -101,7 +101,7 @@ fn base_6_2_the_other_spelling_of_what_is_not_ascii_is_taken_and_told() {
     });
     let escaped = canonical::escaped(&canonical::plain(document.as_object().unwrap(), &NOT_HASHED).unwrap());
     assert!(escaped.contains("caf\\u00e9 \\ud83c\\udf70"), "{escaped}");
-    document["signature"] = crate::encoding::to_base64url(&key().sign(escaped.as_bytes())).into();
+    document["signature"] = forecourt_jose::encoding::to_base64url(&key().sign(escaped.as_bytes())).into();
     let genesis = read(&document).unwrap();
     assert_eq!((genesis.is_escaped(), genesis.owner()), (true, Some("acme.tld")));
     assert_eq!(*genesis.id(), canonical::hash(escaped.as_bytes()));

@@ -7,14 +7,13 @@ use std::path::Path;
 
 use aws_lc_rs::hmac;
 use forecourt_core::{Entropy, Timestamp};
+use forecourt_jose::encoding::{from_base64url, to_base64url};
+use forecourt_jose::{KeyFault, PublicKey, SigningKey};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{CURRENT, HostKeys, HostKeysError, PREVIOUS, read_previous};
-use crate::encoding::{from_base64url, to_base64url};
 use crate::limits::{KEYS_MAX, PREVIOUS_KEY_TTL};
-use crate::signing_key::{PublicKey, SigningKey};
-use crate::verify_key::KeyFault;
 
 /// Bytes of a [`StateSecret`].
 const SECRET_BYTES: usize = 32;

@@ -1,10 +1,10 @@
 //! The signature base: the text that is signed. RFC 9421 2.
 
+use forecourt_jose::ProofError;
 use http::{HeaderMap, HeaderName};
 use url::form_urlencoded;
 
 use super::fields::{Component, SignatureInput};
-use crate::fault::ProofError;
 use crate::request::RequestProof;
 
 /// The parts of a message that a signature can cover.

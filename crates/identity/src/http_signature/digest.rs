@@ -2,11 +2,10 @@
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::digest::{Algorithm, SHA256, SHA512, digest};
+use forecourt_jose::ProofError;
+use forecourt_jose::encoding::to_base64;
 use http::{HeaderMap, HeaderName};
 use sfv::{BareItem, Dictionary, Item, ListEntry, Parser};
-
-use crate::encoding::to_base64;
-use crate::fault::ProofError;
 
 pub(crate) const CONTENT_DIGEST: HeaderName = HeaderName::from_static("content-digest");
 

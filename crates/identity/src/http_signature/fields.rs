@@ -1,10 +1,10 @@
 //! `Signature-Input` and `Signature` into checked values. RFC 9421 4.1, 4.2.
 
 use forecourt_core::Timestamp;
+use forecourt_jose::ProofError;
 use http::{HeaderMap, HeaderName};
 use sfv::{BareItem, Dictionary, InnerList, Item, ListEntry, ListSerializer, Parser};
 
-use crate::fault::ProofError;
 use crate::limits::{COMPONENTS_MAX, NONCE_BYTES_MAX, SIGNATURE_FIELDS_BYTES_MAX, SIGNATURES_MAX};
 
 pub(crate) const SIGNATURE_INPUT: HeaderName = HeaderName::from_static("signature-input");

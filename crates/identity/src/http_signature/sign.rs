@@ -1,6 +1,8 @@
 //! Signing requests of ours. RFC 9421 3.1.
 
 use forecourt_core::{Entropy, Timestamp, ids};
+use forecourt_jose::encoding::to_base64;
+use forecourt_jose::{Algorithm, ProofError, SigningKey};
 use http::{HeaderMap, HeaderValue, Method};
 use sfv::{BareItem, InnerList, Integer, Item, Key, Parameters};
 use url::{Position, Url};
@@ -8,11 +10,7 @@ use url::{Position, Url};
 use super::base::{CoveredMessage, signature_base};
 use super::digest::{CONTENT_DIGEST, content_digest};
 use super::fields::{Component, SIGNATURE, SIGNATURE_INPUT, SignatureInput, serialize};
-use crate::algorithm::Algorithm;
-use crate::encoding::to_base64;
-use crate::fault::ProofError;
 use crate::limits::SIGNATURE_AGE_MAX;
-use crate::signing_key::SigningKey;
 
 const LABEL: &str = "agent";
 

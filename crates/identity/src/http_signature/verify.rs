@@ -2,18 +2,15 @@
 
 use forecourt_core::identity::{Audience, Proof};
 use forecourt_core::{Address, IdentityEvidence, Timestamp};
+use forecourt_jose::{Algorithm, KeySet, ProofError, VerifyKey};
 use futures::future::BoxFuture;
 use serde_json::Map;
 
 use super::base::signature_base;
 use super::digest::matches_digest;
 use super::fields::SignatureInput;
-use crate::algorithm::Algorithm;
-use crate::fault::ProofError;
-use crate::key_set::KeySet;
 use crate::limits::{SIGNATURE_AGE_MAX, SKEW};
 use crate::request::RequestProof;
-use crate::verify_key::VerifyKey;
 
 /// The method of evidence from a signed request.
 pub const METHOD: &str = "urn:mentionable:auth:agent-signature:v0.1";

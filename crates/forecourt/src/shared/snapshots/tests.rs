@@ -1,5 +1,6 @@
 use std::path::Path;
 
+use forecourt_egress::EgressConfig;
 use forecourt_testkit::BucketServer;
 use tempfile::TempDir;
 
@@ -27,12 +28,16 @@ fn node(lines: &str) -> (TempDir, Content) {
     (folder, content)
 }
 
+fn egress() -> Egress {
+    Egress::builder(EgressConfig::default()).build().unwrap()
+}
+
 fn line(id: &str) -> String {
     format!("{{\"@id\": \"urn:{id}\", \"name\": \"{id}\"}}\n")
 }
 
 fn snapshots(place: &TempDir) -> Snapshots {
-    Snapshots::new(place.path().to_str().unwrap(), KEY, []).unwrap()
+    Snapshots::new(place.path().to_str().unwrap(), KEY, [], &egress()).unwrap()
 }
 
 async fn shared(place: &TempDir, lines: &str, at: &str) -> bool {
@@ -101,7 +106,7 @@ async fn what_is_damaged_changed_or_from_elsewhere_is_passed_over() {
         assert!(taken(snapshots(&place)).await.is_err());
     }
     std::fs::write(statement, &text).unwrap();
-    let foreign = Snapshots::new(place.path().to_str().unwrap(), &[8; 32], []).unwrap();
+    let foreign = Snapshots::new(place.path().to_str().unwrap(), &[8; 32], [], &egress()).unwrap();
     assert!(taken(foreign).await.unwrap_err().contains("key"));
     assert_eq!(taken(snapshots(&place)).await, Ok(Some(1)));
     std::fs::remove_file(archive).unwrap();
@@ -112,14 +117,16 @@ async fn what_is_damaged_changed_or_from_elsewhere_is_passed_over() {
 
 #[test]
 fn a_place_that_means_nothing_is_refused_with_what_would() {
-    let wrong = Snapshots::new("ftp://example.com/x", KEY, []).err().unwrap();
+    let wrong = Snapshots::new("ftp://example.com/x", KEY, [], &egress()).err().unwrap();
     assert!(wrong.next_step().unwrap().contains("s3://"), "{}", wrong.message());
 }
 
 #[tokio::test]
 async fn a_bucket_serves_as_well_as_a_folder() {
     let Some(server) = BucketServer::start() else { return };
-    let at = |bucket: &str| Snapshots::new(&format!("s3://{bucket}/some/prefix"), KEY, server.variables()).unwrap();
+    let at = |bucket: &str| {
+        Snapshots::new(&format!("s3://{bucket}/some/prefix"), KEY, server.variables(), &egress()).unwrap()
+    };
     let (_folder, content) = node(&(line("soup") + &line("stew")));
     content.indexing.index(&mut |_| {}).unwrap();
     let now = "2026-01-01T00:00:00Z".parse().unwrap();
@@ -148,7 +155,7 @@ async fn a_place_that_says_nothing_keeps_no_node_from_starting() {
     let keys = [("AWS_ACCESS_KEY_ID", "k"), ("AWS_SECRET_ACCESS_KEY", "s")];
     let variables = variables.iter().chain(&keys).map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     let (_folder, content) = node(&line("soup"));
-    let snapshots = Snapshots::new("s3://indexes", KEY, variables).unwrap();
+    let snapshots = Snapshots::new("s3://indexes", KEY, variables, &egress()).unwrap();
     let passed_over = snapshots.take(&content).await.unwrap_err();
     assert!(passed_over.contains("10 s"), "{passed_over}");
 }

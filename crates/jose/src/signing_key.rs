@@ -1,4 +1,4 @@
-//! The host's own Ed25519 key.
+//! An Ed25519 key of ours.
 
 use std::time::Duration;
 
@@ -76,7 +76,7 @@ impl SigningKey {
     }
 
     /// The 32 bytes of the public half.
-    pub(crate) fn verifying_bytes(&self) -> [u8; 32] {
+    pub fn verifying_bytes(&self) -> [u8; 32] {
         self.key.verifying_key().to_bytes()
     }
 
@@ -112,12 +112,15 @@ impl PublicKey {
         card
     }
 
-    pub(crate) fn replaced(mut self, now: Timestamp, ttl: Duration) -> Self {
+    /// The same for a key that another one took the place of at `now`: good for `ttl` more.
+    #[must_use]
+    pub fn replaced(mut self, now: Timestamp, ttl: Duration) -> Self {
         self.not_after = now.checked_add(ttl).ok();
         self
     }
 
-    pub(crate) fn is_good_at(&self, now: Timestamp) -> bool {
+    /// Whether it may still be used.
+    pub fn is_good_at(&self, now: Timestamp) -> bool {
         self.not_after.is_none_or(|end| now < end)
     }
 }

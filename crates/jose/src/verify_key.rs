@@ -66,7 +66,7 @@ impl VerifyKey {
 
     /// An Ed25519 key from text: its 32 bytes in base64url, or PEM as the reference implementation of
     /// AGTP has it.
-    pub(crate) fn ed25519_text(text: &str) -> Option<Self> {
+    pub fn ed25519_text(text: &str) -> Option<Self> {
         match text.contains("BEGIN") {
             true => Self::from_pem(text, None).ok().filter(|key| key.edwards_bytes().is_some()),
             false => Self::ed25519(&from_base64url(text)?).ok(),
@@ -130,6 +130,23 @@ impl VerifyKey {
 
     /// A key from a JWK. Its `alg` must fit its kind; RSA keys without one verify RS256. RFC 7517.
     pub fn from_jwk(jwk: &Map<String, Value>) -> Result<Self, KeyFault> {
+        Self::read(jwk, Algorithm::Rs256)
+    }
+
+    /// A key from a JWK that verifies `algorithm`; an RSA key without `alg` does for each of RSA's. RFC 7517 4.4.
+    ///
+    /// # Errors
+    /// It is of another algorithm, or none that is supported.
+    pub fn from_jwk_for(jwk: &Map<String, Value>, algorithm: Algorithm) -> Result<Self, KeyFault> {
+        let rsa = if algorithm.family() == Family::Rsa { algorithm } else { Algorithm::Rs256 };
+        Self::read(jwk, rsa).and_then(|key| match key.algorithm == algorithm {
+            true => Ok(key),
+            false => Err(KeyFault::Unsupported),
+        })
+    }
+
+    /// A key from a JWK; `rsa` is the algorithm of an RSA key that names none.
+    fn read(jwk: &Map<String, Value>, rsa: Algorithm) -> Result<Self, KeyFault> {
         let text = |name: &str| jwk.get(name).and_then(Value::as_str);
         let bytes = |name: &str| text(name).and_then(from_base64url).ok_or(KeyFault::Malformed);
         check_use(jwk)?;
@@ -149,7 +166,7 @@ impl VerifyKey {
             }
             "RSA" if fit(Family::Rsa) => {
                 let material = Material::RsaComponents { n: bytes("n")?, e: bytes("e")? };
-                Self::new(named.unwrap_or(Algorithm::Rs256), material)
+                Self::new(named.unwrap_or(rsa), material)
             }
             "oct" => Self::secret(named.ok_or(KeyFault::Unsupported)?, &bytes("k")?)?,
             _ => return Err(KeyFault::Unsupported),

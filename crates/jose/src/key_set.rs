@@ -1,10 +1,9 @@
-//! Sets of keys: JWKS, and those of Connector Cards.
+//! Sets of keys.
 
 use forecourt_core::{Timestamp, json};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::algorithm::Algorithm;
-use crate::encoding::from_any_base64;
 use crate::limits::{KEYS_MAX, KEYS_TRIED_MAX};
 use crate::verify_key::{KeyFault, VerifyKey};
 
@@ -42,28 +41,20 @@ impl KeySet {
         Self::new(entries.iter().filter_map(read).collect())
     }
 
+    /// Those keys of a JWKS that verify `algorithm`, whatever else is in it: RSA keys that name no algorithm do for each
+    /// of RSA's, as RFC 7517 4.4 has it. For a caller who knows which algorithms count. No secrets.
+    pub fn from_jwks_for(jwks: &Value, algorithm: Algorithm) -> Result<Self, KeyFault> {
+        let entries = jwks.get("keys").and_then(Value::as_array).ok_or(KeyFault::Malformed)?;
+        let read = |entry: &Value| entry.as_object().and_then(|jwk| VerifyKey::from_jwk_for(jwk, algorithm).ok());
+        Self::new(entries.iter().filter_map(read).filter(|key| !key.is_secret()).collect())
+    }
+
     /// Reads a JWKS that came over the network: no secrets.
-    pub(crate) fn from_public_jwks(bytes: &[u8]) -> Result<Self, KeyFault> {
+    pub fn from_public_jwks(bytes: &[u8]) -> Result<Self, KeyFault> {
         let jwks = json::parse(bytes).map_err(|_| KeyFault::Malformed)?;
         let mut set = Self::from_jwks(&jwks)?;
         set.keys.retain(|key| !key.is_secret());
         Ok(set)
-    }
-
-    /// Reads the keys of a Connector Card: `signing_key`, `signing_keys` and
-    /// `previous_signing_keys`, each entry with `kid` and one of `pem`, `jwk`, `public_key`.
-    pub(crate) fn from_card(bytes: &[u8]) -> Result<Self, KeyFault> {
-        let card = json::parse(bytes).map_err(|_| KeyFault::Malformed)?;
-        let one = card.get("signing_key").into_iter();
-        let lists = ["signing_keys", "previous_signing_keys"].into_iter().filter_map(|name| card.get(name)?.as_array());
-        let mut keys: Vec<VerifyKey> = Vec::new();
-        for key in one.chain(lists.flatten()).take(KEYS_MAX).filter_map(|entry| card_key(entry.as_object()?)) {
-            // A card may list its current key among the previous ones; the first mention counts.
-            if key.kid().is_none() || keys.iter().all(|earlier| earlier.kid() != key.kid()) {
-                keys.push(key);
-            }
-        }
-        Self::new(keys)
     }
 
     /// The keys that may have made a proof: those named `kid` and those without a name, or a few of
@@ -89,24 +80,4 @@ impl KeySet {
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
-}
-
-/// One key of a card: Ed25519, in one of three forms.
-fn card_key(entry: &Map<String, Value>) -> Option<VerifyKey> {
-    let text = |name: &str| entry.get(name).and_then(Value::as_str);
-    if text("alg").is_some_and(|name| Algorithm::from_jose(name) != Some(Algorithm::Ed25519)) {
-        return None;
-    }
-    let key = match (text("pem"), entry.get("jwk").and_then(Value::as_object), text("public_key")) {
-        (Some(pem), _, _) => VerifyKey::from_pem(pem, Some(Algorithm::Ed25519)).ok()?,
-        (None, Some(jwk), _) => VerifyKey::from_jwk(jwk).ok().filter(|key| key.algorithm() == Algorithm::Ed25519)?,
-        (None, None, Some(raw)) => VerifyKey::ed25519(&from_any_base64(raw)?).ok()?,
-        (None, None, None) => return None,
-    };
-    let not_after = match text("not_after") {
-        Some(end) => Some(end.parse().ok()?),
-        None => None,
-    };
-    let kid = text("kid").map(str::to_owned).or_else(|| key.kid().map(str::to_owned));
-    Some(key.with_kid(kid).until(not_after))
 }

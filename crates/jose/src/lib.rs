@@ -1,0 +1,30 @@
+//! Signatures of JSON Object Signing and Encryption: the one place in which tokens are read, keys are read, and the
+//! former are verified with the latter. RFC 7515 to 7519, 8037, 8725.
+//!
+//! Whose keys count, and what a token is good for, is said by who asks: the identity of a request, and the sign-in at a
+//! provider.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `jws.rs` | JSON Web Signatures, read, verified and made |
+//! | `claims.rs` | the claims of a token that several kinds of tokens have |
+//! | `algorithm.rs`, `verify_key.rs`, `key_set.rs` | keys of others, each bound to one algorithm |
+//! | `signing_key.rs` | a key of ours |
+//! | `fault.rs` | why a proof does not hold |
+//! | `encoding.rs`, `limits.rs` | base64 and hashes; every bound, with its unit |
+
+mod algorithm;
+pub mod claims;
+pub mod encoding;
+mod fault;
+pub mod jws;
+mod key_set;
+pub mod limits;
+mod signing_key;
+mod verify_key;
+
+pub use algorithm::Algorithm;
+pub use fault::ProofError;
+pub use key_set::KeySet;
+pub use signing_key::{PublicKey, SigningKey};
+pub use verify_key::{KeyFault, VerifyKey};
