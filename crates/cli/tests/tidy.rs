@@ -26,7 +26,6 @@ const LINES_MAX: usize = 700;
 const LAYERS: &[&[&str]] = &[
     &["core", "settings", "telemetry"],
     &[
-        "age",
         "bus",
         "contract",
         "egress",

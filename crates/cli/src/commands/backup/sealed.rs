@@ -4,19 +4,22 @@ use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-use forecourt_age::{AgeError, Identity, Locks, MAGIC, Passphrase, Reader, Recipient, Writer, decrypt, encrypt};
-use forecourt_host::SystemEntropy;
+use age::secrecy::SecretString;
+use age::stream::{StreamReader, StreamWriter};
+use age::{Decryptor, Encryptor, Identity, IdentityFile, Recipient, scrypt, x25519};
 
 use crate::output::Failure;
 
+/// What an encrypted backup begins with.
+const AGE: &[u8] = b"age-encryption.org/";
 /// Bytes of a passphrase, at least: fewer could be guessed.
 const PASSPHRASE_BYTES_MIN: usize = 12;
 
 /// How a backup is locked.
 pub(super) enum Lock {
     Open,
-    Keys(Vec<Recipient>),
-    Passphrase(Passphrase),
+    Keys(Vec<x25519::Recipient>),
+    Passphrase(SecretString),
 }
 
 impl Lock {
@@ -31,25 +34,26 @@ impl Lock {
                     .hint("it begins with age1; `age-keygen` makes one")
             })
         };
-        let keys: Vec<Recipient> = keys.iter().map(read).collect::<Result<_, _>>()?;
+        let keys: Vec<x25519::Recipient> = keys.iter().map(read).collect::<Result<_, _>>()?;
         Ok(if keys.is_empty() { Self::Open } else { Self::Keys(keys) })
     }
 
     /// What is written to it goes to `out` locked.
     pub(super) fn seal<W: Write>(self, out: W) -> Result<Sealed<W>, Failure> {
-        let locks = match &self {
+        let encryptor = match self {
             Self::Open => return Ok(Sealed::Open(out)),
-            Self::Passphrase(passphrase) => Locks::Passphrase(passphrase),
-            Self::Keys(keys) => Locks::Keys(keys),
+            Self::Passphrase(passphrase) => Encryptor::with_user_passphrase(passphrase),
+            Self::Keys(keys) => Encryptor::with_recipients(keys.iter().map(|key| key as &dyn Recipient))
+                .map_err(|error| Failure::yours(error.to_string()))?,
         };
-        Ok(Sealed::Locked(encrypt(out, locks, &SystemEntropy)?))
+        Ok(Sealed::Locked(encryptor.wrap_output(out)?))
     }
 }
 
 /// Where a backup is written to, locked or not.
 pub(super) enum Sealed<W: Write> {
     Open(W),
-    Locked(Writer<W>),
+    Locked(StreamWriter<W>),
 }
 
 impl<W: Write> Sealed<W> {
@@ -80,20 +84,22 @@ impl<W: Write> Write for Sealed<W> {
 
 /// What unlocks a backup.
 pub(crate) struct Unlock {
-    identities: Vec<Identity>,
+    identities: Vec<Box<dyn Identity>>,
 }
 
 impl Unlock {
     /// Reads the key, or the passphrase; there may be neither.
     pub(crate) fn new(identity: Option<&Path>, passphrase: Option<&Path>) -> Result<Self, Failure> {
-        let mut identities = Vec::new();
+        let mut identities: Vec<Box<dyn Identity>> = Vec::new();
         if let Some(file) = passphrase {
-            identities.push(Identity::Passphrase(read_passphrase(file)?));
+            identities.push(Box::new(scrypt::Identity::new(read_passphrase(file)?)));
         }
         if let Some(file) = identity {
             let wrong = |error: String| Failure::yours(format!("{}: {error}", file.display()));
             let text = fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
-            identities.extend(Identity::file(&text).map_err(|error| wrong(format!("it holds no age key: {error}")))?);
+            let read = IdentityFile::from_buffer(text.as_bytes()).map_err(|error| wrong(error.to_string()))?;
+            let keys = read.into_identities().map_err(|_| wrong("it holds no age key".to_owned()))?;
+            identities.extend(keys.into_iter().map(|key| key as Box<dyn Identity>));
         }
         Ok(Self { identities })
     }
@@ -101,7 +107,7 @@ impl Unlock {
     /// What is in a backup.
     pub(crate) fn open<R: Read>(&self, file: R) -> Result<Unlocked<R>, Failure> {
         let mut file = BufReader::new(file);
-        if !file.fill_buf()?.starts_with(MAGIC) {
+        if !file.fill_buf()?.starts_with(AGE) {
             return Ok(Unlocked::Open(file));
         }
         if self.identities.is_empty() {
@@ -109,15 +115,17 @@ impl Unlock {
                 "name the file with the key with --identity, or that with the passphrase with --passphrase-file",
             ));
         }
-        let wrong = |error: AgeError| Failure::yours(format!("the backup can't be unlocked: {error}"));
-        Ok(Unlocked::Locked(Box::new(decrypt(file, &self.identities).map_err(wrong)?)))
+        let wrong = |error: age::DecryptError| Failure::yours(format!("the backup can't be unlocked: {error}"));
+        let decryptor = Decryptor::new_buffered(file).map_err(wrong)?;
+        let opened = decryptor.decrypt(self.identities.iter().map(|identity| &**identity)).map_err(wrong)?;
+        Ok(Unlocked::Locked(Box::new(opened)))
     }
 }
 
 /// What is read out of a backup.
 pub(crate) enum Unlocked<R: Read> {
     Open(BufReader<R>),
-    Locked(Box<Reader<BufReader<R>>>),
+    Locked(Box<StreamReader<BufReader<R>>>),
 }
 
 impl<R: Read> Read for Unlocked<R> {
@@ -129,12 +137,12 @@ impl<R: Read> Read for Unlocked<R> {
     }
 }
 
-fn read_passphrase(file: &Path) -> Result<Passphrase, Failure> {
+fn read_passphrase(file: &Path) -> Result<SecretString, Failure> {
     let text = fs::read_to_string(file).map_err(|error| Failure::yours(format!("{}: {error}", file.display())))?;
     let line = text.lines().next().unwrap_or_default();
     if line.len() < PASSPHRASE_BYTES_MIN {
         let words = format!("the passphrase in {} has less than {PASSPHRASE_BYTES_MIN} bytes", file.display());
         return Err(Failure::yours(words).hint("it is the first line of the file"));
     }
-    Ok(Passphrase::new(line.to_owned()))
+    Ok(SecretString::from(line.to_owned()))
 }
