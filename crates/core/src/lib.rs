@@ -12,7 +12,9 @@
 //! | [`mention`] | whom a text speaks to |
 //! | [`clean`] | characters that nobody should see |
 //! | [`findings`] | what a search tells about its own answer |
+//! | [`in_place()`] | large values, such as futures, on the heap without a copy |
 //! | [`LazyJson`] | JSON that is parsed when somebody looks into it |
+//! | [`MaybeBoxed`] | what crates wait for of each other |
 //! | [`part`] | what messages and replies are made of |
 //! | [`reply`] | the stream of events that answers a message, and its one ending |
 //! | [`task`] | work that outlives a connection, and its legal moves |
@@ -36,10 +38,12 @@ pub mod error;
 pub mod findings;
 pub mod identity;
 pub mod ids;
+mod in_place;
 pub mod json;
 pub mod language;
 mod lazy_json;
 pub mod limits;
+mod maybe_boxed;
 pub mod mention;
 pub mod message;
 pub mod network;
@@ -66,8 +70,10 @@ pub use error::{Error, Noun};
 pub use findings::{Findings, FindingsDetail, SearchOptions, SearchRefinement};
 pub use identity::IdentityEvidence;
 pub use ids::{MessageId, StateToken, TaskId, ThreadId};
+pub use in_place::in_place;
 pub use language::Language;
 pub use lazy_json::LazyJson;
+pub use maybe_boxed::{MaybeBoxed, at_once, in_time};
 pub use mention::{behind_mention, first_mention};
 pub use message::{ClientAddr, History, Message, Profile, Role, Sender, Transport, Turn};
 pub use part::{File, FileSource, Link, Part, Text, ToolCall, ToolOutcome};
