@@ -67,7 +67,7 @@ pub use certificate_facts::{CertificateFacts, certificate_facts};
 pub use client::TrustedProxies;
 pub use client_certificates::{Authorities, ClientCertificates};
 pub use error::{ServeError, TlsError};
-pub use front::{FrontSettings, ListenerContext, ServerName};
+pub use front::{FrontSettings, ListenerContext, Route, ServerName};
 pub use hosts::{AllowedHosts, PlainOrigin};
 pub use limits::HttpLimits;
 pub use listener::Listener;
