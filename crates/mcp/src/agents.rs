@@ -155,8 +155,7 @@ async fn begin(host: &Host, agent: Handle, patience: Duration, call: &ToolCall) 
         None => Run::task_if_slow(patience.min(BECOMES_TASK_AFTER)),
     };
     let message = asked.message(host, agent, call);
-    // On the heap: it is nine kilobytes, which the stream of the call would hold and be copied with.
-    Box::pin(host.receive(message, run)).await.map_err(|error| Box::new(answer::fault(&error)))
+    host.receive(message, run).await.map_err(|error| Box::new(answer::fault(&error)))
 }
 
 /// The arguments of a call.

@@ -156,8 +156,7 @@ impl RestRequest<'_> {
             may_spend: !is_cross_site(&self.head.headers, host.site()),
             received_at,
         };
-        // On the heap: it is nine kilobytes, which every future above it would hold and copy again.
-        let reply = Box::pin(host.receive(message(ask, envelope)?, run)).await?;
+        let reply = host.receive(message(ask, envelope)?, run).await?;
         let reply = match back {
             Some(back) => back.of(reply),
             None => reply,
