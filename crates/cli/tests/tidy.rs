@@ -11,6 +11,8 @@ use walkdir::WalkDir;
 
 #[path = "tidy/circles.rs"]
 mod circles;
+#[path = "tidy/seams.rs"]
+mod seams;
 #[path = "tidy/words.rs"]
 mod words;
 
