@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use forecourt_egress::Egress;
+use futures::future::BoxFuture;
 use instant_acme::Account;
 use jiff::Timestamp;
 use parking_lot::Mutex;
@@ -123,32 +124,36 @@ impl Acme {
     ///
     /// # Errors
     /// When it can't be read.
-    pub async fn load(&self, now: Timestamp) -> Result<bool, StorageError> {
-        let mut has_changed = false;
-        for name in &self.parts.names {
-            let Some(kept) = self.parts.storage.load(&named("certificate", name), now).await? else { continue };
-            let Ok(issued) = serde_json::from_value::<IssuedCertificate>(kept) else { continue };
-            has_changed |= issued.directory == self.parts.settings.directory() && self.hold(name, issued);
-        }
-        Ok(has_changed)
+    pub fn load(&self, now: Timestamp) -> BoxFuture<'_, Result<bool, StorageError>> {
+        Box::pin(async move {
+            let mut has_changed = false;
+            for name in &self.parts.names {
+                let Some(kept) = self.parts.storage.load(&named("certificate", name), now).await? else { continue };
+                let Ok(issued) = serde_json::from_value::<IssuedCertificate>(kept) else { continue };
+                has_changed |= issued.directory == self.parts.settings.directory() && self.hold(name, issued);
+            }
+            Ok(has_changed)
+        })
     }
 
     /// Orders what is due, one after another.
-    pub async fn tick(&self, now: Timestamp) -> Outlook {
-        let mut has_changed = false;
-        if self.parts.storage.is_shared() {
-            match self.load(now).await {
-                Ok(changed) => has_changed = changed,
-                Err(error) => tracing::warn!(%error, "certificates of other nodes can't be read"),
+    pub fn tick(&self, now: Timestamp) -> BoxFuture<'_, Outlook> {
+        Box::pin(async move {
+            let mut has_changed = false;
+            if self.parts.storage.is_shared() {
+                match self.load(now).await {
+                    Ok(changed) => has_changed = changed,
+                    Err(error) => tracing::warn!(%error, "certificates of other nodes can't be read"),
+                }
             }
-        }
-        for name in &self.parts.names {
-            self.take_advice(name, now).await;
-            if self.is_due(name, now) {
-                has_changed |= self.attempt(name, now).await;
+            for name in &self.parts.names {
+                self.take_advice(name, now).await;
+                if self.is_due(name, now) {
+                    has_changed |= self.attempt(name, now).await;
+                }
             }
-        }
-        Outlook { has_changed, next: self.next(now) }
+            Outlook { has_changed, next: self.next(now) }
+        })
     }
 
     /// Asks the authority when it wants the certificate of a name renewed, now and then.

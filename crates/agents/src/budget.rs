@@ -17,6 +17,7 @@ use forecourt_contract::HostHandle;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Clock, Ending, Handle, Message, PolicyPart, Store, StoreError, Timestamp};
+use futures::future::BoxFuture;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;
@@ -187,27 +188,35 @@ impl Budget {
     ///
     /// # Errors
     /// There is not so much left, or the store is away.
-    pub async fn reserve(&self, message: &Message, spent: Spent) -> Result<Reservation, BudgetError> {
-        let mut reservation = Reservation { lines: Vec::new(), spent };
-        for line in self.lines(message) {
-            match self.add(&line, spent, Spent::default(), true).await {
-                Ok(()) => reservation.lines.push(line),
-                Err(error) => {
-                    self.settle(reservation, Spent::default()).await;
-                    return Err(error);
+    pub fn reserve<'a>(
+        &'a self,
+        message: &'a Message,
+        spent: Spent,
+    ) -> BoxFuture<'a, Result<Reservation, BudgetError>> {
+        Box::pin(async move {
+            let mut reservation = Reservation { lines: Vec::new(), spent };
+            for line in self.lines(message) {
+                match self.add(&line, spent, Spent::default(), true).await {
+                    Ok(()) => reservation.lines.push(line),
+                    Err(error) => {
+                        self.settle(reservation, Spent::default()).await;
+                        return Err(error);
+                    }
                 }
             }
-        }
-        Ok(reservation)
+            Ok(reservation)
+        })
     }
 
     /// Says what it came to.
-    pub async fn settle(&self, reservation: Reservation, spent: Spent) {
-        for line in &reservation.lines {
-            if self.add(line, spent, reservation.spent, false).await.is_err() {
-                tracing::warn!(agent = %self.agent, "what a model used stays counted as it was estimated");
+    pub fn settle(&self, reservation: Reservation, spent: Spent) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            for line in &reservation.lines {
+                if self.add(line, spent, reservation.spent, false).await.is_err() {
+                    tracing::warn!(agent = %self.agent, "what a model used stays counted as it was estimated");
+                }
             }
-        }
+        })
     }
 
     /// What was used so far of each bound, for the operator: the key of the settings, what was used and what may be.
@@ -215,16 +224,18 @@ impl Budget {
     ///
     /// # Errors
     /// The store is away.
-    pub async fn used(&self) -> Result<Vec<(&'static str, u64, u64)>, StoreError> {
-        let store = self.host.service::<BudgetStore>().ok_or(StoreError::Unavailable("no store yet".to_owned()))?;
-        let mut used = Vec::new();
-        for limits in self.limits.iter().filter(|limits| !limits.by_caller) {
-            let line = self.line(*limits, "all");
-            let (_, total) = last(&*store.0, &line.stream, self.clock.now()).await?;
-            used.extend(limits.tokens.map(|most| (limits.tokens_key, total.tokens, most)));
-            used.extend(limits.micros.map(|most| (limits.micros_key, total.micros, most)));
-        }
-        Ok(used)
+    pub fn used(&self) -> BoxFuture<'_, Result<Vec<(&'static str, u64, u64)>, StoreError>> {
+        Box::pin(async move {
+            let store = self.host.service::<BudgetStore>().ok_or(StoreError::Unavailable("no store yet".to_owned()))?;
+            let mut used = Vec::new();
+            for limits in self.limits.iter().filter(|limits| !limits.by_caller) {
+                let line = self.line(*limits, "all");
+                let (_, total) = last(&*store.0, &line.stream, self.clock.now()).await?;
+                used.extend(limits.tokens.map(|most| (limits.tokens_key, total.tokens, most)));
+                used.extend(limits.micros.map(|most| (limits.micros_key, total.micros, most)));
+            }
+            Ok(used)
+        })
     }
 
     fn lines(&self, message: &Message) -> Vec<Line> {
@@ -344,10 +355,12 @@ impl Hold {
     }
 
     /// Says what it came to.
-    pub async fn settle(mut self, spent: Spent) {
-        if let Some((budget, reservation)) = self.held.take() {
-            budget.settle(reservation, spent).await;
-        }
+    pub fn settle(mut self, spent: Spent) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            if let Some((budget, reservation)) = self.held.take() {
+                budget.settle(reservation, spent).await;
+            }
+        })
     }
 }
 

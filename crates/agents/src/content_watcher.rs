@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant as StdInstant};
 
 use forecourt_core::Handle;
+use futures::future::BoxFuture;
 use tokio::sync::Semaphore;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval};
@@ -97,23 +98,25 @@ impl ContentWatcher {
     }
 
     /// Watches until `stop` is cancelled. Work that is under way then goes on by itself.
-    pub async fn run(mut self) {
-        let stop = self.stop.clone();
-        let mut rounds = interval(CONTENT_LOOK_EVERY);
-        // After a long round the next one waits as long as ever: rounds in a row would make up for nothing.
-        rounds.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // Whoever starts a host wants what changed meanwhile, so the first round is of all.
-        let mut count = self.agents.len();
-        loop {
-            tokio::select! {
-                () = stop.cancelled() => break self.work.detach_all(),
-                _ = rounds.tick() => {
-                    self.round(count).await;
-                    count = CONTENT_LOOKS_MAX;
+    pub fn run(mut self) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let stop = self.stop.clone();
+            let mut rounds = interval(CONTENT_LOOK_EVERY);
+            // After a long round the next one waits as long as ever: rounds in a row would make up for nothing.
+            rounds.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            // Whoever starts a host wants what changed meanwhile, so the first round is of all.
+            let mut count = self.agents.len();
+            loop {
+                tokio::select! {
+                    () = stop.cancelled() => break self.work.detach_all(),
+                    _ = rounds.tick() => {
+                        self.round(count).await;
+                        count = CONTENT_LOOKS_MAX;
+                    }
+                    Some(done) = self.work.join_next() => self.finish(done),
                 }
-                Some(done) = self.work.join_next() => self.finish(done),
             }
-        }
+        })
     }
 
     /// Looks at the next `count` agents, and begins what has to be done.

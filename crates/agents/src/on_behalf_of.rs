@@ -17,6 +17,7 @@ use std::time::Duration;
 use forecourt_core::policy::{AuthChallenge, RefusalKind};
 use forecourt_core::{Clock, Ending, PolicyPart, SubjectToken};
 use forecourt_egress::Egress;
+use futures::future::BoxFuture;
 use http::HeaderValue;
 use parking_lot::Mutex;
 
@@ -44,19 +45,21 @@ impl TokenExchange {
     ///
     /// # Errors
     /// A refusal for callers without a token, or whose token is not taken; a failure of the token endpoint.
-    pub async fn authorization(&self, token: Option<&SubjectToken>) -> Result<HeaderValue, Ending> {
-        let Some(token) = token else { return Err(self.unsigned_in()) };
-        let key = cache::key(token);
-        if let Some(held) = self.cache.lock().get(&key, self.clock.now()) {
-            return Ok(held);
-        }
-        let granted =
-            exchange::ask(&self.egress, &self.endpoint, token).await.map_err(|failure| self.ending(failure))?;
-        let GrantedToken { authorization, lifetime } = granted;
-        if let Some(lifetime) = lifetime {
-            self.cache.lock().put(key, authorization.clone(), lifetime, self.clock.now());
-        }
-        Ok(authorization)
+    pub fn authorization<'a>(&'a self, token: Option<&'a SubjectToken>) -> BoxFuture<'a, Result<HeaderValue, Ending>> {
+        Box::pin(async move {
+            let Some(token) = token else { return Err(self.unsigned_in()) };
+            let key = cache::key(token);
+            if let Some(held) = self.cache.lock().get(&key, self.clock.now()) {
+                return Ok(held);
+            }
+            let granted =
+                exchange::ask(&self.egress, &self.endpoint, token).await.map_err(|failure| self.ending(failure))?;
+            let GrantedToken { authorization, lifetime } = granted;
+            if let Some(lifetime) = lifetime {
+                self.cache.lock().put(key, authorization.clone(), lifetime, self.clock.now());
+            }
+            Ok(authorization)
+        })
     }
 
     /// Who is not known by a token can't be acted for.

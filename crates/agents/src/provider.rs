@@ -19,14 +19,17 @@ pub mod preset;
 pub mod settings;
 pub mod window;
 
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
 use forecourt_core::{Clock, Ending, json};
 use forecourt_egress::{Egress, UpstreamRequest, hops};
 use forecourt_telemetry::spans;
+use futures::future::BoxFuture;
 use futures::{Stream, StreamExt};
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
@@ -98,40 +101,46 @@ enum ReplySource {
 
 impl Provider {
     /// Asks, and waits for the reply to begin.
-    pub async fn ask(
-        &self,
-        body: &Map<String, Value>,
+    pub fn ask<'a>(
+        &'a self,
+        body: &'a Map<String, Value>,
         hop: u32,
         deadline: Instant,
-    ) -> Result<ModelReply, ProviderError> {
-        let mut headers = self.headers.clone();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
-        hops::write(&mut headers, hop);
-        let request = UpstreamRequest { headers, ..UpstreamRequest::post(&self.url, Bytes::from(json_text(body))) };
-        let total = deadline.saturating_duration_since(Instant::now());
-        let span = spans::chat(OTHER_PROVIDER, body.get("model").and_then(Value::as_str).unwrap_or_default());
-        let response = upstream::send(&self.egress, request, CallTimeouts { total, ..self.timeouts }, RETRIES);
-        let response = response.instrument(span.clone()).await;
-        let response = response.map_err(|error| {
-            spans::record_error(&span, "unreachable", true);
-            if error == UpstreamFailure::Unreachable {
-                tracing::warn!(
-                    provider = self.url,
-                    "the model provider can't be reached: is it running? With Ollama: `ollama serve`, then `ollama pull MODEL`"
-                );
+    ) -> BoxFuture<'a, Result<ModelReply, ProviderError>> {
+        Box::pin(async move {
+            let mut headers = self.headers.clone();
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
+            hops::write(&mut headers, hop);
+            let request = UpstreamRequest { headers, ..UpstreamRequest::post(&self.url, Bytes::from(json_text(body))) };
+            let total = deadline.saturating_duration_since(Instant::now());
+            let span = spans::chat(OTHER_PROVIDER, body.get("model").and_then(Value::as_str).unwrap_or_default());
+            let response = upstream::send(&self.egress, request, CallTimeouts { total, ..self.timeouts }, RETRIES);
+            let response = response.instrument(span.clone()).await;
+            let response = response.map_err(|error| self.unanswered(error, &span))?;
+            if !response.status.is_success() {
+                spans::record_error(&span, response.status.as_str(), true);
+                return Err(self.declined(response).await);
             }
-            ProviderError::from(error)
-        })?;
-        if !response.status.is_success() {
-            spans::record_error(&span, response.status.as_str(), true);
-            return Err(self.declined(response).await);
+            let source = match response.mime().as_str() {
+                "application/json" => ReplySource::Whole(whole(response).await?),
+                _ => ReplySource::Events(Box::pin(response.events(self.stall))),
+            };
+            Ok(ModelReply { source, span, draft: ModelReplyDraft::new(self.quirks.starts_thinking) })
+        })
+    }
+
+    /// What it comes to that no answer began.
+    fn unanswered(&self, error: UpstreamFailure, span: &Span) -> ProviderError {
+        spans::record_error(span, "unreachable", true);
+        if error == UpstreamFailure::Unreachable {
+            let provider = &self.url;
+            tracing::warn!(
+                provider,
+                "the model provider can't be reached: is it running? With Ollama: `ollama serve`, then `ollama pull MODEL`"
+            );
         }
-        let source = match response.mime().as_str() {
-            "application/json" => ReplySource::Whole(whole(response).await?),
-            _ => ReplySource::Events(Box::pin(response.events(self.stall))),
-        };
-        Ok(ModelReply { source, span, draft: ModelReplyDraft::new(self.quirks.starts_thinking) })
+        ProviderError::from(error)
     }
 
     /// What a status other than success comes to.
@@ -158,17 +167,36 @@ impl ModelReply {
     }
 
     /// What comes next. `None` when the reply has ended; [`ModelReplyDraft::finish`] knows how.
-    pub async fn next(&mut self) -> Result<Option<Piece>, ProviderError> {
+    pub fn next(&mut self) -> impl Future<Output = Result<Option<Piece>, ProviderError>> + Send {
+        poll_fn(|cx| self.poll_piece(cx))
+    }
+
+    /// The next words of the answer, whatever is thought in between.
+    pub fn next_text(&mut self) -> impl Future<Output = Result<Option<String>, ProviderError>> + Send {
+        poll_fn(|cx| self.poll_text(cx))
+    }
+
+    fn poll_text(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<String>, ProviderError>> {
+        loop {
+            match ready!(self.poll_piece(cx))? {
+                Some(Piece::Text(text)) => return Poll::Ready(Ok(Some(text))),
+                Some(Piece::Thought) => {}
+                None => return Poll::Ready(Ok(None)),
+            }
+        }
+    }
+
+    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Piece>, ProviderError>> {
         loop {
             let chunk = match &mut self.source {
-                ReplySource::Ended => return Ok(self.rest()),
+                ReplySource::Ended => return Poll::Ready(Ok(self.rest())),
                 ReplySource::Whole(value) => {
                     let value = std::mem::take(value);
                     self.draft.done();
                     self.source = ReplySource::Ended;
                     value
                 }
-                ReplySource::Events(events) => match events.next().await {
+                ReplySource::Events(events) => match ready!(events.poll_next_unpin(cx)) {
                     None => {
                         self.source = ReplySource::Ended;
                         continue;
@@ -186,21 +214,10 @@ impl ModelReply {
             record_usage(&self.span, &chunk);
             let taken = self.draft.take(&chunk)?;
             if !taken.text.is_empty() {
-                return Ok(Some(Piece::Text(taken.text)));
+                return Poll::Ready(Ok(Some(Piece::Text(taken.text))));
             }
             if taken.is_thought {
-                return Ok(Some(Piece::Thought));
-            }
-        }
-    }
-
-    /// The next words of the answer, whatever is thought in between.
-    pub async fn next_text(&mut self) -> Result<Option<String>, ProviderError> {
-        loop {
-            match self.next().await? {
-                Some(Piece::Text(text)) => return Ok(Some(text)),
-                Some(Piece::Thought) => {}
-                None => return Ok(None),
+                return Poll::Ready(Ok(Some(Piece::Thought)));
             }
         }
     }

@@ -73,7 +73,7 @@ pub struct TimedResponse {
 
 /// Sends `request` and waits for the head of the answer. Tried again, at most `retries` times, only
 /// when no connection could be made: nothing was sent then, so nothing can happen twice.
-pub async fn send(
+pub(crate) async fn send(
     egress: &Egress,
     request: UpstreamRequest,
     timeouts: CallTimeouts,
@@ -139,7 +139,7 @@ impl TimedResponse {
     }
 
     /// The next bytes. `None`: the answer ended in good order.
-    pub async fn chunk(&mut self) -> Option<Result<Bytes, UpstreamFailure>> {
+    pub(crate) async fn chunk(&mut self) -> Option<Result<Bytes, UpstreamFailure>> {
         match timeout_at(self.deadline, timeout(self.timeouts.idle, self.body.next())).await {
             Ok(Ok(chunk)) => Some(chunk?.map_err(|error| fault_of(&error))),
             Ok(Err(_)) => Some(Err(UpstreamFailure::Stalled)),
@@ -148,7 +148,7 @@ impl TimedResponse {
     }
 
     /// The whole body.
-    pub async fn bytes(mut self, bytes_max: usize) -> Result<Vec<u8>, UpstreamFailure> {
+    pub(crate) async fn bytes(mut self, bytes_max: usize) -> Result<Vec<u8>, UpstreamFailure> {
         let mut bytes = Vec::new();
         while let Some(chunk) = self.chunk().await {
             let chunk = chunk?;
@@ -162,7 +162,10 @@ impl TimedResponse {
 
     /// The body as server-sent events. Ends after the first fault. Once an event has come, the
     /// service may be silent for `idle_later`.
-    pub fn events(mut self, idle_later: Duration) -> impl Stream<Item = Result<SseEvent, UpstreamFailure>> + Send {
+    pub(crate) fn events(
+        mut self,
+        idle_later: Duration,
+    ) -> impl Stream<Item = Result<SseEvent, UpstreamFailure>> + Send {
         stream! {
             let mut reader = SseReader::new(FRAME_BYTES_MAX);
             while let Some(chunk) = self.chunk().await {

@@ -18,6 +18,7 @@ use self::pool::Pool;
 use crate::codec::{Bounds, HeadError};
 use crate::limits::{ANSWER_BODY_BYTES_MAX, ANSWER_REST_TIME_MAX, PIPELINED_MAX, PORT};
 use crate::wire::{Request, Response};
+use futures::future::BoxFuture;
 
 pub use draft::{DraftFault, JSON, RequestBuilder, YAML};
 pub use exchange::Patience;
@@ -114,9 +115,15 @@ impl Client {
     /// # Errors
     /// When there is no whole answer. A kept connection that the server has closed meanwhile is replaced
     /// by a new one, once, if the request can't have been acted on or only looks.
-    pub async fn send(&self, server: &Server, request: &Request) -> Result<Response, ClientError> {
-        let answers = self.send_all(server, std::slice::from_ref(request)).await;
-        answers.map_err(|interrupted| interrupted.error)?.pop().ok_or(ClientError::Closed)
+    pub fn send<'a>(
+        &'a self,
+        server: &'a Server,
+        request: &'a Request,
+    ) -> BoxFuture<'a, Result<Response, ClientError>> {
+        Box::pin(async move {
+            let answers = self.send_all(server, std::slice::from_ref(request)).await;
+            answers.map_err(|interrupted| interrupted.error)?.pop().ok_or(ClientError::Closed)
+        })
     }
 
     /// Sends requests on one connection without waiting between them, at most [`PIPELINED_MAX`]; gives
@@ -124,22 +131,28 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::send`], with the answers that came before.
-    pub async fn send_all(&self, server: &Server, requests: &[Request]) -> Result<Vec<Response>, Interrupted> {
-        let nothing = |error| Interrupted { answers: Vec::new(), error };
-        if requests.len() > PIPELINED_MAX {
-            return Err(nothing(ClientError::TooMany));
-        }
-        let traced = traced(requests);
-        let requests = traced.as_deref().unwrap_or(requests);
-        if let Some(mut kept) = self.inner.pool.take(server) {
-            kept.resume().await.map_err(|error| nothing(ClientError::Unreachable(error)))?;
-            let exchanged = self.exchange(kept, server, requests).await;
-            if !is_stale(&exchanged, requests) {
-                return judged(exchanged);
+    pub fn send_all<'a>(
+        &'a self,
+        server: &'a Server,
+        requests: &'a [Request],
+    ) -> BoxFuture<'a, Result<Vec<Response>, Interrupted>> {
+        Box::pin(async move {
+            let nothing = |error| Interrupted { answers: Vec::new(), error };
+            if requests.len() > PIPELINED_MAX {
+                return Err(nothing(ClientError::TooMany));
             }
-        }
-        let fresh = self.connect(server).await.map_err(nothing)?;
-        judged(self.exchange(fresh, server, requests).await)
+            let traced = traced(requests);
+            let requests = traced.as_deref().unwrap_or(requests);
+            if let Some(mut kept) = self.inner.pool.take(server) {
+                kept.resume().await.map_err(|error| nothing(ClientError::Unreachable(error)))?;
+                let exchanged = self.exchange(kept, server, requests).await;
+                if !is_stale(&exchanged, requests) {
+                    return judged(exchanged);
+                }
+            }
+            let fresh = self.connect(server).await.map_err(nothing)?;
+            judged(self.exchange(fresh, server, requests).await)
+        })
     }
 
     async fn exchange(&self, mut connection: Connection, server: &Server, requests: &[Request]) -> Exchanged {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use forecourt_core::{AgentId, Clock};
+use futures::future::BoxFuture;
 use parking_lot::{Mutex, RwLock};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
@@ -127,115 +128,141 @@ impl AttributionLog {
     ///
     /// # Errors
     /// [`LogError::Busy`] over [`QUEUE_MAX`], and whatever the disk has to say.
-    pub async fn record(self: &Arc<Self>, draft: RecordDraft<'_>) -> Result<SignedRecord, LogError> {
-        let agent = draft.agent.and_then(|agent| from_hex(agent.as_str()));
-        self.append(FrameKind::Record, agent, draft.write(self.node())?).await
+    pub fn record<'a>(self: &'a Arc<Self>, draft: RecordDraft<'a>) -> BoxFuture<'a, Result<SignedRecord, LogError>> {
+        Box::pin(async move {
+            let agent = draft.agent.and_then(|agent| from_hex(agent.as_str()));
+            self.append(FrameKind::Record, agent, draft.write(self.node())?).await
+        })
     }
 
     /// Signs and writes an event of an agent's life, last in its chain. Gives its Audit-ID. Base 8.2.
     ///
     /// # Errors
     /// As [`AttributionLog::record`].
-    pub async fn event(self: &Arc<Self>, agent: &AgentId, said: Map<String, Value>) -> Result<String, LogError> {
-        let server_id = self.options.read().server_id.clone();
-        let payload = event(agent, &server_id, self.node(), self.clock.now(), said)?;
-        let signed = self.append(FrameKind::Event, from_hex(agent.as_str()), payload).await?;
-        Ok(signed.audit_id)
+    pub fn event<'a>(
+        self: &'a Arc<Self>,
+        agent: &'a AgentId,
+        said: Map<String, Value>,
+    ) -> BoxFuture<'a, Result<String, LogError>> {
+        Box::pin(async move {
+            let server_id = self.options.read().server_id.clone();
+            let payload = event(agent, &server_id, self.node(), self.clock.now(), said)?;
+            let signed = self.append(FrameKind::Event, from_hex(agent.as_str()), payload).await?;
+            Ok(signed.audit_id)
+        })
     }
 
     /// Says at once whether records can be kept. After the disk failed, it is tried anew once a second.
     ///
     /// # Errors
     /// What the disk said last.
-    pub async fn ready(self: &Arc<Self>) -> Result<(), LogError> {
-        if !self.is_failing.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        {
-            let mut failed = self.failed.lock();
-            let Some((at, error)) = failed.as_mut() else { return Ok(()) };
-            if at.elapsed() < RETRY_AFTER {
-                return Err(error.clone());
+    pub fn ready(self: &Arc<Self>) -> BoxFuture<'_, Result<(), LogError>> {
+        Box::pin(async move {
+            if !self.is_failing.load(Ordering::Relaxed) {
+                return Ok(());
             }
-            *at = Instant::now();
-        }
-        self.blocking(|log| {
-            let mut state = log.state.lock();
-            let probed = state.locked(LogState::probe);
-            log.settled(probed.as_ref().err());
-            probed
+            {
+                let mut failed = self.failed.lock();
+                let Some((at, error)) = failed.as_mut() else { return Ok(()) };
+                if at.elapsed() < RETRY_AFTER {
+                    return Err(error.clone());
+                }
+                *at = Instant::now();
+            }
+            self.blocking(|log| {
+                let mut state = log.state.lock();
+                let probed = state.locked(LogState::probe);
+                log.settled(probed.as_ref().err());
+                probed
+            })
+            .await
         })
-        .await
     }
 
     /// The record or event that is called `audit_id`, as it was signed.
     ///
     /// # Errors
     /// The log can't be read.
-    pub async fn find(self: &Arc<Self>, audit_id: &str) -> Result<Option<String>, LogError> {
-        let Some(wanted) = from_hex(audit_id) else { return Ok(None) };
-        self.blocking(move |log| {
-            log.state.lock().locked(|state| match state.find(&wanted)? {
-                Some((number, offset)) => {
-                    let jws = state.read(number, offset)?;
-                    Ok((crate::sha256(jws.as_bytes()) == wanted).then_some(jws))
-                }
-                None => Ok(None),
+    pub fn find<'a>(self: &'a Arc<Self>, audit_id: &'a str) -> BoxFuture<'a, Result<Option<String>, LogError>> {
+        Box::pin(async move {
+            let Some(wanted) = from_hex(audit_id) else { return Ok(None) };
+            self.blocking(move |log| {
+                log.state.lock().locked(|state| match state.find(&wanted)? {
+                    Some((number, offset)) => {
+                        let jws = state.read(number, offset)?;
+                        Ok((crate::sha256(jws.as_bytes()) == wanted).then_some(jws))
+                    }
+                    None => Ok(None),
+                })
             })
+            .await
         })
-        .await
     }
 
     /// Where the chain of an agent stands; `None`: it has none.
     ///
     /// # Errors
     /// The log can't be read.
-    pub async fn head(self: &Arc<Self>, agent: &AgentId) -> Result<Option<ChainHead>, LogError> {
-        let Some(agent) = from_hex(agent.as_str()) else { return Ok(None) };
-        self.blocking(move |log| {
-            log.state.lock().locked(|state| {
-                let Some(head) = state.head(&agent)? else { return Ok(None) };
-                let jws = (head.segment > 0).then(|| state.read(head.segment, head.offset)).transpose()?;
-                Ok(Some(ChainHead { audit_id: to_hex(&head.audit_id), jws }))
+    pub fn head<'a>(self: &'a Arc<Self>, agent: &'a AgentId) -> BoxFuture<'a, Result<Option<ChainHead>, LogError>> {
+        Box::pin(async move {
+            let Some(agent) = from_hex(agent.as_str()) else { return Ok(None) };
+            self.blocking(move |log| {
+                log.state.lock().locked(|state| {
+                    let Some(head) = state.head(&agent)? else { return Ok(None) };
+                    let jws = (head.segment > 0).then(|| state.read(head.segment, head.offset)).transpose()?;
+                    Ok(Some(ChainHead { audit_id: to_hex(&head.audit_id), jws }))
+                })
             })
+            .await
         })
-        .await
     }
 
     /// The last `limit` records of an agent's chain, the newest first; at most [`CHAIN_READ_MAX`].
     ///
     /// # Errors
     /// The log can't be read.
-    pub async fn chain(self: &Arc<Self>, agent: &AgentId, limit: usize) -> Result<Vec<String>, LogError> {
-        let Some(agent) = from_hex(agent.as_str()) else { return Ok(Vec::new()) };
-        self.blocking(move |log| {
-            log.state.lock().locked(|state| {
-                let (mut found, mut next) = (Vec::new(), state.head(&agent)?.map(|head| head.audit_id));
-                while let Some(audit_id) = next.filter(|_| found.len() < limit.min(CHAIN_READ_MAX)) {
-                    let Some((number, offset)) = state.find(&audit_id)? else { break };
-                    let jws = state.read(number, offset)?;
-                    next = crate::previous(&jws).filter(|previous| *previous != crate::FIRST);
-                    found.push(jws);
-                }
-                Ok(found)
+    pub fn chain<'a>(
+        self: &'a Arc<Self>,
+        agent: &'a AgentId,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<String>, LogError>> {
+        Box::pin(async move {
+            let Some(agent) = from_hex(agent.as_str()) else { return Ok(Vec::new()) };
+            self.blocking(move |log| {
+                log.state.lock().locked(|state| {
+                    let (mut found, mut next) = (Vec::new(), state.head(&agent)?.map(|head| head.audit_id));
+                    while let Some(audit_id) = next.filter(|_| found.len() < limit.min(CHAIN_READ_MAX)) {
+                        let Some((number, offset)) = state.find(&audit_id)? else { break };
+                        let jws = state.read(number, offset)?;
+                        next = crate::previous(&jws).filter(|previous| *previous != crate::FIRST);
+                        found.push(jws);
+                    }
+                    Ok(found)
+                })
             })
+            .await
         })
-        .await
     }
 
     /// The last `limit` events of an agent, the newest first, each as its JWS.
     ///
     /// # Errors
     /// The log can't be read.
-    pub async fn events(self: &Arc<Self>, agent: &AgentId, limit: usize) -> Result<Vec<String>, LogError> {
-        let Some(agent) = from_hex(agent.as_str()) else { return Ok(Vec::new()) };
-        self.blocking(move |log| {
-            log.state.lock().locked(|state| {
-                let places = state.events(&agent, limit)?;
-                places.into_iter().map(|(number, offset)| state.read(number, offset)).collect()
+    pub fn events<'a>(
+        self: &'a Arc<Self>,
+        agent: &'a AgentId,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<String>, LogError>> {
+        Box::pin(async move {
+            let Some(agent) = from_hex(agent.as_str()) else { return Ok(Vec::new()) };
+            self.blocking(move |log| {
+                log.state.lock().locked(|state| {
+                    let places = state.events(&agent, limit)?;
+                    places.into_iter().map(|(number, offset)| state.read(number, offset)).collect()
+                })
             })
+            .await
         })
-        .await
     }
 
     async fn append(

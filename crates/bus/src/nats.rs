@@ -24,6 +24,7 @@ use async_nats::{Client, Event, ServerAddr};
 use bytes::Bytes;
 use forecourt_core::{Bus, Entropy, ids};
 use forecourt_telemetry::spans;
+use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, mpsc};
@@ -96,57 +97,74 @@ impl NatsBus {
     ///
     /// # Errors
     /// The settings are wrong. That a server is away is no error.
-    pub async fn open(options: &NatsOptions, entropy: &dyn Entropy, wait_max: Duration) -> Result<Arc<Self>, BusError> {
-        let servers = options.servers()?;
-        let names = servers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        let state = Arc::new(ConnectionNews::default());
-        let told = state.clone();
-        let connect = options.connect_options().await?.event_callback(move |event| {
-            let told = told.clone();
-            async move { told.take(&event) }
-        });
-        let addresses: Vec<ServerAddr> = servers.into_iter().map(|ServerName(address)| address).collect();
-        let client = connect.connect(addresses).await.map_err(|error| BusError::Settings(error.to_string()))?;
-        let subject = format!("forecourt.{}", options.deployment);
-        let (queue, waiting) = mpsc::channel(BUS_QUEUE_MAX);
-        let (interest, counters) = (Arc::new(Interest::default()), Arc::new(Counters::default()));
-        let local = Arc::new(LocalBus::watched({
-            let interest = interest.clone();
-            move |topic, is_listened| interest.note(topic, is_listened)
-        }));
-        let sender: String = ids::mint(entropy).chars().take(22).collect();
-        tokio::spawn(send(client.clone(), waiting, counters.clone()));
-        let hearing = Hearing {
-            local: Arc::downgrade(&local),
-            subject: subject.as_str().into(),
-            own: sender.as_str().into(),
-            counters: counters.clone(),
-        };
-        let subscriptions = Subscriptions {
-            client: client.clone(),
-            subject: subject.clone(),
-            interest,
-            hearing,
-            open: Open::default(),
-        };
-        let _subscriptions = Task(tokio::spawn(subscriptions.run()).abort_handle());
-        let bus =
-            Arc::new(Self { local, client, servers: names, subject, sender, queue, counters, state, _subscriptions });
-        // What comes of it is for `fault` to say.
-        let _ = tokio::time::timeout(wait_max, bus.connected()).await;
-        Ok(bus)
+    pub fn open<'a>(
+        options: &'a NatsOptions,
+        entropy: &'a dyn Entropy,
+        wait_max: Duration,
+    ) -> BoxFuture<'a, Result<Arc<Self>, BusError>> {
+        Box::pin(async move {
+            let servers = options.servers()?;
+            let names = servers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            let state = Arc::new(ConnectionNews::default());
+            let told = state.clone();
+            let connect = options.connect_options().await?.event_callback(move |event| {
+                let told = told.clone();
+                async move { told.take(&event) }
+            });
+            let addresses: Vec<ServerAddr> = servers.into_iter().map(|ServerName(address)| address).collect();
+            let client = connect.connect(addresses).await.map_err(|error| BusError::Settings(error.to_string()))?;
+            let subject = format!("forecourt.{}", options.deployment);
+            let (queue, waiting) = mpsc::channel(BUS_QUEUE_MAX);
+            let (interest, counters) = (Arc::new(Interest::default()), Arc::new(Counters::default()));
+            let local = Arc::new(LocalBus::watched({
+                let interest = interest.clone();
+                move |topic, is_listened| interest.note(topic, is_listened)
+            }));
+            let sender: String = ids::mint(entropy).chars().take(22).collect();
+            tokio::spawn(send(client.clone(), waiting, counters.clone()));
+            let hearing = Hearing {
+                local: Arc::downgrade(&local),
+                subject: subject.as_str().into(),
+                own: sender.as_str().into(),
+                counters: counters.clone(),
+            };
+            let subscriptions = Subscriptions {
+                client: client.clone(),
+                subject: subject.clone(),
+                interest,
+                hearing,
+                open: Open::default(),
+            };
+            let _subscriptions = Task(tokio::spawn(subscriptions.run()).abort_handle());
+            let bus = Arc::new(Self {
+                local,
+                client,
+                servers: names,
+                subject,
+                sender,
+                queue,
+                counters,
+                state,
+                _subscriptions,
+            });
+            // What comes of it is for `fault` to say.
+            let _ = tokio::time::timeout(wait_max, bus.connected()).await;
+            Ok(bus)
+        })
     }
 
     /// Returns once a server is connected.
-    pub async fn connected(&self) {
-        loop {
-            let mut changed = std::pin::pin!(self.state.changed.notified());
-            changed.as_mut().enable();
-            if self.client.connection_state() == State::Connected {
-                return;
+    pub fn connected(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            loop {
+                let mut changed = std::pin::pin!(self.state.changed.notified());
+                changed.as_mut().enable();
+                if self.client.connection_state() == State::Connected {
+                    return;
+                }
+                changed.await;
             }
-            changed.await;
-        }
+        })
     }
 
     /// What went over it so far.

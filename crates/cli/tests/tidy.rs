@@ -13,6 +13,8 @@ use walkdir::WalkDir;
 mod circles;
 #[path = "tidy/programs.rs"]
 mod programs;
+#[path = "tidy/seams.rs"]
+mod seams;
 #[path = "tidy/words.rs"]
 mod words;
 

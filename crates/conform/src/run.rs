@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use tokio::time::{Instant, timeout};
 
 use crate::check::{Check, Shortfall, Verdict};
@@ -63,7 +64,16 @@ impl Pace {
     }
 
     /// Runs those of `checks` that are selected.
-    pub async fn run<P>(&mut self, peer: &P, checks: &[&[Check<P>]], selection: &Selection) -> Vec<Finding> {
+    pub fn run<'a, P: Sync>(
+        &'a mut self,
+        peer: &'a P,
+        checks: &'a [&'a [Check<P>]],
+        selection: &'a Selection,
+    ) -> BoxFuture<'a, Vec<Finding>> {
+        Box::pin(self.run_all(peer, checks, selection))
+    }
+
+    async fn run_all<P>(&mut self, peer: &P, checks: &[&[Check<P>]], selection: &Selection) -> Vec<Finding> {
         let mut findings = Vec::new();
         for check in checks.iter().flat_map(|checks| checks.iter()).filter(|check| selection.has(check.id)) {
             let verdict = self.one(peer, check).await;

@@ -3,6 +3,7 @@
 use forecourt_client::network::unconnected;
 use forecourt_client::output::Failure;
 use forecourt_egress::EgressError;
+use futures::future::BoxFuture;
 
 use crate::agtp;
 use crate::check::{Check, Level};
@@ -66,32 +67,34 @@ fn listed<P>(checks: &[&[Check<P>]]) -> Vec<Listed> {
 ///
 /// # Errors
 /// It can't be reached, or what was ordered makes no sense. What it answers is never an error.
-pub async fn run(order: Order) -> Result<Report, Failure> {
-    if list(Some(&order.target), &order.selection).is_empty() {
-        return Err(Failure::usage("no check of this server is called like that").hint("--list shows them all"));
-    }
-    let Order { target, reach, caller, handle, selection } = order;
-    let mut pace = Pace::new(reach.patience);
-    match target {
-        Target::Agtp(host, port) => {
-            let line = reach.line(&host, port)?;
-            let at = format!("{host}:{}", line.port);
-            let peer = agtp::Peer::new(line, caller);
-            peer.reach().await.map_err(|error| unreachable(&at, &error, &host))?;
-            let findings = pace.run(&peer, agtp::CHECKS, &selection).await;
-            Ok(Report::new(format!("agtp://{at}"), findings))
+pub fn run(order: Order) -> BoxFuture<'static, Result<Report, Failure>> {
+    Box::pin(async move {
+        if list(Some(&order.target), &order.selection).is_empty() {
+            return Err(Failure::usage("no check of this server is called like that").hint("--list shows them all"));
         }
-        Target::Web(url) => {
-            let (egress, base) = reach.web(&url)?;
-            let shown = base.as_str().trim_end_matches('/').to_owned();
-            let asked = web::Asked { handle, token: caller.token, with_effects: caller.with_effects };
-            let peer = web::Peer::new(egress, base, reach.patience, asked);
-            let host = url.host_str().unwrap_or_default().to_owned();
-            peer.reach().await.map_err(|error| unreachable(&shown, &error, &host))?;
-            let findings = pace.run(&peer, web::CHECKS, &selection).await;
-            Ok(Report::new(shown, findings))
+        let Order { target, reach, caller, handle, selection } = order;
+        let mut pace = Pace::new(reach.patience);
+        match target {
+            Target::Agtp(host, port) => {
+                let line = reach.line(&host, port)?;
+                let at = format!("{host}:{}", line.port);
+                let peer = agtp::Peer::new(line, caller);
+                peer.reach().await.map_err(|error| unreachable(&at, &error, &host))?;
+                let findings = pace.run(&peer, agtp::CHECKS, &selection).await;
+                Ok(Report::new(format!("agtp://{at}"), findings))
+            }
+            Target::Web(url) => {
+                let (egress, base) = reach.web(&url)?;
+                let shown = base.as_str().trim_end_matches('/').to_owned();
+                let asked = web::Asked { handle, token: caller.token, with_effects: caller.with_effects };
+                let peer = web::Peer::new(egress, base, reach.patience, asked);
+                let host = url.host_str().unwrap_or_default().to_owned();
+                peer.reach().await.map_err(|error| unreachable(&shown, &error, &host))?;
+                let findings = pace.run(&peer, web::CHECKS, &selection).await;
+                Ok(Report::new(shown, findings))
+            }
         }
-    }
+    })
 }
 
 fn unreachable(at: &str, error: &EgressError, host: &str) -> Failure {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-use crate::call::{Call, CallAnswer, CallOutcome, CallTrail, Caller, ContractTerms, Identity, LifecycleState, Tier};
+use crate::call::{Call, CallOutcome, CallTrail, Caller, ContractTerms, Identity, LifecycleState, Tier};
 use crate::catalog::{Catalog, EMBEDDED};
 use crate::method::Method;
 use crate::negotiation::{ContractRequest, Negotiation, ServingContract};
@@ -102,49 +102,48 @@ pub struct CallTarget {
     matched: Option<MatchedEndpoint>,
 }
 
+/// Where a call got to.
+pub enum DispatchedCall {
+    /// To its end: what its endpoint answered.
+    Answered(Value),
+    /// Past every check, to a pair of the host's own, which is now to be answered.
+    Native(Call, CallTarget),
+}
+
 impl Dispatcher {
     /// Answers a call. The host's own pairs ([`Tier::Native`]) go to what [`Dispatcher::host`] has for
     /// them; while there is nothing they are refused as not implemented.
-    pub async fn dispatch(&self, call: Call) -> CallOutcome {
-        let aimed = self.aim(&call);
-        let CallOutcome { answer, trail } =
-            self.dispatch_to(call, aimed, |call, target| self.native(call, target)).await;
-        let answer = answer.map(|answer| match answer {
-            CallAnswer::Endpoint(value) | CallAnswer::Native(value) => value,
-        });
-        CallOutcome { answer, trail }
+    pub fn dispatch(&self, call: Call) -> BoxFuture<'_, CallOutcome> {
+        Box::pin(async move {
+            let aimed = self.aim(&call);
+            let CallOutcome { answer, trail } = self.dispatch_to(call, aimed).await;
+            let answer = match answer {
+                Ok(DispatchedCall::Answered(value)) => Ok(value),
+                Ok(DispatchedCall::Native(call, target)) => self.native(call, target).await,
+                Err(refusal) => Err(refusal),
+            };
+            CallOutcome { answer, trail }
+        })
     }
 
-    /// Answers a call that was aimed. The one order of checks, for endpoints and for the host's own pairs, which
-    /// go to `native` in the end.
-    pub async fn dispatch_to<N, W>(
-        &self,
-        call: Call,
-        aimed: RoutedCall,
-        native: impl FnOnce(Call, CallTarget) -> W,
-    ) -> CallOutcome<CallAnswer<N>>
-    where
-        W: Future<Output = Result<N, Refusal>>,
-    {
+    /// Takes a call that was aimed through the one order of checks, for endpoints and for the host's own pairs: the
+    /// former to their answer, the latter to whoever answers them.
+    pub async fn dispatch_to(&self, call: Call, aimed: RoutedCall) -> CallOutcome<DispatchedCall> {
         let RoutedCall { target, mut trail } = aimed;
         let answer = match target {
-            Ok(target) => self.answer(call, target, &mut trail, native).await,
+            Ok(target) => self.answer(call, target, &mut trail).await,
             Err(refusal) => Err(refusal),
         };
         CallOutcome { answer, trail }
     }
 
     /// The whole trip of a call.
-    async fn answer<N, W>(
+    async fn answer(
         &self,
         mut call: Call,
         mut target: CallTarget,
         trail: &mut CallTrail,
-        native: impl FnOnce(Call, CallTarget) -> W,
-    ) -> Result<CallAnswer<N>, Refusal>
-    where
-        W: Future<Output = Result<N, Refusal>>,
-    {
+    ) -> Result<DispatchedCall, Refusal> {
         let negotiation = self.negotiation(&target, &call);
         // Who says nothing of contracts may hold one, and is else told in the usual order that nothing is there.
         let is_plain = call.contract == ContractTerms::default();
@@ -162,11 +161,11 @@ impl Dispatcher {
         }
         let Some(matched) = self.admit(&target, &call.caller)? else {
             within_its_claim(&target, &call.caller)?;
-            return native(call, target).await.map(CallAnswer::Native);
+            return Ok(DispatchedCall::Native(call, target));
         };
         let input = prepare(&target, &matched, &mut call)?;
         self.authorise(&target, &matched, &call.caller)?;
-        invoke(&target, matched.registered, input, call).await.map(CallAnswer::Endpoint)
+        invoke(&target, matched.registered, input, call).await.map(DispatchedCall::Answered)
     }
 
     /// Who is asked whether a call is served under a contract: nobody for what the host answers itself and for
@@ -214,11 +213,13 @@ impl Dispatcher {
     ///
     /// # Errors
     /// What it refuses; [`NotAllowed::NotImplemented`] while nothing is set up.
-    pub async fn native(&self, call: Call, target: CallTarget) -> Result<Value, Refusal> {
-        match self.host.native() {
-            Some(native) => native.answer(call, target).await,
-            None => Err(self.not_allowed(&target, NotAllowed::NotImplemented)),
-        }
+    pub fn native(&self, call: Call, target: CallTarget) -> BoxFuture<'_, Result<Value, Refusal>> {
+        Box::pin(async move {
+            match self.host.native() {
+                Some(native) => native.answer(call, target).await,
+                None => Err(self.not_allowed(&target, NotAllowed::NotImplemented)),
+            }
+        })
     }
 
     /// Reads the method and the path and says who answers there: [`Refusal::Method`], then [`Refusal::Path`],

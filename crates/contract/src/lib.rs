@@ -48,7 +48,7 @@ pub mod semantic;
 pub use call::{Call, CallAnswer, CallOutcome, Caller, Tier};
 pub use catalog::Catalog;
 pub use dispatch::host;
-pub use dispatch::{CallTarget, Dispatcher, Native, RoutedCall, Rules};
+pub use dispatch::{CallTarget, DispatchedCall, Dispatcher, Native, RoutedCall, Rules};
 pub use endpoint::Endpoint;
 pub use forecourt_core::scope::{self, Scope, ScopeSet};
 pub use handler::{Failure, Handler, Invocation};

@@ -14,6 +14,7 @@
 //! | [`findings`] | what a search tells about its own answer |
 //! | [`in_place()`] | large values, such as futures, on the heap without a copy |
 //! | [`LazyJson`] | JSON that is parsed when somebody looks into it |
+//! | [`MaybeBoxed`] | what crates wait for of each other |
 //! | [`part`] | what messages and replies are made of |
 //! | [`reply`] | the stream of events that answers a message, and its one ending |
 //! | [`task`] | work that outlives a connection, and its legal moves |
@@ -42,6 +43,7 @@ pub mod json;
 pub mod language;
 mod lazy_json;
 pub mod limits;
+mod maybe_boxed;
 pub mod mention;
 pub mod message;
 pub mod network;
@@ -71,6 +73,7 @@ pub use ids::{MessageId, StateToken, TaskId, ThreadId};
 pub use in_place::in_place;
 pub use language::Language;
 pub use lazy_json::LazyJson;
+pub use maybe_boxed::{MaybeBoxed, at_once, in_time};
 pub use mention::{behind_mention, first_mention};
 pub use message::{ClientAddr, History, Message, Profile, Role, Sender, Transport, Turn};
 pub use part::{File, FileSource, Link, Part, Text, ToolCall, ToolOutcome};

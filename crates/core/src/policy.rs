@@ -12,7 +12,7 @@ mod resolution;
 mod sanitize;
 mod scheme;
 
-pub use admit::{Admitted, GateNotes, Policy, Rule, RuleVerdict};
+pub use admit::{Admitted, GateNotes, GateVerdict, Policy, Rule, RuleVerdict};
 pub use challenge::AuthChallenge;
 pub use helpers::{canonical_stringify, sanitize_policy_data, validate_auth_challenge, validate_url_origin};
 pub use kind::{AcceptedPayment, RefusalKind};

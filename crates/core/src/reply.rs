@@ -3,6 +3,7 @@
 //! Streaming, collecting and running in the background are three ways to drain the same stream.
 
 use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 
 use futures::{Stream, StreamExt, stream};
 use serde::{Deserialize, Serialize};
@@ -133,8 +134,8 @@ impl std::fmt::Debug for Reply {
 
 impl Reply {
     /// Waits for the ending and gathers what came before it.
-    pub async fn collect(self) -> CollectedReply {
-        collect(self.events).await
+    pub fn collect(self) -> CollectReply {
+        collect(self.events)
     }
 }
 
@@ -149,14 +150,32 @@ pub fn once(ending: Ending) -> EventStream {
 }
 
 /// Drains a stream to its ending. A stream without one failed.
-pub async fn collect(mut events: EventStream) -> CollectedReply {
-    let mut gathered = ReplyAccumulator::default();
-    while let Some(event) = events.next().await {
-        if let Some(ending) = gathered.take(event) {
-            return gathered.finish(ending);
-        }
+pub fn collect(events: EventStream) -> CollectReply {
+    CollectReply { events, gathered: ReplyAccumulator::default() }
+}
+
+/// A stream that is drained, under way: [`collect`].
+pub struct CollectReply {
+    events: EventStream,
+    gathered: ReplyAccumulator,
+}
+
+impl Future for CollectReply {
+    type Output = CollectedReply;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<CollectedReply> {
+        let ending = loop {
+            match ready!(self.events.poll_next_unpin(cx)) {
+                Some(event) => {
+                    if let Some(ending) = self.gathered.take(event) {
+                        break ending;
+                    }
+                }
+                None => break Ending::unfinished(),
+            }
+        };
+        Poll::Ready(std::mem::take(&mut self.gathered).finish(ending))
     }
-    gathered.finish(Ending::unfinished())
 }
 
 impl CollectedReply {

@@ -51,12 +51,8 @@ impl BodyStream {
     }
 
     /// All of the body. Fails when it is too large, too slow or breaks off.
-    pub async fn collect(mut self) -> Result<Bytes, EgressError> {
-        let mut bytes = BytesMut::new();
-        while let Some(chunk) = self.next().await {
-            bytes.extend_from_slice(&chunk?);
-        }
-        Ok(bytes.freeze())
+    pub fn collect(self) -> CollectBody {
+        CollectBody { body: self, bytes: BytesMut::new() }
     }
 
     /// The next bytes of the body; trailers are passed over.
@@ -111,6 +107,23 @@ impl Stream for BodyStream {
             self._turn = None;
         }
         Poll::Ready(item)
+    }
+}
+
+/// [`BodyStream::collect`], under way.
+pub struct CollectBody {
+    body: BodyStream,
+    bytes: BytesMut,
+}
+
+impl Future for CollectBody {
+    type Output = Result<Bytes, EgressError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        while let Some(chunk) = ready!(self.body.poll_next_unpin(cx)) {
+            self.bytes.extend_from_slice(&chunk?);
+        }
+        Poll::Ready(Ok(std::mem::take(&mut self.bytes).freeze()))
     }
 }
 

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use futures::future::BoxFuture;
 use rustls::ClientConfig;
 use rustls::version::TLS13;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -67,21 +68,28 @@ impl Egress {
     ///
     /// # Errors
     /// As for a request to such a URL: refused, busy, or unconnected within the time to connect.
-    pub async fn connect(&self, purpose: Purpose, host: &str, port: u16) -> Result<Connection, EgressError> {
-        self.open(purpose, CheckedUrl::of_host(host, port, false)?, None).await
+    pub fn connect<'a>(
+        &'a self,
+        purpose: Purpose,
+        host: &'a str,
+        port: u16,
+    ) -> BoxFuture<'a, Result<Connection, EgressError>> {
+        Box::pin(async move { self.open(purpose, CheckedUrl::of_host(host, port, false)?, None).await })
     }
 
     /// [`Egress::connect`] with TLS, as closed as `https://` is for `purpose`, on the usual port of its
     /// protocol in place of that of https. The time to connect includes the handshake.
-    pub async fn connect_tls(
-        &self,
+    pub fn connect_tls<'a>(
+        &'a self,
         purpose: Purpose,
-        host: &str,
+        host: &'a str,
         port: u16,
-        tls: &Tls,
-    ) -> Result<Connection, EgressError> {
-        let target = CheckedUrl::of_host(host, port, true)?.usually_on(tls.usual_port);
-        self.open(purpose, target, Some(tls)).await
+        tls: &'a Tls,
+    ) -> BoxFuture<'a, Result<Connection, EgressError>> {
+        Box::pin(async move {
+            let target = CheckedUrl::of_host(host, port, true)?.usually_on(tls.usual_port);
+            self.open(purpose, target, Some(tls)).await
+        })
     }
 
     async fn open(&self, purpose: Purpose, target: CheckedUrl, tls: Option<&Tls>) -> Result<Connection, EgressError> {
@@ -104,10 +112,12 @@ impl Connection {
     ///
     /// # Errors
     /// The connection is within TLS already, or the server's certificate is not that of the host.
-    pub async fn start_tls(mut self, tls: &Tls) -> Result<Self, EgressError> {
-        let within = self.purpose.deadlines(self.egress.config()).connect;
-        self.stream = stream::start_tls(self.stream, &self.target, &tls.config, within).await?;
-        Ok(self)
+    pub fn start_tls(mut self, tls: &Tls) -> BoxFuture<'_, Result<Self, EgressError>> {
+        Box::pin(async move {
+            let within = self.purpose.deadlines(self.egress.config()).connect;
+            self.stream = stream::start_tls(self.stream, &self.target, &tls.config, within).await?;
+            Ok(self)
+        })
     }
 
     /// Gives its turn back while nothing is under way on it, so that kept connections keep nobody
@@ -117,13 +127,15 @@ impl Connection {
     }
 
     /// Takes a turn again before more is sent. [`EgressError::Busy`] when none comes free in time.
-    pub async fn resume(&mut self) -> Result<(), EgressError> {
-        if self.turn.is_none() {
-            let bounds = self.purpose.deadlines(self.egress.config());
-            let until = Instant::now() + bounds.total;
-            self.turn = Some(self.egress.inner.turn_by(self.purpose, &self.target, until).await?);
-        }
-        Ok(())
+    pub fn resume(&mut self) -> BoxFuture<'_, Result<(), EgressError>> {
+        Box::pin(async move {
+            if self.turn.is_none() {
+                let bounds = self.purpose.deadlines(self.egress.config());
+                let until = Instant::now() + bounds.total;
+                self.turn = Some(self.egress.inner.turn_by(self.purpose, &self.target, until).await?);
+            }
+            Ok(())
+        })
     }
 }
 

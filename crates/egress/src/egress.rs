@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use forecourt_core::in_place;
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use http::HeaderMap;
 use tokio::sync::Semaphore;
 
@@ -57,10 +59,12 @@ impl Egress {
 
     /// Whether `url` may be reached for `purpose` now: resolves and checks, and opens no socket to
     /// the target. For registrations; every delivery is checked again.
-    pub async fn permits(&self, purpose: Purpose, url: &str) -> Result<(), EgressError> {
-        let target = CheckedUrl::parse(url)?;
-        self.inner.guard.admit(purpose, &target).await?;
-        Ok(())
+    pub fn permits<'a>(&'a self, purpose: Purpose, url: &'a str) -> BoxFuture<'a, Result<(), EgressError>> {
+        Box::pin(async move {
+            let target = CheckedUrl::parse(url)?;
+            self.inner.guard.admit(purpose, &target).await?;
+            Ok(())
+        })
     }
 
     /// Whether `url` may ever be reached for `purpose`, as far as that can be told without asking for its
@@ -71,41 +75,49 @@ impl Egress {
     }
 
     /// Fetches a document whole. Fails on every status but 2xx.
-    pub async fn get(&self, purpose: Purpose, url: &str) -> Result<FetchedBody, EgressError> {
-        self.fetch(purpose, UpstreamRequest::get(url)).await
+    pub fn get(&self, purpose: Purpose, url: &str) -> BoxFuture<'_, Result<FetchedBody, EgressError>> {
+        self.fetch(purpose, UpstreamRequest::get(url))
     }
 
     /// Sends `request` and reads the answer whole. Fails on every status but 2xx.
-    pub async fn fetch(&self, purpose: Purpose, request: UpstreamRequest) -> Result<FetchedBody, EgressError> {
-        let bounds = request.deadlines.unwrap_or_else(|| purpose.deadlines(&self.inner.guard.config));
-        self.inner.exchange(purpose, request).await?.fetched(bounds.body_bytes_max).await
+    pub fn fetch(&self, purpose: Purpose, request: UpstreamRequest) -> BoxFuture<'_, Result<FetchedBody, EgressError>> {
+        Box::pin(async move {
+            let bounds = request.deadlines.unwrap_or_else(|| purpose.deadlines(&self.inner.guard.config));
+            self.inner.exchange(purpose, request).await?.fetched(bounds.body_bytes_max).await
+        })
     }
 
     /// Posts `body` once and says what the receiver answered. A redirect is no success; nothing of
     /// the answer's body is kept.
-    pub async fn post(
-        &self,
+    pub fn post<'a>(
+        &'a self,
         purpose: Purpose,
-        url: &str,
+        url: &'a str,
         headers: HeaderMap,
         body: Bytes,
-    ) -> Result<DeliveryOutcome, EgressError> {
-        let request = UpstreamRequest { headers, ..UpstreamRequest::post(url, body) };
-        let answer = self.inner.exchange(purpose, request).await?;
-        let delivered = DeliveryOutcome { status: answer.status };
-        // The delivery is settled by the head; letting the receiver finish is politeness.
-        let _ = tokio::time::timeout(RECEIPT_TIME_MAX, drain(answer)).await;
-        Ok(delivered)
+    ) -> BoxFuture<'a, Result<DeliveryOutcome, EgressError>> {
+        Box::pin(async move {
+            let request = UpstreamRequest { headers, ..UpstreamRequest::post(url, body) };
+            let answer = self.inner.exchange(purpose, request).await?;
+            let delivered = DeliveryOutcome { status: answer.status };
+            // The delivery is settled by the head; letting the receiver finish is politeness.
+            let _ = tokio::time::timeout(RECEIPT_TIME_MAX, drain(answer)).await;
+            Ok(delivered)
+        })
     }
 
     /// Sends `request` and gives the answer as it comes, whatever its status.
-    pub async fn send(&self, purpose: Purpose, request: UpstreamRequest) -> Result<UpstreamResponse, EgressError> {
-        self.inner.exchange(purpose, request).await
+    pub fn send(
+        &self,
+        purpose: Purpose,
+        request: UpstreamRequest,
+    ) -> BoxFuture<'_, Result<UpstreamResponse, EgressError>> {
+        in_place(|| self.inner.exchange(purpose, request))
     }
 
     /// [`Egress::send`] to a backend whose URL the operator wrote down.
-    pub async fn send_upstream(&self, request: UpstreamRequest) -> Result<UpstreamResponse, EgressError> {
-        self.send(Purpose::Upstream, request).await
+    pub fn send_upstream(&self, request: UpstreamRequest) -> BoxFuture<'_, Result<UpstreamResponse, EgressError>> {
+        self.send(Purpose::Upstream, request)
     }
 
     /// The configuration in force.

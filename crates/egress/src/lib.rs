@@ -48,7 +48,7 @@ mod target;
 mod trust;
 
 pub use address::{AddressVerdict, classify};
-pub use body::BodyStream;
+pub use body::{BodyStream, CollectBody};
 pub use certificate::ClientCertificate;
 pub use config::EgressConfig;
 pub use connect::{Connection, Tls};

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures::future::BoxFuture;
 use http::header::{CONTENT_TYPE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, LOCATION, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde::{Deserialize, Serialize};
@@ -57,24 +58,29 @@ pub struct FetchedDocument {
 impl Egress {
     /// Asks once for `url`, of at most `bytes_max`, unless it is as `known`. Fails when nothing is
     /// answered and when the answer is too large, not on any status.
-    pub async fn revisit(
-        &self,
+    pub fn revisit<'a>(
+        &'a self,
         purpose: Purpose,
-        url: &Url,
-        known: &Validators,
+        url: &'a Url,
+        known: &'a Validators,
         bytes_max: usize,
-    ) -> Result<RevisitOutcome, EgressError> {
-        let bounds = Deadlines { body_bytes_max: bytes_max, ..purpose.deadlines(self.config()) };
-        let answer = self.send(purpose, known.conditions(UpstreamRequest::get(url.as_str())).within(bounds)).await?;
-        Ok(match answer.status {
-            StatusCode::NOT_MODIFIED => RevisitOutcome::Unchanged,
-            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => {
-                RevisitOutcome::Later(answer.status.to_string(), retry_after(&answer.headers))
-            }
-            status if status.is_redirection() => moved(url, &answer),
-            status if status.is_client_error() => RevisitOutcome::Gone(status.to_string()),
-            status if !status.is_success() => RevisitOutcome::Later(status.to_string(), retry_after(&answer.headers)),
-            _ => RevisitOutcome::Found(document(answer, bytes_max).await?),
+    ) -> BoxFuture<'a, Result<RevisitOutcome, EgressError>> {
+        Box::pin(async move {
+            let bounds = Deadlines { body_bytes_max: bytes_max, ..purpose.deadlines(self.config()) };
+            let answer =
+                self.send(purpose, known.conditions(UpstreamRequest::get(url.as_str())).within(bounds)).await?;
+            Ok(match answer.status {
+                StatusCode::NOT_MODIFIED => RevisitOutcome::Unchanged,
+                StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => {
+                    RevisitOutcome::Later(answer.status.to_string(), retry_after(&answer.headers))
+                }
+                status if status.is_redirection() => moved(url, &answer),
+                status if status.is_client_error() => RevisitOutcome::Gone(status.to_string()),
+                status if !status.is_success() => {
+                    RevisitOutcome::Later(status.to_string(), retry_after(&answer.headers))
+                }
+                _ => RevisitOutcome::Found(document(answer, bytes_max).await?),
+            })
         })
     }
 }

@@ -2,24 +2,20 @@
 //! asks anew.
 
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::sync::{Arc, Weak};
-use std::task::{Context, Poll};
 
 use arc_swap::ArcSwapOption;
 use axum::Router;
 use axum::body::Body;
-use axum::routing::future::RouteFuture;
 use forecourt_contract::{Dispatcher, HostApi, HostServices};
 use forecourt_core::{Error, Message, Reply};
 use forecourt_host::{Host, Run};
-use forecourt_server::{RouteClasses, Speak};
+use forecourt_server::{Route, RouteClasses, Speak};
 use forecourt_surface::Surface;
 use futures::future::BoxFuture;
-use http::{Request, StatusCode};
+use http::{Request, Response, StatusCode};
 use parking_lot::Mutex;
 use tokio_util::sync::{CancellationToken, DropGuard};
-use tower_service::Service;
 
 use crate::domains::LiveDomains;
 use crate::house::Content;
@@ -132,22 +128,13 @@ pub(crate) struct LiveRouter {
     pub(crate) listen: Option<&'static str>,
 }
 
-impl Service<Request<Body>> for LiveRouter {
-    type Response = axum::response::Response;
-    type Error = Infallible;
-    type Future = RouteFuture<Infallible>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let router = match self.domains.of_request(&request) {
+impl Route for LiveRouter {
+    fn route(&self, request: &mut Request<Body>) -> Result<Router, Box<Response<Body>>> {
+        Ok(match self.domains.of_request(request) {
             // Without a router for it there is nothing at any path.
             Some(live) => live.router(self.listen).unwrap_or_default(),
             None => misdirected(),
-        };
-        { router }.call(request)
+        })
     }
 }
 

@@ -78,72 +78,74 @@ impl Running {
     ///
     /// # Errors
     /// What of the settings does not fit the host, at once; or the store can't be opened.
-    pub async fn start(house: House, storage: Storage, stop: CancellationToken) -> Result<Self, Error> {
-        let OpenStore { store: reads, content } = storage.store(&house.deployment).await?;
-        let store: Arc<dyn Store> = Arc::new(Metered::new(reads.clone(), house.deployment.meters.store.clone()));
-        let nodes = NodeLinks::open(&house.deployment, &storage, &store).await?;
-        let lease = house.deployment.store.lease();
-        let agreed = storage.agreed(&house.deployment, &store).await?;
-        let keys = match &agreed {
-            Some(agreed) => shared::keys_of(agreed).agree(&house.deployment.data).await?,
-            None => storage.keys()?,
-        };
-        let keys = Arc::new(ArcSwap::from_pointee(keys));
-        let content = content.map(|rows| Arc::new(SharedContent::new(rows, nodes.bus.clone())));
-        if let (Storage::Kept(_), None) = (&storage, &agreed) {
-            remember_signing(&store, keys.load().current().kid()).await?;
-        }
-        let standings = storage.standings(&house.deployment)?;
-        let live = Arc::new(LiveHouse::default());
-        let Opening { parts, house } = Opening::of(house, &storage)?;
-        let mut builder = HostBuilder::new(parts.site, parts.directory, store.clone(), parts.egress);
-        builder.standings = standings;
-        builder.bus = nodes.bus.clone();
-        (builder.alone, builder.lease) = (nodes.alone, lease);
-        builder.operator = parts.operator;
-        builder.limits = parts.limits;
-        builder.envelopes = parts.envelopes;
-        builder.couriers = parts.couriers;
-        builder.schemes = parts.schemes;
-        builder.contract = parts.contract;
-        builder.rules = parts.rules;
-        let host = builder.start(stop.clone()).await.map_err(|error| Error::new(error.to_string()))?;
-        let api_keys = Arc::new(ApiKeys::new(store.clone()));
-        let around =
-            Around { live: &live, storage: &storage, store: &store, keys: &keys, api_keys: &api_keys, stop: &stop };
-        around.agree(&house, &host, agreed.as_ref()).await?;
-        let mounted = around.mount(house, host)?;
-        if let Some(content) = &content {
-            let behind = |error: SharedContentError| {
-                Error::new(format!("what was pushed to other nodes can't be read: {error}"))
+    pub fn start(house: House, storage: Storage, stop: CancellationToken) -> BoxFuture<'static, Result<Self, Error>> {
+        Box::pin(async move {
+            let OpenStore { store: reads, content } = storage.store(&house.deployment).await?;
+            let store: Arc<dyn Store> = Arc::new(Metered::new(reads.clone(), house.deployment.meters.store.clone()));
+            let nodes = NodeLinks::open(&house.deployment, &storage, &store).await?;
+            let lease = house.deployment.store.lease();
+            let agreed = storage.agreed(&house.deployment, &store).await?;
+            let keys = match &agreed {
+                Some(agreed) => shared::keys_of(agreed).agree(&house.deployment.data).await?,
+                None => storage.keys()?,
             };
-            content.bring_all(&mounted.open.contents).await.map_err(behind)?;
-            content.catch_up_all(&mounted.open.contents).await.map_err(behind)?;
-            tokio::spawn(content.clone().follow(live.clone(), stop.clone()));
-            tokio::spawn(shared::keys_of(&store).follow(keys.clone(), nodes.bus, stop.clone()));
-        }
-        let latest = Latest {
-            deployment: mounted.deployment.clone(),
-            mount: mounted.mount.clone(),
-            notices: mounted.notices.clone(),
-            refused: mounted.refused.clone(),
-        };
-        let running = Self {
-            latest: Mutex::new(latest),
-            replacing: tokio::sync::Mutex::default(),
-            live,
-            storage,
-            reads,
-            store,
-            keys,
-            api_keys,
-            agreed,
-            content,
-            nats: nodes.nats,
-            stop,
-        };
-        running.open(mounted);
-        Ok(running)
+            let keys = Arc::new(ArcSwap::from_pointee(keys));
+            let content = content.map(|rows| Arc::new(SharedContent::new(rows, nodes.bus.clone())));
+            if let (Storage::Kept(_), None) = (&storage, &agreed) {
+                remember_signing(&store, keys.load().current().kid()).await?;
+            }
+            let standings = storage.standings(&house.deployment)?;
+            let live = Arc::new(LiveHouse::default());
+            let Opening { parts, house } = Opening::of(house, &storage)?;
+            let mut builder = HostBuilder::new(parts.site, parts.directory, store.clone(), parts.egress);
+            builder.standings = standings;
+            builder.bus = nodes.bus.clone();
+            (builder.alone, builder.lease) = (nodes.alone, lease);
+            builder.operator = parts.operator;
+            builder.limits = parts.limits;
+            builder.envelopes = parts.envelopes;
+            builder.couriers = parts.couriers;
+            builder.schemes = parts.schemes;
+            builder.contract = parts.contract;
+            builder.rules = parts.rules;
+            let host = builder.start(stop.clone()).await.map_err(|error| Error::new(error.to_string()))?;
+            let api_keys = Arc::new(ApiKeys::new(store.clone()));
+            let around =
+                Around { live: &live, storage: &storage, store: &store, keys: &keys, api_keys: &api_keys, stop: &stop };
+            around.agree(&house, &host, agreed.as_ref()).await?;
+            let mounted = around.mount(house, host)?;
+            if let Some(content) = &content {
+                let behind = |error: SharedContentError| {
+                    Error::new(format!("what was pushed to other nodes can't be read: {error}"))
+                };
+                content.bring_all(&mounted.open.contents).await.map_err(behind)?;
+                content.catch_up_all(&mounted.open.contents).await.map_err(behind)?;
+                tokio::spawn(content.clone().follow(live.clone(), stop.clone()));
+                tokio::spawn(shared::keys_of(&store).follow(keys.clone(), nodes.bus, stop.clone()));
+            }
+            let latest = Latest {
+                deployment: mounted.deployment.clone(),
+                mount: mounted.mount.clone(),
+                notices: mounted.notices.clone(),
+                refused: mounted.refused.clone(),
+            };
+            let running = Self {
+                latest: Mutex::new(latest),
+                replacing: tokio::sync::Mutex::default(),
+                live,
+                storage,
+                reads,
+                store,
+                keys,
+                api_keys,
+                agreed,
+                content,
+                nats: nodes.nats,
+                stop,
+            };
+            running.open(mounted);
+            Ok(running)
+        })
     }
 
     /// Puts another house in the place of this one, whole: requests, streams and tasks under way keep the old
@@ -152,24 +154,26 @@ impl Running {
     ///
     /// # Errors
     /// What of the new house does not fit the host: then nothing has changed.
-    pub async fn replace(&self, house: House) -> Result<(), Error> {
-        let _one_at_a_time = self.replacing.lock().await;
-        let before = self.host();
-        let (now, then) = (&house.site, before.site());
-        if now.domain != then.domain || now.origin != then.origin {
-            let text = format!("{} can't become {} while it is served", then.origin, now.origin);
-            return Err(Error::new(text).hint("restart the server to serve another domain or address"));
-        }
-        let Opening { parts, house } = Opening::of(house, &self.storage)?;
-        let host = before.replaced_by(parts).await.map_err(|error| Error::new(error.to_string()))?;
-        let Self { live, storage, store, keys, api_keys, stop, .. } = self;
-        let around = Around { live, storage, store, keys, api_keys, stop };
-        around.agree(&house, &host, self.agreed.as_ref()).await?;
-        let mounted = around.mount(house, host)?;
-        let agents = mounted.open.host.directory().iter().count();
-        self.open(mounted);
-        tracing::debug!(agents, houses = self.houses(), "the deployment was replaced");
-        Ok(())
+    pub fn replace(&self, house: House) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            let _one_at_a_time = self.replacing.lock().await;
+            let before = self.host();
+            let (now, then) = (&house.site, before.site());
+            if now.domain != then.domain || now.origin != then.origin {
+                let text = format!("{} can't become {} while it is served", then.origin, now.origin);
+                return Err(Error::new(text).hint("restart the server to serve another domain or address"));
+            }
+            let Opening { parts, house } = Opening::of(house, &self.storage)?;
+            let host = before.replaced_by(parts).await.map_err(|error| Error::new(error.to_string()))?;
+            let Self { live, storage, store, keys, api_keys, stop, .. } = self;
+            let around = Around { live, storage, store, keys, api_keys, stop };
+            around.agree(&house, &host, self.agreed.as_ref()).await?;
+            let mounted = around.mount(house, host)?;
+            let agents = mounted.open.host.directory().iter().count();
+            self.open(mounted);
+            tracing::debug!(agents, houses = self.houses(), "the deployment was replaced");
+            Ok(())
+        })
     }
 
     /// From here on everybody meets this house.

@@ -36,7 +36,7 @@ use std::time::Duration;
 
 use forecourt_host::Host;
 use forecourt_identity::agents::IdentityNotice;
-use futures::future::join_all;
+use futures::future::{BoxFuture, join_all};
 use prometheus_client::registry::Registry;
 
 use crate::deployment::Deployment;
@@ -152,9 +152,11 @@ impl Server {
     ///
     /// # Errors
     /// Why the new house can't be opened. Then nothing has changed.
-    pub async fn replace(&self, house: House) -> Result<(), Error> {
-        index_new(&house).await?;
-        self.core().running.replace(house).await
+    pub fn replace(&self, house: House) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            index_new(&house).await?;
+            self.core().running.replace(house).await
+        })
     }
 
     /// Reads the deployment again from here on: whenever [`Server::reload`] is called or the operator asks for it, and
@@ -168,18 +170,20 @@ impl Server {
     }
 
     /// Reads the deployment again, and says what came of it. `None` without [`Server::reload_from`].
-    pub async fn reload(&self, by: ReloadTrigger) -> Option<Attempt> {
-        self.core().reloader.reload(by).await
+    pub fn reload(&self, by: ReloadTrigger) -> BoxFuture<'_, Option<Attempt>> {
+        Box::pin(async move { self.core().reloader.reload(by).await })
     }
 
     /// Reads the deployments of all its domains again, and says what came of each. The first one goes before the others:
     /// the sockets go by it.
-    pub async fn reload_all(&self, by: ReloadTrigger) -> Vec<Attempt> {
-        let mut attempts = Vec::new();
-        for core in self.shared.list.all() {
-            attempts.extend(core.reloader.reload(by).await);
-        }
-        attempts
+    pub fn reload_all(&self, by: ReloadTrigger) -> BoxFuture<'_, Vec<Attempt>> {
+        Box::pin(async move {
+            let mut attempts = Vec::new();
+            for core in self.shared.list.all() {
+                attempts.extend(core.reloader.reload(by).await);
+            }
+            attempts
+        })
     }
 
     /// Where it listens now.
@@ -219,18 +223,20 @@ impl Server {
 
     /// Stops in order: what is half sent gets its answer, running work has [`DRAIN`] to end, then connections
     /// and posts end.
-    pub async fn shutdown(self) {
-        let all = self.shared.list.all();
-        let hosts: Vec<Arc<Host>> = all.iter().map(|core| core.running.host()).collect();
-        self.shared.metrics.arrived(ARRIVING).await;
-        tokio::time::sleep(HANDED_OVER).await;
-        join_all(hosts.iter().map(|host| host.drain(DRAIN))).await;
-        self.shared.stop.cancel();
-        join_all(hosts.iter().map(|host| host.stopped())).await;
-        self.shared.sockets.ended().await;
-        all.iter().for_each(|core| core.close());
-        let metrics = self.shared.metrics.clone();
-        let _ = tokio::task::spawn_blocking(move || metrics.flush_access_log()).await;
+    pub fn shutdown(self) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let all = self.shared.list.all();
+            let hosts: Vec<Arc<Host>> = all.iter().map(|core| core.running.host()).collect();
+            self.shared.metrics.arrived(ARRIVING).await;
+            tokio::time::sleep(HANDED_OVER).await;
+            join_all(hosts.iter().map(|host| host.drain(DRAIN))).await;
+            self.shared.stop.cancel();
+            join_all(hosts.iter().map(|host| host.stopped())).await;
+            self.shared.sockets.ended().await;
+            all.iter().for_each(|core| core.close());
+            let metrics = self.shared.metrics.clone();
+            let _ = tokio::task::spawn_blocking(move || metrics.flush_access_log()).await;
+        })
     }
 }
 

@@ -10,6 +10,7 @@ use forecourt_identity::HostKeys;
 use forecourt_store::content::ContentRows;
 use forecourt_store::limits::DATABASE_BYTES_MAX;
 use forecourt_store::{Memory, Postgres, PostgresOptions, Sqlite, SqliteOptions, StoreReads};
+use futures::future::BoxFuture;
 
 use crate::deployment::Deployment;
 use crate::error::Error;
@@ -113,7 +114,11 @@ impl Storage {
 ///
 /// # Errors
 /// Its store is kept in memory, where nobody else can reach it; or it can't be opened.
-pub async fn shared_store(deployment: &Deployment, data: &Path) -> Result<Arc<dyn Store>, Error> {
+pub fn shared_store<'a>(deployment: &'a Deployment, data: &'a Path) -> BoxFuture<'a, Result<Arc<dyn Store>, Error>> {
+    Box::pin(open_to_change(deployment, data))
+}
+
+async fn open_to_change(deployment: &Deployment, data: &Path) -> Result<Arc<dyn Store>, Error> {
     match deployment.store.kind() {
         StoreKind::Sqlite => Ok(open(deployment, data)?),
         StoreKind::Postgres => Ok(open_shared(deployment).await?),
@@ -128,7 +133,11 @@ pub async fn shared_store(deployment: &Deployment, data: &Path) -> Result<Arc<dy
 ///
 /// # Errors
 /// It keeps nothing that outlives a process, nothing was kept yet, or the database can't be read.
-pub async fn look(deployment: &Deployment) -> Result<Arc<dyn Store>, Error> {
+pub fn look(deployment: &Deployment) -> BoxFuture<'_, Result<Arc<dyn Store>, Error>> {
+    Box::pin(open_to_look(deployment))
+}
+
+async fn open_to_look(deployment: &Deployment) -> Result<Arc<dyn Store>, Error> {
     let data = deployment.data_folder();
     if deployment.store.is_shared() {
         return Ok(open_shared(deployment).await?);

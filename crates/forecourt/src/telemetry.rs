@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use forecourt_egress::Egress;
 use forecourt_telemetry::{TracePolicy, start};
+use futures::future::BoxFuture;
 use opentelemetry::KeyValue;
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_appender_tracing::layer::OpenTelemetryTracingBridge;
@@ -131,21 +132,23 @@ impl Telemetry {
     }
 
     /// Sends what still waits, and the metrics as they are at the end. Takes 5 s at most.
-    pub async fn finish(self) {
-        let Self { spans, logs, metrics, .. } = self;
-        let flush = async {
-            if let Some((sending, stop)) = metrics {
-                stop.cancel();
-                let _ = sending.await;
-            }
-            if let Some(spans) = spans {
-                spans.flush().await;
-            }
-            if let Some(logs) = logs {
-                logs.flush().await;
-            }
-        };
-        let _ = tokio::time::timeout(FINISH_TIME_MAX, flush).await;
+    pub fn finish(self) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let Self { spans, logs, metrics, .. } = self;
+            let flush = async {
+                if let Some((sending, stop)) = metrics {
+                    stop.cancel();
+                    let _ = sending.await;
+                }
+                if let Some(spans) = spans {
+                    spans.flush().await;
+                }
+                if let Some(logs) = logs {
+                    logs.flush().await;
+                }
+            };
+            let _ = tokio::time::timeout(FINISH_TIME_MAX, flush).await;
+        })
     }
 }
 

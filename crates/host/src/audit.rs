@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{AnswerUsage, Clock, Handle, Message, MessageId, Store, StoreError, Timestamp, Transport};
+use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -188,12 +189,14 @@ impl AuditReader {
     ///
     /// # Errors
     /// The store can't be read.
-    pub async fn next(&mut self, now: Timestamp) -> Result<Option<Vec<AuditRecord>>, StoreError> {
-        let page = self.store.entries(AUDIT_STREAM, Span::After(self.after), AUDIT_ENTRIES_PER_READ, now).await?;
-        let Some((last, _)) = page.last() else { return Ok(None) };
-        self.after = *last;
-        let read = |(_, entry): (u64, LedgerEntry)| serde_json::from_value::<Vec<AuditRecord>>(entry.body).ok();
-        Ok(Some(page.into_iter().filter_map(read).flatten().collect()))
+    pub fn next(&mut self, now: Timestamp) -> BoxFuture<'_, Result<Option<Vec<AuditRecord>>, StoreError>> {
+        Box::pin(async move {
+            let page = self.store.entries(AUDIT_STREAM, Span::After(self.after), AUDIT_ENTRIES_PER_READ, now).await?;
+            let Some((last, _)) = page.last() else { return Ok(None) };
+            self.after = *last;
+            let read = |(_, entry): (u64, LedgerEntry)| serde_json::from_value::<Vec<AuditRecord>>(entry.body).ok();
+            Ok(Some(page.into_iter().filter_map(read).flatten().collect()))
+        })
     }
 }
 

@@ -9,6 +9,7 @@ use forecourt_contract::Dispatcher;
 use forecourt_core::policy::PaymentScheme;
 use forecourt_core::{Bus, Clock, Entropy, Error, NoBus, Store, SystemClock};
 use forecourt_egress::Egress;
+use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -109,121 +110,123 @@ impl HostBuilder {
     /// Recovers what an earlier run left, then begins to work in the background until `stop`.
     ///
     /// Fails when the store can't be read: a host that can't see its tasks must not take more.
-    pub async fn start(self, stop: CancellationToken) -> Result<Arc<Host>, Error> {
-        let metrics = Arc::new(Metrics::default());
-        let wakeup = DeliveryWakeup::default();
-        let writer = ConversationWriter::new(self.store.clone(), self.clock.clone(), stop.clone(), self.alone);
-        let writer = Arc::new(writer);
-        let conversations =
-            Conversations { writer: writer.clone(), clock: self.clock.clone(), entropy: self.entropy.clone() };
-        let rates = match self.alone {
-            true => RateTable::new(),
-            false => self.shared_rates().await?,
-        };
-        let rates = Arc::new(rates);
-        let run = forecourt_core::ids::mint(&*self.entropy);
-        let parts = TaskParts {
-            site: Arc::new(self.site.clone()),
-            store: self.store.clone(),
-            conversations: conversations.clone(),
-            clock: self.clock.clone(),
-            entropy: self.entropy.clone(),
-            metrics: metrics.clone(),
-            wakeup: wakeup.clone(),
-            bus: self.bus.clone(),
-            rates: rates.clone(),
-            lease: Lease::new(self.lease, self.alone, run),
-        };
-        let tasks = Arc::new(Tasks::new(parts, &self.limits));
-        self.rules.set(HostCounters { rates: rates.clone(), tasks: tasks.clone() });
-        let ended = tasks.recover().await?;
-        if ended > 0 {
-            tracing::warn!(ended, "tasks of an earlier run were cut off and have been ended as failed");
-        }
-        let cut_off = if self.alone { self.store.release_deliveries(self.clock.now()).await? } else { 0 };
-        if cut_off > 0 {
-            tracing::info!(cut_off, "posts that an earlier run had begun are due again");
-        }
-        let standings = self.standings.unwrap_or_else(|| self.store.clone());
-        let lifecycle = Lifecycle::read(standings, self.clock.clone(), self.bus.clone(), &self.directory).await?;
-        let lifecycle = Arc::new(lifecycle);
-        let notifier = self.operator.map(|webhook| OperatorNotifier {
-            webhook,
-            store: self.store.clone(),
-            clock: self.clock.clone(),
-            entropy: self.entropy.clone(),
-            wakeup: wakeup.clone(),
-        });
-        let operator = OperatorQueue {
-            store: self.store.clone(),
-            clock: self.clock.clone(),
-            entropy: self.entropy.clone(),
-            metrics: metrics.clone(),
-            bus: self.bus.clone(),
-            notifier,
-        };
-        let ledger = Arc::new(Ledger::new(self.store.clone(), self.clock.clone()));
-        let own_outbound =
-            Arc::new(Outbound { egress: self.egress.clone(), envelopes: self.envelopes, couriers: self.couriers });
-        let outbound = Arc::new(ArcSwap::new(own_outbound.clone()));
-        let deliverer = Deliverer {
-            store: self.store.clone(),
-            clock: self.clock.clone(),
-            entropy: self.entropy.clone(),
-            outbound: outbound.clone(),
-            metrics: metrics.clone(),
-            wakeup: wakeup.clone(),
-        };
-        let (audit, records) = Audit::new();
-        let kept = Duration::from_secs(self.limits.audit_days.get().saturating_mul(24 * 60 * 60));
-        let audited = audit::write(records, self.store.clone(), self.clock.clone(), kept, stop.clone());
-        let issuances = Arc::new(Issuances::new(IssuanceParts {
-            site: self.site.clone(),
-            limits: self.limits.clone(),
-            schemes: self.schemes,
-            tasks: tasks.clone(),
-            desk: Arc::new(Desk::new(audit)),
-        }));
-        issuances.take_over();
-        let indeterminate = issuances.recover().await?;
-        if indeterminate > 0 {
-            tracing::warn!(
-                indeterminate,
-                "payments of an earlier run are being asked about: nobody knows whether they were settled"
-            );
-        }
-        let posting = TaskTracker::new();
-        posting.spawn(audited);
-        tokio::spawn(issuances.clone().reconcile(stop.clone()));
-        posting.spawn(deliverer.run(stop.clone()));
-        posting.spawn(writer.run());
-        posting.spawn(tasks.clone().keep_lease(stop.clone()));
-        posting.close();
-        tokio::spawn(heartbeat::hear(tasks.clone(), lifecycle.clone(), &*self.bus, stop.clone()));
-        tokio::spawn(upkeep::sweep(self.store.clone(), self.clock.clone(), stop.clone()));
-        Ok(Arc::new(Host {
-            site: self.site,
-            directory: self.directory,
-            throttle: Arc::new(Throttle::new(&self.limits, rates)),
-            conversations,
-            lifecycle,
-            operator,
-            idempotency: Idempotency::new(tasks.clone(), &self.limits),
-            ledger,
-            contract: self.contract,
-            attachments: Attachments { egress: self.egress },
-            issuances,
-            outbound,
-            own_outbound,
-            wakeup,
-            tasks,
-            store: self.store,
-            clock: self.clock,
-            entropy: self.entropy,
-            metrics,
-            posting,
-            stop,
-        }))
+    pub fn start(self, stop: CancellationToken) -> BoxFuture<'static, Result<Arc<Host>, Error>> {
+        Box::pin(async move {
+            let metrics = Arc::new(Metrics::default());
+            let wakeup = DeliveryWakeup::default();
+            let writer = ConversationWriter::new(self.store.clone(), self.clock.clone(), stop.clone(), self.alone);
+            let writer = Arc::new(writer);
+            let conversations =
+                Conversations { writer: writer.clone(), clock: self.clock.clone(), entropy: self.entropy.clone() };
+            let rates = match self.alone {
+                true => RateTable::new(),
+                false => self.shared_rates().await?,
+            };
+            let rates = Arc::new(rates);
+            let run = forecourt_core::ids::mint(&*self.entropy);
+            let parts = TaskParts {
+                site: Arc::new(self.site.clone()),
+                store: self.store.clone(),
+                conversations: conversations.clone(),
+                clock: self.clock.clone(),
+                entropy: self.entropy.clone(),
+                metrics: metrics.clone(),
+                wakeup: wakeup.clone(),
+                bus: self.bus.clone(),
+                rates: rates.clone(),
+                lease: Lease::new(self.lease, self.alone, run),
+            };
+            let tasks = Arc::new(Tasks::new(parts, &self.limits));
+            self.rules.set(HostCounters { rates: rates.clone(), tasks: tasks.clone() });
+            let ended = tasks.recover().await?;
+            if ended > 0 {
+                tracing::warn!(ended, "tasks of an earlier run were cut off and have been ended as failed");
+            }
+            let cut_off = if self.alone { self.store.release_deliveries(self.clock.now()).await? } else { 0 };
+            if cut_off > 0 {
+                tracing::info!(cut_off, "posts that an earlier run had begun are due again");
+            }
+            let standings = self.standings.unwrap_or_else(|| self.store.clone());
+            let lifecycle = Lifecycle::read(standings, self.clock.clone(), self.bus.clone(), &self.directory).await?;
+            let lifecycle = Arc::new(lifecycle);
+            let notifier = self.operator.map(|webhook| OperatorNotifier {
+                webhook,
+                store: self.store.clone(),
+                clock: self.clock.clone(),
+                entropy: self.entropy.clone(),
+                wakeup: wakeup.clone(),
+            });
+            let operator = OperatorQueue {
+                store: self.store.clone(),
+                clock: self.clock.clone(),
+                entropy: self.entropy.clone(),
+                metrics: metrics.clone(),
+                bus: self.bus.clone(),
+                notifier,
+            };
+            let ledger = Arc::new(Ledger::new(self.store.clone(), self.clock.clone()));
+            let own_outbound =
+                Arc::new(Outbound { egress: self.egress.clone(), envelopes: self.envelopes, couriers: self.couriers });
+            let outbound = Arc::new(ArcSwap::new(own_outbound.clone()));
+            let deliverer = Deliverer {
+                store: self.store.clone(),
+                clock: self.clock.clone(),
+                entropy: self.entropy.clone(),
+                outbound: outbound.clone(),
+                metrics: metrics.clone(),
+                wakeup: wakeup.clone(),
+            };
+            let (audit, records) = Audit::new();
+            let kept = Duration::from_secs(self.limits.audit_days.get().saturating_mul(24 * 60 * 60));
+            let audited = audit::write(records, self.store.clone(), self.clock.clone(), kept, stop.clone());
+            let issuances = Arc::new(Issuances::new(IssuanceParts {
+                site: self.site.clone(),
+                limits: self.limits.clone(),
+                schemes: self.schemes,
+                tasks: tasks.clone(),
+                desk: Arc::new(Desk::new(audit)),
+            }));
+            issuances.take_over();
+            let indeterminate = issuances.recover().await?;
+            if indeterminate > 0 {
+                tracing::warn!(
+                    indeterminate,
+                    "payments of an earlier run are being asked about: nobody knows whether they were settled"
+                );
+            }
+            let posting = TaskTracker::new();
+            posting.spawn(audited);
+            tokio::spawn(issuances.clone().reconcile(stop.clone()));
+            posting.spawn(deliverer.run(stop.clone()));
+            posting.spawn(writer.run());
+            posting.spawn(tasks.clone().keep_lease(stop.clone()));
+            posting.close();
+            tokio::spawn(heartbeat::hear(tasks.clone(), lifecycle.clone(), &*self.bus, stop.clone()));
+            tokio::spawn(upkeep::sweep(self.store.clone(), self.clock.clone(), stop.clone()));
+            Ok(Arc::new(Host {
+                site: self.site,
+                directory: self.directory,
+                throttle: Arc::new(Throttle::new(&self.limits, rates)),
+                conversations,
+                lifecycle,
+                operator,
+                idempotency: Idempotency::new(tasks.clone(), &self.limits),
+                ledger,
+                contract: self.contract,
+                attachments: Attachments { egress: self.egress },
+                issuances,
+                outbound,
+                own_outbound,
+                wakeup,
+                tasks,
+                store: self.store,
+                clock: self.clock,
+                entropy: self.entropy,
+                metrics,
+                posting,
+                stop,
+            }))
+        })
     }
 
     /// The counters of a host that others count with.

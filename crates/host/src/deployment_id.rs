@@ -2,6 +2,7 @@
 
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Clock, Domain, Entropy, Store, StoreError, ids};
+use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::sha256_hex;
@@ -50,26 +51,28 @@ impl DeploymentId {
     ///
     /// # Errors
     /// The store belongs to the deployment of another domain, or can't be read.
-    pub async fn agree(
-        store: &dyn Store,
-        clock: &dyn Clock,
-        entropy: &dyn Entropy,
-        domain: &Domain,
-    ) -> Result<Self, DeploymentIdError> {
-        let made = Self::new(entropy, domain);
-        loop {
-            let now = clock.now();
-            if let Some((_, entry)) = store.entries(STREAM, Span::After(0), 1, now).await?.into_iter().next() {
-                let known: Self = serde_json::from_value(entry.body).map_err(corrupt)?;
-                return match known.domain == *domain {
-                    true => Ok(known),
-                    false => Err(DeploymentIdError::OtherDeployment { theirs: known.domain, ours: domain.clone() }),
-                };
+    pub fn agree<'a>(
+        store: &'a dyn Store,
+        clock: &'a dyn Clock,
+        entropy: &'a dyn Entropy,
+        domain: &'a Domain,
+    ) -> BoxFuture<'a, Result<Self, DeploymentIdError>> {
+        Box::pin(async move {
+            let made = Self::new(entropy, domain);
+            loop {
+                let now = clock.now();
+                if let Some((_, entry)) = store.entries(STREAM, Span::After(0), 1, now).await?.into_iter().next() {
+                    let known: Self = serde_json::from_value(entry.body).map_err(corrupt)?;
+                    return match known.domain == *domain {
+                        true => Ok(known),
+                        false => Err(DeploymentIdError::OtherDeployment { theirs: known.domain, ours: domain.clone() }),
+                    };
+                }
+                let body = serde_json::to_value(&made).map_err(corrupt)?;
+                // Of two that write at once, one does, and both read it.
+                store.append_entry(STREAM, LedgerEntry::new(body, now), Some(0)).await?;
             }
-            let body = serde_json::to_value(&made).map_err(corrupt)?;
-            // Of two that write at once, one does, and both read it.
-            store.append_entry(STREAM, LedgerEntry::new(body, now), Some(0)).await?;
-        }
+        })
     }
 
     fn new(entropy: &dyn Entropy, domain: &Domain) -> Self {

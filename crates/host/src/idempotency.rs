@@ -8,6 +8,7 @@ use forecourt_core::error::whole_seconds;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Clock, Error, PolicyPart, Store, Timestamp};
+use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -118,63 +119,79 @@ impl Idempotency {
     /// used [`LimitSettings::idempotency_keys_per_caller_max`] keys within [`ONCE_TTL`], all together
     /// [`LimitSettings::idempotency_keys_max`], or this one was tried [`ONCE_TRIES_MAX`] times in vain. Fails
     /// with [`Error::Invalid`] when the key is empty or too long, with [`Error::Unavailable`] while the host drains.
-    pub async fn begin(&self, caller: IdempotencyOwner<'_>, key: &str, sent: &[u8]) -> Result<IdempotencyState, Error> {
-        self.begin_after(caller, key, sent, &|_| false).await
+    pub fn begin<'a>(
+        &'a self,
+        caller: IdempotencyOwner<'a>,
+        key: &'a str,
+        sent: &'a [u8],
+    ) -> BoxFuture<'a, Result<IdempotencyState, Error>> {
+        Box::pin(async move { self.begin_after(caller, key, sent, &|_| false).await })
     }
 
     /// The same for something that may go on from a refusal which was kept ([`Idempotency::settle_refusal`]):
     /// whether it does is for `goes_on` to say, by the answer that was kept.
-    pub async fn begin_after(
-        &self,
-        caller: IdempotencyOwner<'_>,
-        key: &str,
-        sent: &[u8],
-        goes_on: &(dyn Fn(&Value) -> bool + Sync),
-    ) -> Result<IdempotencyState, Error> {
-        self.tasks.accepting()?;
-        if key.is_empty() || key.len() > ONCE_KEY_BYTES_MAX {
-            return Err(Error::invalid("idempotency key", format!("has 1 to {ONCE_KEY_BYTES_MAX} bytes")));
-        }
-        let (now, hash) = (self.clock.now(), sha256_hex(sent));
-        let stream = format!("once:{}:{}:{key}", caller.name.len(), caller.name);
-        let last = match self.last(&stream).await? {
-            Some((number, line)) if line.is_free(&hash, now, goes_on) => {
-                if number >= ONCE_TRIES_MAX * LINES_PER_TRY {
-                    let message =
-                        format!("This idempotency key was tried {ONCE_TRIES_MAX} times in vain. Take a new one.");
-                    return Ok(IdempotencyState::Refused(too_many(message, ONCE_TTL)));
-                }
-                number
+    pub fn begin_after<'a>(
+        &'a self,
+        caller: IdempotencyOwner<'a>,
+        key: &'a str,
+        sent: &'a [u8],
+        goes_on: &'a (dyn Fn(&Value) -> bool + Sync),
+    ) -> BoxFuture<'a, Result<IdempotencyState, Error>> {
+        Box::pin(async move {
+            self.tasks.accepting()?;
+            if key.is_empty() || key.len() > ONCE_KEY_BYTES_MAX {
+                return Err(Error::invalid("idempotency key", format!("has 1 to {ONCE_KEY_BYTES_MAX} bytes")));
             }
-            Some((_, line)) => return Ok(known(line, &hash)),
-            None => 0,
-        };
-        let until = after(now, ONCE_TTL);
-        if last == 0
-            && let Some(refusal) = self.count(caller, until).await?
-        {
-            return Ok(IdempotencyState::Refused(refusal));
-        }
-        let line = KeyLine { hash: hash.clone(), state: KeyState::Begun };
-        if let Some(number) = self.write(&stream, &line, until, last).await? {
-            return Ok(IdempotencyState::First(IdempotencyPermit { stream, hash, until, number }));
-        }
-        // Somebody else was first, just now.
-        Ok(self.last(&stream).await?.map_or(IdempotencyState::Unsettled, |(_, line)| known(line, &hash)))
+            let (now, hash) = (self.clock.now(), sha256_hex(sent));
+            let stream = format!("once:{}:{}:{key}", caller.name.len(), caller.name);
+            let last = match self.last(&stream).await? {
+                Some((number, line)) if line.is_free(&hash, now, goes_on) => {
+                    if number >= ONCE_TRIES_MAX * LINES_PER_TRY {
+                        let message =
+                            format!("This idempotency key was tried {ONCE_TRIES_MAX} times in vain. Take a new one.");
+                        return Ok(IdempotencyState::Refused(too_many(message, ONCE_TTL)));
+                    }
+                    number
+                }
+                Some((_, line)) => return Ok(known(line, &hash)),
+                None => 0,
+            };
+            let until = after(now, ONCE_TTL);
+            if last == 0
+                && let Some(refusal) = self.count(caller, until).await?
+            {
+                return Ok(IdempotencyState::Refused(refusal));
+            }
+            let line = KeyLine { hash: hash.clone(), state: KeyState::Begun };
+            if let Some(number) = self.write(&stream, &line, until, last).await? {
+                return Ok(IdempotencyState::First(IdempotencyPermit { stream, hash, until, number }));
+            }
+            // Somebody else was first, just now.
+            Ok(self.last(&stream).await?.map_or(IdempotencyState::Unsettled, |(_, line)| known(line, &hash)))
+        })
     }
 
     /// Keeps the answer of what was begun, for whoever sends it again. `None`: it was not done, for a
     /// reason that may pass, and may be sent again.
-    pub async fn settle(&self, begun: IdempotencyPermit, answer: Option<Value>) -> Result<(), Error> {
-        let line = KeyLine { hash: begun.hash, state: answer.map_or(KeyState::Dropped, KeyState::Done) };
-        self.write(&begun.stream, &line, begun.until, begun.number).await.map(|_| ())
+    pub fn settle(&self, begun: IdempotencyPermit, answer: Option<Value>) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            let line = KeyLine { hash: begun.hash, state: answer.map_or(KeyState::Dropped, KeyState::Done) };
+            self.write(&begun.stream, &line, begun.until, begun.number).await.map(|_| ())
+        })
     }
 
     /// Keeps the answer of what was begun and refused, for whoever sends it again before `until`. From then on
     /// it may be tried again.
-    pub async fn settle_refusal(&self, begun: IdempotencyPermit, answer: Value, until: Timestamp) -> Result<(), Error> {
-        let line = KeyLine { hash: begun.hash, state: KeyState::Refused(answer, until) };
-        self.write(&begun.stream, &line, begun.until, begun.number).await.map(|_| ())
+    pub fn settle_refusal(
+        &self,
+        begun: IdempotencyPermit,
+        answer: Value,
+        until: Timestamp,
+    ) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            let line = KeyLine { hash: begun.hash, state: KeyState::Refused(answer, until) };
+            self.write(&begun.stream, &line, begun.until, begun.number).await.map(|_| ())
+        })
     }
 
     async fn last(&self, stream: &str) -> Result<Option<(u64, KeyLine)>, Error> {

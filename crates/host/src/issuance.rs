@@ -6,6 +6,7 @@
 use forecourt_core::policy::{PaymentSubmission, PolicyResolution, Receipt, Requirement};
 use forecourt_core::store::Account;
 use forecourt_core::{Error, Handle, Language, Part, Sender, StateToken, TaskId, ThreadId, Timestamp};
+use futures::future::BoxFuture;
 
 mod account;
 mod credit;
@@ -116,31 +117,51 @@ impl crate::Host {
     }
 
     /// What a state was issued for. `None` when it is none of ours, or forgotten.
-    pub async fn issuance(&self, state: &StateToken) -> Result<Option<Issuance>, Error> {
-        let last = self.issuances.last(&StateHash::of(state)).await?;
-        Ok(last.map(|(_, record)| record.into_issuance(self.clock.now())))
+    pub fn issuance<'a>(&'a self, state: &'a StateToken) -> BoxFuture<'a, Result<Option<Issuance>, Error>> {
+        Box::pin(async move {
+            let last = self.issuances.last(&StateHash::of(state)).await?;
+            Ok(last.map(|(_, record)| record.into_issuance(self.clock.now())))
+        })
     }
 
     /// A person agrees on the page of a consent, with the request `origin`. Once it is agreed to, saying so again changes nothing.
     /// [`IssuanceStatus::Expired`] for what is none of ours.
-    pub async fn accept_consent(&self, state: &StateToken, origin: &RequestOrigin) -> Result<IssuanceOutcome, Error> {
-        Ok(self.issuances.accept(state, origin).await?.unwrap_or(IssuanceOutcome::Late(IssuanceStatus::Expired)))
+    pub fn accept_consent<'a>(
+        &'a self,
+        state: &'a StateToken,
+        origin: &'a RequestOrigin,
+    ) -> BoxFuture<'a, Result<IssuanceOutcome, Error>> {
+        Box::pin(async move {
+            Ok(self.issuances.accept(state, origin).await?.unwrap_or(IssuanceOutcome::Late(IssuanceStatus::Expired)))
+        })
     }
 
     /// A person says no on the page of a consent or a payment.
-    pub async fn decline(&self, state: &StateToken, origin: &RequestOrigin) -> Result<IssuanceOutcome, Error> {
-        Ok(self.issuances.decline(state, origin).await?.unwrap_or(IssuanceOutcome::Late(IssuanceStatus::Expired)))
+    pub fn decline<'a>(
+        &'a self,
+        state: &'a StateToken,
+        origin: &'a RequestOrigin,
+    ) -> BoxFuture<'a, Result<IssuanceOutcome, Error>> {
+        Box::pin(async move {
+            Ok(self.issuances.decline(state, origin).await?.unwrap_or(IssuanceOutcome::Late(IssuanceStatus::Expired)))
+        })
     }
 
     /// Pays for a state: selects the offer, checks the payment against it, settles, each once. The offer is the
     /// stored one, never the payer's. [`IssuanceStatus::Indeterminate`] when nobody knows whether it was settled:
     /// then the host goes on asking, and nothing is charged a second time.
-    pub async fn pay(
-        &self,
-        state: &StateToken,
-        payment: &PaymentSubmission,
-        origin: &RequestOrigin,
-    ) -> Result<IssuanceOutcome, Error> {
-        Ok(self.issuances.pay(state, payment, origin).await?.unwrap_or(IssuanceOutcome::Late(IssuanceStatus::Expired)))
+    pub fn pay<'a>(
+        &'a self,
+        state: &'a StateToken,
+        payment: &'a PaymentSubmission,
+        origin: &'a RequestOrigin,
+    ) -> BoxFuture<'a, Result<IssuanceOutcome, Error>> {
+        Box::pin(async move {
+            Ok(self
+                .issuances
+                .pay(state, payment, origin)
+                .await?
+                .unwrap_or(IssuanceOutcome::Late(IssuanceStatus::Expired)))
+        })
     }
 }

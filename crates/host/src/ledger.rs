@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Account, Clock, Error, Store, Timestamp};
+use futures::future::BoxFuture;
 use serde_json::Value;
 
 /// Entries that are read in one go.
@@ -24,47 +25,55 @@ impl Ledger {
 
     /// Writes an entry into the stream `name` of a protocol, until a moment or for good. With `last`, only
     /// if that is the number of the last entry, 0 for none: `None` when it is another.
-    pub async fn append(
-        &self,
+    pub fn append<'a>(
+        &'a self,
         protocol: &'static str,
-        name: &str,
+        name: &'a str,
         body: Value,
         until: Option<Timestamp>,
         last: Option<u64>,
-    ) -> Result<Option<u64>, Error> {
-        self.append_on(Account::HOST, protocol, name, body, until, last).await
+    ) -> BoxFuture<'a, Result<Option<u64>, Error>> {
+        Box::pin(async move { self.append_on(Account::HOST, protocol, name, body, until, last).await })
     }
 
     /// The same, with its bytes on the account of whoever had it written.
-    pub async fn append_on(
-        &self,
+    pub fn append_on<'a>(
+        &'a self,
         account: Account,
         protocol: &'static str,
-        name: &str,
+        name: &'a str,
         body: Value,
         until: Option<Timestamp>,
         last: Option<u64>,
-    ) -> Result<Option<u64>, Error> {
-        let entry = LedgerEntry { expires_at: until, account, ..LedgerEntry::new(body, self.clock.now()) };
-        Ok(self.store.append_entry(&stream(protocol, name), entry, last).await?)
+    ) -> BoxFuture<'a, Result<Option<u64>, Error>> {
+        Box::pin(async move {
+            let entry = LedgerEntry { expires_at: until, account, ..LedgerEntry::new(body, self.clock.now()) };
+            Ok(self.store.append_entry(&stream(protocol, name), entry, last).await?)
+        })
     }
 
     /// Reads at most `limit` entries, and never more than [`ENTRIES_PER_READ_MAX`], of a stream of a
     /// protocol, with their numbers.
-    pub async fn entries(
-        &self,
+    pub fn entries<'a>(
+        &'a self,
         protocol: &'static str,
-        name: &str,
+        name: &'a str,
         span: Span,
         limit: usize,
-    ) -> Result<Vec<(u64, LedgerEntry)>, Error> {
-        let limit = limit.min(ENTRIES_PER_READ_MAX);
-        Ok(self.store.entries(&stream(protocol, name), span, limit, self.clock.now()).await?)
+    ) -> BoxFuture<'a, Result<Vec<(u64, LedgerEntry)>, Error>> {
+        Box::pin(async move {
+            let limit = limit.min(ENTRIES_PER_READ_MAX);
+            Ok(self.store.entries(&stream(protocol, name), span, limit, self.clock.now()).await?)
+        })
     }
 
     /// The last entry of a stream of a protocol, with its number.
-    pub async fn last(&self, protocol: &'static str, name: &str) -> Result<Option<(u64, LedgerEntry)>, Error> {
-        Ok(self.entries(protocol, name, Span::Before(u64::MAX), 1).await?.into_iter().next())
+    pub fn last<'a>(
+        &'a self,
+        protocol: &'static str,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<(u64, LedgerEntry)>, Error>> {
+        Box::pin(async move { Ok(self.entries(protocol, name, Span::Before(u64::MAX), 1).await?.into_iter().next()) })
     }
 }
 

@@ -12,8 +12,10 @@ use bytes::Bytes;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{
-    Bus, Clock, Error, Handle, LifecycleState, LifecycleTransition, Noun, PolicyPart, Store, Timestamp,
+    Bus, Clock, Error, Handle, LifecycleState, LifecycleTransition, MaybeBoxed, Noun, PolicyPart, Store, Timestamp,
+    at_once, in_time,
 };
+use futures::future::BoxFuture;
 use parking_lot::RwLock;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -148,11 +150,11 @@ impl Lifecycle {
 
     /// Where an agent stands: what the store said no longer than [`STANDING_AGE_MAX`] ago. One that
     /// nothing is known of is active. Fails when the store has to be asked and can't be.
-    pub async fn state(&self, agent: &Handle) -> Result<LifecycleState, Error> {
+    pub fn state<'a>(&'a self, agent: &'a Handle) -> MaybeBoxed<'a, Result<LifecycleState, Error>> {
         match self.known(agent).filter(|known| known.is_fresh(self.clock.now())) {
-            Some(known) => Ok(known.state),
-            // On the heap, since it is rare.
-            None => Ok(Box::pin(self.last(agent)).await?.1),
+            Some(known) => at_once(Ok(known.state)),
+            // Rare.
+            None => in_time(|| async move { Ok(self.last(agent).await?.1) }),
         }
     }
 
@@ -197,15 +199,17 @@ impl Lifecycle {
 
     /// Reads at most `limit` changes of an agent, and never more than [`CHANGES_PER_READ_MAX`], with
     /// their numbers.
-    pub async fn changes(
-        &self,
-        agent: &Handle,
+    pub fn changes<'a>(
+        &'a self,
+        agent: &'a Handle,
         span: Span,
         limit: usize,
-    ) -> Result<Vec<(u64, StoredLifecycleChange)>, Error> {
-        let limit = limit.min(CHANGES_PER_READ_MAX);
-        let entries = self.store.entries(&stream(agent), span, limit, self.clock.now()).await?;
-        entries.into_iter().map(|(number, entry)| Ok((number, opened(entry.body)?))).collect()
+    ) -> BoxFuture<'a, Result<Vec<(u64, StoredLifecycleChange)>, Error>> {
+        Box::pin(async move {
+            let limit = limit.min(CHANGES_PER_READ_MAX);
+            let entries = self.store.entries(&stream(agent), span, limit, self.clock.now()).await?;
+            entries.into_iter().map(|(number, entry)| Ok((number, opened(entry.body)?))).collect()
+        })
     }
 
     /// Why an agent answers nobody, if that is so: a refusal while it may answer again.

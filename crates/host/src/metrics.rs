@@ -2,7 +2,8 @@
 
 use std::sync::atomic::AtomicI64;
 
-use forecourt_contract::{CallOutcome, Refusal};
+use forecourt_contract::Refusal;
+use forecourt_contract::call::CallTrail;
 use forecourt_core::{Ending, Error, Handle};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -80,13 +81,13 @@ impl Metrics {
     }
 
     /// A call of an endpoint ended. Pairs that are no endpoint are all one.
-    pub(crate) fn called<A>(&self, outcome: &CallOutcome<A>, via: &'static str) {
-        let endpoint = outcome.trail.endpoint.as_ref();
+    pub(crate) fn called(&self, trail: &CallTrail, refusal: Option<&Refusal>, via: &'static str) {
+        let endpoint = trail.endpoint.as_ref();
         let labels = CallLabels {
             endpoint: endpoint
                 .map_or_else(|| "none".to_owned(), |endpoint| format!("{} {}", endpoint.method, endpoint.path)),
             via,
-            outcome: outcome.answer.as_ref().map_or_else(Refusal::kind, |_| "answered"),
+            outcome: refusal.map_or("answered", Refusal::kind),
         };
         self.calls.get_or_create(&labels).inc();
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Bus, Clock, Entropy, Error, Handle, Store, Timestamp, ids};
+use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -244,15 +245,17 @@ fn full() -> Error {
 impl OperatorQueue {
     /// Asks the operator. The same question of the same caller that waits already is given back
     /// instead. Fails with [`Error::Unavailable`] when too many wait.
-    pub async fn ask(&self, inquiry: OperatorInquiry) -> Result<OperatorQuestion, Error> {
-        let (asked, is_new) = self.append(inquiry).await?;
-        if is_new {
-            let OperatorInquiry { by, reason, urgency, .. } = &asked.inquiry;
-            let by = by.as_deref().unwrap_or("nobody in particular");
-            tracing::warn!(id = asked.id, by, reason, urgency, "a question waits for the operator");
-            self.notify(&asked).await;
-        }
-        Ok(asked)
+    pub fn ask(&self, inquiry: OperatorInquiry) -> BoxFuture<'_, Result<OperatorQuestion, Error>> {
+        Box::pin(async move {
+            let (asked, is_new) = self.append(inquiry).await?;
+            if is_new {
+                let OperatorInquiry { by, reason, urgency, .. } = &asked.inquiry;
+                let by = by.as_deref().unwrap_or("nobody in particular");
+                tracing::warn!(id = asked.id, by, reason, urgency, "a question waits for the operator");
+                self.notify(&asked).await;
+            }
+            Ok(asked)
+        })
     }
 
     /// Sees to it that a question which is kept is told where the operator wants to hear of it. Whoever asked
@@ -266,22 +269,28 @@ impl OperatorQueue {
     }
 
     /// Everything that was asked and is kept, the oldest first.
-    pub async fn questions(&self) -> Result<Vec<OperatorQuestion>, Error> {
-        Ok(self.read().await?.all)
+    pub fn questions(&self) -> BoxFuture<'_, Result<Vec<OperatorQuestion>, Error>> {
+        Box::pin(async move { Ok(self.read().await?.all) })
     }
 
     /// A question by its name.
-    pub async fn question(&self, id: &str) -> Result<Option<OperatorQuestion>, Error> {
-        Ok(self.questions().await?.into_iter().find(|asked| asked.id == id))
+    pub fn question<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<OperatorQuestion>, Error>> {
+        Box::pin(async move { Ok(self.questions().await?.into_iter().find(|asked| asked.id == id)) })
     }
 
     /// Answers a question. Whether somebody may is for the caller of this to decide.
-    pub async fn answer(&self, id: &str, answer: OperatorAnswer) -> Result<OperatorAnswerOutcome, Error> {
-        let answered = self.append_answer(id, &answer).await?;
-        if let OperatorAnswerOutcome::Now(asked) = &answered {
-            let decision = answer.decision;
-            tracing::info!(id = asked.id, by = answer.by, ?decision, "a question to the operator was answered");
-        }
-        Ok(answered)
+    pub fn answer<'a>(
+        &'a self,
+        id: &'a str,
+        answer: OperatorAnswer,
+    ) -> BoxFuture<'a, Result<OperatorAnswerOutcome, Error>> {
+        Box::pin(async move {
+            let answered = self.append_answer(id, &answer).await?;
+            if let OperatorAnswerOutcome::Now(asked) = &answered {
+                let decision = answer.decision;
+                tracing::info!(id = asked.id, by = answer.by, ?decision, "a question to the operator was answered");
+            }
+            Ok(answered)
+        })
     }
 }

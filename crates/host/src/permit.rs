@@ -8,6 +8,7 @@ use forecourt_core::limits::WEBHOOKS_PER_TASK_MAX;
 use forecourt_core::store::{Cursor, IfTaskEnded, StoredArtifact, TaskFilter, Webhook, WebhookRegistration};
 use forecourt_core::{Error, Event, EventStream, Noun, Progress, Sender, Task, TaskId};
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 
 use crate::directory::Directory;
@@ -88,23 +89,27 @@ impl std::fmt::Debug for TaskPermit {
 impl Host {
     /// A task, for who may see it. [`Error::NotFound`] when there is none, and when it is somebody
     /// else's: the two look alike.
-    pub async fn task(&self, id: &TaskId, access: TaskAccess<'_>) -> Result<TaskPermit, Error> {
-        let found = self.store.task(id, self.clock.now()).await?.filter(|task| access.covers(task));
-        let task = found.ok_or_else(|| Error::not_found(Noun::Task))?;
-        Ok(self.permit(task, access))
+    pub fn task<'a>(&'a self, id: &'a TaskId, access: TaskAccess<'a>) -> BoxFuture<'a, Result<TaskPermit, Error>> {
+        Box::pin(async move {
+            let found = self.store.task(id, self.clock.now()).await?.filter(|task| access.covers(task));
+            let task = found.ok_or_else(|| Error::not_found(Noun::Task))?;
+            Ok(self.permit(task, access))
+        })
     }
 
     /// The tasks of `sender`, at most `filter.limit`: its own when it proved who it is, else those
     /// without an owner in the conversations of `filter.threads`, and none when it names none. The owner
     /// in `filter` is not looked at.
-    pub async fn tasks(&self, sender: &Sender, filter: TaskFilter) -> Result<TaskPermits, Error> {
-        let owner = sender.owner().map(str::to_owned);
-        if owner.is_none() && filter.threads.is_empty() {
-            return Ok(TaskPermits { tasks: Vec::new(), next: None, total: 0 });
-        }
-        let page = self.store.tasks(TaskFilter { owner, ..filter }, self.clock.now()).await?;
-        let permit = |task| self.permit(task, TaskAccess::As(sender));
-        Ok(TaskPermits { tasks: page.tasks.into_iter().map(permit).collect(), next: page.next, total: page.total })
+    pub fn tasks<'a>(&'a self, sender: &'a Sender, filter: TaskFilter) -> BoxFuture<'a, Result<TaskPermits, Error>> {
+        Box::pin(async move {
+            let owner = sender.owner().map(str::to_owned);
+            if owner.is_none() && filter.threads.is_empty() {
+                return Ok(TaskPermits { tasks: Vec::new(), next: None, total: 0 });
+            }
+            let page = self.store.tasks(TaskFilter { owner, ..filter }, self.clock.now()).await?;
+            let permit = |task| self.permit(task, TaskAccess::As(sender));
+            Ok(TaskPermits { tasks: page.tasks.into_iter().map(permit).collect(), next: page.next, total: page.total })
+        })
     }
 }
 
@@ -130,10 +135,12 @@ impl TaskPermit {
     }
 
     /// The same permit for the task as it stands now. [`Error::NotFound`] when it has expired.
-    pub async fn reload(&self) -> Result<Self, Error> {
-        let found = self.tasks.store.task(&self.task.id, self.tasks.clock.now()).await?;
-        let task = found.ok_or_else(|| Error::not_found(Noun::Task))?;
-        Ok(Self::new(self.tasks.clone(), task, self.sees_usage))
+    pub fn reload(&self) -> BoxFuture<'_, Result<Self, Error>> {
+        Box::pin(async move {
+            let found = self.tasks.store.task(&self.task.id, self.tasks.clock.now()).await?;
+            let task = found.ok_or_else(|| Error::not_found(Noun::Task))?;
+            Ok(Self::new(self.tasks.clone(), task, self.sees_usage))
+        })
     }
 
     /// Follows the task from after event number `after`, live or from the log, `until` it pauses or ends.
@@ -148,35 +155,41 @@ impl TaskPermit {
     }
 
     /// Reads at most `limit` events with numbers above `after`, in order, as they are in the log by now.
-    pub async fn events(&self, after: u64, limit: usize) -> Result<Vec<(u64, Event)>, Error> {
-        Ok(self.tasks.store.events(&self.task.id, after, limit).await?)
+    pub fn events(&self, after: u64, limit: usize) -> BoxFuture<'_, Result<Vec<(u64, Event)>, Error>> {
+        Box::pin(async move { Ok(self.tasks.store.events(&self.task.id, after, limit).await?) })
     }
 
     /// The number of the last event, 0 when there is none yet.
-    pub async fn last_event(&self) -> Result<u64, Error> {
-        Ok(self.tasks.store.last_event(&self.task.id).await?)
+    pub fn last_event(&self) -> BoxFuture<'_, Result<u64, Error>> {
+        Box::pin(async move { Ok(self.tasks.store.last_event(&self.task.id).await?) })
     }
 
     /// The last sign of progress, if there is one among the newest 256 events.
-    pub async fn progress(&self) -> Result<Option<Progress>, Error> {
-        let after = self.last_event().await?.saturating_sub(PROGRESS_EVENTS_MAX as u64);
-        let events = self.events(after, PROGRESS_EVENTS_MAX).await?;
-        Ok(events.into_iter().rev().find_map(|(_, event)| match event {
-            Event::Progress(progress) => Some(progress),
-            _ => None,
-        }))
+    pub fn progress(&self) -> BoxFuture<'_, Result<Option<Progress>, Error>> {
+        Box::pin(async move {
+            let after = self.last_event().await?.saturating_sub(PROGRESS_EVENTS_MAX as u64);
+            let events = self.events(after, PROGRESS_EVENTS_MAX).await?;
+            Ok(events.into_iter().rev().find_map(|(_, event)| match event {
+                Event::Progress(progress) => Some(progress),
+                _ => None,
+            }))
+        })
     }
 
     /// Cancels the task and gives it as it stands then. Fails with [`Error::Conflict`] when it has ended.
-    pub async fn cancel(&self) -> Result<Self, Error> {
-        self.tasks.cancel(&self.task.id).await?;
-        self.reload().await
+    pub fn cancel(&self) -> BoxFuture<'_, Result<Self, Error>> {
+        Box::pin(async move {
+            self.tasks.cancel(&self.task.id).await?;
+            self.reload().await
+        })
     }
 
     /// Reads an artifact by its id.
-    pub async fn artifact(&self, id: &str) -> Result<StoredArtifact, Error> {
-        let found = self.tasks.store.artifact(&self.task.id, id, self.tasks.clock.now()).await?;
-        found.ok_or_else(|| Error::not_found(Noun::Artifact))
+    pub fn artifact<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<StoredArtifact, Error>> {
+        Box::pin(async move {
+            let found = self.tasks.store.artifact(&self.task.id, id, self.tasks.clock.now()).await?;
+            found.ok_or_else(|| Error::not_found(Noun::Artifact))
+        })
     }
 
     /// Registers whom to tell when the task settles, in place of a webhook of the same id. Once this is
@@ -184,27 +197,29 @@ impl TaskPermit {
     ///
     /// Fails with [`Error::Conflict`] when the task has ended and `at_end` refuses that, and with
     /// [`Error::Invalid`] when it has [`WEBHOOKS_PER_TASK_MAX`] already.
-    pub async fn add_webhook(&self, webhook: Webhook, at_end: IfTaskEnded) -> Result<(), Error> {
-        let added = self.tasks.store.add_webhook(&self.task.id, webhook, WEBHOOKS_PER_TASK_MAX, at_end).await?;
-        match added {
-            WebhookRegistration::Yes => {
-                self.tasks.wakeup.wake();
-                Ok(())
+    pub fn add_webhook(&self, webhook: Webhook, at_end: IfTaskEnded) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            let added = self.tasks.store.add_webhook(&self.task.id, webhook, WEBHOOKS_PER_TASK_MAX, at_end).await?;
+            match added {
+                WebhookRegistration::Yes => {
+                    self.tasks.wakeup.wake();
+                    Ok(())
+                }
+                WebhookRegistration::TooMany => Err(too_many_webhooks()),
+                WebhookRegistration::Ended => Err(self.tasks.conflict(&self.task.id).await),
+                WebhookRegistration::NoTask => Err(Error::not_found(Noun::Task)),
             }
-            WebhookRegistration::TooMany => Err(too_many_webhooks()),
-            WebhookRegistration::Ended => Err(self.tasks.conflict(&self.task.id).await),
-            WebhookRegistration::NoTask => Err(Error::not_found(Noun::Task)),
-        }
+        })
     }
 
     /// The webhooks, in the order in which they were registered. Their secrets are for posts alone.
-    pub async fn webhooks(&self) -> Result<Vec<Webhook>, Error> {
-        Ok(self.tasks.store.webhooks(&self.task.id).await?)
+    pub fn webhooks(&self) -> BoxFuture<'_, Result<Vec<Webhook>, Error>> {
+        Box::pin(async move { Ok(self.tasks.store.webhooks(&self.task.id).await?) })
     }
 
     /// Removes a webhook, and what waits to be posted to it. `false` when there is none of that id.
-    pub async fn remove_webhook(&self, id: &str) -> Result<bool, Error> {
-        Ok(self.tasks.store.remove_webhook(&self.task.id, id).await?)
+    pub fn remove_webhook<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<bool, Error>> {
+        Box::pin(async move { Ok(self.tasks.store.remove_webhook(&self.task.id, id).await?) })
     }
 }
 

@@ -14,6 +14,7 @@ use forecourt_core::{
     UsageMeter, in_place,
 };
 use forecourt_telemetry::spans;
+use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
@@ -83,18 +84,18 @@ impl Host {
     /// Carries a message to its agent and the answer back. The same for every protocol.
     ///
     /// A refusal is an answer; an [`Error`] is a fault, or a request that means nothing here.
-    pub async fn receive(&self, message: Message, run: Run) -> Result<Reply, Error> {
+    pub fn receive(&self, message: Message, run: Run) -> BoxFuture<'_, Result<Reply, Error>> {
         let (span, message) = (spans::receive(message.received_via), Box::new(message));
-        // On the heap, and made there: it is eight kilobytes, which every future above it would hold and copy.
-        let carried = in_place(|| self.carry(message, run));
         if span.is_disabled() {
-            return carried.await;
+            return in_place(|| self.carry(message, run));
         }
-        let reply = carried.instrument(span.clone()).await;
-        if let Err(error) = &reply {
-            spans::record_outcome(&span, error_name(error), matches!(error, Error::Internal(_)));
-        }
-        reply
+        Box::pin(async move {
+            let reply = self.carry(message, run).instrument(span.clone()).await;
+            if let Err(error) = &reply {
+                spans::record_outcome(&span, error_name(error), matches!(error, Error::Internal(_)));
+            }
+            reply
+        })
     }
 
     async fn carry(&self, message: Box<Message>, run: Run) -> Result<Reply, Error> {
@@ -209,17 +210,20 @@ impl Host {
     /// the gate. For protocols that must know the bytes themselves. Uses up nothing, and takes no payment.
     ///
     /// Fails as [`Host::receive`] does. Inside is the refusal, if there is one.
-    pub async fn with_attachments(&self, message: Message) -> Result<Result<Message, Box<PolicyPart>>, Error> {
-        let EnteredMessage { resident, message, unknown, .. } =
-            match self.enter(Box::new(message), &Run::without_task()).await? {
-                Ok(entered) => entered,
-                Err(TurnedAway { refusal, .. }) => return Ok(Err(refusal)),
-            };
-        let passage = Passage { resident: &resident, earlier: None, unknown, is_answered: false };
-        match self.admit(&passage, message).await? {
-            Ok(passed) => Ok(Ok(self.attachments.fetch(passed.admitted).await?.into_message())),
-            Err(refused) => Ok(Err(refused.refusal)),
-        }
+    pub fn with_attachments(&self, message: Message) -> BoxFuture<'_, Result<Result<Message, Box<PolicyPart>>, Error>> {
+        let message = Box::new(message);
+        Box::pin(async move {
+            let EnteredMessage { resident, message, unknown, .. } =
+                match self.enter(message, &Run::without_task()).await? {
+                    Ok(entered) => entered,
+                    Err(TurnedAway { refusal, .. }) => return Ok(Err(refusal)),
+                };
+            let passage = Passage { resident: &resident, earlier: None, unknown, is_answered: false };
+            match self.admit(&passage, message).await? {
+                Ok(passed) => Ok(Ok(self.attachments.fetch(passed.admitted).await?.into_message())),
+                Err(refused) => Ok(Err(refused.refusal)),
+            }
+        })
     }
 
     fn refuse(&self, resident: &HostedAgent, via: Transport, thread: Option<ThreadId>, refusal: PolicyPart) -> Reply {
@@ -271,14 +275,16 @@ impl Host {
 
     /// Changes the lifecycle of an agent. Whether somebody may is for the protocol to decide. Fails with
     /// [`Error::NotFound`] when there is no such agent.
-    pub async fn change_lifecycle(
-        &self,
-        agent: &Handle,
-        change: &LifecycleChange,
-        attest: Attest<'_>,
-    ) -> Result<LifecycleOutcome, Error> {
-        self.directory.find(agent).ok_or_else(|| Error::not_found(Noun::Agent))?;
-        self.lifecycle.change(agent, change, attest).await
+    pub fn change_lifecycle<'a>(
+        &'a self,
+        agent: &'a Handle,
+        change: &'a LifecycleChange,
+        attest: Attest<'a>,
+    ) -> BoxFuture<'a, Result<LifecycleOutcome, Error>> {
+        Box::pin(async move {
+            self.directory.find(agent).ok_or_else(|| Error::not_found(Noun::Agent))?;
+            self.lifecycle.change(agent, change, attest).await
+        })
     }
 
     /// What waits for the operator.
@@ -314,48 +320,70 @@ impl Host {
 
     /// Queues a notice: a delivery that belongs to no task, for the courier of its protocol. Durable when this
     /// returns. Fails with [`Error::Unavailable`] while as many deliveries wait as may.
-    pub async fn notify(&self, notice: Notification) -> Result<(), Error> {
-        self.store.enqueue(notice).await?;
-        self.wakeup.wake();
-        Ok(())
+    pub fn notify(&self, notice: Notification) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            self.store.enqueue(notice).await?;
+            self.wakeup.wake();
+            Ok(())
+        })
     }
 
     /// Whether a conversation with an agent is kept here that `sender` may go on with.
-    pub async fn remembers(&self, thread: &ThreadId, agent: &Handle, sender: &Sender) -> Result<bool, Error> {
-        self.conversations.is_kept(thread, agent, sender).await
+    pub fn remembers<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        agent: &'a Handle,
+        sender: &'a Sender,
+    ) -> BoxFuture<'a, Result<bool, Error>> {
+        Box::pin(async move { self.conversations.is_kept(thread, agent, sender).await })
     }
 
     /// Which agent a conversation is with, as far as [`Host::set_route`] was told. Hub card 3.3.
-    pub async fn route(&self, thread: &ThreadId) -> Result<Option<Handle>, Error> {
-        Ok(self.store.route(thread, self.clock.now()).await?)
+    pub fn route<'a>(&'a self, thread: &'a ThreadId) -> BoxFuture<'a, Result<Option<Handle>, Error>> {
+        Box::pin(async move { Ok(self.store.route(thread, self.clock.now()).await?) })
     }
 
     /// Records which agent a conversation is with, until it was idle for [`THREAD_TTL`]. Hub card 3.3.
     /// Counts towards the bytes that are kept for `sender`.
-    pub async fn set_route(&self, thread: &ThreadId, agent: &Handle, sender: &Sender) -> Result<(), Error> {
-        Ok(self.store.set_route(thread, agent, after(self.clock.now(), THREAD_TTL), &sender.account()).await?)
+    pub fn set_route<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        agent: &'a Handle,
+        sender: &'a Sender,
+    ) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            Ok(self.store.set_route(thread, agent, after(self.clock.now(), THREAD_TTL), &sender.account()).await?)
+        })
     }
 
     /// Whether the host can do its work: the store answers, its lease holds and it is not draining.
-    pub async fn ready(&self) -> Result<(), Error> {
-        self.tasks.accepting()?;
-        Ok(self.store.ready().await?)
+    pub fn ready(&self) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            self.tasks.accepting()?;
+            Ok(self.store.ready().await?)
+        })
     }
 
     /// Stops taking messages, waits for running work up to `wait_max`, and ends what is left as
     /// failed, with a reason. No accepted task is lost, and no turn of a conversation.
-    pub async fn drain(&self, wait_max: Duration) {
-        self.tasks.drain(wait_max).await;
+    pub fn drain(&self, wait_max: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.tasks.drain(wait_max).await;
+        })
     }
 
     /// Writes the turns of conversations that wait to be written.
-    pub async fn write_conversations(&self) {
-        self.conversations.writer.write_all().await;
+    pub fn write_conversations(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.conversations.writer.write_all().await;
+        })
     }
 
     /// Waits, after the stop that the host was started with, for the last turns of conversations to be written
     /// and for the posts under way, so that none is cut off: one that was begun counts as made. What is due but not begun, the next run posts.
-    pub async fn stopped(&self) {
-        self.posting.wait().await;
+    pub fn stopped(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.posting.wait().await;
+        })
     }
 }

@@ -8,6 +8,7 @@ use forecourt_contract::Dispatcher;
 use forecourt_core::Error;
 use forecourt_core::policy::PaymentScheme;
 use forecourt_egress::Egress;
+use futures::future::BoxFuture;
 
 use crate::attachments::Attachments;
 use crate::deliver::{Courier, Envelope, Outbound};
@@ -54,53 +55,55 @@ impl Host {
     ///
     /// # Errors
     /// The store can't tell where the agents stand.
-    pub async fn replaced_by(&self, parts: HostParts) -> Result<Arc<Host>, Error> {
-        let HostParts { site, directory, egress, limits, contract, operator, envelopes, couriers, rules, schemes } =
-            parts;
-        for agent in directory.iter() {
-            self.lifecycle.state(agent.card.handle()).await?;
-        }
-        let rates = self.throttle.rates.clone();
-        rules.set(HostCounters { rates: rates.clone(), tasks: self.tasks.clone() });
-        let throttle = Arc::new(Throttle::new(&limits, rates));
-        let notifier = operator.map(|webhook| OperatorNotifier {
-            webhook,
-            store: self.store.clone(),
-            clock: self.clock.clone(),
-            entropy: self.entropy.clone(),
-            wakeup: self.wakeup.clone(),
-        });
-        let issuances = Arc::new(self.issuances.replaced_by(site.clone(), limits.clone(), schemes));
-        Ok(Arc::new(Host {
-            site,
-            directory,
-            throttle,
-            conversations: self.conversations.clone(),
-            lifecycle: self.lifecycle.clone(),
-            operator: OperatorQueue {
+    pub fn replaced_by(&self, parts: HostParts) -> BoxFuture<'_, Result<Arc<Host>, Error>> {
+        Box::pin(async move {
+            let HostParts { site, directory, egress, limits, contract, operator, envelopes, couriers, rules, schemes } =
+                parts;
+            for agent in directory.iter() {
+                self.lifecycle.state(agent.card.handle()).await?;
+            }
+            let rates = self.throttle.rates.clone();
+            rules.set(HostCounters { rates: rates.clone(), tasks: self.tasks.clone() });
+            let throttle = Arc::new(Throttle::new(&limits, rates));
+            let notifier = operator.map(|webhook| OperatorNotifier {
+                webhook,
+                store: self.store.clone(),
+                clock: self.clock.clone(),
+                entropy: self.entropy.clone(),
+                wakeup: self.wakeup.clone(),
+            });
+            let issuances = Arc::new(self.issuances.replaced_by(site.clone(), limits.clone(), schemes));
+            Ok(Arc::new(Host {
+                site,
+                directory,
+                throttle,
+                conversations: self.conversations.clone(),
+                lifecycle: self.lifecycle.clone(),
+                operator: OperatorQueue {
+                    store: self.store.clone(),
+                    clock: self.clock.clone(),
+                    entropy: self.entropy.clone(),
+                    metrics: self.metrics.clone(),
+                    bus: self.tasks.bus.clone(),
+                    notifier,
+                },
+                idempotency: Idempotency::new(self.tasks.clone(), &limits),
+                ledger: self.ledger.clone(),
+                contract,
+                attachments: Attachments { egress: egress.clone() },
+                issuances,
+                outbound: self.outbound.clone(),
+                own_outbound: Arc::new(Outbound { egress, envelopes, couriers }),
+                wakeup: self.wakeup.clone(),
+                tasks: self.tasks.clone(),
                 store: self.store.clone(),
                 clock: self.clock.clone(),
                 entropy: self.entropy.clone(),
                 metrics: self.metrics.clone(),
-                bus: self.tasks.bus.clone(),
-                notifier,
-            },
-            idempotency: Idempotency::new(self.tasks.clone(), &limits),
-            ledger: self.ledger.clone(),
-            contract,
-            attachments: Attachments { egress: egress.clone() },
-            issuances,
-            outbound: self.outbound.clone(),
-            own_outbound: Arc::new(Outbound { egress, envelopes, couriers }),
-            wakeup: self.wakeup.clone(),
-            tasks: self.tasks.clone(),
-            store: self.store.clone(),
-            clock: self.clock.clone(),
-            entropy: self.entropy.clone(),
-            metrics: self.metrics.clone(),
-            posting: self.posting.clone(),
-            stop: self.stop.clone(),
-        }))
+                posting: self.posting.clone(),
+                stop: self.stop.clone(),
+            }))
+        })
     }
 
     /// Has deliveries and the settling of payments, which all hosts after one another have in common, go on by what

@@ -14,6 +14,7 @@ use forecourt_core::identity::{Audience, Proof, SESSION};
 use forecourt_core::store::{Account, LedgerEntry, Span, StoreError};
 use forecourt_core::{Entropy, IdentityEvidence, Store, Timestamp};
 use forecourt_jose::encoding::{sha256, to_base64url};
+use futures::future::BoxFuture;
 use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -157,88 +158,100 @@ impl Sessions {
     }
 
     /// Begins a session with a token of its own, whatever the browser had before.
-    pub async fn begin(
-        &self,
+    pub fn begin<'a>(
+        &'a self,
         person: SignedIn,
         now: Timestamp,
-        entropy: &dyn Entropy,
-    ) -> Result<SessionToken, StoreError> {
-        let (id, until) = (random(entropy), later(now, self.lifetime));
-        self.write_open(&id, person, until, 0, now).await?;
-        self.list(&id, until, now).await?;
-        self.issue(id, until, now, entropy).await
+        entropy: &'a dyn Entropy,
+    ) -> BoxFuture<'a, Result<SessionToken, StoreError>> {
+        Box::pin(async move {
+            let (id, until) = (random(entropy), later(now, self.lifetime));
+            self.write_open(&id, person, until, 0, now).await?;
+            self.list(&id, until, now).await?;
+            self.issue(id, until, now, entropy).await
+        })
     }
 
     /// The session that a token opens now. It counts as seen. `None` for every token that opens none.
-    pub async fn find(&self, token: &str, now: Timestamp) -> Result<Option<Session>, StoreError> {
-        if token.len() != TOKEN_CHARS || !token.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b)) {
-            return Ok(None);
-        }
-        let Some((token_number, entry)) = self.last::<TokenEntry>(&token_stream(token), now).await? else {
-            return Ok(None);
-        };
-        if entry.value.replaced_at.is_some_and(|at| now >= later(at, SESSION_TOKEN_GRACE)) {
-            return Ok(None);
-        }
-        let (id, replaced) = (entry.value.session, entry.value.replaced_at.is_some());
-        let Some((number, Dated { value: Entry::Open { person, until }, at: seen })) =
-            self.last::<Entry>(&session_stream(&id), now).await?
-        else {
-            return Ok(None);
-        };
-        let token_is_old = !replaced && now >= later(entry.value.issued_at, SESSION_TOKEN_AGE_MAX);
-        let session = Session { person, until, token_is_old, id, number, token_number };
-        self.touch(&session, seen, now).await?;
-        Ok(Some(session))
+    pub fn find<'a>(&'a self, token: &'a str, now: Timestamp) -> BoxFuture<'a, Result<Option<Session>, StoreError>> {
+        Box::pin(async move {
+            if token.len() != TOKEN_CHARS || !token.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b)) {
+                return Ok(None);
+            }
+            let Some((token_number, entry)) = self.last::<TokenEntry>(&token_stream(token), now).await? else {
+                return Ok(None);
+            };
+            if entry.value.replaced_at.is_some_and(|at| now >= later(at, SESSION_TOKEN_GRACE)) {
+                return Ok(None);
+            }
+            let (id, replaced) = (entry.value.session, entry.value.replaced_at.is_some());
+            let Some((number, Dated { value: Entry::Open { person, until }, at: seen })) =
+                self.last::<Entry>(&session_stream(&id), now).await?
+            else {
+                return Ok(None);
+            };
+            let token_is_old = !replaced && now >= later(entry.value.issued_at, SESSION_TOKEN_AGE_MAX);
+            let session = Session { person, until, token_is_old, id, number, token_number };
+            self.touch(&session, seen, now).await?;
+            Ok(Some(session))
+        })
     }
 
     /// Puts a new token in the place of one; the old one opens the session for [`SESSION_TOKEN_GRACE`] more, for
     /// requests under way. `None` when somebody else did so first.
-    pub async fn replace(
-        &self,
-        token: &str,
-        session: &Session,
+    pub fn replace<'a>(
+        &'a self,
+        token: &'a str,
+        session: &'a Session,
         now: Timestamp,
-        entropy: &dyn Entropy,
-    ) -> Result<Option<SessionToken>, StoreError> {
-        let (id, until) = (session.id.clone(), session.until);
-        let entry = TokenEntry { session: id.clone(), until, issued_at: now, replaced_at: Some(now) };
-        match self.append(&token_stream(token), &entry, until, Some(session.token_number), now).await? {
-            Some(_) => Ok(Some(self.issue(id, until, now, entropy).await?)),
-            None => Ok(None),
-        }
+        entropy: &'a dyn Entropy,
+    ) -> BoxFuture<'a, Result<Option<SessionToken>, StoreError>> {
+        Box::pin(async move {
+            let (id, until) = (session.id.clone(), session.until);
+            let entry = TokenEntry { session: id.clone(), until, issued_at: now, replaced_at: Some(now) };
+            match self.append(&token_stream(token), &entry, until, Some(session.token_number), now).await? {
+                Some(_) => Ok(Some(self.issue(id, until, now, entropy).await?)),
+                None => Ok(None),
+            }
+        })
     }
 
     /// Ends the session that a token opens, and with it every token of it. Gives whose it was.
-    pub async fn end(&self, token: &str, now: Timestamp) -> Result<Option<SignedIn>, StoreError> {
-        let Some(session) = self.find(token, now).await? else { return Ok(None) };
-        // Until the session would be over anyway, so that no earlier entry is the last one again.
-        self.append(&session_stream(&session.id), &Entry::Ended, session.until, None, now).await?;
-        Ok(Some(session.person))
+    pub fn end<'a>(&'a self, token: &'a str, now: Timestamp) -> BoxFuture<'a, Result<Option<SignedIn>, StoreError>> {
+        Box::pin(async move {
+            let Some(session) = self.find(token, now).await? else { return Ok(None) };
+            // Until the session would be over anyway, so that no earlier entry is the last one again.
+            self.append(&session_stream(&session.id), &Entry::Ended, session.until, None, now).await?;
+            Ok(Some(session.person))
+        })
     }
 
     /// Keeps something that is good for one use, under a name that only its user knows. For a sign-in on its way.
-    pub async fn keep_once(
-        &self,
-        name: &str,
+    pub fn keep_once<'a>(
+        &'a self,
+        name: &'a str,
         value: Value,
         account: Account,
         (now, until): (Timestamp, Timestamp),
-    ) -> Result<(), StoreError> {
-        let entry = LedgerEntry::new(value, now).until(until).on(account);
-        self.store.append_entry(&once_stream(name), entry, Some(0)).await?;
-        Ok(())
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            let entry = LedgerEntry::new(value, now).until(until).on(account);
+            self.store.append_entry(&once_stream(name), entry, Some(0)).await?;
+            Ok(())
+        })
     }
 
     /// Uses it up: of all who try, one gets it.
-    pub async fn take_once(&self, name: &str, now: Timestamp) -> Result<Option<Value>, StoreError> {
-        let stream = once_stream(name);
-        let Some((number, kept)) = self.store.entries(&stream, Span::Before(u64::MAX), 1, now).await?.pop() else {
-            return Ok(None);
-        };
-        let used = LedgerEntry { expires_at: kept.expires_at, ..LedgerEntry::new(Value::Null, now) };
-        let is_ours = !kept.body.is_null() && self.store.append_entry(&stream, used, Some(number)).await?.is_some();
-        Ok(is_ours.then_some(kept.body))
+    pub fn take_once<'a>(&'a self, name: &'a str, now: Timestamp) -> BoxFuture<'a, Result<Option<Value>, StoreError>> {
+        Box::pin(async move {
+            let stream = once_stream(name);
+            let Some((number, kept)) = self.store.entries(&stream, Span::Before(u64::MAX), 1, now).await?.pop() else {
+                return Ok(None);
+            };
+            let used = LedgerEntry { expires_at: kept.expires_at, ..LedgerEntry::new(Value::Null, now) };
+            let is_ours = !kept.body.is_null() && self.store.append_entry(&stream, used, Some(number)).await?.is_some();
+            Ok(is_ours.then_some(kept.body))
+        })
     }
 
     async fn issue(

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use forecourt_core::message::Profile;
 use forecourt_core::store::StoreError;
 use forecourt_core::{
-    Address, AgentId, Authority, Domain, Entropy, Handle, IdentityEvidence, Sender, Store, SubjectToken, Timestamp,
+    Address, AgentId, Authority, Domain, Entropy, Handle, IdentityEvidence, MaybeBoxed, Sender, Store, SubjectToken,
+    Timestamp, at_once, in_time,
 };
 use forecourt_jose::ProofError;
+use futures::future::BoxFuture;
 use http::{HeaderMap, HeaderName};
 use serde_json::Value;
 
@@ -160,14 +162,28 @@ impl Verifier {
     ///
     /// # Errors
     /// The store can't be asked, so that nobody knows.
-    pub async fn person(
+    pub fn person<'a>(
+        &'a self,
+        request: BrowserRequest<'a>,
+        agent: &'a Address,
+        now: Timestamp,
+        entropy: &'a dyn Entropy,
+    ) -> MaybeBoxed<'a, Result<Option<Person>, StoreError>> {
+        let (Some(sessions), true) = (&self.sessions, request.session_token().is_some()) else {
+            return at_once(Ok(None));
+        };
+        in_time(|| self.signed_in(sessions, request, agent, now, entropy))
+    }
+
+    async fn signed_in(
         &self,
+        sessions: &Sessions,
         request: BrowserRequest<'_>,
         agent: &Address,
         now: Timestamp,
         entropy: &dyn Entropy,
     ) -> Result<Option<Person>, StoreError> {
-        let (Some(sessions), Some(token)) = (&self.sessions, request.session_token()) else { return Ok(None) };
+        let Some(token) = request.session_token() else { return Ok(None) };
         let Some(session) = sessions.find(token, now).await? else { return Ok(None) };
         let replaced = match session.token_is_old {
             true => sessions.replace(token, &session, now, entropy).await?,
@@ -191,7 +207,11 @@ impl Verifier {
     }
 
     /// Who sent `request`. Never fails: what can't be proven leaves the sender anonymous.
-    pub async fn verify(&self, request: &RequestProof<'_>) -> VerifiedSender {
+    pub fn verify<'a>(&'a self, request: &'a RequestProof<'a>) -> BoxFuture<'a, VerifiedSender> {
+        Box::pin(self.sender(request))
+    }
+
+    async fn sender(&self, request: &RequestProof<'_>) -> VerifiedSender {
         let mut sender = Sender::anonymous();
         sender.claimed_address = claimed_address(request.headers);
         let presented = match self.own(request).await {
@@ -201,7 +221,7 @@ impl Verifier {
                     if own.method.is_some() { PresentedCredentials::Valid } else { PresentedCredentials::Nothing };
                 let carried = evidence::decode(request.headers);
                 // Whom a Connector speaks for is nearer to the matter than the Connector.
-                sender.identities = self.forwarded(&carried, request.agent, &own.identities, request.now).await;
+                sender.identities = self.holding(&carried, request.agent, &own.identities, request.now).await;
                 sender.identities.extend(own.identities);
                 sender.verified = !sender.identities.is_empty();
                 (sender.authority, sender.agent) = self.authority(&sender.identities);
@@ -219,7 +239,20 @@ impl Verifier {
 
     /// The entries of forwarded evidence that hold, for `agent`. `own` is the evidence of the
     /// request itself. For carriers other than the header, such as the metadata of A2A messages.
-    pub async fn forwarded(
+    pub fn forwarded<'a>(
+        &'a self,
+        carried: &'a UnverifiedEvidence,
+        agent: &'a Address,
+        own: &'a [IdentityEvidence],
+        now: Timestamp,
+    ) -> MaybeBoxed<'a, Vec<IdentityEvidence>> {
+        match carried.entries.is_empty() {
+            true => at_once(Vec::new()),
+            false => in_time(|| self.holding(carried, agent, own, now)),
+        }
+    }
+
+    async fn holding(
         &self,
         carried: &UnverifiedEvidence,
         agent: &Address,

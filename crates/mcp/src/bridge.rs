@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use forecourt_egress::{Egress, Purpose};
+use futures::future::BoxFuture;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue};
 use rmcp::RoleServer;
@@ -16,17 +17,28 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 
 use crate::client;
+use crate::stdio::{Input, Output};
 
 /// How long taking leave of the server may take.
 const LEAVE_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// Carries messages between a client at `input` and `output` and the server at `url`, until the input
 /// ends. Fails with what is wrong when the server can't be reached at all.
-pub async fn bridge<R, W>(egress: Egress, url: &str, token: Option<&str>, input: R, output: W) -> Result<(), String>
+pub fn bridge<'a, R, W>(
+    egress: Egress,
+    url: &'a str,
+    token: Option<&'a str>,
+    input: R,
+    output: W,
+) -> BoxFuture<'a, Result<(), String>>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
+    Box::pin(carry(egress, url, token, Box::new(input), Box::new(output)))
+}
+
+async fn carry(egress: Egress, url: &str, token: Option<&str>, input: Input, output: Output) -> Result<(), String> {
     let mut headers = HeaderMap::new();
     if let Some(token) = token {
         let value =

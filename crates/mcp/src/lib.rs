@@ -121,6 +121,6 @@ impl Wire for McpWire {
 
     fn stdio(&self, mount: &Mount) -> Result<Option<BoxFuture<'static, ()>>, Problems> {
         let server = StdioServer::of(self.offer(mount)?);
-        Ok(Some(Box::pin(server.serve(tokio::io::stdin(), tokio::io::stdout()))))
+        Ok(Some(server.serve(tokio::io::stdin(), tokio::io::stdout())))
     }
 }

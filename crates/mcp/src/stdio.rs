@@ -4,12 +4,18 @@ use std::sync::Arc;
 
 use forecourt_settings::{Problems, Section};
 use forecourt_surface::Mount;
+use futures::future::BoxFuture;
 use rmcp::ServiceExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::offer::{Offer, OfferSource};
 use crate::section::McpSettings;
 use crate::server::Server;
+
+/// What a client says, wherever it comes from.
+pub(crate) type Input = Box<dyn AsyncRead + Send + Unpin>;
+/// Where what it is told goes.
+pub(crate) type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// The host of a mount, for one client.
 pub struct StdioServer {
@@ -28,11 +34,15 @@ impl StdioServer {
     }
 
     /// Talks to the client: one message of JSON-RPC a line and nothing else, until `input` ends.
-    pub async fn serve<R, W>(self, input: R, output: W)
+    pub fn serve<R, W>(self, input: R, output: W) -> BoxFuture<'static, ()>
     where
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
+        Box::pin(self.talk(Box::new(input), Box::new(output)))
+    }
+
+    async fn talk(self, input: Input, output: Output) {
         match self.server.serve((input, output)).await {
             Ok(running) => drop(running.waiting().await),
             // A client that leaves before it says what it speaks has done no harm.

@@ -94,35 +94,41 @@ pub struct Visit {
 
 impl Visit {
     /// Connects: in the newest revision, or with the handshake of older ones.
-    pub async fn begin(place: &ServerLocation, person: Arc<dyn Person>) -> Result<Self, Trouble> {
-        let newest = ClientLifecycleMode::Auto {
-            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
-            legacy_version: Some(ProtocolVersion::V_2025_11_25),
-        };
-        let begun = Visitor(person.clone()).serve_with_lifecycle(connection(place), newest).await;
-        let begun = match begun.map_err(|error| trouble_of(&error)) {
-            // Some older servers answer the probe with what is no answer at all.
-            Err(Trouble::Speechless(_)) => {
-                let older = ClientLifecycleMode::Initialize;
-                let begun = Visitor(person).serve_with_lifecycle(connection(place), older).await;
-                begun.map_err(|error| trouble_of(&error))
-            }
-            begun => begun,
-        };
-        Ok(Self { service: begun? })
+    pub fn begin(place: &ServerLocation, person: Arc<dyn Person>) -> BoxFuture<'_, Result<Self, Trouble>> {
+        Box::pin(async move {
+            let newest = ClientLifecycleMode::Auto {
+                preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+                legacy_version: Some(ProtocolVersion::V_2025_11_25),
+            };
+            let begun = Visitor(person.clone()).serve_with_lifecycle(connection(place), newest).await;
+            let begun = match begun.map_err(|error| trouble_of(&error)) {
+                // Some older servers answer the probe with what is no answer at all.
+                Err(Trouble::Speechless(_)) => {
+                    let older = ClientLifecycleMode::Initialize;
+                    let begun = Visitor(person).serve_with_lifecycle(connection(place), older).await;
+                    begun.map_err(|error| trouble_of(&error))
+                }
+                begun => begun,
+            };
+            Ok(Self { service: begun? })
+        })
     }
 
     /// Calls a tool, and puts its questions to the person.
-    pub async fn call(&self, tool: &str, arguments: Value) -> Result<CallReply, Trouble> {
-        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(crate::content::object(arguments));
-        let error = match self.service.call_tool(params).await {
-            Ok(result) => return Ok(answer(serde_json::to_value(&result).unwrap_or_default(), result.content)),
-            Err(error) => error,
-        };
-        match self.tools().await {
-            Some(known) if !known.is_empty() && !known.iter().any(|name| name == tool) => Err(Trouble::NoTool(known)),
-            _ => Err(trouble(&error)),
-        }
+    pub fn call<'a>(&'a self, tool: &'a str, arguments: Value) -> BoxFuture<'a, Result<CallReply, Trouble>> {
+        Box::pin(async move {
+            let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(crate::content::object(arguments));
+            let error = match self.service.call_tool(params).await {
+                Ok(result) => return Ok(answer(serde_json::to_value(&result).unwrap_or_default(), result.content)),
+                Err(error) => error,
+            };
+            match self.tools().await {
+                Some(known) if !known.is_empty() && !known.iter().any(|name| name == tool) => {
+                    Err(Trouble::NoTool(known))
+                }
+                _ => Err(trouble(&error)),
+            }
+        })
     }
 
     /// The names of the tools, as far as they are wanted in a message.
@@ -132,10 +138,12 @@ impl Visit {
     }
 
     /// Ends the connection, and what the server keeps for it.
-    pub async fn end(self) {
-        const FAREWELL: Duration = Duration::from_secs(2);
-        // A server that doesn't listen any more has nothing to end.
-        let _ = timeout(FAREWELL, self.service.cancel()).await;
+    pub fn end(self) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            const FAREWELL: Duration = Duration::from_secs(2);
+            // A server that doesn't listen any more has nothing to end.
+            let _ = timeout(FAREWELL, self.service.cancel()).await;
+        })
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use forecourt_core::json;
 use forecourt_core::policy::sanitize_map;
 use forecourt_egress::{Deadlines, Egress, EgressError, Purpose, UpstreamRequest};
+use futures::future::BoxFuture;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, StatusCode};
 use serde_json::{Map, Value};
@@ -65,24 +66,33 @@ impl Facilitator {
     }
 
     /// Checks a payment. Changes nothing, within [`VERIFY_TIME_MAX`].
-    pub async fn verify(&self, question: FacilitatorQuestion<'_>) -> Result<FacilitatorReply, FacilitatorError> {
-        self.ask("verify", "isValid", "invalidReason", question, VERIFY_TIME_MAX).await
+    pub fn verify<'a>(
+        &'a self,
+        question: FacilitatorQuestion<'a>,
+    ) -> BoxFuture<'a, Result<FacilitatorReply, FacilitatorError>> {
+        Box::pin(async move { self.ask("verify", "isValid", "invalidReason", question, VERIFY_TIME_MAX).await })
     }
 
     /// Takes the money, within [`SETTLE_TIME_MAX`].
-    pub async fn settle(&self, question: FacilitatorQuestion<'_>) -> Result<FacilitatorReply, FacilitatorError> {
-        self.ask("settle", "success", "errorReason", question, SETTLE_TIME_MAX).await
+    pub fn settle<'a>(
+        &'a self,
+        question: FacilitatorQuestion<'a>,
+    ) -> BoxFuture<'a, Result<FacilitatorReply, FacilitatorError>> {
+        Box::pin(async move { self.ask("settle", "success", "errorReason", question, SETTLE_TIME_MAX).await })
     }
 
     /// What it can settle: version, scheme and network of each kind.
-    pub async fn supported(&self) -> Result<Vec<(u64, String, String)>, FacilitatorError> {
-        let request = UpstreamRequest::get(format!("{}/supported", self.base)).within(self.within(VERIFY_TIME_MAX));
-        let (status, body) = self.exchange(request).await?;
-        let kinds = body.get("kinds").and_then(Value::as_array);
-        let kinds = kinds.ok_or_else(|| FacilitatorError::NoAnswer(format!("{status} without `kinds`")))?;
-        let text = |kind: &Value, key: &str| kind[key].as_str().map(str::to_owned);
-        let read = |kind: &Value| Some((kind["x402Version"].as_u64()?, text(kind, "scheme")?, text(kind, "network")?));
-        Ok(kinds.iter().filter_map(read).collect())
+    pub fn supported(&self) -> BoxFuture<'_, Result<Vec<(u64, String, String)>, FacilitatorError>> {
+        Box::pin(async move {
+            let request = UpstreamRequest::get(format!("{}/supported", self.base)).within(self.within(VERIFY_TIME_MAX));
+            let (status, body) = self.exchange(request).await?;
+            let kinds = body.get("kinds").and_then(Value::as_array);
+            let kinds = kinds.ok_or_else(|| FacilitatorError::NoAnswer(format!("{status} without `kinds`")))?;
+            let text = |kind: &Value, key: &str| kind[key].as_str().map(str::to_owned);
+            let read =
+                |kind: &Value| Some((kind["x402Version"].as_u64()?, text(kind, "scheme")?, text(kind, "network")?));
+            Ok(kinds.iter().filter_map(read).collect())
+        })
     }
 
     async fn ask(

@@ -48,20 +48,25 @@ impl X402 {
 
     /// Asks the facilitator what it can settle, and tells what it can't of `offers`, for the operator. To be
     /// called at the start; nobody is refused because of it.
-    pub async fn unsupported(&self, offers: &[AcceptedPayment]) -> Result<Vec<String>, FacilitatorError> {
-        let kinds = self.facilitator.supported().await?;
-        let mut missing = Vec::new();
-        for envelope in offers.iter().filter_map(|offer| crate::x402::PaymentRequired::read(&offer.payload)) {
-            for (_, way) in envelope.accepts {
-                let wanted = (u64::from(way.version()), way.scheme().to_owned(), way.network().to_owned());
-                if !kinds.contains(&wanted) {
-                    missing.push(format!("x402 version {}: {} on {}", wanted.0, wanted.1, wanted.2));
+    pub fn unsupported<'a>(
+        &'a self,
+        offers: &'a [AcceptedPayment],
+    ) -> BoxFuture<'a, Result<Vec<String>, FacilitatorError>> {
+        Box::pin(async move {
+            let kinds = self.facilitator.supported().await?;
+            let mut missing = Vec::new();
+            for envelope in offers.iter().filter_map(|offer| crate::x402::PaymentRequired::read(&offer.payload)) {
+                for (_, way) in envelope.accepts {
+                    let wanted = (u64::from(way.version()), way.scheme().to_owned(), way.network().to_owned());
+                    if !kinds.contains(&wanted) {
+                        missing.push(format!("x402 version {}: {} on {}", wanted.0, wanted.1, wanted.2));
+                    }
                 }
             }
-        }
-        missing.sort();
-        missing.dedup();
-        Ok(missing)
+            missing.sort();
+            missing.dedup();
+            Ok(missing)
+        })
     }
 
     /// Reads a payment, and finds what it pays for in the host's own offer.

@@ -2,8 +2,12 @@
 
 use std::os::fd::AsFd;
 
+use futures::future::BoxFuture;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
+
+/// A line, where there is one.
+type ReadLine = Result<Option<Vec<u8>>, LineError>;
 
 /// Why there is no next line.
 #[derive(Debug, thiserror::Error)]
@@ -29,7 +33,11 @@ pub fn is_readable(stream: &impl AsFd) -> bool {
 ///
 /// # Errors
 /// The line is longer, or the stream broke. What was read of the line is lost.
-pub async fn line(reader: &mut (impl AsyncBufRead + Unpin), bytes_max: usize) -> Result<Option<Vec<u8>>, LineError> {
+pub fn line<'a>(reader: &'a mut (dyn AsyncBufRead + Send + Unpin), bytes_max: usize) -> BoxFuture<'a, ReadLine> {
+    Box::pin(read_line(reader, bytes_max))
+}
+
+async fn read_line(reader: &mut (dyn AsyncBufRead + Send + Unpin), bytes_max: usize) -> ReadLine {
     let mut line = Vec::new();
     loop {
         let held = reader.fill_buf().await?;
@@ -53,7 +61,19 @@ pub async fn line(reader: &mut (impl AsyncBufRead + Unpin), bytes_max: usize) ->
 
 /// Hands on each line without its end, until the output ends or breaks. A longer one comes in pieces of
 /// `bytes_max` bytes, so that whoever writes is never held up.
-pub async fn each_line(reader: impl AsyncRead + Unpin, bytes_max: usize, mut take: impl FnMut(&[u8])) {
+pub fn each_line<'a>(
+    reader: impl AsyncRead + Send + Unpin + 'a,
+    bytes_max: usize,
+    take: impl FnMut(&[u8]) + Send + 'a,
+) -> BoxFuture<'a, ()> {
+    Box::pin(read_lines(Box::new(reader), bytes_max, Box::new(take)))
+}
+
+async fn read_lines<'a>(
+    reader: Box<dyn AsyncRead + Send + Unpin + 'a>,
+    bytes_max: usize,
+    mut take: Box<dyn FnMut(&[u8]) + Send + 'a>,
+) {
     let mut reader = BufReader::new(reader);
     let mut line = Vec::new();
     loop {

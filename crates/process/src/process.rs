@@ -2,6 +2,7 @@
 
 use std::process::ExitStatus;
 
+use futures::future::BoxFuture;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use tokio::process::Child;
@@ -36,10 +37,12 @@ impl Process {
     ///
     /// # Errors
     /// It can't be waited for.
-    pub async fn wait(&mut self) -> std::io::Result<ExitStatus> {
-        let status = self.child.wait().await;
-        self.end();
-        status
+    pub fn wait(&mut self) -> BoxFuture<'_, std::io::Result<ExitStatus>> {
+        Box::pin(async move {
+            let status = self.child.wait().await;
+            self.end();
+            status
+        })
     }
 
     /// Kills what is left of it. Once, and at the latest right after the process was waited for: later, its

@@ -1,8 +1,6 @@
 //! What happens to every request on its way in and to every answer on its way out.
 
-use std::convert::Infallible;
 use std::fmt;
-use std::future::poll_fn;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -10,6 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
+use axum::Router;
 use axum::body::Body;
 use bytes::Bytes;
 use forecourt_core::Entropy;
@@ -106,6 +105,19 @@ impl fmt::Debug for ListenerContext {
     }
 }
 
+/// Who answers the requests of a listener.
+pub trait Route: Send + Sync + 'static {
+    /// The router that answers `request`, which may be given another address for it; or the answer, where there is
+    /// none.
+    fn route(&self, request: &mut Request<Body>) -> Result<Router, Box<Response<Body>>>;
+}
+
+impl Route for Router {
+    fn route(&self, _: &mut Request<Body>) -> Result<Router, Box<Response<Body>>> {
+        Ok(self.clone())
+    }
+}
+
 /// The name that a client asked for when it opened its connection (SNI), attached to each request on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerName(pub Arc<str>);
@@ -127,10 +139,7 @@ pub(crate) struct Peer {
 }
 
 /// Checks the request, has it answered, and completes the answer. Never fails and never panics.
-pub(crate) async fn answer<S>(service: S, peer: Arc<Peer>, request: Request<Incoming>) -> Response<Answer>
-where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
-{
+pub(crate) async fn answer(routes: Arc<dyn Route>, peer: Arc<Peer>, request: Request<Incoming>) -> Response<Answer> {
     let begun = Instant::now();
     let class = peer.front.settings.classes.of(request.method(), request.uri().path());
     let (in_flight, ambiguous) = InFlight::begin(peer, class.protocol);
@@ -156,7 +165,7 @@ where
     };
     let mut response = match refused {
         _ if instead.is_some() => instead.unwrap_or_default(),
-        Ok(()) => lines.carry(trace.carry(hand_over(service, peer, request, origin, &id))).await,
+        Ok(()) => lines.carry(trace.carry(hand_over(&*routes, peer, request, origin, &id))).await,
         Err(refusal) => refusal.into_response(request.version()),
     };
     let headers = response.headers_mut();
@@ -271,16 +280,13 @@ impl Drop for AccessGuard {
     }
 }
 
-async fn hand_over<S>(
-    mut service: S,
+async fn hand_over(
+    routes: &dyn Route,
     peer: &Peer,
     mut request: Request<Incoming>,
     origin: Option<&PlainOrigin>,
     id: &RequestId,
-) -> Response<Body>
-where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
-{
+) -> Response<Body> {
     let client = peer.front.settings.proxies.client(peer.address, request.headers());
     request.extensions_mut().insert(client);
     if let Some(name) = &peer.server_name {
@@ -291,12 +297,11 @@ where
     }
     let metrics = &peer.front.settings.metrics;
     let answer = async move {
-        match poll_fn(|cx| service.poll_ready(cx)).await {
-            Ok(()) => {
-                let is_http2 = request.version() == Version::HTTP_2;
-                service.call(request.map(|body| incoming(body, is_http2, metrics))).await
-            }
-            Err(never) => Err(never),
+        let is_http2 = request.version() == Version::HTTP_2;
+        let mut request = request.map(|body| incoming(body, is_http2, metrics));
+        match routes.route(&mut request) {
+            Ok(mut router) => router.call(request).await,
+            Err(answer) => Ok(*answer),
         }
     };
     match AssertUnwindSafe(answer).catch_unwind().await {

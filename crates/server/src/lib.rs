@@ -70,7 +70,7 @@ pub use client::TrustedProxies;
 pub use client_certificates::{Authorities, ClientCertificates};
 pub use compression::Compressed;
 pub use error::{ServeError, TlsError};
-pub use front::{FrontSettings, ListenerContext, ServerName};
+pub use front::{FrontSettings, ListenerContext, Route, ServerName};
 pub use hosts::{AllowedHosts, PlainOrigin};
 pub use limits::HttpLimits;
 pub use listener::Listener;

@@ -7,31 +7,29 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use axum::body::Body;
 use forecourt_core::in_place;
 use futures::FutureExt;
-use http::{Request, Response};
+use futures::future::BoxFuture;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulConnection;
 use pin_project_lite::pin_project;
 use rustls::ServerConfig;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
-use tower_service::Service;
 
 use crate::accept::{Bound, Open};
 use crate::error::ServeError;
 use crate::flood::{Follow, Frames};
 use crate::framing::Framing;
-use crate::front::{ListenerContext, Peer, ServerName, answer};
+use crate::front::{ListenerContext, Peer, Route, ServerName, answer};
 use crate::hosts::PlainOrigins;
 use crate::limits::HttpLimits;
 use crate::plain::PlainRules;
+use crate::stream::Stream;
 use crate::tls::{ACME_ALPN, HttpChallenges};
 use crate::wire::{Patience, Traffic, Wire};
 
@@ -49,17 +47,19 @@ impl Listener {
     ///
     /// # Errors
     /// [`ServeError::PlainOffLoopback`] unless the address is one of this machine only.
-    pub async fn plain(address: SocketAddr) -> Result<Listener, ServeError> {
-        Bound::plain(address).await.map(Listener::from)
+    pub fn plain(address: SocketAddr) -> BoxFuture<'static, Result<Listener, ServeError>> {
+        Box::pin(async move { Bound::plain(address).await.map(Listener::from) })
     }
 
     /// Binds for plain HTTP at any address, to answer nothing but where HTTPS is: on `https_port` of the same host.
     ///
     /// # Errors
     /// When the address can't be had.
-    pub async fn redirecting(address: SocketAddr, https_port: u16) -> Result<Listener, ServeError> {
-        let bound = Bound::open(address).await?;
-        Ok(Listener { bound, plain: PlainRules { redirect: Some(https_port), challenges: None } })
+    pub fn redirecting(address: SocketAddr, https_port: u16) -> BoxFuture<'static, Result<Listener, ServeError>> {
+        Box::pin(async move {
+            let bound = Bound::open(address).await?;
+            Ok(Listener { bound, plain: PlainRules { redirect: Some(https_port), challenges: None } })
+        })
     }
 
     /// The same listener; one that only says where HTTPS is says that it is on this port.
@@ -81,8 +81,8 @@ impl Listener {
     ///
     /// # Errors
     /// When the address can't be had.
-    pub async fn tls(address: SocketAddr, config: Arc<ServerConfig>) -> Result<Listener, ServeError> {
-        Bound::tls(address, config).await.map(Listener::from)
+    pub fn tls(address: SocketAddr, config: Arc<ServerConfig>) -> BoxFuture<'static, Result<Listener, ServeError>> {
+        Box::pin(async move { Bound::tls(address, config).await.map(Listener::from) })
     }
 
     /// The address, with the port that the system chose if it was asked to.
@@ -99,34 +99,43 @@ impl Listener {
 
     /// Serves until `stop`, then lets requests in flight finish within the drain time.
     ///
-    /// `service` is cloned for every request: it must be cheap to clone, as [`axum::Router`] is.
-    pub async fn serve<S>(self, front: Arc<ListenerContext>, service: S, stop: CancellationToken)
-    where
-        S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + Sync + 'static,
-        S::Future: Send,
-    {
-        self.serve_until(front, service, CancellationToken::new(), stop).await;
+    /// `routes` are asked for every request.
+    pub fn serve(
+        self,
+        front: Arc<ListenerContext>,
+        routes: impl Route,
+        stop: CancellationToken,
+    ) -> BoxFuture<'static, ()> {
+        self.serve_until(front, routes, CancellationToken::new(), stop)
     }
 
     /// [`Listener::serve`], where from `retire` on no connection is taken any more and those that are open go on
     /// until their clients end them, or until `stop`.
-    pub async fn serve_until<S>(
+    pub fn serve_until(
         self,
         front: Arc<ListenerContext>,
-        service: S,
+        routes: impl Route,
         retire: CancellationToken,
         stop: CancellationToken,
-    ) where
-        S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + Sync + 'static,
-        S::Future: Send,
-    {
+    ) -> BoxFuture<'static, ()> {
+        // One type of server for whoever answers: what hyper makes of it is compiled here, and once.
+        Box::pin(self.serve_routes(front, Arc::new(routes), retire, stop))
+    }
+
+    async fn serve_routes(
+        self,
+        front: Arc<ListenerContext>,
+        routes: Arc<dyn Route>,
+        retire: CancellationToken,
+        stop: CancellationToken,
+    ) {
         let drain_time = front.settings.limits.drain_time;
         let Listener { bound, plain } = self;
         let (origins, plain) = match &bound.tls {
             Some(_) => Default::default(),
             None => (front.settings.hosts.plain_origins(bound.address.port()), plain),
         };
-        let server = Arc::new(Server::new(front, service, bound.tls.clone(), origins, plain));
+        let server = Arc::new(Server::new(front, routes, bound.tls.clone(), origins, plain));
         let admit = |stream, peer, open: &mut JoinSet<()>| server.admit(stream, peer, &stop, open);
         bound.accept(drain_time, &retire, &stop, admit).await;
     }
@@ -145,9 +154,9 @@ enum Secured {
 }
 
 /// What all connections of a listener share.
-struct Server<S> {
+struct Server {
     front: Arc<ListenerContext>,
-    service: S,
+    routes: Arc<dyn Route>,
     tls: Option<TlsAcceptor>,
     origins: Arc<PlainOrigins>,
     plain: Arc<PlainRules>,
@@ -158,21 +167,17 @@ struct Server<S> {
 /// A running connection, boxed so that its kind costs nothing while another one runs.
 type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-impl<S> Server<S>
-where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + Sync + 'static,
-    S::Future: Send,
-{
+impl Server {
     fn new(
         front: Arc<ListenerContext>,
-        service: S,
+        routes: Arc<dyn Route>,
         tls: Option<TlsAcceptor>,
         origins: PlainOrigins,
         plain: PlainRules,
-    ) -> Server<S> {
+    ) -> Server {
         let limits = &front.settings.limits;
         let (http1, http2) = (http1(limits), http2(limits));
-        Server { http1, http2, front, service, tls, origins: Arc::new(origins), plain: Arc::new(plain) }
+        Server { http1, http2, front, routes, tls, origins: Arc::new(origins), plain: Arc::new(plain) }
     }
 
     /// Starts a connection, or closes it when there is no room.
@@ -214,7 +219,7 @@ where
                     }
                     let is_http2 = spoken == Some(b"h2");
                     let name = stream.get_ref().1.server_name().map(|name| ServerName(Arc::from(name)));
-                    Some(self.run(stream, is_http2, peer, Secured::Tls(name), stop))
+                    Some(self.run(Stream::Tls(Box::new(stream)), is_http2, peer, Secured::Tls(name), stop))
                 }
                 Ok(Err(_)) | Err(_) => {
                     self.front.settings.metrics.connection_refused("handshake");
@@ -225,22 +230,19 @@ where
                 let mut first = [0; HTTP2_PREFACE.len()];
                 let seen = timeout(limits.head_time, stream.peek(&mut first)).await.ok()?.ok()?;
                 let is_http2 = seen > 3 && HTTP2_PREFACE.starts_with(&first[..seen]);
-                (seen > 0).then(|| self.run(stream, is_http2, peer, Secured::Not, stop))
+                (seen > 0).then(|| self.run(Stream::Plain(stream), is_http2, peer, Secured::Not, stop))
             }
         }
     }
 
-    fn run<T>(
+    fn run(
         self: Arc<Self>,
-        stream: T,
+        stream: Stream,
         is_http2: bool,
         peer: SocketAddr,
         secured: Secured,
         stop: CancellationToken,
-    ) -> Running
-    where
-        T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    {
+    ) -> Running {
         let limits = &self.front.settings.limits;
         let patience = Patience { head: limits.head_time, idle: limits.idle_time, stall: limits.stall_time };
         let traffic = Arc::new(Traffic::default());
@@ -260,9 +262,9 @@ where
             Arc::new(Peer { front, address, tls, server_name, origins, plain, traffic, last: Default::default() });
         let server = Arc::clone(&self);
         let service = service_fn(move |request| {
-            let (service, peer) = (server.service.clone(), Arc::clone(&peer));
+            let (routes, peer) = (Arc::clone(&server.routes), Arc::clone(&peer));
             // On the heap from the beginning: hyper moves what it is given.
-            in_place(move || answer(service, peer, request).map(Ok::<_, Infallible>))
+            in_place(move || answer(routes, peer, request).map(Ok::<_, Infallible>))
         });
         let stop = stop.cancelled_owned();
         if is_http2 {

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use http::{Method, StatusCode};
 use parking_lot::Mutex;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
@@ -218,11 +219,13 @@ impl Metrics {
 
     /// Waits until no request is half sent, `patience` at most: what was begun before a stop is not lost
     /// to it.
-    pub async fn arrived(&self, patience: Duration) {
-        let until = tokio::time::Instant::now() + patience;
-        while self.is_arriving() && tokio::time::Instant::now() < until {
-            tokio::time::sleep(ARRIVING_LOOK).await;
-        }
+    pub fn arrived(&self, patience: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let until = tokio::time::Instant::now() + patience;
+            while self.is_arriving() && tokio::time::Instant::now() < until {
+                tokio::time::sleep(ARRIVING_LOOK).await;
+            }
+        })
     }
 
     /// Names every counter in `registry`.

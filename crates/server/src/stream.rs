@@ -201,16 +201,16 @@ impl StreamListener {
     ///
     /// # Errors
     /// [`ServeError::PlainOffLoopback`] unless the address is one of this machine only.
-    pub async fn plain(address: SocketAddr) -> Result<Self, ServeError> {
-        Bound::plain(address).await.map(Self)
+    pub fn plain(address: SocketAddr) -> BoxFuture<'static, Result<Self, ServeError>> {
+        Box::pin(async move { Bound::plain(address).await.map(Self) })
     }
 
     /// Binds for TLS.
     ///
     /// # Errors
     /// When the address can't be had.
-    pub async fn tls(address: SocketAddr, config: Arc<ServerConfig>) -> Result<Self, ServeError> {
-        Bound::tls(address, config).await.map(Self)
+    pub fn tls(address: SocketAddr, config: Arc<ServerConfig>) -> BoxFuture<'static, Result<Self, ServeError>> {
+        Box::pin(async move { Bound::tls(address, config).await.map(Self) })
     }
 
     /// The address, with the port that the system chose if it was asked to.
@@ -226,24 +226,28 @@ impl StreamListener {
     }
 
     /// Serves until `stop`, then lets connections end within the drain time.
-    pub async fn serve(self, settings: StreamSettings, speak: Speak, stop: CancellationToken) {
-        self.serve_until(settings, speak, CancellationToken::new(), stop).await;
+    pub fn serve(self, settings: StreamSettings, speak: Speak, stop: CancellationToken) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            self.serve_until(settings, speak, CancellationToken::new(), stop).await;
+        })
     }
 
     /// [`StreamListener::serve`], where from `retire` on no connection is taken any more and those that are open go
     /// on until they end, or until `stop`.
-    pub async fn serve_until(
+    pub fn serve_until(
         self,
         settings: StreamSettings,
         speak: Speak,
         retire: CancellationToken,
         stop: CancellationToken,
-    ) {
-        let drain_time = settings.drain_time;
-        let connections = Connections::new(settings.connections_max, settings.connections_per_address_max);
-        let server = Arc::new(Server { connections, settings, tls: self.0.tls.clone(), speak });
-        let admit = |stream, peer, open: &mut JoinSet<()>| server.admit(stream, peer, &stop, open);
-        self.0.accept(drain_time, &retire, &stop, admit).await;
+    ) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let drain_time = settings.drain_time;
+            let connections = Connections::new(settings.connections_max, settings.connections_per_address_max);
+            let server = Arc::new(Server { connections, settings, tls: self.0.tls.clone(), speak });
+            let admit = |stream, peer, open: &mut JoinSet<()>| server.admit(stream, peer, &stop, open);
+            self.0.accept(drain_time, &retire, &stop, admit).await;
+        })
     }
 }
 
@@ -333,6 +337,24 @@ impl AsyncWrite for Stream {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
             Self::Tls(stream) => Pin::new(stream.as_mut()).poll_shutdown(cx),
+        }
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[std::io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
+            Self::Tls(stream) => Pin::new(stream.as_mut()).poll_write_vectored(cx, slices),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        match self {
+            Self::Plain(stream) => stream.is_write_vectored(),
+            Self::Tls(stream) => stream.is_write_vectored(),
         }
     }
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use forecourt_core::limits::{DELIVERIES_PENDING_MAX, STORED_BYTES_PER_CALLER};
 use forecourt_core::{Entropy, StoreError};
+use futures::future::BoxFuture;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
@@ -132,28 +133,32 @@ impl Postgres {
     /// [`StoreError::Corrupt`] when it is another deployment's, sealed with another key, or of a version that this
     /// program is too old for; [`StoreError::Unavailable`] when it can't be reached, or the URL is none. Needs a
     /// runtime: what writes lives on it.
-    pub async fn open(options: PostgresOptions) -> Result<Arc<Self>, StoreError> {
-        let connections = Arc::new(Connections::new(&options.url, options.connections)?);
-        let seal = Seal::new(options.key.bytes(), &*options.entropy)?;
-        let client = connections.lend().await?;
-        schema::migrate(&client, schema::MIGRATIONS).await?;
-        identity::agree(&client, &seal, &options.deployment).await?;
-        drop(client);
-        Ok(Arc::new(Self {
-            reads: Semaphore::new(connections.max().saturating_sub(POSTGRES_LANES + 1).max(1)),
-            writer: Writer::start(Arc::clone(&connections)),
-            connections,
-            seal: Arc::new(seal),
-            known: KnownTasks::default(),
-            size: Size::new(options.size_max),
-            artifact_writes: Semaphore::new(ARTIFACT_WRITES_MAX),
-            options,
-        }))
+    pub fn open(options: PostgresOptions) -> BoxFuture<'static, Result<Arc<Self>, StoreError>> {
+        Box::pin(async move {
+            let connections = Arc::new(Connections::new(&options.url, options.connections)?);
+            let seal = Seal::new(options.key.bytes(), &*options.entropy)?;
+            let client = connections.lend().await?;
+            schema::migrate(&client, schema::MIGRATIONS).await?;
+            identity::agree(&client, &seal, &options.deployment).await?;
+            drop(client);
+            Ok(Arc::new(Self {
+                reads: Semaphore::new(connections.max().saturating_sub(POSTGRES_LANES + 1).max(1)),
+                writer: Writer::start(Arc::clone(&connections)),
+                connections,
+                seal: Arc::new(seal),
+                known: KnownTasks::default(),
+                size: Size::new(options.size_max),
+                artifact_writes: Semaphore::new(ARTIFACT_WRITES_MAX),
+                options,
+            }))
+        })
     }
 
     /// Writes what is queued and stops writing. Later writes are [`StoreError::Unavailable`]; reads still work.
-    pub async fn close(&self) {
-        self.writer.close().await;
+    pub fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.writer.close().await;
+        })
     }
 
     /// Runs one statement that changes nothing, in a transaction of its own.

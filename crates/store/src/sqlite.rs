@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use forecourt_core::limits::{DELIVERIES_PENDING_MAX, STORED_BYTES_PER_CALLER};
 use forecourt_core::{Entropy, StoreError};
+use futures::future::BoxFuture;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use tokio::sync::Semaphore;
@@ -148,8 +149,10 @@ impl Sqlite {
 
     /// Writes what is queued, empties the log into the database and stops writing. Later writes are
     /// [`StoreError::Unavailable`]; reads still work. Closing twice does nothing.
-    pub async fn close(&self) {
-        self.writer.close().await;
+    pub fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.writer.close().await;
+        })
     }
 }
 

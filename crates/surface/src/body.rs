@@ -1,14 +1,15 @@
 //! What a request body says it is, and reading it within its bounds, the same for every wire.
 
-use std::pin::pin;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use axum::body::Body;
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
-use http_body::Body;
-use http_body_util::BodyExt;
-use tokio::time::{Instant, timeout_at};
+use http_body::Body as _;
+use tokio::time::{Instant, Sleep, sleep_until};
 
 /// Bytes that are set aside at once for a body that announces its length; more only as it arrives.
 const CAPACITY_FIRST_MAX: usize = 64 * 1024;
@@ -82,31 +83,58 @@ pub enum BodyError {
 ///
 /// # Errors
 /// [`BodyError::TooLarge`] before anything is read when the head announces it.
-pub async fn read_limited<B>(body: B, limits: &BodyLimits) -> Result<Bytes, BodyError>
-where
-    B: Body<Data = Bytes>,
-{
-    let too_large = BodyError::TooLarge { bytes_max: limits.bytes_max };
+pub fn read_limited(body: Body, limits: &BodyLimits) -> ReadBody {
     let announced = body.size_hint().lower();
-    if announced > limits.bytes_max as u64 {
-        return Err(too_large);
-    }
-    let start = Instant::now();
-    let mut body = pin!(body);
-    let mut whole = Joined::new(announced);
-    while let Some(frame) =
-        timeout_at(start + limits.patience(whole.len()), body.frame()).await.map_err(|_| BodyError::TooSlow)?
-    {
-        let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() else { continue };
-        if data.len() > limits.bytes_max - whole.len() {
-            return Err(too_large);
+    ReadBody { body, limits: *limits, announced, begun: Instant::now(), whole: Joined::new(announced), deadline: None }
+}
+
+/// A body that is read, under way: [`read_limited`].
+#[derive(Debug)]
+pub struct ReadBody {
+    body: Body,
+    limits: BodyLimits,
+    announced: u64,
+    begun: Instant,
+    whole: Joined,
+    /// When the client has become too slow. Most bodies are there at once, and never have one.
+    deadline: Option<Pin<Box<Sleep>>>,
+}
+
+impl Future for ReadBody {
+    type Output = Result<Bytes, BodyError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let bytes_max = this.limits.bytes_max;
+        if this.announced > bytes_max as u64 {
+            return Poll::Ready(Err(BodyError::TooLarge { bytes_max }));
         }
-        whole.push(data);
+        loop {
+            let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(cx) else { return this.wait(cx) };
+            let Some(frame) = frame else { return Poll::Ready(Ok(this.whole.take())) };
+            let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() else { continue };
+            if data.len() > bytes_max - this.whole.len() {
+                return Poll::Ready(Err(BodyError::TooLarge { bytes_max }));
+            }
+            this.whole.push(data);
+        }
     }
-    Ok(whole.into_bytes())
+}
+
+impl ReadBody {
+    /// Waits for more, until the client has become too slow.
+    fn wait(&mut self, cx: &mut Context<'_>) -> Poll<Result<Bytes, BodyError>> {
+        let until = self.begun + self.limits.patience(self.whole.len());
+        let deadline = self.deadline.get_or_insert_with(|| Box::pin(sleep_until(until)));
+        if deadline.deadline() != until {
+            deadline.as_mut().reset(until);
+        }
+        deadline.as_mut().poll(cx).map(|()| Err(BodyError::TooSlow))
+    }
 }
 
 /// Pieces of a body, copied only when there is more than one.
+#[derive(Debug)]
 enum Joined {
     Empty { announced: usize },
     One(Bytes, usize),
@@ -139,8 +167,8 @@ impl Joined {
         }
     }
 
-    fn into_bytes(self) -> Bytes {
-        match self {
+    fn take(&mut self) -> Bytes {
+        match std::mem::replace(self, Joined::Empty { announced: 0 }) {
             Joined::Empty { .. } => Bytes::new(),
             Joined::One(piece, _) => piece,
             Joined::Many(pieces) => pieces.freeze(),
@@ -177,7 +205,11 @@ mod tests {
     const SMALL: BodyLimits = BodyLimits::with_bytes_max(8);
 
     /// A body of `count` pieces of `size` bytes, one every `every`, with no announced length.
-    fn dripping(count: usize, size: usize, every: Duration) -> impl Body<Data = Bytes, Error = Infallible> {
+    fn dripping(
+        count: usize,
+        size: usize,
+        every: Duration,
+    ) -> impl http_body::Body<Data = Bytes, Error = Infallible> + Send + 'static {
         StreamBody::new(stream::unfold(0, move |sent| async move {
             if sent == count {
                 return None;
@@ -187,8 +219,11 @@ mod tests {
         }))
     }
 
-    async fn check(body: impl Body<Data = Bytes>, limits: &BodyLimits) -> Result<usize, BodyError> {
-        read_limited(body, limits).await.map(|bytes| bytes.len())
+    async fn check<B>(body: B, limits: &BodyLimits) -> Result<usize, BodyError>
+    where
+        B: http_body::Body<Data = Bytes, Error: Into<axum::BoxError>> + Send + 'static,
+    {
+        read_limited(Body::new(body), limits).await.map(|bytes| bytes.len())
     }
 
     #[tokio::test(start_paused = true)]
@@ -239,8 +274,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn one_piece_is_not_copied_and_an_empty_body_is_empty() {
         let piece = Bytes::from_static(b"1234");
-        let read = read_limited(Full::new(piece.clone()), &SMALL).await;
+        let read = read_limited(Body::new(Full::new(piece.clone())), &SMALL).await;
         assert_eq!(read.map(|bytes| bytes.as_ptr()), Ok(piece.as_ptr()));
-        assert_eq!(read_limited(http_body_util::Empty::new(), &SMALL).await, Ok(Bytes::new()));
+        assert_eq!(read_limited(Body::empty(), &SMALL).await, Ok(Bytes::new()));
     }
 }

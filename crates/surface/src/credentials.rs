@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::LazyLock;
 
 use forecourt_core::policy::{AuthChallenge, RefusalKind};
-use forecourt_core::{Address, ClientAddr, PolicyPart, Sender, Timestamp};
+use forecourt_core::{Address, ClientAddr, MaybeBoxed, PolicyPart, Sender, Timestamp, at_once, in_time};
 use forecourt_host::Site;
 use forecourt_identity::api_keys::ApiKeyLimit;
 use forecourt_identity::{FROM_HEADER, PresentedCredentials, ProofError, RequestProof, VerifiedSender, Verifier};
@@ -47,16 +47,20 @@ impl Request<'_> {
 
 /// Who sent a request. Anonymous when it brings no proof; refused when it brings one that does not
 /// hold, since whoever shows credentials wants to be known by them.
-pub async fn sender(verifier: &Verifier, site: &Site, request: Request<'_>) -> Result<Sender, Box<PolicyPart>> {
+pub fn sender<'a>(
+    verifier: &'a Verifier,
+    site: &'a Site,
+    request: Request<'a>,
+) -> MaybeBoxed<'a, Result<Sender, Box<PolicyPart>>> {
     let says_nothing = !FIELDS.iter().any(|field| request.head.headers.contains_key(field));
-    let sender = match says_nothing {
-        true => Sender::anonymous(),
-        false => Box::pin(proven(verifier, site, request)).await?,
-    };
-    Ok(Sender { peer: request.peer(), ..sender })
+    match says_nothing {
+        true => at_once(Ok(Sender { peer: request.peer(), ..Sender::anonymous() })),
+        false => in_time(|| proven(verifier, site, request)),
+    }
 }
 
 async fn proven(verifier: &Verifier, site: &Site, request: Request<'_>) -> Result<Sender, Box<PolicyPart>> {
+    let peer = request.peer();
     let Request { head, body, agent, now } = request;
     // The URL comes from configuration and never from `Host`.
     let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
@@ -84,7 +88,7 @@ async fn proven(verifier: &Verifier, site: &Site, request: Request<'_>) -> Resul
             tracing::info!(%fault, "a signature did not hold");
             Err(Box::new(unsigned(site.canonical_host(), fault)))
         }
-        _ => Ok(sender),
+        _ => Ok(Sender { peer, ..sender }),
     }
 }
 

@@ -12,8 +12,9 @@ use forecourt_contract::endpoint::EndpointOffer;
 use forecourt_contract::path::{RequestPath, segment};
 use forecourt_contract::semantic::Impact;
 use forecourt_contract::{Call, CallOutcome, Dispatcher, Endpoint};
-use forecourt_core::{Error, PolicyPart, Sender};
+use forecourt_core::{Error, PolicyPart, Sender, in_place};
 use forecourt_host::{Host, InvokeOutcome};
+use futures::future::BoxFuture;
 use futures::stream::{BoxStream, StreamExt};
 use serde_json::{Value, json};
 
@@ -94,12 +95,16 @@ fn name(endpoint: &Endpoint, taken: &mut HashSet<String>) -> String {
 }
 
 fn in_one(host: Arc<Host>, endpoint: Arc<Endpoint>, given: ToolCall) -> BoxStream<'static, ToolEvent> {
-    let answer = async move { ToolEvent::Done(Box::new(call(&host, &endpoint, given).await)) };
+    let answer = async move { ToolEvent::Done(Box::new(called(&host, &endpoint, given).await)) };
     futures::stream::once(answer).boxed()
 }
 
 /// Calls an endpoint with the arguments of a tool, on behalf of whoever called that.
-pub async fn call(host: &Host, endpoint: &Endpoint, given: ToolCall) -> ToolOutput {
+pub fn call<'a>(host: &'a Host, endpoint: &'a Endpoint, given: ToolCall) -> BoxFuture<'a, ToolOutput> {
+    in_place(|| called(host, endpoint, given))
+}
+
+async fn called(host: &Host, endpoint: &Endpoint, given: ToolCall) -> ToolOutput {
     let (path, body) = match filled(endpoint, given.arguments) {
         Ok(filled) => filled,
         Err(fault) => return failed("input-validation-failed", &fault, Value::Null),

@@ -92,13 +92,13 @@ impl Negotiator {
     ///
     /// # Errors
     /// The caller has no name, a bound is met, or the store is away. Nothing was made.
-    pub async fn propose(
-        self: &Arc<Self>,
-        parameters: &Map<String, Value>,
-        caller: &Caller,
-        thread: &Thread,
-    ) -> Result<ProposeOutcome, NegotiationError> {
-        self.answer_proposal(parameters, caller, thread).await
+    pub fn propose<'a>(
+        self: &'a Arc<Self>,
+        parameters: &'a Map<String, Value>,
+        caller: &'a Caller,
+        thread: &'a Thread,
+    ) -> BoxFuture<'a, Result<ProposeOutcome, NegotiationError>> {
+        Box::pin(async move { self.answer_proposal(parameters, caller, thread).await })
     }
 
     /// What became of a proposal that is, or was, looked at later: [`ProposeOutcome::Pending`] until it is decided.
@@ -113,13 +113,13 @@ impl Negotiator {
     /// # Errors
     /// [`ContractRefusal::Unknown`], `contract-not-yours`, `contract-revoked` for one that has ended otherwise, and
     /// [`ContractRefusal::Unavailable`].
-    pub async fn release(
-        &self,
-        synthesis_id: &str,
-        caller: &Caller,
-        reason: Option<&str>,
-    ) -> Result<Arc<ContractRecord>, ContractRefusal> {
-        self.release_own(synthesis_id, caller, reason).await
+    pub fn release<'a>(
+        &'a self,
+        synthesis_id: &'a str,
+        caller: &'a Caller,
+        reason: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Arc<ContractRecord>, ContractRefusal>> {
+        Box::pin(async move { self.release_own(synthesis_id, caller, reason).await })
     }
 
     /// Revokes a contract, of which its holder or an operator may be the one who asks. Once this has come back no
@@ -128,13 +128,13 @@ impl Negotiator {
     /// # Errors
     /// [`ContractRefusal::Unknown`], `contract-not-yours`, `contract-revoked` for one that has ended already, and
     /// [`ContractRefusal::Unavailable`].
-    pub async fn revoke(
-        &self,
-        synthesis_id: &str,
-        actor: ContractActor<'_>,
-        reason: Option<&str>,
-    ) -> Result<Arc<ContractRecord>, ContractRefusal> {
-        self.revoke_by(synthesis_id, actor, reason).await
+    pub fn revoke<'a>(
+        &'a self,
+        synthesis_id: &'a str,
+        actor: ContractActor<'a>,
+        reason: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Arc<ContractRecord>, ContractRefusal>> {
+        Box::pin(async move { self.revoke_by(synthesis_id, actor, reason).await })
     }
 
     /// Compares all contracts in force with the recipes as they are now: those of an operator who changed some.
@@ -143,12 +143,12 @@ impl Negotiator {
     ///
     /// # Errors
     /// The store is away. What was evicted until then stays evicted.
-    pub async fn sweep(
-        &self,
+    pub fn sweep<'a>(
+        &'a self,
         mode: Option<OnPolicyChange>,
-        actor: &str,
-    ) -> Result<Vec<SweptContract>, NegotiationError> {
-        self.sweep_stale(mode, actor).await
+        actor: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<SweptContract>, NegotiationError>> {
+        Box::pin(async move { self.sweep_stale(mode, actor).await })
     }
 
     /// A contract by its name, ended ones too while they are remembered. Whoever shows it asks first whether it is
@@ -156,12 +156,14 @@ impl Negotiator {
     ///
     /// # Errors
     /// The store is away.
-    pub async fn contract(&self, synthesis_id: &str) -> Result<Option<Contract>, NegotiationError> {
-        self.parts.contracts.catch_up().await?;
-        match self.parts.contracts.get(synthesis_id) {
-            Some(record) => Ok(self.parts.contracts.whole(record).await?),
-            None => Ok(None),
-        }
+    pub fn contract<'a>(&'a self, synthesis_id: &'a str) -> BoxFuture<'a, Result<Option<Contract>, NegotiationError>> {
+        Box::pin(async move {
+            self.parts.contracts.catch_up().await?;
+            match self.parts.contracts.get(synthesis_id) {
+                Some(record) => Ok(self.parts.contracts.whole(record).await?),
+                None => Ok(None),
+            }
+        })
     }
 
     /// At most `limit` contracts in force, the oldest first: those of one holder, or of all. `after` is the
@@ -169,14 +171,16 @@ impl Negotiator {
     ///
     /// # Errors
     /// The store is away.
-    pub async fn list(
-        &self,
-        holder: Option<&ContractHolder>,
+    pub fn list<'a>(
+        &'a self,
+        holder: Option<&'a ContractHolder>,
         after: u64,
         limit: usize,
-    ) -> Result<Vec<Contract>, NegotiationError> {
-        self.parts.contracts.catch_up().await?;
-        self.whole(self.parts.contracts.page(holder, after, limit)).await
+    ) -> BoxFuture<'a, Result<Vec<Contract>, NegotiationError>> {
+        Box::pin(async move {
+            self.parts.contracts.catch_up().await?;
+            self.whole(self.parts.contracts.page(holder, after, limit)).await
+        })
     }
 
     /// A look at the gate that led to no contract, by the name that its caller was given. For its caller and
@@ -186,24 +190,28 @@ impl Negotiator {
     }
 
     /// Ends what was bound to a connection, which was closed. Section 10.8.
-    pub async fn end_connection(&self, connection: &ConnectionId) {
-        self.end_bound_to(connection).await;
+    pub fn end_connection<'a>(&'a self, connection: &'a ConnectionId) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            self.end_bound_to(connection).await;
+        })
     }
 
     /// The persistent contracts in force, the oldest first, for the manifest: at most `limit`. Section 10.8.
     ///
     /// # Errors
     /// The store is away.
-    pub async fn persistent(&self, limit: usize) -> Result<PersistentContracts, NegotiationError> {
-        self.parts.contracts.catch_up().await?;
-        let (edition, records) = self.parts.contracts.persistent(limit);
-        let known = self.persistent.lock().clone().filter(|(of, known)| *of == limit && known.edition == edition);
-        if let Some((_, known)) = known {
-            return Ok(known);
-        }
-        let contracts = PersistentContracts { edition, contracts: self.whole(records).await?.into() };
-        *self.persistent.lock() = Some((limit, contracts.clone()));
-        Ok(contracts)
+    pub fn persistent(&self, limit: usize) -> BoxFuture<'_, Result<PersistentContracts, NegotiationError>> {
+        Box::pin(async move {
+            self.parts.contracts.catch_up().await?;
+            let (edition, records) = self.parts.contracts.persistent(limit);
+            let known = self.persistent.lock().clone().filter(|(of, known)| *of == limit && known.edition == edition);
+            if let Some((_, known)) = known {
+                return Ok(known);
+            }
+            let contracts = PersistentContracts { edition, contracts: self.whole(records).await?.into() };
+            *self.persistent.lock() = Some((limit, contracts.clone()));
+            Ok(contracts)
+        })
     }
 
     /// Begins to count anew what a session had refused, since its agent turned to somebody: ESCALATE. Section 10.3.

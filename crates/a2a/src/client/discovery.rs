@@ -14,6 +14,7 @@ use arc_swap::ArcSwapOption;
 use forecourt_agents::declined::UpstreamError;
 use forecourt_core::{Clock, Timestamp};
 use forecourt_egress::{Egress, Purpose};
+use futures::future::BoxFuture;
 use http::HeaderMap;
 use moka::future::Cache;
 use serde_json::Value;
@@ -133,15 +134,17 @@ impl Discovery {
     /// an endpoint whose own card is nowhere, the card of its origin says which versions are spoken
     /// there; without any card it is taken for JSON-RPC of 0.3, as a request without a version is. An
     /// endpoint that somebody named is asked itself, wherever its card would lead.
-    pub async fn find(&self, url: &Url) -> Result<Arc<DiscoveredAgent>, DiscoveryError> {
-        let now = self.clock.now();
-        if let Some(last) = self.last.load().as_ref().filter(|last| now < last.until && last.url == *url) {
-            return Ok(last.found.clone());
-        }
-        let (found, until) = Box::pin(self.search(url)).await?;
-        let found = Arc::new(found);
-        self.last.store(Some(Arc::new(LastFound { url: url.clone(), found: found.clone(), until })));
-        Ok(found)
+    pub fn find<'a>(&'a self, url: &'a Url) -> BoxFuture<'a, Result<Arc<DiscoveredAgent>, DiscoveryError>> {
+        Box::pin(async move {
+            let now = self.clock.now();
+            if let Some(last) = self.last.load().as_ref().filter(|last| now < last.until && last.url == *url) {
+                return Ok(last.found.clone());
+            }
+            let (found, until) = Box::pin(self.search(url)).await?;
+            let found = Arc::new(found);
+            self.last.store(Some(Arc::new(LastFound { url: url.clone(), found: found.clone(), until })));
+            Ok(found)
+        })
     }
 
     /// [`Self::find`], with the moment until which nothing that was read for it changes.

@@ -7,6 +7,7 @@ use async_stream::stream;
 use bytes::Bytes;
 use forecourt_agents::declined::UpstreamError;
 use forecourt_egress::{CheckedUrl, Egress, Purpose, RequestUrl, hops};
+use futures::future::BoxFuture;
 use futures::{Stream, StreamExt};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -109,38 +110,46 @@ impl Peer {
     }
 
     /// Carries out `operation` on behalf of a message with `hop` agents before it.
-    pub async fn call(&self, operation: &Operation, hop: u32) -> Result<OperationOutcome, ClientFault> {
-        self.call_raw(operation, hop).await.map(|(outcome, _)| outcome)
+    pub fn call<'a>(
+        &'a self,
+        operation: &'a Operation,
+        hop: u32,
+    ) -> BoxFuture<'a, Result<OperationOutcome, ClientFault>> {
+        Box::pin(async move { self.call_raw(operation, hop).await.map(|(outcome, _)| outcome) })
     }
 
     /// [`Peer::call`], with the answer as it was spelled.
-    pub async fn call_raw(
-        &self,
-        operation: &Operation,
+    pub fn call_raw<'a>(
+        &'a self,
+        operation: &'a Operation,
         hop: u32,
-    ) -> Result<(OperationOutcome, RawAnswer), ClientFault> {
-        let begun = self.send(operation, hop, None).await?;
-        self.whole(operation, begun).await
+    ) -> BoxFuture<'a, Result<(OperationOutcome, RawAnswer), ClientFault>> {
+        Box::pin(async move {
+            let begun = self.send(operation, hop, None).await?;
+            self.whole(operation, begun).await
+        })
     }
 
     /// Begins a stream: [`Operation::Stream`] or [`Operation::Subscribe`], the latter from behind
     /// `last_id`. An answer in one piece is a stream of one.
-    pub async fn stream(
-        &self,
-        operation: &Operation,
+    pub fn stream<'a>(
+        &'a self,
+        operation: &'a Operation,
         hop: u32,
-        last_id: Option<&str>,
-    ) -> Result<Arrivals, ClientFault> {
-        let begun = self.send(operation, hop, last_id).await?;
-        if begun.is_stream() && begun.status.is_success() {
-            return Ok(self.items(begun));
-        }
-        let one = match self.whole(operation, begun).await? {
-            (OperationOutcome::Sent(item), raw) => StreamItem { item, raw, id: None },
-            (OperationOutcome::Task(task), raw) => StreamItem { item: Item::Task(task), raw, id: None },
-            _ => return Err(ClientFault::unreadable("an answer to another question")),
-        };
-        Ok(Box::pin(futures::stream::iter([Ok(one)])))
+        last_id: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Arrivals, ClientFault>> {
+        Box::pin(async move {
+            let begun = self.send(operation, hop, last_id).await?;
+            if begun.is_stream() && begun.status.is_success() {
+                return Ok(self.items(begun));
+            }
+            let one = match self.whole(operation, begun).await? {
+                (OperationOutcome::Sent(item), raw) => StreamItem { item, raw, id: None },
+                (OperationOutcome::Task(task), raw) => StreamItem { item: Item::Task(task), raw, id: None },
+                _ => return Err(ClientFault::unreadable("an answer to another question")),
+            };
+            Ok(Box::pin(futures::stream::iter([Ok(one)])))
+        })
     }
 
     fn items(&self, begun: PeerResponse) -> Arrivals {

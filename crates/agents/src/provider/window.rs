@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use forecourt_egress::{Deadlines, Purpose, UpstreamRequest};
+use futures::future::BoxFuture;
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
 use serde_json::{Value, json};
@@ -64,17 +65,19 @@ impl Window {
 
     /// How many tokens the model reads and writes at once; asks its server where the settings say nothing, which is
     /// done once in a while. `None`: nobody knows.
-    pub async fn tokens(&self, provider: &Provider) -> Option<u32> {
-        let learned = self.learned.load(Ordering::Relaxed);
-        let said = match self.own {
-            0 => self.asked(provider).await,
-            own => own,
-        };
-        match (said, learned) {
-            (0, 0) => None,
-            (one, 0) | (0, one) => Some(one),
-            (said, learned) => Some(said.min(learned)),
-        }
+    pub fn tokens<'a>(&'a self, provider: &'a Provider) -> BoxFuture<'a, Option<u32>> {
+        Box::pin(async move {
+            let learned = self.learned.load(Ordering::Relaxed);
+            let said = match self.own {
+                0 => self.asked(provider).await,
+                own => own,
+            };
+            match (said, learned) {
+                (0, 0) => None,
+                (one, 0) | (0, one) => Some(one),
+                (said, learned) => Some(said.min(learned)),
+            }
+        })
     }
 
     async fn asked(&self, provider: &Provider) -> u32 {

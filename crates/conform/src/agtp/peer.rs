@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use forecourt_core::{AgentId, json};
 use forecourt_egress::{Connection, Egress, EgressError, Purpose, Tls};
+use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::OnceCell;
@@ -79,8 +80,10 @@ impl Peer {
     ///
     /// # Errors
     /// Nobody does, or there is no way.
-    pub async fn reach(&self) -> Result<(), EgressError> {
-        timeout(self.line.patience, self.line.open()).await.map_err(|_| EgressError::Busy)?.map(drop)
+    pub fn reach(&self) -> BoxFuture<'_, Result<(), EgressError>> {
+        Box::pin(async move {
+            timeout(self.line.patience, self.line.open()).await.map_err(|_| EgressError::Busy)?.map(drop)
+        })
     }
 
     /// Sends a request in the name of the caller, and reads its answer.

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use forecourt_core::json;
 use forecourt_egress::{Deadlines, Egress, EgressError, Purpose, UpstreamRequest};
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::Value;
 use tokio::sync::OnceCell;
@@ -104,14 +105,16 @@ impl Peer {
     ///
     /// # Errors
     /// Nobody does, or there is no way.
-    pub async fn reach(&self) -> Result<(), EgressError> {
-        let request = UpstreamRequest::get(self.base.as_str()).within(self.deadlines());
-        match self.egress.send(Purpose::Upstream, request).await {
-            Err(EgressError::Unconnected(reason)) => Err(EgressError::Unconnected(reason)),
-            Err(EgressError::Refused(refusal)) => Err(EgressError::Refused(refusal)),
-            // Whatever it says is for the checks to judge.
-            _ => Ok(()),
-        }
+    pub fn reach(&self) -> BoxFuture<'_, Result<(), EgressError>> {
+        Box::pin(async move {
+            let request = UpstreamRequest::get(self.base.as_str()).within(self.deadlines());
+            match self.egress.send(Purpose::Upstream, request).await {
+                Err(EgressError::Unconnected(reason)) => Err(EgressError::Unconnected(reason)),
+                Err(EgressError::Refused(refusal)) => Err(EgressError::Refused(refusal)),
+                // Whatever it says is for the checks to judge.
+                _ => Ok(()),
+            }
+        })
     }
 
     fn deadlines(&self) -> Deadlines {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use forecourt_core::Clock;
 use forecourt_egress::{Egress, FetchedDocument};
+use futures::future::BoxFuture;
 use tokio::time::Instant;
 use url::Url;
 
@@ -76,46 +77,48 @@ impl Visitor {
     /// that was cancelled, or that broke off with the process, is gone on with by the next one. `progress` is
     /// told after every page; `cancel` is asked before each. Fails when the file cannot be written; a site that
     /// cannot be read leaves it as it is, and says why.
-    pub async fn visit(
-        &self,
-        site: &WebSite,
-        items: &Path,
-        progress: &mut (dyn FnMut(&Visit) + Send),
-        cancel: &(dyn Fn() -> bool + Sync),
-    ) -> io::Result<Visit> {
-        let mut tour = Tour {
-            site,
-            fetcher: Fetcher::new(&self.egress, &self.hosts, site.delay, cancel),
-            robots: Robots::default(),
-            frontier: Frontier::new(&site.url, site.pages_max),
-            before: Before::open(items),
-            cut_off: Before::of_cut_off(items)?,
-            keeps_before: false,
-            canonical: HashSet::new(),
-            writer: Writer::begin(items, SITE_BYTES_MAX)?,
-            now: format!("{:.0}", self.clock.now()),
-            failures: 0,
-            has_changed: false,
-            published: (0, Instant::now()),
-            is_cancelled: false,
-            told: Visit::default(),
-        };
-        let begun = Instant::now();
-        tour.begin().await;
-        while !tour.told.gave_up {
-            let Some((url, depth)) = tour.frontier.next() else { break };
-            if let Some(reason) = tour.enough(begun.elapsed(), cancel) {
-                tour.told.skip(url.as_str(), &format!("the visit ends here: {reason}"));
-                tour.told.gave_up = true;
-                tour.is_cancelled = cancel();
-                break;
+    pub fn visit<'a>(
+        &'a self,
+        site: &'a WebSite,
+        items: &'a Path,
+        progress: &'a mut (dyn FnMut(&Visit) + Send),
+        cancel: &'a (dyn Fn() -> bool + Sync),
+    ) -> BoxFuture<'a, io::Result<Visit>> {
+        Box::pin(async move {
+            let mut tour = Tour {
+                site,
+                fetcher: Fetcher::new(&self.egress, &self.hosts, site.delay, cancel),
+                robots: Robots::default(),
+                frontier: Frontier::new(&site.url, site.pages_max),
+                before: Before::open(items),
+                cut_off: Before::of_cut_off(items)?,
+                keeps_before: false,
+                canonical: HashSet::new(),
+                writer: Writer::begin(items, SITE_BYTES_MAX)?,
+                now: format!("{:.0}", self.clock.now()),
+                failures: 0,
+                has_changed: false,
+                published: (0, Instant::now()),
+                is_cancelled: false,
+                told: Visit::default(),
+            };
+            let begun = Instant::now();
+            tour.begin().await;
+            while !tour.told.gave_up {
+                let Some((url, depth)) = tour.frontier.next() else { break };
+                if let Some(reason) = tour.enough(begun.elapsed(), cancel) {
+                    tour.told.skip(url.as_str(), &format!("the visit ends here: {reason}"));
+                    tour.told.gave_up = true;
+                    tour.is_cancelled = cancel();
+                    break;
+                }
+                tour.page(&url, depth).await?;
+                tour.told.waiting = tour.frontier.counts().0;
+                progress(&tour.told);
+                tour.publish()?;
             }
-            tour.page(&url, depth).await?;
-            tour.told.waiting = tour.frontier.counts().0;
-            progress(&tour.told);
-            tour.publish()?;
-        }
-        tour.finish()
+            tour.finish()
+        })
     }
 }
 

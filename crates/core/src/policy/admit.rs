@@ -6,6 +6,7 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use crate::agent::AgentCard;
+use crate::maybe_boxed::{MaybeBoxed, at_once, in_time};
 use crate::message::{Message, RECEIPT};
 use crate::part::Part;
 use crate::policy::{Objection, PolicyResolution, Requirement};
@@ -13,6 +14,9 @@ use crate::usage::UsageMeter;
 
 /// What a rule says of a message.
 pub type RuleVerdict = Result<(), Objection>;
+
+/// What the gate says of a message: let in, or given back with what stands against it.
+pub type GateVerdict = Result<Admitted, (Box<Message>, Objection)>;
 
 /// One rule of the gate. Rules are asked in order; the first objection stands.
 pub trait Rule: Send + Sync + 'static {
@@ -71,26 +75,43 @@ impl Policy {
 
     /// Asks each rule what it says of `message`; what is `met` is not required again. Counts and changes nothing,
     /// so that it may be asked again.
-    pub async fn judge(&self, card: &AgentCard, message: &Message, met: &[Requirement]) -> RuleVerdict {
-        for rule in &self.rules {
-            match rule.judge(card, message).await {
-                Err(Objection::Required(required)) if met.contains(&required) => {}
-                verdict => verdict?,
-            }
+    pub fn judge<'a>(
+        &'a self,
+        card: &'a AgentCard,
+        message: &'a Message,
+        met: &'a [Requirement],
+    ) -> MaybeBoxed<'a, RuleVerdict> {
+        if self.rules.is_empty() {
+            return at_once(Ok(()));
         }
-        Ok(())
+        in_time(|| async move {
+            for rule in &self.rules {
+                match rule.judge(card, message).await {
+                    Err(Objection::Required(required)) if met.contains(&required) => {}
+                    verdict => verdict?,
+                }
+            }
+            Ok(())
+        })
     }
 
     /// [`Self::judge`] and [`Rule::count`], and the only way to an [`Admitted`]. For the host, which keeps the
     /// policies of its agents to itself, and knows what is `met`. Gives the message back with an objection: held
     /// against the gate once more, it is counted only by the rules that had not come to it.
-    pub async fn admit(
-        &self,
+    pub fn admit<'a>(
+        &'a self,
         card: Arc<AgentCard>,
         message: impl Into<Box<Message>>,
-        met: &[Requirement],
-    ) -> Result<Admitted, (Box<Message>, Objection)> {
-        let mut message = message.into();
+        met: &'a [Requirement],
+    ) -> MaybeBoxed<'a, GateVerdict> {
+        let message = message.into();
+        match self.rules.is_empty() {
+            true => at_once(Ok(Admitted { card, message })),
+            false => in_time(|| self.held(card, message, met)),
+        }
+    }
+
+    async fn held(&self, card: Arc<AgentCard>, mut message: Box<Message>, met: &[Requirement]) -> GateVerdict {
         for (index, rule) in self.rules.iter().enumerate() {
             let mut verdict = match rule.judge(&card, &message).await {
                 Err(Objection::Required(required)) if met.contains(&required) => Ok(()),

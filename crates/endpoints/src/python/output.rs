@@ -43,7 +43,7 @@ impl Output {
 
     /// Writes to the log line by line, until the worker ends. What goes over a bound is dropped, but read
     /// on, so that no function is ever held up by it.
-    pub(super) async fn log(self: Arc<Self>, output: impl AsyncRead + Unpin) {
+    pub(super) async fn log(self: Arc<Self>, output: impl AsyncRead + Send + Unpin) {
         let take = |line: &[u8]| {
             let mut state = self.state();
             let taken = state.take(line);

@@ -1,16 +1,9 @@
 //! What answers on the operator's listener, while it may change.
 
-use std::convert::Infallible;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use arc_swap::ArcSwap;
 use axum::Router;
-use axum::body::Body;
-use axum::response::Response;
-use axum::routing::future::RouteFuture;
-use http::Request;
-use tower_service::Service;
 
 /// What answers on the operator's listener; each request looks it up, since the token may change.
 #[derive(Clone)]
@@ -26,18 +19,9 @@ impl AdminRouter {
     pub(super) fn replace(&self, router: Router) {
         self.0.store(Arc::new(router));
     }
-}
 
-impl Service<Request<Body>> for AdminRouter {
-    type Response = Response;
-    type Error = Infallible;
-    type Future = RouteFuture<Infallible>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        (*self.0.load_full()).clone().call(request)
+    /// The one that answers now.
+    pub(super) fn now(&self) -> Router {
+        (*self.0.load_full()).clone()
     }
 }

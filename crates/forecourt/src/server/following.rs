@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use forecourt_core::Domain;
 use forecourt_settings::Problems;
+use futures::future::BoxFuture;
 
 use super::Server;
 use super::certificates::CertificateKeeper;
@@ -30,34 +31,36 @@ impl Server {
     /// # Errors
     /// What stands in the way: everything that is wrong with it, a name that is served already, sockets that are not
     /// the same, a data folder that another process has. Then nothing has changed.
-    pub async fn add(&self, mut deployment: Deployment, source: Option<ReloadSource>) -> Result<(), Error> {
-        let _one_at_a_time = self.shared.changing.lock().await;
-        let known = self.shared.live.hosts();
-        if let Some(taken) = deployment.host_names().into_iter().find(|name| known.contains(name)) {
-            return Err(Error::new(format!("the domain {taken} is served already")));
-        }
-        if self.shared.list.all().len() >= DOMAINS_MAX {
-            return Err(Error::new(format!("{DOMAINS_MAX} domains are served already")));
-        }
-        self.shared.sockets.disagreement(&deployment).into_result(())?;
-        let data = data_folder::make(&deployment.data)?;
-        deployment.data.clone_from(&data);
-        let lock = serving::hold(&data)?;
-        inspect::inspect(&deployment).into_result(())?;
-        manual::unpack(&data)?;
-        let addresses = self.shared.sockets.addresses();
-        addresses.tell(&mut deployment);
-        let keeper = Arc::new(CertificateKeeper::new(&deployment, &data)?);
-        let house = blocking(move || deployment.build()).await??;
-        let stop = self.shared.stop.child_token();
-        let opened = OpenedDomain::open(house, (data, lock), keeper, &addresses, stop).await?;
-        let core = opened.join(self.shared.clone())?;
-        if let Some(source) = source {
-            tokio::spawn(core.reloader.clone().run(core.clone(), source));
-        }
-        tracing::info!(domain = %core.name, "a domain is served");
-        self.shared.admit(core);
-        Ok(())
+    pub fn add(&self, mut deployment: Deployment, source: Option<ReloadSource>) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            let _one_at_a_time = self.shared.changing.lock().await;
+            let known = self.shared.live.hosts();
+            if let Some(taken) = deployment.host_names().into_iter().find(|name| known.contains(name)) {
+                return Err(Error::new(format!("the domain {taken} is served already")));
+            }
+            if self.shared.list.all().len() >= DOMAINS_MAX {
+                return Err(Error::new(format!("{DOMAINS_MAX} domains are served already")));
+            }
+            self.shared.sockets.disagreement(&deployment).into_result(())?;
+            let data = data_folder::make(&deployment.data)?;
+            deployment.data.clone_from(&data);
+            let lock = serving::hold(&data)?;
+            inspect::inspect(&deployment).into_result(())?;
+            manual::unpack(&data)?;
+            let addresses = self.shared.sockets.addresses();
+            addresses.tell(&mut deployment);
+            let keeper = Arc::new(CertificateKeeper::new(&deployment, &data)?);
+            let house = blocking(move || deployment.build()).await??;
+            let stop = self.shared.stop.child_token();
+            let opened = OpenedDomain::open(house, (data, lock), keeper, &addresses, stop).await?;
+            let core = opened.join(self.shared.clone())?;
+            if let Some(source) = source {
+                tokio::spawn(core.reloader.clone().run(core.clone(), source));
+            }
+            tracing::info!(domain = %core.name, "a domain is served");
+            self.shared.admit(core);
+            Ok(())
+        })
     }
 
     /// Serves a domain no more: requests for it are misdirected from here on, and what is under way has
@@ -66,23 +69,34 @@ impl Server {
     ///
     /// # Errors
     /// It is not served, or is the only one.
-    pub async fn remove(&self, domain: &Domain) -> Result<(), Error> {
-        let _one_at_a_time = self.shared.changing.lock().await;
-        let list = &self.shared.list;
-        if list.all().iter().all(|core| core.name == *domain) && list.named(domain.as_str()).is_some() {
-            return Err(Error::new(format!("{domain} is the only domain of this server")).hint("stop the server"));
-        }
-        let core = list.take(domain).ok_or_else(|| Error::new(format!("{domain} is not served")))?;
-        self.shared.follow_list();
-        tokio::spawn(async move { core.end().await });
-        tracing::info!(%domain, "a domain is not served any more");
-        Ok(())
+    pub fn remove<'a>(&'a self, domain: &'a Domain) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            let _one_at_a_time = self.shared.changing.lock().await;
+            let list = &self.shared.list;
+            if list.all().iter().all(|core| core.name == *domain) && list.named(domain.as_str()).is_some() {
+                return Err(Error::new(format!("{domain} is the only domain of this server")).hint("stop the server"));
+            }
+            let core = list.take(domain).ok_or_else(|| Error::new(format!("{domain} is not served")))?;
+            self.shared.follow_list();
+            tokio::spawn(async move { core.end().await });
+            tracing::info!(%domain, "a domain is not served any more");
+            Ok(())
+        })
     }
 
     /// Serves each deployment that comes to be one of `folder`, read by what `source` gives for its own folder, and each
     /// that goes no more; without end. Those that are served already are known by their folders. Where the folder's
     /// `forecourt.toml` says which there are, and what they share, all are read again when it changes.
-    pub async fn follow(&self, folder: &Path, source: impl Fn(&Path) -> ReloadSource) {
+    pub fn follow<'a>(
+        &'a self,
+        folder: &'a Path,
+        source: impl Fn(&Path) -> ReloadSource + Send + Sync + 'a,
+    ) -> BoxFuture<'a, ()> {
+        let source: Box<dyn Fn(&Path) -> ReloadSource + Send + Sync + 'a> = Box::new(source);
+        Box::pin(self.follow_folder(folder, source))
+    }
+
+    async fn follow_folder(&self, folder: &Path, source: Box<dyn Fn(&Path) -> ReloadSource + Send + Sync + '_>) {
         let (mut watch, mut file) = (FolderWatch::default(), FileWatch::default());
         loop {
             tokio::time::sleep(FOLDERS_EVERY).await;

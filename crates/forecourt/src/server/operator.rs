@@ -1,21 +1,17 @@
 //! What answers on the operator's listener: for one domain, and which domain is meant.
 
-use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use forecourt_admin::{Desk, Entrance};
-use forecourt_server::{ReadinessCheck, admin, behind_token, requested_host};
-use futures::future::BoxFuture;
+use forecourt_server::{ReadinessCheck, Route, admin, behind_token, requested_host};
 use http::{Request, StatusCode, Uri};
 use parking_lot::Mutex;
 use prometheus_client::registry::Registry;
 use serde_json::json;
-use tower_service::Service;
 
 use super::admin_router::AdminRouter;
 use super::certificates::CertificateKeeper;
@@ -131,20 +127,9 @@ impl AdminDispatch {
     }
 }
 
-impl Service<Request<Body>> for AdminDispatch {
-    type Response = Response;
-    type Error = Infallible;
-    type Future = BoxFuture<'static, Result<Response, Infallible>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        match self.router(&mut request) {
-            Ok(mut router) => Box::pin(router.call(request)),
-            Err(answer) => Box::pin(async move { Ok(*answer) }),
-        }
+impl Route for AdminDispatch {
+    fn route(&self, request: &mut Request<Body>) -> Result<Router, Box<Response>> {
+        self.router(request).map(|router| router.now())
     }
 }
 

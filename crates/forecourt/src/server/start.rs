@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use forecourt_server::access_log::{AccessFormat, AccessLog, AccessTarget};
+use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::certificates::CertificateKeeper;
@@ -38,19 +39,21 @@ impl Server {
     /// # Errors
     /// What stands in the way: settings of listeners, a damaged store, a folder that another process has, a
     /// taken port.
-    pub async fn bind(deployment: &mut Deployment) -> Result<BoundServer, Error> {
-        let data = data_folder::make(&deployment.data)?;
-        deployment.data.clone_from(&data);
-        let lock = serving::hold(&data)?;
-        inspect::inspect(deployment).into_result(())?;
-        manual::unpack(&data)?;
-        let keeper = Arc::new(CertificateKeeper::new(deployment, &data)?);
-        let sockets = BoundSockets::bind(deployment, &keeper).await?;
-        sockets.addresses().tell(deployment);
-        if let Some(log) = access_log(deployment)? {
-            sockets.shared_metrics().write_to(log);
-        }
-        Ok(BoundServer { sockets, keeper, data, lock })
+    pub fn bind(deployment: &mut Deployment) -> BoxFuture<'_, Result<BoundServer, Error>> {
+        Box::pin(async move {
+            let data = data_folder::make(&deployment.data)?;
+            deployment.data.clone_from(&data);
+            let lock = serving::hold(&data)?;
+            inspect::inspect(deployment).into_result(())?;
+            manual::unpack(&data)?;
+            let keeper = Arc::new(CertificateKeeper::new(deployment, &data)?);
+            let sockets = BoundSockets::bind(deployment, &keeper).await?;
+            sockets.addresses().tell(deployment);
+            if let Some(log) = access_log(deployment)? {
+                sockets.shared_metrics().write_to(log);
+            }
+            Ok(BoundServer { sockets, keeper, data, lock })
+        })
     }
 }
 
@@ -64,44 +67,52 @@ impl BoundServer {
     ///
     /// # Errors
     /// What of the house does not fit, at once; or its content can't be indexed, or the store not be opened.
-    pub async fn start(self, house: House) -> Result<Server, Error> {
-        let Self { sockets, keeper, data, lock } = self;
-        take_snapshots(&house).await?;
-        let snapshots = snapshots(&house)?;
-        let (stop, addresses) = (CancellationToken::new(), sockets.addresses());
-        let opened = OpenedDomain::open(house, (data, lock), keeper, &addresses, stop.child_token()).await?;
-        let running = &opened.running;
-        // Protocols claim the same paths in every house.
-        let house = running.live().now().ok_or_else(|| Error::new("the host has stopped"))?;
-        let (live, list) = (Arc::<LiveDomains>::default(), Arc::<DomainList>::default());
-        // Before anybody is let in.
-        live.replace(vec![LiveDomain {
-            name: running.host().site().domain.clone(),
-            hosts: hosts_of(&running.deployment(), addresses.is_local),
-            live: running.live().clone(),
-        }]);
-        let metrics = sockets.shared_metrics();
-        let operator = AdminDispatch { list: list.clone() };
-        let sockets = sockets.serve(live.clone(), house.classes.clone(), operator, stop.clone());
-        let changing = tokio::sync::Mutex::default();
-        let shared = Arc::new(SharedParts { sockets, live, list, metrics, stop, changing });
-        let begun = opened.join(shared.clone())?;
-        if let Some(snapshots) = snapshots {
-            tokio::spawn(snapshots.follow(begun.running.live().clone(), begun.stop.clone()));
-        }
-        shared.admit(begun.clone());
-        Ok(Server { shared, begun })
+    pub fn start(self, house: House) -> BoxFuture<'static, Result<Server, Error>> {
+        Box::pin(async move {
+            let Self { sockets, keeper, data, lock } = self;
+            take_snapshots(&house).await?;
+            let snapshots = snapshots(&house)?;
+            let (stop, addresses) = (CancellationToken::new(), sockets.addresses());
+            let opened = OpenedDomain::open(house, (data, lock), keeper, &addresses, stop.child_token()).await?;
+            let running = &opened.running;
+            // Protocols claim the same paths in every house.
+            let house = running.live().now().ok_or_else(|| Error::new("the host has stopped"))?;
+            let (live, list) = (Arc::<LiveDomains>::default(), Arc::<DomainList>::default());
+            // Before anybody is let in.
+            live.replace(vec![LiveDomain {
+                name: running.host().site().domain.clone(),
+                hosts: hosts_of(&running.deployment(), addresses.is_local),
+                live: running.live().clone(),
+            }]);
+            let metrics = sockets.shared_metrics();
+            let operator = AdminDispatch { list: list.clone() };
+            let sockets = sockets.serve(live.clone(), house.classes.clone(), operator, stop.clone());
+            let changing = tokio::sync::Mutex::default();
+            let shared = Arc::new(SharedParts { sockets, live, list, metrics, stop, changing });
+            let begun = opened.join(shared.clone())?;
+            if let Some(snapshots) = snapshots {
+                tokio::spawn(snapshots.follow(begun.running.live().clone(), begun.stop.clone()));
+            }
+            shared.admit(begun.clone());
+            Ok(Server { shared, begun })
+        })
     }
 
     /// Serves `house` until `until` ends, then stops in order.
     ///
     /// # Errors
     /// As [`BoundServer::start`].
-    pub async fn run(self, house: House, until: impl Future<Output = ()>) -> Result<(), Error> {
-        let server = self.start(house).await?;
-        until.await;
-        server.shutdown().await;
-        Ok(())
+    pub fn run<'a>(
+        self,
+        house: House,
+        until: impl Future<Output = ()> + Send + 'a,
+    ) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(async move {
+            let server = self.start(house).await?;
+            until.await;
+            server.shutdown().await;
+            Ok(())
+        })
     }
 }
 
@@ -110,11 +121,13 @@ impl BoundServer {
 ///
 /// # Errors
 /// The place of snapshots means nothing.
-pub async fn take_snapshots(house: &House) -> Result<(), Error> {
-    if let Some(snapshots) = snapshots(house)? {
-        snapshots.take_all(house.contents()).await;
-    }
-    Ok(())
+pub fn take_snapshots(house: &House) -> BoxFuture<'_, Result<(), Error>> {
+    Box::pin(async move {
+        if let Some(snapshots) = snapshots(house)? {
+            snapshots.take_all(house.contents()).await;
+        }
+        Ok(())
+    })
 }
 
 /// Where built indexes are shared, if the operator wants that.

@@ -13,6 +13,7 @@ use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Bus, Clock, Entropy, Store, StoreError};
 use forecourt_identity::{HostKeys, KeyFault};
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::hint_or;
@@ -51,39 +52,43 @@ impl SharedKeys {
     ///
     /// # Errors
     /// The store is away, or holds keys that can't be read.
-    pub async fn agree(&self, data: &Path) -> Result<HostKeys, Error> {
-        for _ in 0..ATTEMPTS_MAX {
-            if let Some(agreed) = self.newest(0).await? {
-                return Ok(agreed.keys);
+    pub fn agree<'a>(&'a self, data: &'a Path) -> BoxFuture<'a, Result<HostKeys, Error>> {
+        Box::pin(async move {
+            for _ in 0..ATTEMPTS_MAX {
+                if let Some(agreed) = self.newest(0).await? {
+                    return Ok(agreed.keys);
+                }
+                let entropy = &*self.entropy;
+                let brought = HostKeys::load(data, entropy).map_err(|error| Error::new(error.to_string()))?;
+                let (keys, how) = match brought {
+                    Some(keys) => (keys, "brought from the data folder"),
+                    None => (HostKeys::in_memory(entropy), "made"),
+                };
+                if self.write(&keys, 0).await? {
+                    tracing::info!(kid = keys.current().kid(), "the signing keys of all nodes were {how}");
+                    return Ok(keys);
+                }
             }
-            let entropy = &*self.entropy;
-            let brought = HostKeys::load(data, entropy).map_err(|error| Error::new(error.to_string()))?;
-            let (keys, how) = match brought {
-                Some(keys) => (keys, "brought from the data folder"),
-                None => (HostKeys::in_memory(entropy), "made"),
-            };
-            if self.write(&keys, 0).await? {
-                tracing::info!(kid = keys.current().kid(), "the signing keys of all nodes were {how}");
-                return Ok(keys);
-            }
-        }
-        Err(restless())
+            Err(restless())
+        })
     }
 
     /// Has another key sign, on every node within seconds. The one before stays published for a while.
     ///
     /// # Errors
     /// As [`SharedKeys::agree`].
-    pub async fn rotate(&self, data: &Path) -> Result<HostKeys, Error> {
-        self.agree(data).await?;
-        for _ in 0..ATTEMPTS_MAX {
-            let Some(Agreed { number, keys }) = self.newest(0).await? else { break };
-            let next = keys.rotated(&*self.entropy, self.clock.now());
-            if self.write(&next, number).await? {
-                return Ok(next);
+    pub fn rotate<'a>(&'a self, data: &'a Path) -> BoxFuture<'a, Result<HostKeys, Error>> {
+        Box::pin(async move {
+            self.agree(data).await?;
+            for _ in 0..ATTEMPTS_MAX {
+                let Some(Agreed { number, keys }) = self.newest(0).await? else { break };
+                let next = keys.rotated(&*self.entropy, self.clock.now());
+                if self.write(&next, number).await? {
+                    return Ok(next);
+                }
             }
-        }
-        Err(restless())
+            Err(restless())
+        })
     }
 
     /// Tells other nodes to look.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Entropy, Store, StoreError, Timestamp};
+use futures::future::BoxFuture;
 use serde_json::Value;
 
 use super::record::{IndexEntry, KeyEntry, is_name};
@@ -89,64 +90,70 @@ impl ApiKeys {
     ///
     /// # Errors
     /// The name is taken or no name, a bound is met, or the store fails.
-    pub async fn create(
-        &self,
+    pub fn create<'a>(
+        &'a self,
         wish: ApiKeyRequest,
-        entropy: &dyn Entropy,
+        entropy: &'a dyn Entropy,
         now: Timestamp,
-    ) -> Result<CreatedApiKey, ApiKeyError> {
-        if !is_name(&wish.name) {
-            return Err(ApiKeyError::InvalidName(wish.name.chars().take(API_KEY_NAME_CHARS_MAX).collect()));
-        }
-        if wish.expires_at.is_some_and(|end| end <= now) {
-            return Err(ApiKeyError::AlreadyExpired);
-        }
-        let secret = ApiKeySecret::mint(entropy);
-        let hash = secret.hash();
-        let ApiKeyRequest { name, scopes, limit, expires_at } = wish;
-        let key = ApiKey { id: hash[..12].to_owned(), name, scopes, limit, created_at: now, expires_at };
-        let entry = entry(&IndexEntry::Created { key: key.clone(), hash: hash.clone() }, &key, now)?;
-        for _ in 0..TRIES {
-            let index = read(self.store.as_ref(), now).await?;
-            check_room(&index, &key, now)?;
-            if self.store.append_entry(INDEX, entry.clone(), Some(index.last)).await?.is_some() {
-                // From here on the name is taken, and with the next entry the key opens something.
-                self.append(&hash, &KeyEntry::Created { key: key.clone() }, &key, now, 0).await?;
-                return Ok(CreatedApiKey { key, secret });
+    ) -> BoxFuture<'a, Result<CreatedApiKey, ApiKeyError>> {
+        Box::pin(async move {
+            if !is_name(&wish.name) {
+                return Err(ApiKeyError::InvalidName(wish.name.chars().take(API_KEY_NAME_CHARS_MAX).collect()));
             }
-        }
-        Err(ApiKeyError::Busy)
+            if wish.expires_at.is_some_and(|end| end <= now) {
+                return Err(ApiKeyError::AlreadyExpired);
+            }
+            let secret = ApiKeySecret::mint(entropy);
+            let hash = secret.hash();
+            let ApiKeyRequest { name, scopes, limit, expires_at } = wish;
+            let key = ApiKey { id: hash[..12].to_owned(), name, scopes, limit, created_at: now, expires_at };
+            let entry = entry(&IndexEntry::Created { key: key.clone(), hash: hash.clone() }, &key, now)?;
+            for _ in 0..TRIES {
+                let index = read(self.store.as_ref(), now).await?;
+                check_room(&index, &key, now)?;
+                if self.store.append_entry(INDEX, entry.clone(), Some(index.last)).await?.is_some() {
+                    // From here on the name is taken, and with the next entry the key opens something.
+                    self.append(&hash, &KeyEntry::Created { key: key.clone() }, &key, now, 0).await?;
+                    return Ok(CreatedApiKey { key, secret });
+                }
+            }
+            Err(ApiKeyError::Busy)
+        })
     }
 
     /// All keys that are remembered, the oldest first.
     ///
     /// # Errors
     /// The store fails.
-    pub async fn list(&self, now: Timestamp) -> Result<Vec<ApiKeyListing>, ApiKeyError> {
-        let mut all = Vec::new();
-        for Record { key, revoked_at, .. } in read(self.store.as_ref(), now).await?.records.into_values() {
-            let last_used_at = super::usage::last_used(self.store.as_ref(), &key, now).await?;
-            all.push(ApiKeyListing { key, revoked_at, last_used_at });
-        }
-        all.sort_by_key(|listing| listing.key.created_at);
-        Ok(all)
+    pub fn list(&self, now: Timestamp) -> BoxFuture<'_, Result<Vec<ApiKeyListing>, ApiKeyError>> {
+        Box::pin(async move {
+            let mut all = Vec::new();
+            for Record { key, revoked_at, .. } in read(self.store.as_ref(), now).await?.records.into_values() {
+                let last_used_at = super::usage::last_used(self.store.as_ref(), &key, now).await?;
+                all.push(ApiKeyListing { key, revoked_at, last_used_at });
+            }
+            all.sort_by_key(|listing| listing.key.created_at);
+            Ok(all)
+        })
     }
 
     /// Ends the key in force with this name or id. Every server on this store refuses it from then on.
     ///
     /// # Errors
     /// There is no such key, or the store fails.
-    pub async fn revoke(&self, name_or_id: &str, now: Timestamp) -> Result<ApiKey, ApiKeyError> {
-        let index = read(self.store.as_ref(), now).await?;
-        let is_meant = |record: &&Record| record.key.id == name_or_id || record.key.name == name_or_id;
-        let in_force = index.records.into_values().filter(|record| record.is_in_force(now));
-        let unknown = || ApiKeyError::Unknown(name_or_id.chars().take(API_KEY_NAME_CHARS_MAX).collect());
-        let record = in_force.into_iter().find(|record| is_meant(&record)).ok_or_else(unknown)?;
-        // What decides comes first: an index that says less is mended by revoking again.
-        self.append(&record.hash, &KeyEntry::Revoked {}, &record.key, now, 1).await?;
-        let entry = entry(&IndexEntry::Revoked { id: record.key.id.clone() }, &record.key, now)?;
-        self.store.append_entry(INDEX, entry, None).await?;
-        Ok(record.key)
+    pub fn revoke<'a>(&'a self, name_or_id: &'a str, now: Timestamp) -> BoxFuture<'a, Result<ApiKey, ApiKeyError>> {
+        Box::pin(async move {
+            let index = read(self.store.as_ref(), now).await?;
+            let is_meant = |record: &&Record| record.key.id == name_or_id || record.key.name == name_or_id;
+            let in_force = index.records.into_values().filter(|record| record.is_in_force(now));
+            let unknown = || ApiKeyError::Unknown(name_or_id.chars().take(API_KEY_NAME_CHARS_MAX).collect());
+            let record = in_force.into_iter().find(|record| is_meant(&record)).ok_or_else(unknown)?;
+            // What decides comes first: an index that says less is mended by revoking again.
+            self.append(&record.hash, &KeyEntry::Revoked {}, &record.key, now, 1).await?;
+            let entry = entry(&IndexEntry::Revoked { id: record.key.id.clone() }, &record.key, now)?;
+            self.store.append_entry(INDEX, entry, None).await?;
+            Ok(record.key)
+        })
     }
 
     /// Writes an entry of one key after `last`. One that is there already is left as it is.

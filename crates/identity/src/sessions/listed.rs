@@ -2,6 +2,7 @@
 
 use forecourt_core::Timestamp;
 use forecourt_core::store::{Span, StoreError};
+use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
 use super::{Dated, Entry, Sessions, SignedIn, hash, session_stream};
@@ -41,21 +42,23 @@ impl Sessions {
     ///
     /// # Errors
     /// The store can't be asked.
-    pub async fn open(&self, max: usize, now: Timestamp) -> Result<Vec<ListedSession>, StoreError> {
-        let mut open = Vec::new();
-        let mut before = u64::MAX;
-        for _ in 0..SESSIONS_LOOKED_AT_MAX / SESSIONS_PER_READ {
-            let (ids, next) = self.begun(before, now).await?;
-            for id in ids {
-                if open.len() == max {
-                    return Ok(open);
+    pub fn open(&self, max: usize, now: Timestamp) -> BoxFuture<'_, Result<Vec<ListedSession>, StoreError>> {
+        Box::pin(async move {
+            let mut open = Vec::new();
+            let mut before = u64::MAX;
+            for _ in 0..SESSIONS_LOOKED_AT_MAX / SESSIONS_PER_READ {
+                let (ids, next) = self.begun(before, now).await?;
+                for id in ids {
+                    if open.len() == max {
+                        return Ok(open);
+                    }
+                    open.extend(self.listed(&id, now).await?);
                 }
-                open.extend(self.listed(&id, now).await?);
+                let Some(next) = next else { break };
+                before = next;
             }
-            let Some(next) = next else { break };
-            before = next;
-        }
-        Ok(open)
+            Ok(open)
+        })
     }
 
     /// Ends the session of a name, and with it every token of it; `false` when none of the
@@ -63,19 +66,21 @@ impl Sessions {
     ///
     /// # Errors
     /// The store can't be asked.
-    pub async fn end_named(&self, name: &str, now: Timestamp) -> Result<bool, StoreError> {
-        let mut before = u64::MAX;
-        for _ in 0..SESSIONS_LOOKED_AT_MAX / SESSIONS_PER_READ {
-            let (ids, next) = self.begun(before, now).await?;
-            if let Some(id) = ids.iter().find(|id| name_of(id) == name) {
-                let Some(listed) = self.listed(id, now).await? else { return Ok(false) };
-                self.append(&session_stream(id), &Entry::Ended, listed.until, None, now).await?;
-                return Ok(true);
+    pub fn end_named<'a>(&'a self, name: &'a str, now: Timestamp) -> BoxFuture<'a, Result<bool, StoreError>> {
+        Box::pin(async move {
+            let mut before = u64::MAX;
+            for _ in 0..SESSIONS_LOOKED_AT_MAX / SESSIONS_PER_READ {
+                let (ids, next) = self.begun(before, now).await?;
+                if let Some(id) = ids.iter().find(|id| name_of(id) == name) {
+                    let Some(listed) = self.listed(id, now).await? else { return Ok(false) };
+                    self.append(&session_stream(id), &Entry::Ended, listed.until, None, now).await?;
+                    return Ok(true);
+                }
+                let Some(next) = next else { break };
+                before = next;
             }
-            let Some(next) = next else { break };
-            before = next;
-        }
-        Ok(false)
+            Ok(false)
+        })
     }
 
     /// Ids of sessions that were begun, the last one first, and where to go on.

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use forecourt_core::{Clock, Domain, Timestamp};
 use forecourt_egress::{CheckedUrl, Egress, Purpose};
+use futures::future::BoxFuture;
 use moka::future::Cache;
 use serde::Deserialize;
 use serde_json::Value;
@@ -56,31 +57,51 @@ impl Resolver {
     }
 
     /// The agent of an address.
-    pub async fn resolve(&self, acct: &Acct) -> Result<Arc<ResolvedAgent>, ResolveError> {
-        self.resolve_at(acct, HTTPS_PORT).await
+    pub fn resolve<'a>(&'a self, acct: &'a Acct) -> BoxFuture<'a, Result<Arc<ResolvedAgent>, ResolveError>> {
+        Box::pin(async move { self.resolve_at(acct, HTTPS_PORT).await })
     }
 
     /// The agent of an address whose domain answers on another port. Those who ask at once share one
     /// lookup.
-    pub async fn resolve_at(&self, acct: &Acct, port: u16) -> Result<Arc<ResolvedAgent>, ResolveError> {
-        let now = self.clock.now();
-        let entry = self.kept.entry((acct.clone(), port));
-        let found = entry.or_insert_with_if(self.look_up(acct, port), |kept| kept.until <= now).await;
-        found.into_value().outcome.clone()
+    pub fn resolve_at<'a>(
+        &'a self,
+        acct: &'a Acct,
+        port: u16,
+    ) -> BoxFuture<'a, Result<Arc<ResolvedAgent>, ResolveError>> {
+        Box::pin(async move {
+            let now = self.clock.now();
+            let entry = self.kept.entry((acct.clone(), port));
+            let found = entry.or_insert_with_if(self.look_up(acct, port), |kept| kept.until <= now).await;
+            found.into_value().outcome.clone()
+        })
     }
 
     /// Who lives on a domain, as its directory says. Kept by nobody: people ask for it.
-    pub async fn directory(&self, domain: &Domain, port: u16) -> Result<DirectoryListing, ResolveError> {
-        let url = url_on(domain, port, DIRECTORY_PATH);
-        let fetched: Fetched<Value> =
-            fetch::json(&self.egress, Purpose::Document, ResolveSource::Directory, &url).await?;
-        DirectoryListing::read(fetched.value).ok_or(ResolveError::Unreadable { what: ResolveSource::Directory, url })
+    pub fn directory<'a>(
+        &'a self,
+        domain: &'a Domain,
+        port: u16,
+    ) -> BoxFuture<'a, Result<DirectoryListing, ResolveError>> {
+        Box::pin(async move {
+            let url = url_on(domain, port, DIRECTORY_PATH);
+            let fetched: Fetched<Value> =
+                fetch::json(&self.egress, Purpose::Document, ResolveSource::Directory, &url).await?;
+            DirectoryListing::read(fetched.value)
+                .ok_or(ResolveError::Unreadable { what: ResolveSource::Directory, url })
+        })
     }
 
     /// A JSON document on a domain, for those who know what is in it.
-    pub async fn document(&self, domain: &Domain, port: u16, path: &str) -> Result<Value, ResolveError> {
-        let url = url_on(domain, port, path);
-        Ok(fetch::json(&self.egress, Purpose::Document, ResolveSource::Document, &url).await?.value)
+    pub fn document<'a>(
+        &'a self,
+        domain: &'a Domain,
+        port: u16,
+        path: &'a str,
+    ) -> BoxFuture<'a, Result<Value, ResolveError>> {
+        Box::pin(async move {
+            let url = url_on(domain, port, path);
+            Ok(fetch::json(&self.egress, Purpose::Document, ResolveSource::Document, &url).await?.value)
+        })
     }
 
     async fn look_up(&self, acct: &Acct, port: u16) -> Arc<Kept> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
@@ -87,18 +88,20 @@ impl Certificates {
     }
 
     /// Calls `before` (which may renew the files) and reloads, every `every`, until dropped.
-    pub async fn watch(&self, every: Duration, before: impl Fn()) {
-        let mut ticks = interval(every);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
-            ticks.tick().await;
-            before();
-            match self.reload() {
-                Ok(true) => tracing::info!("a new certificate is in use"),
-                Ok(false) => {}
-                Err(error) => tracing::warn!(%error, "the old certificate stays in use"),
+    pub fn watch<'a>(&'a self, every: Duration, before: impl Fn() + Send + Sync + 'a) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let mut ticks = interval(every);
+            ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            loop {
+                ticks.tick().await;
+                before();
+                match self.reload() {
+                    Ok(true) => tracing::info!("a new certificate is in use"),
+                    Ok(false) => {}
+                    Err(error) => tracing::warn!(%error, "the old certificate stays in use"),
+                }
             }
-        }
+        })
     }
 
     /// What authorities are shown that ask over TLS whether a name is ours.
