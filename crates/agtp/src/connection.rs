@@ -152,19 +152,31 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
     async fn fill(&mut self, until: Instant, waiting: AwaitedPart) -> Result<Result<(), ConnectionError>, Over> {
         self.flush().await?;
         self.read.reserve(READ_BYTES);
-        self.deadline.as_mut().reset(until);
         let is_between = waiting == AwaitedPart::Message;
-        tokio::select! {
-            biased;
-            read = self.stream.read_buf(&mut self.read) => match read {
-                Ok(0) if !is_between => Ok(Err(ConnectionError::Cut)),
-                // TLS that ends without a word, which the client may still listen behind.
-                Err(error) if !is_between && error.kind() == ErrorKind::UnexpectedEof => Ok(Err(ConnectionError::Cut)),
-                Ok(0) | Err(_) => Err(Over),
-                Ok(_) => Ok(Ok(())),
-            },
-            () = &mut self.deadline => if is_between { self.close().await } else { Ok(Err(ConnectionError::Late)) },
-            () = &mut self.stop, if is_between => self.close().await,
+        loop {
+            // Moved only where it would come too late, not with every request: when it comes too early, it is looked
+            // again.
+            if until < self.deadline.deadline() || self.deadline.is_elapsed() {
+                self.deadline.as_mut().reset(until);
+            }
+            tokio::select! {
+                biased;
+                read = self.stream.read_buf(&mut self.read) => return match read {
+                    Ok(0) if !is_between => Ok(Err(ConnectionError::Cut)),
+                    // TLS that ends without a word, which the client may still listen behind.
+                    Err(error) if !is_between && error.kind() == ErrorKind::UnexpectedEof => {
+                        Ok(Err(ConnectionError::Cut))
+                    }
+                    Ok(0) | Err(_) => Err(Over),
+                    Ok(_) => Ok(Ok(())),
+                },
+                () = &mut self.deadline => match (Instant::now() < until, is_between) {
+                    (true, _) => {}
+                    (false, true) => return self.close().await,
+                    (false, false) => return Ok(Err(ConnectionError::Late)),
+                },
+                () = &mut self.stop, if is_between => return self.close().await,
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! `@agent@domain`: who is spoken to. Mentionable WebFinger 2.1 and hub card 3.1.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{DOMAIN_BYTES_MAX, HANDLE_CHARS_MAX};
@@ -18,10 +20,11 @@ impl AddressError {
     }
 }
 
-/// The local name of an agent: `[a-z0-9_-]{1,30}`. Capitals are folded on reading.
+/// The local name of an agent: `[a-z0-9_-]{1,30}`. Capitals are folded on reading. Cheap to clone: every message and
+/// every answer has it.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Handle(String);
+pub struct Handle(Arc<str>);
 
 impl Handle {
     /// Reads a handle, with or without its leading `@`.
@@ -30,7 +33,7 @@ impl Handle {
         let fits = (1..=HANDLE_CHARS_MAX).contains(&bare.len());
         let known = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
         if fits && bare.bytes().all(known) {
-            Ok(Self(bare.to_ascii_lowercase()))
+            Ok(Self(bare.to_ascii_lowercase().into()))
         } else {
             Err(AddressError::new(text, "a handle (1 to 30 of a-z, 0-9, _ and -)"))
         }
@@ -42,10 +45,10 @@ impl Handle {
     }
 }
 
-/// A domain of at least two labels, in lower-case A-label form, without a trailing dot.
+/// A domain of at least two labels, in lower-case A-label form, without a trailing dot. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Domain(String);
+pub struct Domain(Arc<str>);
 
 impl Domain {
     /// Reads a domain; Unicode names become punycode. Refuses single labels and IP addresses.
@@ -53,7 +56,7 @@ impl Domain {
         let wrong = || AddressError::new(text, "a domain of two labels or more");
         let ascii = idna::domain_to_ascii_strict(text).map_err(|_| wrong())?;
         let fits = ascii.len() <= DOMAIN_BYTES_MAX && ascii.contains('.') && !ascii.ends_with('.');
-        if fits && !ends_in_a_number(&ascii) { Ok(Self(ascii)) } else { Err(wrong()) }
+        if fits && !ends_in_a_number(&ascii) { Ok(Self(ascii.into())) } else { Err(wrong()) }
     }
 
     /// The domain as A-labels.

@@ -1,12 +1,14 @@
 //! Language tags that are safe to write into headers and attributes.
 
+use std::sync::{Arc, LazyLock};
+
 use oxilangtag::LanguageTag;
 use serde::{Deserialize, Serialize};
 
-/// A well-formed BCP 47 language tag, at most 35 bytes (RFC 5646 4.4.1).
+/// A well-formed BCP 47 language tag, at most 35 bytes (RFC 5646 4.4.1). Cheap to clone: every answer has one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Language(String);
+pub struct Language(Arc<str>);
 
 /// Longest tag that is accepted, in bytes.
 const TAG_BYTES_MAX: usize = 35;
@@ -18,12 +20,13 @@ impl Language {
             return None;
         }
         let tag = LanguageTag::parse_and_normalize(text).ok()?;
-        Some(Self(tag.into_inner()))
+        Some(Self(tag.into_inner().into()))
     }
 
     /// English, the language of our own words.
     pub fn english() -> Self {
-        Self("en".to_owned())
+        static ENGLISH: LazyLock<Language> = LazyLock::new(|| Language("en".into()));
+        ENGLISH.clone()
     }
 
     /// The tag as text, such as `de` or `pt-BR`.
@@ -57,7 +60,7 @@ impl TryFrom<String> for Language {
 
 impl From<Language> for String {
     fn from(language: Language) -> Self {
-        language.0
+        language.0.as_ref().to_owned()
     }
 }
 

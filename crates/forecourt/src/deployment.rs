@@ -182,8 +182,9 @@ impl Deployment {
     /// Gives the keys that the files have by their old names. All of them are known once the deployment was built,
     /// which takes it: so this is asked for before, and called after.
     pub fn moved_keys(&self) -> impl Fn() -> Vec<KeyMove> + use<> {
-        let agents = self.agents.iter().map(|agent| agent.section.clone());
-        let sections: Vec<Section> = std::iter::once(self.root.clone()).chain(agents).collect();
+        // Of thousands of agents the values would be kept with them.
+        let agents = self.agents.iter().map(|agent| agent.section.without_values());
+        let sections: Vec<Section> = std::iter::once(self.root.without_values()).chain(agents).collect();
         move || sections.iter().flat_map(Section::moved_keys).collect()
     }
 

@@ -73,7 +73,7 @@ impl Tasks {
             agent: request.resident.card.handle().clone(),
             thread: request.thread.clone(),
             owner: request.owner.clone(),
-            account: request.account.clone(),
+            account: request.account(),
             received_via: request.via.to_owned(),
             turns: vec![turn],
             state: TaskState::Working,

@@ -41,12 +41,13 @@ impl Conversations {
     ///
     /// A message that goes on with a task belongs to that task's conversation. A conversation that is
     /// somebody's ([`is_open_to`]) is begun anew for everybody else: knowing its name gives nobody what was said
-    /// in it.
+    /// in it. Of one that `begins` with this message the store is not asked.
     pub(crate) async fn recall(
         &self,
         resident: &HostedAgent,
         mut message: Box<Message>,
         earlier: Option<&Task>,
+        begins: bool,
     ) -> Result<RecalledMessage, Error> {
         if let Some(task) = earlier {
             message.thread.clone_from(&task.thread);
@@ -57,8 +58,8 @@ impl Conversations {
             let (named, agent) = (message.thread.take(), resident.card.handle());
             let known = match &named {
                 // On the heap, since most messages begin a conversation.
-                Some(thread) => Box::pin(self.writer.read(&(thread.clone(), agent.clone()))).await?,
-                None => None,
+                Some(thread) if !begins => Box::pin(self.writer.read(&(thread.clone(), agent.clone()))).await?,
+                _ => None,
             };
             let thread = match known {
                 None if named.as_ref().is_some_and(is_ours) => named,

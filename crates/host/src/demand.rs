@@ -21,7 +21,7 @@ const PRICE_KEY: &str = "mentionable.price";
 /// The ending in which the host asks for what its agent asks for.
 pub(crate) async fn issued(request: &Request, part: PolicyPart) -> Ending {
     let (subject, thread) = (request.owner.clone(), request.thread.clone());
-    let holder = Holder { subject, thread, account: request.account.clone() };
+    let holder = Holder { subject, thread, account: request.account() };
     let parts = request.turn.as_ref().map(|turn| turn.parts.as_slice()).unwrap_or_default();
     let refused = RefusedMessage {
         holder,

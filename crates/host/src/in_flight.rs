@@ -28,6 +28,8 @@ use crate::limits_hit::LimitsHit;
 pub const WAITING_MAX: usize = 4_096;
 /// Callers that are remembered before those at rest are forgotten.
 const CALLERS_BEFORE_TIDY: usize = 1_024;
+/// What must have room, at most: the caller, its network, all together.
+const STEPS: usize = 3;
 /// What a refused caller is told to wait, in seconds.
 const RETRY_SECONDS: u64 = 5;
 
@@ -115,9 +117,9 @@ impl Callers {
 }
 
 /// A place, given back when it is dropped.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Slot {
-    _permits: Vec<OwnedSemaphorePermit>,
+    permits: [Option<OwnedSemaphorePermit>; STEPS],
 }
 
 impl InFlight {
@@ -181,17 +183,22 @@ impl InFlight {
         }
     }
 
-    async fn wait_in_line(&self, bound: &Bound, steps: Vec<Step>) -> Result<Slot, (&'static str, Box<PolicyPart>)> {
+    async fn wait_in_line(
+        &self,
+        bound: &Bound,
+        steps: [Option<Step>; STEPS],
+    ) -> Result<Slot, (&'static str, Box<PolicyPart>)> {
+        let steps: Vec<Step> = steps.into_iter().flatten().collect();
         let Ok(_place) = self.waiting.clone().try_acquire_owned() else { return Err(bound.refusal(&steps)) };
         let deadline = Instant::now() + self.wait;
-        let mut permits = Vec::with_capacity(steps.len());
-        for step in &steps {
+        let mut permits = Slot::default();
+        for (place, step) in permits.permits.iter_mut().zip(&steps) {
             match timeout_at(deadline, step.semaphore.clone().acquire_owned()).await {
-                Ok(Ok(permit)) => permits.push(permit),
+                Ok(Ok(permit)) => *place = Some(permit),
                 _ => return Err(bound.refusal(std::slice::from_ref(step))),
             }
         }
-        Ok(Slot { _permits: permits })
+        Ok(permits)
     }
 }
 
@@ -208,9 +215,14 @@ enum Whose {
     All,
 }
 
-fn try_all(steps: &[Step]) -> Option<Slot> {
-    let permits = steps.iter().map(|step| step.semaphore.clone().try_acquire_owned().ok()).collect::<Option<_>>()?;
-    Some(Slot { _permits: permits })
+fn try_all(steps: &[Option<Step>; STEPS]) -> Option<Slot> {
+    let mut slot = Slot::default();
+    for (place, step) in slot.permits.iter_mut().zip(steps) {
+        if let Some(step) = step {
+            *place = Some(step.semaphore.clone().try_acquire_owned().ok()?);
+        }
+    }
+    Some(slot)
 }
 
 impl Bound {
@@ -227,14 +239,14 @@ impl Bound {
     }
 
     /// What must have room, the narrowest first, so that who waits keeps nobody else out.
-    fn steps(&self, caller: CallerKey) -> Vec<Step> {
+    fn steps(&self, caller: CallerKey) -> [Option<Step>; STEPS] {
         let mut callers = self.callers.lock();
         let own = Step { semaphore: callers.places(caller.own, self.caller_share()), whose: Whose::Caller };
         // A network that stands for a caller itself is another key than one that bounds its conversations.
         let network = caller.network.map(|key| callers.places(!key, self.network_max));
         let network = network.map(|semaphore| Step { semaphore, whose: Whose::Network });
         let all = Step { semaphore: self.all.clone(), whose: Whose::All };
-        [Some(own), network, Some(all)].into_iter().flatten().collect()
+        [Some(own), network, Some(all)]
     }
 
     /// The key of the bound that is reached, and what its caller is told.

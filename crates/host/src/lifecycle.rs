@@ -15,7 +15,7 @@ use forecourt_core::{
     Bus, Clock, Error, Handle, LifecycleState, LifecycleTransition, MaybeBoxed, Noun, PolicyPart, Store, Timestamp,
     at_once, in_time,
 };
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, try_join_all};
 use parking_lot::RwLock;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -99,6 +99,9 @@ fn stream(agent: &Handle) -> String {
     format!("standing:{agent}")
 }
 
+/// Agents that are asked for side by side at a start: of thousands, each waits for the store's answer else.
+const READ_AT_ONCE: usize = 32;
+
 impl Lifecycle {
     /// Reads where everybody stands.
     pub(crate) async fn read(
@@ -108,8 +111,9 @@ impl Lifecycle {
         directory: &Directory,
     ) -> Result<Self, Error> {
         let lifecycle = Self { store, clock, bus, known: RwLock::default() };
-        for resident in directory.iter() {
-            lifecycle.last(resident.card.handle()).await?;
+        let agents: Vec<_> = directory.iter().map(|resident| resident.card.handle()).collect();
+        for some in agents.chunks(READ_AT_ONCE) {
+            try_join_all(some.iter().map(|agent| lifecycle.last(agent))).await?;
         }
         Ok(lifecycle)
     }

@@ -25,8 +25,6 @@ pub(crate) struct Request {
     pub(crate) id: MessageId,
     pub(crate) caller: CallerKey,
     pub(crate) owner: Option<String>,
-    /// Whose stored bytes count what is kept of it.
-    pub(crate) account: Account,
     /// What was said, where something of it is to be kept.
     pub(crate) turn: Option<Turn>,
     /// The language that the caller asked for.
@@ -63,7 +61,6 @@ impl Request {
             owner: message.sender.owner().map(str::to_owned),
             network: message.sender.network(),
             used: Mutex::default(),
-            account: message.sender.account(),
             turn: (is_remembered || run.task != TaskMode::Never).then(|| as_turn(message)),
             language: message.language.clone(),
             resident,
@@ -78,7 +75,12 @@ impl Request {
     /// What to remember the answer by.
     pub(crate) fn remembered(&self) -> Option<UserTurn> {
         let (thread, turn) = self.thread.clone().zip(self.turn.clone()).filter(|_| self.is_remembered)?;
-        Some(UserTurn { thread, turn, account: self.account.clone(), begins: !self.is_known })
+        Some(UserTurn { thread, turn, account: self.account(), begins: !self.is_known })
+    }
+
+    /// Whose stored bytes count what is kept of it. Made when something is: of most messages nothing is.
+    pub(crate) fn account(&self) -> Account {
+        Account::within(self.owner.as_deref(), self.network)
     }
 
     /// The language of the answer.

@@ -21,6 +21,9 @@ pub struct Run {
     /// The task that the message goes on with. [`forecourt_core::Error::NotFound`] when it is another
     /// agent's, [`forecourt_core::Error::Conflict`] when it does not wait.
     pub continues: Option<TaskPermit>,
+    /// Whether the conversation was named just now, by the wire and not by its client: then nothing is looked up that
+    /// could be kept of it.
+    pub begins: bool,
 }
 
 /// Whether, and from when on, an answer is a task that outlives its request.
@@ -56,28 +59,34 @@ impl Run {
 
     /// For a caller that stays to the end, and whose going away stops the work.
     pub fn without_task() -> Self {
-        Self { wait: AGENT_TIME_MAX, task: TaskMode::Never, webhook: None, continues: None }
+        Self { wait: AGENT_TIME_MAX, task: TaskMode::Never, webhook: None, continues: None, begins: false }
     }
 
     /// For a caller that goes away at once.
     pub fn in_background(webhook: Option<Webhook>) -> Self {
-        Self { wait: Duration::ZERO, task: TaskMode::Always, webhook: webhook.map(Box::new), continues: None }
+        Self {
+            wait: Duration::ZERO,
+            task: TaskMode::Always,
+            webhook: webhook.map(Box::new),
+            continues: None,
+            begins: false,
+        }
     }
 
     /// For a caller that waits for so long, and comes back for what takes longer.
     pub fn task_if_slow(wait: Duration) -> Self {
-        Self { wait, task: TaskMode::IfSlow, webhook: None, continues: None }
+        Self { wait, task: TaskMode::IfSlow, webhook: None, continues: None, begins: false }
     }
 
     /// For a wire that knows answers without a task, whose caller waits for so long: for the first event as
     /// well.
     pub fn task_unless_message(wait: Duration) -> Self {
-        Self { wait, task: TaskMode::UnlessMessage { within: wait }, webhook: None, continues: None }
+        Self { wait, task: TaskMode::UnlessMessage { within: wait }, webhook: None, continues: None, begins: false }
     }
 
     /// For the next message to a task that waits, whose caller waits for so long.
     pub fn next_turn(task: TaskPermit, wait: Duration) -> Self {
         let mode = TaskMode::UnlessMessage { within: Duration::ZERO };
-        Self { wait, task: mode, webhook: None, continues: Some(task) }
+        Self { wait, task: mode, webhook: None, continues: Some(task), begins: false }
     }
 }

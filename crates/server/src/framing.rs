@@ -65,8 +65,7 @@ impl Framing {
                 State::Chunk(left) => self.skip(left, bytes, State::Chunk, State::ChunkSize),
                 _ => match memchr::memchr(b'\n', bytes) {
                     Some(at) => {
-                        self.line.extend(&bytes[..=at]);
-                        found = found.or(self.end_of_line());
+                        found = found.or(self.line(&bytes[..=at]));
                         &bytes[at + 1..]
                     }
                     None => {
@@ -85,25 +84,37 @@ impl Framing {
         &bytes[here as usize..]
     }
 
-    fn end_of_line(&mut self) -> Option<Ambiguous> {
+    /// Takes the end of a line, with its LF. Most lines arrive whole, and are not copied.
+    fn line(&mut self, bytes: &[u8]) -> Option<Ambiguous> {
+        if self.line.len == 0 {
+            let body = &bytes[..bytes.len() - 1];
+            let kept = &body[..body.len().min(LINE_BYTES_KEPT)];
+            let text = kept.strip_suffix(b"\r").unwrap_or(kept);
+            return self.end_of_line(text, matches!(body, b"" | b"\r"), body.ends_with(b"\r"));
+        }
+        self.line.extend(bytes);
         let line = std::mem::take(&mut self.line);
+        self.end_of_line(line.text(), line.is_empty(), line.ends_in_crlf)
+    }
+
+    fn end_of_line(&mut self, text: &[u8], is_empty: bool, ends_in_crlf: bool) -> Option<Ambiguous> {
         match self.state {
-            State::Start if line.is_empty() => None,
+            State::Start if is_empty => None,
             State::Start => {
                 self.heads += 1;
-                (self.length, self.chunked, self.ambiguous) = (None, false, !line.ends_in_crlf);
+                (self.length, self.chunked, self.ambiguous) = (None, false, !ends_in_crlf);
                 self.state = State::Head;
                 None
             }
             State::Head => {
-                self.ambiguous |= !line.ends_in_crlf;
-                if line.is_empty() { self.end_of_head() } else { self.field(line.text()) }
+                self.ambiguous |= !ends_in_crlf;
+                if is_empty { self.end_of_head() } else { self.field(text) }
             }
             State::ChunkSize => {
-                self.state = chunk(line.text());
+                self.state = chunk(text);
                 None
             }
-            State::Trailers if line.is_empty() => {
+            State::Trailers if is_empty => {
                 self.state = State::Start;
                 None
             }

@@ -5,11 +5,13 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 use forecourt_core::in_place;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use futures::task::{ArcWake, AtomicWaker, waker_ref};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulConnection;
@@ -268,9 +270,9 @@ impl Server {
         });
         let stop = stop.cancelled_owned();
         if is_http2 {
-            Box::pin(Draining { connection: self.http2.serve_connection(io, service), stop, stopping: false })
+            Box::pin(Draining::new(self.http2.serve_connection(io, service), stop))
         } else {
-            Box::pin(Draining { connection: self.http1.serve_connection(io, service), stop, stopping: false })
+            Box::pin(Draining::new(self.http1.serve_connection(io, service), stop))
         }
     }
 }
@@ -282,7 +284,28 @@ pin_project! {
         connection: C,
         #[pin]
         stop: WaitForCancellationFutureOwned,
+        signal: Arc<StopSignal>,
         stopping: bool,
+    }
+}
+
+/// Says that `stop` is to be looked at: to look takes a lock that all connections share.
+struct StopSignal {
+    is_due: AtomicBool,
+    connection: AtomicWaker,
+}
+
+impl ArcWake for StopSignal {
+    fn wake_by_ref(signal: &Arc<Self>) {
+        signal.is_due.store(true, Ordering::Release);
+        signal.connection.wake();
+    }
+}
+
+impl<C> Draining<C> {
+    fn new(connection: C, stop: WaitForCancellationFutureOwned) -> Self {
+        let signal = StopSignal { is_due: AtomicBool::new(true), connection: AtomicWaker::new() };
+        Self { connection, stop, signal: Arc::new(signal), stopping: false }
     }
 }
 
@@ -291,9 +314,14 @@ impl<C: GracefulConnection> Future for Draining<C> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let mut this = self.project();
-        if !*this.stopping && this.stop.poll(cx).is_ready() {
-            *this.stopping = true;
-            this.connection.as_mut().graceful_shutdown();
+        if this.signal.is_due.load(Ordering::Acquire) && !*this.stopping {
+            this.signal.is_due.store(false, Ordering::Release);
+            // The task of a connection is the same at every poll.
+            this.signal.connection.register(cx.waker());
+            if this.stop.poll(&mut Context::from_waker(&waker_ref(this.signal))).is_ready() {
+                *this.stopping = true;
+                this.connection.as_mut().graceful_shutdown();
+            }
         }
         // How a connection ended is its client's business.
         this.connection.poll(cx).map(|_ended| ())

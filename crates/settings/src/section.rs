@@ -171,6 +171,12 @@ impl Section {
         }
     }
 
+    /// A section of the same file with no values: to ask what was noted about the file once all of it was read.
+    #[must_use]
+    pub fn without_values(&self) -> Section {
+        self.without_entries()
+    }
+
     /// What there is to say about where the secrets of this file were found, in a sentence each.
     pub fn secret_notices(&self) -> Vec<String> {
         self.source.notices()

@@ -2,7 +2,7 @@
 //! the wordings in which limits are said back.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
@@ -52,8 +52,19 @@ pub enum PhraseMeaning {
 /// Words of questions in all languages.
 #[derive(Debug, Clone, Default)]
 pub struct QuestionLexicon {
-    /// By their first word.
-    phrases: HashMap<String, Vec<Phrase>>,
+    /// What is shipped, and the same for all.
+    words: Arc<LanguageWords>,
+    /// The names of diets.
+    diets: PhrasesByWord,
+}
+
+/// Phrases by their first word.
+type PhrasesByWord = HashMap<String, Vec<Phrase>>;
+
+/// What the files say.
+#[derive(Debug, Default)]
+struct LanguageWords {
+    phrases: PhrasesByWord,
     /// Endings of words that say that there is none of what stands before, and whether that has to be what a
     /// class is called.
     endings: Vec<(String, bool)>,
@@ -128,11 +139,11 @@ struct OrderEntry {
 }
 
 static SHIPPED_LEXICON: LazyLock<QuestionLexicon> = LazyLock::new(|| {
-    let mut lexicon = QuestionLexicon::default();
+    let mut words = LanguageWords::default();
     // A test holds it against the files.
     let files: Vec<LanguageFile> = serde_json::from_str(SHIPPED).unwrap_or_else(|error| panic!("languages: {error}"));
-    files.into_iter().for_each(|file| lexicon.add(file));
-    lexicon
+    files.into_iter().for_each(|file| words.add(file));
+    QuestionLexicon { words: words.into(), diets: PhrasesByWord::new() }
 });
 
 impl QuestionLexicon {
@@ -147,12 +158,14 @@ impl QuestionLexicon {
         for diet in vocabulary.diets() {
             for name in LANGUAGES.iter().flat_map(|code| diet.names(code)) {
                 // Adjectives have endings in most languages.
-                lexicon.phrase(&format!("{name}*"), PhraseMeaning::Diet(diet.id.clone()));
+                add_phrase(&mut lexicon.diets, &format!("{name}*"), PhraseMeaning::Diet(diet.id.clone()));
             }
         }
         lexicon
     }
+}
 
+impl LanguageWords {
     fn add(&mut self, file: LanguageFile) {
         use PhraseMeaning as Means;
         file.numbers.iter().for_each(|(phrase, number)| self.phrase(phrase, Means::Number(*number)));
@@ -183,16 +196,22 @@ impl QuestionLexicon {
     }
 
     fn phrase(&mut self, phrase: &str, meaning: PhraseMeaning) {
-        let (written, is_open) = phrase.strip_suffix('*').map_or((phrase, false), |stem| (stem, true));
-        let mut words = tokens(written).into_iter().map(|token| token.word);
-        let Some(first) = words.next() else { return };
-        let phrase = Phrase { rest: words.collect(), is_open, meaning };
-        let same_start = self.phrases.entry(first).or_default();
-        if !same_start.contains(&phrase) {
-            same_start.push(phrase);
-        }
+        add_phrase(&mut self.phrases, phrase, meaning);
     }
+}
 
+fn add_phrase(phrases: &mut PhrasesByWord, phrase: &str, meaning: PhraseMeaning) {
+    let (written, is_open) = phrase.strip_suffix('*').map_or((phrase, false), |stem| (stem, true));
+    let mut words = tokens(written).into_iter().map(|token| token.word);
+    let Some(first) = words.next() else { return };
+    let phrase = Phrase { rest: words.collect(), is_open, meaning };
+    let same_start = phrases.entry(first).or_default();
+    if !same_start.contains(&phrase) {
+        same_start.push(phrase);
+    }
+}
+
+impl QuestionLexicon {
     /// What the phrases mean that `tokens` begin with, each with how many of the tokens it takes.
     pub fn meanings<'l>(&'l self, tokens: &[QuestionToken]) -> Vec<(&'l PhraseMeaning, usize)> {
         let Some(first) = tokens.first() else { return Vec::new() };
@@ -200,8 +219,8 @@ impl QuestionLexicon {
         let mut found = Vec::new();
         for ending in 0..=ENDING_LETTERS_MAX {
             let Some((stem, _)) = without_letters(word, ending) else { break };
-            let Some(phrases) = self.phrases.get(stem) else { continue };
-            let here = phrases.iter().filter(|phrase| phrase.matches(&tokens[1..], ending));
+            let phrases = [&self.words.phrases, &self.diets].into_iter().filter_map(|phrases| phrases.get(stem));
+            let here = phrases.flatten().filter(|phrase| phrase.matches(&tokens[1..], ending));
             found.extend(here.map(|phrase| (&phrase.meaning, 1 + phrase.rest.len())));
         }
         found
@@ -210,14 +229,15 @@ impl QuestionLexicon {
     /// What a word says that there is none of: `gluten` of `glutenfrei`, and whether that has to be what a class
     /// is called.
     pub fn free_of<'w>(&self, word: &'w str) -> impl Iterator<Item = (&'w str, bool)> {
-        let stems = self.endings.iter().map(move |(ending, by_name)| (word.strip_suffix(ending.as_str()), *by_name));
+        let stems =
+            self.words.endings.iter().map(move |(ending, by_name)| (word.strip_suffix(ending.as_str()), *by_name));
         stems.filter_map(|(stem, by_name)| stem.filter(|stem| stem.len() > 1).map(|stem| (stem, by_name)))
     }
 
     /// A wording in a language, else in English, with each `{}` replaced by the next value. Empty for a key
     /// that English does not have.
     pub fn say(&self, language: &str, key: &str, values: &[&str]) -> String {
-        let wording = |code: &str| self.wordings.get(code)?.get(key);
+        let wording = |code: &str| self.words.wordings.get(code)?.get(key);
         let wording = wording(language).or_else(|| wording(FALLBACK)).map_or("", String::as_str);
         let mut parts = wording.split("{}");
         let mut said = parts.next().unwrap_or_default().to_owned();
@@ -285,8 +305,8 @@ mod tests {
     #[test]
     fn every_wording_is_there_in_all_languages() {
         let lexicon = QuestionLexicon::shipped();
-        let english = &lexicon.wordings[FALLBACK];
-        for (code, wordings) in &lexicon.wordings {
+        let english = &lexicon.words.wordings[FALLBACK];
+        for (code, wordings) in &lexicon.words.wordings {
             assert!(wordings.keys().eq(english.keys()), "{code}");
             for (key, wording) in wordings {
                 let places = |wording: &str| wording.matches("{}").count();

@@ -2,6 +2,7 @@
 
 mod banner;
 pub(super) mod logging;
+mod memory;
 mod room;
 mod service_manager;
 mod signals;
@@ -49,6 +50,8 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     let house = deployment.build()?;
     room::raise(connections_max);
     moved_keys().iter().for_each(|key| tracing::warn!("{key}"));
+    // It holds the text of every file.
+    drop(moved_keys);
     take_snapshots(&house).await?;
     house.missing_content().into_result(())?;
     index_new(house.contents()).await?;
@@ -59,6 +62,7 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
         server.add(deployment, Some(source)).await?;
     }
     banner::print(&server.host(), &server.addresses(), &server.data_folder(), server.certificate_notice());
+    tokio::spawn(memory::give_back());
     service_manager::ready();
     if is_many {
         banner::others(&server.domains()[1..]);

@@ -26,9 +26,14 @@ impl Account {
     /// The account of a caller: of its proven subject if there is one, else of its address; that of
     /// the host for who has neither, which is a caller within this process.
     pub fn of(subject: Option<&str>, peer: Option<IpAddr>) -> Self {
-        match (subject, peer) {
+        Self::within(subject, peer.map(Network::of))
+    }
+
+    /// The same, where the network of the address is known.
+    pub fn within(subject: Option<&str>, network: Option<Network>) -> Self {
+        match (subject, network) {
             (Some(subject), _) => Self(Some(format!("subject:{subject}"))),
-            (None, Some(peer)) => Self(Some(format!("network:{}", Network::of(peer)))),
+            (None, Some(network)) => Self(Some(format!("network:{network}"))),
             (None, None) => Self::HOST,
         }
     }

@@ -77,6 +77,7 @@ impl CertificateKeeper {
         // Nobody else sets it.
         let _ = self.shared.set(shared);
         let plan = self.source.load().plan.clone();
+        let CertificatePlan::Ordered(_) = plan else { return Ok(()) };
         let acme = self.acme(&plan).await?;
         self.take(CertificateChange(CertificateOrigin { plan, acme, before: HashMap::new() }))
     }

@@ -105,8 +105,7 @@ pub(super) struct Ids {
 
 impl Ids {
     pub(super) fn next(&self) -> MessageId {
-        let count = self.last.fetch_add(1, Ordering::Relaxed);
-        MessageId::parse(&format!("{}-{count}", self.run.as_str())).unwrap_or_else(|| self.run.clone())
+        self.run.numbered(self.last.fetch_add(1, Ordering::Relaxed))
     }
 }
 
