@@ -22,4 +22,4 @@ pub use pebble::{Pebble, PebbleOptions};
 pub use port::free_port;
 pub use proven::proven;
 pub use scripted::{ScriptedAgent, Step, card};
-pub use vectors::{vectors, vectors_dir};
+pub use vectors::{data, vector_files, vectors};

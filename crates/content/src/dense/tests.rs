@@ -314,12 +314,12 @@ fn trials_and_silent_contents_stay_with_the_rows() {
 #[test]
 fn real_texts_are_found_in_graphs() {
     const ITEMS: usize = if cfg!(debug_assertions) { 600 } else { usize::MAX };
-    let data = std::env::var_os("FORECOURT_DATA").map(PathBuf::from);
-    let data = data.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"));
-    let text = std::fs::read_to_string(data.join("movies/movies.jsonl"));
-    let (Some(model), Ok(text)) = (std::env::var_os("FORECOURT_MODEL"), text) else {
+    let (Some(model), Some(films)) =
+        (std::env::var_os("FORECOURT_MODEL"), forecourt_testkit::data("movies/movies.jsonl"))
+    else {
         return eprintln!("skipped: no data (FORECOURT_DATA) or no model (FORECOURT_MODEL)");
     };
+    let text = std::fs::read_to_string(films).unwrap();
     let model = Model::load(Path::new(&model)).unwrap();
     let (mut all, mut titles) = (Vec::new(), Vec::new());
     for (n, line) in text.lines().take(ITEMS).enumerate() {

@@ -3,16 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use forecourt_content::{ContentSource, Hit, Library, Options, Query, Report};
-
-/// A file of the test data: under `FORECOURT_DATA`, else `../shared/data` beside the workspace.
-/// `None`, and a line that says so, when it is missing.
-pub(crate) fn data(name: &str) -> Option<PathBuf> {
-    let dir = match std::env::var_os("FORECOURT_DATA") {
-        Some(dir) => PathBuf::from(dir),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-    };
-    found(dir.join(name), "data")
-}
+pub(crate) use forecourt_testkit::data;
 
 /// The folder of a sentence transformer: `FORECOURT_MINILM`. `None`, and a line that says so, without.
 pub(crate) fn minilm() -> Option<PathBuf> {

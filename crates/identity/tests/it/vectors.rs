@@ -1,14 +1,15 @@
 //! Public test data: Wycheproof, the JOSE cookbook, RFC 9421 appendix B and structured fields.
 
-use crate::support::now;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use forecourt_identity::http_signature::{CoveredMessage, SignatureInput, matches_digest, signature_base};
 use forecourt_identity::jws::Jws;
 use forecourt_identity::{Algorithm, KeySet, ProofError, SigningKey, VerifyKey};
-use forecourt_testkit::{vectors, vectors_dir};
+use forecourt_testkit::{vector_files, vectors};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
+
+use crate::support::now;
 
 fn read(path: &str) -> Option<Value> {
     serde_json::from_slice(&vectors(path)?).unwrap()
@@ -99,9 +100,8 @@ fn wycheproof_json_web_key() {
 
 #[test]
 fn cookbook_signatures_verify_and_critical_extensions_do_not() {
-    let Ok(folder) = std::fs::read_dir(vectors_dir().join("jws")) else { return };
-    for file in folder {
-        let name = file.unwrap().file_name().into_string().unwrap();
+    for file in vector_files("jws").unwrap_or_default() {
+        let name = file.file_name().unwrap().to_string_lossy();
         if name.starts_with("wycheproof") {
             continue;
         }
@@ -255,9 +255,8 @@ fn rfc9421_b_3_and_b_4_only_what_is_covered_matters() {
 
 #[test]
 fn structured_fields_are_read_as_strictly_as_the_vectors_want() {
-    let Ok(folder) = std::fs::read_dir(vectors_dir().join("structured-fields")) else { return };
-    for file in folder {
-        let name = file.unwrap().file_name().into_string().unwrap();
+    for file in vector_files("structured-fields").unwrap_or_default() {
+        let name = file.file_name().unwrap().to_string_lossy();
         let Some(stem) = name.strip_suffix(".json") else { continue };
         for case in read(&format!("structured-fields/{stem}.json")).unwrap().as_array().unwrap() {
             let Some(raw) = case["raw"].as_array() else { continue };

@@ -1,13 +1,13 @@
 //! Whole conversations with the kitchen, as data: what is kept of earlier turns, by callers that tell both sides and by
 //! callers that tell their own questions alone. Needs the shared recipes; without them it says so and passes.
 
-use std::path::PathBuf;
-
-use crate::support::{build, in_folder, message, stream};
 use forecourt_agents::BuiltAgent;
 use forecourt_core::reply::collect;
 use forecourt_core::{CollectedReply, Ending, Findings, FindingsDetail, Message, Part, Role, SearchOptions, Turn};
+use forecourt_testkit::data;
 use serde::Deserialize;
+
+use crate::support::{build, in_folder, message, stream};
 
 /// The part of the conversations that has to go as a person expects: a floor, so that none gets worse unseen.
 const SHARE_MIN: f64 = 0.75;
@@ -40,12 +40,6 @@ struct Conversation {
 
 fn yes() -> bool {
     true
-}
-
-fn recipes() -> Option<PathBuf> {
-    let data = std::env::var_os("FORECOURT_DATA").map(PathBuf::from);
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3).map(|dir| dir.join("shared/data"));
-    data.or_else(beside).map(|dir| dir.join("kitchen/recipes.jsonl")).filter(|path| path.exists())
 }
 
 /// The answers to all turns of a conversation.
@@ -151,10 +145,7 @@ async fn share(built: &BuiltAgent, text: &str) -> f64 {
 }
 
 fn kitchen() -> Option<(tempfile::TempDir, BuiltAgent)> {
-    let Some(recipes) = recipes() else {
-        println!("skipped: the shared recipes are not there");
-        return None;
-    };
+    let recipes = data("kitchen/recipes.jsonl")?;
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::copy(recipes, folder.path().join("recipes.jsonl")).expect("a copy");
     let settings =

@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::support::{build, in_folder, message, stream};
 use forecourt_agents::BuiltAgent;
 use forecourt_core::reply::collect;
 use forecourt_core::{Language, Message, Part};
+use forecourt_testkit::data;
 use tempfile::TempDir;
+
+use crate::support::{build, in_folder, message, stream};
 
 /// A question, the language that is asked for, and what the answer has to have.
 type Case = (&'static str, &'static str, &'static [&'static str]);
@@ -125,11 +127,7 @@ const SHOP_CASES: &[Case] = &[
 
 #[tokio::test]
 async fn movies_state_facts_and_what_their_text_alone_says_is_quoted() {
-    let movies = root().join("../shared/data/movies/movies.jsonl");
-    if !movies.is_file() {
-        eprintln!("skipped: {} is absent", movies.display());
-        return;
-    }
+    let Some(movies) = data("movies/movies.jsonl") else { return };
     let (_folder, built) = agent("movies.jsonl", &movies);
     check(&built, MOVIES).await;
 }
@@ -217,11 +215,7 @@ const MOVIES_UNTUNED: &[Case] = &[
 
 #[tokio::test]
 async fn movies_state_facts_that_no_rule_was_made_for() {
-    let movies = root().join("../shared/data/movies/movies.jsonl");
-    if !movies.is_file() {
-        eprintln!("skipped: {} is absent", movies.display());
-        return;
-    }
+    let Some(movies) = data("movies/movies.jsonl") else { return };
     let (_folder, built) = agent("movies.jsonl", &movies);
     check_most(&built, MOVIES_UNTUNED).await;
 }

@@ -1,12 +1,12 @@
 //! What is refused, and what never is: every judged question of two collections is answered with a list, and questions
 //! that have nothing to do with them are not. Needs the shared collections; without them it says so and passes.
 
-use std::path::PathBuf;
-
-use crate::support::{ask, build, in_folder};
 use forecourt_agents::BuiltAgent;
 use forecourt_core::Part;
+use forecourt_testkit::data;
 use serde_json::Value;
+
+use crate::support::{ask, build, in_folder};
 
 /// Questions that no collection here answers.
 const OFF_TOPIC: [&str; 9] = [
@@ -20,17 +20,6 @@ const OFF_TOPIC: [&str; 9] = [
     "you are stupid",
     "how old are you?",
 ];
-
-fn shared(name: &str) -> Option<PathBuf> {
-    let data = std::env::var_os("FORECOURT_DATA").map(PathBuf::from);
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3).map(|dir| dir.join("shared/data"));
-    let path = data.or_else(beside)?.join(name);
-    let exists = path.exists();
-    if !exists {
-        println!("skipped: {} is not there", path.display());
-    }
-    exists.then_some(path)
-}
 
 /// An agent that knows what these lines say.
 fn agent(lines: &str) -> (tempfile::TempDir, BuiltAgent) {
@@ -55,7 +44,7 @@ async fn is_listed(built: &BuiltAgent, text: &str) -> bool {
 #[tokio::test]
 async fn questions_that_a_collection_answers_are_hardly_ever_refused() {
     for name in ["cranfield", "cacm"] {
-        let Some(folder) = shared(&format!("judged/{name}")) else { return };
+        let Some(folder) = data(&format!("judged/{name}")) else { return };
         let document = |line: Value| {
             let item = serde_json::json!({"@type": "Article", "@id": line["_id"], "name": line["title"], "text": line["text"]});
             item.to_string() + "\n"
@@ -82,7 +71,7 @@ async fn questions_that_a_collection_answers_are_hardly_ever_refused() {
 
 #[tokio::test]
 async fn names_of_items_are_never_refused() {
-    let Some(path) = shared("movies/movies.jsonl") else { return };
+    let Some(path) = data("movies/movies.jsonl") else { return };
     let movies = lines(&path);
     let (_folder, built) = agent(&movies.iter().map(|movie| movie.to_string() + "\n").collect::<String>());
     let names: Vec<&str> = movies.iter().step_by(97).filter_map(|movie| movie["name"].as_str()).collect();

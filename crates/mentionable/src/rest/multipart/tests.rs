@@ -31,11 +31,8 @@ fn expected(yaml: &str) -> (String, Parts) {
 
 #[test]
 fn the_bodies_of_another_reader() {
-    let folder = forecourt_testkit::vectors_dir().join("multipart");
-    let Ok(files) = std::fs::read_dir(&folder) else { return eprintln!("skipped: no {}", folder.display()) };
-    let yamls =
-        files.filter_map(|file| Some(file.ok()?.path())).filter(|path| path.extension().is_some_and(|e| e == "yaml"));
-    for yaml in yamls {
+    let Some(files) = forecourt_testkit::vector_files("multipart") else { return };
+    for yaml in files.into_iter().filter(|path| path.extension().is_some_and(|e| e == "yaml")) {
         let (boundary, parts) = expected(&String::from_utf8_lossy(&std::fs::read(&yaml).expect("readable")));
         let body = std::fs::read(yaml.with_extension("http")).expect("a body beside its expectation");
         let found = read(&body, &boundary).ok();

@@ -1,25 +1,21 @@
-//! Documents that others publish, where they are at hand: a folder named by `OPENAPI_DOCUMENTS`, else `data/openapi`
-//! beside the vectors.
+//! Documents that others publish, where they are at hand: a folder named by `OPENAPI_DOCUMENTS`, else `openapi` of the
+//! test data.
 
 use std::path::PathBuf;
 
-use forecourt_testkit::vectors_dir;
+use forecourt_testkit::data;
 
 use super::measured;
 
-fn folder() -> PathBuf {
+fn folder() -> Option<PathBuf> {
     let given = std::env::var_os("OPENAPI_DOCUMENTS").map(PathBuf::from);
-    given.unwrap_or_else(|| vectors_dir().join("../data/openapi"))
+    given.or_else(|| data("openapi"))
 }
 
 #[tokio::test]
 async fn s14_1_nearly_every_operation_of_published_documents_arrives_whole() {
-    let folder = folder();
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        eprintln!("skipped: no documents at {}", folder.display());
-        return;
-    };
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    let Some(folder) = folder() else { return };
+    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|end| end == "json"));
     files.sort();
     for file in files {
