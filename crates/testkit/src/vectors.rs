@@ -157,7 +157,9 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let crate_dir = root.path().join("project/crates/one");
         let vectors = root.path().join("shared/vectors");
-        [&crate_dir, &vectors].map(|dir| std::fs::create_dir_all(dir).unwrap());
+        for dir in [&crate_dir, &vectors] {
+            std::fs::create_dir_all(dir).unwrap();
+        }
         assert_eq!(folder_of(None, &crate_dir), Folder::At(vectors.clone()));
         assert_eq!(folder_of(Some(OsString::new()), &crate_dir), Folder::At(vectors));
         assert_eq!(folder_of(Some("/elsewhere".into()), &crate_dir), Folder::At("/elsewhere".into()));
