@@ -3,7 +3,7 @@
 use forecourt_core::findings::URL_HOST;
 use serde_json::Value;
 
-use crate::grounding::{self, GROUNDING};
+use crate::grounding::{self, GROUNDING, GroundedItem};
 use crate::item::SECTION;
 use crate::limits::{FACT_BYTES_MAX, FACTS_MAX, PATH_BYTES_MAX, PATH_LEVELS_MAX};
 use crate::measure;
@@ -41,10 +41,16 @@ pub(crate) struct Fact<'a> {
 }
 
 /// Visits the facts of an item in its own order, at most [`FACTS_MAX`].
-pub(crate) fn visit(item: &Value, mut take: impl FnMut(Fact<'_>)) {
+pub(crate) fn visit(item: &Value, take: impl FnMut(Fact<'_>)) {
+    visit_grounded(GroundedItem { item, grounding: None }, take);
+}
+
+/// The same of an item whose grounding stands beside it.
+pub(crate) fn visit_grounded(grounded: GroundedItem<'_>, mut take: impl FnMut(Fact<'_>)) {
+    let item = grounded.item;
     let Value::Object(fields) = item else { return };
     let mut walk = Walk { path: String::new(), left: FACTS_MAX, take: &mut take };
-    for host in grounding::hosts(item) {
+    for host in grounding::hosts(grounded) {
         (walk.take)(Fact { path: URL_HOST, text: Some(&host), number: None });
     }
     for (key, value) in fields {

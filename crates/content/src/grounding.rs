@@ -4,6 +4,8 @@
 //! when. What an item of a file or a push says of itself is kept.
 
 use forecourt_core::Timestamp;
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use url::Url;
 
@@ -14,11 +16,16 @@ pub(crate) const GROUNDING: &str = "grounding";
 
 /// The grounding of an item that was found in a document of this URL, if that has one. `None` when the
 /// item brings its own.
-pub(crate) fn grounding(item: &Value, document: Option<&str>, read_at: Timestamp) -> Option<Value> {
+pub(crate) fn grounding(item: &Value, document: Option<&str>, read_at: &str) -> Option<Value> {
     if item.get(GROUNDING).is_some() {
         return None;
     }
-    Some(of(own_link(item).into_iter().chain(document), &format!("{read_at:.0}")))
+    Some(of(own_link(item).into_iter().chain(document), read_at))
+}
+
+/// A moment as a grounding says it.
+pub(crate) fn moment(at: Timestamp) -> String {
+    format!("{at:.0}")
 }
 
 /// An item of a site with the grounding that we know, whatever it says of itself: its own link, if that is
@@ -39,16 +46,48 @@ fn of<'a>(sources: impl Iterator<Item = &'a str>, read_at: &str) -> Value {
     }
 }
 
-/// The item with its grounding.
-pub(crate) fn grounded(item: &Value, grounding: Value) -> Value {
-    let mut item = item.clone();
-    item[GROUNDING] = grounding;
-    item
+/// An item as callers get it: with the grounding that it does not bring itself, if it has none.
+#[derive(Clone, Copy)]
+pub(crate) struct GroundedItem<'a> {
+    pub(crate) item: &'a Value,
+    pub(crate) grounding: Option<&'a Value>,
+}
+
+impl GroundedItem<'_> {
+    /// Its JSON.
+    pub(crate) fn text(self) -> String {
+        // Writing JSON to memory does not fail.
+        serde_json::to_string(&self).unwrap_or_default()
+    }
+}
+
+impl Serialize for GroundedItem<'_> {
+    /// Members stand in the order of their names, as they do in every item that is kept.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (Value::Object(fields), Some(grounding)) = (self.item, self.grounding) else {
+            return self.item.serialize(serializer);
+        };
+        let mut left = Some(grounding);
+        let mut out = serializer.serialize_map(Some(fields.len() + 1))?;
+        for (key, value) in fields {
+            if key.as_str() > GROUNDING
+                && let Some(grounding) = left.take()
+            {
+                out.serialize_entry(GROUNDING, grounding)?;
+            }
+            out.serialize_entry(key, value)?;
+        }
+        if let Some(grounding) = left {
+            out.serialize_entry(GROUNDING, grounding)?;
+        }
+        out.end()
+    }
 }
 
 /// The hosts of the sites that an item is from: of its sources, else of its own link.
-pub(crate) fn hosts(item: &Value) -> Vec<String> {
-    let sources = item.get(GROUNDING).and_then(|grounding| grounding.get("source_urls")).and_then(Value::as_array);
+pub(crate) fn hosts(GroundedItem { item, grounding }: GroundedItem<'_>) -> Vec<String> {
+    let grounding = grounding.or_else(|| item.get(GROUNDING));
+    let sources = grounding.and_then(|grounding| grounding.get("source_urls")).and_then(Value::as_array);
     let sources: Vec<&str> = sources.into_iter().flatten().filter_map(Value::as_str).collect();
     let links = if sources.is_empty() { own_link(item).into_iter().collect() } else { sources };
     let mut hosts: Vec<String> = links.into_iter().filter_map(host).collect();
@@ -74,7 +113,7 @@ mod tests {
     use super::*;
 
     fn found(item: Value, document: Option<&str>) -> Option<Value> {
-        grounding(&item, document, Timestamp::UNIX_EPOCH)
+        grounding(&item, document, &moment(Timestamp::UNIX_EPOCH))
     }
 
     #[test]
@@ -89,7 +128,22 @@ mod tests {
     }
 
     #[test]
+    fn a_grounded_item_is_written_as_if_it_had_its_grounding() {
+        for item in [json!({}), json!({"a": [1], "z": {"b": null}}), json!({"a": 1}), json!({"z": 1}), json!("x")] {
+            let grounding = json!({"source_urls": ["https://e.org/"]});
+            let written = GroundedItem { item: &item, grounding: Some(&grounding) }.text();
+            let mut whole = item.clone();
+            if let Value::Object(fields) = &mut whole {
+                fields.insert(GROUNDING.to_owned(), grounding.clone());
+            }
+            assert_eq!(written, whole.to_string());
+            assert_eq!(GroundedItem { item: &item, grounding: None }.text(), item.to_string());
+        }
+    }
+
+    #[test]
     fn hosts_are_those_of_the_sources() {
+        let hosts = |item: &Value| hosts(GroundedItem { item, grounding: None });
         assert_eq!(hosts(&json!({"url": "https://Shop.example:8443/x"})), ["shop.example"]);
         let sources = json!(["https://a.example/1", "https://a.example/2", "http://b.example/"]);
         let item = json!({"url": "https://c.example/", "grounding": {"source_urls": sources}});

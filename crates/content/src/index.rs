@@ -4,6 +4,7 @@
 mod document;
 mod files;
 mod folder;
+mod frequencies;
 mod lock;
 mod run;
 mod schema;

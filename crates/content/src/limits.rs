@@ -91,6 +91,8 @@ pub const FACET_VALUES_MAX: usize = 20;
 pub const SNIPPET_CHARS_MAX: usize = 240;
 /// Bytes of an item's text that are read for its snippet.
 pub const SNIPPET_BYTES_READ: usize = 16 * 1024;
+/// Terms whose frequencies are remembered before those that were not asked for lately are forgotten.
+pub const FREQUENCIES_KEPT: usize = 4_096;
 /// Items whose vectors are made together, on all processors.
 pub const EMBED_ITEMS: usize = 64;
 /// Bytes of memory for the words of items that are not yet written out.

@@ -10,7 +10,7 @@ use forecourt_core::Timestamp;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::grounding::{GROUNDING, grounding};
+use crate::grounding::{GROUNDING, grounding, moment};
 use crate::item::{bounded_id, first_text, global_id, hash, name};
 use crate::library::Library;
 use crate::limits::{ITEM_BYTES_MAX, PUSH_BYTES_MAX, PUSH_ITEMS_MAX};
@@ -180,7 +180,7 @@ fn last_of_each(items: Vec<(u64, Value)>, report: &mut Report) -> Vec<(Value, u6
 
 fn entry(item: &Value, said: u64, now: Timestamp) -> Entry {
     let mut item = item.clone();
-    if let Some(grounding) = grounding(&item, None, now) {
+    if let Some(grounding) = grounding(&item, None, &moment(now)) {
         item[GROUNDING] = grounding;
     }
     Entry {

@@ -34,7 +34,7 @@ pub(crate) use word_coverage::word_coverage;
 
 use fuse::{WordEvidence, fuse};
 use meaning::Meaning;
-use plan::Plan;
+use plan::{Plan, stems_of};
 use rank::Ranked;
 
 use crate::analysis::LanguageAnalyzer;
@@ -82,9 +82,7 @@ pub(crate) fn corrections(snapshot: &Snapshot, query: &Query, default: LanguageA
 
 /// Whether a wording has at least half of the words of a question that items have.
 pub(crate) fn keeps_words(snapshot: &Snapshot, question: &str, wording: &str, tongue: LanguageAnalyzer) -> bool {
-    let asked = Plan::of(snapshot, &Query::new(question), tongue).words;
-    let kept = Plan::of(snapshot, &Query::new(wording), tongue).words;
-    let (asked, kept) = (asked.stems(), kept.stems());
+    let (asked, kept) = (stems_of(snapshot, question, tongue), stems_of(snapshot, wording, tongue));
     let lost = asked.iter().filter(|stem| !kept.contains(stem)).count();
     2 * lost <= asked.len()
 }

@@ -13,6 +13,7 @@ use super::snapshot::Summary;
 use crate::analysis::{FACT_END, LanguageAnalyzer};
 use crate::classes::Classifier;
 use crate::facts;
+use crate::grounding::GroundedItem;
 use crate::item::{Item, first_text};
 use crate::limits::NUMBER_PATHS_MAX;
 
@@ -42,13 +43,13 @@ impl Maker {
     pub(crate) fn document(
         &mut self,
         item: &Item<'_>,
-        json: &Value,
+        grounded: GroundedItem<'_>,
         tongue: LanguageAnalyzer,
         hashes: &Hashes,
         summary: &mut Summary,
     ) -> TantivyDocument {
-        let fields = self.fields;
-        let text = json.to_string();
+        let (fields, json) = (self.fields, grounded.item);
+        let text = grounded.text();
         let mut document = TantivyDocument::with_capacity(3 * text.len() + 256);
         document.add_u64(fields.key, hashes.key);
         document.add_u64(fields.hash, hashes.content);
@@ -60,7 +61,7 @@ impl Maker {
         }
         document.add_text(fields.item, &text);
         self.add_words(&mut document, item, tongue);
-        self.add_facts(&mut document, json, tongue, summary);
+        self.add_facts(&mut document, grounded, tongue, summary);
         self.add_classes(&mut document, json, tongue);
         document
     }
@@ -92,12 +93,12 @@ impl Maker {
     fn add_facts(
         &mut self,
         document: &mut TantivyDocument,
-        json: &Value,
+        grounded: GroundedItem<'_>,
         tongue: LanguageAnalyzer,
         summary: &mut Summary,
     ) {
         let Self { fields, text: buffer, numbers, .. } = self;
-        facts::visit(json, |fact| {
+        facts::visit_grounded(grounded, |fact| {
             if let Some(text) = fact.text {
                 buffer.clear();
                 buffer.push(tongue.mark());

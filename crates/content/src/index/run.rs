@@ -17,7 +17,7 @@ use super::folder::Folder;
 use super::snapshot::{Snapshot, Summary};
 use crate::analysis::LanguageAnalyzer;
 use crate::error::{Error, Result};
-use crate::grounding::{grounded, grounding};
+use crate::grounding::{GroundedItem, grounding, moment};
 use crate::item::{Item, Place, hash};
 use crate::limits::{ITEM_BYTES_MAX, ITEMS_MAX, PROGRESS_ITEMS};
 use crate::loaders::{self, At, Input, Reason, Sink, Stop};
@@ -135,7 +135,7 @@ struct Run<'a, 'w> {
     file: &'a str,
     /// Where the file can be found by others, and when it was written.
     url: Option<String>,
-    written_at: Timestamp,
+    written_at: String,
     origin: u64,
     json: Vec<u8>,
     error: Option<Error>,
@@ -164,7 +164,7 @@ impl<'a, 'w> Run<'a, 'w> {
             bytes_before: 0,
             file: PUSHED,
             url: None,
-            written_at: Timestamp::UNIX_EPOCH,
+            written_at: moment(Timestamp::UNIX_EPOCH),
             origin: hash(&[PUSHED.as_bytes()]),
             json: Vec::new(),
             error: None,
@@ -233,7 +233,7 @@ impl<'a, 'w> Run<'a, 'w> {
         files.left_out.iter().for_each(|file| self.report.leave_out(file.clone()));
         for file in &files.read {
             self.file = &file.name;
-            self.written_at = file.written_at();
+            self.written_at = moment(file.written_at());
             self.origin = file.origin();
             self.bytes_before = self.at.bytes;
             let (items, skipped) = (self.at.items, self.report.skipped);
@@ -296,13 +296,9 @@ impl<'a, 'w> Run<'a, 'w> {
         self.summary.note_tongue(tongue);
         let hashes = Hashes { key, content, origin: self.origin };
         // Beside the hash, so that an item of a file is not another one for the time alone.
-        let document = match grounding(json, self.url.as_deref(), self.written_at) {
-            Some(grounding) => {
-                let json = grounded(json, grounding);
-                self.maker.document(item, &json, tongue, &hashes, &mut self.summary)
-            }
-            None => self.maker.document(item, json, tongue, &hashes, &mut self.summary),
-        };
+        let grounding = grounding(json, self.url.as_deref(), &self.written_at);
+        let grounded = GroundedItem { item: json, grounding: grounding.as_ref() };
+        let document = self.maker.document(item, grounded, tongue, &hashes, &mut self.summary);
         self.writer.add_document(document)?;
         Ok(())
     }

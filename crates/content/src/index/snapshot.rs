@@ -6,10 +6,12 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 use tantivy::columnar::ColumnValues;
 use tantivy::fastfield::AliveBitSet;
-use tantivy::schema::IndexRecordOption;
+use tantivy::query::Bm25StatisticsProvider;
+use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocAddress, DocId, DocSet, Searcher, TERMINATED, Term};
 
 use super::folder::Folder;
+use super::frequencies::Frequencies;
 use super::schema::{Fields, HASH, KEY, ORIGIN, VERSION};
 use crate::analysis::LanguageAnalyzer;
 use crate::dense::Vectors;
@@ -80,6 +82,7 @@ pub(crate) struct Snapshot {
     pub(crate) vectors: Option<Vectors>,
     /// Taken when a question first asks for it.
     sample: OnceLock<Sample>,
+    frequencies: Frequencies,
 }
 
 impl Snapshot {
@@ -95,6 +98,7 @@ impl Snapshot {
             columns,
             vectors,
             sample: OnceLock::new(),
+            frequencies: Frequencies::default(),
         })
     }
 
@@ -136,7 +140,22 @@ impl Snapshot {
 
     /// In how many documents a term occurs.
     pub(crate) fn doc_freq(&self, term: &Term) -> u64 {
-        self.searcher.doc_freq(term).unwrap_or(0)
+        self.frequencies.of(term, || self.searcher.doc_freq(term)).unwrap_or(0)
+    }
+}
+
+/// What BM25 is reckoned from: what the searcher says, with the frequencies that are remembered.
+impl Bm25StatisticsProvider for Snapshot {
+    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
+        self.searcher.total_num_tokens(field)
+    }
+
+    fn total_num_docs(&self) -> tantivy::Result<u64> {
+        self.searcher.total_num_docs()
+    }
+
+    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
+        self.frequencies.of(term, || self.searcher.doc_freq(term))
     }
 }
 

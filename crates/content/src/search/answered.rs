@@ -4,8 +4,7 @@
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocAddress, DocSet as _, Term};
 
-use super::plan::{Plan, head};
-use super::query::Query;
+use super::plan::{head, stems_of};
 use crate::analysis::{LanguageAnalyzer, content_words};
 use crate::error::Result;
 use crate::index::Snapshot;
@@ -53,8 +52,7 @@ pub(crate) fn is_answered(snapshot: &Snapshot, text: &str, ids: &[&str], tongue:
 
 /// The word as the index has it, and what it weighs: as much as a rare one where it has none.
 fn asked_word(snapshot: &Snapshot, word: &str, tongue: LanguageAnalyzer) -> AskedWord {
-    let stems =
-        Plan::of(snapshot, &Query::new(word), tongue).words.stems().into_iter().map(str::to_owned).collect::<Vec<_>>();
+    let stems = stems_of(snapshot, word, tongue);
     let freq = |stem: &String| snapshot.doc_freq(&Term::from_field_text(snapshot.fields.text, stem));
     let items = stems.iter().map(freq).max().unwrap_or(0);
     let all = snapshot.searcher.num_docs() as f64;

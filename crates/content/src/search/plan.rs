@@ -43,8 +43,7 @@ impl Plan {
         // "Something quick" asks for nothing but quickness; alone, "something" would be looked for.
         let only_filters = query.text.trim().is_empty() || (content.is_empty() && !query.filters.is_empty());
         let kept = if content.is_empty() { text } else { &content };
-        let mut tongues: Vec<LanguageAnalyzer> = snapshot.summary.tongues().filter(|other| *other != tongue).collect();
-        tongues.insert(0, tongue);
+        let tongues = tongues(snapshot, tongue);
         let mut terms = Terms::new(snapshot, &tongues);
         if !only_filters {
             terms.add(kept);
@@ -129,6 +128,25 @@ impl Plan {
         })?;
         Ok(())
     }
+}
+
+/// The stems of the words that a query of this text looks for, without what else makes a plan.
+pub(super) fn stems_of(snapshot: &Snapshot, text: &str, tongue: LanguageAnalyzer) -> Vec<String> {
+    let text = head(text);
+    if text.trim().is_empty() {
+        return Vec::new();
+    }
+    let content = content_words(text, tongue);
+    let tongues = tongues(snapshot, tongue);
+    let mut terms = Terms::new(snapshot, &tongues);
+    terms.add(if content.is_empty() { text } else { &content });
+    terms.finish().words.stems().into_iter().map(str::to_owned).collect()
+}
+
+/// The tongue of a query, and those of items.
+fn tongues(snapshot: &Snapshot, tongue: LanguageAnalyzer) -> Vec<LanguageAnalyzer> {
+    let others = snapshot.summary.tongues().filter(|other| *other != tongue);
+    std::iter::once(tongue).chain(others).collect()
 }
 
 /// The part of a text that is read.

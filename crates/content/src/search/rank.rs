@@ -47,7 +47,7 @@ pub(super) fn top(snapshot: &Snapshot, plan: &Plan, wanted: usize) -> Result<Vec
 /// One pass over all segments, each of which begins with the threshold that those before it have
 /// set. It lies a step below the last score, so that what is tied with it is seen and the key decides.
 fn by_score(snapshot: &Snapshot, query: &dyn Search, wanted: usize) -> Result<Vec<Ranked>> {
-    let weight = query.weight(EnableScoring::enabled_from_searcher(&snapshot.searcher))?;
+    let weight = query.weight(EnableScoring::enabled_from_statistics_provider(snapshot, &snapshot.searcher))?;
     let mut best: Best<Ranked> = Best::of(wanted);
     let threshold = |best: &Best<Ranked>| best.last().map_or(f32::MIN, |last| last.score.next_down());
     for ((reader, columns), segment) in snapshot.searcher.segment_readers().iter().zip(&snapshot.columns).zip(0..) {

@@ -1,0 +1,64 @@
+//! In how many documents terms occur, remembered: a question asks that of each of its words several times, and questions
+//! have words in common. What is looked at does not change, and so these numbers don't.
+
+use std::collections::HashMap;
+
+use parking_lot::Mutex;
+use tantivy::Term;
+
+use crate::limits::FREQUENCIES_KEPT;
+
+/// The numbers of one snapshot.
+#[derive(Default)]
+pub(super) struct Frequencies(Mutex<Generations>);
+
+/// What was asked for lately, and before that.
+#[derive(Default)]
+struct Generations {
+    new: HashMap<Term, u64>,
+    old: HashMap<Term, u64>,
+}
+
+impl Frequencies {
+    /// The number of a term; `count` finds one that is not remembered.
+    pub(super) fn of<E>(&self, term: &Term, count: impl FnOnce() -> Result<u64, E>) -> Result<u64, E> {
+        {
+            let kept = self.0.lock();
+            if let Some(known) = kept.new.get(term).or_else(|| kept.old.get(term)) {
+                return Ok(*known);
+            }
+        }
+        let found = count()?;
+        let mut kept = self.0.lock();
+        if kept.new.len() >= FREQUENCIES_KEPT {
+            kept.old = std::mem::take(&mut kept.new);
+        }
+        kept.new.insert(term.clone(), found);
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use tantivy::schema::Field;
+
+    use super::*;
+
+    #[test]
+    fn numbers_are_found_once_and_kept_up_to_the_bound() {
+        let kept = Frequencies::default();
+        let term = |n: usize| Term::from_field_u64(Field::from_field_id(0), n as u64);
+        let ask = |n: usize, found: u64| kept.of::<Infallible>(&term(n), || Ok(found)).unwrap();
+        assert_eq!((ask(0, 7), ask(0, 8)), (7, 7));
+        for n in 0..3 * FREQUENCIES_KEPT {
+            ask(n, 1);
+        }
+        let all = kept.0.lock();
+        assert!(all.new.len() <= FREQUENCIES_KEPT && all.old.len() <= FREQUENCIES_KEPT);
+        drop(all);
+        assert_eq!(ask(0, 9), 9, "it was not asked for lately");
+        assert_eq!(kept.of(&term(usize::MAX), || Err("unreadable")), Err("unreadable"));
+    }
+}
