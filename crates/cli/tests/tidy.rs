@@ -26,6 +26,7 @@ const LINES_MAX: usize = 700;
 /// The layers, lowest first. A crate may depend on crates of lower layers, and of its own only
 /// where [`SIDEWAYS`] says so.
 const LAYERS: &[&[&str]] = &[
+    &["features"],
     &["core", "settings", "telemetry"],
     &[
         "bus",

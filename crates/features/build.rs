@@ -1,0 +1,3 @@
+//! Nothing is to be done. Without a build script Cargo would leave out what macros and build scripts are built with.
+
+fn main() {}
