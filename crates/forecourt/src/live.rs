@@ -136,6 +136,10 @@ impl Route for LiveRouter {
             None => misdirected(),
         })
     }
+
+    fn compresses(&self) -> bool {
+        self.listen.is_none()
+    }
 }
 
 /// What answers requests for a host that is not that of their connection.

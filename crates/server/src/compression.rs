@@ -23,11 +23,11 @@ const LEVEL: CompressionLevel = CompressionLevel::Fastest;
 /// The same service, with bodies made smaller where that helps. Streams of events leave as they come, and what is small
 /// already (pictures, archives, PDF) stays as it is. What is not worth it costs a look at its length.
 #[derive(Debug, Clone)]
-pub struct Compressed<S>(S);
+pub(crate) struct Compressed<S>(S);
 
 impl<S> Compressed<S> {
     /// Makes the answers of `service` smaller.
-    pub fn new(service: S) -> Self {
+    pub(crate) fn new(service: S) -> Self {
         Self(service)
     }
 }
@@ -56,7 +56,7 @@ where
 
 pin_project! {
     /// An answer on its way, which is made smaller at its end.
-    pub struct CompressedAnswer<F> {
+    pub(crate) struct CompressedAnswer<F> {
         #[pin]
         answering: F,
         is_head: bool,

@@ -24,6 +24,7 @@ use tower_service::Service;
 
 use crate::access_log::{AccessEntry, AccessLog};
 use crate::client::TrustedProxies;
+use crate::compression::Compressed;
 use crate::connections::Connections;
 use crate::hosts::{AllowedHosts, PlainOrigin, PlainOrigins};
 use crate::limits::HttpLimits;
@@ -110,6 +111,11 @@ pub trait Route: Send + Sync + 'static {
     /// The router that answers `request`, which may be given another address for it; or the answer, where there is
     /// none.
     fn route(&self, request: &mut Request<Body>) -> Result<Router, Box<Response<Body>>>;
+
+    /// Whether answers are made smaller for clients that can read that.
+    fn compresses(&self) -> bool {
+        false
+    }
 }
 
 impl Route for Router {
@@ -300,6 +306,7 @@ async fn hand_over(
         let is_http2 = request.version() == Version::HTTP_2;
         let mut request = request.map(|body| incoming(body, is_http2, metrics));
         match routes.route(&mut request) {
+            Ok(router) if routes.compresses() => Compressed::new(router).call(request).await,
             Ok(mut router) => router.call(request).await,
             Err(answer) => Ok(*answer),
         }

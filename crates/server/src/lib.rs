@@ -7,7 +7,6 @@
 //! | [`StreamListener`] | the same for protocols that are not HTTP |
 //! | [`ListenerContext`] | host check, client address, default headers, panics, metrics |
 //! | [`RequestId`], [`RouteClass`] | what a request is called in the log, in answers and in metrics |
-//! | [`Compressed`] | smaller answers for who can read them |
 //! | [`limits`] | every bound, each a setting |
 //! | [`ClientCertificates`] | whether clients show certificates, and whose are taken |
 //! | [`tls`], [`local_ca`] | certificates by name that are replaced while serving; an authority for development |
@@ -68,7 +67,6 @@ pub use admin::{AdminToken, ReadinessCheck, admin, behind_token};
 pub use certificate_facts::{CertificateFacts, certificate_facts};
 pub use client::TrustedProxies;
 pub use client_certificates::{Authorities, ClientCertificates};
-pub use compression::Compressed;
 pub use error::{ServeError, TlsError};
 pub use front::{FrontSettings, ListenerContext, Route, ServerName};
 pub use hosts::{AllowedHosts, PlainOrigin};

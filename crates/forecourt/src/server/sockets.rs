@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use forecourt_core::Domain;
-use forecourt_server::{Certificates, ClientCertificates, Compressed, Listener, Metrics, RouteClasses, StreamListener};
+use forecourt_server::{Certificates, ClientCertificates, Listener, Metrics, RouteClasses, StreamListener};
 use forecourt_settings::Problems;
 use parking_lot::Mutex;
 use rustls::ServerConfig;
@@ -307,7 +307,7 @@ impl Serving {
             _ => {
                 let listener = listener.with_https_on(terms.https_port);
                 let listener = listener.answering(self.answers.clone());
-                let router = Compressed::new(self.domains.shared());
+                let router = self.domains.shared();
                 self.tracker.spawn(listener.serve_until(fronts.public.clone(), router, retire, close));
             }
         }
