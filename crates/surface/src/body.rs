@@ -1,9 +1,11 @@
 //! What a request body says it is, and reading it within its bounds, the same for every wire.
 
 use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
+use futures::poll;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use http_body::Body;
@@ -24,8 +26,9 @@ pub fn content_type(headers: &HeaderMap) -> Option<&str> {
 /// not.
 pub fn is_json(headers: &HeaderMap) -> bool {
     let essence = content_type(headers).and_then(|text| text.split(';').next()).unwrap_or_default().trim();
-    let essence = essence.to_ascii_lowercase();
-    essence == "application/json" || essence.ends_with("+json")
+    let suffix = essence.len().checked_sub("+json".len()).and_then(|at| essence.get(at..));
+    essence.eq_ignore_ascii_case("application/json")
+        || suffix.is_some_and(|suffix| suffix.eq_ignore_ascii_case("+json"))
 }
 
 /// How much of a body is read, and how long the client may take to send it.
@@ -94,9 +97,17 @@ where
     let start = Instant::now();
     let mut body = pin!(body);
     let mut whole = Joined::new(announced);
-    while let Some(frame) =
-        timeout_at(start + limits.patience(whole.len()), body.frame()).await.map_err(|_| BodyError::TooSlow)?
-    {
+    while !body.is_end_stream() {
+        let mut next = pin!(body.frame());
+        let next = match poll!(next.as_mut()) {
+            // Most bodies came with their heads, and need no timer.
+            Poll::Ready(next) => next,
+            Poll::Pending => {
+                let until = start + limits.patience(whole.len());
+                timeout_at(until, next).await.map_err(|_| BodyError::TooSlow)?
+            }
+        };
+        let Some(frame) = next else { break };
         let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() else { continue };
         if data.len() > limits.bytes_max - whole.len() {
             return Err(too_large);
