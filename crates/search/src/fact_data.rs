@@ -1,7 +1,8 @@
 //! Which properties say what, as data: `data/facts.toml`, and the questions of each language about one item.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
+use std::ops::Deref;
+use std::sync::{LazyLock, OnceLock};
 
 use regex::Regex;
 use serde::Deserialize;
@@ -100,7 +101,7 @@ pub(crate) struct QuestionData {
     /// First words of such questions.
     pub(crate) begins: BTreeSet<String>,
     /// What may stand before a question.
-    pub(crate) polite: Regex,
+    pub(crate) polite: LazyRegex,
     /// What may stand before a name.
     pub(crate) articles: Vec<String>,
     /// Words for kinds of items, on either side of a name.
@@ -108,7 +109,7 @@ pub(crate) struct QuestionData {
     /// What stands for an item without naming one.
     pub(crate) pronouns: BTreeSet<String>,
     /// What may stand before what an item contains.
-    pub(crate) quantity: Regex,
+    pub(crate) quantity: LazyRegex,
     /// Words that say what is done rather than to what.
     pub(crate) weak: BTreeSet<String>,
     pub(crate) asks: Vec<Ask>,
@@ -120,8 +121,25 @@ pub(crate) struct Ask {
     /// The id of the fact.
     pub(crate) fact: String,
     /// Words by which a sentence of an item's text states it.
-    pub(crate) cues: Option<Regex>,
-    pub(crate) patterns: Vec<Regex>,
+    pub(crate) cues: Option<LazyRegex>,
+    pub(crate) patterns: Vec<LazyRegex>,
+}
+
+/// A pattern that is compiled when a text is compared with it for the first time: there are some two hundred, and a
+/// text that begins like no question is compared with none.
+#[derive(Debug)]
+pub(crate) struct LazyRegex {
+    text: String,
+    compiled: OnceLock<Regex>,
+}
+
+impl Deref for LazyRegex {
+    type Target = Regex;
+
+    fn deref(&self) -> &Regex {
+        self.compiled
+            .get_or_init(|| Regex::new(&self.text).unwrap_or_else(|error| panic!("a pattern of our own: {error}")))
+    }
 }
 
 impl QuestionData {
@@ -145,13 +163,13 @@ impl QuestionData {
 }
 
 /// A pattern over a whole question. Two values side by side are one group, which is cut where one names an item.
-fn pattern(text: &str) -> Regex {
+fn pattern(text: &str) -> LazyRegex {
     let text = text.replace("{item} {what}", "(?P<itemwhat>.+)").replace("{what} {item}", "(?P<whatitem>.+)");
     regex(&format!("^{}$", text.replace("{item}", "(?P<item>.+?)").replace("{what}", "(?P<what>.+?)")))
 }
 
-fn regex(text: &str) -> Regex {
-    Regex::new(text).unwrap_or_else(|error| panic!("a pattern of our own: {error}"))
+fn regex(text: &str) -> LazyRegex {
+    LazyRegex { text: text.to_owned(), compiled: OnceLock::new() }
 }
 
 fn parsed<T: for<'d> Deserialize<'d>>(name: &str, text: &str) -> T {
@@ -166,6 +184,14 @@ mod tests {
 
     /// Facts that are answered by a look at what an item is made of.
     const BY_INGREDIENTS: [&str; 2] = ["contains", "suits"];
+
+    #[test]
+    fn every_pattern_compiles() {
+        for language in questions() {
+            let asks = language.asks.iter().flat_map(|ask| ask.patterns.iter().chain(&ask.cues));
+            assert!(asks.chain([&language.polite, &language.quantity]).all(|pattern| !pattern.as_str().is_empty()));
+        }
+    }
 
     #[test]
     fn every_question_asks_for_a_fact_that_there_is_in_every_language() {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
+use futures::poll;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use http_body::Body as _;
@@ -25,8 +26,9 @@ pub fn content_type(headers: &HeaderMap) -> Option<&str> {
 /// not.
 pub fn is_json(headers: &HeaderMap) -> bool {
     let essence = content_type(headers).and_then(|text| text.split(';').next()).unwrap_or_default().trim();
-    let essence = essence.to_ascii_lowercase();
-    essence == "application/json" || essence.ends_with("+json")
+    let suffix = essence.len().checked_sub("+json".len()).and_then(|at| essence.get(at..));
+    essence.eq_ignore_ascii_case("application/json")
+        || suffix.is_some_and(|suffix| suffix.eq_ignore_ascii_case("+json"))
 }
 
 /// How much of a body is read, and how long the client may take to send it.

@@ -215,3 +215,80 @@ where
         self.0.on_id_change(old, new, ctx);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use parking_lot::Mutex;
+    use tracing::field::Empty;
+    use tracing::info_span;
+    use tracing_subscriber::fmt;
+    use tracing_subscriber::layer::SubscriberExt;
+    use tracing_subscriber::util::SubscriberInitExt;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Written(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Written {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Written {
+        /// The last line.
+        fn last(&self) -> String {
+            String::from_utf8_lossy(&self.0.lock()).lines().next_back().unwrap_or_default().trim_start().to_owned()
+        }
+    }
+
+    fn request(id: u32) -> RequestLines {
+        RequestLines::new(move || info_span!("request", id, status = Empty))
+    }
+
+    #[test]
+    fn a_line_belongs_to_its_request_and_a_request_without_lines_has_no_span() {
+        let early = request(1);
+        assert!(early.0.span.get().is_some(), "nobody asks for spans when lines are written");
+        let written = Written::default();
+        let writer = written.clone();
+        let lines = fmt::layer().with_ansi(false).without_time().with_target(false).with_writer(move || writer.clone());
+        tracing_subscriber::registry().with(LinesOfRequests::new(lines)).init();
+
+        let (silent, talks) = (request(2), request(3));
+        drop(silent.enter());
+        assert!(silent.0.span.get().is_none());
+        {
+            let _entered = talks.enter();
+            tracing::info!("said");
+            assert_eq!(written.last(), "INFO request{id=3}: said");
+            {
+                let _within = silent.enter();
+                tracing::info!("within");
+                assert_eq!(written.last(), "INFO request{id=3}:request{id=2}: within");
+            }
+            tracing::info!("again");
+            assert_eq!(written.last(), "INFO request{id=3}: again");
+        }
+        tracing::info!("outside");
+        assert_eq!(written.last(), "INFO outside");
+
+        talks.record_status(204);
+        let _entered = talks.enter();
+        tracing::info!("later");
+        assert_eq!(written.last(), "INFO request{id=3 status=204}: later");
+        let late = request(4);
+        late.record_status(500);
+        let _late = late.enter();
+        tracing::info!("late");
+        assert!(written.last().ends_with("request{id=4 status=500}: late"), "{}", written.last());
+    }
+}

@@ -63,7 +63,9 @@ pub(crate) fn questions(query: &str) -> Vec<String> {
 
 /// The language that a raw query string hints at by `lang`; of several, the first. REST 3.1.
 pub(crate) fn language(query: &str) -> Option<Language> {
-    let mut pairs = form_urlencoded::parse(query.as_bytes());
+    // Of the pairs that can't be it nothing is decoded: the question is among them.
+    let may_be = |pair: &&str| pair.split('=').next().is_some_and(|key| key == "lang" || key.contains('%'));
+    let mut pairs = query.split('&').filter(may_be).flat_map(|pair| form_urlencoded::parse(pair.as_bytes()));
     pairs.find(|(key, _)| key == "lang").and_then(|(_, tag)| Language::parse(&tag))
 }
 
@@ -135,6 +137,19 @@ mod tests {
         assert_eq!(earlier(2), ["q0", "q1"]);
         assert_eq!(earlier(EARLIER_MAX).len(), EARLIER_MAX);
         assert_eq!((earlier(EARLIER_MAX + 1).len(), earlier(EARLIER_MAX + 1)[0].as_str()), (EARLIER_MAX, "q1"));
+    }
+
+    #[test]
+    fn s3_1_a_language_is_hinted_at_however_its_key_is_spelled() {
+        for (query, hint) in [
+            ("user=lang&lang=de&lang=fr", Some("de")),
+            ("user=a&l%61ng=pt-br", Some("pt-BR")),
+            ("user=lang=de&language=de", None),
+            ("lang", None),
+            ("lang=<b>&lang=de", None),
+        ] {
+            assert_eq!(language(query).as_ref().map(Language::as_str), hint, "{query}");
+        }
     }
 
     #[test]
