@@ -18,7 +18,7 @@ use crate::load;
 const DIFFER_MAX: usize = 64;
 
 /// A POST of JSON to `path`, as a client of 1.0 makes it when `version` says so.
-fn post(port: u16, path: &str, version: &str, body: &Value) -> String {
+pub(super) fn post(port: u16, path: &str, version: &str, body: &Value) -> String {
     let body = body.to_string();
     format!(
         "POST {path} HTTP/1.1\r\nHost: demo.localhost:{port}\r\nContent-Type: application/json\r\n\
@@ -29,7 +29,7 @@ fn post(port: u16, path: &str, version: &str, body: &Value) -> String {
 }
 
 /// `SendMessage` of 1.0 with these words.
-fn send_message(text: &str, configuration: &Value) -> Value {
+pub(super) fn send_message(text: &str, configuration: &Value) -> Value {
     json!({
         "jsonrpc": "2.0",
         "id": "7c0ffee0-0000-4000-8000-000000000001",
@@ -59,10 +59,8 @@ fn alike(theirs: &Arm, ours: &Arm, request: impl Fn(u16) -> String) -> anyhow::R
 
 /// Asks once on an open connection, and reads the answer.
 async fn ask(stream: &mut TcpStream, request: &str) -> anyhow::Result<Value> {
-    let mut buffer = Vec::new();
     stream.write_all(request.as_bytes()).await?;
-    load::answer(stream, &mut buffer).await?;
-    let text = String::from_utf8_lossy(&buffer);
+    let text = load::answer(stream).await?;
     let (_, body) = text.split_once("\r\n\r\n").context("an answer has a body")?;
     Ok(serde_json::from_str(body)?)
 }

@@ -5,19 +5,20 @@ use serde_json::{Value, json};
 use super::{alike, post, send_message};
 use crate::arm::{Arm, ECHO};
 use crate::load::Asked;
-use crate::report::compare;
+use crate::report::{compare, sides};
+use crate::run::Run;
 
 const WORDS: &str = "hello from the other side";
 
 /// Runs the comparison in 1.0, and in 0.3 for information.
-pub(in crate::bench) fn run() -> anyhow::Result<()> {
+pub(in crate::bench) fn run(run: &Run) -> anyhow::Result<()> {
     let arms =
         [Arm::baseline("axum", "a2a")?, Arm::baseline("axum again", "a2a")?, Arm::forecourt("forecourt echo", ECHO)?];
     for (version, body) in [("1.0", send_message(WORDS, &json!({}))), ("0.3", message_send())] {
         println!("A2A {version}:");
         let request = |port: u16| post(port, "/a2a/echo", version, &body);
         alike(&arms[0], &arms[2], request)?;
-        compare(&arms, |port| Asked::of(request(port), WORDS))?;
+        compare(run, &format!("{version}, "), &sides(&arms, |port| Asked::of(request(port), WORDS)))?;
     }
     Ok(())
 }
