@@ -1,7 +1,9 @@
 //! A loud client: one thread, some connections, and an exact count of what came back.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
@@ -10,6 +12,10 @@ use rustls_pki_types::{CertificateDer, ServerName};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio_rustls::TlsConnector;
+
+/// Where a request has these, each time it is sent it has a number of its own there, of as many digits: two messages
+/// under one id are one message that came twice.
+pub(crate) const NUMBER: &str = "############";
 
 /// Connections of one round.
 pub(crate) const CONNECTIONS: usize = 32;
@@ -101,7 +107,10 @@ async fn client(port: u16, request: &Asked, first: usize, end: Instant) -> anyho
         let together: Vec<&str> = texts.by_ref().take(request.at_once).map(String::as_str).collect();
         match together.as_slice() {
             [one] => send(&mut stream, one).await?,
-            several => send(&mut stream, &several.concat()).await?,
+            several => {
+                let all: Vec<_> = several.iter().map(|text| numbered(text)).collect();
+                send(&mut stream, &all.concat()).await?;
+            }
         }
         for _ in &together {
             let answer = answers.next(&mut stream).await?;
@@ -116,8 +125,17 @@ async fn client(port: u16, request: &Asked, first: usize, end: Instant) -> anyho
 /// Sends one request whole. A TLS stream may keep bytes that it has taken, and a connection that waits for
 /// the answer to them waits for ever.
 pub(crate) async fn send(stream: &mut (impl AsyncWrite + Unpin), request: &str) -> anyhow::Result<()> {
-    stream.write_all(request.as_bytes()).await?;
+    stream.write_all(numbered(request).as_bytes()).await?;
     Ok(stream.flush().await?)
+}
+
+/// A request with its number in place of [`NUMBER`].
+fn numbered(request: &str) -> Cow<'_, str> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    match request.contains(NUMBER) {
+        true => Cow::Owned(request.replace(NUMBER, &format!("{:012x}", NEXT.fetch_add(1, Ordering::Relaxed)))),
+        false => Cow::Borrowed(request),
+    }
 }
 
 /// The answers on one connection, one after the other.

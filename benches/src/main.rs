@@ -59,6 +59,8 @@ enum Part {
     Open {
         /// The folder of the index.
         folder: PathBuf,
+        /// How many questions it is asked then.
+        questions: u64,
     },
 }
 
@@ -68,7 +70,7 @@ fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     match arguments.part {
         Some(Part::Baseline { name, to, folder }) => baseline::serve(&name, to, folder.as_deref()),
-        Some(Part::Open { folder }) => bench::search::open(&folder),
+        Some(Part::Open { folder, questions }) => bench::search::open(&folder, questions),
         None if arguments.list => {
             bench::ALL.iter().for_each(|(name, _)| println!("{name}"));
             Ok(())

@@ -8,11 +8,10 @@ pub(super) mod streams;
 
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
-use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use crate::arm::Arm;
-use crate::load;
+use crate::load::{self, NUMBER};
 
 /// Bytes by which the answers of two servers may differ, head and body each.
 const DIFFER_MAX: usize = 64;
@@ -36,7 +35,7 @@ pub(super) fn send_message(text: &str, configuration: &Value) -> Value {
         "method": "SendMessage",
         "params": {
             "message": {
-                "messageId": "9b2f0e1c-8e57-4b6c-9f0e-3f8f5a1f2c11",
+                "messageId": format!("9b2f0e1c-8e57-4b6c-9f0e-{NUMBER}"),
                 "role": "ROLE_USER",
                 "parts": [{"text": text}],
             },
@@ -59,7 +58,7 @@ fn alike(theirs: &Arm, ours: &Arm, request: impl Fn(u16) -> String) -> anyhow::R
 
 /// Asks once on an open connection, and reads the answer.
 async fn ask(stream: &mut TcpStream, request: &str) -> anyhow::Result<Value> {
-    stream.write_all(request.as_bytes()).await?;
+    load::send(stream, request).await?;
     let text = load::answer(stream).await?;
     let (_, body) = text.split_once("\r\n\r\n").context("an answer has a body")?;
     Ok(serde_json::from_str(body)?)

@@ -19,7 +19,7 @@ const RESULTS: usize = 10;
 
 /// Runs the comparison with 10,000 and with 100,000 items.
 pub(super) fn small(run: &Run) -> anyhow::Result<()> {
-    for count in run.of(&[10_000, 100_000][..], &[300]) {
+    for count in run.of(&[10_000, 100_000][..], &[1_000]) {
         with(run, *count)?;
     }
     Ok(())
@@ -27,7 +27,7 @@ pub(super) fn small(run: &Run) -> anyhow::Result<()> {
 
 /// Runs the comparison with 1,000,000 items.
 pub(super) fn large(run: &Run) -> anyhow::Result<()> {
-    with(run, run.of(1_000_000, 600))
+    with(run, run.of(1_000_000, 2_000))
 }
 
 fn with(run: &Run, count: u64) -> anyhow::Result<()> {
@@ -50,7 +50,7 @@ fn with(run: &Run, count: u64) -> anyhow::Result<()> {
         arms.push(Arm::forecourt_over("forecourt, fused", &fused)?);
     }
     arms.iter().try_for_each(|arm| answers(arm, &pantry.question(0)))?;
-    let texts = |port| (0..QUESTIONS).map(|n| request(port, &pantry.question(n))).collect();
+    let texts = |port| (0..run.of(QUESTIONS, 3)).map(|n| request(port, &pantry.question(n))).collect();
     let what = format!("{count} items, ");
     compare(run, &what, &sides(&arms, |port| Asked::each(texts(port), "\"results\":[{")))
 }

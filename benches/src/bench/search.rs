@@ -60,12 +60,13 @@ fn with(run: &Run, count: u64) -> anyhow::Result<()> {
     std::fs::create_dir_all(&folder)?;
     let pantry = Pantry::stocked()?;
     load(&folder, &pantry, count)?;
-    let opened = Command::new(std::env::current_exe()?).arg("open").arg(&folder).output()?;
+    let asked = run.of(QUESTIONS * 10, 3).to_string();
+    let opened = Command::new(std::env::current_exe()?).arg("open").arg(&folder).arg(asked).output()?;
     ensure!(opened.status.success(), "opening failed: {}", String::from_utf8_lossy(&opened.stderr));
     print!("{}", String::from_utf8_lossy(&opened.stdout));
     let ours = Ours::new(&folder)?;
     let bare = Bare::open(&folder.join("bare"))?;
-    let questions: Vec<String> = (0..QUESTIONS).map(|n| pantry.question(n)).collect();
+    let questions: Vec<String> = (0..run.of(QUESTIONS, 3)).map(|n| pantry.question(n)).collect();
     compare(run, &[&|q| bare.ask(q), &|q| bare.ask(q), &|q| ours.ask(q)], &questions)
 }
 
@@ -119,7 +120,7 @@ fn timed(count: u64, work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Resul
 }
 
 /// Opens an index and says what that took: the part of the bench that has a process of its own.
-pub(crate) fn open(folder: &Path) -> anyhow::Result<()> {
+pub(crate) fn open(folder: &Path, questions: u64) -> anyhow::Result<()> {
     let before = cpu::resident_kib(std::process::id());
     let begin = Instant::now();
     let ours = Ours::new(folder)?;
@@ -127,7 +128,7 @@ pub(crate) fn open(folder: &Path) -> anyhow::Result<()> {
     let millis = begin.elapsed().as_secs_f64() * 1_000.0;
     let opened = cpu::resident_kib(std::process::id());
     let pantry = Pantry::stocked()?;
-    for n in 0..QUESTIONS * 10 {
+    for n in 0..questions {
         ours.ask(&pantry.question(n))?;
     }
     let asked = cpu::resident_kib(std::process::id());
@@ -136,7 +137,7 @@ pub(crate) fn open(folder: &Path) -> anyhow::Result<()> {
         before as f64 / 1024.0,
         opened as f64 / 1024.0,
         asked as f64 / 1024.0,
-        QUESTIONS * 10
+        questions
     );
     Ok(())
 }

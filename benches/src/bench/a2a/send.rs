@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{alike, post, send_message};
 use crate::arm::{Arm, ECHO};
-use crate::load::Asked;
+use crate::load::{Asked, NUMBER};
 use crate::report::{compare, sides};
 use crate::run::Run;
 
@@ -30,7 +30,7 @@ fn message_send() -> Value {
         "method": "message/send",
         "params": {"message": {
             "kind": "message",
-            "messageId": "9b2f0e1c-8e57-4b6c-9f0e-3f8f5a1f2c11",
+            "messageId": format!("9b2f0e1c-8e57-4b6c-9f0e-{NUMBER}"),
             "role": "user",
             "parts": [{"kind": "text", "text": WORDS}],
         }},
