@@ -1,7 +1,9 @@
 //! A loud client: one thread, some connections, and an exact count of what came back.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
@@ -10,6 +12,10 @@ use rustls_pki_types::{CertificateDer, ServerName};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio_rustls::TlsConnector;
+
+/// Where a request has these, each time it is sent it has a number of its own there, of as many digits: two messages
+/// under one id are one message that came twice.
+pub(crate) const NUMBER: &str = "############";
 
 /// Connections of one round.
 pub(crate) const CONNECTIONS: usize = 32;
@@ -22,6 +28,7 @@ pub(crate) struct Visit {
 }
 
 /// What is sent over and over, one after the other, and what every answer to it holds.
+#[derive(Clone)]
 pub(crate) struct Asked {
     pub texts: Vec<String>,
     pub holds: &'static str,
@@ -31,6 +38,8 @@ pub(crate) struct Asked {
     pub anew: bool,
     /// Whether each connection comes from an address of its own, as callers do.
     pub apart: bool,
+    /// How many are sent on a connection before the first of their answers is read.
+    pub at_once: usize,
 }
 
 impl Asked {
@@ -41,7 +50,7 @@ impl Asked {
 
     /// Several requests in turn.
     pub(crate) fn each(texts: Vec<String>, holds: &'static str) -> Self {
-        Self { texts, holds, tls: None, anew: false, apart: false }
+        Self { texts, holds, tls: None, anew: false, apart: false, at_once: 1 }
     }
 
     /// The same within TLS.
@@ -52,6 +61,11 @@ impl Asked {
     /// The same, each on a connection of its own.
     pub(crate) fn each_anew(self) -> Self {
         Self { anew: true, ..self }
+    }
+
+    /// The same, so many on a connection at once.
+    pub(crate) fn pipelined(self, at_once: usize) -> Self {
+        Self { at_once, ..self }
     }
 
     /// The same, each connection from an address of its own.
@@ -83,18 +97,27 @@ async fn client(port: u16, request: &Asked, first: usize, end: Instant) -> anyho
         true => Box::new(connect_from(first, port).await?),
         false => connect(port, request.tls.as_ref()).await?,
     };
-    let mut buffer = Vec::with_capacity(16 * 1024);
+    let mut answers = Answers::default();
     let mut count = 0;
-    let texts = request.texts.iter().cycle().skip(first % request.texts.len().max(1));
-    for text in texts.take_while(|_| Instant::now() < end) {
+    let mut texts = request.texts.iter().cycle().skip(first % request.texts.len().max(1));
+    while Instant::now() < end {
         if request.anew && count > 0 {
             stream = connect(port, request.tls.as_ref()).await?;
         }
-        send(&mut stream, text).await?;
-        answer(&mut stream, &mut buffer).await?;
-        let held = request.holds.is_empty() || find(&buffer, request.holds.as_bytes()).is_some();
-        ensure!(held, "an answer without {}: {}", request.holds, String::from_utf8_lossy(&buffer));
-        count += 1;
+        let together: Vec<&str> = texts.by_ref().take(request.at_once).map(String::as_str).collect();
+        match together.as_slice() {
+            [one] => send(&mut stream, one).await?,
+            several => {
+                let all: Vec<_> = several.iter().map(|text| numbered(text)).collect();
+                send(&mut stream, &all.concat()).await?;
+            }
+        }
+        for _ in &together {
+            let answer = answers.next(&mut stream).await?;
+            let held = request.holds.is_empty() || find(answer, request.holds.as_bytes()).is_some();
+            ensure!(held, "an answer without {}: {}", request.holds, String::from_utf8_lossy(answer));
+            count += 1;
+        }
     }
     Ok(count)
 }
@@ -102,33 +125,62 @@ async fn client(port: u16, request: &Asked, first: usize, end: Instant) -> anyho
 /// Sends one request whole. A TLS stream may keep bytes that it has taken, and a connection that waits for
 /// the answer to them waits for ever.
 pub(crate) async fn send(stream: &mut (impl AsyncWrite + Unpin), request: &str) -> anyhow::Result<()> {
-    stream.write_all(request.as_bytes()).await?;
+    stream.write_all(numbered(request).as_bytes()).await?;
     Ok(stream.flush().await?)
 }
 
-/// Reads one answer whole. What was asked for conditionally may not have changed; any other status than
-/// success is an error.
-pub(crate) async fn answer(stream: &mut (impl AsyncRead + Unpin), buffer: &mut Vec<u8>) -> anyhow::Result<()> {
-    buffer.clear();
-    let head = loop {
-        if let Some(end) = find(buffer, b"\r\n\r\n") {
-            break end + 4;
+/// A request with its number in place of [`NUMBER`].
+fn numbered(request: &str) -> Cow<'_, str> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    match request.contains(NUMBER) {
+        true => Cow::Owned(request.replace(NUMBER, &format!("{:012x}", NEXT.fetch_add(1, Ordering::Relaxed)))),
+        false => Cow::Borrowed(request),
+    }
+}
+
+/// The answers on one connection, one after the other.
+#[derive(Default)]
+pub(crate) struct Answers {
+    buffer: Vec<u8>,
+    /// Bytes of the answer that was read last.
+    taken: usize,
+}
+
+impl Answers {
+    /// Reads the next answer whole. What was asked for conditionally may not have changed; any other status than
+    /// success (263 says so over AGTP, of a contract that was made) is an error.
+    pub(crate) async fn next(&mut self, stream: &mut (impl AsyncRead + Unpin)) -> anyhow::Result<&[u8]> {
+        self.buffer.drain(..self.taken);
+        self.taken = 0;
+        let head = loop {
+            if let Some(end) = find(&self.buffer, b"\r\n\r\n") {
+                break end + 4;
+            }
+            ensure!(stream.read_buf(&mut self.buffer).await? > 0, "the connection closed in the head");
+        };
+        let text = std::str::from_utf8(&self.buffer[..head])?;
+        let status = text.split(' ').nth(1).unwrap_or_default();
+        let length = text.lines().find_map(length_of);
+        let whole = match status {
+            "304" => head,
+            "200" | "202" | "263" => head + length.context("an answer has a length")?,
+            _ => {
+                let line = text.lines().next().unwrap_or_default().to_owned();
+                let body = String::from_utf8_lossy(&self.buffer[head..]);
+                bail!("{line}: {body}");
+            }
+        };
+        while self.buffer.len() < whole {
+            ensure!(stream.read_buf(&mut self.buffer).await? > 0, "the connection closed in the body");
         }
-        ensure!(stream.read_buf(buffer).await? > 0, "the connection closed in the head");
-    };
-    let text = std::str::from_utf8(&buffer[..head])?;
-    let status = text.split(' ').nth(1).unwrap_or_default();
-    if status == "304" {
-        return Ok(());
+        self.taken = whole;
+        Ok(&self.buffer[..whole])
     }
-    if !matches!(status, "200" | "202") {
-        bail!("{}", text.lines().next().unwrap_or_default());
-    }
-    let length = text.lines().find_map(length_of).context("an answer has a length")?;
-    while buffer.len() < head + length {
-        ensure!(stream.read_buf(buffer).await? > 0, "the connection closed in the body");
-    }
-    Ok(())
+}
+
+/// Reads the one answer that is waited for.
+pub(crate) async fn answer(stream: &mut (impl AsyncRead + Unpin)) -> anyhow::Result<String> {
+    Ok(String::from_utf8_lossy(Answers::default().next(stream).await?).into_owned())
 }
 
 fn length_of(line: &str) -> Option<usize> {
@@ -189,9 +241,7 @@ pub(crate) fn sample_within(port: u16, tls: Option<&TlsConnector>, request: &str
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut stream = connect(port, tls).await?;
-        let mut buffer = Vec::new();
         send(&mut stream, request).await?;
-        answer(&mut stream, &mut buffer).await?;
-        Ok(String::from_utf8_lossy(&buffer).into_owned())
+        answer(&mut stream).await
     })
 }

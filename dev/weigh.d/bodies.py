@@ -13,7 +13,8 @@ class Workspace:
     """Crates that were read, and which body is in which of them."""
 
     def __init__(self, crates):
-        crates = list(crates)
+        # In one order, since cargo tells of them as they are built: a body may be in several.
+        crates = sorted(crates, key=lambda crate: crate.name)
         self.crates = {crate.name: crate for crate in crates}
         self.where = {body: crate for crate in crates for body in crate.bodies}
         self.paths = {}

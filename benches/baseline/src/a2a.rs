@@ -45,9 +45,12 @@ struct Asked {
 }
 
 #[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Part {
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    media_type: Option<String>,
     text: String,
 }
 
@@ -93,17 +96,24 @@ async fn send(
     if !understood || message.parts.is_empty() {
         return StatusCode::BAD_REQUEST.into_response();
     }
+    // What is repeated is markdown, which 1.0 says of each part.
+    let said = |part| Part { media_type: old.is_none().then(|| "text/markdown".to_owned()), ..part };
+    let parts = message.parts.into_iter().map(said).collect();
     let number = count.fetch_add(1, Ordering::Relaxed);
     let answer = Message {
         kind: old,
         message_id: format!("{number:043}"),
         role: agents,
-        parts: message.parts,
+        parts,
         context_id: message.context_id.unwrap_or_else(|| format!("ctx-{number:043}")),
     };
     let result = if old.is_some() { Result::Bare(answer) } else { Result::Wrapped { message: answer } };
-    let headers =
-        [("cache-control", "no-store"), ("x-content-type-options", "nosniff"), ("referrer-policy", "no-referrer")];
+    let headers = [
+        ("cache-control", "no-store"),
+        ("x-robots-tag", "noindex, nofollow, noarchive"),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+    ];
     (headers, Json(Answer { jsonrpc: "2.0", id, result })).into_response()
 }
 

@@ -8,17 +8,16 @@ pub(super) mod streams;
 
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
-use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use crate::arm::Arm;
-use crate::load;
+use crate::load::{self, NUMBER};
 
 /// Bytes by which the answers of two servers may differ, head and body each.
 const DIFFER_MAX: usize = 64;
 
 /// A POST of JSON to `path`, as a client of 1.0 makes it when `version` says so.
-fn post(port: u16, path: &str, version: &str, body: &Value) -> String {
+pub(super) fn post(port: u16, path: &str, version: &str, body: &Value) -> String {
     let body = body.to_string();
     format!(
         "POST {path} HTTP/1.1\r\nHost: demo.localhost:{port}\r\nContent-Type: application/json\r\n\
@@ -29,14 +28,14 @@ fn post(port: u16, path: &str, version: &str, body: &Value) -> String {
 }
 
 /// `SendMessage` of 1.0 with these words.
-fn send_message(text: &str, configuration: &Value) -> Value {
+pub(super) fn send_message(text: &str, configuration: &Value) -> Value {
     json!({
         "jsonrpc": "2.0",
         "id": "7c0ffee0-0000-4000-8000-000000000001",
         "method": "SendMessage",
         "params": {
             "message": {
-                "messageId": "9b2f0e1c-8e57-4b6c-9f0e-3f8f5a1f2c11",
+                "messageId": format!("9b2f0e1c-8e57-4b6c-9f0e-{NUMBER}"),
                 "role": "ROLE_USER",
                 "parts": [{"text": text}],
             },
@@ -59,10 +58,8 @@ fn alike(theirs: &Arm, ours: &Arm, request: impl Fn(u16) -> String) -> anyhow::R
 
 /// Asks once on an open connection, and reads the answer.
 async fn ask(stream: &mut TcpStream, request: &str) -> anyhow::Result<Value> {
-    let mut buffer = Vec::new();
-    stream.write_all(request.as_bytes()).await?;
-    load::answer(stream, &mut buffer).await?;
-    let text = String::from_utf8_lossy(&buffer);
+    load::send(stream, request).await?;
+    let text = load::answer(stream).await?;
     let (_, body) = text.split_once("\r\n\r\n").context("an answer has a body")?;
     Ok(serde_json::from_str(body)?)
 }

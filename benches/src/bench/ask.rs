@@ -11,23 +11,26 @@ use super::search::items::Pantry;
 use crate::arm::{Arm, OPEN_LIMITS, binary};
 use crate::cpu;
 use crate::load::{self, Asked};
-use crate::report::compare;
+use crate::report::{compare, sides};
+use crate::run::Run;
 
 const QUESTIONS: u64 = 100;
 const RESULTS: usize = 10;
 
 /// Runs the comparison with 10,000 and with 100,000 items.
-pub(super) fn small() -> anyhow::Result<()> {
-    run(10_000)?;
-    run(100_000)
+pub(super) fn small(run: &Run) -> anyhow::Result<()> {
+    for count in run.of(&[10_000, 100_000][..], &[1_000]) {
+        with(run, *count)?;
+    }
+    Ok(())
 }
 
 /// Runs the comparison with 1,000,000 items.
-pub(super) fn large() -> anyhow::Result<()> {
-    run(1_000_000)
+pub(super) fn large(run: &Run) -> anyhow::Result<()> {
+    with(run, run.of(1_000_000, 2_000))
 }
 
-fn run(count: u64) -> anyhow::Result<()> {
+fn with(run: &Run, count: u64) -> anyhow::Result<()> {
     println!("{count} items:");
     let folder = std::env::current_exe()?.with_file_name(format!("bench-ask-{count}"));
     std::fs::create_dir_all(&folder)?;
@@ -47,8 +50,9 @@ fn run(count: u64) -> anyhow::Result<()> {
         arms.push(Arm::forecourt_over("forecourt, fused", &fused)?);
     }
     arms.iter().try_for_each(|arm| answers(arm, &pantry.question(0)))?;
-    let texts = |port| (0..QUESTIONS).map(|n| request(port, &pantry.question(n))).collect();
-    compare(&arms, |port| Asked::each(texts(port), "\"results\":[{"))
+    let texts = |port| (0..run.of(QUESTIONS, 3)).map(|n| request(port, &pantry.question(n))).collect();
+    let what = format!("{count} items, ");
+    compare(run, &what, &sides(&arms, |port| Asked::each(texts(port), "\"results\":[{")))
 }
 
 /// Loads what an earlier run has not.

@@ -31,8 +31,10 @@ use futures::future::{BoxFuture, join_all};
 use serde_json::{Map, Value, json};
 
 use crate::report::median;
+use crate::run::Run;
 
 const CONTRACTS: usize = 100_000;
+const CONTRACTS_SMOKE: usize = 500;
 /// Of each agent.
 const OWN: usize = 100;
 /// Entries that are written together.
@@ -42,53 +44,58 @@ const LOOKUPS: usize = 20_000;
 const CALLS: usize = 2_000;
 
 /// Prints the room and the times.
-pub(super) fn run() -> anyhow::Result<()> {
+pub(super) fn run(run: &Run) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(measure())
+    runtime.block_on(measure(run))
 }
 
-async fn measure() -> anyhow::Result<()> {
+async fn measure(run: &Run) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let store = Sqlite::open(&folder.path().join("store.db"), SqliteOptions::default())?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let ledger = Ledger::new(store, clock.clone());
-    fill(&ledger).await?;
+    let count = run.of(CONTRACTS, CONTRACTS_SMOKE);
+    fill(&ledger, count).await?;
 
     let before = resident()?;
     let begin = Instant::now();
     let (negotiator, contracts, _host) = negotiator(&ledger);
     let known = negotiator.persistent(1).await.map_err(|error| anyhow!("{error}"))?;
     ensure!(known.contracts.len() == 1, "the contracts were read");
-    println!("read      {:8.2} s for {CONTRACTS} contracts", begin.elapsed().as_secs_f64());
-    println!("memory    {:8.1} MiB more", (resident()? - before) / 1024.0 / 1024.0);
+    let (read, grown) = (begin.elapsed().as_secs_f64(), (resident()? - before) / 1024.0 / 1024.0);
+    println!("read      {read:8.2} s for {count} contracts");
+    println!("memory    {grown:8.1} MiB more");
+    run.keep("seconds to read them", &[read], &[])?;
+    run.keep("MiB that they take", &[grown], &[])?;
 
-    let lookups: Vec<_> = (0..LOOKUPS).map(lookup).collect::<anyhow::Result<_>>()?;
-    let (mut times, thread) = (Vec::with_capacity(ROUNDS), Thread::default());
-    for _ in 0..ROUNDS {
+    let lookups = (0..run.of(LOOKUPS, CONTRACTS_SMOKE)).map(|n| lookup(n * 7_919 % count));
+    let lookups: Vec<_> = lookups.collect::<anyhow::Result<_>>()?;
+    let (mut times, mut again, thread) = (Vec::new(), Vec::new(), Thread::default());
+    for round in 0..2 * run.rounds(ROUNDS) {
         let begin = Instant::now();
         for (holder, method, path) in &lookups {
             ensure!(contracts.resolve(holder, &thread, method, path).is_some(), "a contract is found");
         }
-        times.push(begin.elapsed().as_secs_f64() * 1e6 / LOOKUPS as f64);
+        let micros = begin.elapsed().as_secs_f64() * 1e6 / lookups.len() as f64;
+        if round.is_multiple_of(2) { times.push(micros) } else { again.push(micros / times[round / 2]) }
     }
     println!("lookup    {:8.2} µs", median(&times));
+    run.keep("µs a lookup", &times, &again)?;
 
-    let begin = Instant::now();
+    let (begin, mut calls) = (Instant::now(), 0_u32);
     for (holder, method, path) in lookups.iter().take(CALLS) {
         let call = Call { caller: caller(&holder.agent_id), ..Call::default() };
         let served = negotiator.contract_for(ContractRequest { call: &call, method, path }).await;
         ensure!(matches!(served, Ok(Some(_))), "the call is served");
+        calls += 1;
     }
-    println!(
-        "call      {:8.2} µs, with a look at the end of the stream",
-        begin.elapsed().as_secs_f64() * 1e6 / CALLS as f64
-    );
-    Ok(())
+    let micros = begin.elapsed().as_secs_f64() * 1e6 / f64::from(calls);
+    println!("call      {micros:8.2} µs, with a look at the end of the stream");
+    run.keep("µs a call, with a look at the end of the stream", &[micros], &[])
 }
 
 /// Who calls what: half of the contracts are for a template.
 fn lookup(n: usize) -> anyhow::Result<(ContractHolder, Method, RequestPath)> {
-    let n = n * 7_919 % CONTRACTS;
     let holder = ContractHolder { agent_id: agent_of(n).into(), is_proven: true };
     let path = if n.is_multiple_of(2) { format!("/halls/hall-{n}") } else { format!("/suites/{n}/beds/7") };
     let path = RequestPath::parse(&path, &Catalog::shipped()).map_err(|fault| anyhow!("{fault}"))?;
@@ -104,15 +111,15 @@ fn caller(name: &str) -> Caller {
 }
 
 /// Has one contract made as any is, and writes it down again under other names, holders and paths.
-async fn fill(ledger: &Ledger) -> anyhow::Result<()> {
+async fn fill(ledger: &Ledger, count: usize) -> anyhow::Result<()> {
     let (negotiator, _contracts, _host) = negotiator(ledger);
     let made = negotiator.propose(&Map::new(), &caller("a"), &Thread::default()).await;
     ensure!(matches!(made, Ok(ProposeOutcome::Approved { .. })), "a contract is made: {made:?}");
     let entries = ledger.entries("synthesis", "contracts", Span::After(0), 10).await?;
     let (_, made) = entries.into_iter().next_back().ok_or_else(|| anyhow!("it is in the ledger"))?;
-    for first in (0..CONTRACTS).step_by(WRITTEN_AT_ONCE) {
+    for first in (0..count).step_by(WRITTEN_AT_ONCE) {
         let write = |n: usize| ledger.append("synthesis", "contracts", copied(&made.body, n), made.expires_at, None);
-        for written in join_all((first..first + WRITTEN_AT_ONCE).map(write)).await {
+        for written in join_all((first..count.min(first + WRITTEN_AT_ONCE)).map(write)).await {
             written?;
         }
     }

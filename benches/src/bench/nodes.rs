@@ -8,13 +8,13 @@ use anyhow::Context;
 use forecourt_testkit::nats::NatsServer;
 use forecourt_testkit::postgres::PostgresServer;
 
-use crate::arm::{Arm, OPEN_LIMITS};
+use crate::arm::{Arm, ECHO_AGENT, OPEN_LIMITS};
 use crate::load::{Asked, Visit, visit_all};
-use crate::report::{least, median, most, shuffled};
+use crate::report::{judge, median, shuffled};
+use crate::run::Run;
 
 const ROUNDS: usize = 10;
 const VISIT: Duration = Duration::from_secs(2);
-const ECHO_AGENT: &str = "handle = \"echo\"\nname = \"Echo\"\n[backend]\nkind = \"echo\"\n";
 
 /// Whose answers come in pieces, which makes each a task over A2A: begun, told of and ended in the store.
 const TELLER_AGENT: &str = "handle = \"teller\"\nname = \"Teller\"\n[backend]\nkind = \"script\"\n\
@@ -75,9 +75,11 @@ impl Group {
 }
 
 /// Each load on one node, on one node again, and on three.
-pub(super) fn run() -> anyhow::Result<()> {
-    let postgres = PostgresServer::start_durable().context("PostgreSQL 15 is not installed")?;
-    let nats = NatsServer::start().context("nats-server is not installed")?;
+pub(super) fn run(run: &Run) -> anyhow::Result<()> {
+    let (Some(postgres), Some(nats)) = (PostgresServer::start_durable(), NatsServer::start()) else {
+        println!("skipped: PostgreSQL 15 or nats-server is not installed");
+        return Ok(());
+    };
     let start = |name, count| Group::start(name, count, &postgres.fresh(), &nats.url());
     let groups = [start("one node", 1)?, start("one node again", 1)?, start("three nodes", 3)?];
     for (name, text, holds) in LOADS {
@@ -85,20 +87,16 @@ pub(super) fn run() -> anyhow::Result<()> {
         let asked = if name.ends_with("a caller each") { asked.each_apart() } else { asked };
         let mut rates = vec![Vec::new(); groups.len()];
         for group in &groups {
-            group.visit(&asked, VISIT / 4).with_context(|| format!("{name}, {}", group.name))?;
+            group.visit(&asked, run.visit(VISIT / 4)).with_context(|| format!("{name}, {}", group.name))?;
         }
-        for round in 0..ROUNDS {
+        for round in 0..run.rounds(ROUNDS) {
             for index in shuffled(groups.len(), round) {
-                let visit = groups[index].visit(&asked, VISIT)?;
+                let visit = groups[index].visit(&asked, run.visit(VISIT))?;
                 rates[index].push(visit.requests as f64 / visit.elapsed.as_secs_f64());
             }
         }
-        println!("{name}");
-        for (group, rate) in groups.iter().zip(&rates) {
-            let ratios: Vec<f64> = rate.iter().zip(&rates[0]).map(|(ours, one)| ours / one).collect();
-            let (middle, low, high) = (median(&ratios), least(&ratios), most(&ratios));
-            println!("  {:<16} {:7.0} a second  ratio {middle:.3} ({low:.3} to {high:.3})", group.name, median(rate));
-        }
+        println!("{name}: {:.0} a second at one node", median(&rates[0]));
+        judge(run, &format!("{name}, "), "a second", &groups.each_ref().map(|group| group.name), &rates)?;
     }
     Ok(())
 }

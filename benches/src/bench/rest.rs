@@ -4,13 +4,14 @@ use anyhow::ensure;
 
 use crate::arm::{Arm, ECHO};
 use crate::load::{Asked, sample};
-use crate::report::compare;
+use crate::report::{compare, sides};
+use crate::run::Run;
 
 /// Bytes by which the heads of two answers may differ.
 const HEADERS_DIFFER_MAX: usize = 64;
 
 /// Runs the comparison.
-pub(super) fn run() -> anyhow::Result<()> {
+pub(super) fn run(run: &Run) -> anyhow::Result<()> {
     let arms =
         [Arm::baseline("axum", "rest")?, Arm::baseline("axum again", "rest")?, Arm::forecourt("forecourt echo", ECHO)?];
     let request = |port: u16| {
@@ -25,5 +26,5 @@ pub(super) fn run() -> anyhow::Result<()> {
     ensure!(their_body == our_body, "the bodies differ: {their_body:?}, {our_body:?}");
     let differ = their_head.len().abs_diff(our_head.len());
     ensure!(differ <= HEADERS_DIFFER_MAX, "the heads differ by {differ} bytes:\n{their_head}\n\n{our_head}");
-    compare(&arms, |port| Asked::of(request(port), "hello"))
+    compare(run, "", &sides(&arms, |port| Asked::of(request(port), "hello")))
 }

@@ -8,22 +8,20 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 use forecourt_content::{ContentSource, Library, Options, Query, RankBy};
 use forecourt_testkit::judged::{DEEP, JudgedSet, MADE, PlainBm25, Scores};
+
+use crate::run::Run;
 
 /// Items of a set that is made, and questions about them.
 const MADE_ITEMS: usize = 1_500;
 const MADE_QUESTIONS: usize = 300;
 
 /// Measures every set that there is.
-pub(super) fn run() -> anyhow::Result<()> {
+pub(super) fn run(run: &Run) -> anyhow::Result<()> {
     let made = tempfile::tempdir()?;
-    over(&folders(made.path())?)
-}
-
-/// Measures these sets.
-pub(crate) fn over(folders: &[PathBuf]) -> anyhow::Result<()> {
+    let folders = if run.is_smoke() { small(made.path())? } else { folders(made.path())? };
     if folders.is_empty() {
         println!("skipped: no judged sets (FORECOURT_DATA, FORECOURT_JUDGED)");
         return Ok(());
@@ -37,15 +35,25 @@ pub(crate) fn over(folders: &[PathBuf]) -> anyhow::Result<()> {
         "{:<18} {:<8} {:<8} {:>8} {:>10} {:>8} {:>12}",
         "set", "model", "by", "nDCG@10", "recall@100", "MRR@10", "misspelled"
     );
-    for folder in folders {
+    for folder in &folders {
         let set = JudgedSet::read(folder)?;
         let name = name(folder);
         let plain = PlainBm25::read(&set.corpus)?;
-        print(&name, "", "plain", plain.score(&set), plain.score(&set.misspelled()));
-        measure(&name, &set, None)?;
-        models.iter().try_for_each(|model| measure(&name, &set, Some(model)))?;
+        keep(run, [&name, "", "plain"], plain.score(&set), plain.score(&set.misspelled()))?;
+        measure(run, &name, &set, None)?;
+        models.iter().try_for_each(|model| measure(run, &name, &set, Some(model)))?;
     }
     Ok(())
+}
+
+/// One small set of the example's own recipes, which are always there.
+fn small(made: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    const ITEMS: usize = 60;
+    const QUESTIONS: usize = 10;
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/kitchen/content/recipes.jsonl");
+    let set = MADE.iter().find(|set| set.name == "recipes-pantry").context("a set of recipes")?;
+    set.write(&file, made, ITEMS, QUESTIONS)?;
+    Ok(vec![made.to_owned()])
 }
 
 fn folders(made: &Path) -> anyhow::Result<Vec<PathBuf>> {
@@ -72,7 +80,7 @@ fn folders(made: &Path) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// By words without a model, by meaning and by both with one.
-fn measure(name: &str, set: &JudgedSet, model: Option<&PathBuf>) -> anyhow::Result<()> {
+fn measure(run: &Run, name: &str, set: &JudgedSet, model: Option<&PathBuf>) -> anyhow::Result<()> {
     let index = tempfile::tempdir()?;
     let library = Library::open(index.path(), Options { model: model.cloned(), ..Options::default() })?;
     let report = library.index(&[ContentSource::new(&set.corpus)], &mut (), &|| false)?;
@@ -85,14 +93,15 @@ fn measure(name: &str, set: &JudgedSet, model: Option<&PathBuf>) -> anyhow::Resu
     };
     for (label, by) in rankings {
         let right = set.score(|question| ranked(&library, question, *by));
-        print(name, &model, label, right, misspelled.score(|question| ranked(&library, question, *by)));
+        keep(run, [name, &model, label], right, misspelled.score(|question| ranked(&library, question, *by)))?;
     }
     Ok(())
 }
 
-fn print(name: &str, model: &str, label: &str, right: Scores, misspelled: Scores) {
+fn keep(run: &Run, [name, model, label]: [&str; 3], right: Scores, misspelled: Scores) -> anyhow::Result<()> {
     let (Scores { ndcg, recall, reciprocal_rank }, wrong) = (right, misspelled.ndcg);
     println!("{name:<18} {model:<8} {label:<8} {ndcg:>8.4} {recall:>10.4} {reciprocal_rank:>8.4} {wrong:>12.4}");
+    run.keep(format_args!("{name} {model} {label}, nDCG@10"), &[ndcg], &[])
 }
 
 fn name(folder: &Path) -> String {

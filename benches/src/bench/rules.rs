@@ -13,13 +13,15 @@ use futures::executor::block_on;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::report::median;
+use crate::report::spread;
+use crate::run::Run;
 
 const ROUNDS: usize = 20;
 const MESSAGES: usize = 20_000;
+const MESSAGES_SMOKE: usize = 200;
 
 /// Prints the time that one admission takes.
-pub(super) fn run() -> anyhow::Result<()> {
+pub(super) fn run(run: &Run) -> anyhow::Result<()> {
     let domain = Domain::parse("demo.localhost").map_err(|error| anyhow!("{error}"))?;
     let site = Site { origin: format!("https://{domain}"), name: domain.to_string(), domain };
     let services = RuleServices::default();
@@ -28,16 +30,17 @@ pub(super) fn run() -> anyhow::Result<()> {
     let _host = runtime.block_on(host(site.clone(), services.clone()))?;
     let (policy, card) = (Policy::new(built(&site, services)?), Arc::new(forecourt_testkit::card("bot")));
     let mut times = Vec::with_capacity(ROUNDS);
-    for _ in 0..ROUNDS {
-        let messages: Vec<Message> = (0..MESSAGES).map(message).collect::<anyhow::Result<_>>()?;
+    let count = run.of(MESSAGES, MESSAGES_SMOKE);
+    for _ in 0..run.rounds(ROUNDS) {
+        let messages: Vec<Message> = (0..count).map(message).collect::<anyhow::Result<_>>()?;
         let begin = Instant::now();
         for message in messages {
             ensure!(block_on(policy.admit(card.clone(), message, &[])).is_ok(), "a message is admitted");
         }
-        times.push(begin.elapsed().as_secs_f64() * 1e6 / MESSAGES as f64);
+        times.push(begin.elapsed().as_secs_f64() * 1e6 / count as f64);
     }
-    println!("20 rules  {:6.2} µs a message", median(&times));
-    Ok(())
+    println!("20 rules  {} µs a message", spread(&times));
+    run.keep("µs a message", &times, &[])
 }
 
 /// Rules that all let the messages of this bench pass, and look at them for it.

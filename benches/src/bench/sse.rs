@@ -8,9 +8,11 @@ use tokio::net::TcpStream;
 
 use crate::arm::{Arm, OPEN_LIMITS};
 use crate::cpu;
-use crate::report::{median, shuffled};
+use crate::report::{judge, median, shuffled};
+use crate::run::Run;
 
 const STREAMS: usize = 1_000;
+const STREAMS_SMOKE: usize = 20;
 const STALLED: usize = 10;
 /// Streams that come and go before memory is measured, so that pools are what they will be.
 const WARM: usize = 100;
@@ -26,7 +28,7 @@ const AGENT: &str = "handle = \"ticker\"\nname = \"Ticker\"\n[backend]\nkind = \
     events = [{ stream = { text = \"tick {n}\", count = 100000, every_ms = 20 } }]\n";
 
 /// Runs the comparison, then with readers that stall.
-pub(super) fn run() -> anyhow::Result<()> {
+pub(super) fn run(run: &Run) -> anyhow::Result<()> {
     let arms = [
         Arm::baseline("axum", "sse")?,
         Arm::baseline("axum again", "sse")?,
@@ -34,36 +36,36 @@ pub(super) fn run() -> anyhow::Result<()> {
     ];
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut seen: [Vec<Watched>; 3] = Default::default();
-    for round in 0..ROUNDS {
+    for round in 0..run.rounds(ROUNDS) {
         for index in shuffled(arms.len(), round) {
-            seen[index].push(runtime.block_on(watch(&arms[index], 0))?);
+            seen[index].push(runtime.block_on(watch(run, &arms[index], 0))?);
         }
     }
     for (arm, watched) in arms.iter().zip(&seen) {
         let column = |of: fn(&Watched) -> f64| watched.iter().map(of).collect::<Vec<_>>();
-        let ratios: Vec<f64> = watched.iter().zip(&seen[0]).map(|(ours, base)| ours.micros / base.micros).collect();
         println!(
-            "{:<12} {:5.2} µs CPU/event  ratio {:.3}  {:5.1} % delivered in order  {:4.1} KiB a stream at first",
+            "{:<12} {:5.2} µs CPU/event  {:5.1} % delivered in order  {:4.1} KiB a stream at first",
             arm.name,
             median(&column(|w| w.micros)),
-            median(&ratios),
             median(&column(|w| w.delivered)) * 100.0,
             watched[0].kib_per_stream,
         );
     }
-    stall(&arms[2], &runtime)
+    let costs = seen.each_ref().map(|watched| watched.iter().map(|w| w.micros).collect::<Vec<_>>());
+    judge(run, "", "µs of CPU an event", &arms.each_ref().map(|arm| arm.name), &costs)?;
+    stall(run, &arms[2], &runtime)
 }
 
 /// What the others get while some do not read, against the watch just before it.
-fn stall(arm: &Arm, runtime: &tokio::runtime::Runtime) -> anyhow::Result<()> {
+fn stall(run: &Run, arm: &Arm, runtime: &tokio::runtime::Runtime) -> anyhow::Result<()> {
     let mut changes = Vec::new();
-    for _ in 0..ROUNDS / 2 {
-        let quiet = runtime.block_on(watch(arm, 0))?;
-        let stalled = runtime.block_on(watch(arm, STALLED))?;
+    for _ in 0..run.rounds(ROUNDS / 2) {
+        let quiet = runtime.block_on(watch(run, arm, 0))?;
+        let stalled = runtime.block_on(watch(run, arm, STALLED))?;
         changes.push((stalled.delivered / quiet.delivered - 1.0) * 100.0);
     }
     println!("with {STALLED} stalled readers the others' totals change by {:+.2} %", median(&changes));
-    Ok(())
+    run.keep("what stalled readers change for the others, %", &changes, &[])
 }
 
 struct Watched {
@@ -75,23 +77,24 @@ struct Watched {
 }
 
 /// Opens all streams, then reads for a while. `stalled` more are opened and never read.
-async fn watch(arm: &Arm, stalled: usize) -> anyhow::Result<Watched> {
-    drop(open(arm, WARM).await?);
+async fn watch(run: &Run, arm: &Arm, stalled: usize) -> anyhow::Result<Watched> {
+    let count = run.of(STREAMS, STREAMS_SMOKE);
+    drop(open(arm, run.of(WARM, 1)).await?);
     let before = cpu::resident_kib(arm.pid());
     let _unread = open(arm, stalled).await?;
-    let mut streams = open(arm, STREAMS).await?;
+    let mut streams = open(arm, count).await?;
     read_all(&mut streams, SETTLE).await?;
     let kib = cpu::resident_kib(arm.pid()).saturating_sub(before);
     let spent = cpu::process_nanos(arm.pid());
     let begin = Instant::now();
-    let events = read_all(&mut streams, WATCH).await?;
+    let events = read_all(&mut streams, run.of(WATCH, SETTLE)).await?;
     let elapsed = begin.elapsed().as_secs_f64();
     let spent = cpu::process_nanos(arm.pid()) - spent;
     ensure!(events > 0, "no event came");
     Ok(Watched {
         micros: spent as f64 / 1_000.0 / events as f64,
-        delivered: events as f64 / (STREAMS as f64 * PER_SECOND * elapsed),
-        kib_per_stream: kib as f64 / STREAMS as f64,
+        delivered: events as f64 / (count as f64 * PER_SECOND * elapsed),
+        kib_per_stream: kib as f64 / count as f64,
     })
 }
 

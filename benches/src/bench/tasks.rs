@@ -6,52 +6,50 @@ use std::time::{Duration, Instant};
 
 use forecourt_core::store::TaskChange;
 use forecourt_core::{
-    CollectedReply, Ending, Event, Handle, Part, Role, Store, SystemClock, Task, TaskId, TaskState, Timestamp, Turn,
+    CollectedReply, Ending, Event, Handle, Part, Role, Store, Task, TaskId, TaskState, Timestamp, Turn,
 };
 use forecourt_host::SystemEntropy;
 use forecourt_store::{Sqlite, SqliteOptions};
 use rusqlite::Connection;
 
-use crate::report::median;
+use crate::report::{judge, median, shuffled};
+use crate::run::Run;
 
 pub(super) const ROUND: Duration = Duration::from_secs(2);
 pub(super) const ROUNDS: usize = 8;
 
 /// One submitter against one commit for each transition, sixteen against sixteen in a commit.
-pub(super) fn run() -> anyhow::Result<()> {
-    let _ = SystemClock;
+pub(super) fn run(run: &Run) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let folder = tempfile::tempdir()?;
     let store = Sqlite::open(&folder.path().join("ours.db"), SqliteOptions::default())?;
     for submitters in [1, 16] {
-        let mut ratios = Vec::new();
-        let (mut ours, mut raw) = (Vec::new(), Vec::new());
-        for round in 0..ROUNDS {
-            let file = folder.path().join(format!("raw-{submitters}-{round}.db"));
-            let theirs = raw_loop(&file, submitters)?;
-            let mine = runtime.block_on(submit(store.clone(), submitters))?;
-            ratios.push(mine / theirs);
-            ours.push(mine);
-            raw.push(theirs);
+        let visit = run.visit(ROUND);
+        let mut rates = [const { Vec::new() }; 3];
+        for round in 0..run.rounds(ROUNDS) {
+            for index in shuffled(rates.len(), round) {
+                let file = folder.path().join(format!("raw-{submitters}-{round}-{index}.db"));
+                rates[index].push(match index {
+                    2 => runtime.block_on(submit(store.clone(), submitters, visit))?,
+                    _ => raw_loop(&file, submitters, visit)?,
+                });
+            }
         }
-        println!(
-            "{submitters:2} submitters: {:6.0} tasks/s, raw loop {:6.0} tasks/s, ratio {:.2}",
-            median(&ours),
-            median(&raw),
-            median(&ratios)
-        );
+        println!("{submitters:2} submitters: {:6.0} tasks/s, raw loop {:6.0}", median(&rates[2]), median(&rates[0]));
+        let what = format!("{submitters} submitters, ");
+        judge(run, &what, "tasks a second", &["raw loop", "raw loop again", "forecourt"], &rates)?;
     }
     Ok(())
 }
 
 /// Tasks a second of the real store.
-pub(super) async fn submit(store: Arc<dyn Store>, submitters: usize) -> anyhow::Result<f64> {
+pub(super) async fn submit(store: Arc<dyn Store>, submitters: usize, time: Duration) -> anyhow::Result<f64> {
     let begin = Instant::now();
     let work = (0..submitters).map(|_| {
         let store = store.clone();
         tokio::spawn(async move {
             let mut done = 0u64;
-            while begin.elapsed() < ROUND {
+            while begin.elapsed() < time {
                 one(&*store).await?;
                 done += 1;
             }
@@ -93,7 +91,7 @@ async fn one(store: &dyn Store) -> anyhow::Result<()> {
 }
 
 /// Tasks a second of three transitions on bare SQLite, `together` of them in each commit.
-fn raw_loop(file: &Path, together: usize) -> anyhow::Result<f64> {
+fn raw_loop(file: &Path, together: usize, time: Duration) -> anyhow::Result<f64> {
     let database = Connection::open(file)?;
     database.execute_batch(
         "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;
@@ -102,7 +100,7 @@ fn raw_loop(file: &Path, together: usize) -> anyhow::Result<f64> {
     )?;
     let begin = Instant::now();
     let mut next = 0u64;
-    while begin.elapsed() < ROUND {
+    while begin.elapsed() < time {
         let ids: Vec<[u8; 8]> = (next..next + together as u64).map(u64::to_be_bytes).collect();
         next += together as u64;
         for step in 0..3 {

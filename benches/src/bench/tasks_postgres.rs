@@ -3,13 +3,15 @@
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use forecourt_store::{Postgres, PostgresOptions, StoreKey};
 use forecourt_testkit::postgres::PostgresServer;
 
 use super::tasks::{ROUND, ROUNDS, submit};
-use crate::report::median;
+use crate::report::{judge, median, shuffled};
+use crate::run::Run;
 
 /// Where Debian has the programs of PostgreSQL 15.
 const PGBENCH: &str = "/usr/lib/postgresql/15/bin/pgbench";
@@ -23,8 +25,11 @@ UPDATE raw_tasks SET state = 'completed', body = '[{"kind":"text","content":"hel
 "#;
 
 /// One submitter against one client, sixteen against sixteen; every commit durable in both.
-pub(super) fn run() -> anyhow::Result<()> {
-    let server = PostgresServer::start_durable().context("PostgreSQL 15 is not installed")?;
+pub(super) fn run(run: &Run) -> anyhow::Result<()> {
+    let Some(server) = PostgresServer::start_durable() else {
+        println!("skipped: PostgreSQL 15 is not installed");
+        return Ok(());
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let (ours, raw) = (server.fresh(), server.fresh());
     let database = raw.rsplit('/').next().context("a database")?;
@@ -35,21 +40,27 @@ pub(super) fn run() -> anyhow::Result<()> {
     let key = StoreKey::from_bytes([7; 32]);
     let store = runtime.block_on(Postgres::open(PostgresOptions::new(ours, key, "bench".to_owned())))?;
     for submitters in SUBMITTERS {
-        let (mut ratios, mut mine, mut theirs) = (Vec::new(), Vec::new(), Vec::new());
-        for _ in 0..ROUNDS {
-            theirs.push(pgbench(&raw, &script, submitters)?);
-            mine.push(runtime.block_on(submit(Arc::clone(&store) as _, submitters))?);
-            ratios.extend(mine.last().zip(theirs.last()).map(|(mine, theirs)| mine / theirs));
+        // pgbench counts its time in whole seconds.
+        let visit = run.of(ROUND, Duration::from_secs(1));
+        let mut rates = [const { Vec::new() }; 3];
+        for round in 0..run.rounds(ROUNDS) {
+            for index in shuffled(rates.len(), round) {
+                rates[index].push(match index {
+                    2 => runtime.block_on(submit(Arc::clone(&store) as _, submitters, visit))?,
+                    _ => pgbench(&raw, &script, submitters, visit)?,
+                });
+            }
         }
-        let (mine, theirs, ratio) = (median(&mine), median(&theirs), median(&ratios));
-        println!("{submitters:2} submitters: {mine:6.0} tasks/s, pgbench {theirs:6.0} tasks/s, ratio {ratio:.2}");
+        println!("{submitters:2} submitters: {:6.0} tasks/s, pgbench {:6.0}", median(&rates[2]), median(&rates[0]));
+        let what = format!("{submitters} submitters, ");
+        judge(run, &what, "tasks a second", &["pgbench", "pgbench again", "forecourt"], &rates)?;
     }
     Ok(())
 }
 
 /// Tasks a second of pgbench with so many clients.
-fn pgbench(url: &str, script: &Path, clients: usize) -> anyhow::Result<f64> {
-    let (clients, seconds) = (clients.to_string(), ROUND.as_secs().to_string());
+fn pgbench(url: &str, script: &Path, clients: usize, time: Duration) -> anyhow::Result<f64> {
+    let (clients, seconds) = (clients.to_string(), time.as_secs().to_string());
     let words = ["-n", "-M", "prepared", "-j", "2", "-c", &clients, "-T", &seconds, "-f"];
     let ran = Command::new(PGBENCH).args(words).arg(script).arg(url).output()?;
     let said = String::from_utf8_lossy(&ran.stdout);

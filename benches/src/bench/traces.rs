@@ -3,14 +3,13 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
-use crate::arm::{Arm, OPEN_LIMITS};
+use crate::arm::{Arm, ECHO, ECHO_AGENT, OPEN_LIMITS};
 use crate::load::Asked;
-use crate::report::compare;
-
-const ECHO_AGENT: &str = "handle = \"echo\"\nname = \"Echo\"\n[backend]\nkind = \"echo\"\n";
+use crate::report::{compare, sides};
+use crate::run::Run;
 
 /// Runs the comparison.
-pub(super) fn run() -> anyhow::Result<()> {
+pub(super) fn run(run: &Run) -> anyhow::Result<()> {
     let collector = collector()?;
     let traced = |name, share: &str| {
         let telemetry =
@@ -19,19 +18,19 @@ pub(super) fn run() -> anyhow::Result<()> {
         let settings = format!("{telemetry}[egress]\nallow = [\"127.0.0.0/8\"]\nallow_http = true\n");
         Arm::forecourt(name, &[("forecourt.toml", settings.as_str()), ("agents/echo.toml", ECHO_AGENT)])
     };
-    let untraced = |name| Arm::forecourt(name, &[("forecourt.toml", OPEN_LIMITS), ("agents/echo.toml", ECHO_AGENT)]);
     let arms = [
-        untraced("no traces")?,
-        untraced("no traces, again")?,
+        Arm::forecourt("no traces", ECHO)?,
+        Arm::forecourt("no traces, again", ECHO)?,
         traced("of none", "0.0")?,
         traced("of 1 %", "0.01")?,
         traced("of 10 %", "0.1")?,
         traced("of all", "1.0")?,
     ];
-    compare(&arms, |port| {
+    let asked = |port| {
         let host = format!("Host: demo.localhost:{port}");
         Asked::of(format!("GET /~echo?user=hello HTTP/1.1\r\n{host}\r\nAccept: text/markdown\r\n\r\n"), "hello")
-    })
+    };
+    compare(run, "", &sides(&arms, asked))
 }
 
 /// What takes whatever it is told; gives its port.

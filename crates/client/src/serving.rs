@@ -25,6 +25,9 @@ pub struct Serving {
     pub domain: Domain,
     /// The port of its HTTPS listener.
     pub https_port: u16,
+    /// The port of its HTTP listener. Not known of one of an earlier release.
+    #[serde(default)]
+    pub http_port: Option<u16>,
     /// The ports of sockets that protocols have for themselves, by the names of their flags.
     #[serde(default)]
     pub sockets: BTreeMap<String, u16>,
@@ -139,6 +142,7 @@ mod tests {
         let serving = |data: &str| Serving {
             domain: domain.clone(),
             https_port: 8443,
+            http_port: Some(8080),
             sockets: BTreeMap::new(),
             admin: None,
             data: PathBuf::from(data),
@@ -162,6 +166,7 @@ mod tests {
         let serving = Serving {
             domain: domain.clone(),
             https_port: 8443,
+            http_port: Some(8080),
             sockets: BTreeMap::new(),
             admin: None,
             data: data.path().to_path_buf(),

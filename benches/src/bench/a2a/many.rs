@@ -9,29 +9,33 @@ use serde_json::json;
 use super::{post, send_message};
 use crate::arm::{Arm, OPEN_LIMITS};
 use crate::load::{Asked, sample};
-use crate::report::compare;
+use crate::report::{compare, sides};
+use crate::run::Run;
 
 const AGENTS: usize = 5_000;
-/// Who is mentioned: somewhere in the middle, and the only one of the small hub.
-const MENTIONED: usize = 2_718;
+/// Agents of a smoke run.
+const AGENTS_SMOKE: usize = 60;
 const WORDS: &str = "hello from the other side";
 const CARD: &str = "/.well-known/agent-card.json";
 
 /// Starts all hubs, then compares what is asked of them.
-pub(in crate::bench) fn run() -> anyhow::Result<()> {
-    let one = MENTIONED..MENTIONED + 1;
-    let arms = [hub("one agent", one.clone())?, hub("one agent again", one)?, hub("5,000 agents", 0..AGENTS)?];
+pub(in crate::bench) fn run(run: &Run) -> anyhow::Result<()> {
+    let agents = run.of(AGENTS, AGENTS_SMOKE);
+    // Somewhere in the middle, and the only one of the small hub.
+    let mentioned = agents / 2 + 7;
+    let one = mentioned..mentioned + 1;
+    let arms = [hub("one agent", one.clone())?, hub("one agent again", one)?, hub("5,000 agents", 0..agents)?];
     println!("a message with a mention:");
-    let body = send_message(&format!("@agent-{MENTIONED} {WORDS}"), &json!({}));
-    compare(&arms, |port| Asked::of(post(port, "/a2a", "1.0", &body), WORDS))?;
+    let body = send_message(&format!("@agent-{mentioned} {WORDS}"), &json!({}));
+    compare(run, "a mention, ", &sides(&arms, |port| Asked::of(post(port, "/a2a", "1.0", &body), WORDS)))?;
     println!("the card of the hub, unchanged since it was read:");
     let mut tags = std::collections::HashMap::new();
     for arm in &arms {
         tags.insert(arm.port, read_card(arm)?);
     }
-    compare(&arms, |port| Asked::of(get(port, CARD, &tags[&port]), "304"))?;
+    compare(run, "the card unchanged, ", &sides(&arms, |port| Asked::of(get(port, CARD, &tags[&port]), "304")))?;
     println!("the card of the hub, whole (for information, as it is so much longer):");
-    compare(&arms, |port| Asked::of(get(port, CARD, ""), ""))
+    compare(run, "the card whole, ", &sides(&arms, |port| Asked::of(get(port, CARD, ""), "")))
 }
 
 /// A daemon with an agent for each number, and how long it took to start.

@@ -7,14 +7,15 @@ use super::{post, send_message};
 use crate::arm::{Arm, OPEN_LIMITS};
 use crate::envoy;
 use crate::load::Asked;
-use crate::report::compare;
+use crate::report::{compare, sides};
+use crate::run::Run;
 
 const WORDS: &str = "hello from the other side";
 /// Names the program of Envoy, when it is to be measured.
 const ENVOY: &str = "BENCH_ENVOY";
 
 /// Runs the comparison; every arm forwards to the same remote agent.
-pub(in crate::bench) fn run() -> anyhow::Result<()> {
+pub(in crate::bench) fn run(run: &Run) -> anyhow::Result<()> {
     let remote = Arm::baseline("remote", "a2a")?;
     let agent = format!(
         "handle = \"echo\"\nname = \"Far\"\n[backend]\nkind = \"a2a\"\nurl = \"http://127.0.0.1:{}/\"\n",
@@ -33,5 +34,5 @@ pub(in crate::bench) fn run() -> anyhow::Result<()> {
     // bytes longer than its message.
     let body = send_message(WORDS, &json!({"historyLength": 0}));
     let request = |port: u16| post(port, "/a2a/echo", "1.0", &body);
-    compare(&arms, |port| Asked::of(request(port), WORDS))
+    compare(run, "", &sides(&arms, |port| Asked::of(request(port), WORDS)))
 }

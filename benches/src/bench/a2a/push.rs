@@ -14,19 +14,23 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::{begin, post, send_message};
 use crate::arm::Arm;
+use crate::run::Run;
 
 const TASKS: usize = 1_000;
+/// Tasks of a smoke run.
+const TASKS_SMOKE: usize = 60;
 /// One task in so many is still at work when the daemon is killed.
 const LONG_EACH: usize = 10;
 /// The receiver's pause before each of its answers.
 const SLOW: Duration = Duration::from_millis(50);
-/// Tasks that were told of when the daemon is killed.
-const KILL_AT: usize = 300;
+/// Of the tasks, one in so many was told of when the daemon is killed.
+const KILL_AT_EACH: usize = 3;
 /// How long all of it may take, from the first message to the last notification.
 const PATIENCE: Duration = Duration::from_secs(150);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How long after the last new notification repeats are waited for.
 const SETTLE: Duration = Duration::from_secs(5);
+const SETTLE_SMOKE: Duration = Duration::from_millis(300);
 
 const SETTINGS: &str = "domain = \"demo.localhost\"\n\
     [limits]\n\
@@ -47,25 +51,27 @@ const AGENT: &str = "handle = \"worker\"\nname = \"Worker\"\ntimeout_seconds = 6
 type Told = Arc<Mutex<HashMap<usize, u32>>>;
 
 /// Sends the messages, kills, starts again, and counts what arrived.
-pub(in crate::bench) fn run() -> anyhow::Result<()> {
+pub(in crate::bench) fn run(run: &Run) -> anyhow::Result<()> {
+    let tasks = run.of(TASKS, TASKS_SMOKE);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     runtime.block_on(async {
         let mut arm = Arm::forecourt("forecourt", &[("forecourt.toml", SETTINGS), ("agents/worker.toml", AGENT)])?;
         let told = Told::default();
         let receiver = receive(told.clone()).await?;
         let start = Instant::now();
-        submit(&arm, receiver).await?;
+        submit(&arm, receiver, tasks).await?;
         let submitted = start.elapsed();
-        until(&told, KILL_AT, start).await?;
+        until(&told, tasks / KILL_AT_EACH, start).await?;
         let at_kill = count(&told);
         arm.kill();
         let killed = start.elapsed();
         arm.restart()?;
-        until(&told, TASKS, start).await?;
+        until(&told, tasks, start).await?;
         let all = start.elapsed();
-        tokio::time::sleep(SETTLE).await;
+        tokio::time::sleep(run.of(SETTLE, SETTLE_SMOKE)).await;
         print(&told, [submitted, killed, all], at_kill);
-        Ok(())
+        let told_of = count(&told) as f64 / tasks as f64;
+        run.keep("tasks that were told of, share", &[told_of], &[])
     })
 }
 
@@ -87,11 +93,11 @@ async fn take(State(told): State<Told>, Path(task): Path<usize>, body: String) -
     StatusCode::OK
 }
 
-async fn submit(arm: &Arm, receiver: u16) -> anyhow::Result<()> {
+async fn submit(arm: &Arm, receiver: u16, tasks: usize) -> anyhow::Result<()> {
     const SUBMITTERS: usize = 16;
     let submitters = (0..SUBMITTERS).map(|first| async move {
         let mut stream = TcpStream::connect(("127.0.0.1", arm.port)).await?;
-        for task in (first..TASKS).step_by(SUBMITTERS) {
+        for task in (first..tasks).step_by(SUBMITTERS) {
             let words = if task % LONG_EACH == 0 { "long" } else { "short" };
             let push = json!({"id": "p", "url": format!("http://127.0.0.1:{receiver}/{task}")});
             let body = send_message(words, &json!({"returnImmediately": true, "taskPushNotificationConfig": push}));
@@ -121,7 +127,7 @@ fn print(told: &Told, [submitted, killed, all]: [Duration; 3], at_kill: usize) {
     let repeated = told.values().filter(|posts| **posts > 1).count();
     let most = told.values().max().copied().unwrap_or(0);
     let posts: u32 = told.values().sum();
-    println!("tasks begun                {TASKS:5} (in {:.1} s)", submitted.as_secs_f64());
+    println!("tasks begun in             {:5.1} s", submitted.as_secs_f64());
     println!("told of before the kill    {at_kill:5} (killed at {:.1} s)", killed.as_secs_f64());
     println!("told of in the end         {:5} (at {:.1} s)", told.len(), all.as_secs_f64());
     println!("posts                      {posts:5}");

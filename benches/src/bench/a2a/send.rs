@@ -4,20 +4,21 @@ use serde_json::{Value, json};
 
 use super::{alike, post, send_message};
 use crate::arm::{Arm, ECHO};
-use crate::load::Asked;
-use crate::report::compare;
+use crate::load::{Asked, NUMBER};
+use crate::report::{compare, sides};
+use crate::run::Run;
 
 const WORDS: &str = "hello from the other side";
 
 /// Runs the comparison in 1.0, and in 0.3 for information.
-pub(in crate::bench) fn run() -> anyhow::Result<()> {
+pub(in crate::bench) fn run(run: &Run) -> anyhow::Result<()> {
     let arms =
         [Arm::baseline("axum", "a2a")?, Arm::baseline("axum again", "a2a")?, Arm::forecourt("forecourt echo", ECHO)?];
     for (version, body) in [("1.0", send_message(WORDS, &json!({}))), ("0.3", message_send())] {
         println!("A2A {version}:");
         let request = |port: u16| post(port, "/a2a/echo", version, &body);
         alike(&arms[0], &arms[2], request)?;
-        compare(&arms, |port| Asked::of(request(port), WORDS))?;
+        compare(run, &format!("{version}, "), &sides(&arms, |port| Asked::of(request(port), WORDS)))?;
     }
     Ok(())
 }
@@ -29,7 +30,7 @@ fn message_send() -> Value {
         "method": "message/send",
         "params": {"message": {
             "kind": "message",
-            "messageId": "9b2f0e1c-8e57-4b6c-9f0e-3f8f5a1f2c11",
+            "messageId": format!("9b2f0e1c-8e57-4b6c-9f0e-{NUMBER}"),
             "role": "user",
             "parts": [{"kind": "text", "text": WORDS}],
         }},

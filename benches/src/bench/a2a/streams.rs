@@ -8,12 +8,15 @@ use tokio::net::TcpStream;
 use super::{begin, post, send_message};
 use crate::arm::Arm;
 use crate::cpu;
+use crate::run::Run;
 
 /// Streams at once, unless the process may not open so many files.
 const STREAMS: usize = 10_000;
+const STREAMS_SMOKE: usize = 200;
 /// Files that are open beside the streams.
 const OTHER_FILES: usize = 200;
 const TASKS: usize = 100;
+const TASKS_SMOKE: usize = 10;
 /// Streams that come and go before memory is measured, so that pools are what they will be.
 const WARM: usize = 200;
 
@@ -32,26 +35,32 @@ const LIMITS: &str = "domain = \"demo.localhost\"\n\
 const AGENT: &str = "handle = \"slow\"\nname = \"Slow\"\ntimeout_seconds = 3600\n[backend]\nkind = \"script\"\n\
     [[backend.rule]]\nevents = [{ text = \"begun\" }, { wait_ms = 3000000 }, { text = \"done\" }]\n";
 
-/// Begins the tasks, then opens all streams.
-pub(in crate::bench) fn run() -> anyhow::Result<()> {
-    let arm = Arm::forecourt("forecourt", &[("forecourt.toml", LIMITS), ("agents/slow.toml", AGENT)])?;
+/// Begins the tasks, then opens all streams; and once more with another daemon.
+pub(in crate::bench) fn run(run: &Run) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(measure(&arm))
+    let mut held = Vec::new();
+    for _ in 0..run.of(2, 1) {
+        let arm = Arm::forecourt("forecourt", &[("forecourt.toml", LIMITS), ("agents/slow.toml", AGENT)])?;
+        held.push(runtime.block_on(measure(run, &arm))?);
+    }
+    run.keep("KiB a stream", &held[..1], &[held[held.len() - 1] / held[0]])
 }
 
-async fn measure(arm: &Arm) -> anyhow::Result<()> {
-    let count = STREAMS.min(files_max()?.saturating_sub(OTHER_FILES));
-    let tasks = tasks(arm).await?;
+/// KiB that each stream takes.
+async fn measure(run: &Run, arm: &Arm) -> anyhow::Result<f64> {
+    let count = run.of(STREAMS, STREAMS_SMOKE).min(files_max()?.saturating_sub(OTHER_FILES));
+    let tasks = tasks(arm, run.of(TASKS, TASKS_SMOKE)).await?;
     drop(open(arm, &tasks, WARM).await?);
     let before = cpu::resident_kib(arm.pid());
     let streams = open(arm, &tasks, count).await?;
     let after = cpu::resident_kib(arm.pid());
     let each = after.saturating_sub(before) as f64 / streams.len() as f64;
     println!(
-        "{each:.1} KiB a stream ({before} KiB before, {after} KiB with {} streams of {TASKS} tasks)",
-        streams.len()
+        "{each:.1} KiB a stream ({before} KiB before, {after} KiB with {} streams of {} tasks)",
+        streams.len(),
+        tasks.len()
     );
-    Ok(())
+    Ok(each)
 }
 
 /// Files that this process, and so those that it starts, may have open.
@@ -62,11 +71,11 @@ fn files_max() -> anyhow::Result<usize> {
     Ok(soft.context("there is a limit of open files")?.parse()?)
 }
 
-async fn tasks(arm: &Arm) -> anyhow::Result<Vec<String>> {
+async fn tasks(arm: &Arm, count: usize) -> anyhow::Result<Vec<String>> {
     let body = send_message("go", &json!({"returnImmediately": true}));
     let mut stream = TcpStream::connect(("127.0.0.1", arm.port)).await?;
-    let mut tasks = Vec::with_capacity(TASKS);
-    for _ in 0..TASKS {
+    let mut tasks = Vec::with_capacity(count);
+    for _ in 0..count {
         tasks.push(begin(&mut stream, &post(arm.port, "/a2a/slow", "1.0", &body)).await?);
     }
     Ok(tasks)

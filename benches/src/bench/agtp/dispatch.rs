@@ -16,10 +16,15 @@ use futures::executor::block_on;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
-use crate::report::{median, shuffled};
+use crate::report::{judge, median, shuffled};
+use crate::run::Run;
 
 const ROUNDS: usize = 20;
 const CALLS: usize = 20_000;
+const CALLS_SMOKE: usize = 500;
+/// Endpoints of the host that has many, and how many of them are called in turn.
+const MANY: usize = 10_000;
+const MANY_SMOKE: usize = 200;
 
 /// Gives what it got.
 struct Echo;
@@ -31,41 +36,36 @@ impl Handler for Echo {
 }
 
 /// Prints the time of a call among few and among many, and their ratio.
-pub(in crate::bench) fn run() -> anyhow::Result<()> {
-    let (few, again, many) = (host(10)?, host(10)?, host(10_000)?);
-    compare("the same five", &[(10, 5, &few), (10, 5, &again), (10_000, 5, &many)])?;
-    compare("all in turn", &[(10, 5, &few), (10, 5, &again), (10_000, 5_000, &many)])
+pub(in crate::bench) fn run(run: &Run) -> anyhow::Result<()> {
+    let count = run.of(MANY, MANY_SMOKE);
+    let (few, again, many) = (host(10)?, host(10)?, host(count)?);
+    compare(run, "the same five", &[(5, &few), (5, &again), (5, &many)])?;
+    compare(run, "all in turn", &[(5, &few), (5, &again), (count / 2, &many)])
 }
 
-/// Hosts by how many endpoints they have, and of how many pairs those are that are called.
-fn compare(which: &str, hosts: &[(usize, usize, &Dispatcher)]) -> anyhow::Result<()> {
+/// Hosts with few endpoints, with few again and with many, and how many pairs of each are called.
+fn compare(run: &Run, which: &str, hosts: &[(usize, &Dispatcher); 3]) -> anyhow::Result<()> {
     for kind in ["literal", "template"] {
         let mut times = vec![Vec::new(); hosts.len()];
-        for round in 0..ROUNDS {
+        for round in 0..run.rounds(ROUNDS) {
             for index in shuffled(hosts.len(), round) {
-                let (_, called, host) = hosts[index];
-                times[index].push(visit(host, called, kind)?);
+                let (called, host) = hosts[index];
+                times[index].push(visit(host, called, kind, run.of(CALLS, CALLS_SMOKE))?);
             }
         }
-        for ((count, ..), times_of) in hosts.iter().zip(&times) {
-            let ratios: Vec<f64> = times_of.iter().zip(&times[0]).map(|(one, base)| one / base).collect();
-            println!(
-                "{which:<14} {kind:<8} {count:>6} endpoints  {:6.2} µs a call  ratio {:.3}",
-                median(times_of),
-                median(&ratios)
-            );
-        }
+        println!("{which}, {kind}: {:.2} µs a call among few", median(&times[0]));
+        judge(run, &format!("{which}, {kind}, "), "µs a call", &["few", "few again", "many"], &times)?;
     }
     Ok(())
 }
 
-fn visit(host: &Dispatcher, called: usize, kind: &str) -> anyhow::Result<f64> {
-    let calls: Vec<Call> = (0..CALLS).map(|n| call(n * 7 % called, kind)).collect();
+fn visit(host: &Dispatcher, called: usize, kind: &str, count: usize) -> anyhow::Result<f64> {
+    let calls: Vec<Call> = (0..count).map(|n| call(n * 7 % called, kind)).collect();
     let begin = Instant::now();
     for call in calls {
         ensure!(block_on(host.dispatch(call)).answer.is_ok(), "a call is answered");
     }
-    Ok(begin.elapsed().as_secs_f64() * 1e6 / CALLS as f64)
+    Ok(begin.elapsed().as_secs_f64() * 1e6 / count as f64)
 }
 
 fn call(n: usize, kind: &str) -> Call {

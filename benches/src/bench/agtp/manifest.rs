@@ -4,13 +4,16 @@
 use super::{bare, daemon};
 use crate::arm::{Arm, ECHO};
 use crate::load::{self, Asked};
-use crate::report::compare;
+use crate::report::{compare, sides};
+use crate::run::Run;
 
 const ENDPOINTS: usize = 1_000;
+const ENDPOINTS_SMOKE: usize = 20;
 
 /// Compares the CPU of one manifest.
-pub(in crate::bench) fn run() -> anyhow::Result<()> {
-    let endpoints = (0..ENDPOINTS).map(|n| (format!("endpoints/room{n}.toml"), endpoint(n)));
+pub(in crate::bench) fn run(run: &Run) -> anyhow::Result<()> {
+    let count = run.of(ENDPOINTS, ENDPOINTS_SMOKE);
+    let endpoints = (0..count).map(|n| (format!("endpoints/room{n}.toml"), endpoint(n)));
     let fixed = ECHO.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
     let files: Vec<(String, String)> = fixed.chain(endpoints).collect();
     let (ours, tls) = daemon(Arm::forecourt("forecourt", &files)?)?;
@@ -20,7 +23,8 @@ pub(in crate::bench) fn run() -> anyhow::Result<()> {
     println!("{} bytes", answer.len());
     std::fs::write(folder.join(crate::baseline::ANSWER), answer)?;
     let again = || Arm::baseline_over("rustls", "agtp", &folder);
-    compare(&[again()?, again()?, ours], |_| Asked::of(request.clone(), "/rooms999").within(&tls))
+    let arms = [again()?, again()?, ours];
+    compare(run, "", &sides(&arms, |_| Asked::of(request.clone(), "\"/rooms19/").within(&tls)))
 }
 
 fn endpoint(n: usize) -> String {

@@ -1,46 +1,48 @@
-//! QUERY of `echo`, against a bare text server on tokio and rustls that answers the same bytes: on an
+//! QUERY of `echo` without records, against a bare text server on tokio and rustls that answers the same bytes: on an
 //! open TLS connection, on a new one each, and without TLS on a new one each.
 
 use std::path::Path;
 
-use super::{agent_id, daemon};
-use crate::arm::{Arm, ECHO};
+use super::{WITHOUT_RECORDS, agent_id, daemon};
+use crate::arm::{Arm, echo_with};
 use crate::load::{self, Asked};
-use crate::report::compare;
+use crate::report::{compare, sides};
+use crate::run::Run;
 
 /// What is asked, and what the answer says again.
-const WORDS: &str = "hello from the other side";
+pub(super) const WORDS: &str = "hello from the other side";
 
 /// On an open TLS connection.
-pub(in crate::bench) fn open() -> anyhow::Result<()> {
-    within_tls(|asked| asked)
+pub(in crate::bench) fn open(run: &Run) -> anyhow::Result<()> {
+    within_tls(run, |asked| asked)
 }
 
 /// On a new TLS connection each.
-pub(in crate::bench) fn new() -> anyhow::Result<()> {
-    within_tls(Asked::each_anew)
+pub(in crate::bench) fn new(run: &Run) -> anyhow::Result<()> {
+    within_tls(run, Asked::each_anew)
 }
 
-fn within_tls(way: impl Fn(Asked) -> Asked) -> anyhow::Result<()> {
-    let (ours, tls) = daemon(Arm::forecourt("forecourt echo", ECHO)?)?;
+fn within_tls(run: &Run, way: impl Fn(Asked) -> Asked) -> anyhow::Result<()> {
+    let (ours, tls) = daemon(Arm::forecourt("forecourt echo", &echo_with(WITHOUT_RECORDS))?)?;
     let request = question(&agent_id(ours.port, &tls)?);
     let folder = ours.data()?;
     keep_answer(&folder, &load::sample_within(ours.port, Some(&tls), &request)?)?;
     let again = || Arm::baseline_over("rustls", "agtp", &folder);
-    compare(&[again()?, again()?, ours], |_| way(Asked::of(request.clone(), WORDS).within(&tls)))
+    let arms = [again()?, again()?, ours];
+    compare(run, "", &sides(&arms, |_| way(Asked::of(request.clone(), WORDS).within(&tls))))
 }
 
 /// Without TLS, on a new connection each: as the published Python server was measured.
-pub(in crate::bench) fn plain() -> anyhow::Result<()> {
-    let mut files: Vec<(&str, String)> = ECHO.iter().map(|(name, text)| (*name, (*text).to_owned())).collect();
+pub(in crate::bench) fn plain(run: &Run) -> anyhow::Result<()> {
     let free = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-    files[0].1.push_str(&format!("[agtp]\nplaintext = \"127.0.0.1:{free}\"\n"));
+    let files = echo_with(&format!("[agtp]\nplaintext = \"127.0.0.1:{free}\"\n{WITHOUT_RECORDS}"));
     let (ours, tls) = daemon(Arm::forecourt("forecourt echo", &files)?)?;
     let request = question(&agent_id(ours.port, &tls)?);
     let (ours, folder) = (ours.at(free), tempfile::tempdir()?);
     keep_answer(folder.path(), &load::sample(free, &request)?)?;
     let again = || Arm::baseline_over("tokio", "agtp-plain", folder.path());
-    compare(&[again()?, again()?, ours], |_| Asked::of(request.clone(), WORDS).each_anew())
+    let arms = [again()?, again()?, ours];
+    compare(run, "", &sides(&arms, |_| Asked::of(request.clone(), WORDS).each_anew()))
 }
 
 pub(super) fn question(agent_id: &str) -> String {

@@ -1,40 +1,35 @@
-//! QUERY of `echo` on an open TLS connection, whose answers carry records that nobody signs, then signed ones, against
-//! the same daemon without records. What one record costs, and how fast a million are verified, is measured by
-//! `cargo run --release -p forecourt-attribution --example measure`.
+//! QUERY of `echo` on an open TLS connection, one after the other and pipelined, whose answers carry records that nobody
+//! signs, then signed ones, against the same daemon without records. What one record costs, and how fast a million are
+//! verified, is measured by `cargo run --release -p forecourt-attribution --example measure`.
 
-use std::collections::HashMap;
-
-use super::query::question;
-use super::{agent_id, daemon};
-use crate::arm::{Arm, ECHO};
+use super::query::{WORDS, question};
+use super::{WITHOUT_RECORDS, agent_id, daemon};
+use crate::arm::{Arm, echo_with};
 use crate::load::Asked;
-use crate::report::compare;
+use crate::report::{Side, compare};
+use crate::run::Run;
 
-/// What is asked, and what the answer says again.
-const WORDS: &str = "hello from the other side";
-const WITHOUT: &str = "[agtp.audit]\nenabled = false\n";
+/// Calls of one connection that are under way at once, where they are pipelined.
+const PIPELINED: usize = 16;
 
-pub(in crate::bench) fn run() -> anyhow::Result<()> {
-    for (name, section) in [("unsigned", "[agtp.signing]\nenabled = false\n"), ("signed", "")] {
-        let arms = [with("without records", WITHOUT)?, with("without again", WITHOUT)?, with(name, section)?];
-        let (mut asked, mut served) = (HashMap::new(), Vec::new());
-        for arm in arms {
-            let (arm, tls) = daemon(arm)?;
-            let request = question(&agent_id(arm.port, &tls)?);
-            asked.insert(arm.port, (request, tls));
-            served.push(arm);
-        }
-        compare(&served, |port| {
-            let (request, tls) = &asked[&port];
-            Asked::of(request.clone(), WORDS).within(tls)
-        })?;
+pub(in crate::bench) fn run(run: &Run) -> anyhow::Result<()> {
+    let kinds = [
+        ("records off", WITHOUT_RECORDS),
+        ("records off again", WITHOUT_RECORDS),
+        ("unsigned", "[agtp.signing]\nenabled = false\n"),
+        ("signed", ""),
+    ];
+    let mut served = Vec::new();
+    for (name, section) in kinds {
+        let (arm, tls) = daemon(Arm::forecourt(name, &echo_with(section))?)?;
+        let request = question(&agent_id(arm.port, &tls)?);
+        served.push((arm, Asked::of(request, WORDS).within(&tls)));
+    }
+    for (what, at_once) in [("one by one", 1), ("pipelined", PIPELINED)] {
+        println!("{what}:");
+        let ways = served.iter().map(|(arm, asked)| (arm, asked.clone().pipelined(at_once)));
+        let sides: Vec<Side<'_>> = ways.map(|(arm, asked)| Side { name: arm.name, arm, asked }).collect();
+        compare(run, &format!("{what}, "), &sides)?;
     }
     Ok(())
-}
-
-/// The daemon with more settings.
-fn with(name: &'static str, section: &str) -> anyhow::Result<Arm> {
-    let mut files: Vec<(&str, String)> = ECHO.iter().map(|(name, text)| (*name, (*text).to_owned())).collect();
-    files[0].1.push_str(section);
-    Arm::forecourt(name, &files)
 }

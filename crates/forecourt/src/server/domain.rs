@@ -171,8 +171,9 @@ pub(crate) async fn index_new(house: &House) -> Result<(), Error> {
 
 /// Tells clients on this machine where the deployment is.
 pub(super) fn publish(running: &Running, addresses: &Addresses, data: &Path) -> Result<(), Error> {
-    let (domain, https_port) = (running.host().site().domain.clone(), addresses.shared.https.port());
+    let domain = running.host().site().domain.clone();
+    let (https_port, http_port) = (addresses.shared.https.port(), Some(addresses.shared.http.port()));
     let sockets = addresses.own.iter().map(|(name, address)| ((*name).to_owned(), address.port())).collect();
     let admin = Some(addresses.shared.admin);
-    Ok(Serving { domain, https_port, sockets, admin, data: data.to_path_buf() }.write()?)
+    Ok(Serving { domain, https_port, http_port, sockets, admin, data: data.to_path_buf() }.write()?)
 }
