@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
-use futures::poll;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use http_body::Body as _;

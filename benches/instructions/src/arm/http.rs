@@ -4,10 +4,11 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, Response};
 use forecourt_agents::echo::Echo;
 use forecourt_server::{
-    AllowedHosts, Compressed, FrontSettings, HttpLimits, Listener, ListenerContext, Metrics, RouteClasses,
-    TrustedProxies,
+    AllowedHosts, FrontSettings, HttpLimits, Listener, ListenerContext, Metrics, Route, RouteClasses, TrustedProxies,
 };
 use forecourt_surface::Protocol;
 use forecourt_testhost::{Blueprint, resident};
@@ -52,9 +53,22 @@ pub(super) async fn ours(protocol: &'static Protocol, path: &'static str, ask: A
     });
     tokio::spawn(async move {
         let _held_until_the_end = mounted;
-        listener.serve(front, Compressed::new(router), CancellationToken::new()).await;
+        listener.serve(front, Daemon(router), CancellationToken::new()).await;
     });
     Ok(question(address, ask))
+}
+
+/// Answers as the daemon's shared listeners do: smaller for clients that can read that.
+struct Daemon(Router);
+
+impl Route for Daemon {
+    fn route(&self, _: &mut Request<Body>) -> Result<Router, Box<Response<Body>>> {
+        Ok(self.0.clone())
+    }
+
+    fn compresses(&self) -> bool {
+        true
+    }
 }
 
 fn question(address: SocketAddr, ask: Ask) -> Question {

@@ -58,7 +58,7 @@ fn line(port: u16, patience: Duration) -> Line {
     Line { egress: egress(), tls: None, host: "127.0.0.1".to_owned(), port, patience }
 }
 
-async fn findings<P>(peer: &P, checks: &[&[Check<P>]], patience: Duration) -> Vec<Finding> {
+async fn findings<P: Sync>(peer: &P, checks: &[&[Check<P>]], patience: Duration) -> Vec<Finding> {
     Pace::new(patience).run(peer, checks, &Selection::default()).await
 }
 
