@@ -1,3 +1,4 @@
 //! The host as a library.
 
+mod http;
 mod replace;

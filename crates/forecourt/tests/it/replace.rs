@@ -13,6 +13,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
+use crate::http::Client;
+
 const SETTINGS: &str = "domain = \"demo.localhost\"\n[store]\nkind = \"memory\"\n[log]\nlevel = \"error\"\n\
     [limits]\nper_address = { per_second = 1000000, burst = 1000000 }\n\
     per_session = { per_second = 1000000, burst = 1000000 }\n";
@@ -59,7 +61,7 @@ impl Agent for Says {
 struct Place {
     folder: tempfile::TempDir,
     server: Server,
-    client: reqwest::Client,
+    client: Client,
 }
 
 fn settings(handle: &str) -> AgentSettings {
@@ -85,7 +87,7 @@ impl Place {
         let mut deployment = first(read(folder.path()));
         let bound = Server::bind(&mut deployment).await.unwrap();
         let server = bound.start(deployment.build().unwrap()).await.unwrap();
-        Self { folder, server, client: reqwest::Client::builder().build().unwrap() }
+        Self { folder, server, client: Client::new() }
     }
 
     async fn replace(&self, with: impl FnOnce(Deployment) -> Deployment) {
@@ -116,7 +118,7 @@ impl Place {
 }
 
 /// One request of a kind; whatever is wrong with its answer.
-async fn request(client: &reqwest::Client, base: &str, kind: usize, session: &str) -> Result<(), String> {
+async fn request(client: &Client, base: &str, kind: usize, session: &str) -> Result<(), String> {
     let post = |path: &str, body: Value| client.post(format!("{base}{path}")).json(&body);
     let message = json!({"messageId": format!("m-{}", rand()), "role": "ROLE_USER", "parts": [{"text": "hello"}]});
     let rpc = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}});
@@ -145,7 +147,7 @@ fn rand() -> usize {
 }
 
 /// Begins a session of MCP, of a client that knows nothing newer.
-async fn session(client: &reqwest::Client, base: &str) -> String {
+async fn session(client: &Client, base: &str) -> String {
     let hello =
         json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
     let send = |body: Value| {
