@@ -9,6 +9,9 @@ use super::start::{Started, cold};
 const AGENTS: usize = 10_000;
 const AGENTS_SMOKE: usize = 100;
 
+/// What is read off a start.
+type Figure = fn(&Started) -> f64;
+
 /// Two first starts, each followed by a start over its state.
 pub(super) fn run(run: &Run) -> anyhow::Result<()> {
     let count = run.of(AGENTS, AGENTS_SMOKE);
@@ -22,7 +25,7 @@ pub(super) fn run(run: &Run) -> anyhow::Result<()> {
         later.push(cold(start, &path)?);
     }
     for (what, starts) in [("first start", &first), ("later start", &later)] {
-        let figures: [(&str, fn(&Started) -> f64); 3] = [
+        let figures: [(&str, Figure); 3] = [
             ("s of CPU", |started| started.cpu_ms / 1_000.0),
             ("s to the first answer", |started| started.wall_ms / 1_000.0),
             ("MiB resident", |started| started.resident_kib as f64 / 1024.0),

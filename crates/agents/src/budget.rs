@@ -114,6 +114,9 @@ struct Limits {
     micros_key: &'static str,
 }
 
+/// A bound and how full it is: its key in the settings, what was used and what may be.
+pub type UsedBudget = (&'static str, u64, u64);
+
 /// Tokens, and money in millionths of a unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
@@ -224,7 +227,7 @@ impl Budget {
     ///
     /// # Errors
     /// The store is away.
-    pub fn used(&self) -> BoxFuture<'_, Result<Vec<(&'static str, u64, u64)>, StoreError>> {
+    pub fn used(&self) -> BoxFuture<'_, Result<Vec<UsedBudget>, StoreError>> {
         Box::pin(async move {
             let store = self.host.service::<BudgetStore>().ok_or(StoreError::Unavailable("no store yet".to_owned()))?;
             let mut used = Vec::new();

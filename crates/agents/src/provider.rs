@@ -167,7 +167,7 @@ impl ModelReply {
     }
 
     /// What comes next. `None` when the reply has ended; [`ModelReplyDraft::finish`] knows how.
-    pub fn next(&mut self) -> impl Future<Output = Result<Option<Piece>, ProviderError>> + Send {
+    pub fn next_piece(&mut self) -> impl Future<Output = Result<Option<Piece>, ProviderError>> + Send {
         poll_fn(|cx| self.poll_piece(cx))
     }
 

@@ -103,6 +103,7 @@ pub struct CallTarget {
 }
 
 /// Where a call got to.
+#[expect(clippy::large_enum_variant, reason = "a box would be one allocation more for each call")]
 pub enum DispatchedCall {
     /// To its end: what its endpoint answered.
     Answered(Value),

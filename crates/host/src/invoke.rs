@@ -30,6 +30,7 @@ pub enum InvokeOutcome<A = Value> {
 }
 
 /// How far a call came within the host.
+#[expect(clippy::large_enum_variant, reason = "a box would be one allocation more for each call")]
 enum InvokedCall {
     Refused(Box<PolicyPart>),
     /// To its end, at an endpoint or before.

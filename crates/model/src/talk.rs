@@ -144,7 +144,7 @@ impl AnswerRun {
                 self.ask().await.map(|()| None)
             }
             Now::Reading(reply, asked) => {
-                let next = reply.next().await;
+                let next = reply.next_piece().await;
                 let target = self.model.chain.target(&self.attempts);
                 let output = target.window.estimate(reply.draft.written);
                 asked.hold.spent = spent(target, &Usage { input: asked.fitted.tokens, output, ..Usage::default() });

@@ -13,6 +13,9 @@ use serde_json::{Map, Value};
 use crate::limits::{ANSWER_BYTES_MAX, SETTLE_TIME_MAX, VERIFY_TIME_MAX, WORD_CHARS_MAX};
 use crate::x402::Version;
 
+/// What a facilitator can settle: version, scheme and network. x402 section 7.3.
+pub type SupportedKind = (u64, String, String);
+
 /// A facilitator behind a URL that the operator wrote down. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Facilitator {
@@ -82,7 +85,7 @@ impl Facilitator {
     }
 
     /// What it can settle: version, scheme and network of each kind.
-    pub fn supported(&self) -> BoxFuture<'_, Result<Vec<(u64, String, String)>, FacilitatorError>> {
+    pub fn supported(&self) -> BoxFuture<'_, Result<Vec<SupportedKind>, FacilitatorError>> {
         Box::pin(async move {
             let request = UpstreamRequest::get(format!("{}/supported", self.base)).within(self.within(VERIFY_TIME_MAX));
             let (status, body) = self.exchange(request).await?;

@@ -32,7 +32,7 @@ mod units;
 mod wallet;
 pub mod x402;
 
-pub use facilitator::{Facilitator, FacilitatorError, FacilitatorQuestion, FacilitatorReply};
+pub use facilitator::{Facilitator, FacilitatorError, FacilitatorQuestion, FacilitatorReply, SupportedKind};
 pub use hex::{Address, Hex, HexError, Nonce};
 pub use offer::{Price, X402Offers, offers};
 pub use quote::Quote;

@@ -69,11 +69,10 @@ pub fn each_line<'a>(
     Box::pin(read_lines(Box::new(reader), bytes_max, Box::new(take)))
 }
 
-async fn read_lines<'a>(
-    reader: Box<dyn AsyncRead + Send + Unpin + 'a>,
-    bytes_max: usize,
-    mut take: Box<dyn FnMut(&[u8]) + Send + 'a>,
-) {
+/// What takes a line.
+type TakeLine<'a> = Box<dyn FnMut(&[u8]) + Send + 'a>;
+
+async fn read_lines<'a>(reader: Box<dyn AsyncRead + Send + Unpin + 'a>, bytes_max: usize, mut take: TakeLine<'a>) {
     let mut reader = BufReader::new(reader);
     let mut line = Vec::new();
     loop {

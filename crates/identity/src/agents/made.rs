@@ -24,7 +24,8 @@ pub(super) fn for_all(
     agents: &[(&AgentCard, &AgentIdentitySettings)],
 ) -> HashMap<Handle, Genesis> {
     let lacking: Vec<_> = agents.iter().filter(|(card, _)| home.keeps && lacks_genesis(home, card.handle())).collect();
-    let (mut files, mut drafts): (Vec<(PathBuf, String)>, Vec<(Handle, Genesis)>) = Default::default();
+    let mut files: Vec<(PathBuf, String)> = Vec::new();
+    let mut drafts: Vec<(Handle, Genesis)> = Vec::new();
     for (card, settings) in lacking {
         let (Some(file), Ok(genesis)) = (home.kept_file(card.handle()), signed(home, card, settings)) else { continue };
         let Ok(text) = written(&genesis) else { continue };
