@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::pattern::{Pattern, Required};
+use crate::pattern::{Pattern, RequiredWords, SHIPPED_REQUIRED};
 
 mod item_reference;
 mod off_topic;
@@ -18,14 +18,12 @@ pub use off_topic::OffTopic;
 /// writes it down ([`crate::shipped`]).
 const SHIPPED: &str = include_str!("../data/conversation.json");
 
-static PHRASES: LazyLock<(ConversationPhrases, RequiredWords)> = LazyLock::new(|| {
+static PHRASES: LazyLock<ConversationPhrases> = LazyLock::new(|| {
     // A test holds it against the files.
     let written: WrittenPhrases = serde_json::from_str(SHIPPED).unwrap_or_else(|error| panic!("conversation: {error}"));
-    (ConversationPhrases::of(written.files), written.required)
+    SHIPPED_REQUIRED.get_or_init(|| written.required);
+    ConversationPhrases::of(written.files)
 });
-
-/// What texts must have, by the patterns that could match them then. Without an entry: nothing.
-type RequiredWords = BTreeMap<String, Vec<Required>>;
 
 /// What is shipped, as it is written down.
 #[derive(Deserialize)]
@@ -59,11 +57,6 @@ fn texts(value: serde_json::Value, out: &mut Vec<String>) {
         serde_json::Value::Object(all) => all.into_iter().for_each(|(_, value)| texts(value, out)),
         _ => {}
     }
-}
-
-/// What a text must have that one of the patterns of [`ConversationPhrases::shipped`] matches; `None`: nothing.
-pub(crate) fn required(pattern: &str) -> Option<&'static [Required]> {
-    PHRASES.1.get(pattern).map(Vec::as_slice)
 }
 
 /// Bytes of a message that is read as a phrase: a longer one asks for something.
@@ -179,7 +172,7 @@ pub struct Replacement<'t> {
 impl ConversationPhrases {
     /// What comes with the program.
     pub fn shipped() -> &'static Self {
-        &PHRASES.0
+        &PHRASES
     }
 
     fn of(files: Vec<ConversationFile>) -> Self {

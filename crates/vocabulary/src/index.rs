@@ -56,7 +56,7 @@ fn descend(
     Some(all)
 }
 
-/// Makes the indexes of a vocabulary whose lists are complete, but for its [`phrases`].
+/// Makes the indexes of a vocabulary whose lists are complete, but for its phrases, which are made when a text asks for them.
 pub(crate) fn index(out: &mut Vocabulary) {
     let of_area = |area: &str| {
         let own = out.classes.iter().enumerate().filter(|(_, class)| class.area == area);
@@ -83,8 +83,16 @@ pub(crate) fn index(out: &mut Vocabulary) {
     }
 }
 
+impl Vocabulary {
+    /// The phrases of a language, if any of it are known.
+    pub(crate) fn phrases(&self, language: &str) -> Option<&Phrases> {
+        let at = LANGUAGES.iter().position(|code| *code == language)?;
+        Some(self.phrases[at].get_or_init(|| phrases(self, LANGUAGES[at]))).filter(|phrases| !phrases.is_empty())
+    }
+}
+
 /// What the phrases of a language say, by an indexed vocabulary.
-pub(crate) fn phrases(of: &Vocabulary, language: &str) -> Phrases {
+fn phrases(of: &Vocabulary, language: &str) -> Phrases {
     let mut phrases = Phrases::default();
     add_classes(of, language, &mut phrases);
     add_promises(of, language, &mut phrases);

@@ -5,12 +5,11 @@
 //! that needs no pattern.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use regex::{Captures, Match, Regex};
 use serde::Deserialize;
-
-use crate::conversation::required;
 
 #[cfg(test)]
 pub(crate) mod required_words;
@@ -23,6 +22,17 @@ pub(crate) enum Required {
     Beginning(String),
     /// The last one, or how it ends.
     End(String),
+}
+
+/// What texts must have, by the patterns that could match them then. Without an entry: nothing.
+pub(crate) type RequiredWords = BTreeMap<String, Vec<Required>>;
+
+/// That of the patterns that are shipped, from when they are read on.
+pub(crate) static SHIPPED_REQUIRED: OnceLock<RequiredWords> = OnceLock::new();
+
+/// What a text must have that a shipped pattern matches; `None`: nothing.
+fn required(pattern: &str) -> Option<&'static [Required]> {
+    SHIPPED_REQUIRED.get()?.get(pattern).map(Vec::as_slice)
 }
 
 /// What a pattern of ours is put together from: one of `alternatives`, between `before` and `after`.

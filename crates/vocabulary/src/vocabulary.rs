@@ -7,7 +7,6 @@ use crate::class::{Area, Class, Diet, ItemKind, ItemProperty, WordsByLanguage};
 use crate::class_set::ClassSet;
 use crate::file::AbsenceTable;
 use crate::fold::folded;
-use crate::index::phrases;
 use crate::judge::unknown_words;
 use crate::phrases::Phrases;
 use crate::roles::TextRoles;
@@ -147,12 +146,6 @@ impl Vocabulary {
     pub fn said_without(&self, thing: &str, language: &str) -> String {
         let no = [language, "en"].into_iter().find_map(|code| self.without_words.get(code));
         no.map_or_else(|| thing.to_owned(), |no| format!("{no} {thing}"))
-    }
-
-    /// The phrases of a language, if any of it are known.
-    pub(crate) fn phrases(&self, language: &str) -> Option<&Phrases> {
-        let at = LANGUAGES.iter().position(|code| *code == language)?;
-        Some(self.phrases[at].get_or_init(|| phrases(self, LANGUAGES[at]))).filter(|phrases| !phrases.is_empty())
     }
 
     /// Words of a text that nobody has judged: of no class, no exception, and not known to say nothing.
