@@ -4,7 +4,7 @@ use forecourt_core::StoreError;
 use tokio_postgres::Client;
 use tokio_postgres::types::{ToSql, Type};
 
-use super::fault::to_store_error;
+use super::fault::{is_conflict, to_store_error};
 use crate::seal::{Label, Seal};
 use crate::sealed::corrupt;
 
@@ -34,7 +34,11 @@ async fn first(client: &Client, name: &str, value: Vec<u8>) -> Result<Vec<u8>, S
     if let Some(row) = client.query_typed(select, &params).await.map_err(fault)?.first() {
         return row.try_get(0).map_err(fault);
     }
-    client.execute_typed(insert, &[(&name, Type::TEXT), (&value, Type::BYTEA)]).await.map_err(fault)?;
+    match client.execute_typed(insert, &[(&name, Type::TEXT), (&value, Type::BYTEA)]).await {
+        // Where transactions don't see by default what others commit meanwhile: another node was faster.
+        Err(error) if is_conflict(&error) => {}
+        inserted => drop(inserted.map_err(fault)?),
+    }
     let rows = client.query_typed(select, &params).await.map_err(fault)?;
     rows.first().ok_or_else(|| corrupt("the database forgets what it was told"))?.try_get(0).map_err(fault)
 }
