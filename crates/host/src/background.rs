@@ -65,7 +65,7 @@ impl Tasks {
     async fn keep(&self, id: &TaskId, request: &Request, webhook: Option<Box<Webhook>>) -> Result<Task, NotKept> {
         let turn = request.turn.clone().unwrap_or_else(|| Turn::new(Role::User, Vec::new()));
         if let Some(earlier) = &request.earlier {
-            return self.resume(earlier.clone(), turn, webhook).await;
+            return self.resume((**earlier).clone(), turn, webhook).await;
         }
         let now = self.clock.now();
         let task = Task {

@@ -70,8 +70,8 @@ pub struct Host {
 struct EnteredMessage {
     resident: Arc<HostedAgent>,
     message: Box<Message>,
-    /// The task that it goes on with, as it stands.
-    earlier: Option<Task>,
+    /// The task that it goes on with, as it stands. On the heap: most messages have none, and carry its size around.
+    earlier: Option<Box<Task>>,
     /// Whom its work counts against.
     caller: CallerKey,
     /// Whether its conversation was kept before.
@@ -106,7 +106,7 @@ impl Host {
                 Ok(entered) => entered,
                 Err(TurnedAway { resident, refusal }) => return Ok(self.refuse(&resident, via, None, *refusal)),
             };
-        let passage = Passage { resident: &resident, earlier: earlier.as_ref(), unknown, is_answered: true };
+        let passage = Passage { resident: &resident, earlier: earlier.as_deref(), unknown, is_answered: true };
         let gate = spans::gate(resident.card.handle().as_str());
         let admitted = match gate.is_disabled() {
             true => self.admit(&passage, message).await?,
@@ -155,12 +155,12 @@ impl Host {
             return Ok(Err(TurnedAway { resident, refusal: Box::new(refusal) }));
         }
         let earlier = match &run.continues {
-            Some(task) => Some(self.tasks.waiting(&resident, &task.id).await?),
+            Some(task) => Some(Box::new(self.tasks.waiting(&resident, &task.id).await?)),
             None => None,
         };
-        let message = continued(message, earlier.as_ref());
+        let message = continued(message, earlier.as_deref());
         let RecalledMessage { mut message, is_known, unknown } =
-            self.conversations.recall(&resident, message, earlier.as_ref(), run.begins).await?;
+            self.conversations.recall(&resident, message, earlier.as_deref(), run.begins).await?;
         message.gate = GateNotes::arriving(is_known || earlier.is_some());
         let session = message.thread.as_ref().filter(|_| is_known).map(ThreadId::key);
         let caller = self.tasks.in_flight.key(&message.sender, session);

@@ -34,7 +34,7 @@ pub(crate) struct Request {
     /// Whether it was kept before.
     is_known: bool,
     /// The task that it goes on with.
-    pub(crate) earlier: Option<Task>,
+    pub(crate) earlier: Option<Box<Task>>,
     /// The network behind the caller.
     pub(crate) network: Option<Network>,
     /// What models used for the answer so far.
@@ -47,7 +47,7 @@ impl Request {
     pub(crate) fn new(
         resident: Arc<HostedAgent>,
         message: &Message,
-        earlier: Option<Task>,
+        earlier: Option<Box<Task>>,
         caller: CallerKey,
         is_known: bool,
         run: &Run,
