@@ -101,7 +101,7 @@ fn no_damage_is_trusted() {
     let der = client(&one, |params| critical(params, &KNOWN));
     let verifier = verifier(&[&one]);
     for at in 0..der.len() {
-        for flip in 1..=u8::MAX {
+        for flip in (0..8).map(|bit| 1 << bit) {
             let mut damaged = der.clone();
             damaged[at] ^= flip;
             assert!(verifier.check(&damaged, now()).is_err(), "byte {at} of {} with {:#04x}", der.len(), damaged[at]);
