@@ -51,7 +51,7 @@ fn a_directory_lists_every_agent_with_its_card() {
     let served = Deployment::kitchen().serve();
     let directory = served.curl_tls("/.well-known/mentionable-agents.json", &[]).with_status(200).json();
     let agents = directory["contactPoint"].as_array().unwrap();
-    assert_eq!(agents.len(), 4, "{directory}");
+    assert_eq!(agents.len(), 3, "{directory}");
     for agent in agents {
         assert_eq!(followed(&served, &agent["url"]).json()["name"], agent["name"]);
     }
@@ -84,7 +84,7 @@ fn discover_shows_a_domain_and_an_agent() {
     }
     let json = run(&served, "discover", &[DOMAIN, "--json"]).json();
     assert_eq!(json["domain"], DOMAIN);
-    assert_eq!(json["directory"]["contactPoint"].as_array().unwrap().len(), 4);
+    assert_eq!(json["directory"]["contactPoint"].as_array().unwrap().len(), 3);
     let text = run(&served, "discover", &["@chef@demo.localhost"]).fine();
     for said in ["@chef@demo.localhost", "Chef", "Find recipes", &served.https_url("/~chef")] {
         assert!(text.contains(said), "no {said} in {text}");

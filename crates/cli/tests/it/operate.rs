@@ -23,7 +23,7 @@ fn check_shows_what_the_world_will_see() {
     );
     let json = kitchen.run("check", [".", "--json"]).json();
     assert_eq!((&json["domain"], &json["origin"]), (&DOMAIN.into(), &"https://demo.localhost:8443".into()));
-    assert_eq!(json["agents"].as_array().unwrap().len(), 4, "{json}");
+    assert_eq!(json["agents"].as_array().unwrap().len(), 3, "{json}");
     assert!(!kitchen.data().join("index").exists(), "checking leaves nothing behind");
 }
 
@@ -205,8 +205,7 @@ fn an_index_that_is_there_is_used_as_it_is() {
     assert_eq!(before, after);
     again.signal(Signal::SIGTERM);
     let (_, log, _) = again.ended();
-    // The links into the manual have the port, which is another one.
-    let indexed = log.lines().filter(|line| line.contains("index") && !line.contains("agent=guide"));
+    let indexed = log.lines().filter(|line| line.contains("index"));
     assert_eq!(indexed.count(), 0, "nothing had changed: {log}");
 }
 
@@ -321,7 +320,7 @@ fn two_daemons_do_not_share_a_folder() {
 
 #[test]
 fn the_program_explains_itself() {
-    let served = Deployment::kitchen().serve();
+    let served = Deployment::kitchen_with_guide().serve();
     let answer = served.curl("/~guide?user=how%20do%20I%20add%20an%20agent?", &["-H", "Accept: text/markdown"]);
     let text = answer.with_status(200).text();
     assert!(text.contains("Put a TOML file into `agents/`.") && !text.contains("<!--"), "{text}");

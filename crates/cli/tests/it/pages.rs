@@ -50,7 +50,7 @@ fn a_person_finds_an_agent_asks_and_follows_up() {
     browser.go(&served.https_url("/"));
     assert_eq!(browser.find("h1").text(), "Demo kitchen");
     let front = browser.find("main").text();
-    for agent in ["Chef", "Echo", "Gate", "Guide", "@chef@demo.localhost"] {
+    for agent in ["Chef", "Echo", "Gate", "@chef@demo.localhost"] {
         assert!(front.contains(agent), "no {agent} in {front}");
     }
     browser.picture("front");

@@ -32,14 +32,19 @@ pub(crate) struct Deployment {
 }
 
 impl Deployment {
-    /// The demonstration kitchen with a few of its recipes, so that it opens quickly.
+    /// The demonstration kitchen with a few of its recipes and without its manual, so that it opens quickly.
     pub(crate) fn kitchen() -> Self {
-        let deployment = Self::of_kitchen(&["chef", "echo", "gate", "guide"]);
+        let deployment = Self::of_kitchen(&["chef", "echo", "gate"]);
         let recipes = from_kitchen("content/recipes.jsonl");
         let chosen = recipes.lines().enumerate().filter(|(n, line)| n % 50 == 0 || line.contains("chickpea"));
         let chosen: Vec<&str> = chosen.map(|(_, line)| line).collect();
         deployment.write("content/recipes.jsonl", &(chosen.join("\n") + "\n"));
         deployment
+    }
+
+    /// The same with @guide, who reads the whole manual before it opens.
+    pub(crate) fn kitchen_with_guide() -> Self {
+        Self::kitchen().and("agents/guide.toml", &from_kitchen("agents/guide.toml"))
     }
 
     /// The kitchen's @echo and @gate alone: nothing to index, so it opens at once.
