@@ -19,15 +19,31 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("schema/7.sql"),
 ];
 
-/// Brings a database to the newest version, each step in a transaction of its own.
-/// Refuses a newer one, and one that is not ours.
+/// Brings a database to the newest version, all steps in one transaction: a fresh one is made with one commit, and one
+/// that can't be brought there stays what it was. Refuses a newer one, and one that is not ours.
 pub(super) fn migrate(db: &mut Connection, migrations: &[&str]) -> Result<(), Fault> {
     // A table that takes another one's place would otherwise take along what refers to it. Can't be changed within
     // a transaction.
     db.pragma_update(None, "foreign_keys", false)?;
-    while step(db, migrations)? {}
+    take_steps(db, migrations)?;
     db.pragma_update(None, "foreign_keys", true)?;
     Ok(())
+}
+
+/// Reads the version within the transaction, so that two processes that start at once do not both take a step.
+fn take_steps(db: &mut Connection, migrations: &[&str]) -> Result<(), Fault> {
+    let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let (version, newest) = (version(&transaction)?, migrations.len());
+    refuse_newer(version, newest)?;
+    if version == newest {
+        return Ok(());
+    }
+    for migration in &migrations[version..] {
+        transaction.execute_batch(migration)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", newest as i64)?;
+    Ok(transaction.commit()?)
 }
 
 /// The version of a database that is only looked at. Refuses one newer than `newest`, and one that is not
@@ -36,22 +52,6 @@ pub(super) fn look(db: &Connection, newest: usize) -> Result<usize, Fault> {
     let version = version(db)?;
     refuse_newer(version, newest)?;
     Ok(version)
-}
-
-/// One step; `false` when there was none to take. Reads the version within the transaction, so
-/// that two processes that start at once do not both take it.
-fn step(db: &mut Connection, migrations: &[&str]) -> Result<bool, Fault> {
-    let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let version = version(&transaction)?;
-    let Some(migration) = migrations.get(version) else {
-        refuse_newer(version, migrations.len())?;
-        return Ok(false);
-    };
-    transaction.execute_batch(migration)?;
-    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-    transaction.pragma_update(None, "user_version", version as i64 + 1)?;
-    transaction.commit()?;
-    Ok(true)
 }
 
 /// The version of a database; 0 for an empty one.
@@ -97,6 +97,16 @@ mod tests {
         let row: (i64, Option<i64>) =
             db.query_row("SELECT x, y FROM a", [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
         assert_eq!(row, (7, None));
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_database_as_it_was() {
+        let mut db = Connection::open_in_memory().unwrap();
+        assert!(migrate(&mut db, &[FIRST, "nonsense"]).is_err());
+        assert_eq!(version(&db).unwrap(), 0);
+        migrate(&mut db, &[FIRST]).unwrap();
+        assert!(migrate(&mut db, &[FIRST, SECOND, "nonsense"]).is_err());
+        assert_eq!((version(&db).unwrap(), db.query_row("SELECT * FROM a", [], |row| row.get(0))), (1, Ok(7)));
     }
 
     #[test]
