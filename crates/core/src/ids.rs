@@ -194,21 +194,7 @@ impl MessageId {
     /// The name of the message of this number among those that have one name in common.
     #[must_use]
     pub fn numbered(&self, number: u64) -> Self {
-        const DIGITS_MAX: usize = 20;
-        let (mut digits, mut from, mut left) = ([0; DIGITS_MAX], DIGITS_MAX, number);
-        loop {
-            from -= 1;
-            digits[from] = b'0' + u8::try_from(left % 10).unwrap_or_default();
-            left /= 10;
-            if left == 0 {
-                break;
-            }
-        }
-        let mut text = String::with_capacity(self.0.len() + 1 + DIGITS_MAX - from);
-        text.push_str(&self.0);
-        text.push('-');
-        text.extend(digits[from..].iter().map(|digit| char::from(*digit)));
-        Self(text)
+        Self(format!("{}-{number}", self.0))
     }
 
     /// A caller's own id. `None` when it is empty, too long or holds control characters.

@@ -31,8 +31,8 @@ pub fn media_type(headers: &HeaderMap, offers: &[&str]) -> Option<usize> {
     }
 }
 
-/// What programs mostly send is one type as it is offered, or any: then there is nothing to weigh. As [`accepted`] finds
-/// it, for a tenth of the work.
+/// What programs mostly send is one type as it is offered, or any: then there is nothing to weigh, and the answer is that
+/// of [`accepted`].
 fn only(field: &[u8], offers: &[&str]) -> Option<usize> {
     let mut offers = offers.iter().take(OFFERS_MAX);
     match field {
