@@ -18,6 +18,7 @@ use http::Request;
 
 use crate::deployment::{Deployment, FILE};
 use crate::live::{LiveHouse, LiveRouter};
+use crate::reload::FileLook;
 
 pub use file::DomainsFile;
 pub(crate) use file::{SHARED, divided, several_instead_of_one};
@@ -47,6 +48,25 @@ pub fn deployment_folders(folder: &Path) -> Result<Vec<PathBuf>, Problems> {
     match folders.len() > DOMAINS_MAX {
         true => Err(Problem::of_file(folder, format!("has more than {DOMAINS_MAX} deployments")).into()),
         false => Ok(folders),
+    }
+}
+
+/// A folder of deployments that is followed while they are served.
+///
+/// Make it before [`deployment_folders`] reads it for the first time: what changes after that is taken up.
+#[derive(Debug)]
+pub struct DomainsFolder {
+    pub(crate) folder: PathBuf,
+    /// The file that says which there are, as it was when this was made.
+    pub(crate) first: FileLook,
+}
+
+impl DomainsFolder {
+    /// The folder as it is now.
+    pub fn new(folder: impl AsRef<Path>) -> Self {
+        let folder = folder.as_ref().to_path_buf();
+        let first = FileLook::of(&folder.join(FILE));
+        Self { folder, first }
     }
 }
 

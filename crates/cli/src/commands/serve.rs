@@ -10,7 +10,7 @@ mod signals;
 use std::path::Path;
 
 use forecourt::deployment::{EnvironmentNotices, FILE};
-use forecourt::domains::{deployment_folders, disagreements};
+use forecourt::domains::{DomainsFolder, deployment_folders, disagreements};
 use forecourt::reload::{ReloadSource, ReloadTrigger};
 use forecourt::server::{DRAIN, take_snapshots};
 use forecourt::telemetry::Telemetry;
@@ -27,6 +27,7 @@ const LISTENERS: u64 = 3;
 
 /// Serves until it is told to stop.
 pub(crate) async fn run(serve: Serve) -> Outcome {
+    let followed = DomainsFolder::new(&serve.place.dir);
     let folders = deployment_folders(&serve.place.dir)?;
     let is_many = folders != [serve.place.dir.clone()] && !folders.is_empty();
     // Where there is none, reading the folder itself says so.
@@ -67,7 +68,7 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     if is_many {
         banner::others(&server.domains()[1..]);
         tokio::select! {
-            () = server.follow(&serve.place.dir, |folder| source_of(&serve, folder)) => {}
+            () = server.follow(followed, |folder| source_of(&serve, folder)) => {}
             () = until_stopped(&server, &mut signals) => {}
         }
     } else {

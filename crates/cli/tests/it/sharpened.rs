@@ -59,7 +59,8 @@ fn a_small_model_ranks_and_the_answer_is_grounded() {
 
 #[test]
 fn without_the_model_the_answer_is_that_of_the_search_and_says_so() {
-    let answer = ask(sharpened("http://127.0.0.1:1/v1", ""));
+    // Time enough that a machine with other work says so too, instead of that it took too long.
+    let answer = ask(sharpened("http://127.0.0.1:1/v1", "rank_seconds = 50\ntotal_seconds = 60\n"));
     is_grounded(&answer);
     let notes = answer["_meta"]["forecourt/notes"].as_array().unwrap();
     assert!(

@@ -14,7 +14,7 @@ use super::certificates::CertificateKeeper;
 use super::domain::OpenedDomain;
 use crate::data_folder;
 use crate::deployment::{Deployment, FILE};
-use crate::domains::{DOMAINS_MAX, deployment_folders};
+use crate::domains::{DOMAINS_MAX, DomainsFolder, deployment_folders};
 use crate::error::Error;
 use crate::inspect;
 use crate::manual;
@@ -89,18 +89,22 @@ impl Server {
     /// `forecourt.toml` says which there are, and what they share, all are read again when it changes.
     pub fn follow<'a>(
         &'a self,
-        folder: &'a Path,
+        folder: DomainsFolder,
         source: impl Fn(&Path) -> ReloadSource + Send + Sync + 'a,
     ) -> BoxFuture<'a, ()> {
         let source: Box<dyn Fn(&Path) -> ReloadSource + Send + Sync + 'a> = Box::new(source);
         Box::pin(self.follow_folder(folder, source))
     }
 
-    async fn follow_folder(&self, folder: &Path, source: Box<dyn Fn(&Path) -> ReloadSource + Send + Sync + '_>) {
-        let (mut watch, mut file) = (FolderWatch::default(), FileWatch::default());
+    async fn follow_folder(
+        &self,
+        DomainsFolder { folder, first }: DomainsFolder,
+        source: Box<dyn Fn(&Path) -> ReloadSource + Send + Sync + '_>,
+    ) {
+        let (mut watch, mut file) = (FolderWatch::default(), FileWatch::new(first));
         loop {
             tokio::time::sleep(FOLDERS_EVERY).await;
-            let (at, served) = (folder.to_path_buf(), self.served_folders());
+            let (at, served) = (folder.clone(), self.served_folders());
             let looked = blocking(move || {
                 let look = FileLook::of(&at.join(FILE));
                 (look, deployment_folders(&at).map(|found| looks(found, &at)))
@@ -164,30 +168,28 @@ fn tell(problems: &Problems, what: &str) {
 }
 
 /// The file that says which domains there are.
-#[derive(Default)]
 struct FileWatch {
-    /// As it was when it was last said to have changed, and as it was at the last look.
-    seen: Option<(FileLook, FileLook)>,
+    /// As it was when it was last said to have changed.
+    said: FileLook,
+    /// As it was at the last look.
+    last: FileLook,
 }
 
 impl FileWatch {
-    /// Whether it has changed since that was last said, and was quiet for a look. The first look is what was read.
+    /// Of a file that was read when it looked like this.
+    fn new(read: FileLook) -> Self {
+        Self { said: read.clone(), last: read }
+    }
+
+    /// Whether it has changed since that was last said, and was quiet for a look.
     fn is_changed(&mut self, look: FileLook) -> bool {
-        match &mut self.seen {
-            None => {
-                self.seen = Some((look.clone(), look));
-                false
-            }
-            Some((said, last)) => {
-                let is_quiet = *last == look;
-                let is_new = is_quiet && *said != look;
-                *last = look.clone();
-                if is_new {
-                    *said = look;
-                }
-                is_new
-            }
+        let is_quiet = self.last == look;
+        let is_new = is_quiet && self.said != look;
+        self.last = look.clone();
+        if is_new {
+            self.said = look;
         }
+        is_new
     }
 }
 
@@ -244,8 +246,8 @@ mod tests {
             std::fs::write(&file, text).unwrap();
             FileLook::of(&file)
         };
-        let mut watch = FileWatch::default();
         let first = look("a");
+        let mut watch = FileWatch::new(first.clone());
         assert!(!watch.is_changed(first.clone()) && !watch.is_changed(first));
         let half = look("half of it");
         assert!(!watch.is_changed(half), "more may come");
@@ -253,6 +255,17 @@ mod tests {
         assert!(!watch.is_changed(whole.clone()));
         assert!(watch.is_changed(whole.clone()));
         assert!(!watch.is_changed(whole), "it is said once");
+    }
+
+    #[test]
+    fn what_is_written_before_the_first_look_has_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(FILE);
+        std::fs::write(&file, "as it was read").unwrap();
+        let mut watch = FileWatch::new(DomainsFolder::new(folder.path()).first);
+        std::fs::write(&file, "as it was written while the server started").unwrap();
+        assert!(!watch.is_changed(FileLook::of(&file)), "more may come");
+        assert!(watch.is_changed(FileLook::of(&file)));
     }
 
     #[test]
