@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use forecourt_core::error::whole_seconds;
 use forecourt_core::policy::{AuthChallenge, RefusalKind};
-use forecourt_core::{Error, Handle, Noun, PolicyPart, Sender, TaskId, in_place};
+use forecourt_core::{Error, Handle, Noun, PolicyPart, Sender, TaskId, TaskState, in_place};
 use forecourt_egress::Egress;
 use forecourt_host::{Host, HostedAgent, TaskAccess, TaskPermit};
 use forecourt_identity::Verifier;
@@ -214,6 +214,7 @@ pub(crate) fn spelling(failure: HostFailure) -> Option<String> {
     let trouble = match failure {
         HostFailure::Error(error) => error.into(),
         HostFailure::Refused(part) => ServiceError::Refused(Box::new(part)),
+        HostFailure::Ended(ending) => return Some(format!("task `{}`", TaskState::after(&ending).name())),
         // An endpoint is a skill here: its refusal is a task that failed, with the code in its data.
         HostFailure::Call(_) => return Some("task `failed`".to_owned()),
     };

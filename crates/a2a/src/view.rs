@@ -6,6 +6,7 @@ use forecourt_core::{
     CollectedReply, Ending, Error, Event, Part as CorePart, PolicyPart, Question, Role as Speaker, Task, Turn,
 };
 use forecourt_host::TaskPermit;
+use forecourt_surface::ending::put_code;
 use forecourt_surface::usage::put_usage;
 use serde_json::{Value, json};
 
@@ -166,7 +167,9 @@ fn status_message(task: &Task, outcome: &CollectedReply, offers: OfferOrder) -> 
         Ending::Refused(part) => {
             (vec![Part::text(part.message.clone())], policy::metadata(&policy::outgoing(part, offers)))
         }
-        Ending::Failed { reason } => {
+        Ending::SignIn(wanted) => (asked(&wanted.question), Metadata::new()),
+        Ending::Declined { reason } => (vec![Part::text(reason.clone())], Metadata::new()),
+        Ending::Failed { reason, .. } => {
             let envelope = outcome.parts.iter().find_map(policy::foreign_of);
             (vec![Part::text(reason.clone())], envelope.map(policy::foreign_metadata).unwrap_or_default())
         }
@@ -175,6 +178,7 @@ fn status_message(task: &Task, outcome: &CollectedReply, offers: OfferOrder) -> 
     let policy = metadata.contains_key(policy::OWN).then_some(names::POLICY);
     let paid = (!receipts.is_empty()).then_some(names::X402);
     payment::complete(&mut metadata, receipts);
+    put_code(&mut metadata, &outcome.ending);
     let extensions = policy.into_iter().chain(paid).map(str::to_owned).collect();
     let name = format!("s{}", task.updated_at.as_microsecond());
     Some(Message { extensions, metadata, ..said(task, &name, parts) })

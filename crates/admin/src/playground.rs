@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use forecourt_contract::Endpoint;
 use forecourt_core::{Ending, Event, Handle, Language, Message, MessageId, Part, Reply, Sender, ThreadId, Transport};
-use forecourt_host::{Run, ending_name};
+use forecourt_host::Run;
 use forecourt_surface::tool::{Tool, ToolCall, ToolEvent, ToolOutput};
 use forecourt_surface::{endpoint as endpoints, sse};
 use futures::StreamExt;
@@ -124,7 +124,7 @@ pub(crate) async fn message(ask: Command) -> Result<Answered, Fault> {
     }
     Ok(Answered {
         answer: shortened(&answer, TEXT_CHARS_MAX),
-        ending: ending_name(&ended).to_owned(),
+        ending: ended.code().to_owned(),
         refusal: refusal(&ended),
         events,
         conversation,
@@ -150,7 +150,7 @@ pub(crate) async fn follow(ask: Command) -> Result<BoxStream<'static, Bytes>, Fa
             let told = event_of(number, &event);
             yield sse::message(&serde_json::to_string(&told).unwrap_or_default());
             if let Event::Ending(ending) = event {
-                let told = json!({"ending": ending_name(&ending), "refusal": refusal(&ending),
+                let told = json!({"ending": ending.code(), "refusal": refusal(&ending),
                     "conversation": conversation, "took_ms": took(begun_at)});
                 yield sse::event("end", &told.to_string());
             }

@@ -14,6 +14,7 @@
 //! | `message` | markdown | ends the answer, with no task where a protocol has the choice |
 //! | `question` | `{text, questions}` | ends the answer and asks back |
 //! | `policy` | a refusal, see Mentionable PolicyPart v0.1 | ends the answer by declining |
+//! | `declined` | a sentence, or `{message}` | ends the answer: the agent won't, and nothing changes that |
 //! | `error` | a sentence, or `{message}` | ends the answer: it failed |
 //! | `end` | anything | ends the answer: it is whole |
 //!
@@ -105,7 +106,7 @@ fn unreadable(reason: impl Into<String>) -> AnswerDecodeError {
     AnswerDecodeError(reason.into())
 }
 
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "progress",
     "note",
     "tool_call",
@@ -117,6 +118,7 @@ const KEYS: [&str; 12] = [
     "message",
     "question",
     "policy",
+    "declined",
     "error",
 ];
 
@@ -215,8 +217,11 @@ fn ending(fields: &mut Map<String, Value>, host: &str) -> Result<Option<Ending>,
     if let Some(policy) = take(fields, "policy") {
         return refusal(read_policy("policy", typed("policy", policy)?)?, host).map(Some);
     }
+    if let Some(declined) = take(fields, "declined") {
+        return Ok(Some(Ending::declined(reason(&declined, "The agent declined."))));
+    }
     if let Some(error) = take(fields, "error") {
-        return Ok(Some(Ending::failed(reason(&error))));
+        return Ok(Some(Ending::failed(reason(&error, "The agent's program failed."))));
     }
     // `end` may hold anything, `null` included: its presence is what counts.
     Ok(fields.contains_key("end").then_some(Ending::Complete))
@@ -227,8 +232,8 @@ fn refusal(policy: PolicyPart, host: &str) -> Result<Ending, AnswerDecodeError> 
     Ok(Ending::Refused(Box::new(policy)))
 }
 
-fn reason(error: &Value) -> String {
-    let text = error.get("message").unwrap_or(error).as_str().unwrap_or("The agent's program failed.");
+fn reason(said: &Value, otherwise: &str) -> String {
+    let text = said.get("message").unwrap_or(said).as_str().unwrap_or(otherwise);
     text.chars().filter(|c| !c.is_control()).take(REASON_CHARS_MAX).collect()
 }
 

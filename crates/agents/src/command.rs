@@ -28,7 +28,7 @@ mod turns;
 use std::sync::Arc;
 
 use async_stream::stream;
-use forecourt_core::{Admitted, Agent, Ending, Event, EventStream, json};
+use forecourt_core::{Admitted, Agent, Ending, Event, EventStream, FailureCause, json};
 use forecourt_process::LineError;
 use forecourt_settings::{Problems, Section};
 use tokio::time::Instant;
@@ -157,7 +157,7 @@ fn unreadable(reason: &str) -> Ending {
 }
 
 fn crashed() -> Ending {
-    Ending::failed("The agent's program ended before its answer was whole.")
+    FailureCause::CutOff.ending("The agent's program ended before its answer was whole.")
 }
 
 fn busy() -> Ending {

@@ -2,7 +2,7 @@
 //! callers can tell a service that is busy from one that broke, and operators find what to mend.
 
 use forecourt_core::policy::RefusalKind;
-use forecourt_core::{Clock, Ending, PolicyPart, Timestamp};
+use forecourt_core::{Clock, Ending, FailureCause, PolicyPart, Timestamp};
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, StatusCode};
 
@@ -44,7 +44,7 @@ impl UpstreamError {
             Self::Later(wait) => unavailable(&format!("{who} {self}."), wait.map(|wait| wait.seconds(clock))),
             Self::Credentials | Self::Payment | Self::Forbidden => {
                 tracing::error!("{who} {self}; hint: look at `headers` in the agent's [backend]");
-                Ending::failed(format!("{who} {self}."))
+                FailureCause::UpstreamRefused.ending(format!("{who} {self}."))
             }
         }
     }
@@ -121,9 +121,10 @@ mod tests {
         let clock = HandClock::new();
         let of = |status: u16| UpstreamError::of(StatusCode::from_u16(status).unwrap(), &headers("7"));
         let said = |status| of(status).map(|declined| declined.ending("The service", &clock));
-        assert_eq!(said(401), Some(Ending::failed("The service does not accept this host's credentials.")));
-        assert_eq!(said(402), Some(Ending::failed("The service asks this host to pay, which it can't.")));
-        assert_eq!(said(403), Some(Ending::failed("The service does not let this host ask it.")));
+        let refused = |words: &str| Some(FailureCause::UpstreamRefused.ending(words));
+        assert_eq!(said(401), refused("The service does not accept this host's credentials."));
+        assert_eq!(said(402), refused("The service asks this host to pay, which it can't."));
+        assert_eq!(said(403), refused("The service does not let this host ask it."));
         let later = unavailable("The service asks to try again later.", Some(7));
         assert_eq!((said(429), said(503)), (Some(later.clone()), Some(later)));
         for status in [200, 302, 400, 404, 500, 502] {

@@ -27,7 +27,9 @@ use std::sync::Arc;
 use async_stream::stream;
 use bytes::Bytes;
 use forecourt_core::limits::REPLY_TEXT_BYTES_MAX;
-use forecourt_core::{Admitted, Agent, Clock, Ending, Entropy, EventStream, Message, SubjectToken, ids, json};
+use forecourt_core::{
+    Admitted, Agent, Clock, Ending, Entropy, EventStream, FailureCause, Message, SubjectToken, ids, json,
+};
 use forecourt_egress::{Egress, UpstreamRequest, hops, signature};
 use forecourt_settings::{Problems, Section};
 use futures::{Stream, StreamExt};
@@ -181,7 +183,7 @@ impl Webhook {
         let own_words = async {
             let bytes = response.bytes(ERROR_BYTES_MAX).await.ok()?;
             let Ok(Value::Object(mut fields)) = json::parse(&bytes) else { return None };
-            fields.retain(|key, value| matches!(key.as_str(), "policy" | "error") && !value.is_null());
+            fields.retain(|key, value| matches!(key.as_str(), "policy" | "declined" | "error") && !value.is_null());
             (!fields.is_empty()).then_some(Value::Object(fields))
         };
         if let Some(value) = own_words.await {
@@ -190,9 +192,14 @@ impl Webhook {
         Err(match (UpstreamError::of(status, &headers), status) {
             (Some(declined), _) => declined.ending(WHO, &*self.clock),
             (None, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::GONE) => {
-                Ending::failed(format!("{WHO} was not found where it should be."))
+                FailureCause::UpstreamRefused.ending(format!("{WHO} was not found where it should be."))
             }
-            (None, status) if status.is_client_error() => Ending::failed(format!("{WHO} did not take the message.")),
+            (None, StatusCode::REQUEST_TIMEOUT | StatusCode::GATEWAY_TIMEOUT) => {
+                FailureCause::TimedOut.ending(format!("{WHO} took too long for its answer."))
+            }
+            (None, status) if status.is_client_error() => {
+                FailureCause::UpstreamRefused.ending(format!("{WHO} did not take the message."))
+            }
             (None, _) => Ending::failed(format!("{WHO} failed.")),
         })
     }

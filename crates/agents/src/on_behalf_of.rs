@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::policy::{AuthChallenge, RefusalKind};
-use forecourt_core::{Clock, Ending, PolicyPart, SubjectToken};
+use forecourt_core::{Clock, Ending, FailureCause, PolicyPart, SubjectToken};
 use forecourt_egress::Egress;
 use futures::future::BoxFuture;
 use http::HeaderValue;
@@ -91,7 +91,7 @@ impl TokenExchange {
                 tracing::error!(
                     "a token endpoint answered: {reason}; hint: look at `on_behalf_of` in the agent's [backend]"
                 );
-                Ending::failed(format!("{WHO} does not serve this host."))
+                FailureCause::UpstreamRefused.ending(format!("{WHO} does not serve this host."))
             }
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_stream::stream;
 use bytes::Bytes;
-use forecourt_core::Ending;
+use forecourt_core::{Ending, FailureCause};
 use forecourt_egress::{BodyStream, Deadlines, Egress, EgressError, UpstreamRequest, UpstreamResponse};
 use futures::{Stream, StreamExt};
 use http::{HeaderMap, StatusCode};
@@ -47,16 +47,16 @@ pub enum UpstreamFailure {
 impl UpstreamFailure {
     /// The ending that says so, for a service called `who`.
     pub fn ending(self, who: &str) -> Ending {
-        let what = match self {
-            Self::Unreachable => "can't be reached at the moment",
-            Self::Slow => "did not begin to answer in time",
-            Self::Stalled => "stopped in the middle of its answer",
-            Self::Overtime => "took too long for its answer",
-            Self::Broken => "broke off in the middle of its answer",
-            Self::TooLarge => "gave an answer that is too large",
+        let (cause, what) = match self {
+            Self::Unreachable => (FailureCause::Unreachable, "can't be reached at the moment"),
+            Self::Slow => (FailureCause::TimedOut, "did not begin to answer in time"),
+            Self::Stalled => (FailureCause::CutOff, "stopped in the middle of its answer"),
+            Self::Overtime => (FailureCause::TimedOut, "took too long for its answer"),
+            Self::Broken => (FailureCause::CutOff, "broke off in the middle of its answer"),
+            Self::TooLarge => (FailureCause::OverBound, "gave an answer that is too large"),
             Self::Busy => return unavailable("This agent is busy. Please try again in a moment.", Some(1)),
         };
-        Ending::failed(format!("{who} {what}."))
+        cause.ending(format!("{who} {what}."))
     }
 }
 

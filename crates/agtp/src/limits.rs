@@ -112,7 +112,7 @@ pub(crate) const RECEIPT_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 pub(crate) const EVENTS_DEFAULT: usize = 50;
 /// When a caller may come again whose response could not be recorded.
 pub(crate) const RECORDS_RETRY_AFTER: Duration = Duration::from_secs(2);
-/// Seconds after which a call that found its endpoint busy may come again.
+/// Seconds after which a call may come again that found its endpoint busy, or its agent away.
 pub(crate) const RETRY_BUSY_SECONDS: u64 = 1;
 /// Bytes of the name for whom a caller acts, as its token says it. Base 7.4.
 pub const PRINCIPAL_BYTES_MAX: usize = 256;

@@ -5,6 +5,7 @@
 //! its code here.
 
 mod contract;
+mod ending;
 mod host;
 mod members;
 mod native;
@@ -164,6 +165,7 @@ impl From<Error> for Problem {
 /// A failure of the host as this wire spells it, for the table of errors.
 pub(crate) fn spelling(failure: HostFailure) -> Option<String> {
     let problem: Problem = match failure {
+        HostFailure::Ended(ending) => Problem::of_ending(&ending)?,
         HostFailure::Error(error) => error.into(),
         HostFailure::Refused(part) => part.into(),
         HostFailure::Call(refusal) => refusal.into(),

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Noun};
 use crate::policy::{AcceptedPayment, AuthChallenge, PolicyPart, RefusalKind};
+use crate::question::Question;
+use crate::reply::{Ending, FailureCause, SignIn};
 use crate::store::QuotaBound;
 use crate::task::TaskState;
 
@@ -120,6 +122,63 @@ pub fn refusals() -> Vec<CodeEntry<PolicyPart>> {
     rows.into_iter().map(row).collect()
 }
 
+/// Every kind of ending short of an answer that carries no policy part, by [`Ending::code`].
+pub fn endings() -> Vec<CodeEntry<Ending>> {
+    let row = |sample, code, cause, remedy| CodeEntry { code, cause, remedy, sample };
+    let failed = |of: FailureCause, cause: &'static str, remedy| row(of.ending(cause), of.code(), cause, remedy);
+    let sign_in = SignIn { question: Question::new("Sign in first."), challenges: Vec::new() };
+    vec![
+        row(
+            Ending::SignIn(Box::new(sign_in)),
+            Ending::SIGN_IN,
+            "The agent goes on once you have signed in with it, as its words say.",
+            "Sign in there, then send your next message in the same conversation.",
+        ),
+        row(
+            Ending::declined("No."),
+            Ending::DECLINED,
+            "The agent won't do this, and did nothing; its words say why.",
+            "Ask for something else: asking again changes nothing.",
+        ),
+        failed(
+            FailureCause::Agent,
+            "The agent could not do it, crashed, or gave an answer that means nothing.",
+            "Read the words. Operator: the log has the cause.",
+        ),
+        failed(
+            FailureCause::Unreachable,
+            "The service behind the agent can't be reached; nothing was sent.",
+            "Try again later. Operator: is it running, and is its address right?",
+        ),
+        failed(
+            FailureCause::UpstreamRefused,
+            "The service behind the agent does not serve this host, or did not take the message.",
+            "Operator: the log says which; look at `headers` and `url` in the agent's `[backend]`.",
+        ),
+        failed(
+            FailureCause::TimedOut,
+            "The agent, or the service behind it, took longer than it may.",
+            "Look first at what was done, then try again. Operator: `timeout_seconds` of the agent, and those of its `[backend]`.",
+        ),
+        failed(
+            FailureCause::CutOff,
+            "The answer broke off before it was whole.",
+            "Look first at what was done, then try again.",
+        ),
+        failed(
+            FailureCause::NodeLost,
+            "The host stopped, or one of its nodes did, while the task was running.",
+            "Look first at what was done, then try again.",
+        ),
+        failed(
+            FailureCause::OverBound,
+            "The answer was larger than this host takes; the words name the bound.",
+            "Ask for less.",
+        ),
+        row(Ending::Canceled, Ending::CANCELED, "Somebody cancelled it before its end.", "Ask again."),
+    ]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,6 +189,12 @@ mod tests {
         let refusals: Vec<&str> = refusals().iter().map(|row| row.code).collect();
         assert_eq!(refusals, RefusalKind::NAMES);
         codes.extend(refusals);
+        let endings = endings();
+        assert!(endings.iter().all(|row| row.code == row.sample.code()));
+        for cause in FailureCause::ALL {
+            assert!(endings.iter().any(|row| row.code == cause.code()), "{cause:?}");
+        }
+        codes.extend(endings.iter().map(|row| row.code));
         let all = codes.len();
         codes.sort_unstable();
         codes.dedup();

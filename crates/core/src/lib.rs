@@ -79,7 +79,7 @@ pub use message::{ClientAddr, History, Message, Profile, Role, Sender, Transport
 pub use part::{File, FileSource, Link, Part, Text, ToolCall, ToolOutcome};
 pub use policy::{Admitted, Policy, PolicyPart, Rule};
 pub use question::{FieldKind, Question, QuestionAnswer, QuestionField, QuestionOption};
-pub use reply::{CollectedReply, Ending, Event, EventStream, Progress, Reply};
+pub use reply::{CollectedReply, Ending, Event, EventStream, FailureCause, Progress, Reply, SignIn};
 pub use scope::{Scope, ScopeSet};
 pub use standing::{LifecycleState, LifecycleTransition};
 pub use store::{Account, QuotaBound, Store, StoreError};

@@ -17,10 +17,12 @@ use crate::part::{Part, ToolCall};
 use crate::policy::PolicyPart;
 use crate::usage::{AnswerUsage, UsageMeter};
 
+mod ending;
 mod gathered;
 mod guard;
 
 pub use crate::question::Question;
+pub use ending::{Ending, FailureCause, SignIn};
 pub use gathered::ReplyAccumulator;
 pub use guard::{GuardedReply, ReplyLimits, guard};
 
@@ -56,39 +58,6 @@ pub struct Progress {
     pub fraction: Option<f64>,
     /// A short sentence.
     pub note: Option<String>,
-}
-
-/// How a reply ends. Being one last value, nothing can follow a refusal.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ending {
-    /// The answer is whole.
-    Complete,
-    /// The whole answer is this markdown, and there is no task to keep where a wire has a choice.
-    Message(String),
-    /// The agent needs to know more.
-    Question(Question),
-    /// The agent, or the gate before it, declines. Boxed, as it is much the largest.
-    Refused(Box<PolicyPart>),
-    /// The agent could not do it. The reason is for the caller, and tells nothing of the inside.
-    Failed {
-        /// A sentence for the caller.
-        reason: String,
-    },
-    /// The caller gave up, or somebody cancelled the task.
-    Canceled,
-}
-
-impl Ending {
-    /// An [`Ending::Failed`] that says `reason` to the caller.
-    pub fn failed(reason: impl Into<String>) -> Self {
-        Self::Failed { reason: reason.into() }
-    }
-
-    /// What a stream that just stops comes to: never success. PolicyPart 3.5.
-    pub fn unfinished() -> Self {
-        Self::failed("the agent stopped before its answer was whole")
-    }
 }
 
 /// The answer to a message, as the host hands it to a protocol.

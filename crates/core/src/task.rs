@@ -93,7 +93,9 @@ impl TaskState {
         match ending {
             Ending::Complete | Ending::Message(_) => Self::Completed,
             Ending::Question(_) => Self::InputRequired,
+            Ending::SignIn(_) => Self::AuthRequired,
             Ending::Refused(part) => part.task_state(),
+            Ending::Declined { .. } => Self::Rejected,
             Ending::Failed { .. } => Self::Failed,
             Ending::Canceled => Self::Canceled,
         }

@@ -108,7 +108,9 @@ fn reply_words(reply: &CollectedReply) -> Option<String> {
         // The message is among the parts already.
         Ending::Complete | Ending::Message(_) | Ending::Refused(_) => {}
         Ending::Question(question) => blocks.push(question.in_words()),
-        Ending::Failed { reason } => blocks.push(format!("The question could not be answered: {reason}")),
+        Ending::SignIn(wanted) => blocks.push(wanted.question.in_words()),
+        Ending::Declined { reason } => blocks.push(reason.clone()),
+        Ending::Failed { reason, .. } => blocks.push(format!("The question could not be answered: {reason}")),
         Ending::Canceled => return None,
     }
     blocks.retain(|block| !block.trim().is_empty());

@@ -317,6 +317,8 @@ pub(crate) fn spelling(failed: HostFailure) -> Option<String> {
             Some(reply) => reply,
             None => return Some("a mail".to_owned()),
         },
+        HostFailure::Ended(Ending::Canceled) => return None,
+        HostFailure::Ended(_) => return Some("a mail".to_owned()),
         // Endpoints are not called by mail.
         HostFailure::Call(_) => return None,
     };

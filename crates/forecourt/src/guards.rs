@@ -130,7 +130,7 @@ impl ModelJudge {
 
 fn reason(ending: Ending) -> String {
     match ending {
-        Ending::Failed { reason } => reason,
+        Ending::Declined { reason } | Ending::Failed { reason, .. } => reason,
         _ => "the model could not be asked".to_owned(),
     }
 }

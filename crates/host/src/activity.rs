@@ -74,7 +74,7 @@ impl Activity {
 
     /// Remembers why an answer failed, if it did.
     pub(crate) fn failed(&self, agent: &Handle, via: Transport, ending: &Ending, at: Timestamp) {
-        let Ending::Failed { reason } = ending else { return };
+        let Ending::Failed { reason, .. } = ending else { return };
         let reason = reason.chars().take(REASON_CHARS_MAX).collect();
         let mut all = self.0.lock();
         let failures = &mut all.entry(agent.clone()).or_default().activity.failures;

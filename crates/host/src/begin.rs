@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use forecourt_core::reply::{ReplyAccumulator, refused};
 use forecourt_core::store::Webhook;
-use forecourt_core::{Admitted, Ending, Error, Event, EventStream, PolicyPart, Reply, UsageMeter, in_place};
+use forecourt_core::{
+    Admitted, Ending, Error, Event, EventStream, FailureCause, PolicyPart, Reply, UsageMeter, in_place,
+};
 use forecourt_telemetry::going_on;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
@@ -16,7 +18,6 @@ use crate::background::Begun;
 use crate::follow::FollowUntil;
 use crate::in_flight::{Lane, Slot};
 use crate::issuance::{AnswerMark, UsedUp};
-use crate::metrics::ending_name;
 use crate::request::Request;
 use crate::run::{Run, TaskMode};
 use crate::running;
@@ -120,7 +121,7 @@ impl Tasks {
                         yield event;
                         continue;
                     };
-                    tasks.metrics.ended(request.resident.card.handle(), request.via, ending_name(ending));
+                    tasks.metrics.ended(request.resident.card.handle(), request.via, ending.code());
                     tasks.metrics.activity.failed(request.resident.card.handle(), request.via, ending, tasks.clock.now());
                     if let (Some(gathered), Some(asked)) = (gathered.take(), remembered.take()) {
                         // With it goes the agent's copy of the history, so that adding to it copies nothing.
@@ -157,7 +158,9 @@ impl Tasks {
             Err(Error::Full { bound }) => refused(bound.refusal()),
             Err(error) => {
                 tracing::error!(%error, "a slow answer did not become a task");
-                forecourt_core::reply::once(Ending::failed("The answer takes long, and could not be kept."))
+                forecourt_core::reply::once(
+                    FailureCause::CutOff.ending("The answer takes long, and could not be kept."),
+                )
             }
         }
     }
@@ -189,7 +192,7 @@ impl Tasks {
     /// An answer that is one message.
     async fn message(&self, request: Arc<Request>, text: String) -> Reply {
         let ending = Ending::Message(text);
-        self.metrics.ended(request.resident.card.handle(), request.via, ending_name(&ending));
+        self.metrics.ended(request.resident.card.handle(), request.via, ending.code());
         if let Some(asked) = request.remembered() {
             let mut gathered = ReplyAccumulator::default();
             gathered.take(Event::Ending(ending.clone()));

@@ -95,20 +95,19 @@ impl Conversations {
         Ok(known.is_some_and(|known| is_open_to(known.owner.as_deref(), sender.owner())))
     }
 
-    /// Adds a turn and its answer to their conversation. Refused and failed answers leave no trace.
+    /// Adds a turn and its answer to their conversation. What was refused, declined or failed leaves no trace.
     pub(crate) async fn record(&self, resident: &HostedAgent, asked: UserTurn, answer: &CollectedReply) {
         let UserTurn { thread, turn: asked, account, begins } = asked;
         let said = match &answer.ending {
             Ending::Complete | Ending::Message(_) => answer.text(),
             Ending::Question(question) => question.text.clone(),
-            Ending::Refused(_) | Ending::Failed { .. } | Ending::Canceled => return,
+            Ending::SignIn(wanted) => wanted.question.text.clone(),
+            Ending::Refused(_) | Ending::Declined { .. } | Ending::Failed { .. } | Ending::Canceled => return,
         };
         let now = self.clock.now();
         let mut reply = Turn::text(Role::Assistant, said);
         reply.timestamp = Some(now);
-        if let Ending::Question(question) = &answer.ending {
-            reply.question = Some(Box::new(question.clone()));
-        }
+        reply.question = answer.ending.question().cloned().map(Box::new);
         let expires_at = after(now, THREAD_TTL);
         let owner = asked.sender.owner().map(str::to_owned);
         let addition =

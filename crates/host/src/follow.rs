@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use forecourt_core::{Ending, Event, TaskId, TaskState};
+use forecourt_core::{Ending, Event, FailureCause, TaskId, TaskState};
 use futures::stream::BoxStream;
 use futures::{FutureExt, Stream, StreamExt};
 use tokio::sync::watch;
@@ -213,5 +213,5 @@ impl Follower {
 
 /// What is said of a task that can't be read: nothing of how it ended.
 fn unreadable() -> Ending {
-    Ending::failed("The task can't be read at the moment. Ask for it again in a while.")
+    FailureCause::CutOff.ending("The task can't be read at the moment. Ask for it again in a while.")
 }

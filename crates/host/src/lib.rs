@@ -83,7 +83,7 @@ pub use lifecycle::{
 };
 pub use limits::{LimitSettings, Rate};
 pub use limits_hit::{LIMITS_HIT_MAX, LimitHit};
-pub use metrics::{Metrics, ending_name};
+pub use metrics::Metrics;
 pub use notifier::{OperatorWebhook, QUESTION_RETRIES};
 pub use operated::OpenSessions;
 pub use operator_queue::{

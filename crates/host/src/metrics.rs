@@ -4,7 +4,8 @@ use std::sync::atomic::AtomicI64;
 
 use forecourt_contract::Refusal;
 use forecourt_contract::call::CallTrail;
-use forecourt_core::{Ending, Error, Handle};
+use forecourt_core::policy::RefusalKind;
+use forecourt_core::{Ending, Error, FailureCause, Handle};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -34,6 +35,8 @@ struct ReplyLabels {
     agent: String,
     via: &'static str,
     ending: &'static str,
+    /// What failed answers failed of; empty for all others.
+    cause: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -59,7 +62,11 @@ struct GuardLabels {
 impl Metrics {
     /// Names every counter in `registry`.
     pub fn register(&self, registry: &mut Registry) {
-        registry.register("replies", "Answers by agent, protocol and ending", self.replies.clone());
+        registry.register(
+            "replies",
+            "Answers by agent, protocol, ending, and what they failed of",
+            self.replies.clone(),
+        );
         registry.register("calls", "Calls by endpoint, protocol and outcome", self.calls.clone());
         registry.register("replies_running", "Answers in the making", self.running.clone());
         registry.register("tasks_running", "Background tasks running", self.tasks_running.clone());
@@ -71,11 +78,13 @@ impl Metrics {
         registry.register("guardrails", about, self.guardrails.clone());
     }
 
-    /// An answer ended. `ending` is a word of a closed set: a refusal's kind or [`ending_name`].
-    pub(crate) fn ended(&self, agent: &Handle, via: &'static str, ending: &str) {
-        let ending = closed(ending);
-        self.activity.ended(agent, via, ending, || {
-            let labels = ReplyLabels { agent: agent.as_str().to_owned(), via, ending };
+    /// An answer ended, by [`Ending::code`]. Failures are one ending each with its cause, so that all of them are
+    /// counted by one label.
+    pub(crate) fn ended(&self, agent: &Handle, via: &'static str, code: &str) {
+        let code = closed(code);
+        self.activity.ended(agent, via, code, || {
+            let (ending, cause) = if FailureCause::from_code(code).is_some() { ("failed", code) } else { (code, "") };
+            let labels = ReplyLabels { agent: agent.as_str().to_owned(), via, ending, cause };
             self.replies.get_or_create(&labels).clone()
         });
     }
@@ -141,17 +150,6 @@ impl Drop for Counted {
     }
 }
 
-/// The word for an ending in metrics, logs and what operators see.
-pub fn ending_name(ending: &Ending) -> &str {
-    match ending {
-        Ending::Complete | Ending::Message(_) => "complete",
-        Ending::Question(_) => "question",
-        Ending::Refused(part) => part.kind(),
-        Ending::Failed { .. } => "failed",
-        Ending::Canceled => "canceled",
-    }
-}
-
 /// The word for a fault in traces.
 pub(crate) fn error_name(error: &Error) -> &'static str {
     match error {
@@ -164,9 +162,10 @@ pub(crate) fn error_name(error: &Error) -> &'static str {
     }
 }
 
-/// The ending as a label: words that are not ours are all one.
-fn closed(ending: &str) -> &'static str {
-    const OWN: [&str; 4] = ["complete", "question", "failed", "canceled"];
-    let mut known = OWN.iter().chain(&forecourt_core::policy::RefusalKind::NAMES);
-    known.find(|known| **known == ending).copied().unwrap_or("other")
+/// The code as a label: words that are not ours are all one.
+fn closed(code: &str) -> &'static str {
+    const OWN: [&str; 5] = ["complete", "question", Ending::SIGN_IN, Ending::DECLINED, Ending::CANCELED];
+    let causes = FailureCause::ALL.map(FailureCause::code);
+    let known = OWN.into_iter().chain(causes).chain(RefusalKind::NAMES);
+    known.into_iter().find(|known| *known == code).unwrap_or("other")
 }

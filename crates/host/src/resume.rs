@@ -66,15 +66,12 @@ impl Tasks {
 fn asked_back(task: &Task) -> Turn {
     let outcome = task.outcome.as_ref();
     let mut parts = outcome.map(|outcome| outcome.parts.clone()).unwrap_or_default();
+    let question = outcome.and_then(|outcome| outcome.ending.question());
     parts.extend(match outcome.map(|outcome| &outcome.ending) {
-        Some(Ending::Question(question)) => Some(Part::markdown(question.text.clone())),
         Some(Ending::Refused(part)) => Some(Part::text(part.message.clone())),
-        _ => None,
+        _ => question.map(|question| Part::markdown(question.text.clone())),
     });
-    let question = match outcome.map(|outcome| &outcome.ending) {
-        Some(Ending::Question(question)) => Some(Box::new(question.clone())),
-        _ => None,
-    };
+    let question = question.cloned().map(Box::new);
     Turn { timestamp: Some(task.updated_at), question, ..Turn::new(Role::Assistant, parts) }
 }
 

@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use forecourt_core::reply::{GuardedReply, ReplyLimits, guard, once};
-use forecourt_core::{Admitted, Ending, Event, EventStream, PolicyPart};
+use forecourt_core::{Admitted, Ending, Event, EventStream, FailureCause, PolicyPart};
 use forecourt_telemetry::spans;
 use futures::future::BoxFuture;
 use futures::{FutureExt, Stream, StreamExt};
@@ -21,7 +21,7 @@ use crate::demand;
 use crate::directory::Site;
 use crate::guard::{ReplyGuards, Side, guarded};
 use crate::issuance::AnswerMark;
-use crate::metrics::{Metrics, ending_name};
+use crate::metrics::Metrics;
 use crate::request::Request;
 
 /// Begins the agent's work under guard. `mark` is what its message was let through by, if by anything.
@@ -121,7 +121,7 @@ impl Stream for Running {
             return Poll::Pending;
         }
         if let Some(Event::Ending(ending)) = &event {
-            spans::record_outcome(&span, ending_name(ending), matches!(ending, Ending::Failed { .. }));
+            spans::record_outcome(&span, ending.code(), matches!(ending, Ending::Failed { .. }));
         }
         this.ended = matches!(event, None | Some(Event::Ending(_)));
         Poll::Ready(event.map(|event| checked(event, &this.site)))
@@ -151,16 +151,16 @@ fn checked(event: Event, site: &Site) -> Event {
         Ok(()) => event,
         Err(fault) => {
             tracing::error!(%fault, "an agent gave a malformed refusal");
-            Event::Ending(Ending::Failed { reason: "The agent declined, but its reason was malformed.".to_owned() })
+            Event::Ending(Ending::failed("The agent declined, but its reason was malformed."))
         }
     }
 }
 
 fn crashed() -> Ending {
     tracing::error!("an agent panicked");
-    Ending::Failed { reason: "The agent crashed while it was answering.".to_owned() }
+    Ending::failed("The agent crashed while it was answering.")
 }
 
 fn too_slow(time_max: Duration) -> Ending {
-    Ending::Failed { reason: format!("The agent did not finish within {} s.", time_max.as_secs()) }
+    FailureCause::TimedOut.ending(format!("The agent did not finish within {} s.", time_max.as_secs()))
 }

@@ -8,7 +8,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::store::TaskChange;
-use forecourt_core::{Bus, Clock, CollectedReply, Ending, Entropy, Error, Store, StoreError, Task, TaskId};
+use forecourt_core::{
+    Bus, Clock, CollectedReply, Ending, Entropy, Error, FailureCause, Store, StoreError, Task, TaskId,
+};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
@@ -289,7 +291,7 @@ pub(crate) fn busy() -> Error {
     Error::unavailable()
 }
 
-/// What is said of work that stopped without an ending.
+/// What is said of work that stopped without an ending, since its node did.
 pub(crate) fn cut_off() -> Ending {
-    Ending::Failed { reason: "The host stopped while this was running.".to_owned() }
+    FailureCause::NodeLost.ending("The host stopped while this was running.")
 }

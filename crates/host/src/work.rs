@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::store::StoredArtifact;
 use forecourt_core::{
-    CollectedReply, Ending, Event, EventStream, FileSource, Part, StoreError, Task, Transport, UsageMeter,
+    CollectedReply, Ending, Event, EventStream, FailureCause, FileSource, Part, StoreError, Task, Transport, UsageMeter,
 };
 use forecourt_telemetry::spans;
 use futures::StreamExt;
@@ -15,7 +15,6 @@ use tracing::Span;
 use crate::conversations::UserTurn;
 use crate::directory::HostedAgent;
 use crate::in_flight::Slot;
-use crate::metrics::ending_name;
 use crate::tasks::{Tasks, WorkStop, cut_off};
 
 /// Events that are written in one go.
@@ -50,7 +49,7 @@ impl Work {
         }
         outcome.usage.add_all(&self.usage.so_far());
         let ending = outcome.ending.clone();
-        spans::record_outcome(&Span::current(), ending_name(&ending), matches!(ending, Ending::Failed { .. }));
+        spans::record_outcome(&Span::current(), ending.code(), matches!(ending, Ending::Failed { .. }));
         if let Some(asked) = &self.asked {
             self.tasks.remember(&self.resident, asked.clone(), &outcome).await;
         }
@@ -66,7 +65,7 @@ impl Work {
         if let Err(error) = settled {
             tracing::error!(%error, "the end of a task was not kept");
         }
-        self.tasks.metrics.ended(&self.task.agent, self.via, ending_name(&ending));
+        self.tasks.metrics.ended(&self.task.agent, self.via, ending.code());
         self.tasks.metrics.activity.failed(&self.task.agent, self.via, &ending, self.tasks.clock.now());
         self.tasks.delist(&self.task.id, &self.written);
         drop(self.slot);
@@ -116,7 +115,7 @@ impl Work {
     fn stopped(&self) -> Ending {
         match self.tasks.is_draining() {
             _ if self.stop.is_lost() => cut_off(),
-            true => Ending::failed("The host was shut down before this was done."),
+            true => FailureCause::NodeLost.ending("The host was shut down before this was done."),
             false => Ending::Canceled,
         }
     }
@@ -149,12 +148,12 @@ impl Work {
 
 /// What a task comes to whose answer can't be kept: nothing of it, so that this can. Names the bound.
 fn unkept(error: StoreError) -> CollectedReply {
-    let reason = match error {
-        StoreError::Full { bound } => format!("The answer could not be kept: {bound}."),
+    let ending = match error {
+        StoreError::Full { bound } => FailureCause::OverBound.ending(format!("The answer could not be kept: {bound}.")),
         error => {
             tracing::error!(%error, "the events of a task were not kept");
-            "The answer could not be kept.".to_owned()
+            FailureCause::CutOff.ending("The answer could not be kept.")
         }
     };
-    ReplyAccumulator::default().finish(Ending::failed(reason))
+    ReplyAccumulator::default().finish(ending)
 }

@@ -7,6 +7,7 @@ use forecourt_core::part::{Artifact, ArtifactContent};
 use forecourt_core::reply::Question;
 use forecourt_core::{CollectedReply, Ending, Error, File, FileSource, Part, TaskState, ThreadId};
 use forecourt_host::{Host, TaskPermit};
+use forecourt_surface::ending::put_code;
 use forecourt_surface::tool::ToolOutput;
 use forecourt_surface::usage::put_usage;
 use serde_json::{Map, Value, json};
@@ -51,6 +52,11 @@ static SCHEMA: LazyLock<Arc<Value>> = LazyLock::new(|| {
                     the `state` of the refusal.",
             },
             "error": {"type": "string", "description": "Why the agent could not answer."},
+            "code": {
+                "type": "string",
+                "description": "The same for programs: declined (asking again changes nothing), sign-in-needed, canceled, \
+                    or what it failed of.",
+            },
         },
         "required": ["state", "text"],
     }))
@@ -130,14 +136,12 @@ fn close(called: &mut ToolOutput, fields: &mut Map<String, Value>, ending: Endin
             fields.insert("refusal".to_owned(), json!(part));
             called.refusal = Some(part);
         }
-        Ending::Failed { reason } => {
-            called.text.push(reason.clone());
+        ending @ (Ending::SignIn(_) | Ending::Declined { .. } | Ending::Failed { .. } | Ending::Canceled) => {
+            let reason = ending.reason().unwrap_or_default();
+            called.text.push(reason.clone().into_owned());
             fields.insert("error".to_owned(), reason.into());
-            called.is_error = true;
-        }
-        Ending::Canceled => {
-            called.text.push("This was cancelled.".to_owned());
-            fields.insert("error".to_owned(), "cancelled".into());
+            fields.insert("code".to_owned(), ending.code().into());
+            put_code(&mut called.meta, &ending);
             called.is_error = true;
         }
     }
@@ -160,7 +164,7 @@ fn asked(question: &Question) -> String {
 /// The whole, with what programs read once more as text where there is more than words: many models
 /// see nothing else.
 fn finish(mut called: ToolOutput, fields: Map<String, Value>) -> ToolOutput {
-    let more = |key: &&String| !matches!(key.as_str(), "state" | "text" | "question" | "refusal" | "error");
+    let more = |key: &&String| !matches!(key.as_str(), "state" | "text" | "question" | "refusal" | "error" | "code");
     if fields.keys().any(|key| more(&key)) {
         let shown: Map<String, Value> =
             fields.iter().filter(|(key, _)| more(key) || key.as_str() == "state").map(owned).collect();

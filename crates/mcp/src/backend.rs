@@ -18,7 +18,7 @@ use std::time::Duration;
 use async_stream::stream;
 use forecourt_agents::on_behalf_of::TokenExchange;
 use forecourt_agents::{Backend, BuiltAgent, Context};
-use forecourt_core::{Admitted, Agent, Clock, ContentMode, Ending, Event, EventStream, Handle, Message};
+use forecourt_core::{Admitted, Agent, Clock, ContentMode, Ending, Event, EventStream, FailureCause, Handle, Message};
 use forecourt_egress::Egress;
 use forecourt_settings::{Problems, Section};
 use rmcp::model::{CallToolRequestParams, CallToolResult, JsonObject, RequestMetaObject};
@@ -127,7 +127,7 @@ impl Front {
                         return;
                     }
                     Err(_) => {
-                        yield Event::Ending(Ending::failed(format!("{WHO} took too long for its answer.")));
+                        yield Event::Ending(FailureCause::TimedOut.ending(format!("{WHO} took too long for its answer.")));
                         return;
                     }
                 }

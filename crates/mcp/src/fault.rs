@@ -63,6 +63,7 @@ pub(crate) fn spelling(failure: HostFailure) -> Option<String> {
     match failure {
         HostFailure::Error(error) => Some(format!("`isError` `{}`", error.code())),
         HostFailure::Refused(part) => Some(format!("`isError`, HTTP {}", refusal::status(&part.kind).as_u16())),
+        HostFailure::Ended(ending) => Some(format!("`isError` `{}`", ending.code())),
         HostFailure::Call(refusal) => Some(format!("`isError` `{}`", refusal.kind())),
     }
 }

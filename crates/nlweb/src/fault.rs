@@ -15,6 +15,8 @@ pub(crate) mod code {
     pub(crate) const TIMEOUT: &str = "TIMEOUT";
     pub(crate) const TOKEN_LIMIT: &str = "TOKEN_LIMIT";
     pub(crate) const CANCELLED: &str = "CANCELLED";
+    pub(crate) const DECLINED: &str = "DECLINED";
+    pub(crate) const SIGN_IN_NEEDED: &str = "SIGN_IN_NEEDED";
     pub(crate) const NOT_FOUND: &str = "NOT_FOUND";
     pub(crate) const SERVICE_UNAVAILABLE: &str = "SERVICE_UNAVAILABLE";
 }

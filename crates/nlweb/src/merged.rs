@@ -81,7 +81,7 @@ fn of(answer: CollectedReply) -> Found {
 /// Who asks back can be helped; then come refusals, then failures.
 fn most_useful(endings: Vec<Ending>) -> Option<Ending> {
     endings.into_iter().min_by_key(|ending| match ending {
-        Ending::Question(_) => 0,
+        Ending::Question(_) | Ending::SignIn(_) => 0,
         Ending::Refused(_) => 1,
         _ => 2,
     })

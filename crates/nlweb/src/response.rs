@@ -3,8 +3,9 @@
 use forecourt_core::findings::LeftOut;
 use forecourt_core::limits::FULL_RETRY;
 use forecourt_core::policy::RefusalKind;
-use forecourt_core::{AnswerUsage, Findings, Language, LazyJson, PolicyPart, Question};
+use forecourt_core::{AnswerUsage, Ending, FailureCause, Findings, Language, LazyJson, PolicyPart, Question};
 use forecourt_sentences::Sentences;
+use forecourt_surface::ending::put_code;
 use forecourt_surface::refusal;
 use forecourt_surface::usage::{USAGE_KEY, usage_json};
 use http::StatusCode;
@@ -68,6 +69,8 @@ pub(crate) enum Outcome {
     Elicitation(Question),
     /// 4.1.4
     Failure { code: String, message: String, status: StatusCode, retry_after: Option<u64> },
+    /// 4.1.4, of an agent that was asked.
+    Unanswered { ending: Box<Ending>, message: String },
     /// 4.1.4, as a refusal.
     Refused { part: Box<PolicyPart>, message: String },
 }
@@ -142,7 +145,8 @@ impl Outcome {
     /// The status of HTTP. NLWeb 7.4; design 23.
     pub(crate) fn status(&self) -> StatusCode {
         match self {
-            Self::Answer { .. } | Self::Elicitation(_) => StatusCode::OK,
+            // NLWeb 7.4: what an agent comes to is an answer to the request.
+            Self::Answer { .. } | Self::Elicitation(_) | Self::Unanswered { .. } => StatusCode::OK,
             Self::Promise(_) => StatusCode::ACCEPTED,
             Self::Failure { status, .. } => *status,
             Self::Refused { part, .. } => refusal::status(&part.kind),
@@ -151,7 +155,7 @@ impl Outcome {
 
     /// Whether nothing came of the request.
     pub(crate) fn is_failure(&self) -> bool {
-        matches!(self, Self::Failure { .. } | Self::Refused { .. })
+        matches!(self, Self::Failure { .. } | Self::Unanswered { .. } | Self::Refused { .. })
     }
 
     /// The type of the response. NLWeb 4; design 24.
@@ -160,7 +164,7 @@ impl Outcome {
             Self::Answer { .. } => ("answer", "Answer"),
             Self::Promise(_) => ("promise", "Promise"),
             Self::Elicitation(_) => ("elicitation", "Elicitation"),
-            Self::Failure { .. } | Self::Refused { .. } => ("failure", "Failure"),
+            Self::Failure { .. } | Self::Unanswered { .. } | Self::Refused { .. } => ("failure", "Failure"),
         };
         if dialect == Dialect::V0_55 { now } else { old }
     }
@@ -178,6 +182,7 @@ impl Outcome {
             Self::Promise(promise) => present([("promise", Some(promise.to_value().into()))]),
             Self::Elicitation(question) => present([("elicitation", Some(elicitation(question)))]),
             Self::Failure { code, message, .. } => error(code, message),
+            Self::Unanswered { ending, message } => error(ending_code(ending), message),
             Self::Refused { part, message } => error(&refused_code(&part.kind), message),
         }
     }
@@ -210,6 +215,22 @@ fn elicitation(question: &Question) -> Value {
     let text = (!question.text.is_empty()).then(|| question.text.clone().into());
     let questions = (!question.questions.is_empty()).then(|| json!(question.questions));
     present([("text", text), ("questions", questions)]).into()
+}
+
+/// The code of an ending without an answer. What NLWeb has no code for stands in `_meta` by its own name.
+pub(crate) fn ending_code(ending: &Ending) -> &'static str {
+    match ending {
+        Ending::SignIn(_) => code::SIGN_IN_NEEDED,
+        Ending::Declined { .. } => code::DECLINED,
+        Ending::Canceled => code::CANCELLED,
+        Ending::Failed { cause, .. } => match cause {
+            FailureCause::TimedOut => code::TIMEOUT,
+            FailureCause::OverBound => code::TOKEN_LIMIT,
+            FailureCause::Unreachable | FailureCause::NodeLost => code::SERVICE_UNAVAILABLE,
+            FailureCause::Agent | FailureCause::UpstreamRefused | FailureCause::CutOff => code::INTERNAL_ERROR,
+        },
+        Ending::Complete | Ending::Message(_) | Ending::Question(_) | Ending::Refused(_) => code::INTERNAL_ERROR,
+    }
 }
 
 /// The one code that NLWeb has; the others are the kinds themselves.
@@ -251,6 +272,9 @@ impl Response {
             ("left_out", (!self.about.left_out.is_empty()).then(|| json!(self.about.left_out))),
             (USAGE_KEY, usage_json(&self.about.usage)),
         ]));
+        if let Outcome::Unanswered { ending, .. } = &self.outcome {
+            put_code(&mut meta, ending);
+        }
         if let Outcome::Refused { part, .. } = &self.outcome {
             meta.insert("mentionable".to_owned(), json!({"policy": {"v": POLICY_VERSION, "part": part}}));
             if let Some(state) = part.state() {

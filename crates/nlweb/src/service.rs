@@ -23,7 +23,7 @@ use crate::action::Action;
 use crate::fault::{Fault, code};
 use crate::from_wire::{CONVERSATION, Envelope, STATE, message};
 use crate::limits::FIRST_EVENT_WAIT;
-use crate::response::{About, Outcome, Promise, Response, sentences};
+use crate::response::{About, Outcome, Promise, Response, ending_code, sentences};
 use crate::section::NlwebSettings;
 use crate::site::Chosen;
 use crate::unfold::{End, Piece, Unfolding, Whose};
@@ -57,8 +57,6 @@ pub(crate) struct Begun {
     pub(crate) about: About,
     pub(crate) language: Option<Language>,
     pub(crate) at: Instant,
-    /// How long the agent may take.
-    pub(crate) time_max: Duration,
     /// Who asked.
     pub(crate) sender: Sender,
 }
@@ -127,7 +125,7 @@ impl Service {
                     false => session(carried::carry(meta.session, &query, chosen.share(style.limit)), None),
                 };
                 about.language = Some(reply.language.clone());
-                Ok(Begun { reply, about, language, at, time_max: chosen.resident.time_max, sender })
+                Ok(Begun { reply, about, language, at, sender })
             }
             Err(error) => {
                 about.session = session(meta.session, None);
@@ -168,7 +166,7 @@ impl Service {
 
     /// What a question has come to by now: its answer, or the promise of one.
     pub(crate) async fn answered(&self, begun: Begun) -> Response {
-        let Begun { mut reply, mut about, language, at, time_max, sender } = begun;
+        let Begun { mut reply, mut about, language, at, sender } = begun;
         let whose = self.whose(reply.agent.clone(), None);
         let mut gathered = ReplyAccumulator::default();
         let collected = loop {
@@ -186,7 +184,7 @@ impl Service {
                 None => break gathered.finish(Ending::unfinished()),
             }
         };
-        let outcome = self.outcome(collected, &whose, &mut about, language.as_ref(), at.elapsed() >= time_max);
+        let outcome = self.outcome(collected, &whose, &mut about, language.as_ref());
         about.usage = reply.usage.so_far();
         about.millis = u64::try_from(at.elapsed().as_millis()).ok();
         Response { about, outcome }
@@ -218,7 +216,6 @@ impl Service {
         whose: &Whose,
         about: &mut About,
         language: Option<&Language>,
-        too_slow: bool,
     ) -> Outcome {
         let mut unfolding = Unfolding::new(about.style, sentences(language), whose.shelf(&self.actions));
         // What a search says of its items is known before them.
@@ -242,7 +239,7 @@ impl Service {
                 let said = unfolding.worded();
                 Outcome::Answer { results: sorted(pieces, &mut about.notes), said }
             }
-            other => ended(other, language, too_slow),
+            other => ended(other, language),
         }
     }
 
@@ -304,12 +301,9 @@ impl Service {
             (Some(outcome), _) => {
                 let whose = self.whose(task.agent.clone(), Some(task.id.clone()));
                 about.usage.clone_from(&outcome.usage);
-                let taken = task.updated_at.duration_since(task.created_at).unsigned_abs();
-                let resident = self.host.directory().find(&task.agent);
-                let too_slow = resident.is_some_and(|resident| taken >= resident.time_max);
-                self.outcome(outcome.clone(), &whose, &mut about, language, too_slow)
+                self.outcome(outcome.clone(), &whose, &mut about, language)
             }
-            (None, TaskState::Canceled) => ended(End::Cancelled, language, false),
+            (None, TaskState::Canceled) => ended(End::Unanswered(Box::new(Ending::Canceled)), language),
             (None, _) => Outcome::fault(&Fault::Internal, language),
         };
         Response { about, outcome }
@@ -360,6 +354,7 @@ pub(crate) fn spelling(failure: HostFailure) -> Option<String> {
             Some(format!("{} `{}`", fault.status().as_u16(), fault.code()))
         }
         HostFailure::Refused(part) => Some(refusal::status(&part.kind).as_u16().to_string()),
+        HostFailure::Ended(ending) => Some(format!("200 `{}`", ending_code(&ending))),
         // Endpoints are not called over NLWeb.
         HostFailure::Call(_) => None,
     }
@@ -367,7 +362,7 @@ pub(crate) fn spelling(failure: HostFailure) -> Option<String> {
 
 /// A refusal of a request before its question was looked at.
 pub(crate) fn turned_away(part: Box<PolicyPart>, style: wire::Style, language: Option<&Language>) -> Response {
-    Response { about: About::plain(style), outcome: ended(End::Refused(part), language, false) }
+    Response { about: About::plain(style), outcome: ended(End::Refused(part), language) }
 }
 
 /// A fault of a request, in the version that it speaks.
@@ -376,7 +371,7 @@ pub(crate) fn wrong(fault: &Fault, dialect: Dialect, language: Option<&Language>
 }
 
 /// How an answer ended that is none. NLWeb 4.1.3, 4.1.4; design 23.
-pub(crate) fn ended(end: End, language: Option<&Language>, too_slow: bool) -> Outcome {
+pub(crate) fn ended(end: End, language: Option<&Language>) -> Outcome {
     match end {
         End::Answer => Outcome::Answer { results: Vec::new(), said: String::new() },
         End::Nothing(message) => Outcome::failure(code::NO_RESULTS, message),
@@ -385,9 +380,13 @@ pub(crate) fn ended(end: End, language: Option<&Language>, too_slow: bool) -> Ou
             let message = refusal::words(&part, language);
             Outcome::Refused { part, message }
         }
-        End::Failed(reason) if too_slow => Outcome::failure(code::TIMEOUT, reason),
-        End::Failed(reason) => Outcome::failure(code::INTERNAL_ERROR, reason),
-        End::Cancelled => Outcome::failure(code::CANCELLED, sentences(language).failure_cancelled()),
+        End::Unanswered(ending) => {
+            let message = match &*ending {
+                Ending::Canceled => sentences(language).failure_cancelled(),
+                ending => ending.reason().unwrap_or_default().into_owned(),
+            };
+            Outcome::Unanswered { ending, message }
+        }
     }
 }
 

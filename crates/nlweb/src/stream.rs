@@ -19,7 +19,7 @@ use crate::wire::Dialect;
 
 /// The answer of an agent, from its first event to its last. Dropping it stops the agent.
 pub(crate) fn frames(service: Arc<Service>, begun: Begun) -> impl Stream<Item = Bytes> + Send {
-    let Begun { reply, mut about, language, at, time_max, .. } = begun;
+    let Begun { reply, mut about, language, at, .. } = begun;
     let whose = service.whose(reply.agent.clone(), None);
     // A model reads the words of an answer; a stream has no other place for them.
     about.style.summarize |= about.style.format == crate::wire::Format::ChatgptApp;
@@ -33,7 +33,7 @@ pub(crate) fn frames(service: Arc<Service>, begun: Begun) -> impl Stream<Item = 
                     let (last, end) = unfolding.finish(ending);
                     writer.about.tell(unfolding.findings());
                     writer.about.usage = usage.so_far();
-                    let outcome = writer.close(end, unfolding.worded(), language.as_ref(), at.elapsed() >= time_max);
+                    let outcome = writer.close(end, unfolding.worded(), language.as_ref());
                     for frame in writer.end(last, outcome, at) {
                         yield frame;
                     }
@@ -96,10 +96,10 @@ impl Writer<'_> {
         self.frame("error", &response.to_value(self.settings))
     }
 
-    fn close(&self, end: End, said: String, language: Option<&Language>, too_slow: bool) -> Outcome {
+    fn close(&self, end: End, said: String, language: Option<&Language>) -> Outcome {
         match end {
             End::Answer => Outcome::Answer { results: Vec::new(), said },
-            other => ended(other, language, too_slow),
+            other => ended(other, language),
         }
     }
 

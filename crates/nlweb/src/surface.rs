@@ -212,7 +212,7 @@ impl Asked<'_> {
         match begun.reply.events.next().now_or_never() {
             Some(Some(Event::Ending(Ending::Refused(part)))) => {
                 // With its session, by which its caller is known when it comes back.
-                let outcome = ended(End::Refused(part), wanted.as_ref(), false);
+                let outcome = ended(End::Refused(part), wanted.as_ref());
                 return written(self.service, &response::Response { about: begun.about, outcome });
             }
             Some(first) => {

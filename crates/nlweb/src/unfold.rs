@@ -34,10 +34,8 @@ pub(crate) enum End {
     Question(Question),
     /// It is declined.
     Refused(Box<PolicyPart>),
-    /// It could not be made.
-    Failed(String),
-    /// It was given up.
-    Cancelled,
+    /// It ended like this, without an answer.
+    Unanswered(Box<Ending>),
 }
 
 /// An answer on its way.
@@ -115,8 +113,9 @@ impl<'a> Unfolding<'a> {
             }
             Ending::Question(question) => (Vec::new(), End::Question(question)),
             Ending::Refused(part) => (Vec::new(), End::Refused(part)),
-            Ending::Failed { reason } => (Vec::new(), End::Failed(reason)),
-            Ending::Canceled => (Vec::new(), End::Cancelled),
+            ending @ (Ending::SignIn(_) | Ending::Declined { .. } | Ending::Failed { .. } | Ending::Canceled) => {
+                (Vec::new(), End::Unanswered(Box::new(ending)))
+            }
         }
     }
 

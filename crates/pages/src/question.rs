@@ -54,7 +54,7 @@ impl QuestionView {
         earlier: &[String],
         narrowing: &SearchRefinement,
     ) -> Option<Self> {
-        let Ending::Question(asked) = ending else { return None };
+        let asked = ending.question()?;
         let name = |id: &str| format!("{FILTER_PREFIX}{}", clean::line(id));
         let chosen = narrowing.exactly.iter().map(|(field, value)| (name(field), clean::line(value)));
         let asked_before = earlier.iter().map(|asked| (EARLIER.to_owned(), clean::line(asked)));
@@ -68,7 +68,7 @@ impl QuestionView {
     /// What any agent asks: the answers are the next turn of the conversation. When there are several
     /// questions, each is sent along with its answer.
     pub(crate) fn turn(ending: &Ending, path: &str, session: Option<&str>) -> Option<Self> {
-        let Ending::Question(asked) = ending else { return None };
+        let asked = ending.question()?;
         let mut fields = fields(asked, |_, text| format!("{ANSWER_PREFIX}{text}"), ("yes", "no"));
         if fields.is_empty() {
             let kind = Kind::Words { default: String::new() };

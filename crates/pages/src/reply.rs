@@ -59,7 +59,7 @@ impl ReplyPage<'_> {
         let heading = asked.heading().unwrap_or_else(|| format!("An answer of {name}"));
         let address = self.card.address.to_string();
         let label = if self.session.is_some() { "Ask a follow-up" } else { "Ask something else" };
-        let has_form = !matches!(self.collected.ending, Ending::Question(_));
+        let has_form = self.collected.ending.question().is_none();
         template::finish(&ReplyTemplate {
             head: Head::new(&address, self.url, self.language, self.brand, &heading, &text),
             path: clean::href(self.path).unwrap_or_default(),
@@ -76,11 +76,11 @@ impl ReplyPage<'_> {
     }
 }
 
-/// What to say when the answer did not come to its end.
-fn failure(ending: &Ending) -> Option<String> {
+/// What to say when the answer did not come to its end. What is asked back has a form of its own.
+pub(crate) fn failure(ending: &Ending) -> Option<String> {
     match ending {
-        Ending::Failed { reason } => Some(clean::line(reason)),
         Ending::Canceled => Some("This answer was cancelled before its end.".to_owned()),
-        Ending::Complete | Ending::Message(_) | Ending::Question(_) | Ending::Refused(_) => None,
+        ending if ending.question().is_some() => None,
+        ending => ending.reason().map(|reason| clean::line(&reason)),
     }
 }

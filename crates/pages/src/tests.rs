@@ -166,7 +166,7 @@ fn error_page(text: &str) -> String {
 /// All answers that reflect `text`.
 fn answers(text: &str) -> Vec<String> {
     let question = Question { text: text.to_owned(), questions: vec![json!(text), json!({ "question": text })] };
-    let failed = Ending::Failed { reason: text.to_owned() };
+    let failed = Ending::failed(text);
     let refusals = refusals(text);
     let mut pages = vec![
         reply_page(text, Ending::Complete),
@@ -429,3 +429,14 @@ fn the_front_page_says_the_same_in_markdown() {
 }
 
 mod search;
+
+#[test]
+fn the_chat_has_the_title_of_every_kind_of_refusal() {
+    let script = include_str!("../assets/forecourt.js");
+    let titles = script.split_once("const TITLES = {").unwrap().1.split_once("};").unwrap().0;
+    let titles: Vec<&str> = titles.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let rows = forecourt_core::codes::refusals();
+    let wanted: Vec<String> =
+        rows.iter().map(|row| format!("{}: \"{}\",", row.code, row.sample.kind.title())).collect();
+    assert_eq!(titles, wanted);
+}

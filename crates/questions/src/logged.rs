@@ -71,7 +71,7 @@ impl Seen {
                     (false, false) => AnswerOutcome::Answered,
                 });
             }
-            Event::Ending(Ending::Failed { .. }) => return Some(AnswerOutcome::NothingFound),
+            Event::Ending(Ending::Declined { .. } | Ending::Failed { .. }) => return Some(AnswerOutcome::NothingFound),
             _ => {}
         }
         None

@@ -2,7 +2,7 @@
 
 use forecourt_contract::Refusal;
 use forecourt_core::codes::{self, CodeEntry};
-use forecourt_core::{Error, PolicyPart};
+use forecourt_core::{Ending, Error, PolicyPart};
 
 /// A failure as the host has it, before a protocol spells it.
 #[derive(Debug)]
@@ -11,6 +11,8 @@ pub enum HostFailure {
     Error(Error),
     /// A rule or a limit refused the message, or the call.
     Refused(PolicyPart),
+    /// The agent was asked, and there is no answer.
+    Ended(Ending),
     /// A call of an endpoint has no result.
     Call(Refusal),
 }
@@ -23,6 +25,11 @@ pub fn errors() -> Vec<CodeEntry<HostFailure>> {
 /// Refusals of rules and limits, one row for each kind.
 pub fn refusals() -> Vec<CodeEntry<HostFailure>> {
     rows(codes::refusals(), HostFailure::Refused)
+}
+
+/// Endings without an answer, one row for each code.
+pub fn endings() -> Vec<CodeEntry<HostFailure>> {
+    rows(codes::endings(), HostFailure::Ended)
 }
 
 /// Refusals of calls of endpoints, one row for each kind.

@@ -21,6 +21,7 @@
 //! | [`template`] | texts and JSON with holes |
 //! | [`usage`] | what language models used, as metadata of an answer |
 //! | [`disposition`] | safe `Content-Disposition`, RFC 6266 |
+//! | [`ending`] | an ending without an answer over HTTP: status and challenges |
 
 pub mod abandon;
 pub mod answer;
@@ -30,6 +31,7 @@ pub mod cors;
 pub mod credentials;
 pub mod disposition;
 pub mod document;
+pub mod ending;
 pub mod endpoint;
 pub mod failure;
 pub mod negotiate;

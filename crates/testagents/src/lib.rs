@@ -95,7 +95,7 @@ pub async fn ask_after(built: &BuiltAgent, history: Vec<Turn>, text: &str) -> Co
 /// The reason of a failure.
 pub fn failure(answer: &CollectedReply) -> &str {
     match &answer.ending {
-        Ending::Failed { reason } => reason,
+        Ending::Declined { reason } | Ending::Failed { reason, .. } => reason,
         other => panic!("not a failure: {other:?}"),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_stream::stream;
 use forecourt_agents::declined::unavailable;
 use forecourt_agents::relay;
-use forecourt_core::{Ending, Event, EventStream, Message, TaskState, ids};
+use forecourt_core::{Ending, Event, EventStream, FailureCause, Message, TaskState, ids};
 use futures::StreamExt;
 
 use super::leaving::RemoteCancel;
@@ -24,7 +24,7 @@ const WHO: &str = "The agent behind this one";
 pub(super) fn answer(front: Arc<FrontedAgent>, message: Message) -> EventStream {
     Box::pin(stream! {
         let Some(chain) = outgoing::chain(&message) else {
-            yield failed("Too many agents stand in line before this one.");
+            yield Event::Ending(FailureCause::OverBound.ending("Too many agents stand in line before this one."));
             return;
         };
         let found = match front.discovery.find(&front.url).await {
@@ -33,7 +33,7 @@ pub(super) fn answer(front: Arc<FrontedAgent>, message: Message) -> EventStream 
                 tracing::warn!(%error, agent = %front.handle, "a remote agent was not found");
                 yield match error {
                     DiscoveryError::Declined(declined) => Event::Ending(declined.ending(WHO, &*front.clock)),
-                    _ => failed(&format!("{WHO} can't be found at the moment.")),
+                    _ => Event::Ending(FailureCause::Unreachable.ending(format!("{WHO} can't be found at the moment."))),
                 };
                 return;
             }
@@ -76,24 +76,24 @@ pub(super) fn answer(front: Arc<FrontedAgent>, message: Message) -> EventStream 
     })
 }
 
-fn failed(reason: &str) -> Event {
-    Event::Ending(Ending::failed(reason))
-}
-
 /// What a fault that the remote agent names comes to, behind "the agent". Its own words may tell of its
 /// inside, so they are for the log.
-fn translated(fault: &OperationError) -> &'static str {
+fn translated(fault: &OperationError) -> (FailureCause, &'static str) {
     match fault {
-        OperationError::ContentTypeNotSupported(_) => "does not take a message of this kind",
-        OperationError::Parse(_) | OperationError::InvalidRequest(_) | OperationError::InvalidParams(_) => {
-            "did not take the message"
+        OperationError::ContentTypeNotSupported(_) => {
+            (FailureCause::UpstreamRefused, "does not take a message of this kind")
         }
-        OperationError::TaskNotFound => "does not know the conversation any more",
+        OperationError::Parse(_) | OperationError::InvalidRequest(_) | OperationError::InvalidParams(_) => {
+            (FailureCause::UpstreamRefused, "did not take the message")
+        }
+        OperationError::TaskNotFound => (FailureCause::UpstreamRefused, "does not know the conversation any more"),
         OperationError::UnsupportedOperation(_)
         | OperationError::MethodNotFound(_)
         | OperationError::ExtensionSupportRequired(_)
-        | OperationError::VersionNotSupported(_) => "can't be asked the way this host asks",
-        _ => "failed",
+        | OperationError::VersionNotSupported(_) => {
+            (FailureCause::UpstreamRefused, "can't be asked the way this host asks")
+        }
+        _ => (FailureCause::Agent, "failed"),
     }
 }
 
@@ -172,13 +172,14 @@ impl<'a> Turn<'a> {
                 tracing::warn!(%agent, said = message, "a remote agent declined");
                 match self.unfolding.state() {
                     // Too late for a refusal: the work has begun.
-                    Some(_) => Ending::failed(format!("{WHO} {declined}.")),
+                    Some(_) => FailureCause::UpstreamRefused.ending(format!("{WHO} {declined}.")),
                     None => declined.ending(WHO, &*self.front.clock),
                 }
             }
             ClientFault::Remote { fault, message } => {
                 tracing::warn!(%agent, said = message, "a remote agent answered with an error");
-                Ending::failed(format!("{WHO} {}.", translated(fault)))
+                let (cause, what) = translated(fault);
+                cause.ending(format!("{WHO} {what}."))
             }
             ClientFault::Busy => unavailable("This agent is busy. Please try again in a moment.", Some(1)),
             ClientFault::Status(status) => {
@@ -189,7 +190,10 @@ impl<'a> Turn<'a> {
                 tracing::warn!(%agent, detail, "a remote agent said something unreadable");
                 Ending::failed(format!("{WHO} {fault}."))
             }
-            other => Ending::failed(format!("{WHO} {other}.")),
+            ClientFault::Unreachable(_) => FailureCause::Unreachable.ending(format!("{WHO} {fault}.")),
+            ClientFault::Slow | ClientFault::Overtime => FailureCause::TimedOut.ending(format!("{WHO} {fault}.")),
+            ClientFault::Stalled | ClientFault::Broken => FailureCause::CutOff.ending(format!("{WHO} {fault}.")),
+            ClientFault::TooLarge => FailureCause::OverBound.ending(format!("{WHO} {fault}.")),
         }
     }
 

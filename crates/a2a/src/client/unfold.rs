@@ -9,7 +9,8 @@ mod pieces;
 use std::sync::Arc;
 
 use forecourt_core::limits::{PARTS_MAX, REPLY_TEXT_BYTES_MAX};
-use forecourt_core::{Ending, Event, Progress, Question, TaskState};
+use forecourt_core::{Ending, Event, FailureCause, Progress, Question, SignIn, TaskState};
+use forecourt_surface::ending::{read_cause, read_challenges};
 
 use self::pieces::Tools;
 use super::limits::TAKEN_BYTES_MAX;
@@ -252,11 +253,13 @@ impl Unfolding {
             // PolicyPart 4.2.
             TaskState::AuthRequired => {
                 events.extend(others);
-                Ending::Question(Question { text: or("The agent wants you to sign in before it goes on."), questions })
+                let text = or("The agent wants you to sign in before it goes on.");
+                let challenges = read_challenges(&message.metadata);
+                Ending::SignIn(Box::new(SignIn { question: Question { text, questions }, challenges }))
             }
-            TaskState::Rejected => Ending::failed(or("The agent declined.")),
+            TaskState::Rejected => Ending::declined(or("The agent declined.")),
             TaskState::Canceled => Ending::Canceled,
-            _ => Ending::failed(or("The agent failed.")),
+            _ => read_cause(&message.metadata).ending(or("The agent failed.")),
         }
     }
 
@@ -303,7 +306,7 @@ impl Unfolding {
                 Event::Findings(_) | Event::Progress(_) | Event::Task(_) | Event::Ending(_) => {}
             }
             if self.bytes > REPLY_TEXT_BYTES_MAX || self.pieces > PARTS_MAX || self.artifacts.len() > PARTS_MAX {
-                kept.push(Event::Ending(Ending::failed("The agent gave an answer that is too large.")));
+                kept.push(Event::Ending(FailureCause::OverBound.ending("The agent gave an answer that is too large.")));
                 return kept;
             }
             kept.push(event);

@@ -2,8 +2,8 @@
 
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
-use forecourt_core::policy::{PaymentSubmission, RefusalKind, Submission};
-use forecourt_core::{Ending, Event, Message, Part, Role, ToolOutcome, Turn};
+use forecourt_core::policy::{AuthChallenge, PaymentSubmission, RefusalKind, Submission};
+use forecourt_core::{Ending, Event, FailureCause, Message, Part, Role, ToolOutcome, Turn};
 use forecourt_egress::hops;
 use serde_json::{Value, json};
 
@@ -276,11 +276,26 @@ async fn states_without_a_refusal_are_none() {
         streamed(vec![json!({"task": task_10(state, said_10("Words.", json!({})), json!([]))})]).await.ending
     };
     assert!(matches!(ended("INPUT_REQUIRED").await, Ending::Question(question) if question.text == "Words."));
-    assert!(matches!(ended("AUTH_REQUIRED").await, Ending::Question(question) if question.text == "Words."));
-    for state in ["REJECTED", "FAILED"] {
-        assert_eq!(ended(state).await, Ending::failed("Words."), "{state}");
-    }
+    assert!(matches!(ended("AUTH_REQUIRED").await, Ending::SignIn(wanted) if wanted.question.text == "Words."));
+    assert_eq!(ended("REJECTED").await, Ending::declined("Words."));
+    assert_eq!(ended("FAILED").await, Ending::failed("Words."));
     assert_eq!(ended("CANCELED").await, Ending::Canceled);
+}
+
+#[tokio::test]
+async fn what_another_host_like_this_one_failed_of_is_kept_and_only_where_its_state_says_so() {
+    let ended = async |state: &str, told: Value| {
+        let said = said_10("Words.", json!({"forecourt/ending": told}));
+        streamed(vec![json!({"task": task_10(state, said, json!([]))})]).await.ending
+    };
+    let late = json!({"code": "timed-out"});
+    assert_eq!(ended("FAILED", late.clone()).await, FailureCause::TimedOut.ending("Words."));
+    assert_eq!(ended("FAILED", json!({"code": "declined"})).await, Ending::failed("Words."));
+    assert_eq!(ended("REJECTED", late.clone()).await, Ending::declined("Words."));
+    assert_eq!(ended("COMPLETED", late).await, Ending::Complete);
+    let challenge = json!({"scheme": "Bearer", "params": {"realm": "far"}});
+    let Ending::SignIn(wanted) = ended("AUTH_REQUIRED", json!({"challenges": [challenge]})).await else { panic!() };
+    assert_eq!(wanted.challenges, [AuthChallenge::new("Bearer").with("realm", "far")]);
 }
 
 #[tokio::test]
@@ -294,8 +309,8 @@ async fn a_wish_to_sign_in_is_told_and_its_task_goes_on() {
     )
     .await;
     let built = build(&peer.base, "");
-    let Ending::Question(question) = ask(&built, "hi").await.ending else { panic!("it can go on") };
-    assert_eq!(question.text, "The agent wants you to sign in before it goes on.");
+    let Ending::SignIn(wanted) = ask(&built, "hi").await.ending else { panic!("it can go on") };
+    assert_eq!(wanted.question.text, "The agent wants you to sign in before it goes on.");
     assert_eq!(ask(&built, "done").await.text(), "Hello");
     assert_eq!(peer.next().await.message()["taskId"], Value::Null);
     assert_eq!(peer.next().await.message()["taskId"], "t1");
@@ -340,7 +355,7 @@ async fn what_a_status_says_is_translated_and_told_apart() {
             (403, "does not let this host ask it"),
             (500, "failed"),
         ] {
-            let Ending::Failed { reason } = told(code, body.clone()).await else { panic!("{code} is a failure") };
+            let Ending::Failed { reason, .. } = told(code, body.clone()).await else { panic!("{code} is a failure") };
             assert!(reason.starts_with("The agent behind this one ") && reason.contains(words), "{reason}");
             assert!(!reason.contains("secret") && !reason.contains("inside"), "{reason}");
             said.push(reason);

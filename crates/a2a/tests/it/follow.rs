@@ -160,7 +160,7 @@ async fn an_agent_that_falls_silent_is_given_up() {
     while !matches!(answer.next().await, Some(Event::Text(_))) {}
     // From here on only the clock can end it.
     tokio::time::pause();
-    let Some(Event::Ending(Ending::Failed { reason })) = answer.next().await else { panic!("a failure") };
+    let Some(Event::Ending(Ending::Failed { reason, .. })) = answer.next().await else { panic!("a failure") };
     assert!(reason.starts_with("The agent behind this one"), "{reason}");
     tokio::time::resume();
     drop(answer);

@@ -260,7 +260,7 @@ pub(crate) async fn ask(built: &BuiltAgent, text: &str) -> CollectedReply {
 
 pub(crate) fn failure(answer: &CollectedReply) -> &str {
     match &answer.ending {
-        Ending::Failed { reason } => reason,
+        Ending::Failed { reason, .. } => reason,
         other => panic!("not a failure: {other:?}"),
     }
 }

@@ -2,7 +2,7 @@
 
 use forecourt_core::store::{Cursor, TaskFilter};
 use forecourt_core::{Ending, Error, Event, Handle, Part, Role, Task, TaskId, TaskState, Timestamp, ToolCall};
-use forecourt_host::{TaskAccess, TaskPermit, ending_name};
+use forecourt_host::{TaskAccess, TaskPermit};
 use forecourt_store::reference;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -156,8 +156,8 @@ pub(crate) async fn one(ask: Ask) -> Result<TaskDetail, Fault> {
     let events = permit.events(0, EVENTS_MAX).await?;
     let outcome = task.outcome.as_ref();
     let (failure, refusal) = match outcome.map(|outcome| &outcome.ending) {
-        Some(Ending::Failed { reason }) => (Some(reason.clone()), None),
         Some(Ending::Refused(part)) => (None, serde_json::to_value(Part::Policy((**part).clone())).ok()),
+        Some(Ending::Declined { reason } | Ending::Failed { reason, .. }) => (Some(reason.clone()), None),
         _ => (None, None),
     };
     let answer = outcome.map(|outcome| match &outcome.ending {
@@ -168,7 +168,7 @@ pub(crate) async fn one(ask: Ask) -> Result<TaskDetail, Fault> {
         line: line(task),
         turns: task.turns.iter().map(|turn| said(turn.role, &turn.parts)).collect(),
         answer: answer.filter(|text| !text.is_empty()).map(|text| shortened(&text, TEXT_CHARS_MAX)),
-        ending: outcome.map(|outcome| ending_name(&outcome.ending).to_owned()),
+        ending: outcome.map(|outcome| outcome.ending.code().to_owned()),
         failure,
         refusal,
         usage: outcome.map(|outcome| usage::used(&outcome.usage)).unwrap_or_default(),
@@ -245,7 +245,9 @@ fn ending_words(ending: &Ending) -> String {
         Ending::Message(text) => format!("complete: {text}"),
         Ending::Question(_) => "the agent asks back".to_owned(),
         Ending::Refused(part) => format!("refused ({}): {}", part.kind(), part.message),
-        Ending::Failed { reason } => format!("failed: {reason}"),
+        Ending::SignIn(_) => "the agent wants its caller to sign in".to_owned(),
+        Ending::Declined { reason } => format!("declined: {reason}"),
+        Ending::Failed { cause, reason } => format!("failed ({}): {reason}", cause.code()),
         Ending::Canceled => "canceled".to_owned(),
     }
 }

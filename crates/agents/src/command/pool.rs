@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use forecourt_core::Ending;
+use forecourt_core::{Ending, FailureCause};
 use forecourt_process::WaitQueue;
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -100,7 +100,7 @@ impl Workers {
     fn start(&self) -> Result<Process, Ending> {
         self.worker.start().map_err(|error| {
             tracing::error!(%error, agent = %self.worker.agent, "an agent's program could not be started");
-            Ending::failed("The agent's program could not be started.")
+            FailureCause::Unreachable.ending("The agent's program could not be started.")
         })
     }
 

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use forecourt_core::{Clock, Ending};
+use forecourt_core::{Clock, Ending, FailureCause};
 use http::{HeaderMap, StatusCode};
 use regex::Regex;
 use serde_json::Value;
@@ -96,19 +96,27 @@ pub(super) fn declined(status: StatusCode, headers: &HeaderMap, said: &[u8], clo
             ProviderError::Later(unavailable(text, seconds), seconds)
         }
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-            ProviderError::Other(Ending::failed("The model provider refused our key."))
+            ProviderError::Other(FailureCause::UpstreamRefused.ending("The model provider refused our key."))
         }
         StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND | StatusCode::UNPROCESSABLE_ENTITY => {
-            ProviderError::Unfit(Ending::failed("The model provider did not accept the request."))
+            ProviderError::Unfit(not_accepted())
         }
         StatusCode::INTERNAL_SERVER_ERROR | StatusCode::NOT_IMPLEMENTED => {
             ProviderError::Broke(Ending::failed("The model provider failed."))
         }
         status if status.is_server_error() || status == StatusCode::REQUEST_TIMEOUT => {
-            ProviderError::Away(Ending::failed("The model provider failed."))
+            let cause = match status {
+                StatusCode::REQUEST_TIMEOUT | StatusCode::GATEWAY_TIMEOUT => FailureCause::TimedOut,
+                _ => FailureCause::Unreachable,
+            };
+            ProviderError::Away(cause.ending("The model provider failed."))
         }
-        _ => ProviderError::Other(Ending::failed("The model provider did not accept the request.")),
+        _ => ProviderError::Other(not_accepted()),
     }
+}
+
+fn not_accepted() -> Ending {
+    FailureCause::UpstreamRefused.ending("The model provider did not accept the request.")
 }
 
 /// What an error in the middle of a reply comes to.
@@ -116,13 +124,15 @@ pub(super) fn reported(error: &Value) -> ProviderError {
     tracing::warn!(code = code(error), "the model provider reported an error in its answer");
     match too_long(error, StatusCode::BAD_REQUEST) {
         Some(bound) => ProviderError::TooLong(does_not_fit(), bound),
-        None => ProviderError::Away(Ending::failed("The model provider failed in the middle of its answer.")),
+        None => {
+            ProviderError::Away(FailureCause::CutOff.ending("The model provider failed in the middle of its answer."))
+        }
     }
 }
 
 /// The ending of a request that does not fit the model, whatever is left out of it.
 pub fn does_not_fit() -> Ending {
-    Ending::failed("The model provider says that this is more than the model can read.")
+    FailureCause::OverBound.ending("The model provider says that this is more than the model can read.")
 }
 
 /// Whether an error says that the request was too long; inside is the bound, where it says that too.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use forecourt_core::limits::ARTIFACT_BYTES_MAX;
-use forecourt_core::{Ending, Event, File, FileSource, Link, Part, Progress, Question, ToolCall, ToolOutcome};
+use forecourt_core::{Ending, Event, File, FileSource, Link, Part, Progress, Question, SignIn, ToolCall, ToolOutcome};
 use forecourt_settings::{Problems, Section};
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
@@ -86,7 +86,7 @@ fn one_step(settings: EventSettings, context: &Context) -> Result<Step, String> 
 }
 
 const EVENT_KEYS: &str =
-    "text, wait_ms, progress, tool_call, file, data, link, stream, policy, message, question, fail";
+    "text, wait_ms, progress, tool_call, file, data, link, stream, policy, message, question, sign_in, decline, fail";
 
 /// A key that was given, and the step that it makes.
 type Given = (&'static str, Result<Step, String>);
@@ -95,7 +95,7 @@ fn all_steps(settings: EventSettings, context: &Context) -> Vec<Given> {
     let host = |text: String| text.replace("{host}", &context.host);
     let is_progress = settings.progress.is_some() || settings.note.is_some();
     let (progress, note) = (settings.progress, settings.note.map(host));
-    let steps: [Option<Given>; 12] = [
+    let steps: [Option<Given>; 14] = [
         settings.text.map(|text| ("text", emit(Event::Text(host(text))))),
         settings.wait_ms.map(|millis| ("wait_ms", wait(millis))),
         is_progress.then(|| ("progress", told(progress, note))),
@@ -107,6 +107,8 @@ fn all_steps(settings: EventSettings, context: &Context) -> Vec<Given> {
         settings.policy.map(|policy| ("policy", refused(policy, context))),
         settings.message.map(|text| ("message", emit(Event::Ending(Ending::Message(host(text)))))),
         settings.question.map(|question| ("question", asked(question, context))),
+        settings.sign_in.map(|text| ("sign_in", signed_in(&host(text)))),
+        settings.decline.map(|reason| ("decline", emit(Event::Ending(Ending::declined(host(reason)))))),
         settings.fail.map(|reason| ("fail", emit(Event::Ending(Ending::failed(host(reason)))))),
     ];
     steps.into_iter().flatten().collect()
@@ -181,6 +183,11 @@ fn asked(settings: QuestionSettings, context: &Context) -> Result<Step, String> 
     let text = settings.text.replace("{host}", &context.host);
     let questions = settings.questions.into_iter().map(|question| hosted(question, context)).collect();
     emit(Event::Ending(Ending::Question(Question { text, questions })))
+}
+
+fn signed_in(text: &str) -> Result<Step, String> {
+    let wanted = SignIn { question: Question::new(text), challenges: Vec::new() };
+    emit(Event::Ending(Ending::SignIn(Box::new(wanted))))
 }
 
 fn hosted(mut value: Value, context: &Context) -> Value {

@@ -30,7 +30,7 @@ pub(super) struct RuleSettings {
     /// id fits.
     pub(super) message_id: Option<String>,
     /// What happens, in order; each has one of the keys below. A list without an ending (`message`,
-    /// `question`, `policy`, `fail`) completes; what stands after an ending is never sent. At most
+    /// `question`, `policy`, `sign_in`, `decline`, `fail`) completes; what stands after an ending is never sent. At most
     /// 10,000.
     #[serde(default, rename = "events")]
     _events: Vec<EventSettings>,
@@ -64,6 +64,10 @@ pub(super) struct EventSettings {
     pub(super) message: Option<String>,
     /// Ends the answer with a question to the caller.
     pub(super) question: Option<QuestionSettings>,
+    /// Ends the answer by asking its caller to sign in somewhere first, in these words.
+    pub(super) sign_in: Option<String>,
+    /// Ends the answer by declining for good, for this reason.
+    pub(super) decline: Option<String>,
     /// Ends the answer with a failure, for this reason.
     pub(super) fail: Option<String>,
 }

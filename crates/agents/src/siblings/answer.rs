@@ -23,8 +23,10 @@ pub(super) fn said(who: &str, answer: CollectedReply) -> ToolResult {
         Ending::Complete => Ok(answered(who, &parts, None)),
         Ending::Message(text) => Ok(answered(who, &[Part::markdown(text)], None)),
         Ending::Question(question) => Ok(answered(who, &parts, Some(&question.text))),
+        Ending::SignIn(wanted) => Err(format!("{who} wants a sign-in first: {}", wanted.question.text)),
+        Ending::Declined { reason } => Err(format!("{who} declined: {reason}")),
         Ending::Refused(refusal) => Err(refused(who, &refusal)),
-        Ending::Failed { reason } => Err(format!("{who} could not answer: {reason}")),
+        Ending::Failed { reason, .. } => Err(format!("{who} could not answer: {reason}")),
         Ending::Canceled => Err(format!("{who} stopped before its answer was whole")),
     };
     told.map_err(|message: String| cut(&message, SIBLING_ANSWER_BYTES_MAX).into())

@@ -14,7 +14,6 @@ use serde_json::{Map, Value, json};
 use super::Floor;
 use crate::NAME;
 use crate::reply::Problem;
-use crate::status::Status;
 
 /// What came of a message that the host keeps working on.
 pub(super) enum Carried {
@@ -123,16 +122,9 @@ impl Floor<'_> {
     }
 }
 
-/// An answer that says something. A refusal and a failure are problems.
+/// An answer that says something, or asks back. Whatever else it ended in is a problem.
 pub(super) fn answered(answer: CollectedReply) -> Result<CollectedReply, Problem> {
-    match answer.ending {
-        Ending::Refused(part) => Err((*part).into()),
-        Ending::Failed { reason } => Err(Problem::new(Status::SERVER_ERROR, "agent-failed", reason).into_outcome()),
-        Ending::Canceled => {
-            Err(Problem::new(Status::UNAVAILABLE, "canceled", "the agent was told to stop").into_outcome())
-        }
-        Ending::Complete | Ending::Message(_) | Ending::Question(_) => Ok(answer),
-    }
+    Problem::of_ending(&answer.ending).map_or(Ok(answer), Err)
 }
 
 /// What an agent said, as members of an answer: its words, its parts, and what it asks back.
@@ -143,7 +135,7 @@ pub(super) fn said(answer: &CollectedReply) -> Map<String, Value> {
     if !others.is_empty() {
         said.insert("parts".to_owned(), json!(others));
     }
-    if let Ending::Question(question) = &answer.ending {
+    if let Some(question) = answer.ending.question() {
         said.insert("question".to_owned(), json!(question));
     }
     said

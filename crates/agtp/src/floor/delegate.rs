@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use super::Floor;
 use super::carry::{Carried, parts, said};
 use super::execute::status;
-use super::tasks::working;
+use super::tasks::{error_of, working};
 use crate::NAME;
 use crate::limits::{ANSWER_PATIENCE, CALLBACK_RETRIES, WORK_PATIENCE};
 use crate::problem::authority;
@@ -226,17 +226,13 @@ fn left(now: Timestamp, deadline: Timestamp) -> Duration {
 
 /// What came of the work. Base 4: what the other agent could not do is 550, with its own error.
 fn answered(mut body: Value, answer: CollectedReply, task: Option<TaskId>) -> Result<Reply, Problem> {
-    let failed = |code: &str, message: &str| {
-        let about = json!({"code": code, "message": message});
-        Err(Problem::new(Status::DELEGATION_FAILURE, "delegation-failed", message)
+    if let Some(error) = error_of(&answer.ending) {
+        let message = error["message"].as_str().unwrap_or_default();
+        let problem = Problem::new(Status::DELEGATION_FAILURE, "delegation-failed", message)
             .with("delegated_to", body["delegated_to"].clone())
-            .with("sub_agent_error", about))
-    };
-    match &answer.ending {
-        Ending::Failed { reason } => return failed("agent-failed", reason).map_err(Problem::into_outcome),
-        Ending::Refused(part) => return failed(part.kind(), &part.message),
-        Ending::Canceled => return failed("canceled", "the work was stopped").map_err(Problem::into_outcome),
-        Ending::Complete | Ending::Message(_) | Ending::Question(_) => {}
+            .with("sub_agent_error", error);
+        let is_refused = matches!(answer.ending, Ending::Refused(_));
+        return Err(if is_refused { problem } else { problem.into_outcome() });
     }
     body["status"] = status(&answer.ending).into();
     body["result"] = Value::Object(said(&answer));

@@ -125,10 +125,5 @@ fn endpoint(action: &str) -> Option<(Method, &str)> {
 
 /// How an action stands that is not worked on any more.
 pub(super) fn status(ending: &Ending) -> &'static str {
-    match ending {
-        Ending::Question(_) => "input_required",
-        Ending::Complete | Ending::Message(_) | Ending::Refused(_) | Ending::Failed { .. } | Ending::Canceled => {
-            "completed"
-        }
-    }
+    if ending.question().is_some() { "input_required" } else { "completed" }
 }

@@ -1,6 +1,6 @@
 //! QUERY: a question to the agent that is addressed. Base 3.1.
 
-use forecourt_core::{Ending, FindingsDetail, Question, Timestamp};
+use forecourt_core::{FindingsDetail, Question, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -60,10 +60,7 @@ impl Floor<'_> {
             issued_at: self.now(),
             summary: findings.map(|findings| findings.summary.as_str()),
             more: findings.map(|findings| findings.more),
-            question: match &answer.ending {
-                Ending::Question(question) => Some(question),
-                _ => None,
-            },
+            question: answer.ending.question(),
         }))
     }
 }

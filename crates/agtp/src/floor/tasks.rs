@@ -30,10 +30,8 @@ impl Floor<'_> {
         match &task.outcome {
             Some(outcome) => {
                 shown["result"] = Value::Object(said(outcome));
-                match &outcome.ending {
-                    Ending::Failed { reason } => shown["error"] = json!({"code": "agent-failed", "message": reason}),
-                    Ending::Refused(part) => shown["error"] = json!({"code": part.kind(), "message": part.message}),
-                    Ending::Complete | Ending::Message(_) | Ending::Question(_) | Ending::Canceled => {}
+                if let Some(error) = error_of(&outcome.ending) {
+                    shown["error"] = error;
                 }
             }
             None => {
@@ -49,6 +47,16 @@ impl Floor<'_> {
     pub(super) fn agent_id(&self, handle: &Handle) -> Option<&str> {
         self.service.agents.of_handle(handle).map(|agent| agent.agent_id.as_str())
     }
+}
+
+/// Why an ending is no answer: its code and its words. `None` for answers, and for what is asked back.
+pub(super) fn error_of(ending: &Ending) -> Option<Value> {
+    let message = match ending {
+        Ending::Complete | Ending::Message(_) | Ending::Question(_) => return None,
+        Ending::Refused(part) => part.message.as_str().into(),
+        ending => ending.reason()?,
+    };
+    Some(json!({"code": ending.code(), "message": message}))
 }
 
 /// The answer that something goes on as a task, with how to ask about it.

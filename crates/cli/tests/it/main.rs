@@ -85,6 +85,7 @@ mod discovery;
 mod domains;
 mod email;
 mod embed;
+mod endings;
 mod endpoints;
 mod evidence_carriers;
 mod export;

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use futures::Stream;
 
-use super::{Ending, Event, EventStream};
+use super::{Ending, Event, EventStream, FailureCause};
 use crate::limits::{ARTIFACT_BYTES_MAX, PARTS_MAX, REPLY_BYTES_MAX, REPLY_EVENTS_MAX, REPLY_TEXT_BYTES_MAX};
 use crate::part::Part;
 
@@ -98,7 +98,7 @@ impl GuardedReply {
     fn count(&mut self, event: Event) -> Event {
         match self.spend(&event) {
             Ok(()) => event,
-            Err(what) => Event::Ending(Ending::failed(format!("the agent's answer has {what}"))),
+            Err(what) => Event::Ending(FailureCause::OverBound.ending(format!("the agent's answer has {what}"))),
         }
     }
 

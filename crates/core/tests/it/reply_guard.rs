@@ -33,7 +33,7 @@ fn limits() -> ReplyLimits {
 
 fn failure(events: &[Event]) -> &str {
     match events.last() {
-        Some(Event::Ending(Ending::Failed { reason })) => reason,
+        Some(Event::Ending(Ending::Failed { reason, .. })) => reason,
         other => panic!("no failure: {other:?}"),
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use forecourt_core::policy::PolicyPart;
-use forecourt_core::{Ending, Event, EventStream, Handle, Part, ToolOutcome};
+use forecourt_core::{Ending, Event, EventStream, Handle, Part, Question, ToolOutcome};
 use futures::StreamExt;
 use serde_json::Value;
 
@@ -152,14 +152,20 @@ impl Held {
                 let other = self.judge(&text, "").await?;
                 Ok(Ending::Message(other.unwrap_or(text)))
             }
-            Ending::Question(mut question) => {
-                if let Some(other) = self.judge(&question.text, "").await? {
-                    question.text = other;
-                }
-                Ok(Ending::Question(question))
+            Ending::Question(question) => Ok(Ending::Question(self.question(question).await?)),
+            Ending::SignIn(mut wanted) => {
+                wanted.question = self.question(wanted.question).await?;
+                Ok(Ending::SignIn(wanted))
             }
             ending => Ok(ending),
         }
+    }
+
+    async fn question(&self, mut question: Question) -> Result<Question, Box<PolicyPart>> {
+        if let Some(other) = self.judge(&question.text, "").await? {
+            question.text = other;
+        }
+        Ok(question)
     }
 
     /// What passes in place of a text, if another one does.

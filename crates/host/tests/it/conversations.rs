@@ -78,7 +78,7 @@ async fn history_that_came_with_the_message_stands_instead_of_ours() {
 
 #[tokio::test]
 async fn a_failed_answer_leaves_no_trace() {
-    let failing = ScriptedAgent::new(vec![Step::Do(Event::Ending(Ending::Failed { reason: "no".into() }))]);
+    let failing = ScriptedAgent::new(vec![Step::Do(Event::Ending(Ending::failed("no")))]);
     let host = setup().host(failing.clone()).await;
     let first = host.receive(message("one"), Run::without_task()).await.unwrap();
     let thread = first.thread.clone();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use forecourt_core::policy::RefusalKind;
-use forecourt_core::{Ending, Error, Event, Handle, Noun, PolicyPart};
+use forecourt_core::{Ending, Error, Event, FailureCause, Handle, Noun, PolicyPart};
 use forecourt_host::Run;
 use forecourt_testkit::{ScriptedAgent, Step};
 use futures::StreamExt;
@@ -44,7 +44,7 @@ async fn an_agent_that_hangs_fails_at_its_deadline() {
     let before = tokio::time::Instant::now();
     let answer = host.receive(message("hi"), Run::without_task()).await.unwrap().collect().await;
     assert_eq!(before.elapsed(), Duration::from_secs(7));
-    assert_eq!(answer.ending, Ending::Failed { reason: "The agent did not finish within 7 s.".into() });
+    assert_eq!(answer.ending, FailureCause::TimedOut.ending("The agent did not finish within 7 s."));
 }
 
 #[tokio::test]

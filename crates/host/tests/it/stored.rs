@@ -78,7 +78,7 @@ async fn design_36_a_task_whose_answer_does_not_fit_ends_and_names_the_bound() {
     for len in [LONG, MAX as usize * 2 / 3] {
         let host = setup().host(ScriptedAgent::saying([&words(len)])).await;
         let (state, ending) = ended(&host, message("Dinner?")).await;
-        let Ending::Failed { reason } = ending else { panic!("{ending:?}") };
+        let Ending::Failed { reason, .. } = ending else { panic!("{ending:?}") };
         assert_eq!(state, TaskState::Failed);
         assert!(reason.contains("limits.stored_bytes_per_caller"), "{reason}");
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use forecourt_core::limits::TASK_TTL;
 use forecourt_core::store::TaskChange;
-use forecourt_core::{Ending, Error, Event, File, FileSource, Part, Task, TaskId, TaskState, Timestamp};
+use forecourt_core::{Ending, Error, Event, FailureCause, File, FileSource, Part, Task, TaskId, TaskState, Timestamp};
 use forecourt_host::{Host, Run, TaskAccess};
 use forecourt_testkit::{ScriptedAgent, Step};
 use futures::StreamExt;
@@ -113,7 +113,7 @@ async fn a_task_of_a_run_that_died_is_found_at_start_and_ends_as_failed() {
     assert_eq!(task.state, TaskState::Failed);
     assert_eq!(
         task.outcome.clone().unwrap().ending,
-        Ending::Failed { reason: "The host stopped while this was running.".into() }
+        FailureCause::NodeLost.ending("The host stopped while this was running.")
     );
     let rest: Vec<Event> = task.subscribe(0).collect().await;
     assert!(matches!(rest.last(), Some(Event::Ending(Ending::Failed { .. }))));
@@ -134,7 +134,7 @@ async fn draining_waits_for_work_and_ends_what_is_left_with_a_reason() {
     assert_eq!(task.state, TaskState::Failed);
     assert_eq!(
         task.outcome.clone().unwrap().ending,
-        Ending::Failed { reason: "The host was shut down before this was done.".into() }
+        FailureCause::NodeLost.ending("The host was shut down before this was done.")
     );
 }
 

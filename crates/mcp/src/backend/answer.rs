@@ -35,7 +35,7 @@ pub(super) fn events(result: CallToolResult, host: &str, agent: &Handle) -> Vec<
     } else {
         (said.answer(&structured), Ending::Complete)
     };
-    let is_answer = !matches!(ending, Ending::Refused(_) | Ending::Failed { .. });
+    let is_answer = matches!(ending, Ending::Complete | Ending::Question(_));
     let items = if is_answer { items(structured) } else { Vec::new() };
     let mut events = Vec::new();
     events.extend((!words.is_empty()).then_some(Event::Text(words)));
@@ -100,7 +100,8 @@ fn before(structured: &Value) -> String {
 /// A failure: what was said before it, and why.
 fn failed(said: Words, structured: &Value) -> (String, Ending) {
     if let (Some(error), Some(_)) = (structured["error"].as_str(), structured["text"].as_str()) {
-        return (before(structured), Ending::failed(error));
+        let told = structured["code"].as_str().and_then(|code| Ending::from_code(code, error));
+        return (before(structured), told.unwrap_or_else(|| Ending::failed(error)));
     }
     let words = if said.own.is_empty() { said.repeated } else { said.own };
     let reason = if words.is_empty() { "The server behind this agent failed.".to_owned() } else { words.join("\n") };
@@ -126,7 +127,8 @@ fn items(structured: Value) -> Vec<Value> {
             return items.clone();
         }
     }
-    let known = ["state", "text", "context_id", "task_id", "question", "elicitation", "refusal", "error", "_meta"];
+    let known =
+        ["state", "text", "context_id", "task_id", "question", "elicitation", "refusal", "error", "code", "_meta"];
     match &structured {
         Value::Null => Vec::new(),
         Value::Object(fields) if fields.keys().all(|key| known.contains(&key.as_str())) => Vec::new(),

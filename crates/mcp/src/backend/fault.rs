@@ -3,7 +3,7 @@
 
 use forecourt_agents::declined::{UpstreamError, unavailable};
 use forecourt_core::reply::Question;
-use forecourt_core::{Clock, Ending, Handle};
+use forecourt_core::{Clock, Ending, FailureCause, Handle, SignIn};
 use forecourt_egress::EgressError;
 use rmcp::model::ErrorData;
 use rmcp::service::{ClientInitializeError, ServiceError};
@@ -65,30 +65,33 @@ impl CallError {
     /// The ending that it comes to for a caller of `agent`.
     pub(super) fn ending(&self, agent: &Handle, clock: &dyn Clock) -> Ending {
         tracing::warn!(%agent, "an MCP server {self}");
-        let what = match self {
+        let (cause, what) = match self {
             Self::Declined { declined, .. } => return declined.ending(WHO, clock),
             Self::Unasked(ending) => return ending.clone(),
             Self::Busy => return unavailable("This agent is busy. Please try again in a moment.", Some(1)),
             Self::Said(error) if error.code.0 == PAGES_FIRST => {
-                return pages(error).map_or_else(|| Ending::failed(format!("{WHO} failed.")), Ending::Question);
+                return pages(error).unwrap_or_else(|| Ending::failed(format!("{WHO} failed.")));
             }
-            Self::Said(error) if REQUESTS_OWN.contains(&error.code.0) => "did not take the call",
-            Self::Status(404 | 405 | 410) => "was not found where it should be",
-            Self::Status(400..=499) => "did not take the call",
-            Self::Status(_) | Self::Said(_) => "failed",
-            Self::NotStarted(_) => "could not be started",
-            Self::Unreachable(_) => "can't be reached at the moment",
-            Self::TooLarge => "gave an answer that is too large",
-            Self::Broken(_) => "broke off before its answer was whole",
-            Self::Unreadable(_) => "gave an answer that could not be read",
+            Self::Said(error) if REQUESTS_OWN.contains(&error.code.0) => {
+                (FailureCause::UpstreamRefused, "did not take the call")
+            }
+            Self::Status(404 | 405 | 410) => (FailureCause::UpstreamRefused, "was not found where it should be"),
+            Self::Status(408 | 504) => (FailureCause::TimedOut, "took too long for its answer"),
+            Self::Status(400..=499) => (FailureCause::UpstreamRefused, "did not take the call"),
+            Self::Status(_) | Self::Said(_) => (FailureCause::Agent, "failed"),
+            Self::NotStarted(_) => (FailureCause::Unreachable, "could not be started"),
+            Self::Unreachable(_) => (FailureCause::Unreachable, "can't be reached at the moment"),
+            Self::TooLarge => (FailureCause::OverBound, "gave an answer that is too large"),
+            Self::Broken(_) => (FailureCause::CutOff, "broke off before its answer was whole"),
+            Self::Unreadable(_) => (FailureCause::Agent, "gave an answer that could not be read"),
         };
-        Ending::failed(format!("{WHO} {what}."))
+        cause.ending(format!("{WHO} {what}."))
     }
 }
 
-/// The pages that a person has to visit first, as a question: whoever has, asks again. Their addresses are
+/// The pages that a person has to visit first, as a sign-in: whoever has, asks again. Their addresses are
 /// words, as a page of another host is no button of ours. PolicyPart 3.2.
-fn pages(error: &ErrorData) -> Option<Question> {
+fn pages(error: &ErrorData) -> Option<Ending> {
     let asked = error.data.as_ref()?["elicitations"].as_array()?;
     let page = |one: &Value| {
         let url = one["url"].as_str()?;
@@ -98,7 +101,8 @@ fn pages(error: &ErrorData) -> Option<Question> {
         })
     };
     let pages: Vec<String> = asked.iter().take(FIELDS_MAX).filter_map(page).collect();
-    (!pages.is_empty()).then(|| Question { text: pages.join("\n\n"), questions: Vec::new() })
+    let wanted = || SignIn { question: Question::new(pages.join("\n\n")), challenges: Vec::new() };
+    (!pages.is_empty()).then(|| Ending::SignIn(Box::new(wanted())))
 }
 
 impl From<ServiceError> for CallError {
@@ -161,16 +165,19 @@ mod tests {
 
     #[test]
     fn words_of_errors_are_for_the_log() {
-        for (code, what) in [(-32602, "did not take the call"), (-32603, "failed"), (-1, "failed")] {
-            assert_eq!(ending(code, Value::Null), Ending::failed(format!("{WHO} {what}.")));
+        let refused = (FailureCause::UpstreamRefused, "did not take the call");
+        for (code, (cause, what)) in
+            [(-32602, refused), (-32603, (FailureCause::Agent, "failed")), (-1, (FailureCause::Agent, "failed"))]
+        {
+            assert_eq!(ending(code, Value::Null), cause.ending(format!("{WHO} {what}.")));
         }
     }
 
     #[test]
-    fn pages_to_visit_first_are_a_question() {
+    fn pages_to_visit_first_are_a_sign_in() {
         let one = json!({"mode": "url", "elicitationId": "1", "url": "https://far.example/in", "message": "Sign in."});
-        let Ending::Question(asked) = ending(PAGES_FIRST, json!({"elicitations": [one, {"url": 7}]})) else { panic!() };
-        assert_eq!(asked.text, "Sign in.\n\nhttps://far.example/in");
+        let Ending::SignIn(wanted) = ending(PAGES_FIRST, json!({"elicitations": [one, {"url": 7}]})) else { panic!() };
+        assert_eq!(wanted.question.text, "Sign in.\n\nhttps://far.example/in");
         for none in [json!(null), json!({}), json!({"elicitations": []}), json!({"elicitations": [7]})] {
             assert_eq!(ending(PAGES_FIRST, none), Ending::failed(format!("{WHO} failed.")));
         }

@@ -48,7 +48,7 @@ async fn a_call_is_answered_alike_either_way() {
         .0
         .playing("guard", vec![refusing()])
         .0
-        .playing("broken", ended(ends(Ending::Failed { reason: "No gas.".into() })))
+        .playing("broken", ended(ends(Ending::failed("No gas."))))
         .0;
     let place = setup.start().await;
     let said = json!({"message": "what is there?"});

@@ -68,7 +68,7 @@ async fn ask(built: &BuiltAgent, text: &str, hop: u32) -> CollectedReply {
 #[track_caller]
 fn failure(answer: CollectedReply) -> String {
     match answer.ending {
-        Ending::Failed { reason } => reason,
+        Ending::Failed { reason, .. } => reason,
         other => panic!("not a failure: {other:?}"),
     }
 }
@@ -282,7 +282,7 @@ async fn what_a_status_says_is_told_apart_and_tells_nothing_of_the_inside() {
         }
         let mut said = Vec::new();
         for code in [401, 402, 403, 404, 422, 500] {
-            let Ending::Failed { reason } = told(code, body).await else { panic!("{code} is a failure") };
+            let Ending::Failed { reason, .. } = told(code, body).await else { panic!("{code} is a failure") };
             assert!(reason.starts_with("The server behind this agent "), "{reason}");
             assert!(!reason.contains("secret") && !reason.contains("inside"), "{reason}");
             said.push(reason);
@@ -356,8 +356,8 @@ async fn words_of_errors_are_for_the_log_and_pages_to_visit_first_for_the_caller
     }
     let page = json!({"mode": "url", "elicitationId": "1", "url": "https://far.example/in", "message": "Sign in."});
     let built = scripted(error(json!({"code": -32042, "message": "x", "data": {"elicitations": [page]}}))).await;
-    let Ending::Question(question) = ask(&built, "x", 0).await.ending else { panic!("it can go on") };
-    assert_eq!(question.text, "Sign in.\n\nhttps://far.example/in");
+    let Ending::SignIn(wanted) = ask(&built, "x", 0).await.ending else { panic!("it can go on") };
+    assert_eq!(wanted.question.text, "Sign in.\n\nhttps://far.example/in");
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub(crate) fn is_settled(task: &Task) -> bool {
 }
 
 /// The envelope of a task. What waits for the caller is at its end here: a question is an answer in
-/// words, a refusal a failure that carries the refusal (design 7, item 13).
+/// words, a refusal a failure that carries the refusal (design 7, item 13). What failed says by its code of what.
 pub(crate) fn envelope(task: &Task) -> Value {
     let (state, message) = match (&task.outcome, is_settled(task)) {
         (Some(outcome), true) => message(task, outcome),
@@ -29,6 +29,9 @@ pub(crate) fn envelope(task: &Task) -> Value {
     let mut status = json!({"state": state, "timestamp": task.updated_at.to_string()});
     if let Some(parts) = message {
         status["message"] = json!({"kind": "message", "role": "agent", "parts": parts});
+    }
+    if let Some(outcome) = task.outcome.as_ref().filter(|_| state == "failed") {
+        status["code"] = outcome.ending.code().into();
     }
     let mut envelope = json!({"id": task.id.expose(), "status": status});
     if let Some(thread) = &task.thread {
@@ -56,7 +59,13 @@ fn message(task: &Task, outcome: &CollectedReply) -> (&'static str, Option<Vec<V
             ("completed", Some(said().chain([asked]).chain(data).collect()))
         }
         Ending::Refused(part) => ("failed", Some(vec![text("text/plain", &part.message), json!(part)])),
-        Ending::Failed { reason } => ("failed", Some(vec![text("text/plain", reason)])),
+        Ending::SignIn(wanted) => {
+            let asked = text("text/markdown", &render::question_words(&wanted.question));
+            ("failed", Some(said().chain([asked]).collect()))
+        }
+        Ending::Declined { reason } | Ending::Failed { reason, .. } => {
+            ("failed", Some(vec![text("text/plain", reason)]))
+        }
         Ending::Canceled => ("failed", Some(vec![text("text/plain", "The task was cancelled.")])),
     }
 }

@@ -3,11 +3,11 @@
 
 use forecourt_core::error::whole_seconds;
 use forecourt_core::limits::FULL_RETRY;
-use forecourt_core::{Error, Noun};
+use forecourt_core::{Ending, Error, Noun};
 use http::{HeaderValue, StatusCode};
 
 use forecourt_surface::failure::HostFailure;
-use forecourt_surface::refusal;
+use forecourt_surface::{ending, refusal};
 
 use super::limits::RETRY_AFTER_SECONDS;
 use super::wire::Fault;
@@ -96,14 +96,19 @@ impl Failure {
         Self::new(StatusCode::FORBIDDEN, "Not allowed", message)
     }
 
-    /// 502 for an agent that could not do it.
-    pub(crate) fn of_agent(reason: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_GATEWAY, "The agent failed", reason)
-    }
-
-    /// 502 for an answer that somebody cancelled.
-    pub(crate) fn canceled() -> Self {
-        Self::of_agent("the answer was cancelled before its end")
+    /// What an ending without an answer comes to, with its own code. `None` for answers, what is asked back, and
+    /// refusals.
+    pub(crate) fn of_ending(ending: &Ending) -> Option<Self> {
+        let (title, code) = match ending {
+            Ending::Complete | Ending::Message(_) | Ending::Question(_) | Ending::Refused(_) => return None,
+            Ending::SignIn(_) => ("Sign in first", Ending::SIGN_IN),
+            Ending::Declined { .. } => ("The agent declined", Ending::DECLINED),
+            Ending::Failed { cause, .. } => ("The agent failed", cause.code()),
+            Ending::Canceled => ("The agent failed", Ending::CANCELED),
+        };
+        let failure = Self::new(ending::status(ending), title, ending.reason()?);
+        let retry_after = (failure.status == StatusCode::SERVICE_UNAVAILABLE).then_some(RETRY_AFTER_SECONDS);
+        Some(Self { code, retry_after, ..failure })
     }
 
     /// 503 for a request that finds too much going on.
@@ -152,6 +157,7 @@ pub(crate) fn spelling(failure: HostFailure) -> Option<String> {
     let status = match failure {
         HostFailure::Error(error) => Failure::from(error).status,
         HostFailure::Refused(part) => refusal::status(&part.kind),
+        HostFailure::Ended(ending) => ending::status(&ending),
         // Endpoints are not called over REST.
         HostFailure::Call(_) => return None,
     };
@@ -168,7 +174,6 @@ fn code(title: &str) -> &'static str {
         "Method not allowed" => "method-not-allowed",
         "Not acceptable" => "not-acceptable",
         "Not allowed" => "forbidden",
-        "The agent failed" => "agent-failed",
         "Not available" => "unavailable",
         "Too large" => "too-large",
         "Too slow" => "request-timeout",

@@ -8,6 +8,7 @@ use forecourt_core::{ClientAddr, Ending, Event, Handle, Language, Part, PolicyPa
 use forecourt_identity::Person;
 use forecourt_pages::SIGN_IN;
 use forecourt_surface::BaseUrl;
+use forecourt_surface::ending::add_challenges;
 use forecourt_surface::negotiate;
 use forecourt_surface::refusal::{add_fields, status};
 use forecourt_surface::sse::{HEARTBEAT, KeepAlive};
@@ -132,7 +133,7 @@ impl RestRequest<'_> {
     pub(crate) fn respond(&self, outcome: Outcome) -> HttpAnswer {
         match outcome {
             Ok(answer) => answer,
-            Err(RestError::Failure(failure)) => self.failed(&failure),
+            Err(RestError::Failure(failure)) => self.failed(&failure, None),
             Err(RestError::Refusal(part)) => self.refused(self.media.unwrap_or(Media::Markdown), &part, None),
         }
     }
@@ -150,24 +151,23 @@ impl RestRequest<'_> {
         let (thread, language) = (reply.thread.clone(), reply.language.clone());
         let receipt = reply.receipt.clone();
         let collected = reply.collect().await;
-        match &collected.ending {
-            Ending::Refused(part) => self.refused(media, part, thread.as_ref()),
-            Ending::Failed { reason } => self.failed(&Failure::of_agent(reason)),
-            Ending::Canceled => self.failed(&Failure::canceled()),
-            Ending::Complete | Ending::Message(_) | Ending::Question(_) => {
-                let url = self.frame_url(media);
-                let session = thread.as_ref().map(ThreadId::expose);
-                let frame = self.frame(&url, &language, session, "");
-                let mut head = self.answer_head(media, &language, thread.as_ref());
-                if let Some(receipt) = &receipt {
-                    payment::add_receipt(&mut head, &self.head.headers, receipt);
-                }
-                if media == Media::Markdown {
-                    links::add(&mut head, &collected.parts);
-                }
-                HttpAnswer::whole(StatusCode::OK, head, render::answer(media, &frame, asked, collected))
-            }
+        if let Some(failure) = Failure::of_ending(&collected.ending) {
+            return self.unanswered(&failure, &collected.ending, thread.as_ref());
         }
+        if let Ending::Refused(part) = &collected.ending {
+            return self.refused(media, part, thread.as_ref());
+        }
+        let url = self.frame_url(media);
+        let session = thread.as_ref().map(ThreadId::expose);
+        let frame = self.frame(&url, &language, session, "");
+        let mut head = self.answer_head(media, &language, thread.as_ref());
+        if let Some(receipt) = &receipt {
+            payment::add_receipt(&mut head, &self.head.headers, receipt);
+        }
+        if media == Media::Markdown {
+            links::add(&mut head, &collected.parts);
+        }
+        HttpAnswer::whole(StatusCode::OK, head, render::answer(media, &frame, asked, collected))
     }
 
     /// The fields of a whole answer.
@@ -211,10 +211,10 @@ impl RestRequest<'_> {
     async fn streamed(&self, reply: Reply) -> HttpAnswer {
         let Reply { thread, language, receipt, mut events, .. } = reply;
         let Begun { events: begun, is_late } = render::begin(&mut events, self.door.card.streams).await;
-        match begun.last() {
-            Some(Event::Ending(Ending::Failed { reason })) => return self.failed(&Failure::of_agent(reason)),
-            Some(Event::Ending(Ending::Canceled)) => return self.failed(&Failure::canceled()),
-            _ => {}
+        if let Some(Event::Ending(ending)) = begun.last()
+            && let Some(failure) = Failure::of_ending(ending)
+        {
+            return self.unanswered(&failure, ending, thread.as_ref());
         }
         let mut head = self.head_of(Media::Stream, &language, thread.as_ref());
         if let Some(Event::Ending(Ending::Refused(part))) = begun.last() {
@@ -299,11 +299,19 @@ impl RestRequest<'_> {
         }
     }
 
+    /// An ending without an answer. Of one that waits for a sign-in the conversation goes on.
+    fn unanswered(&self, failure: &Failure, ending: &Ending, thread: Option<&ThreadId>) -> HttpAnswer {
+        let Ending::SignIn(wanted) = ending else { return self.failed(failure, None) };
+        let mut answer = self.failed(failure, thread);
+        add_challenges(&mut answer.head, wanted, self.rest.host.site().canonical_host());
+        answer
+    }
+
     /// A fault, in the form that was wanted. Our own words are English.
-    fn failed(&self, failure: &Failure) -> HttpAnswer {
+    fn failed(&self, failure: &Failure, thread: Option<&ThreadId>) -> HttpAnswer {
         let media = Media::of_error(self.media);
         let language = Language::english();
-        let mut head = self.head_of(media, &language, None);
+        let mut head = self.head_of(media, &language, thread);
         if let Some(allow) = failure.allow {
             head.insert(ALLOW, HeaderValue::from_static(allow));
         }

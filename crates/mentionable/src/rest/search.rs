@@ -6,7 +6,8 @@
 use bytes::Bytes;
 use forecourt_core::{Ending, Event, EventStream, Language, Part, Reply, SearchRefinement, ThreadId};
 use forecourt_pages::{SearchAnswer, SearchPage, csp};
-use forecourt_surface::refusal::{add_fields, status};
+use forecourt_surface::ending::{self, add_challenges};
+use forecourt_surface::refusal::add_fields;
 use futures::{Stream, StreamExt};
 use http::StatusCode;
 
@@ -74,9 +75,15 @@ impl RestRequest<'_> {
                 if self.rest.settings.policy_header {
                     refusal::add_policy_field(&mut head, part);
                 }
-                status(&part.kind)
+                forecourt_surface::refusal::status(&part.kind)
             }
-            Some(Event::Ending(Ending::Failed { .. } | Ending::Canceled)) | None => StatusCode::BAD_GATEWAY,
+            Some(Event::Ending(ending)) => {
+                if let Ending::SignIn(wanted) = ending {
+                    add_challenges(&mut head, wanted, self.rest.host.site().canonical_host());
+                }
+                ending::status(ending)
+            }
+            None => StatusCode::BAD_GATEWAY,
             Some(_) => StatusCode::OK,
         };
         HttpAnswer { status, head, content: Content::Frames(Box::pin(written(begin, answer, first, events, thread))) }

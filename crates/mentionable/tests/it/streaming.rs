@@ -58,31 +58,32 @@ data: {"part":{"kind":"forbidden","message":"no\n\nevent: end"},"v":"v0.1"}"#;
 
 #[tokio::test]
 async fn s4_3_a_failure_in_the_middle_closes_without_end_and_says_why_in_a_comment() {
-    for (last, why) in [
-        (vec![Event::Ending(Ending::failed("the\n\ndata: oven"))], "the data: oven"),
-        (vec![], "the agent stopped before its answer was whole"),
-        (vec![Event::Ending(Ending::Canceled)], "the answer was cancelled before its end"),
+    for (last, code, why) in [
+        (vec![Event::Ending(Ending::failed("the\n\ndata: oven"))], "agent-failed", "the data: oven"),
+        (vec![Event::Ending(Ending::declined("never"))], "declined", "never"),
+        (vec![], "cut-off", "the agent stopped before its answer was whole"),
+        (vec![Event::Ending(Ending::Canceled)], "canceled", "the answer was cancelled before its end"),
     ] {
         let stream = stream(&bot([vec![text("half")], last].concat()).await).await;
-        assert_eq!(stream, format!("data: half\n\n: error {why}\n\n"));
+        assert_eq!(stream, format!("data: half\n\n: code {code}\n\n: error {why}\n\n"));
     }
     let crash = ScriptedAgent::new(vec![Step::Do(text("half")), Step::Panic]);
     let place = Setup::default().with(card("bot"), crash).start().await;
-    assert_eq!(stream(&place).await, "data: half\n\n: error the agent broke down\n\n");
+    assert_eq!(stream(&place).await, "data: half\n\n: code agent-failed\n\n: error the agent broke down\n\n");
 }
 
 #[tokio::test]
 async fn s4_3_a_failure_before_the_first_byte_is_502() {
     let progress = Event::Progress(forecourt_core::Progress { fraction: Some(0.5), note: None });
     for before in [vec![], vec![text("")], vec![progress, Event::Part(link("https://a.example/"))]] {
-        for (last, why) in [
-            (Ending::failed("the oven is cold"), "the oven is cold"),
-            (Ending::Canceled, "the answer was cancelled before its end"),
+        for (last, code, why) in [
+            (Ending::failed("the oven is cold"), "agent-failed", "the oven is cold"),
+            (Ending::Canceled, "canceled", "the answer was cancelled before its end"),
         ] {
             let place = bot([before.clone(), vec![Event::Ending(last)]].concat()).await;
             let answer = place.ask("/~bot?user=a", "text/event-stream").await.is(502);
             assert_eq!(answer.field("content-type"), Some("application/json"));
-            assert_eq!(answer.json(), json!({"error": why, "code": "agent-failed"}));
+            assert_eq!(answer.json(), json!({"error": why, "code": code}));
             answer.has_required_fields("@bot@demo.localhost");
         }
     }
@@ -90,9 +91,10 @@ async fn s4_3_a_failure_before_the_first_byte_is_502() {
 
 #[tokio::test(start_paused = true)]
 async fn s4_3_the_first_byte_is_waited_for_until_a_sign_of_life_is_due() {
-    for (seconds, status, body) in
-        [(14, 502, r#"{"error":"late","code":"agent-failed"}"#), (16, 200, ": \n\n: error late\n\n")]
-    {
+    for (seconds, status, body) in [
+        (14, 502, r#"{"error":"late","code":"agent-failed"}"#),
+        (16, 200, ": \n\n: code agent-failed\n\n: error late\n\n"),
+    ] {
         let steps = vec![Step::Wait(Duration::from_secs(seconds)), Step::Do(Event::Ending(Ending::failed("late")))];
         let place = Setup::default().with(card("bot"), ScriptedAgent::new(steps)).start().await;
         let answer = place.ask("/~bot?user=a", "text/event-stream").await.is(status);

@@ -15,6 +15,7 @@ use crate::limits::{RESULTS_SHOWN_MAX, RESULTS_STEP};
 use crate::part::PartView;
 use crate::question::{Kind, QuestionView};
 use crate::refusal::RefusalView;
+use crate::reply::failure;
 use crate::{clean, markdown, template};
 
 /// An answer on its way into a [`super::SearchPage`].
@@ -248,11 +249,7 @@ impl SearchAnswer {
             html.push_str(NOT_WAITING);
         }
         html.push_str(&self.more());
-        let failure = match &ending {
-            Ending::Failed { reason } => Some(clean::line(reason)),
-            Ending::Canceled => Some("This answer was cancelled before its end.".to_owned()),
-            _ => None,
-        };
+        let failure = failure(&ending);
         let Place { path, question, earlier, narrowing } = &self.place;
         let question = QuestionView::filters(&ending, path, question, earlier, narrowing);
         let refusal = match &ending {

@@ -20,7 +20,7 @@ impl RerankError {
 impl From<Ending> for RerankError {
     fn from(ending: Ending) -> Self {
         match ending {
-            Ending::Failed { reason } => Self(reason),
+            Ending::Declined { reason } | Ending::Failed { reason, .. } => Self(reason),
             Ending::Refused(part) => Self(part.message.clone()),
             _ => Self::new("The model provider gave no answer."),
         }

@@ -72,7 +72,7 @@ pub async fn a_task_reads_back_as_it_was(store: Fresh) {
             ..Turn::text(Role::User, "")
         }],
         state: TaskState::InputRequired,
-        outcome: Some(CollectedReply::new(vec![], Ending::Failed { reason: "No salt.".to_owned() })),
+        outcome: Some(CollectedReply::new(vec![], Ending::failed("No salt."))),
         updated_at: start() + Duration::from_nanos(123_456_789),
         ..some_task()
     };

@@ -132,7 +132,8 @@ async fn s3_5_a_stream_that_just_stops_failed() {
         assert!(!status_text(&last.value).is_empty());
         let task = wire.at(&place).says("hi").await.task(wire);
         assert_eq!(state(&task), "failed");
-        assert!(task["status"]["message"].get("metadata").is_none(), "no refusal is made up: {task}");
+        let told = json!({"forecourt/ending": {"code": "cut-off"}});
+        assert_eq!(task["status"]["message"]["metadata"], told, "no refusal is made up");
     }
 }
 

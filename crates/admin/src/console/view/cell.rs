@@ -1,6 +1,6 @@
 //! Values in tables and among facts.
 
-use forecourt_core::Timestamp;
+use forecourt_core::{Ending, FailureCause, Timestamp};
 use forecourt_pages::clean;
 use jiff::{SignedDuration, tz::TimeZone};
 
@@ -45,9 +45,16 @@ impl Tone {
         match state {
             "active" | "completed" | "complete" | "done" | "paid" | "verified" | "resumed" | "accepted" => Self::Good,
             "working" | "submitted" | "under_way" | "waiting" | "offered" | "issued" => Self::Busy,
-            "suspended" | "deprecated" | "input_required" | "auth_required" | "deferred" | "already" | "high" => {
-                Self::Warn
-            }
+            "suspended"
+            | "deprecated"
+            | "input_required"
+            | "auth_required"
+            | "deferred"
+            | "already"
+            | "high"
+            | Ending::SIGN_IN
+            | Ending::DECLINED => Self::Warn,
+            code if FailureCause::from_code(code).is_some() => Self::Bad,
             "failed" | "failing" | "rejected" | "refused" | "retired" | "replayed" | "foreign" | "urgent" => Self::Bad,
             _ => Self::Plain,
         }

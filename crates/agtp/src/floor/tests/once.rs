@@ -81,7 +81,7 @@ async fn s2_4_a_refusal_frees_the_key() {
 
 #[tokio::test]
 async fn s2_4_what_was_begun_is_not_done_again_however_it_ended() {
-    let agent = ends(Ending::Failed { reason: "the oven is cold".to_owned() });
+    let agent = ends(Ending::failed("the oven is cold"));
     let server = server_with(agent.clone()).await;
     for how in ["taken", "undeclared", "wrong", "crash"] {
         let ask = async |n: u32| {

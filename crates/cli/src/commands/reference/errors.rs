@@ -7,7 +7,7 @@ use forecourt::registry::PROTOCOLS;
 /// The rows of one part of the table, made anew for each protocol that spells them.
 type Rows = fn() -> Vec<forecourt_core::codes::CodeEntry<HostFailure>>;
 
-const PARTS: [(&str, &str, Rows); 3] = [
+const PARTS: [(&str, &str, Rows); 4] = [
     (
         "Errors of the host",
         "The message could not be carried to an answer. The code is `code` in the JSON of REST, `error` over AGTP, and \
@@ -22,6 +22,14 @@ const PARTS: [(&str, &str, Rows); 3] = [
          those of refusals before the agent is reached; over A2A and MCP an agent that declines is a task, or a result \
          with `isError`.",
         failure::refusals,
+    ),
+    (
+        "Endings without an answer",
+        "The agent was asked, and there is no answer. The code is `code` in the JSON of REST and in the `status` of its \
+         tasks, `forecourt/ending` in the metadata of A2A messages and in `_meta` of NLWeb and MCP, `code` in results of \
+         MCP tools, `error` over AGTP; `cause` in the metrics. NLWeb tells what an agent comes to under 200. Where a \
+         sign-in is needed, REST has the challenges of the agent's server in `WWW-Authenticate`.",
+        failure::endings,
     ),
     (
         "Calls of endpoints",

@@ -6,7 +6,7 @@
 //! The data of the events without a name is the words of the answer and nothing else. What else there is to know
 //! stands in comments, which readers of event streams pass over (WHATWG HTML 9.2.6) and our own page and `ask` read:
 //! `: part {…}` is a file, a link, an artifact or the questions beside the words, in the envelope that tool calls have,
-//! and `: error …` why a stream closes without its end.
+//! and `: code …` and `: error …` why a stream closes without its end.
 
 use std::time::Duration;
 
@@ -91,7 +91,7 @@ fn flowing(mut events: EventStream) -> impl Stream<Item = Bytes> + Send {
                 }
             }
         }
-        yield failed(Ending::unfinished());
+        yield failed(&Ending::unfinished());
     }
 }
 
@@ -128,8 +128,8 @@ fn closing(words: &mut Words, parts: Vec<Part>, ending: Ending) -> Vec<Bytes> {
             frames.extend([policy(&part), end()]);
             return frames;
         }
-        ending @ (Ending::Failed { .. } | Ending::Canceled) => {
-            frames.push(failed(ending));
+        ending @ (Ending::SignIn(_) | Ending::Declined { .. } | Ending::Failed { .. } | Ending::Canceled) => {
+            frames.push(failed(&ending));
             return frames;
         }
     }
@@ -149,7 +149,9 @@ fn gathered(collected: CollectedReply) -> Vec<Bytes> {
     match &ending {
         Ending::Complete | Ending::Message(_) | Ending::Question(_) => {}
         Ending::Refused(part) => return vec![policy(part), end()],
-        Ending::Failed { .. } | Ending::Canceled => return vec![failed(ending)],
+        Ending::SignIn(_) | Ending::Declined { .. } | Ending::Failed { .. } | Ending::Canceled => {
+            return vec![failed(&ending)];
+        }
     }
     let parts = super::parts(CollectedReply::new(parts, ending));
     let calls: Vec<Bytes> = parts
@@ -196,13 +198,11 @@ fn holds_bytes(part: &Part) -> bool {
     }
 }
 
-/// Why there is no end.
-fn failed(ending: Ending) -> Bytes {
-    let reason = match ending {
-        Ending::Failed { reason } => clean::line(&reason),
-        _ => "the answer was cancelled before its end".to_owned(),
-    };
-    comment(&format!("error {reason}"))
+/// Why there is no end: for programs, then for people.
+fn failed(ending: &Ending) -> Bytes {
+    let code = comment(&format!("code {}", ending.code()));
+    let reason = comment(&format!("error {}", clean::line(&ending.reason().unwrap_or_default())));
+    [code, reason].concat().into()
 }
 
 fn tool_call(call: &ToolCall) -> Bytes {

@@ -120,8 +120,16 @@ impl Shown {
                 stderrln!("answer with: {} ANSWER", self.command());
                 return Ok(());
             }
+            Ending::SignIn(wanted) => {
+                let words = line(&wanted.question.text, WORDS_CHARS_MAX);
+                return Err(Failure::yours(format!("{}: {words}", self.name))
+                    .hint(format!("sign in there, then go on with: {} ANSWER", self.command())));
+            }
             Ending::Refused(part) => return Err(refused_with(&part, &self.name, &self.canonical_host)),
-            Ending::Failed { reason } => {
+            Ending::Declined { reason } => {
+                return Err(Failure::yours(format!("{}: {}", self.name, line(&reason, WORDS_CHARS_MAX))));
+            }
+            Ending::Failed { reason, .. } => {
                 return Err(Failure::unreachable(format!("{}: {}", self.name, line(&reason, WORDS_CHARS_MAX))));
             }
             Ending::Canceled => return Err(Failure::yours("the task was cancelled")),
