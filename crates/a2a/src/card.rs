@@ -25,5 +25,5 @@ mod write;
 pub use cards::{CardSettings, Cards};
 pub use read::{AgentRef, Binding, CardSignature, Extension, Interface, RemoteCard, Scheme, read};
 pub use shape::Covered;
-pub use sign::{SignatureFault, verify_signature};
+pub use sign::{SignatureError, verify_signature};
 pub use validate::{Problem, validate, validate_agent};

@@ -5,8 +5,8 @@ use std::ops::Deref;
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use http::{HeaderMap, header};
 
+use crate::api_error::ApiError;
 use crate::desk::{Ask, Desk};
-use crate::fault::Fault;
 use crate::role::{Actor, Proof, Role};
 use crate::sessions;
 
@@ -16,7 +16,7 @@ pub(crate) const TOKEN_HOLDER: &str = "operator";
 pub(crate) const CSRF_HEADER: &str = "x-csrf-token";
 
 /// Who asks: whoever carries the token, else the session of a cookie.
-pub(crate) async fn actor(desk: &Desk, headers: &HeaderMap) -> Result<Actor, Fault> {
+pub(crate) async fn actor(desk: &Desk, headers: &HeaderMap) -> Result<Actor, ApiError> {
     let entrance = desk.entrance();
     if entrance.is_closed() {
         return Err(closed());
@@ -27,8 +27,8 @@ pub(crate) async fn actor(desk: &Desk, headers: &HeaderMap) -> Result<Actor, Fau
                 let by = Proof::Token { mark: token.mark() };
                 Ok(Actor { name: TOKEN_HOLDER.to_owned(), role: Role::Operator, by })
             }
-            Some(_) => Err(Fault::unauthorized("this is not the admin token")),
-            None => Err(Fault::unauthorized("programs are let in by the admin token, and there is none")
+            Some(_) => Err(ApiError::unauthorized("this is not the admin token")),
+            None => Err(ApiError::unauthorized("programs are let in by the admin token, and there is none")
                 .hint("set `token` under [admin] in forecourt.toml; people log in at /console/login")),
         };
     }
@@ -39,7 +39,7 @@ pub(crate) async fn actor(desk: &Desk, headers: &HeaderMap) -> Result<Actor, Fau
             let by = Proof::Session { hash: opened.hash, csrf: opened.csrf };
             Ok(Actor { name: opened.session.who, role, by })
         }
-        None => Err(Fault::unauthorized("this call needs `Authorization: Bearer` with the admin token, or a login")
+        None => Err(ApiError::unauthorized("this call needs `Authorization: Bearer` with the admin token, or a login")
             .hint("browsers log in at /console/login")),
     }
 }
@@ -58,9 +58,11 @@ pub(crate) async fn is_still_in(desk: &Desk, actor: &Actor) -> bool {
 }
 
 /// What is said while nobody can be let in.
-pub(crate) fn closed() -> Fault {
-    Fault::forbidden("the console and its API are closed: there is neither an admin token nor a provider to log in at")
-        .hint("set `token` under [admin] in forecourt.toml, best as \"${FORECOURT_ADMIN_TOKEN}\", or [admin.oidc]")
+pub(crate) fn closed() -> ApiError {
+    ApiError::forbidden(
+        "the console and its API are closed: there is neither an admin token nor a provider to log in at",
+    )
+    .hint("set `token` under [admin] in forecourt.toml, best as \"${FORECOURT_ADMIN_TOKEN}\", or [admin.oidc]")
 }
 
 /// That a request which does something comes from where it says. Only [`meant`] makes one.
@@ -88,29 +90,31 @@ impl Deref for Command {
 }
 
 /// Whether somebody may do something.
-pub(crate) fn permit(actor: &Actor, _: Meant) -> Result<Acting, Fault> {
+pub(crate) fn permit(actor: &Actor, _: Meant) -> Result<Acting, ApiError> {
     match actor.role {
         Role::Operator => Ok(Acting(())),
-        Role::Viewer => Err(Fault::forbidden(format!("this is for operators, and {} is a viewer", actor.name))
+        Role::Viewer => Err(ApiError::forbidden(format!("this is for operators, and {} is a viewer", actor.name))
             .hint("viewers see everything and do nothing; `operators` under [admin.oidc] says who does")),
     }
 }
 
 /// Whether what changes something comes from where it says: for whoever is known by a cookie, which a browser sends
 /// whoever made it ask. `given` is what the form or the script carries.
-pub(crate) fn meant(desk: &Desk, actor: &Actor, headers: &HeaderMap, given: Option<&str>) -> Result<Meant, Fault> {
+pub(crate) fn meant(desk: &Desk, actor: &Actor, headers: &HeaderMap, given: Option<&str>) -> Result<Meant, ApiError> {
     let Some(expected) = actor.csrf() else { return Ok(Meant(())) };
     is_same_origin(headers, desk.entrance().url.origin())?;
     match verify_slices_are_equal(expected.as_bytes(), given.unwrap_or_default().as_bytes()) {
         Ok(()) => Ok(Meant(())),
-        Err(_) => Err(Fault::forbidden("this form is not of your session").hint("open the page again, and try again")),
+        Err(_) => {
+            Err(ApiError::forbidden("this form is not of your session").hint("open the page again, and try again"))
+        }
     }
 }
 
 /// Whether a page of this very host asks: the browser says so, in one header or the other, and in none against it.
 /// `own` is the console's origin, which a proxy may not pass on as the host.
-pub(crate) fn is_same_origin(headers: &HeaderMap, own: &str) -> Result<(), Fault> {
-    let foreign = || Fault::forbidden("pages of other sites can't ask this");
+pub(crate) fn is_same_origin(headers: &HeaderMap, own: &str) -> Result<(), ApiError> {
+    let foreign = || ApiError::forbidden("pages of other sites can't ask this");
     let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let site = headers.get("sec-fetch-site").map(|value| value.to_str().unwrap_or_default());
     if site.is_some_and(|site| site != "same-origin") {
@@ -125,7 +129,7 @@ pub(crate) fn is_same_origin(headers: &HeaderMap, own: &str) -> Result<(), Fault
         }
     }
     if origin.is_none() && site.is_none() {
-        return Err(Fault::forbidden("nothing says which page asks")
+        return Err(ApiError::forbidden("nothing says which page asks")
             .hint("programs send `Authorization: Bearer` with the admin token, and no cookie"));
     }
     Ok(())

@@ -6,7 +6,7 @@ use forecourt_host::Host;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::fault::Fault;
+use crate::api_error::ApiError;
 use crate::limits::ACTIONS_DAYS;
 use crate::sessions::OWNER;
 
@@ -69,7 +69,7 @@ pub(crate) async fn note(host: &Host, by: &str, action: &str, target: String, re
 }
 
 /// What was done, the last first, before a number.
-pub(crate) async fn read(host: &Host, before: u64, limit: usize) -> Result<Vec<(u64, Action)>, Fault> {
+pub(crate) async fn read(host: &Host, before: u64, limit: usize) -> Result<Vec<(u64, Action)>, ApiError> {
     let entries = host.ledger().entries(OWNER, STREAM, Span::Before(before), limit).await?;
     let action = |(number, entry): (u64, forecourt_core::store::LedgerEntry)| {
         serde_json::from_value(entry.body).ok().map(|action| (number, action))

@@ -14,8 +14,8 @@ use http::{HeaderMap, HeaderValue, header};
 use serde_json::Value;
 
 use crate::access::{self, CSRF_HEADER, Command};
+use crate::api_error::ApiError;
 use crate::desk::{Ask, Desk};
-use crate::fault::Fault;
 use crate::limits::BODY_BYTES_MAX;
 use crate::openapi;
 use crate::routes::{BASE, Calls, Does, ROUTES, Route};
@@ -24,7 +24,7 @@ use crate::routes::{BASE, Calls, Does, ROUTES, Route};
 pub(crate) fn router(desk: Arc<Desk>) -> Router {
     let unknown = async || {
         let hint = format!("{BASE}/openapi.json names every path");
-        Fault::not_found("there is nothing at this path").hint(hint)
+        ApiError::not_found("there is nothing at this path").hint(hint)
     };
     let mut router = Router::new()
         .route(&format!("{BASE}/openapi.json"), get(async || Json(openapi::document())))
@@ -48,7 +48,7 @@ async fn answered(
     route: &'static Route,
     path: BTreeMap<String, String>,
     request: Request,
-) -> Result<Response, Fault> {
+) -> Result<Response, ApiError> {
     let (head, body) = request.into_parts();
     let actor = access::actor(desk, &head.headers).await?;
     let query = |text: Option<&str>| query(route, text.unwrap_or_default());
@@ -71,7 +71,7 @@ async fn answered(
     }
 }
 
-async fn called<A>(calls: &Calls<A>, call: A, headers: &HeaderMap) -> Result<Response, Fault> {
+async fn called<A>(calls: &Calls<A>, call: A, headers: &HeaderMap) -> Result<Response, ApiError> {
     match calls.follow {
         Some(follow) if wants_events(headers) => Ok(events(follow(call).await?)),
         _ => Ok(([(header::CACHE_CONTROL, "no-store")], Json((calls.run)(call).await?)).into_response()),
@@ -95,17 +95,17 @@ fn wants_events(headers: &HeaderMap) -> bool {
 }
 
 /// The parameters of a query, of which the call must know each.
-pub(crate) fn query(route: &Route, query: &str) -> Result<BTreeMap<String, String>, Fault> {
+pub(crate) fn query(route: &Route, query: &str) -> Result<BTreeMap<String, String>, ApiError> {
     let mut read = BTreeMap::new();
     for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
         if !route.query.iter().any(|(known, _)| *known == name) {
             let known: Vec<&str> = route.query.iter().map(|(known, _)| *known).collect();
             let hint =
                 if known.is_empty() { "it takes none".to_owned() } else { format!("there are {}", known.join(", ")) };
-            return Err(Fault::invalid(format!("there is no parameter `{name}` here")).hint(hint));
+            return Err(ApiError::invalid(format!("there is no parameter `{name}` here")).hint(hint));
         }
         if read.insert(name.clone().into_owned(), value.into_owned()).is_some() {
-            return Err(Fault::invalid(format!("`{name}` is there twice")));
+            return Err(ApiError::invalid(format!("`{name}` is there twice")));
         }
     }
     Ok(read)
@@ -113,15 +113,15 @@ pub(crate) fn query(route: &Route, query: &str) -> Result<BTreeMap<String, Strin
 
 /// A body as JSON; nothing stands for an empty object. Another media type is refused: a form of another site can't
 /// claim to be JSON without being asked about.
-async fn read(headers: &HeaderMap, body: Body) -> Result<Value, Fault> {
+async fn read(headers: &HeaderMap, body: Body) -> Result<Value, ApiError> {
     let bytes = to_bytes(body, BODY_BYTES_MAX).await;
-    let bytes = bytes.map_err(|_| Fault::invalid(format!("a body has at most {BODY_BYTES_MAX} bytes")))?;
+    let bytes = bytes.map_err(|_| ApiError::invalid(format!("a body has at most {BODY_BYTES_MAX} bytes")))?;
     if bytes.is_empty() {
         return Ok(Value::Null);
     }
     let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !media.split(';').next().is_some_and(|media| media.trim().eq_ignore_ascii_case("application/json")) {
-        return Err(Fault::invalid("the body is to be application/json"));
+        return Err(ApiError::invalid("the body is to be application/json"));
     }
-    serde_json::from_slice(&bytes).map_err(|error| Fault::invalid(format!("the body is no JSON: {error}")))
+    serde_json::from_slice(&bytes).map_err(|error| ApiError::invalid(format!("the body is no JSON: {error}")))
 }

@@ -22,9 +22,9 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use serde_json::{Map, Value};
 
 use crate::access::{self, Acting, Command, Meant};
+use crate::api_error::ApiError;
 use crate::desk::{Ask, Desk};
 use crate::entrance::Entrance;
-use crate::fault::Fault;
 use crate::limits::BODY_BYTES_MAX;
 use crate::login::CALLBACK;
 use crate::role::Actor;
@@ -101,7 +101,7 @@ async fn visitor(desk: &Arc<Desk>, headers: &HeaderMap, uri: &Uri) -> Result<Act
 
 async fn nothing(State(desk): State<Arc<Desk>>, uri: Uri, headers: HeaderMap) -> Response {
     match visitor(&desk, &headers, &uri).await {
-        Ok(actor) => failed(&Fault::not_found("there is no such page"), &actor, &uri),
+        Ok(actor) => failed(&ApiError::not_found("there is no such page"), &actor, &uri),
         Err(response) => *response,
     }
 }
@@ -131,10 +131,10 @@ async fn acted(
     actor: &Actor,
     path: &str,
     (meant, mut form): (Meant, BTreeMap<String, String>),
-) -> Result<(String, &'static str), Fault> {
+) -> Result<(String, &'static str), ApiError> {
     let acting: Acting = access::permit(actor, meant)?;
     let back = form.remove(BACK_FIELD);
-    let (calls, path) = called(path).ok_or_else(|| Fault::not_found("there is no such action"))?;
+    let (calls, path) = called(path).ok_or_else(|| ApiError::not_found("there is no such action"))?;
     let body: Map<String, Value> = form.into_iter().map(|(name, value)| (name, Value::from(value))).collect();
     let (desk, house) = (desk.clone(), desk.house()?);
     let ask = Ask { desk, house, actor: actor.clone(), path, query: BTreeMap::new(), body: Value::Object(body) };
@@ -174,7 +174,7 @@ async fn sent(
     actor: &Actor,
     headers: &HeaderMap,
     body: Body,
-) -> Result<(Meant, BTreeMap<String, String>), Fault> {
+) -> Result<(Meant, BTreeMap<String, String>), ApiError> {
     let mut form = written(headers, body).await?;
     let given = form.remove(CSRF_FIELD);
     let meant = access::meant(desk, actor, headers, given.as_deref())?;
@@ -187,23 +187,23 @@ async fn sent_before_login(
     entrance: &Entrance,
     headers: &HeaderMap,
     body: Body,
-) -> Result<BTreeMap<String, String>, Fault> {
+) -> Result<BTreeMap<String, String>, ApiError> {
     access::is_same_origin(headers, entrance.url.origin())?;
     written(headers, body).await
 }
 
 /// What a form holds.
-async fn written(headers: &HeaderMap, body: Body) -> Result<BTreeMap<String, String>, Fault> {
+async fn written(headers: &HeaderMap, body: Body) -> Result<BTreeMap<String, String>, ApiError> {
     let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !media.starts_with("application/x-www-form-urlencoded") {
-        return Err(Fault::invalid("this takes a form"));
+        return Err(ApiError::invalid("this takes a form"));
     }
     let bytes = to_bytes(body, BODY_BYTES_MAX).await;
-    let bytes = bytes.map_err(|_| Fault::invalid(format!("a form has at most {BODY_BYTES_MAX} bytes")))?;
+    let bytes = bytes.map_err(|_| ApiError::invalid(format!("a form has at most {BODY_BYTES_MAX} bytes")))?;
     Ok(url::form_urlencoded::parse(&bytes).into_owned().collect())
 }
 
-fn failed(fault: &Fault, actor: &Actor, uri: &Uri) -> Response {
+fn failed(fault: &ApiError, actor: &Actor, uri: &Uri) -> Response {
     html(fault.status, Page::of_fault(fault).render(actor, uri, None))
 }
 
@@ -216,7 +216,7 @@ fn with_cookies(mut response: Response, cookies: impl IntoIterator<Item = Header
 }
 
 /// The page of a fault for who is not logged in, with when to come again.
-fn turned_away(fault: &Fault, page: String) -> Response {
+fn turned_away(fault: &ApiError, page: String) -> Response {
     let mut response = html(fault.status, page);
     if let Some(seconds) = fault.retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, seconds.into());

@@ -11,9 +11,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
+use crate::api_error::ApiError;
 use crate::attempts::Attempts;
 use crate::entrance::Entrance;
-use crate::fault::Fault;
 use crate::house::{Operated, OperatedHouse};
 use crate::limits::{ATTEMPTS_MAX, LOGINS_BEGUN_MAX, REASON_CHARS_MAX, STREAMS_MAX, TRIALS_MAX};
 use crate::role::Actor;
@@ -70,8 +70,8 @@ impl Desk {
     }
 
     /// The house as it stands now.
-    pub(crate) fn house(&self) -> Result<OperatedHouse, Fault> {
-        self.around.now().ok_or_else(|| Fault::unavailable("the host is starting or stopping"))
+    pub(crate) fn house(&self) -> Result<OperatedHouse, ApiError> {
+        self.around.now().ok_or_else(|| ApiError::unavailable("the host is starting or stopping"))
     }
 
     /// The domain whose desk it is; nothing while there is no house.
@@ -103,23 +103,23 @@ impl Ask {
     }
 
     /// How many things a list is to have.
-    pub(crate) fn limit(&self) -> Result<usize, Fault> {
+    pub(crate) fn limit(&self) -> Result<usize, ApiError> {
         use crate::limits::{PAGE_DEFAULT, PAGE_MAX};
         let Some(text) = self.query("limit") else { return Ok(PAGE_DEFAULT) };
         let limit = text.parse().ok().filter(|limit| (1..=PAGE_MAX).contains(limit));
-        limit.ok_or_else(|| Fault::invalid(format!("`limit` is a number from 1 to {PAGE_MAX}")))
+        limit.ok_or_else(|| ApiError::invalid(format!("`limit` is a number from 1 to {PAGE_MAX}")))
     }
 
     /// A number that a list goes on after, or before.
-    pub(crate) fn number(&self, name: &str) -> Result<Option<u64>, Fault> {
-        let read = |text: &str| text.parse().map_err(|_| Fault::invalid(format!("`{name}` is a number")));
+    pub(crate) fn number(&self, name: &str) -> Result<Option<u64>, ApiError> {
+        let read = |text: &str| text.parse().map_err(|_| ApiError::invalid(format!("`{name}` is a number")));
         self.query(name).map(read).transpose()
     }
 
     /// The body as it should be.
-    pub(crate) fn body<T: DeserializeOwned>(&self) -> Result<T, Fault> {
+    pub(crate) fn body<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         let body = if self.body.is_null() { Value::Object(serde_json::Map::new()) } else { self.body.clone() };
-        serde_json::from_value(body).map_err(|error| Fault::invalid(format!("the body can't be read: {error}")))
+        serde_json::from_value(body).map_err(|error| ApiError::invalid(format!("the body can't be read: {error}")))
     }
 
     /// What time it is.
@@ -129,10 +129,12 @@ impl Ask {
 }
 
 /// A reason as it is kept; none when it says nothing.
-pub(crate) fn reason(text: Option<&str>) -> Result<Option<String>, Fault> {
+pub(crate) fn reason(text: Option<&str>) -> Result<Option<String>, ApiError> {
     let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else { return Ok(None) };
     match text.chars().count() <= REASON_CHARS_MAX && !text.chars().any(forecourt_core::clean::is_hidden) {
         true => Ok(Some(text.to_owned())),
-        false => Err(Fault::invalid(format!("a reason has at most {REASON_CHARS_MAX} characters, and no hidden ones"))),
+        false => {
+            Err(ApiError::invalid(format!("a reason has at most {REASON_CHARS_MAX} characters, and no hidden ones")))
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::fault::Fault;
+use crate::api_error::ApiError;
 
 /// What stands before the names of these fields in a form.
 pub(crate) const PREFIX: &str = "f.";
@@ -69,14 +69,14 @@ fn kind(property: &Value) -> FieldKind {
 }
 
 /// What was written into the fields, by their names. What is empty and need not be there is left out.
-pub(crate) fn read(fields: &[Field], written: &BTreeMap<String, String>) -> Result<Map<String, Value>, Fault> {
+pub(crate) fn read(fields: &[Field], written: &BTreeMap<String, String>) -> Result<Map<String, Value>, ApiError> {
     let mut arguments = Map::new();
     for field in fields {
         let text = written.get(&format!("{PREFIX}{}", field.name)).map_or("", |text| text.trim());
         if text.is_empty() {
             continue;
         }
-        let wrong = |right: &str| Fault::invalid(format!("`{}` is {right}", field.name));
+        let wrong = |right: &str| ApiError::invalid(format!("`{}` is {right}", field.name));
         let value = match &field.kind {
             FieldKind::Text => Value::from(text),
             FieldKind::Choice(choices) if choices.iter().any(|choice| choice == text) => Value::from(text),

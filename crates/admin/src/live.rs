@@ -14,8 +14,8 @@ use tokio::time::{Instant, sleep};
 
 use crate::access::is_still_in;
 use crate::account;
+use crate::api_error::ApiError;
 use crate::desk::Ask;
-use crate::fault::Fault;
 use crate::limits::{LOOK_EVERY, STREAM_TIME_MAX};
 use crate::nouns::{overview, tasks};
 use crate::secret::hashed;
@@ -23,9 +23,9 @@ use crate::secret::hashed;
 type Frames = BoxStream<'static, Bytes>;
 
 /// `overview` whenever something has changed, at first at once.
-pub(crate) async fn changes(ask: Ask) -> Result<Frames, Fault> {
+pub(crate) async fn changes(ask: Ask) -> Result<Frames, ApiError> {
     let slot = ask.desk.streams.clone().try_acquire_owned();
-    let slot = slot.map_err(|_| Fault::unavailable("as many streams are open as may be"))?;
+    let slot = slot.map_err(|_| ApiError::unavailable("as many streams are open as may be"))?;
     let (desk, actor, stopping) = (ask.desk.clone(), ask.actor.clone(), ask.house.host.stopping().clone());
     drop(ask);
     Ok(Box::pin(async_stream::stream! {
@@ -52,7 +52,7 @@ pub(crate) async fn changes(ask: Ask) -> Result<Frames, Fault> {
 }
 
 /// What tells one state of the house from the next, and the overview.
-async fn looked(ask: Ask) -> Result<(String, String), Fault> {
+async fn looked(ask: Ask) -> Result<(String, String), ApiError> {
     let now = ask.now();
     let newest = ask.desk.reads.tasks_of_all(TaskFilter { limit: 1, ..TaskFilter::default() }, now).await?;
     let newest = newest.tasks.first().map(|task| task.updated_at);
@@ -72,9 +72,9 @@ async fn looked(ask: Ask) -> Result<(String, String), Fault> {
 }
 
 /// The events of a task from where the reader has come to, until it pauses or ends.
-pub(crate) async fn task(ask: Ask) -> Result<Frames, Fault> {
+pub(crate) async fn task(ask: Ask) -> Result<Frames, ApiError> {
     let slot = ask.desk.streams.clone().try_acquire_owned();
-    let slot = slot.map_err(|_| Fault::unavailable("as many streams are open as may be"))?;
+    let slot = slot.map_err(|_| ApiError::unavailable("as many streams are open as may be"))?;
     let after = ask.number("after")?.unwrap_or_default();
     let permit = tasks::permit(&ask).await?;
     let (desk, actor) = (ask.desk.clone(), ask.actor.clone());

@@ -13,9 +13,9 @@ use url::form_urlencoded;
 use crate::access::safe_next;
 use crate::account::{self, Came};
 use crate::address::Way;
+use crate::api_error::ApiError;
 use crate::cookie;
 use crate::desk::Desk;
-use crate::fault::Fault;
 use crate::limits::CALLBACK_BYTES_MAX;
 use crate::provider::{LoginProvider, called};
 use crate::sessions::{self, NewSession, OpenedBy};
@@ -33,14 +33,14 @@ pub(crate) struct Away {
 /// What became of a browser that came back.
 pub(crate) struct CameBack {
     /// Where it goes on to, which is a page of the console; or why it does not.
-    pub(crate) outcome: Result<String, Fault>,
+    pub(crate) outcome: Result<String, ApiError>,
     /// Where another try would lead.
     pub(crate) next: String,
     pub(crate) cookies: Vec<HeaderValue>,
 }
 
 /// Begins a login that leads to `next`.
-pub(crate) async fn begin(desk: &Desk, next: &str, prompt: SignInPrompt) -> Result<Away, Fault> {
+pub(crate) async fn begin(desk: &Desk, next: &str, prompt: SignInPrompt) -> Result<Away, ApiError> {
     let entrance = desk.entrance();
     let provider = entrance.provider.as_ref().ok_or_else(no_provider)?;
     let host = desk.house()?.host;
@@ -78,7 +78,7 @@ async fn ended(
     headers: &HeaderMap,
     (query, state, way): (&str, &str, Way),
     next: &mut String,
-) -> Result<Vec<HeaderValue>, Fault> {
+) -> Result<Vec<HeaderValue>, ApiError> {
     let entrance = desk.entrance();
     let provider = entrance.provider.as_ref().ok_or_else(no_provider)?;
     let host = desk.house()?.host;
@@ -128,42 +128,42 @@ fn parameter(query: &str, name: &str) -> Option<String> {
     Some(if fits { value.into_owned() } else { String::new() })
 }
 
-fn no_provider() -> Fault {
-    Fault::not_found("nobody logs in at a provider here").hint("[admin.oidc] in forecourt.toml names one")
+fn no_provider() -> ApiError {
+    ApiError::not_found("nobody logs in at a provider here").hint("[admin.oidc] in forecourt.toml names one")
 }
 
-fn held_up(wait: Duration) -> Fault {
+fn held_up(wait: Duration) -> ApiError {
     let seconds = wait.as_secs().max(1);
-    Fault::too_many(format!("too many logins were begun; try again in {seconds} s"), seconds)
+    ApiError::too_many(format!("too many logins were begun; try again in {seconds} s"), seconds)
 }
 
-fn stale() -> Fault {
-    Fault::invalid("this login was used before, took too long, or was begun in another browser").hint("log in again")
+fn stale() -> ApiError {
+    ApiError::invalid("this login was used before, took too long, or was begun in another browser").hint("log in again")
 }
 
-fn fault(provider: &LoginProvider, error: OidcError) -> Fault {
+fn fault(provider: &LoginProvider, error: OidcError) -> ApiError {
     let name = provider.name();
     match error {
-        OidcError::Unavailable => Fault::unavailable(format!("{name} can't be reached at the moment"))
+        OidcError::Unavailable => ApiError::unavailable(format!("{name} can't be reached at the moment"))
             .hint("try again in a moment; the log of this host says why it failed"),
         OidcError::Invalid => {
-            Fault::invalid(format!("the answer of {name} could not be verified, so you are not logged in"))
+            ApiError::invalid(format!("the answer of {name} could not be verified, so you are not logged in"))
                 .hint("log in again; the log of this host says what was wrong")
         }
     }
 }
 
 /// The provider has not logged somebody in. OpenID Connect Core 3.1.2.6.
-fn declined(provider: &LoginProvider, error: &str) -> Fault {
+fn declined(provider: &LoginProvider, error: &str) -> ApiError {
     let known = error.len() <= 64 && error.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     tracing::info!(error = if known { error } else { "other" }, "the provider did not log somebody in");
     match error {
         "temporarily_unavailable" | "server_error" => fault(provider, OidcError::Unavailable),
-        _ => Fault::forbidden(format!("{} did not log you in", provider.name())).hint("log in again"),
+        _ => ApiError::forbidden(format!("{} did not log you in", provider.name())).hint("log in again"),
     }
 }
 
-fn no_role(provider: &LoginProvider, who: &str, held_back: Option<&str>) -> Fault {
+fn no_role(provider: &LoginProvider, who: &str, held_back: Option<&str>) -> ApiError {
     let hint = match held_back {
         Some(claim) => format!(
             "the provider holds `{claim}` back since there is too much of it: have it send a claim with fewer values, \
@@ -172,7 +172,7 @@ fn no_role(provider: &LoginProvider, who: &str, held_back: Option<&str>) -> Faul
         None => "whoever runs this host says under [admin.oidc] in forecourt.toml who is an operator and who a viewer"
             .to_owned(),
     };
-    Fault::forbidden(format!("{} knows you as {who}, who may not come in here", provider.name())).hint(hint)
+    ApiError::forbidden(format!("{} knows you as {who}, who may not come in here", provider.name())).hint(hint)
 }
 
 /// When a login that begins now is over.

@@ -4,7 +4,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use crate::fault::FaultBody;
+use crate::api_error::ApiErrorBody;
 use crate::routes::{BASE, ROUTES, Route};
 
 /// The document.
@@ -14,7 +14,7 @@ pub fn document() -> Value {
         settings.meta_schema = None;
     });
     let mut schemas = schemas.for_serialize().into_generator();
-    let fault = schemas.subschema_for::<FaultBody>().to_value();
+    let fault = schemas.subschema_for::<ApiErrorBody>().to_value();
     let mut paths = Map::new();
     for route in ROUTES {
         let operation = operation(route, &mut schemas, &fault);

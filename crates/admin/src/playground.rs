@@ -20,8 +20,8 @@ use tokio::time::Instant;
 pub use values::{Answered, Arguments, Called, Playground, Triable, TriableAgent, Words};
 
 use crate::access::Command;
+use crate::api_error::ApiError;
 use crate::desk::Ask;
-use crate::fault::Fault;
 use crate::form::{Field, fields};
 use crate::house::PlaygroundTools;
 use crate::limits::{EVENTS_MAX, TEXT_CHARS_MAX, TRIAL_CHARS_MAX};
@@ -34,7 +34,7 @@ const VIA: Transport = "console";
 /// Characters of an endpoint's name here.
 const NAME_CHARS: usize = 12;
 
-pub(crate) async fn list(ask: Ask) -> Result<Playground, Fault> {
+pub(crate) async fn list(ask: Ask) -> Result<Playground, ApiError> {
     let agents = ask.house.host.directory().iter().map(|resident| TriableAgent {
         handle: resident.card.handle().to_string(),
         name: resident.card.name.clone(),
@@ -76,14 +76,14 @@ fn of_endpoints(ask: &Ask) -> Vec<(String, Arc<Endpoint>)> {
 }
 
 /// A place for a trial, and the answer to it.
-async fn begun(ask: &Command) -> Result<(OwnedSemaphorePermit, Reply), Fault> {
+async fn begun(ask: &Command) -> Result<(OwnedSemaphorePermit, Reply), ApiError> {
     let Words { text, conversation } = ask.body()?;
     let text = text.trim();
     if text.is_empty() || text.chars().count() > TRIAL_CHARS_MAX {
-        return Err(Fault::invalid(format!("`text` has 1 to {TRIAL_CHARS_MAX} characters")));
+        return Err(ApiError::invalid(format!("`text` has 1 to {TRIAL_CHARS_MAX} characters")));
     }
     let handle = ask.named("handle").trim_start_matches('@');
-    let unknown = || Fault::not_found(format!("there is no agent `{handle}`"));
+    let unknown = || ApiError::not_found(format!("there is no agent `{handle}`"));
     let handle = Handle::parse(handle).map_err(|_| unknown())?;
     let host = &ask.house.host;
     host.directory().find(&handle).ok_or_else(unknown)?;
@@ -93,11 +93,11 @@ async fn begun(ask: &Command) -> Result<(OwnedSemaphorePermit, Reply), Fault> {
     // Credit and payments are for callers.
     message.may_spend = false;
     let slot = ask.desk.trials.clone().try_acquire_owned();
-    let slot = slot.map_err(|_| Fault::unavailable("as many things are tried out as may be at once"))?;
+    let slot = slot.map_err(|_| ApiError::unavailable("as many things are tried out as may be at once"))?;
     Ok((slot, host.receive(message, Run::without_task()).await?))
 }
 
-pub(crate) async fn message(ask: Command) -> Result<Answered, Fault> {
+pub(crate) async fn message(ask: Command) -> Result<Answered, ApiError> {
     let begun_at = Instant::now();
     let (_slot, mut reply) = begun(&ask).await?;
     let conversation = reply.thread.as_ref().map(|thread| thread.expose().to_owned());
@@ -133,7 +133,7 @@ pub(crate) async fn message(ask: Command) -> Result<Answered, Fault> {
 }
 
 /// The same as it happens.
-pub(crate) async fn follow(ask: Command) -> Result<BoxStream<'static, Bytes>, Fault> {
+pub(crate) async fn follow(ask: Command) -> Result<BoxStream<'static, Bytes>, ApiError> {
     let begun_at = Instant::now();
     let (slot, mut reply) = begun(&ask).await?;
     let conversation = reply.thread.as_ref().map(|thread| thread.expose().to_owned());
@@ -158,7 +158,7 @@ pub(crate) async fn follow(ask: Command) -> Result<BoxStream<'static, Bytes>, Fa
     }))
 }
 
-pub(crate) async fn endpoint(ask: Command) -> Result<Called, Fault> {
+pub(crate) async fn endpoint(ask: Command) -> Result<Called, ApiError> {
     let Arguments { arguments } = ask.body()?;
     let (begun_at, wanted) = (Instant::now(), ask.named("endpoint"));
     let found = of_endpoints(&ask).into_iter().find(|(id, _)| id == wanted);
@@ -168,7 +168,7 @@ pub(crate) async fn endpoint(ask: Command) -> Result<Called, Fault> {
     Ok(called(output, begun_at))
 }
 
-pub(crate) async fn tool(ask: Command) -> Result<Called, Fault> {
+pub(crate) async fn tool(ask: Command) -> Result<Called, ApiError> {
     let Arguments { arguments } = ask.body()?;
     let begun_at = Instant::now();
     let tool = tools(&ask).into_iter().find(|tool| tool.name == ask.named("tool")).ok_or_else(unknown)?;
@@ -180,17 +180,17 @@ pub(crate) async fn tool(ask: Command) -> Result<Called, Fault> {
             output = Some(*done);
         }
     }
-    let output = output.ok_or_else(|| Fault::internal("the tool ended without an answer"))?;
+    let output = output.ok_or_else(|| ApiError::internal("the tool ended without an answer"))?;
     Ok(called(output, begun_at))
 }
 
-fn trial(ask: &Command) -> Result<OwnedSemaphorePermit, Fault> {
+fn trial(ask: &Command) -> Result<OwnedSemaphorePermit, ApiError> {
     let slot = ask.desk.trials.clone().try_acquire_owned();
-    slot.map_err(|_| Fault::unavailable("as many things are tried out as may be at once"))
+    slot.map_err(|_| ApiError::unavailable("as many things are tried out as may be at once"))
 }
 
-fn unknown() -> Fault {
-    Fault::not_found("there is nothing of this name to try out").hint("GET /api/v1/playground lists what there is")
+fn unknown() -> ApiError {
+    ApiError::not_found("there is nothing of this name to try out").hint("GET /api/v1/playground lists what there is")
 }
 
 fn call(arguments: Map<String, Value>) -> ToolCall {

@@ -9,8 +9,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::access::Command;
+use crate::api_error::ApiError;
 use crate::desk::Ask;
-use crate::fault::Fault;
 use crate::nouns::{
     Done, Why, actions, agents, certificates, config, content, contracts, deliveries, limits, nodes, overview,
     questions, queue, records, refusals, reload, sessions, tasks, usage,
@@ -24,7 +24,7 @@ pub(crate) const BASE: &str = "/api/v1";
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 type Frames = BoxStream<'static, Bytes>;
-type Answering<A, T> = fn(A) -> BoxFuture<'static, Result<T, Fault>>;
+type Answering<A, T> = fn(A) -> BoxFuture<'static, Result<T, ApiError>>;
 
 /// What answers a call that takes `A`.
 pub(crate) struct Calls<A> {
@@ -92,8 +92,8 @@ impl Route {
 }
 
 /// An answer as JSON.
-fn json<T: Serialize>(answer: Result<T, Fault>) -> Result<Value, Fault> {
-    serde_json::to_value(answer?).map_err(|_| Fault::internal("the answer can't be written as JSON"))
+fn json<T: Serialize>(answer: Result<T, ApiError>) -> Result<Value, ApiError> {
+    serde_json::to_value(answer?).map_err(|_| ApiError::internal("the answer can't be written as JSON"))
 }
 
 /// A line of the table: verb, path, function, its answer, what it does, and what follows it.

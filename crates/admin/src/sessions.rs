@@ -13,8 +13,8 @@ use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 
 use crate::address::Way;
+use crate::api_error::ApiError;
 use crate::cookie;
-use crate::fault::Fault;
 use crate::limits::{SESSION_IDLE, SESSION_LIFETIME, SESSION_TOUCH, SESSIONS_LISTED_MAX};
 use crate::provider::Held;
 use crate::role::Role;
@@ -85,7 +85,7 @@ pub(crate) struct Opened {
 }
 
 /// Begins one in place of what the browser had before, and gives what its cookie holds.
-pub(crate) async fn begin(host: &Host, headers: &HeaderMap, new: NewSession) -> Result<SessionSecret, Fault> {
+pub(crate) async fn begin(host: &Host, headers: &HeaderMap, new: NewSession) -> Result<SessionSecret, ApiError> {
     end(host, headers).await?;
     let (now, secret) = (host.clock().now(), SessionSecret::mint(&**host.entropy()));
     let (hash, until) = (secret.hash(), after(now, SESSION_IDLE));
@@ -98,7 +98,7 @@ pub(crate) async fn begin(host: &Host, headers: &HeaderMap, new: NewSession) -> 
 }
 
 /// The session of a cookie, if it is open. It goes on by being used.
-pub(crate) async fn opened(host: &Host, headers: &HeaderMap) -> Result<Option<Opened>, Fault> {
+pub(crate) async fn opened(host: &Host, headers: &HeaderMap) -> Result<Option<Opened>, ApiError> {
     let Some((way, secret)) = cookie::session(headers) else { return Ok(None) };
     let hash = secret.hash();
     let Some((number, mut session)) = open_one(host, &hash).await?.filter(|(_, session)| session.way == way) else {
@@ -114,12 +114,12 @@ pub(crate) async fn opened(host: &Host, headers: &HeaderMap) -> Result<Option<Op
 }
 
 /// The session of a hash, if it is open. It does not go on by that.
-pub(crate) async fn by_hash(host: &Host, hash: &str) -> Result<Option<Session>, Fault> {
+pub(crate) async fn by_hash(host: &Host, hash: &str) -> Result<Option<Session>, ApiError> {
     Ok(open_one(host, hash).await?.map(|(_, session)| session))
 }
 
 /// Ends the session of a cookie.
-pub(crate) async fn end(host: &Host, headers: &HeaderMap) -> Result<(), Fault> {
+pub(crate) async fn end(host: &Host, headers: &HeaderMap) -> Result<(), ApiError> {
     match cookie::session(headers) {
         Some((_, secret)) => end_hash(host, &secret.hash()).await,
         None => Ok(()),
@@ -127,7 +127,7 @@ pub(crate) async fn end(host: &Host, headers: &HeaderMap) -> Result<(), Fault> {
 }
 
 /// Ends a session by its name; `false` when there is none that is open.
-pub(crate) async fn end_named(host: &Host, name: &str) -> Result<bool, Fault> {
+pub(crate) async fn end_named(host: &Host, name: &str) -> Result<bool, ApiError> {
     for (hash, _) in all(host).await? {
         if hash.get(..NAME_CHARS) == Some(name) {
             return end_hash(host, &hash).await.map(|()| true);
@@ -137,12 +137,12 @@ pub(crate) async fn end_named(host: &Host, name: &str) -> Result<bool, Fault> {
 }
 
 /// The sessions that are open, by their names, the last one first.
-pub(crate) async fn open(host: &Host) -> Result<Vec<(String, Session)>, Fault> {
+pub(crate) async fn open(host: &Host) -> Result<Vec<(String, Session)>, ApiError> {
     let named = |(hash, session): (String, Session)| (hash.chars().take(NAME_CHARS).collect(), session);
     Ok(all(host).await?.into_iter().map(named).collect())
 }
 
-async fn all(host: &Host) -> Result<Vec<(String, Session)>, Fault> {
+async fn all(host: &Host) -> Result<Vec<(String, Session)>, ApiError> {
     let begun = host.ledger().entries(OWNER, ALL, Span::Before(u64::MAX), SESSIONS_LISTED_MAX).await?;
     let mut open = Vec::new();
     for (_, entry) in begun {
@@ -155,7 +155,7 @@ async fn all(host: &Host) -> Result<Vec<(String, Session)>, Fault> {
 }
 
 /// Ends what is open; what is not is left alone, so that cookies of no meaning write nothing.
-async fn end_hash(host: &Host, hash: &str) -> Result<(), Fault> {
+async fn end_hash(host: &Host, hash: &str) -> Result<(), ApiError> {
     if open_one(host, hash).await?.is_none() {
         return Ok(());
     }
@@ -164,7 +164,7 @@ async fn end_hash(host: &Host, hash: &str) -> Result<(), Fault> {
 }
 
 /// The session of a hash that has not ended, with the number of what says so.
-async fn open_one(host: &Host, hash: &str) -> Result<Option<(u64, Session)>, Fault> {
+async fn open_one(host: &Host, hash: &str) -> Result<Option<(u64, Session)>, ApiError> {
     let now = host.clock().now();
     let last = host.ledger().last(OWNER, &stream(hash)).await?;
     Ok(last.and_then(|(number, entry)| match serde_json::from_value(entry.body) {
@@ -174,7 +174,13 @@ async fn open_one(host: &Host, hash: &str) -> Result<Option<(u64, Session)>, Fau
 }
 
 /// Writes an entry; with `last`, only if that is still the last one.
-async fn write(ledger: &Ledger, hash: &str, entry: &Entry, until: Timestamp, last: Option<u64>) -> Result<(), Fault> {
+async fn write(
+    ledger: &Ledger,
+    hash: &str,
+    entry: &Entry,
+    until: Timestamp,
+    last: Option<u64>,
+) -> Result<(), ApiError> {
     let body = serde_json::to_value(entry).unwrap_or_default();
     ledger.append(OWNER, &stream(hash), body, Some(until), last).await?;
     Ok(())

@@ -98,7 +98,7 @@ pub struct RemoteQuestion<'a> {
 
 /// Why an agent of another domain gave no answer. Its own refusals are answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum RemoteFault {
+pub enum RemoteError {
     /// Nobody lives at that address, or not so that we could ask.
     #[error("is not there, or can't be asked over the web")]
     Unknown,
@@ -123,7 +123,7 @@ pub enum RemoteFault {
 pub trait AskElsewhere: Send + Sync + 'static {
     /// Puts the question, signed as the agent that asks, and waits for the whole answer. A refusal of the other side
     /// is an ending, worded so that an agent of this host may give it.
-    fn ask<'a>(&'a self, question: RemoteQuestion<'a>) -> BoxFuture<'a, Result<CollectedReply, RemoteFault>>;
+    fn ask<'a>(&'a self, question: RemoteQuestion<'a>) -> BoxFuture<'a, Result<CollectedReply, RemoteError>>;
 }
 
 /// What asks agents of other domains, as a protocol set it up: found by this type among the services of the host.

@@ -13,7 +13,7 @@
 pub mod breaker;
 pub mod chain;
 pub mod draft;
-pub mod fault;
+pub mod error;
 pub mod filter;
 pub mod preset;
 pub mod settings;
@@ -41,7 +41,7 @@ use crate::limits::MODEL_BODY_BYTES_MAX;
 use crate::sse_reader::SseEvent;
 use crate::upstream::{self, CallTimeouts, TimedResponse, UpstreamFailure};
 use draft::ModelReplyDraft;
-pub use fault::ProviderError;
+pub use error::ProviderError;
 use preset::Quirks;
 
 /// How our own words call the provider.
@@ -147,7 +147,7 @@ impl Provider {
     async fn declined(&self, response: TimedResponse) -> ProviderError {
         let (status, headers) = (response.status, response.headers.clone());
         let said = response.bytes(ERROR_BYTES_MAX).await.unwrap_or_default();
-        fault::declined(status, &headers, &said, &*self.clock)
+        error::declined(status, &headers, &said, &*self.clock)
     }
 }
 

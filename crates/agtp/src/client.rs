@@ -20,9 +20,9 @@ use crate::limits::{ANSWER_BODY_BYTES_MAX, ANSWER_REST_TIME_MAX, PIPELINED_MAX, 
 use crate::wire::{Request, Response};
 use futures::future::BoxFuture;
 
-pub use draft::{DraftFault, JSON, RequestBuilder, YAML};
+pub use draft::{DraftError, JSON, RequestBuilder, YAML};
 pub use exchange::Patience;
-pub use uri::{AgtpUri, UriFault};
+pub use uri::{AgtpUri, UriError};
 
 /// The protocol's name in a TLS handshake. Base 1.
 const ALPN: &[u8] = b"agtp";

@@ -5,7 +5,7 @@
 //! lines end with CRLF, one `Content-Length` of ASCII digits is all the framing there is, and nothing
 //! that could be read in two ways is read at all. Base 2.1.
 
-mod fault;
+mod error;
 mod start;
 
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use std::fmt::Write;
 use bytes::{Buf, BytesMut};
 use memchr::memmem;
 
-pub use fault::HeadError;
+pub use error::HeadError;
 pub use start::StartLine;
 
 use crate::limits::{BODY_BYTES_MAX, FIELDS_BYTES_MAX, FIELDS_MAX, LENGTH_DIGITS_MAX, START_LINE_BYTES_MAX};

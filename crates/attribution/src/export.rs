@@ -11,7 +11,7 @@ use crate::checkpoint::unverified;
 use crate::digest::{from_hex, to_hex};
 use crate::error::LogError;
 use crate::frame::FrameKind;
-use crate::segment::{self, FrameReader, ReadFault};
+use crate::segment::{self, FrameReader, SegmentError};
 use crate::snapshot::Snapshot;
 
 /// Which records.
@@ -55,7 +55,7 @@ pub fn export(
             let read = match reader.next() {
                 Ok(Some(read)) => read,
                 // What a crash left at the very end is no record.
-                Ok(None) | Err(ReadFault::Cut) => break,
+                Ok(None) | Err(SegmentError::Cut) => break,
                 Err(fault) => return Err(LogError::damaged(&path, at, fault)),
             };
             let frame = read.frame;

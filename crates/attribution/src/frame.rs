@@ -45,7 +45,7 @@ pub struct Frame<'a> {
 
 /// Why bytes are no frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum FrameFault {
+pub enum FrameError {
     /// The checksum is of other bytes.
     #[error("the checksum does not hold")]
     Checksum,
@@ -93,14 +93,14 @@ impl<'a> Frame<'a> {
     ///
     /// # Errors
     /// The bytes are no frame, however many follow.
-    pub fn read(bytes: &'a [u8]) -> Result<Option<(Self, usize)>, FrameFault> {
+    pub fn read(bytes: &'a [u8]) -> Result<Option<(Self, usize)>, FrameError> {
         let Some(head) = bytes.get(..HEAD_BYTES) else { return Ok(None) };
         let length = body_length(head)?;
         let Some(whole) = bytes.get(..HEAD_BYTES + length) else { return Ok(None) };
         if checksum(whole) != u32::from_le_bytes(array(&whole[4..8])) {
-            return Err(FrameFault::Checksum);
+            return Err(FrameError::Checksum);
         }
-        let kind = FrameKind::of(whole[8]).ok_or(FrameFault::Kind)?;
+        let kind = FrameKind::of(whole[8]).ok_or(FrameError::Kind)?;
         let frame = Frame { kind, link: array(&whole[9..41]), agent: array(&whole[41..73]), body: &whole[73..] };
         Ok(Some((frame, whole.len())))
     }
@@ -160,9 +160,9 @@ impl<'a> Frame<'a> {
 ///
 /// # Errors
 /// It is above [`FRAME_BYTES_MAX`].
-pub(crate) fn body_length(head: &[u8]) -> Result<usize, FrameFault> {
+pub(crate) fn body_length(head: &[u8]) -> Result<usize, FrameError> {
     let length = u32::from_le_bytes(array(&head[..4])) as usize;
-    if length > FRAME_BYTES_MAX { Err(FrameFault::Length) } else { Ok(length) }
+    if length > FRAME_BYTES_MAX { Err(FrameError::Length) } else { Ok(length) }
 }
 
 fn checksum(frame: &[u8]) -> u32 {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Hash;
 use crate::error::LogError;
-use crate::frame::{Frame, FrameFault, FrameKind, HEAD_BYTES, body_length};
+use crate::frame::{Frame, FrameError, FrameKind, HEAD_BYTES, body_length};
 
 /// The number of the first segment.
 pub(crate) const FIRST_NUMBER: u64 = 1;
@@ -92,11 +92,11 @@ pub(crate) struct ReadFrame<'a> {
 
 /// Why the frames of a file can't be read on.
 #[derive(Debug)]
-pub(crate) enum ReadFault {
+pub(crate) enum SegmentError {
     /// The last one is not whole: a write that was cut off.
     Cut,
     /// Bytes that are no frame.
-    Frame(FrameFault),
+    Frame(FrameError),
     Io(io::Error),
 }
 
@@ -117,29 +117,29 @@ impl<R: Read> FrameReader<R> {
     }
 
     /// The next frame; `None` at the end.
-    pub(crate) fn next(&mut self) -> Result<Option<ReadFrame<'_>>, ReadFault> {
+    pub(crate) fn next(&mut self) -> Result<Option<ReadFrame<'_>>, SegmentError> {
         let left = self.end.saturating_sub(self.offset);
         if left == 0 {
             return Ok(None);
         }
         if left < HEAD_BYTES as u64 {
-            return Err(ReadFault::Cut);
+            return Err(SegmentError::Cut);
         }
         self.buffer.resize(HEAD_BYTES, 0);
-        self.input.read_exact(&mut self.buffer).map_err(ReadFault::of)?;
-        let length = body_length(&self.buffer).map_err(ReadFault::Frame)?;
+        self.input.read_exact(&mut self.buffer).map_err(SegmentError::of)?;
+        let length = body_length(&self.buffer).map_err(SegmentError::Frame)?;
         if left < (HEAD_BYTES + length) as u64 {
-            return Err(ReadFault::Cut);
+            return Err(SegmentError::Cut);
         }
         self.buffer.resize(HEAD_BYTES + length, 0);
-        self.input.read_exact(&mut self.buffer[HEAD_BYTES..]).map_err(ReadFault::of)?;
+        self.input.read_exact(&mut self.buffer[HEAD_BYTES..]).map_err(SegmentError::of)?;
         let offset = self.offset;
-        match Frame::read(&self.buffer).map_err(ReadFault::Frame)? {
+        match Frame::read(&self.buffer).map_err(SegmentError::Frame)? {
             Some((frame, bytes)) => {
                 self.offset += bytes as u64;
                 Ok(Some(ReadFrame { frame, offset }))
             }
-            None => Err(ReadFault::Cut),
+            None => Err(SegmentError::Cut),
         }
     }
     /// Goes on behind the frame that could not be read, as far as its length can be believed.
@@ -154,13 +154,13 @@ impl<R: Read> FrameReader<R> {
     }
 }
 
-impl ReadFault {
+impl SegmentError {
     fn of(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::UnexpectedEof { Self::Cut } else { Self::Io(error) }
     }
 }
 
-impl std::fmt::Display for ReadFault {
+impl std::fmt::Display for SegmentError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Cut => f.write_str("the last entry is not whole"),

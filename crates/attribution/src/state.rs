@@ -17,7 +17,7 @@ use crate::frame::{Frame, FrameKind, HEAD_BYTES};
 use crate::index::{self, Head, SealedIndex};
 use crate::limits::{FRAME_BYTES_MAX, HEADS_MAX};
 use crate::open_segment::OpenSegment;
-use crate::segment::{self, FIRST_NUMBER, FrameReader, ReadFault, SegmentSeal};
+use crate::segment::{self, FIRST_NUMBER, FrameReader, SegmentError, SegmentSeal};
 
 /// The log as one process knows it.
 pub(crate) struct LogState {
@@ -148,7 +148,7 @@ impl LogState {
                 }
                 Ok(Some(_)) => break "an entry is not the one that followed the one before it".to_owned(),
                 Ok(None) => return Ok(()),
-                Err(ReadFault::Io(error)) => return Err(LogError::io(&path)(error)),
+                Err(SegmentError::Io(error)) => return Err(LogError::io(&path)(error)),
                 Err(fault) => break fault.to_string(),
             }
         };

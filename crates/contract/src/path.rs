@@ -8,14 +8,14 @@ mod template;
 
 use percent_encoding::percent_decode_str;
 
-pub use template::{Segment, Template, TemplateFault, segment};
+pub use template::{Segment, Template, TemplateError, segment};
 
 use crate::catalog::Catalog;
 
 /// Why a path is not one. Holds the segment to change; "" is the one after a trailing slash.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{wrong}")]
-pub struct PathFault {
+pub struct PathError {
     /// The offending segment, as it was sent.
     pub segment: String,
     /// What is wrong with it.
@@ -71,7 +71,7 @@ impl RequestPath {
     ///
     /// # Errors
     /// The first segment that breaks a rule.
-    pub fn parse(raw: &str, catalog: &Catalog) -> Result<RequestPath, PathFault> {
+    pub fn parse(raw: &str, catalog: &Catalog) -> Result<RequestPath, PathError> {
         let decoded = segments(raw)?.map(|segment| checked(segment, catalog)).collect::<Result<_, _>>()?;
         Ok(RequestPath { raw: raw.to_owned(), decoded })
     }
@@ -95,8 +95,8 @@ impl RequestPath {
 }
 
 /// The raw segments of a path whose slashes are where they should be.
-fn segments(raw: &str) -> Result<impl Iterator<Item = &str>, PathFault> {
-    let fault = |segment: &str, wrong| Err(PathFault { segment: segment.to_owned(), wrong });
+fn segments(raw: &str) -> Result<impl Iterator<Item = &str>, PathError> {
+    let fault = |segment: &str, wrong| Err(PathError { segment: segment.to_owned(), wrong });
     let Some(rest) = raw.strip_prefix('/') else {
         return fault(raw.split('/').next().unwrap_or_default(), PathWrong::NoLeadingSlash);
     };
@@ -110,8 +110,8 @@ fn segments(raw: &str) -> Result<impl Iterator<Item = &str>, PathFault> {
 }
 
 /// The decoded text of a segment that keeps the rules. A parameter in braces stays as it is.
-fn checked(segment: &str, catalog: &Catalog) -> Result<String, PathFault> {
-    let fault = |wrong| PathFault { segment: segment.to_owned(), wrong };
+fn checked(segment: &str, catalog: &Catalog) -> Result<String, PathError> {
+    let fault = |wrong| PathError { segment: segment.to_owned(), wrong };
     if template::parameter(segment).is_some() {
         return Ok(segment.to_owned());
     }

@@ -12,7 +12,7 @@ pub use settings::{MethodPolicySettings, Names, RedirectSettings};
 
 use crate::catalog::{Catalog, EMBEDDED, LEGACY};
 use crate::method::Method;
-use crate::path::PathFault;
+use crate::path::PathError;
 use crate::reserved::is_native;
 
 /// Which methods are let in, and under which name they go on. By default all are, under their own.
@@ -51,7 +51,7 @@ pub struct ResolvedMethod {
 
 /// A setting that keeps the host from starting. Section 9.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PolicyFault {
+pub enum MethodPolicyError {
     /// A name that no method can have.
     #[error("invalid method name `{0}`: 3 to 32 capital letters")]
     Name(String),
@@ -79,7 +79,7 @@ pub enum PolicyFault {
     Floor(Method),
     /// A redirect with a path that is none.
     #[error("a redirect of `{0}` has an invalid path: {1}")]
-    Path(String, PathFault),
+    Path(String, PathError),
 }
 
 /// A setting without effect, told to the operator. Section 9.4.

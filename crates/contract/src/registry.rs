@@ -62,7 +62,7 @@ pub struct MatchedEndpoint {
 
 /// Why an endpoint can't be added to others.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RegistryFault {
+pub enum RegistryError {
     /// There is one of the same method and path.
     #[error("endpoint-duplicate: `{0}` is registered already")]
     Duplicate(String),
@@ -104,9 +104,9 @@ impl Registry {
     ///
     /// # Errors
     /// Another one is in its way. Section 5.4.
-    pub fn insert(&mut self, endpoint: Arc<Endpoint>, handler: Arc<dyn Handler>) -> Result<(), RegistryFault> {
+    pub fn insert(&mut self, endpoint: Arc<Endpoint>, handler: Arc<dyn Handler>) -> Result<(), RegistryError> {
         if self.count == ENDPOINTS_MAX {
-            return Err(RegistryFault::Full);
+            return Err(RegistryError::Full);
         }
         let (method, path) = (endpoint.method.clone(), endpoint.path.clone());
         let place = match path.is_literal() {
@@ -118,7 +118,7 @@ impl Registry {
             }
         };
         if place.contains_key(&method) {
-            return Err(RegistryFault::Duplicate(format!("{method} {path}")));
+            return Err(RegistryError::Duplicate(format!("{method} {path}")));
         }
         place.insert(method, RegisteredEndpoint::new(endpoint, handler));
         self.count += 1;
@@ -219,7 +219,7 @@ impl Registry {
     }
 
     /// Refuses a template when another of its method matches a common path with as many parameters.
-    fn refuse_rivals(&self, method: &Method, path: &Template) -> Result<(), RegistryFault> {
+    fn refuse_rivals(&self, method: &Method, path: &Template) -> Result<(), RegistryError> {
         let wanted = path.parameters().count();
         let mut open: Vec<Found> = vec![(0, 0)];
         for segment in path.segments() {
@@ -237,8 +237,8 @@ impl Registry {
         let rivals = open.into_iter().filter(|(_, count)| *count == wanted);
         let rival = rivals.filter_map(|(node, _)| self.tree[node].here.get(method)).next();
         match rival.map(|rival| &rival.endpoint.path) {
-            Some(other) if other == path => Err(RegistryFault::Duplicate(format!("{method} {path}"))),
-            Some(other) => Err(RegistryFault::Ambiguous(format!("{method} {path}"), format!("{method} {other}"))),
+            Some(other) if other == path => Err(RegistryError::Duplicate(format!("{method} {path}"))),
+            Some(other) => Err(RegistryError::Ambiguous(format!("{method} {path}"), format!("{method} {other}"))),
             None => Ok(()),
         }
     }

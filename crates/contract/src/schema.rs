@@ -11,7 +11,7 @@
 //! Inputs are strict, and deeply so: where a nested object declares properties and says nothing of
 //! others, others are refused too ([`strict`]).
 
-mod fault;
+mod error;
 mod graph;
 mod integers;
 mod strict;
@@ -25,7 +25,7 @@ use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
-pub use fault::{SchemaFault, Violation};
+pub use error::{SchemaError, Violation};
 
 use crate::limits::{PATTERN_COMPILED_BYTES_MAX, SCHEMA_BYTES_MAX, VIOLATION_CHARS_MAX};
 use graph::Graph;
@@ -63,7 +63,7 @@ impl Schema {
     ///
     /// # Errors
     /// It is not valid under Draft 2020-12, leads out of its document, or is beyond a bound.
-    pub fn compile(source: Value) -> Result<Schema, SchemaFault> {
+    pub fn compile(source: Value) -> Result<Schema, SchemaError> {
         Schema::built(source, Closing::Nothing)
     }
 
@@ -71,12 +71,12 @@ impl Schema {
     ///
     /// # Errors
     /// As [`Schema::compile`], and when it is not declared an object or not closed. Section 6.4.
-    pub fn input(source: Value) -> Result<Schema, SchemaFault> {
+    pub fn input(source: Value) -> Result<Schema, SchemaError> {
         if source.get("type").and_then(Value::as_str) != Some("object") {
-            return Err(SchemaFault::NotAnObject);
+            return Err(SchemaError::NotAnObject);
         }
         if source.get("additionalProperties") != Some(&Value::Bool(false)) {
-            return Err(SchemaFault::NotStrict);
+            return Err(SchemaError::NotStrict);
         }
         Schema::built(source, Closing::Inside)
     }
@@ -86,14 +86,14 @@ impl Schema {
     ///
     /// # Errors
     /// As [`Schema::compile`].
-    pub fn output(source: Value, is_strict: bool) -> Result<Schema, SchemaFault> {
+    pub fn output(source: Value, is_strict: bool) -> Result<Schema, SchemaError> {
         Schema::built(source, if is_strict { Closing::All } else { Closing::Nothing })
     }
 
-    fn built(source: Value, closing: Closing) -> Result<Schema, SchemaFault> {
+    fn built(source: Value, closing: Closing) -> Result<Schema, SchemaError> {
         let text = source.to_string();
         if text.len() > SCHEMA_BYTES_MAX {
-            return Err(SchemaFault::TooLong);
+            return Err(SchemaError::TooLong);
         }
         Graph::of(&source)?;
         let checked = closing.apply(&source);
@@ -194,8 +194,8 @@ fn compiled(schema: &Value) -> Result<Validator, ValidationError<'static>> {
         .map_err(ValidationError::to_owned)
 }
 
-fn invalid(error: &ValidationError<'_>) -> SchemaFault {
-    SchemaFault::Invalid(shortened(&error.masked_with("it").to_string()))
+fn invalid(error: &ValidationError<'_>) -> SchemaError {
+    SchemaError::Invalid(shortened(&error.masked_with("it").to_string()))
 }
 
 impl std::fmt::Debug for Schema {

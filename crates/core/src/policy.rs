@@ -17,7 +17,7 @@ pub use challenge::AuthChallenge;
 pub use helpers::{canonical_stringify, sanitize_policy_data, validate_auth_challenge, validate_url_origin};
 pub use kind::{AcceptedPayment, RefusalKind};
 pub use offer::{OfferBuilder, OfferContext};
-pub use part::{PolicyFault, PolicyPart, RELAYED, STATE_KEY, Translation};
+pub use part::{PolicyPart, PolicyPartError, RELAYED, STATE_KEY, Translation};
 pub use requirement::{
     ConsentTerms, CreditTerms, DeductionCaps, DeductionPeriod, Demand, Objection, PaidFor, PaymentTerms, Requirement,
 };
@@ -25,7 +25,7 @@ pub use resolution::{
     Confirmation, ConsentConfirmation, PaymentConfirmation, PaymentSubmission, PolicyResolution, Submission,
 };
 pub use sanitize::{sanitize, sanitize_map};
-pub use scheme::{PaymentFault, PaymentScheme, Receipt, Settlement};
+pub use scheme::{PaymentError, PaymentScheme, Receipt, Settlement};
 
 use crate::part::Part;
 

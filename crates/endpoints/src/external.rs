@@ -48,7 +48,7 @@ use crate::unfit::HandlerProblem;
 use address::Address;
 use body::Body;
 use names::Names;
-use reading::{Fault, Reading};
+use reading::{Reading, ReadingError};
 use written::Written;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -143,7 +143,7 @@ impl External {
         Deadlines { first_byte: behind, total: behind, body_bytes_max: UPSTREAM_BYTES_MAX, ..usual }
     }
 
-    async fn exchange(&self, request: UpstreamRequest, endpoint: &Endpoint) -> Result<Value, Fault> {
+    async fn exchange(&self, request: UpstreamRequest, endpoint: &Endpoint) -> Result<Value, ReadingError> {
         let answer = self.egress.send(Purpose::Service, request).await?;
         self.reading.result(answer, &self.method, &endpoint.output).await
     }
@@ -152,7 +152,7 @@ impl External {
         let Invocation { endpoint, input, depth, .. } = invocation;
         let request = self.request(input, depth).map_err(Failure::Input)?;
         let ended = timeout(self.time, self.exchange(request, &endpoint)).await;
-        ended.unwrap_or(Err(Fault::Late)).map_err(|fault| {
+        ended.unwrap_or(Err(ReadingError::Late)).map_err(|fault| {
             let (method, path) = (&endpoint.method, &endpoint.path);
             match self.reading.is_expected(&fault) {
                 true => tracing::debug!(%method, %path, reason = %fault, "the service behind an endpoint declined"),

@@ -23,12 +23,12 @@ pub trait FunctionSource: Send + Sync {
     ///
     /// # Errors
     /// There is none of that name, or it can't be loaded.
-    fn find(&self, dotted: &str) -> Result<Arc<dyn Handler>, FunctionFault>;
+    fn find(&self, dotted: &str) -> Result<Arc<dyn Handler>, FunctionError>;
 }
 
 /// Why a function can't be bound to an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FunctionFault {
+pub enum FunctionError {
     /// This source has none of that name; another one may.
     #[error("there is no function of that name")]
     Unknown,
@@ -89,14 +89,14 @@ impl Functions {
 }
 
 impl FunctionSource for Functions {
-    fn find(&self, dotted: &str) -> Result<Arc<dyn Handler>, FunctionFault> {
+    fn find(&self, dotted: &str) -> Result<Arc<dyn Handler>, FunctionError> {
         if let Some(own) = self.own.get(dotted) {
             return Ok(Arc::clone(own));
         }
         let mut asked = self.others.iter().map(|source| source.find(dotted));
         // A source that has the function decides, even when it can't use it.
-        let decided = asked.find(|found| !matches!(found, Err(FunctionFault::Unknown)));
-        decided.unwrap_or(Err(FunctionFault::Unknown))
+        let decided = asked.find(|found| !matches!(found, Err(FunctionError::Unknown)));
+        decided.unwrap_or(Err(FunctionError::Unknown))
     }
 }
 

@@ -22,7 +22,7 @@ mod unfit;
 
 pub use composition::Composition;
 pub use external::External;
-pub use function::{FunctionFault, FunctionSource, Functions};
+pub use function::{FunctionError, FunctionSource, Functions};
 pub use load::{Kinds, Loaded, RegistrationTerms, load};
 pub use policy::EndpointPolicy;
 pub use python::Python;

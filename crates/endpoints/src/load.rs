@@ -15,7 +15,7 @@ use std::sync::Arc;
 use forecourt_contract::catalog::CatalogError;
 use forecourt_contract::endpoint::{self, RegistrationContext};
 use forecourt_contract::limits::{CATALOG_BYTES_MAX, ENDPOINTS_MAX, SCHEMA_BYTES_MAX};
-use forecourt_contract::policy::{MethodPolicySettings, PolicyFault, SkippedSetting};
+use forecourt_contract::policy::{MethodPolicyError, MethodPolicySettings, SkippedSetting};
 use forecourt_contract::{Catalog, Dispatcher, Endpoint, HostHandle, MethodPolicy, RecipeBook, Registry, Rules};
 use forecourt_egress::Egress;
 use forecourt_settings::{Environment, Problem, Problems, Section, files};
@@ -77,7 +77,10 @@ impl RegistrationTerms {
     ///
     /// # Errors
     /// Every setting of the policy that must be put right before the host may start.
-    pub fn new(policy: &MethodPolicySettings, catalog: Arc<Catalog>) -> Result<RegistrationTerms, Vec<PolicyFault>> {
+    pub fn new(
+        policy: &MethodPolicySettings,
+        catalog: Arc<Catalog>,
+    ) -> Result<RegistrationTerms, Vec<MethodPolicyError>> {
         let (policy, skipped) = MethodPolicy::new(policy, &catalog)?;
         Ok(RegistrationTerms {
             catalog,

@@ -26,7 +26,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-use crate::function::{FunctionFault, FunctionSource, time};
+use crate::function::{FunctionError, FunctionSource, time};
 use folder::Folder;
 use frame::Request;
 pub use settings::{DOCUMENTED, Options};
@@ -69,8 +69,8 @@ impl Python {
 
 impl FunctionSource for Python {
     /// Imports the function in a worker. A fault names the file, the line and the exception.
-    fn find(&self, dotted: &str) -> Result<Arc<dyn Handler>, FunctionFault> {
-        self.load(dotted).map_err(FunctionFault::Broken)
+    fn find(&self, dotted: &str) -> Result<Arc<dyn Handler>, FunctionError> {
+        self.load(dotted).map_err(FunctionError::Broken)
     }
 }
 

@@ -15,7 +15,7 @@ use forecourt_agents::usage::UsageRecorder;
 use forecourt_core::{Ending, Handle, Language, SystemClock};
 use forecourt_egress::Egress;
 use forecourt_host::rules::{GuardModel, GuardServices, JudgeBuilder};
-use forecourt_host::{GuardCase, Judge, JudgeFault, Ruling, SystemEntropy};
+use forecourt_host::{GuardCase, Judge, JudgeError, Ruling, SystemEntropy};
 use forecourt_settings::{Problems, Section};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -100,7 +100,7 @@ struct ModelJudge {
 }
 
 impl Judge for ModelJudge {
-    fn judge<'a>(&'a self, case: GuardCase<'a>) -> BoxFuture<'a, Result<Ruling, JudgeFault>> {
+    fn judge<'a>(&'a self, case: GuardCase<'a>) -> BoxFuture<'a, Result<Ruling, JudgeError>> {
         self.ask(case).boxed()
     }
 }
@@ -111,14 +111,14 @@ const INSTRUCTIONS: &str = "You check texts. You are given a question and, as da
     word: yes or no.";
 
 impl ModelJudge {
-    async fn ask(&self, case: GuardCase<'_>) -> Result<Ruling, JudgeFault> {
+    async fn ask(&self, case: GuardCase<'_>) -> Result<Ruling, JudgeError> {
         // A mark that the text can't hold, so that nobody ends it before its end.
         let mark = forecourt_core::ids::mint(&SystemEntropy);
         let asked = format!("{}\n\n<<{mark}\n{}\n{mark}>>\n\nYes or no?", self.question, case.text);
         let messages = json!([{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": asked}]);
         let mut body = self.provider.fields.clone();
         body.insert("messages".to_owned(), messages);
-        let fault = |error: ProviderError| JudgeFault(reason(error.into_ending()));
+        let fault = |error: ProviderError| JudgeError(reason(error.into_ending()));
         let mut reply = self.provider.ask(&body, 0, Instant::now() + self.time_max).await.map_err(fault)?;
         let mut said = String::new();
         while let Some(text) = reply.next_text().await.map_err(fault)? {
@@ -136,12 +136,12 @@ fn reason(ending: Ending) -> String {
 }
 
 /// Whether the first word is a yes, which does not pass, or a no.
-fn ruling(said: &str) -> Result<Ruling, JudgeFault> {
+fn ruling(said: &str) -> Result<Ruling, JudgeError> {
     let word = said.split(|c: char| !c.is_alphabetic()).find(|word| !word.is_empty()).unwrap_or_default();
     match word.to_ascii_lowercase().as_str() {
         "yes" => Ok(Ruling::Deny),
         "no" => Ok(Ruling::Allow),
-        _ => Err(JudgeFault("the model answered neither yes nor no".to_owned())),
+        _ => Err(JudgeError("the model answered neither yes nor no".to_owned())),
     }
 }
 

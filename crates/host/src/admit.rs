@@ -1,6 +1,6 @@
 //! The gate, held against what was done: rules say what is required, and the ledger whether it was met.
 
-use forecourt_core::policy::{Admitted, Objection, PaymentFault};
+use forecourt_core::policy::{Admitted, Objection, PaymentError};
 use forecourt_core::{Error, Message, PolicyPart, Task, ThreadId};
 
 use crate::audit::RequestOrigin;
@@ -215,7 +215,7 @@ fn put_back(message: &mut Message, one: &RequirementUse) {
 }
 
 /// The refusal, with why the payment that came was not taken.
-fn with_fault(mut refusal: PolicyPart, fault: Option<PaymentFault>) -> PolicyPart {
+fn with_fault(mut refusal: PolicyPart, fault: Option<PaymentError>) -> PolicyPart {
     if let Some(fault) = fault {
         refusal.message = format!("{} {}", fault.message, refusal.message);
         refusal.code = Some(format!("payment:{}", fault.code));

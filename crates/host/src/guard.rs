@@ -75,12 +75,12 @@ pub enum Ruling {
 /// A text could not be judged. For the log: nothing of the text is in it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct JudgeFault(pub String);
+pub struct JudgeError(pub String);
 
 /// Judges texts.
 pub trait Judge: Send + Sync + 'static {
     /// Judges one. Dropping the future gives up on it.
-    fn judge<'a>(&'a self, case: GuardCase<'a>) -> BoxFuture<'a, Result<Ruling, JudgeFault>>;
+    fn judge<'a>(&'a self, case: GuardCase<'a>) -> BoxFuture<'a, Result<Ruling, JudgeError>>;
 }
 
 /// A judge, how long it may take, and what it means when it can't say.
@@ -126,10 +126,10 @@ impl Guardrail {
         for seat in &self.seats {
             let now = GuardCase { text: text.as_deref().unwrap_or(case.text), ..case };
             let ruling = match now.text.len() > GUARDED_BYTES_MAX {
-                true => Err(JudgeFault(format!("a text has more than {GUARDED_BYTES_MAX} bytes"))),
+                true => Err(JudgeError(format!("a text has more than {GUARDED_BYTES_MAX} bytes"))),
                 false => {
                     let judged = tokio::time::timeout(seat.time_max, seat.judge.judge(now)).await;
-                    judged.unwrap_or_else(|_| Err(JudgeFault("it took too long".to_owned())))
+                    judged.unwrap_or_else(|_| Err(JudgeError("it took too long".to_owned())))
                 }
             };
             let (side, agent) = (case.side, case.agent);

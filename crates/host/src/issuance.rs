@@ -96,7 +96,7 @@ pub enum IssuanceOutcome {
     /// It can't be done any more: used, expired, declined, or being paid for. Where it stands.
     Late(IssuanceStatus),
     /// The payment was refused and nothing was taken; another try may work.
-    Refused(forecourt_core::policy::PaymentFault),
+    Refused(forecourt_core::policy::PaymentError),
 }
 
 impl Issuance {

@@ -64,7 +64,7 @@ pub use deliver::{CarryOutcome, Courier, Envelope, WebhookPost};
 pub use deployment_id::{DeploymentId, DeploymentIdError};
 pub use directory::{Directory, HostedAgent, Site};
 pub use follow::FollowUntil;
-pub use guard::{GuardCase, Guardrail, Judge, JudgeFault, Patterns, Ruling, Side, WebhookJudge};
+pub use guard::{GuardCase, Guardrail, Judge, JudgeError, Patterns, Ruling, Side, WebhookJudge};
 pub use idempotency::{
     Idempotency, IdempotencyOwner, IdempotencyPermit, IdempotencyState, ONCE_KEY_BYTES_MAX, ONCE_MAX,
     ONCE_PER_CALLER_MAX, ONCE_TRIES_MAX, ONCE_TTL,

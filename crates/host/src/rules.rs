@@ -171,10 +171,10 @@ fn rule(judge: impl Fn(&AgentCard, &Message) -> RuleVerdict + Send + Sync + 'sta
 
 /// Fails when a refusal would be malformed: at its `url`, or at what its kind has.
 fn refused_unless_valid(refusal: &PolicyPart, site: &Site) -> Result<(), RuleProblem> {
-    use forecourt_core::policy::PolicyFault;
+    use forecourt_core::policy::PolicyPartError;
     refusal.validate(site.canonical_host()).map_err(|fault| match &fault {
-        PolicyFault::ForeignUrl("url") => RuleProblem::of("url", fault.to_string()),
-        PolicyFault::Wrong("auth_challenges", must) => RuleProblem::of("challenges", format!("must be {must}")),
+        PolicyPartError::ForeignUrl("url") => RuleProblem::of("url", fault.to_string()),
+        PolicyPartError::Wrong("auth_challenges", must) => RuleProblem::of("challenges", format!("must be {must}")),
         _ => RuleProblem::whole(fault.to_string()),
     })
 }

@@ -34,7 +34,7 @@ mod settings;
 
 pub use agreed::{adopt_genesis, kept_genesis};
 pub use describe::Current;
-pub use document::{AgentDocument, DocumentFault, Issuer};
+pub use document::{AgentDocument, AgentDocumentError, Issuer};
 pub use files::{IdentityNotice, Severity};
 pub use home::AgentHome;
 pub use identity::AgentIdentity;

@@ -3,13 +3,13 @@
 use forecourt_core::json;
 use forecourt_jose::encoding::from_any_base64;
 use forecourt_jose::limits::KEYS_MAX;
-use forecourt_jose::{Algorithm, KeyFault, KeySet, VerifyKey};
+use forecourt_jose::{Algorithm, KeyError, KeySet, VerifyKey};
 use serde_json::{Map, Value};
 
 /// Reads the keys of a Connector Card: `signing_key`, `signing_keys` and
 /// `previous_signing_keys`, each entry with `kid` and one of `pem`, `jwk`, `public_key`.
-pub(crate) fn from_card(bytes: &[u8]) -> Result<KeySet, KeyFault> {
-    let card = json::parse(bytes).map_err(|_| KeyFault::Malformed)?;
+pub(crate) fn from_card(bytes: &[u8]) -> Result<KeySet, KeyError> {
+    let card = json::parse(bytes).map_err(|_| KeyError::Malformed)?;
     let one = card.get("signing_key").into_iter();
     let lists = ["signing_keys", "previous_signing_keys"].into_iter().filter_map(|name| card.get(name)?.as_array());
     let mut keys: Vec<VerifyKey> = Vec::new();

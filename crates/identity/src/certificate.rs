@@ -16,7 +16,7 @@ use crate::agents::AgentIdentity;
 use crate::genesis::TrustTier;
 
 pub use extensions::CRITICAL;
-pub use issue::{CertificateAuthority, CertificateDraft, IssueFault};
+pub use issue::{CertificateAuthority, CertificateDraft, IssueError};
 
 /// What a client's certificate says.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,7 +47,7 @@ pub struct AgentCertificate {
 
 /// Why a certificate can't be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum CertificateFault {
+pub enum AgentCertificateError {
     /// It is no X.509 certificate, or is too large.
     #[error("the certificate is malformed")]
     Malformed,

@@ -31,7 +31,7 @@ pub struct Genesis {
 
 /// Why a document is not an agent's genesis document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum GenesisFault {
+pub enum GenesisError {
     /// It is not a JSON object, or holds numbers that have no canonical form.
     #[error("it must be a JSON object: {0}")]
     Malformed(String),
@@ -51,25 +51,25 @@ pub enum GenesisFault {
 
 impl Genesis {
     /// Reads and checks a document. `expected` is the name under which it is known, if it is.
-    pub fn parse(bytes: &[u8], expected: Option<&AgentId>) -> Result<Self, GenesisFault> {
-        match forecourt_core::json::parse(bytes).map_err(GenesisFault::Malformed)? {
+    pub fn parse(bytes: &[u8], expected: Option<&AgentId>) -> Result<Self, GenesisError> {
+        match forecourt_core::json::parse(bytes).map_err(GenesisError::Malformed)? {
             Value::Object(document) => Self::check(document, expected),
-            _ => Err(GenesisFault::Malformed("it is something else".to_owned())),
+            _ => Err(GenesisError::Malformed("it is something else".to_owned())),
         }
     }
 
     /// [`Genesis::parse`] for an object that was read.
-    pub fn check(document: Map<String, Value>, expected: Option<&AgentId>) -> Result<Self, GenesisFault> {
+    pub fn check(document: Map<String, Value>, expected: Option<&AgentId>) -> Result<Self, GenesisError> {
         let key = issuer_key(&document)?;
         let signature = document.get("signature").and_then(Value::as_str).and_then(from_base64url);
-        let signature = signature.ok_or(GenesisFault::Field("signature"))?;
-        let form = SignedForm::of(&document, &NOT_HASHED, &key, &signature).map_err(GenesisFault::Malformed)?;
-        let form = form.ok_or(GenesisFault::Signature)?;
+        let signature = signature.ok_or(GenesisError::Field("signature"))?;
+        let form = SignedForm::of(&document, &NOT_HASHED, &key, &signature).map_err(GenesisError::Malformed)?;
+        let form = form.ok_or(GenesisError::Signature)?;
         let id = canonical::hash(form.text.as_bytes());
         let named = document.get("agent_id").and_then(Value::as_str);
         match named.is_none_or(|named| named == id.as_str()) && expected.is_none_or(|expected| *expected == id) {
             true => Ok(Self { id, document, escaped: form.escaped }),
-            false => Err(GenesisFault::AgentId { found: id }),
+            false => Err(GenesisError::AgentId { found: id }),
         }
     }
 
@@ -148,9 +148,9 @@ impl Genesis {
 /// The name that a document has, whether or not anybody signed it yet.
 ///
 /// # Errors
-/// [`GenesisFault::Malformed`] when it holds numbers that have no canonical form.
-pub fn name_of(document: &Map<String, Value>) -> Result<AgentId, GenesisFault> {
-    let plain = canonical::plain(document, &NOT_HASHED).map_err(GenesisFault::Malformed)?;
+/// [`GenesisError::Malformed`] when it holds numbers that have no canonical form.
+pub fn name_of(document: &Map<String, Value>) -> Result<AgentId, GenesisError> {
+    let plain = canonical::plain(document, &NOT_HASHED).map_err(GenesisError::Malformed)?;
     Ok(canonical::hash(plain.as_bytes()))
 }
 
@@ -160,9 +160,9 @@ pub fn fingerprint_of_key(text: &str) -> Option<String> {
     Some(canonical::hash(&VerifyKey::ed25519_text(text)?.edwards_bytes()?).as_str().to_owned())
 }
 
-fn issuer_key(document: &Map<String, Value>) -> Result<VerifyKey, GenesisFault> {
+fn issuer_key(document: &Map<String, Value>) -> Result<VerifyKey, GenesisError> {
     let text = document.get("issuer_public_key").and_then(Value::as_str);
-    text.and_then(VerifyKey::ed25519_text).ok_or(GenesisFault::Field("issuer_public_key"))
+    text.and_then(VerifyKey::ed25519_text).ok_or(GenesisError::Field("issuer_public_key"))
 }
 
 /// SHA-256 in hexadecimal of the raw key that a field of a document holds.

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use forecourt_core::{Entropy, Timestamp};
-use forecourt_jose::{KeyFault, PublicKey, SigningKey};
+use forecourt_jose::{KeyError, PublicKey, SigningKey};
 use serde_json::{Value, json};
 
 use crate::kept::{self, KeptError};
@@ -42,7 +42,7 @@ pub enum HostKeysError {
         /// Which one.
         path: PathBuf,
         /// Why.
-        fault: KeyFault,
+        fault: KeyError,
     },
 }
 
@@ -114,6 +114,6 @@ fn read_previous(path: &Path) -> Result<Vec<PublicKey>, HostKeysError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(HostKeysError::Io { path: path.to_owned(), error }),
     };
-    let wrong = |_| HostKeysError::Key { path: path.to_owned(), fault: KeyFault::Malformed };
+    let wrong = |_| HostKeysError::Key { path: path.to_owned(), fault: KeyError::Malformed };
     serde_json::from_slice(&text).map_err(wrong)
 }

@@ -41,7 +41,7 @@ mod verifier;
 
 pub use bearer::METHOD as BEARER_METHOD;
 pub use config::{BearerConfig, HttpSignatureConfig, IdentityConfig, KeyConfig, TrustedIssuerConfig};
-pub use forecourt_jose::{Algorithm, KeyFault, KeySet, ProofError, PublicKey, SigningKey, VerifyKey, jws};
+pub use forecourt_jose::{Algorithm, KeyError, KeySet, ProofError, PublicKey, SigningKey, VerifyKey, jws};
 pub use host_keys::{HostKeys, HostKeysError};
 pub use http_signature::{FoundKeys, KeyDirectory, KeyId, RequestSigner};
 pub use oidc::{Logout, OidcConfig, OidcSettings};

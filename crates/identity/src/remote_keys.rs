@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use forecourt_core::Timestamp;
 use forecourt_egress::{Egress, EgressError, Purpose};
-use forecourt_jose::{Algorithm, KeyFault, KeySet, ProofError};
+use forecourt_jose::{Algorithm, KeyError, KeySet, ProofError};
 use futures::future::BoxFuture;
 use tokio::sync::Mutex;
 
@@ -29,7 +29,7 @@ impl DocumentFetcher for Egress {
 /// that is known waits for no fetch that somebody else caused.
 pub(crate) struct RemoteKeys {
     url: String,
-    read: fn(&[u8]) -> Result<KeySet, KeyFault>,
+    read: fn(&[u8]) -> Result<KeySet, KeyError>,
     documents: Arc<dyn DocumentFetcher>,
     // Never held while waiting.
     kept: parking_lot::Mutex<Kept>,
@@ -47,7 +47,7 @@ struct Kept {
 impl RemoteKeys {
     pub(crate) fn new(
         url: String,
-        read: fn(&[u8]) -> Result<KeySet, KeyFault>,
+        read: fn(&[u8]) -> Result<KeySet, KeyError>,
         documents: Arc<dyn DocumentFetcher>,
     ) -> Self {
         Self { url, read, documents, kept: parking_lot::Mutex::default(), fetching: Mutex::default() }

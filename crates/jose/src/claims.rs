@@ -3,7 +3,7 @@
 use forecourt_core::{Timestamp, json};
 use serde_json::{Map, Value};
 
-use crate::fault::ProofError;
+use crate::error::ProofError;
 
 /// The claims in the payload of a token: a JSON object.
 ///

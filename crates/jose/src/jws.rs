@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::algorithm::Algorithm;
 use crate::encoding::{from_base64url, to_base64url};
-use crate::fault::ProofError;
+use crate::error::ProofError;
 use crate::key_set::KeySet;
 use crate::limits::TOKEN_BYTES_MAX;
 use crate::signing_key::SigningKey;

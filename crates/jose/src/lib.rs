@@ -16,7 +16,7 @@
 mod algorithm;
 pub mod claims;
 pub mod encoding;
-mod fault;
+mod error;
 pub mod jws;
 mod key_set;
 pub mod limits;
@@ -24,7 +24,7 @@ mod signing_key;
 mod verify_key;
 
 pub use algorithm::Algorithm;
-pub use fault::ProofError;
+pub use error::ProofError;
 pub use key_set::KeySet;
 pub use signing_key::{PublicKey, SigningKey};
-pub use verify_key::{KeyFault, VerifyKey};
+pub use verify_key::{KeyError, VerifyKey};

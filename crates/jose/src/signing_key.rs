@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::encoding::{sha256, to_base64url};
-use crate::verify_key::{KeyFault, VerifyKey};
+use crate::verify_key::{KeyError, VerifyKey};
 
 /// An Ed25519 key with its private half. Never prints it.
 #[derive(Clone)]
@@ -47,16 +47,16 @@ impl SigningKey {
     }
 
     /// Reads a PEM `PRIVATE KEY` (PKCS #8).
-    pub fn from_pem(pem: &str) -> Result<Self, KeyFault> {
-        let key = ed25519_dalek::SigningKey::from_pkcs8_pem(pem).map_err(|_| KeyFault::Malformed)?;
+    pub fn from_pem(pem: &str) -> Result<Self, KeyError> {
+        let key = ed25519_dalek::SigningKey::from_pkcs8_pem(pem).map_err(|_| KeyError::Malformed)?;
         Ok(Self::from_dalek(key))
     }
 
     /// The key with its private half, as PEM `PRIVATE KEY`. For the key file and nothing else.
-    pub fn to_private_pem(&self) -> Result<String, KeyFault> {
+    pub fn to_private_pem(&self) -> Result<String, KeyError> {
         // Without the public half: that would be version 2 of the form (RFC 5958), which OpenSSL 3.0 does not read.
         let private = KeypairBytes { secret_key: self.key.to_bytes(), public_key: None };
-        let pem = private.to_pkcs8_pem(LineEnding::LF).map_err(|_| KeyFault::Malformed)?;
+        let pem = private.to_pkcs8_pem(LineEnding::LF).map_err(|_| KeyError::Malformed)?;
         Ok(pem.to_string())
     }
 
@@ -94,7 +94,7 @@ impl SigningKey {
     }
 
     /// The key with which others verify what this one signs.
-    pub fn verify_key(&self) -> Result<VerifyKey, KeyFault> {
+    pub fn verify_key(&self) -> Result<VerifyKey, KeyError> {
         Ok(VerifyKey::ed25519(self.key.verifying_key().as_bytes())?.with_kid(Some(self.public.kid.clone())))
     }
 }

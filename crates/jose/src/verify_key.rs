@@ -38,7 +38,7 @@ enum Material {
 
 /// Why something is no key that we use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum KeyFault {
+pub enum KeyError {
     /// It can't be read.
     #[error("the key can't be read")]
     Malformed,
@@ -58,9 +58,9 @@ pub enum KeyFault {
 
 impl VerifyKey {
     /// An Ed25519 key from its 32 bytes. Weak keys are refused.
-    pub fn ed25519(bytes: &[u8]) -> Result<Self, KeyFault> {
-        let bytes = bytes.try_into().map_err(|_| KeyFault::Malformed)?;
-        let key = VerifyingKey::from_bytes(bytes).map_err(|_| KeyFault::Malformed)?;
+    pub fn ed25519(bytes: &[u8]) -> Result<Self, KeyError> {
+        let bytes = bytes.try_into().map_err(|_| KeyError::Malformed)?;
+        let key = VerifyingKey::from_bytes(bytes).map_err(|_| KeyError::Malformed)?;
         Self::from_edwards(key)
     }
 
@@ -73,9 +73,9 @@ impl VerifyKey {
         }
     }
 
-    fn from_edwards(key: VerifyingKey) -> Result<Self, KeyFault> {
+    fn from_edwards(key: VerifyingKey) -> Result<Self, KeyError> {
         match key.is_weak() {
-            true => Err(KeyFault::Unsupported),
+            true => Err(KeyError::Unsupported),
             false => Ok(Self::new(Algorithm::Ed25519, Material::Edwards(key))),
         }
     }
@@ -99,37 +99,37 @@ impl VerifyKey {
     }
 
     /// A shared secret for `algorithm`, at least as long as its hash (RFC 7518 3.2).
-    pub fn secret(algorithm: Algorithm, bytes: &[u8]) -> Result<Self, KeyFault> {
+    pub fn secret(algorithm: Algorithm, bytes: &[u8]) -> Result<Self, KeyError> {
         match (algorithm.family(), algorithm.hmac()) {
-            (Family::Secret(least), Some(_)) if bytes.len() < least => Err(KeyFault::TooShort),
+            (Family::Secret(least), Some(_)) if bytes.len() < least => Err(KeyError::TooShort),
             (Family::Secret(_), Some(hmac)) => {
                 Ok(Self::new(algorithm, Material::Secret(Box::new(hmac::Key::new(hmac, bytes)))))
             }
-            _ => Err(KeyFault::Unsupported),
+            _ => Err(KeyError::Unsupported),
         }
     }
 
     /// A public key from a PEM `PUBLIC KEY`. RSA keys verify `algorithm`, RS256 when it is absent;
     /// for others it must agree with the curve.
-    pub fn from_pem(pem: &str, algorithm: Option<Algorithm>) -> Result<Self, KeyFault> {
-        let info = SubjectPublicKeyInfoDer::from_pem_slice(pem.as_bytes()).map_err(|_| KeyFault::Malformed)?;
-        let found = algorithm_of(info.as_ref()).ok_or(KeyFault::Unsupported)?;
+    pub fn from_pem(pem: &str, algorithm: Option<Algorithm>) -> Result<Self, KeyError> {
+        let info = SubjectPublicKeyInfoDer::from_pem_slice(pem.as_bytes()).map_err(|_| KeyError::Malformed)?;
+        let found = algorithm_of(info.as_ref()).ok_or(KeyError::Unsupported)?;
         let algorithm = algorithm.unwrap_or(found);
         if algorithm.family() != found.family() {
-            return Err(KeyFault::Unsupported);
+            return Err(KeyError::Unsupported);
         }
         match algorithm.family() {
             Family::Edwards => {
-                Self::from_edwards(VerifyingKey::from_public_key_der(&info).map_err(|_| KeyFault::Malformed)?)
+                Self::from_edwards(VerifyingKey::from_public_key_der(&info).map_err(|_| KeyError::Malformed)?)
             }
             Family::Curve(..) => Ok(Self::new(algorithm, Material::Curve(info.to_vec()))),
             Family::Rsa => Ok(Self::new(algorithm, Material::RsaInfo(info.to_vec()))),
-            Family::Secret(_) => Err(KeyFault::Unsupported),
+            Family::Secret(_) => Err(KeyError::Unsupported),
         }
     }
 
     /// A key from a JWK. Its `alg` must fit its kind; RSA keys without one verify RS256. RFC 7517.
-    pub fn from_jwk(jwk: &Map<String, Value>) -> Result<Self, KeyFault> {
+    pub fn from_jwk(jwk: &Map<String, Value>) -> Result<Self, KeyError> {
         Self::read(jwk, Algorithm::Rs256)
     }
 
@@ -137,39 +137,39 @@ impl VerifyKey {
     ///
     /// # Errors
     /// It is of another algorithm, or none that is supported.
-    pub fn from_jwk_for(jwk: &Map<String, Value>, algorithm: Algorithm) -> Result<Self, KeyFault> {
+    pub fn from_jwk_for(jwk: &Map<String, Value>, algorithm: Algorithm) -> Result<Self, KeyError> {
         let rsa = if algorithm.family() == Family::Rsa { algorithm } else { Algorithm::Rs256 };
         Self::read(jwk, rsa).and_then(|key| match key.algorithm == algorithm {
             true => Ok(key),
-            false => Err(KeyFault::Unsupported),
+            false => Err(KeyError::Unsupported),
         })
     }
 
     /// A key from a JWK; `rsa` is the algorithm of an RSA key that names none.
-    fn read(jwk: &Map<String, Value>, rsa: Algorithm) -> Result<Self, KeyFault> {
+    fn read(jwk: &Map<String, Value>, rsa: Algorithm) -> Result<Self, KeyError> {
         let text = |name: &str| jwk.get(name).and_then(Value::as_str);
-        let bytes = |name: &str| text(name).and_then(from_base64url).ok_or(KeyFault::Malformed);
+        let bytes = |name: &str| text(name).and_then(from_base64url).ok_or(KeyError::Malformed);
         check_use(jwk)?;
         let named = match text("alg") {
-            Some(name) => Some(Algorithm::from_jose(name).ok_or(KeyFault::Unsupported)?),
+            Some(name) => Some(Algorithm::from_jose(name).ok_or(KeyError::Unsupported)?),
             None => None,
         };
         let fit = |family: Family| named.is_none_or(|algorithm| algorithm.family() == family);
-        let key = match text("kty").ok_or(KeyFault::Malformed)? {
+        let key = match text("kty").ok_or(KeyError::Malformed)? {
             "OKP" if text("crv") == Some("Ed25519") && fit(Family::Edwards) => Self::ed25519(&bytes("x")?)?,
             "EC" => {
-                let algorithm = curve_algorithm(text("crv").unwrap_or_default()).ok_or(KeyFault::Unsupported)?;
+                let algorithm = curve_algorithm(text("crv").unwrap_or_default()).ok_or(KeyError::Unsupported)?;
                 match fit(algorithm.family()) {
                     true => Self::new(algorithm, point(algorithm, &bytes("x")?, &bytes("y")?)?),
-                    false => return Err(KeyFault::Unsupported),
+                    false => return Err(KeyError::Unsupported),
                 }
             }
             "RSA" if fit(Family::Rsa) => {
                 let material = Material::RsaComponents { n: bytes("n")?, e: bytes("e")? };
                 Self::new(named.unwrap_or(rsa), material)
             }
-            "oct" => Self::secret(named.ok_or(KeyFault::Unsupported)?, &bytes("k")?)?,
-            _ => return Err(KeyFault::Unsupported),
+            "oct" => Self::secret(named.ok_or(KeyError::Unsupported)?, &bytes("k")?)?,
+            _ => return Err(KeyError::Unsupported),
         };
         Ok(key.with_kid(text("kid").map(str::to_owned)))
     }
@@ -233,14 +233,14 @@ impl std::fmt::Debug for VerifyKey {
 }
 
 /// `use` and `key_ops`, where present, must speak of signatures. RFC 7517 4.2, 4.3.
-fn check_use(jwk: &Map<String, Value>) -> Result<(), KeyFault> {
+fn check_use(jwk: &Map<String, Value>) -> Result<(), KeyError> {
     let use_fits = jwk.get("use").is_none_or(|value| value == "sig");
     let ops_fit = match jwk.get("key_ops") {
         None => true,
         Some(Value::Array(ops)) => ops.iter().any(|op| op == "verify" || op == "sign"),
         Some(_) => false,
     };
-    if use_fits && ops_fit { Ok(()) } else { Err(KeyFault::WrongUse) }
+    if use_fits && ops_fit { Ok(()) } else { Err(KeyError::WrongUse) }
 }
 
 fn curve_algorithm(curve: &str) -> Option<Algorithm> {
@@ -249,12 +249,12 @@ fn curve_algorithm(curve: &str) -> Option<Algorithm> {
 }
 
 /// The uncompressed form of a point. SEC 1, 2.3.3.
-fn point(algorithm: Algorithm, x: &[u8], y: &[u8]) -> Result<Material, KeyFault> {
+fn point(algorithm: Algorithm, x: &[u8], y: &[u8]) -> Result<Material, KeyError> {
     match algorithm.family() {
         Family::Curve(_, length) if x.len() == length && y.len() == length => {
             Ok(Material::Curve([&[4], x, y].concat()))
         }
-        _ => Err(KeyFault::Malformed),
+        _ => Err(KeyError::Malformed),
     }
 }
 

@@ -8,7 +8,7 @@ mod answer;
 mod arguments;
 mod asking;
 mod bounded;
-mod fault;
+mod call_error;
 mod line;
 mod settings;
 
@@ -26,7 +26,7 @@ use tokio::sync::{Mutex, mpsc};
 use tokio::time::{Instant, timeout_at};
 
 use self::asking::{Call, Nobody, Step, Waiting};
-use self::fault::{CallError, WHO};
+use self::call_error::{CallError, WHO};
 use self::line::Line;
 use self::settings::{RemoteServerSettings, Target};
 use crate::client::HOPS;

@@ -28,7 +28,6 @@ mod content;
 mod cors;
 mod direct;
 mod elicit;
-mod fault;
 pub mod form;
 mod forms;
 mod limits;
@@ -43,6 +42,7 @@ mod payment;
 mod prompts;
 mod requirements;
 mod resources;
+mod rpc_error;
 pub mod section;
 mod server;
 mod server_card;
@@ -87,7 +87,7 @@ pub const PROTOCOL: Protocol = Protocol {
     moved: &[MovedKey { old: "mcp.patience_seconds", new: "mcp.call_timeout_seconds" }],
     commands: &[],
     open: |section| Ok(Box::new(McpWire { settings: McpSettings::read(&section)?, section })),
-    spelling: fault::spelling,
+    spelling: rpc_error::spelling,
 };
 
 /// MCP with the settings of one deployment.

@@ -32,7 +32,7 @@ use crate::server::Server;
 use crate::sessions::{Reserved, SessionRefusal, Sessions};
 use crate::trace::Carrier;
 use crate::verdict::Verdict;
-use crate::{cors, fault, server_card, target};
+use crate::{cors, rpc_error, server_card, target};
 
 const PATHS: [&str; 3] = ["/mcp", "/mcp/", "/mcp/{*path}"];
 /// What the SDK wants to be accepted, to the letter.
@@ -107,7 +107,7 @@ async fn at_mcp(door: Arc<McpEndpoint>, request: Request) -> Response {
     let foreign = |origin: &HeaderValue| !origin.to_str().is_ok_and(|origin| door.origins.allow(origin));
     if origin.as_ref().is_some_and(foreign) {
         let words = "pages of this origin may not connect; [mcp] allowed_origins names those that may";
-        return fault::answer(StatusCode::FORBIDDEN, &Value::Null, words).into_response();
+        return rpc_error::answer(StatusCode::FORBIDDEN, &Value::Null, words).into_response();
     }
     let mut response = match head.method {
         Method::OPTIONS => options(&head.headers),
@@ -168,9 +168,10 @@ impl McpEndpoint {
             Some(None) => Some(directory.default_agent()),
             None => None,
         };
-        let missing = || fault::answer(StatusCode::NOT_FOUND, &Value::Null, "there is no MCP endpoint at this path");
+        let missing =
+            || rpc_error::answer(StatusCode::NOT_FOUND, &Value::Null, "there is no MCP endpoint at this path");
         let (resident, agent) = (resident.ok_or_else(missing)?, agent.flatten());
-        let body = read_limited(body, &BodyLimits::with_bytes_max(BODY_BYTES_MAX)).await.map_err(fault::unread)?;
+        let body = read_limited(body, &BodyLimits::with_bytes_max(BODY_BYTES_MAX)).await.map_err(rpc_error::unread)?;
         let direct = says_json(&head.headers).then(|| DirectCall::read(&head, &body)).flatten();
         if let Some(call) = direct.filter(|call| !call.names_arguments(&self.offer)) {
             return self.answer_directly(&head, &body, call, resident, agent).await;
@@ -179,14 +180,14 @@ impl McpEndpoint {
             Ok(peek) => (peek, None),
             Err(error) => (Peek(Value::Null), Some(error)),
         };
-        let refused = |part: PolicyPart| fault::refused(&part, peek.id(), host.site().canonical_host());
+        let refused = |part: PolicyPart| rpc_error::refused(&part, peek.id(), host.site().canonical_host());
         if !peek.is("tools/call") {
             // Calls carry messages, which are counted on their way to the agent.
             let address = head.extensions.get::<ClientAddr>().map(|client| client.0);
             host.meter(address).map_err(|part| refused(*part))?;
         }
         if let Some(error) = broken {
-            return Err(fault::no_json(&error));
+            return Err(rpc_error::no_json(&error));
         }
         let proof = credentials::Request {
             head: &head,
@@ -216,7 +217,7 @@ impl McpEndpoint {
         let response = served?;
         if let (Some(sender), Some(id)) = (sender, begun(response.headers())) {
             let initialize = peek.0["params"].clone();
-            let unkept = |error| fault::unkept(&error, peek.id(), host.site().canonical_host());
+            let unkept = |error| rpc_error::unkept(&error, peek.id(), host.site().canonical_host());
             self.sessions.share(id, initialize, &sender).await.map_err(unkept)?;
         }
         bind(place, response.headers());
@@ -241,7 +242,7 @@ impl McpEndpoint {
         let host = &self.offer.host;
         let id = call.id.clone();
         let refused =
-            |part: PolicyPart| fault::refused(&part, &id.clone().into_json_value(), host.site().canonical_host());
+            |part: PolicyPart| rpc_error::refused(&part, &id.clone().into_json_value(), host.site().canonical_host());
         let address = &resident.card.address;
         let proof = credentials::Request { head, body: Some(body), agent: address, now: host.clock().now() };
         let sender = credentials::sender(&self.verifier, host.site(), proof).await;
@@ -262,7 +263,7 @@ impl McpEndpoint {
         let mut response = self.service.handle(Request::from_parts(head, Body::from(body))).await.map(Body::new);
         if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
             let words = "this is no message of JSON-RPC that MCP has";
-            return Err(fault::answer(StatusCode::BAD_REQUEST, peek.id(), words));
+            return Err(rpc_error::answer(StatusCode::BAD_REQUEST, peek.id(), words));
         }
         if ends && response.status() == StatusCode::ACCEPTED {
             // Clients take nothing but 200 and 204 for the end of a session.
@@ -290,9 +291,9 @@ impl McpEndpoint {
         let host = self.offer.host.site().canonical_host();
         self.sessions.enter(id, &caller.sender).await.map_err(|refusal| match refusal {
             // As for one that does not exist: the client begins another.
-            SessionRefusal::Unknown => fault::answer(StatusCode::NOT_FOUND, peek.id(), "there is no such session"),
-            SessionRefusal::Full(part) => fault::refused(&part, peek.id(), host),
-            SessionRefusal::Unavailable => fault::unavailable(peek.id()),
+            SessionRefusal::Unknown => rpc_error::answer(StatusCode::NOT_FOUND, peek.id(), "there is no such session"),
+            SessionRefusal::Full(part) => rpc_error::refused(&part, peek.id(), host),
+            SessionRefusal::Unavailable => rpc_error::unavailable(peek.id()),
         })
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
-use forecourt_agents::elsewhere::{AskElsewhere, RemoteFault, RemoteQuestion};
+use forecourt_agents::elsewhere::{AskElsewhere, RemoteError, RemoteQuestion};
 use forecourt_agents::limits::ELSEWHERE_ANSWER_BYTES_MAX;
 use forecourt_agents::relay::relayed;
 use forecourt_core::limits::THREAD_TTL;
@@ -67,14 +67,14 @@ impl Asking {
         }
     }
 
-    async fn put(&self, question: RemoteQuestion<'_>) -> Result<CollectedReply, RemoteFault> {
+    async fn put(&self, question: RemoteQuestion<'_>) -> Result<CollectedReply, RemoteError> {
         let acct = Acct::from(question.to);
         let agent = self.resolver.resolve_at(&acct, question.port).await.map_err(|error| unknown(&error))?;
         let endpoint = agent.rest_endpoint().and_then(|endpoint| Url::parse(endpoint).ok());
-        let endpoint = endpoint.ok_or(RemoteFault::Unknown)?;
+        let endpoint = endpoint.ok_or(RemoteError::Unknown)?;
         let ours = question.conversation.map(|ours| (question.from.clone(), ours.to_owned(), acct));
         let session = ours.as_ref().and_then(|ours| self.sessions.0.get(ours));
-        let request = self.request(&endpoint, &question, session.as_deref()).ok_or(RemoteFault::Unreadable)?;
+        let request = self.request(&endpoint, &question, session.as_deref()).ok_or(RemoteError::Unreadable)?;
         let response = self.egress.send(Purpose::RemoteAgent, request).await.map_err(|error| fault(&error))?;
         if let (Some(ours), Some(session)) = (ours, session_of(&response.headers)) {
             self.sessions.0.insert(ours, session);
@@ -117,11 +117,11 @@ impl Asking {
         agent: &ResolvedAgent,
         from: &Handle,
         response: UpstreamResponse,
-    ) -> Result<CollectedReply, RemoteFault> {
+    ) -> Result<CollectedReply, RemoteError> {
         let status = response.status;
         let bytes = response.body.collect().await.map_err(|error| fault(&error))?;
         if bytes.len() > ELSEWHERE_ANSWER_BYTES_MAX {
-            return Err(RemoteFault::TooLarge);
+            return Err(RemoteError::TooLarge);
         }
         let answer = json::parse(&bytes).map_err(|_| unreadable(status))?;
         if let Some(refusal) = answer["policy"].as_object() {
@@ -135,7 +135,7 @@ impl Asking {
             return Ok(CollectedReply::new(parts, Ending::Complete));
         }
         match (status, answer["error"].as_str()) {
-            (StatusCode::NOT_FOUND | StatusCode::GONE, _) => Err(RemoteFault::Unknown),
+            (StatusCode::NOT_FOUND | StatusCode::GONE, _) => Err(RemoteError::Unknown),
             (_, Some(error)) => {
                 let reason: String = error.chars().filter(|c| !c.is_control()).take(REASON_CHARS_MAX).collect();
                 Ok(CollectedReply::new(Vec::new(), Ending::failed(reason)))
@@ -150,11 +150,11 @@ impl Asking {
         agent: &ResolvedAgent,
         from: &Handle,
         fields: serde_json::Map<String, Value>,
-    ) -> Result<CollectedReply, RemoteFault> {
-        let part = PolicyPart::from_json(fields).map_err(|_| RemoteFault::Unreadable)?;
+    ) -> Result<CollectedReply, RemoteError> {
+        let part = PolicyPart::from_json(fields).map_err(|_| RemoteError::Unreadable)?;
         if let Err(fault) = part.validate(&agent.canonical_host) {
             tracing::warn!(%fault, agent = %agent.acct, "an agent of another domain gave a malformed refusal");
-            return Err(RemoteFault::Unreadable);
+            return Err(RemoteError::Unreadable);
         }
         let mut part = relayed(part, self.site.canonical_host(), from);
         part.message = format!("{} says: {}", agent.acct, part.message);
@@ -163,7 +163,7 @@ impl Asking {
 }
 
 impl AskElsewhere for Asking {
-    fn ask<'a>(&'a self, question: RemoteQuestion<'a>) -> BoxFuture<'a, Result<CollectedReply, RemoteFault>> {
+    fn ask<'a>(&'a self, question: RemoteQuestion<'a>) -> BoxFuture<'a, Result<CollectedReply, RemoteError>> {
         Box::pin(self.put(question))
     }
 }
@@ -192,22 +192,22 @@ fn session_of(headers: &HeaderMap) -> Option<String> {
     (!text.is_empty() && text.len() <= SESSION_BYTES_MAX).then(|| text.to_owned())
 }
 
-fn unreadable(status: StatusCode) -> RemoteFault {
-    if status.is_server_error() { RemoteFault::Away } else { RemoteFault::Unreadable }
+fn unreadable(status: StatusCode) -> RemoteError {
+    if status.is_server_error() { RemoteError::Away } else { RemoteError::Unreadable }
 }
 
-fn unknown(error: &ResolveError) -> RemoteFault {
+fn unknown(error: &ResolveError) -> RemoteError {
     tracing::debug!(%error, "an agent of another domain was not found");
-    if error.is_transient() { RemoteFault::Away } else { RemoteFault::Unknown }
+    if error.is_transient() { RemoteError::Away } else { RemoteError::Unknown }
 }
 
-fn fault(error: &EgressError) -> RemoteFault {
+fn fault(error: &EgressError) -> RemoteError {
     tracing::warn!(reason = error.log_reason(), "an agent of another domain could not be asked");
     match error {
-        EgressError::TooLarge { .. } => RemoteFault::TooLarge,
-        EgressError::Busy => RemoteFault::Busy,
+        EgressError::TooLarge { .. } => RemoteError::TooLarge,
+        EgressError::Busy => RemoteError::Busy,
         EgressError::Unconnected(_) | EgressError::Refused(_) | EgressError::Failed(_) | EgressError::Status(_) => {
-            RemoteFault::Away
+            RemoteError::Away
         }
     }
 }

@@ -31,5 +31,5 @@ pub use resolver::{
     get_canonical_host,
 };
 pub use surface::{documents, key_directory, routes};
-pub use validate::{CardFault, CardProblem, ExpectedCard, validate_agent_card};
+pub use validate::{CardError, CardProblem, ExpectedCard, validate_agent_card};
 pub(crate) use webfinger::card_url;

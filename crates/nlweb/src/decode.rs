@@ -8,7 +8,7 @@ use http::header::ACCEPT_LANGUAGE;
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Map, Value};
 
-use crate::fault::Fault;
+use crate::api_error::ApiError;
 use crate::fields::Fields;
 use crate::limits::{
     CONTEXT_BYTES_MAX, FILTERS_BYTES_MAX, FILTERS_MAX, NAME_BYTES_MAX, PREFERENCES_MAX, PREV_MAX, SESSION_BYTES_MAX,
@@ -24,11 +24,11 @@ const CONV_SEARCH: &str = "conv_search";
 const VERSION_KEYS: [&str; 2] = ["version", "api_version"];
 
 /// Reads a body as JSON.
-pub(crate) fn parse(body: &[u8]) -> Result<Value, Fault> {
+pub(crate) fn parse(body: &[u8]) -> Result<Value, ApiError> {
     match json::parse(body) {
         Ok(value @ Value::Object(_)) => Ok(value),
-        Ok(_) => Err(Fault::Malformed("it is no object".to_owned())),
-        Err(reason) => Err(Fault::Malformed(reason)),
+        Ok(_) => Err(ApiError::Malformed("it is no object".to_owned())),
+        Err(reason) => Err(ApiError::Malformed(reason)),
     }
 }
 
@@ -45,12 +45,12 @@ pub(crate) fn dialect(request: &Value) -> Dialect {
 }
 
 /// Reads a question. NLWeb 3.
-pub(crate) fn ask(request: Value) -> Result<Ask, Fault> {
+pub(crate) fn ask(request: Value) -> Result<Ask, ApiError> {
     let dialect = dialect(&request);
     let mut fields = Fields::of("", Some(request))?;
     let mut notes = Vec::new();
     let Some(query) = fields.value("query") else {
-        return Err(Fault::wrong("query", "an object with the question in `text`"));
+        return Err(ApiError::wrong("query", "an object with the question in `text`"));
     };
     let (query, limit, skip) = query_of(query)?;
     let context = context_of(fields.value("context"))?;
@@ -68,15 +68,15 @@ pub(crate) fn ask(request: Value) -> Result<Ask, Fault> {
 }
 
 /// Reads what to do about a promise. NLWeb 4.2.
-pub(crate) fn awaited(request: Value) -> Result<Await, Fault> {
+pub(crate) fn awaited(request: Value) -> Result<Await, ApiError> {
     let dialect = dialect(&request);
     let mut fields = Fields::of("", Some(request))?;
     let token = fields.text("promise_token")?.filter(|token| !token.is_empty());
-    let token = token.ok_or_else(|| Fault::wrong("promise_token", "the token that came with the promise"))?;
+    let token = token.ok_or_else(|| ApiError::wrong("promise_token", "the token that came with the promise"))?;
     let action = match fields.text("action")?.as_deref() {
         Some("checkin") => Action::Checkin,
         Some("cancel") => Action::Cancel,
-        _ => return Err(Fault::wrong("action", "\"checkin\" or \"cancel\"")),
+        _ => return Err(ApiError::wrong("action", "\"checkin\" or \"cancel\"")),
     };
     let mut notes = Vec::new();
     let meta = meta_of(fields.value("meta"), &mut notes)?;
@@ -85,15 +85,15 @@ pub(crate) fn awaited(request: Value) -> Result<Await, Fault> {
 
 /// NLWeb 3.1. Clients of 0.54 bound the answer there and say where it begins, and may have put the question on its own
 /// feet.
-fn query_of(value: Value) -> Result<(Query, Option<usize>, usize), Fault> {
+fn query_of(value: Value) -> Result<(Query, Option<usize>, usize), ApiError> {
     let mut fields = match value {
         Value::Object(_) => Fields::of("query", Some(value))?,
-        _ => return Err(Fault::wrong("query", "an object, such as {\"text\": \"soup for a cold day\"}")),
+        _ => return Err(ApiError::wrong("query", "an object, such as {\"text\": \"soup for a cold day\"}")),
     };
     let wanted = "the question: a string that is not empty";
     let text = match fields.value("text") {
         Some(Value::String(text)) if !text.trim().is_empty() => text,
-        _ => return Err(Fault::wrong("query.text", wanted)),
+        _ => return Err(ApiError::wrong("query.text", wanted)),
     };
     let decontextualized = fields.text("decontextualized_query")?.filter(|text| !text.trim().is_empty());
     let text = decontextualized.unwrap_or(text);
@@ -102,19 +102,19 @@ fn query_of(value: Value) -> Result<(Query, Option<usize>, usize), Fault> {
     let limit = fields.count("num_results")?.or(limit);
     let skip = fields.number("start_num")?.unwrap_or_default();
     if skip > SKIPPED_MAX {
-        return Err(Fault::wrong("query.start_num", format!("at most {SKIPPED_MAX}")));
+        return Err(ApiError::wrong("query.start_num", format!("at most {SKIPPED_MAX}")));
     }
     let filters: Map<String, Value> = fields.rest().into_iter().filter(|(_, value)| !value.is_null()).collect();
     bounded("query.text", text.len(), TEXT_BYTES_MAX)?;
     if filters.len() > FILTERS_MAX {
-        return Err(Fault::TooMuch { field: "query", bound: format!("{FILTERS_MAX} filters") });
+        return Err(ApiError::TooMuch { field: "query", bound: format!("{FILTERS_MAX} filters") });
     }
     bounded("query", written(&filters), FILTERS_BYTES_MAX)?;
     Ok((Query { text, site, filters }, limit, skip))
 }
 
 /// NLWeb 3.2. Contexts of other types are kept as they are.
-fn context_of(value: Option<Value>) -> Result<Context, Fault> {
+fn context_of(value: Option<Value>) -> Result<Context, ApiError> {
     let mut fields = Fields::of("context", value)?;
     let kind = fields.text("@type")?;
     let Some(kind) = kind.filter(|kind| kind != CONVERSATIONAL) else { return conversation(fields) };
@@ -124,24 +124,24 @@ fn context_of(value: Option<Value>) -> Result<Context, Fault> {
     Ok(Context { prev: Vec::new(), about })
 }
 
-fn conversation(mut fields: Fields) -> Result<Context, Fault> {
+fn conversation(mut fields: Fields) -> Result<Context, ApiError> {
     let prev = match fields.value("prev") {
         None => Some(Vec::new()),
         Some(Value::Array(items)) => items.into_iter().map(said).collect::<Option<Vec<_>>>(),
         Some(_) => None,
     };
-    let prev = prev.ok_or_else(|| Fault::wrong("context.prev", "an array of strings, the earlier queries"))?;
+    let prev = prev.ok_or_else(|| ApiError::wrong("context.prev", "an array of strings, the earlier queries"))?;
     let text = fields.text("text")?;
     let memory = match fields.value("memory") {
         None => None,
         Some(memory) if is_memory(&memory) => Some(memory),
-        Some(_) => return Err(Fault::wrong("context.memory", "a string, or an array of strings")),
+        Some(_) => return Err(ApiError::wrong("context.memory", "a string, or an array of strings")),
     };
     let mut about = fields.rest();
     about.extend(text.map(|text| ("text".to_owned(), text.into())));
     about.extend(memory.map(|memory| ("memory".to_owned(), memory)));
     if prev.len() > PREV_MAX {
-        return Err(Fault::TooMuch { field: "context.prev", bound: format!("{PREV_MAX} earlier queries") });
+        return Err(ApiError::TooMuch { field: "context.prev", bound: format!("{PREV_MAX} earlier queries") });
     }
     let bytes = prev.iter().map(String::len).sum::<usize>() + written(&about);
     bounded("context", bytes, CONTEXT_BYTES_MAX)?;
@@ -160,7 +160,7 @@ fn is_memory(value: &Value) -> bool {
 }
 
 /// What of NLWeb 3.3 is no matter of style.
-fn prefer_of(fields: &mut Fields, notes: &mut Vec<String>) -> Result<Prefer, Fault> {
+fn prefer_of(fields: &mut Fields, notes: &mut Vec<String>) -> Result<Prefer, ApiError> {
     let streaming = fields.flag("streaming")?;
     let wanted = fields.short("accept-language", NAME_BYTES_MAX)?;
     let language = wanted.as_deref().and_then(language);
@@ -179,7 +179,7 @@ fn language(text: &str) -> Option<Language> {
 }
 
 /// The first format that is spoken here. NLWeb 3.3.1.
-fn format_of(names: &[String]) -> Result<Format, Fault> {
+fn format_of(names: &[String]) -> Result<Format, ApiError> {
     let known = |name: &String| match name.as_str() {
         "conversational_search" | CONV_SEARCH => Some(Format::ConversationalSearch),
         "chatgpt_app" => Some(Format::ChatgptApp),
@@ -188,17 +188,17 @@ fn format_of(names: &[String]) -> Result<Format, Fault> {
     match names.iter().find_map(known) {
         Some(format) => Ok(format),
         None if names.is_empty() => Ok(Format::ConversationalSearch),
-        None => Err(Fault::Format(shown(names))),
+        None => Err(ApiError::Format(shown(names))),
     }
 }
 
 /// Whether a summary is wanted. Modes that nobody knows are passed over beside ones that we do, since
 /// the list is open; alone they can't be served. NLWeb 3.3.2.
-fn summarizes(names: &[String], notes: &mut Vec<String>) -> Result<bool, Fault> {
+fn summarizes(names: &[String], notes: &mut Vec<String>) -> Result<bool, ApiError> {
     let is_known = |name: &&String| ["list", "summarize"].iter().any(|known| name.eq_ignore_ascii_case(known));
     let unknown: Vec<String> = names.iter().filter(|name| !is_known(name)).cloned().collect();
     if !unknown.is_empty() && unknown.len() == names.len() {
-        return Err(Fault::Mode(shown(names)));
+        return Err(ApiError::Mode(shown(names)));
     }
     if !unknown.is_empty() {
         notes.push(format!("prefer.mode: {} is not known here and was left out", shown(&unknown)));
@@ -207,7 +207,7 @@ fn summarizes(names: &[String], notes: &mut Vec<String>) -> Result<bool, Fault> 
 }
 
 /// NLWeb 3.4.
-fn meta_of(value: Option<Value>, notes: &mut Vec<String>) -> Result<Meta, Fault> {
+fn meta_of(value: Option<Value>, notes: &mut Vec<String>) -> Result<Meta, ApiError> {
     let mut fields = Fields::of("meta", value)?;
     for key in VERSION_KEYS {
         let version = fields.short(key, NAME_BYTES_MAX)?;
@@ -219,7 +219,7 @@ fn meta_of(value: Option<Value>, notes: &mut Vec<String>) -> Result<Meta, Fault>
     let session = fields.object("session_context")?;
     let user = fields.value("user");
     if user.as_ref().is_some_and(|user| !user.is_string() && !user.is_object()) {
-        return Err(Fault::wrong("meta.user", "a string or an object"));
+        return Err(ApiError::wrong("meta.user", "a string or an object"));
     }
     let remember = fields.flag("remember")?.unwrap_or(true);
     let request_id = fields.short("request_id", NAME_BYTES_MAX)?;
@@ -228,9 +228,9 @@ fn meta_of(value: Option<Value>, notes: &mut Vec<String>) -> Result<Meta, Fault>
     Ok(Meta { session, user, remember, request_id })
 }
 
-fn bounded(field: &'static str, bytes: usize, bytes_max: usize) -> Result<(), Fault> {
+fn bounded(field: &'static str, bytes: usize, bytes_max: usize) -> Result<(), ApiError> {
     match bytes > bytes_max {
-        true => Err(Fault::TooMuch { field, bound: format!("{bytes_max} bytes") }),
+        true => Err(ApiError::TooMuch { field, bound: format!("{bytes_max} bytes") }),
         false => Ok(()),
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::fault::Fault;
+use crate::api_error::ApiError;
 
 /// An object of a request, whose fields are taken out as they are read.
 pub(crate) struct Fields {
@@ -12,11 +12,11 @@ pub(crate) struct Fields {
 
 impl Fields {
     /// The object `value`, which is called `path`. `None` and `null` are an empty one.
-    pub(crate) fn of(path: &'static str, value: Option<Value>) -> Result<Self, Fault> {
+    pub(crate) fn of(path: &'static str, value: Option<Value>) -> Result<Self, ApiError> {
         match value {
             None | Some(Value::Null) => Ok(Self { path, fields: Map::new() }),
             Some(Value::Object(fields)) => Ok(Self { path, fields }),
-            Some(_) => Err(Fault::wrong(path, "an object")),
+            Some(_) => Err(ApiError::wrong(path, "an object")),
         }
     }
 
@@ -31,44 +31,44 @@ impl Fields {
     }
 
     /// A string.
-    pub(crate) fn text(&mut self, key: &str) -> Result<Option<String>, Fault> {
+    pub(crate) fn text(&mut self, key: &str) -> Result<Option<String>, ApiError> {
         match self.value(key) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(Fault::wrong(self.name(key), "a string")),
+            Some(_) => Err(ApiError::wrong(self.name(key), "a string")),
         }
     }
 
     /// A string of at most `bytes_max` bytes without control characters.
-    pub(crate) fn short(&mut self, key: &str, bytes_max: usize) -> Result<Option<String>, Fault> {
+    pub(crate) fn short(&mut self, key: &str, bytes_max: usize) -> Result<Option<String>, ApiError> {
         match self.text(key)? {
             Some(text) if text.len() > bytes_max || text.chars().any(char::is_control) => {
-                Err(Fault::wrong(self.name(key), format!("at most {bytes_max} bytes without control characters")))
+                Err(ApiError::wrong(self.name(key), format!("at most {bytes_max} bytes without control characters")))
             }
             other => Ok(other),
         }
     }
 
     /// A boolean.
-    pub(crate) fn flag(&mut self, key: &str) -> Result<Option<bool>, Fault> {
+    pub(crate) fn flag(&mut self, key: &str) -> Result<Option<bool>, ApiError> {
         match self.value(key) {
             None => Ok(None),
             Some(Value::Bool(flag)) => Ok(Some(flag)),
-            Some(_) => Err(Fault::wrong(self.name(key), "true or false")),
+            Some(_) => Err(ApiError::wrong(self.name(key), "true or false")),
         }
     }
 
     /// A count above 0, written as a number or in digits.
-    pub(crate) fn count(&mut self, key: &str) -> Result<Option<usize>, Fault> {
+    pub(crate) fn count(&mut self, key: &str) -> Result<Option<usize>, ApiError> {
         match self.number(key) {
             Ok(None) => Ok(None),
             Ok(Some(count)) if count > 0 => Ok(Some(count)),
-            Ok(Some(_)) | Err(_) => Err(Fault::wrong(self.name(key), "a whole number above 0")),
+            Ok(Some(_)) | Err(_) => Err(ApiError::wrong(self.name(key), "a whole number above 0")),
         }
     }
 
     /// A whole number from 0 on, written as a number or in digits.
-    pub(crate) fn number(&mut self, key: &str) -> Result<Option<usize>, Fault> {
+    pub(crate) fn number(&mut self, key: &str) -> Result<Option<usize>, ApiError> {
         let Some(value) = self.value(key) else { return Ok(None) };
         let number = match &value {
             Value::Number(number) => number.as_u64(),
@@ -76,21 +76,21 @@ impl Fields {
             _ => None,
         };
         let number = number.and_then(|number| usize::try_from(number).ok());
-        number.map(Some).ok_or_else(|| Fault::wrong(self.name(key), "a whole number from 0 on"))
+        number.map(Some).ok_or_else(|| ApiError::wrong(self.name(key), "a whole number from 0 on"))
     }
 
     /// An object; none is an empty one.
-    pub(crate) fn object(&mut self, key: &str) -> Result<Map<String, Value>, Fault> {
+    pub(crate) fn object(&mut self, key: &str) -> Result<Map<String, Value>, ApiError> {
         match self.value(key) {
             None => Ok(Map::new()),
             Some(Value::Object(fields)) => Ok(fields),
-            Some(_) => Err(Fault::wrong(self.name(key), "an object")),
+            Some(_) => Err(ApiError::wrong(self.name(key), "an object")),
         }
     }
 
     /// A list of names: an array of strings, or one string with commas.
-    pub(crate) fn names(&mut self, key: &str, count_max: usize) -> Result<Vec<String>, Fault> {
-        let wrong = |fields: &Self| Fault::wrong(fields.name(key), "a string, or an array of strings");
+    pub(crate) fn names(&mut self, key: &str, count_max: usize) -> Result<Vec<String>, ApiError> {
+        let wrong = |fields: &Self| ApiError::wrong(fields.name(key), "a string, or an array of strings");
         let texts = match self.value(key) {
             None => Vec::new(),
             Some(Value::String(text)) => vec![text],
@@ -106,7 +106,7 @@ impl Fields {
         let names = texts.iter().flat_map(|text| text.split(',')).map(str::trim).filter(|name| !name.is_empty());
         let names: Vec<String> = names.map(str::to_owned).collect();
         match names.len() > count_max {
-            true => Err(Fault::wrong(self.name(key), format!("at most {count_max} names"))),
+            true => Err(ApiError::wrong(self.name(key), format!("at most {count_max} names"))),
             false => Ok(names),
         }
     }

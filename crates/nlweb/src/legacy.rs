@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use url::form_urlencoded;
 
-use crate::fault::Fault;
+use crate::api_error::ApiError;
 use crate::limits::QUERY_STRING_BYTES_MAX;
 use crate::wire::Dialect;
 
@@ -18,9 +18,9 @@ const PASSED_OVER: [&str; 6] = ["query_id", "model", "retrieval_backend", "oauth
 
 /// A query string as the request that it stands for. Unknown parameters are filters. What comes more
 /// than once counts as it came first, but for `prev`.
-pub(crate) fn request(query: &str) -> Result<Value, Fault> {
+pub(crate) fn request(query: &str) -> Result<Value, ApiError> {
     if query.len() > QUERY_STRING_BYTES_MAX {
-        return Err(Fault::TooLarge(QUERY_STRING_BYTES_MAX));
+        return Err(ApiError::TooLarge(QUERY_STRING_BYTES_MAX));
     }
     let (mut asked, mut context, mut prefer, mut meta) = (Map::new(), Map::new(), Map::new(), Map::new());
     let mut prev = Vec::new();
@@ -55,7 +55,7 @@ pub(crate) fn request(query: &str) -> Result<Value, Fault> {
 
 /// The body of a POST as the request that it stands for: as it is, or of the flat form when its `query` is a string.
 /// What the query string of its address says goes before, as clients of 0.54 page through an answer.
-pub(crate) fn unflattened(body: Value, query: &str) -> Result<Value, Fault> {
+pub(crate) fn unflattened(body: Value, query: &str) -> Result<Value, ApiError> {
     let Value::Object(fields) = body else { return Ok(body) };
     let in_address = !query.is_empty();
     // A string alone is a mistake of today's clients, not the form of yesterday's, which send more than that.
@@ -169,6 +169,6 @@ mod tests {
     fn query_strings_are_bounded() {
         let of = |bytes: usize| request(&format!("query={}", "a".repeat(bytes - "query=".len())));
         assert!(of(QUERY_STRING_BYTES_MAX).is_ok());
-        assert_eq!(of(QUERY_STRING_BYTES_MAX + 1), Err(Fault::TooLarge(QUERY_STRING_BYTES_MAX)));
+        assert_eq!(of(QUERY_STRING_BYTES_MAX + 1), Err(ApiError::TooLarge(QUERY_STRING_BYTES_MAX)));
     }
 }

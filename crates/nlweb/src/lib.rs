@@ -19,10 +19,10 @@
 
 mod action;
 mod answer;
+mod api_error;
 mod carried;
 pub mod client;
 mod decode;
-mod fault;
 mod fields;
 mod from_wire;
 mod item;

@@ -12,7 +12,7 @@ use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::fault::{Fault, code};
+use crate::api_error::{ApiError, code};
 use crate::from_wire::STATE;
 use crate::item::present;
 use crate::section::NlwebSettings;
@@ -127,10 +127,10 @@ pub(crate) fn sentences(language: Option<&Language>) -> Sentences {
 
 impl Outcome {
     /// A fault, told to a caller of a language.
-    pub(crate) fn fault(fault: &Fault, language: Option<&Language>) -> Self {
+    pub(crate) fn fault(fault: &ApiError, language: Option<&Language>) -> Self {
         let retry_after = match fault {
-            Fault::Unavailable(seconds) => Some(*seconds),
-            Fault::Full(_) => Some(FULL_RETRY.as_secs()),
+            ApiError::Unavailable(seconds) => Some(*seconds),
+            ApiError::Full(_) => Some(FULL_RETRY.as_secs()),
             _ => None,
         };
         let message = fault.message(sentences(language));

@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout};
 
 use crate::action::Action;
-use crate::fault::{Fault, code};
+use crate::api_error::{ApiError, code};
 use crate::from_wire::{CONVERSATION, Envelope, STATE, message};
 use crate::limits::FIRST_EVENT_WAIT;
 use crate::response::{About, Outcome, Promise, Response, ending_code, sentences};
@@ -64,7 +64,7 @@ pub(crate) struct Begun {
 impl Service {
     /// Who is asked. NLWeb 3.1. At the host's address a conversation that was begun with an agent by its
     /// name stays with it, and one that the caller carries with whoever was asked before.
-    pub(crate) async fn resident(&self, own: Option<&Handle>, ask: &Ask) -> Result<Chosen, Fault> {
+    pub(crate) async fn resident(&self, own: Option<&Handle>, ask: &Ask) -> Result<Chosen, ApiError> {
         let named = ask.query.site.as_deref();
         if let (None, None, Some(thread)) = (own, named, conversation(&ask.meta.session)) {
             let with = self.host.route(&thread).await.map_err(|error| self.fault(error))?;
@@ -278,15 +278,15 @@ impl Service {
     }
 
     /// The task behind a token, if it is this sender's to see.
-    async fn promised(&self, own: Option<&Handle>, token: &str, sender: &Sender) -> Result<TaskPermit, Fault> {
-        let id = TaskId::parse(token).ok_or(Fault::NoPromise)?;
+    async fn promised(&self, own: Option<&Handle>, token: &str, sender: &Sender) -> Result<TaskPermit, ApiError> {
+        let id = TaskId::parse(token).ok_or(ApiError::NoPromise)?;
         let task = self.host.task(&id, TaskAccess::As(sender)).await.map_err(|error| self.fault(error))?;
         let here = own.is_none_or(|own| *own == task.agent);
-        if here { Ok(task) } else { Err(Fault::NoPromise) }
+        if here { Ok(task) } else { Err(ApiError::NoPromise) }
     }
 
     /// The task after it was given up. One that has ended stays as it is.
-    async fn cancelled(&self, task: TaskPermit) -> Result<TaskPermit, Fault> {
+    async fn cancelled(&self, task: TaskPermit) -> Result<TaskPermit, ApiError> {
         match task.cancel().await {
             Ok(task) => Ok(task),
             Err(Error::Conflict { .. }) => task.reload().await.map_err(|error| self.fault(error)),
@@ -304,7 +304,7 @@ impl Service {
                 self.outcome(outcome.clone(), &whose, &mut about, language)
             }
             (None, TaskState::Canceled) => ended(End::Unanswered(Box::new(Ending::Canceled)), language),
-            (None, _) => Outcome::fault(&Fault::Internal, language),
+            (None, _) => Outcome::fault(&ApiError::Internal, language),
         };
         Response { about, outcome }
     }
@@ -324,24 +324,24 @@ impl Service {
     }
 
     /// What the host objects to, in NLWeb's words.
-    fn fault(&self, error: Error) -> Fault {
+    fn fault(&self, error: Error) -> ApiError {
         fault_of(error, || site::known(&self.host))
     }
 }
 
 /// What a host objects to whose agents are `known`.
-fn fault_of(error: Error, known: impl FnOnce() -> String) -> Fault {
+fn fault_of(error: Error, known: impl FnOnce() -> String) -> ApiError {
     match error {
-        Error::NotFound { what: Noun::Agent } => Fault::NoAgent(known()),
-        Error::NotFound { what: Noun::Task | Noun::Thread | Noun::Artifact } => Fault::NoPromise,
-        Error::Gone { .. } => Fault::Gone(error.to_string()),
-        Error::Conflict { what, state } => Fault::Invalid(format!("the {what} is {}", state.name())),
-        Error::Invalid { field, reason } => Fault::Invalid(format!("{field}: {reason}")),
-        Error::Full { bound } => Fault::Full(bound),
-        Error::Unavailable { retry_after } => Fault::Unavailable(whole_seconds(retry_after)),
+        Error::NotFound { what: Noun::Agent } => ApiError::NoAgent(known()),
+        Error::NotFound { what: Noun::Task | Noun::Thread | Noun::Artifact } => ApiError::NoPromise,
+        Error::Gone { .. } => ApiError::Gone(error.to_string()),
+        Error::Conflict { what, state } => ApiError::Invalid(format!("the {what} is {}", state.name())),
+        Error::Invalid { field, reason } => ApiError::Invalid(format!("{field}: {reason}")),
+        Error::Full { bound } => ApiError::Full(bound),
+        Error::Unavailable { retry_after } => ApiError::Unavailable(whole_seconds(retry_after)),
         Error::Internal(cause) => {
             tracing::error!(%cause, "a question failed");
-            Fault::Internal
+            ApiError::Internal
         }
     }
 }
@@ -366,7 +366,7 @@ pub(crate) fn turned_away(part: Box<PolicyPart>, style: wire::Style, language: O
 }
 
 /// A fault of a request, in the version that it speaks.
-pub(crate) fn wrong(fault: &Fault, dialect: Dialect, language: Option<&Language>) -> Response {
+pub(crate) fn wrong(fault: &ApiError, dialect: Dialect, language: Option<&Language>) -> Response {
     Response { about: About::plain(wire::Style::plain(dialect)), outcome: Outcome::fault(fault, language) }
 }
 

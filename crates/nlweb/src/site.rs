@@ -6,7 +6,7 @@ use std::sync::Arc;
 use forecourt_core::{Address, Handle};
 use forecourt_host::{Host, HostedAgent};
 
-use crate::fault::Fault;
+use crate::api_error::ApiError;
 use crate::limits::{ASKED_AT_ONCE_MAX, NAMED_AGENTS_MAX};
 
 /// Everything that is here.
@@ -43,10 +43,10 @@ impl Chosen {
 }
 
 /// Who is asked at the endpoint of `own`, or at the host's when that is `None`.
-pub(crate) fn asked(host: &Host, own: Option<&Handle>, site: Option<&str>) -> Result<Chosen, Fault> {
+pub(crate) fn asked(host: &Host, own: Option<&Handle>, site: Option<&str>) -> Result<Chosen, ApiError> {
     let directory = host.directory();
     let here = match own {
-        Some(handle) => directory.find(handle).ok_or_else(|| Fault::NoAgent(known(host)))?,
+        Some(handle) => directory.find(handle).ok_or_else(|| ApiError::NoAgent(known(host)))?,
         None => directory.default_agent(),
     };
     let Some(site) = site else { return Ok(Chosen::one(here)) };
@@ -59,7 +59,7 @@ pub(crate) fn asked(host: &Host, own: Option<&Handle>, site: Option<&str>) -> Re
     match handle(host, site).and_then(|handle| directory.find(&handle)) {
         Some(named) if own.is_none_or(|own| named.card.handle() == own) => Ok(Chosen::one(named)),
         Some(named) => Err(unknown(site, format!("only @{} at this address, and {ALL}", here.card.handle()), named)),
-        None => part(host, own, site).ok_or_else(|| Fault::Site { named: shown(site), known: known(host) }),
+        None => part(host, own, site).ok_or_else(|| ApiError::Site { named: shown(site), known: known(host) }),
     }
 }
 
@@ -83,9 +83,9 @@ fn host_name(site: &str) -> String {
     name.strip_prefix("www.").unwrap_or(name).to_owned()
 }
 
-fn unknown(site: &str, known: String, named: &HostedAgent) -> Fault {
+fn unknown(site: &str, known: String, named: &HostedAgent) -> ApiError {
     let known = format!("{known}; ask @{} at its own address, or at /ask", named.card.handle());
-    Fault::Site { named: shown(site), known }
+    ApiError::Site { named: shown(site), known }
 }
 
 /// The handle that `site` names, if it is one of this domain.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, json};
 use tokio::time::Instant;
 
-use crate::fault::code;
+use crate::api_error::code;
 use crate::response::{About, Outcome, Response, sentences};
 use crate::section::NlwebSettings;
 use crate::service::{Begun, Service, ended};

@@ -23,7 +23,7 @@ use http::request::Parts;
 use serde_json::Value;
 
 use crate::answer::{streamed, whole};
-use crate::fault::Fault;
+use crate::api_error::ApiError;
 use crate::limits::BODY_BYTES_MAX;
 use crate::service::{Asker, Service, ended, turned_away, wrong};
 use crate::site::Chosen;
@@ -100,7 +100,7 @@ async fn on_path(State(service): State<Arc<Service>>, request: Request) -> Respo
         None => None,
         Some(Some(handle)) if service.host.directory().find(&handle).is_some() => Some(handle),
         Some(_) => {
-            let fault = Fault::NoAgent(site::known(&service.host));
+            let fault = ApiError::NoAgent(site::known(&service.host));
             let language = negotiate::language(&head.headers);
             return written(&service, &wrong(&fault, Dialect::V0_55, language.as_ref())).into_response();
         }
@@ -158,14 +158,14 @@ impl Asked<'_> {
                 Err(fault) => self.fault(fault, Dialect::V0_55),
             },
             Method::OPTIONS => HttpAnswer::options(ASK_METHODS),
-            _ => self.fault(Fault::Method(ASK_METHODS), Dialect::V0_55).allowing(ASK_METHODS),
+            _ => self.fault(ApiError::Method(ASK_METHODS), Dialect::V0_55).allowing(ASK_METHODS),
         }
     }
 
     /// The flat form of old clients. Design 24.
     async fn on_query(&self) -> HttpAnswer {
         match self.head.uri.query().unwrap_or_default() {
-            "" => self.fault(Fault::wrong("query", "the question: /ask?query=soup"), Dialect::V0_55),
+            "" => self.fault(ApiError::wrong("query", "the question: /ask?query=soup"), Dialect::V0_55),
             query => match legacy::request(query) {
                 Ok(request) => Box::pin(self.asked(request, None)).await,
                 Err(fault) => self.fault(fault, Dialect::V0_54),
@@ -229,7 +229,7 @@ impl Asked<'_> {
         match self.head.method {
             Method::POST => {}
             Method::OPTIONS => return HttpAnswer::options(AWAIT_METHODS),
-            _ => return self.fault(Fault::Method(AWAIT_METHODS), Dialect::V0_55).allowing(AWAIT_METHODS),
+            _ => return self.fault(ApiError::Method(AWAIT_METHODS), Dialect::V0_55).allowing(AWAIT_METHODS),
         }
         let body = match self.json(body).await {
             Ok(body) => body,
@@ -272,7 +272,7 @@ impl Asked<'_> {
         }
     }
 
-    fn fault(&self, fault: Fault, dialect: Dialect) -> HttpAnswer {
+    fn fault(&self, fault: ApiError, dialect: Dialect) -> HttpAnswer {
         let language = negotiate::language(&self.head.headers);
         written(self.service, &wrong(&fault, dialect, language.as_ref()))
     }
@@ -293,14 +293,14 @@ impl Asked<'_> {
     }
 
     /// The body, which says that it is JSON. A form that a page of another site could post does not.
-    async fn json(&self, body: Body) -> Result<Bytes, Fault> {
+    async fn json(&self, body: Body) -> Result<Bytes, ApiError> {
         if !is_json(&self.head.headers) {
-            return Err(Fault::NotJson);
+            return Err(ApiError::NotJson);
         }
         read_limited(body, &BodyLimits::with_bytes_max(BODY_BYTES_MAX)).await.map_err(|error| match error {
-            BodyError::TooLarge { bytes_max } => Fault::TooLarge(bytes_max),
-            BodyError::TooSlow => Fault::Cut(error.to_string()),
-            BodyError::Broken => Fault::Malformed(error.to_string()),
+            BodyError::TooLarge { bytes_max } => ApiError::TooLarge(bytes_max),
+            BodyError::TooSlow => ApiError::Cut(error.to_string()),
+            BodyError::Broken => ApiError::Malformed(error.to_string()),
         })
     }
 }

@@ -13,7 +13,7 @@ use futures::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
-use crate::fault::Fault;
+use crate::api_error::ApiError;
 use crate::from_wire::CONVERSATION;
 use crate::limits::{BECOMES_TASK_AFTER, FILTERS_MAX};
 use crate::response::{Outcome, Response};
@@ -196,7 +196,7 @@ async fn begin(
     let ToolCall { arguments, sender, hop, language, via, answered, visited, payment, .. } = call;
     let dialect = decode::dialect(&arguments);
     let wanted = language.clone();
-    let refused = |fault: Fault| Box::new(wrong(&fault, dialect, wanted.as_ref()));
+    let refused = |fault: ApiError| Box::new(wrong(&fault, dialect, wanted.as_ref()));
     let ask = decode::ask(arguments).map_err(&refused)?;
     let ask = answered.into_iter().fold(ask, |ask, answered| going_on(ask, *answered));
     let ask = visited.into_iter().fold(ask, |ask, visited| after_visit(ask, &visited));

@@ -26,7 +26,7 @@ const ALGORITHMS: [Algorithm; 9] = [
 
 /// Why a token of the provider's does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum TokenFault {
+pub(crate) enum TokenError {
     /// Its signature, or its form.
     #[error(transparent)]
     Proof(#[from] ProofError),
@@ -54,11 +54,11 @@ impl ProviderToken {
     }
 
     /// The claims of an ID token that holds.
-    pub(crate) fn id_claims(&self, jwks: &Value, expected: &Expected<'_>) -> Result<Map<String, Value>, TokenFault> {
+    pub(crate) fn id_claims(&self, jwks: &Value, expected: &Expected<'_>) -> Result<Map<String, Value>, TokenError> {
         let claims = self.claims_of_provider(jwks, (expected.issuer, expected.client_id), expected.now)?;
         // Step 5.
         if claims.get("azp").is_some_and(|azp| *azp != *expected.client_id) {
-            return Err(TokenFault::Claim("it was issued for another client"));
+            return Err(TokenError::Claim("it was issued for another client"));
         }
         // Steps 9 and 10. No difference of clocks is allowed for: the token was made a moment ago.
         let expires_at = claims::moment(&claims, "exp")?.ok_or(ProofError::Missing("exp"))?;
@@ -70,7 +70,7 @@ impl ProviderToken {
         // Step 11.
         let nonce = claims.get("nonce").and_then(Value::as_str).ok_or(ProofError::Missing("nonce"))?;
         if verify_slices_are_equal(nonce.as_bytes(), expected.nonce.as_bytes()).is_err() {
-            return Err(TokenFault::Claim("its nonce is another one"));
+            return Err(TokenError::Claim("its nonce is another one"));
         }
         self.check_access_token(&claims, expected.access_token)?;
         claims.get("sub").and_then(Value::as_str).ok_or(ProofError::Missing("sub"))?;
@@ -83,7 +83,7 @@ impl ProviderToken {
         jwks: &Value,
         (issuer, client_id): (&str, &str),
         now: Timestamp,
-    ) -> Result<Map<String, Value>, TokenFault> {
+    ) -> Result<Map<String, Value>, TokenError> {
         if !ALGORITHMS.contains(&self.0.algorithm()) {
             return Err(ProofError::WrongAlgorithm.into());
         }
@@ -92,7 +92,7 @@ impl ProviderToken {
         let claims = claims::read(self.0.verify(&keys, now)?)?;
         // Step 2.
         if claims.get("iss").and_then(Value::as_str) != Some(issuer) {
-            return Err(TokenFault::Claim("its issuer is another one"));
+            return Err(TokenError::Claim("its issuer is another one"));
         }
         // Step 3. Whoever else it is for could show it here.
         let is_ours = |audience: &Value| audience.as_str() == Some(client_id);
@@ -104,7 +104,7 @@ impl ProviderToken {
     }
 
     /// Whether it is a JWT, and one whose payload are its claims. RFC 7515 4.1.9, 4.1.10.
-    fn check_kind(&self) -> Result<(), TokenFault> {
+    fn check_kind(&self) -> Result<(), TokenError> {
         let header = self.0.header();
         let fits = match header.get("typ") {
             None => true,
@@ -121,12 +121,12 @@ impl ProviderToken {
     }
 
     /// Whether it belongs to the access token that came with it, where it says to which it does. 3.1.3.6.
-    fn check_access_token(&self, claims: &Map<String, Value>, access_token: &str) -> Result<(), TokenFault> {
+    fn check_access_token(&self, claims: &Map<String, Value>, access_token: &str) -> Result<(), TokenError> {
         let Some(expected) = claims.get("at_hash") else { return Ok(()) };
         let own = token_hash(self.0.algorithm(), access_token);
         match expected.as_str() == own.as_deref() {
             true => Ok(()),
-            false => Err(TokenFault::Claim("it belongs to another access token")),
+            false => Err(TokenError::Claim("it belongs to another access token")),
         }
     }
 }

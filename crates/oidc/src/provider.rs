@@ -18,7 +18,7 @@ use crate::discovery::{Discovery, Metadata};
 use crate::error::OidcError;
 use crate::exchange::Exchange;
 use crate::flow::{Begun, Flow};
-use crate::id_token::{Expected, ProviderToken, TokenFault};
+use crate::id_token::{Expected, ProviderToken, TokenError};
 use crate::limits::DISCOVERY_FRESH;
 use crate::report::{broken, invalid};
 use crate::tokens::{self, CodeGrant, Tokens};
@@ -192,7 +192,7 @@ impl Provider {
             now,
         };
         let verified = match token.id_claims(&metadata.keys, &expected) {
-            Err(TokenFault::Proof(ProofError::UnknownKey)) => {
+            Err(TokenError::Proof(ProofError::UnknownKey)) => {
                 // The provider may have new keys.
                 let metadata = self.metadata(now, Duration::ZERO).await?;
                 token.id_claims(&metadata.keys, &expected)
@@ -201,7 +201,7 @@ impl Provider {
         };
         verified.map_err(|fault| match fault {
             // A provider that leaves out what it must say, or says it in another way.
-            TokenFault::Proof(ProofError::Missing("sub" | "exp" | "iat") | ProofError::Malformed(_)) => {
+            TokenError::Proof(ProofError::Missing("sub" | "exp" | "iat") | ProofError::Malformed(_)) => {
                 broken(&fault.to_string())
             }
             fault => invalid(&fault.to_string()),

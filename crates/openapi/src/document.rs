@@ -13,7 +13,7 @@ pub(crate) const LOSSES: &str = "x-agtp-losses";
 
 /// Why a text is no OpenAPI document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DocumentFault {
+pub enum OpenApiDocumentError {
     /// Too many bytes.
     #[error("an OpenAPI document has at most {DOCUMENT_BYTES_MAX} bytes")]
     TooLong,
@@ -46,15 +46,15 @@ impl OpenApiDocument {
     ///
     /// # Errors
     /// It can't be read, is beyond a bound, or is not OpenAPI 3.
-    pub fn read(bytes: &[u8]) -> Result<OpenApiDocument, DocumentFault> {
+    pub fn read(bytes: &[u8]) -> Result<OpenApiDocument, OpenApiDocumentError> {
         if bytes.len() > DOCUMENT_BYTES_MAX {
-            return Err(DocumentFault::TooLong);
+            return Err(OpenApiDocumentError::TooLong);
         }
-        let text = std::str::from_utf8(bytes).map_err(|_| DocumentFault::NotText)?;
+        let text = std::str::from_utf8(bytes).map_err(|_| OpenApiDocumentError::NotText)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let root = match text.trim_start().starts_with('{') {
-            true => json::parse(text.as_bytes()).map_err(|fault| DocumentFault::Syntax("JSON", fault))?,
-            false => yaml::parse(text.as_bytes(), YAML).map_err(|fault| DocumentFault::Syntax("YAML", fault))?,
+            true => json::parse(text.as_bytes()).map_err(|fault| OpenApiDocumentError::Syntax("JSON", fault))?,
+            false => yaml::parse(text.as_bytes(), YAML).map_err(|fault| OpenApiDocumentError::Syntax("YAML", fault))?,
         };
         let is_3_0 = version(&root)?;
         Ok(OpenApiDocument { root, is_3_0 })
@@ -115,18 +115,18 @@ pub(crate) fn reference(value: &Value) -> Option<&str> {
 }
 
 /// Whether the version is 3.0.
-fn version(root: &Value) -> Result<bool, DocumentFault> {
+fn version(root: &Value) -> Result<bool, OpenApiDocumentError> {
     let version = match root.get("openapi") {
         Some(Value::String(version)) => version.clone(),
         // YAML without quotes: 3.1 is a number there.
         Some(Value::Number(version)) => version.to_string(),
-        _ if root.get("swagger").is_some() => return Err(DocumentFault::Swagger),
-        _ => return Err(DocumentFault::NotOpenApi),
+        _ if root.get("swagger").is_some() => return Err(OpenApiDocumentError::Swagger),
+        _ => return Err(OpenApiDocumentError::NotOpenApi),
     };
     let mut numbers = version.split('.');
     match (numbers.next(), numbers.next()) {
         (Some("3"), Some("0")) => Ok(true),
         (Some("3"), Some("1" | "2")) => Ok(false),
-        _ => Err(DocumentFault::Version(version.chars().take(20).collect())),
+        _ => Err(OpenApiDocumentError::Version(version.chars().take(20).collect())),
     }
 }

@@ -44,7 +44,7 @@ use serde_json::Value;
 
 pub use notes::{ImportNotes, Part};
 
-use crate::document::{DocumentFault, OpenApiDocument};
+use crate::document::{OpenApiDocument, OpenApiDocumentError};
 use crate::limits::{OPERATIONS_MAX, SENTENCE_CHARS_MAX};
 use draft::{Draft, Pair};
 use operation::Operation;
@@ -74,10 +74,10 @@ pub struct Options {
 
 /// Why nothing of a document is imported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ImportFault {
+pub enum ImportError {
     /// The document can't be read.
     #[error(transparent)]
-    Document(#[from] DocumentFault),
+    Document(#[from] OpenApiDocumentError),
     /// The base that was given is none, or none was given and the document has none.
     #[error("{0}")]
     Base(String),
@@ -191,9 +191,9 @@ impl Base {
 ///
 /// # Errors
 /// The document is none, or has no operation. What is wrong with one operation is that one's [`ImportFate`].
-pub fn import(text: &[u8], options: &Options) -> Result<Import, ImportFault> {
+pub fn import(text: &[u8], options: &Options) -> Result<Import, ImportError> {
     let document = OpenApiDocument::read(text)?;
-    let url = options.base_url.as_deref().map(server::given).transpose().map_err(ImportFault::Base)?;
+    let url = options.base_url.as_deref().map(server::given).transpose().map_err(ImportError::Base)?;
     let name = words::line(&document.info("title"), SENTENCE_CHARS_MAX);
     let name = if name.is_empty() { "a document without a title".to_owned() } else { name };
     let title = words::line(&format!("{name} {}", document.info("version")), SENTENCE_CHARS_MAX);
@@ -203,13 +203,13 @@ pub fn import(text: &[u8], options: &Options) -> Result<Import, ImportFault> {
     let shared = names::shared(operations.iter().flat_map(Operation::tags));
     let base = Base { url, module, prefix: security::prefix(&name), title, shapes, shared };
     match operations.len() {
-        0 => return Err(ImportFault::Empty),
-        count if count > OPERATIONS_MAX => return Err(ImportFault::TooMany),
+        0 => return Err(ImportError::Empty),
+        count if count > OPERATIONS_MAX => return Err(ImportError::TooMany),
         _ => {}
     }
     let catalog = Catalog::shipped();
     if url_of_none(&operations, &base) {
-        return Err(ImportFault::Base(server::base(&operations[0]).err().unwrap_or_default()));
+        return Err(ImportError::Base(server::base(&operations[0]).err().unwrap_or_default()));
     }
     let mut work = Work {
         catalog: &catalog,

@@ -17,5 +17,5 @@ pub use import::reimport;
 
 pub use export::{About, Export, export};
 pub use import::{
-    EndpointFiles, File, Import, ImportFate, ImportFault, ImportNotes, ImportedOperation, Options, Part, import,
+    EndpointFiles, File, Import, ImportError, ImportFate, ImportNotes, ImportedOperation, Options, Part, import,
 };

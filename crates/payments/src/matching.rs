@@ -1,7 +1,7 @@
 //! Which of the host's own offers a payment means, and what is wrong with it when it means none. The payer's
 //! copy of an offer selects and is never used for anything else. PolicyPart 5.6, facts sheet 9.5.
 
-use forecourt_core::policy::{AcceptedPayment, PaymentFault};
+use forecourt_core::policy::{AcceptedPayment, PaymentError};
 use serde_json::Value;
 
 use crate::networks::chain_by_caip2;
@@ -33,7 +33,7 @@ pub(crate) fn matching(offer: &AcceptedPayment, payment: &SignedPayment) -> Resu
 pub(crate) struct Mismatch {
     /// How far the two were compared before they differed.
     pub(crate) step: usize,
-    pub(crate) fault: PaymentFault,
+    pub(crate) fault: PaymentError,
 }
 
 impl Mismatch {

@@ -1,6 +1,6 @@
 //! A facilitator's reason, into our code, and into what it says of the money. x402 section 9, facts sheet 9.3.
 
-use forecourt_core::policy::PaymentFault;
+use forecourt_core::policy::PaymentError;
 
 use crate::facilitator::FacilitatorReply;
 use crate::x402::{PaymentCode, fault};
@@ -50,11 +50,11 @@ pub(crate) fn code_of(reason: &str, otherwise: PaymentCode) -> PaymentCode {
 }
 
 /// A negative answer as the payer is told of it.
-pub(crate) fn fault_of(reply: &FacilitatorReply, otherwise: PaymentCode) -> PaymentFault {
+pub(crate) fn fault_of(reply: &FacilitatorReply, otherwise: PaymentCode) -> PaymentError {
     let code = code_of(&reply.reason, otherwise);
     let reason = if reply.reason.is_empty() { "without a reason" } else { &reply.reason };
     let said = format!("the facilitator declined the payment: {reason}");
-    PaymentFault { is_passing: reply.reason.starts_with("unexpected_"), ..fault(code, said) }
+    PaymentError { is_passing: reply.reason.starts_with("unexpected_"), ..fault(code, said) }
 }
 
 /// What a negative answer to `/settle` says of the money.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use forecourt_core::clock::Clock;
 use forecourt_core::policy::{
-    AcceptedPayment, PaymentConfirmation, PaymentFault, PaymentScheme, PaymentSubmission, Receipt, Settlement,
+    AcceptedPayment, PaymentConfirmation, PaymentError, PaymentScheme, PaymentSubmission, Receipt, Settlement,
 };
 use forecourt_egress::Egress;
 use futures::future::BoxFuture;
@@ -70,7 +70,7 @@ impl X402 {
     }
 
     /// Reads a payment, and finds what it pays for in the host's own offer.
-    fn claim(&self, offer: &AcceptedPayment, payment: &PaymentSubmission) -> Result<Claim, PaymentFault> {
+    fn claim(&self, offer: &AcceptedPayment, payment: &PaymentSubmission) -> Result<Claim, PaymentError> {
         let signed = SignedPayment::read(&payment.payload)?;
         let stored = matching(offer, &signed).map_err(|mismatch| mismatch.fault)?;
         let mut payload = payment.payload.clone();
@@ -80,7 +80,7 @@ impl X402 {
         Ok(Claim { signed, stored, payload })
     }
 
-    async fn verify_claim(&self, claim: &Claim) -> Result<(), PaymentFault> {
+    async fn verify_claim(&self, claim: &Claim) -> Result<(), PaymentError> {
         claim.signed.check_time(self.clock.now())?;
         match self.facilitator.verify(claim.question()).await {
             Ok(reply) if reply.is_positive => Ok(()),
@@ -198,10 +198,10 @@ impl Claim {
 }
 
 /// A facilitator that could not be asked, as the payer is told of it; the reason is for our log alone.
-fn unreachable(code: PaymentCode, error: &FacilitatorError) -> PaymentFault {
+fn unreachable(code: PaymentCode, error: &FacilitatorError) -> PaymentError {
     tracing::warn!(reason = error.to_string(), "payments can't be checked or settled");
     let message = "payments can't be checked at the moment, nothing was taken";
-    PaymentFault { is_passing: true, ..fault(code, message) }
+    PaymentError { is_passing: true, ..fault(code, message) }
 }
 
 /// For the operator. Without the explanation, in which libraries repeat the payment that they were asked about.
@@ -214,7 +214,7 @@ impl PaymentScheme for X402 {
         FAMILY
     }
 
-    fn select(&self, offers: &[AcceptedPayment], payment: &PaymentSubmission) -> Result<usize, PaymentFault> {
+    fn select(&self, offers: &[AcceptedPayment], payment: &PaymentSubmission) -> Result<usize, PaymentError> {
         let signed = SignedPayment::read(&payment.payload)?;
         let mut nearest: Option<Mismatch> = None;
         for (at, offer) in offers.iter().enumerate() {
@@ -232,7 +232,7 @@ impl PaymentScheme for X402 {
 
     /// The network, the payer and the nonce: that is what a token lets be used once. The token is left out on
     /// purpose: version 1 does not say it, and the same signature must not be two payments in two versions.
-    fn fingerprint(&self, payment: &PaymentSubmission) -> Result<String, PaymentFault> {
+    fn fingerprint(&self, payment: &PaymentSubmission) -> Result<String, PaymentError> {
         let signed = SignedPayment::read(&payment.payload)?;
         let chain = chain_of(&self.networks, &signed.network);
         let unknown = || fault(PaymentCode::NetworkMismatch, "the payment is for a network that is not known here");
@@ -244,7 +244,7 @@ impl PaymentScheme for X402 {
         &'a self,
         offer: &'a AcceptedPayment,
         payment: &'a PaymentSubmission,
-    ) -> BoxFuture<'a, Result<(), PaymentFault>> {
+    ) -> BoxFuture<'a, Result<(), PaymentError>> {
         Box::pin(async move { self.verify_claim(&self.claim(offer, payment)?).await })
     }
 

@@ -9,7 +9,7 @@ use crate::error::{PROBLEMS_MAX, Problem, Problems};
 use crate::overrides::EnvironmentOverride;
 use crate::section::Section;
 use crate::source::is_secret_key;
-use crate::traced::{Fault, Step, deserialize};
+use crate::traced::{Step, TracedError, deserialize};
 use crate::tree::{Entry, Kind, Node, Table, table_to_json};
 
 /// Reads what is left of `section`. After each problem the offending key is left out and the rest is
@@ -22,12 +22,12 @@ pub(crate) fn read<T: DeserializeOwned>(section: &Section) -> Result<T, Problems
 }
 
 /// [`read`] for whatever type `attempt` tries to read, so that no more than the attempt is compiled for each.
-fn read_with(section: &Section, attempt: &mut dyn FnMut(&Value) -> Result<(), Fault>) -> Result<(), Problems> {
+fn read_with(section: &Section, attempt: &mut dyn FnMut(&Value) -> Result<(), TracedError>) -> Result<(), Problems> {
     let mut json = table_to_json(&section.table);
     let mut problems = Problems::new();
     let mut left_out: Vec<String> = Vec::new();
     for _ in 0..PROBLEMS_MAX {
-        let Fault { steps, message } = match attempt(&json) {
+        let TracedError { steps, message } = match attempt(&json) {
             Ok(()) => return problems.in_file_order().into_result(()),
             Err(fault) => fault,
         };
@@ -61,7 +61,7 @@ pub struct JsonProblem {
 /// # Errors
 /// The first problem.
 pub fn from_json<T: DeserializeOwned>(value: &Value) -> Result<T, JsonProblem> {
-    deserialize(value).map_err(|Fault { steps, message }| JsonProblem { path: display(&steps), message })
+    deserialize(value).map_err(|TracedError { steps, message }| JsonProblem { path: display(&steps), message })
 }
 
 /// Puts the text of a variable in the place of what TOML made of it: `8443` may be meant as a text. `false` when it

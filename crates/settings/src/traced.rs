@@ -21,14 +21,14 @@ pub(crate) enum Step {
 
 /// Why a value is not what a type takes.
 #[derive(Debug)]
-pub(crate) struct Fault {
+pub(crate) struct TracedError {
     /// The way to the value that is not right. Names of variants are no steps.
     pub(crate) steps: Vec<Step>,
     pub(crate) message: String,
 }
 
 /// Reads a value as what `T` takes.
-pub(crate) fn deserialize<'de, T: Deserialize<'de>>(value: &'de Value) -> Result<T, Fault> {
+pub(crate) fn deserialize<'de, T: Deserialize<'de>>(value: &'de Value) -> Result<T, TracedError> {
     let way = Way::default();
     T::deserialize(Traced { value, way: &way }).map_err(|error| way.fault(&error))
 }
@@ -54,8 +54,8 @@ impl Way {
         self.0.borrow_mut().truncate(depth);
     }
 
-    fn fault(self, error: &Error) -> Fault {
-        Fault { steps: self.0.into_inner(), message: error.to_string() }
+    fn fault(self, error: &Error) -> TracedError {
+        TracedError { steps: self.0.into_inner(), message: error.to_string() }
     }
 }
 

@@ -24,7 +24,7 @@ mod call;
 mod connect;
 mod content;
 mod deliveries;
-mod fault;
+mod error;
 mod identity;
 mod key;
 mod known;

@@ -20,9 +20,9 @@ use crate::limits::{
 mod artifacts;
 mod claims;
 mod copy;
+mod error;
 mod events;
 mod expiry;
-mod fault;
 mod files;
 mod ledger;
 mod quota;
@@ -40,7 +40,7 @@ mod writer;
 
 use crate::seal::{self, Label, Seal, SystemEntropy};
 pub use copy::{SCHEMA_VERSION, copy_database, schema_version};
-use fault::{Fault, corrupt};
+use error::{SqliteError, corrupt};
 use readers::Readers;
 use rows::TaskRows;
 use writer::Writer;
@@ -135,7 +135,8 @@ impl Sqlite {
         let version = schema::look(&db, schema::MIGRATIONS.len())?;
         unlock(&db, path, &options, false)?;
         if is.len() <= INSPECTED_BYTES_MAX {
-            let found: String = db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(Fault::from)?;
+            let found: String =
+                db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(SqliteError::from)?;
             if found != "ok" {
                 return Err(corrupt(found));
             }
@@ -144,7 +145,7 @@ impl Sqlite {
             return Ok(false);
         }
         let known = "SELECT EXISTS (SELECT 1 FROM streams WHERE hash = ?1)";
-        Ok(db.query_row(known, [seal::hash(stream)], |row| row.get(0)).map_err(Fault::from)?)
+        Ok(db.query_row(known, [seal::hash(stream)], |row| row.get(0)).map_err(SqliteError::from)?)
     }
 
     /// Writes what is queued, empties the log into the database and stops writing. Later writes are
@@ -162,7 +163,7 @@ impl std::fmt::Debug for Sqlite {
     }
 }
 
-fn connect(path: &Path, mode: OpenFlags, options: &SqliteOptions) -> Result<Connection, Fault> {
+fn connect(path: &Path, mode: OpenFlags, options: &SqliteOptions) -> Result<Connection, SqliteError> {
     let db = Connection::open_with_flags(path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     db.busy_timeout(options.lock_wait)?;
     db.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
@@ -196,7 +197,7 @@ fn shrinkable(db: &Connection) {
 /// As SQLite numbers it.
 const INCREMENTAL: i64 = 2;
 
-fn configure_writer(db: &Connection, options: &SqliteOptions) -> Result<(), Fault> {
+fn configure_writer(db: &Connection, options: &SqliteOptions) -> Result<(), SqliteError> {
     // Of effect on a file in which nothing is yet.
     db.pragma_update(None, "auto_vacuum", INCREMENTAL)?;
     let mode: String = db.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
@@ -215,7 +216,7 @@ fn configure_writer(db: &Connection, options: &SqliteOptions) -> Result<(), Faul
 
 /// The seal of this database. Its key is made with the database, if that is wanted; a database that has lost its key
 /// is refused rather than given another one.
-fn unlock(db: &Connection, path: &Path, options: &SqliteOptions, may_make: bool) -> Result<Seal, Fault> {
+fn unlock(db: &Connection, path: &Path, options: &SqliteOptions, may_make: bool) -> Result<Seal, SqliteError> {
     const CHECK: Label<'_> = Label { kind: "key", of: b"", part: b"" };
     let select = "SELECT value FROM meta WHERE name = 'key'";
     let check: Option<Vec<u8>> = db.query_row(select, [], |row| row.get(0)).optional()?;

@@ -24,7 +24,7 @@ use forecourt_core::{Clock, Entropy, Timestamp, ids};
 use forecourt_host::Ledger;
 use tokio::sync::Mutex;
 
-pub(crate) use entry::DefinitionFault;
+pub(crate) use entry::DefinitionError;
 use entry::{Definition, NewEntry};
 pub(crate) use follow::StoreAway;
 use follow::{Follower, away};
@@ -196,7 +196,7 @@ impl Contracts {
 /// The endpoint of a contract with the calls that keep its promise.
 pub(crate) struct BoundPlan {
     /// The endpoint, or why it can't be held to any more.
-    pub endpoint: Result<Arc<Endpoint>, DefinitionFault>,
+    pub endpoint: Result<Arc<Endpoint>, DefinitionError>,
     /// The calls.
     pub plan: Arc<forecourt_contract::Recipe>,
     /// How long all of them may take together.

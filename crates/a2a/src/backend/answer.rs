@@ -11,9 +11,7 @@ use futures::StreamExt;
 use super::leaving::RemoteCancel;
 use super::threads::RemoteThread;
 use super::{FrontedAgent, outgoing};
-use crate::client::{
-    Arrivals, ClientFault, DiscoveredAgent, DiscoveryError, Peer, Start, TaskCursor, Unfolding, follow,
-};
+use crate::client::{Arrivals, DiscoveredAgent, DiscoveryError, Peer, PeerError, Start, TaskCursor, Unfolding, follow};
 use crate::model::OperationError;
 use crate::payment;
 
@@ -136,7 +134,7 @@ impl<'a> Turn<'a> {
 
     /// Whether the task or the conversation that this turn continues is gone there, so that the turn
     /// can only begin one anew.
-    fn may_begin_anew(&mut self, fault: &ClientFault) -> bool {
+    fn may_begin_anew(&mut self, fault: &PeerError) -> bool {
         let is_gone = matches!(
             fault.fault(),
             Some(
@@ -165,10 +163,10 @@ impl<'a> Turn<'a> {
     }
 
     /// The ending that a fault comes to.
-    fn ending(&self, fault: &ClientFault) -> Ending {
+    fn ending(&self, fault: &PeerError) -> Ending {
         let agent = &self.front.handle;
         match fault {
-            ClientFault::Declined { declined, message } => {
+            PeerError::Declined { declined, message } => {
                 tracing::warn!(%agent, said = message, "a remote agent declined");
                 match self.unfolding.state() {
                     // Too late for a refusal: the work has begun.
@@ -176,24 +174,24 @@ impl<'a> Turn<'a> {
                     None => declined.ending(WHO, &*self.front.clock),
                 }
             }
-            ClientFault::Remote { fault, message } => {
+            PeerError::Remote { fault, message } => {
                 tracing::warn!(%agent, said = message, "a remote agent answered with an error");
                 let (cause, what) = translated(fault);
                 cause.ending(format!("{WHO} {what}."))
             }
-            ClientFault::Busy => unavailable("This agent is busy. Please try again in a moment.", Some(1)),
-            ClientFault::Status(status) => {
+            PeerError::Busy => unavailable("This agent is busy. Please try again in a moment.", Some(1)),
+            PeerError::Status(status) => {
                 tracing::warn!(%agent, status, "a remote agent answered with a status and nothing else");
                 Ending::failed(format!("{WHO} failed."))
             }
-            ClientFault::Unreadable(detail) => {
+            PeerError::Unreadable(detail) => {
                 tracing::warn!(%agent, detail, "a remote agent said something unreadable");
                 Ending::failed(format!("{WHO} {fault}."))
             }
-            ClientFault::Unreachable(_) => FailureCause::Unreachable.ending(format!("{WHO} {fault}.")),
-            ClientFault::Slow | ClientFault::Overtime => FailureCause::TimedOut.ending(format!("{WHO} {fault}.")),
-            ClientFault::Stalled | ClientFault::Broken => FailureCause::CutOff.ending(format!("{WHO} {fault}.")),
-            ClientFault::TooLarge => FailureCause::OverBound.ending(format!("{WHO} {fault}.")),
+            PeerError::Unreachable(_) => FailureCause::Unreachable.ending(format!("{WHO} {fault}.")),
+            PeerError::Slow | PeerError::Overtime => FailureCause::TimedOut.ending(format!("{WHO} {fault}.")),
+            PeerError::Stalled | PeerError::Broken => FailureCause::CutOff.ending(format!("{WHO} {fault}.")),
+            PeerError::TooLarge => FailureCause::OverBound.ending(format!("{WHO} {fault}.")),
         }
     }
 

@@ -13,7 +13,7 @@ const TYP: &str = "JOSE";
 
 /// Why a card is not known to come from who it says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum SignatureFault {
+pub enum SignatureError {
     /// It carries no signature.
     #[error("the card is not signed")]
     Unsigned,
@@ -31,10 +31,10 @@ pub(crate) fn sign(card: &Value, covered: Covered, keys: &HostKeys, jku: &str) -
 /// Verifies that one of the first [`SIGNATURES_MAX`] signatures of `card` was made with one of
 /// `keys`, and says which version's fields it covers. Fields of neither version, Mentionable's among
 /// them, are never covered: they are as good as the connection that they came over.
-pub fn verify_signature(card: &Value, keys: &KeySet, now: Timestamp) -> Result<Covered, SignatureFault> {
+pub fn verify_signature(card: &Value, keys: &KeySet, now: Timestamp) -> Result<Covered, SignatureError> {
     let signatures = card.get("signatures").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let payloads = [Covered::V1_0, Covered::V0_3].map(|covered| (covered, covered.payload(card)));
-    let mut fault = SignatureFault::Unsigned;
+    let mut fault = SignatureError::Unsigned;
     for signature in signatures.iter().take(SIGNATURES_MAX) {
         let text = |name: &str| signature.get(name).and_then(Value::as_str).unwrap_or_default();
         for (covered, payload) in &payloads {
@@ -43,7 +43,7 @@ pub fn verify_signature(card: &Value, keys: &KeySet, now: Timestamp) -> Result<C
                 .and_then(|jws| jws.verify(keys, now).map(|_| ()));
             match verified {
                 Ok(()) => return Ok(*covered),
-                Err(other) => fault = SignatureFault::Invalid(other),
+                Err(other) => fault = SignatureError::Invalid(other),
             }
         }
     }

@@ -13,7 +13,7 @@ use http::{HeaderMap, StatusCode};
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::fault::ClientFault;
+use super::error::PeerError;
 use super::limits::{ANSWER_BYTES_MAX, CONNECTS_MAX, FRAME_BYTES_MAX, RESUME_PAUSE};
 
 /// How long a remote agent may take for each step.
@@ -42,7 +42,7 @@ pub(super) async fn send(
     purpose: Purpose,
     request: UpstreamRequest,
     patience: ClientTimeouts,
-) -> Result<PeerResponse, ClientFault> {
+) -> Result<PeerResponse, PeerError> {
     let request = request.within(backstop(patience));
     let mut tries = 1;
     loop {
@@ -51,10 +51,10 @@ pub(super) async fn send(
             Ok(Ok(UpstreamResponse { status, headers, body, .. })) => {
                 return Ok(PeerResponse { status, headers, body, idle: patience.idle });
             }
-            Ok(Err(error)) => ClientFault::of_egress(&error),
-            Err(_) => ClientFault::Slow,
+            Ok(Err(error)) => PeerError::of_egress(&error),
+            Err(_) => PeerError::Slow,
         };
-        if !matches!(fault, ClientFault::Unreachable(_)) || tries >= CONNECTS_MAX {
+        if !matches!(fault, PeerError::Unreachable(_)) || tries >= CONNECTS_MAX {
             return Err(fault);
         }
         tokio::time::sleep(RESUME_PAUSE * tries).await;
@@ -75,13 +75,13 @@ fn backstop(patience: ClientTimeouts) -> Deadlines {
 
 /// A body as JSON, `null` when it is empty. A body that is no JSON is unreadable, or with a status other
 /// than success that status.
-pub(super) fn read_json(status: StatusCode, bytes: &[u8]) -> Result<Value, ClientFault> {
+pub(super) fn read_json(status: StatusCode, bytes: &[u8]) -> Result<Value, PeerError> {
     if bytes.is_empty() {
         return Ok(Value::Null);
     }
     json::parse(bytes).map_err(|error| match status.is_success() {
-        true => ClientFault::unreadable(error),
-        false => ClientFault::Status(status.as_u16()),
+        true => PeerError::unreadable(error),
+        false => PeerError::Status(status.as_u16()),
     })
 }
 
@@ -98,21 +98,21 @@ impl PeerResponse {
     }
 
     /// The next bytes. `None`: the answer ended in good order.
-    async fn chunk(&mut self) -> Option<Result<Bytes, ClientFault>> {
+    async fn chunk(&mut self) -> Option<Result<Bytes, PeerError>> {
         match timeout(self.idle, self.body.next()).await {
-            Ok(chunk) => Some(chunk?.map_err(|error| ClientFault::of_egress(&error))),
-            Err(_) => Some(Err(ClientFault::Stalled)),
+            Ok(chunk) => Some(chunk?.map_err(|error| PeerError::of_egress(&error))),
+            Err(_) => Some(Err(PeerError::Stalled)),
         }
     }
 
     /// The whole body.
-    pub(super) async fn bytes(mut self) -> Result<Bytes, ClientFault> {
+    pub(super) async fn bytes(mut self) -> Result<Bytes, PeerError> {
         let mut bytes = BytesMut::new();
         let mut first = Bytes::new();
         while let Some(chunk) = self.chunk().await {
             let chunk = chunk?;
             if first.len() + bytes.len() + chunk.len() > FRAME_BYTES_MAX {
-                return Err(ClientFault::TooLarge);
+                return Err(PeerError::TooLarge);
             }
             // Most answers come in one piece, which is not copied.
             if first.is_empty() && bytes.is_empty() {
@@ -126,11 +126,11 @@ impl PeerResponse {
     }
 
     /// The body as server-sent events. Ends after the first fault.
-    pub(super) fn events(mut self) -> impl Stream<Item = Result<SseEvent, ClientFault>> + Send {
+    pub(super) fn events(mut self) -> impl Stream<Item = Result<SseEvent, PeerError>> + Send {
         stream! {
             let mut reader = SseReader::new(FRAME_BYTES_MAX);
             while let Some(chunk) = self.chunk().await {
-                let pushed = chunk.and_then(|chunk| reader.push(&chunk).map_err(|_| ClientFault::TooLarge));
+                let pushed = chunk.and_then(|chunk| reader.push(&chunk).map_err(|_| PeerError::TooLarge));
                 while let Some(event) = reader.next_event() {
                     yield Ok(event);
                 }

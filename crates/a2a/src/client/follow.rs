@@ -12,7 +12,7 @@ use async_stream::stream;
 use futures::StreamExt;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::fault::ClientFault;
+use super::error::PeerError;
 use super::limits::{POLL_PAUSE, POLL_PAUSE_MAX, RESUME_PAUSE, RESUMES_FRUITLESS_MAX, RESUMES_MAX};
 use super::peer::{Arrivals, Peer, StreamItem};
 use crate::model::{Item, Operation, OperationError, OperationOutcome, Send, Status};
@@ -103,7 +103,7 @@ impl FollowState {
     }
 
     /// The next item that can be trusted, and whether it is the last one.
-    async fn step(&mut self) -> Result<(StreamItem, bool), ClientFault> {
+    async fn step(&mut self) -> Result<(StreamItem, bool), PeerError> {
         loop {
             match self.receive().await {
                 Ok(arrived) => {
@@ -126,7 +126,7 @@ impl FollowState {
 
     /// The next item of the connection, which is made first if there is none. One that just ends is
     /// broken.
-    async fn receive(&mut self) -> Result<StreamItem, ClientFault> {
+    async fn receive(&mut self) -> Result<StreamItem, PeerError> {
         let mut arrivals = match self.arrivals.take() {
             Some(arrivals) => arrivals,
             None => {
@@ -136,10 +136,10 @@ impl FollowState {
         };
         let next = within(self.deadline, arrivals.next()).await?;
         self.arrivals = Some(arrivals);
-        next.unwrap_or(Err(ClientFault::Broken))
+        next.unwrap_or(Err(PeerError::Broken))
     }
 
-    async fn open(&mut self) -> Result<Arrivals, ClientFault> {
+    async fn open(&mut self) -> Result<Arrivals, PeerError> {
         let task = || self.task.clone().unwrap_or_default();
         match &self.way {
             NextRequest::Send(send) if self.peer.streams() => {
@@ -158,12 +158,12 @@ impl FollowState {
     }
 
     /// The task as it stands.
-    async fn read(&mut self) -> Result<StreamItem, ClientFault> {
+    async fn read(&mut self) -> Result<StreamItem, PeerError> {
         let task = self.task.clone().unwrap_or_default();
         let operation = Operation::Get { task, history_length: None };
         match self.peer.call_raw(&operation, self.hop).await? {
             (OperationOutcome::Task(task), raw) => Ok(StreamItem { item: Item::Task(task), raw, id: None }),
-            _ => Err(ClientFault::unreadable("a task was asked for, and something else came")),
+            _ => Err(PeerError::unreadable("a task was asked for, and something else came")),
         }
     }
 
@@ -197,12 +197,12 @@ impl FollowState {
     }
 
     /// Decides how to go on behind `fault`, and how long to wait before.
-    fn again(&mut self, fault: ClientFault) -> Result<Duration, ClientFault> {
-        if self.task.is_none() || fault == ClientFault::Overtime {
+    fn again(&mut self, fault: PeerError) -> Result<Duration, PeerError> {
+        if self.task.is_none() || fault == PeerError::Overtime {
             return Err(fault);
         }
         let was_look = matches!(self.way, NextRequest::Look);
-        if was_look && fault == ClientFault::Broken && self.has_begun {
+        if was_look && fault == PeerError::Broken && self.has_begun {
             // A look in good order that found the task at work.
             self.looks += 1;
             self.is_resumed = true;
@@ -231,8 +231,8 @@ impl FollowState {
     }
 }
 
-async fn within<T>(deadline: Instant, work: impl Future<Output = T>) -> Result<T, ClientFault> {
-    timeout_at(deadline, work).await.map_err(|_| ClientFault::Overtime)
+async fn within<T>(deadline: Instant, work: impl Future<Output = T>) -> Result<T, PeerError> {
+    timeout_at(deadline, work).await.map_err(|_| PeerError::Overtime)
 }
 
 /// Whether a task that can't be subscribed to may still be read.

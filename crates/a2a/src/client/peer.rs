@@ -12,8 +12,8 @@ use futures::{Stream, StreamExt};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::endpoint::Endpoint;
+use super::error::{self, PeerError};
 use super::exchange::{self, ClientTimeouts, PeerResponse};
-use super::fault::{self, ClientFault};
 use super::limits::EVENT_ID_BYTES_MAX;
 use super::wire::{self, RawAnswer};
 use crate::model::{Item, Operation, OperationOutcome, Version};
@@ -76,7 +76,7 @@ pub struct StreamItem {
 }
 
 /// Items as they come. Ends after the first fault.
-pub type Arrivals = Pin<Box<dyn Stream<Item = Result<StreamItem, ClientFault>> + Send>>;
+pub type Arrivals = Pin<Box<dyn Stream<Item = Result<StreamItem, PeerError>> + Send>>;
 
 impl Peer {
     /// The agent behind `config`. Connects to nothing yet.
@@ -114,7 +114,7 @@ impl Peer {
         &'a self,
         operation: &'a Operation,
         hop: u32,
-    ) -> BoxFuture<'a, Result<OperationOutcome, ClientFault>> {
+    ) -> BoxFuture<'a, Result<OperationOutcome, PeerError>> {
         Box::pin(async move { self.call_raw(operation, hop).await.map(|(outcome, _)| outcome) })
     }
 
@@ -123,7 +123,7 @@ impl Peer {
         &'a self,
         operation: &'a Operation,
         hop: u32,
-    ) -> BoxFuture<'a, Result<(OperationOutcome, RawAnswer), ClientFault>> {
+    ) -> BoxFuture<'a, Result<(OperationOutcome, RawAnswer), PeerError>> {
         Box::pin(async move {
             let begun = self.send(operation, hop, None).await?;
             self.whole(operation, begun).await
@@ -137,7 +137,7 @@ impl Peer {
         operation: &'a Operation,
         hop: u32,
         last_id: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Arrivals, ClientFault>> {
+    ) -> BoxFuture<'a, Result<Arrivals, PeerError>> {
         Box::pin(async move {
             let begun = self.send(operation, hop, last_id).await?;
             if begun.is_stream() && begun.status.is_success() {
@@ -146,7 +146,7 @@ impl Peer {
             let one = match self.whole(operation, begun).await? {
                 (OperationOutcome::Sent(item), raw) => StreamItem { item, raw, id: None },
                 (OperationOutcome::Task(task), raw) => StreamItem { item: Item::Task(task), raw, id: None },
-                _ => return Err(ClientFault::unreadable("an answer to another question")),
+                _ => return Err(PeerError::unreadable("an answer to another question")),
             };
             Ok(Box::pin(futures::stream::iter([Ok(one)])))
         })
@@ -176,12 +176,12 @@ impl Peer {
         &self,
         operation: &Operation,
         begun: PeerResponse,
-    ) -> Result<(OperationOutcome, RawAnswer), ClientFault> {
+    ) -> Result<(OperationOutcome, RawAnswer), PeerError> {
         let status = begun.status;
         let endpoint = &self.line.endpoint;
         if let Some(declined) = UpstreamError::of(status, &begun.headers) {
             let body = begun.bytes().await.and_then(|bytes| exchange::read_json(status, &bytes));
-            return Err(fault::of_declined(declined, &body.unwrap_or_default()));
+            return Err(error::of_declined(declined, &body.unwrap_or_default()));
         }
         let bytes = begun.bytes().await?;
         let outcome = match wire::plain_outcome(endpoint, wire::method_of(operation), status, &bytes) {
@@ -194,7 +194,7 @@ impl Peer {
         Ok((outcome, RawAnswer::new(endpoint.binding, bytes)))
     }
 
-    async fn send(&self, operation: &Operation, hop: u32, last_id: Option<&str>) -> Result<PeerResponse, ClientFault> {
+    async fn send(&self, operation: &Operation, hop: u32, last_id: Option<&str>) -> Result<PeerResponse, PeerError> {
         let line = &self.line;
         let mut request = wire::request(&line.endpoint, &line.url, operation);
         for (name, value) in &line.headers {

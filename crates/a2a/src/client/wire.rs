@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use super::endpoint::{Binding, Endpoint};
-use super::fault::{ClientFault, of_rest, of_rpc};
+use super::error::{PeerError, of_rest, of_rpc};
 use crate::codec::{Method, Spelled};
 use crate::model::{Item, Operation, OperationOutcome, Version};
 
@@ -176,29 +176,29 @@ pub(super) fn outcome(
     method: Method,
     status: u16,
     body: Value,
-) -> Result<OperationOutcome, ClientFault> {
+) -> Result<OperationOutcome, PeerError> {
     let result = result(endpoint.binding, status, body)?;
-    endpoint.dialect().read_outcome(method, result).map_err(ClientFault::unreadable)
+    endpoint.dialect().read_outcome(method, result).map_err(PeerError::unreadable)
 }
 
 /// What one frame of a stream says.
-pub(super) fn item(endpoint: &Endpoint, data: &[u8]) -> Result<Item, ClientFault> {
-    let body = forecourt_core::json::parse(data).map_err(ClientFault::unreadable)?;
+pub(super) fn item(endpoint: &Endpoint, data: &[u8]) -> Result<Item, PeerError> {
+    let body = forecourt_core::json::parse(data).map_err(PeerError::unreadable)?;
     let result = result(endpoint.binding, 200, body)?;
-    endpoint.dialect().read_item(result).map_err(ClientFault::unreadable)
+    endpoint.dialect().read_item(result).map_err(PeerError::unreadable)
 }
 
 /// The result in its frame, or the error in it.
-fn result(binding: Binding, status: u16, mut body: Value) -> Result<Value, ClientFault> {
+fn result(binding: Binding, status: u16, mut body: Value) -> Result<Value, PeerError> {
     let is_success = (200..300).contains(&status);
     match binding {
         // Errors in a frame count whatever the status: servers send both 200 and others.
         Binding::JsonRpc if body.get("error").is_some_and(|error| !error.is_null()) => Err(of_rpc(&body["error"])),
         Binding::JsonRpc if is_success => match body.as_object_mut().and_then(|frame| frame.remove("result")) {
             Some(result) => Ok(result),
-            None => Err(ClientFault::unreadable("a frame with neither result nor error")),
+            None => Err(PeerError::unreadable("a frame with neither result nor error")),
         },
-        Binding::JsonRpc => Err(ClientFault::Status(status)),
+        Binding::JsonRpc => Err(PeerError::Status(status)),
         Binding::Rest if !is_success || is_error(&body) => Err(of_rest(status, &body)),
         Binding::Rest => Ok(body),
     }

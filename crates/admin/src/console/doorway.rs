@@ -5,8 +5,8 @@ use http::{HeaderMap, StatusCode, header};
 
 use super::assets;
 use super::view::sentence;
+use crate::api_error::ApiError;
 use crate::entrance::Entrance;
-use crate::fault::Fault;
 
 /// The field of the form by which the provider is to ask who somebody is once more.
 pub(super) const ANEW: &str = "anew";
@@ -32,7 +32,7 @@ impl<'a> Doorway<'a> {
     }
 
     /// The page, with what went wrong before.
-    pub(super) fn render(&self, next: &str, fault: Option<&Fault>) -> String {
+    pub(super) fn render(&self, next: &str, fault: Option<&ApiError>) -> String {
         let elsewhere = self
             .elsewhere
             .map(|origin| format!("{origin}/console/login?here=1&next={}", forecourt_pages::escape::query(next)));
@@ -53,7 +53,7 @@ impl<'a> Doorway<'a> {
 }
 
 /// What is said to who can't come in.
-pub(super) fn closed(fault: &Fault) -> String {
+pub(super) fn closed(fault: &ApiError) -> String {
     let page = Page {
         alert: Some(sentence(&fault.message)),
         hint: fault.hint.as_deref().map(sentence),

@@ -12,9 +12,9 @@ use super::{failed, html, redirect, sent, sent_before_login, turned_away, with_c
 use crate::access::{self, TOKEN_HOLDER};
 use crate::account::{self, Came};
 use crate::address::Way;
+use crate::api_error::ApiError;
 use crate::cookie;
 use crate::desk::Desk;
-use crate::fault::Fault;
 use crate::role::Role;
 use crate::sessions::{self, NewSession, OpenedBy};
 
@@ -49,20 +49,20 @@ pub(super) async fn login(State(desk): State<Arc<Desk>>, request: Request) -> Re
     }
 }
 
-async fn logged_in(desk: &Desk, headers: &HeaderMap, token: &str) -> Result<Vec<HeaderValue>, Fault> {
+async fn logged_in(desk: &Desk, headers: &HeaderMap, token: &str) -> Result<Vec<HeaderValue>, ApiError> {
     let entrance = desk.entrance();
-    let no_token = || Fault::forbidden("nobody logs in with a token here").hint("log in at the provider");
+    let no_token = || ApiError::forbidden("nobody logs in with a token here").hint("log in at the provider");
     let own = entrance.token().ok_or_else(no_token)?;
     let host = desk.house()?.host;
     let now = host.clock().now();
     desk.attempts.may_try(now).map_err(|wait| {
         let seconds = wait.as_secs().max(1);
-        Fault::too_many(format!("too many wrong tokens were shown; try again in {seconds} s"), seconds)
+        ApiError::too_many(format!("too many wrong tokens were shown; try again in {seconds} s"), seconds)
     })?;
     if !own.is(token) {
         desk.attempts.count(now);
         tracing::warn!("somebody showed a wrong token at the console");
-        return Err(Fault::forbidden("this is not the token").hint("it is `token` under [admin] in forecourt.toml"));
+        return Err(ApiError::forbidden("this is not the token").hint("it is `token` under [admin] in forecourt.toml"));
     }
     let (who, way) = (TOKEN_HOLDER.to_owned(), Way::of(headers));
     let opened_by = OpenedBy::Token { mark: own.mark() };

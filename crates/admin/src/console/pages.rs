@@ -14,10 +14,10 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 
 use super::view::{Cell, Page, Tile, Tone};
+use crate::api_error::ApiError;
 use crate::desk::Ask;
-use crate::fault::Fault;
 
-pub(super) type Make = fn(Ask) -> BoxFuture<'static, Result<Page, Fault>>;
+pub(super) type Make = fn(Ask) -> BoxFuture<'static, Result<Page, ApiError>>;
 
 /// A page, and where it is.
 pub(super) struct PageRoute {

@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 use super::view::{Body, Cell, Logged, Page, Section, Trial, TrialField};
 use super::{failed, html, sent, visitor};
 use crate::access::{self, Acting, Command};
+use crate::api_error::ApiError;
 use crate::desk::{Ask, Desk};
-use crate::fault::Fault;
 use crate::form::{self, Field, FieldKind, PREFIX};
 use crate::playground::{self, Triable};
 use crate::role::{Actor, Role};
 
-fn ask(desk: &Arc<Desk>, actor: &Actor, path: &[(&str, &str)], body: Value) -> Result<Ask, Fault> {
+fn ask(desk: &Arc<Desk>, actor: &Actor, path: &[(&str, &str)], body: Value) -> Result<Ask, ApiError> {
     let path = path.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let (desk, house) = (desk.clone(), desk.house()?);
     Ok(Ask { desk, house, actor: actor.clone(), path, query: BTreeMap::new(), body })
@@ -31,7 +31,7 @@ fn command(
     path: &[(&str, &str)],
     body: Value,
     acting: Acting,
-) -> Result<Command, Fault> {
+) -> Result<Command, ApiError> {
     Ok(Command::new(ask(desk, actor, path, body)?, acting))
 }
 
@@ -85,10 +85,10 @@ async fn of_agent(
     handle: &str,
     text: &str,
     conversation: Option<String>,
-) -> Result<Page, Fault> {
+) -> Result<Page, ApiError> {
     let all = playground::list(ask(desk, actor, &[], Value::Null)?).await?;
     let found = all.agents.into_iter().find(|agent| agent.handle == handle);
-    let found = found.ok_or_else(|| Fault::not_found(format!("there is no agent `{handle}`")))?;
+    let found = found.ok_or_else(|| ApiError::not_found(format!("there is no agent `{handle}`")))?;
     let begin = found.examples.first().cloned().unwrap_or_default();
     let value = if text.is_empty() { begin } else { text.to_owned() };
     let field = |name: &str, label: &str, kind: &'static str, value: String| TrialField {
@@ -179,7 +179,7 @@ pub(super) async fn call_thing(
     shown(&desk, page.await, &actor, &head.uri)
 }
 
-async fn found(desk: &Arc<Desk>, actor: &Actor, kind: &str, id: &str) -> Result<(Triable, Vec<Field>), Fault> {
+async fn found(desk: &Arc<Desk>, actor: &Actor, kind: &str, id: &str) -> Result<(Triable, Vec<Field>), ApiError> {
     let all = playground::list(ask(desk, actor, &[], Value::Null)?).await?;
     let things = match kind {
         "tools" => all.tools,
@@ -187,7 +187,7 @@ async fn found(desk: &Arc<Desk>, actor: &Actor, kind: &str, id: &str) -> Result<
         _ => Vec::new(),
     };
     let thing = things.into_iter().find(|thing| thing.id == id);
-    let thing = thing.ok_or_else(|| Fault::not_found("there is nothing of this name to try out"))?;
+    let thing = thing.ok_or_else(|| ApiError::not_found("there is nothing of this name to try out"))?;
     let form = playground::form_of(&thing);
     Ok((thing, form))
 }
@@ -247,7 +247,7 @@ fn for_operators(actor: &Actor) -> Vec<Section> {
     }
 }
 
-fn shown(desk: &Desk, page: Result<Page, Fault>, actor: &Actor, uri: &Uri) -> Response {
+fn shown(desk: &Desk, page: Result<Page, ApiError>, actor: &Actor, uri: &Uri) -> Response {
     match page {
         Ok(page) => html(StatusCode::OK, page.of(desk).render(actor, uri, None)),
         Err(fault) => failed(&fault, actor, uri),

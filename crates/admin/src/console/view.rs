@@ -8,7 +8,7 @@ use forecourt_pages::clean;
 pub(crate) use cell::{Cell, Tone};
 pub(crate) use render::sentence;
 
-use crate::fault::Fault;
+use crate::api_error::ApiError;
 
 /// A page.
 #[derive(Default)]
@@ -170,7 +170,7 @@ impl Page {
     }
 
     /// What went wrong, as a page.
-    pub(crate) fn of_fault(fault: &Fault) -> Self {
+    pub(crate) fn of_fault(fault: &ApiError) -> Self {
         Self {
             alert: Some(sentence(&fault.message)),
             hint: fault.hint.as_deref().map(sentence),

@@ -5,7 +5,7 @@ use forecourt_oidc::{Begun, Flow};
 use serde::{Deserialize, Serialize};
 
 use super::until;
-use crate::fault::Fault;
+use crate::api_error::ApiError;
 use crate::secret::hashed;
 use crate::sessions::OWNER;
 
@@ -29,7 +29,7 @@ enum Entry {
 }
 
 /// Begins one.
-pub(super) async fn begin(host: &Host, kept: Kept) -> Result<Begun, Fault> {
+pub(super) async fn begin(host: &Host, kept: Kept) -> Result<Begun, ApiError> {
     let begun = Flow::begin(&**host.entropy());
     let body = serde_json::to_value(Entry::Begun { kept, flow: begun.flow.clone() }).unwrap_or_default();
     let until = until(host.clock().now());
@@ -38,7 +38,7 @@ pub(super) async fn begin(host: &Host, kept: Kept) -> Result<Begun, Fault> {
 }
 
 /// Uses up the one that a state names: of all who try, one gets it.
-pub(super) async fn take(host: &Host, state: &str) -> Result<Option<(Kept, Flow)>, Fault> {
+pub(super) async fn take(host: &Host, state: &str) -> Result<Option<(Kept, Flow)>, ApiError> {
     if !forecourt_core::ids::is_token(state) {
         return Ok(None);
     }

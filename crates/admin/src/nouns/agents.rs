@@ -12,8 +12,8 @@ use serde::Serialize;
 use super::{Done, Why};
 use crate::access::Command;
 use crate::account::{self, Came};
+use crate::api_error::ApiError;
 use crate::desk::{Ask, reason};
-use crate::fault::Fault;
 
 /// Changes of an agent that are shown.
 const CHANGES_SHOWN: usize = 50;
@@ -94,7 +94,7 @@ pub struct Change {
     pub reason: Option<String>,
 }
 
-pub(crate) async fn list(ask: Ask) -> Result<Agents, Fault> {
+pub(crate) async fn list(ask: Ask) -> Result<Agents, ApiError> {
     let overview = ask.desk.reads.overview(ask.now()).await?;
     let mut agents = Vec::new();
     for resident in ask.house.host.directory().iter() {
@@ -103,7 +103,7 @@ pub(crate) async fn list(ask: Ask) -> Result<Agents, Fault> {
     Ok(Agents { agents })
 }
 
-pub(crate) async fn one(ask: Ask) -> Result<AgentDetail, Fault> {
+pub(crate) async fn one(ask: Ask) -> Result<AgentDetail, ApiError> {
     let handle = handle(&ask)?;
     let overview = ask.desk.reads.overview(ask.now()).await?;
     let host = &ask.house.host;
@@ -125,7 +125,7 @@ pub(crate) async fn one(ask: Ask) -> Result<AgentDetail, Fault> {
     })
 }
 
-async fn seen(ask: &Ask, resident: &HostedAgent, overview: &StoreOverview) -> Result<Agent, Fault> {
+async fn seen(ask: &Ask, resident: &HostedAgent, overview: &StoreOverview) -> Result<Agent, ApiError> {
     let (card, host) = (&resident.card, &ask.house.host);
     let handle = card.handle();
     let own = overview.tasks.iter().filter(|(agent, _, _)| agent == handle);
@@ -159,19 +159,19 @@ pub(crate) fn is_running(state: TaskState) -> bool {
     matches!(state, TaskState::Submitted | TaskState::Working)
 }
 
-pub(crate) async fn suspend(ask: Command) -> Result<Done, Fault> {
+pub(crate) async fn suspend(ask: Command) -> Result<Done, ApiError> {
     change(ask, LifecycleState::Suspended, "suspend").await
 }
 
-pub(crate) async fn resume(ask: Command) -> Result<Done, Fault> {
+pub(crate) async fn resume(ask: Command) -> Result<Done, ApiError> {
     change(ask, LifecycleState::Active, "resume").await
 }
 
-pub(crate) async fn retire(ask: Command) -> Result<Done, Fault> {
+pub(crate) async fn retire(ask: Command) -> Result<Done, ApiError> {
     change(ask, LifecycleState::Retired, "retire").await
 }
 
-async fn change(ask: Command, to: LifecycleState, action: &'static str) -> Result<Done, Fault> {
+async fn change(ask: Command, to: LifecycleState, action: &'static str) -> Result<Done, ApiError> {
     let handle = handle(&ask)?;
     let why = reason(ask.body::<Why>()?.reason.as_deref())?;
     let (host, by) = (&ask.house.host, &ask.actor.name);
@@ -185,7 +185,7 @@ async fn change(ask: Command, to: LifecycleState, action: &'static str) -> Resul
         LifecycleOutcome::Now(_) => (Came::Done, Ok(format!("@{handle} is {} now", to.name()))),
         LifecycleOutcome::Already => (Came::Already, Ok(format!("@{handle} is {} already", to.name()))),
         LifecycleOutcome::Never(from) => {
-            let fault = Fault::conflict(format!("@{handle} is {}, and stays so", from.name()));
+            let fault = ApiError::conflict(format!("@{handle} is {}, and stays so", from.name()));
             (Came::Refused, Err(fault.hint("a retired agent never answers again; give a new one another handle")))
         }
     };
@@ -193,13 +193,13 @@ async fn change(ask: Command, to: LifecycleState, action: &'static str) -> Resul
     answer.map(|message| Done::new(came, message))
 }
 
-fn handle(ask: &Ask) -> Result<Handle, Fault> {
+fn handle(ask: &Ask) -> Result<Handle, ApiError> {
     let text = ask.named("handle").trim_start_matches('@');
-    Handle::parse(text).map_err(|_| Fault::not_found(format!("there is no agent `{text}`")).hint(HINT))
+    Handle::parse(text).map_err(|_| ApiError::not_found(format!("there is no agent `{text}`")).hint(HINT))
 }
 
 const HINT: &str = "GET /api/v1/agents lists them, and so does `forecourt admin agents`";
 
-fn unknown(handle: &Handle) -> Fault {
-    Fault::not_found(format!("there is no agent @{handle}")).hint(HINT)
+fn unknown(handle: &Handle) -> ApiError {
+    ApiError::not_found(format!("there is no agent @{handle}")).hint(HINT)
 }

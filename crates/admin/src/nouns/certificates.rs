@@ -4,8 +4,8 @@ use forecourt_core::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::api_error::ApiError;
 use crate::desk::Ask;
-use crate::fault::Fault;
 
 /// The certificates of this node.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -31,7 +31,7 @@ pub struct Certificate {
     pub days_left: i64,
 }
 
-pub(crate) async fn list(ask: Ask) -> Result<Certificates, Fault> {
+pub(crate) async fn list(ask: Ask) -> Result<Certificates, ApiError> {
     let now = ask.now();
     let mut certificates: Vec<Certificate> = ask
         .desk

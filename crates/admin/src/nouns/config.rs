@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::api_error::ApiError;
 use crate::desk::Ask;
-use crate::fault::Fault;
 use crate::house::ReadSettings;
 
 /// The settings that this node serves.
@@ -25,7 +25,7 @@ pub struct File {
     pub text: String,
 }
 
-pub(crate) async fn one(ask: Ask) -> Result<Config, Fault> {
+pub(crate) async fn one(ask: Ask) -> Result<Config, ApiError> {
     let read = ask.house.services.get::<ReadSettings>().unwrap_or_default();
     let file = |file: &crate::house::SettingsFile| File { name: file.name.clone(), text: file.text.clone() };
     Ok(Config { files: read.files.iter().map(file).collect(), more: read.more as u64 })

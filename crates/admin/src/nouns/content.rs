@@ -5,8 +5,8 @@ use forecourt_core::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::api_error::ApiError;
 use crate::desk::Ask;
-use crate::fault::Fault;
 
 /// The content of all agents that have any.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -57,7 +57,7 @@ pub struct LastRun {
     pub files_left_out: u64,
 }
 
-pub(crate) async fn list(ask: Ask) -> Result<Contents, Fault> {
+pub(crate) async fn list(ask: Ask) -> Result<Contents, ApiError> {
     let contents = ask.house.contents.clone();
     // Disks are read on threads that may wait for them.
     let read = tokio::task::spawn_blocking(move || {
@@ -89,7 +89,7 @@ pub(crate) async fn list(ask: Ask) -> Result<Contents, Fault> {
             })
             .collect()
     });
-    Ok(Contents { contents: read.await.map_err(|_| Fault::internal("the content can't be looked at"))? })
+    Ok(Contents { contents: read.await.map_err(|_| ApiError::internal("the content can't be looked at"))? })
 }
 
 fn last_run(report: &IndexReport) -> LastRun {

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use super::{Done, Why};
 use crate::access::Command;
 use crate::account::{self, Came};
+use crate::api_error::ApiError;
 use crate::desk::{Ask, reason};
-use crate::fault::Fault;
 
 /// A page of contracts.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -55,12 +55,12 @@ fn negotiator(ask: &Ask) -> Option<Arc<Negotiator>> {
     ask.house.services.get::<Negotiator>()
 }
 
-pub(crate) async fn list(ask: Ask) -> Result<Contracts, Fault> {
+pub(crate) async fn list(ask: Ask) -> Result<Contracts, ApiError> {
     let Some(negotiator) = negotiator(&ask) else {
         return Ok(Contracts { contracts: Vec::new(), next: None, is_offered: false });
     };
     let limit = ask.limit()?;
-    let away = |_| Fault::unavailable("contracts can't be looked up at the moment");
+    let away = |_| ApiError::unavailable("contracts can't be looked up at the moment");
     let found = negotiator.list(None, ask.number("after")?.unwrap_or_default(), limit).await.map_err(away)?;
     let next = found.last().filter(|_| found.len() == limit).map(|last| last.record.number);
     let seen = |contract: &forecourt_synthesis::contracts::Contract| {
@@ -84,12 +84,12 @@ pub(crate) async fn list(ask: Ask) -> Result<Contracts, Fault> {
     Ok(Contracts { contracts: found.iter().map(seen).collect(), next, is_offered: true })
 }
 
-pub(crate) async fn end(ask: Command) -> Result<Done, Fault> {
+pub(crate) async fn end(ask: Command) -> Result<Done, ApiError> {
     let why = reason(ask.body::<Why>()?.reason.as_deref())?;
     let id = ask.named("id");
-    let unknown = || Fault::not_found("nobody knows this contract").hint("GET /api/v1/contracts lists them");
+    let unknown = || ApiError::not_found("nobody knows this contract").hint("GET /api/v1/contracts lists them");
     let negotiator = negotiator(&ask).ok_or_else(unknown)?;
-    let away = |_| Fault::unavailable("contracts can't be looked up at the moment");
+    let away = |_| ApiError::unavailable("contracts can't be looked up at the moment");
     let known = negotiator.contract(id).await.map_err(away)?.ok_or_else(unknown)?;
     let (came, words) = match known.record.end() {
         Some(_) => (Came::Already, "the contract has ended already"),
@@ -97,7 +97,7 @@ pub(crate) async fn end(ask: Command) -> Result<Done, Fault> {
             let by = ContractActor::Operator(&ask.actor.name);
             match negotiator.revoke(id, by, why.as_deref()).await {
                 Ok(_) => (Came::Done, "the contract is revoked, on every node"),
-                Err(ContractRefusal::Unavailable) => return Err(Fault::unavailable("the store is away")),
+                Err(ContractRefusal::Unavailable) => return Err(ApiError::unavailable("the store is away")),
                 // Somebody else was quicker.
                 Err(_) => (Came::Already, "the contract has ended already"),
             }

@@ -9,8 +9,8 @@ use url::Url;
 use super::{Done, Why};
 use crate::access::Command;
 use crate::account::{self, Came};
+use crate::api_error::ApiError;
 use crate::desk::{Ask, reason};
-use crate::fault::Fault;
 
 /// A page of deliveries.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -50,7 +50,7 @@ pub struct Delivery {
 pub(crate) const QUERY: &[(&str, &str)] =
     &[("after", "What `next` of the page before was"), ("limit", "At most so many, up to 200")];
 
-pub(crate) async fn list(ask: Ask) -> Result<Deliveries, Fault> {
+pub(crate) async fn list(ask: Ask) -> Result<Deliveries, ApiError> {
     let (after, limit) = (ask.number("after")?.unwrap_or_default(), ask.limit()?);
     let found = ask.desk.reads.deliveries(after, limit).await?;
     let next = found.last().filter(|_| found.len() == limit).map(|last| last.id);
@@ -86,12 +86,12 @@ fn place(url: &str) -> String {
     }
 }
 
-pub(crate) async fn retry(ask: Command) -> Result<Done, Fault> {
+pub(crate) async fn retry(ask: Command) -> Result<Done, ApiError> {
     let now = ask.now();
     settle(ask, "retry", Some(now), "it is tried now").await
 }
 
-pub(crate) async fn discard(ask: Command) -> Result<Done, Fault> {
+pub(crate) async fn discard(ask: Command) -> Result<Done, ApiError> {
     settle(ask, "drop", None, "it is dropped, and nobody is told").await
 }
 
@@ -100,17 +100,17 @@ async fn settle(
     action: &'static str,
     retry_at: Option<Timestamp>,
     words: &'static str,
-) -> Result<Done, Fault> {
-    let id: u64 = ask.named("id").parse().map_err(|_| Fault::not_found("deliveries are named by numbers"))?;
+) -> Result<Done, ApiError> {
+    let id: u64 = ask.named("id").parse().map_err(|_| ApiError::not_found("deliveries are named by numbers"))?;
     let why = reason(ask.body::<Why>()?.reason.as_deref())?;
     let found = ask.desk.reads.deliveries(id.saturating_sub(1), 1).await?;
     let (host, target) = (&ask.house.host, format!("delivery {id}"));
     let (came, answer) = match found.first().filter(|queued| queued.id == id) {
         // Whoever drops what is gone has what they wanted; so has who wants it made, unless it failed for good.
         None if retry_at.is_none() => (Came::Already, Ok("it does not wait any more")),
-        None => return Err(Fault::not_found("it does not wait any more: it was made, or failed for good")),
+        None => return Err(ApiError::not_found("it does not wait any more: it was made, or failed for good")),
         Some(queued) if queued.is_claimed => {
-            (Came::Refused, Err(Fault::conflict("it is under way just now; look again in a moment")))
+            (Came::Refused, Err(ApiError::conflict("it is under way just now; look again in a moment")))
         }
         Some(_) => {
             ask.desk.reads.settle_delivery(id, retry_at).await?;

@@ -4,8 +4,8 @@ use forecourt_core::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::api_error::ApiError;
 use crate::desk::Ask;
-use crate::fault::Fault;
 
 /// The bounds that were hit on this node since it began.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -28,7 +28,7 @@ pub struct Limit {
     pub last_at: Timestamp,
 }
 
-pub(crate) async fn list(ask: Ask) -> Result<Limits, Fault> {
+pub(crate) async fn list(ask: Ask) -> Result<Limits, ApiError> {
     let seen = |hit: forecourt_host::LimitHit| Limit {
         limit: hit.limit.to_owned(),
         caller: (hit.caller != 0).then(|| format!("{:016x}", hit.caller)),

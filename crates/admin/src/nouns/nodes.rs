@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::api_error::ApiError;
 use crate::desk::Ask;
-use crate::fault::Fault;
 use crate::secret::hashed;
 
 /// Characters of a node's name.
@@ -30,7 +30,7 @@ pub struct Node {
     pub tasks: u64,
 }
 
-pub(crate) async fn list(ask: Ask) -> Result<Nodes, Fault> {
+pub(crate) async fn list(ask: Ask) -> Result<Nodes, ApiError> {
     let runs = ask.desk.reads.runs().await?;
     let held = ask.desk.reads.overview(ask.now()).await?.held;
     let mut nodes: Vec<Node> = runs

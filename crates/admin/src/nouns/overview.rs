@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::agents::is_running;
 use super::checks::{self, Check};
+use crate::api_error::ApiError;
 use crate::desk::Ask;
-use crate::fault::Fault;
 
 /// How it goes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -46,7 +46,7 @@ pub struct Overview {
     pub limits_hit: u64,
 }
 
-pub(crate) async fn one(ask: Ask) -> Result<Overview, Fault> {
+pub(crate) async fn one(ask: Ask) -> Result<Overview, ApiError> {
     let (host, reads) = (&ask.house.host, &ask.desk.reads);
     let seen = reads.overview(ask.now()).await?;
     let mut tasks = BTreeMap::new();

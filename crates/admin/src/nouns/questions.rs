@@ -4,8 +4,8 @@ use forecourt_questions::{QuestionCount, QuestionLog};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::api_error::ApiError;
 use crate::desk::Ask;
-use crate::fault::Fault;
 
 /// Questions of each list.
 const SHOWN: usize = 100;
@@ -46,14 +46,14 @@ pub struct AskedOften {
     pub bad: u64,
 }
 
-pub(crate) async fn list(ask: Ask) -> Result<Asked, Fault> {
+pub(crate) async fn list(ask: Ask) -> Result<Asked, ApiError> {
     let Some(log) = ask.house.services.get::<QuestionLog>() else {
         let (top, without_good_answer) = (Vec::new(), Vec::new());
         return Ok(Asked { is_on: false, asked: 0, unanswered: 0, keep_days: 0, top, without_good_answer });
     };
     let now = ask.now();
     let report = tokio::task::spawn_blocking(move || log.report(SHOWN, now)).await;
-    let Ok(Ok(report)) = report else { return Err(Fault::internal("the log of questions can't be read")) };
+    let Ok(Ok(report)) = report else { return Err(ApiError::internal("the log of questions can't be read")) };
     let often = |of: Vec<QuestionCount>| of.into_iter().map(seen).collect();
     Ok(Asked {
         is_on: true,

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::Done;
 use crate::access::Command;
 use crate::account::{self, Came};
+use crate::api_error::ApiError;
 use crate::desk::{Ask, reason};
-use crate::fault::Fault;
 
 /// Questions to the operator.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -82,11 +82,11 @@ pub enum Decision {
 
 pub(crate) const QUERY: &[(&str, &str)] = &[("all", "`true`: those that were answered as well")];
 
-pub(crate) async fn list(ask: Ask) -> Result<Queue, Fault> {
+pub(crate) async fn list(ask: Ask) -> Result<Queue, ApiError> {
     let all = match ask.query("all") {
         None | Some("false") => false,
         Some("true") => true,
-        Some(_) => return Err(Fault::invalid("`all` is `true` or `false`")),
+        Some(_) => return Err(ApiError::invalid("`all` is `true` or `false`")),
     };
     let questions = ask.house.host.operator().questions().await?;
     let waiting = questions.iter().filter(|asked| asked.waits()).count() as u64;
@@ -94,12 +94,12 @@ pub(crate) async fn list(ask: Ask) -> Result<Queue, Fault> {
     Ok(Queue { waiting, questions })
 }
 
-pub(crate) async fn one(ask: Ask) -> Result<Question, Fault> {
+pub(crate) async fn one(ask: Ask) -> Result<Question, ApiError> {
     let asked = ask.house.host.operator().question(ask.named("id")).await?;
     asked.map(seen).ok_or_else(unknown)
 }
 
-pub(crate) async fn answer(ask: Command) -> Result<Done, Fault> {
+pub(crate) async fn answer(ask: Command) -> Result<Done, ApiError> {
     let Answer { decision, reason: why } = ask.body()?;
     let (host, why) = (&ask.house.host, reason(why.as_deref())?);
     let wanted = match decision {
@@ -118,7 +118,7 @@ pub(crate) async fn answer(ask: Command) -> Result<Done, Fault> {
             }
             Some(before) => {
                 let words = format!("{} has answered already: {}", before.by, word(before.decision));
-                (Came::Refused, Err(Fault::conflict(words)))
+                (Came::Refused, Err(ApiError::conflict(words)))
             }
             None => return Err(unknown()),
         },
@@ -156,6 +156,7 @@ fn seen(asked: OperatorQuestion) -> Question {
     }
 }
 
-fn unknown() -> Fault {
-    Fault::not_found("no such question").hint("GET /api/v1/queue tells which wait, and so does `forecourt admin queue`")
+fn unknown() -> ApiError {
+    ApiError::not_found("no such question")
+        .hint("GET /api/v1/queue tells which wait, and so does `forecourt admin queue`")
 }

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::access::Command;
 use crate::account::{self, Came};
+use crate::api_error::ApiError;
 use crate::desk::Ask;
-use crate::fault::Fault;
 use crate::verified::Verified;
 
 /// The records of this node's data folder.
@@ -19,28 +19,27 @@ pub struct Records {
     pub verified: Option<Verified>,
 }
 
-pub(crate) async fn one(ask: Ask) -> Result<Records, Fault> {
+pub(crate) async fn one(ask: Ask) -> Result<Records, ApiError> {
     let verified = ask.desk.verified.lock().clone();
     Ok(Records { are_kept: folder(&ask.desk.data).is_dir(), verified })
 }
 
-pub(crate) async fn look_through(ask: Command) -> Result<Verified, Fault> {
+pub(crate) async fn look_through(ask: Command) -> Result<Verified, ApiError> {
     let (folder, up_to) = (folder(&ask.desk.data), ask.now());
     if !folder.is_dir() {
-        return Err(
-            Fault::not_found("no records are kept on this node").hint("records are kept of what is answered over AGTP")
-        );
+        return Err(ApiError::not_found("no records are kept on this node")
+            .hint("records are kept of what is answered over AGTP"));
     }
     let Ok(_one_at_a_time) = ask.desk.trials.clone().try_acquire_owned() else {
-        return Err(Fault::unavailable("too much is looked at already"));
+        return Err(ApiError::unavailable("too much is looked at already"));
     };
     let looked = tokio::task::spawn_blocking(move || {
         // Without any keys, records that are signed are told one by one.
         let keys = RecordKeys::beside(&folder).unwrap_or_default();
         verify(&folder, &keys, None, &|_| {}, &|_| {}).map_err(|error| error.to_string())
     });
-    let told = looked.await.map_err(|_| Fault::internal("the records could not be looked at"))?;
-    let told = told.map_err(|error| Fault::internal(format!("the records can't be read: {error}")))?;
+    let told = looked.await.map_err(|_| ApiError::internal("the records could not be looked at"))?;
+    let told = told.map_err(|error| ApiError::internal(format!("the records can't be read: {error}")))?;
     let verified = Verified {
         up_to,
         is_fine: told.is_fine(),

@@ -6,8 +6,8 @@ use forecourt_host::{AUDIT_STREAM, AuditOutcome, AuditRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::api_error::ApiError;
 use crate::desk::Ask;
-use crate::fault::Fault;
 use crate::limits::AUDIT_ENTRIES_LOOKED_AT_MAX;
 
 /// Batches of records that are read in one go.
@@ -53,7 +53,7 @@ pub(crate) const QUERY: &[(&str, &str)] = &[
     ("limit", "At least so many, where there are; up to 200"),
 ];
 
-pub(crate) async fn list(ask: Ask) -> Result<Refusals, Fault> {
+pub(crate) async fn list(ask: Ask) -> Result<Refusals, ApiError> {
     let limit = ask.limit()?;
     let agent = ask.query("agent").map(|agent| agent.trim_start_matches('@'));
     let outcome = ask.query("outcome");

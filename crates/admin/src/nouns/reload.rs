@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::Why;
 use crate::access::Command;
 use crate::account::{self, Came};
+use crate::api_error::ApiError;
 use crate::desk::{Ask, reason};
-use crate::fault::Fault;
 
 /// When and how the deployment was read last.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -28,16 +28,16 @@ pub struct Reloaded {
     pub report: Value,
 }
 
-pub(crate) async fn one(ask: Ask) -> Result<Reload, Fault> {
+pub(crate) async fn one(ask: Ask) -> Result<Reload, ApiError> {
     let status = ask.desk.around.reload_status();
     Ok(Reload { is_offered: status.is_some(), status: status.unwrap_or_default() })
 }
 
-pub(crate) async fn now(ask: Command) -> Result<Reloaded, Fault> {
+pub(crate) async fn now(ask: Command) -> Result<Reloaded, ApiError> {
     let why = reason(ask.body::<Why>()?.reason.as_deref())?;
     let answer = ask.desk.around.reload(ask.actor.name.clone()).await;
     let Some(answer) = answer else {
-        return Err(Fault::unavailable("this program can't read its deployment again while it serves"));
+        return Err(ApiError::unavailable("this program can't read its deployment again while it serves"));
     };
     let came = if answer.is_applied { Came::Done } else { Came::Refused };
     // The house may be another one by now.

@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::{Done, Why};
 use crate::access::Command;
 use crate::account::{self, Came};
+use crate::api_error::ApiError;
 use crate::desk::{Ask, reason};
-use crate::fault::Fault;
 use crate::limits::SESSIONS_LISTED_MAX;
 use crate::role::Role;
 use crate::sessions;
@@ -74,7 +74,7 @@ pub struct ProtocolSessions {
     pub open: u64,
 }
 
-pub(crate) async fn list(ask: Ask) -> Result<Sessions, Fault> {
+pub(crate) async fn list(ask: Ask) -> Result<Sessions, ApiError> {
     let console = sessions::open(&ask.house.host).await?.into_iter().map(|(id, session)| ConsoleSession {
         id,
         who: session.who,
@@ -90,7 +90,7 @@ pub(crate) async fn list(ask: Ask) -> Result<Sessions, Fault> {
     Ok(Sessions { console: console.collect(), people, protocols: protocols.collect(), conversations })
 }
 
-async fn people(ask: &Ask) -> Result<Option<Vec<PersonSession>>, Fault> {
+async fn people(ask: &Ask) -> Result<Option<Vec<PersonSession>>, ApiError> {
     let verifier = ask.house.services.get::<Verifier>();
     let Some(sessions) = verifier.as_ref().and_then(|verifier| verifier.sessions()) else { return Ok(None) };
     let open = sessions.open(SESSIONS_LISTED_MAX, ask.now()).await?.into_iter().map(|listed| PersonSession {
@@ -104,7 +104,7 @@ async fn people(ask: &Ask) -> Result<Option<Vec<PersonSession>>, Fault> {
 }
 
 /// Ends the session of somebody who signed in; `false` when there is none of this name that is open.
-async fn end_of_person(ask: &Ask) -> Result<bool, Fault> {
+async fn end_of_person(ask: &Ask) -> Result<bool, ApiError> {
     let verifier = ask.house.services.get::<Verifier>();
     match verifier.as_ref().and_then(|verifier| verifier.sessions()) {
         Some(sessions) => Ok(sessions.end_named(ask.named("id"), ask.now()).await?),
@@ -112,7 +112,7 @@ async fn end_of_person(ask: &Ask) -> Result<bool, Fault> {
     }
 }
 
-pub(crate) async fn end(ask: Command) -> Result<Done, Fault> {
+pub(crate) async fn end(ask: Command) -> Result<Done, ApiError> {
     let why = reason(ask.body::<Why>()?.reason.as_deref())?;
     let is_ended = sessions::end_named(&ask.house.host, ask.named("id")).await? || end_of_person(&ask).await?;
     let (came, words) = match is_ended {

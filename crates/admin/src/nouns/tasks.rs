@@ -12,8 +12,8 @@ use super::usage::{self, UsedModel};
 use super::{Done, Why, shortened};
 use crate::access::Command;
 use crate::account::{self, Came};
+use crate::api_error::ApiError;
 use crate::desk::{Ask, reason};
-use crate::fault::Fault;
 use crate::limits::{EVENTS_MAX, TEXT_CHARS_MAX};
 
 /// A page of tasks.
@@ -119,16 +119,16 @@ pub(crate) const QUERY: &[(&str, &str)] = &[
     ("limit", "At most so many, up to 200"),
 ];
 
-pub(crate) async fn list(ask: Ask) -> Result<Tasks, Fault> {
+pub(crate) async fn list(ask: Ask) -> Result<Tasks, ApiError> {
     let state = match ask.query("state") {
         None => None,
         Some(name) => Some(TaskState::from_name(name).ok_or_else(|| {
             let names: Vec<&str> = TaskState::ALL.iter().map(|state| state.name()).collect();
-            Fault::invalid(format!("`{name}` is no state")).hint(format!("there are {}", names.join(", ")))
+            ApiError::invalid(format!("`{name}` is no state")).hint(format!("there are {}", names.join(", ")))
         })?),
     };
     let agent = ask.query("agent").map(|text| Handle::parse(text.trim_start_matches('@')));
-    let agent = agent.transpose().map_err(|error| Fault::invalid(format!("`agent`: {error}")))?;
+    let agent = agent.transpose().map_err(|error| ApiError::invalid(format!("`agent`: {error}")))?;
     let cursor = ask.query("cursor").map(Cursor::from_text).transpose()?;
     let filter = TaskFilter { agent, state, cursor, limit: ask.limit()?, ..TaskFilter::default() };
     let page = ask.desk.reads.tasks_of_all(filter, ask.now()).await?;
@@ -150,7 +150,7 @@ pub(crate) fn line(task: &Task) -> TaskLine {
     }
 }
 
-pub(crate) async fn one(ask: Ask) -> Result<TaskDetail, Fault> {
+pub(crate) async fn one(ask: Ask) -> Result<TaskDetail, ApiError> {
     let permit = permit(&ask).await?;
     let task = permit.task();
     let events = permit.events(0, EVENTS_MAX).await?;
@@ -177,7 +177,7 @@ pub(crate) async fn one(ask: Ask) -> Result<TaskDetail, Fault> {
     })
 }
 
-pub(crate) async fn events(ask: Ask) -> Result<TaskEvents, Fault> {
+pub(crate) async fn events(ask: Ask) -> Result<TaskEvents, ApiError> {
     let after = ask.number("after")?.unwrap_or_default();
     let permit = permit(&ask).await?;
     let events = permit.events(after, EVENTS_MAX).await?;
@@ -185,7 +185,7 @@ pub(crate) async fn events(ask: Ask) -> Result<TaskEvents, Fault> {
     Ok(TaskEvents { events, last_event: permit.last_event().await? })
 }
 
-pub(crate) async fn cancel(ask: Command) -> Result<Done, Fault> {
+pub(crate) async fn cancel(ask: Command) -> Result<Done, ApiError> {
     let why = reason(ask.body::<Why>()?.reason.as_deref())?;
     let permit = permit(&ask).await?;
     let name = reference(&permit.task().id);
@@ -194,7 +194,7 @@ pub(crate) async fn cancel(ask: Command) -> Result<Done, Fault> {
         Err(Error::Conflict { .. }) if permit.reload().await?.task().state == TaskState::Canceled => {
             (Came::Already, Ok("the task was canceled already".to_owned()))
         }
-        Err(error @ Error::Conflict { .. }) => (Came::Refused, Err(Fault::from(error))),
+        Err(error @ Error::Conflict { .. }) => (Came::Refused, Err(ApiError::from(error))),
         Err(error) => return Err(error.into()),
     };
     account::note(&ask.house.host, &ask.actor.name, "cancel", format!("task {name}"), why.as_deref(), came).await;
@@ -202,9 +202,9 @@ pub(crate) async fn cancel(ask: Command) -> Result<Done, Fault> {
 }
 
 /// The task of a path, for the operator.
-pub(crate) async fn permit(ask: &Ask) -> Result<TaskPermit, Fault> {
+pub(crate) async fn permit(ask: &Ask) -> Result<TaskPermit, ApiError> {
     let unknown = || {
-        let fault = Fault::not_found("there is no such task, or it has expired");
+        let fault = ApiError::not_found("there is no such task, or it has expired");
         fault.hint("GET /api/v1/tasks lists those that there are, and so does `forecourt admin tasks`")
     };
     let found = ask.desk.reads.task_by_reference(ask.named("task"), ask.now()).await?;

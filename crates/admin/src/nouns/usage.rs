@@ -8,8 +8,8 @@ use forecourt_surface::usage::units;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::api_error::ApiError;
 use crate::desk::Ask;
-use crate::fault::Fault;
 use crate::limits::AUDIT_ENTRIES_LOOKED_AT_MAX;
 
 /// Batches of records that are read in one go.
@@ -68,7 +68,7 @@ pub(crate) const QUERY: &[(&str, &str)] = &[
     ("limit", "At least so many, where there are; up to 200"),
 ];
 
-pub(crate) async fn list(ask: Ask) -> Result<Usages, Fault> {
+pub(crate) async fn list(ask: Ask) -> Result<Usages, ApiError> {
     let limit = ask.limit()?;
     let agent = ask.query("agent").map(|agent| agent.trim_start_matches('@'));
     let who = ask.query("who");

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::Provider;
 use super::breaker::Breaker;
-use super::fault::ProviderError;
+use super::error::ProviderError;
 use super::window::Window;
 use crate::declined::unavailable;
 use crate::metering::Price;

@@ -5,7 +5,7 @@ use forecourt_core::Ending;
 use serde_json::{Value, json};
 
 use super::WHO;
-use super::fault::{ProviderError, reported};
+use super::error::{ProviderError, reported};
 use super::filter::TextFilter;
 use crate::limits::{TOOL_ARGUMENTS_BYTES_MAX, TOOL_CALLS_MAX};
 use crate::metering::Usage;

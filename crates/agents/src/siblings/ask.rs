@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use super::answer::{fault, outcome, said};
 use super::{Sibling, Siblings, may_ask};
 use crate::backend::Context;
-use crate::elsewhere::{AllowedDomains, ElsewhereService, RemoteFault, RemoteQuestion};
+use crate::elsewhere::{AllowedDomains, ElsewhereService, RemoteError, RemoteQuestion};
 use crate::limits::{ELSEWHERE_WORDS_BYTES_MAX, SIBLING_TIME_MAX, SIBLING_WORDS_CHARS_MAX};
 use crate::tool::{Tool, ToolError, ToolResult};
 
@@ -139,7 +139,7 @@ impl Inner {
             hop: message.hop,
             time_max,
         };
-        let answered = timeout(time_max, service.0.ask(question)).await.unwrap_or(Err(RemoteFault::Late));
+        let answered = timeout(time_max, service.0.ask(question)).await.unwrap_or(Err(RemoteError::Late));
         match answered {
             Ok(reply) => match reply.ending {
                 Ending::Refused(part) => Err(ToolError::Refused(part)),

@@ -21,12 +21,12 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 #[derive(Debug)]
 pub struct RequestBuilder {
     request: Request,
-    fault: Option<DraftFault>,
+    fault: Option<DraftError>,
 }
 
 /// Why there can be no such request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DraftFault {
+pub enum DraftError {
     /// The method is no word.
     #[error("the method is one word of letters, such as QUERY")]
     Method,
@@ -54,8 +54,8 @@ impl RequestBuilder {
         let is_path = target.is_none_or(|target| target.starts_with('/') && is_target(target));
         let start = RequestLine { method: method.to_owned(), target: target.map(str::to_owned) };
         let fault = match (is_word, is_path) {
-            (false, _) => Some(DraftFault::Method),
-            (true, false) => Some(DraftFault::Target),
+            (false, _) => Some(DraftError::Method),
+            (true, false) => Some(DraftError::Target),
             (true, true) => None,
         };
         Self { request: Message::new(start), fault }
@@ -79,11 +79,11 @@ impl RequestBuilder {
     pub fn field(mut self, name: &str, value: &str) -> Self {
         let is_taken = ["Content-Length", "Transfer-Encoding"].iter().any(|framing| framing.eq_ignore_ascii_case(name));
         if is_taken || self.request.field(name).is_some() {
-            return self.wrong(DraftFault::Taken(name.to_owned()));
+            return self.wrong(DraftError::Taken(name.to_owned()));
         }
         match self.request.fields.push(name, value) {
             Ok(()) => self,
-            Err(fault) => self.wrong(DraftFault::Field { name: name.to_owned(), fault }),
+            Err(fault) => self.wrong(DraftError::Field { name: name.to_owned(), fault }),
         }
     }
 
@@ -143,17 +143,17 @@ impl RequestBuilder {
     }
 
     /// The request.
-    pub fn finish(self) -> Result<Request, DraftFault> {
+    pub fn finish(self) -> Result<Request, DraftError> {
         let RequestLine { method, target } = &self.request.start;
         let bytes = VERSION.len() + 1 + method.len() + target.as_ref().map_or(0, |target| 1 + target.len());
         match self.fault {
             Some(fault) => Err(fault),
-            None if bytes > START_LINE_BYTES_MAX => Err(DraftFault::Target),
+            None if bytes > START_LINE_BYTES_MAX => Err(DraftError::Target),
             None => Ok(self.request),
         }
     }
 
-    fn wrong(mut self, fault: DraftFault) -> Self {
+    fn wrong(mut self, fault: DraftError) -> Self {
         self.fault.get_or_insert(fault);
         self
     }
@@ -201,20 +201,20 @@ mod tests {
     #[test]
     fn the_first_thing_that_is_wrong_is_told() {
         let fault = |draft: RequestBuilder| draft.finish().unwrap_err();
-        assert_eq!(fault(RequestBuilder::new("", None)), DraftFault::Method);
-        assert_eq!(fault(RequestBuilder::new("QUERY /x", None)), DraftFault::Method);
+        assert_eq!(fault(RequestBuilder::new("", None)), DraftError::Method);
+        assert_eq!(fault(RequestBuilder::new("QUERY /x", None)), DraftError::Method);
         for target in ["", "x", "/a b", "/a#b", "/é", "/a\r\nX: y"] {
-            assert_eq!(fault(RequestBuilder::new("QUERY", Some(target))), DraftFault::Target, "{target:?}");
+            assert_eq!(fault(RequestBuilder::new("QUERY", Some(target))), DraftError::Target, "{target:?}");
         }
         let name = "Task-ID".to_owned();
-        let bad = DraftFault::Field { name: name.clone(), fault: BadField::Value };
+        let bad = DraftError::Field { name: name.clone(), fault: BadField::Value };
         assert_eq!(fault(RequestBuilder::new("QUERY", None).task("a\r\nX: y").field("Content-Length", "1")), bad);
         assert_eq!(
             fault(RequestBuilder::new("QUERY", None).task("a").field("task-id", "b")),
-            DraftFault::Taken("task-id".into())
+            DraftError::Taken("task-id".into())
         );
         let long = "a".repeat(START_LINE_BYTES_MAX);
-        assert_eq!(fault(RequestBuilder::new("QUERY", None).query("q", &long)), DraftFault::Target);
+        assert_eq!(fault(RequestBuilder::new("QUERY", None).query("q", &long)), DraftError::Target);
     }
 
     proptest! {

@@ -33,7 +33,7 @@ pub struct AgtpUri {
 
 /// Why a text is no URI, in words for whoever wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum UriFault {
+pub enum UriError {
     /// Another scheme, or none.
     #[error("it begins with agtp://")]
     Scheme,
@@ -66,16 +66,16 @@ pub enum UriFault {
 impl AgtpUri {
     /// Reads a URI of at most [`START_LINE_BYTES_MAX`] bytes. File endings of an agent's name are left
     /// out, since they are never canonical.
-    pub fn parse(text: &str) -> Result<Self, UriFault> {
+    pub fn parse(text: &str) -> Result<Self, UriError> {
         if text.len() > START_LINE_BYTES_MAX {
-            return Err(UriFault::TooLong);
+            return Err(UriError::TooLong);
         }
-        let (scheme, rest) = text.split_at_checked(SCHEME.len()).ok_or(UriFault::Scheme)?;
+        let (scheme, rest) = text.split_at_checked(SCHEME.len()).ok_or(UriError::Scheme)?;
         if !scheme.eq_ignore_ascii_case(SCHEME) {
-            return Err(UriFault::Scheme);
+            return Err(UriError::Scheme);
         }
         if rest.contains('#') {
-            return Err(UriFault::Fragment);
+            return Err(UriError::Fragment);
         }
         let (authority, target) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
         let (agent, place) = agent(authority)?;
@@ -115,29 +115,29 @@ impl AgtpUri {
 }
 
 /// An agent's id and what stands behind its `@`.
-fn agent(authority: &str) -> Result<(Option<AgentId>, &str), UriFault> {
+fn agent(authority: &str) -> Result<(Option<AgentId>, &str), UriError> {
     match authority.rsplit_once('@') {
-        Some((id, place)) => Ok((Some(AgentId::parse(canonical(id)).map_err(|_| UriFault::Agent)?), place)),
-        None if AgentId::parse(canonical(authority)).is_ok() => Err(UriFault::NeedsRegistry),
+        Some((id, place)) => Ok((Some(AgentId::parse(canonical(id)).map_err(|_| UriError::Agent)?), place)),
+        None if AgentId::parse(canonical(authority)).is_ok() => Err(UriError::NeedsRegistry),
         None => Ok((None, authority)),
     }
 }
 
-fn split_port(place: &str) -> Result<(&str, Option<u16>), UriFault> {
+fn split_port(place: &str) -> Result<(&str, Option<u16>), UriError> {
     let behind_brackets = place.find(']').unwrap_or(0);
     let Some(at) = place[behind_brackets..].find(':').map(|at| behind_brackets + at) else { return Ok((place, None)) };
     let digits = &place[at + 1..];
     let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
     match digits.parse() {
         Ok(port) if is_plain => Ok((&place[..at], Some(port))),
-        _ => Err(UriFault::Port),
+        _ => Err(UriError::Port),
     }
 }
 
 /// A name of the usual labels, or an address.
-fn host_of(text: &str) -> Result<String, UriFault> {
+fn host_of(text: &str) -> Result<String, UriError> {
     if let Some(address) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        return address.parse::<Ipv6Addr>().map(|address| address.to_string()).map_err(|_| UriFault::Host);
+        return address.parse::<Ipv6Addr>().map(|address| address.to_string()).map_err(|_| UriError::Host);
     }
     let name = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
     let ends_in_number = name.rsplit('.').next().is_some_and(|last| last.bytes().all(|byte| byte.is_ascii_digit()));
@@ -145,7 +145,7 @@ fn host_of(text: &str) -> Result<String, UriFault> {
         true => name.parse::<Ipv4Addr>().is_ok(),
         false => name.len() <= forecourt_core::limits::DOMAIN_BYTES_MAX && name.split('.').all(is_label),
     };
-    if fits { Ok(name) } else { Err(UriFault::Host) }
+    if fits { Ok(name) } else { Err(UriError::Host) }
 }
 
 fn is_label(label: &str) -> bool {
@@ -153,12 +153,12 @@ fn is_label(label: &str) -> bool {
     (1..=63).contains(&label.len()) && label.bytes().all(known) && !label.starts_with('-') && !label.ends_with('-')
 }
 
-fn target_of(text: &str) -> Result<Option<String>, UriFault> {
+fn target_of(text: &str) -> Result<Option<String>, UriError> {
     if text.is_empty() {
         return Ok(None);
     }
     if !is_target(text) {
-        return Err(UriFault::Target);
+        return Err(UriError::Target);
     }
     let text = if text.starts_with('?') { format!("/{text}") } else { text.to_owned() };
     let path = path_of(&text);
@@ -166,7 +166,7 @@ fn target_of(text: &str) -> Result<Option<String>, UriFault> {
     let name = canonical(name);
     match is_name(name) {
         true => Ok(Some(format!("{AGENTS}{name}{}", &text[path.len()..]))),
-        false => Err(UriFault::Name),
+        false => Err(UriError::Name),
     }
 }
 
@@ -192,9 +192,9 @@ fn canonical(name: &str) -> &str {
 }
 
 impl FromStr for AgtpUri {
-    type Err = UriFault;
+    type Err = UriError;
 
-    fn from_str(text: &str) -> Result<Self, UriFault> {
+    fn from_str(text: &str) -> Result<Self, UriError> {
         Self::parse(text)
     }
 }
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn base_1_form_1_needs_a_registry() {
         for text in [format!("agtp://{}", id()), format!("agtp://{}.agent", id()), format!("agtp://{}/x", id())] {
-            assert_eq!(AgtpUri::parse(&text), Err(UriFault::NeedsRegistry), "{text}");
+            assert_eq!(AgtpUri::parse(&text), Err(UriError::NeedsRegistry), "{text}");
         }
     }
 
@@ -270,7 +270,7 @@ mod tests {
         }
         assert_eq!(read("agtp://example.com/agents/chef/status").name(), None, "a path below a name is a path");
         for text in ["agtp://example.com/agents/a.b", "agtp://example.com/agents/", "agtp://example.com/agents/%61"] {
-            assert_eq!(AgtpUri::parse(text), Err(UriFault::Name), "{text}");
+            assert_eq!(AgtpUri::parse(text), Err(UriError::Name), "{text}");
         }
     }
 
@@ -287,29 +287,29 @@ mod tests {
     fn what_is_no_uri_says_why() {
         let upper = id().to_uppercase();
         for (text, fault) in [
-            ("", UriFault::Scheme),
-            ("example.com", UriFault::Scheme),
-            ("https://example.com", UriFault::Scheme),
-            ("agtp://", UriFault::Host),
-            ("agtp:///x", UriFault::Host),
-            ("agtp://a_b", UriFault::Host),
-            ("agtp://-a", UriFault::Host),
-            ("agtp://a..b", UriFault::Host),
-            ("agtp://1.2.3", UriFault::Host),
-            ("agtp://[::g]", UriFault::Host),
-            ("agtp://é.example", UriFault::Host),
-            ("agtp://h:0", UriFault::Port),
-            ("agtp://h:", UriFault::Port),
-            ("agtp://h:65536", UriFault::Port),
-            ("agtp://h:+1", UriFault::Port),
-            ("agtp://::1", UriFault::Port),
-            ("agtp://me@h", UriFault::Agent),
-            (&format!("agtp://{upper}@h"), UriFault::Agent),
-            (&format!("agtp://me:pw@{}@h", id()), UriFault::Agent),
-            ("agtp://h/x#y", UriFault::Fragment),
-            ("agtp://h/a b", UriFault::Target),
-            ("agtp://h/é", UriFault::Target),
-            ("agtp://h/a\r\nX: y", UriFault::Target),
+            ("", UriError::Scheme),
+            ("example.com", UriError::Scheme),
+            ("https://example.com", UriError::Scheme),
+            ("agtp://", UriError::Host),
+            ("agtp:///x", UriError::Host),
+            ("agtp://a_b", UriError::Host),
+            ("agtp://-a", UriError::Host),
+            ("agtp://a..b", UriError::Host),
+            ("agtp://1.2.3", UriError::Host),
+            ("agtp://[::g]", UriError::Host),
+            ("agtp://é.example", UriError::Host),
+            ("agtp://h:0", UriError::Port),
+            ("agtp://h:", UriError::Port),
+            ("agtp://h:65536", UriError::Port),
+            ("agtp://h:+1", UriError::Port),
+            ("agtp://::1", UriError::Port),
+            ("agtp://me@h", UriError::Agent),
+            (&format!("agtp://{upper}@h"), UriError::Agent),
+            (&format!("agtp://me:pw@{}@h", id()), UriError::Agent),
+            ("agtp://h/x#y", UriError::Fragment),
+            ("agtp://h/a b", UriError::Target),
+            ("agtp://h/é", UriError::Target),
+            ("agtp://h/a\r\nX: y", UriError::Target),
         ] {
             assert_eq!(AgtpUri::parse(text), Err(fault), "{text:?}");
         }
@@ -319,7 +319,7 @@ mod tests {
     fn the_length_is_bounded() {
         let text = |bytes: usize| format!("agtp://h/{}", "a".repeat(bytes - 9));
         assert!(AgtpUri::parse(&text(START_LINE_BYTES_MAX)).is_ok());
-        assert_eq!(AgtpUri::parse(&text(START_LINE_BYTES_MAX + 1)), Err(UriFault::TooLong));
+        assert_eq!(AgtpUri::parse(&text(START_LINE_BYTES_MAX + 1)), Err(UriError::TooLong));
     }
 
     proptest! {

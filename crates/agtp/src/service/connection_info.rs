@@ -8,7 +8,7 @@ use forecourt_contract::ScopeSet;
 use forecourt_contract::call::ConnectionId;
 use forecourt_core::ids::mint;
 use forecourt_core::{Entropy, Sender};
-use forecourt_identity::certificate::{AgentCertificate, CertificateFault};
+use forecourt_identity::certificate::{AgentCertificate, AgentCertificateError};
 use forecourt_identity::genesis::TrustTier;
 use serde_json::{Map, Value};
 
@@ -19,7 +19,7 @@ pub(crate) struct ConnectionInfo {
     pub peer: IpAddr,
     /// What the client's certificate says, if it showed one. One that an authority vouched for and that
     /// can't be read all the same proves nothing, and is held against who shows it.
-    pub certificate: Option<Result<AgentCertificate, CertificateFault>>,
+    pub certificate: Option<Result<AgentCertificate, AgentCertificateError>>,
     /// What the connection is called here, so that what belongs to it ends with it. `None`: each request comes by
     /// itself, as over the gateway.
     pub id: Option<ConnectionId>,

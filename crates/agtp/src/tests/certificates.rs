@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use forecourt_contract::ScopeSet;
 use forecourt_core::Timestamp;
-use forecourt_identity::certificate::{AgentCertificate, CertificateFault};
+use forecourt_identity::certificate::{AgentCertificate, AgentCertificateError};
 use serde_json::json;
 
 use super::support::{Server, body, certificate_of, code, server};
@@ -79,8 +79,10 @@ async fn base_6_7_what_a_certificate_covers_bounds_what_was_declared() {
 #[tokio::test]
 async fn base_6_7_a_certificate_that_cant_be_read_is_no_proof() {
     let server = server("").await;
-    let line =
-        ConnectionInfo { certificate: Some(Err(CertificateFault::Malformed)), ..ConnectionInfo::new(ELSEWHERE, None) };
+    let line = ConnectionInfo {
+        certificate: Some(Err(AgentCertificateError::Malformed)),
+        ..ConnectionInfo::new(ELSEWHERE, None)
+    };
     let mut client = server.connect_by(line);
     client.say(&format!("FETCH /rooms/7\r\nAgent-ID: {}\r\n{SCOPE}", server.id("chef")), "").await;
     assert_eq!(code(&client.hear().await.unwrap()), (401, "cert-verification-failed".to_owned()));

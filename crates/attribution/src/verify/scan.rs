@@ -17,7 +17,7 @@ use crate::error::LogError;
 use crate::frame::{Frame, FrameKind};
 use crate::keys::RecordKeys;
 use crate::limits::FINDINGS_MAX;
-use crate::segment::{FrameReader, ReadFault, SegmentHeader, SegmentSeal};
+use crate::segment::{FrameReader, SegmentError, SegmentHeader, SegmentSeal};
 
 /// How many bytes are looked at between two words on how far it is.
 const PROGRESS_BYTES: u64 = 1024 * 1024;
@@ -99,7 +99,7 @@ impl SegmentScan {
             match reader.next() {
                 Ok(Some(read)) => link = Some(scan.frame(path, &read.frame, at, link, &mut signatures)),
                 Ok(None) => break,
-                Err(ReadFault::Io(error)) => return Err(LogError::io(path)(error)),
+                Err(SegmentError::Io(error)) => return Err(LogError::io(path)(error)),
                 Err(fault) => {
                     link = None;
                     if !scan.fault(path, at, end, mark, &fault) || !reader.skip() {
@@ -123,9 +123,9 @@ impl SegmentScan {
     }
 
     /// Bytes that are no frame. Gives whether anything behind them is looked at.
-    fn fault(&mut self, path: &Path, at: u64, end: u64, mark: Option<&Mark>, fault: &ReadFault) -> bool {
+    fn fault(&mut self, path: &Path, at: u64, end: u64, mark: Option<&Mark>, fault: &SegmentError) -> bool {
         let is_synced = mark.is_some_and(|mark| mark.offset > at);
-        if matches!(fault, ReadFault::Cut) && !is_synced {
+        if matches!(fault, SegmentError::Cut) && !is_synced {
             let bytes = end - at;
             self.notes.push(format!(
                 "{}: {bytes} bytes at the end are half an entry, which a crash leaves: the server cuts them off",
@@ -134,7 +134,7 @@ impl SegmentScan {
             return false;
         }
         self.found(path, at, None, format!("{fault}: the entry was changed"));
-        matches!(fault, ReadFault::Frame(_))
+        matches!(fault, SegmentError::Frame(_))
     }
 
     /// One frame; gives the hash that the next one has to carry.

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{PathFault, checked, segments};
+use super::{PathError, checked, segments};
 use crate::catalog::Catalog;
 use crate::limits::{TEMPLATE_BYTES_MAX, TEMPLATE_SEGMENTS_MAX};
 
@@ -30,10 +30,10 @@ pub struct Template {
 
 /// Why an endpoint can't be registered under such a path. Section 5.3.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TemplateFault {
+pub enum TemplateError {
     /// It breaks a rule that every path keeps.
     #[error("{0}")]
-    Path(PathFault),
+    Path(PathError),
     /// Braces that are not exactly `{name}`.
     #[error("`{0}`: a parameter is a whole segment, written {{name}}, with letters, digits and _ in its name")]
     Form(String),
@@ -48,7 +48,7 @@ pub enum TemplateFault {
     TooLong,
 }
 
-impl TemplateFault {
+impl TemplateError {
     /// A short name for it, as in `path-grammar:bad-parameter`.
     pub fn tag(&self) -> &'static str {
         match self {
@@ -66,16 +66,16 @@ impl Template {
     ///
     /// # Errors
     /// The first rule that it breaks, those of every path included.
-    pub fn parse(raw: &str, catalog: &Catalog) -> Result<Template, TemplateFault> {
+    pub fn parse(raw: &str, catalog: &Catalog) -> Result<Template, TemplateError> {
         if raw.len() > TEMPLATE_BYTES_MAX || raw.split('/').count() > TEMPLATE_SEGMENTS_MAX + 1 {
-            return Err(TemplateFault::TooLong);
+            return Err(TemplateError::TooLong);
         }
         let read = |segment| segment_of(segment, catalog);
-        let segments = segments(raw).map_err(TemplateFault::Path)?.map(read).collect::<Result<Vec<_>, _>>()?;
+        let segments = segments(raw).map_err(TemplateError::Path)?.map(read).collect::<Result<Vec<_>, _>>()?;
         let template = Template { raw: raw.to_owned(), segments };
         let mut names = BTreeSet::new();
         let twice = template.parameters().find(|name| !names.insert(*name)).map(str::to_owned);
-        twice.map_or(Ok(template), |name| Err(TemplateFault::Twice(name)))
+        twice.map_or(Ok(template), |name| Err(TemplateError::Twice(name)))
     }
 
     /// The path as it was declared.
@@ -146,15 +146,15 @@ pub(super) fn parameter(segment: &str) -> Option<&str> {
     fine.then_some(name)
 }
 
-fn segment_of(segment: &str, catalog: &Catalog) -> Result<Segment, TemplateFault> {
+fn segment_of(segment: &str, catalog: &Catalog) -> Result<Segment, TemplateError> {
     if let Some(name) = parameter(segment) {
         return Ok(Segment::Parameter(name.to_owned()));
     }
     if segment.contains(['{', '}']) {
-        return Err(TemplateFault::Form(segment.to_owned()));
+        return Err(TemplateError::Form(segment.to_owned()));
     }
-    match checked(segment, catalog).map_err(TemplateFault::Path)?.as_str() {
-        "" | "." | ".." => Err(TemplateFault::NeverMatches),
+    match checked(segment, catalog).map_err(TemplateError::Path)?.as_str() {
+        "" | "." | ".." => Err(TemplateError::NeverMatches),
         _ => Ok(Segment::Literal(segment.to_owned())),
     }
 }

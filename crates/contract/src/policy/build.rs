@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::settings::{MethodPolicySettings, Names, RedirectSettings};
-use super::{MethodPolicy, PolicyFault, Redirect, SkippedSetting};
+use super::{MethodPolicy, MethodPolicyError, Redirect, SkippedSetting};
 use crate::catalog::{Catalog, EMBEDDED, LEGACY};
 use crate::method::Method;
 use crate::path::RequestPath;
@@ -23,7 +23,7 @@ impl MethodPolicy {
     pub fn new(
         settings: &MethodPolicySettings,
         catalog: &Catalog,
-    ) -> Result<(Self, Vec<SkippedSetting>), Vec<PolicyFault>> {
+    ) -> Result<(Self, Vec<SkippedSetting>), Vec<MethodPolicyError>> {
         let (custom, aliases) = (BTreeSet::new(), BTreeMap::new());
         let mut build = Build { catalog, custom, aliases, faults: Vec::new(), skipped: Vec::new() };
         build.custom = build.all(&settings.custom).into_iter().collect();
@@ -45,13 +45,13 @@ struct Build<'a> {
     catalog: &'a Catalog,
     custom: BTreeSet<Method>,
     aliases: BTreeMap<Method, Method>,
-    faults: Vec<PolicyFault>,
+    faults: Vec<MethodPolicyError>,
     skipped: Vec<SkippedSetting>,
 }
 
 impl Build<'_> {
     fn method(&mut self, name: &str) -> Option<Method> {
-        Method::parse(name).map_err(|_| self.faults.push(PolicyFault::Name(name.to_owned()))).ok()
+        Method::parse(name).map_err(|_| self.faults.push(MethodPolicyError::Name(name.to_owned()))).ok()
     }
 
     fn all(&mut self, names: &[String]) -> Vec<Method> {
@@ -70,7 +70,7 @@ impl Build<'_> {
         let names = match names {
             Names::Word(word) if word == "*" => return None,
             Names::Word(word) => {
-                self.faults.push(PolicyFault::Word { key: "allow", words: "\"*\"", found: word.clone() });
+                self.faults.push(MethodPolicyError::Word { key: "allow", words: "\"*\"", found: word.clone() });
                 return None;
             }
             Names::List(names) if names.iter().any(|name| name == "*") => return None,
@@ -100,13 +100,13 @@ impl Build<'_> {
             Names::Word(word) if word == "*" => LEGACY.map(str::to_owned).to_vec(),
             Names::Word(found) => {
                 let words = "\"*\" or \"NONE\"";
-                self.faults.push(PolicyFault::Word { key: "legacy", words, found: found.clone() });
+                self.faults.push(MethodPolicyError::Word { key: "legacy", words, found: found.clone() });
                 return BTreeSet::new();
             }
             Names::List(names) => names.clone(),
         };
         let wrong = names.iter().filter(|name| !LEGACY.contains(&name.as_str()));
-        self.faults.extend(wrong.map(|name| PolicyFault::NotLegacy(name.clone())));
+        self.faults.extend(wrong.map(|name| MethodPolicyError::NotLegacy(name.clone())));
         names.iter().filter_map(|name| Method::parse(name).ok()).collect()
     }
 
@@ -116,15 +116,15 @@ impl Build<'_> {
         let mut kept = BTreeMap::new();
         for (from, to) in &pairs {
             if EMBEDDED.contains(&from.as_str()) {
-                self.faults.push(PolicyFault::Floor(from.clone()));
+                self.faults.push(MethodPolicyError::Floor(from.clone()));
             } else if pairs.contains_key(to) {
-                self.faults.push(PolicyFault::Chain(from.clone(), to.clone()));
+                self.faults.push(MethodPolicyError::Chain(from.clone(), to.clone()));
             } else if self.knows(to) {
                 kept.insert(from.clone(), to.clone());
             } else if is_seed(from, to) {
                 self.skip("aliases", from, LEADS_NOWHERE);
             } else {
-                self.faults.push(PolicyFault::Nowhere(from.clone(), to.clone()));
+                self.faults.push(MethodPolicyError::Nowhere(from.clone(), to.clone()));
             }
         }
         kept
@@ -134,7 +134,7 @@ impl Build<'_> {
         let (from_method, to_method) = (self.method(&settings.from_method)?, self.method(&settings.to_method)?);
         for path in [&settings.from_path, &settings.to_path].into_iter().flatten() {
             if let Err(fault) = RequestPath::parse(path, self.catalog) {
-                self.faults.push(PolicyFault::Path(settings.from_method.clone(), fault));
+                self.faults.push(MethodPolicyError::Path(settings.from_method.clone(), fault));
                 return None;
             }
         }

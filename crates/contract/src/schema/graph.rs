@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
-use super::{SchemaFault, escaped};
+use super::{SchemaError, escaped};
 use crate::limits::{PATTERN_BYTES_MAX, PATTERNS_MAX, SCHEMA_CHAIN_MAX, SCHEMA_DEPTH_MAX, SUBSCHEMAS_MAX};
 
 /// Where the schemas under a keyword apply.
@@ -81,11 +81,11 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    pub(super) fn of(schema: &Value) -> Result<Graph, SchemaFault> {
+    pub(super) fn of(schema: &Value) -> Result<Graph, SchemaError> {
         let mut walk = Walk::default();
         walk.schema(schema, String::new(), 0)?;
         walk.resolve()?;
-        let order = inner_first(&walk.nodes).map_err(|at| SchemaFault::Circular(walk.pointer_of(at)))?;
+        let order = inner_first(&walk.nodes).map_err(|at| SchemaError::Circular(walk.pointer_of(at)))?;
         refuse_long_chains(&walk.nodes, &order)?;
         Ok(Graph { nodes: walk.nodes, order })
     }
@@ -103,20 +103,20 @@ struct Walk {
 }
 
 impl Walk {
-    fn schema(&mut self, schema: &Value, pointer: String, depth: usize) -> Result<Index, SchemaFault> {
+    fn schema(&mut self, schema: &Value, pointer: String, depth: usize) -> Result<Index, SchemaError> {
         if depth > SCHEMA_DEPTH_MAX {
-            return Err(SchemaFault::TooDeep);
+            return Err(SchemaError::TooDeep);
         }
         self.objects += usize::from(schema.is_object());
         if self.objects > SUBSCHEMAS_MAX {
-            return Err(SchemaFault::TooMany);
+            return Err(SchemaError::TooMany);
         }
         let index = self.nodes.len();
         self.nodes.push(Node::default());
         match schema {
             Value::Bool(_) => {}
             Value::Object(keywords) => self.keywords(keywords, index, &pointer, depth)?,
-            _ => return Err(SchemaFault::NotASchema(pointer)),
+            _ => return Err(SchemaError::NotASchema(pointer)),
         }
         self.places.insert(pointer, index);
         Ok(index)
@@ -128,7 +128,7 @@ impl Walk {
         index: Index,
         pointer: &str,
         depth: usize,
-    ) -> Result<(), SchemaFault> {
+    ) -> Result<(), SchemaError> {
         self.identity(keywords, index, pointer)?;
         self.patterns(keywords)?;
         for (keyword, shape, applies) in KEYWORDS {
@@ -145,14 +145,14 @@ impl Walk {
     }
 
     /// Names, references and the dialect.
-    fn identity(&mut self, keywords: &Map<String, Value>, index: Index, pointer: &str) -> Result<(), SchemaFault> {
+    fn identity(&mut self, keywords: &Map<String, Value>, index: Index, pointer: &str) -> Result<(), SchemaError> {
         let text = |keyword: &str| keywords.get(keyword).and_then(Value::as_str);
         let dialect = text("$schema").map(|uri| uri.trim_end_matches('#'));
         if keywords.contains_key("$schema") && dialect != Some("https://json-schema.org/draft/2020-12/schema") {
-            return Err(SchemaFault::Dialect);
+            return Err(SchemaError::Dialect);
         }
         if keywords.contains_key("$id") && !pointer.is_empty() {
-            return Err(SchemaFault::NestedId);
+            return Err(SchemaError::NestedId);
         }
         for name in [text("$anchor"), text("$dynamicAnchor")].into_iter().flatten() {
             self.anchors.entry(name.to_owned()).or_default().push(index);
@@ -162,13 +162,13 @@ impl Walk {
         Ok(())
     }
 
-    fn patterns(&mut self, keywords: &Map<String, Value>) -> Result<(), SchemaFault> {
+    fn patterns(&mut self, keywords: &Map<String, Value>) -> Result<(), SchemaError> {
         let named = keywords.get("patternProperties").and_then(Value::as_object);
         let patterns = named.into_iter().flat_map(Map::keys).map(String::as_str);
         for pattern in patterns.chain(keywords.get("pattern").and_then(Value::as_str)) {
             self.patterns += 1;
             if self.patterns > PATTERNS_MAX || pattern.len() > PATTERN_BYTES_MAX {
-                return Err(SchemaFault::Patterns);
+                return Err(SchemaError::Patterns);
             }
         }
         Ok(())
@@ -176,9 +176,9 @@ impl Walk {
 
     /// Adds what references lead to. One by an anchor may lead to any schema of that name, since a
     /// dynamic one chooses while checking.
-    fn resolve(&mut self) -> Result<(), SchemaFault> {
+    fn resolve(&mut self) -> Result<(), SchemaError> {
         for (from, reference) in std::mem::take(&mut self.references) {
-            let targets = self.targets(&reference).ok_or(SchemaFault::Reference(reference))?;
+            let targets = self.targets(&reference).ok_or(SchemaError::Reference(reference))?;
             self.nodes[from].in_place.extend(targets);
         }
         Ok(())
@@ -227,12 +227,12 @@ fn held(value: &Value, shape: Shape) -> Vec<(String, &Value)> {
 }
 
 /// Refuses schemas that are checked in place of each other in a row longer than a stack has room for.
-fn refuse_long_chains(nodes: &[Node], order: &[Index]) -> Result<(), SchemaFault> {
+fn refuse_long_chains(nodes: &[Node], order: &[Index]) -> Result<(), SchemaError> {
     let mut lengths = vec![0_usize; nodes.len()];
     for &at in order {
         lengths[at] = nodes[at].in_place.iter().map(|&next| lengths[next] + 1).max().unwrap_or(0);
     }
-    if lengths.iter().all(|length| *length <= SCHEMA_CHAIN_MAX) { Ok(()) } else { Err(SchemaFault::TooChained) }
+    if lengths.iter().all(|length| *length <= SCHEMA_CHAIN_MAX) { Ok(()) } else { Err(SchemaError::TooChained) }
 }
 
 /// The nodes, each after those that it is checked together with. Fails with a node of a circle.

@@ -9,7 +9,7 @@ use forecourt_core::limits::JSON_DEPTH_MAX;
 use serde_json::Value;
 
 use super::graph::{Graph, Node};
-use super::{SchemaFault, Violation};
+use super::{SchemaError, Violation};
 use crate::limits::{CHECKS_MAX, CHECKS_PER_VALUE_MAX};
 
 /// Levels at which no schema needs many checks, however recursive.
@@ -21,7 +21,7 @@ pub(super) struct Work {
 }
 
 impl Work {
-    pub(super) fn of(graph: &Graph) -> Result<Work, SchemaFault> {
+    pub(super) fn of(graph: &Graph) -> Result<Work, SchemaError> {
         let mut per_value = Vec::with_capacity(JSON_DEPTH_MAX + 1);
         let mut outer: Option<Vec<u64>> = None;
         for _ in 0..=JSON_DEPTH_MAX {
@@ -37,7 +37,7 @@ impl Work {
                 }
                 Ok(Work { per_value: per_value.into() })
             }
-            false => Err(SchemaFault::TooMuchWork),
+            false => Err(SchemaError::TooMuchWork),
         }
     }
 

@@ -4,7 +4,7 @@ use forecourt_contract::limits::{
     CHECKS_MAX, PATTERN_BYTES_MAX, PATTERNS_MAX, SCHEMA_BYTES_MAX, SCHEMA_CHAIN_MAX, SCHEMA_DEPTH_MAX, SUBSCHEMAS_MAX,
     VIOLATION_CHARS_MAX,
 };
-use forecourt_contract::schema::SchemaFault;
+use forecourt_contract::schema::SchemaError;
 use forecourt_contract::{Schema, Violation};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -17,14 +17,14 @@ fn violation(schema: &Schema, value: Value) -> Violation {
     schema.check(&value).expect_err(&value.to_string())
 }
 
-fn fault(schema: Value) -> SchemaFault {
+fn fault(schema: Value) -> SchemaError {
     Schema::compile(schema).expect_err("refused")
 }
 
 #[test]
 fn s6_4_an_input_is_declared_an_object() {
     for schema in [json!({}), json!(true), json!(false), json!({"type": "array"}), json!({"type": ["object"]})] {
-        assert_eq!(Schema::input(schema).unwrap_err(), SchemaFault::NotAnObject);
+        assert_eq!(Schema::input(schema).unwrap_err(), SchemaError::NotAnObject);
     }
 }
 
@@ -33,7 +33,7 @@ fn s6_4_an_input_is_closed() {
     for rest in [json!({}), json!({"additionalProperties": true}), json!({"additionalProperties": {}})] {
         let mut schema = json!({"type": "object", "properties": {"a": {}}});
         schema.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
-        assert_eq!(Schema::input(schema).unwrap_err(), SchemaFault::NotStrict);
+        assert_eq!(Schema::input(schema).unwrap_err(), SchemaError::NotStrict);
     }
 }
 
@@ -132,22 +132,22 @@ fn a_violation_names_the_place_and_does_not_repeat_the_value() {
 #[test]
 fn nothing_in_a_schema_leads_out_of_it() {
     for reference in ["https://evil.example/s.json", "file:///etc/passwd", "x.json", "//evil.example", "", "other#/a"] {
-        assert_eq!(fault(json!({"$ref": reference})), SchemaFault::Reference(reference.into()));
-        assert_eq!(fault(json!({"$dynamicRef": reference})), SchemaFault::Reference(reference.into()));
+        assert_eq!(fault(json!({"$ref": reference})), SchemaError::Reference(reference.into()));
+        assert_eq!(fault(json!({"$dynamicRef": reference})), SchemaError::Reference(reference.into()));
     }
-    assert_eq!(fault(json!({"$ref": "#/$defs/none"})), SchemaFault::Reference("#/$defs/none".into()));
-    assert_eq!(fault(json!({"$ref": "#none"})), SchemaFault::Reference("#none".into()));
-    assert_eq!(fault(json!({"$ref": "#/enum/0", "enum": [{}]})), SchemaFault::Reference("#/enum/0".into()));
-    assert_eq!(fault(json!({"$schema": "https://evil.example/meta"})), SchemaFault::Dialect);
-    assert_eq!(fault(json!({"$schema": "http://json-schema.org/draft-07/schema#"})), SchemaFault::Dialect);
-    assert_eq!(fault(json!({"items": {"$id": "https://evil.example/"}})), SchemaFault::NestedId);
+    assert_eq!(fault(json!({"$ref": "#/$defs/none"})), SchemaError::Reference("#/$defs/none".into()));
+    assert_eq!(fault(json!({"$ref": "#none"})), SchemaError::Reference("#none".into()));
+    assert_eq!(fault(json!({"$ref": "#/enum/0", "enum": [{}]})), SchemaError::Reference("#/enum/0".into()));
+    assert_eq!(fault(json!({"$schema": "https://evil.example/meta"})), SchemaError::Dialect);
+    assert_eq!(fault(json!({"$schema": "http://json-schema.org/draft-07/schema#"})), SchemaError::Dialect);
+    assert_eq!(fault(json!({"items": {"$id": "https://evil.example/"}})), SchemaError::NestedId);
 }
 
 #[test]
 fn a_circle_is_refused_and_recursion_is_not() {
-    assert_eq!(fault(json!({"$ref": "#"})), SchemaFault::Circular("#".into()));
+    assert_eq!(fault(json!({"$ref": "#"})), SchemaError::Circular("#".into()));
     let mutual = json!({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}}});
-    assert!(matches!(fault(mutual), SchemaFault::Circular(_)));
+    assert!(matches!(fault(mutual), SchemaError::Circular(_)));
     let list = Schema::compile(json!({"type": "object", "properties": {"next": {"$ref": "#"}}})).unwrap();
     assert_eq!(list.check(&json!({"next": {"next": {}}})), Ok(()));
     assert_eq!(violation(&list, json!({"next": {"next": 1}})).field, "/next/next");
@@ -161,9 +161,9 @@ fn work_that_multiplies_is_refused_before_it_is_done() {
         defs.insert(format!("d{at}"), json!({"allOf": [next, next]}));
     }
     defs.insert("d14".into(), json!({"type": "string"}));
-    assert_eq!(fault(json!({"$defs": defs.clone(), "$ref": "#/$defs/d0"})), SchemaFault::TooMuchWork);
+    assert_eq!(fault(json!({"$defs": defs.clone(), "$ref": "#/$defs/d0"})), SchemaError::TooMuchWork);
     let inside = json!({"$defs": defs, "items": {"$ref": "#/$defs/d0"}});
-    assert_eq!(fault(inside), SchemaFault::TooMuchWork);
+    assert_eq!(fault(inside), SchemaError::TooMuchWork);
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn chain(links: usize, link: impl Fn(Value) -> Value) -> Value {
 fn schemas_in_a_row_have_a_bound() {
     let plain = |links: usize| Schema::compile(chain(links, |next| next));
     assert!(plain(SCHEMA_CHAIN_MAX - 1).is_ok(), "the property's own reference is a link too");
-    assert_eq!(plain(SCHEMA_CHAIN_MAX).unwrap_err(), SchemaFault::TooChained);
+    assert_eq!(plain(SCHEMA_CHAIN_MAX).unwrap_err(), SchemaError::TooChained);
 }
 
 /// Runs on a stack of the size that threads of the runtime have.
@@ -257,38 +257,38 @@ fn values_that_nest_deeper_than_json_may_are_refused() {
 fn schemas_have_bounds() {
     let long = |bytes: usize| Schema::compile(json!({"title": "x".repeat(bytes - r#"{"title":""}"#.len())}));
     assert!(long(SCHEMA_BYTES_MAX).is_ok());
-    assert_eq!(long(SCHEMA_BYTES_MAX + 1).unwrap_err(), SchemaFault::TooLong);
+    assert_eq!(long(SCHEMA_BYTES_MAX + 1).unwrap_err(), SchemaError::TooLong);
 
     let deep = |levels: usize| Schema::compile((0..levels).fold(json!({}), |inner, _| json!({"items": inner})));
     assert!(deep(SCHEMA_DEPTH_MAX).is_ok());
-    assert_eq!(deep(SCHEMA_DEPTH_MAX + 1).unwrap_err(), SchemaFault::TooDeep);
+    assert_eq!(deep(SCHEMA_DEPTH_MAX + 1).unwrap_err(), SchemaError::TooDeep);
 
     let many = |count: usize| Schema::compile(json!({"prefixItems": vec![json!({}); count - 1]}));
     assert!(many(SUBSCHEMAS_MAX).is_ok());
-    assert_eq!(many(SUBSCHEMAS_MAX + 1).unwrap_err(), SchemaFault::TooMany);
+    assert_eq!(many(SUBSCHEMAS_MAX + 1).unwrap_err(), SchemaError::TooMany);
 
     let patterns = |count: usize| Schema::compile(json!({"allOf": vec![json!({"pattern": "a"}); count]}));
     assert!(patterns(PATTERNS_MAX).is_ok());
-    assert_eq!(patterns(PATTERNS_MAX + 1).unwrap_err(), SchemaFault::Patterns);
+    assert_eq!(patterns(PATTERNS_MAX + 1).unwrap_err(), SchemaError::Patterns);
 
     let pattern = |bytes: usize| Schema::compile(json!({"patternProperties": {"a".repeat(bytes): true}}));
     assert!(pattern(PATTERN_BYTES_MAX).is_ok());
-    assert_eq!(pattern(PATTERN_BYTES_MAX + 1).unwrap_err(), SchemaFault::Patterns);
+    assert_eq!(pattern(PATTERN_BYTES_MAX + 1).unwrap_err(), SchemaError::Patterns);
 }
 
 #[test]
 fn patterns_that_no_linear_engine_runs_are_refused() {
     for pattern in ["(", "(a)\\1", "(?=a)a", "a{1000}{1000}"] {
-        assert!(matches!(fault(json!({"pattern": pattern})), SchemaFault::Invalid(_)), "{pattern}");
+        assert!(matches!(fault(json!({"pattern": pattern})), SchemaError::Invalid(_)), "{pattern}");
     }
 }
 
 #[test]
 fn what_is_no_schema_is_refused() {
-    assert_eq!(fault(json!("x")), SchemaFault::NotASchema(String::new()));
-    assert_eq!(fault(json!({"items": [1]})), SchemaFault::NotASchema("/items".into()));
+    assert_eq!(fault(json!("x")), SchemaError::NotASchema(String::new()));
+    assert_eq!(fault(json!({"items": [1]})), SchemaError::NotASchema("/items".into()));
     for wrong in [json!({"type": "thing"}), json!({"required": "a"}), json!({"minLength": -1}), json!({"allOf": []})] {
-        assert!(matches!(fault(wrong), SchemaFault::Invalid(_)));
+        assert!(matches!(fault(wrong), SchemaError::Invalid(_)));
     }
     assert!(Schema::compile(json!(false)).unwrap().check(&json!({})).is_err());
 }

@@ -1,7 +1,7 @@
 //! Sections 5.1 to 5.4: what a path may look like.
 
 use forecourt_contract::limits::{TEMPLATE_BYTES_MAX, TEMPLATE_SEGMENTS_MAX};
-use forecourt_contract::path::TemplateFault;
+use forecourt_contract::path::TemplateError;
 use forecourt_contract::{Catalog, RequestPath, Template};
 use forecourt_testkit::vectors;
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ fn offence(raw: &str) -> (String, &'static str) {
     path(raw).expect_err(raw)
 }
 
-fn template(raw: &str) -> Result<Template, TemplateFault> {
+fn template(raw: &str) -> Result<Template, TemplateError> {
     Template::parse(raw, &Catalog::shipped())
 }
 
@@ -102,20 +102,20 @@ fn s5_2_nothing_is_normalised_and_dots_are_no_values() {
 #[test]
 fn s5_2_literal_and_parameter_do_not_mix() {
     for raw in ["/pre-{id}", "/{id}.json", "/{a}{b}", "/{", "/}", "/{}", "/{a b}", "/x{"] {
-        assert!(matches!(template(raw), Err(TemplateFault::Form(_))), "{raw}");
+        assert!(matches!(template(raw), Err(TemplateError::Form(_))), "{raw}");
     }
 }
 
 #[test]
 fn s5_3_only_the_plain_form_of_a_parameter() {
     for raw in ["/{?query,page}", "/{+reserved}", "/{#fragment}", "/{a*}", "/{a:3}", "/{a,b}"] {
-        assert!(matches!(template(raw), Err(TemplateFault::Form(_))), "{raw}");
+        assert!(matches!(template(raw), Err(TemplateError::Form(_))), "{raw}");
     }
 }
 
 #[test]
 fn s5_2_parameter_names_are_unique() {
-    assert_eq!(template("/a/{id}/b/{id}"), Err(TemplateFault::Twice("id".into())));
+    assert_eq!(template("/a/{id}/b/{id}"), Err(TemplateError::Twice("id".into())));
     assert!(template("/a/{id}/b/{ID}").is_ok());
 }
 
@@ -129,7 +129,7 @@ fn s5_3_any_depth_and_case_is_valid() {
 #[test]
 fn s5_4_a_template_that_no_call_can_have_is_refused() {
     for raw in ["/a//b", "/a/..", "/./a", "/%2e%2e"] {
-        assert_eq!(template(raw), Err(TemplateFault::NeverMatches), "{raw}");
+        assert_eq!(template(raw), Err(TemplateError::NeverMatches), "{raw}");
     }
     assert_eq!(template("/a/").unwrap_err().tag(), "trailing-slash");
     assert_eq!(template("/order/{id}").unwrap_err().tag(), "method-name");
@@ -139,10 +139,10 @@ fn s5_4_a_template_that_no_call_can_have_is_refused() {
 fn templates_have_bounds() {
     let deep = |segments: usize| template(&"/a".repeat(segments));
     assert!(deep(TEMPLATE_SEGMENTS_MAX).is_ok());
-    assert_eq!(deep(TEMPLATE_SEGMENTS_MAX + 1), Err(TemplateFault::TooLong));
+    assert_eq!(deep(TEMPLATE_SEGMENTS_MAX + 1), Err(TemplateError::TooLong));
     let long = |bytes: usize| template(&format!("/{}", "a".repeat(bytes - 1)));
     assert!(long(TEMPLATE_BYTES_MAX).is_ok());
-    assert_eq!(long(TEMPLATE_BYTES_MAX + 1), Err(TemplateFault::TooLong));
+    assert_eq!(long(TEMPLATE_BYTES_MAX + 1), Err(TemplateError::TooLong));
 }
 
 #[test]

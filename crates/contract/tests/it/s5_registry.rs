@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use forecourt_contract::registry::RegistryFault;
+use forecourt_contract::registry::RegistryError;
 use forecourt_contract::{Method, Registry};
 use proptest::prelude::*;
 
 use crate::support::{definition, handler, path, register};
 
-fn insert(registry: &mut Registry, method: &str, path: &str) -> Result<(), RegistryFault> {
+fn insert(registry: &mut Registry, method: &str, path: &str) -> Result<(), RegistryError> {
     registry.insert(Arc::new(register(definition(method, path)).unwrap()), handler())
 }
 
@@ -71,7 +71,7 @@ fn s5_4_ambiguity_is_refused_at_registration() {
     {
         let mut registry = registry(&[("FETCH", first)]);
         let fault = insert(&mut registry, "FETCH", second).unwrap_err();
-        assert!(matches!(fault, RegistryFault::Ambiguous(..)), "{first} {second}: {fault:?}");
+        assert!(matches!(fault, RegistryError::Ambiguous(..)), "{first} {second}: {fault:?}");
         assert_eq!(registry.len(), 1);
         assert_eq!(insert(&mut registry, "BOOK", second), Ok(()), "another method is no rival");
     }
@@ -87,7 +87,7 @@ fn s5_4_ambiguity_is_refused_at_registration() {
 fn s6_2_a_pair_is_registered_once() {
     for raw in ["/rooms", "/rooms/{id}"] {
         let mut registry = registry(&[("FETCH", raw)]);
-        assert!(matches!(insert(&mut registry, "FETCH", raw), Err(RegistryFault::Duplicate(_))));
+        assert!(matches!(insert(&mut registry, "FETCH", raw), Err(RegistryError::Duplicate(_))));
         assert_eq!(insert(&mut registry, "BOOK", raw), Ok(()));
     }
 }

@@ -1,12 +1,12 @@
 //! Sections 3.3, 3.6 and 9: which methods are let in, and under which name.
 
-use forecourt_contract::policy::{MethodPolicySettings, PolicyFault};
+use forecourt_contract::policy::{MethodPolicyError, MethodPolicySettings};
 use forecourt_contract::{Catalog, Method, MethodPolicy, endpoint, recipe};
 use serde_json::{Value, json};
 
 use crate::support::policy;
 
-fn faults(settings: Value) -> Vec<PolicyFault> {
+fn faults(settings: Value) -> Vec<MethodPolicyError> {
     let settings: MethodPolicySettings = serde_json::from_value(settings).unwrap();
     MethodPolicy::new(&settings, &Catalog::shipped()).expect_err("refused")
 }
@@ -38,17 +38,17 @@ fn s3_2_what_is_no_method_resolves_to_nothing() {
 #[test]
 fn s9_2_aliases_do_not_chain_and_lead_to_methods() {
     let chain = faults(json!({"aliases": {"AAA": "BBB", "BBB": "BOOK"}}));
-    assert_eq!(chain, [PolicyFault::Chain(method("AAA"), method("BBB"))]);
+    assert_eq!(chain, [MethodPolicyError::Chain(method("AAA"), method("BBB"))]);
     let circle = faults(json!({"aliases": {"AAA": "BBB", "BBB": "AAA"}}));
     assert_eq!(circle.len(), 2);
-    assert!(matches!(faults(json!({"aliases": {"AAA": "AAA"}}))[..], [PolicyFault::Chain(..)]));
-    assert!(matches!(faults(json!({"aliases": {"AAA": "LEARN"}}))[..], [PolicyFault::Nowhere(..)]));
-    assert!(matches!(faults(json!({"aliases": {"get": "FETCH"}}))[..], [PolicyFault::Name(_)]));
+    assert!(matches!(faults(json!({"aliases": {"AAA": "AAA"}}))[..], [MethodPolicyError::Chain(..)]));
+    assert!(matches!(faults(json!({"aliases": {"AAA": "LEARN"}}))[..], [MethodPolicyError::Nowhere(..)]));
+    assert!(matches!(faults(json!({"aliases": {"get": "FETCH"}}))[..], [MethodPolicyError::Name(_)]));
 }
 
 #[test]
 fn s6_1_what_every_host_answers_itself_is_led_nowhere_else() {
-    assert_eq!(faults(json!({"aliases": {"DISCOVER": "FETCH"}})), [PolicyFault::Floor(method("DISCOVER"))]);
+    assert_eq!(faults(json!({"aliases": {"DISCOVER": "FETCH"}})), [MethodPolicyError::Floor(method("DISCOVER"))]);
     let there = json!({"redirects": [
         {"from_method": "QUERY", "from_path": "/", "to_method": "FETCH"},
         {"from_method": "DISCOVER", "from_path": "/methods", "to_method": "LIST"},
@@ -64,10 +64,10 @@ fn s6_1_what_every_host_answers_itself_is_led_nowhere_else() {
 
 #[test]
 fn s9_4_legacy_takes_the_five_of_http_only() {
-    assert_eq!(faults(json!({"legacy": ["GET", "HEAD"]})), [PolicyFault::NotLegacy("HEAD".into())]);
-    assert_eq!(faults(json!({"legacy": ["get"]})), [PolicyFault::NotLegacy("get".into())]);
-    assert!(matches!(faults(json!({"legacy": "ALL"}))[..], [PolicyFault::Word { key: "legacy", .. }]));
-    assert!(matches!(faults(json!({"allow": "all"}))[..], [PolicyFault::Word { key: "allow", .. }]));
+    assert_eq!(faults(json!({"legacy": ["GET", "HEAD"]})), [MethodPolicyError::NotLegacy("HEAD".into())]);
+    assert_eq!(faults(json!({"legacy": ["get"]})), [MethodPolicyError::NotLegacy("get".into())]);
+    assert!(matches!(faults(json!({"legacy": "ALL"}))[..], [MethodPolicyError::Word { key: "legacy", .. }]));
+    assert!(matches!(faults(json!({"allow": "all"}))[..], [MethodPolicyError::Word { key: "allow", .. }]));
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn s4_5_a_catalog_without_what_the_verbs_of_http_stand_for_is_served() {
 fn s9_2_a_redirect_has_paths_that_are_ones() {
     for wrong in ["room", "/room/", "/order"] {
         let settings = json!({"redirects": [{"from_method": "BOOK", "from_path": wrong, "to_method": "RESERVE"}]});
-        assert!(matches!(faults(settings)[..], [PolicyFault::Path(..)]), "{wrong}");
+        assert!(matches!(faults(settings)[..], [MethodPolicyError::Path(..)]), "{wrong}");
     }
 }
 
@@ -160,7 +160,7 @@ fn s3_3_custom_methods_are_methods_of_this_host() {
     let policy = policy(json!({"custom": ["FROBNICATE"], "aliases": {"FROB": "FROBNICATE"}, "allow": ["FROBNICATE"]}));
     assert_eq!(goes_on_as(&policy, "FROBNICATE").as_deref(), Some("FROBNICATE"));
     assert_eq!(goes_on_as(&policy, "FROB").as_deref(), Some("FROBNICATE"));
-    assert!(matches!(faults(json!({"custom": ["frob-nicate"]}))[..], [PolicyFault::Name(_)]));
+    assert!(matches!(faults(json!({"custom": ["frob-nicate"]}))[..], [MethodPolicyError::Name(_)]));
 }
 
 #[test]

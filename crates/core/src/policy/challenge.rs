@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::part::PolicyFault;
+use super::part::PolicyPartError;
 use crate::limits::{CHALLENGES_BYTES_MAX, CHALLENGES_MAX};
 
 /// One challenge: a scheme and its parameters, stored unquoted.
@@ -67,8 +67,8 @@ impl AuthChallenge {
 
 /// Checks the challenges of a refusal: one at least, few and small enough for a header, each valid,
 /// and none that contradicts `code`. PolicyPart 3.3.1.
-pub(super) fn check_challenges(challenges: &[AuthChallenge], code: Option<&str>) -> Result<(), PolicyFault> {
-    let wrong = |must: &'static str| Err(PolicyFault::Wrong("auth_challenges", must));
+pub(super) fn check_challenges(challenges: &[AuthChallenge], code: Option<&str>) -> Result<(), PolicyPartError> {
+    let wrong = |must: &'static str| Err(PolicyPartError::Wrong("auth_challenges", must));
     if challenges.is_empty() {
         return wrong("one challenge at least");
     }
@@ -82,7 +82,7 @@ pub(super) fn check_challenges(challenges: &[AuthChallenge], code: Option<&str>)
             wrong("8 KiB in all at most")
         }
         Some(_) if contradicts(challenges, code) => {
-            Err(PolicyFault::Wrong("code", "the error that the challenge states"))
+            Err(PolicyPartError::Wrong("code", "the error that the challenge states"))
         }
         Some(_) => Ok(()),
     }

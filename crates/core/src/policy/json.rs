@@ -7,20 +7,20 @@ use serde_json::{Map, Value, json};
 
 use super::challenge::AuthChallenge;
 use super::kind::{AcceptedPayment, RefusalKind};
-use super::part::{PolicyFault, PolicyPart, Translation};
+use super::part::{PolicyPart, PolicyPartError, Translation};
 use super::sanitize::{is_prefixed, sanitize_map};
 
 impl PolicyPart {
     /// Reads a refusal, sanitized; fails when the kind lacks what it must have. An unknown kind is
     /// kept as [`RefusalKind::Other`]. Unprefixed keys of `data` are dropped. URLs are left to
     /// [`PolicyPart::validate`]. PolicyPart 3.2, 3.6.
-    pub fn from_json(mut fields: Map<String, Value>) -> Result<Self, PolicyFault> {
-        let name = take_text(&mut fields, "kind")?.ok_or(PolicyFault::Missing("kind"))?;
+    pub fn from_json(mut fields: Map<String, Value>) -> Result<Self, PolicyPartError> {
+        let name = take_text(&mut fields, "kind")?.ok_or(PolicyPartError::Missing("kind"))?;
         let kind = read_kind(name, &mut fields)?;
         let message = match (take_text(&mut fields, "message")?, &kind) {
             (Some(message), _) => message,
             (None, RefusalKind::Other(_)) => "This agent declined for a reason that is not known here.".to_owned(),
-            (None, _) => return Err(PolicyFault::Missing("message")),
+            (None, _) => return Err(PolicyPartError::Missing("message")),
         };
         let mut part = Self {
             kind,
@@ -40,7 +40,7 @@ impl PolicyPart {
 
     /// Reads a refusal as an agent behind this host gives it: a `consent_required` may leave `state` and `return_to`
     /// to the host, and is [bare](Self::is_bare) then.
-    pub fn from_agent(mut fields: Map<String, Value>) -> Result<Self, PolicyFault> {
+    pub fn from_agent(mut fields: Map<String, Value>) -> Result<Self, PolicyPartError> {
         let is_absent = |key: &str| fields.get(key).is_none_or(Value::is_null);
         let is_bare = is_absent("state") && fields.get("kind").is_some_and(|kind| kind == "consent_required");
         if is_bare {
@@ -97,19 +97,19 @@ fn take(fields: &mut Map<String, Value>, key: &str) -> Option<Value> {
     fields.remove(key).filter(|value| !value.is_null())
 }
 
-fn take_text(fields: &mut Map<String, Value>, key: &'static str) -> Result<Option<String>, PolicyFault> {
+fn take_text(fields: &mut Map<String, Value>, key: &'static str) -> Result<Option<String>, PolicyPartError> {
     match take(fields, key) {
         None => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(PolicyFault::Wrong(key, "a string")),
+        Some(_) => Err(PolicyPartError::Wrong(key, "a string")),
     }
 }
 
-fn read_kind(name: String, fields: &mut Map<String, Value>) -> Result<RefusalKind, PolicyFault> {
+fn read_kind(name: String, fields: &mut Map<String, Value>) -> Result<RefusalKind, PolicyPartError> {
     Ok(match name.as_str() {
         "consent_required" => RefusalKind::ConsentRequired {
-            state: take_text(fields, "state")?.ok_or(PolicyFault::Missing("state"))?,
-            return_to: take_text(fields, "return_to")?.ok_or(PolicyFault::Missing("return_to"))?,
+            state: take_text(fields, "state")?.ok_or(PolicyPartError::Missing("state"))?,
+            return_to: take_text(fields, "return_to")?.ok_or(PolicyPartError::Missing("return_to"))?,
         },
         "unauthorized" => RefusalKind::Unauthorized { auth_challenges: read_challenges(fields)? },
         "payment_required" => RefusalKind::PaymentRequired { accepted_payments: read_payments(fields)? },
@@ -121,40 +121,42 @@ fn read_kind(name: String, fields: &mut Map<String, Value>) -> Result<RefusalKin
     })
 }
 
-fn read_challenges(fields: &mut Map<String, Value>) -> Result<Vec<AuthChallenge>, PolicyFault> {
+fn read_challenges(fields: &mut Map<String, Value>) -> Result<Vec<AuthChallenge>, PolicyPartError> {
     const KEY: &str = "auth_challenges";
-    let value = take(fields, KEY).ok_or(PolicyFault::Missing(KEY))?;
-    serde_json::from_value(value).map_err(|_| PolicyFault::Wrong(KEY, "a list of scheme and params"))
+    let value = take(fields, KEY).ok_or(PolicyPartError::Missing(KEY))?;
+    serde_json::from_value(value).map_err(|_| PolicyPartError::Wrong(KEY, "a list of scheme and params"))
 }
 
-fn read_payments(fields: &mut Map<String, Value>) -> Result<Vec<AcceptedPayment>, PolicyFault> {
+fn read_payments(fields: &mut Map<String, Value>) -> Result<Vec<AcceptedPayment>, PolicyPartError> {
     const KEY: &str = "accepted_payments";
-    let value = take(fields, KEY).ok_or(PolicyFault::Missing(KEY))?;
+    let value = take(fields, KEY).ok_or(PolicyPartError::Missing(KEY))?;
     let mut payments: Vec<AcceptedPayment> =
-        serde_json::from_value(value).map_err(|_| PolicyFault::Wrong(KEY, "a list of scheme and payload"))?;
+        serde_json::from_value(value).map_err(|_| PolicyPartError::Wrong(KEY, "a list of scheme and payload"))?;
     for payment in &mut payments {
         sanitize_map(&mut payment.payload);
     }
     Ok(payments)
 }
 
-fn read_seconds(fields: &mut Map<String, Value>) -> Result<Option<u64>, PolicyFault> {
+fn read_seconds(fields: &mut Map<String, Value>) -> Result<Option<u64>, PolicyPartError> {
     const KEY: &str = "retry_after_seconds";
     match take(fields, KEY) {
         None => Ok(None),
-        Some(value) => value.as_u64().map(Some).ok_or(PolicyFault::Wrong(KEY, "a whole number of seconds")),
+        Some(value) => value.as_u64().map(Some).ok_or(PolicyPartError::Wrong(KEY, "a whole number of seconds")),
     }
 }
 
-fn read_translations(fields: &mut Map<String, Value>) -> Result<BTreeMap<String, Translation>, PolicyFault> {
+fn read_translations(fields: &mut Map<String, Value>) -> Result<BTreeMap<String, Translation>, PolicyPartError> {
     const KEY: &str = "message_translations";
     match take(fields, KEY) {
         None => Ok(BTreeMap::new()),
-        Some(value) => serde_json::from_value(value).map_err(|_| PolicyFault::Wrong(KEY, "messages by language tag")),
+        Some(value) => {
+            serde_json::from_value(value).map_err(|_| PolicyPartError::Wrong(KEY, "messages by language tag"))
+        }
     }
 }
 
-fn read_data(fields: &mut Map<String, Value>) -> Result<Map<String, Value>, PolicyFault> {
+fn read_data(fields: &mut Map<String, Value>) -> Result<Map<String, Value>, PolicyPartError> {
     match take(fields, "data") {
         None => Ok(Map::new()),
         Some(Value::Object(mut data)) => {
@@ -162,7 +164,7 @@ fn read_data(fields: &mut Map<String, Value>) -> Result<Map<String, Value>, Poli
             data.retain(|key, _| is_prefixed(key));
             Ok(data)
         }
-        Some(_) => Err(PolicyFault::Wrong("data", "an object")),
+        Some(_) => Err(PolicyPartError::Wrong("data", "an object")),
     }
 }
 

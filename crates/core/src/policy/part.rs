@@ -55,7 +55,7 @@ pub struct Translation {
 
 /// Why a refusal is malformed. PolicyPart 3.6.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PolicyFault {
+pub enum PolicyPartError {
     /// A required field is missing.
     #[error("`{0}` is missing")]
     Missing(&'static str),
@@ -134,17 +134,17 @@ impl PolicyPart {
     /// Checks everything that makes a refusal malformed: what its kind demands, prefixed keys in
     /// `data`, and every URL https and bound to `canonical_host`. A part that was put together by
     /// hand or by configuration goes through here before it is sent. PolicyPart 3.6.
-    pub fn validate(&self, canonical_host: &str) -> Result<(), PolicyFault> {
+    pub fn validate(&self, canonical_host: &str) -> Result<(), PolicyPartError> {
         self.check_shape()?;
         if !self.data.keys().all(|key| is_prefixed(key)) {
-            return Err(PolicyFault::Wrong("data", "an object with prefixed keys, such as `oauth.error`"));
+            return Err(PolicyPartError::Wrong("data", "an object with prefixed keys, such as `oauth.error`"));
         }
         if self.url.as_deref().is_some_and(|url| !is_bound_to(url, canonical_host)) {
-            return Err(PolicyFault::ForeignUrl("url"));
+            return Err(PolicyPartError::ForeignUrl("url"));
         }
         match &self.kind {
             RefusalKind::ConsentRequired { return_to, .. } if !is_bound_to(return_to, canonical_host) => {
-                Err(PolicyFault::ForeignUrl("return_to"))
+                Err(PolicyPartError::ForeignUrl("return_to"))
             }
             _ => Ok(()),
         }
@@ -165,7 +165,7 @@ impl PolicyPart {
 
     /// [`Self::validate`] for a refusal out of an agent's hands, which may be [bare](Self::is_bare): what the host
     /// fills in is valid by itself.
-    pub fn validate_of_agent(&self, canonical_host: &str) -> Result<(), PolicyFault> {
+    pub fn validate_of_agent(&self, canonical_host: &str) -> Result<(), PolicyPartError> {
         match &self.kind {
             RefusalKind::ConsentRequired { state, .. } if state.is_empty() => {
                 Self { kind: RefusalKind::Forbidden, ..self.clone() }.validate(canonical_host)
@@ -175,20 +175,20 @@ impl PolicyPart {
     }
 
     /// Checks what can be checked without knowing the agent's host.
-    pub(super) fn check_shape(&self) -> Result<(), PolicyFault> {
+    pub(super) fn check_shape(&self) -> Result<(), PolicyPartError> {
         match &self.kind {
-            RefusalKind::ConsentRequired { state, .. } if state.is_empty() => Err(PolicyFault::Missing("state")),
+            RefusalKind::ConsentRequired { state, .. } if state.is_empty() => Err(PolicyPartError::Missing("state")),
             RefusalKind::ConsentRequired { return_to, .. } if return_to.is_empty() => {
-                Err(PolicyFault::Missing("return_to"))
+                Err(PolicyPartError::Missing("return_to"))
             }
             RefusalKind::Unauthorized { auth_challenges } => check_challenges(auth_challenges, self.code.as_deref()),
             RefusalKind::PaymentRequired { accepted_payments } if accepted_payments.is_empty() => {
-                Err(PolicyFault::Wrong("accepted_payments", "one or more ways to pay"))
+                Err(PolicyPartError::Wrong("accepted_payments", "one or more ways to pay"))
             }
             RefusalKind::PaymentRequired { accepted_payments }
                 if accepted_payments.iter().any(|p| p.scheme.is_empty()) =>
             {
-                Err(PolicyFault::Wrong("accepted_payments", "ways to pay that each name their scheme"))
+                Err(PolicyPartError::Wrong("accepted_payments", "ways to pay that each name their scheme"))
             }
             _ => Ok(()),
         }

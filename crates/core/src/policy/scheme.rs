@@ -14,18 +14,18 @@ pub trait PaymentScheme: Send + Sync + 'static {
 
     /// Which of `offers` this payment means: the index. The payer's own copy of the offer only selects.
     /// `Err` says in a code and a sentence why it means none.
-    fn select(&self, offers: &[AcceptedPayment], payment: &PaymentSubmission) -> Result<usize, PaymentFault>;
+    fn select(&self, offers: &[AcceptedPayment], payment: &PaymentSubmission) -> Result<usize, PaymentError>;
 
     /// Names this very payment, so that it is used once: the same for every copy of it, whatever was
     /// added around what its payer signed.
-    fn fingerprint(&self, payment: &PaymentSubmission) -> Result<String, PaymentFault>;
+    fn fingerprint(&self, payment: &PaymentSubmission) -> Result<String, PaymentError>;
 
     /// Checks the payment against the host's own offer, and takes nothing.
     fn verify<'a>(
         &'a self,
         offer: &'a AcceptedPayment,
         payment: &'a PaymentSubmission,
-    ) -> BoxFuture<'a, Result<(), PaymentFault>>;
+    ) -> BoxFuture<'a, Result<(), PaymentError>>;
 
     /// Takes the money. [`Settlement::Unknown`] when nobody can say whether it was taken: never an error.
     fn settle<'a>(&'a self, offer: &'a AcceptedPayment, payment: &'a PaymentSubmission) -> BoxFuture<'a, Settlement>;
@@ -41,7 +41,7 @@ pub enum Settlement {
     /// The money is there.
     Settled(Box<Receipt>),
     /// It was refused, and nothing was taken.
-    Refused(PaymentFault),
+    Refused(PaymentError),
     /// Nobody knows yet. The reason is for the operator.
     Unknown(String),
 }
@@ -60,7 +60,7 @@ pub struct Receipt {
 /// Why a payment is not taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct PaymentFault {
+pub struct PaymentError {
     /// The scheme's own word for it, such as `insufficient_funds`.
     pub code: String,
     /// A sentence for the payer.

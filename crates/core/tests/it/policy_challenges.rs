@@ -2,14 +2,14 @@
 
 use forecourt_core::PolicyPart;
 use forecourt_core::limits::{CHALLENGES_BYTES_MAX, CHALLENGES_MAX};
-use forecourt_core::policy::{AuthChallenge, PolicyFault, RefusalKind};
+use forecourt_core::policy::{AuthChallenge, PolicyPartError, RefusalKind};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::cases;
 
 /// The header values of a refusal with these challenges, read as an answer of another host would be.
-fn headers(challenges: &Value, code: &Value) -> Result<Vec<String>, PolicyFault> {
+fn headers(challenges: &Value, code: &Value) -> Result<Vec<String>, PolicyPartError> {
     let part = json!({"kind": "unauthorized", "message": "m", "auth_challenges": challenges, "code": code});
     let part = PolicyPart::from_json(part.as_object().cloned().unwrap_or_default())?;
     part.validate("agent.example")?;

@@ -1,7 +1,7 @@
 //! Refusals, read, checked and written. PolicyPart 3.
 
 use forecourt_core::policy::{
-    AcceptedPayment, AuthChallenge, PolicyFault, RefusalKind, canonical_stringify, find_policy_part,
+    AcceptedPayment, AuthChallenge, PolicyPartError, RefusalKind, canonical_stringify, find_policy_part,
     sanitize_policy_data, validate_auth_challenge, validate_url_origin,
 };
 use forecourt_core::{Language, Part, PolicyPart, TaskState};
@@ -13,7 +13,7 @@ use crate::json_strict::values;
 
 const HOST: &str = "agent.example";
 
-fn read(part: &Value) -> Result<PolicyPart, PolicyFault> {
+fn read(part: &Value) -> Result<PolicyPart, PolicyPartError> {
     let part = PolicyPart::from_json(part.as_object().cloned().unwrap_or_default())?;
     part.validate(HOST)?;
     Ok(part)
@@ -108,7 +108,7 @@ fn s3_2_unprefixed_keys_are_reserved() {
     assert_eq!(json!(read(&part).unwrap().data), json!({"oauth.error": 4}));
     let mut made = PolicyPart::new(RefusalKind::Forbidden, "m");
     made.data.insert("plain".to_owned(), json!(1));
-    assert!(matches!(made.validate(HOST), Err(PolicyFault::Wrong("data", _))));
+    assert!(matches!(made.validate(HOST), Err(PolicyPartError::Wrong("data", _))));
 }
 
 #[test]
@@ -118,15 +118,15 @@ fn s3_3_what_a_kind_demands_is_demanded_of_hand_made_parts_too() {
             .validate(HOST)
     };
     assert_eq!(consent("s", "https://agent.example/back"), Ok(()));
-    assert_eq!(consent("", "https://agent.example/back"), Err(PolicyFault::Missing("state")));
-    assert_eq!(consent("s", "https://evil.example/"), Err(PolicyFault::ForeignUrl("return_to")));
+    assert_eq!(consent("", "https://agent.example/back"), Err(PolicyPartError::Missing("state")));
+    assert_eq!(consent("s", "https://evil.example/"), Err(PolicyPartError::ForeignUrl("return_to")));
     let pay =
         |payments| PolicyPart::new(RefusalKind::PaymentRequired { accepted_payments: payments }, "m").validate(HOST);
     assert!(pay(vec![]).is_err());
     assert!(pay(vec![AcceptedPayment { scheme: String::new(), payload: Map::new() }]).is_err());
     let mut foreign = PolicyPart::new(RefusalKind::Forbidden, "m");
     foreign.url = Some("https://evil.example/".into());
-    assert_eq!(foreign.validate(HOST), Err(PolicyFault::ForeignUrl("url")));
+    assert_eq!(foreign.validate(HOST), Err(PolicyPartError::ForeignUrl("url")));
 }
 
 #[test]
@@ -135,8 +135,8 @@ fn s3_7_null_is_read_as_absent_and_never_written() {
         "retry_after_seconds": null, "message_translations": null, "code": null});
     assert_eq!(json!(read(&part).unwrap()), json!({"kind": "too_many_requests", "message": "m"}));
     let lacking = json!({"kind": "consent_required", "message": "m", "state": null, "return_to": null});
-    assert_eq!(read(&lacking), Err(PolicyFault::Missing("state")));
-    assert_eq!(read(&json!({"kind": "forbidden", "message": null})), Err(PolicyFault::Missing("message")));
+    assert_eq!(read(&lacking), Err(PolicyPartError::Missing("state")));
+    assert_eq!(read(&json!({"kind": "forbidden", "message": null})), Err(PolicyPartError::Missing("message")));
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub(super) struct Reading {
 
 /// Why there is no result. Its text is for the log.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(super) enum ReadingError {
     /// The time is over.
     Late,
     /// There was no exchange, or it broke off.
@@ -67,14 +67,14 @@ impl Reading {
         answer: UpstreamResponse,
         asked: &Method,
         output: &Schema,
-    ) -> Result<Value, Fault> {
+    ) -> Result<Value, ReadingError> {
         let status = answer.status;
         if status.is_redirection() && self.kind == AnswerKind::Location {
             let place = answer.headers.get(LOCATION).and_then(|place| place.to_str().ok());
-            return place.map(|place| json!({ "location": place })).ok_or(Fault::Declined(status, None));
+            return place.map(|place| json!({ "location": place })).ok_or(ReadingError::Declined(status, None));
         }
         if !status.is_success() {
-            return Err(Fault::Declined(status, self.reason(answer).await));
+            return Err(ReadingError::Declined(status, self.reason(answer).await));
         }
         if is_empty(status, asked) {
             return Ok(Value::Object(Map::new()));
@@ -91,7 +91,7 @@ impl Reading {
             AnswerKind::Bytes => return bounded(json!({ "data": STANDARD.encode(&bytes), "media_type": media })),
             AnswerKind::Json | AnswerKind::Location => {}
         }
-        match json::parse(&bytes).map_err(Fault::Malformed)? {
+        match json::parse(&bytes).map_err(ReadingError::Malformed)? {
             Value::Object(fields) => Ok(Value::Object(self.names.rename(fields))),
             // What is promised decides whether a bare value may stay one.
             value if output.check(&value).is_ok() => Ok(value),
@@ -109,24 +109,24 @@ impl Reading {
     }
 
     /// Whether the operator has a word for it, so that it is no trouble.
-    pub(super) fn is_expected(&self, fault: &Fault) -> bool {
-        matches!(fault, Fault::Declined(status, _) if self.errors.contains_key(&status.as_u16()))
+    pub(super) fn is_expected(&self, fault: &ReadingError) -> bool {
+        matches!(fault, ReadingError::Declined(status, _) if self.errors.contains_key(&status.as_u16()))
     }
 
     /// What the caller learns of a fault.
-    pub(super) fn failure(&self, fault: &Fault) -> Failure {
+    pub(super) fn failure(&self, fault: &ReadingError) -> Failure {
         let (code, message) = match fault {
-            Fault::Late => ("upstream_timeout", "the service behind this endpoint did not answer in time"),
-            Fault::Unreached(EgressError::TooLarge { .. }) | Fault::Malformed(_) => {
+            ReadingError::Late => ("upstream_timeout", "the service behind this endpoint did not answer in time"),
+            ReadingError::Unreached(EgressError::TooLarge { .. }) | ReadingError::Malformed(_) => {
                 ("upstream_malformed_response", "the service behind this endpoint gave an answer that can't be read")
             }
-            Fault::Unreached(EgressError::Busy) => {
+            ReadingError::Unreached(EgressError::Busy) => {
                 ("upstream_connection_error", "too much is asked of the service behind this endpoint; try again later")
             }
-            Fault::Unreached(_) => {
+            ReadingError::Unreached(_) => {
                 ("upstream_connection_error", "the service behind this endpoint can't be reached at the moment")
             }
-            Fault::Declined(status, _) => match self.errors.get(&status.as_u16()) {
+            ReadingError::Declined(status, _) => match self.errors.get(&status.as_u16()) {
                 Some(code) => (code.as_str(), "the service behind this endpoint declined the call"),
                 None if matches!(*status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
                     ("upstream_authentication_failed", "the service behind this endpoint does not let this host in")
@@ -135,7 +135,7 @@ impl Reading {
             },
         };
         match fault {
-            Fault::Declined(_, Some(reason)) => Failure::named(code, format!("{message}: {reason}")),
+            ReadingError::Declined(_, Some(reason)) => Failure::named(code, format!("{message}: {reason}")),
             _ => Failure::named(code, message),
         }
     }
@@ -160,10 +160,10 @@ fn text(bytes: &[u8], media: &str) -> String {
 }
 
 /// An answer that was put into JSON, unless it is larger there than an answer may be.
-fn bounded(value: Value) -> Result<Value, Fault> {
+fn bounded(value: Value) -> Result<Value, ReadingError> {
     match value.to_string().len() <= UPSTREAM_BYTES_MAX {
         true => Ok(value),
-        false => Err(Fault::Malformed("it is too large".to_owned())),
+        false => Err(ReadingError::Malformed("it is too large".to_owned())),
     }
 }
 
@@ -172,19 +172,19 @@ fn is_empty(status: StatusCode, asked: &Method) -> bool {
     matches!(status, StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT) || *asked == Method::HEAD
 }
 
-impl From<EgressError> for Fault {
-    fn from(error: EgressError) -> Fault {
-        Fault::Unreached(error)
+impl From<EgressError> for ReadingError {
+    fn from(error: EgressError) -> ReadingError {
+        ReadingError::Unreached(error)
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ReadingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Late => f.write_str("it took too long"),
-            Fault::Unreached(error) => f.write_str(&error.log_reason()),
-            Fault::Declined(status, _) => write!(f, "it answered {status}"),
-            Fault::Malformed(why) => write!(f, "its answer can't be read: {why}"),
+            ReadingError::Late => f.write_str("it took too long"),
+            ReadingError::Unreached(error) => f.write_str(&error.log_reason()),
+            ReadingError::Declined(status, _) => write!(f, "it answered {status}"),
+            ReadingError::Malformed(why) => write!(f, "its answer can't be read: {why}"),
         }
     }
 }

@@ -9,7 +9,7 @@ use forecourt_settings::{Problem, Section};
 use super::{Draft, Kinds};
 use crate::composition::Composition;
 use crate::external::External;
-use crate::function::{FunctionFault, FunctionSource};
+use crate::function::{FunctionError, FunctionSource};
 use crate::unfit::HandlerProblem;
 
 /// What handlers are made of.
@@ -56,12 +56,12 @@ impl Makers<'_> {
     }
 }
 
-fn unfit(function: &str, fault: FunctionFault) -> HandlerProblem {
+fn unfit(function: &str, fault: FunctionError) -> HandlerProblem {
     match fault {
-        FunctionFault::Unknown => {
+        FunctionError::Unknown => {
             HandlerProblem::new("function-not-found", format!("there is no function named `{function}`"))
         }
-        FunctionFault::Broken(why) => {
+        FunctionError::Broken(why) => {
             HandlerProblem::new("function-broken", format!("`{function}` can't be used: {why}"))
         }
     }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use forecourt_contract::endpoint::Binding;
-use forecourt_contract::registry::RegistryFault;
+use forecourt_contract::registry::RegistryError;
 use forecourt_contract::{Dispatcher, Registry};
 use forecourt_settings::{Problem, Problems};
 
@@ -31,7 +31,7 @@ fn unrivalled(bound: Vec<Bound>, refused: &mut Problems) -> Vec<Bound> {
     let mut registry = Registry::default();
     let mut add = |bound: Bound| {
         let added = registry.insert(Arc::clone(&bound.endpoint), Arc::clone(&bound.handler));
-        let wrong = |fault: RegistryFault| bound.table.problem(Some("path"), fault.to_string());
+        let wrong = |fault: RegistryError| bound.table.problem(Some("path"), fault.to_string());
         refused.absorb(added.map_err(wrong)).map(|()| bound)
     };
     bound.into_iter().filter_map(&mut add).collect()

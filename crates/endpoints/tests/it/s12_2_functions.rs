@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use forecourt_contract::Handler;
 use forecourt_contract::Refusal;
-use forecourt_endpoints::{FunctionFault, FunctionSource, Functions};
+use forecourt_endpoints::{FunctionError, FunctionSource, Functions};
 use serde_json::json;
 
 use crate::support::{answer, call, deployment, function, loaded, problems};
@@ -48,11 +48,11 @@ fn s12_2_a_function_that_is_not_there_refuses_its_endpoint() {
 struct Faulty;
 
 impl FunctionSource for Faulty {
-    fn find(&self, dotted: &str) -> Result<Arc<dyn Handler>, FunctionFault> {
+    fn find(&self, dotted: &str) -> Result<Arc<dyn Handler>, FunctionError> {
         match dotted {
-            "mod.broken" => Err(FunctionFault::Broken("line 3: invalid syntax".into())),
+            "mod.broken" => Err(FunctionError::Broken("line 3: invalid syntax".into())),
             "mod.fine" => Functions::new().with("x", |_| async { Ok(json!(1)) }).find("x"),
-            _ => Err(FunctionFault::Unknown),
+            _ => Err(FunctionError::Unknown),
         }
     }
 }
@@ -68,8 +68,8 @@ fn functions_of_the_program_come_before_those_of_other_sources() {
     assert_eq!(found("mod.fine"), Ok(()));
     assert_eq!(
         found("mod.broken"),
-        Err(FunctionFault::Broken("line 3: invalid syntax".into())),
+        Err(FunctionError::Broken("line 3: invalid syntax".into())),
         "not hidden by a later one"
     );
-    assert_eq!(found("mod.none"), Err(FunctionFault::Unknown));
+    assert_eq!(found("mod.none"), Err(FunctionError::Unknown));
 }

@@ -11,7 +11,7 @@ use arc_swap::ArcSwap;
 use axum::body::Bytes;
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Bus, Clock, Entropy, Store, StoreError};
-use forecourt_identity::{HostKeys, KeyFault};
+use forecourt_identity::{HostKeys, KeyError};
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
@@ -124,7 +124,7 @@ impl SharedKeys {
         let Some((number, entry)) = found.into_iter().next().filter(|(number, _)| *number > after) else {
             return Ok(None);
         };
-        let unreadable = |fault: KeyFault| Error::new(format!("the signing keys in the store can't be read: {fault}"));
+        let unreadable = |fault: KeyError| Error::new(format!("the signing keys in the store can't be read: {fault}"));
         let keys = HostKeys::from_document(&entry.body).map_err(unreadable)?;
         Ok(Some(Agreed { number, keys }))
     }

@@ -4,7 +4,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use regex::{Regex, RegexBuilder};
 
-use super::{GuardCase, Judge, JudgeFault, Ruling};
+use super::{GuardCase, Judge, JudgeError, Ruling};
 use crate::rules::limits::{GUARD_PATTERN_BYTES_MAX, GUARD_PATTERN_SIZE_MAX};
 
 /// Denies what a pattern fits, or puts other words in its place.
@@ -52,7 +52,7 @@ impl Patterns {
 }
 
 impl Judge for Patterns {
-    fn judge<'a>(&'a self, case: GuardCase<'a>) -> BoxFuture<'a, Result<Ruling, JudgeFault>> {
+    fn judge<'a>(&'a self, case: GuardCase<'a>) -> BoxFuture<'a, Result<Ruling, JudgeError>> {
         std::future::ready(Ok(self.ruling(case.before, case.text))).boxed()
     }
 }

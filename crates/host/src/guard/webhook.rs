@@ -10,7 +10,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::{GuardCase, Judge, JudgeFault, Ruling};
+use super::{GuardCase, Judge, JudgeError, Ruling};
 use crate::deliver::WebhookPost;
 use crate::rules::limits::{GUARD_ANSWER_BYTES_MAX, GUARDED_BYTES_MAX};
 
@@ -28,13 +28,13 @@ pub struct WebhookJudge {
 }
 
 impl Judge for WebhookJudge {
-    fn judge<'a>(&'a self, case: GuardCase<'a>) -> BoxFuture<'a, Result<Ruling, JudgeFault>> {
+    fn judge<'a>(&'a self, case: GuardCase<'a>) -> BoxFuture<'a, Result<Ruling, JudgeError>> {
         self.ask(case).boxed()
     }
 }
 
 impl WebhookJudge {
-    async fn ask(&self, case: GuardCase<'_>) -> Result<Ruling, JudgeFault> {
+    async fn ask(&self, case: GuardCase<'_>) -> Result<Ruling, JudgeError> {
         let body = json!({"agent": case.agent, "side": case.side.name(), "before": case.before, "text": case.text});
         let WebhookPost { headers, body } = WebhookPost::json(&body, self.secret.as_deref());
         let bounds = Deadlines {
@@ -45,19 +45,19 @@ impl WebhookJudge {
         };
         let request = UpstreamRequest { headers, ..UpstreamRequest::post(self.url.as_str(), body) }.within(bounds);
         let fetched = self.egress.fetch(Purpose::Upstream, request).await;
-        let fetched = fetched.map_err(|error| JudgeFault(error.log_reason().to_string()))?;
+        let fetched = fetched.map_err(|error| JudgeError(error.log_reason().to_string()))?;
         ruling(&json::parse(&fetched.bytes).unwrap_or_default())
     }
 }
 
-fn ruling(answer: &Value) -> Result<Ruling, JudgeFault> {
+fn ruling(answer: &Value) -> Result<Ruling, JudgeError> {
     match (answer["decision"].as_str(), answer["text"].as_str()) {
         (Some("allow"), _) => Ok(Ruling::Allow),
         (Some("deny"), _) => Ok(Ruling::Deny),
         (Some("replace"), Some(text)) if text.len() <= GUARDED_BYTES_MAX => Ok(Ruling::Replace(text.to_owned())),
-        (Some("replace"), Some(_)) => Err(JudgeFault(format!("`text` has more than {GUARDED_BYTES_MAX} bytes"))),
-        (Some("replace"), None) => Err(JudgeFault("`replace` without `text`".to_owned())),
-        _ => Err(JudgeFault("`decision` must be `allow`, `deny` or `replace`".to_owned())),
+        (Some("replace"), Some(_)) => Err(JudgeError(format!("`text` has more than {GUARDED_BYTES_MAX} bytes"))),
+        (Some("replace"), None) => Err(JudgeError("`replace` without `text`".to_owned())),
+        _ => Err(JudgeError("`decision` must be `allow`, `deny` or `replace`".to_owned())),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use forecourt_core::policy::{Demand, PaymentFault, PaymentSubmission, RefusalKind, Requirement};
+use forecourt_core::policy::{Demand, PaymentError, PaymentSubmission, RefusalKind, Requirement};
 use forecourt_core::{AgentCard, Error, Message, PolicyPart, StateToken, Task};
 
 use super::issue::RefusedMessage;
@@ -49,7 +49,7 @@ pub(crate) enum Finding {
 /// Why it is not met.
 pub(crate) enum Unmet {
     /// Nothing was done yet: this is to be asked for.
-    Ask(Box<Requirement>, Option<PaymentFault>),
+    Ask(Box<Requirement>, Option<PaymentError>),
     /// Not now, whatever is done.
     Refused(Box<PolicyPart>),
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use forecourt_core::policy::{
-    AcceptedPayment, Confirmation, Demand, PaymentFault, PaymentScheme, PaymentSubmission, Receipt, Settlement,
+    AcceptedPayment, Confirmation, Demand, PaymentError, PaymentScheme, PaymentSubmission, Receipt, Settlement,
 };
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Error, StateToken};
@@ -98,7 +98,7 @@ impl Issuances {
         &self,
         offers: &[AcceptedPayment],
         payment: &PaymentSubmission,
-    ) -> Result<CheckedPayment, PaymentFault> {
+    ) -> Result<CheckedPayment, PaymentError> {
         let len = serde_json::to_string(&payment.payload).map_or(usize::MAX, |text| text.len());
         if len > PAYMENT_BYTES_MAX {
             let message = format!("A payment has at most {PAYMENT_BYTES_MAX} bytes.");
@@ -213,7 +213,7 @@ impl Issuances {
         Ok(IssuanceOutcome::Verified(Some(receipt)))
     }
 
-    fn refuse_payment(&self, hash: &StateHash, record: &IssuanceRecord, fault: PaymentFault) -> IssuanceOutcome {
+    fn refuse_payment(&self, hash: &StateHash, record: &IssuanceRecord, fault: PaymentError) -> IssuanceOutcome {
         tracing::info!(code = fault.code, agent = %record.agent, "a payment was refused");
         self.note(hash, record, AuditOutcome::PaymentRefused);
         IssuanceOutcome::Refused(fault)
@@ -224,6 +224,6 @@ fn claim_stream(settling: &Settling) -> String {
     format!("payment:{}:{}", settling.family, settling.fingerprint)
 }
 
-pub(super) fn fault(code: &str, message: impl Into<String>, is_passing: bool) -> PaymentFault {
-    PaymentFault { code: code.to_owned(), message: message.into(), is_passing }
+pub(super) fn fault(code: &str, message: impl Into<String>, is_passing: bool) -> PaymentError {
+    PaymentError { code: code.to_owned(), message: message.into(), is_passing }
 }

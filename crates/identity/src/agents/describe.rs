@@ -3,7 +3,7 @@
 use forecourt_core::{AgentCard, AgentId, Timestamp};
 use serde_json::{Map, Value, json};
 
-use super::document::{AgentDocument, DocumentFault, Issuer};
+use super::document::{AgentDocument, AgentDocumentError, Issuer};
 use crate::genesis::{Genesis, TrustPosture, TrustTier};
 
 /// What changes about an agent while it lives here.
@@ -22,8 +22,8 @@ impl AgentDocument {
     /// brought up to date and signed by `issuer`.
     ///
     /// # Errors
-    /// [`DocumentFault::Unsignable`] when it holds numbers that have no canonical form.
-    pub fn current(&self, current: Current<'_>, issuer: Issuer<'_>) -> Result<AgentDocument, DocumentFault> {
+    /// [`AgentDocumentError::Unsignable`] when it holds numbers that have no canonical form.
+    pub fn current(&self, current: Current<'_>, issuer: Issuer<'_>) -> Result<AgentDocument, AgentDocumentError> {
         if self.is_signed() {
             return Ok(self.clone());
         }

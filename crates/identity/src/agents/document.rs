@@ -55,7 +55,7 @@ pub struct Issuer<'a> {
 
 /// Why something is no identity document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DocumentFault {
+pub enum AgentDocumentError {
     /// It is not a JSON object, or holds numbers that have no canonical form.
     #[error("it must be a JSON object: {0}")]
     Malformed(String),
@@ -78,15 +78,15 @@ pub enum DocumentFault {
 
 impl AgentDocument {
     /// Reads and checks a document.
-    pub fn parse(bytes: &[u8]) -> Result<Self, DocumentFault> {
-        match forecourt_core::json::parse(bytes).map_err(DocumentFault::Malformed)? {
+    pub fn parse(bytes: &[u8]) -> Result<Self, AgentDocumentError> {
+        match forecourt_core::json::parse(bytes).map_err(AgentDocumentError::Malformed)? {
             Value::Object(fields) => Self::check(fields),
-            _ => Err(DocumentFault::Malformed("it is something else".to_owned())),
+            _ => Err(AgentDocumentError::Malformed("it is something else".to_owned())),
         }
     }
 
     /// [`AgentDocument::parse`] for an object that was read.
-    pub fn check(fields: Map<String, Value>) -> Result<Self, DocumentFault> {
+    pub fn check(fields: Map<String, Value>) -> Result<Self, AgentDocumentError> {
         check_fields(&fields)?;
         match [ISSUER, ISSUER_KEY, SIGNATURE].map(|name| fields.contains_key(name)) {
             [false, false, false] => Ok(Self { fields, signed: false, escaped: false }),
@@ -95,10 +95,10 @@ impl AgentDocument {
                 let missing: Vec<_> = REQUIRED.into_iter().filter(|name| !fields.contains_key(*name)).collect();
                 match missing.is_empty() {
                     true => Ok(Self { fields, signed: true, escaped }),
-                    false => Err(DocumentFault::Missing(missing.join(", "))),
+                    false => Err(AgentDocumentError::Missing(missing.join(", "))),
                 }
             }
-            _ => Err(DocumentFault::HalfSigned),
+            _ => Err(AgentDocumentError::HalfSigned),
         }
     }
 
@@ -168,20 +168,20 @@ impl AgentDocument {
     /// The same document with other values, signed by `issuer`.
     ///
     /// # Errors
-    /// [`DocumentFault::Unsignable`] when it holds numbers that have no canonical form.
-    pub(crate) fn sign(&self, changes: Map<String, Value>, issuer: Issuer<'_>) -> Result<Self, DocumentFault> {
+    /// [`AgentDocumentError::Unsignable`] when it holds numbers that have no canonical form.
+    pub(crate) fn sign(&self, changes: Map<String, Value>, issuer: Issuer<'_>) -> Result<Self, AgentDocumentError> {
         let mut fields = self.fields.clone();
         fields.extend(changes);
         fields.insert(ISSUER.to_owned(), issuer.name.into());
         fields.insert(ISSUER_KEY.to_owned(), issuer.key.public().x.as_str().into());
-        let signed = canonical::plain(&fields, &[SIGNATURE]).map_err(DocumentFault::Unsignable)?;
+        let signed = canonical::plain(&fields, &[SIGNATURE]).map_err(AgentDocumentError::Unsignable)?;
         fields.insert(SIGNATURE.to_owned(), to_base64url(&issuer.key.sign(signed.as_bytes())).into());
         Ok(Self { fields, signed: true, escaped: false })
     }
 }
 
 /// What is there must be of the right kind, since others read it too.
-fn check_fields(fields: &Map<String, Value>) -> Result<(), DocumentFault> {
+fn check_fields(fields: &Map<String, Value>) -> Result<(), AgentDocumentError> {
     let fits = |name: &str, value: &Value| match name {
         "agent_id" => value.as_str().is_some_and(|text| AgentId::parse(text).is_ok()),
         "issued_at" => value.as_str().is_some_and(|text| text.parse::<Timestamp>().is_ok()),
@@ -193,7 +193,7 @@ fn check_fields(fields: &Map<String, Value>) -> Result<(), DocumentFault> {
     };
     let checked = REQUIRED.into_iter().chain(["trust_tier", "verification_path", "trust_warning", "owner_id"]);
     let wrong = checked.into_iter().find(|name| fields.get(*name).is_some_and(|value| !fits(name, value)));
-    wrong.map_or(Ok(()), |name| Err(DocumentFault::Field(name)))
+    wrong.map_or(Ok(()), |name| Err(AgentDocumentError::Field(name)))
 }
 
 fn is_texts(value: &Value) -> bool {
@@ -206,11 +206,11 @@ fn is_requires(value: &Value) -> bool {
 }
 
 /// Checks the signature; whether it is one in the spelling of the reference implementation.
-fn check_signature(fields: &Map<String, Value>) -> Result<bool, DocumentFault> {
+fn check_signature(fields: &Map<String, Value>) -> Result<bool, AgentDocumentError> {
     let text = |name| fields.get(name).and_then(Value::as_str);
-    text(ISSUER).ok_or(DocumentFault::Field(ISSUER))?;
-    let key = text(ISSUER_KEY).and_then(VerifyKey::ed25519_text).ok_or(DocumentFault::Field(ISSUER_KEY))?;
-    let signature = text(SIGNATURE).and_then(from_base64url).ok_or(DocumentFault::Field(SIGNATURE))?;
-    let form = SignedForm::of(fields, &[SIGNATURE], &key, &signature).map_err(DocumentFault::Malformed)?;
-    form.map(|form| form.escaped).ok_or(DocumentFault::Signature)
+    text(ISSUER).ok_or(AgentDocumentError::Field(ISSUER))?;
+    let key = text(ISSUER_KEY).and_then(VerifyKey::ed25519_text).ok_or(AgentDocumentError::Field(ISSUER_KEY))?;
+    let signature = text(SIGNATURE).and_then(from_base64url).ok_or(AgentDocumentError::Field(SIGNATURE))?;
+    let form = SignedForm::of(fields, &[SIGNATURE], &key, &signature).map_err(AgentDocumentError::Malformed)?;
+    form.map(|form| form.escaped).ok_or(AgentDocumentError::Signature)
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::document::AgentDocument;
-use crate::genesis::{Genesis, GenesisFault};
+use crate::genesis::{Genesis, GenesisError};
 use crate::limits::IDENTITY_FILE_BYTES_MAX;
 
 /// How the name of a genesis document's file ends.
@@ -106,7 +106,7 @@ pub(crate) fn pair(
     let genesis = genesis?;
     match document.and_then(AgentDocument::agent_id) {
         Some(named) if named != *genesis.id() => {
-            let fault = GenesisFault::AgentId { found: genesis.id().clone() };
+            let fault = GenesisError::AgentId { found: genesis.id().clone() };
             notices.push(IdentityNotice::refused(file, format!("{fault} by the document beside it, which is {named}")));
             None
         }

@@ -10,7 +10,7 @@ use super::files::{self, Found, IdentityNotice};
 use super::home::AgentHome;
 use super::identity::AgentIdentity;
 use super::settings::AgentIdentitySettings;
-use crate::genesis::{Genesis, GenesisFault, OperatorStatement, TrustPosture};
+use crate::genesis::{Genesis, GenesisError, OperatorStatement, TrustPosture};
 use crate::kept;
 
 /// An agent and where it lives.
@@ -162,7 +162,7 @@ pub(super) fn signed(
     home: &AgentHome<'_>,
     card: &AgentCard,
     settings: &AgentIdentitySettings,
-) -> Result<Genesis, GenesisFault> {
+) -> Result<Genesis, GenesisError> {
     settings.draft(card.handle().as_str(), home.domain.as_str(), home.now).sign(home.keys.current())
 }
 

@@ -44,7 +44,7 @@ pub struct CertificateDraft {
 
 /// Why there is no certificate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum IssueFault {
+pub enum IssueError {
     /// What is given as the authority's certificate can't be read.
     #[error("it is no certificate in PEM")]
     NoCertificate,
@@ -77,13 +77,13 @@ impl CertificateAuthority {
     /// A new authority of this name, which signs itself.
     ///
     /// # Errors
-    /// [`IssueFault::Text`], [`IssueFault::Time`].
+    /// [`IssueError::Text`], [`IssueError::Time`].
     pub fn create(
         name: &str,
         key: SigningKey,
         (not_before, not_after): (Timestamp, Timestamp),
         entropy: &dyn Entropy,
-    ) -> Result<Self, IssueFault> {
+    ) -> Result<Self, IssueError> {
         let subject = der::name(checked(name, "name")?);
         let extensions = [der::basic_constraints(true), der::key_usage(der::KEY_CERT_SIGN)];
         let body = Body { issuer: &subject, subject: &subject, key: key.verifying_bytes(), not_before, not_after };
@@ -94,18 +94,18 @@ impl CertificateAuthority {
     /// The authority of a certificate in PEM, with its key.
     ///
     /// # Errors
-    /// [`IssueFault::NoCertificate`], [`IssueFault::NoAuthority`], [`IssueFault::OtherKey`].
-    pub fn read(pem: &str, key: SigningKey) -> Result<Self, IssueFault> {
-        let certificate = CertificateDer::from_pem_slice(pem.as_bytes()).map_err(|_| IssueFault::NoCertificate)?;
-        let (_, parsed) = X509Certificate::from_der(&certificate).map_err(|_| IssueFault::NoCertificate)?;
+    /// [`IssueError::NoCertificate`], [`IssueError::NoAuthority`], [`IssueError::OtherKey`].
+    pub fn read(pem: &str, key: SigningKey) -> Result<Self, IssueError> {
+        let certificate = CertificateDer::from_pem_slice(pem.as_bytes()).map_err(|_| IssueError::NoCertificate)?;
+        let (_, parsed) = X509Certificate::from_der(&certificate).map_err(|_| IssueError::NoCertificate)?;
         if !parsed.is_ca() {
-            return Err(IssueFault::NoAuthority);
+            return Err(IssueError::NoAuthority);
         }
         let subject = parsed.subject().as_raw().to_vec();
         let is_own = *parsed.public_key().subject_public_key.data == key.verifying_bytes();
         match is_own {
             true => Ok(Self { certificate: certificate.to_vec(), subject, key }),
-            false => Err(IssueFault::OtherKey),
+            false => Err(IssueError::OtherKey),
         }
     }
 
@@ -117,13 +117,13 @@ impl CertificateAuthority {
     /// A certificate for an agent whose key is `key`, in PEM.
     ///
     /// # Errors
-    /// [`IssueFault::Text`], [`IssueFault::Receipt`], [`IssueFault::Time`].
+    /// [`IssueError::Text`], [`IssueError::Receipt`], [`IssueError::Time`].
     pub fn issue(
         &self,
         draft: &CertificateDraft,
         key: &SigningKey,
         entropy: &dyn Entropy,
-    ) -> Result<String, IssueFault> {
+    ) -> Result<String, IssueError> {
         let body = Body {
             issuer: &self.subject,
             subject: &der::name(draft.agent_id.as_str()),
@@ -151,8 +151,8 @@ struct Body<'a> {
 }
 
 /// The certificate in DER. RFC 5280 4.1.
-fn signed(body: &Body<'_>, extensions: &[u8], key: &SigningKey, entropy: &dyn Entropy) -> Result<Vec<u8>, IssueFault> {
-    let time = |moment| der::time(moment).ok_or(IssueFault::Time);
+fn signed(body: &Body<'_>, extensions: &[u8], key: &SigningKey, entropy: &dyn Entropy) -> Result<Vec<u8>, IssueError> {
+    let time = |moment| der::time(moment).ok_or(IssueError::Time);
     let version = der::wrap(Tag::Explicit(0), &der::wrap(Tag::Integer, &[2]));
     let validity = der::sequence(&[&time(body.not_before)?, &time(body.not_after)?]);
     let extensions = der::wrap(Tag::Explicit(3), &der::sequence(&[extensions]));
@@ -173,7 +173,7 @@ fn serial(entropy: &dyn Entropy) -> Vec<u8> {
     der::wrap(Tag::Integer, &bytes)
 }
 
-fn extensions(draft: &CertificateDraft) -> Result<Vec<u8>, IssueFault> {
+fn extensions(draft: &CertificateDraft) -> Result<Vec<u8>, IssueError> {
     let mut all = [der::basic_constraints(false), der::key_usage(der::DIGITAL_SIGNATURE), der::for_clients()].concat();
     let scopes = draft.scopes.as_ref().map(|scopes| {
         let mut sorted = scopes.clone();
@@ -200,14 +200,14 @@ fn extensions(draft: &CertificateDraft) -> Result<Vec<u8>, IssueFault> {
     }
     if let Some(receipt) = &draft.ctl_sct {
         if receipt.len() > CERTIFICATE_SCT_BYTES_MAX {
-            return Err(IssueFault::Receipt);
+            return Err(IssueError::Receipt);
         }
         all.extend(der::extension(&AGTP_CTL_SCT, false, &der::wrap(Tag::OctetString, receipt)));
     }
     Ok(all)
 }
 
-fn checked<'a>(text: &'a str, name: &'static str) -> Result<&'a str, IssueFault> {
+fn checked<'a>(text: &'a str, name: &'static str) -> Result<&'a str, IssueError> {
     let fits = text.chars().count() <= CERTIFICATE_TEXT_CHARS_MAX && !text.chars().any(char::is_control);
-    if fits { Ok(text) } else { Err(IssueFault::Text(name)) }
+    if fits { Ok(text) } else { Err(IssueError::Text(name)) }
 }

@@ -9,7 +9,7 @@ use super::extensions::{
     ACTIVATION_CERTIFICATE_ID, AGTP_CTL_SCT, ARCHETYPE, AUTHORITY_SCOPE_COMMITMENT, GOVERNANCE_ZONE, PRINCIPAL_ID,
     SUBJECT_AGENT_ID, TRUST_TIER,
 };
-use super::{AgentCertificate, CertificateFault};
+use super::{AgentCertificate, AgentCertificateError};
 use crate::canonical;
 use crate::genesis::TrustTier;
 use crate::limits::{CERTIFICATE_BYTES_MAX, CERTIFICATE_SCT_BYTES_MAX, CERTIFICATE_TEXT_CHARS_MAX};
@@ -28,14 +28,14 @@ impl AgentCertificate {
     /// not say, and both are found.
     ///
     /// # Errors
-    /// [`CertificateFault`]; extensions that are not ours are not looked into.
-    pub fn parse(der: &[u8]) -> Result<Self, CertificateFault> {
-        let malformed = CertificateFault::Malformed;
+    /// [`AgentCertificateError`]; extensions that are not ours are not looked into.
+    pub fn parse(der: &[u8]) -> Result<Self, AgentCertificateError> {
+        let malformed = AgentCertificateError::Malformed;
         let parsed = (der.len() <= CERTIFICATE_BYTES_MAX).then(|| X509Certificate::from_der(der));
         let (_, certificate) = parsed.and_then(Result::ok).filter(|(rest, _)| rest.is_empty()).ok_or(malformed)?;
         let text = |oid, name| text(&certificate, oid, name);
         let scopes = text(&AUTHORITY_SCOPE_COMMITMENT, "authority-scope-commitment")?;
-        let wrong = |name| move || CertificateFault::Extension(name);
+        let wrong = |name| move || AgentCertificateError::Extension(name);
         let agent_id = text(&SUBJECT_AGENT_ID, "subject-agent-id")?;
         Ok(Self {
             agent_id: agent_id.map(|id| AgentId::parse(&id).map_err(|_| wrong("subject-agent-id")())).transpose()?,
@@ -58,19 +58,23 @@ fn value<'a>(
     certificate: &X509Certificate<'a>,
     oid: &[u8],
     name: &'static str,
-) -> Result<Option<&'a [u8]>, CertificateFault> {
+) -> Result<Option<&'a [u8]>, AgentCertificateError> {
     let mut found = certificate.iter_extensions().filter(|extension| extension.oid.as_bytes() == oid);
     match (found.next(), found.next()) {
         (None, _) => Ok(None),
         (Some(extension), None) => Ok(Some(extension.value)),
-        (Some(_), Some(_)) => Err(CertificateFault::Extension(name)),
+        (Some(_), Some(_)) => Err(AgentCertificateError::Extension(name)),
     }
 }
 
 /// The text of an extension of ours.
-fn text(certificate: &X509Certificate<'_>, oid: &[u8], name: &'static str) -> Result<Option<String>, CertificateFault> {
+fn text(
+    certificate: &X509Certificate<'_>,
+    oid: &[u8],
+    name: &'static str,
+) -> Result<Option<String>, AgentCertificateError> {
     let Some(value) = value(certificate, oid, name)? else { return Ok(None) };
-    let wrong = CertificateFault::Extension(name);
+    let wrong = AgentCertificateError::Extension(name);
     let text = std::str::from_utf8(content(value).ok_or(wrong)?).map_err(|_| wrong)?;
     let fits = text.chars().count() <= CERTIFICATE_TEXT_CHARS_MAX && !text.chars().any(char::is_control);
     if fits { Ok(Some(text.to_owned())) } else { Err(wrong) }
@@ -93,7 +97,7 @@ fn commitment(list: &str) -> Option<ScopeSet> {
     }
 }
 
-fn tier(certificate: &X509Certificate<'_>) -> Result<Option<TrustTier>, CertificateFault> {
+fn tier(certificate: &X509Certificate<'_>) -> Result<Option<TrustTier>, AgentCertificateError> {
     let name = "trust-tier";
     let Some(value) = value(certificate, &TRUST_TIER, name)? else { return Ok(None) };
     let number = match value {
@@ -101,11 +105,11 @@ fn tier(certificate: &X509Certificate<'_>) -> Result<Option<TrustTier>, Certific
         other => content(other).and_then(|text| std::str::from_utf8(text).ok()?.parse().ok()),
     };
     let tier = number.and_then(|number| TrustTier::try_from(number).ok());
-    tier.map(Some).ok_or(CertificateFault::Extension(name))
+    tier.map(Some).ok_or(AgentCertificateError::Extension(name))
 }
 
 /// The octets of an OCTET STRING, or all of a value that is none.
-fn receipt(certificate: &X509Certificate<'_>) -> Result<Option<Vec<u8>>, CertificateFault> {
+fn receipt(certificate: &X509Certificate<'_>) -> Result<Option<Vec<u8>>, AgentCertificateError> {
     let name = "agtp-ctl-sct";
     let Some(value) = value(certificate, &AGTP_CTL_SCT, name)? else { return Ok(None) };
     let whole = Any::from_der(value).ok().filter(|(rest, any)| rest.is_empty() && any.tag() == OCTET_STRING);
@@ -113,7 +117,7 @@ fn receipt(certificate: &X509Certificate<'_>) -> Result<Option<Vec<u8>>, Certifi
     if octets.len() <= CERTIFICATE_SCT_BYTES_MAX {
         Ok(Some(octets.to_vec()))
     } else {
-        Err(CertificateFault::Extension(name))
+        Err(AgentCertificateError::Extension(name))
     }
 }
 

@@ -158,7 +158,7 @@ fn extensions_that_make_no_sense_are_refused() {
         (&ARCHETYPE, &[0x0c, 0x84, 1, 1, 1, 1]),
     ] {
         let read = AgentCertificate::parse(&certificate(&[(oid, value)]));
-        assert!(matches!(read, Err(CertificateFault::Extension(_))), "{value:?}: {read:?}");
+        assert!(matches!(read, Err(AgentCertificateError::Extension(_))), "{value:?}: {read:?}");
     }
     let twice = certificate(&[(&PRINCIPAL_ID, b"a"), (&PRINCIPAL_ID, b"b")]);
     assert!(AgentCertificate::parse(&twice).is_err());
@@ -171,7 +171,7 @@ fn a_receipt_of_a_log_is_carried_as_it_came() {
     let most = vec![0; crate::limits::CERTIFICATE_SCT_BYTES_MAX];
     assert_eq!(receipt(&most), Ok(Some(most.clone())));
     let over = [most.as_slice(), &[0]].concat();
-    assert_eq!(receipt(&over), Err(CertificateFault::Extension("agtp-ctl-sct")));
+    assert_eq!(receipt(&over), Err(AgentCertificateError::Extension("agtp-ctl-sct")));
 }
 
 #[test]
@@ -194,12 +194,12 @@ fn a_certificate_is_as_large_as_it_may_be() {
     let der = whole();
     let mut padded = der.clone();
     padded.push(0);
-    assert_eq!(AgentCertificate::parse(&padded), Err(CertificateFault::Malformed));
+    assert_eq!(AgentCertificate::parse(&padded), Err(AgentCertificateError::Malformed));
     assert_eq!(
         AgentCertificate::parse(&vec![0x30; crate::limits::CERTIFICATE_BYTES_MAX + 1]),
-        Err(CertificateFault::Malformed)
+        Err(AgentCertificateError::Malformed)
     );
-    assert_eq!(AgentCertificate::parse(b""), Err(CertificateFault::Malformed));
+    assert_eq!(AgentCertificate::parse(b""), Err(AgentCertificateError::Malformed));
 }
 
 fn draft() -> CertificateDraft {
@@ -263,10 +263,10 @@ fn base_6_7_an_authority_is_found_again_with_its_key_and_with_no_other() {
     let pem = CertificateAuthority::create("Agents", own.clone(), times, &entropy).unwrap().to_pem();
     assert!(CertificateAuthority::read(&pem, own.clone()).is_ok());
     let (found, other) = (CertificateAuthority::read(&pem, own.clone()).unwrap(), SigningKey::generate(&entropy));
-    assert_eq!(CertificateAuthority::read(&pem, other.clone()).unwrap_err(), IssueFault::OtherKey);
+    assert_eq!(CertificateAuthority::read(&pem, other.clone()).unwrap_err(), IssueError::OtherKey);
     let issued = found.issue(&draft(), &other, &entropy).unwrap();
-    assert_eq!(CertificateAuthority::read(&issued, other).unwrap_err(), IssueFault::NoAuthority);
-    assert_eq!(CertificateAuthority::read("junk", own).unwrap_err(), IssueFault::NoCertificate);
+    assert_eq!(CertificateAuthority::read(&issued, other).unwrap_err(), IssueError::NoAuthority);
+    assert_eq!(CertificateAuthority::read("junk", own).unwrap_err(), IssueError::NoCertificate);
 }
 
 #[test]
@@ -276,15 +276,15 @@ fn base_6_7_nothing_is_issued_that_nobody_reads() {
     let issue = |draft: CertificateDraft| authority.issue(&draft, &key, &entropy).map(|_| ());
     let zone = |length: usize| CertificateDraft { governance_zone: Some("é".repeat(length)), ..draft() };
     assert_eq!(issue(zone(crate::limits::CERTIFICATE_TEXT_CHARS_MAX)), Ok(()));
-    assert_eq!(issue(zone(crate::limits::CERTIFICATE_TEXT_CHARS_MAX + 1)), Err(IssueFault::Text("zone")));
+    assert_eq!(issue(zone(crate::limits::CERTIFICATE_TEXT_CHARS_MAX + 1)), Err(IssueError::Text("zone")));
     assert_eq!(
         issue(CertificateDraft { archetype: Some("a\0".to_owned()), ..draft() }),
-        Err(IssueFault::Text("archetype"))
+        Err(IssueError::Text("archetype"))
     );
     let receipt = |length: usize| CertificateDraft { ctl_sct: Some(vec![0; length]), ..draft() };
     assert_eq!(issue(receipt(crate::limits::CERTIFICATE_SCT_BYTES_MAX)), Ok(()));
-    assert_eq!(issue(receipt(crate::limits::CERTIFICATE_SCT_BYTES_MAX + 1)), Err(IssueFault::Receipt));
-    assert_eq!(issue(CertificateDraft { not_before: Timestamp::MIN, ..draft() }), Err(IssueFault::Time));
+    assert_eq!(issue(receipt(crate::limits::CERTIFICATE_SCT_BYTES_MAX + 1)), Err(IssueError::Receipt));
+    assert_eq!(issue(CertificateDraft { not_before: Timestamp::MIN, ..draft() }), Err(IssueError::Time));
 }
 
 proptest! {

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Genesis, GenesisFault, NOT_HASHED, TrustTier};
+use super::{Genesis, GenesisError, NOT_HASHED, TrustTier};
 use crate::canonical;
 
 /// What kind of work an agent does.
@@ -75,9 +75,9 @@ pub struct GenesisDraft {
 
 impl GenesisDraft {
     /// Signs it: from now on the agent has a name.
-    pub fn sign(self, key: &SigningKey) -> Result<Genesis, GenesisFault> {
+    pub fn sign(self, key: &SigningKey) -> Result<Genesis, GenesisError> {
         let seconds = self.issued_at.as_second();
-        let issued_at = Timestamp::from_second(seconds).map_err(|error| GenesisFault::Malformed(error.to_string()))?;
+        let issued_at = Timestamp::from_second(seconds).map_err(|error| GenesisError::Malformed(error.to_string()))?;
         let document = json!({
             "owner": self.owner,
             "archetype": self.archetype,
@@ -88,11 +88,11 @@ impl GenesisDraft {
             "issued_at": issued_at,
             "issuer_public_key": key.public().x,
         });
-        let Value::Object(mut document) = document else { return Err(GenesisFault::Malformed(String::new())) };
+        let Value::Object(mut document) = document else { return Err(GenesisError::Malformed(String::new())) };
         if let Some(name) = self.name {
             document.insert("name".to_owned(), name.into());
         }
-        let hashed = canonical::plain(&document, &NOT_HASHED).map_err(GenesisFault::Malformed)?;
+        let hashed = canonical::plain(&document, &NOT_HASHED).map_err(GenesisError::Malformed)?;
         document.insert("signature".to_owned(), to_base64url(&key.sign(hashed.as_bytes())).into());
         document.insert("agent_id".to_owned(), canonical::hash(hashed.as_bytes()).as_str().into());
         Genesis::check(document, None)

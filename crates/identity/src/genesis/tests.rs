@@ -30,7 +30,7 @@ fn draft() -> GenesisDraft {
     }
 }
 
-fn read(document: &Value) -> Result<Genesis, GenesisFault> {
+fn read(document: &Value) -> Result<Genesis, GenesisError> {
     Genesis::parse(document.to_string().as_bytes(), None)
 }
 
@@ -64,14 +64,14 @@ fn what_was_changed_is_no_longer_signed() {
     for (field, value) in [("owner", json!("evil.tld")), ("trust_tier", json!(1)), ("extra", json!(true))] {
         let mut changed = genesis.document().clone();
         changed.insert(field.to_owned(), value);
-        assert_eq!(Genesis::check(changed, None), Err(GenesisFault::Signature), "{field}");
+        assert_eq!(Genesis::check(changed, None), Err(GenesisError::Signature), "{field}");
     }
     let other = AgentId::of_hash(&[1; 32]);
     let found = genesis.id().clone();
-    assert_eq!(Genesis::check(genesis.document().clone(), Some(&other)), Err(GenesisFault::AgentId { found }));
+    assert_eq!(Genesis::check(genesis.document().clone(), Some(&other)), Err(GenesisError::AgentId { found }));
     let mut renamed = genesis.document().clone();
     renamed.insert("agent_id".to_owned(), other.as_str().into());
-    assert!(matches!(Genesis::check(renamed, None), Err(GenesisFault::AgentId { .. })));
+    assert!(matches!(Genesis::check(renamed, None), Err(GenesisError::AgentId { .. })));
 }
 
 #[test]
@@ -85,11 +85,11 @@ fn what_is_no_document_says_what_is_missing() {
     ] {
         let mut broken = whole.clone();
         broken[field] = value;
-        assert_eq!(read(&broken), Err(GenesisFault::Field(field)));
+        assert_eq!(read(&broken), Err(GenesisError::Field(field)));
     }
-    assert!(matches!(read(&json!([1])), Err(GenesisFault::Malformed(_))));
-    assert!(matches!(Genesis::parse(b"{", None), Err(GenesisFault::Malformed(_))));
-    assert!(matches!(Genesis::parse(br#"{"a":1,"a":2}"#, None), Err(GenesisFault::Malformed(_))));
+    assert!(matches!(read(&json!([1])), Err(GenesisError::Malformed(_))));
+    assert!(matches!(Genesis::parse(b"{", None), Err(GenesisError::Malformed(_))));
+    assert!(matches!(Genesis::parse(br#"{"a":1,"a":2}"#, None), Err(GenesisError::Malformed(_))));
 }
 
 /// A document as the reference implementation writes it: escapes, a PEM key, other names of fields.

@@ -8,7 +8,7 @@ use std::path::Path;
 use aws_lc_rs::hmac;
 use forecourt_core::{Entropy, Timestamp};
 use forecourt_jose::encoding::{from_base64url, to_base64url};
-use forecourt_jose::{KeyFault, PublicKey, SigningKey};
+use forecourt_jose::{KeyError, PublicKey, SigningKey};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -87,7 +87,7 @@ impl HostKeys {
     ///
     /// # Errors
     /// The key has no PEM form.
-    pub fn to_document(&self) -> Result<Value, KeyFault> {
+    pub fn to_document(&self) -> Result<Value, KeyError> {
         let document = Document {
             current: self.current.to_private_pem()?,
             previous: self.previous.clone(),
@@ -100,11 +100,11 @@ impl HostKeys {
     ///
     /// # Errors
     /// It is something else.
-    pub fn from_document(document: &Value) -> Result<Self, KeyFault> {
+    pub fn from_document(document: &Value) -> Result<Self, KeyError> {
         let Document { current, previous, secret } =
-            Document::deserialize(document).map_err(|_| KeyFault::Malformed)?;
+            Document::deserialize(document).map_err(|_| KeyError::Malformed)?;
         let secret = from_base64url(&secret).and_then(|bytes| bytes.try_into().ok());
-        let secret = StateSecret(secret.ok_or(KeyFault::Malformed)?);
+        let secret = StateSecret(secret.ok_or(KeyError::Malformed)?);
         Ok(Self { current: SigningKey::from_pem(&current)?, previous, secret })
     }
 }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use super::fault::CallError;
+use super::call_error::CallError;
 use crate::form::{AnswerKind, Choice, Field, Form};
 use crate::limits::{ANSWER_TIME_MAX, CALLS_WAITING_MAX, PROGRESS_WAITING_MAX};
 use crate::visit::Person;

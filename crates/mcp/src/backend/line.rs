@@ -18,7 +18,7 @@ use rmcp::{ClientHandler, ErrorData, RoleClient, ServiceExt};
 use tokio::sync::mpsc;
 
 use super::bounded::Lines;
-use super::fault::CallError;
+use super::call_error::CallError;
 use super::settings::Target;
 use crate::client;
 use crate::limits::{COMPLAINT_BYTES_MAX, EARLY_PROGRESS_MAX, MESSAGE_BYTES_MAX};

@@ -20,7 +20,7 @@ use serde_json::Value;
 use super::acct::Acct;
 use super::limits::{KEPT_BYTES_MAX, KEPT_MAX, KEPT_MIN};
 use super::names::{DIRECTORY_PATH, REL_AGENT_CARD};
-use super::validate::{CardFault, ExpectedCard, validate_agent_card};
+use super::validate::{CardError, ExpectedCard, validate_agent_card};
 use super::webfinger::lookup_path;
 use super::wire::{Jrd, Link};
 use fetch::Fetched;
@@ -166,7 +166,7 @@ fn self_host(links: &[Link]) -> Option<String> {
 fn check(card: &Value, acct: &Acct, canonical_host: &str) -> Result<(), ResolveError> {
     let mut problems =
         validate_agent_card(card, ExpectedCard { acct: Some(acct), canonical_host: Some(canonical_host) });
-    problems.retain(|problem| problem.code != CardFault::RestEndpointMissing);
+    problems.retain(|problem| problem.code != CardError::RestEndpointMissing);
     if problems.is_empty() { Ok(()) } else { Err(ResolveError::Malformed { problems }) }
 }
 

@@ -26,7 +26,7 @@ pub struct ExpectedCard<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CardProblem {
     /// Which rule it breaks.
-    pub code: CardFault,
+    pub code: CardError,
     /// Where, as a JSON pointer (RFC 6901); empty for the card as a whole.
     pub path: String,
     /// What would be right.
@@ -36,7 +36,7 @@ pub struct CardProblem {
 /// The rules that a card can break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CardFault {
+pub enum CardError {
     /// A required field is not there.
     Missing,
     /// A field is of another type.

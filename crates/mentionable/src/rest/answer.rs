@@ -4,7 +4,7 @@ use forecourt_core::{Error, PolicyPart};
 pub(crate) use forecourt_surface::answer::{Content, HttpAnswer};
 
 use super::errors::Failure;
-use super::wire::Fault;
+use super::wire::DecodeError;
 
 /// Why a request is not answered with what it asked for.
 #[derive(Debug)]
@@ -24,8 +24,8 @@ impl From<Failure> for RestError {
     }
 }
 
-impl From<Fault> for RestError {
-    fn from(fault: Fault) -> Self {
+impl From<DecodeError> for RestError {
+    fn from(fault: DecodeError) -> Self {
         Self::Failure(fault.into())
     }
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use axum::body::Body;
 use bytes::Bytes;
 use forecourt_core::StateToken;
-use forecourt_core::policy::{Demand, PaymentFault};
+use forecourt_core::policy::{Demand, PaymentError};
 use forecourt_host::{Issuance, IssuanceOutcome, IssuanceStatus, RequestOrigin};
 use forecourt_pages::{DecisionPage, DecisionStatus};
 use forecourt_surface::refusal::words;
@@ -130,7 +130,7 @@ impl RestRequest<'_> {
     }
 
     /// The page itself.
-    fn shown(&self, opened: &OpenDecision, fault: Option<&PaymentFault>) -> Outcome {
+    fn shown(&self, opened: &OpenDecision, fault: Option<&PaymentError>) -> Outcome {
         let callback = receipt::callback_of(self.head.uri.query().unwrap_or_default());
         Ok(self.shown_as(opened, self.decision_media()?, fault, callback.as_deref()))
     }
@@ -139,7 +139,7 @@ impl RestRequest<'_> {
         &self,
         opened: &OpenDecision,
         media: Media,
-        fault: Option<&PaymentFault>,
+        fault: Option<&PaymentError>,
         callback: Option<&str>,
     ) -> HttpAnswer {
         let OpenDecision { kind, state, issuance } = opened;

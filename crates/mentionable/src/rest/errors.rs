@@ -10,7 +10,7 @@ use forecourt_surface::failure::HostFailure;
 use forecourt_surface::{ending, refusal};
 
 use super::limits::RETRY_AFTER_SECONDS;
-use super::wire::Fault;
+use super::wire::DecodeError;
 
 /// A fault as the caller reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,22 +124,26 @@ impl Failure {
 }
 
 /// REST 3 and companion decision U14.
-impl From<Fault> for Failure {
-    fn from(fault: Fault) -> Self {
+impl From<DecodeError> for Failure {
+    fn from(fault: DecodeError) -> Self {
         let (status, title) = match fault {
-            Fault::QueryTooLong | Fault::BodyTooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "Too large"),
-            Fault::BodyTooSlow => (StatusCode::REQUEST_TIMEOUT, "Too slow"),
-            Fault::NotMultipart | Fault::Coded => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "Unsupported media type"),
-            Fault::BodyBroken
-            | Fault::MultiTurnQuery
-            | Fault::NoUser
-            | Fault::NoTerminalUser
-            | Fault::TwoSessions
-            | Fault::TooManyEntries
-            | Fault::Multipart(_)
-            | Fault::Charset
-            | Fault::DataUrl(_)
-            | Fault::TooManyDataUrls => (StatusCode::BAD_REQUEST, "Bad request"),
+            DecodeError::QueryTooLong | DecodeError::BodyTooLarge { .. } => {
+                (StatusCode::PAYLOAD_TOO_LARGE, "Too large")
+            }
+            DecodeError::BodyTooSlow => (StatusCode::REQUEST_TIMEOUT, "Too slow"),
+            DecodeError::NotMultipart | DecodeError::Coded => {
+                (StatusCode::UNSUPPORTED_MEDIA_TYPE, "Unsupported media type")
+            }
+            DecodeError::BodyBroken
+            | DecodeError::MultiTurnQuery
+            | DecodeError::NoUser
+            | DecodeError::NoTerminalUser
+            | DecodeError::TwoSessions
+            | DecodeError::TooManyEntries
+            | DecodeError::Multipart(_)
+            | DecodeError::Charset
+            | DecodeError::DataUrl(_)
+            | DecodeError::TooManyDataUrls => (StatusCode::BAD_REQUEST, "Bad request"),
         };
         Self::new(status, title, fault.to_string())
     }

@@ -10,7 +10,7 @@ use forecourt_core::{
 use forecourt_egress::data_url;
 
 use super::limits::DATA_URLS_MAX;
-use super::wire::{Ask, Entry, Fault, Run};
+use super::wire::{Ask, DecodeError, Entry, Run};
 
 /// The name of this transport in messages. Mentionable normalized-message, `received_via`.
 pub(crate) const TRANSPORT: &str = "rest";
@@ -41,7 +41,7 @@ pub(crate) struct Envelope {
 
 /// Puts a message together. URLs are not fetched here: files named by `http(s):` are fetched by the
 /// host after its gate, `data:` URLs are decoded in place. REST 3.3.
-pub(crate) fn message(ask: Ask, envelope: Envelope) -> Result<Message, Fault> {
+pub(crate) fn message(ask: Ask, envelope: Envelope) -> Result<Message, DecodeError> {
     let Ask { mut runs, session, parts, history, narrowing, earlier, .. } = ask;
     let current = runs.pop().map(|run| run.entries).unwrap_or_default();
     let parts = dispatch(match parts {
@@ -80,18 +80,18 @@ enum PendingPart {
 }
 
 /// Decodes the `data:` URLs of a turn, at most [`DATA_URLS_MAX`].
-fn dispatch(found: Vec<PendingPart>) -> Result<Vec<Part>, Fault> {
+fn dispatch(found: Vec<PendingPart>) -> Result<Vec<Part>, DecodeError> {
     if found.iter().filter(|found| matches!(found, PendingPart::DataUrl { .. })).count() > DATA_URLS_MAX {
-        return Err(Fault::TooManyDataUrls);
+        return Err(DecodeError::TooManyDataUrls);
     }
     found.into_iter().map(decoded).collect()
 }
 
-fn decoded(found: PendingPart) -> Result<Part, Fault> {
+fn decoded(found: PendingPart) -> Result<Part, DecodeError> {
     match found {
         PendingPart::Part(part) => Ok(part),
         PendingPart::DataUrl { url, name, mime } => {
-            let data = data_url(&url).map_err(|error| Fault::DataUrl(error.to_string()))?;
+            let data = data_url(&url).map_err(|error| DecodeError::DataUrl(error.to_string()))?;
             Ok(Part::File(File::inline(mime.unwrap_or(data.mime), name, data.bytes)))
         }
     }
@@ -173,7 +173,7 @@ mod tests {
         Ask { runs: vec![Run { role: Role::User, entries: vec![Entry::text(text)] }], ..Ask::default() }
     }
 
-    fn read(ask: Ask) -> Result<Message, Fault> {
+    fn read(ask: Ask) -> Result<Message, DecodeError> {
         let envelope = Envelope {
             recipient: Handle::parse("echo").expect("a handle"),
             sender: Sender::anonymous(),
@@ -215,7 +215,7 @@ mod tests {
     fn s3_3_data_urls_are_bytes_one_level_deep() {
         let Part::File(file) = only_part("data:text/plain,data:text/plain,hi") else { panic!("not a file") };
         assert_eq!(file.source, FileSource::Inline("data:text/plain,hi".into()));
-        assert!(matches!(read(asking("data:;base64,@@@")), Err(Fault::DataUrl(_))));
+        assert!(matches!(read(asking("data:;base64,@@@")), Err(DecodeError::DataUrl(_))));
     }
 
     #[test]
@@ -225,7 +225,7 @@ mod tests {
             read(Ask { runs: vec![Run { role: Role::User, entries }], ..Ask::default() })
         };
         assert!(many(DATA_URLS_MAX).is_ok());
-        assert_eq!(many(DATA_URLS_MAX + 1).err(), Some(Fault::TooManyDataUrls));
+        assert_eq!(many(DATA_URLS_MAX + 1).err(), Some(DecodeError::TooManyDataUrls));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use memchr::memmem;
 
 use super::limits::{BOUNDARY_BYTES_MAX, ENTRIES_MAX, PART_HEAD_BYTES_MAX};
-use super::wire::Fault;
+use super::wire::DecodeError;
 
 #[cfg(test)]
 mod tests;
@@ -29,22 +29,22 @@ pub(crate) struct Field {
     pub(crate) bytes: Bytes,
 }
 
-/// The boundary that a `Content-Type` announces. [`Fault::NotMultipart`] for every other type.
-pub(crate) fn boundary(content_type: Option<&str>) -> Result<String, Fault> {
-    let text = content_type.ok_or(Fault::NotMultipart)?;
+/// The boundary that a `Content-Type` announces. [`DecodeError::NotMultipart`] for every other type.
+pub(crate) fn boundary(content_type: Option<&str>) -> Result<String, DecodeError> {
+    let text = content_type.ok_or(DecodeError::NotMultipart)?;
     let essence = text.split(';').next().unwrap_or_default().trim();
     if !essence.eq_ignore_ascii_case("multipart/form-data") {
-        return Err(Fault::NotMultipart);
+        return Err(DecodeError::NotMultipart);
     }
     let mut boundaries = parameters(&text[text.find(';').unwrap_or(text.len())..])
-        .ok_or(Fault::Multipart("the parameters of its content type"))?
+        .ok_or(DecodeError::Multipart("the parameters of its content type"))?
         .into_iter()
         .filter(|(name, _)| name == "boundary");
     match (boundaries.next(), boundaries.next()) {
         (Some((_, boundary)), None) if is_boundary(&boundary) => Ok(boundary),
-        (Some(_), None) => Err(Fault::Multipart("a boundary has 1 to 70 characters of RFC 2046")),
-        (None, _) => Err(Fault::Multipart("the content type names no boundary")),
-        (Some(_), Some(_)) => Err(Fault::Multipart("the content type names two boundaries")),
+        (Some(_), None) => Err(DecodeError::Multipart("a boundary has 1 to 70 characters of RFC 2046")),
+        (None, _) => Err(DecodeError::Multipart("the content type names no boundary")),
+        (Some(_), Some(_)) => Err(DecodeError::Multipart("the content type names two boundaries")),
     }
 }
 
@@ -55,13 +55,13 @@ fn is_boundary(text: &str) -> bool {
 }
 
 /// The fields of a body, in order. Their content is a view into `body`.
-pub(crate) fn decode(body: &Bytes, boundary: &str) -> Result<Vec<Field>, Fault> {
+pub(crate) fn decode(body: &Bytes, boundary: &str) -> Result<Vec<Field>, DecodeError> {
     let mut reader = Reader { body, at: 0, delimiter: format!("\r\n--{boundary}").into_bytes() };
     let mut fields = Vec::new();
     let mut more = reader.opening()?;
     while more {
         if fields.len() == ENTRIES_MAX {
-            return Err(Fault::TooManyEntries);
+            return Err(DecodeError::TooManyEntries);
         }
         let head = reader.head()?;
         let (bytes, follows) = reader.content()?;
@@ -85,14 +85,14 @@ impl<'a> Reader<'a> {
     }
 
     /// Passes the first boundary, which begins the body. Of a preamble only an empty line is accepted.
-    fn opening(&mut self) -> Result<bool, Fault> {
+    fn opening(&mut self) -> Result<bool, DecodeError> {
         self.at = if self.body.starts_with(b"\r\n") { 2 } else { 0 };
         let first = &self.delimiter[2..];
         if !self.rest().starts_with(first) {
-            return Err(Fault::Multipart("it must begin with its boundary"));
+            return Err(DecodeError::Multipart("it must begin with its boundary"));
         }
         self.at += first.len();
-        self.boundary_end().ok_or(Fault::Multipart("its first boundary does not end its line"))
+        self.boundary_end().ok_or(DecodeError::Multipart("its first boundary does not end its line"))
     }
 
     /// Passes what follows a boundary. `true`: a part comes; `false`: that was the last one; `None`:
@@ -112,27 +112,27 @@ impl<'a> Reader<'a> {
     }
 
     /// The header block of a part, without the empty line after it.
-    fn head(&mut self) -> Result<&'a [u8], Fault> {
+    fn head(&mut self) -> Result<&'a [u8], DecodeError> {
         let window = &self.rest()[..self.rest().len().min(PART_HEAD_BYTES_MAX + 4)];
         if window.starts_with(b"\r\n") {
-            return Err(Fault::Multipart("a part has no Content-Disposition"));
+            return Err(DecodeError::Multipart("a part has no Content-Disposition"));
         }
         let end = memmem::find(window, b"\r\n\r\n").ok_or(match window.len() > PART_HEAD_BYTES_MAX {
-            true => Fault::Multipart("the header fields of a part are longer than 8 KiB"),
-            false => Fault::Multipart("a part has no end"),
+            true => DecodeError::Multipart("the header fields of a part are longer than 8 KiB"),
+            false => DecodeError::Multipart("a part has no end"),
         })?;
         self.at += end + 4;
         Ok(&window[..end])
     }
 
     /// The content of a part up to the next boundary, and whether another part follows.
-    fn content(&mut self) -> Result<(Bytes, bool), Fault> {
+    fn content(&mut self) -> Result<(Bytes, bool), DecodeError> {
         let start = self.at;
         // An empty part may be followed by its boundary at once, which shares the CRLF of its head.
         let mut search = start.saturating_sub(2);
         loop {
             let found = memmem::find(&self.body[search..], &self.delimiter);
-            let end = search + found.ok_or(Fault::Multipart("its last boundary is missing"))?;
+            let end = search + found.ok_or(DecodeError::Multipart("its last boundary is missing"))?;
             self.at = end + self.delimiter.len();
             if let Some(follows) = self.boundary_end() {
                 return Ok((self.body.slice(start.min(end)..end), follows));
@@ -142,8 +142,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn field(head: &[u8], bytes: Bytes) -> Result<Field, Fault> {
-    let head = std::str::from_utf8(head).map_err(|_| Fault::Multipart("the header fields of a part are not UTF-8"))?;
+fn field(head: &[u8], bytes: Bytes) -> Result<Field, DecodeError> {
+    let head =
+        std::str::from_utf8(head).map_err(|_| DecodeError::Multipart("the header fields of a part are not UTF-8"))?;
     let (mut disposition, mut mime, mut coding) = (None, None, None);
     for line in head.split("\r\n") {
         let (name, value) = header(line)?;
@@ -154,17 +155,17 @@ fn field(head: &[u8], bytes: Bytes) -> Result<Field, Fault> {
             _ => continue,
         };
         if slot.replace(value).is_some() {
-            return Err(Fault::Multipart("a header field of a part occurs twice"));
+            return Err(DecodeError::Multipart("a header field of a part occurs twice"));
         }
     }
-    let (name, file_name) = named(disposition.ok_or(Fault::Multipart("a part has no Content-Disposition"))?)?;
+    let (name, file_name) = named(disposition.ok_or(DecodeError::Multipart("a part has no Content-Disposition"))?)?;
     let bytes = uncoded(coding.unwrap_or("binary"), bytes)?;
     Ok(Field { name, file_name, mime: mime.map(str::to_owned).filter(|mime| !mime.is_empty()), bytes })
 }
 
 /// A header line: a token, a colon, and a value of visible characters. Folding is not accepted.
-fn header(line: &str) -> Result<(&str, &str), Fault> {
-    let wrong = Fault::Multipart("a header line of a part");
+fn header(line: &str) -> Result<(&str, &str), DecodeError> {
+    let wrong = DecodeError::Multipart("a header line of a part");
     let (name, value) = line.split_once(':').ok_or(wrong.clone())?;
     let clean = value.chars().all(|c| c == '\t' || !c.is_control());
     match is_token(name) && clean {
@@ -178,8 +179,8 @@ fn is_token(text: &str) -> bool {
 }
 
 /// Name and file name of a `Content-Disposition`.
-fn named(disposition: &str) -> Result<(String, Option<String>), Fault> {
-    let wrong = Fault::Multipart("a Content-Disposition must be form-data with one name");
+fn named(disposition: &str) -> Result<(String, Option<String>), DecodeError> {
+    let wrong = DecodeError::Multipart("a Content-Disposition must be form-data with one name");
     let (kind, rest) = disposition.split_at(disposition.find(';').unwrap_or(disposition.len()));
     let found = parameters(rest).filter(|_| kind.trim().eq_ignore_ascii_case("form-data")).ok_or(wrong.clone())?;
     let only = |wanted: &str| {
@@ -240,14 +241,14 @@ fn value(text: &str) -> Option<(String, &str)> {
 }
 
 /// The content behind a `Content-Transfer-Encoding`: only base64 is a coding that clients still send.
-fn uncoded(coding: &str, bytes: Bytes) -> Result<Bytes, Fault> {
+fn uncoded(coding: &str, bytes: Bytes) -> Result<Bytes, DecodeError> {
     match coding.to_ascii_lowercase().as_str() {
         "7bit" | "8bit" | "binary" => Ok(bytes),
         "base64" => {
             let packed: Vec<u8> = bytes.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-            let decoded = STANDARD.decode(packed).map_err(|_| Fault::Multipart("a part is not base64"))?;
+            let decoded = STANDARD.decode(packed).map_err(|_| DecodeError::Multipart("a part is not base64"))?;
             Ok(decoded.into())
         }
-        _ => Err(Fault::Multipart("a transfer encoding that is not accepted")),
+        _ => Err(DecodeError::Multipart("a transfer encoding that is not accepted")),
     }
 }

@@ -14,14 +14,14 @@ use url::form_urlencoded;
 
 use super::answers::Answers;
 use super::limits::{ENTRIES_MAX, FILTERS_MAX, QUERY_BYTES_MAX};
-use super::wire::{Ask, Entry, Fault, Run};
+use super::wire::{Ask, DecodeError, Entry, Run};
 
 /// Reads a raw query string, the part after `?`. Unknown parameters are ignored. Broken UTF-8 is
 /// replaced, as URLs do it everywhere. Fails when there is no `user`, when the caller tries to tell
 /// more than one turn, and on what is too long.
-pub(crate) fn decode(query: &str) -> Result<Ask, Fault> {
+pub(crate) fn decode(query: &str) -> Result<Ask, DecodeError> {
     if query.len() > QUERY_BYTES_MAX {
-        return Err(Fault::QueryTooLong);
+        return Err(DecodeError::QueryTooLong);
     }
     let mut ask = Ask::default();
     let mut entries = Vec::with_capacity(1);
@@ -29,8 +29,8 @@ pub(crate) fn decode(query: &str) -> Result<Ask, Fault> {
     for (key, value) in form_urlencoded::parse(query.as_bytes()) {
         match &*key {
             "user" => entries.push(Entry::text(value)),
-            "assistant" => return Err(Fault::MultiTurnQuery),
-            "session" if ask.session.is_some() => return Err(Fault::TwoSessions),
+            "assistant" => return Err(DecodeError::MultiTurnQuery),
+            "session" if ask.session.is_some() => return Err(DecodeError::TwoSessions),
             "session" => ask.session = Some(value.into_owned()),
             EARLIER => earlier(&mut ask.earlier, &value),
             "state" if ask.state.is_none() => ask.state = Some(value.into_owned()),
@@ -42,8 +42,8 @@ pub(crate) fn decode(query: &str) -> Result<Ask, Fault> {
     match entries.len() {
         // The question was kept with the state.
         0 if ask.state.is_some() => Ok(ask),
-        0 => Err(Fault::NoUser),
-        count if count > ENTRIES_MAX => Err(Fault::TooManyEntries),
+        0 => Err(DecodeError::NoUser),
+        count if count > ENTRIES_MAX => Err(DecodeError::TooManyEntries),
         _ => {
             ask.earlier.retain(|earlier| !entries.iter().any(|entry| is_restated(earlier, entry)));
             ask.runs.push(Run { role: Role::User, entries });
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn s3_1_assistant_is_refused_however_it_is_spelled() {
         for query in ["assistant=x", "user=a&assistant=b", "%61ssistant=x&user=a", "user=a&assistant"] {
-            assert_eq!(decode(query).err(), Some(Fault::MultiTurnQuery), "{query}");
+            assert_eq!(decode(query).err(), Some(DecodeError::MultiTurnQuery), "{query}");
         }
     }
 
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn s3_1_user_is_required() {
         for query in ["x=1", "session=a", "User=a", "=user", "&&"] {
-            assert_eq!(decode(query).err(), Some(Fault::NoUser), "{query}");
+            assert_eq!(decode(query).err(), Some(DecodeError::NoUser), "{query}");
         }
     }
 
@@ -175,13 +175,13 @@ mod tests {
     fn s3_1_a_query_has_at_most_8_kib() {
         let query = |bytes: usize| format!("user={}", "a".repeat(bytes - 5));
         assert!(decode(&query(QUERY_BYTES_MAX)).is_ok());
-        assert_eq!(decode(&query(QUERY_BYTES_MAX + 1)).err(), Some(Fault::QueryTooLong));
+        assert_eq!(decode(&query(QUERY_BYTES_MAX + 1)).err(), Some(DecodeError::QueryTooLong));
     }
 
     #[test]
     fn s3_1_entries_are_bounded() {
         assert_eq!(texts(&"user&".repeat(ENTRIES_MAX)).len(), ENTRIES_MAX);
-        assert_eq!(decode(&"user&".repeat(ENTRIES_MAX + 1)).err(), Some(Fault::TooManyEntries));
+        assert_eq!(decode(&"user&".repeat(ENTRIES_MAX + 1)).err(), Some(DecodeError::TooManyEntries));
     }
 
     #[test]
@@ -211,7 +211,7 @@ mod tests {
             texts("answer.Which+diet%3F=vegan&answer.Spicy%3F=yes&answer.Else%3F=+"),
             ["Which diet? vegan", "Spicy? yes"]
         );
-        assert_eq!(decode("answer.Else=").err(), Some(Fault::NoUser));
+        assert_eq!(decode("answer.Else=").err(), Some(DecodeError::NoUser));
     }
 
     #[test]
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn s6_session_occurs_once() {
-        assert_eq!(decode("user=a&session=x&session=x").err(), Some(Fault::TwoSessions));
+        assert_eq!(decode("user=a&session=x&session=x").err(), Some(DecodeError::TwoSessions));
         assert_eq!(decode("user=a&session=x").ok().and_then(|ask| ask.session).as_deref(), Some("x"));
     }
 

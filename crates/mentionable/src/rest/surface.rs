@@ -23,7 +23,7 @@ use super::limits::{BODY_BYTES_MAX, WEBHOOK_BODY_BYTES_MAX};
 use super::request::RestRequest;
 use super::task::TaskPath;
 use super::transport::Rest;
-use super::wire::Fault;
+use super::wire::DecodeError;
 use super::{callback, multipart, payment, query, same_origin, turns};
 
 /// The path patterns of agents; the tilde may come encoded, and a last slash changes nothing.
@@ -202,11 +202,14 @@ fn page(asked: &RestRequest<'_>, show: fn(&RestRequest<'_>) -> Outcome) -> Outco
 }
 
 /// A fault with the form that would have been right, where there is one to show.
-fn explained(asked: &RestRequest<'_>, fault: Fault) -> Failure {
+fn explained(asked: &RestRequest<'_>, fault: DecodeError) -> Failure {
     let url = asked.base().url(&asked.door.path);
     let hint = match fault {
-        Fault::NoUser => format!("GET {url}?user=hello"),
-        Fault::MultiTurnQuery | Fault::QueryTooLong | Fault::NotMultipart | Fault::NoTerminalUser => {
+        DecodeError::NoUser => format!("GET {url}?user=hello"),
+        DecodeError::MultiTurnQuery
+        | DecodeError::QueryTooLong
+        | DecodeError::NotMultipart
+        | DecodeError::NoTerminalUser => {
             format!("curl {url} -F user='an earlier question' -F assistant='its answer' -F user='the question now'")
         }
         _ => return fault.into(),
@@ -216,16 +219,16 @@ fn explained(asked: &RestRequest<'_>, fault: Fault) -> Failure {
 
 pub(super) async fn read(body: Body, bytes_max: usize) -> Result<Bytes, Failure> {
     read_limited(body, &BodyLimits::with_bytes_max(bytes_max)).await.map_err(|error| match error {
-        BodyError::TooLarge { bytes_max } => Fault::BodyTooLarge { bytes_max }.into(),
-        BodyError::TooSlow => Fault::BodyTooSlow.into(),
-        BodyError::Broken => Fault::BodyBroken.into(),
+        BodyError::TooLarge { bytes_max } => DecodeError::BodyTooLarge { bytes_max }.into(),
+        BodyError::TooSlow => DecodeError::BodyTooSlow.into(),
+        BodyError::Broken => DecodeError::BodyBroken.into(),
     })
 }
 
 pub(super) fn uncoded(headers: &HeaderMap) -> Result<(), RestError> {
     let coded =
         headers.get_all(CONTENT_ENCODING).iter().any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"));
-    if coded { Err(Fault::Coded.into()) } else { Ok(()) }
+    if coded { Err(DecodeError::Coded.into()) } else { Ok(()) }
 }
 
 fn is_json(headers: &HeaderMap) -> Result<(), Failure> {

@@ -8,18 +8,18 @@ use mediatype::{MediaType, ReadParams};
 use super::answers::Answers;
 use super::multipart::Field;
 use super::sidecar;
-use super::wire::{Ask, Entry, Fault, Run};
+use super::wire::{Ask, DecodeError, Entry, Run};
 
 /// Groups fields. Unknown names are ignored and do not part a run. A sidecar that is not valid is
 /// passed over, since the turns beside it say the same; of several valid ones the last counts.
-pub(crate) fn group(fields: Vec<Field>) -> Result<Ask, Fault> {
+pub(crate) fn group(fields: Vec<Field>) -> Result<Ask, DecodeError> {
     let mut ask = Ask::default();
     let mut answers = Answers::default();
     for field in fields {
         match field.name.as_str() {
             "user" => push(&mut ask.runs, Role::User, entry(field)?),
             "assistant" => push(&mut ask.runs, Role::Assistant, entry(field)?),
-            "session" if ask.session.replace(words(&field.bytes)).is_some() => return Err(Fault::TwoSessions),
+            "session" if ask.session.replace(words(&field.bytes)).is_some() => return Err(DecodeError::TwoSessions),
             "state" => ask.state = ask.state.or_else(|| Some(words(&field.bytes))),
             "parts" => ask.parts = sidecar::parts(&field.bytes).or(ask.parts),
             "history" => ask.history = sidecar::history(&field.bytes).or(ask.history),
@@ -35,7 +35,7 @@ pub(crate) fn group(fields: Vec<Field>) -> Result<Ask, Fault> {
         Some(Run { role: Role::User, .. }) => Ok(ask),
         // The question was kept with the state.
         None if ask.state.is_some() => Ok(ask),
-        Some(_) | None => Err(Fault::NoTerminalUser),
+        Some(_) | None => Err(DecodeError::NoTerminalUser),
     }
 }
 
@@ -47,7 +47,7 @@ fn push(runs: &mut Vec<Run>, role: Role, entry: Entry) {
 }
 
 /// Dispatches a field by its media type alone. REST 3.3.
-fn entry(field: Field) -> Result<Entry, Fault> {
+fn entry(field: Field) -> Result<Entry, DecodeError> {
     let Some(declared) = field.mime else { return Ok(Entry::text(words(&field.bytes))) };
     let Some(mime) = MediaType::parse(&declared).ok() else {
         let mime = "application/octet-stream".to_owned();
@@ -57,7 +57,9 @@ fn entry(field: Field) -> Result<Entry, Fault> {
         return Ok(Entry::File { mime: declared, name: field.file_name, bytes: field.bytes });
     }
     match mime.get_param(mediatype::names::CHARSET).map(|charset| charset.unquoted_str().to_ascii_lowercase()) {
-        Some(charset) if !["utf-8", "utf8", "us-ascii", "ascii"].contains(&charset.as_str()) => Err(Fault::Charset),
+        Some(charset) if !["utf-8", "utf8", "us-ascii", "ascii"].contains(&charset.as_str()) => {
+            Err(DecodeError::Charset)
+        }
         _ => Ok(Entry::Text { mime: mime.essence().to_string().to_ascii_lowercase(), text: words(&field.bytes) }),
     }
 }
@@ -78,7 +80,7 @@ mod tests {
         Field { name: name.to_owned(), file_name: None, mime, bytes: Bytes::from_static(bytes) }
     }
 
-    fn texts(names: &[&str]) -> Result<Vec<(Role, usize)>, Fault> {
+    fn texts(names: &[&str]) -> Result<Vec<(Role, usize)>, DecodeError> {
         let ask = group(names.iter().map(|name| field(name, None, b"x")).collect())?;
         Ok(ask.runs.iter().map(|run| (run.role, run.entries.len())).collect())
     }
@@ -92,11 +94,11 @@ mod tests {
     #[test]
     fn s3_2_the_terminal_run_is_the_callers() {
         for names in [&[][..], &["session"], &["assistant"], &["user", "assistant"]] {
-            assert_eq!(texts(names), Err(Fault::NoTerminalUser), "{names:?}");
+            assert_eq!(texts(names), Err(DecodeError::NoTerminalUser), "{names:?}");
         }
-        assert_eq!(texts(&["session", "session", "user"]), Err(Fault::TwoSessions));
+        assert_eq!(texts(&["session", "session", "user"]), Err(DecodeError::TwoSessions));
         assert_eq!(texts(&["state", "session"]), Ok(Vec::new()), "the question was kept with the state");
-        assert_eq!(texts(&["state", "assistant"]), Err(Fault::NoTerminalUser));
+        assert_eq!(texts(&["state", "assistant"]), Err(DecodeError::NoTerminalUser));
     }
 
     #[test]
@@ -105,7 +107,7 @@ mod tests {
         assert_eq!(dispatched(None), Ok(Entry::text("a\u{fffd}")));
         let text = Entry::Text { mime: "text/markdown".into(), text: "a\u{fffd}".into() };
         assert_eq!(dispatched(Some("TEXT/Markdown; charset=UTF-8")), Ok(text));
-        assert_eq!(dispatched(Some("text/plain; charset=utf-7")), Err(Fault::Charset));
+        assert_eq!(dispatched(Some("text/plain; charset=utf-7")), Err(DecodeError::Charset));
         for (declared, kept) in [("image/png", "image/png"), ("nonsense", "application/octet-stream")] {
             let file = Entry::File { mime: kept.into(), name: None, bytes: Bytes::from_static(b"a\xff") };
             assert_eq!(dispatched(Some(declared)), Ok(file));

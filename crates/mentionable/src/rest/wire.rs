@@ -61,7 +61,7 @@ impl Entry {
 
 /// Why a request can't be read. A decode fault: it never leaves this crate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Fault {
+pub(crate) enum DecodeError {
     /// A query above its bound. REST 3.1.
     #[error("the query string is longer than 8,192 bytes; send it as a POST with multipart/form-data")]
     QueryTooLong,

@@ -11,7 +11,7 @@ mod keywords;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use forecourt_contract::limits::SCHEMA_BYTES_MAX;
-use forecourt_contract::schema::SchemaFault;
+use forecourt_contract::schema::SchemaError;
 use serde_json::{Map, Value, json};
 
 use crate::document::{OpenApiDocument, reference};
@@ -129,7 +129,7 @@ impl<'a> Dialect<'a> {
     ///
     /// # Errors
     /// It is more than a schema may have: the rest is not looked at, since all of a document may be behind it.
-    pub(super) fn definitions(&mut self) -> Result<Map<String, Value>, SchemaFault> {
+    pub(super) fn definitions(&mut self) -> Result<Map<String, Value>, SchemaError> {
         let (mut definitions, mut bytes) = (Map::new(), 0);
         while let Some((target, references)) = self.queue.pop_front() {
             let spot = Spot { references, depth: references, hidden: target.1.clone(), ..Spot::default() };
@@ -139,7 +139,7 @@ impl<'a> Dialect<'a> {
             };
             bytes += schema.to_string().len();
             if bytes > SCHEMA_BYTES_MAX {
-                return Err(SchemaFault::TooLong);
+                return Err(SchemaError::TooLong);
             }
             definitions.insert(self.names[&target].clone(), schema);
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use forecourt_contract::Schema;
 use forecourt_contract::endpoint::Style;
-use forecourt_contract::schema::SchemaFault;
+use forecourt_contract::schema::SchemaError;
 use serde_json::{Map, Value, json};
 
 use super::dialect::{Dialect, Direction, LADDER, Levels, with_definitions};
@@ -180,7 +180,7 @@ fn schema(
     fields: &[Field],
     rules: &Map<String, Value>,
     levels: Levels,
-) -> Result<(Value, BTreeSet<String>), SchemaFault> {
+) -> Result<(Value, BTreeSet<String>), SchemaError> {
     let mut dialect = Dialect::new(operation.document, Direction::In, levels);
     let mut properties = Map::new();
     for field in fields {

@@ -19,7 +19,7 @@ use crate::import::{File, Import, ImportedOperation};
 use merge::{Merged, merged};
 use record::{RecordedDocument, RecordedOperation, key_of};
 
-pub use record::{ImportRecord, RecordFault};
+pub use record::{ImportRecord, RecordError};
 
 /// What is to become of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,38 +1,38 @@
 //! Documents that are wrong, huge or made to hurt: a clear word, and no more work than is bounded.
 
-use forecourt_openapi::document::DocumentFault;
+use forecourt_openapi::document::OpenApiDocumentError;
 use forecourt_openapi::limits::{DOCUMENT_BYTES_MAX, FIELDS_MAX, JOINED_PARTS_MAX, OPERATIONS_MAX, REFERENCE_HOPS_MAX};
-use forecourt_openapi::{ImportFate, ImportFault, Options, import};
+use forecourt_openapi::{ImportError, ImportFate, Options, import};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::support::{answering, document, imported, one, reason, registered, taking, written};
 
-fn fault(text: &[u8]) -> ImportFault {
+fn fault(text: &[u8]) -> ImportError {
     import(text, &Options::default()).unwrap_err()
 }
 
 fn syntax(text: &[u8]) -> String {
     match fault(text) {
-        ImportFault::Document(DocumentFault::Syntax(_, why)) => why,
+        ImportError::Document(OpenApiDocumentError::Syntax(_, why)) => why,
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
 fn what_is_no_openapi_says_what_it_should_be() {
-    assert_eq!(fault(b"{}"), ImportFault::Document(DocumentFault::NotOpenApi));
-    assert_eq!(fault(b"just words"), ImportFault::Document(DocumentFault::NotOpenApi));
-    assert_eq!(fault(b"[1, 2]"), ImportFault::Document(DocumentFault::NotOpenApi));
-    assert_eq!(fault(b"\xff\xfe"), ImportFault::Document(DocumentFault::NotText));
-    assert_eq!(fault(b"swagger: '2.0'"), ImportFault::Document(DocumentFault::Swagger));
-    assert_eq!(fault(b"{\"swagger\": \"3\", \"openapi\": \"3.1.0\"}"), ImportFault::Empty);
-    assert_eq!(fault(b"openapi: 4.0.0"), ImportFault::Document(DocumentFault::Version("4.0.0".into())));
-    assert_eq!(fault(b"openapi: 3.1.0"), ImportFault::Empty);
-    assert_eq!(fault(br#"{"openapi":"3.0.0","paths":[]}"#), ImportFault::Empty);
+    assert_eq!(fault(b"{}"), ImportError::Document(OpenApiDocumentError::NotOpenApi));
+    assert_eq!(fault(b"just words"), ImportError::Document(OpenApiDocumentError::NotOpenApi));
+    assert_eq!(fault(b"[1, 2]"), ImportError::Document(OpenApiDocumentError::NotOpenApi));
+    assert_eq!(fault(b"\xff\xfe"), ImportError::Document(OpenApiDocumentError::NotText));
+    assert_eq!(fault(b"swagger: '2.0'"), ImportError::Document(OpenApiDocumentError::Swagger));
+    assert_eq!(fault(b"{\"swagger\": \"3\", \"openapi\": \"3.1.0\"}"), ImportError::Empty);
+    assert_eq!(fault(b"openapi: 4.0.0"), ImportError::Document(OpenApiDocumentError::Version("4.0.0".into())));
+    assert_eq!(fault(b"openapi: 3.1.0"), ImportError::Empty);
+    assert_eq!(fault(br#"{"openapi":"3.0.0","paths":[]}"#), ImportError::Empty);
     assert_eq!(
         fault(br#"{"openapi":"3.0.0","paths":{"/a":{"$ref":"x.yaml"},"b":{"get":{}},"/c":{"get":7}}}"#),
-        ImportFault::Empty
+        ImportError::Empty
     );
 }
 
@@ -78,7 +78,7 @@ fn a_document_has_at_most_so_many_bytes() {
     text.resize(DOCUMENT_BYTES_MAX, b' ');
     assert!(import(&text, &Options::default()).is_ok());
     text.push(b' ');
-    assert_eq!(fault(&text), ImportFault::Document(DocumentFault::TooLong));
+    assert_eq!(fault(&text), ImportError::Document(OpenApiDocumentError::TooLong));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_document_has_at_most_so_many_operations() {
         document(Value::Object(all))
     };
     assert_eq!(imported(&paths(OPERATIONS_MAX)).operations.len(), OPERATIONS_MAX);
-    assert_eq!(fault(paths(OPERATIONS_MAX + 1).to_string().as_bytes()), ImportFault::TooMany);
+    assert_eq!(fault(paths(OPERATIONS_MAX + 1).to_string().as_bytes()), ImportError::TooMany);
 }
 
 #[test]

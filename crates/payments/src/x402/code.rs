@@ -1,6 +1,6 @@
 //! Why a payment is refused, in the short codes of x402 over A2A. Facts sheet 9.1; x402 section 9.
 
-use forecourt_core::policy::PaymentFault;
+use forecourt_core::policy::PaymentError;
 
 /// Why a payment is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +52,6 @@ impl PaymentCode {
 }
 
 /// A refusal that trying again with the same payment does not mend.
-pub fn fault(code: PaymentCode, message: impl Into<String>) -> PaymentFault {
-    PaymentFault { code: code.as_str().to_owned(), message: message.into(), is_passing: false }
+pub fn fault(code: PaymentCode, message: impl Into<String>) -> PaymentError {
+    PaymentError { code: code.as_str().to_owned(), message: message.into(), is_passing: false }
 }

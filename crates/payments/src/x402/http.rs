@@ -13,7 +13,7 @@ use ::http::{HeaderMap, HeaderName, HeaderValue};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use forecourt_core::json;
-use forecourt_core::policy::{AcceptedPayment, PaymentFault, PaymentSubmission};
+use forecourt_core::policy::{AcceptedPayment, PaymentError, PaymentSubmission};
 use serde_json::{Map, Value};
 
 use super::Version;
@@ -44,7 +44,7 @@ pub const ALLOWED: [HeaderName; 2] = [X_PAYMENT, PAYMENT_SIGNATURE];
 /// # Errors
 /// `INVALID_PAYLOAD` for a header that is no base64 of strict JSON or has more than
 /// [`PAYMENT_HEADER_BYTES_MAX`] bytes, and for a request with two payments: nobody guesses which one is meant.
-pub fn from_headers(headers: &HeaderMap) -> Result<Option<(Version, PaymentSubmission)>, PaymentFault> {
+pub fn from_headers(headers: &HeaderMap) -> Result<Option<(Version, PaymentSubmission)>, PaymentError> {
     let mut found = headers.get_all(X_PAYMENT).iter().chain(headers.get_all(PAYMENT_SIGNATURE));
     match (found.next(), found.next()) {
         (None, _) => Ok(None),
@@ -99,7 +99,7 @@ pub fn payment(version: Version, payload: &Map<String, Value>) -> Option<(Header
 ///
 /// # Errors
 /// `INVALID_PAYLOAD` for what is no base64 of strict JSON, or has more than [`PAYMENT_HEADER_BYTES_MAX`] bytes.
-pub fn decode(value: &HeaderValue) -> Result<Value, PaymentFault> {
+pub fn decode(value: &HeaderValue) -> Result<Value, PaymentError> {
     let wrong = |message: String| fault(PaymentCode::InvalidPayload, message);
     let text = value.as_bytes();
     if text.len() > PAYMENT_HEADER_BYTES_MAX {

@@ -1,7 +1,7 @@
 //! What a payer signs: the payload of `exact` on networks with Ethereum's contracts. x402 section 6.1.
 
 use forecourt_core::Timestamp;
-use forecourt_core::policy::{PaymentFault, PaymentSubmission, sanitize_map};
+use forecourt_core::policy::{PaymentError, PaymentSubmission, sanitize_map};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -70,7 +70,7 @@ struct WireV1 {
 impl SignedPayment {
     /// Reads a submitted payment. `INVALID_X402_VERSION` for a version that is unknown, `INVALID_PAYLOAD` for
     /// whatever is not as its version and the scheme `exact` say.
-    pub fn read(payload: &Map<String, Value>) -> Result<Self, PaymentFault> {
+    pub fn read(payload: &Map<String, Value>) -> Result<Self, PaymentError> {
         let version = version_of(payload)?;
         let malformed = |error: &dyn std::fmt::Display| {
             fault(PaymentCode::InvalidPayload, format!("the payment can't be read: {error}"))
@@ -97,7 +97,7 @@ impl SignedPayment {
     }
 
     /// Whether it can be used at `now`: `EXPIRED_PAYMENT` when its time is over or has not come.
-    pub fn check_time(&self, now: Timestamp) -> Result<(), PaymentFault> {
+    pub fn check_time(&self, now: Timestamp) -> Result<(), PaymentError> {
         let now = u128::try_from(now.as_second()).unwrap_or_default();
         let Authorization { valid_after, valid_before, .. } = &self.exact.authorization;
         if now >= valid_before.0 {
@@ -111,7 +111,7 @@ impl SignedPayment {
 }
 
 /// The version that a payment says it is of.
-pub(super) fn version_of(payload: &Map<String, Value>) -> Result<Version, PaymentFault> {
+pub(super) fn version_of(payload: &Map<String, Value>) -> Result<Version, PaymentError> {
     let number = payload.get("x402Version").unwrap_or(&Value::Null);
     Version::deserialize(number)
         .map_err(|e| fault(PaymentCode::InvalidVersion, format!("the member x402Version can't be read: {e}")))
@@ -120,7 +120,7 @@ pub(super) fn version_of(payload: &Map<String, Value>) -> Result<Version, Paymen
 /// A payment that a wire read from its caller, ready for the host. Says the version too, so that the answer can
 /// be written in the same one. Whatever could reach into a reader's prototypes is taken out; nothing else is
 /// looked at yet. PolicyPart 3.3.3.
-pub fn submission(payload: Value) -> Result<(Version, PaymentSubmission), PaymentFault> {
+pub fn submission(payload: Value) -> Result<(Version, PaymentSubmission), PaymentError> {
     let Value::Object(mut payload) = payload else {
         return Err(fault(PaymentCode::InvalidPayload, "a payment is a JSON object"));
     };

@@ -11,7 +11,7 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Config, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::fault::{exhausted, is_lost, no_connection, to_store_error, unusable};
+use super::error::{exhausted, is_lost, no_connection, to_store_error, unusable};
 use super::tls::{Opener, Security};
 use crate::PoolLoad;
 use crate::limits::{POSTGRES_ATTEMPTS, POSTGRES_CONNECT_MAX, POSTGRES_LANES, POSTGRES_OPERATION_MAX};

@@ -12,7 +12,7 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{IsolationLevel, Row, Transaction};
 
 use super::Postgres;
-use super::fault::to_store_error;
+use super::error::to_store_error;
 use super::read::{column, number};
 use crate::content::{
     ContentBounds, ContentChange, ContentChanged, ContentFull, ContentHead, ContentItem, ContentPage, ContentRow,

@@ -4,7 +4,7 @@ use forecourt_core::StoreError;
 use tokio_postgres::Client;
 use tokio_postgres::types::{ToSql, Type};
 
-use super::fault::{is_conflict, to_store_error};
+use super::error::{is_conflict, to_store_error};
 use crate::seal::{Label, Seal};
 use crate::sealed::corrupt;
 

@@ -4,7 +4,7 @@ use forecourt_core::StoreError;
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
 
-use super::fault::to_store_error;
+use super::error::to_store_error;
 use crate::seal::Hash;
 use crate::sealed::corrupt;
 

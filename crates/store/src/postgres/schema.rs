@@ -7,7 +7,7 @@
 use forecourt_core::StoreError;
 use tokio_postgres::Client;
 
-use super::fault::to_store_error;
+use super::error::to_store_error;
 use crate::sealed::corrupt;
 
 /// What brings a database from version n to n + 1.

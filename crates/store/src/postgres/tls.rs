@@ -18,7 +18,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config, Error};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::fault::unusable;
+use super::error::unusable;
 
 /// How sure one wants to be of whom one talks to: by `sslmode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -20,7 +20,7 @@ use super::answer::Answer;
 use super::batch;
 use super::call::{self, Call, LOCK, Param, Statement};
 use super::connect::Connections;
-use super::fault::{is_conflict, is_lost, is_undone, to_store_error, unknown};
+use super::error::{is_conflict, is_lost, is_undone, to_store_error, unknown};
 use crate::limits::{
     POSTGRES_ATTEMPTS, POSTGRES_GATHER_MAX, POSTGRES_LANES, POSTGRES_LOCK_WAIT_MS, POSTGRES_OPERATION_MAX,
     POSTGRES_WRITES_BESIDE_MIN, WRITES_PER_COMMIT_MAX, WRITES_QUEUED_MAX,

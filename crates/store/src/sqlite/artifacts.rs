@@ -4,7 +4,7 @@ use forecourt_core::store::StoredArtifact;
 use forecourt_core::{StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::fault::Fault;
+use super::error::SqliteError;
 use super::quota::{self, Bounds, Kept};
 use super::rows::TaskRow;
 use crate::seal::{Hash, Seal};
@@ -41,7 +41,7 @@ pub(super) fn read(
     task: &TaskRow,
     id: &Hash,
     now: Timestamp,
-) -> Result<Option<StoredArtifact>, Fault> {
+) -> Result<Option<StoredArtifact>, SqliteError> {
     let mut select = db.prepare_cached(
         "SELECT artifacts.body, bytes FROM artifacts JOIN tasks ON tasks.id = artifacts.task
          WHERE artifacts.task = ?1 AND artifacts.hash = ?2 AND tasks.expires_at > ?3",
@@ -52,7 +52,7 @@ pub(super) fn read(
 }
 
 /// One of the running sums.
-pub(super) fn total(db: &Connection, name: &str) -> Result<i64, Fault> {
+pub(super) fn total(db: &Connection, name: &str) -> Result<i64, SqliteError> {
     let mut select = db.prepare_cached("SELECT amount FROM totals WHERE name = ?1")?;
     Ok(select.query_row([name], |row| row.get(0))?)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use forecourt_core::StoreError;
 use rusqlite::{Connection, OpenFlags};
 
-use super::fault::Fault;
+use super::error::SqliteError;
 use super::schema;
 
 /// How long somebody else may hold the database.
@@ -21,7 +21,7 @@ pub const SCHEMA_VERSION: usize = schema::MIGRATIONS.len();
 /// # Errors
 /// It can't be read, or `to` is there already or can't be written.
 pub fn copy_database(from: &Path, to: &Path) -> Result<(), StoreError> {
-    let copied = || -> Result<(), Fault> {
+    let copied = || -> Result<(), SqliteError> {
         let to = to.to_str().ok_or_else(|| StoreError::Unavailable("the path is no text".to_owned()))?;
         look_at(from)?.execute("VACUUM INTO ?1", [to])?;
         Ok(())
@@ -34,7 +34,7 @@ pub fn copy_database(from: &Path, to: &Path) -> Result<(), StoreError> {
 /// # Errors
 /// It can't be read, or is not a store's.
 pub fn schema_version(database: &Path) -> Result<usize, StoreError> {
-    Ok(look_at(database).map_err(Fault::from).and_then(|db| schema::look(&db, usize::MAX))?)
+    Ok(look_at(database).map_err(SqliteError::from).and_then(|db| schema::look(&db, usize::MAX))?)
 }
 
 fn look_at(database: &Path) -> rusqlite::Result<Connection> {

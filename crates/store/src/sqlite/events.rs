@@ -4,7 +4,7 @@ use forecourt_core::Event;
 use forecourt_core::store::cost;
 use rusqlite::{Connection, params};
 
-use super::fault::{Fault, corrupt};
+use super::error::{SqliteError, corrupt};
 use super::quota;
 use super::rows::TaskRow;
 use crate::seal::Seal;
@@ -12,14 +12,14 @@ use crate::sealed::{events, signed};
 use crate::time::count;
 
 /// The number of the last event, 0 when there is none.
-pub(super) fn last(db: &Connection, task: &TaskRow) -> Result<u64, Fault> {
+pub(super) fn last(db: &Connection, task: &TaskRow) -> Result<u64, SqliteError> {
     let mut select = db.prepare_cached("SELECT ifnull(max(n), 0) FROM events WHERE task = ?1")?;
     let last: i64 = select.query_row([task.id], |row| row.get(0))?;
     Ok(last.unsigned_abs())
 }
 
 /// Appends what is not there yet, and charges for it.
-pub(super) fn append(db: &Connection, task: &TaskRow, first: u64, events: &[Vec<u8>]) -> Result<(), Fault> {
+pub(super) fn append(db: &Connection, task: &TaskRow, first: u64, events: &[Vec<u8>]) -> Result<(), SqliteError> {
     let first = i64::try_from(first).unwrap_or(i64::MAX);
     if let [event] = events
         && let Some(bytes) = append_next(db, task, first, event)?
@@ -40,7 +40,7 @@ pub(super) fn append(db: &Connection, task: &TaskRow, first: u64, events: &[Vec<
 }
 
 /// Appends an event if it is the next one, as it mostly is: one look for both. What it costs.
-fn append_next(db: &Connection, task: &TaskRow, n: i64, event: &[u8]) -> Result<Option<u64>, Fault> {
+fn append_next(db: &Connection, task: &TaskRow, n: i64, event: &[u8]) -> Result<Option<u64>, SqliteError> {
     let mut insert = db.prepare_cached(
         "INSERT INTO events (task, n, body) SELECT ?1, ?2, ?3
          WHERE (SELECT ifnull(max(n), 0) FROM events WHERE task = ?1) = ?2 - 1",
@@ -49,7 +49,7 @@ fn append_next(db: &Connection, task: &TaskRow, n: i64, event: &[u8]) -> Result<
 }
 
 /// Appends the event behind `last`. What it costs.
-pub(super) fn append_after(db: &Connection, task: &TaskRow, last: u64, event: &[u8]) -> Result<u64, Fault> {
+pub(super) fn append_after(db: &Connection, task: &TaskRow, last: u64, event: &[u8]) -> Result<u64, SqliteError> {
     let mut insert = db.prepare_cached("INSERT INTO events (task, n, body) VALUES (?1, ?2, ?3)")?;
     insert.execute(params![task.id, signed(last) + 1, event])?;
     Ok(cost(event.len()))
@@ -61,7 +61,7 @@ pub(super) fn read(
     task: &TaskRow,
     after: u64,
     limit: usize,
-) -> Result<Vec<(u64, Event)>, Fault> {
+) -> Result<Vec<(u64, Event)>, SqliteError> {
     let mut select = db.prepare_cached("SELECT n, body FROM events WHERE task = ?1 AND n > ?2 ORDER BY n LIMIT ?3")?;
     let after = i64::try_from(after).unwrap_or(i64::MAX);
     let rows = select.query_map(params![task.id, after, count(limit)], |row| Ok((row.get(0)?, row.get(1)?)))?;

@@ -3,7 +3,7 @@
 use forecourt_core::Timestamp;
 use rusqlite::{Connection, params};
 
-use super::fault::Fault;
+use super::error::SqliteError;
 use super::quota::{Bounds, Kept};
 use super::runs;
 use crate::time::{count, nanos};
@@ -11,7 +11,7 @@ use crate::time::{count, nanos};
 /// Removes at most `limit` rows from the event logs of expired tasks. Whether there may be more.
 ///
 /// A log can be long; taken away with its task it would hold up every other write.
-pub(super) fn trim_logs(db: &Connection, now: Timestamp, limit: usize) -> Result<bool, Fault> {
+pub(super) fn trim_logs(db: &Connection, now: Timestamp, limit: usize) -> Result<bool, SqliteError> {
     let mut delete = db.prepare_cached(
         "DELETE FROM events WHERE (task, n) IN (
              SELECT task, n FROM tasks JOIN events ON events.task = tasks.id WHERE expires_at <= ?1 LIMIT ?2)",
@@ -21,7 +21,7 @@ pub(super) fn trim_logs(db: &Connection, now: Timestamp, limit: usize) -> Result
 
 /// Removes at most `limit` expired tasks with all that hangs on them, conversations, claims, notices,
 /// routes and entries.
-pub(super) fn remove(db: &Connection, now: Timestamp, limit: usize) -> Result<u64, Fault> {
+pub(super) fn remove(db: &Connection, now: Timestamp, limit: usize) -> Result<u64, SqliteError> {
     let statements = [
         "DELETE FROM tasks WHERE id IN (SELECT id FROM tasks WHERE expires_at <= ?1 LIMIT ?2)",
         "DELETE FROM threads WHERE id IN (SELECT id FROM threads WHERE expires_at <= ?1 LIMIT ?2)",
@@ -46,7 +46,7 @@ pub(super) fn remove(db: &Connection, now: Timestamp, limit: usize) -> Result<u6
 const FREE_PAGES: i64 = 256;
 
 /// Gives at most `limit` pages that nothing is on any more back to the disk. Whether there may be more.
-pub(super) fn give_back(db: &Connection, limit: i64) -> Result<bool, Fault> {
+pub(super) fn give_back(db: &Connection, limit: i64) -> Result<bool, SqliteError> {
     let free: i64 = db.query_row("PRAGMA freelist_count", [], |row| row.get(0))?;
     let spare = (free - FREE_PAGES).clamp(0, limit);
     if spare > 0 {

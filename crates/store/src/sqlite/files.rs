@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use forecourt_core::{Entropy, StoreError};
 
-use super::fault::corrupt;
+use super::error::corrupt;
 use crate::seal::KEY_BYTES;
 
 const PRIVATE_FILE: u32 = 0o600;

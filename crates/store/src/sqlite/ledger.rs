@@ -4,7 +4,7 @@ use forecourt_core::Timestamp;
 use forecourt_core::store::{LedgerEntry, Span, cost};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::fault::Fault;
+use super::error::SqliteError;
 use super::quota::{Bounds, HolderRow, Kept};
 use crate::seal::{Hash, Seal};
 use crate::sealed::ledger::{self, NewEntry};
@@ -50,13 +50,13 @@ pub(super) fn append(db: &Connection, entry: &NewEntry, expected: Option<u64>, b
     Ok(Ok(Some(next.unsigned_abs())))
 }
 
-fn begun(db: &Connection, stream: &Hash) -> Result<i64, Fault> {
+fn begun(db: &Connection, stream: &Hash) -> Result<i64, SqliteError> {
     db.prepare_cached("INSERT INTO streams (hash, last) VALUES (?1, 0)")?.execute([stream])?;
     Ok(db.last_insert_rowid())
 }
 
 /// The stream without what has expired in it, which is everything.
-fn begun_anew(db: &Connection, row: i64, stream: &Hash) -> Result<i64, Fault> {
+fn begun_anew(db: &Connection, row: i64, stream: &Hash) -> Result<i64, SqliteError> {
     db.prepare_cached("DELETE FROM streams WHERE id = ?1")?.execute([row])?;
     begun(db, stream)
 }
@@ -68,7 +68,7 @@ pub(super) fn read(
     span: Span,
     limit: usize,
     now: Timestamp,
-) -> Result<Vec<(u64, LedgerEntry)>, Fault> {
+) -> Result<Vec<(u64, LedgerEntry)>, SqliteError> {
     const OLDEST_FIRST: &str = "SELECT n, at, entries.expires_at, body FROM entries JOIN streams ON streams.id = stream
          WHERE hash = ?1 AND n > ?2 AND ifnull(expires_at > ?3, 1) ORDER BY n LIMIT ?4";
     const NEWEST_FIRST: &str = "SELECT n, at, entries.expires_at, body FROM entries JOIN streams ON streams.id = stream

@@ -6,14 +6,14 @@
 use forecourt_core::{QuotaBound, StoreError};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::fault::Fault;
+use super::error::SqliteError;
 use super::rows::TaskRow;
 use crate::seal::Hash;
 use crate::sealed::{Holder, signed};
 
 /// A write that was done, or refused before anything was touched: a refusal that needs no transaction
 /// to be taken back, and so no neighbour to be written again.
-pub(super) type Kept<T> = Result<Result<T, StoreError>, Fault>;
+pub(super) type Kept<T> = Result<Result<T, StoreError>, SqliteError>;
 
 /// The part of the whole store, one in so many, that is kept free for what ends or removes something.
 const RESERVE: u64 = 16;
@@ -30,13 +30,13 @@ pub(super) struct Bounds {
 /// What SQLite knows of an account.
 pub(super) trait HolderRow {
     /// The row of this account, made if need be.
-    fn row(self, db: &Connection) -> Result<Option<i64>, Fault>;
+    fn row(self, db: &Connection) -> Result<Option<i64>, SqliteError>;
     /// The bytes that are kept for it; `None` for the host's own.
-    fn bytes(self, db: &Connection) -> Result<Option<i64>, Fault>;
+    fn bytes(self, db: &Connection) -> Result<Option<i64>, SqliteError>;
 }
 
 impl HolderRow for Holder {
-    fn row(self, db: &Connection) -> Result<Option<i64>, Fault> {
+    fn row(self, db: &Connection) -> Result<Option<i64>, SqliteError> {
         let Some(hash) = self.0 else { return Ok(None) };
         if let Some((row, _)) = find(db, &hash)? {
             return Ok(Some(row));
@@ -45,13 +45,13 @@ impl HolderRow for Holder {
         Ok(Some(db.last_insert_rowid()))
     }
 
-    fn bytes(self, db: &Connection) -> Result<Option<i64>, Fault> {
+    fn bytes(self, db: &Connection) -> Result<Option<i64>, SqliteError> {
         let Some(hash) = self.0 else { return Ok(None) };
         Ok(Some(find(db, &hash)?.map_or(0, |(_, bytes)| bytes)))
     }
 }
 
-fn find(db: &Connection, hash: &Hash) -> Result<Option<(i64, i64)>, Fault> {
+fn find(db: &Connection, hash: &Hash) -> Result<Option<(i64, i64)>, SqliteError> {
     let mut select = db.prepare_cached("SELECT id, bytes FROM accounts WHERE hash = ?1")?;
     Ok(select.query_row([hash], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
 }
@@ -98,17 +98,17 @@ impl Bounds {
 const PAGE_BYTES_MAX: u64 = 65_536;
 
 /// Bytes of the database file that hold something, of so many pages.
-fn used(db: &Connection, pages: u64) -> Result<u64, Fault> {
+fn used(db: &Connection, pages: u64) -> Result<u64, SqliteError> {
     Ok(pages.saturating_sub(read(db, "PRAGMA freelist_count")?) * read(db, "PRAGMA page_size")?)
 }
 
-fn read(db: &Connection, pragma: &str) -> Result<u64, Fault> {
+fn read(db: &Connection, pragma: &str) -> Result<u64, SqliteError> {
     let value: i64 = db.prepare_cached(pragma)?.query_row([], |row| row.get(0))?;
     Ok(value.unsigned_abs())
 }
 
 /// Charges a task that was just made.
-pub(super) fn begin(db: &Connection, task: i64, account: Option<i64>, bytes: u64) -> Result<(), Fault> {
+pub(super) fn begin(db: &Connection, task: i64, account: Option<i64>, bytes: u64) -> Result<(), SqliteError> {
     let Some(account) = account else { return Ok(()) };
     let mut insert = db.prepare_cached("INSERT INTO charges (task, account, bytes) VALUES (?1, ?2, ?3)")?;
     insert.execute(params![task, account, signed(bytes)])?;
@@ -116,7 +116,7 @@ pub(super) fn begin(db: &Connection, task: i64, account: Option<i64>, bytes: u64
 }
 
 /// Charges `more` bytes for what was added to a task, or gives them back.
-pub(super) fn add(db: &Connection, task: &TaskRow, more: i64) -> Result<(), Fault> {
+pub(super) fn add(db: &Connection, task: &TaskRow, more: i64) -> Result<(), SqliteError> {
     if !task.may_be_charged || more == 0 {
         return Ok(());
     }

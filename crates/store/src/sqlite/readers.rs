@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
-use super::fault::Fault;
+use super::error::SqliteError;
 
 /// Lends one of a few connections to each read; further reads wait for one.
 pub(super) struct Readers {
@@ -26,7 +26,7 @@ impl Readers {
     /// Runs `work` on a blocking thread.
     pub(super) async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+        work: impl FnOnce(&Connection) -> Result<T, SqliteError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| gone())?;
         let idle = Arc::clone(&self.idle);

@@ -5,7 +5,7 @@ use forecourt_core::{Handle, StoreError, Task, TaskState, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::Sqlite;
-use super::fault::{Fault, corrupt};
+use super::error::{SqliteError, corrupt};
 use super::rows::{self, TaskRow};
 use super::tasks;
 use crate::reads::{QueuedDelivery, StoreLoad, StoreOverview, StoreReads, reference_bytes};
@@ -46,7 +46,7 @@ impl StoreReads for Sqlite {
 }
 
 /// The row of the task whose hash begins like this: by its name, and where that was not written yet among the newest.
-fn row_of(db: &Connection, begins: &[u8]) -> Result<Option<TaskRow>, Fault> {
+fn row_of(db: &Connection, begins: &[u8]) -> Result<Option<TaskRow>, SqliteError> {
     let mut select = db.prepare_cached(
         "SELECT tasks.hash, id FROM task_names JOIN tasks ON tasks.id = task WHERE task_names.name = ?1
          UNION ALL
@@ -57,7 +57,7 @@ fn row_of(db: &Connection, begins: &[u8]) -> Result<Option<TaskRow>, Fault> {
     Ok(select.query_row([rows::name(begins)], row).optional()?)
 }
 
-fn deliveries(db: &Connection, seal: &Seal, after: u64, limit: usize) -> Result<Vec<QueuedDelivery>, Fault> {
+fn deliveries(db: &Connection, seal: &Seal, after: u64, limit: usize) -> Result<Vec<QueuedDelivery>, SqliteError> {
     let mut select = db.prepare_cached(
         "SELECT deliveries.id, attempts, due_at, claimed, notice, webhooks.body, tasks.hash, tasks.agent
          FROM deliveries LEFT JOIN tasks ON tasks.id = deliveries.task
@@ -90,7 +90,7 @@ fn deliveries(db: &Connection, seal: &Seal, after: u64, limit: usize) -> Result<
     Ok(all)
 }
 
-fn overview(db: &Connection, now: Timestamp) -> Result<StoreOverview, Fault> {
+fn overview(db: &Connection, now: Timestamp) -> Result<StoreOverview, SqliteError> {
     let now = nanos(now);
     let mut by_state =
         db.prepare_cached("SELECT agent, state, count(*) FROM tasks WHERE expires_at > ?1 GROUP BY agent, state")?;

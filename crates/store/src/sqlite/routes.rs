@@ -4,7 +4,7 @@ use forecourt_core::store::cost;
 use forecourt_core::{Handle, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::fault::Fault;
+use super::error::SqliteError;
 use super::quota::{Bounds, HolderRow, Kept};
 use crate::seal::{Hash, Seal};
 use crate::sealed::{Holder, routes, signed};
@@ -37,7 +37,7 @@ pub(super) fn set(
     Ok(Ok(()))
 }
 
-pub(super) fn read(db: &Connection, seal: &Seal, thread: &Hash, now: Timestamp) -> Result<Option<Handle>, Fault> {
+pub(super) fn read(db: &Connection, seal: &Seal, thread: &Hash, now: Timestamp) -> Result<Option<Handle>, SqliteError> {
     let mut select = db.prepare_cached("SELECT body FROM routes WHERE hash = ?1 AND expires_at > ?2")?;
     let sealed: Option<Vec<u8>> = select.query_row(params![thread, nanos(now)], |row| row.get(0)).optional()?;
     Ok(sealed.map(|sealed| routes::open(seal, thread, sealed)).transpose()?)

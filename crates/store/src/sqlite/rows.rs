@@ -6,7 +6,7 @@ use forecourt_core::StoreError;
 use parking_lot::Mutex;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::fault::Fault;
+use super::error::SqliteError;
 use super::runs;
 use crate::limits::{TASK_ROWS_AT_HAND, TASKS_UNNAMED_MAX};
 use crate::seal::Hash;
@@ -61,7 +61,7 @@ impl TaskRows {
     }
 
     /// Whether there is a task of this id. One that another process made just now is not found: ids are random.
-    pub(super) fn is_taken(&self, db: &Connection, task: &Hash) -> Result<bool, Fault> {
+    pub(super) fn is_taken(&self, db: &Connection, task: &Hash) -> Result<bool, SqliteError> {
         if self.at_hand(task).is_some() {
             return Ok(self.find(db, task)?.is_some());
         }
@@ -70,7 +70,7 @@ impl TaskRows {
     }
 
     /// The row of a task, `None` when there is no such task.
-    pub(super) fn find(&self, db: &Connection, task: &Hash) -> Result<Option<TaskRow>, Fault> {
+    pub(super) fn find(&self, db: &Connection, task: &Hash) -> Result<Option<TaskRow>, SqliteError> {
         if let Some(row) = self.at_hand(task) {
             let mut is_there = db.prepare_cached("SELECT 1 FROM tasks WHERE id = ?1 AND hash = ?2")?;
             if is_there.exists(params![row.id, task])? {
@@ -86,14 +86,14 @@ impl TaskRows {
         &self,
         db: &Connection,
         task: &Hash,
-        look: impl FnOnce(&Connection, &TaskRow) -> Result<Option<T>, Fault>,
-    ) -> Result<Option<(TaskRow, T)>, Fault> {
+        look: impl FnOnce(&Connection, &TaskRow) -> Result<Option<T>, SqliteError>,
+    ) -> Result<Option<(TaskRow, T)>, SqliteError> {
         let Some(row) = self.at_hand(task) else { return Ok(None) };
         Ok(look(db, &row)?.map(|found| (row, found)))
     }
 
     /// The row of a task that is not at hand.
-    fn look_up(&self, db: &Connection, task: &Hash) -> Result<Option<TaskRow>, Fault> {
+    fn look_up(&self, db: &Connection, task: &Hash) -> Result<Option<TaskRow>, SqliteError> {
         let mut named = db.prepare_cached(
             "SELECT id FROM task_names JOIN tasks ON tasks.id = task WHERE task_names.name = ?1 AND hash = ?2",
         )?;
@@ -110,7 +110,7 @@ impl TaskRows {
 impl TaskRows {
     /// The row of a task that `run` works on, looked at once where it is at hand; `None` when there is no such task.
     /// Fails as [`runs::holds`] does.
-    pub(super) fn find_held(&self, db: &Connection, task: &Hash, run: &str) -> Result<Option<TaskRow>, Fault> {
+    pub(super) fn find_held(&self, db: &Connection, task: &Hash, run: &str) -> Result<Option<TaskRow>, SqliteError> {
         if let Some(row) = self.at_hand(task) {
             let mut look = db.prepare_cached(
                 "SELECT run = ?3 AND state IN ('submitted', 'working') FROM tasks WHERE id = ?1 AND hash = ?2",
@@ -128,7 +128,7 @@ impl TaskRows {
 }
 
 /// A task that is so new that its name was not written yet.
-fn unnamed(db: &Connection, task: &Hash) -> Result<Option<i64>, Fault> {
+fn unnamed(db: &Connection, task: &Hash) -> Result<Option<i64>, SqliteError> {
     let mut scan = db.prepare_cached(
         "SELECT id FROM tasks WHERE id > (SELECT amount FROM totals WHERE name = 'tasks_named')
          AND +name = ?1 AND hash = ?2",
@@ -138,7 +138,7 @@ fn unnamed(db: &Connection, task: &Hash) -> Result<Option<i64>, Fault> {
 
 /// The id of the next task: above all there are, and above all that were named, which may be gone. And up to which
 /// they were named.
-pub(super) fn next(db: &Connection) -> Result<(i64, i64), Fault> {
+pub(super) fn next(db: &Connection) -> Result<(i64, i64), SqliteError> {
     let mut last = db.prepare_cached(
         "SELECT (SELECT ifnull(max(id), 0) FROM tasks), (SELECT amount FROM totals WHERE name = 'tasks_named')",
     )?;
@@ -148,7 +148,7 @@ pub(super) fn next(db: &Connection) -> Result<(i64, i64), Fault> {
 
 /// Writes the names of the tasks behind `named`, up to `last`, if there are so many: in their order, so that each
 /// page of them is written once.
-pub(super) fn write_names(db: &Connection, named: i64, last: i64) -> Result<(), Fault> {
+pub(super) fn write_names(db: &Connection, named: i64, last: i64) -> Result<(), SqliteError> {
     if last - named < TASKS_UNNAMED_MAX {
         return Ok(());
     }

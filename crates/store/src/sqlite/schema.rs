@@ -3,7 +3,7 @@
 use forecourt_core::StoreError;
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::fault::{Fault, corrupt};
+use super::error::{SqliteError, corrupt};
 
 /// Marks a database as one of ours: `FORE` in ASCII.
 const APPLICATION_ID: i32 = 0x464f_5245;
@@ -21,7 +21,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
 
 /// Brings a database to the newest version, all steps in one transaction: a fresh one is made with one commit, and one
 /// that can't be brought there stays what it was. Refuses a newer one, and one that is not ours.
-pub(super) fn migrate(db: &mut Connection, migrations: &[&str]) -> Result<(), Fault> {
+pub(super) fn migrate(db: &mut Connection, migrations: &[&str]) -> Result<(), SqliteError> {
     // A table that takes another one's place would otherwise take along what refers to it. Can't be changed within
     // a transaction.
     db.pragma_update(None, "foreign_keys", false)?;
@@ -31,7 +31,7 @@ pub(super) fn migrate(db: &mut Connection, migrations: &[&str]) -> Result<(), Fa
 }
 
 /// Reads the version within the transaction, so that two processes that start at once do not both take a step.
-fn take_steps(db: &mut Connection, migrations: &[&str]) -> Result<(), Fault> {
+fn take_steps(db: &mut Connection, migrations: &[&str]) -> Result<(), SqliteError> {
     let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let (version, newest) = (version(&transaction)?, migrations.len());
     refuse_newer(version, newest)?;
@@ -48,14 +48,14 @@ fn take_steps(db: &mut Connection, migrations: &[&str]) -> Result<(), Fault> {
 
 /// The version of a database that is only looked at. Refuses one newer than `newest`, and one that is not
 /// ours.
-pub(super) fn look(db: &Connection, newest: usize) -> Result<usize, Fault> {
+pub(super) fn look(db: &Connection, newest: usize) -> Result<usize, SqliteError> {
     let version = version(db)?;
     refuse_newer(version, newest)?;
     Ok(version)
 }
 
 /// The version of a database; 0 for an empty one.
-fn version(db: &Connection) -> Result<usize, Fault> {
+fn version(db: &Connection) -> Result<usize, SqliteError> {
     let version: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let application: i32 = db.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let empty: bool = db.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))?;
@@ -83,7 +83,7 @@ mod tests {
 
     fn refusal(db: &mut Connection, migrations: &[&str]) -> String {
         match migrate(db, migrations) {
-            Err(Fault::Store(StoreError::Corrupt(reason))) => reason,
+            Err(SqliteError::Store(StoreError::Corrupt(reason))) => reason,
             other => panic!("{other:?}"),
         }
     }

@@ -9,7 +9,7 @@ use forecourt_core::store::{
 use forecourt_core::{Account, Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
 use rusqlite::Connection;
 
-use super::fault::Fault;
+use super::error::SqliteError;
 use super::quota::Bounds;
 use super::rows::TaskRow;
 use super::webhooks::Room;
@@ -32,7 +32,7 @@ impl Sqlite {
     /// Reads with the seal at hand.
     fn read<'a, T: Send + 'static>(
         &'a self,
-        work: impl FnOnce(&Connection, &Seal) -> Result<T, Fault> + Send + 'static,
+        work: impl FnOnce(&Connection, &Seal) -> Result<T, SqliteError> + Send + 'static,
     ) -> StoreFuture<'a, T> {
         let seal = Arc::clone(&self.seal);
         Box::pin(self.readers.read(move |db| work(db, &seal)))
@@ -43,7 +43,7 @@ impl Sqlite {
         &'a self,
         task: Hash,
         none: T,
-        work: impl FnOnce(&Connection, &Seal, &TaskRow) -> Result<T, Fault> + Send + 'static,
+        work: impl FnOnce(&Connection, &Seal, &TaskRow) -> Result<T, SqliteError> + Send + 'static,
     ) -> StoreFuture<'a, T> {
         let rows = Arc::clone(&self.rows);
         self.read(move |db, seal| match rows.find(db, &task)? {
@@ -57,7 +57,7 @@ impl Sqlite {
         &self,
         task: Hash,
         none: T,
-        work: impl Fn(&Connection, &TaskRow) -> Result<T, Fault> + Send + 'static,
+        work: impl Fn(&Connection, &TaskRow) -> Result<T, SqliteError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let rows = Arc::clone(&self.rows);
         let found = self.writer.write(move |db| rows.find(db, &task)?.map(|task| work(db, &task)).transpose());
@@ -70,7 +70,7 @@ impl Sqlite {
         task: Hash,
         run: String,
         none: T,
-        work: impl Fn(&Connection, &TaskRow) -> Result<T, Fault> + Send + 'static,
+        work: impl Fn(&Connection, &TaskRow) -> Result<T, SqliteError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let rows = Arc::clone(&self.rows);
         let write = move |db: &Connection| rows.find_held(db, &task, &run)?.map(|task| work(db, &task)).transpose();

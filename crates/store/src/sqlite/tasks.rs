@@ -4,7 +4,7 @@ use forecourt_core::store::{Resumption, cost};
 use forecourt_core::{Event, Task, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
-use super::fault::{Fault, corrupt};
+use super::error::{SqliteError, corrupt};
 use super::quota::{Bounds, HolderRow, Kept};
 use super::rows::{self, TaskRow, TaskRows};
 use super::{events, quota, webhooks};
@@ -59,7 +59,7 @@ pub(super) fn create(db: &Connection, rows: &TaskRows, task: &NewTask, pending_m
 }
 
 /// Whether a task was made already by the same run at the same moment.
-fn is_made(db: &Connection, rows: &TaskRows, task: &NewTask) -> Result<bool, Fault> {
+fn is_made(db: &Connection, rows: &TaskRows, task: &NewTask) -> Result<bool, SqliteError> {
     let Some(row) = rows.find(db, &task.hash)? else { return Ok(false) };
     let mut select = db.prepare_cached("SELECT 1 FROM tasks WHERE id = ?1 AND run = ?2 AND created_at = ?3")?;
     Ok(select.exists(params![row.id, task.run, task.created_at])?)
@@ -75,7 +75,7 @@ struct TaskStanding {
 
 impl TaskStanding {
     /// `None` when there is no such task.
-    fn read(db: &Connection, task: &TaskRow) -> Result<Option<Self>, Fault> {
+    fn read(db: &Connection, task: &TaskRow) -> Result<Option<Self>, SqliteError> {
         let mut select = db.prepare_cached(
             "SELECT state, run, length(outcome), EXISTS (SELECT 1 FROM webhooks WHERE task = ?1)
              FROM tasks WHERE id = ?1 AND hash = ?2",
@@ -157,7 +157,7 @@ fn advance_found(
 
 /// Takes along what a task that goes on has new. Its turns are few and bounded, so they are sealed as
 /// one.
-fn resume(db: &Connection, seal: &Seal, task: &TaskRow, resumption: &Resumption) -> Result<(), Fault> {
+fn resume(db: &Connection, seal: &Seal, task: &TaskRow, resumption: &Resumption) -> Result<(), SqliteError> {
     let mut select = db.prepare_cached("SELECT body FROM tasks WHERE id = ?1")?;
     let sealed: Vec<u8> = select.query_row([task.id], |row| row.get(0))?;
     let before = sealed.len();
@@ -187,13 +187,13 @@ pub(super) fn read_task(row: &Row<'_>) -> rusqlite::Result<SealedTask> {
     })
 }
 
-pub(super) fn task(db: &Connection, seal: &Seal, task: &TaskRow, now: Timestamp) -> Result<Option<Task>, Fault> {
+pub(super) fn task(db: &Connection, seal: &Seal, task: &TaskRow, now: Timestamp) -> Result<Option<Task>, SqliteError> {
     let mut select = db.prepare_cached(&format!("SELECT {COLUMNS} FROM tasks WHERE id = ?1 AND expires_at > ?2"))?;
     let found = select.query_row(params![task.id, nanos(now)], read_task).optional()?;
     Ok(found.map(|task| task.open(seal)).transpose()?)
 }
 
-pub(super) fn orphaned(db: &Connection, seal: &Seal, limit: usize) -> Result<Vec<Task>, Fault> {
+pub(super) fn orphaned(db: &Connection, seal: &Seal, limit: usize) -> Result<Vec<Task>, SqliteError> {
     let mut select = db.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM tasks WHERE state IN ('submitted', 'working')
          AND run NOT IN (SELECT run FROM runs WHERE NOT ended) LIMIT ?1"
@@ -202,6 +202,6 @@ pub(super) fn orphaned(db: &Connection, seal: &Seal, limit: usize) -> Result<Vec
     open_all(seal, found)
 }
 
-fn open_all(seal: &Seal, found: impl Iterator<Item = rusqlite::Result<SealedTask>>) -> Result<Vec<Task>, Fault> {
+fn open_all(seal: &Seal, found: impl Iterator<Item = rusqlite::Result<SealedTask>>) -> Result<Vec<Task>, SqliteError> {
     found.map(|task| Ok(task?.open(seal)?)).collect()
 }

@@ -4,7 +4,7 @@ use forecourt_core::store::{Conversation, ConversationVersion, cost};
 use forecourt_core::{Timestamp, Turn};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::fault::Fault;
+use super::error::SqliteError;
 use super::quota::{Bounds, HolderRow, Kept};
 use crate::seal::{OVERHEAD, Seal};
 use crate::sealed::threads::{SealedAddition, ThreadName};
@@ -43,7 +43,7 @@ pub(super) fn append(
 }
 
 /// Has whoever wrote to it last pay for all of a conversation.
-fn charge(db: &Connection, thread: i64, holder: Holder, bytes: u64, bounds: Bounds) -> Result<(), Fault> {
+fn charge(db: &Connection, thread: i64, holder: Holder, bytes: u64, bounds: Bounds) -> Result<(), SqliteError> {
     let account = holder.row(db)?;
     let mut held = db.prepare_cached("SELECT account, bytes FROM threads WHERE id = ?1")?;
     let (payer, held): (Option<i64>, i64) = held.query_row([thread], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -59,7 +59,7 @@ fn charge(db: &Connection, thread: i64, holder: Holder, bytes: u64, bounds: Boun
 }
 
 /// Removes the oldest turns; gives what the conversation costs without them.
-fn trim(db: &Connection, thread: i64, keep: usize) -> Result<u64, Fault> {
+fn trim(db: &Connection, thread: i64, keep: usize) -> Result<u64, SqliteError> {
     let mut sizes = db.prepare_cached("SELECT length(body) FROM turns WHERE thread = ?1 ORDER BY n DESC")?;
     let sizes = sizes.query_map([thread], |row| row.get::<_, i64>(0))?.collect::<Result<Vec<_>, _>>()?;
     let plain = sizes.iter().map(|size| usize::try_from(*size).unwrap_or_default().saturating_sub(OVERHEAD));
@@ -82,7 +82,7 @@ pub(super) fn read(
     seal: &Seal,
     name: &ThreadName,
     now: Timestamp,
-) -> Result<Option<Conversation>, Fault> {
+) -> Result<Option<Conversation>, SqliteError> {
     let mut find = db.prepare_cached(
         "SELECT id, owner, expires_at FROM threads WHERE hash = ?1 AND agent = ?2 AND expires_at > ?3",
     )?;
@@ -105,7 +105,7 @@ pub(super) fn version(
     db: &Connection,
     name: &ThreadName,
     now: Timestamp,
-) -> Result<Option<ConversationVersion>, Fault> {
+) -> Result<Option<ConversationVersion>, SqliteError> {
     let mut select = db.prepare_cached(
         "SELECT (SELECT ifnull(max(n), 0) FROM turns WHERE thread = threads.id), expires_at
          FROM threads WHERE hash = ?1 AND agent = ?2 AND expires_at > ?3",

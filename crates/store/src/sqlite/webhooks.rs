@@ -6,7 +6,7 @@ use forecourt_core::{StoreError, TaskState, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::artifacts::total;
-use super::fault::{Fault, corrupt};
+use super::error::{SqliteError, corrupt};
 use super::quota::{self, Bounds, HolderRow, Kept};
 use super::rows::TaskRow;
 use super::tasks::read_task;
@@ -23,7 +23,7 @@ pub(super) fn add_all(
     task: &TaskRow,
     webhooks: &[NewWebhook],
     pending_max: usize,
-) -> Result<(), Fault> {
+) -> Result<(), SqliteError> {
     for webhook in webhooks {
         if put(db, task, webhook, WEBHOOKS_PER_TASK_MAX, pending_max)? != WebhookRegistration::Yes {
             let reason = format!("a task takes at most {WEBHOOKS_PER_TASK_MAX} webhooks");
@@ -68,7 +68,7 @@ pub(super) fn add(
     Ok(Ok(added))
 }
 
-fn state(db: &Connection, task: &TaskRow) -> Result<TaskState, Fault> {
+fn state(db: &Connection, task: &TaskRow) -> Result<TaskState, SqliteError> {
     let mut select = db.prepare_cached("SELECT state FROM tasks WHERE id = ?1")?;
     let state: String = select.query_row([task.id], |row| row.get(0))?;
     Ok(TaskState::from_name(&state).ok_or_else(|| corrupt("a task is in no known state"))?)
@@ -76,7 +76,7 @@ fn state(db: &Connection, task: &TaskRow) -> Result<TaskState, Fault> {
 
 /// Queues a delivery of the task as it is now for each of its webhooks, or for one. The outcome stays with
 /// the task until that moves on: [`keep_outcomes`].
-pub(super) fn tell(db: &Connection, task: &TaskRow, webhook: Option<&Hash>) -> Result<(), Fault> {
+pub(super) fn tell(db: &Connection, task: &TaskRow, webhook: Option<&Hash>) -> Result<(), SqliteError> {
     let mut enqueue = db.prepare_cached(
         "INSERT INTO deliveries (task, webhook, state, settled_at, due_at, own)
          SELECT tasks.id, webhooks.n, tasks.state, tasks.updated_at, tasks.updated_at, 0
@@ -94,7 +94,7 @@ fn put(
     webhook: &NewWebhook,
     limit: usize,
     pending_max: usize,
-) -> Result<WebhookRegistration, Fault> {
+) -> Result<WebhookRegistration, SqliteError> {
     let (bytes, row) = (signed(cost(webhook.body.len())), task.id);
     let before = body_cost(db, row, &webhook.hash)?;
     let mut replace = db.prepare_cached("UPDATE webhooks SET body = ?3 WHERE task = ?1 AND hash = ?2")?;
@@ -115,13 +115,13 @@ fn put(
 }
 
 /// What a webhook of a task costs, 0 when there is none of this name.
-fn body_cost(db: &Connection, task: i64, webhook: &Hash) -> Result<u64, Fault> {
+fn body_cost(db: &Connection, task: i64, webhook: &Hash) -> Result<u64, SqliteError> {
     let mut select = db.prepare_cached("SELECT length(body) FROM webhooks WHERE task = ?1 AND hash = ?2")?;
     let len: Option<i64> = select.query_row(params![task, webhook], |row| row.get(0)).optional()?;
     Ok(len.map_or(0, |len| cost(usize::try_from(len).unwrap_or_default())))
 }
 
-fn has_room(db: &Connection, pending_max: usize) -> Result<(), Fault> {
+fn has_room(db: &Connection, pending_max: usize) -> Result<(), SqliteError> {
     match total(db, "deliveries")? < count(pending_max) {
         true => Ok(()),
         false => Err(StoreError::Unavailable(format!("{pending_max} deliveries are waiting")).into()),
@@ -144,14 +144,14 @@ pub(super) fn enqueue(db: &Connection, notice: &NewNotice, pending_max: usize, b
 }
 
 /// The webhooks of a task, in the order in which they were registered.
-pub(super) fn of_task(db: &Connection, seal: &Seal, task: &TaskRow) -> Result<Vec<Webhook>, Fault> {
+pub(super) fn of_task(db: &Connection, seal: &Seal, task: &TaskRow) -> Result<Vec<Webhook>, SqliteError> {
     let mut select = db.prepare_cached("SELECT body FROM webhooks WHERE task = ?1 ORDER BY n")?;
     let sealed = select.query_map([task.id], |row| row.get(0))?;
     sealed.map(|row: rusqlite::Result<Vec<u8>>| Ok(webhooks::open(seal, &task.hash, row?)?)).collect()
 }
 
 /// Removes a webhook, and with it what waits for it.
-pub(super) fn remove(db: &Connection, task: &TaskRow, webhook: &Hash) -> Result<bool, Fault> {
+pub(super) fn remove(db: &Connection, task: &TaskRow, webhook: &Hash) -> Result<bool, SqliteError> {
     let mut delete = db.prepare_cached("DELETE FROM webhooks WHERE task = ?1 AND hash = ?2 RETURNING length(body)")?;
     let lens = delete.query_map(params![task.id, webhook], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
     let given_back: u64 = lens.iter().map(|len| cost(usize::try_from(*len).unwrap_or_default())).sum();
@@ -174,7 +174,7 @@ pub(super) fn claim(
     now: Timestamp,
     lease: Timestamp,
     limit: usize,
-) -> Result<Vec<SealedDelivery>, Fault> {
+) -> Result<Vec<SealedDelivery>, SqliteError> {
     let mut select = db.prepare_cached(
         "SELECT tasks.hash, tasks.agent, tasks.owner, tasks.run, tasks.created_at, tasks.expires_at, tasks.body,
                 deliveries.state, settled_at, iif(own, deliveries.outcome, tasks.outcome), deliveries.id, attempts,
@@ -195,7 +195,7 @@ pub(super) fn claim(
 }
 
 /// Has the deliveries that wait keep the outcome that they tell, before their task moves on from `state`.
-pub(super) fn keep_outcomes(db: &Connection, task: &TaskRow, state: TaskState) -> Result<(), Fault> {
+pub(super) fn keep_outcomes(db: &Connection, task: &TaskRow, state: TaskState) -> Result<(), SqliteError> {
     let mut update = db.prepare_cached(
         "UPDATE deliveries SET outcome = tasks.outcome, own = 1
          FROM tasks WHERE tasks.id = deliveries.task AND own = 0 AND tasks.id = ?1 AND tasks.state = ?2",
@@ -204,7 +204,7 @@ pub(super) fn keep_outcomes(db: &Connection, task: &TaskRow, state: TaskState) -
     Ok(())
 }
 
-pub(super) fn settle(db: &Connection, id: u64, retry_at: Option<Timestamp>) -> Result<(), Fault> {
+pub(super) fn settle(db: &Connection, id: u64, retry_at: Option<Timestamp>) -> Result<(), SqliteError> {
     let id = i64::try_from(id).unwrap_or(i64::MAX);
     match retry_at {
         Some(at) => {
@@ -217,7 +217,7 @@ pub(super) fn settle(db: &Connection, id: u64, retry_at: Option<Timestamp>) -> R
 }
 
 /// Makes due what was claimed and never settled.
-pub(super) fn release(db: &Connection, now: Timestamp) -> Result<u64, Fault> {
+pub(super) fn release(db: &Connection, now: Timestamp) -> Result<u64, SqliteError> {
     let mut update = db.prepare_cached("UPDATE deliveries SET due_at = ?1, claimed = 0 WHERE claimed = 1")?;
     Ok(update.execute([nanos(now)])? as u64)
 }

@@ -11,7 +11,7 @@ use forecourt_core::StoreError;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::fault::Fault;
+use super::error::SqliteError;
 use crate::limits::{GATHER_MAX, LOG_BYTES};
 
 mod queue;
@@ -43,7 +43,7 @@ impl Writer {
     /// neighbour took its transaction down. Dropping the future does not stop it.
     pub(super) async fn write<T: Send + 'static>(
         &self,
-        work: impl Fn(&Connection) -> Result<T, Fault> + Send + 'static,
+        work: impl Fn(&Connection) -> Result<T, SqliteError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (answer, answered) = oneshot::channel();
         let pending = Pending { work, result: None, answer };
@@ -85,22 +85,22 @@ trait Write: Send {
     /// Runs it and keeps what came of it; whether that was a success.
     fn run(&mut self, db: &Connection) -> bool;
     /// Answers with what came of it, or with the fault that undid it.
-    fn answer(self: Box<Self>, undone: Option<&Fault>);
+    fn answer(self: Box<Self>, undone: Option<&SqliteError>);
 }
 
 struct Pending<T, W> {
     work: W,
-    result: Option<Result<T, Fault>>,
+    result: Option<Result<T, SqliteError>>,
     answer: oneshot::Sender<Result<T, StoreError>>,
 }
 
-impl<T: Send, W: Fn(&Connection) -> Result<T, Fault> + Send> Write for Pending<T, W> {
+impl<T: Send, W: Fn(&Connection) -> Result<T, SqliteError> + Send> Write for Pending<T, W> {
     fn run(&mut self, db: &Connection) -> bool {
         let result = (self.work)(db).map_err(|fault| fault.at(db));
         self.result.insert(result).is_ok()
     }
 
-    fn answer(self: Box<Self>, undone: Option<&Fault>) {
+    fn answer(self: Box<Self>, undone: Option<&SqliteError>) {
         let result = match (undone, self.result) {
             (Some(fault), None | Some(Ok(_))) => Err(fault.to_store_error()),
             (_, Some(result)) => result.map_err(StoreError::from),
@@ -206,7 +206,7 @@ impl Anchor {
     }
 
     /// The fault that the file is not where it was.
-    fn missing(&self) -> Option<Fault> {
+    fn missing(&self) -> Option<SqliteError> {
         let (path, is) = self.0.as_ref()?;
         let there = identity(path) == Some(*is);
         (!there).then(|| StoreError::Unavailable("the database has been taken away".to_owned()).into())
@@ -220,15 +220,15 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
 /// When a transaction failed.
 enum Undone {
     /// It could not begin: nobody's fault, and no better for one alone.
-    Before(Fault),
+    Before(SqliteError),
     /// On the way or at its end: perhaps the fault of one.
-    Within(Fault),
+    Within(SqliteError),
 }
 
 fn transact(
     db: &Connection,
     batch: &mut [Box<dyn Write>],
-    run: impl Fn(&Connection, &mut dyn Write) -> Result<(), Fault>,
+    run: impl Fn(&Connection, &mut dyn Write) -> Result<(), SqliteError>,
 ) -> Result<(), Undone> {
     // Left open only when the last one would not roll back.
     roll_back(db).and_then(|()| execute(db, "BEGIN IMMEDIATE")).map_err(Undone::Before)?;
@@ -242,13 +242,13 @@ fn transact(
 }
 
 /// The usual way: nothing fails, so nothing is spent on taking back one of many.
-fn run(db: &Connection, write: &mut dyn Write) -> Result<(), Fault> {
+fn run(db: &Connection, write: &mut dyn Write) -> Result<(), SqliteError> {
     if write.run(db) { Ok(()) } else { Err(undone()) }
 }
 
 /// A write that fails is taken back and its neighbours stay, unless SQLite took back everything.
 /// Costs a copy of every page that the write touches.
-fn run_in_savepoint(db: &Connection, write: &mut dyn Write) -> Result<(), Fault> {
+fn run_in_savepoint(db: &Connection, write: &mut dyn Write) -> Result<(), SqliteError> {
     execute(db, "SAVEPOINT one")?;
     if !write.run(db) {
         if db.is_autocommit() {
@@ -259,15 +259,15 @@ fn run_in_savepoint(db: &Connection, write: &mut dyn Write) -> Result<(), Fault>
     execute(db, "RELEASE one")
 }
 
-fn undone() -> Fault {
-    Fault::Store(StoreError::Unavailable("a neighbouring write undid this one".to_owned()))
+fn undone() -> SqliteError {
+    SqliteError::Store(StoreError::Unavailable("a neighbouring write undid this one".to_owned()))
 }
 
-fn roll_back(db: &Connection) -> Result<(), Fault> {
+fn roll_back(db: &Connection) -> Result<(), SqliteError> {
     if db.is_autocommit() { Ok(()) } else { execute(db, "ROLLBACK") }
 }
 
-fn execute(db: &Connection, statement: &'static str) -> Result<(), Fault> {
+fn execute(db: &Connection, statement: &'static str) -> Result<(), SqliteError> {
     db.prepare_cached(statement)?.execute([])?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use aws_lc_rs::digest::{SHA256, digest};
 use forecourt_contract::endpoint::{Binding, Deprecated};
 use forecourt_contract::negotiation::RecipeLineage;
-use forecourt_contract::schema::SchemaFault;
+use forecourt_contract::schema::SchemaError;
 use forecourt_contract::semantic::Semantic;
 use forecourt_contract::{Endpoint, Method, Recipe, Schema, Scope, Template};
 use forecourt_core::json;
@@ -81,13 +81,13 @@ struct Projection {
 
 /// Why a definition that was written is none any more.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum DefinitionFault {
+pub(crate) enum DefinitionError {
     /// It was written by a program that has endpoints of another kind.
     #[error("its endpoint can't be read: {0}")]
     Form(#[from] serde_json::Error),
     /// A schema of it breaks today's rules.
     #[error("its schema breaks a rule: {0}")]
-    Schema(#[from] SchemaFault),
+    Schema(#[from] SchemaError),
 }
 
 impl ContractEntry {
@@ -139,7 +139,7 @@ impl Definition {
     }
 
     /// The endpoint at the path of its contract, as calls are held to it.
-    pub(super) fn endpoint(&self, path: &Template) -> Result<Endpoint, DefinitionFault> {
+    pub(super) fn endpoint(&self, path: &Template) -> Result<Endpoint, DefinitionError> {
         let projection = Projection::deserialize(&self.endpoint)?;
         Ok(Endpoint {
             method: projection.method,

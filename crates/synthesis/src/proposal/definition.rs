@@ -1,9 +1,9 @@
 //! The definition of a proposal, held to the rules of endpoints. Sections 6.3, 6.4, 7.1 and 10.6, 1 to 4.
 
 use forecourt_contract::limits::{DECLARED_ERRORS_MAX, ERROR_CHARS_MAX};
-use forecourt_contract::path::TemplateFault;
+use forecourt_contract::path::TemplateError;
 use forecourt_contract::refusal::Refusal;
-use forecourt_contract::schema::SchemaFault;
+use forecourt_contract::schema::SchemaError;
 use forecourt_contract::{Dispatcher, Method, Schema, Scope, Semantic, Template};
 use serde_json::{Map, Value, json};
 
@@ -69,10 +69,10 @@ impl Proposal {
         Template::parse(&self.path, &dispatcher.catalog).map_err(|fault| {
             let reason = fault.to_string();
             let segment = match fault {
-                TemplateFault::Path(fault) => fault.segment,
-                TemplateFault::Form(segment) => segment,
-                TemplateFault::Twice(name) => format!("{{{name}}}"),
-                TemplateFault::NeverMatches | TemplateFault::TooLong => String::new(),
+                TemplateError::Path(fault) => fault.segment,
+                TemplateError::Form(segment) => segment,
+                TemplateError::Twice(name) => format!("{{{name}}}"),
+                TemplateError::NeverMatches | TemplateError::TooLong => String::new(),
             };
             ProposalRefusal::Grammar(Box::new(Refusal::Path { path: self.path.clone(), segment, reason }))
         })
@@ -118,7 +118,7 @@ impl Proposal {
     fn schema(
         &self,
         name: &str,
-        compile: impl Fn(Value) -> Result<Schema, SchemaFault>,
+        compile: impl Fn(Value) -> Result<Schema, SchemaError>,
     ) -> Result<Option<Schema>, ProposalRefusal> {
         match self.definition.get(name).filter(|source| !source.is_null()) {
             Some(source) => compile(source.clone()).map(Some).map_err(|fault| self.malformed_schema(name, &fault)),
@@ -130,7 +130,7 @@ impl Proposal {
         }
     }
 
-    fn malformed_schema(&self, name: &str, fault: &SchemaFault) -> ProposalRefusal {
+    fn malformed_schema(&self, name: &str, fault: &SchemaError) -> ProposalRefusal {
         malformed("malformed-schema", self.field(name), format!("`{name}`: {fault}"))
     }
 

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use forecourt_a2a::card::limits::SIGNATURES_MAX;
 use forecourt_a2a::card::names::{AGENTS, JWKS_PATH};
-use forecourt_a2a::card::{Covered, SignatureFault, verify_signature};
+use forecourt_a2a::card::{Covered, SignatureError, verify_signature};
 use forecourt_a2a::model::Version;
 use forecourt_core::{AgentCard, Timestamp};
 use forecourt_identity::{HostKeys, KeySet};
@@ -15,7 +15,7 @@ use crate::card::support::{ORIGIN, Published, Setup, skilled, two};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
-fn verified(published: &Published, card: &Value) -> Result<Covered, SignatureFault> {
+fn verified(published: &Published, card: &Value) -> Result<Covered, SignatureError> {
     verify_signature(card, &published.key_set(), NOW)
 }
 
@@ -62,7 +62,7 @@ async fn a_card_that_was_changed_is_not_believed() {
     let published = two().await;
     let mut hub = published.hub();
     hub["name"] = "Another".into();
-    assert!(matches!(verified(&published, &hub), Err(SignatureFault::Invalid(_))));
+    assert!(matches!(verified(&published, &hub), Err(SignatureError::Invalid(_))));
     let mut hub = published.hub();
     hub["supportedInterfaces"][0]["url"] = "https://evil.example/a2a".into();
     // The fields of 0.3 are as they were, and that is all that is said.
@@ -86,14 +86,14 @@ async fn a_card_without_signatures_is_unsigned() {
     let published = two().await;
     let mut hub = published.hub();
     hub.as_object_mut().unwrap().remove("signatures");
-    assert_eq!(verified(&published, &hub), Err(SignatureFault::Unsigned));
+    assert_eq!(verified(&published, &hub), Err(SignatureError::Unsigned));
     for nonsense in [json!("x"), json!([]), json!({})] {
         hub["signatures"] = nonsense;
-        assert_eq!(verified(&published, &hub), Err(SignatureFault::Unsigned));
+        assert_eq!(verified(&published, &hub), Err(SignatureError::Unsigned));
     }
     for nonsense in [json!([7]), json!([{}]), json!([{"protected": "e30", "signature": "AA"}])] {
         hub["signatures"] = nonsense;
-        assert!(matches!(verified(&published, &hub), Err(SignatureFault::Invalid(_))));
+        assert!(matches!(verified(&published, &hub), Err(SignatureError::Invalid(_))));
     }
 }
 

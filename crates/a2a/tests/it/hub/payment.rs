@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use forecourt_core::policy::{
-    AcceptedPayment, ConsentTerms, Demand, PaidFor, PaymentConfirmation, PaymentFault, PaymentScheme,
+    AcceptedPayment, ConsentTerms, Demand, PaidFor, PaymentConfirmation, PaymentError, PaymentScheme,
     PaymentSubmission, PaymentTerms, Receipt, Requirement, Rule, RuleVerdict, Settlement,
 };
 use forecourt_core::{AgentCard, Message, StateToken};
@@ -44,12 +44,12 @@ impl PaymentScheme for Till {
         "x402"
     }
 
-    fn select(&self, offers: &[AcceptedPayment], payment: &PaymentSubmission) -> Result<usize, PaymentFault> {
+    fn select(&self, offers: &[AcceptedPayment], payment: &PaymentSubmission) -> Result<usize, PaymentError> {
         let means = |offer: &AcceptedPayment| offer.payload["x402Version"] == payment.payload["x402Version"];
         offers.iter().position(means).ok_or_else(|| fault("INVALID_PAYLOAD"))
     }
 
-    fn fingerprint(&self, payment: &PaymentSubmission) -> Result<String, PaymentFault> {
+    fn fingerprint(&self, payment: &PaymentSubmission) -> Result<String, PaymentError> {
         payment.payload["nonce"].as_str().map(str::to_owned).ok_or_else(|| fault("INVALID_PAYLOAD"))
     }
 
@@ -57,7 +57,7 @@ impl PaymentScheme for Till {
         &'a self,
         _: &'a AcceptedPayment,
         payment: &'a PaymentSubmission,
-    ) -> BoxFuture<'a, Result<(), PaymentFault>> {
+    ) -> BoxFuture<'a, Result<(), PaymentError>> {
         let is_forged = payment.payload.contains_key("forged");
         Box::pin(std::future::ready(if is_forged { Err(fault("INVALID_SIGNATURE")) } else { Ok(()) }))
     }
@@ -84,8 +84,8 @@ impl PaymentScheme for Till {
     }
 }
 
-fn fault(code: &str) -> PaymentFault {
-    PaymentFault { code: code.to_owned(), message: "The payment does not hold.".to_owned(), is_passing: false }
+fn fault(code: &str) -> PaymentError {
+    PaymentError { code: code.to_owned(), message: "The payment does not hold.".to_owned(), is_passing: false }
 }
 
 fn required(rule: &str, demand: Demand) -> Arc<dyn Rule> {

@@ -3,13 +3,13 @@
 use forecourt_pages::escape::query;
 
 use super::more;
+use crate::api_error::ApiError;
 use crate::console::view::{Act, Body, Cell, Filter, Page, Section};
 use crate::desk::Ask;
-use crate::fault::Fault;
 use crate::limits::SESSIONS_LISTED_MAX;
 use crate::nouns::{limits, questions, refusals, sessions, usage};
 
-pub(super) async fn refusals_page(ask: Ask) -> Result<Page, Fault> {
+pub(super) async fn refusals_page(ask: Ask) -> Result<Page, ApiError> {
     let (now, asked) = (ask.now(), ask.query.clone());
     let agents = ask.house.host.directory().iter().map(|resident| resident.card.handle().to_string()).collect();
     let refusals::Refusals { records, next } = refusals::list(ask).await?;
@@ -64,7 +64,7 @@ pub(super) async fn refusals_page(ask: Ask) -> Result<Page, Fault> {
     })
 }
 
-pub(super) async fn limits_page(ask: Ask) -> Result<Page, Fault> {
+pub(super) async fn limits_page(ask: Ask) -> Result<Page, ApiError> {
     let now = ask.now();
     let row = |limit: limits::Limit| {
         vec![
@@ -85,7 +85,7 @@ pub(super) async fn limits_page(ask: Ask) -> Result<Page, Fault> {
     })
 }
 
-pub(super) async fn sessions_page(ask: Ask) -> Result<Page, Fault> {
+pub(super) async fn sessions_page(ask: Ask) -> Result<Page, ApiError> {
     let now = ask.now();
     let sessions::Sessions { console, people, protocols, conversations } = sessions::list(ask).await?;
     let person = |session: sessions::PersonSession| {
@@ -148,7 +148,7 @@ pub(super) async fn sessions_page(ask: Ask) -> Result<Page, Fault> {
     })
 }
 
-pub(super) async fn questions_page(ask: Ask) -> Result<Page, Fault> {
+pub(super) async fn questions_page(ask: Ask) -> Result<Page, ApiError> {
     let asked = questions::list(ask).await?;
     if !asked.is_on {
         let words = "Questions are not counted. Set log = true under [questions] in forecourt.toml to see what people \
@@ -175,7 +175,7 @@ pub(super) async fn questions_page(ask: Ask) -> Result<Page, Fault> {
     })
 }
 
-pub(super) async fn usage_page(ask: Ask) -> Result<Page, Fault> {
+pub(super) async fn usage_page(ask: Ask) -> Result<Page, ApiError> {
     let (now, asked) = (ask.now(), ask.query.clone());
     let agents = ask.house.host.directory().iter().map(|resident| resident.card.handle().to_string()).collect();
     let usage::Usages { answers, next } = usage::list(ask).await?;

@@ -4,13 +4,13 @@ use forecourt_pages::escape::query;
 use serde_json::Value;
 
 use super::{more, pretty};
+use crate::api_error::ApiError;
 use crate::console::view::{Act, Body, Cell, Page, Section, Tone};
 use crate::desk::Ask;
-use crate::fault::Fault;
 use crate::nouns::{actions, certificates, config, content, nodes, reload};
 use crate::playground;
 
-pub(super) async fn content_page(ask: Ask) -> Result<Page, Fault> {
+pub(super) async fn content_page(ask: Ask) -> Result<Page, ApiError> {
     let now = ask.now();
     let mut sections = Vec::new();
     let mut rows = Vec::new();
@@ -46,7 +46,7 @@ pub(super) async fn content_page(ask: Ask) -> Result<Page, Fault> {
     Ok(Page { sections, ..Page::new("/console/content", "Content") })
 }
 
-pub(super) async fn nodes_page(ask: Ask) -> Result<Page, Fault> {
+pub(super) async fn nodes_page(ask: Ask) -> Result<Page, ApiError> {
     let row = |node: nodes::Node| {
         vec![
             Cell::Code(node.node),
@@ -66,7 +66,7 @@ pub(super) async fn nodes_page(ask: Ask) -> Result<Page, Fault> {
     })
 }
 
-pub(super) async fn certificates_page(ask: Ask) -> Result<Page, Fault> {
+pub(super) async fn certificates_page(ask: Ask) -> Result<Page, ApiError> {
     let now = ask.now();
     let row = |certificate: certificates::Certificate| {
         let tone = match certificate.days_left {
@@ -91,7 +91,7 @@ pub(super) async fn certificates_page(ask: Ask) -> Result<Page, Fault> {
     })
 }
 
-pub(super) async fn config_page(ask: Ask) -> Result<Page, Fault> {
+pub(super) async fn config_page(ask: Ask) -> Result<Page, ApiError> {
     let config::Config { files, more } = config::one(ask).await?;
     let mut sections: Vec<Section> =
         files.into_iter().map(|file| Section::new(file.name, Body::Text(file.text))).collect();
@@ -103,7 +103,7 @@ pub(super) async fn config_page(ask: Ask) -> Result<Page, Fault> {
     Ok(Page { lead: Some(lead.to_owned()), sections, ..Page::new("/console/config", "Settings") })
 }
 
-pub(super) async fn reload_page(ask: Ask) -> Result<Page, Fault> {
+pub(super) async fn reload_page(ask: Ask) -> Result<Page, ApiError> {
     let reload::Reload { is_offered, status } = reload::one(ask).await?;
     let mut page = Page::new("/console/reload", "Reload");
     if !is_offered {
@@ -145,7 +145,7 @@ pub(super) async fn reload_page(ask: Ask) -> Result<Page, Fault> {
     Ok(page)
 }
 
-pub(super) async fn actions_page(ask: Ask) -> Result<Page, Fault> {
+pub(super) async fn actions_page(ask: Ask) -> Result<Page, ApiError> {
     let (now, asked) = (ask.now(), ask.query.clone());
     let actions::Actions { actions, next } = actions::list(ask).await?;
     let row = |action: crate::account::Action| {
@@ -173,7 +173,7 @@ pub(super) async fn actions_page(ask: Ask) -> Result<Page, Fault> {
     })
 }
 
-pub(super) async fn playground_page(ask: Ask) -> Result<Page, Fault> {
+pub(super) async fn playground_page(ask: Ask) -> Result<Page, ApiError> {
     let playground::Playground { agents, endpoints, tools } = playground::list(ask).await?;
     let agent = |agent: playground::TriableAgent| {
         let href = format!("/console/try/agents/{}", query(&agent.handle));

@@ -3,13 +3,13 @@
 use forecourt_pages::escape::query;
 
 use super::{counts, tile, worry};
+use crate::api_error::ApiError;
 use crate::console::view::{Act, Cell, Page, Section, Tile, Tone};
 use crate::desk::Ask;
-use crate::fault::Fault;
 use crate::nouns::checks::Check;
 use crate::nouns::{agents, overview};
 
-pub(super) async fn overview_page(ask: Ask) -> Result<Page, Fault> {
+pub(super) async fn overview_page(ask: Ask) -> Result<Page, ApiError> {
     let now = ask.now();
     let host = ask.house.host.clone();
     let failures: Vec<Vec<Cell>> = {
@@ -113,7 +113,7 @@ fn parts(checks: Vec<Check>) -> Vec<Vec<Cell>> {
     checks.into_iter().map(row).collect()
 }
 
-pub(super) async fn agents_page(ask: Ask) -> Result<Page, Fault> {
+pub(super) async fn agents_page(ask: Ask) -> Result<Page, ApiError> {
     let row = |agent: agents::Agent| {
         vec![
             Cell::agent(&agent.handle),
@@ -137,7 +137,7 @@ pub(super) async fn agents_page(ask: Ask) -> Result<Page, Fault> {
     })
 }
 
-pub(super) async fn agent_page(ask: Ask) -> Result<Page, Fault> {
+pub(super) async fn agent_page(ask: Ask) -> Result<Page, ApiError> {
     let now = ask.now();
     let agents::AgentDetail { agent, changes, version, language, skills } = agents::one(ask).await?;
     let handle = query(&agent.handle);

@@ -3,12 +3,12 @@
 use forecourt_pages::escape::query;
 
 use super::more;
+use crate::api_error::ApiError;
 use crate::console::view::{Act, Body, Cell, Page, Section};
 use crate::desk::Ask;
-use crate::fault::Fault;
 use crate::nouns::{contracts, deliveries, records};
 
-pub(super) async fn contracts_page(ask: Ask) -> Result<Page, Fault> {
+pub(super) async fn contracts_page(ask: Ask) -> Result<Page, ApiError> {
     let (now, asked) = (ask.now(), ask.query.clone());
     let contracts::Contracts { contracts, next, is_offered } = contracts::list(ask).await?;
     let row = |contract: contracts::Contract| {
@@ -43,7 +43,7 @@ pub(super) async fn contracts_page(ask: Ask) -> Result<Page, Fault> {
     })
 }
 
-pub(super) async fn records_page(ask: Ask) -> Result<Page, Fault> {
+pub(super) async fn records_page(ask: Ask) -> Result<Page, ApiError> {
     let now = ask.now();
     let records::Records { are_kept, verified } = records::one(ask).await?;
     let mut page = Page {
@@ -81,7 +81,7 @@ pub(super) async fn records_page(ask: Ask) -> Result<Page, Fault> {
     Ok(page)
 }
 
-pub(super) async fn deliveries_page(ask: Ask) -> Result<Page, Fault> {
+pub(super) async fn deliveries_page(ask: Ask) -> Result<Page, ApiError> {
     let (now, asked) = (ask.now(), ask.query.clone());
     let deliveries::Deliveries { deliveries, total, next } = deliveries::list(ask).await?;
     let row = |delivery: deliveries::Delivery| {

@@ -3,12 +3,12 @@
 use forecourt_pages::escape::query;
 
 use super::pretty;
+use crate::api_error::ApiError;
 use crate::console::view::{Act, Body, Cell, Filter, Page, Section};
 use crate::desk::Ask;
-use crate::fault::Fault;
 use crate::nouns::queue;
 
-pub(super) async fn queue_page(ask: Ask) -> Result<Page, Fault> {
+pub(super) async fn queue_page(ask: Ask) -> Result<Page, ApiError> {
     let (now, all) = (ask.now(), ask.query("all").unwrap_or_default().to_owned());
     let queue::Queue { waiting, questions } = queue::list(ask).await?;
     let row = |asked: queue::Question| {
@@ -33,7 +33,7 @@ pub(super) async fn queue_page(ask: Ask) -> Result<Page, Fault> {
     })
 }
 
-pub(super) async fn question_page(ask: Ask) -> Result<Page, Fault> {
+pub(super) async fn question_page(ask: Ask) -> Result<Page, ApiError> {
     let now = ask.now();
     let asked = queue::one(ask).await?;
     let mut answer = Act::new(

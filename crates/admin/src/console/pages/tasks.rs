@@ -5,13 +5,13 @@ use forecourt_pages::escape::query;
 use forecourt_pages::markdown;
 
 use super::{more, pretty};
+use crate::api_error::ApiError;
 use crate::console::view::{Act, Body, Cell, Filter, Logged, Page, Section};
 use crate::desk::Ask;
-use crate::fault::Fault;
 use crate::nouns::tasks;
 use crate::nouns::usage::words;
 
-pub(super) async fn tasks_page(ask: Ask) -> Result<Page, Fault> {
+pub(super) async fn tasks_page(ask: Ask) -> Result<Page, ApiError> {
     let (now, asked) = (ask.now(), ask.query.clone());
     let agents = ask.house.host.directory().iter().map(|resident| resident.card.handle().to_string()).collect();
     let tasks::Tasks { tasks, total, next } = tasks::list(ask).await?;
@@ -44,7 +44,7 @@ pub(super) async fn tasks_page(ask: Ask) -> Result<Page, Fault> {
     })
 }
 
-pub(super) async fn task_page(ask: Ask) -> Result<Page, Fault> {
+pub(super) async fn task_page(ask: Ask) -> Result<Page, ApiError> {
     let now = ask.now();
     let tasks::TaskDetail { line, turns, answer, ending, failure, refusal, usage, events, last_event } =
         tasks::one(ask).await?;

@@ -8,7 +8,7 @@ use forecourt_contract::scope::Scope;
 use forecourt_core::Timestamp;
 use forecourt_host::SystemEntropy;
 use forecourt_identity::SigningKey;
-use forecourt_identity::certificate::{CertificateAuthority, CertificateDraft, IssueFault};
+use forecourt_identity::certificate::{CertificateAuthority, CertificateDraft, IssueError};
 use forecourt_identity::genesis::{Genesis, TrustTier};
 use forecourt_identity::limits::{CERTIFICATE_BYTES_MAX, CERTIFICATE_SCT_BYTES_MAX};
 use serde_json::Value;
@@ -122,6 +122,6 @@ fn validity(days: u16) -> Result<(Timestamp, Timestamp), Failure> {
     ends.map_err(|error| Failure::yours(error.to_string()))
 }
 
-fn unfit(fault: IssueFault) -> Failure {
+fn unfit(fault: IssueError) -> Failure {
     Failure::yours(fault.to_string())
 }

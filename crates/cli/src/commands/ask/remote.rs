@@ -24,7 +24,7 @@ use crate::commands::printable::line;
 use crate::commands::way::{self, Way};
 use crate::output::{Failure, Outcome};
 use forecourt::registry::a2a::{
-    ClientFault, ClientTimeouts, DiscoveredAgent, Discovery, DiscoveryError, Peer, PeerConfig, Rules, Start, follow,
+    ClientTimeouts, DiscoveredAgent, Discovery, DiscoveryError, Peer, PeerConfig, PeerError, Rules, Start, follow,
 };
 use forecourt::registry::a2a_model::{Configuration, Content, Message, Metadata, Part, Role, Send};
 
@@ -179,19 +179,19 @@ fn not_found(error: &DiscoveryError) -> Failure {
     }
 }
 
-fn failed(fault: &ClientFault, other: &Other, shown: &Shown) -> Failure {
+fn failed(fault: &PeerError, other: &Other, shown: &Shown) -> Failure {
     let endpoint = &other.peer.endpoint().url;
     let name = &other.shown;
     match fault {
-        ClientFault::Unreachable(reason) => {
+        PeerError::Unreachable(reason) => {
             way::unconnected(&other.peer.endpoint().canonical_host(), reason, super::is_here(endpoint))
         }
-        ClientFault::Declined { declined: UpstreamError::Credentials | UpstreamError::Forbidden, .. } => {
+        PeerError::Declined { declined: UpstreamError::Credentials | UpstreamError::Forbidden, .. } => {
             Failure::yours(format!("{name}: {}", line(&fault.to_string(), 400))).hint("--token TOKEN says who you are")
         }
-        ClientFault::Declined { .. } => Failure::yours(format!("{name}: {}", line(&fault.to_string(), 400))),
-        ClientFault::Status(400..=499) => Failure::yours(format!("{name} {fault}")),
-        ClientFault::Remote { message, .. } => Failure::yours(format!("{name}: {}", line(message, 400))),
+        PeerError::Declined { .. } => Failure::yours(format!("{name}: {}", line(&fault.to_string(), 400))),
+        PeerError::Status(400..=499) => Failure::yours(format!("{name} {fault}")),
+        PeerError::Remote { message, .. } => Failure::yours(format!("{name}: {}", line(message, 400))),
         _ => shown.broken(&format!("{name} {fault}")),
     }
 }

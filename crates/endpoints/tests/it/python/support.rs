@@ -10,7 +10,7 @@ use forecourt_contract::endpoint::{Binding, Definition, RegistrationContext};
 use forecourt_contract::policy::MethodPolicySettings;
 use forecourt_contract::{Caller, Catalog, Endpoint, Failure, Handler, Invocation, MethodPolicy, RecipeBook};
 use forecourt_endpoints::python::Options;
-use forecourt_endpoints::{FunctionFault, FunctionSource, Python};
+use forecourt_endpoints::{FunctionError, FunctionSource, Python};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -60,8 +60,8 @@ impl Deployment {
     /// Why the function can't be bound.
     pub(crate) fn refusal(&self, dotted: &str) -> String {
         match self.python.find(dotted) {
-            Err(FunctionFault::Broken(why)) => why,
-            Err(FunctionFault::Unknown) => "unknown".to_owned(),
+            Err(FunctionError::Broken(why)) => why,
+            Err(FunctionError::Unknown) => "unknown".to_owned(),
             Ok(_) => panic!("{dotted} was bound"),
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use forecourt_core::policy::{
-    AcceptedPayment, ConsentTerms, Demand, PaidFor, PaymentConfirmation, PaymentFault, PaymentScheme,
+    AcceptedPayment, ConsentTerms, Demand, PaidFor, PaymentConfirmation, PaymentError, PaymentScheme,
     PaymentSubmission, PaymentTerms, Receipt, RefusalKind, Requirement, Rule, RuleVerdict, Settlement, Submission,
 };
 use forecourt_core::{
@@ -86,8 +86,8 @@ pub(super) struct Till {
     pub(super) pays: Mutex<Option<String>>,
 }
 
-pub(super) fn refused_payment(code: &str) -> PaymentFault {
-    PaymentFault { code: code.to_owned(), message: "No.".to_owned(), is_passing: false }
+pub(super) fn refused_payment(code: &str) -> PaymentError {
+    PaymentError { code: code.to_owned(), message: "No.".to_owned(), is_passing: false }
 }
 
 impl Till {
@@ -114,12 +114,12 @@ impl PaymentScheme for Till {
         "till"
     }
 
-    fn select(&self, offers: &[AcceptedPayment], payment: &PaymentSubmission) -> Result<usize, PaymentFault> {
+    fn select(&self, offers: &[AcceptedPayment], payment: &PaymentSubmission) -> Result<usize, PaymentError> {
         let means = |offer: &AcceptedPayment| offer.payload["amount"] == payment.payload["amount"];
         offers.iter().position(means).ok_or_else(|| refused_payment("invalid_payment_requirements"))
     }
 
-    fn fingerprint(&self, payment: &PaymentSubmission) -> Result<String, PaymentFault> {
+    fn fingerprint(&self, payment: &PaymentSubmission) -> Result<String, PaymentError> {
         Ok(payment.payload["nonce"].as_str().unwrap().to_owned())
     }
 
@@ -127,7 +127,7 @@ impl PaymentScheme for Till {
         &'a self,
         _: &'a AcceptedPayment,
         payment: &'a PaymentSubmission,
-    ) -> BoxFuture<'a, Result<(), PaymentFault>> {
+    ) -> BoxFuture<'a, Result<(), PaymentError>> {
         let verdict = match payment.payload.get("forged") {
             Some(_) => Err(refused_payment("invalid_signature")),
             None => Ok(()),

@@ -32,19 +32,19 @@ fn base_6_4_a_document_whose_signature_fails_is_none() {
     for (field, value) in [("name", json!("eve")), ("manifest_issuer", json!("evil.tld")), ("extra", json!(1))] {
         let mut changed = signed().fields().clone();
         changed.insert(field.to_owned(), value);
-        assert_eq!(AgentDocument::check(changed), Err(DocumentFault::Signature), "{field}");
+        assert_eq!(AgentDocument::check(changed), Err(AgentDocumentError::Signature), "{field}");
     }
     let mut other = signed().fields().clone();
     let stranger = SigningKey::generate(&crate::agents::tests::counted(7));
     other.insert("manifest_issuer_public_key".to_owned(), stranger.public().x.as_str().into());
-    assert_eq!(AgentDocument::check(other), Err(DocumentFault::Signature));
+    assert_eq!(AgentDocument::check(other), Err(AgentDocumentError::Signature));
     for part in ["manifest_issuer", "manifest_issuer_public_key", "manifest_signature"] {
         let mut half = signed().fields().clone();
         half.remove(part);
-        assert_eq!(AgentDocument::check(half), Err(DocumentFault::HalfSigned), "{part}");
+        assert_eq!(AgentDocument::check(half), Err(AgentDocumentError::HalfSigned), "{part}");
         let mut wrong = signed().fields().clone();
         wrong.insert(part.to_owned(), json!(7));
-        assert!(matches!(AgentDocument::check(wrong), Err(DocumentFault::Field(_))), "{part}");
+        assert!(matches!(AgentDocument::check(wrong), Err(AgentDocumentError::Field(_))), "{part}");
     }
 }
 
@@ -85,10 +85,10 @@ fn base_6_3_what_is_there_is_of_the_right_kind() {
     ] {
         let mut wrong = object(document(NAME));
         wrong.insert(field.to_owned(), value);
-        assert_eq!(AgentDocument::check(wrong), Err(DocumentFault::Field(field)));
+        assert_eq!(AgentDocument::check(wrong), Err(AgentDocumentError::Field(field)));
     }
-    assert!(matches!(AgentDocument::parse(b"[]"), Err(DocumentFault::Malformed(_))));
-    assert!(matches!(AgentDocument::parse(br#"{"a":1,"a":2}"#), Err(DocumentFault::Malformed(_))));
+    assert!(matches!(AgentDocument::parse(b"[]"), Err(AgentDocumentError::Malformed(_))));
+    assert!(matches!(AgentDocument::parse(br#"{"a":1,"a":2}"#), Err(AgentDocumentError::Malformed(_))));
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn base_6_3_a_signed_document_must_say_everything() {
     let short = AgentDocument::check(short).unwrap();
     let signed = short.current(current(), issuer(&key())).unwrap();
     let fault = AgentDocument::check(signed.fields().clone());
-    assert_eq!(fault, Err(DocumentFault::Missing("skills".to_owned())));
+    assert_eq!(fault, Err(AgentDocumentError::Missing("skills".to_owned())));
 }
 
 proptest::proptest! {

@@ -7,7 +7,7 @@ use forecourt_egress::CheckedUrl;
 use forecourt_identity::{Algorithm, VerifyKey};
 use serde_json::Value;
 
-use super::{CardFault, CardProblem, ExpectedCard};
+use super::{CardError, CardProblem, ExpectedCard};
 use crate::discovery::acct::Acct;
 use crate::discovery::names::{PROTOCOL_VERSION, TRANSPORT_REST};
 use crate::discovery::resolver::https_host;
@@ -54,7 +54,7 @@ impl Rules {
     /// Agent card 3.1.
     pub(super) fn card(&mut self, card: &Value, expected: ExpectedCard<'_>) {
         if !card.is_object() {
-            return self.report(CardFault::WrongType, "", "a card is a JSON object");
+            return self.report(CardError::WrongType, "", "a card is a JSON object");
         }
         self.address(card, expected.acct);
         for key in ["name", "version"] {
@@ -62,7 +62,7 @@ impl Rules {
         }
         let version = self.required(card, "", "protocol_version", Kind::Text);
         if version.is_some_and(|version| version != PROTOCOL_VERSION) {
-            self.report(CardFault::ProtocolVersion, "/protocol_version", "must be `0.1`");
+            self.report(CardError::ProtocolVersion, "/protocol_version", "must be `0.1`");
         }
         self.optional(card, "", "description", Kind::Text);
         for key in ["activitypub", "ext"] {
@@ -83,10 +83,10 @@ impl Rules {
         let Some(text) = self.required(card, "", "address", Kind::Text).and_then(Value::as_str) else { return };
         match (Acct::parse(text), expected) {
             (Ok(acct), Some(expected)) if acct != *expected => {
-                self.report(CardFault::AddressMismatch, "/address", format!("must be {expected}"));
+                self.report(CardError::AddressMismatch, "/address", format!("must be {expected}"));
             }
             (Ok(acct), _) if acct.to_string() == text => {}
-            _ => self.report(CardFault::Address, "/address", "must be canonical: @local@domain in lower case"),
+            _ => self.report(CardError::Address, "/address", "must be canonical: @local@domain in lower case"),
         }
     }
 
@@ -96,7 +96,7 @@ impl Rules {
         let transport = self.required(a2a, "/a2a", "transport", Kind::Text);
         if transport.is_some_and(|name| TRANSPORTS.iter().all(|known| name != *known)) {
             let message = format!("must be one of {}", TRANSPORTS.join(", "));
-            self.report(CardFault::Transport, "/a2a/transport", message);
+            self.report(CardError::Transport, "/a2a/transport", message);
         }
         let own = endpoint.and_then(https_host);
         if let Some(capabilities) = self.optional(a2a, "/a2a", "capabilities", Kind::Object) {
@@ -135,12 +135,12 @@ impl Rules {
     fn rest(&mut self, entry: &Value, base: &str, canonical_host: Option<&str>) {
         if entry["endpoint"].is_null() {
             let message = "the REST extension needs the URL of the endpoint";
-            return self.report(CardFault::RestEndpointMissing, format!("{base}/endpoint"), message);
+            return self.report(CardError::RestEndpointMissing, format!("{base}/endpoint"), message);
         }
         let Some(endpoint) = self.https(entry, base, "endpoint") else { return };
         if let Some(host) = canonical_host.filter(|host| !origin::is_bound_to(endpoint, host)) {
             let message = format!("must be on {host}, where the agent is published");
-            self.report(CardFault::ForeignEndpoint, format!("{base}/endpoint"), message);
+            self.report(CardError::ForeignEndpoint, format!("{base}/endpoint"), message);
         }
     }
 
@@ -151,7 +151,7 @@ impl Rules {
             self.required(skill, &base, "name", Kind::Text);
             let id = self.required(skill, &base, "id", Kind::Text).and_then(Value::as_str);
             if id.is_some_and(|id| !seen.insert(id)) {
-                self.report(CardFault::DuplicateSkill, format!("{base}/id"), "two skills have this id");
+                self.report(CardError::DuplicateSkill, format!("{base}/id"), "two skills have this id");
             }
         }
     }
@@ -160,7 +160,7 @@ impl Rules {
     fn mentionable(&mut self, section: &Value) {
         let base = "/mentionable";
         if self.entries(section, base, "supported_inbound").iter().any(|name| !name.is_string()) {
-            self.report(CardFault::WrongType, format!("{base}/supported_inbound"), "must be a list of strings");
+            self.report(CardError::WrongType, format!("{base}/supported_inbound"), "must be a list of strings");
         }
         if self.optional(section, base, "homepage", Kind::Text).is_some() {
             self.https(section, base, "homepage");
@@ -175,11 +175,11 @@ impl Rules {
         let pem = self.required(key, base, "pem", Kind::Text).and_then(Value::as_str);
         let (Some(alg), Some(pem)) = (alg, pem) else { return };
         if alg != "Ed25519" || VerifyKey::from_pem(pem, Some(Algorithm::Ed25519)).is_err() {
-            self.report(CardFault::SigningKey, base, "must be an Ed25519 public key in PEM");
+            self.report(CardError::SigningKey, base, "must be an Ed25519 public key in PEM");
         }
     }
 
-    fn report(&mut self, code: CardFault, path: impl Into<String>, message: impl Into<String>) {
+    fn report(&mut self, code: CardError, path: impl Into<String>, message: impl Into<String>) {
         self.problems.push(CardProblem { code, path: path.into(), message: message.into() });
     }
 
@@ -187,7 +187,7 @@ impl Rules {
     fn required<'v>(&mut self, object: &'v Value, base: &str, key: &str, kind: Kind) -> Option<&'v Value> {
         match &object[key] {
             Value::Null => {
-                self.report(CardFault::Missing, format!("{base}/{key}"), format!("is missing; it is {}", kind.name()));
+                self.report(CardError::Missing, format!("{base}/{key}"), format!("is missing; it is {}", kind.name()));
                 None
             }
             _ => self.optional(object, base, key, kind),
@@ -199,7 +199,7 @@ impl Rules {
             Value::Null => None,
             value if kind.fits(value) => Some(value),
             _ => {
-                self.report(CardFault::WrongType, format!("{base}/{key}"), format!("must be {}", kind.name()));
+                self.report(CardError::WrongType, format!("{base}/{key}"), format!("must be {}", kind.name()));
                 None
             }
         }
@@ -216,7 +216,7 @@ impl Rules {
         if CheckedUrl::parse(text).is_ok_and(|target| target.is_https()) {
             return Some(text);
         }
-        self.report(CardFault::NotHttps, format!("{base}/{key}"), "must be an absolute https URL without userinfo");
+        self.report(CardError::NotHttps, format!("{base}/{key}"), "must be an absolute https URL without userinfo");
         None
     }
 }

@@ -1,7 +1,7 @@
 //! A decision as programs read it: what is asked once more, where it stands, and what came of a POST.
 
 use bytes::Bytes;
-use forecourt_core::policy::{Demand, PaymentFault, RefusalKind};
+use forecourt_core::policy::{Demand, PaymentError, RefusalKind};
 use forecourt_core::{Language, PolicyPart};
 use forecourt_host::{IssuanceOutcome, IssuanceStatus};
 use http::StatusCode;
@@ -55,7 +55,7 @@ impl RestRequest<'_> {
         &self,
         opened: &OpenDecision,
         media: Media,
-        fault: Option<&PaymentFault>,
+        fault: Option<&PaymentError>,
     ) -> HttpAnswer {
         if media == Media::Html {
             let callback = receipt::callback_of(self.head.uri.query().unwrap_or_default());

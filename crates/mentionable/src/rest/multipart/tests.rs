@@ -4,11 +4,11 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn read(body: &[u8], boundary: &str) -> Result<Vec<Field>, Fault> {
+fn read(body: &[u8], boundary: &str) -> Result<Vec<Field>, DecodeError> {
     decode(&Bytes::copy_from_slice(body), boundary)
 }
 
-fn part(head: &str, content: &str) -> Result<Vec<Field>, Fault> {
+fn part(head: &str, content: &str) -> Result<Vec<Field>, DecodeError> {
     read(format!("--X\r\n{head}\r\n\r\n{content}\r\n--X--\r\n").as_bytes(), "X")
 }
 
@@ -51,10 +51,10 @@ fn boundaries_are_1_to_70_known_characters() {
     let longest = "a".repeat(BOUNDARY_BYTES_MAX);
     assert_eq!(declared(&longest), Ok(longest));
     for wrong in ["", "\"\"", &"a".repeat(BOUNDARY_BYTES_MAX + 1), "\"a \"", "\"a", "a\u{e9}", "a; boundary=a", "a b"] {
-        assert!(matches!(declared(wrong), Err(Fault::Multipart(_))), "{wrong}");
+        assert!(matches!(declared(wrong), Err(DecodeError::Multipart(_))), "{wrong}");
     }
     for other in [None, Some(""), Some("text/plain"), Some("multipart/form-datax; boundary=X")] {
-        assert_eq!(super::boundary(other), Err(Fault::NotMultipart), "{other:?}");
+        assert_eq!(super::boundary(other), Err(DecodeError::NotMultipart), "{other:?}");
     }
 }
 
@@ -75,7 +75,7 @@ fn a_body_has_at_most_a_thousand_parts() {
         read(format!("{}--X--", one.repeat(count)).as_bytes(), "X")
     };
     assert_eq!(many(ENTRIES_MAX).map(|fields| fields.len()), Ok(ENTRIES_MAX));
-    assert_eq!(many(ENTRIES_MAX + 1), Err(Fault::TooManyEntries));
+    assert_eq!(many(ENTRIES_MAX + 1), Err(DecodeError::TooManyEntries));
 }
 
 #[test]

@@ -30,7 +30,7 @@ struct Refusal<'a> {
 }
 
 #[derive(Serialize)]
-struct Fault<'a> {
+struct ErrorBody<'a> {
     error: &'a str,
     code: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,7 +46,7 @@ pub(super) fn refusal(frame: &Frame<'_>, part: &PolicyPart) -> Bytes {
 }
 
 pub(super) fn failure(failure: &Failure) -> Bytes {
-    written(&Fault { error: &failure.message, code: failure.code, hint: failure.hint.as_deref() })
+    written(&ErrorBody { error: &failure.message, code: failure.code, hint: failure.hint.as_deref() })
 }
 
 /// Types of ours with text keys: writing them can't fail.

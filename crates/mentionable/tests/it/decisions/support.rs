@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use forecourt_core::policy::{
-    AcceptedPayment, ConsentTerms, Demand, PaidFor, PaymentConfirmation, PaymentFault, PaymentScheme,
+    AcceptedPayment, ConsentTerms, Demand, PaidFor, PaymentConfirmation, PaymentError, PaymentScheme,
     PaymentSubmission, PaymentTerms, Receipt, Requirement, Rule, RuleVerdict, Settlement,
 };
 use forecourt_core::{AgentCard, Message};
@@ -69,11 +69,11 @@ impl PaymentScheme for Till {
         "x402"
     }
 
-    fn select(&self, _: &[AcceptedPayment], _: &PaymentSubmission) -> Result<usize, PaymentFault> {
+    fn select(&self, _: &[AcceptedPayment], _: &PaymentSubmission) -> Result<usize, PaymentError> {
         Ok(0)
     }
 
-    fn fingerprint(&self, payment: &PaymentSubmission) -> Result<String, PaymentFault> {
+    fn fingerprint(&self, payment: &PaymentSubmission) -> Result<String, PaymentError> {
         Ok(payment.payload["payload"].to_string())
     }
 
@@ -81,9 +81,9 @@ impl PaymentScheme for Till {
         &'a self,
         _: &'a AcceptedPayment,
         payment: &'a PaymentSubmission,
-    ) -> BoxFuture<'a, Result<(), PaymentFault>> {
+    ) -> BoxFuture<'a, Result<(), PaymentError>> {
         let message = "The wallet holds less than the price.".to_owned();
-        let poor = PaymentFault { code: "INSUFFICIENT_FUNDS".to_owned(), message, is_passing: false };
+        let poor = PaymentError { code: "INSUFFICIENT_FUNDS".to_owned(), message, is_passing: false };
         let verdict = if payment.payload["payload"] == "poor" { Err(poor) } else { Ok(()) };
         Box::pin(std::future::ready(verdict))
     }

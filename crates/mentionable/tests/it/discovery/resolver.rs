@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use forecourt_core::Domain;
-use forecourt_mentionable::discovery::{Acct, CardFault, Obstacle, ResolveError, ResolveSource};
+use forecourt_mentionable::discovery::{Acct, CardError, Obstacle, ResolveError, ResolveSource};
 use serde_json::{Value, json};
 
 use crate::discovery::elsewhere::{CARD, DOMAIN, Elsewhere, REST, Reply, WEBFINGER, lean};
@@ -29,7 +29,7 @@ fn obstacle(error: ResolveError) -> (ResolveSource, Obstacle) {
     }
 }
 
-fn malformed(error: ResolveError) -> Vec<CardFault> {
+fn malformed(error: ResolveError) -> Vec<CardError> {
     match error {
         ResolveError::Malformed { problems } => problems.into_iter().map(|problem| problem.code).collect(),
         other => panic!("{other:?}"),
@@ -233,7 +233,7 @@ async fn wf_2_4_6_the_card_link_is_https() {
 async fn wf_2_4_7_the_card_is_of_the_address_that_was_asked_for() {
     let far = Elsewhere::start().await;
     card_with(&far, |card| card["address"] = json!("@other@far.localhost"));
-    assert_eq!(malformed(far.resolve().await.unwrap_err()), [CardFault::AddressMismatch]);
+    assert_eq!(malformed(far.resolve().await.unwrap_err()), [CardError::AddressMismatch]);
 }
 
 #[tokio::test]
@@ -242,7 +242,7 @@ async fn wf_2_4_7_malformed_cards_are_not_believed() {
     card_with(&far, |card| card["protocol_version"] = json!("9"));
     let error = far.resolve().await.unwrap_err();
     assert!(error.to_string().contains("/protocol_version: must be `0.1`"), "{error}");
-    assert_eq!(malformed(error), [CardFault::ProtocolVersion]);
+    assert_eq!(malformed(error), [CardError::ProtocolVersion]);
 }
 
 #[tokio::test]
@@ -273,7 +273,7 @@ async fn rest_2_an_endpoint_on_another_host_is_refused() {
     ] {
         card_with(&far, |card| card["a2a"]["capabilities"]["extensions"][0]["endpoint"] = json!(endpoint));
         far.clock.advance(Duration::from_secs(61));
-        assert_eq!(malformed(far.resolve().await.unwrap_err()), [CardFault::ForeignEndpoint], "{endpoint}");
+        assert_eq!(malformed(far.resolve().await.unwrap_err()), [CardError::ForeignEndpoint], "{endpoint}");
     }
 }
 
@@ -286,7 +286,7 @@ async fn wf_2_5_the_self_link_decides_the_canonical_host() {
             json!({"rel": "self", "type": "application/activity+json", "href": format!("https://{other}/lean")});
         record["links"].as_array_mut().unwrap().insert(0, actor);
     });
-    assert_eq!(malformed(far.resolve().await.unwrap_err()), [CardFault::ForeignEndpoint]);
+    assert_eq!(malformed(far.resolve().await.unwrap_err()), [CardError::ForeignEndpoint]);
     card_with(&far, |card| {
         card["a2a"]["capabilities"]["extensions"][0]["endpoint"] = json!(format!("https://{other}/~lean"));
     });

@@ -2,7 +2,7 @@
 
 use forecourt_identity::HostKeys;
 use forecourt_mentionable::discovery::limits::CARD_PROBLEMS_MAX;
-use forecourt_mentionable::discovery::{Acct, CardFault, ExpectedCard, validate_agent_card};
+use forecourt_mentionable::discovery::{Acct, CardError, ExpectedCard, validate_agent_card};
 use forecourt_testkit::CountedEntropy;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -47,13 +47,13 @@ fn changed(pointer: &str, value: Value) -> Value {
     card
 }
 
-fn codes(card: &Value) -> Vec<(CardFault, String)> {
+fn codes(card: &Value) -> Vec<(CardError, String)> {
     let found = validate_agent_card(card, ExpectedCard::default());
     found.into_iter().map(|problem| (problem.code, problem.path)).collect()
 }
 
 #[track_caller]
-fn check(pointer: &str, value: Value, code: CardFault, path: &str) {
+fn check(pointer: &str, value: Value, code: CardError, path: &str) {
     let card = changed(pointer, value);
     assert_eq!(codes(&card), [(code, path.to_owned())], "{pointer}");
 }
@@ -66,7 +66,7 @@ fn card_3_5_a_card_with_unknown_fields_modes_and_a_later_section_is_valid() {
 #[test]
 fn card_3_5_not_an_object() {
     for value in [Value::Null, json!([]), json!("card"), json!(1)] {
-        assert_eq!(codes(&value), [(CardFault::WrongType, String::new())]);
+        assert_eq!(codes(&value), [(CardError::WrongType, String::new())]);
     }
 }
 
@@ -93,9 +93,9 @@ fn card_3_5_every_required_field() {
     ];
     for pointer in required {
         let mut card = changed(pointer, Value::Null);
-        assert!(codes(&card).contains(&(CardFault::Missing, pointer.to_owned())), "{pointer}");
+        assert!(codes(&card).contains(&(CardError::Missing, pointer.to_owned())), "{pointer}");
         card = changed(pointer, json!(7));
-        assert!(codes(&card).contains(&(CardFault::WrongType, pointer.to_owned())), "{pointer}");
+        assert!(codes(&card).contains(&(CardError::WrongType, pointer.to_owned())), "{pointer}");
     }
 }
 
@@ -114,14 +114,14 @@ fn card_3_5_optional_fields_have_their_types() {
         ("/mentionable/signing_key", json!("pem")),
     ];
     for (pointer, value) in wrong {
-        check(pointer, value, CardFault::WrongType, pointer);
+        check(pointer, value, CardError::WrongType, pointer);
     }
-    check("/mentionable/supported_inbound", json!([1]), CardFault::WrongType, "/mentionable/supported_inbound");
+    check("/mentionable/supported_inbound", json!([1]), CardError::WrongType, "/mentionable/supported_inbound");
 }
 
 #[test]
 fn card_3_5_protocol_version_is_0_1() {
-    check("/protocol_version", json!("0.2"), CardFault::ProtocolVersion, "/protocol_version");
+    check("/protocol_version", json!("0.2"), CardError::ProtocolVersion, "/protocol_version");
 }
 
 #[test]
@@ -141,14 +141,14 @@ fn card_3_5_the_address_is_canonical() {
         "",
     ];
     for text in wrong {
-        check("/address", json!(text), CardFault::Address, "/address");
+        check("/address", json!(text), CardError::Address, "/address");
     }
     for fine in ["@first.last@firemanager.example", "@lean@xn--bcher-kva.example"] {
         assert_eq!(codes(&changed("/address", json!(fine))), [], "{fine}");
     }
     let long = |n: usize| json!(format!("@{}@firemanager.example", "a".repeat(n)));
     assert_eq!(codes(&changed("/address", long(64))), []);
-    check("/address", long(65), CardFault::Address, "/address");
+    check("/address", long(65), CardError::Address, "/address");
 }
 
 #[test]
@@ -159,8 +159,8 @@ fn wf_2_4_the_address_is_the_one_that_was_asked_for() {
         validate_agent_card(&valid(), expected).into_iter().map(|problem| problem.code).collect::<Vec<_>>()
     };
     assert_eq!(codes("ACCT:Lean@FireManager.example"), []);
-    assert_eq!(codes("@lean@other.example"), [CardFault::AddressMismatch]);
-    assert_eq!(codes("@other@firemanager.example"), [CardFault::AddressMismatch]);
+    assert_eq!(codes("@lean@other.example"), [CardError::AddressMismatch]);
+    assert_eq!(codes("@other@firemanager.example"), [CardError::AddressMismatch]);
 }
 
 #[test]
@@ -176,19 +176,19 @@ fn card_3_5_urls_are_https_without_userinfo() {
         " https://firemanager.example/",
     ];
     for url in wrong {
-        check("/a2a/endpoint", json!(url), CardFault::NotHttps, "/a2a/endpoint");
-        check("/icon", json!({"url": url}), CardFault::NotHttps, "/icon/url");
-        check("/mentionable/homepage", json!(url), CardFault::NotHttps, "/mentionable/homepage");
+        check("/a2a/endpoint", json!(url), CardError::NotHttps, "/a2a/endpoint");
+        check("/icon", json!({"url": url}), CardError::NotHttps, "/icon/url");
+        check("/mentionable/homepage", json!(url), CardError::NotHttps, "/mentionable/homepage");
         let place = "/a2a/capabilities/extensions/0/uri";
-        check(place, json!(url), CardFault::NotHttps, place);
+        check(place, json!(url), CardError::NotHttps, place);
         let place = "/a2a/capabilities/extensions/0/endpoint";
-        check(place, json!(url), CardFault::NotHttps, place);
+        check(place, json!(url), CardError::NotHttps, place);
     }
 }
 
 #[test]
 fn card_3_5_transport_is_one_of_three_and_auth_is_open() {
-    check("/a2a/transport", json!("https+grpc"), CardFault::Transport, "/a2a/transport");
+    check("/a2a/transport", json!("https+grpc"), CardError::Transport, "/a2a/transport");
     for fine in ["https+json", "https+sse", "https+jsonrpc"] {
         assert_eq!(codes(&changed("/a2a/transport", json!(fine))), []);
     }
@@ -198,8 +198,8 @@ fn card_3_5_transport_is_one_of_three_and_auth_is_open() {
 #[test]
 fn rest_2_the_rest_entry_needs_its_endpoint() {
     let place = "/a2a/capabilities/extensions/0/endpoint";
-    check(place, Value::Null, CardFault::RestEndpointMissing, place);
-    check("/a2a/capabilities/extensions/0", json!({"uri": LEGACY_REST}), CardFault::RestEndpointMissing, place);
+    check(place, Value::Null, CardError::RestEndpointMissing, place);
+    check("/a2a/capabilities/extensions/0", json!({"uri": LEGACY_REST}), CardError::RestEndpointMissing, place);
     assert_eq!(codes(&changed("/a2a/capabilities/extensions", json!([]))), []);
     assert_eq!(codes(&changed("/a2a/capabilities/extensions/0", json!({"uri": "https://example.com/x"}))), []);
 }
@@ -213,7 +213,7 @@ fn rest_2_the_endpoint_is_on_the_canonical_host() {
         "https://firemanager.example.evil.example/~lean",
         "https://firemanager.example:8443/~lean",
     ] {
-        check(place, json!(url), CardFault::ForeignEndpoint, place);
+        check(place, json!(url), CardError::ForeignEndpoint, place);
     }
     for url in ["https://FIREMANAGER.example/~lean", "https://firemanager.example:443/", "https://firemanager.example."]
     {
@@ -221,7 +221,7 @@ fn rest_2_the_endpoint_is_on_the_canonical_host() {
     }
     let expected = ExpectedCard { acct: None, canonical_host: Some("cards.example") };
     let found = validate_agent_card(&valid(), expected);
-    assert_eq!(found[0].code, CardFault::ForeignEndpoint);
+    assert_eq!(found[0].code, CardError::ForeignEndpoint);
     assert!(found[0].message.contains("cards.example"));
 }
 
@@ -244,18 +244,18 @@ fn card_3_5_signing_keys_are_ed25519_in_pem() {
     let mut other = key.clone();
     other["alg"] = json!("ES256");
     let place = "/mentionable/signing_key";
-    check(place, other, CardFault::SigningKey, place);
+    check(place, other, CardError::SigningKey, place);
     for pem in ["", "key", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"] {
-        check(place, json!({"alg": "Ed25519", "pem": pem}), CardFault::SigningKey, place);
+        check(place, json!({"alg": "Ed25519", "pem": pem}), CardError::SigningKey, place);
     }
-    check(place, json!({"pem": key["pem"]}), CardFault::Missing, "/mentionable/signing_key/alg");
-    check(place, json!({"alg": "Ed25519"}), CardFault::Missing, "/mentionable/signing_key/pem");
+    check(place, json!({"pem": key["pem"]}), CardError::Missing, "/mentionable/signing_key/alg");
+    check(place, json!({"alg": "Ed25519"}), CardError::Missing, "/mentionable/signing_key/pem");
 }
 
 #[test]
 fn card_3_5_skill_ids_are_unique() {
     let twice = json!([{"id": "a", "name": "A"}, {"id": "b", "name": "B"}, {"id": "a", "name": "C"}]);
-    check("/a2a/skills", twice, CardFault::DuplicateSkill, "/a2a/skills/2/id");
+    check("/a2a/skills", twice, CardError::DuplicateSkill, "/a2a/skills/2/id");
 }
 
 #[test]

@@ -40,7 +40,7 @@ pub(super) struct RecordedOperation {
 
 /// Why a record can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RecordFault {
+pub enum RecordError {
     /// Too many bytes.
     #[error("a record of imports has at most {RECORD_BYTES_MAX} bytes")]
     TooLong,
@@ -60,13 +60,13 @@ impl ImportRecord {
     ///
     /// # Errors
     /// It is none, of another version, or too long.
-    pub fn read(text: &str) -> Result<ImportRecord, RecordFault> {
+    pub fn read(text: &str) -> Result<ImportRecord, RecordError> {
         if text.len() > RECORD_BYTES_MAX {
-            return Err(RecordFault::TooLong);
+            return Err(RecordError::TooLong);
         }
         let record: ImportRecord =
-            serde_json::from_str(text).map_err(|fault| RecordFault::Syntax(fault.to_string()))?;
-        if record.version == VERSION { Ok(record) } else { Err(RecordFault::Version(record.version)) }
+            serde_json::from_str(text).map_err(|fault| RecordError::Syntax(fault.to_string()))?;
+        if record.version == VERSION { Ok(record) } else { Err(RecordError::Version(record.version)) }
     }
 
     /// The record as a file.
@@ -125,8 +125,8 @@ mod tests {
         record.put("Shop", RecordedDocument { version: "1".into(), ..RecordedDocument::default() });
         let read = ImportRecord::read(&record.text()).unwrap();
         assert!(read.has("Shop") && !read.has("Other"));
-        assert!(matches!(ImportRecord::read("{}"), Err(RecordFault::Syntax(_))));
-        assert_eq!(ImportRecord::read("{\"version\":2,\"documents\":{}}"), Err(RecordFault::Version(2)));
+        assert!(matches!(ImportRecord::read("{}"), Err(RecordError::Syntax(_))));
+        assert_eq!(ImportRecord::read("{\"version\":2,\"documents\":{}}"), Err(RecordError::Version(2)));
     }
 
     #[test]
@@ -134,6 +134,6 @@ mod tests {
         let text = "{\"version\":1,\"documents\":{}}";
         let of = |length: usize| text.to_owned() + &" ".repeat(length - text.len());
         assert!(ImportRecord::read(&of(RECORD_BYTES_MAX)).is_ok());
-        assert_eq!(ImportRecord::read(&of(RECORD_BYTES_MAX + 1)), Err(RecordFault::TooLong));
+        assert_eq!(ImportRecord::read(&of(RECORD_BYTES_MAX + 1)), Err(RecordError::TooLong));
     }
 }

@@ -8,7 +8,7 @@ use rusqlite::{Connection, params_from_iter};
 use super::{COLUMNS, read_task};
 use crate::seal::{Seal, hash};
 use crate::sealed::tasks::SealedTask;
-use crate::sqlite::fault::Fault;
+use crate::sqlite::error::SqliteError;
 use crate::time::{count, moment, nanos};
 
 /// Conditions in fixed text, and what is bound to them.
@@ -75,7 +75,7 @@ pub(in crate::sqlite) fn tasks(
     seal: &Seal,
     filter: &TaskFilter,
     now: Timestamp,
-) -> Result<TaskPage, Fault> {
+) -> Result<TaskPage, SqliteError> {
     listed(db, seal, filter, Conditions::of(filter, now))
 }
 
@@ -85,11 +85,16 @@ pub(in crate::sqlite) fn tasks_of_all(
     seal: &Seal,
     filter: &TaskFilter,
     now: Timestamp,
-) -> Result<TaskPage, Fault> {
+) -> Result<TaskPage, SqliteError> {
     listed(db, seal, filter, Conditions::of_all(filter, now))
 }
 
-fn listed(db: &Connection, seal: &Seal, filter: &TaskFilter, mut conditions: Conditions) -> Result<TaskPage, Fault> {
+fn listed(
+    db: &Connection,
+    seal: &Seal,
+    filter: &TaskFilter,
+    mut conditions: Conditions,
+) -> Result<TaskPage, SqliteError> {
     let total = total(db, &conditions)?;
     if let Some(cursor) = filter.cursor {
         let place = [Value::Integer(nanos(cursor.updated_at)), Value::Integer(cursor.place)];
@@ -101,14 +106,14 @@ fn listed(db: &Connection, seal: &Seal, filter: &TaskFilter, mut conditions: Con
     Ok(TaskPage { tasks, next, total })
 }
 
-fn total(db: &Connection, conditions: &Conditions) -> Result<u64, Fault> {
+fn total(db: &Connection, conditions: &Conditions) -> Result<u64, SqliteError> {
     let mut select = db.prepare_cached(&format!("SELECT count(*) FROM tasks WHERE {}", conditions.text))?;
     let total: i64 = select.query_row(params_from_iter(&conditions.values), |row| row.get(0))?;
     Ok(total.unsigned_abs())
 }
 
 /// At most `limit` rows with their numbers, still sealed, and whether there are more.
-fn page(db: &Connection, conditions: &Conditions, limit: usize) -> Result<(Vec<(i64, SealedTask)>, bool), Fault> {
+fn page(db: &Connection, conditions: &Conditions, limit: usize) -> Result<(Vec<(i64, SealedTask)>, bool), SqliteError> {
     let mut select = db.prepare_cached(&select(conditions))?;
     let values = conditions.values.iter().cloned().chain([Value::Integer(count(limit.saturating_add(1)))]);
     let read = |row: &rusqlite::Row<'_>| Ok((row.get(10)?, read_task(row)?));

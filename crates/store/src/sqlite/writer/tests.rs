@@ -11,7 +11,7 @@ fn database() -> Connection {
     db
 }
 
-fn pending(work: impl Fn(&Connection) -> Result<i64, Fault> + Send + 'static) -> (Box<dyn Write>, Answer) {
+fn pending(work: impl Fn(&Connection) -> Result<i64, SqliteError> + Send + 'static) -> (Box<dyn Write>, Answer) {
     let (answer, answered) = oneshot::channel();
     (Box::new(Pending { work, result: None, answer }), answered)
 }
@@ -21,7 +21,7 @@ fn keep(x: i64) -> (Box<dyn Write>, Answer) {
     pending(move |db| insert(db, x))
 }
 
-fn insert(db: &Connection, x: i64) -> Result<i64, Fault> {
+fn insert(db: &Connection, x: i64) -> Result<i64, SqliteError> {
     db.execute("INSERT INTO kept VALUES (?1)", [x])?;
     Ok(x)
 }
@@ -59,7 +59,7 @@ fn a_write_that_takes_down_the_transaction_fails_alone_all_the_same() {
     let fatal = pending(|db| {
         insert(db, 7)?;
         db.execute_batch("ROLLBACK")?;
-        Err(Fault::Store(StoreError::Unavailable("full".to_owned())))
+        Err(SqliteError::Store(StoreError::Unavailable("full".to_owned())))
     });
     assert_eq!(committed(&db, vec![keep(1), fatal, keep(2)]), [true, false, true]);
     assert_eq!(kept(&db), [1, 2]);

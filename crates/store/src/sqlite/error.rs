@@ -9,14 +9,14 @@ use super::quota;
 
 /// Why an operation failed.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(super) enum SqliteError {
     /// SQLite's reason.
     Sql(Error),
     /// One of our own.
     Store(StoreError),
 }
 
-impl Fault {
+impl SqliteError {
     /// The same, with which bound was met when there was no room.
     pub(super) fn at(self, db: &Connection) -> Self {
         match self {
@@ -61,20 +61,20 @@ fn is_passing(error: &Error) -> bool {
     error.sqlite_error_code().is_some_and(|code| passing.contains(&code))
 }
 
-impl From<Error> for Fault {
+impl From<Error> for SqliteError {
     fn from(error: Error) -> Self {
         Self::Sql(error)
     }
 }
 
-impl From<StoreError> for Fault {
+impl From<StoreError> for SqliteError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
 }
 
-impl From<Fault> for StoreError {
-    fn from(fault: Fault) -> Self {
+impl From<SqliteError> for StoreError {
+    fn from(fault: SqliteError) -> Self {
         fault.to_store_error()
     }
 }
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     fn seen(code: i32) -> StoreError {
-        Fault::Sql(Error::SqliteFailure(ffi::Error::new(code), None)).to_store_error()
+        SqliteError::Sql(Error::SqliteFailure(ffi::Error::new(code), None)).to_store_error()
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 /// Why a call was not done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct ApiError {
     pub(crate) status: StatusCode,
     pub(crate) code: &'static str,
     pub(crate) message: String,
@@ -21,7 +21,7 @@ pub(crate) struct Fault {
 
 /// A fault as it is answered.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct FaultBody {
+pub(crate) struct ApiErrorBody {
     /// What went wrong, in a sentence.
     error: String,
     /// The same in a word.
@@ -31,7 +31,7 @@ pub(crate) struct FaultBody {
     hint: Option<String>,
 }
 
-impl Fault {
+impl ApiError {
     fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         Self { status, code, message: message.into(), hint: None, retry_after: None }
     }
@@ -77,12 +77,12 @@ impl Fault {
         self
     }
 
-    pub(crate) fn body(&self) -> FaultBody {
-        FaultBody { error: self.message.clone(), code: self.code.to_owned(), hint: self.hint.clone() }
+    pub(crate) fn body(&self) -> ApiErrorBody {
+        ApiErrorBody { error: self.message.clone(), code: self.code.to_owned(), hint: self.hint.clone() }
     }
 }
 
-impl From<Error> for Fault {
+impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
         match error {
             Error::NotFound { .. } | Error::Gone { .. } => Self::not_found(error.to_string()),
@@ -97,13 +97,13 @@ impl From<Error> for Fault {
     }
 }
 
-impl From<StoreError> for Fault {
+impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         Error::from(error).into()
     }
 }
 
-impl IntoResponse for Fault {
+impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = (self.status, Json(self.body())).into_response();
         let headers = response.headers_mut();

@@ -12,7 +12,7 @@ use crate::model::OperationError;
 /// Why a remote agent gave no answer. `Display` is a sentence for people, without the agent's name;
 /// causes that tell of the network are in the log.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum ClientFault {
+pub enum PeerError {
     /// No connection was made; nothing was sent. The cause is for the operator.
     #[error("can't be reached at the moment")]
     Unreachable(String),
@@ -58,7 +58,7 @@ pub enum ClientFault {
     },
 }
 
-impl ClientFault {
+impl PeerError {
     /// Whether the same question may be answered another time: the fault lies on the way.
     pub fn is_passing(&self) -> bool {
         match self {
@@ -95,10 +95,10 @@ impl ClientFault {
 }
 
 /// A status that says enough by itself, with whatever stands in the body of its answer.
-pub(super) fn of_declined(declined: UpstreamError, body: &Value) -> ClientFault {
+pub(super) fn of_declined(declined: UpstreamError, body: &Value) -> PeerError {
     let error = body.get("error").unwrap_or(body);
     let said = [&error["message"], &error["detail"], error].into_iter().find_map(Value::as_str);
-    ClientFault::Declined { declined, message: words(said.unwrap_or_default()) }
+    PeerError::Declined { declined, message: words(said.unwrap_or_default()) }
 }
 
 fn or_declined(message: &str, declined: UpstreamError) -> String {
@@ -106,28 +106,28 @@ fn or_declined(message: &str, declined: UpstreamError) -> String {
 }
 
 /// A member `error` of JSON-RPC. Some servers write nothing but a sentence.
-pub(super) fn of_rpc(error: &Value) -> ClientFault {
+pub(super) fn of_rpc(error: &Value) -> PeerError {
     if let Some(said) = error.as_str().or(error["message"].as_str().filter(|_| error["code"].is_null())) {
-        return ClientFault::Remote { fault: OperationError::Internal, message: words(said) };
+        return PeerError::Remote { fault: OperationError::Internal, message: words(said) };
     }
     let Some(code) = error["code"].as_i64() else {
-        return ClientFault::unreadable("an error without a code");
+        return PeerError::unreadable("an error without a code");
     };
     let message = words(error["message"].as_str().unwrap_or_default());
-    ClientFault::Remote { fault: by_code(code, &message), message: or_code(message, code) }
+    PeerError::Remote { fault: by_code(code, &message), message: or_code(message, code) }
 }
 
 /// A body that came with a status other than success: what 1.0 writes (`google.rpc.Status` under
 /// `error`), or what 0.3 writes (a bare object with a code).
-pub(super) fn of_rest(status: u16, body: &Value) -> ClientFault {
+pub(super) fn of_rest(status: u16, body: &Value) -> PeerError {
     let error = body.get("error").unwrap_or(body);
     if let Some(said) = error.as_str() {
         let message = words(said);
         let fault = by_status(status, &message).unwrap_or(OperationError::Internal);
-        return ClientFault::Remote { fault, message };
+        return PeerError::Remote { fault, message };
     }
     if !error.is_object() {
-        return ClientFault::Status(status);
+        return PeerError::Status(status);
     }
     let message = words(error["message"].as_str().or(error["detail"].as_str()).unwrap_or_default());
     let details = error["details"].as_array().or(error["data"].as_array()).map_or(&[][..], Vec::as_slice);
@@ -138,8 +138,8 @@ pub(super) fn of_rest(status: u16, body: &Value) -> ClientFault {
         (None, _) => None,
     };
     match fault.or_else(|| by_status(status, &message)) {
-        Some(fault) => ClientFault::Remote { fault, message: or_code(message, i64::from(status)) },
-        None => ClientFault::Status(status),
+        Some(fault) => PeerError::Remote { fault, message: or_code(message, i64::from(status)) },
+        None => PeerError::Status(status),
     }
 }
 
@@ -210,19 +210,19 @@ mod tests {
 
     use super::*;
 
-    fn fault(fault: ClientFault) -> Option<OperationError> {
+    fn fault(fault: PeerError) -> Option<OperationError> {
         fault.fault().cloned()
     }
 
     #[test]
     fn errors_without_sense_are_unreadable_or_a_status() {
         for value in [json!(null), json!([1]), json!({"code": "1"})] {
-            assert!(matches!(of_rpc(&value), ClientFault::Unreadable(_)), "{value}");
+            assert!(matches!(of_rpc(&value), PeerError::Unreadable(_)), "{value}");
         }
         for value in [json!(null), json!([1])] {
-            assert_eq!(of_rest(500, &value), ClientFault::Status(500));
+            assert_eq!(of_rest(500, &value), PeerError::Status(500));
         }
-        assert_eq!(of_rest(503, &json!({"error": {"code": 503}})), ClientFault::Status(503));
+        assert_eq!(of_rest(503, &json!({"error": {"code": 503}})), PeerError::Status(503));
     }
 
     #[test]
@@ -232,7 +232,7 @@ mod tests {
             of_rpc(&json!({"message": "no gas"})),
             of_rest(500, &json!({"error": "no gas"})),
         ] {
-            assert_eq!(said, ClientFault::Remote { fault: OperationError::Internal, message: "no gas".to_owned() });
+            assert_eq!(said, PeerError::Remote { fault: OperationError::Internal, message: "no gas".to_owned() });
         }
     }
 
@@ -241,7 +241,7 @@ mod tests {
         let bodies = [json!({"error": "x"}), json!({"error": {"code": -1, "message": "x"}}), json!({"detail": "x"})];
         for body in bodies {
             let fault = of_declined(UpstreamError::Forbidden, &body);
-            assert_eq!(fault, ClientFault::Declined { declined: UpstreamError::Forbidden, message: "x".to_owned() });
+            assert_eq!(fault, PeerError::Declined { declined: UpstreamError::Forbidden, message: "x".to_owned() });
         }
         assert_eq!(
             of_declined(UpstreamError::Credentials, &Value::Null).to_string(),

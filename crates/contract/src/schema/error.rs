@@ -10,7 +10,7 @@ use crate::limits::{
 
 /// Why a document can't serve as a schema.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SchemaFault {
+pub enum SchemaError {
     /// A schema is an object or a truth value.
     #[error("a schema is an object, `true` or `false`, and `{0}` is not")]
     NotASchema(String),

@@ -23,7 +23,7 @@ pub(crate) mod code {
 
 /// Why a request was not carried to an answer. Each says what to change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum ApiError {
     /// Not JSON, or not the JSON of a request.
     Malformed(String),
     /// A field is missing or has another shape than NLWeb gives it.
@@ -75,7 +75,7 @@ pub(crate) enum Fault {
     Internal,
 }
 
-impl Fault {
+impl ApiError {
     /// A field that is not what it must be.
     pub(crate) fn wrong(field: impl Into<String>, wanted: impl Into<String>) -> Self {
         Self::Wrong { field: field.into(), wanted: wanted.into() }
@@ -117,7 +117,7 @@ impl Fault {
     }
 }
 
-impl Fault {
+impl ApiError {
     /// What is told. What is wrong with the form of a request is for whoever programs it, and in English.
     pub(crate) fn message(&self, say: Sentences) -> String {
         match self {
@@ -152,22 +152,22 @@ mod tests {
     fn s7_4_each_fault_has_its_code_and_status() {
         let text = String::new;
         let rows = [
-            (Fault::Malformed(text()), "INVALID_QUERY", 400),
-            (Fault::wrong("query.text", "a string"), "INVALID_QUERY", 400),
-            (Fault::NotJson, "INVALID_QUERY", 415),
-            (Fault::TooMuch { field: "context", bound: text() }, "TOKEN_LIMIT", 200),
-            (Fault::TooLarge(1), "TOKEN_LIMIT", 413),
-            (Fault::Cut(text()), "INVALID_QUERY", 408),
-            (Fault::Format(text()), "UNSUPPORTED_FORMAT", 200),
-            (Fault::Mode(text()), "UNSUPPORTED_MODE", 200),
-            (Fault::Site { named: text(), known: text() }, "INVALID_QUERY", 200),
-            (Fault::NoAgent(text()), "NOT_FOUND", 404),
-            (Fault::NoPromise, "NOT_FOUND", 404),
-            (Fault::Gone(text()), "NOT_FOUND", 410),
-            (Fault::Method("POST"), "INVALID_QUERY", 405),
-            (Fault::Invalid(text()), "INVALID_QUERY", 400),
-            (Fault::Unavailable(5), "SERVICE_UNAVAILABLE", 503),
-            (Fault::Internal, "INTERNAL_ERROR", 500),
+            (ApiError::Malformed(text()), "INVALID_QUERY", 400),
+            (ApiError::wrong("query.text", "a string"), "INVALID_QUERY", 400),
+            (ApiError::NotJson, "INVALID_QUERY", 415),
+            (ApiError::TooMuch { field: "context", bound: text() }, "TOKEN_LIMIT", 200),
+            (ApiError::TooLarge(1), "TOKEN_LIMIT", 413),
+            (ApiError::Cut(text()), "INVALID_QUERY", 408),
+            (ApiError::Format(text()), "UNSUPPORTED_FORMAT", 200),
+            (ApiError::Mode(text()), "UNSUPPORTED_MODE", 200),
+            (ApiError::Site { named: text(), known: text() }, "INVALID_QUERY", 200),
+            (ApiError::NoAgent(text()), "NOT_FOUND", 404),
+            (ApiError::NoPromise, "NOT_FOUND", 404),
+            (ApiError::Gone(text()), "NOT_FOUND", 410),
+            (ApiError::Method("POST"), "INVALID_QUERY", 405),
+            (ApiError::Invalid(text()), "INVALID_QUERY", 400),
+            (ApiError::Unavailable(5), "SERVICE_UNAVAILABLE", 503),
+            (ApiError::Internal, "INTERNAL_ERROR", 500),
         ];
         for (fault, code, status) in rows {
             assert_eq!((fault.code(), fault.status().as_u16()), (code, status), "{fault:?}");
