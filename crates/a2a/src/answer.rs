@@ -12,7 +12,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::codec::{Dialect, Files, Method, Spelled};
+use crate::codec::{Dialect, DialectValue, Files, Method};
 use crate::model::{Item, OperationError, OperationOutcome, Version};
 use crate::rpc;
 use crate::service::{Caller, EXTENSION_FIELDS, OperationReply, Service, ServiceError};
@@ -109,7 +109,7 @@ impl Binding {
                 let frame = self.frame(None, item);
                 frames(futures::stream::iter([frame]))
             }
-            _ => whole(StatusCode::OK, self.media_type, self.written(&Spelled(self.dialect, outcome))),
+            _ => whole(StatusCode::OK, self.media_type, self.written(&DialectValue(self.dialect, outcome))),
         }
     }
 
@@ -119,7 +119,7 @@ impl Binding {
     }
 
     fn frame(&self, number: Option<u64>, item: &Item) -> Bytes {
-        let bytes = self.written(&Spelled(self.dialect, item));
+        let bytes = self.written(&DialectValue(self.dialect, item));
         let text = str::from_utf8(&bytes).unwrap_or_default();
         match number {
             Some(number) => sse::message_with_id(number, text),

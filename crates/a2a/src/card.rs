@@ -24,6 +24,6 @@ mod write;
 
 pub use cards::{CardSettings, Cards};
 pub use read::{AgentRef, Binding, CardSignature, Extension, Interface, RemoteCard, Scheme, read};
-pub use shape::Covered;
+pub use shape::SignatureScope;
 pub use sign::{SignatureError, verify_signature};
 pub use validate::{Problem, validate, validate_agent};

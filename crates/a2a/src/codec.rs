@@ -21,7 +21,7 @@ mod write;
 pub(crate) use files::Files;
 pub(crate) use item::MessageItem;
 pub(crate) use plain::PlainCall;
-pub(crate) use write::Spelled;
+pub(crate) use write::DialectValue;
 
 /// What a client asks for, by the rows of the table of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -56,12 +56,12 @@ pub(crate) fn read(
     }
 }
 
-type Read = (Method, Version, Value);
+type RpcCallParts = (Method, Version, Value);
 
 fn call(
     mut fields: Map<String, Value>,
     asked: Result<Option<Version>, OperationError>,
-) -> Result<Read, (Option<Method>, OperationError)> {
+) -> Result<RpcCallParts, (Option<Method>, OperationError)> {
     if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         return Err((None, invalid("`jsonrpc` must be \"2.0\"")));
     }

@@ -66,7 +66,7 @@ pub(crate) fn closed() -> ApiError {
 }
 
 /// That a request which does something comes from where it says. Only [`meant`] makes one.
-pub(crate) struct Meant(());
+pub(crate) struct SameOriginProof(());
 
 /// That an operator asks for something to be done, and meant it. Only [`permit`] makes one.
 pub(crate) struct Acting(());
@@ -90,7 +90,7 @@ impl Deref for Command {
 }
 
 /// Whether somebody may do something.
-pub(crate) fn permit(actor: &Actor, _: Meant) -> Result<Acting, ApiError> {
+pub(crate) fn permit(actor: &Actor, _: SameOriginProof) -> Result<Acting, ApiError> {
     match actor.role {
         Role::Operator => Ok(Acting(())),
         Role::Viewer => Err(ApiError::forbidden(format!("this is for operators, and {} is a viewer", actor.name))
@@ -100,11 +100,16 @@ pub(crate) fn permit(actor: &Actor, _: Meant) -> Result<Acting, ApiError> {
 
 /// Whether what changes something comes from where it says: for whoever is known by a cookie, which a browser sends
 /// whoever made it ask. `given` is what the form or the script carries.
-pub(crate) fn meant(desk: &Desk, actor: &Actor, headers: &HeaderMap, given: Option<&str>) -> Result<Meant, ApiError> {
-    let Some(expected) = actor.csrf() else { return Ok(Meant(())) };
+pub(crate) fn meant(
+    desk: &Desk,
+    actor: &Actor,
+    headers: &HeaderMap,
+    given: Option<&str>,
+) -> Result<SameOriginProof, ApiError> {
+    let Some(expected) = actor.csrf() else { return Ok(SameOriginProof(())) };
     is_same_origin(headers, desk.entrance().url.origin())?;
     match verify_slices_are_equal(expected.as_bytes(), given.unwrap_or_default().as_bytes()) {
-        Ok(()) => Ok(Meant(())),
+        Ok(()) => Ok(SameOriginProof(())),
         Err(_) => {
             Err(ApiError::forbidden("this form is not of your session").hint("open the page again, and try again"))
         }
@@ -216,8 +221,8 @@ mod tests {
     #[test]
     fn a_viewer_may_look_and_not_act() {
         let actor = |role| Actor { name: "ann".to_owned(), role, by: Proof::Token { mark: String::new() } };
-        assert!(permit(&actor(Role::Operator), Meant(())).is_ok());
-        let refused = permit(&actor(Role::Viewer), Meant(())).err().unwrap();
+        assert!(permit(&actor(Role::Operator), SameOriginProof(())).is_ok());
+        let refused = permit(&actor(Role::Viewer), SameOriginProof(())).err().unwrap();
         assert_eq!((refused.status.as_u16(), refused.code), (403, "forbidden"));
         assert!(refused.message.contains("ann is a viewer"), "{refused:?}");
     }

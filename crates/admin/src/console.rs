@@ -21,7 +21,7 @@ use forecourt_pages::csp;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use serde_json::{Map, Value};
 
-use crate::access::{self, Acting, Command, Meant};
+use crate::access::{self, Acting, Command, SameOriginProof};
 use crate::api_error::ApiError;
 use crate::desk::{Ask, Desk};
 use crate::entrance::Entrance;
@@ -130,7 +130,7 @@ async fn acted(
     desk: &Arc<Desk>,
     actor: &Actor,
     path: &str,
-    (meant, mut form): (Meant, BTreeMap<String, String>),
+    (meant, mut form): (SameOriginProof, BTreeMap<String, String>),
 ) -> Result<(String, &'static str), ApiError> {
     let acting: Acting = access::permit(actor, meant)?;
     let back = form.remove(BACK_FIELD);
@@ -174,7 +174,7 @@ async fn sent(
     actor: &Actor,
     headers: &HeaderMap,
     body: Body,
-) -> Result<(Meant, BTreeMap<String, String>), ApiError> {
+) -> Result<(SameOriginProof, BTreeMap<String, String>), ApiError> {
     let mut form = written(headers, body).await?;
     let given = form.remove(CSRF_FIELD);
     let meant = access::meant(desk, actor, headers, given.as_deref())?;

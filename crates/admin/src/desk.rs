@@ -14,14 +14,14 @@ use tokio::sync::Semaphore;
 use crate::api_error::ApiError;
 use crate::attempts::Attempts;
 use crate::entrance::Entrance;
-use crate::house::{Operated, OperatedHouse};
+use crate::house::{DaemonControl, OperatedHouse};
 use crate::limits::{ATTEMPTS_MAX, LOGINS_BEGUN_MAX, REASON_CHARS_MAX, STREAMS_MAX, TRIALS_MAX};
 use crate::role::Actor;
-use crate::verified::Verified;
+use crate::verified::VerificationReport;
 
 /// What every request of the operator is answered with. One for a process, whatever becomes of its deployment.
 pub struct Desk {
-    pub(crate) around: Arc<dyn Operated>,
+    pub(crate) around: Arc<dyn DaemonControl>,
     pub(crate) reads: Arc<dyn StoreReads>,
     /// Where state is kept.
     pub(crate) data: PathBuf,
@@ -34,13 +34,13 @@ pub struct Desk {
     pub(crate) streams: Arc<Semaphore>,
     pub(crate) trials: Arc<Semaphore>,
     /// What came of looking through the signed records last.
-    pub(crate) verified: Mutex<Option<Verified>>,
+    pub(crate) verified: Mutex<Option<VerificationReport>>,
 }
 
 impl Desk {
     /// The desk of a program, over its store and its data folder, that `entrance` opens.
     pub fn new(
-        around: Arc<dyn Operated>,
+        around: Arc<dyn DaemonControl>,
         reads: Arc<dyn StoreReads>,
         data: PathBuf,
         entrance: Arc<Entrance>,

@@ -16,7 +16,7 @@ use crate::limits::{SETTINGS_BYTES_MAX, SETTINGS_FILES_MAX};
 use crate::masked::masked;
 
 /// The program around.
-pub trait Operated: Send + Sync + 'static {
+pub trait DaemonControl: Send + Sync + 'static {
     /// The house as it stands now; `None` while there is none. Held for one request.
     fn now(&self) -> Option<OperatedHouse>;
 

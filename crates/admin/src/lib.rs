@@ -56,7 +56,7 @@ pub use address::ConsoleUrl;
 pub use desk::Desk;
 pub use entrance::{Entrance, EntranceSettings};
 pub use house::{
-    CertificateInUse, Operated, OperatedHouse, PlaygroundTools, ReadSettings, ReloadAnswer, SettingsFile,
+    CertificateInUse, DaemonControl, OperatedHouse, PlaygroundTools, ReadSettings, ReloadAnswer, SettingsFile,
     TelemetryState,
 };
 pub use nouns::checks::{LAST_BACKUP_FILE, LastBackup};

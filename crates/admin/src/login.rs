@@ -19,7 +19,7 @@ use crate::desk::Desk;
 use crate::limits::CALLBACK_BYTES_MAX;
 use crate::provider::{LoginProvider, called};
 use crate::sessions::{self, NewSession, OpenedBy};
-use attempt::Kept;
+use attempt::LoginState;
 
 /// Where the provider sends browsers back to.
 pub(crate) const CALLBACK: &str = "/console/login/callback";
@@ -47,7 +47,7 @@ pub(crate) async fn begin(desk: &Desk, next: &str, prompt: SignInPrompt) -> Resu
     let now = host.clock().now();
     desk.logins.may_try(now).map_err(held_up)?;
     desk.logins.count(now);
-    let kept = Kept { next: safe_next(Some(next)).to_owned(), provider: provider.mark() };
+    let kept = LoginState { next: safe_next(Some(next)).to_owned(), provider: provider.mark() };
     let begun = attempt::begin(&host, kept).await?;
     let callback = entrance.url.at(CALLBACK);
     let url =

@@ -25,14 +25,14 @@ use serde::{Deserialize, Serialize};
 
 /// What came of an action.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Done {
+pub struct ActionOutcome {
     /// `done`, or `already` when there was nothing to do.
     pub outcome: String,
     /// The same in a sentence.
     pub message: String,
 }
 
-impl Done {
+impl ActionOutcome {
     pub(crate) fn new(came: crate::account::Came, message: impl Into<String>) -> Self {
         Self { outcome: came.word().to_owned(), message: message.into() }
     }

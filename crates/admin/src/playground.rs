@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
-pub use values::{Answered, Arguments, Called, Playground, Triable, TriableAgent, Words};
+pub use values::{Arguments, Playground, Triable, TriableAgent, TrialAnswer, TrialCall, Words};
 
 use crate::access::Command;
 use crate::api_error::ApiError;
@@ -97,7 +97,7 @@ async fn begun(ask: &Command) -> Result<(OwnedSemaphorePermit, Reply), ApiError>
     Ok((slot, host.receive(message, Run::without_task()).await?))
 }
 
-pub(crate) async fn message(ask: Command) -> Result<Answered, ApiError> {
+pub(crate) async fn message(ask: Command) -> Result<TrialAnswer, ApiError> {
     let begun_at = Instant::now();
     let (_slot, mut reply) = begun(&ask).await?;
     let conversation = reply.thread.as_ref().map(|thread| thread.expose().to_owned());
@@ -122,7 +122,7 @@ pub(crate) async fn message(ask: Command) -> Result<Answered, ApiError> {
             ended = ending;
         }
     }
-    Ok(Answered {
+    Ok(TrialAnswer {
         answer: shortened(&answer, TEXT_CHARS_MAX),
         ending: ended.code().to_owned(),
         refusal: refusal(&ended),
@@ -158,7 +158,7 @@ pub(crate) async fn follow(ask: Command) -> Result<BoxStream<'static, Bytes>, Ap
     }))
 }
 
-pub(crate) async fn endpoint(ask: Command) -> Result<Called, ApiError> {
+pub(crate) async fn endpoint(ask: Command) -> Result<TrialCall, ApiError> {
     let Arguments { arguments } = ask.body()?;
     let (begun_at, wanted) = (Instant::now(), ask.named("endpoint"));
     let found = of_endpoints(&ask).into_iter().find(|(id, _)| id == wanted);
@@ -168,7 +168,7 @@ pub(crate) async fn endpoint(ask: Command) -> Result<Called, ApiError> {
     Ok(called(output, begun_at))
 }
 
-pub(crate) async fn tool(ask: Command) -> Result<Called, ApiError> {
+pub(crate) async fn tool(ask: Command) -> Result<TrialCall, ApiError> {
     let Arguments { arguments } = ask.body()?;
     let begun_at = Instant::now();
     let tool = tools(&ask).into_iter().find(|tool| tool.name == ask.named("tool")).ok_or_else(unknown)?;
@@ -207,8 +207,8 @@ fn call(arguments: Map<String, Value>) -> ToolCall {
     }
 }
 
-fn called(output: ToolOutput, begun_at: Instant) -> Called {
-    Called {
+fn called(output: ToolOutput, begun_at: Instant) -> TrialCall {
+    TrialCall {
         is_fine: !output.is_error,
         structured: output.structured,
         text: shortened(&output.text.join("\n\n"), TEXT_CHARS_MAX),

@@ -10,7 +10,7 @@ use forecourt_egress::Egress;
 use forecourt_oidc::{Provider, verified_address};
 use serde_json::{Map, Value};
 
-pub(crate) use roles::{Held, RoleClaims};
+pub(crate) use roles::{RoleClaims, RoleEvidence};
 pub use settings::{LoginSettings, OidcLoginSettings};
 
 use crate::limits::NAME_CHARS_MAX;

@@ -12,11 +12,11 @@ use crate::access::Command;
 use crate::api_error::ApiError;
 use crate::desk::Ask;
 use crate::nouns::{
-    Done, Why, actions, agents, certificates, config, content, contracts, deliveries, limits, nodes, overview,
+    ActionOutcome, Why, actions, agents, certificates, config, content, contracts, deliveries, limits, nodes, overview,
     questions, queue, records, refusals, reload, sessions, tasks, usage,
 };
 use crate::role::Role;
-use crate::verified::Verified;
+use crate::verified::VerificationReport;
 use crate::{live, playground};
 
 /// Where the API is.
@@ -123,42 +123,42 @@ pub(crate) static ROUTES: &[Route] = &[
     route!(Look "/overview" overview::one => overview::Overview, "How it goes, at a glance; as events, whenever something changes", follow live::changes),
     route!(Look "/agents" agents::list => agents::Agents, "The agents: where they stand, and what they did"),
     route!(Look "/agents/{handle}" agents::one => agents::AgentDetail, "An agent, with how it came to stand where it does"),
-    route!(Act "/agents/{handle}/suspend" agents::suspend => Done, "Has an agent answer nobody until it is resumed").with_body(WHY),
-    route!(Act "/agents/{handle}/resume" agents::resume => Done, "Has a suspended agent answer again").with_body(WHY),
-    route!(Act "/agents/{handle}/retire" agents::retire => Done, "Has an agent never answer again").with_body(WHY),
+    route!(Act "/agents/{handle}/suspend" agents::suspend => ActionOutcome, "Has an agent answer nobody until it is resumed").with_body(WHY),
+    route!(Act "/agents/{handle}/resume" agents::resume => ActionOutcome, "Has a suspended agent answer again").with_body(WHY),
+    route!(Act "/agents/{handle}/retire" agents::retire => ActionOutcome, "Has an agent never answer again").with_body(WHY),
     route!(Look "/tasks" tasks::list => tasks::Tasks, "Tasks of everybody on every node, the last updated first").with_query(tasks::QUERY),
     route!(Look "/tasks/{task}" tasks::one => tasks::TaskDetail, "A task, with what was said and what happened"),
     route!(Look "/tasks/{task}/events" tasks::events => tasks::TaskEvents, "Events of a task; as events, as they happen", follow live::task)
         .with_query(FOLLOW_EVENTS),
-    route!(Act "/tasks/{task}/cancel" tasks::cancel => Done, "Ends a task").with_body(WHY),
+    route!(Act "/tasks/{task}/cancel" tasks::cancel => ActionOutcome, "Ends a task").with_body(WHY),
     route!(Look "/sessions" sessions::list => sessions::Sessions, "Who is logged in here, who signed in to talk to agents, sessions of protocols, and conversations by number"),
-    route!(Act "/sessions/{id}/end" sessions::end => Done, "Ends a session of the console, or of somebody who signed in, on every node").with_body(WHY),
+    route!(Act "/sessions/{id}/end" sessions::end => ActionOutcome, "Ends a session of the console, or of somebody who signed in, on every node").with_body(WHY),
     route!(Look "/refusals" refusals::list => refusals::Refusals, "Who was refused or asked for something first, and who was let through").with_query(refusals::QUERY),
     route!(Look "/usage" usage::list => usage::Usages, "What language models used for answers, by who asked: tokens and costs").with_query(usage::QUERY),
     route!(Look "/contracts" contracts::list => contracts::Contracts, "Contracts in force that were made with single callers").with_query(contracts::QUERY),
-    route!(Act "/contracts/{id}/end" contracts::end => Done, "Revokes a contract on every node").with_body(WHY),
+    route!(Act "/contracts/{id}/end" contracts::end => ActionOutcome, "Revokes a contract on every node").with_body(WHY),
     route!(Look "/records" records::one => records::Records, "Signed records of what was answered, and up to when they were verified"),
-    route!(Act "/records/verify" records::look_through => Verified, "Looks through all signed records of this node"),
+    route!(Act "/records/verify" records::look_through => VerificationReport, "Looks through all signed records of this node"),
     route!(Look "/deliveries" deliveries::list => deliveries::Deliveries, "Posts that wait to be made, and those that fail").with_query(deliveries::QUERY),
-    route!(Act "/deliveries/{id}/retry" deliveries::retry => Done, "Has a delivery tried now").with_body(WHY),
-    route!(Act "/deliveries/{id}/drop" deliveries::discard => Done, "Drops a delivery: nobody is told").with_body(WHY),
+    route!(Act "/deliveries/{id}/retry" deliveries::retry => ActionOutcome, "Has a delivery tried now").with_body(WHY),
+    route!(Act "/deliveries/{id}/drop" deliveries::discard => ActionOutcome, "Drops a delivery: nobody is told").with_body(WHY),
     route!(Look "/content" content::list => content::Contents, "Content behind agents on this node: what can be found, and what is wrong"),
     route!(Look "/limits" limits::list => limits::Limits, "Bounds that callers of this node ran into"),
     route!(Look "/queue" queue::list => queue::Queue, "Questions that wait for the operator").with_query(queue::QUERY),
     route!(Look "/queue/{id}" queue::one => queue::Question, "A question to the operator"),
-    route!(Act "/queue/{id}/answer" queue::answer => Done, "Answers a question, once").with_body(|schemas| schemas.subschema_for::<queue::Answer>()),
-    route!(Look "/questions" questions::list => questions::Asked, "What people ask, where that is counted"),
+    route!(Act "/queue/{id}/answer" queue::answer => ActionOutcome, "Answers a question, once").with_body(|schemas| schemas.subschema_for::<queue::Answer>()),
+    route!(Look "/questions" questions::list => questions::QuestionStatistics, "What people ask, where that is counted"),
     route!(Look "/nodes" nodes::list => nodes::Nodes, "The nodes that share the store"),
     route!(Look "/certificates" certificates::list => certificates::Certificates, "Certificates that this node shows"),
     route!(Look "/config" config::one => config::Config, "The settings as this node has read them, without secrets"),
     route!(Look "/reload" reload::one => reload::Reload, "When and how the deployment was read last"),
-    route!(Act "/reload" reload::now => reload::Reloaded, "Reads the deployment again; one with a mistake changes nothing").with_body(WHY),
+    route!(Act "/reload" reload::now => reload::ReloadOutcome, "Reads the deployment again; one with a mistake changes nothing").with_body(WHY),
     route!(Look "/actions" actions::list => actions::Actions, "What operators did").with_query(actions::QUERY),
     route!(Look "/playground" playground::list => playground::Playground, "What can be tried out: agents, endpoints and tools"),
-    route!(Act "/playground/agents/{handle}" playground::message => playground::Answered, "Says something to an agent, as an anonymous caller would; as events, as it answers", follow playground::follow)
+    route!(Act "/playground/agents/{handle}" playground::message => playground::TrialAnswer, "Says something to an agent, as an anonymous caller would; as events, as it answers", follow playground::follow)
         .with_body(|schemas| schemas.subschema_for::<playground::Words>()),
-    route!(Act "/playground/endpoints/{endpoint}" playground::endpoint => playground::Called, "Calls an endpoint, as an anonymous caller would")
+    route!(Act "/playground/endpoints/{endpoint}" playground::endpoint => playground::TrialCall, "Calls an endpoint, as an anonymous caller would")
         .with_body(|schemas| schemas.subschema_for::<playground::Arguments>()),
-    route!(Act "/playground/tools/{tool}" playground::tool => playground::Called, "Calls a tool, as an anonymous caller would")
+    route!(Act "/playground/tools/{tool}" playground::tool => playground::TrialCall, "Calls a tool, as an anonymous caller would")
         .with_body(|schemas| schemas.subschema_for::<playground::Arguments>()),
 ];

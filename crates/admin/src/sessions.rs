@@ -16,7 +16,7 @@ use crate::address::Way;
 use crate::api_error::ApiError;
 use crate::cookie;
 use crate::limits::{SESSION_IDLE, SESSION_LIFETIME, SESSION_TOUCH, SESSIONS_LISTED_MAX};
-use crate::provider::Held;
+use crate::provider::RoleEvidence;
 use crate::role::Role;
 use crate::secret::SessionSecret;
 
@@ -51,7 +51,7 @@ pub(crate) enum OpenedBy {
     /// A token, by its mark.
     Token { mark: String },
     /// A provider and our name there, by their mark, with what it said of the person that gave a role.
-    Provider { mark: String, held: Vec<Held> },
+    Provider { mark: String, held: Vec<RoleEvidence> },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -63,7 +63,7 @@ enum Entry {
 
 /// An entry of the stream of all.
 #[derive(Serialize, Deserialize)]
-struct Begun {
+struct SessionEntry {
     hash: String,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct NewSession {
 }
 
 /// A session that is open, by its cookie.
-pub(crate) struct Opened {
+pub(crate) struct OpenSession {
     pub(crate) session: Session,
     /// What names it in the store.
     pub(crate) hash: String,
@@ -92,13 +92,13 @@ pub(crate) async fn begin(host: &Host, headers: &HeaderMap, new: NewSession) -> 
     let NewSession { who, role, opened_by, way } = new;
     let session = Session { who, role, opened_by, way, begun_at: now, until };
     write(host.ledger(), &hash, &Entry::Open(session), until, None).await?;
-    let listed = serde_json::to_value(Begun { hash }).unwrap_or_default();
+    let listed = serde_json::to_value(SessionEntry { hash }).unwrap_or_default();
     host.ledger().append(OWNER, ALL, listed, Some(after(now, SESSION_LIFETIME)), None).await?;
     Ok(secret)
 }
 
 /// The session of a cookie, if it is open. It goes on by being used.
-pub(crate) async fn opened(host: &Host, headers: &HeaderMap) -> Result<Option<Opened>, ApiError> {
+pub(crate) async fn opened(host: &Host, headers: &HeaderMap) -> Result<Option<OpenSession>, ApiError> {
     let Some((way, secret)) = cookie::session(headers) else { return Ok(None) };
     let hash = secret.hash();
     let Some((number, mut session)) = open_one(host, &hash).await?.filter(|(_, session)| session.way == way) else {
@@ -110,7 +110,7 @@ pub(crate) async fn opened(host: &Host, headers: &HeaderMap) -> Result<Option<Op
         // Whoever ended it at this very moment goes first.
         write(host.ledger(), &hash, &Entry::Open(session.clone()), goes_on, Some(number)).await?;
     }
-    Ok(Some(Opened { session, hash, csrf: secret.csrf() }))
+    Ok(Some(OpenSession { session, hash, csrf: secret.csrf() }))
 }
 
 /// The session of a hash, if it is open. It does not go on by that.
@@ -146,7 +146,7 @@ async fn all(host: &Host) -> Result<Vec<(String, Session)>, ApiError> {
     let begun = host.ledger().entries(OWNER, ALL, Span::Before(u64::MAX), SESSIONS_LISTED_MAX).await?;
     let mut open = Vec::new();
     for (_, entry) in begun {
-        let Ok(Begun { hash }) = serde_json::from_value(entry.body) else { continue };
+        let Ok(SessionEntry { hash }) = serde_json::from_value(entry.body) else { continue };
         if let Some((_, session)) = open_one(host, &hash).await? {
             open.push((hash, session));
         }

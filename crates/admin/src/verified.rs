@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// What came of looking through all records.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Verified {
+pub struct VerificationReport {
     /// When that began: records until then were looked at.
     #[schemars(with = "String")]
     pub up_to: Timestamp,

@@ -119,7 +119,7 @@ pub type UsedBudget = (&'static str, u64, u64);
 
 /// Tokens, and money in millionths of a unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Spent {
+pub struct Spending {
     /// Tokens, read and written.
     pub tokens: u64,
     /// What they cost.
@@ -142,7 +142,7 @@ pub struct Budget {
 #[derive(Debug, Default)]
 pub struct Reservation {
     lines: Vec<Line>,
-    spent: Spent,
+    spent: Spending,
 }
 
 /// One total.
@@ -194,15 +194,15 @@ impl Budget {
     pub fn reserve<'a>(
         &'a self,
         message: &'a Message,
-        spent: Spent,
+        spent: Spending,
     ) -> BoxFuture<'a, Result<Reservation, BudgetError>> {
         Box::pin(async move {
             let mut reservation = Reservation { lines: Vec::new(), spent };
             for line in self.lines(message) {
-                match self.add(&line, spent, Spent::default(), true).await {
+                match self.add(&line, spent, Spending::default(), true).await {
                     Ok(()) => reservation.lines.push(line),
                     Err(error) => {
-                        self.settle(reservation, Spent::default()).await;
+                        self.settle(reservation, Spending::default()).await;
                         return Err(error);
                     }
                 }
@@ -212,7 +212,7 @@ impl Budget {
     }
 
     /// Says what it came to.
-    pub fn settle(&self, reservation: Reservation, spent: Spent) -> BoxFuture<'_, ()> {
+    pub fn settle(&self, reservation: Reservation, spent: Spending) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             for line in &reservation.lines {
                 if self.add(line, spent, reservation.spent, false).await.is_err() {
@@ -260,14 +260,14 @@ impl Budget {
     }
 
     /// Adds `spent` to a total in place of `before`. What is only set aside lapses, where it is the last word.
-    async fn add(&self, line: &Line, spent: Spent, before: Spent, is_reserved: bool) -> Result<(), BudgetError> {
+    async fn add(&self, line: &Line, spent: Spending, before: Spending, is_reserved: bool) -> Result<(), BudgetError> {
         let Some(store) = self.host.service::<BudgetStore>() else { return Err(BudgetError::Unavailable) };
         let stripe = digest(&SHA256, line.stream.as_bytes()).as_ref()[0] as usize % STRIPES;
         let _one_after_another = self.stripes[stripe].lock().await;
         for _ in 0..TRIES_MAX {
             let now = self.clock.now();
             let (number, total) = last(&*store.0, &line.stream, now).await.map_err(away)?;
-            let sum = Spent {
+            let sum = Spending {
                 tokens: total.tokens.saturating_sub(before.tokens).saturating_add(spent.tokens),
                 micros: total.micros.saturating_sub(before.micros).saturating_add(spent.micros),
             };
@@ -295,11 +295,11 @@ fn away(error: StoreError) -> BudgetError {
 }
 
 /// The last total of a stream, and its number.
-async fn last(store: &dyn Store, stream: &str, now: Timestamp) -> Result<(u64, Spent), StoreError> {
+async fn last(store: &dyn Store, stream: &str, now: Timestamp) -> Result<(u64, Spending), StoreError> {
     let page = store.entries(stream, Span::Before(u64::MAX), 1, now).await?;
-    Ok(page.first().map_or((0, Spent::default()), |(number, entry)| {
+    Ok(page.first().map_or((0, Spending::default()), |(number, entry)| {
         let count = |key: &str| entry.body[key].as_u64().unwrap_or_default();
-        (*number, Spent { tokens: count("tokens"), micros: count("micros") })
+        (*number, Spending { tokens: count("tokens"), micros: count("micros") })
     }))
 }
 
@@ -316,7 +316,7 @@ fn period(now: Timestamp, by_month: bool) -> (String, Timestamp) {
 
 impl Limits {
     /// The key that `sum` is more than.
-    fn exceeded(&self, sum: Spent) -> Option<&'static str> {
+    fn exceeded(&self, sum: Spending) -> Option<&'static str> {
         let tokens = self.tokens.filter(|most| sum.tokens > *most).map(|_| self.tokens_key);
         tokens.or_else(|| self.micros.filter(|most| sum.micros > *most).map(|_| self.micros_key))
     }
@@ -343,22 +343,22 @@ impl Line {
 pub struct Hold {
     held: Option<(Arc<Budget>, Reservation)>,
     /// What it has come to so far.
-    pub spent: Spent,
+    pub spent: Spending,
 }
 
 impl Hold {
     /// Nothing is counted.
     pub fn none() -> Self {
-        Self { held: None, spent: Spent::default() }
+        Self { held: None, spent: Spending::default() }
     }
 
     /// Holds what was set aside in `budget`.
     pub fn new(budget: Arc<Budget>, reservation: Reservation) -> Self {
-        Self { held: Some((budget, reservation)), spent: Spent::default() }
+        Self { held: Some((budget, reservation)), spent: Spending::default() }
     }
 
     /// Says what it came to.
-    pub fn settle(mut self, spent: Spent) -> BoxFuture<'static, ()> {
+    pub fn settle(mut self, spent: Spending) -> BoxFuture<'static, ()> {
         Box::pin(async move {
             if let Some((budget, reservation)) = self.held.take() {
                 budget.settle(reservation, spent).await;

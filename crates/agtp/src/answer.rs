@@ -22,9 +22,9 @@ use serde_json::Value;
 
 use crate::ask::Ask;
 use crate::from_wire::body;
-use crate::once::Keyed;
+use crate::once::KeyedCall;
 use crate::records::RecordFacts;
-use crate::reply::{Answered, Problem, Reply};
+use crate::reply::{Problem, Reply, RequestOutcome};
 use crate::service::{ConnectionInfo, Service};
 use crate::sessions;
 use crate::wire::{Request, RequestLine};
@@ -40,17 +40,17 @@ pub(crate) const VIA: Transport = crate::NAME;
 
 impl Service {
     /// Answers a request. Never fails: a problem is an answer.
-    pub(crate) async fn answered(&self, request: &Request, connection: &ConnectionInfo) -> Answered {
+    pub(crate) async fn answered(&self, request: &Request, connection: &ConnectionInfo) -> RequestOutcome {
         if let Err(problem) = self.can_record().await {
             let agent = self.default_agent().cloned();
-            return Answered { reply: problem.into(), trail: CallTrail::default(), agent, facts: None };
+            return RequestOutcome { reply: problem.into(), trail: CallTrail::default(), agent, facts: None };
         }
         let ask = match self.understand(request, connection).await {
             Ok(ask) => ask,
             Err(problem) => {
                 let agent = self.default_agent().cloned();
                 let (trail, facts) = (self.look_at(&request.start), Some(RecordFacts::default()));
-                return Answered { reply: problem.into(), trail, agent, facts };
+                return RequestOutcome { reply: problem.into(), trail, agent, facts };
             }
         };
         let mut trail = CallTrail::default();
@@ -66,7 +66,7 @@ impl Service {
                 problem.into()
             }
         };
-        Answered { reply, trail, agent, facts }
+        RequestOutcome { reply, trail, agent, facts }
     }
 
     /// Finds out where a request would have gone that can't be read otherwise, since what is deprecated is
@@ -86,7 +86,7 @@ impl Service {
         let is_declared = self.declares_parameters(&ask.call, trail).await;
         body::unwrap(&mut ask.call, is_declared, target.tier == Tier::Native)?;
         sessions::require_active(&self.resting, &self.host, &ask).await?;
-        match Keyed::of(&ask, target.method.as_str()) {
+        match KeyedCall::of(&ask, target.method.as_str()) {
             None => self.called(ask, target, trail).await,
             Some(keyed) => {
                 let window = Duration::from_secs(self.settings.policies.rcns.idempotency_window_seconds.get());

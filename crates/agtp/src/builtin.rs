@@ -38,8 +38,8 @@ use crate::manifest::{Publisher, View};
 use crate::problem::authority;
 use crate::reply::{Body, Problem, Reply};
 use crate::status::Status;
-use surface::{Asked, Surface};
-use warned::Warned;
+use surface::{BuiltinRequest, Surface};
+use warned::WarnedCallers;
 
 /// The media type of what DISCOVER answers, unless it has one of its own. Base 2.2.
 const MEDIA_TYPE: &str = "application/vnd.agtp.discover+json";
@@ -48,13 +48,13 @@ const MEDIA_TYPE: &str = "application/vnd.agtp.discover+json";
 pub(crate) struct Discovery {
     inventory: Inventory,
     publisher: Publisher,
-    warned: Warned,
+    warned: WarnedCallers,
 }
 
 impl Discovery {
     /// Answers from an inventory; manifests are signed with the last of these keys.
     pub(crate) fn new(inventory: Inventory, keys: Arc<ArcSwap<HostKeys>>) -> Self {
-        Self { inventory, publisher: Publisher::new(keys), warned: Warned::default() }
+        Self { inventory, publisher: Publisher::new(keys), warned: WarnedCallers::default() }
     }
 
     /// Answers one request for the host's own DISCOVER pairs, which the policy lets in. Who is not known
@@ -99,7 +99,7 @@ impl Discovery {
         self.publisher.api_version()
     }
 
-    async fn answer(&self, ask: &Ask, audience: Audience, asked: &Asked) -> Result<Reply, Problem> {
+    async fn answer(&self, ask: &Ask, audience: Audience, asked: &BuiltinRequest) -> Result<Reply, Problem> {
         let inventory = &self.inventory;
         match asked.surface {
             Surface::Manifest { with_directory } => {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use forecourt_egress::{ClientCertificate, Connection, Egress, EgressError, Purpose, SetupError, Tls};
 use forecourt_telemetry::{OutgoingContext, outgoing};
 
-use self::exchange::{Broken, Exchanged, exchange};
+use self::exchange::{ExchangeError, ExchangeOutcome, exchange};
 use self::pool::Pool;
 use crate::codec::{Bounds, HeadError};
 use crate::limits::{ANSWER_BODY_BYTES_MAX, ANSWER_REST_TIME_MAX, PIPELINED_MAX, PORT};
@@ -93,7 +93,7 @@ pub enum ClientError {
 /// Fewer answers than requests.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
-pub struct Interrupted {
+pub struct IncompleteExchange {
     /// The answers that came, in the order of the requests.
     pub answers: Vec<Response>,
     /// Why the next one did not.
@@ -135,9 +135,9 @@ impl Client {
         &'a self,
         server: &'a Server,
         requests: &'a [Request],
-    ) -> BoxFuture<'a, Result<Vec<Response>, Interrupted>> {
+    ) -> BoxFuture<'a, Result<Vec<Response>, IncompleteExchange>> {
         Box::pin(async move {
-            let nothing = |error| Interrupted { answers: Vec::new(), error };
+            let nothing = |error| IncompleteExchange { answers: Vec::new(), error };
             if requests.len() > PIPELINED_MAX {
                 return Err(nothing(ClientError::TooMany));
             }
@@ -155,7 +155,7 @@ impl Client {
         })
     }
 
-    async fn exchange(&self, mut connection: Connection, server: &Server, requests: &[Request]) -> Exchanged {
+    async fn exchange(&self, mut connection: Connection, server: &Server, requests: &[Request]) -> ExchangeOutcome {
         let exchanged = exchange(&mut connection, requests, self.inner.bounds, self.inner.patience).await;
         if exchanged.is_clean {
             self.inner.pool.keep(server, connection);
@@ -178,26 +178,26 @@ impl Client {
 }
 
 /// Whether a kept connection was closed before anything of the answer came, so that another may be tried.
-fn is_stale(exchanged: &Exchanged, requests: &[Request]) -> bool {
+fn is_stale(exchanged: &ExchangeOutcome, requests: &[Request]) -> bool {
     let only_look = || requests.iter().all(|request| REPEATABLE.contains(&request.start.method.as_str()));
     // Of several, the first may have been acted on though the last was never sent.
     let is_untouched = |is_taken: bool| !is_taken && requests.len() == 1;
     let is_closed = match exchanged.broken {
-        Some(Broken::Closed { is_taken }) => is_untouched(is_taken) || only_look(),
+        Some(ExchangeError::Closed { is_taken }) => is_untouched(is_taken) || only_look(),
         _ => false,
     };
     is_closed && exchanged.answers.is_empty()
 }
 
-fn judged(exchanged: Exchanged) -> Result<Vec<Response>, Interrupted> {
+fn judged(exchanged: ExchangeOutcome) -> Result<Vec<Response>, IncompleteExchange> {
     let error = match exchanged.broken {
         None => return Ok(exchanged.answers),
-        Some(Broken::Closed { .. }) => ClientError::Closed,
-        Some(Broken::CutOff) => ClientError::CutOff,
-        Some(Broken::Late) => ClientError::Late,
-        Some(Broken::Malformed(fault)) => ClientError::Malformed(fault),
+        Some(ExchangeError::Closed { .. }) => ClientError::Closed,
+        Some(ExchangeError::CutOff) => ClientError::CutOff,
+        Some(ExchangeError::Late) => ClientError::Late,
+        Some(ExchangeError::Malformed(fault)) => ClientError::Malformed(fault),
     };
-    Err(Interrupted { answers: exchanged.answers, error })
+    Err(IncompleteExchange { answers: exchanged.answers, error })
 }
 
 /// A fault of a status line in words of its own: the codec's are for requests.

@@ -29,7 +29,7 @@ const AROUND_BYTES_MAX: usize = 256;
 const REPEATED: [&str; 2] = ["Contract-Synthesized", "RCNS-Attempt-Id"];
 
 /// A call that its caller knows by a key.
-pub(crate) struct Keyed {
+pub(crate) struct KeyedCall {
     caller: String,
     key: String,
     /// All that makes it this call and no other. The contract that it presents is no part of it: the call that
@@ -43,7 +43,7 @@ pub(crate) struct Keyed {
     peer: Option<IpAddr>,
 }
 
-impl Keyed {
+impl KeyedCall {
     /// The call of an agent that gave a key. `None`: it may be made as often as it is sent.
     pub(crate) fn of(ask: &Ask, method: &str) -> Option<Self> {
         let call = &ask.call;
@@ -74,7 +74,7 @@ impl Keyed {
         window: Duration,
         work: impl Future<Output = Result<Reply, Problem>> + Send,
     ) -> Result<Reply, Problem> {
-        let Keyed { caller, key, sent, presented, session, peer } = self;
+        let KeyedCall { caller, key, sent, presented, session, peer } = self;
         let caller = IdempotencyOwner { name: &caller, session: session.as_deref() };
         let accepts = |kept: &Value| presented.is_some() && offered(kept) == presented.as_deref();
         let once = host.idempotency().begin_after(caller, &key, &sent, &accepts).await?;
@@ -96,14 +96,14 @@ impl Keyed {
             }
         };
         let reply = work.await;
-        let settled = match Kept::of(&reply) {
-            Kept::Outcome(answer) => host.idempotency().settle(begun, Some(answer)).await,
-            Kept::ForNow(answer) => {
+        let settled = match CallRecord::of(&reply) {
+            CallRecord::Outcome(answer) => host.idempotency().settle(begun, Some(answer)).await,
+            CallRecord::ForNow(answer) => {
                 let now = host.clock().now();
                 let until = now.checked_add(window).unwrap_or(now);
                 host.idempotency().settle_refusal(begun, answer, until).await
             }
-            Kept::Nothing => host.idempotency().settle(begun, None).await,
+            CallRecord::Nothing => host.idempotency().settle(begun, None).await,
         };
         if let Err(error) = settled {
             tracing::error!(%error, "the answer to a call with a key was not kept");
@@ -123,7 +123,7 @@ fn conflict(code: &str, message: &str) -> Problem {
 }
 
 /// What is kept of what came of a call.
-enum Kept {
+enum CallRecord {
     /// What was done, for as long as keys are kept; the code alone if the rest is too large.
     Outcome(Value),
     /// What negotiating led to, for a while.
@@ -132,7 +132,7 @@ enum Kept {
     Nothing,
 }
 
-impl Kept {
+impl CallRecord {
     fn of(came: &Result<Reply, Problem>) -> Self {
         let (status, is_done) = match came {
             Ok(reply) => (reply.status, reply.status.is_success()),

@@ -26,7 +26,7 @@ pub(crate) struct Reply {
 }
 
 /// What came of a request.
-pub(crate) struct Answered {
+pub(crate) struct RequestOutcome {
     /// What is said.
     pub reply: Reply,
     /// What was found on the way.

@@ -10,7 +10,7 @@ use forecourt_identity::agents::AgentIdentity;
 use forecourt_identity::genesis::TrustPosture;
 use serde_json::Value;
 
-use crate::reply::{Answered, Body, Problem, Reply};
+use crate::reply::{Body, Problem, Reply, RequestOutcome};
 use crate::status::Status;
 use crate::wire::{Fields, Message, Request, Response, StatusLine};
 
@@ -72,8 +72,8 @@ impl ResponseDefaults {
     }
 
     /// The response to a request that was understood, or to one that was not but has an end.
-    pub(crate) fn response(&self, request: &Request, answered: Answered, stamp: &ResponseStamp) -> Response {
-        let Answered { reply, trail, agent, .. } = answered;
+    pub(crate) fn response(&self, request: &Request, answered: RequestOutcome, stamp: &ResponseStamp) -> Response {
+        let RequestOutcome { reply, trail, agent, .. } = answered;
         let mut fields = self.of(agent.as_deref()).to_extend();
         for name in ECHOED {
             if let Some(value) = request.field(name).filter(|value| value.len() <= ECHO_CHARS_MAX) {

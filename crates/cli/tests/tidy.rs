@@ -11,6 +11,8 @@ use walkdir::WalkDir;
 
 #[path = "tidy/circles.rs"]
 mod circles;
+#[path = "tidy/names.rs"]
+mod names;
 #[path = "tidy/programs.rs"]
 mod programs;
 #[path = "tidy/seams.rs"]

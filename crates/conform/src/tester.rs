@@ -28,7 +28,7 @@ pub struct Order {
 
 /// A check as it stands in a list.
 #[derive(Debug, Clone, Copy, serde::Serialize)]
-pub struct Listed {
+pub struct CheckListing {
     /// Its name.
     pub id: &'static str,
     /// The sections that it is from.
@@ -40,7 +40,7 @@ pub struct Listed {
 }
 
 /// All checks there are that are selected: of one target's wires, or of all.
-pub fn list(target: Option<&Target>, selection: &Selection) -> Vec<Listed> {
+pub fn list(target: Option<&Target>, selection: &Selection) -> Vec<CheckListing> {
     let mut all = Vec::new();
     if !matches!(target, Some(Target::Web(_))) {
         all.extend(listed(agtp::CHECKS));
@@ -52,9 +52,9 @@ pub fn list(target: Option<&Target>, selection: &Selection) -> Vec<Listed> {
     all
 }
 
-fn listed<P>(checks: &[&[Check<P>]]) -> Vec<Listed> {
+fn listed<P>(checks: &[&[Check<P>]]) -> Vec<CheckListing> {
     let level = |level| if level == Level::Must { "MUST" } else { "SHOULD" };
-    let one = |check: &Check<P>| Listed {
+    let one = |check: &Check<P>| CheckListing {
         id: check.id,
         section: check.section,
         level: level(check.level),
@@ -86,7 +86,7 @@ pub fn run(order: Order) -> BoxFuture<'static, Result<Report, Failure>> {
             Target::Web(url) => {
                 let (egress, base) = reach.web(&url)?;
                 let shown = base.as_str().trim_end_matches('/').to_owned();
-                let asked = web::Asked { handle, token: caller.token, with_effects: caller.with_effects };
+                let asked = web::HostQuery { handle, token: caller.token, with_effects: caller.with_effects };
                 let peer = web::Peer::new(egress, base, reach.patience, asked);
                 let host = url.host_str().unwrap_or_default().to_owned();
                 peer.reach().await.map_err(|error| unreachable(&shown, &error, &host))?;

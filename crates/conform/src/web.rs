@@ -12,7 +12,7 @@ mod tools;
 
 use crate::check::Check;
 
-pub use peer::{Asked, Peer};
+pub use peer::{HostQuery, Peer};
 
 /// Every check, protocol by protocol.
 pub const CHECKS: &[&[Check<Peer>]] =

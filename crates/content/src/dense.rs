@@ -13,5 +13,5 @@ mod write;
 
 pub(crate) use collect::{Collector, tidy};
 pub(crate) use forecourt_embed::Model;
-pub(crate) use nearest::{Filtered, Near};
+pub(crate) use nearest::{FilteredVisit, Near};
 pub(crate) use vectors::{Vectors, drop_damaged};

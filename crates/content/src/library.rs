@@ -21,14 +21,14 @@ use crate::error::{Error, Result};
 use crate::index::{Columns, Folder, Job, Scope, Snapshot, run};
 use crate::item::{Item, Place, hash};
 use crate::limits::EMBED_BATCH_ITEMS;
-use crate::pushed::Pushed;
+use crate::pushed::PushFile;
 use crate::report::{Progress, Report};
 use crate::search::{
     Correction, ExplainedHit, Facets, Filter, Hit, Query, RankBy, WordCoverage, corrections, explain, facets,
     has_property, is_answered, keeps_words, left_out, nearest, search, word_coverage,
 };
 use crate::source::{ContentSource, files};
-use crate::understand::{Known as _, ParsedQuestion, ReadingAids, named, understand};
+use crate::understand::{ParsedQuestion, QuestionScope as _, ReadingAids, named, understand};
 
 /// The libraries that are open in this process, by their folders. A deployment that takes the place of another
 /// answers from the same indexes while questions to the one before still end.
@@ -64,7 +64,7 @@ pub struct Library {
     vocabulary: Arc<Vocabulary>,
     /// What words of questions mean.
     lexicon: QuestionLexicon,
-    pub(crate) pushed: Pushed,
+    pub(crate) pushed: PushFile,
     /// Held by a run from its beginning to its end.
     indexing: Mutex<()>,
     /// Held while the index is written, by runs and by pushes.
@@ -125,7 +125,7 @@ impl Library {
         }
         let snapshot = Snapshot::take(&folder, |columns| vectors(&folder, model.as_deref(), columns))?;
         let [indexing, writing, pushing, embedding, refreshing] = [const { Mutex::new(()) }; 5];
-        let (snapshot, pushed) = (ArcSwap::from_pointee(snapshot), Pushed::new(options.pushed));
+        let (snapshot, pushed) = (ArcSwap::from_pointee(snapshot), PushFile::new(options.pushed));
         let vocabulary = options.vocabulary.unwrap_or_else(Vocabulary::shipped);
         let lexicon = QuestionLexicon::of(&vocabulary);
         Ok(Self {

@@ -60,9 +60,9 @@ pub(crate) enum Format {
 }
 
 /// A format, what people call it, the endings of its files and its media types.
-type Known = (Format, &'static str, &'static [&'static str], &'static [&'static str]);
+type FormatInfo = (Format, &'static str, &'static [&'static str], &'static [&'static str]);
 
-const FORMATS: &[Known] = &[
+const FORMATS: &[FormatInfo] = &[
     (
         Format::JsonLines,
         "JSON Lines",
@@ -212,7 +212,7 @@ pub(crate) trait Sink {
 
 /// What a document in memory held.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct DocumentContents {
     /// Its items, each with the line on which it begins.
     pub(crate) items: Vec<(u64, Value)>,
     /// What is no item: its line, if it has one, and why.
@@ -221,9 +221,9 @@ pub(crate) struct Found {
 
 /// Reads a document in memory, in the format that its media type promises, else its name. `None` when it is
 /// in none that we read. `url` is where it was found.
-pub(crate) fn collect_items(bytes: &[u8], mime: &str, name: &str, url: Option<&str>) -> Option<Found> {
+pub(crate) fn collect_items(bytes: &[u8], mime: &str, name: &str, url: Option<&str>) -> Option<DocumentContents> {
     let format = Format::of_mime(mime).or_else(|| Format::of(Path::new(name)))?;
-    let mut found = Found::default();
+    let mut found = DocumentContents::default();
     let decoded = transcode::utf8_by_mime(bytes, mime);
     let is_text = !matches!(format, Format::Docx | Format::Odt | Format::Epub | Format::Pdf);
     let decoded = decoded.filter(|_| is_text);
@@ -235,7 +235,7 @@ pub(crate) fn collect_items(bytes: &[u8], mime: &str, name: &str, url: Option<&s
     Some(found)
 }
 
-impl Sink for Found {
+impl Sink for DocumentContents {
     fn item(&mut self, at: At, json: &Value, _: Option<&[u8]>) -> Result<(), Stop> {
         self.items.push((at.line, json.clone()));
         Ok(())

@@ -14,7 +14,7 @@ use crate::grounding::{GROUNDING, grounding, moment};
 use crate::item::{bounded_id, first_text, global_id, hash, name};
 use crate::library::Library;
 use crate::limits::{ITEM_BYTES_MAX, PUSH_BYTES_MAX, PUSH_ITEMS_MAX};
-use crate::loaders::{Found, Reason, collect_items};
+use crate::loaders::{DocumentContents, Reason, collect_items};
 use crate::pushed::Entry;
 use crate::report::{Report, SkippedItem};
 
@@ -140,7 +140,7 @@ pub(crate) fn read(document: &[u8], media_type: &str, now: Timestamp) -> Result<
     if document.len() > PUSH_BYTES_MAX {
         return Err(Error::TooMuch(format!("{PUSH_BYTES_MAX} bytes")));
     }
-    let Found { items, skipped } = collect_items(document, media_type, "", None).ok_or_else(|| {
+    let DocumentContents { items, skipped } = collect_items(document, media_type, "", None).ok_or_else(|| {
         Error::Unreadable(
             "the media type says no format that is read: application/x-ndjson, application/json and text/csv are"
                 .to_owned(),

@@ -24,7 +24,7 @@ const SCHEMA: &str = "
 ";
 
 /// The file, opened when there is something in it.
-pub(crate) struct Pushed {
+pub(crate) struct PushFile {
     file: Option<PathBuf>,
     db: Mutex<Option<Connection>>,
     ids_max: u64,
@@ -51,7 +51,7 @@ pub(crate) struct Row {
 
 /// How much is held.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Held {
+pub(crate) struct PushUsage {
     /// Ids, removed ones included.
     ids: u64,
     /// Bytes of items.
@@ -60,7 +60,7 @@ pub(crate) struct Held {
     pub(crate) revision: u64,
 }
 
-impl Pushed {
+impl PushFile {
     /// What is held in `file`. Without one, nothing can be.
     pub(crate) fn new(file: Option<PathBuf>) -> Self {
         Self { file, db: Mutex::new(None), ids_max: PUSHED_IDS_MAX, bytes_max: PUSHED_BYTES_MAX }
@@ -231,10 +231,10 @@ fn open(file: &std::path::Path) -> rusqlite::Result<Connection> {
     Ok(db)
 }
 
-fn held(db: &Connection) -> rusqlite::Result<Held> {
+fn held(db: &Connection) -> rusqlite::Result<PushUsage> {
     db.query_row("SELECT ids, bytes, revision FROM held", [], |row| {
         let number = |at| row.get::<_, i64>(at).map(i64::cast_unsigned);
-        Ok(Held { ids: number(0)?, bytes: number(1)?, revision: number(2)? })
+        Ok(PushUsage { ids: number(0)?, bytes: number(1)?, revision: number(2)? })
     })
 }
 
@@ -245,7 +245,7 @@ fn key_of(id: &str) -> i64 {
 /// A change under way.
 struct Change<'a> {
     db: &'a Connection,
-    held: Held,
+    held: PushUsage,
     /// What it will have been.
     revision: u64,
 }
@@ -284,7 +284,7 @@ impl Change<'_> {
 
     fn clear(&mut self) -> rusqlite::Result<()> {
         self.db.execute("DELETE FROM pushed", [])?;
-        self.held = Held { ids: 0, bytes: 0, revision: self.revision };
+        self.held = PushUsage { ids: 0, bytes: 0, revision: self.revision };
         Ok(())
     }
 
@@ -300,7 +300,7 @@ impl Change<'_> {
     }
 
     fn noted(&mut self, bytes: u64) {
-        self.held = Held { ids: self.held.ids + 1, bytes: self.held.bytes + bytes, revision: self.revision };
+        self.held = PushUsage { ids: self.held.ids + 1, bytes: self.held.bytes + bytes, revision: self.revision };
     }
 }
 
@@ -313,11 +313,11 @@ mod tests {
         Entry { id: id.to_owned(), url, item: text.as_bytes().to_vec(), said: hash(&[text.as_bytes()]) }
     }
 
-    fn pushed(dir: &tempfile::TempDir) -> Pushed {
-        Pushed::new(Some(dir.path().join("a/pushed.db")))
+    fn pushed(dir: &tempfile::TempDir) -> PushFile {
+        PushFile::new(Some(dir.path().join("a/pushed.db")))
     }
 
-    fn all(pushed: &Pushed) -> Vec<Option<String>> {
+    fn all(pushed: &PushFile) -> Vec<Option<String>> {
         let mut out: Vec<_> = pushed.rows(None).unwrap().into_iter().map(|row| row.item).collect();
         out.sort();
         out.into_iter().map(|item| item.map(|item| String::from_utf8(item).unwrap())).collect()
@@ -361,7 +361,7 @@ mod tests {
     #[test]
     fn ids_and_bytes_end_at_their_bounds_with_nothing_half_done() {
         let dir = tempfile::tempdir().unwrap();
-        let small = Pushed { ids_max: 2, bytes_max: 4, ..pushed(&dir) };
+        let small = PushFile { ids_max: 2, bytes_max: 4, ..pushed(&dir) };
         small.put(&[entry("a", "12"), entry("b", "34")]).unwrap();
         assert!(matches!(small.put(&[entry("c", "")]), Err(Error::NoRoom { .. })));
         assert!(matches!(small.put(&[entry("b", ""), entry("a", "12345")]), Err(Error::NoRoom { .. })));

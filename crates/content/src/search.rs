@@ -35,7 +35,7 @@ pub(crate) use word_coverage::word_coverage;
 use fuse::{WordEvidence, fuse};
 use meaning::Meaning;
 use plan::{Plan, stems_of};
-use rank::Ranked;
+use rank::RankedDoc;
 
 use crate::analysis::LanguageAnalyzer;
 use crate::dense::{Model, Near};
@@ -90,7 +90,7 @@ pub(crate) fn keeps_words(snapshot: &Snapshot, question: &str, wording: &str, to
 /// What each kind of search has found, the best first.
 #[derive(Default)]
 struct Lists {
-    words: Vec<Ranked>,
+    words: Vec<RankedDoc>,
     near: Vec<Near>,
 }
 
@@ -101,7 +101,7 @@ fn found(
     query: &Query,
     by: RankBy,
     default: LanguageAnalyzer,
-) -> Result<Option<(Lists, Plan, Vec<Ranked>)>> {
+) -> Result<Option<(Lists, Plan, Vec<RankedDoc>)>> {
     let end = query.offset.saturating_add(query.limit).min(HITS_MAX);
     if end <= query.offset || query.filters.len() > FILTERS_MAX {
         return Ok(None);
@@ -130,7 +130,7 @@ fn rank_all(
     by: RankBy,
     plan: &Plan,
     end: usize,
-) -> Result<(Lists, Vec<Ranked>)> {
+) -> Result<(Lists, Vec<RankedDoc>)> {
     let depth = end.max(FUSE_DEPTH);
     let model = model.filter(|_| by != RankBy::Words);
     let Some(meaning) = Meaning::of(snapshot, model, &plan.corrected(&query.text), plan) else {

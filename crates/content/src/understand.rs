@@ -57,7 +57,7 @@ pub(crate) use named::named;
 pub(crate) use sample::Sample;
 
 use draft::Draft;
-use found::Found;
+use found::UnderstoodPart;
 use reader::Reader;
 
 /// A question taken apart.
@@ -84,7 +84,7 @@ pub struct ParsedQuestion {
 #[derive(Clone, Copy)]
 pub(crate) struct ReadingAids<'a> {
     /// What there is to ask about.
-    pub(crate) known: &'a dyn Known,
+    pub(crate) known: &'a dyn QuestionScope,
     /// What words of items mean.
     pub(crate) vocabulary: &'a Vocabulary,
     /// What words of questions mean.
@@ -96,7 +96,7 @@ pub(crate) struct ReadingAids<'a> {
 }
 
 /// What there is to ask about.
-pub(crate) trait Known {
+pub(crate) trait QuestionScope {
     /// Whether some item has a quantity at this path.
     fn has_number(&self, path: &str) -> bool;
     /// Whether some item has this word in the property at this path.
@@ -114,7 +114,7 @@ pub(crate) trait Known {
 }
 
 /// A rule: what it finds at a token. The third argument is the token before which nothing may be taken.
-type Rule = fn(&Reader<'_>, usize, usize) -> Option<Found>;
+type Rule = fn(&Reader<'_>, usize, usize) -> Option<UnderstoodPart>;
 
 /// The first one that finds something counts.
 const RULES: &[Rule] = &[
@@ -144,7 +144,7 @@ pub(crate) fn understand(text: &str, aids: ReadingAids<'_>) -> ParsedQuestion {
 }
 
 /// What the rules find, in the order of the question.
-fn read(reader: &Reader<'_>) -> Vec<Found> {
+fn read(reader: &Reader<'_>) -> Vec<UnderstoodPart> {
     let (mut all, mut at, mut floor) = (Vec::new(), 0, 0);
     while at < reader.tokens.len() {
         if let Some(end) = reader.class(at, WordClass::Exception) {
@@ -163,7 +163,7 @@ fn read(reader: &Reader<'_>) -> Vec<Found> {
     all
 }
 
-impl Known for Snapshot {
+impl QuestionScope for Snapshot {
     fn has_number(&self, path: &str) -> bool {
         self.summary.numbers.contains(path)
     }
@@ -219,16 +219,16 @@ pub(crate) mod tests {
     use crate::limits::FILTERS_MAX;
 
     /// What a question means, read with the vocabulary that comes with the program.
-    pub(crate) fn understood(text: &str, known: &dyn Known) -> ParsedQuestion {
+    pub(crate) fn understood(text: &str, known: &dyn QuestionScope) -> ParsedQuestion {
         understood_in(text, known, "en")
     }
 
     /// The same, said back in a language, on Monday, the 23rd of November 2026.
-    pub(crate) fn understood_in(text: &str, known: &dyn Known, language: &str) -> ParsedQuestion {
+    pub(crate) fn understood_in(text: &str, known: &dyn QuestionScope, language: &str) -> ParsedQuestion {
         with_aids(known, language, |aids| understand(text, aids))
     }
 
-    fn with_aids<T>(known: &dyn Known, language: &str, read: impl FnOnce(ReadingAids<'_>) -> T) -> T {
+    fn with_aids<T>(known: &dyn QuestionScope, language: &str, read: impl FnOnce(ReadingAids<'_>) -> T) -> T {
         static LEXICON: LazyLock<QuestionLexicon> = LazyLock::new(|| QuestionLexicon::of(&Vocabulary::shipped()));
         let (vocabulary, answer_in) = (Vocabulary::shipped(), Language::parse(language).unwrap());
         let today = Some(Date::constant(2026, 11, 23));
@@ -243,7 +243,7 @@ pub(crate) mod tests {
     /// An index of recipes and movies with prices.
     pub(crate) struct Everything;
 
-    impl Known for Everything {
+    impl QuestionScope for Everything {
         fn has_number(&self, path: &str) -> bool {
             matches!(path, "totalTime" | "datePublished" | "offers.price" | "aggregateRating.ratingValue")
         }
@@ -290,7 +290,7 @@ pub(crate) mod tests {
     /// An index of bare texts.
     struct Nothing;
 
-    impl Known for Nothing {
+    impl QuestionScope for Nothing {
         fn has_number(&self, _: &str) -> bool {
             false
         }

@@ -10,13 +10,13 @@ mod read;
 mod settings;
 mod style;
 
-use forecourt_settings::Documented;
+use forecourt_settings::DocumentedSection;
 use serde_json::{Map, Value, json};
 
 pub use binding::{AnswerKind, Binding, COMPOSITION_ERROR, ExternalService, Headers, UPSTREAM_ERRORS};
 pub use body::{BodyMedia, RequestBody};
 pub use define::{Definition, RegistrationContext};
-pub use deprecated::{Deprecated, DeprecatedSettings, SuccessorSettings};
+pub use deprecated::{DeprecatedSettings, Deprecation, SuccessorSettings};
 pub use parameters::{ParameterSettings, ParameterType};
 pub use read::{ReadFile, read};
 pub use settings::{
@@ -33,7 +33,7 @@ use crate::scope::Scope;
 use crate::semantic::Semantic;
 
 /// The keys of an endpoint's file, for the reference of settings.
-pub const DOCUMENTED: Documented = Documented {
+pub const DOCUMENTED: DocumentedSection = DocumentedSection {
     section: "endpoints/*.toml [endpoint]",
     about: "A method at a path, what it promises and what answers it. One endpoint to a file.",
     schema: || schemars::schema_for!(EndpointSettings),
@@ -61,7 +61,7 @@ pub struct Endpoint {
     /// What a caller must hold.
     pub required_scopes: Vec<Scope>,
     /// Set when callers should move on.
-    pub deprecated: Option<Deprecated>,
+    pub deprecated: Option<Deprecation>,
     /// What it is besides, for callers of other protocols. Not told to others.
     pub offers: Vec<EndpointOffer>,
     /// What answers it.
@@ -95,7 +95,7 @@ impl Endpoint {
 
     /// The notice that goes with every answer of a deprecated endpoint. Section 6.5.
     pub fn notice(&self) -> Option<String> {
-        self.deprecated.as_ref().map(Deprecated::notice)
+        self.deprecated.as_ref().map(Deprecation::notice)
     }
 
     /// Whether it is something besides, for callers of other protocols.

@@ -12,7 +12,7 @@ mod settings;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use forecourt_settings::Documented;
+use forecourt_settings::DocumentedSection;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ use crate::path::{Template, segment};
 const ANY_WORD: &str = "~";
 
 /// The keys of a recipe, for the reference of settings.
-pub const DOCUMENTED: Documented = Documented {
+pub const DOCUMENTED: DocumentedSection = DocumentedSection {
     section: "recipes.toml [[recipe]]",
     about: "A named sequence of calls of endpoints, for endpoints of type `composition` and for proposals.",
     schema: || schemars::schema_for!(RecipeSettings),

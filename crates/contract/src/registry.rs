@@ -91,7 +91,7 @@ struct Node {
 }
 
 /// A node that a path ends at, and how many parameters led there.
-type Found = (usize, usize);
+type NodeMatch = (usize, usize);
 
 impl Default for Registry {
     fn default() -> Registry {
@@ -175,8 +175,8 @@ impl Registry {
     }
 
     /// The nodes that a path ends at.
-    fn ends(&self, path: &RequestPath) -> Vec<Found> {
-        let mut open: Vec<Found> = vec![(0, 0)];
+    fn ends(&self, path: &RequestPath) -> Vec<NodeMatch> {
+        let mut open: Vec<NodeMatch> = vec![(0, 0)];
         for (at, segment) in path.segments().enumerate() {
             let takes = path.value(at).is_some();
             open = open.into_iter().flat_map(|(node, count)| self.next(node, count, segment, takes)).collect();
@@ -189,7 +189,7 @@ impl Registry {
     }
 
     /// The nodes after a segment; `takes` says whether a parameter takes it.
-    fn next(&self, node: usize, count: usize, segment: &str, takes: bool) -> impl Iterator<Item = Found> + use<> {
+    fn next(&self, node: usize, count: usize, segment: &str, takes: bool) -> impl Iterator<Item = NodeMatch> + use<> {
         let literal = self.tree[node].literals.get(segment).map(|&next| (next, count));
         let parameter = self.tree[node].parameter.filter(|_| takes).map(|next| (next, count + 1));
         literal.into_iter().chain(parameter)
@@ -221,9 +221,9 @@ impl Registry {
     /// Refuses a template when another of its method matches a common path with as many parameters.
     fn refuse_rivals(&self, method: &Method, path: &Template) -> Result<(), RegistryError> {
         let wanted = path.parameters().count();
-        let mut open: Vec<Found> = vec![(0, 0)];
+        let mut open: Vec<NodeMatch> = vec![(0, 0)];
         for segment in path.segments() {
-            let on = |(node, count): Found| {
+            let on = |(node, count): NodeMatch| {
                 let node = &self.tree[node];
                 let literals: Vec<usize> = match segment {
                     Segment::Literal(text) => node.literals.get(text).copied().into_iter().collect(),

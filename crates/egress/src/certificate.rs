@@ -56,15 +56,15 @@ impl std::fmt::Debug for ClientCertificate {
 
 /// Takes whatever certificate a server shows. The server must still hold its key.
 #[derive(Debug)]
-pub(crate) struct Unverified(WebPkiSupportedAlgorithms);
+pub(crate) struct AnyCertificate(WebPkiSupportedAlgorithms);
 
-impl Unverified {
+impl AnyCertificate {
     pub(crate) fn new(provider: &CryptoProvider) -> Self {
         Self(provider.signature_verification_algorithms)
     }
 }
 
-impl ServerCertVerifier for Unverified {
+impl ServerCertVerifier for AnyCertificate {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

@@ -54,9 +54,9 @@ impl Default for EgressMetrics {
 }
 
 /// A request under way, counted until it is dropped.
-pub(crate) struct Counted(Gauge<i64, AtomicI64>);
+pub(crate) struct InFlightGuard(Gauge<i64, AtomicI64>);
 
-impl Drop for Counted {
+impl Drop for InFlightGuard {
     fn drop(&mut self) {
         self.0.dec();
     }
@@ -73,10 +73,10 @@ impl EgressMetrics {
         registry.register("egress_in_flight", help, self.in_flight.clone());
     }
 
-    pub(crate) fn begin(&self, purpose: Purpose) -> Counted {
+    pub(crate) fn begin(&self, purpose: Purpose) -> InFlightGuard {
         let gauge = self.in_flight.get_or_create(&PurposeLabel { purpose: purpose.name() }).clone();
         gauge.inc();
-        Counted(gauge)
+        InFlightGuard(gauge)
     }
 
     pub(crate) fn ended(&self, purpose: Purpose, outcome: &'static str, after: Duration) {

@@ -37,7 +37,7 @@ impl Slots {
     /// Waits for a turn to talk to `host`. [`EgressError::Busy`] when [`WAITING_MAX`] wait already.
     /// The caller sets the deadline.
     pub(crate) async fn take(self: &Arc<Self>, host: &str) -> Result<Slot, EgressError> {
-        let queued = Queued::join(self)?;
+        let queued = QueuePlace::join(self)?;
         let place = Place::at(self, host);
         // The host first: who waits for a slow host must not hold a turn that others could use.
         let turn = place.turns.clone().acquire_owned().await.map_err(|_| EgressError::Busy)?;
@@ -48,9 +48,9 @@ impl Slots {
 }
 
 /// One of those that wait.
-struct Queued(Arc<Slots>);
+struct QueuePlace(Arc<Slots>);
 
-impl Queued {
+impl QueuePlace {
     fn join(slots: &Arc<Slots>) -> Result<Self, EgressError> {
         let queued = Self(slots.clone());
         match slots.waiting.fetch_add(1, Ordering::SeqCst) < WAITING_MAX {
@@ -60,7 +60,7 @@ impl Queued {
     }
 }
 
-impl Drop for Queued {
+impl Drop for QueuePlace {
     fn drop(&mut self) {
         self.0.waiting.fetch_sub(1, Ordering::SeqCst);
     }

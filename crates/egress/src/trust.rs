@@ -9,7 +9,7 @@ use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 
-use crate::certificate::{ClientCertificate, Unverified};
+use crate::certificate::{AnyCertificate, ClientCertificate};
 use crate::egress::SetupError;
 
 /// The certificate authorities of the system. Read once and when a certificate is to be judged for the first time:
@@ -102,7 +102,7 @@ impl Judge {
         let builder = match self.everyone {
             false => builder.with_root_certificates(self.roots()),
             true => {
-                let unverified = Arc::new(Unverified::new(&self.provider));
+                let unverified = Arc::new(AnyCertificate::new(&self.provider));
                 builder.dangerous().with_custom_certificate_verifier(unverified)
             }
         };

@@ -49,7 +49,7 @@ use address::Address;
 use body::Body;
 use names::Names;
 use reading::{Reading, ReadingError};
-use written::Written;
+use written::FieldPlaces;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
@@ -60,7 +60,7 @@ pub struct External {
     method: Method,
     headers: HeaderMap,
     names: Names,
-    written: Written,
+    written: FieldPlaces,
     body: Body,
     reading: Reading,
     time: Duration,
@@ -91,7 +91,7 @@ impl External {
         Ok(External {
             headers: headers(service)?,
             names: names(service, &body, &others)?,
-            written: Written::new(service, &others)?,
+            written: FieldPlaces::new(service, &others)?,
             reading: Reading::new(service)?,
             time: service.timeout,
             method,

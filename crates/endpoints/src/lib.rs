@@ -23,7 +23,7 @@ mod unfit;
 pub use composition::Composition;
 pub use external::External;
 pub use function::{FunctionError, FunctionSource, Functions};
-pub use load::{Kinds, Loaded, RegistrationTerms, load};
+pub use load::{Kinds, LoadReport, RegistrationTerms, load};
 pub use policy::EndpointPolicy;
 pub use python::Python;
 pub use unfit::HandlerProblem;

@@ -52,7 +52,7 @@ pub struct Kinds {
 }
 
 /// What became of the files.
-pub struct Loaded {
+pub struct LoadReport {
     /// What answers calls: every endpoint that keeps all rules.
     pub dispatcher: Arc<Dispatcher>,
     /// What is wrong with the others. Each message begins with the short name of the fault where it is
@@ -93,7 +93,7 @@ impl RegistrationTerms {
     }
 }
 
-impl Loaded {
+impl LoadReport {
     /// Writes everything that was left out to the log, a line each.
     pub fn warn(&self) {
         for skipped in &self.skipped {
@@ -111,7 +111,7 @@ impl Loaded {
 }
 
 /// Loads the endpoints and recipes of the deployment in `folder`. A deployment without any is fine.
-pub fn load(folder: &Path, terms: RegistrationTerms, environment: &dyn Environment, kinds: &Kinds) -> Loaded {
+pub fn load(folder: &Path, terms: RegistrationTerms, environment: &dyn Environment, kinds: &Kinds) -> LoadReport {
     let mut refused = Problems::new();
     let recipes = recipes::load(folder, &terms, environment, &mut refused);
     let makers = bind::Makers { kinds, recipes: &recipes };
@@ -126,7 +126,7 @@ pub fn load(folder: &Path, terms: RegistrationTerms, environment: &dyn Environme
     let host = kinds.host.clone();
     let empty = Dispatcher { catalog, policy, registry, recipes, rules, host };
     let dispatcher = Arc::new(settle::settle(empty, bound, &mut refused));
-    Loaded { dispatcher, refused, skipped }
+    LoadReport { dispatcher, refused, skipped }
 }
 
 /// An endpoint as its file declares it, with the table for what is found out later.

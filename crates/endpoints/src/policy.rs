@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use forecourt_contract::policy::{MethodPolicySettings, SkippedSetting};
 use forecourt_contract::{Catalog, Method, Rules, reserved};
-use forecourt_settings::{Documented, Problem, Problems, Section};
+use forecourt_settings::{DocumentedSection, Problem, Problems, Section};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ use crate::load::{self, RegistrationTerms};
 pub const SECTION: &str = "endpoints";
 
 /// The section, for the generated reference.
-pub const DOCUMENTED: Documented = Documented {
+pub const DOCUMENTED: DocumentedSection = DocumentedSection {
     section: "forecourt.toml [endpoints]",
     about: "What holds for all endpoints, whichever protocol a call comes by.",
     schema: || schemars::schema_for!(EndpointPolicySettings),

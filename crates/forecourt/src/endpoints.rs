@@ -66,7 +66,7 @@ fn tool(name: String, endpoint: Arc<Endpoint>, host: HostHandle) -> EndpointTool
 }
 
 /// What the method policy says in vain, and the endpoints that it lets nobody call. Section 9.4.
-fn doubtful(found: &forecourt_endpoints::Loaded) -> Vec<String> {
+fn doubtful(found: &forecourt_endpoints::LoadReport) -> Vec<String> {
     let Dispatcher { policy, registry, .. } = &*found.dispatcher;
     let skipped = found.skipped.iter().map(|skipped| format!("the method policy: {skipped}"));
     let all = registry.iter().map(|registered| &registered.endpoint);

@@ -13,7 +13,7 @@ use forecourt_identity::agents::IdentityNotice;
 use forecourt_identity::api_keys::ApiKeys;
 use forecourt_identity::{HostKeys, Verifier};
 use forecourt_settings::{Problem, Problems};
-use forecourt_store::{Metered, StoreReads};
+use forecourt_store::{MeteredStore, StoreReads};
 use forecourt_surface::{Mount, PublishedDocument, Surface, endpoint};
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
@@ -64,7 +64,7 @@ struct Latest {
 }
 
 /// A house that is ready to be opened, with nothing changed so far.
-struct Mounted {
+struct MountedHouse {
     open: OpenHouse,
     mount: Mount,
     notices: Arc<[IdentityNotice]>,
@@ -81,7 +81,8 @@ impl Running {
     pub fn start(house: House, storage: Storage, stop: CancellationToken) -> BoxFuture<'static, Result<Self, Error>> {
         Box::pin(async move {
             let OpenStore { store: reads, content } = storage.store(&house.deployment).await?;
-            let store: Arc<dyn Store> = Arc::new(Metered::new(reads.clone(), house.deployment.meters.store.clone()));
+            let store: Arc<dyn Store> =
+                Arc::new(MeteredStore::new(reads.clone(), house.deployment.meters.store.clone()));
             let nodes = NodeLinks::open(&house.deployment, &storage, &store).await?;
             let lease = house.deployment.store.lease();
             let agreed = storage.agreed(&house.deployment, &store).await?;
@@ -177,8 +178,8 @@ impl Running {
     }
 
     /// From here on everybody meets this house.
-    fn open(&self, mounted: Mounted) {
-        let Mounted { open, mount, notices, refused, deployment, ended } = mounted;
+    fn open(&self, mounted: MountedHouse) {
+        let MountedHouse { open, mount, notices, refused, deployment, ended } = mounted;
         open.host.take_over();
         if let Storage::Kept(_) | Storage::Apart { .. } = self.storage {
             tokio::spawn(watch::content(open.contents.clone(), ended.clone()));
@@ -325,7 +326,7 @@ impl Around<'_> {
     }
 
     /// Sets up every protocol of a house on its host.
-    fn mount(&self, house: House, host: Arc<Host>) -> Result<Mounted, Error> {
+    fn mount(&self, house: House, host: Arc<Host>) -> Result<MountedHouse, Error> {
         let House { deployment, egress, identities, endpoints, contents, questions, .. } = house;
         endpoints.host.bind(self.live);
         let services = Arc::new(HostServices::new(endpoints.host.clone()));
@@ -360,7 +361,7 @@ impl Around<'_> {
         let ended = self.stop.child_token();
         let open = OpenHouse::new(host, services, contents, (surfaces, classes), ended.clone());
         let (notices, refused, deployment) = (notices.into(), endpoints.refused, Arc::new(deployment));
-        Ok(Mounted { open, mount, notices, refused, deployment, ended })
+        Ok(MountedHouse { open, mount, notices, refused, deployment, ended })
     }
 }
 

@@ -22,14 +22,14 @@ pub(crate) struct Passage<'a> {
 }
 
 /// A message that may pass.
-pub(crate) struct Passed {
+pub(crate) struct PassedMessage {
     pub(crate) admitted: Admitted,
     /// What it passes by.
     pub(crate) uses: Vec<RequirementUse>,
 }
 
 /// A message that may not.
-pub(crate) struct Refused {
+pub(crate) struct AdmissionRefusal {
     pub(crate) message: Box<Message>,
     pub(crate) refusal: Box<PolicyPart>,
     /// Whether it is told by its conversation when it comes back.
@@ -45,13 +45,13 @@ impl Host {
         &self,
         passage: &Passage<'_>,
         message: Box<Message>,
-    ) -> Result<Result<Passed, Box<Refused>>, Error> {
+    ) -> Result<Result<PassedMessage, Box<AdmissionRefusal>>, Error> {
         let resumes = message.submission.is_some() || passage.earlier.is_some_and(|task| waits_for(task).is_some());
         if resumes {
             return Box::pin(self.meet(passage, message)).await;
         }
         match passage.resident.policy.admit(passage.resident.card.clone(), message, &[]).await {
-            Ok(admitted) => Ok(Ok(Passed { admitted, uses: Vec::new() })),
+            Ok(admitted) => Ok(Ok(PassedMessage { admitted, uses: Vec::new() })),
             Err((message, Objection::Refused(refusal))) => Ok(Err(self.refuse_for_good(passage, message, refusal))),
             // On the heap, since most messages need nothing of it.
             Err((message, Objection::Required(_))) => Box::pin(self.meet(passage, message)).await,
@@ -64,14 +64,14 @@ impl Host {
         &self,
         passage: &Passage<'_>,
         mut message: Box<Message>,
-    ) -> Result<Result<Passed, Box<Refused>>, Error> {
+    ) -> Result<Result<PassedMessage, Box<AdmissionRefusal>>, Error> {
         self.find_thread(passage, &mut message).await?;
         let submitted = self.issuances.submitted(&claimant(passage, &message), &message).await?;
         let (mut met, mut uses) = (Vec::new(), Vec::new());
         while met.len() <= REQUIREMENTS_MAX {
             let verdict = passage.resident.policy.admit(passage.resident.card.clone(), message, &met).await;
             let (refused, requirement) = match verdict {
-                Ok(admitted) => return self.resume(passage, submitted, Passed { admitted, uses }).await,
+                Ok(admitted) => return self.resume(passage, submitted, PassedMessage { admitted, uses }).await,
                 Err((message, Objection::Refused(refusal))) => {
                     return Ok(Err(self.refuse_for_good(passage, message, refusal)));
                 }
@@ -96,8 +96,8 @@ impl Host {
         &self,
         passage: &Passage<'_>,
         submitted: Option<SubmittedIssuance>,
-        mut passed: Passed,
-    ) -> Result<Result<Passed, Box<Refused>>, Error> {
+        mut passed: PassedMessage,
+    ) -> Result<Result<PassedMessage, Box<AdmissionRefusal>>, Error> {
         let message = passed.admitted.message();
         if passed.uses.iter().any(|one| one.issuance().is_some()) {
             return Ok(Ok(passed));
@@ -132,9 +132,14 @@ impl Host {
         Ok(())
     }
 
-    fn refuse_for_good(&self, passage: &Passage<'_>, message: Box<Message>, refusal: Box<PolicyPart>) -> Box<Refused> {
+    fn refuse_for_good(
+        &self,
+        passage: &Passage<'_>,
+        message: Box<Message>,
+        refusal: Box<PolicyPart>,
+    ) -> Box<AdmissionRefusal> {
         self.issuances.note_refused(passage.resident.card.handle(), &message, &refusal);
-        Box::new(Refused { message, refusal, is_issued: false, leaves_task: false })
+        Box::new(AdmissionRefusal { message, refusal, is_issued: false, leaves_task: false })
     }
 
     async fn refuse_unmet(
@@ -142,7 +147,7 @@ impl Host {
         passage: &Passage<'_>,
         message: Box<Message>,
         unmet: Unmet,
-    ) -> Result<Box<Refused>, Error> {
+    ) -> Result<Box<AdmissionRefusal>, Error> {
         let leaves_task = passage.earlier.is_some() && matches!(unmet, Unmet::Refused(_));
         let refusal = match unmet {
             Unmet::Refused(refusal) => refusal,
@@ -153,7 +158,7 @@ impl Host {
                 Box::new(with_fault(refusal, fault))
             }
         };
-        Ok(Box::new(Refused { message, refusal, is_issued: true, leaves_task }))
+        Ok(Box::new(AdmissionRefusal { message, refusal, is_issued: true, leaves_task }))
     }
 
     /// Uses up what lets a message pass, right before its agent is asked. Whoever loses a race for it is asked for
@@ -161,9 +166,9 @@ impl Host {
     pub(crate) async fn use_up(
         &self,
         passage: &Passage<'_>,
-        passed: Passed,
-    ) -> Result<Result<(Admitted, Option<UsedUp>), Box<Refused>>, Error> {
-        let Passed { admitted, uses } = passed;
+        passed: PassedMessage,
+    ) -> Result<Result<(Admitted, Option<UsedUp>), Box<AdmissionRefusal>>, Error> {
+        let PassedMessage { admitted, uses } = passed;
         if uses.is_empty() {
             return Ok(Ok((admitted, None)));
         }

@@ -26,7 +26,7 @@ impl Tasks {
         events: EventStream,
         webhook: Option<Box<Webhook>>,
         slot: Slot,
-    ) -> Result<Begun, Error> {
+    ) -> Result<BackgroundWork, Error> {
         let logged = match &request.earlier {
             Some(earlier) => self.store.last_event(&earlier.id).await?,
             None => 0,
@@ -43,7 +43,7 @@ impl Tasks {
             match tasks.keep(&id, &request, webhook).await {
                 Ok(task) => {
                     // A caller that went away finds the task by itself, or not at all.
-                    drop(hand_over.send(Ok(Begun { task: id, logged })));
+                    drop(hand_over.send(Ok(BackgroundWork { task: id, logged })));
                     let usage = request.meter();
                     Work { tasks, resident, task, via, asked, logged, written, stop, slot, usage }.run(events).await;
                 }
@@ -117,7 +117,7 @@ pub(crate) fn not_kept(task: Task, error: StoreError) -> NotKept {
 }
 
 /// Work that the host keeps going.
-pub(crate) struct Begun {
+pub(crate) struct BackgroundWork {
     pub(crate) task: TaskId,
     /// Events in its log before this work.
     pub(crate) logged: u64,

@@ -14,7 +14,7 @@ use futures::{FutureExt, StreamExt};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
-use crate::background::Begun;
+use crate::background::BackgroundWork;
 use crate::follow::FollowUntil;
 use crate::in_flight::{Lane, Slot};
 use crate::issuance::{AnswerMark, UsedUp};
@@ -150,7 +150,7 @@ impl Tasks {
             Err(refusal) => return self.turn_away(&request, *refusal).events,
         };
         match self.run_in_background(request, events, None, slot).await {
-            Ok(Begun { task, .. }) => {
+            Ok(BackgroundWork { task, .. }) => {
                 let rest = to_the_first_ending(self.follow(&task, told, FollowUntil::Pause));
                 stream::once(std::future::ready(Event::Task(task))).chain(rest).boxed()
             }
@@ -210,7 +210,7 @@ impl Tasks {
         slot: Slot,
     ) -> Result<Reply, Error> {
         let mut reply = request.reply(None, Box::pin(stream::empty()));
-        let Begun { task, logged } = self.run_in_background(request, events, webhook, slot).await?;
+        let BackgroundWork { task, logged } = self.run_in_background(request, events, webhook, slot).await?;
         reply.events = to_the_first_ending(self.follow(&task, logged, FollowUntil::Pause));
         reply.task = Some(task);
         Ok(reply)
@@ -218,12 +218,12 @@ impl Tasks {
 }
 
 /// Work whose first event was waited for, and that event; `None` when it did not come in time.
-type Waited = (Option<Option<Event>>, EventStream, Slot);
+type FirstEventWait = (Option<Option<Event>>, EventStream, Slot);
 
 /// Waits for the first event, on its own: when the caller goes away meanwhile, the work goes on to its
 /// end, and counts as work until then. Nobody could read what came of it, so a host that stops does
 /// not wait for it. `None` when the host stops.
-async fn first_within(within: Duration, mut events: EventStream, slot: Slot) -> Option<Waited> {
+async fn first_within(within: Duration, mut events: EventStream, slot: Slot) -> Option<FirstEventWait> {
     let (hand_over, handed_over) = oneshot::channel();
     let waiting = async move {
         let first = tokio::time::timeout(within, events.next()).await.ok();

@@ -107,7 +107,7 @@ pub struct Guardrail {
 }
 
 /// Why a text does not pass.
-pub(crate) struct Denied {
+pub(crate) struct GuardDenial {
     pub(crate) rule: String,
     pub(crate) part: Box<PolicyPart>,
 }
@@ -121,7 +121,7 @@ impl Guardrail {
     }
 
     /// What may pass of a text: all of it (`None`), or another text in its place.
-    async fn passed(&self, case: GuardCase<'_>, metrics: &Metrics) -> Result<Option<String>, Denied> {
+    async fn passed(&self, case: GuardCase<'_>, metrics: &Metrics) -> Result<Option<String>, GuardDenial> {
         let mut text: Option<String> = None;
         for seat in &self.seats {
             let now = GuardCase { text: text.as_deref().unwrap_or(case.text), ..case };
@@ -142,13 +142,13 @@ impl Guardrail {
                 Ok(Ruling::Deny) => {
                     metrics.guarded(agent, side, "denied");
                     let part = if side == Side::Message { &self.of_message } else { &self.of_reply };
-                    return Err(Denied { rule: self.rule.clone(), part: Box::new(part.clone()) });
+                    return Err(GuardDenial { rule: self.rule.clone(), part: Box::new(part.clone()) });
                 }
                 Err(fault) => {
                     metrics.guarded(agent, side, "failed");
                     tracing::warn!(%fault, rule = self.rule, %agent, side = side.name(), "a guardrail could not judge");
                     if !seat.fails_open {
-                        return Err(Denied { rule: self.rule.clone(), part: Box::new(unjudged(side)) });
+                        return Err(GuardDenial { rule: self.rule.clone(), part: Box::new(unjudged(side)) });
                     }
                 }
             }

@@ -53,8 +53,8 @@ pub(crate) struct CallerKey {
 
 /// Both lanes.
 pub(crate) struct InFlight {
-    replies: Bound,
-    background: Bound,
+    replies: LaneBound,
+    background: LaneBound,
     hasher: RandomState,
     waiting: Arc<Semaphore>,
     wait: Duration,
@@ -63,7 +63,7 @@ pub(crate) struct InFlight {
 }
 
 /// One lane.
-struct Bound {
+struct LaneBound {
     /// The keys that an operator changes, of one caller and of all.
     keys: [&'static str; 2],
     what: &'static str,
@@ -124,13 +124,13 @@ pub(crate) struct Slot {
 
 impl InFlight {
     pub(crate) fn new(limits: &LimitSettings) -> Self {
-        let replies = Bound::new(
+        let replies = LaneBound::new(
             ["limits.replies_per_caller_max", "limits.replies_running_max"],
             "answers in the making",
             limits.replies_per_caller_max,
             limits.replies_running_max,
         );
-        let background = Bound::new(
+        let background = LaneBound::new(
             ["limits.tasks_per_caller_max", "limits.tasks_running_max"],
             "background tasks",
             limits.tasks_per_caller_max,
@@ -185,7 +185,7 @@ impl InFlight {
 
     async fn wait_in_line(
         &self,
-        bound: &Bound,
+        bound: &LaneBound,
         steps: [Option<Step>; STEPS],
     ) -> Result<Slot, (&'static str, Box<PolicyPart>)> {
         let steps: Vec<Step> = steps.into_iter().flatten().collect();
@@ -225,7 +225,7 @@ fn try_all(steps: &[Option<Step>; STEPS]) -> Option<Slot> {
     Some(slot)
 }
 
-impl Bound {
+impl LaneBound {
     fn new(keys: [&'static str; 2], what: &'static str, caller_max: usize, all_max: usize) -> Self {
         let all = Arc::new(Semaphore::new(all_max));
         let callers = Mutex::new(Callers { places: HashMap::new(), tidy_at: CALLERS_BEFORE_TIDY });

@@ -17,7 +17,7 @@ use serde_json::Value;
 use tracing::{Instrument, Span};
 
 use crate::in_flight::{Lane, Slot};
-use crate::metrics::Counted;
+use crate::metrics::GaugeGuard;
 use crate::receive::Host;
 
 /// What came of a call that the host took.
@@ -52,7 +52,7 @@ struct NativeCall {
 struct CallUnderWay {
     span: Span,
     _slot: Slot,
-    _running: Counted,
+    _running: GaugeGuard,
 }
 
 impl Host {

@@ -102,8 +102,8 @@ impl Metrics {
     }
 
     /// Counts an answer in the making until the guard is dropped.
-    pub(crate) fn count_running(&self) -> Counted {
-        Counted::new(&self.running)
+    pub(crate) fn count_running(&self) -> GaugeGuard {
+        GaugeGuard::new(&self.running)
     }
 
     /// How many nodes are alive.
@@ -117,8 +117,8 @@ impl Metrics {
     }
 
     /// Counts a background task until the guard is dropped.
-    pub(crate) fn count_task(&self) -> Counted {
-        Counted::new(&self.tasks_running)
+    pub(crate) fn count_task(&self) -> GaugeGuard {
+        GaugeGuard::new(&self.tasks_running)
     }
 
     /// A guardrail judged a text.
@@ -135,16 +135,16 @@ impl Metrics {
 }
 
 /// One of something that runs; counts itself down when it is dropped.
-pub(crate) struct Counted(Gauge<i64, AtomicI64>);
+pub(crate) struct GaugeGuard(Gauge<i64, AtomicI64>);
 
-impl Counted {
+impl GaugeGuard {
     fn new(gauge: &Gauge<i64, AtomicI64>) -> Self {
         gauge.inc();
         Self(gauge.clone())
     }
 }
 
-impl Drop for Counted {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
         self.0.dec();
     }

@@ -19,17 +19,17 @@ impl Entropy for SystemEntropy {
 }
 
 thread_local! {
-    static DRAWN: RefCell<Drawn> = const { RefCell::new(Drawn { bytes: [0; DRAWN_BYTES], given: DRAWN_BYTES }) };
+    static DRAWN: RefCell<RandomPool> = const { RefCell::new(RandomPool { bytes: [0; DRAWN_BYTES], given: DRAWN_BYTES }) };
 }
 
 /// Random bytes of one thread that nobody has seen yet.
-struct Drawn {
+struct RandomPool {
     bytes: [u8; DRAWN_BYTES],
     /// How many from the front were given away.
     given: usize,
 }
 
-impl Drawn {
+impl RandomPool {
     fn fill(&mut self, wanted: &mut [u8]) {
         if wanted.len() > DRAWN_BYTES {
             return draw(wanted);
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn what_was_given_away_is_forgotten() {
-        let mut drawn = Drawn { bytes: [0; DRAWN_BYTES], given: DRAWN_BYTES };
+        let mut drawn = RandomPool { bytes: [0; DRAWN_BYTES], given: DRAWN_BYTES };
         drawn.fill(&mut [0; 32]);
         assert_eq!((&drawn.bytes[..32], drawn.given), (&[0; 32][..], 32));
         assert_ne!(drawn.bytes[32..64], [0; 32]);

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
-use crate::admit::{Passage, Passed, Refused};
+use crate::admit::{AdmissionRefusal, Passage, PassedMessage};
 use crate::attachments::Attachments;
 use crate::authority::continued;
 use crate::conversations::{Conversations, RecalledMessage, after};
@@ -172,9 +172,9 @@ impl Host {
     async fn fetch_and_use_up(
         &self,
         passage: &Passage<'_>,
-        passed: Passed,
+        passed: PassedMessage,
         brings_history: bool,
-    ) -> Result<Result<(Admitted, Option<UsedUp>), Box<Refused>>, Error> {
+    ) -> Result<Result<(Admitted, Option<UsedUp>), Box<AdmissionRefusal>>, Error> {
         let mut admitted = self.attachments.fetch(passed.admitted).await?;
         if !passage.resident.guards.is_empty() {
             // On the heap, since most agents have no guardrails.
@@ -186,7 +186,7 @@ impl Host {
         match passed.uses.is_empty() {
             true => Ok(Ok((admitted, None))),
             // On the heap, since most messages need nothing of it.
-            false => Box::pin(self.use_up(passage, Passed { admitted, uses: passed.uses })).await,
+            false => Box::pin(self.use_up(passage, PassedMessage { admitted, uses: passed.uses })).await,
         }
     }
 
@@ -196,13 +196,13 @@ impl Host {
         passage: &Passage<'_>,
         admitted: Admitted,
         brings_history: bool,
-    ) -> Result<Admitted, Box<Refused>> {
+    ) -> Result<Admitted, Box<AdmissionRefusal>> {
         let guarded = GuardedMessage { guards: &passage.resident.guards, metrics: &self.metrics, brings_history };
         guarded.judge(admitted).await.map_err(|(admitted, denied)| {
             let record = self.issuances.guarded_record(admitted.card().handle(), admitted.message());
             self.issuances.note_guarded(record, &denied.rule, &denied.part);
             let message = Box::new(admitted.into_message());
-            Box::new(Refused { message, refusal: denied.part, is_issued: false, leaves_task: false })
+            Box::new(AdmissionRefusal { message, refusal: denied.part, is_issued: false, leaves_task: false })
         })
     }
 

@@ -41,7 +41,7 @@ pub use payment::{PaymentRule, PerSettings};
 pub use services::RuleServices;
 pub use settings::{HostRuleSettings, RuleKind, RuleSettings};
 pub use span::Span;
-pub use words::{RuleWords, Translated, TranslatedWords};
+pub use words::{RuleWords, TranslatedWords};
 
 use self::limits::RULES_MAX;
 use crate::directory::Site;

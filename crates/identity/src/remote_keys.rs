@@ -32,13 +32,13 @@ pub(crate) struct RemoteKeys {
     read: fn(&[u8]) -> Result<KeySet, KeyError>,
     documents: Arc<dyn DocumentFetcher>,
     // Never held while waiting.
-    kept: parking_lot::Mutex<Kept>,
+    kept: parking_lot::Mutex<CachedKeys>,
     // Held while fetching: those who need the same keys wait for one fetch.
     fetching: Mutex<()>,
 }
 
 #[derive(Default, Clone)]
-struct Kept {
+struct CachedKeys {
     keys: Option<Arc<KeySet>>,
     fetched_at: Option<Timestamp>,
     tried_at: Option<Timestamp>,
@@ -67,7 +67,7 @@ impl RemoteKeys {
     ) -> Result<Arc<KeySet>, ProofError> {
         let knows = |keys: &Arc<KeySet>| keys.select(kid, algorithm, now).next().is_some();
         let known =
-            |kept: Kept, age: Duration| kept.keys.filter(|keys| within(kept.fetched_at, now, age) && knows(keys));
+            |kept: CachedKeys, age: Duration| kept.keys.filter(|keys| within(kept.fetched_at, now, age) && knows(keys));
         if let Some(keys) = known(self.kept(), KEYS_FRESH) {
             return Ok(keys);
         }
@@ -98,7 +98,7 @@ impl RemoteKeys {
         kept.keys.filter(|_| within(kept.fetched_at, now, USABLE)).ok_or(ProofError::KeysUnavailable)
     }
 
-    fn kept(&self) -> Kept {
+    fn kept(&self) -> CachedKeys {
         self.kept.lock().clone()
     }
 

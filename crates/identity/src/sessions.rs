@@ -185,7 +185,7 @@ impl Sessions {
                 return Ok(None);
             }
             let (id, replaced) = (entry.value.session, entry.value.replaced_at.is_some());
-            let Some((number, Dated { value: Entry::Open { person, until }, at: seen })) =
+            let Some((number, DatedEntry { value: Entry::Open { person, until }, at: seen })) =
                 self.last::<Entry>(&session_stream(&id), now).await?
             else {
                 return Ok(None);
@@ -305,14 +305,14 @@ impl Sessions {
         &self,
         stream: &str,
         now: Timestamp,
-    ) -> Result<Option<(u64, Dated<T>)>, StoreError> {
+    ) -> Result<Option<(u64, DatedEntry<T>)>, StoreError> {
         let Some((number, entry)) =
             self.store.entries(stream, Span::Before(u64::MAX), 1, now).await?.into_iter().next()
         else {
             return Ok(None);
         };
         let value = serde_json::from_value(entry.body).map_err(|error| StoreError::Corrupt(error.to_string()))?;
-        Ok(Some((number, Dated { value, at: entry.at })))
+        Ok(Some((number, DatedEntry { value, at: entry.at })))
     }
 }
 
@@ -324,7 +324,7 @@ pub fn session_cookie(token: &SessionToken, until: Timestamp, now: Timestamp, pl
 }
 
 /// What an entry says, and when it was written.
-struct Dated<T> {
+struct DatedEntry<T> {
     value: T,
     at: Timestamp,
 }

@@ -28,7 +28,7 @@ pub struct IdentityProblem {
 }
 
 /// The checked values of an [`IdentityConfig`].
-pub(crate) struct Checked {
+pub(crate) struct CheckedConfig {
     pub(crate) bearer: Vec<BearerIssuer>,
     pub(crate) issuers: TrustedIssuers,
     pub(crate) signatures: Option<SignaturePolicy>,
@@ -41,7 +41,7 @@ pub(crate) fn check(
     config: &IdentityConfig,
     base: &Path,
     documents: &Arc<dyn DocumentFetcher>,
-) -> Result<Checked, Vec<IdentityProblem>> {
+) -> Result<CheckedConfig, Vec<IdentityProblem>> {
     let mut reader = Reader { base, documents, problems: Vec::new() };
     let bearer = config.bearer.iter().enumerate();
     let bearer = bearer.filter_map(|(n, one)| reader.bearer(one, &format!("bearer[{n}]"))).collect();
@@ -51,7 +51,7 @@ pub(crate) fn check(
     let signatures = reader.signatures(&config.http_signatures);
     let oidc = config.oidc.as_ref().and_then(|one| reader.oidc(one, config));
     match reader.problems.is_empty() {
-        true => Ok(Checked {
+        true => Ok(CheckedConfig {
             bearer,
             issuers: TrustedIssuers(issuers),
             signatures,

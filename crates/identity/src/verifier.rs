@@ -24,7 +24,7 @@ use crate::oidc::OidcSettings;
 use crate::remote_keys::DocumentFetcher;
 use crate::request::RequestProof;
 use crate::sessions::{self, BrowserRequest, Sessions};
-use crate::settings::{Checked, IdentityProblem, check};
+use crate::settings::{CheckedConfig, IdentityProblem, check};
 use crate::verified::{Person, PresentedCredentials, TokenIssuer, VerifiedSender};
 
 /// The hint of who calls. REST 7.4.
@@ -35,16 +35,16 @@ const AGENT_URI: &str = "agtp://";
 
 /// Turns proofs into senders. One for the whole host.
 pub struct Verifier {
-    checked: Checked,
+    checked: CheckedConfig,
     directory: Option<Arc<dyn KeyDirectory>>,
     seen: Option<Arc<dyn Store>>,
     api_keys: Option<Arc<ApiKeys>>,
     sessions: Option<Sessions>,
-    known: Option<Known>,
+    known: Option<KnownCeilings>,
 }
 
 /// The agents whose ceilings hold for whoever proves to be one of them.
-struct Known {
+struct KnownCeilings {
     agents: Arc<KnownAgents>,
     domain: Domain,
 }
@@ -100,7 +100,7 @@ impl Verifier {
     /// may do no more than that agent, over every protocol.
     #[must_use]
     pub fn with_agents(mut self, agents: Arc<KnownAgents>, domain: Domain) -> Self {
-        self.known = Some(Known { agents, domain });
+        self.known = Some(KnownCeilings { agents, domain });
         self
     }
 
@@ -114,7 +114,7 @@ impl Verifier {
 
     /// The known agent that evidence names as its subject: by its canonical name or URI, or by its address here.
     fn agent_of(&self, evidence: &IdentityEvidence) -> Option<&Arc<AgentIdentity>> {
-        let Known { agents, domain } = self.known.as_ref()?;
+        let KnownCeilings { agents, domain } = self.known.as_ref()?;
         let subject = self.token_subject(evidence).unwrap_or(&evidence.subject);
         let id = subject.strip_prefix(AGENT_URI).unwrap_or(subject);
         match AgentId::parse(id) {
@@ -304,7 +304,10 @@ impl Verifier {
     }
 
     /// The signature of a request, where signatures are looked at and there is one. RFC 9421.
-    async fn signed(&self, request: &RequestProof<'_>) -> Option<Result<http_signature::Signed, ProofError>> {
+    async fn signed(
+        &self,
+        request: &RequestProof<'_>,
+    ) -> Option<Result<http_signature::VerifiedSignature, ProofError>> {
         let (policy, directory) = (self.checked.signatures.as_ref()?, self.directory.as_ref()?);
         let signed = match http_signature::verify(policy, directory.as_ref(), request).await? {
             Ok(signed) => signed,

@@ -41,7 +41,7 @@ pub const BACKEND: Backend = Backend {
 };
 
 fn build(section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
-    let settings::Checked { target, tool, arguments, questions, time_max, exchange } =
+    let settings::CheckedSection { target, tool, arguments, questions, time_max, exchange } =
         settings::read(&section, context)?;
     let takes_attachments = arguments::take_attachments(&arguments);
     let server = Server { target, egress: context.egress.clone(), line: Mutex::default() };
@@ -172,7 +172,7 @@ impl Front {
 
     /// Keeps a call until its question is answered. Gives it back, with the question declined, when it can't
     /// be.
-    fn keep(&self, message: &Message, call: Call, asked: asking::Asked) -> Result<Event, Call> {
+    fn keep(&self, message: &Message, call: Call, asked: asking::PendingQuestion) -> Result<Event, Call> {
         let Some(waiting) = &self.waiting else { return Err(call) };
         let question = waiting.keep(message.thread.as_ref(), call, asked)?;
         Ok(Event::Ending(Ending::Question(question)))

@@ -19,14 +19,14 @@ use crate::content::{conforming, failed, result};
 use crate::elicit::{self, Modes};
 use crate::forms::{Form, forms};
 use crate::limits::{ANSWER_TIME_MAX, QUESTIONS_PER_CALL_MAX};
-use crate::offer::{Offer, Offered};
+use crate::offer::{Offer, OfferedTool};
 use crate::waiting::{Next, Seal, Waiting};
 use crate::{log, payment, tasks};
 
 /// Carries out a call, as often as its questions are answered.
 pub(crate) async fn call(
     offer: &Offer,
-    offered: &Offered,
+    offered: &OfferedTool,
     caller: &Caller,
     params: CallToolRequestParams,
     client: &Client<'_>,
@@ -109,7 +109,7 @@ pub(crate) async fn call(
 }
 
 /// The tool that a call names at an endpoint. Fails for what is not there, and for calls of calls without end.
-pub(crate) fn callable<'a>(offer: &'a Offer, caller: &Caller, name: &str) -> Result<&'a Offered, ErrorData> {
+pub(crate) fn callable<'a>(offer: &'a Offer, caller: &Caller, name: &str) -> Result<&'a OfferedTool, ErrorData> {
     if caller.hop >= HOPS_MAX {
         let words = format!("at most {HOPS_MAX} agents may call each other in a row");
         return Err(ErrorData::invalid_request(words, None));
@@ -126,7 +126,7 @@ async fn run(
     context: Option<&RequestContext<RoleServer>>,
 ) -> Result<ToolOutput, ErrorData> {
     let mut events = (tool.call)(call);
-    let mut told = Told::new(context.and_then(|context| context.meta.get_progress_token()));
+    let mut told = ToldProgress::new(context.and_then(|context| context.meta.get_progress_token()));
     loop {
         let next = match context {
             Some(context) => tokio::select! {
@@ -154,12 +154,12 @@ async fn run(
 }
 
 /// What a client was told of the progress of its call.
-struct Told {
+struct ToldProgress {
     token: Option<ProgressToken>,
     last: f64,
 }
 
-impl Told {
+impl ToldProgress {
     fn new(token: Option<ProgressToken>) -> Self {
         Self { token, last: 0.0 }
     }
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn s5_progress_rises_whatever_the_tool_says() {
-        let mut told = Told::new(Some(ProgressToken(NumberOrString::Number(7))));
+        let mut told = ToldProgress::new(Some(ProgressToken(NumberOrString::Number(7))));
         let mut last = 0.0;
         for fraction in [Some(0.1), None, Some(0.05), Some(0.5), None, None, Some(1.0)] {
             let next = told.next(Progress { fraction, note: None }).expect("somebody asked");
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn s5_progress_ends_at_its_total() {
         for whole in [1.0, 7.0, f64::INFINITY] {
-            let mut told = Told::new(Some(ProgressToken(NumberOrString::Number(7))));
+            let mut told = ToldProgress::new(Some(ProgressToken(NumberOrString::Number(7))));
             let mut next = |fraction| told.next(Progress { fraction, note: None }).map(|next| next.progress);
             assert_eq!(next(Some(whole)), Some(1.0));
             assert_eq!((next(None), next(Some(whole))), (None, None));
@@ -272,6 +272,6 @@ mod tests {
 
     #[test]
     fn s5_without_a_token_nothing_is_told() {
-        assert!(Told::new(None).next(Progress { fraction: Some(0.5), note: None }).is_none());
+        assert!(ToldProgress::new(None).next(Progress { fraction: Some(0.5), note: None }).is_none());
     }
 }

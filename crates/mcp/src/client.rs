@@ -40,7 +40,7 @@ pub(crate) struct Out {
 /// The connection of the SDK on our way out.
 pub(crate) type Connection = StreamableHttpClientTransport<Out>;
 /// Why a request came to nothing.
-pub(crate) type Fault = StreamableHttpError<OutError>;
+pub(crate) type TransportError = StreamableHttpError<OutError>;
 
 /// Why our way out gave no answer.
 #[derive(Debug, thiserror::Error)]
@@ -65,8 +65,8 @@ pub(crate) fn connection(egress: Egress, purpose: Purpose, url: &str, headers: H
 }
 
 /// What went wrong on our way out, behind an error of the SDK.
-pub(crate) fn fault<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a Fault> {
-    match error.downcast_ref::<WorkerQuitReason<Fault>>() {
+pub(crate) fn fault<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a TransportError> {
+    match error.downcast_ref::<WorkerQuitReason<TransportError>>() {
         Some(WorkerQuitReason::Fatal { error, .. }) => Some(error),
         _ => error.downcast_ref(),
     }
@@ -79,7 +79,7 @@ impl Out {
         session: Option<Arc<str>>,
         token: Option<String>,
         more: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<UpstreamResponse, Fault> {
+    ) -> Result<UpstreamResponse, TransportError> {
         let mut request = request.header(ACCEPT, BOTH);
         request.headers.extend(more);
         let unfit = |_| StreamableHttpError::UnexpectedServerResponse(Cow::from("a field that can't be sent back"));
@@ -106,7 +106,7 @@ impl StreamableHttpClient for Out {
         session_id: Option<Arc<str>>,
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<StreamableHttpPostResponse, Fault> {
+    ) -> Result<StreamableHttpPostResponse, TransportError> {
         let value = serde_json::to_value(&message)?;
         let mut request = UpstreamRequest::post(uri.as_ref(), value.to_string());
         request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -125,7 +125,7 @@ impl StreamableHttpClient for Out {
         session_id: Arc<str>,
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), TransportError> {
         let request = UpstreamRequest { method: Method::DELETE, ..UpstreamRequest::post(uri.as_ref(), Bytes::new()) };
         self.send(request, Some(session_id), auth_header, custom_headers).await.map(drop)
     }
@@ -138,7 +138,7 @@ impl StreamableHttpClient for Out {
         _: Option<String>,
         _: Option<String>,
         _: HashMap<HeaderName, HeaderValue>,
-    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Fault> {
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, TransportError> {
         Err(StreamableHttpError::ServerDoesNotSupportSse)
     }
 }
@@ -148,7 +148,7 @@ async fn read(
     answer: UpstreamResponse,
     is_request: bool,
     in_session: bool,
-) -> Result<StreamableHttpPostResponse, Fault> {
+) -> Result<StreamableHttpPostResponse, TransportError> {
     let text = |name: HeaderName| answer.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let (status, kind) = (answer.status, text(CONTENT_TYPE).unwrap_or_default());
     let session = text(HeaderName::from_static(SESSION));

@@ -10,7 +10,7 @@ use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource, ResourceCo
 use serde_json::{Map, Value, json};
 
 use crate::limits::INLINE_FILE_BYTES_MAX;
-use crate::offer::Offered;
+use crate::offer::OfferedTool;
 
 /// The key of our own metadata, as on the other wires. PolicyPart 4.1.
 const NAMESPACE: &str = "mentionable";
@@ -42,7 +42,7 @@ pub(crate) fn result(called: ToolOutput, language: Option<&Language>) -> CallToo
 
 /// The same without a structure that contradicts what the tool promises of its results: clients hold those of
 /// failures to it, too, and throw. What it says of the failure goes beside the result.
-pub(crate) fn conforming(mut called: ToolOutput, offered: &Offered) -> ToolOutput {
+pub(crate) fn conforming(mut called: ToolOutput, offered: &OfferedTool) -> ToolOutput {
     let failed = called.is_error || called.refusal.is_some();
     if failed && offered.tool.output.is_some() && !called.structured.is_null() && !offered.holds(&called.structured) {
         let error = match called.structured.take() {

@@ -70,7 +70,7 @@ impl OfferSource {
 }
 
 /// A tool, with what the endpoints that have it share.
-pub(crate) struct Offered {
+pub(crate) struct OfferedTool {
     pub(crate) tool: Tool,
     input: Arc<SharedSchema>,
     output: Option<Arc<SharedSchema>>,
@@ -78,7 +78,7 @@ pub(crate) struct Offered {
     has_widget: bool,
 }
 
-impl Offered {
+impl OfferedTool {
     fn new(tool: Tool, schemas: &mut Schemas, widget: bool) -> Self {
         let input = schemas.share(&tool.input);
         let output = tool.output.as_ref().map(|output| schemas.share(output));
@@ -120,7 +120,7 @@ impl Offered {
 
 /// A tool on the shelf of one endpoint.
 struct ShelfItem {
-    offered: Arc<Offered>,
+    offered: Arc<OfferedTool>,
     /// Whether lists name it. One that they don't name may be called all the same.
     is_listed: bool,
 }
@@ -133,14 +133,14 @@ struct Shelf {
 
 impl Shelf {
     /// Of two with one name the first counts.
-    fn put(&mut self, offered: &Arc<Offered>, is_listed: bool) {
+    fn put(&mut self, offered: &Arc<OfferedTool>, is_listed: bool) {
         if self.find(&offered.tool.name).is_none() {
             self.items.push(ShelfItem { offered: Arc::clone(offered), is_listed });
         }
     }
 
     /// The few tools of one agent are looked through faster than a name is hashed.
-    fn find(&self, name: &str) -> Option<&Arc<Offered>> {
+    fn find(&self, name: &str) -> Option<&Arc<OfferedTool>> {
         self.items.iter().map(|item| &item.offered).find(|offered| offered.tool.name == name)
     }
 }
@@ -148,20 +148,20 @@ impl Shelf {
 /// The tools of the host and all of its agents, by name too: there may be thousands.
 #[derive(Default)]
 struct HostShelf {
-    tools: Vec<Arc<Offered>>,
+    tools: Vec<Arc<OfferedTool>>,
     places: HashMap<String, usize>,
 }
 
 impl HostShelf {
     /// Of two with one name the first counts.
-    fn put(&mut self, offered: &Arc<Offered>) {
+    fn put(&mut self, offered: &Arc<OfferedTool>) {
         if let Entry::Vacant(place) = self.places.entry(offered.tool.name.clone()) {
             place.insert(self.tools.len());
             self.tools.push(Arc::clone(offered));
         }
     }
 
-    fn find(&self, name: &str) -> Option<&Arc<Offered>> {
+    fn find(&self, name: &str) -> Option<&Arc<OfferedTool>> {
         self.places.get(name).and_then(|place| self.tools.get(*place))
     }
 }
@@ -178,13 +178,13 @@ impl Offer {
         let others: Vec<Tool> = mount.tools.iter().filter(|tool| tool.as_tool).cloned().collect();
         let of_others = others.len();
         let mut schemas = Schemas::default();
-        let mut offered = |tool: Tool| Arc::new(Offered::new(tool, &mut schemas, settings.widget));
-        let all: Vec<Arc<Offered>> = others.into_iter().chain(own).chain(named).map(&mut offered).collect();
+        let mut offered = |tool: Tool| Arc::new(OfferedTool::new(tool, &mut schemas, settings.widget));
+        let all: Vec<Arc<OfferedTool>> = others.into_iter().chain(own).chain(named).map(&mut offered).collect();
         let awaiting = offered(awaiting);
         // Two tools that ask one agent are one too many for a model to choose from.
         let every = settings.agent_tools == AgentTools::All;
         let (mut hosts, mut agents) = (HostShelf::default(), HashMap::<Handle, Shelf>::new());
-        let is_hosts = |offered: &&Arc<Offered>| offered.tool.agent.is_none();
+        let is_hosts = |offered: &&Arc<OfferedTool>| offered.tool.agent.is_none();
         all.iter().filter(is_hosts).chain([&awaiting]).for_each(|offered| hosts.put(offered));
         for (at, offered) in all.iter().enumerate() {
             let Some(agent) = &offered.tool.agent else { continue };
@@ -214,7 +214,7 @@ impl Offer {
 
     /// The tool of a name at an endpoint: an agent's own and the one for tasks, or everything at the host's. Of
     /// two with one name the first counts, the host's before an agent's.
-    pub(crate) fn find(&self, agent: Option<&Handle>, name: &str) -> Option<&Arc<Offered>> {
+    pub(crate) fn find(&self, agent: Option<&Handle>, name: &str) -> Option<&Arc<OfferedTool>> {
         match agent {
             None => self.hosts.find(name),
             Some(agent) => self.agents.get(agent)?.find(name),
@@ -233,7 +233,7 @@ impl Offer {
         agent: Option<&Handle>,
         request: Option<PaginatedRequestParams>,
     ) -> Result<Page<rmcp::model::Tool>, ErrorData> {
-        let all: Vec<&Arc<Offered>> = match agent {
+        let all: Vec<&Arc<OfferedTool>> = match agent {
             None => self.hosts.tools.iter().collect(),
             Some(agent) => {
                 let items = self.agents.get(agent).into_iter().flat_map(|shelf| &shelf.items);

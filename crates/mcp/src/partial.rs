@@ -9,15 +9,15 @@ use serde_json::{Map, Value};
 use crate::limits::PARTIAL_ANSWERS_MAX;
 
 /// What was said to the forms of one question, by the form.
-type Said = BTreeMap<String, Map<String, Value>>;
+type FormAnswers = BTreeMap<String, Map<String, Value>>;
 
 /// The questions that are answered in part, oldest first. The oldest make room.
 #[derive(Default)]
-pub(crate) struct Partial(Mutex<VecDeque<(String, Said)>>);
+pub(crate) struct Partial(Mutex<VecDeque<(String, FormAnswers)>>);
 
 impl Partial {
     /// What was said to a question so far.
-    pub(crate) fn said(&self, question: &str) -> Said {
+    pub(crate) fn said(&self, question: &str) -> FormAnswers {
         let kept = self.0.lock();
         kept.iter().find(|(of, _)| of == question).map(|(_, said)| said.clone()).unwrap_or_default()
     }
@@ -29,7 +29,7 @@ impl Partial {
             said.insert(form.to_owned(), answers);
             return;
         }
-        kept.push_back((question.to_owned(), Said::from([(form.to_owned(), answers)])));
+        kept.push_back((question.to_owned(), FormAnswers::from([(form.to_owned(), answers)])));
         if kept.len() > PARTIAL_ANSWERS_MAX {
             kept.pop_front();
         }

@@ -66,12 +66,12 @@ struct OpenSession {
 }
 
 /// The place of a session that is about to begin. Given back when none does.
-pub(crate) struct Reserved<'a> {
+pub(crate) struct SessionReservation<'a> {
     sessions: &'a Sessions,
     number: u64,
 }
 
-impl Reserved<'_> {
+impl SessionReservation<'_> {
     /// Binds the session that has begun to whoever the place was for.
     pub(crate) fn take(self, id: &str) {
         let now = self.sessions.clock.now();
@@ -83,7 +83,7 @@ impl Reserved<'_> {
     }
 }
 
-impl Drop for Reserved<'_> {
+impl Drop for SessionReservation<'_> {
     fn drop(&mut self) {
         self.sessions.register.lock().release(self.number);
     }
@@ -135,14 +135,14 @@ impl Sessions {
 
     /// Takes a place for a session of `sender`; one that nobody uses ends for it where there are enough.
     /// Refused when all that may end for it are in use.
-    pub(crate) fn reserve(&self, sender: &Sender) -> Result<Reserved<'_>, Box<PolicyPart>> {
+    pub(crate) fn reserve(&self, sender: &Sender) -> Result<SessionReservation<'_>, Box<PolicyPart>> {
         let place = self.register.lock().reserve(CallerKey::of(sender), self.clock.now()).map_err(refusal)?;
         let ended = place.ends.and_then(|id| self.open.lock().remove_entry(id.as_str()));
         if let Some((id, session)) = ended {
             // Its worker may be stuck with a client that does not read.
             tokio::spawn(async move { session.manager.close_session(&id).await });
         }
-        Ok(Reserved { sessions: self, number: place.number })
+        Ok(SessionReservation { sessions: self, number: place.number })
     }
 
     /// How many are open in this process.

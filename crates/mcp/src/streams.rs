@@ -133,15 +133,15 @@ fn answers(event: &ServerSseMessage) -> bool {
 
 /// Bytes of an event as it is sent.
 fn size(event: &ServerSseMessage) -> Result<usize, serde_json::Error> {
-    let mut counted = Counted(0);
+    let mut counted = ByteCounter(0);
     event.message.as_deref().map_or(Ok(()), |message| serde_json::to_writer(&mut counted, message))?;
     Ok(counted.0)
 }
 
 /// Counts what is written and keeps nothing.
-struct Counted(usize);
+struct ByteCounter(usize);
 
-impl io::Write for Counted {
+impl io::Write for ByteCounter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0 += bytes.len();
         Ok(bytes.len())

@@ -29,7 +29,7 @@ use crate::limits::{BODY_BYTES_MAX, VERDICT_TIME_MAX};
 use crate::offer::{Offer, OfferSource};
 use crate::origin::Origins;
 use crate::server::Server;
-use crate::sessions::{Reserved, SessionRefusal, Sessions};
+use crate::sessions::{SessionRefusal, SessionReservation, Sessions};
 use crate::trace::Carrier;
 use crate::verdict::Verdict;
 use crate::{cors, rpc_error, server_card, target};
@@ -304,7 +304,7 @@ fn begun(head: &HeaderMap) -> Option<&str> {
 }
 
 /// Binds the session that an answer has begun to the place that was taken for it.
-fn bind(place: Option<Reserved<'_>>, head: &HeaderMap) {
+fn bind(place: Option<SessionReservation<'_>>, head: &HeaderMap) {
     if let (Some(place), Some(id)) = (place, begun(head)) {
         place.take(id);
     }

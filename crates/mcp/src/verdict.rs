@@ -13,10 +13,10 @@ use tokio::time::timeout;
 
 /// What is known of one call. Clones tell of the same call.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Verdict(Arc<Shared>);
+pub(crate) struct Verdict(Arc<SharedVerdict>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedVerdict {
     stage: Mutex<Stage>,
     settled: Notify,
 }

@@ -24,7 +24,7 @@ pub(super) struct Conversation {
 
 /// A conversation that fits.
 #[derive(Debug)]
-pub(super) struct Fitted {
+pub(super) struct FittedConversation {
     pub(super) messages: Vec<Value>,
     /// What it is taken for, tools included.
     pub(super) tokens: u64,
@@ -49,7 +49,7 @@ impl Conversation {
         tools_bytes: usize,
         window: &Window,
         quirks: &Quirks,
-    ) -> Result<Fitted, TooLong> {
+    ) -> Result<FittedConversation, TooLong> {
         let most = most.unwrap_or(u64::MAX);
         let weigh = |message: &Value| weight(message).tokens(window);
         let system = json!({"role": "system", "content": self.system});
@@ -79,7 +79,7 @@ impl Conversation {
         messages.extend(rounds);
         let bytes = tools_bytes + messages.iter().map(|message| weight(message).bytes).sum::<usize>();
         let tokens = tools + messages.iter().map(weigh).sum::<u64>();
-        Ok(Fitted { messages: spoken(messages, history.len(), quirks), tokens, bytes })
+        Ok(FittedConversation { messages: spoken(messages, history.len(), quirks), tokens, bytes })
     }
 
     /// Whether there is anything that could still be left out.

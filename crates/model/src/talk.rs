@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_agents::budget::{Hold, Spent};
+use forecourt_agents::budget::{Hold, Spending};
 use forecourt_agents::metering::Usage;
 use forecourt_agents::provider::chain::{Attempts, Next, Target};
 use forecourt_agents::provider::draft::ReplyFinish;
@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::Model;
-use super::conversation::{Conversation, Fitted, TooLong};
+use super::conversation::{Conversation, FittedConversation, TooLong};
 use super::toolbox::{Call, CallsSpent, Toolbox};
 use crate::limits::MODEL_TEXT_BYTES_MAX;
 
@@ -47,8 +47,8 @@ pub(super) struct AnswerRun {
 }
 
 /// A request that was sent.
-struct Asked {
-    fitted: Fitted,
+struct SentRequest {
+    fitted: FittedConversation,
     hold: Hold,
     since: Instant,
     /// Whether anything of its reply was shown.
@@ -57,18 +57,18 @@ struct Asked {
 
 /// What is known of what a reply used.
 #[derive(Debug, Clone, Copy)]
-struct Used {
+struct ReplyUsage {
     usage: Option<Usage>,
     written: usize,
 }
 
-impl Used {
+impl ReplyUsage {
     fn of(reply: &ModelReply) -> Self {
         Self { usage: reply.draft.usage, written: reply.draft.written }
     }
 
     /// What the provider says of it, or what that comes to by its bytes.
-    fn or_estimated(self, target: &Target, asked: &Asked) -> Usage {
+    fn or_estimated(self, target: &Target, asked: &SentRequest) -> Usage {
         self.usage.unwrap_or_else(|| Usage {
             input: asked.fitted.tokens,
             cached: 0,
@@ -83,7 +83,7 @@ enum Now {
     /// The model is asked, not before this moment.
     Asking(Instant),
     /// Its reply comes in.
-    Reading(Box<ModelReply>, Box<Asked>),
+    Reading(Box<ModelReply>, Box<SentRequest>),
     /// The tools that it asked for are called, the first one maybe under way already.
     Calling { calls: VecDeque<Call>, is_announced: bool },
     /// This is the end.
@@ -179,7 +179,7 @@ impl AnswerRun {
         };
         let hold = self.reserve(target, &fitted).await?;
         let body = self.body(target, &fitted);
-        let asked = Asked { fitted, hold, since: Instant::now(), has_shown: false };
+        let asked = SentRequest { fitted, hold, since: Instant::now(), has_shown: false };
         match target.provider.ask(&body, self.admitted.message().hop, self.deadline).await {
             Ok(reply) => {
                 self.now = Now::Reading(Box::new(reply), Box::new(asked));
@@ -187,14 +187,14 @@ impl AnswerRun {
             }
             Err(error) => {
                 self.tell(target, error.outcome(), Usage::default(), &asked);
-                asked.hold.settle(Spent::default()).await;
+                asked.hold.settle(Spending::default()).await;
                 self.failed(error)
             }
         }
     }
 
     /// The conversation, as much of it as the model reads.
-    async fn fitted(&mut self, target: &Target) -> Result<Fitted, TooLong> {
+    async fn fitted(&mut self, target: &Target) -> Result<FittedConversation, TooLong> {
         let window = target.window.tokens(&target.provider).await.map(u64::from);
         let reply = |window: u64| u64::from(target.max_tokens).min(window / 2);
         let most = window.map(|window| window - reply(window));
@@ -211,7 +211,7 @@ impl AnswerRun {
     }
 
     /// Sets aside what the request may come to.
-    async fn reserve(&mut self, target: &Target, fitted: &Fitted) -> Result<Hold, Ending> {
+    async fn reserve(&mut self, target: &Target, fitted: &FittedConversation) -> Result<Hold, Ending> {
         let Some(budget) = self.model.budget.clone() else { return Ok(Hold::none()) };
         let usage = Usage { input: fitted.tokens, output: target.max_tokens.into(), ..Usage::default() };
         match budget.reserve(self.admitted.message(), spent(target, &usage)).await {
@@ -229,7 +229,7 @@ impl AnswerRun {
 
     /// The body of a request. When tools may not be used any more the model is still told of them,
     /// since its earlier calls are among the messages.
-    fn body(&self, target: &Target, fitted: &Fitted) -> Map<String, Value> {
+    fn body(&self, target: &Target, fitted: &FittedConversation) -> Map<String, Value> {
         let mut body = target.provider.fields.clone();
         body.insert("messages".to_owned(), fitted.messages.clone().into());
         if self.offers_tools(target) {
@@ -300,7 +300,7 @@ impl AnswerRun {
     async fn broke_off(&mut self, error: ProviderError) -> Result<(), Ending> {
         let Now::Reading(reply, asked) = std::mem::replace(&mut self.now, Now::Over) else { return Ok(()) };
         let has_shown = asked.has_shown;
-        self.settle(Used::of(&reply), *asked, error.outcome()).await;
+        self.settle(ReplyUsage::of(&reply), *asked, error.outcome()).await;
         match has_shown {
             true => Err(error.into_ending()),
             false => self.failed(error),
@@ -308,7 +308,7 @@ impl AnswerRun {
     }
 
     /// Counts what a reply used, as its provider says, or as it is estimated.
-    async fn settle(&mut self, used: Used, asked: Asked, outcome: &'static str) {
+    async fn settle(&mut self, used: ReplyUsage, asked: SentRequest, outcome: &'static str) {
         let model = self.model.clone();
         let target = model.chain.target(&self.attempts);
         let usage = used.or_estimated(target, &asked);
@@ -319,7 +319,7 @@ impl AnswerRun {
         asked.hold.settle(spent(target, &usage)).await;
     }
 
-    fn tell(&self, target: &Target, outcome: &'static str, usage: Usage, asked: &Asked) {
+    fn tell(&self, target: &Target, outcome: &'static str, usage: Usage, asked: &SentRequest) {
         self.model.record(target, outcome, &usage, asked.since.elapsed());
         if usage != Usage::default() {
             self.admitted.message().usage.add(used(target, &usage));
@@ -340,7 +340,7 @@ impl AnswerRun {
     /// Looks at a reply that has come to its end.
     async fn read(&mut self) -> Result<Option<Event>, Ending> {
         let Now::Reading(mut reply, asked) = std::mem::replace(&mut self.now, Now::Over) else { return Ok(None) };
-        let (has_shown, used) = (asked.has_shown, Used::of(&reply));
+        let (has_shown, used) = (asked.has_shown, ReplyUsage::of(&reply));
         let finish = std::mem::take(&mut reply.draft).finish();
         drop(reply);
         let outcome = if finish.is_ok() { "answered" } else { "failed" };
@@ -414,7 +414,7 @@ impl Drop for AnswerRun {
     fn drop(&mut self) {
         if let Now::Reading(reply, asked) = &self.now {
             let target = self.model.chain.target(&self.attempts);
-            self.tell(target, "canceled", Used::of(reply).or_estimated(target, asked), asked);
+            self.tell(target, "canceled", ReplyUsage::of(reply).or_estimated(target, asked), asked);
         }
     }
 }
@@ -448,8 +448,8 @@ fn used(target: &Target, usage: &Usage) -> ModelUsage {
     }
 }
 
-fn spent(target: &Target, usage: &Usage) -> Spent {
-    Spent { tokens: usage.tokens(), micros: target.price.map_or(0, |price| price.micros(usage)) }
+fn spent(target: &Target, usage: &Usage) -> Spending {
+    Spending { tokens: usage.tokens(), micros: target.price.map_or(0, |price| price.micros(usage)) }
 }
 
 /// What somebody is told whose message alone is more than the model reads.

@@ -57,7 +57,7 @@ pub fn await_path(ask_path: &str) -> String {
 
 /// Something that an agent tells.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Told {
+pub enum AgentEvent {
     /// A summary, or an answer in words alone.
     Words(String),
     /// An item.
@@ -99,7 +99,7 @@ pub enum Told {
 }
 
 /// What an event of a stream tells. Names that we don't know are passed over. NLWeb 6.1.
-pub fn event(name: &str, data: Value) -> Vec<Told> {
+pub fn event(name: &str, data: Value) -> Vec<AgentEvent> {
     match name {
         "result" => data.get("item").cloned().map(item).into_iter().collect(),
         "error" => vec![failure(&data)],
@@ -107,19 +107,19 @@ pub fn event(name: &str, data: Value) -> Vec<Told> {
             let kind = data.pointer("/_meta/response_type").and_then(Value::as_str).unwrap_or_default();
             let whole = kind != "failure";
             let questions = data.get("elicitation").map(questions);
-            questions.into_iter().chain(conversation(&data)).chain([Told::End { whole }]).collect()
+            questions.into_iter().chain(conversation(&data)).chain([AgentEvent::End { whole }]).collect()
         }
         _ => Vec::new(),
     }
 }
 
 /// What a whole response tells, in the order in which people read it. NLWeb 4.
-pub fn response(body: &Value) -> Vec<Told> {
+pub fn response(body: &Value) -> Vec<AgentEvent> {
     let list = |key: &str| body.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
     let kind = body.pointer("/_meta/response_type").and_then(Value::as_str).unwrap_or_default();
-    let mut told: Vec<Told> = match kind {
+    let mut told: Vec<AgentEvent> = match kind {
         "answer" => {
-            let words = list("content").into_iter().filter_map(|part| Some(Told::Words(text(&part, "text")?)));
+            let words = list("content").into_iter().filter_map(|part| Some(AgentEvent::Words(text(&part, "text")?)));
             words.chain(list("results").into_iter().chain(list("structuredData")).map(item)).collect()
         }
         "promise" => vec![promise(&body["promise"])],
@@ -127,19 +127,19 @@ pub fn response(body: &Value) -> Vec<Told> {
         _ => vec![failure(body)],
     };
     told.extend(conversation(body));
-    told.push(Told::End { whole: matches!(kind, "answer" | "promise" | "elicitation") });
+    told.push(AgentEvent::End { whole: matches!(kind, "answer" | "promise" | "elicitation") });
     told
 }
 
-fn item(item: Value) -> Told {
+fn item(item: Value) -> AgentEvent {
     match (item["@type"].as_str(), text(&item, "text")) {
-        (Some("SearchSummary" | "Summary" | "Answer"), Some(words)) => Told::Words(words),
-        _ => Told::Item(item),
+        (Some("SearchSummary" | "Summary" | "Answer"), Some(words)) => AgentEvent::Words(words),
+        _ => AgentEvent::Item(item),
     }
 }
 
-fn promise(promise: &Value) -> Told {
-    Told::Promise {
+fn promise(promise: &Value) -> AgentEvent {
+    AgentEvent::Promise {
         token: text(promise, "token").unwrap_or_default(),
         seconds: promise["estimated_time"].as_u64(),
         progress: promise["progress"].as_f64(),
@@ -147,23 +147,23 @@ fn promise(promise: &Value) -> Told {
     }
 }
 
-fn questions(elicitation: &Value) -> Told {
+fn questions(elicitation: &Value) -> AgentEvent {
     let questions = elicitation["questions"].as_array().cloned().unwrap_or_default();
-    Told::Questions { text: text(elicitation, "text").unwrap_or_default(), questions }
+    AgentEvent::Questions { text: text(elicitation, "text").unwrap_or_default(), questions }
 }
 
-fn failure(body: &Value) -> Told {
+fn failure(body: &Value) -> AgentEvent {
     let error = &body["error"];
-    Told::Failure {
+    AgentEvent::Failure {
         code: text(error, "code").unwrap_or_default(),
         message: text(error, "message").unwrap_or_else(|| "it gave no reason".to_owned()),
         policy: body.pointer("/_meta/mentionable/policy/part").cloned(),
     }
 }
 
-fn conversation(body: &Value) -> Option<Told> {
+fn conversation(body: &Value) -> Option<AgentEvent> {
     let session: &Map<String, Value> = body.pointer("/_meta/session_context")?.as_object()?;
-    Some(Told::Conversation(session.get(CONVERSATION)?.as_str()?.to_owned()))
+    Some(AgentEvent::Conversation(session.get(CONVERSATION)?.as_str()?.to_owned()))
 }
 
 fn text(value: &Value, key: &str) -> Option<String> {
@@ -205,24 +205,24 @@ mod tests {
         assert_eq!(
             response(&answer),
             [
-                Told::Words("One.".to_owned()),
-                Told::Item(json!({"name": "Soup"})),
-                Told::Conversation("c".to_owned()),
-                Told::End { whole: true }
+                AgentEvent::Words("One.".to_owned()),
+                AgentEvent::Item(json!({"name": "Soup"})),
+                AgentEvent::Conversation("c".to_owned()),
+                AgentEvent::End { whole: true }
             ]
         );
         let promise = json!({"_meta": {"response_type": "promise"}, "promise": {"token": "t", "estimated_time": 3}});
-        assert!(matches!(&response(&promise)[0], Told::Promise { token, seconds: Some(3), .. } if token == "t"));
+        assert!(matches!(&response(&promise)[0], AgentEvent::Promise { token, seconds: Some(3), .. } if token == "t"));
         let failure = json!({"_meta": {"response_type": "failure"}, "error": {"code": "TIMEOUT"}});
-        assert!(matches!(&response(&failure)[0], Told::Failure { code, .. } if code == "TIMEOUT"));
-        assert_eq!(response(&json!(3)).last(), Some(&Told::End { whole: false }));
+        assert!(matches!(&response(&failure)[0], AgentEvent::Failure { code, .. } if code == "TIMEOUT"));
+        assert_eq!(response(&json!(3)).last(), Some(&AgentEvent::End { whole: false }));
     }
 
     #[test]
     fn a_stream_that_fails_does_not_end_whole() {
         let told = event("complete", json!({"_meta": {"response_type": "failure"}}));
-        assert_eq!(told, [Told::End { whole: false }]);
-        assert_eq!(event("result", json!({"index": 0, "item": {"a": 1}})), [Told::Item(json!({"a": 1}))]);
+        assert_eq!(told, [AgentEvent::End { whole: false }]);
+        assert_eq!(event("result", json!({"index": 0, "item": {"a": 1}})), [AgentEvent::Item(json!({"a": 1}))]);
         assert_eq!(event("banana", json!({})), []);
     }
 }

@@ -28,7 +28,7 @@ pub(crate) struct Shelf<'a> {
 }
 
 /// What a part comes to.
-pub(crate) enum Shown {
+pub(crate) enum PartItems {
     /// Items, most often one.
     Items(Vec<LazyJson>),
     /// It can't be shown; why.
@@ -37,10 +37,12 @@ pub(crate) enum Shown {
 
 impl Shelf<'_> {
     /// The items of a part. Tool calls and refusals have no place among results.
-    pub(crate) fn items(self, part: Part) -> Shown {
-        let one = |item: Value| Shown::Items(vec![item.into()]);
+    pub(crate) fn items(self, part: Part) -> PartItems {
+        let one = |item: Value| PartItems::Items(vec![item.into()]);
         match part {
-            Part::Data(data) => Shown::Items(objects(data.data).into_iter().map(|item| self.furnished(item)).collect()),
+            Part::Data(data) => {
+                PartItems::Items(objects(data.data).into_iter().map(|item| self.furnished(item)).collect())
+            }
             Part::Link(link) => one(named(
                 json!({"@context": SCHEMA_ORG, "@type": "WebPage", "url": link.url}),
                 link.title,
@@ -48,7 +50,7 @@ impl Shelf<'_> {
             )),
             Part::File(file) => self.file(file),
             Part::Artifact(artifact) => self.artifact(artifact),
-            Part::Text(_) | Part::ToolCall(_) | Part::Policy(_) | Part::Unknown(_) => Shown::Items(Vec::new()),
+            Part::Text(_) | Part::ToolCall(_) | Part::Policy(_) | Part::Unknown(_) => PartItems::Items(Vec::new()),
         }
     }
 
@@ -69,30 +71,30 @@ impl Shelf<'_> {
         item.into()
     }
 
-    fn file(self, file: File) -> Shown {
+    fn file(self, file: File) -> PartItems {
         let name = file.name.clone().unwrap_or_else(|| "a file".to_owned());
         let Some(url) = self.address(&file.source, &file.mime, file.id.as_deref()) else {
-            return Shown::Not(format!("{name} is too large to be given here"));
+            return PartItems::Not(format!("{name} is too large to be given here"));
         };
         let mut item = json!({"@context": SCHEMA_ORG, "@type": "MediaObject", "encodingFormat": file.mime,
             "contentUrl": url});
         if let Some(size) = file.size_bytes {
             item["contentSize"] = size.to_string().into();
         }
-        Shown::Items(vec![named(item, file.name, None).into()])
+        PartItems::Items(vec![named(item, file.name, None).into()])
     }
 
-    fn artifact(self, artifact: Artifact) -> Shown {
+    fn artifact(self, artifact: Artifact) -> PartItems {
         let Artifact { mime, name, content, .. } = artifact;
         let mut item = json!({"@context": SCHEMA_ORG, "@type": "CreativeWork", "encodingFormat": mime});
         match content {
             ArtifactContent::Text(text) => item["text"] = text.into(),
             ArtifactContent::Bytes(source) => match self.address(&source, &mime, None) {
                 Some(url) => item["contentUrl"] = url.into(),
-                None => return Shown::Not("an artifact is too large to be given here".to_owned()),
+                None => return PartItems::Not("an artifact is too large to be given here".to_owned()),
             },
         }
-        Shown::Items(vec![named(item, name, None).into()])
+        PartItems::Items(vec![named(item, name, None).into()])
     }
 
     /// Where a file is: small ones are in the address itself.
@@ -222,8 +224,8 @@ mod tests {
         let agent = Handle::parse("chef").expect("a handle");
         let shelf = Shelf { agent: &agent, origin: "https://demo.localhost", task: None, actions: &[] };
         match shelf.items(part) {
-            Shown::Items(items) => items,
-            Shown::Not(why) => vec![json!(why).into()],
+            PartItems::Items(items) => items,
+            PartItems::Not(why) => vec![json!(why).into()],
         }
     }
 

@@ -36,7 +36,7 @@ pub(crate) async fn receive(host: &Host, messages: Vec<Message>) -> Result<Reply
 }
 
 /// What one agent found.
-struct Found {
+struct AgentResults {
     findings: Findings,
     items: Vec<Item>,
 }
@@ -69,13 +69,13 @@ fn together(answers: Vec<CollectedReply>) -> Vec<Event> {
     told.chain([Event::Ending(Ending::Complete)]).collect()
 }
 
-fn of(answer: CollectedReply) -> Found {
+fn of(answer: CollectedReply) -> AgentResults {
     let CollectedReply { parts, findings, .. } = answer;
     let findings = findings.map(|findings| *findings).unwrap_or_default();
     let is_item = |part: &Part| !matches!(part, Part::Text(_));
     let item = |(at, part): (usize, Part)| Item { part, told: findings.items.get(at).cloned().unwrap_or_default() };
     let items = parts.into_iter().filter(is_item).enumerate().map(item).collect();
-    Found { findings, items }
+    AgentResults { findings, items }
 }
 
 /// Who asks back can be helped; then come refusals, then failures.
@@ -88,9 +88,9 @@ fn most_useful(endings: Vec<Ending>) -> Option<Ending> {
 }
 
 /// What the answers say of themselves, but for their items. A filter that meant something to one of them was not left out.
-fn merged(found: &[Found]) -> Findings {
+fn merged(found: &[AgentResults]) -> Findings {
     let telling = found.iter().filter(|one| !one.items.is_empty());
-    let telling: Vec<&Found> = match telling.clone().next() {
+    let telling: Vec<&AgentResults> = match telling.clone().next() {
         Some(_) => telling.collect(),
         None => found.iter().take(1).collect(),
     };
@@ -113,7 +113,7 @@ fn merged(found: &[Found]) -> Findings {
 }
 
 /// What any of them says, each once.
-fn of_all<T: Clone + PartialEq>(telling: &[&Found], of: fn(&Findings) -> &Vec<T>) -> Vec<T> {
+fn of_all<T: Clone + PartialEq>(telling: &[&AgentResults], of: fn(&Findings) -> &Vec<T>) -> Vec<T> {
     let mut all = Vec::new();
     for one in telling.iter().flat_map(|one| of(&one.findings)) {
         if !all.contains(one) {
@@ -124,7 +124,7 @@ fn of_all<T: Clone + PartialEq>(telling: &[&Found], of: fn(&Findings) -> &Vec<T>
 }
 
 /// The limits that hold for the items of everybody.
-fn applied(telling: &[&Found]) -> Vec<String> {
+fn applied(telling: &[&AgentResults]) -> Vec<String> {
     let (first, others) = match telling.split_first() {
         Some((first, others)) => (first.findings.applied.as_slice(), others),
         None => return Vec::new(),

@@ -190,7 +190,7 @@ impl Outcome {
 
 /// An answer as it is written. NLWeb 4.1.1.
 #[derive(Serialize)]
-struct Answered<'a> {
+struct AnswerBody<'a> {
     #[serde(rename = "_meta")]
     meta: Map<String, Value>,
     results: &'a [LazyJson],
@@ -256,7 +256,7 @@ impl Response {
             return self.to_value(settings).to_string();
         }
         // Writing JSON to memory does not fail.
-        serde_json::to_string(&Answered { meta: self.meta(settings), results }).unwrap_or_default()
+        serde_json::to_string(&AnswerBody { meta: self.meta(settings), results }).unwrap_or_default()
     }
 
     /// `_meta`. NLWeb 4.

@@ -25,7 +25,7 @@ use crate::from_wire::{CONVERSATION, Envelope, STATE, message};
 use crate::limits::FIRST_EVENT_WAIT;
 use crate::response::{About, Outcome, Promise, Response, ending_code, sentences};
 use crate::section::NlwebSettings;
-use crate::site::Chosen;
+use crate::site::ChosenAgent;
 use crate::unfold::{End, Piece, Unfolding, Whose};
 use crate::wire::{self, Ask, Await, Dialect};
 use crate::{carried, kept, merged, site};
@@ -52,7 +52,7 @@ pub(crate) struct Asker {
 }
 
 /// A question on its way, and what its answer needs to know of it.
-pub(crate) struct Begun {
+pub(crate) struct QuestionUnderWay {
     pub(crate) reply: Reply,
     pub(crate) about: About,
     pub(crate) language: Option<Language>,
@@ -64,12 +64,12 @@ pub(crate) struct Begun {
 impl Service {
     /// Who is asked. NLWeb 3.1. At the host's address a conversation that was begun with an agent by its
     /// name stays with it, and one that the caller carries with whoever was asked before.
-    pub(crate) async fn resident(&self, own: Option<&Handle>, ask: &Ask) -> Result<Chosen, ApiError> {
+    pub(crate) async fn resident(&self, own: Option<&Handle>, ask: &Ask) -> Result<ChosenAgent, ApiError> {
         let named = ask.query.site.as_deref();
         if let (None, None, Some(thread)) = (own, named, conversation(&ask.meta.session)) {
             let with = self.host.route(&thread).await.map_err(|error| self.fault(error))?;
             if let Some(resident) = with.and_then(|agent| self.host.directory().find(&agent)) {
-                return Ok(Chosen::one(resident));
+                return Ok(ChosenAgent::one(resident));
             }
         }
         let carried = carried::site(&ask.meta.session).filter(|_| own.is_none());
@@ -96,7 +96,7 @@ impl Service {
     }
 
     /// Asks, and waits for the answer or for the promise of one.
-    pub(crate) async fn ask(&self, chosen: Chosen, ask: Ask, asker: Asker, run: Run) -> Response {
+    pub(crate) async fn ask(&self, chosen: ChosenAgent, ask: Ask, asker: Asker, run: Run) -> Response {
         match self.begin(chosen, ask, asker, run).await {
             Ok(begun) => self.answered(begun).await,
             Err(response) => *response,
@@ -104,7 +104,13 @@ impl Service {
     }
 
     /// Hands a question to its agent, or to several at once.
-    pub(crate) async fn begin(&self, chosen: Chosen, ask: Ask, asker: Asker, run: Run) -> Result<Begun, Box<Response>> {
+    pub(crate) async fn begin(
+        &self,
+        chosen: ChosenAgent,
+        ask: Ask,
+        asker: Asker,
+        run: Run,
+    ) -> Result<QuestionUnderWay, Box<Response>> {
         let at = Instant::now();
         let sender = asker.sender.clone();
         let message = self.message(&ask, &chosen, &chosen.resident, asker);
@@ -125,7 +131,7 @@ impl Service {
                     false => session(carried::carry(meta.session, &query, chosen.share(style.limit)), None),
                 };
                 about.language = Some(reply.language.clone());
-                Ok(Begun { reply, about, language, at, sender })
+                Ok(QuestionUnderWay { reply, about, language, at, sender })
             }
             Err(error) => {
                 about.session = session(meta.session, None);
@@ -135,7 +141,7 @@ impl Service {
         }
     }
 
-    fn message(&self, ask: &Ask, chosen: &Chosen, resident: &HostedAgent, asker: Asker) -> Message {
+    fn message(&self, ask: &Ask, chosen: &ChosenAgent, resident: &HostedAgent, asker: Asker) -> Message {
         let Asker { sender, hop, language, via, payment } = asker;
         let id = kept::message_id(ask.style, &**self.host.entropy());
         let received_at = self.host.clock().now();
@@ -145,7 +151,7 @@ impl Service {
 
     /// The same for each of several agents. None of them keeps the conversation: what came before is what
     /// the caller tells, or carries.
-    fn for_each(&self, first: Message, ask: &Ask, chosen: &Chosen) -> Vec<Message> {
+    fn for_each(&self, first: Message, ask: &Ask, chosen: &ChosenAgent) -> Vec<Message> {
         let history = match ask.context.prev.is_empty() {
             true => carried::turns(&ask.meta.session).into(),
             false => first.history.clone(),
@@ -165,8 +171,8 @@ impl Service {
     }
 
     /// What a question has come to by now: its answer, or the promise of one.
-    pub(crate) async fn answered(&self, begun: Begun) -> Response {
-        let Begun { mut reply, mut about, language, at, sender } = begun;
+    pub(crate) async fn answered(&self, begun: QuestionUnderWay) -> Response {
+        let QuestionUnderWay { mut reply, mut about, language, at, sender } = begun;
         let whose = self.whose(reply.agent.clone(), None);
         let mut gathered = ReplyAccumulator::default();
         let collected = loop {

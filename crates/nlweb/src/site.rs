@@ -14,7 +14,7 @@ pub(crate) const ALL: &str = "all";
 
 /// Who is asked, and for which part of what they have.
 #[derive(Clone)]
-pub(crate) struct Chosen {
+pub(crate) struct ChosenAgent {
     /// The agent, or the first of several.
     pub(crate) resident: Arc<HostedAgent>,
     /// Who is asked beside it.
@@ -23,7 +23,7 @@ pub(crate) struct Chosen {
     pub(crate) host: Option<String>,
 }
 
-impl Chosen {
+impl ChosenAgent {
     /// One agent, for all that it has.
     pub(crate) fn one(resident: &Arc<HostedAgent>) -> Self {
         Self { resident: resident.clone(), beside: Vec::new(), host: None }
@@ -43,37 +43,37 @@ impl Chosen {
 }
 
 /// Who is asked at the endpoint of `own`, or at the host's when that is `None`.
-pub(crate) fn asked(host: &Host, own: Option<&Handle>, site: Option<&str>) -> Result<Chosen, ApiError> {
+pub(crate) fn asked(host: &Host, own: Option<&Handle>, site: Option<&str>) -> Result<ChosenAgent, ApiError> {
     let directory = host.directory();
     let here = match own {
         Some(handle) => directory.find(handle).ok_or_else(|| ApiError::NoAgent(known(host)))?,
         None => directory.default_agent(),
     };
-    let Some(site) = site else { return Ok(Chosen::one(here)) };
+    let Some(site) = site else { return Ok(ChosenAgent::one(here)) };
     if site.eq_ignore_ascii_case(ALL) && own.is_none() {
-        return Ok(everybody(host).unwrap_or_else(|| Chosen::one(here)));
+        return Ok(everybody(host).unwrap_or_else(|| ChosenAgent::one(here)));
     }
     if site.eq_ignore_ascii_case(ALL) || site.eq_ignore_ascii_case(host.site().domain.as_str()) {
-        return Ok(Chosen::one(here));
+        return Ok(ChosenAgent::one(here));
     }
     match handle(host, site).and_then(|handle| directory.find(&handle)) {
-        Some(named) if own.is_none_or(|own| named.card.handle() == own) => Ok(Chosen::one(named)),
+        Some(named) if own.is_none_or(|own| named.card.handle() == own) => Ok(ChosenAgent::one(named)),
         Some(named) => Err(unknown(site, format!("only @{} at this address, and {ALL}", here.card.handle()), named)),
         None => part(host, own, site).ok_or_else(|| ApiError::Site { named: shown(site), known: known(host) }),
     }
 }
 
 /// All agents that find items, when there are several: the others have nothing to put beside them.
-fn everybody(host: &Host) -> Option<Chosen> {
+fn everybody(host: &Host) -> Option<ChosenAgent> {
     let finding: Vec<_> = host.directory().iter().filter(|resident| resident.card.finds).collect();
-    Chosen::of(finding, None).filter(|chosen| !chosen.beside.is_empty())
+    ChosenAgent::of(finding, None).filter(|chosen| !chosen.beside.is_empty())
 }
 
 /// The agents that have items of a host of the web.
-fn part(host: &Host, own: Option<&Handle>, site: &str) -> Option<Chosen> {
+fn part(host: &Host, own: Option<&Handle>, site: &str) -> Option<ChosenAgent> {
     let name = host_name(site);
     let asked = host.directory().iter().filter(|resident| own.is_none_or(|own| resident.card.handle() == own));
-    Chosen::of(asked.filter(|resident| resident.has_host(&name)).collect(), Some(name.clone()))
+    ChosenAgent::of(asked.filter(|resident| resident.has_host(&name)).collect(), Some(name.clone()))
 }
 
 /// A host as items have it: without scheme, path, port and `www.`, in lower case.

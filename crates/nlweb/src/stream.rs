@@ -13,13 +13,13 @@ use tokio::time::Instant;
 use crate::api_error::code;
 use crate::response::{About, Outcome, Response, sentences};
 use crate::section::NlwebSettings;
-use crate::service::{Begun, Service, ended};
+use crate::service::{QuestionUnderWay, Service, ended};
 use crate::unfold::{End, Piece, Unfolding};
 use crate::wire::Dialect;
 
 /// The answer of an agent, from its first event to its last. Dropping it stops the agent.
-pub(crate) fn frames(service: Arc<Service>, begun: Begun) -> impl Stream<Item = Bytes> + Send {
-    let Begun { reply, mut about, language, at, .. } = begun;
+pub(crate) fn frames(service: Arc<Service>, begun: QuestionUnderWay) -> impl Stream<Item = Bytes> + Send {
+    let QuestionUnderWay { reply, mut about, language, at, .. } = begun;
     let whose = service.whose(reply.agent.clone(), None);
     // A model reads the words of an answer; a stream has no other place for them.
     about.style.summarize |= about.style.format == crate::wire::Format::ChatgptApp;
@@ -84,7 +84,7 @@ impl Writer<'_> {
 
     fn piece(&self, piece: Piece) -> Bytes {
         match (piece, self.about.style.dialect) {
-            (Piece::Item(at, item), Dialect::V0_55) => self.frame("result", &Placed { index: at, item }),
+            (Piece::Item(at, item), Dialect::V0_55) => self.frame("result", &PlacedItem { index: at, item }),
             (Piece::Item(_, item), Dialect::V0_54) => self.frame("result", &Results { results: [item] }),
             (Piece::Trouble(why), _) => self.failed(&Outcome::failure(code::INTERNAL_ERROR, why)),
         }
@@ -136,7 +136,7 @@ impl Writer<'_> {
 
 /// An item at its place. NLWeb 6.1, `result`.
 #[derive(Serialize)]
-struct Placed {
+struct PlacedItem {
     index: usize,
     item: LazyJson,
 }

@@ -26,7 +26,7 @@ use crate::answer::{streamed, whole};
 use crate::api_error::ApiError;
 use crate::limits::BODY_BYTES_MAX;
 use crate::service::{Asker, Service, ended, turned_away, wrong};
-use crate::site::Chosen;
+use crate::site::ChosenAgent;
 use crate::unfold::End;
 use crate::wire::{Ask, Dialect, Style};
 use crate::{NAME, decode, legacy, response, site, stream as frames, widget};
@@ -87,7 +87,7 @@ pub(crate) fn resource(path: &str) -> Option<ProtectedResource> {
 }
 
 /// One request: whose endpoint it is at, and its head.
-struct Asked<'a> {
+struct NlwebRequest<'a> {
     service: &'a Arc<Service>,
     agent: Option<Handle>,
     head: &'a Parts,
@@ -108,7 +108,7 @@ async fn on_path(State(service): State<Arc<Service>>, request: Request) -> Respo
     let directory = service.host.directory();
     let resident = agent.as_ref().and_then(|agent| directory.find(agent)).unwrap_or(directory.default_agent());
     let open = resident.card.cors;
-    let asked = Asked { service: &service, agent, head: &head };
+    let asked = NlwebRequest { service: &service, agent, head: &head };
     let mut answer = match operation {
         "await" => asked.on_await(body).await,
         _ => asked.on_ask(body).await,
@@ -141,7 +141,7 @@ fn written(service: &Service, response: &response::Response) -> HttpAnswer {
     whole(response, &service.settings, service.host.site().canonical_host())
 }
 
-impl Asked<'_> {
+impl NlwebRequest<'_> {
     async fn on_ask(&self, body: Body) -> HttpAnswer {
         match self.head.method {
             Method::GET | Method::HEAD => self.on_query().await,
@@ -203,7 +203,7 @@ impl Asked<'_> {
     }
 
     /// The answer in frames. Who is refused at once learns it from the status. Design 23.
-    async fn streamed(&self, chosen: Chosen, ask: Ask, asker: Asker) -> HttpAnswer {
+    async fn streamed(&self, chosen: ChosenAgent, ask: Ask, asker: Asker) -> HttpAnswer {
         let wanted = asker.language.clone();
         let mut begun = match self.service.begin(chosen, ask, asker, Run::without_task()).await {
             Ok(begun) => begun,

@@ -17,7 +17,7 @@ use crate::api_error::ApiError;
 use crate::from_wire::CONVERSATION;
 use crate::limits::{BECOMES_TASK_AFTER, FILTERS_MAX};
 use crate::response::{Outcome, Response};
-use crate::service::{Asker, Begun, Service, wrong};
+use crate::service::{Asker, QuestionUnderWay, Service, wrong};
 use crate::wire::{Ask, Format};
 use crate::{decode, kept, site};
 
@@ -172,7 +172,7 @@ fn ask(service: Arc<Service>, own: Option<Handle>, call: ToolCall) -> BoxStream<
             yield done(&service, service.answered(begun).await);
             return;
         };
-        let Begun { mut reply, about, language, sender, .. } = begun;
+        let QuestionUnderWay { mut reply, about, language, sender, .. } = begun;
         // Who leaves wants no answer; who was promised one may.
         let mut abandon = service.host.task(&id, TaskAccess::As(&sender)).await.ok().map(CancelOnDrop::new);
         while !gives_tasks && let Ok(Some(event)) = timeout_at(deadline, reply.events.next()).await {
@@ -192,7 +192,7 @@ async fn begin(
     own: Option<&Handle>,
     call: ToolCall,
     patience: Duration,
-) -> Result<Begun, Box<Response>> {
+) -> Result<QuestionUnderWay, Box<Response>> {
     let ToolCall { arguments, sender, hop, language, via, answered, visited, payment, .. } = call;
     let dialect = decode::dialect(&arguments);
     let wanted = language.clone();

@@ -8,7 +8,7 @@ use forecourt_core::{Ending, Event, Findings, Handle, LazyJson, PolicyPart, Ques
 use forecourt_sentences::Sentences;
 
 use crate::action::Action;
-use crate::item::{self, Shelf, Shown};
+use crate::item::{self, PartItems, Shelf};
 use crate::wire::{Dialect, Format, Style};
 
 /// Items that are named when nothing else was said.
@@ -87,8 +87,8 @@ impl<'a> Unfolding<'a> {
             }
             Event::Findings(findings) => self.found(*findings),
             Event::Part(part) => match self.shelf.items(part) {
-                Shown::Items(items) => items.into_iter().filter_map(|item| self.place(item)).collect(),
-                Shown::Not(why) => vec![Piece::Trouble(why)],
+                PartItems::Items(items) => items.into_iter().filter_map(|item| self.place(item)).collect(),
+                PartItems::Not(why) => vec![Piece::Trouble(why)],
             },
             // NLWeb has no words for these on the way.
             Event::ToolCall(_) | Event::Progress(_) | Event::Task(_) | Event::Ending(_) => Vec::new(),

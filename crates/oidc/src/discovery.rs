@@ -47,11 +47,11 @@ impl Metadata {
 pub(crate) struct Discovery {
     issuer: String,
     // Held while fetching: those who need the same wait for one fetch.
-    known: Mutex<Known>,
+    known: Mutex<CachedDiscovery>,
 }
 
 #[derive(Default)]
-struct Known {
+struct CachedDiscovery {
     metadata: Option<Arc<Metadata>>,
     fetched_at: Option<Timestamp>,
     tried_at: Option<Timestamp>,

@@ -22,7 +22,7 @@ pub struct Flow {
 }
 
 /// A sign-in that was begun.
-pub struct Begun {
+pub struct SignInStart {
     /// What travels through the provider.
     pub state: String,
     /// What the browser's cookie holds.
@@ -33,10 +33,10 @@ pub struct Begun {
 
 impl Flow {
     /// Begins one.
-    pub fn begin(entropy: &dyn Entropy) -> Begun {
+    pub fn begin(entropy: &dyn Entropy) -> SignInStart {
         let (state, cookie) = (ids::mint(entropy), ids::mint(entropy));
         let flow = Self { nonce: ids::mint(entropy), verifier: ids::mint(entropy), cookie: hashed(&cookie) };
-        Begun { state, cookie, flow }
+        SignInStart { state, cookie, flow }
     }
 
     /// Whether a browser with this cookie began it.

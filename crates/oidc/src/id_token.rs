@@ -39,7 +39,7 @@ pub(crate) enum TokenError {
 pub(crate) struct ProviderToken(Jws);
 
 /// What an ID token must agree with.
-pub(crate) struct Expected<'a> {
+pub(crate) struct ExpectedClaims<'a> {
     pub(crate) issuer: &'a str,
     pub(crate) client_id: &'a str,
     pub(crate) nonce: &'a str,
@@ -54,7 +54,11 @@ impl ProviderToken {
     }
 
     /// The claims of an ID token that holds.
-    pub(crate) fn id_claims(&self, jwks: &Value, expected: &Expected<'_>) -> Result<Map<String, Value>, TokenError> {
+    pub(crate) fn id_claims(
+        &self,
+        jwks: &Value,
+        expected: &ExpectedClaims<'_>,
+    ) -> Result<Map<String, Value>, TokenError> {
         let claims = self.claims_of_provider(jwks, (expected.issuer, expected.client_id), expected.now)?;
         // Step 5.
         if claims.get("azp").is_some_and(|azp| *azp != *expected.client_id) {

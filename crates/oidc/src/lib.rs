@@ -33,5 +33,5 @@ mod user_info;
 pub use claims::verified_address;
 pub use client::{ClientSettings, check_issuer, usual_scopes, with_openid};
 pub use error::OidcError;
-pub use flow::{Begun, Flow};
-pub use provider::{Identified, Provider, SignInPrompt};
+pub use flow::{Flow, SignInStart};
+pub use provider::{IdentifiedPerson, Provider, SignInPrompt};

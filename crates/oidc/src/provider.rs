@@ -17,8 +17,8 @@ use crate::client::ClientSettings;
 use crate::discovery::{Discovery, Metadata};
 use crate::error::OidcError;
 use crate::exchange::Exchange;
-use crate::flow::{Begun, Flow};
-use crate::id_token::{Expected, ProviderToken, TokenError};
+use crate::flow::{Flow, SignInStart};
+use crate::id_token::{ExpectedClaims, ProviderToken, TokenError};
 use crate::limits::DISCOVERY_FRESH;
 use crate::report::{broken, invalid};
 use crate::tokens::{self, CodeGrant, Tokens};
@@ -41,7 +41,7 @@ pub enum SignInPrompt {
 }
 
 /// Somebody whom the provider has signed in.
-pub struct Identified {
+pub struct IdentifiedPerson {
     /// What the provider says of them: what the ID token holds, and what it left out and the provider told elsewhere.
     pub claims: Map<String, Value>,
     /// The ID token, verified.
@@ -66,7 +66,7 @@ impl Provider {
     /// The provider can't be asked.
     pub fn sign_in_url<'a>(
         &'a self,
-        begun: &'a Begun,
+        begun: &'a SignInStart,
         redirect_uri: &'a str,
         prompt: SignInPrompt,
         now: Timestamp,
@@ -104,7 +104,7 @@ impl Provider {
         (flow, redirect_uri): (&'a Flow, &'a str),
         now: Timestamp,
         wants_more: &'a (dyn Fn(&Map<String, Value>) -> bool + Sync),
-    ) -> BoxFuture<'a, Result<Identified, OidcError>> {
+    ) -> BoxFuture<'a, Result<IdentifiedPerson, OidcError>> {
         Box::pin(async move {
             let metadata = self.metadata(now, DISCOVERY_FRESH).await?;
             check_redirect(redirect_uri)?;
@@ -115,7 +115,7 @@ impl Provider {
             if wants_more(&claims) {
                 self.add_user_info(&metadata, &tokens, &mut claims, now).await;
             }
-            Ok(Identified { claims, id_token: id_token.to_owned() })
+            Ok(IdentifiedPerson { claims, id_token: id_token.to_owned() })
         })
     }
 
@@ -144,7 +144,7 @@ impl Provider {
     fn authentication_request(
         &self,
         metadata: &Metadata,
-        begun: &Begun,
+        begun: &SignInStart,
         redirect_uri: &str,
         prompt: SignInPrompt,
     ) -> Url {
@@ -184,7 +184,7 @@ impl Provider {
             ProofError::Malformed(_) => broken("its ID token can't be read"),
             error => invalid(&error.to_string()),
         })?;
-        let expected = Expected {
+        let expected = ExpectedClaims {
             issuer: &self.settings.issuer,
             client_id: &self.settings.client_id,
             nonce: &flow.nonce,

@@ -4,7 +4,7 @@ use askama::Template;
 use forecourt_core::{AgentCard, Language};
 
 use crate::account::{Account, AccountView};
-use crate::branding::{BrandView, Branding, Shared};
+use crate::branding::{BrandView, Branding, OpenGraph};
 use crate::front::{self, AgentView};
 use crate::{clean, escape, template};
 
@@ -49,7 +49,7 @@ struct AgentTemplate {
     json_ld: Option<String>,
     account: AccountView,
     brand: BrandView,
-    shared: Shared,
+    shared: OpenGraph,
     /// Whether it has the script of the chat.
     has_script: bool,
 }

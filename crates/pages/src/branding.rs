@@ -164,7 +164,7 @@ pub(crate) struct BrandView {
 }
 
 /// What is shown where a link to a page is shared. The Open Graph protocol.
-pub(crate) struct Shared {
+pub(crate) struct OpenGraph {
     pub(crate) title: String,
     pub(crate) description: String,
     pub(crate) site: String,
@@ -173,7 +173,7 @@ pub(crate) struct Shared {
     pub(crate) image: Option<String>,
 }
 
-impl Shared {
+impl OpenGraph {
     /// A page of `site`. The description may be markdown; its first words are shown.
     pub(crate) fn new(title: &str, description: &str, site: &str, url: &str) -> Self {
         let plain = crate::markdown::to_plain(description);

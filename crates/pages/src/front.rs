@@ -7,7 +7,7 @@ use forecourt_core::agent::ContentMode;
 use forecourt_core::{AgentCard, Domain, Endpoint, Language, Skill};
 
 use crate::account::{Account, AccountView};
-use crate::branding::{BrandView, Branding, Shared};
+use crate::branding::{BrandView, Branding, OpenGraph};
 use crate::limits::EXAMPLES_MAX;
 use crate::{clean, escape, template};
 
@@ -65,7 +65,7 @@ struct FrontTemplate {
     next_page: Option<String>,
     account: AccountView,
     brand: BrandView,
-    shared: Shared,
+    shared: OpenGraph,
     /// Whether it has a script.
     has_script: bool,
 }
@@ -176,7 +176,7 @@ impl FrontPage<'_> {
             next_page: self.next_page.and_then(clean::href),
             account: AccountView::new(&self.account),
             brand: self.brand.view(),
-            shared: Shared::new(self.name, self.description().unwrap_or_default(), self.name, self.url),
+            shared: OpenGraph::new(self.name, self.description().unwrap_or_default(), self.name, self.url),
             has_script: true,
         })
     }
@@ -211,9 +211,9 @@ impl FrontPage<'_> {
 }
 
 /// What is shown of an agent where a link to it is shared.
-pub(crate) fn shared(card: &AgentCard, site: &str, url: &str) -> Shared {
+pub(crate) fn shared(card: &AgentCard, site: &str, url: &str) -> OpenGraph {
     let image = card.icon.as_ref().map(|icon| icon.url.as_str());
-    Shared::new(&card.name, &card.description, site, url).with_image(image)
+    OpenGraph::new(&card.name, &card.description, site, url).with_image(image)
 }
 
 /// One agent for readers of markdown.

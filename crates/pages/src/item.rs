@@ -69,7 +69,7 @@ pub(crate) struct Entries {
 }
 
 /// How a data part is shown.
-pub(crate) enum Shown {
+pub(crate) enum ItemView {
     /// As a card.
     Item(Box<Item>),
     /// As JSON, since it has no name.
@@ -116,7 +116,7 @@ const DULL: [&str; 4] = ["Thing", "CreativeWork", "WebPage", "WebPageElement"];
 const BRIEF_CHARS_MAX: usize = 80;
 
 /// What is in a data part; a list becomes one card for each of its elements.
-pub(crate) fn shown(data: &Value) -> Vec<Shown> {
+pub(crate) fn shown(data: &Value) -> Vec<ItemView> {
     match data {
         Value::Array(items) if !items.is_empty() && items.iter().all(Value::is_object) => {
             items.iter().map(shown_one).collect()
@@ -160,9 +160,9 @@ pub(crate) fn json(value: &Value) -> String {
     clean::clip(&clean::text(&format!("{value:#}")), EXCERPT_CHARS_MAX)
 }
 
-fn shown_one(data: &Value) -> Shown {
+fn shown_one(data: &Value) -> ItemView {
     let item = data.as_object().and_then(item);
-    item.map_or_else(|| Shown::Json(json(data)), |item| Shown::Item(Box::new(item)))
+    item.map_or_else(|| ItemView::Json(json(data)), |item| ItemView::Item(Box::new(item)))
 }
 
 /// A card for an object with a name, or for one that wraps such an object.
@@ -349,7 +349,7 @@ mod tests {
 
     fn card(data: Value) -> Item {
         match shown(&data).into_iter().next() {
-            Some(Shown::Item(item)) => *item,
+            Some(ItemView::Item(item)) => *item,
             _ => panic!("no card: {data}"),
         }
     }
@@ -361,7 +361,7 @@ mod tests {
     #[test]
     fn what_has_no_name_is_shown_as_json() {
         for data in [json!(null), json!(1), json!("x"), json!([]), json!([1]), json!({"a": 1}), json!({"name": 1})] {
-            assert!(matches!(shown(&data)[..], [Shown::Json(_)]), "{data}");
+            assert!(matches!(shown(&data)[..], [ItemView::Json(_)]), "{data}");
         }
     }
 

@@ -55,7 +55,7 @@ fn rendered(markdown: &str) -> Option<String> {
     };
     let root = comrak::try_parse_document(&arena, markdown, &options, &too_long).ok()?;
     tame(root, &arena)?;
-    let mut html = Capped(String::new());
+    let mut html = CappedString(String::new());
     comrak::format_html(root, &options, &mut html).ok()?;
     sanitize::is_cheap(&html.0).then_some(html.0)
 }
@@ -137,9 +137,9 @@ fn verbatim(text: &str) -> String {
 }
 
 /// A string that refuses to grow beyond [`HTML_BYTES_MAX`].
-struct Capped(String);
+struct CappedString(String);
 
-impl fmt::Write for Capped {
+impl fmt::Write for CappedString {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         if self.0.len() + text.len() > HTML_BYTES_MAX {
             return Err(fmt::Error);

@@ -4,7 +4,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use forecourt_core::part::{Artifact, ArtifactContent, Data};
 use forecourt_core::{CollectedReply, Ending, File, FileSource, Link, Part, ToolCall, ToolOutcome};
 
-use crate::item::{self, Item, Shown};
+use crate::item::{self, Item, ItemView};
 use crate::limits::{EXCERPT_CHARS_MAX, FILE_BYTES_MAX};
 use crate::refusal::RefusalView;
 use crate::{clean, escape, markdown};
@@ -94,8 +94,8 @@ impl PartView {
     fn take_data(&mut self, data: &Data) {
         for shown in item::shown(&data.data) {
             match shown {
-                Shown::Item(item) => self.items.push(*item),
-                Shown::Json(json) => self.data.push(json),
+                ItemView::Item(item) => self.items.push(*item),
+                ItemView::Json(json) => self.data.push(json),
             }
         }
     }

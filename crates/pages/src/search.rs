@@ -26,7 +26,7 @@ use forecourt_core::{AgentCard, Language, SearchRefinement};
 pub use told::SearchAnswer;
 
 use crate::account::{Account, AccountView};
-use crate::branding::{BrandView, Branding, Shared};
+use crate::branding::{BrandView, Branding, OpenGraph};
 use crate::front::{self, AgentView};
 use crate::highlight::Words;
 use crate::limits::EARLIER_MAX;
@@ -75,12 +75,12 @@ struct Begin {
     trail: Vec<Earlier>,
     /// What the box goes on with.
     along: Vec<String>,
-    chosen: Vec<Chosen>,
+    chosen: Vec<ChosenValue>,
     all: String,
     json_ld: Option<String>,
     account: AccountView,
     brand: BrandView,
-    shared: Shared,
+    shared: OpenGraph,
     has_script: bool,
 }
 
@@ -91,7 +91,7 @@ struct Earlier {
 }
 
 /// A value that was chosen, and the page without it.
-struct Chosen {
+struct ChosenValue {
     value: String,
     url: String,
 }
@@ -119,7 +119,7 @@ impl SearchPage<'_> {
             json_ld: None,
             account: AccountView::new(&self.account),
             brand: self.brand.view(),
-            shared: if asked.is_empty() { shared } else { Shared { title: asked, ..shared } },
+            shared: if asked.is_empty() { shared } else { OpenGraph { title: asked, ..shared } },
             has_script: self.question.is_empty(),
         })
     }
@@ -147,8 +147,8 @@ impl SearchPage<'_> {
     }
 }
 
-fn chosen(place: &Place, field: &str, value: &str) -> Chosen {
-    Chosen { value: facets::said(value), url: place.toggled(field, value) }
+fn chosen(place: &Place, field: &str, value: &str) -> ChosenValue {
+    ChosenValue { value: facets::said(value), url: place.toggled(field, value) }
 }
 
 /// The name of a query parameter that chooses a value of a property.

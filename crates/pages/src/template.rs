@@ -3,7 +3,7 @@
 use askama::Template;
 use forecourt_core::Language;
 
-use crate::branding::{BrandView, Branding, Shared};
+use crate::branding::{BrandView, Branding, OpenGraph};
 use crate::clean;
 
 /// The head of an answer. Mentionable REST 4.1.
@@ -17,7 +17,7 @@ pub(crate) struct Head {
     /// The inline style; its hash is in [`Branding::answer_policy`].
     pub(crate) style: String,
     pub(crate) brand: BrandView,
-    pub(crate) shared: Shared,
+    pub(crate) shared: OpenGraph,
 }
 
 impl Head {
@@ -36,7 +36,7 @@ impl Head {
             language: language.as_str().to_owned(),
             style: brand.answer_css().to_owned(),
             brand: brand.view(),
-            shared: Shared::new(title, says, address, url),
+            shared: OpenGraph::new(title, says, address, url),
         }
     }
 }

@@ -32,7 +32,7 @@ impl Agent for LoggedAgent {
         let question = admitted.message().addressed_text();
         let mut events = self.agent.handle(admitted);
         Box::pin(stream! {
-            let mut seen = Seen::default();
+            let mut seen = AnswerObservation::default();
             while let Some(event) = events.next().await {
                 if let Some(outcome) = seen.outcome(&event, finds)
                     && let Err(error) = log.count(&handle, &question, outcome, clock.now())
@@ -52,12 +52,12 @@ impl Agent for LoggedAgent {
 
 /// What was seen of an answer.
 #[derive(Debug, Default)]
-struct Seen {
+struct AnswerObservation {
     has_items: bool,
     is_not_understood: bool,
 }
 
-impl Seen {
+impl AnswerObservation {
     /// What became of the question, at the last event of its answer. A question back, and an answer that was
     /// cancelled, count as nothing.
     fn outcome(&mut self, event: &Event, finds: bool) -> Option<AnswerOutcome> {
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     fn outcome(events: &[Event], finds: bool) -> Option<AnswerOutcome> {
-        let mut seen = Seen::default();
+        let mut seen = AnswerObservation::default();
         events.iter().find_map(|event| seen.outcome(event, finds))
     }
 

@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use crate::connections::Counted;
+use crate::connections::ConnectionGuard;
 use crate::error::ServeError;
 use crate::metrics::Metrics;
 
@@ -19,14 +19,14 @@ use crate::metrics::Metrics;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// An address that is taken, before anything is served on it.
-pub(crate) struct Bound {
+pub(crate) struct BoundAddress {
     /// Shared with whoever serves the same address on other terms.
     tcp: Arc<TcpListener>,
     pub(crate) address: SocketAddr,
     pub(crate) tls: Option<TlsAcceptor>,
 }
 
-impl Bound {
+impl BoundAddress {
     /// For plain bytes. [`ServeError::PlainOffLoopback`] unless the address is one of this machine only.
     pub(crate) async fn plain(address: SocketAddr) -> Result<Self, ServeError> {
         if !address.ip().to_canonical().is_loopback() {
@@ -106,12 +106,12 @@ async fn pause_if_full(error: &std::io::Error) {
 
 /// Keeps an open connection counted.
 pub(crate) struct Open {
-    _counted: Counted,
+    _counted: ConnectionGuard,
     metrics: Arc<Metrics>,
 }
 
 impl Open {
-    pub(crate) fn new(counted: Counted, metrics: &Arc<Metrics>) -> Self {
+    pub(crate) fn new(counted: ConnectionGuard, metrics: &Arc<Metrics>) -> Self {
         metrics.connections.inc();
         Self { _counted: counted, metrics: Arc::clone(metrics) }
     }

@@ -23,16 +23,16 @@ const LEVEL: CompressionLevel = CompressionLevel::Fastest;
 /// The same service, with bodies made smaller where that helps. Streams of events leave as they come, and what is small
 /// already (pictures, archives, PDF) stays as it is. What is not worth it costs a look at its length.
 #[derive(Debug, Clone)]
-pub(crate) struct Compressed<S>(S);
+pub(crate) struct CompressedService<S>(S);
 
-impl<S> Compressed<S> {
+impl<S> CompressedService<S> {
     /// Makes the answers of `service` smaller.
     pub(crate) fn new(service: S) -> Self {
         Self(service)
     }
 }
 
-impl<S> Service<Request<Body>> for Compressed<S>
+impl<S> Service<Request<Body>> for CompressedService<S>
 where
     S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
 {
@@ -165,7 +165,7 @@ mod tests {
         if let Some(accepts) = accepts {
             request.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_str(accepts).unwrap());
         }
-        let Ok(response) = Compressed::new(service).call(request).await;
+        let Ok(response) = CompressedService::new(service).call(request).await;
         let (head, body) = response.into_parts();
         (head.headers, body.collect().await.unwrap().to_bytes().to_vec())
     }

@@ -56,7 +56,7 @@ impl Full {
 
 /// An open connection. Counted until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Counted {
+pub(crate) struct ConnectionGuard {
     connections: Arc<Connections>,
     bucket: Option<Network>,
 }
@@ -67,7 +67,7 @@ impl Connections {
     }
 
     /// Room for one more from `peer`, or which bound is met. `exempt` counts in all only.
-    pub(crate) fn admit(self: &Arc<Connections>, peer: IpAddr, exempt: bool) -> Result<Counted, Full> {
+    pub(crate) fn admit(self: &Arc<Connections>, peer: IpAddr, exempt: bool) -> Result<ConnectionGuard, Full> {
         let bucket = (!exempt).then(|| Network::of(peer));
         let mut open = self.open.lock();
         if open.all >= self.max {
@@ -81,11 +81,11 @@ impl Connections {
             *count += 1;
         }
         open.all += 1;
-        Ok(Counted { connections: Arc::clone(self), bucket })
+        Ok(ConnectionGuard { connections: Arc::clone(self), bucket })
     }
 }
 
-impl Drop for Counted {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         let mut open = self.connections.open.lock();
         open.all -= 1;

@@ -24,11 +24,11 @@ use tower_service::Service;
 
 use crate::access_log::{AccessEntry, AccessLog};
 use crate::client::TrustedProxies;
-use crate::compression::Compressed;
+use crate::compression::CompressedService;
 use crate::connections::Connections;
 use crate::hosts::{AllowedHosts, PlainOrigin, PlainOrigins};
 use crate::limits::HttpLimits;
-use crate::metrics::{Arriving, Counted, DomainLabel, LastSeries, Metrics, method_label};
+use crate::metrics::{Arriving, DomainLabel, GaugeGuard, LastSeries, Metrics, method_label};
 use crate::plain::PlainRules;
 use crate::request_id::{RequestId, X_REQUEST_ID};
 use crate::route_class::{RouteClass, RouteClasses};
@@ -306,7 +306,7 @@ async fn hand_over(
         let is_http2 = request.version() == Version::HTTP_2;
         let mut request = request.map(|body| incoming(body, is_http2, metrics));
         match routes.route(&mut request) {
-            Ok(router) if routes.compresses() => Compressed::new(router).call(request).await,
+            Ok(router) if routes.compresses() => CompressedService::new(router).call(request).await,
             Ok(mut router) => router.call(request).await,
             Err(answer) => Ok(*answer),
         }
@@ -384,7 +384,7 @@ fn complete(headers: &mut HeaderMap, hsts: Option<&HeaderValue>) {
 /// A request in flight: until its answer is written or given up.
 pub(crate) struct InFlight {
     peer: Arc<Peer>,
-    _counted: Counted,
+    _counted: GaugeGuard,
 }
 
 impl InFlight {

@@ -23,7 +23,7 @@ use tokio::time::{Instant, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use crate::accept::{Bound, Open};
+use crate::accept::{BoundAddress, Open};
 use crate::error::ServeError;
 use crate::flood::{Follow, Frames};
 use crate::framing::Framing;
@@ -40,7 +40,7 @@ const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// A bound address that speaks HTTP/1.1 and HTTP/2.
 pub struct Listener {
-    bound: Bound,
+    bound: BoundAddress,
     plain: PlainRules,
 }
 
@@ -50,7 +50,7 @@ impl Listener {
     /// # Errors
     /// [`ServeError::PlainOffLoopback`] unless the address is one of this machine only.
     pub fn plain(address: SocketAddr) -> BoxFuture<'static, Result<Listener, ServeError>> {
-        Box::pin(async move { Bound::plain(address).await.map(Listener::from) })
+        Box::pin(async move { BoundAddress::plain(address).await.map(Listener::from) })
     }
 
     /// Binds for plain HTTP at any address, to answer nothing but where HTTPS is: on `https_port` of the same host.
@@ -59,7 +59,7 @@ impl Listener {
     /// When the address can't be had.
     pub fn redirecting(address: SocketAddr, https_port: u16) -> BoxFuture<'static, Result<Listener, ServeError>> {
         Box::pin(async move {
-            let bound = Bound::open(address).await?;
+            let bound = BoundAddress::open(address).await?;
             Ok(Listener { bound, plain: PlainRules { redirect: Some(https_port), challenges: None } })
         })
     }
@@ -84,7 +84,7 @@ impl Listener {
     /// # Errors
     /// When the address can't be had.
     pub fn tls(address: SocketAddr, config: Arc<ServerConfig>) -> BoxFuture<'static, Result<Listener, ServeError>> {
-        Box::pin(async move { Bound::tls(address, config).await.map(Listener::from) })
+        Box::pin(async move { BoundAddress::tls(address, config).await.map(Listener::from) })
     }
 
     /// The address, with the port that the system chose if it was asked to.
@@ -143,14 +143,14 @@ impl Listener {
     }
 }
 
-impl From<Bound> for Listener {
-    fn from(bound: Bound) -> Self {
+impl From<BoundAddress> for Listener {
+    fn from(bound: BoundAddress) -> Self {
         Self { bound, plain: PlainRules::default() }
     }
 }
 
 /// Whether TLS protects a connection, and by which name it was opened then.
-enum Secured {
+enum ConnectionSecurity {
     Not,
     Tls(Option<ServerName>),
 }
@@ -221,7 +221,7 @@ impl Server {
                     }
                     let is_http2 = spoken == Some(b"h2");
                     let name = stream.get_ref().1.server_name().map(|name| ServerName(Arc::from(name)));
-                    Some(self.run(Stream::Tls(Box::new(stream)), is_http2, peer, Secured::Tls(name), stop))
+                    Some(self.run(Stream::Tls(Box::new(stream)), is_http2, peer, ConnectionSecurity::Tls(name), stop))
                 }
                 Ok(Err(_)) | Err(_) => {
                     self.front.settings.metrics.connection_refused("handshake");
@@ -232,7 +232,7 @@ impl Server {
                 let mut first = [0; HTTP2_PREFACE.len()];
                 let seen = timeout(limits.head_time, stream.peek(&mut first)).await.ok()?.ok()?;
                 let is_http2 = seen > 3 && HTTP2_PREFACE.starts_with(&first[..seen]);
-                (seen > 0).then(|| self.run(Stream::Plain(stream), is_http2, peer, Secured::Not, stop))
+                (seen > 0).then(|| self.run(Stream::Plain(stream), is_http2, peer, ConnectionSecurity::Not, stop))
             }
         }
     }
@@ -242,7 +242,7 @@ impl Server {
         stream: Stream,
         is_http2: bool,
         peer: SocketAddr,
-        secured: Secured,
+        secured: ConnectionSecurity,
         stop: CancellationToken,
     ) -> Running {
         let limits = &self.front.settings.limits;
@@ -256,8 +256,8 @@ impl Server {
         let io = TokioIo::new(Wire::new(stream, framing, Arc::clone(&traffic), patience, metrics));
         let (front, origins, plain) = (Arc::clone(&self.front), Arc::clone(&self.origins), Arc::clone(&self.plain));
         let (tls, server_name) = match secured {
-            Secured::Tls(name) => (true, name),
-            Secured::Not => (false, None),
+            ConnectionSecurity::Tls(name) => (true, name),
+            ConnectionSecurity::Not => (false, None),
         };
         let address = peer.ip().to_canonical();
         let peer =

@@ -196,16 +196,16 @@ struct StreamSeries {
 
 /// One of something. Counted until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Counted(Gauge<i64, AtomicI64>);
+pub(crate) struct GaugeGuard(Gauge<i64, AtomicI64>);
 
-impl Counted {
+impl GaugeGuard {
     pub(crate) fn new(gauge: Gauge<i64, AtomicI64>) -> Self {
         gauge.inc();
         Self(gauge)
     }
 }
 
-impl Drop for Counted {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
         self.0.dec();
     }
@@ -273,9 +273,9 @@ impl Metrics {
     }
 
     /// Counts an answer of `protocol` that is not written yet, until it is dropped.
-    pub(crate) fn count_in_flight(&self, last: &LastSeries, protocol: &'static str) -> Counted {
+    pub(crate) fn count_in_flight(&self, last: &LastSeries, protocol: &'static str) -> GaugeGuard {
         let found = last.in_flight.lock().as_ref().filter(|(of, _)| *of == protocol).map(|(_, gauge)| gauge.clone());
-        Counted::new(found.unwrap_or_else(|| {
+        GaugeGuard::new(found.unwrap_or_else(|| {
             let gauge = self.in_flight.get_or_create(&ProtocolLabel { protocol }).clone();
             *last.in_flight.lock() = Some((protocol, gauge.clone()));
             gauge

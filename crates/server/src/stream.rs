@@ -22,12 +22,12 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tokio_util::sync::CancellationToken;
 
-use crate::accept::{Bound, Open};
+use crate::accept::{BoundAddress, Open};
 use crate::access_log::AccessEntry;
 use crate::connections::Connections;
 use crate::error::ServeError;
 use crate::front::random;
-use crate::metrics::{Counted, LastStreamSeries, Metrics};
+use crate::metrics::{GaugeGuard, LastStreamSeries, Metrics};
 use crate::request_id::RequestId;
 
 /// Speaks a protocol on one connection, until that ends. Deadlines within it are its own affair, and
@@ -95,7 +95,7 @@ impl StreamRequests {
             lines,
             protocol,
             method,
-            _counted: Counted::new(self.in_flight.clone()),
+            _counted: GaugeGuard::new(self.in_flight.clone()),
             last: Arc::clone(&self.last),
             metrics,
             peer: self.peer,
@@ -123,7 +123,7 @@ pub struct StreamRequest {
     protocol: &'static str,
     method: &'static str,
     metrics: Arc<Metrics>,
-    _counted: Counted,
+    _counted: GaugeGuard,
     last: Arc<LastStreamSeries>,
     peer: Option<IpAddr>,
     begun: Instant,
@@ -194,7 +194,7 @@ impl StreamSettings {
 }
 
 /// A bound address on which something else than HTTP is spoken.
-pub struct StreamListener(Bound);
+pub struct StreamListener(BoundAddress);
 
 impl StreamListener {
     /// Binds for plain bytes.
@@ -202,7 +202,7 @@ impl StreamListener {
     /// # Errors
     /// [`ServeError::PlainOffLoopback`] unless the address is one of this machine only.
     pub fn plain(address: SocketAddr) -> BoxFuture<'static, Result<Self, ServeError>> {
-        Box::pin(async move { Bound::plain(address).await.map(Self) })
+        Box::pin(async move { BoundAddress::plain(address).await.map(Self) })
     }
 
     /// Binds for TLS.
@@ -210,7 +210,7 @@ impl StreamListener {
     /// # Errors
     /// When the address can't be had.
     pub fn tls(address: SocketAddr, config: Arc<ServerConfig>) -> BoxFuture<'static, Result<Self, ServeError>> {
-        Box::pin(async move { Bound::tls(address, config).await.map(Self) })
+        Box::pin(async move { BoundAddress::tls(address, config).await.map(Self) })
     }
 
     /// The address, with the port that the system chose if it was asked to.

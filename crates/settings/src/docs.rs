@@ -10,7 +10,7 @@ const DEPTH_MAX: usize = 8;
 
 /// A section and the type that reads it.
 #[derive(Clone, Copy, Debug)]
-pub struct Documented {
+pub struct DocumentedSection {
     /// Where it stands, such as `forecourt.toml [limits]`.
     pub section: &'static str,
     /// What it is for, in a sentence or two of Markdown.
@@ -35,24 +35,24 @@ pub struct KeyReference {
 /// All sections with all of their keys.
 #[derive(Clone, Debug)]
 pub struct Reference {
-    sections: Vec<(Documented, Vec<KeyReference>)>,
+    sections: Vec<(DocumentedSection, Vec<KeyReference>)>,
 }
 
 /// The reference of the given sections, in their order.
-pub fn document(sections: &[Documented]) -> Reference {
-    let keys = |section: &Documented| Walk::new((section.schema)().to_value()).keys();
+pub fn document(sections: &[DocumentedSection]) -> Reference {
+    let keys = |section: &DocumentedSection| Walk::new((section.schema)().to_value()).keys();
     Reference { sections: sections.iter().map(|section| (*section, keys(section))).collect() }
 }
 
 impl Reference {
     /// The keys of each section.
-    pub fn sections(&self) -> impl Iterator<Item = (&Documented, &[KeyReference])> {
+    pub fn sections(&self) -> impl Iterator<Item = (&DocumentedSection, &[KeyReference])> {
         self.sections.iter().map(|(section, keys)| (section, keys.as_slice()))
     }
 
     /// `section: key` of every key that has no description.
     pub fn undocumented(&self) -> Vec<String> {
-        let names = |(section, keys): &(Documented, Vec<KeyReference>)| {
+        let names = |(section, keys): &(DocumentedSection, Vec<KeyReference>)| {
             let section = section.section;
             keys.iter()
                 .filter(|key| key.meaning.is_empty())

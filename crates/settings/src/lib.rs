@@ -23,7 +23,7 @@ mod source;
 mod traced;
 mod tree;
 
-pub use docs::{Documented, KeyReference, Reference, document};
+pub use docs::{DocumentedSection, KeyReference, Reference, document};
 pub use environment::{Environment, ProcessEnvironment, SECRET_FILE_BYTES_MAX};
 pub use error::{PROBLEMS_MAX, Problem, Problems};
 pub use fix::rewrite;

@@ -30,7 +30,7 @@ pub(crate) struct TracedError {
 /// Reads a value as what `T` takes.
 pub(crate) fn deserialize<'de, T: Deserialize<'de>>(value: &'de Value) -> Result<T, TracedError> {
     let way = Way::default();
-    T::deserialize(Traced { value, way: &way }).map_err(|error| way.fault(&error))
+    T::deserialize(TracedDeserializer { value, way: &way }).map_err(|error| way.fault(&error))
 }
 
 /// Where the reader is. What fails leaves it where it stands.
@@ -60,12 +60,12 @@ impl Way {
 }
 
 #[derive(Clone, Copy)]
-struct Traced<'de, 'w> {
+struct TracedDeserializer<'de, 'w> {
     value: &'de Value,
     way: &'w Way,
 }
 
-impl<'de, 'w> Traced<'de, 'w> {
+impl<'de, 'w> TracedDeserializer<'de, 'w> {
     fn list<V: Visitor<'de>>(self, items: &'de [Value], visitor: V) -> Result<V::Value, Error> {
         let mut list = List { items: items.iter().enumerate(), depth: self.way.depth(), way: self.way };
         let read = visitor.visit_seq(&mut list)?;
@@ -100,7 +100,7 @@ impl<'de, 'w> Traced<'de, 'w> {
     }
 }
 
-impl<'de> Deserializer<'de> for Traced<'de, '_> {
+impl<'de> Deserializer<'de> for TracedDeserializer<'de, '_> {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -139,7 +139,10 @@ impl<'de> Deserializer<'de> for Traced<'de, '_> {
             },
             _ => return Err(Error::invalid_type(self.unexpected(), &"string or map")),
         };
-        visitor.visit_enum(Variant { name: variant, value: value.map(|value| Traced { value, way: self.way }) })
+        visitor.visit_enum(Variant {
+            name: variant,
+            value: value.map(|value| TracedDeserializer { value, way: self.way }),
+        })
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -164,7 +167,7 @@ impl<'de> SeqAccess<'de> for List<'de, '_> {
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
         let Some((index, value)) = self.items.next() else { return Ok(None) };
         self.way.enter(self.depth, Step::Index(index));
-        let read = seed.deserialize(Traced { value, way: self.way })?;
+        let read = seed.deserialize(TracedDeserializer { value, way: self.way })?;
         self.way.leave(self.depth);
         Ok(Some(read))
     }
@@ -193,7 +196,7 @@ impl<'de> MapAccess<'de> for Table<'de, '_> {
 
     fn next_value_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<T::Value, Error> {
         let value = self.value.take().ok_or_else(|| Error::custom("value is missing"))?;
-        let read = seed.deserialize(Traced { value, way: self.way })?;
+        let read = seed.deserialize(TracedDeserializer { value, way: self.way })?;
         self.way.leave(self.depth);
         Ok(read)
     }
@@ -269,30 +272,30 @@ impl<'de> Deserializer<'de> for Key<'de> {
 /// A variant by its name, and what it holds.
 struct Variant<'de, 'w> {
     name: &'de str,
-    value: Option<Traced<'de, 'w>>,
+    value: Option<TracedDeserializer<'de, 'w>>,
 }
 
 impl<'de, 'w> EnumAccess<'de> for Variant<'de, 'w> {
     type Error = Error;
-    type Variant = Held<'de, 'w>;
+    type Variant = VariantContent<'de, 'w>;
 
     fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self::Variant), Error> {
         let variant = seed.deserialize(IntoDeserializer::<Error>::into_deserializer(self.name))?;
-        Ok((variant, Held(self.value)))
+        Ok((variant, VariantContent(self.value)))
     }
 }
 
 /// What a variant holds.
-struct Held<'de, 'w>(Option<Traced<'de, 'w>>);
+struct VariantContent<'de, 'w>(Option<TracedDeserializer<'de, 'w>>);
 
-impl<'de> Held<'de, '_> {
+impl<'de> VariantContent<'de, '_> {
     fn wrong<T>(self, expected: &str) -> Result<T, Error> {
-        let unexpected = self.0.map_or(Unexpected::UnitVariant, Traced::unexpected);
+        let unexpected = self.0.map_or(Unexpected::UnitVariant, TracedDeserializer::unexpected);
         Err(Error::invalid_type(unexpected, &expected))
     }
 }
 
-impl<'de> VariantAccess<'de> for Held<'de, '_> {
+impl<'de> VariantAccess<'de> for VariantContent<'de, '_> {
     type Error = Error;
 
     fn unit_variant(self) -> Result<(), Error> {
@@ -308,14 +311,14 @@ impl<'de> VariantAccess<'de> for Held<'de, '_> {
 
     fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
         match self.0 {
-            Some(held @ Traced { value: Value::Array(items), .. }) => held.list(items, visitor),
+            Some(held @ TracedDeserializer { value: Value::Array(items), .. }) => held.list(items, visitor),
             _ => self.wrong("tuple variant"),
         }
     }
 
     fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value, Error> {
         match self.0 {
-            Some(held @ Traced { value: Value::Object(fields), .. }) => held.table(fields, visitor),
+            Some(held @ TracedDeserializer { value: Value::Object(fields), .. }) => held.table(fields, visitor),
             _ => self.wrong("struct variant"),
         }
     }

@@ -3,7 +3,7 @@
 use forecourt_core::{Account, Entropy, Timestamp};
 use forecourt_identity::sessions::{BrowserRequest, Sessions, hash, set_cookie};
 use forecourt_oidc::limits::FLOW_TIME_MAX;
-use forecourt_oidc::{Begun, Flow};
+use forecourt_oidc::{Flow, SignInStart};
 use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +36,7 @@ pub(crate) async fn begin(
     return_to: &ReturnTo,
     account: Account,
     (now, entropy): (Timestamp, &dyn Entropy),
-) -> Result<(Begun, Option<HeaderValue>), SignInError> {
+) -> Result<(SignInStart, Option<HeaderValue>), SignInError> {
     let begun = Flow::begin(entropy);
     let attempt = Attempt {
         flow: begun.flow.clone(),

@@ -44,7 +44,7 @@ mod time;
 mod turns;
 
 pub use memory::Memory;
-pub use metered::{Metered, StoreMetrics};
+pub use metered::{MeteredStore, StoreMetrics};
 pub use postgres::{LeaseClock, Postgres, PostgresOptions, StoreKey};
 pub use reads::{PoolLoad, QueuedDelivery, StoreLoad, StoreOverview, StoreReads, reference};
 pub use sqlite::{SCHEMA_VERSION, Sqlite, SqliteOptions, copy_database, schema_version};

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 mod kept;
 mod reads;
 
-use kept::{Accounts, Kept, Route};
+use kept::{Accounts, KeptEntry, Route};
 
 /// A store that forgets: for tests and for trying things out.
 ///
@@ -19,7 +19,7 @@ use kept::{Accounts, Kept, Route};
 /// bound by number things are [`StoreError::Unavailable`].
 #[derive(Default)]
 pub struct Memory {
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptEntry>,
 }
 
 impl Memory {
@@ -30,7 +30,7 @@ impl Memory {
 
     /// An empty store that keeps at most `caller_bytes_max` bytes for one caller.
     pub fn bounded(caller_bytes_max: u64) -> Self {
-        let mut kept = Kept::default();
+        let mut kept = KeptEntry::default();
         kept.accounts = Accounts::new(caller_bytes_max);
         Self { kept: Mutex::new(kept) }
     }
@@ -38,7 +38,7 @@ impl Memory {
     /// Runs `step` under the lock, once the future is awaited.
     fn step<'a, T: Send>(
         &'a self,
-        step: impl FnOnce(&mut Kept) -> Result<T, StoreError> + Send + 'a,
+        step: impl FnOnce(&mut KeptEntry) -> Result<T, StoreError> + Send + 'a,
     ) -> StoreFuture<'a, T> {
         Box::pin(async move { step(&mut self.kept.lock()) })
     }

@@ -79,14 +79,14 @@ fn kind(error: &StoreError) -> &'static str {
 }
 
 /// A store, timed.
-pub struct Metered {
+pub struct MeteredStore {
     store: Arc<dyn StoreReads>,
     /// What it is called in traces.
     system: &'static str,
     metrics: Arc<StoreMetrics>,
 }
 
-impl Metered {
+impl MeteredStore {
     /// `store` with its operations counted in `metrics`, and traced.
     pub fn new(store: Arc<dyn StoreReads>, metrics: Arc<StoreMetrics>) -> Self {
         Self { system: store.load().system, store, metrics }
@@ -106,7 +106,7 @@ impl Metered {
     }
 }
 
-impl Store for Metered {
+impl Store for MeteredStore {
     fn create_task(&self, task: Task, webhooks: Vec<Webhook>) -> StoreFuture<'_, ()> {
         self.timed("create_task", self.store.create_task(task, webhooks))
     }

@@ -86,7 +86,14 @@ pub enum BodyError {
 /// [`BodyError::TooLarge`] before anything is read when the head announces it.
 pub fn read_limited(body: Body, limits: &BodyLimits) -> ReadBody {
     let announced = body.size_hint().lower();
-    ReadBody { body, limits: *limits, announced, begun: Instant::now(), whole: Joined::new(announced), deadline: None }
+    ReadBody {
+        body,
+        limits: *limits,
+        announced,
+        begun: Instant::now(),
+        whole: JoinedBody::new(announced),
+        deadline: None,
+    }
 }
 
 /// A body that is read, under way: [`read_limited`].
@@ -96,7 +103,7 @@ pub struct ReadBody {
     limits: BodyLimits,
     announced: u64,
     begun: Instant,
-    whole: Joined,
+    whole: JoinedBody,
     /// When the client has become too slow. Most bodies are there at once, and never have one.
     deadline: Option<Pin<Box<Sleep>>>,
 }
@@ -136,43 +143,43 @@ impl ReadBody {
 
 /// Pieces of a body, copied only when there is more than one.
 #[derive(Debug)]
-enum Joined {
+enum JoinedBody {
     Empty { announced: usize },
     One(Bytes, usize),
     Many(BytesMut),
 }
 
-impl Joined {
-    fn new(announced: u64) -> Joined {
-        Joined::Empty { announced: announced.min(CAPACITY_FIRST_MAX as u64) as usize }
+impl JoinedBody {
+    fn new(announced: u64) -> JoinedBody {
+        JoinedBody::Empty { announced: announced.min(CAPACITY_FIRST_MAX as u64) as usize }
     }
 
     fn len(&self) -> usize {
         match self {
-            Joined::Empty { .. } => 0,
-            Joined::One(piece, _) => piece.len(),
-            Joined::Many(pieces) => pieces.len(),
+            JoinedBody::Empty { .. } => 0,
+            JoinedBody::One(piece, _) => piece.len(),
+            JoinedBody::Many(pieces) => pieces.len(),
         }
     }
 
     fn push(&mut self, piece: Bytes) {
         match self {
-            Joined::Empty { announced } => *self = Joined::One(piece, *announced),
-            Joined::One(first, announced) => {
+            JoinedBody::Empty { announced } => *self = JoinedBody::One(piece, *announced),
+            JoinedBody::One(first, announced) => {
                 let mut pieces = BytesMut::with_capacity((*announced).max(first.len() + piece.len()));
                 pieces.extend_from_slice(first);
                 pieces.extend_from_slice(&piece);
-                *self = Joined::Many(pieces);
+                *self = JoinedBody::Many(pieces);
             }
-            Joined::Many(pieces) => pieces.extend_from_slice(&piece),
+            JoinedBody::Many(pieces) => pieces.extend_from_slice(&piece),
         }
     }
 
     fn take(&mut self) -> Bytes {
-        match std::mem::replace(self, Joined::Empty { announced: 0 }) {
-            Joined::Empty { .. } => Bytes::new(),
-            Joined::One(piece, _) => piece,
-            Joined::Many(pieces) => pieces.freeze(),
+        match std::mem::replace(self, JoinedBody::Empty { announced: 0 }) {
+            JoinedBody::Empty { .. } => Bytes::new(),
+            JoinedBody::One(piece, _) => piece,
+            JoinedBody::Many(pieces) => pieces.freeze(),
         }
     }
 }

@@ -43,7 +43,7 @@ pub type ResourceOfPath = fn(&str) -> Option<ProtectedResource>;
 
 /// The metadata of the host and of every resource that one of `wires` has, where issuers of tokens are configured.
 pub fn routes(mount: &Mount, wires: Vec<ResourceOfPath>) -> HttpRoutes {
-    let published = Arc::new(Published { mount: mount.clone(), wires });
+    let published = Arc::new(PublishedMetadata { mount: mount.clone(), wires });
     let router = PATHS.into_iter().fold(Router::new(), |router, path| router.route(path, any(on_metadata)));
     HttpRoutes { paths: PATHS.to_vec(), router: router.with_state(published) }
 }
@@ -58,12 +58,12 @@ pub fn leading(routes: HttpRoutes, mount: &Mount, wire: ResourceOfPath) -> HttpR
     HttpRoutes { router: routes.router.layer(LeadLayer(leads)), ..routes }
 }
 
-struct Published {
+struct PublishedMetadata {
     mount: Mount,
     wires: Vec<ResourceOfPath>,
 }
 
-async fn on_metadata(State(published): State<Arc<Published>>, request: Request) -> Response {
+async fn on_metadata(State(published): State<Arc<PublishedMetadata>>, request: Request) -> Response {
     let (head, _) = request.into_parts();
     document::answer(&head.method, &head.headers, || {
         let base = BaseUrl::of(published.mount.host.site(), &head.extensions);
@@ -71,7 +71,7 @@ async fn on_metadata(State(published): State<Arc<Published>>, request: Request) 
     })
 }
 
-impl Published {
+impl PublishedMetadata {
     fn document(&self, path: &str, base: BaseUrl<'_>) -> Result<ServedDocument, DocumentError> {
         let missing = DocumentError::Absent("there is no protected resource at this path");
         let resource = self.resource(path.strip_prefix(WELL_KNOWN).unwrap_or_default()).ok_or(missing)?;

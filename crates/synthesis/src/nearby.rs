@@ -21,7 +21,7 @@ pub(crate) fn counter_proposal(
     path: &str,
     semantic: Option<&Semantic>,
 ) -> Option<Value> {
-    let wanted = Wanted {
+    let wanted = NearbyQuery {
         method,
         path,
         capability: semantic.map(|semantic| semantic.capability.as_str()),
@@ -45,14 +45,14 @@ pub(crate) fn counter_proposal(
     (!shown.is_empty()).then_some(Value::Array(shown))
 }
 
-struct Wanted<'a> {
+struct NearbyQuery<'a> {
     method: &'a str,
     path: &'a str,
     capability: Option<&'a str>,
     words: BTreeSet<String>,
 }
 
-impl Wanted<'_> {
+impl NearbyQuery<'_> {
     /// How near an endpoint comes; 0 when it has nothing in common but its kind.
     fn nearness(&self, endpoint: &Endpoint) -> u32 {
         let is_same_path = endpoint.path.as_str() == self.path;

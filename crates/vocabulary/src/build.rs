@@ -6,7 +6,7 @@ use std::path::Path;
 use forecourt_settings::{Problem, Problems, Section, nearest};
 
 use crate::class::{Class, ItemKind, WordsByLanguage};
-use crate::file::{Declared, VocabularyFile};
+use crate::file::{DeclaredTable, VocabularyFile};
 use crate::index::{close, index};
 use crate::limits::{AREAS_MAX, CLASSES_MAX, KINDS_MAX, SYNONYMS_MAX, WORDS_MAX};
 use crate::vocabulary::Vocabulary;
@@ -35,7 +35,7 @@ impl Builder {
     pub(crate) fn read(&mut self, file: &Path, text: &str) {
         text.hash(&mut self.revision);
         let Some(read) = VocabularyFile::read(file, text, &mut self.problems) else { return };
-        for Declared { section, value } in read.areas {
+        for DeclaredTable { section, value } in read.areas {
             if self.is_id(&section, &value.id) {
                 let area = entry(&mut self.out.areas, |area| area.id == value.id);
                 area.id = value.id;
@@ -48,7 +48,7 @@ impl Builder {
         for class in read.classes {
             self.add_class(class);
         }
-        for Declared { section, value } in read.diets {
+        for DeclaredTable { section, value } in read.diets {
             if !self.is_id(&section, &value.id) {
                 continue;
             }
@@ -62,12 +62,12 @@ impl Builder {
             }
             self.references.push((section, "without", value.without));
         }
-        for Declared { value, .. } in read.kinds {
+        for DeclaredTable { value, .. } in read.kinds {
             let kind = entry(&mut self.out.kinds, |kind: &ItemKind| kind.types == value.types);
             kind.types = value.types;
             value.words.into_iter().for_each(|(code, words)| add_new(kind.names.entry(code).or_default(), words.names));
         }
-        for Declared { section, value } in read.properties {
+        for DeclaredTable { section, value } in read.properties {
             if self.is_id(&section, &value.id) {
                 let property = entry(&mut self.out.properties, |property| property.id == value.id);
                 property.id = value.id;
@@ -82,7 +82,7 @@ impl Builder {
     }
 
     /// Adds a class, or adds to one that is there: a member is no exception any more, and the other way round.
-    fn add_class(&mut self, Declared { section, value }: Declared<crate::file::ClassTable>) {
+    fn add_class(&mut self, DeclaredTable { section, value }: DeclaredTable<crate::file::ClassTable>) {
         if !self.is_id(&section, &value.id) {
             return;
         }

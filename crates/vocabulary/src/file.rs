@@ -11,19 +11,19 @@ use crate::limits::{LIST_WORDS_MAX, PHRASE_CHARS_MAX, PHRASE_WORDS_MAX};
 use crate::words::{LANGUAGES, compared};
 
 /// A table of a file, and its place.
-pub(crate) struct Declared<T> {
+pub(crate) struct DeclaredTable<T> {
     pub(crate) section: Section,
     pub(crate) value: T,
 }
 
 /// What one file declares.
 pub(crate) struct VocabularyFile {
-    pub(crate) areas: Vec<Declared<AreaTable>>,
-    pub(crate) classes: Vec<Declared<ClassTable>>,
-    pub(crate) diets: Vec<Declared<DietTable>>,
-    pub(crate) kinds: Vec<Declared<KindTable>>,
-    pub(crate) properties: Vec<Declared<PropertyTable>>,
-    pub(crate) synonyms: Vec<Declared<WordsByLanguage>>,
+    pub(crate) areas: Vec<DeclaredTable<AreaTable>>,
+    pub(crate) classes: Vec<DeclaredTable<ClassTable>>,
+    pub(crate) diets: Vec<DeclaredTable<DietTable>>,
+    pub(crate) kinds: Vec<DeclaredTable<KindTable>>,
+    pub(crate) properties: Vec<DeclaredTable<PropertyTable>>,
+    pub(crate) synonyms: Vec<DeclaredTable<WordsByLanguage>>,
     pub(crate) neutral: WordsByLanguage,
     pub(crate) absence: Vec<(String, AbsenceTable)>,
 }
@@ -193,10 +193,10 @@ impl VocabularyFile {
     }
 }
 
-fn tables<T: DeserializeOwned>(sections: Vec<Section>, problems: &mut Problems) -> Vec<Declared<T>> {
+fn tables<T: DeserializeOwned>(sections: Vec<Section>, problems: &mut Problems) -> Vec<DeclaredTable<T>> {
     let read = sections.into_iter().filter_map(|section| {
         let value = problems.absorb(section.read())?;
-        Some(Declared { section, value })
+        Some(DeclaredTable { section, value })
     });
     read.collect()
 }
@@ -206,12 +206,12 @@ fn with_words<T: DeserializeOwned, W: DeserializeOwned>(
     sections: Vec<Section>,
     problems: &mut Problems,
     put: impl Fn(&mut T, Vec<(String, W)>),
-) -> Vec<Declared<T>> {
+) -> Vec<DeclaredTable<T>> {
     let read = sections.into_iter().filter_map(|mut section| {
         let words = by_language(&mut section, problems);
         let mut value: T = problems.absorb(section.read())?;
         put(&mut value, words);
-        Some(Declared { section, value })
+        Some(DeclaredTable { section, value })
     });
     read.collect()
 }
@@ -244,14 +244,14 @@ fn unknown_language(section: &Section, code: &str) -> Problem {
 }
 
 /// A group of words that mean the same, by language.
-fn synonym(section: Section, problems: &mut Problems) -> Option<Declared<WordsByLanguage>> {
+fn synonym(section: Section, problems: &mut Problems) -> Option<DeclaredTable<WordsByLanguage>> {
     let value = word_lists(&section, problems);
     if value.values().map(Vec::len).sum::<usize>() < 2 {
         let message = "a `[[synonym]]` has two words at least, such as `en = [\"sofa\", \"couch\"]`";
         problems.push(section.problem(None, message));
         return None;
     }
-    Some(Declared { section, value })
+    Some(DeclaredTable { section, value })
 }
 
 /// A table of lists of words, a list for each language.
@@ -314,7 +314,7 @@ fn check_list(table: &Section, key: &str, language: &str, problems: &mut Problem
 }
 
 /// No phrase is a member of a class and an exception from it.
-fn check_contradictions(class: &Declared<ClassTable>, problems: &mut Problems) {
+fn check_contradictions(class: &DeclaredTable<ClassTable>, problems: &mut Problems) {
     for (code, words) in &class.value.words {
         let members: std::collections::HashSet<String> =
             words.members.iter().chain(&words.usually).chain(&words.names).map(|word| compared(word, code)).collect();

@@ -17,7 +17,7 @@ pub(crate) mod required_words;
 /// What a text must have, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[cfg_attr(test, derive(serde::Serialize))]
-pub(crate) enum Required {
+pub(crate) enum RequiredWord {
     /// The first word, or how it begins.
     Beginning(String),
     /// The last one, or how it ends.
@@ -25,13 +25,13 @@ pub(crate) enum Required {
 }
 
 /// What texts must have, by the patterns that could match them then. Without an entry: nothing.
-pub(crate) type RequiredWords = BTreeMap<String, Vec<Required>>;
+pub(crate) type RequiredWords = BTreeMap<String, Vec<RequiredWord>>;
 
 /// That of the patterns that are shipped, from when they are read on.
 pub(crate) static SHIPPED_REQUIRED: OnceLock<RequiredWords> = OnceLock::new();
 
 /// What a text must have that a shipped pattern matches; `None`: nothing.
-fn required(pattern: &str) -> Option<&'static [Required]> {
+fn required(pattern: &str) -> Option<&'static [RequiredWord]> {
     SHIPPED_REQUIRED.get()?.get(pattern).map(Vec::as_slice)
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Pattern {
     alternatives: Vec<String>,
     after: &'static str,
     /// For each of `alternatives`, any of these. `None`: a text may have anything.
-    required: OnceLock<Option<Vec<&'static [Required]>>>,
+    required: OnceLock<Option<Vec<&'static [RequiredWord]>>>,
     compiled: OnceLock<Regex>,
 }
 
@@ -94,10 +94,10 @@ impl Pattern {
     }
 
     /// Whether a text in lower case has it where it can be.
-    fn has(&self, text: &str, required: &Required) -> bool {
+    fn has(&self, text: &str, required: &RequiredWord) -> bool {
         let beginning = match required {
-            Required::Beginning(beginning) => beginning,
-            Required::End(end) => return text.contains(end),
+            RequiredWord::Beginning(beginning) => beginning,
+            RequiredWord::End(end) => return text.contains(end),
         };
         if self.before.starts_with('^') {
             return text

@@ -6,14 +6,14 @@ use serde_json::{Map, Value};
 
 /// Whose fields a signature covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Covered {
+pub enum SignatureScope {
     /// Those of 1.0: the message `AgentCard` of its protocol buffers.
     V1_0,
     /// Those of 0.3.
     V0_3,
 }
 
-impl Covered {
+impl SignatureScope {
     /// The bytes that are signed; `None` when nothing of the card is covered, or when it can't be
     /// written canonically.
     pub(crate) fn payload(self, card: &Value) -> Option<Vec<u8>> {
@@ -238,7 +238,7 @@ mod tests {
 
     use super::*;
 
-    fn payload(covered: Covered, card: Value) -> String {
+    fn payload(covered: SignatureScope, card: Value) -> String {
         String::from_utf8(covered.payload(&card).unwrap()).unwrap()
     }
 
@@ -246,9 +246,9 @@ mod tests {
     fn what_a_version_does_not_know_is_dropped() {
         let card = json!({"name": "n", "url": "https://a.example", "protocolVersion": "0.3.1", "x": 1,
                           "supportedInterfaces": [{"url": "u", "x": 1}], "signatures": [{}]});
-        assert_eq!(payload(Covered::V1_0, card.clone()), r#"{"name":"n","supportedInterfaces":[{"url":"u"}]}"#);
+        assert_eq!(payload(SignatureScope::V1_0, card.clone()), r#"{"name":"n","supportedInterfaces":[{"url":"u"}]}"#);
         let expected = r#"{"name":"n","protocolVersion":"0.3.1","url":"https://a.example"}"#;
-        assert_eq!(payload(Covered::V0_3, card), expected);
+        assert_eq!(payload(SignatureScope::V0_3, card), expected);
     }
 
     #[test]
@@ -256,9 +256,9 @@ mod tests {
         let card = json!({"name": "n", "protocolVersion": "0.3.0", "preferredTransport": "JSONRPC",
                           "capabilities": {"streaming": false, "extensions": [{"uri": "u", "required": false}]}});
         let expected = r#"{"capabilities":{"extensions":[{"uri":"u"}],"streaming":false},"name":"n"}"#;
-        assert_eq!(payload(Covered::V1_0, card.clone()), expected);
+        assert_eq!(payload(SignatureScope::V1_0, card.clone()), expected);
         let expected = r#"{"capabilities":{"extensions":[{"required":false,"uri":"u"}],"streaming":false},"name":"n"}"#;
-        assert_eq!(payload(Covered::V0_3, card), expected);
+        assert_eq!(payload(SignatureScope::V0_3, card), expected);
     }
 
     #[test]
@@ -266,26 +266,26 @@ mod tests {
         let scheme = json!({"type": "apiKey", "in": "header", "name": "k", "apiKeySecurityScheme": {"name": "other"}});
         let card = json!({"securitySchemes": {"s": scheme}});
         let expected = r#"{"securitySchemes":{"s":{"apiKeySecurityScheme":{"location":"header","name":"k"}}}}"#;
-        assert_eq!(payload(Covered::V1_0, card.clone()), expected);
-        assert_eq!(payload(Covered::V0_3, card), r#"{"securitySchemes":{"s":{"in":"header","name":"k"}}}"#);
+        assert_eq!(payload(SignatureScope::V1_0, card.clone()), expected);
+        assert_eq!(payload(SignatureScope::V0_3, card), r#"{"securitySchemes":{"s":{"in":"header","name":"k"}}}"#);
     }
 
     #[test]
     fn text_beyond_ascii_is_escaped_for_0_3_alone() {
         let card = json!({"name": "K\u{fc}rbis \u{1f383} \u{7f} \u{1}\n\"\\/"});
         assert_eq!(
-            payload(Covered::V1_0, card.clone()),
+            payload(SignatureScope::V1_0, card.clone()),
             "{\"name\":\"K\u{fc}rbis \u{1f383} \u{7f} \\u0001\\n\\\"\\\\/\"}"
         );
         let expected = r#"{"name":"K\u00fcrbis \ud83c\udf83 \u007f \u0001\n\"\\/"}"#;
-        assert_eq!(payload(Covered::V0_3, card), expected);
+        assert_eq!(payload(SignatureScope::V0_3, card), expected);
     }
 
     #[test]
     fn nothing_is_covered_of_nothing() {
         for card in [json!(null), json!([]), json!({}), json!({"x": 1}), json!({"name": ""})] {
-            assert_eq!(Covered::V1_0.payload(&card), None, "{card}");
-            assert_eq!(Covered::V0_3.payload(&card), None, "{card}");
+            assert_eq!(SignatureScope::V1_0.payload(&card), None, "{card}");
+            assert_eq!(SignatureScope::V0_3.payload(&card), None, "{card}");
         }
     }
 }

@@ -6,7 +6,7 @@ use forecourt_identity::{HostKeys, KeySet, ProofError};
 use serde_json::{Value, json};
 
 use super::limits::SIGNATURES_MAX;
-use super::shape::Covered;
+use super::shape::SignatureScope;
 
 /// The type of a signature; the verifier of one SDK insists on it.
 const TYP: &str = "JOSE";
@@ -23,7 +23,7 @@ pub enum SignatureError {
 }
 
 /// The signature of `card`, as an entry of its `signatures`. `None` when nothing of it is covered.
-pub(crate) fn sign(card: &Value, covered: Covered, keys: &HostKeys, jku: &str) -> Option<Value> {
+pub(crate) fn sign(card: &Value, covered: SignatureScope, keys: &HostKeys, jku: &str) -> Option<Value> {
     let signed = sign_detached_with_keys_at(keys.current(), TYP, jku, &covered.payload(card)?);
     Some(json!({"protected": signed.protected, "signature": signed.signature}))
 }
@@ -31,9 +31,9 @@ pub(crate) fn sign(card: &Value, covered: Covered, keys: &HostKeys, jku: &str) -
 /// Verifies that one of the first [`SIGNATURES_MAX`] signatures of `card` was made with one of
 /// `keys`, and says which version's fields it covers. Fields of neither version, Mentionable's among
 /// them, are never covered: they are as good as the connection that they came over.
-pub fn verify_signature(card: &Value, keys: &KeySet, now: Timestamp) -> Result<Covered, SignatureError> {
+pub fn verify_signature(card: &Value, keys: &KeySet, now: Timestamp) -> Result<SignatureScope, SignatureError> {
     let signatures = card.get("signatures").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let payloads = [Covered::V1_0, Covered::V0_3].map(|covered| (covered, covered.payload(card)));
+    let payloads = [SignatureScope::V1_0, SignatureScope::V0_3].map(|covered| (covered, covered.payload(card)));
     let mut fault = SignatureError::Unsigned;
     for signature in signatures.iter().take(SIGNATURES_MAX) {
         let text = |name: &str| signature.get(name).and_then(Value::as_str).unwrap_or_default();

@@ -10,7 +10,7 @@ use super::names::{
     AGENTS, CONTEXT, DEFAULT_AGENT, MENTIONABLE, MENTIONABLE_VERSION, POLICY, REST, ROUTER_TYPE, TOOL_EVENTS, X402,
     X402_TRANSPORT,
 };
-use super::shape::Covered;
+use super::shape::SignatureScope;
 use super::sign::sign;
 use crate::model::Version;
 
@@ -25,9 +25,9 @@ const BEARER: &str = "bearer";
 /// are.
 pub(crate) fn write(facts: &Facts, version: Version, keys: &HostKeys, jku: &str) -> Value {
     let mut card = unsigned(facts, version);
-    let covered: &[Covered] = match version {
-        Version::V1_0 => &[Covered::V1_0],
-        Version::V0_3 => &[Covered::V1_0, Covered::V0_3],
+    let covered: &[SignatureScope] = match version {
+        Version::V1_0 => &[SignatureScope::V1_0],
+        Version::V0_3 => &[SignatureScope::V1_0, SignatureScope::V0_3],
     };
     let signatures: Vec<Value> = covered.iter().filter_map(|&covered| sign(&card, covered, keys, jku)).collect();
     card["signatures"] = Value::Array(signatures);

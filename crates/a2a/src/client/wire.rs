@@ -10,7 +10,7 @@ use url::Url;
 
 use super::endpoint::{Binding, Endpoint};
 use super::error::{PeerError, of_rest, of_rpc};
-use crate::codec::{Method, Spelled};
+use crate::codec::{DialectValue, Method};
 use crate::model::{Item, Operation, OperationOutcome, Version};
 
 /// The id of every request: each has a connection of its own, so none needs another.
@@ -43,7 +43,7 @@ fn is_streamed(method: Method) -> bool {
 /// The request for an operation, without the fields that all requests share.
 pub(super) fn request(endpoint: &Endpoint, url: &RequestUrl, operation: &Operation) -> UpstreamRequest {
     let method = method_of(operation);
-    let params = Spelled(endpoint.dialect(), operation);
+    let params = DialectValue(endpoint.dialect(), operation);
     let request = match (endpoint.binding, &endpoint.tenant) {
         (Binding::JsonRpc, None) => rpc(endpoint, url, method, params),
         (Binding::JsonRpc, Some(tenant)) => {
@@ -73,7 +73,7 @@ fn rpc(endpoint: &Endpoint, url: &RequestUrl, method: Method, params: impl Seria
     UpstreamRequest::post(url.clone(), body).header(CONTENT_TYPE, JSON)
 }
 
-fn rest(endpoint: &Endpoint, operation: &Operation, params: Spelled<'_, Operation>) -> UpstreamRequest {
+fn rest(endpoint: &Endpoint, operation: &Operation, params: DialectValue<'_, Operation>) -> UpstreamRequest {
     let (verb, path) = route(endpoint.version, operation);
     let mut url = based(endpoint, &path);
     if let Operation::Send(_) | Operation::Stream(_) = operation {

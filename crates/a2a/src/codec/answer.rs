@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::limits::{ANSWER_ITEMS_MAX, PAGE_TOKEN_BYTES_MAX};
 use super::push::Registration;
 use super::read::{ObjectReader, Path, Reading, objects};
-use super::write::{ObjectWriter, Spelled};
+use super::write::{DialectValue, ObjectWriter};
 use super::{Dialect, Method, item, push, task};
 use crate::model::{Item, OperationError, OperationOutcome, PushListing, TaskListing};
 
@@ -89,15 +89,15 @@ fn read_push_page(mut fields: ObjectReader<'_>) -> Option<PushListing> {
 }
 
 /// The result of a method: what JSON-RPC has in `result` and REST in the body.
-impl Serialize for Spelled<'_, OperationOutcome> {
+impl Serialize for DialectValue<'_, OperationOutcome> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(dialect, outcome) = *self;
         match outcome {
-            OperationOutcome::Sent(item) => Spelled(dialect, item).serialize(serializer),
-            OperationOutcome::Task(task) => Spelled(dialect, task).serialize(serializer),
-            OperationOutcome::Listing(listing) => Spelled(dialect, listing).serialize(serializer),
-            OperationOutcome::Push(config) => Spelled(dialect, &Registration(config)).serialize(serializer),
-            OperationOutcome::Pushes(listing) => Spelled(dialect, listing).serialize(serializer),
+            OperationOutcome::Sent(item) => DialectValue(dialect, item).serialize(serializer),
+            OperationOutcome::Task(task) => DialectValue(dialect, task).serialize(serializer),
+            OperationOutcome::Listing(listing) => DialectValue(dialect, listing).serialize(serializer),
+            OperationOutcome::Push(config) => DialectValue(dialect, &Registration(config)).serialize(serializer),
+            OperationOutcome::Pushes(listing) => DialectValue(dialect, listing).serialize(serializer),
             OperationOutcome::Removed if dialect == Dialect::Json03 => serializer.serialize_unit(),
             OperationOutcome::Removed => ObjectWriter::begin(serializer)?.end(),
             OperationOutcome::Card(card) => card.serialize(serializer),
@@ -106,24 +106,24 @@ impl Serialize for Spelled<'_, OperationOutcome> {
 }
 
 /// All four members, even when they are empty. A total beyond the 32 bits of the protocol is cut to them.
-impl Serialize for Spelled<'_, TaskListing> {
+impl Serialize for DialectValue<'_, TaskListing> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(dialect, listing) = *self;
         let mut object = ObjectWriter::begin(serializer)?;
         object.member("nextPageToken", &listing.next_page_token)?;
         object.member("pageSize", &listing.page_size)?;
-        object.member("tasks", &Spelled(dialect, listing.tasks.as_slice()))?;
+        object.member("tasks", &DialectValue(dialect, listing.tasks.as_slice()))?;
         object.member("totalSize", &i32::try_from(listing.total).unwrap_or(i32::MAX))?;
         object.end()
     }
 }
 
 /// A bare list in the JSON of 0.3.
-impl Serialize for Spelled<'_, PushListing> {
+impl Serialize for DialectValue<'_, PushListing> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(dialect, listing) = *self;
         let configs: Vec<_> = listing.configs.iter().map(Registration).collect();
-        let configs = Spelled(dialect, configs.as_slice());
+        let configs = DialectValue(dialect, configs.as_slice());
         if dialect == Dialect::Json03 {
             return configs.serialize(serializer);
         }

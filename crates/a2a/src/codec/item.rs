@@ -4,7 +4,7 @@ use serde::ser::{Serialize, Serializer};
 
 use super::limits::MODE_BYTES_MAX;
 use super::read::ObjectReader;
-use super::write::{ObjectWriter, Spelled};
+use super::write::{DialectValue, ObjectWriter};
 use super::{Dialect, message, task};
 use crate::model::{ArtifactUpdate, Item, Message, StatusUpdate};
 
@@ -93,21 +93,23 @@ fn read_artifact_update(mut fields: ObjectReader<'_>) -> Option<ArtifactUpdate> 
 /// A message as the item that it would be.
 pub(crate) struct MessageItem<'a>(pub(crate) &'a Message);
 
-impl Serialize for Spelled<'_, MessageItem<'_>> {
+impl Serialize for DialectValue<'_, MessageItem<'_>> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        write_wrapped(serializer, self.0, "message", Spelled(self.0, self.1.0))
+        write_wrapped(serializer, self.0, "message", DialectValue(self.0, self.1.0))
     }
 }
 
 /// As a stream carries it, which is also how a send answers.
-impl Serialize for Spelled<'_, Item> {
+impl Serialize for DialectValue<'_, Item> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(dialect, item) = *self;
         match item {
-            Item::Task(task) => write_wrapped(serializer, dialect, "task", Spelled(dialect, task)),
-            Item::Message(message) => write_wrapped(serializer, dialect, "message", Spelled(dialect, message)),
-            Item::Status(update) => write_wrapped(serializer, dialect, "statusUpdate", Spelled(dialect, update)),
-            Item::Artifact(update) => write_wrapped(serializer, dialect, "artifactUpdate", Spelled(dialect, update)),
+            Item::Task(task) => write_wrapped(serializer, dialect, "task", DialectValue(dialect, task)),
+            Item::Message(message) => write_wrapped(serializer, dialect, "message", DialectValue(dialect, message)),
+            Item::Status(update) => write_wrapped(serializer, dialect, "statusUpdate", DialectValue(dialect, update)),
+            Item::Artifact(update) => {
+                write_wrapped(serializer, dialect, "artifactUpdate", DialectValue(dialect, update))
+            }
         }
     }
 }
@@ -128,7 +130,7 @@ fn write_wrapped<S: Serializer>(
     }
 }
 
-impl Serialize for Spelled<'_, StatusUpdate> {
+impl Serialize for DialectValue<'_, StatusUpdate> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(dialect, update) = *self;
         let mut object = ObjectWriter::begin(serializer)?;
@@ -136,20 +138,20 @@ impl Serialize for Spelled<'_, StatusUpdate> {
         object.when(dialect != Dialect::Json10, "final", update.is_final)?;
         object.when(dialect == Dialect::Json03, "kind", "status-update")?;
         object.metadata(&update.metadata)?;
-        object.member("status", &Spelled(dialect, &update.status))?;
+        object.member("status", &DialectValue(dialect, &update.status))?;
         object.member("taskId", &update.task)?;
         object.end()
     }
 }
 
 /// The JSON of 0.3 says its flags aloud; protocol buffers leave out what is false.
-impl Serialize for Spelled<'_, ArtifactUpdate> {
+impl Serialize for DialectValue<'_, ArtifactUpdate> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(dialect, update) = *self;
         let is_json_0_3 = dialect == Dialect::Json03;
         let mut object = ObjectWriter::begin(serializer)?;
         object.when(update.append || is_json_0_3, "append", update.append)?;
-        object.member("artifact", &Spelled(dialect, &update.artifact))?;
+        object.member("artifact", &DialectValue(dialect, &update.artifact))?;
         object.member("contextId", &update.context)?;
         object.when(is_json_0_3, "kind", "artifact-update")?;
         object.when(update.last_chunk || is_json_0_3, "lastChunk", update.last_chunk)?;

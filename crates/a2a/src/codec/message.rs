@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::limits::{CLIENT_ID_BYTES_MAX, EXTENSIONS_MAX, PARTS_MAX, REFERENCES_MAX, URL_BYTES_MAX};
 use super::read::ObjectReader;
-use super::write::{ObjectWriter, Spelled};
+use super::write::{DialectValue, ObjectWriter};
 use super::{Dialect, part};
 use crate::model::{Message, Part, Role};
 
@@ -61,11 +61,11 @@ fn read_parts(fields: &mut ObjectReader<'_>) -> Vec<Part> {
     }
 }
 
-impl Serialize for Spelled<'_, Message> {
+impl Serialize for DialectValue<'_, Message> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(dialect, message) = *self;
         let is_proto_0_3 = dialect == Dialect::Proto03;
-        let parts = Spelled(dialect, message.parts.as_slice());
+        let parts = DialectValue(dialect, message.parts.as_slice());
         let mut object = ObjectWriter::begin(serializer)?;
         object.when(is_proto_0_3, "content", parts)?;
         object.some("contextId", message.context.as_deref())?;

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::Dialect;
 use super::limits::{LABEL_BYTES_MAX, MODE_BYTES_MAX};
 use super::read::ObjectReader;
-use super::write::{ObjectWriter, Spelled};
+use super::write::{DialectValue, ObjectWriter};
 use crate::model::{Content, Metadata, Part};
 
 /// Reads one part. Of an agent, one that holds nothing is left out.
@@ -122,7 +122,7 @@ fn bytes(fields: &ObjectReader<'_>, name: &'static str, value: Value) -> Option<
     decoded.ok().map(|bytes| Content::Raw(Bytes::from(bytes)))
 }
 
-impl Serialize for Spelled<'_, Part> {
+impl Serialize for DialectValue<'_, Part> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = ObjectWriter::begin(serializer)?;
         match self.0 {

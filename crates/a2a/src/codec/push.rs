@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Dialect;
 use super::limits::{CLIENT_ID_BYTES_MAX, SCHEMES_MAX, SECRET_BYTES_MAX, URL_BYTES_MAX};
 use super::read::ObjectReader;
-use super::write::{ObjectWriter, Spelled};
+use super::write::{DialectValue, ObjectWriter};
 use crate::model::{PushAuthentication, PushConfig};
 
 /// A task and perhaps one of its configurations, as `tasks/{task}/pushNotificationConfigs/{id}` names them.
@@ -132,10 +132,10 @@ fn is_header_text(text: &str) -> bool {
 /// A configuration that stands alone.
 pub(super) struct Registration<'a>(pub(super) &'a PushConfig);
 
-impl Serialize for Spelled<'_, Registration<'_>> {
+impl Serialize for DialectValue<'_, Registration<'_>> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(dialect, Registration(config)) = *self;
-        let inner = Spelled(dialect, *config);
+        let inner = DialectValue(dialect, *config);
         let task = config.task.as_deref();
         if dialect == Dialect::Json10 {
             return inner.serialize(serializer);
@@ -151,11 +151,11 @@ impl Serialize for Spelled<'_, Registration<'_>> {
 }
 
 /// A configuration by itself.
-impl Serialize for Spelled<'_, PushConfig> {
+impl Serialize for DialectValue<'_, PushConfig> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(dialect, config) = *self;
         let mut object = ObjectWriter::begin(serializer)?;
-        object.some("authentication", config.authentication.as_ref().map(|how| Spelled(dialect, how)))?;
+        object.some("authentication", config.authentication.as_ref().map(|how| DialectValue(dialect, how)))?;
         object.some("id", config.id.as_deref())?;
         object.some("taskId", config.task.as_deref().filter(|_| dialect == Dialect::Json10))?;
         object.some("token", config.token.as_deref())?;
@@ -164,7 +164,7 @@ impl Serialize for Spelled<'_, PushConfig> {
     }
 }
 
-impl Serialize for Spelled<'_, PushAuthentication> {
+impl Serialize for DialectValue<'_, PushAuthentication> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(dialect, how) = *self;
         let mut object = ObjectWriter::begin(serializer)?;

@@ -4,22 +4,22 @@ use serde::ser::{Serialize, Serializer};
 
 use super::params::push_field;
 use super::push::Registration;
-use super::write::{Moment, ObjectWriter, Spelled};
+use super::write::{DialectValue, Moment, ObjectWriter};
 use super::{Dialect, push};
 use crate::model::{Configuration, ListQuery, Operation, PushConfig, Send};
 
 /// The parameters of an operation: always an object.
-impl Serialize for Spelled<'_, Operation> {
+impl Serialize for DialectValue<'_, Operation> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(dialect, operation) = *self;
         if let Operation::Send(send) | Operation::Stream(send) = operation {
-            return Spelled(dialect, &**send).serialize(serializer);
+            return DialectValue(dialect, &**send).serialize(serializer);
         }
         if let Operation::List(query) = operation {
-            return Spelled(dialect, query).serialize(serializer);
+            return DialectValue(dialect, query).serialize(serializer);
         }
         if let Operation::PushCreate(config) = operation {
-            return Spelled(dialect, &NewRegistration(config)).serialize(serializer);
+            return DialectValue(dialect, &NewRegistration(config)).serialize(serializer);
         }
         let mut object = ObjectWriter::begin(serializer)?;
         match operation {
@@ -46,23 +46,23 @@ impl Serialize for Spelled<'_, Operation> {
     }
 }
 
-impl Serialize for Spelled<'_, Send> {
+impl Serialize for DialectValue<'_, Send> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(dialect, send) = *self;
         let mut object = ObjectWriter::begin(serializer)?;
-        object.member("configuration", &Spelled(dialect, &send.configuration))?;
-        object.member("message", &Spelled(dialect, &send.message))?;
+        object.member("configuration", &DialectValue(dialect, &send.configuration))?;
+        object.member("message", &DialectValue(dialect, &send.message))?;
         object.metadata(&send.metadata)?;
         object.end()
     }
 }
 
 /// 0.3 leaves a server its choice when nothing is said, so it is said; 1.0 waits unless told otherwise.
-impl Serialize for Spelled<'_, Configuration> {
+impl Serialize for DialectValue<'_, Configuration> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(dialect, configuration) = *self;
         let is_1_0 = dialect == Dialect::Json10;
-        let push = configuration.push.as_ref().map(|config| Spelled(dialect, config));
+        let push = configuration.push.as_ref().map(|config| DialectValue(dialect, config));
         let mut object = ObjectWriter::begin(serializer)?;
         object.texts("acceptedOutputModes", &configuration.accepted_output_modes)?;
         object.when(!is_1_0, "blocking", configuration.blocking)?;
@@ -74,7 +74,7 @@ impl Serialize for Spelled<'_, Configuration> {
     }
 }
 
-impl Serialize for Spelled<'_, ListQuery> {
+impl Serialize for DialectValue<'_, ListQuery> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(dialect, query) = *self;
         let mut object = ObjectWriter::begin(serializer)?;
@@ -118,11 +118,11 @@ fn name_push<S: Serializer>(
 /// A registration that is to be made.
 struct NewRegistration<'a>(&'a PushConfig);
 
-impl Serialize for Spelled<'_, NewRegistration<'_>> {
+impl Serialize for DialectValue<'_, NewRegistration<'_>> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(dialect, NewRegistration(config)) = *self;
         let registration = Registration(config);
-        let registration = Spelled(dialect, &registration);
+        let registration = DialectValue(dialect, &registration);
         if dialect != Dialect::Proto03 {
             return registration.serialize(serializer);
         }

@@ -5,7 +5,7 @@ use serde::ser::{Serialize, Serializer};
 
 use super::limits::{ANSWER_ITEMS_MAX, EXTENSIONS_MAX, LABEL_BYTES_MAX, PARTS_MAX, URL_BYTES_MAX};
 use super::read::ObjectReader;
-use super::write::{Moment, ObjectWriter, Spelled};
+use super::write::{DialectValue, Moment, ObjectWriter};
 use super::{Dialect, message, part};
 use crate::model::{Artifact, Status, Task};
 
@@ -42,33 +42,33 @@ pub(super) fn read_artifact(mut fields: ObjectReader<'_>) -> Option<Artifact> {
     Some(Artifact { id: id?, name, description, parts, extensions, metadata })
 }
 
-impl Serialize for Spelled<'_, Task> {
+impl Serialize for DialectValue<'_, Task> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(dialect, task) = *self;
         let mut object = ObjectWriter::begin(serializer)?;
-        object.when(!task.artifacts.is_empty(), "artifacts", Spelled(dialect, task.artifacts.as_slice()))?;
+        object.when(!task.artifacts.is_empty(), "artifacts", DialectValue(dialect, task.artifacts.as_slice()))?;
         object.member("contextId", &task.context)?;
-        object.when(!task.history.is_empty(), "history", Spelled(dialect, task.history.as_slice()))?;
+        object.when(!task.history.is_empty(), "history", DialectValue(dialect, task.history.as_slice()))?;
         object.member("id", &task.id)?;
         object.when(dialect == Dialect::Json03, "kind", "task")?;
         object.metadata(&task.metadata)?;
-        object.member("status", &Spelled(dialect, &task.status))?;
+        object.member("status", &DialectValue(dialect, &task.status))?;
         object.end()
     }
 }
 
-impl Serialize for Spelled<'_, Status> {
+impl Serialize for DialectValue<'_, Status> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(dialect, status) = *self;
         let mut object = ObjectWriter::begin(serializer)?;
-        object.some("message", status.message.as_ref().map(|message| Spelled(dialect, message)))?;
+        object.some("message", status.message.as_ref().map(|message| DialectValue(dialect, message)))?;
         object.member("state", dialect.state_name(status.state))?;
         object.some("timestamp", status.timestamp.map(Moment))?;
         object.end()
     }
 }
 
-impl Serialize for Spelled<'_, Artifact> {
+impl Serialize for DialectValue<'_, Artifact> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(dialect, artifact) = *self;
         let mut object = ObjectWriter::begin(serializer)?;
@@ -77,7 +77,7 @@ impl Serialize for Spelled<'_, Artifact> {
         object.texts("extensions", &artifact.extensions)?;
         object.metadata(&artifact.metadata)?;
         object.some("name", artifact.name.as_deref())?;
-        object.member("parts", &Spelled(dialect, artifact.parts.as_slice()))?;
+        object.member("parts", &DialectValue(dialect, artifact.parts.as_slice()))?;
         object.end()
     }
 }

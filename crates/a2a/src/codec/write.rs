@@ -11,17 +11,17 @@ use super::Dialect;
 use crate::model::Metadata;
 
 /// A value as a dialect spells it. Becomes bytes or a tree, whatever its serializer makes.
-pub(crate) struct Spelled<'a, T: ?Sized>(pub(crate) Dialect, pub(crate) &'a T);
+pub(crate) struct DialectValue<'a, T: ?Sized>(pub(crate) Dialect, pub(crate) &'a T);
 
-impl<T: ?Sized> Clone for Spelled<'_, T> {
+impl<T: ?Sized> Clone for DialectValue<'_, T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T: ?Sized> Copy for Spelled<'_, T> {}
+impl<T: ?Sized> Copy for DialectValue<'_, T> {}
 
-impl<T: ?Sized> Spelled<'_, T>
+impl<T: ?Sized> DialectValue<'_, T>
 where
     Self: Serialize,
 {
@@ -37,12 +37,12 @@ where
 }
 
 /// A list, each item as the dialect spells it.
-impl<'a, T> Serialize for Spelled<'a, [T]>
+impl<'a, T> Serialize for DialectValue<'a, [T]>
 where
-    Spelled<'a, T>: Serialize,
+    DialectValue<'a, T>: Serialize,
 {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.1.iter().map(|item| Spelled(self.0, item)))
+        serializer.collect_seq(self.1.iter().map(|item| DialectValue(self.0, item)))
     }
 }
 

@@ -21,7 +21,7 @@ use tonic::{Request as Received, Response as Sent, Status};
 use super::schema::{Rpc, dialect};
 use super::transcode::Transcoder;
 use super::{Carry, GrpcAnswer, GrpcCall, GrpcReply, card, deadline, status};
-use crate::codec::{Files, Spelled};
+use crate::codec::{DialectValue, Files};
 use crate::model::{Item, OperationError, OperationOutcome, Version};
 use crate::version;
 
@@ -136,13 +136,13 @@ impl Spelling {
     }
 
     fn item(self, item: &Item) -> Value {
-        self.files.write(Spelled(dialect(self.version), item).to_value())
+        self.files.write(DialectValue(dialect(self.version), item).to_value())
     }
 
     fn outcome(self, outcome: OperationOutcome) -> Value {
         match (self.version, outcome) {
             (Version::V0_3, OperationOutcome::Card(card)) => card::to_proto(card),
-            (version, outcome) => self.files.write(Spelled(dialect(version), &outcome).to_value()),
+            (version, outcome) => self.files.write(DialectValue(dialect(version), &outcome).to_value()),
         }
     }
 }

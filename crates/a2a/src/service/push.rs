@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Caller, Service, ServiceError};
 use crate::NAME;
-use crate::codec::{Dialect, Spelled};
+use crate::codec::{Dialect, DialectValue};
 use crate::limits::PUSH_SECRET_BYTES_MAX;
 use crate::model::{Item, OperationError, OperationOutcome, PushAuthentication, PushConfig, PushListing, Version};
 
@@ -140,7 +140,7 @@ pub(crate) fn post(task: &Task, webhook: &Webhook) -> WebhookPost {
         Version::V0_3 => (Dialect::Json03, "application/json"),
         Version::V1_0 => (Dialect::Json10, "application/a2a+json"),
     };
-    let body = Spelled(dialect, &Item::Task(shown)).to_bytes();
+    let body = DialectValue(dialect, &Item::Task(shown)).to_bytes();
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     if let Some(token) = &webhook.secret {

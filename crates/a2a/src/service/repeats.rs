@@ -17,7 +17,7 @@ use tokio::sync::{OnceCell, OwnedMutexGuard};
 use super::remembered::RememberedNames;
 use super::{Caller, OperationReply, Service, ServiceError};
 use crate::NAME;
-use crate::codec::{Dialect, MessageItem, Spelled};
+use crate::codec::{Dialect, DialectValue, MessageItem};
 use crate::limits::{MARKED_AHEAD, RANDOM_HEX_DIGITS_MIN, RANDOM_ID_BYTES_MIN, SENT_REMEMBERED_FOR};
 use crate::model::{Configuration, Message, OperationError};
 use crate::service::tasks::{Pauses, at_work};
@@ -111,7 +111,7 @@ impl MessageFingerprint {
             (None, Some(network)) => format!("network {network}\0{agent}\0{}", message.id),
             (None, None) => return None,
         };
-        let said = Spelled(Dialect::Json10, &MessageItem(message)).to_bytes();
+        let said = DialectValue(Dialect::Json10, &MessageItem(message)).to_bytes();
         Some(Self { key: key.into(), said })
     }
 

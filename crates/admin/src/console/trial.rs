@@ -10,7 +10,7 @@ use forecourt_pages::markdown;
 use http::{HeaderMap, StatusCode, Uri};
 use serde_json::{Value, json};
 
-use super::view::{Body, Cell, Logged, Page, Section, Trial, TrialField};
+use super::view::{ActivityLine, Body, Cell, Page, Section, Trial, TrialField};
 use super::{failed, html, sent, visitor};
 use crate::access::{self, Acting, Command};
 use crate::api_error::ApiError;
@@ -72,7 +72,7 @@ pub(super) async fn ask_agent(State(desk): State<Arc<Desk>>, Path(handle): Path<
         }
         page.sections.extend(answered.refusal.as_ref().map(|refusal| as_json("The refusal", refusal)));
         let log = answered.events.into_iter();
-        let log = log.map(|event| Logged { number: event.number, kind: event.kind, text: event.text }).collect();
+        let log = log.map(|event| ActivityLine { number: event.number, kind: event.kind, text: event.text }).collect();
         page.sections.push(Section::new("What happened", Body::Log(log)));
         Ok(page)
     };

@@ -74,14 +74,14 @@ pub(crate) enum Body {
     Text(String),
     /// HTML that was made safe.
     Html(String),
-    Log(Vec<Logged>),
+    Log(Vec<ActivityLine>),
     List(Vec<String>),
     /// Nothing, and what to do about that.
     Empty(String),
 }
 
 /// A line of what happened.
-pub(crate) struct Logged {
+pub(crate) struct ActivityLine {
     pub(crate) number: u64,
     pub(crate) kind: String,
     pub(crate) text: String,

@@ -1,7 +1,7 @@
 //! A login on its way, kept in the store for one use: it may come back to any node.
 
 use forecourt_host::Host;
-use forecourt_oidc::{Begun, Flow};
+use forecourt_oidc::{Flow, SignInStart};
 use serde::{Deserialize, Serialize};
 
 use super::until;
@@ -14,7 +14,7 @@ const MARK_CHARS: usize = 12;
 
 /// What is kept beside the way to the provider.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct LoginState {
     /// Where it leads.
     pub(super) next: String,
     /// The mark of the provider at which it was begun.
@@ -24,12 +24,12 @@ pub(super) struct Kept {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Entry {
-    Begun { kept: Kept, flow: Flow },
+    Begun { kept: LoginState, flow: Flow },
     Used,
 }
 
 /// Begins one.
-pub(super) async fn begin(host: &Host, kept: Kept) -> Result<Begun, ApiError> {
+pub(super) async fn begin(host: &Host, kept: LoginState) -> Result<SignInStart, ApiError> {
     let begun = Flow::begin(&**host.entropy());
     let body = serde_json::to_value(Entry::Begun { kept, flow: begun.flow.clone() }).unwrap_or_default();
     let until = until(host.clock().now());
@@ -38,7 +38,7 @@ pub(super) async fn begin(host: &Host, kept: Kept) -> Result<Begun, ApiError> {
 }
 
 /// Uses up the one that a state names: of all who try, one gets it.
-pub(super) async fn take(host: &Host, state: &str) -> Result<Option<(Kept, Flow)>, ApiError> {
+pub(super) async fn take(host: &Host, state: &str) -> Result<Option<(LoginState, Flow)>, ApiError> {
     if !forecourt_core::ids::is_token(state) {
         return Ok(None);
     }

@@ -9,7 +9,7 @@ use forecourt_store::StoreOverview;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Done, Why};
+use super::{ActionOutcome, Why};
 use crate::access::Command;
 use crate::account::{self, Came};
 use crate::api_error::ApiError;
@@ -159,19 +159,19 @@ pub(crate) fn is_running(state: TaskState) -> bool {
     matches!(state, TaskState::Submitted | TaskState::Working)
 }
 
-pub(crate) async fn suspend(ask: Command) -> Result<Done, ApiError> {
+pub(crate) async fn suspend(ask: Command) -> Result<ActionOutcome, ApiError> {
     change(ask, LifecycleState::Suspended, "suspend").await
 }
 
-pub(crate) async fn resume(ask: Command) -> Result<Done, ApiError> {
+pub(crate) async fn resume(ask: Command) -> Result<ActionOutcome, ApiError> {
     change(ask, LifecycleState::Active, "resume").await
 }
 
-pub(crate) async fn retire(ask: Command) -> Result<Done, ApiError> {
+pub(crate) async fn retire(ask: Command) -> Result<ActionOutcome, ApiError> {
     change(ask, LifecycleState::Retired, "retire").await
 }
 
-async fn change(ask: Command, to: LifecycleState, action: &'static str) -> Result<Done, ApiError> {
+async fn change(ask: Command, to: LifecycleState, action: &'static str) -> Result<ActionOutcome, ApiError> {
     let handle = handle(&ask)?;
     let why = reason(ask.body::<Why>()?.reason.as_deref())?;
     let (host, by) = (&ask.house.host, &ask.actor.name);
@@ -190,7 +190,7 @@ async fn change(ask: Command, to: LifecycleState, action: &'static str) -> Resul
         }
     };
     account::note(host, by, action, target, why.as_deref(), came).await;
-    answer.map(|message| Done::new(came, message))
+    answer.map(|message| ActionOutcome::new(came, message))
 }
 
 fn handle(ask: &Ask) -> Result<Handle, ApiError> {

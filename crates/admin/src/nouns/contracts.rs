@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::Arc;
 
-use super::{Done, Why};
+use super::{ActionOutcome, Why};
 use crate::access::Command;
 use crate::account::{self, Came};
 use crate::api_error::ApiError;
@@ -84,7 +84,7 @@ pub(crate) async fn list(ask: Ask) -> Result<Contracts, ApiError> {
     Ok(Contracts { contracts: found.iter().map(seen).collect(), next, is_offered: true })
 }
 
-pub(crate) async fn end(ask: Command) -> Result<Done, ApiError> {
+pub(crate) async fn end(ask: Command) -> Result<ActionOutcome, ApiError> {
     let why = reason(ask.body::<Why>()?.reason.as_deref())?;
     let id = ask.named("id");
     let unknown = || ApiError::not_found("nobody knows this contract").hint("GET /api/v1/contracts lists them");
@@ -105,5 +105,5 @@ pub(crate) async fn end(ask: Command) -> Result<Done, ApiError> {
     };
     let target = format!("contract {id}");
     account::note(&ask.house.host, &ask.actor.name, "end", target, why.as_deref(), came).await;
-    Ok(Done::new(came, words))
+    Ok(ActionOutcome::new(came, words))
 }

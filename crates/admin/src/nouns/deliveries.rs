@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use url::Url;
 
-use super::{Done, Why};
+use super::{ActionOutcome, Why};
 use crate::access::Command;
 use crate::account::{self, Came};
 use crate::api_error::ApiError;
@@ -86,12 +86,12 @@ fn place(url: &str) -> String {
     }
 }
 
-pub(crate) async fn retry(ask: Command) -> Result<Done, ApiError> {
+pub(crate) async fn retry(ask: Command) -> Result<ActionOutcome, ApiError> {
     let now = ask.now();
     settle(ask, "retry", Some(now), "it is tried now").await
 }
 
-pub(crate) async fn discard(ask: Command) -> Result<Done, ApiError> {
+pub(crate) async fn discard(ask: Command) -> Result<ActionOutcome, ApiError> {
     settle(ask, "drop", None, "it is dropped, and nobody is told").await
 }
 
@@ -100,7 +100,7 @@ async fn settle(
     action: &'static str,
     retry_at: Option<Timestamp>,
     words: &'static str,
-) -> Result<Done, ApiError> {
+) -> Result<ActionOutcome, ApiError> {
     let id: u64 = ask.named("id").parse().map_err(|_| ApiError::not_found("deliveries are named by numbers"))?;
     let why = reason(ask.body::<Why>()?.reason.as_deref())?;
     let found = ask.desk.reads.deliveries(id.saturating_sub(1), 1).await?;
@@ -119,7 +119,7 @@ async fn settle(
         }
     };
     account::note(host, &ask.actor.name, action, target, why.as_deref(), came).await;
-    answer.map(|words| Done::new(came, words))
+    answer.map(|words| ActionOutcome::new(came, words))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ const SHOWN: usize = 100;
 
 /// What people ask, as this node has counted it.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Asked {
+pub struct QuestionStatistics {
     /// Whether questions are counted.
     pub is_on: bool,
     /// Questions in all, repeated ones as often.
@@ -46,16 +46,23 @@ pub struct AskedOften {
     pub bad: u64,
 }
 
-pub(crate) async fn list(ask: Ask) -> Result<Asked, ApiError> {
+pub(crate) async fn list(ask: Ask) -> Result<QuestionStatistics, ApiError> {
     let Some(log) = ask.house.services.get::<QuestionLog>() else {
         let (top, without_good_answer) = (Vec::new(), Vec::new());
-        return Ok(Asked { is_on: false, asked: 0, unanswered: 0, keep_days: 0, top, without_good_answer });
+        return Ok(QuestionStatistics {
+            is_on: false,
+            asked: 0,
+            unanswered: 0,
+            keep_days: 0,
+            top,
+            without_good_answer,
+        });
     };
     let now = ask.now();
     let report = tokio::task::spawn_blocking(move || log.report(SHOWN, now)).await;
     let Ok(Ok(report)) = report else { return Err(ApiError::internal("the log of questions can't be read")) };
     let often = |of: Vec<QuestionCount>| of.into_iter().map(seen).collect();
-    Ok(Asked {
+    Ok(QuestionStatistics {
         is_on: true,
         asked: report.asked,
         unanswered: report.unanswered,

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Done;
+use super::ActionOutcome;
 use crate::access::Command;
 use crate::account::{self, Came};
 use crate::api_error::ApiError;
@@ -99,7 +99,7 @@ pub(crate) async fn one(ask: Ask) -> Result<Question, ApiError> {
     asked.map(seen).ok_or_else(unknown)
 }
 
-pub(crate) async fn answer(ask: Command) -> Result<Done, ApiError> {
+pub(crate) async fn answer(ask: Command) -> Result<ActionOutcome, ApiError> {
     let Answer { decision, reason: why } = ask.body()?;
     let (host, why) = (&ask.house.host, reason(why.as_deref())?);
     let wanted = match decision {
@@ -125,7 +125,7 @@ pub(crate) async fn answer(ask: Command) -> Result<Done, ApiError> {
     };
     let target = format!("question {}", super::nodes::mark(ask.named("id")));
     account::note(host, &ask.actor.name, "answer", target, why.as_deref(), came).await;
-    answer.map(|message| Done::new(came, message))
+    answer.map(|message| ActionOutcome::new(came, message))
 }
 
 fn word(decision: OperatorDecision) -> &'static str {

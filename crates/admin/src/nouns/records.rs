@@ -8,7 +8,7 @@ use crate::access::Command;
 use crate::account::{self, Came};
 use crate::api_error::ApiError;
 use crate::desk::Ask;
-use crate::verified::Verified;
+use crate::verified::VerificationReport;
 
 /// The records of this node's data folder.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -16,7 +16,7 @@ pub struct Records {
     /// Whether any are kept.
     pub are_kept: bool,
     /// What came of looking through all of them last, since this node began.
-    pub verified: Option<Verified>,
+    pub verified: Option<VerificationReport>,
 }
 
 pub(crate) async fn one(ask: Ask) -> Result<Records, ApiError> {
@@ -24,7 +24,7 @@ pub(crate) async fn one(ask: Ask) -> Result<Records, ApiError> {
     Ok(Records { are_kept: folder(&ask.desk.data).is_dir(), verified })
 }
 
-pub(crate) async fn look_through(ask: Command) -> Result<Verified, ApiError> {
+pub(crate) async fn look_through(ask: Command) -> Result<VerificationReport, ApiError> {
     let (folder, up_to) = (folder(&ask.desk.data), ask.now());
     if !folder.is_dir() {
         return Err(ApiError::not_found("no records are kept on this node")
@@ -40,7 +40,7 @@ pub(crate) async fn look_through(ask: Command) -> Result<Verified, ApiError> {
     });
     let told = looked.await.map_err(|_| ApiError::internal("the records could not be looked at"))?;
     let told = told.map_err(|error| ApiError::internal(format!("the records can't be read: {error}")))?;
-    let verified = Verified {
+    let verified = VerificationReport {
         up_to,
         is_fine: told.is_fine(),
         records: told.records,

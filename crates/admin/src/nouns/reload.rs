@@ -21,7 +21,7 @@ pub struct Reload {
 
 /// What came of reading it again.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Reloaded {
+pub struct ReloadOutcome {
     /// Whether what was read is served now. If not, nothing has changed.
     pub is_applied: bool,
     /// What was read, what has changed, and what is wrong with it: each problem with file, line and hint.
@@ -33,7 +33,7 @@ pub(crate) async fn one(ask: Ask) -> Result<Reload, ApiError> {
     Ok(Reload { is_offered: status.is_some(), status: status.unwrap_or_default() })
 }
 
-pub(crate) async fn now(ask: Command) -> Result<Reloaded, ApiError> {
+pub(crate) async fn now(ask: Command) -> Result<ReloadOutcome, ApiError> {
     let why = reason(ask.body::<Why>()?.reason.as_deref())?;
     let answer = ask.desk.around.reload(ask.actor.name.clone()).await;
     let Some(answer) = answer else {
@@ -43,5 +43,5 @@ pub(crate) async fn now(ask: Command) -> Result<Reloaded, ApiError> {
     // The house may be another one by now.
     let host = ask.desk.house()?.host;
     account::note(&host, &ask.actor.name, "reload", "deployment".to_owned(), why.as_deref(), came).await;
-    Ok(Reloaded { is_applied: answer.is_applied, report: answer.report })
+    Ok(ReloadOutcome { is_applied: answer.is_applied, report: answer.report })
 }

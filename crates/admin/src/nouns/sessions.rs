@@ -7,7 +7,7 @@ use forecourt_pages::clean;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Done, Why};
+use super::{ActionOutcome, Why};
 use crate::access::Command;
 use crate::account::{self, Came};
 use crate::api_error::ApiError;
@@ -112,7 +112,7 @@ async fn end_of_person(ask: &Ask) -> Result<bool, ApiError> {
     }
 }
 
-pub(crate) async fn end(ask: Command) -> Result<Done, ApiError> {
+pub(crate) async fn end(ask: Command) -> Result<ActionOutcome, ApiError> {
     let why = reason(ask.body::<Why>()?.reason.as_deref())?;
     let is_ended = sessions::end_named(&ask.house.host, ask.named("id")).await? || end_of_person(&ask).await?;
     let (came, words) = match is_ended {
@@ -121,5 +121,5 @@ pub(crate) async fn end(ask: Command) -> Result<Done, ApiError> {
     };
     let target = format!("session {}", super::shortened(ask.named("id"), 16));
     account::note(&ask.house.host, &ask.actor.name, "end", target, why.as_deref(), came).await;
-    Ok(Done::new(came, words))
+    Ok(ActionOutcome::new(came, words))
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::usage::{self, UsedModel};
-use super::{Done, Why, shortened};
+use super::{ActionOutcome, Why, shortened};
 use crate::access::Command;
 use crate::account::{self, Came};
 use crate::api_error::ApiError;
@@ -60,7 +60,7 @@ pub struct TaskDetail {
     #[serde(flatten)]
     pub line: TaskLine,
     /// What was said, oldest first.
-    pub turns: Vec<Said>,
+    pub turns: Vec<SpokenTurn>,
     /// What came of it so far, in markdown.
     pub answer: Option<String>,
     /// How it ended, in a word.
@@ -79,7 +79,7 @@ pub struct TaskDetail {
 
 /// Something that was said.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Said {
+pub struct SpokenTurn {
     /// `caller` or `agent`.
     pub who: String,
     /// What.
@@ -185,7 +185,7 @@ pub(crate) async fn events(ask: Ask) -> Result<TaskEvents, ApiError> {
     Ok(TaskEvents { events, last_event: permit.last_event().await? })
 }
 
-pub(crate) async fn cancel(ask: Command) -> Result<Done, ApiError> {
+pub(crate) async fn cancel(ask: Command) -> Result<ActionOutcome, ApiError> {
     let why = reason(ask.body::<Why>()?.reason.as_deref())?;
     let permit = permit(&ask).await?;
     let name = reference(&permit.task().id);
@@ -198,7 +198,7 @@ pub(crate) async fn cancel(ask: Command) -> Result<Done, ApiError> {
         Err(error) => return Err(error.into()),
     };
     account::note(&ask.house.host, &ask.actor.name, "cancel", format!("task {name}"), why.as_deref(), came).await;
-    answer.map(|message| Done::new(came, message))
+    answer.map(|message| ActionOutcome::new(came, message))
 }
 
 /// The task of a path, for the operator.
@@ -212,14 +212,14 @@ pub(crate) async fn permit(ask: &Ask) -> Result<TaskPermit, ApiError> {
     Ok(ask.house.host.task(&id, TaskAccess::Operator).await?)
 }
 
-fn said(role: Role, parts: &[Part]) -> Said {
+fn said(role: Role, parts: &[Part]) -> SpokenTurn {
     let who = match role {
         Role::User => "caller",
         Role::Assistant => "agent",
     };
     let others = parts.iter().filter(|part| part.as_text().is_none()).map(part_words).collect();
     let text = shortened(&forecourt_core::message::text_of(parts), TEXT_CHARS_MAX);
-    Said { who: who.to_owned(), text, others }
+    SpokenTurn { who: who.to_owned(), text, others }
 }
 
 /// An event as it is shown.

@@ -54,7 +54,7 @@ pub struct Words {
 
 /// What an agent answered.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Answered {
+pub struct TrialAnswer {
     /// The answer, in markdown.
     pub answer: String,
     /// How it ended, in a word.
@@ -80,7 +80,7 @@ pub struct Arguments {
 
 /// What came of a call.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Called {
+pub struct TrialCall {
     /// Whether it went well.
     pub is_fine: bool,
     /// The answer, or what is wrong, for programs.

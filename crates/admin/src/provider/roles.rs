@@ -25,7 +25,7 @@ struct ClaimRule {
 
 /// Something that a provider said of a person and that gave a role: kept with the session, and nothing else is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Held {
+pub(crate) struct RoleEvidence {
     claim: String,
     value: String,
 }
@@ -42,12 +42,12 @@ impl RoleClaims {
     }
 
     /// What of these claims gives a role, as many as the settings name at most.
-    pub(crate) fn held(&self, claims: &Map<String, Value>) -> Vec<Held> {
-        let mut held: Vec<Held> = Vec::new();
+    pub(crate) fn held(&self, claims: &Map<String, Value>) -> Vec<RoleEvidence> {
+        let mut held: Vec<RoleEvidence> = Vec::new();
         for rule in [&self.operators, &self.viewers] {
             let said = said(claims, &rule.claim);
             for value in rule.values.iter().filter(|value| said.contains(value)) {
-                let one = Held { claim: rule.claim.clone(), value: value.clone() };
+                let one = RoleEvidence { claim: rule.claim.clone(), value: value.clone() };
                 if !held.contains(&one) {
                     held.push(one);
                 }
@@ -57,7 +57,7 @@ impl RoleClaims {
     }
 
     /// What whoever holds these may do, if anything.
-    pub(crate) fn role(&self, held: &[Held]) -> Option<Role> {
+    pub(crate) fn role(&self, held: &[RoleEvidence]) -> Option<Role> {
         let has = |rule: &ClaimRule| held.iter().any(|one| one.claim == rule.claim && rule.values.contains(&one.value));
         match (has(&self.operators), has(&self.viewers)) {
             (true, _) => Some(Role::Operator),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use forecourt_admin::{
-    CertificateInUse, ConsoleUrl, Desk, Entrance, EntranceSettings, OidcLoginSettings, Operated, OperatedHouse,
+    CertificateInUse, ConsoleUrl, DaemonControl, Desk, Entrance, EntranceSettings, OidcLoginSettings, OperatedHouse,
     ReloadAnswer, TelemetryState,
 };
 use forecourt_core::{Clock, Timestamp};
@@ -53,7 +53,7 @@ pub(crate) struct Away {
 
 struct Around(OperatedHouse);
 
-impl Operated for Around {
+impl DaemonControl for Around {
     fn now(&self) -> Option<OperatedHouse> {
         Some(self.0.clone())
     }

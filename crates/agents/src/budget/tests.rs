@@ -41,8 +41,8 @@ fn message(peer: &str) -> Message {
     Message { sender, ..Message::new(id, agent, Vec::new(), "test", Timestamp::UNIX_EPOCH) }
 }
 
-fn tokens(tokens: u64) -> Spent {
-    Spent { tokens, micros: 0 }
+fn tokens(tokens: u64) -> Spending {
+    Spending { tokens, micros: 0 }
 }
 
 fn daily(tokens_per_day: u64) -> BudgetSettings {
@@ -108,7 +108,7 @@ async fn money_is_counted_in_millionths() {
     let (store, clock) = (store(), Arc::new(HandClock::new()));
     let settings = BudgetSettings { cost_per_day: Some(0.5), ..BudgetSettings::default() };
     let budget = budget(&settings, &store, &clock);
-    let cost = |micros| Spent { tokens: 1, micros };
+    let cost = |micros| Spending { tokens: 1, micros };
     let one = budget.reserve(&message("192.0.2.1"), cost(500_000)).await.unwrap();
     budget.settle(one, cost(499_999)).await;
     assert!(budget.reserve(&message("192.0.2.1"), cost(2)).await.is_err());

@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::process::{Process, Worker};
 use super::settings::Mode;
-use super::turns::Unnamed;
+use super::turns::UnnamedTurn;
 use super::{busy, crashed};
 use crate::limits::PROCESSES_WAITING_MAX;
 use crate::upstream::{CallTimeouts, UpstreamFailure};
@@ -131,7 +131,7 @@ fn lock(idle: &Mutex<Vec<Process>>) -> MutexGuard<'_, Vec<Process>> {
 
 impl Running {
     /// The value of a line, if it is of this answer. `None`: it belongs to an earlier one.
-    pub(super) fn judge(&mut self, value: Value) -> Result<Option<Value>, Unnamed> {
+    pub(super) fn judge(&mut self, value: Value) -> Result<Option<Value>, UnnamedTurn> {
         match self.mode {
             Mode::Each => Ok(Some(value)),
             Mode::Worker => self.process.turns.judge(value),

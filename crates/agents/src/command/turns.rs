@@ -19,7 +19,7 @@ pub(super) struct Turns {
 /// A line that names no turn, from a process that has had several: it may be an answer to somebody else.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a line without the `turn` that it answers, from a worker that has answered before")]
-pub(super) struct Unnamed;
+pub(super) struct UnnamedTurn;
 
 impl Turns {
     /// The process is given the turn with this number.
@@ -31,7 +31,7 @@ impl Turns {
     ///
     /// # Errors
     /// It does not say to which turn it belongs, and there were several.
-    pub(super) fn judge(&mut self, value: Value) -> Result<Option<Value>, Unnamed> {
+    pub(super) fn judge(&mut self, value: Value) -> Result<Option<Value>, UnnamedTurn> {
         match value.get(TURN).and_then(Value::as_u64) {
             Some(turn) if turn == self.current => Ok(Some(value)),
             Some(_) => Ok(None),
@@ -40,7 +40,7 @@ impl Turns {
                 self.has_unnamed = true;
                 Ok(Some(value))
             }
-            None => Err(Unnamed),
+            None => Err(UnnamedTurn),
         }
     }
 
@@ -85,7 +85,7 @@ mod tests {
             assert_eq!(turns.judge(line.clone()), Ok(Some(line.clone())));
             assert!(!turns.may_go_on(), "{line}");
             turns.begin(8);
-            assert_eq!(turns.judge(line), Err(Unnamed));
+            assert_eq!(turns.judge(line), Err(UnnamedTurn));
         }
     }
 

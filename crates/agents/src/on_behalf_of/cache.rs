@@ -23,9 +23,9 @@ pub(super) fn key(token: &SubjectToken) -> Key {
 
 /// At most [`EXCHANGED_TOKENS_MAX`]; the one that ends first makes room.
 #[derive(Default)]
-pub(super) struct TokenCache(HashMap<Key, Held>);
+pub(super) struct TokenCache(HashMap<Key, CachedToken>);
 
-struct Held {
+struct CachedToken {
     authorization: HeaderValue,
     since: Timestamp,
     until: Timestamp,
@@ -52,7 +52,7 @@ impl TokenCache {
             let first = self.0.iter().min_by_key(|(_, held)| held.until).map(|(key, _)| *key);
             first.and_then(|first| self.0.remove(&first));
         }
-        self.0.insert(key, Held { authorization, since: now, until });
+        self.0.insert(key, CachedToken { authorization, since: now, until });
     }
 }
 

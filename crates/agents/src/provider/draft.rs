@@ -31,7 +31,7 @@ pub struct ModelReplyDraft {
 
 /// What a chunk holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct ChunkContent {
     /// The next words of the answer.
     pub text: String,
     /// Whether the model thought, which is no answer.
@@ -101,7 +101,7 @@ impl ModelReplyDraft {
     }
 
     /// Adds a chunk, or an answer in one piece; gives what there is to show of it.
-    pub fn take(&mut self, chunk: &Value) -> Result<Taken, ProviderError> {
+    pub fn take(&mut self, chunk: &Value) -> Result<ChunkContent, ProviderError> {
         if let Some(error) = chunk.get("error").filter(|error| !error.is_null()) {
             return Err(reported(error));
         }
@@ -110,7 +110,7 @@ impl ModelReplyDraft {
         }
         // A chunk without choices tells of usage, or of nothing.
         let Some(choice) = chunk["choices"].as_array().and_then(|choices| choices.first()) else {
-            return Ok(Taken::default());
+            return Ok(ChunkContent::default());
         };
         let said = if choice["delta"].is_object() { &choice["delta"] } else { &choice["message"] };
         if let Some(reason) = choice["finish_reason"].as_str() {
@@ -126,7 +126,7 @@ impl ModelReplyDraft {
         let shown = self.filter.push(&text);
         let is_filtered = shown.len() < text.len() && (self.filter.has_thought != before || self.filter.is_inside());
         self.text.push_str(&shown);
-        Ok(Taken { text: shown, is_thought: thought > 0 || is_filtered })
+        Ok(ChunkContent { text: shown, is_thought: thought > 0 || is_filtered })
     }
 
     /// The last words, which might have been the beginning of something else, now that nothing follows.

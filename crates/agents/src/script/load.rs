@@ -89,13 +89,13 @@ const EVENT_KEYS: &str =
     "text, wait_ms, progress, tool_call, file, data, link, stream, policy, message, question, sign_in, decline, fail";
 
 /// A key that was given, and the step that it makes.
-type Given = (&'static str, Result<Step, String>);
+type GivenStep = (&'static str, Result<Step, String>);
 
-fn all_steps(settings: EventSettings, context: &Context) -> Vec<Given> {
+fn all_steps(settings: EventSettings, context: &Context) -> Vec<GivenStep> {
     let host = |text: String| text.replace("{host}", &context.host);
     let is_progress = settings.progress.is_some() || settings.note.is_some();
     let (progress, note) = (settings.progress, settings.note.map(host));
-    let steps: [Option<Given>; 14] = [
+    let steps: [Option<GivenStep>; 14] = [
         settings.text.map(|text| ("text", emit(Event::Text(host(text))))),
         settings.wait_ms.map(|millis| ("wait_ms", wait(millis))),
         is_progress.then(|| ("progress", told(progress, note))),

@@ -57,7 +57,7 @@ fn refused(who: &str, refusal: &PolicyPart) -> String {
 
 /// The answer as JSON of at most [`SIBLING_ANSWER_BYTES_MAX`]: words first, then what still fits.
 fn answered(who: &str, parts: &[Part], asks_back: Option<&str>) -> Value {
-    let mut told = Told::by(who);
+    let mut told = AnswerText::by(who);
     told.say("asks_back", asks_back.unwrap_or_default());
     told.say("text", &text_of(parts));
     told.attach(parts.iter().filter_map(in_json));
@@ -65,14 +65,14 @@ fn answered(who: &str, parts: &[Part], asks_back: Option<&str>) -> Value {
 }
 
 /// An answer in the making.
-struct Told {
+struct AnswerText {
     answer: Map<String, Value>,
     /// Bytes that are left.
     room: usize,
     is_cut: bool,
 }
 
-impl Told {
+impl AnswerText {
     /// Bytes for the names of all fields, for the handle, and for the mark that something is missing.
     const FRAME: usize = 512;
 

@@ -4,14 +4,14 @@ use forecourt_contract::call::CallTrail;
 use forecourt_core::ids::uuid7;
 
 use crate::records::RecordFacts;
-use crate::reply::{Answered, Problem};
+use crate::reply::{Problem, RequestOutcome};
 use crate::service::Service;
 use crate::to_wire::ResponseStamp;
 use crate::wire::{Request, Response};
 
 impl Service {
     /// The response to a request that was understood, or to one that was not but has an end.
-    pub(crate) async fn response(&self, request: &Request, mut answered: Answered, is_first: bool) -> Response {
+    pub(crate) async fn response(&self, request: &Request, mut answered: RequestOutcome, is_first: bool) -> Response {
         let stamp = self.stamp(is_first);
         let (facts, trail) = (answered.facts.take(), answered.trail.clone());
         let mut response = self.response_defaults.response(request, answered, &stamp);
@@ -20,7 +20,7 @@ impl Service {
         match self.seal(Some(request), &mut response, (&facts, &trail), &stamp.response_id).await {
             Ok(()) => response,
             Err(problem) => {
-                let answered = Answered { reply: problem.into(), trail, agent: facts.agent, facts: None };
+                let answered = RequestOutcome { reply: problem.into(), trail, agent: facts.agent, facts: None };
                 self.response_defaults.response(request, answered, &stamp)
             }
         }

@@ -17,9 +17,9 @@ const IN_DESCRIPTION: f64 = 0.6;
 
 /// What is looked for: different words, in lower case. None: every agent fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Wanted(BTreeSet<String>);
+pub(super) struct SearchWords(BTreeSet<String>);
 
-impl Wanted {
+impl SearchWords {
     /// The first [`CRITERIA_WORDS_MAX`] words of all texts in a value.
     pub(super) fn of(criteria: &Value) -> Self {
         let mut texts = Vec::new();

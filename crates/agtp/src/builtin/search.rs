@@ -4,7 +4,7 @@ use forecourt_identity::genesis::TrustTier;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::relevance::Wanted;
+use super::relevance::SearchWords;
 use crate::inventory::{Audience, Inventory, LocalAgent};
 use crate::limits::CANDIDATES_DEFAULT;
 use crate::reply::{Problem, Reply};
@@ -24,7 +24,7 @@ struct Filter {
 
 /// The agents that fit, the best first; of those that fit equally well, by name.
 pub(super) fn reply(inventory: &Inventory, audience: Audience, input: &Map<String, Value>) -> Result<Reply, Problem> {
-    let wanted = Wanted::of(input.get("criteria").unwrap_or(&Value::Null));
+    let wanted = SearchWords::of(input.get("criteria").unwrap_or(&Value::Null));
     // The schema of the surface was kept, so that there is nothing to say when these can't be read.
     let filter: Filter = input.get("filter").and_then(|filter| Filter::deserialize(filter).ok()).unwrap_or_default();
     let count = input.get("max_results").and_then(Value::as_u64).map_or(CANDIDATES_DEFAULT, |count| count as usize);

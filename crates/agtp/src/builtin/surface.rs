@@ -40,7 +40,7 @@ pub(super) enum Surface {
 
 /// What is asked for, with what.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct BuiltinRequest {
     /// What is asked for.
     pub surface: Surface,
     /// The parameters, which keep the schema of the surface.
@@ -53,7 +53,7 @@ pub(super) struct Asked {
 ///
 /// # Errors
 /// 400 when body and path name different surfaces, 422 when the parameters are not what it takes.
-pub(super) fn asked(ask: &Ask, inventory: &Inventory) -> Result<Asked, Problem> {
+pub(super) fn asked(ask: &Ask, inventory: &Inventory) -> Result<BuiltinRequest, Problem> {
     let target = ask.call.body.get("target").filter(|target| !target.is_null());
     let (path, named) = (below_root(&ask.call.path), target.and_then(named));
     let surface = match (path, named) {
@@ -63,7 +63,7 @@ pub(super) fn asked(ask: &Ask, inventory: &Inventory) -> Result<Asked, Problem> 
         (None, None) => at_root(ask),
     };
     let input = checked(&ask.call.body, surface, inventory)?;
-    Ok(Asked { surface, input, is_deprecated: target.is_some() })
+    Ok(BuiltinRequest { surface, input, is_deprecated: target.is_some() })
 }
 
 impl Surface {

@@ -9,9 +9,9 @@ use crate::limits::WARNED_CALLERS_MAX;
 /// The callers that were told: at most [`WARNED_CALLERS_MAX`], and then all of them are forgotten.
 /// Callers without a name count as one.
 #[derive(Debug, Default)]
-pub(super) struct Warned(Mutex<HashSet<Option<String>>>);
+pub(super) struct WarnedCallers(Mutex<HashSet<Option<String>>>);
 
-impl Warned {
+impl WarnedCallers {
     /// Whether a caller was not told before; from now on it was.
     pub(super) fn is_first(&self, agent_id: Option<&str>) -> bool {
         let mut told = self.0.lock();
@@ -32,7 +32,7 @@ mod tests {
 
     #[test]
     fn s5_10_each_caller_is_warned_once() {
-        let warned = Warned::default();
+        let warned = WarnedCallers::default();
         assert!(warned.is_first(Some("a")) && !warned.is_first(Some("a")));
         assert!(warned.is_first(None) && !warned.is_first(None));
         assert!(warned.is_first(Some("b")));
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn who_was_warned_is_remembered_within_bounds() {
-        let warned = Warned::default();
+        let warned = WarnedCallers::default();
         for n in 0..WARNED_CALLERS_MAX {
             assert!(warned.is_first(Some(&n.to_string())));
         }

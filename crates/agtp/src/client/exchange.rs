@@ -21,11 +21,11 @@ pub struct Patience {
 
 /// What came of requests on one connection.
 #[derive(Debug)]
-pub(super) struct Exchanged {
+pub(super) struct ExchangeOutcome {
     /// The answers, in the order of the requests.
     pub(super) answers: Vec<Response>,
     /// What kept the next answer from coming.
-    pub(super) broken: Option<Broken>,
+    pub(super) broken: Option<ExchangeError>,
     /// Whether the connection can be used again: every request was taken, every answer is whole, and
     /// nothing follows the last one.
     pub(super) is_clean: bool,
@@ -33,7 +33,7 @@ pub(super) struct Exchanged {
 
 /// What kept an answer from coming.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Broken {
+pub(super) enum ExchangeError {
     /// The connection ended before a byte of it. `is_taken` is `false` if some of the requests can't have
     /// reached the server.
     Closed { is_taken: bool },
@@ -47,7 +47,12 @@ pub(super) enum Broken {
 
 /// Sends `requests` without waiting between them and reads an answer to each. Reading begins at once: a
 /// server may answer, or refuse, before it has taken all.
-pub(super) async fn exchange<S>(stream: &mut S, requests: &[Request], bounds: Bounds, patience: Patience) -> Exchanged
+pub(super) async fn exchange<S>(
+    stream: &mut S,
+    requests: &[Request],
+    bounds: Bounds,
+    patience: Patience,
+) -> ExchangeOutcome
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
@@ -73,11 +78,11 @@ where
     };
     let broken = broken.map(|broken| match broken {
         // What was not written whole was not acted on: a request ends with its last byte.
-        Broken::Closed { .. } => Broken::Closed { is_taken: written != Some(false) },
+        ExchangeError::Closed { .. } => ExchangeError::Closed { is_taken: written != Some(false) },
         other => other,
     });
     let is_clean = broken.is_none() && written == Some(true) && line.read.is_empty();
-    Exchanged { answers, broken, is_clean }
+    ExchangeOutcome { answers, broken, is_clean }
 }
 
 struct Line<S> {
@@ -89,7 +94,7 @@ struct Line<S> {
 
 impl<S: AsyncRead> Line<S> {
     /// The answers up to the first that does not come.
-    async fn read_all(&mut self, count: usize) -> (Vec<Response>, Option<Broken>) {
+    async fn read_all(&mut self, count: usize) -> (Vec<Response>, Option<ExchangeError>) {
         let mut answers = Vec::with_capacity(count);
         while answers.len() < count {
             match self.next().await {
@@ -100,11 +105,11 @@ impl<S: AsyncRead> Line<S> {
         (answers, None)
     }
 
-    async fn next(&mut self) -> Result<Response, Broken> {
+    async fn next(&mut self) -> Result<Response, ExchangeError> {
         let mut until = Instant::now() + self.patience.first;
         let mut has_begun = false;
         loop {
-            if let Some(answer) = self.decoder.decode(&mut self.read).map_err(Broken::Malformed)? {
+            if let Some(answer) = self.decoder.decode(&mut self.read).map_err(ExchangeError::Malformed)? {
                 return Ok(answer);
             }
             if !has_begun && self.decoder.waits_for(&self.read) != AwaitedPart::Message {
@@ -113,9 +118,9 @@ impl<S: AsyncRead> Line<S> {
             self.read.reserve(READ_BYTES);
             match timeout_at(until, self.reader.read_buf(&mut self.read)).await {
                 Ok(Ok(read)) if read > 0 => {}
-                Ok(_) if has_begun => return Err(Broken::CutOff),
-                Ok(_) => return Err(Broken::Closed { is_taken: true }),
-                Err(_) => return Err(Broken::Late),
+                Ok(_) if has_begun => return Err(ExchangeError::CutOff),
+                Ok(_) => return Err(ExchangeError::Closed { is_taken: true }),
+                Err(_) => return Err(ExchangeError::Late),
             }
         }
     }
@@ -134,12 +139,12 @@ mod tests {
         RequestBuilder::new("QUERY", Some("/x")).finish().unwrap()
     }
 
-    async fn told(stream: &mut DuplexStream, requests: &[Request]) -> Exchanged {
+    async fn told(stream: &mut DuplexStream, requests: &[Request]) -> ExchangeOutcome {
         exchange(stream, requests, Bounds::default(), PATIENCE).await
     }
 
     /// What comes of one request when the server says `pieces` and then ends, or stays.
-    async fn heard(pieces: &[&[u8]], ends: bool) -> Exchanged {
+    async fn heard(pieces: &[&[u8]], ends: bool) -> ExchangeOutcome {
         let (mut ours, mut theirs) = duplex(64 * 1024);
         let pieces: Vec<Vec<u8>> = pieces.iter().map(|piece| piece.to_vec()).collect();
         let server = tokio::spawn(async move {
@@ -181,27 +186,27 @@ mod tests {
             (b"AGTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", HeadError::TransferCoding),
         ] {
             let heard = heard(&[text], false).await;
-            assert_eq!((heard.answers.len(), heard.broken), (0, Some(Broken::Malformed(fault))), "{text:?}");
+            assert_eq!((heard.answers.len(), heard.broken), (0, Some(ExchangeError::Malformed(fault))), "{text:?}");
         }
         let huge = [b"AGTP/1.0 200 OK\r\n".to_vec(), b"X: y\r\n".repeat(20_000)].concat();
-        assert_eq!(heard(&[&huge], false).await.broken, Some(Broken::Malformed(HeadError::FieldsTooLarge)));
+        assert_eq!(heard(&[&huge], false).await.broken, Some(ExchangeError::Malformed(HeadError::FieldsTooLarge)));
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_answer_that_ends_early_is_cut_off() {
         for text in [&b"AGTP/1.0 200 OK\r\n"[..], b"A", b"AGTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nhi"] {
-            assert_eq!(heard(&[text], true).await.broken, Some(Broken::CutOff), "{text:?}");
+            assert_eq!(heard(&[text], true).await.broken, Some(ExchangeError::CutOff), "{text:?}");
         }
-        assert_eq!(heard(&[], true).await.broken, Some(Broken::Closed { is_taken: true }));
+        assert_eq!(heard(&[], true).await.broken, Some(ExchangeError::Closed { is_taken: true }));
     }
 
     #[tokio::test(start_paused = true)]
     async fn slow_answers_are_given_up() {
         let begun = Instant::now();
-        assert_eq!(heard(&[], false).await.broken, Some(Broken::Late));
+        assert_eq!(heard(&[], false).await.broken, Some(ExchangeError::Late));
         assert_eq!(begun.elapsed(), PATIENCE.first);
         let begun = Instant::now();
-        assert_eq!(heard(&[b"AGTP/1.0 "], false).await.broken, Some(Broken::Late));
+        assert_eq!(heard(&[b"AGTP/1.0 "], false).await.broken, Some(ExchangeError::Late));
         assert_eq!(begun.elapsed(), PATIENCE.rest);
     }
 
@@ -235,7 +240,7 @@ mod tests {
     async fn a_request_that_was_not_written_whole_was_not_taken() {
         let (mut ours, theirs) = duplex(16);
         drop(theirs);
-        assert_eq!(told(&mut ours, &[request()]).await.broken, Some(Broken::Closed { is_taken: false }));
+        assert_eq!(told(&mut ours, &[request()]).await.broken, Some(ExchangeError::Closed { is_taken: false }));
     }
 
     #[tokio::test(start_paused = true)]

@@ -16,10 +16,10 @@ use crate::limits::{KEPT_MAX, KEPT_PER_SERVER_MAX, KEPT_TIME_MAX};
 /// grow old and go.
 #[derive(Default)]
 pub(super) struct Pool {
-    kept: Mutex<HashMap<Server, Vec<Kept>>>,
+    kept: Mutex<HashMap<Server, Vec<IdleConnection>>>,
 }
 
-struct Kept {
+struct IdleConnection {
     connection: Connection,
     since: Instant,
 }
@@ -49,7 +49,7 @@ impl Pool {
         }
         let here = kept.entry(server.clone()).or_default();
         if here.len() < KEPT_PER_SERVER_MAX {
-            here.push(Kept { connection, since: Instant::now() });
+            here.push(IdleConnection { connection, since: Instant::now() });
         }
     }
 
@@ -60,7 +60,7 @@ impl Pool {
     }
 }
 
-impl Kept {
+impl IdleConnection {
     fn is_old(&self) -> bool {
         self.since.elapsed() >= KEPT_TIME_MAX
     }

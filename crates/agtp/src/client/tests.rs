@@ -197,7 +197,11 @@ async fn what_may_have_been_acted_on_is_not_sent_again() {
 
 #[test]
 fn of_several_requests_none_is_sent_again_that_may_have_been_acted_on() {
-    let cut = |is_taken| Exchanged { answers: Vec::new(), broken: Some(Broken::Closed { is_taken }), is_clean: false };
+    let cut = |is_taken| ExchangeOutcome {
+        answers: Vec::new(),
+        broken: Some(ExchangeError::Closed { is_taken }),
+        is_clean: false,
+    };
     for (method, count, is_taken, wanted) in [
         ("BOOK", 1, false, true),
         ("BOOK", 1, true, false),

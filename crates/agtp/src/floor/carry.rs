@@ -16,7 +16,7 @@ use crate::NAME;
 use crate::reply::Problem;
 
 /// What came of a message that the host keeps working on.
-pub(super) enum Carried {
+pub(super) enum CarriedMessage {
     /// The answer was there in time.
     Answered {
         /// What was said.
@@ -90,7 +90,12 @@ impl Floor<'_> {
     }
 
     /// Asks an agent and waits for a while; then the host goes on alone.
-    pub(super) async fn carried(&self, message: Message, run: Run, patience: Duration) -> Result<Carried, Problem> {
+    pub(super) async fn carried(
+        &self,
+        message: Message,
+        run: Run,
+        patience: Duration,
+    ) -> Result<CarriedMessage, Problem> {
         let reply = self.service.host.receive(message, run).await?;
         let (task, mut events) = (reply.task, reply.events);
         let mut gathered = forecourt_core::reply::ReplyAccumulator::default();
@@ -108,10 +113,10 @@ impl Floor<'_> {
             Some(_) => tokio::time::timeout(patience, rest).await.ok(),
         };
         match (ending, task) {
-            (None, Some(task)) => Ok(Carried::Working(task)),
+            (None, Some(task)) => Ok(CarriedMessage::Working(task)),
             (ending, task) => {
                 let ending = ending.unwrap_or_else(Ending::unfinished);
-                Ok(Carried::Answered { answer: gathered.finish(ending), task })
+                Ok(CarriedMessage::Answered { answer: gathered.finish(ending), task })
             }
         }
     }

@@ -6,7 +6,7 @@ use forecourt_identity::jws;
 use serde_json::{Value, json};
 
 use super::Floor;
-use super::carry::{Carried, answered, said};
+use super::carry::{CarriedMessage, answered, said};
 use super::execute::status;
 use super::inspect::escalation;
 
@@ -114,10 +114,10 @@ impl Floor<'_> {
         Ok(json!({"task": self.gone_on(self.carried(message, run, WORK_PATIENCE).await?, &task.id)?}))
     }
 
-    fn gone_on(&self, carried: Carried, id: &TaskId) -> Result<Value, Problem> {
+    fn gone_on(&self, carried: CarriedMessage, id: &TaskId) -> Result<Value, Problem> {
         Ok(match carried {
-            Carried::Working(_) => json!({"task_id": id.expose(), "status": "working"}),
-            Carried::Answered { answer, .. } => {
+            CarriedMessage::Working(_) => json!({"task_id": id.expose(), "status": "working"}),
+            CarriedMessage::Answered { answer, .. } => {
                 let answer = answered(answer)?;
                 let mut shown = said(&answer);
                 shown.insert("task_id".to_owned(), id.expose().into());

@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderValue, header};
 use serde_json::{Map, Value, json};
 
 use super::Floor;
-use super::carry::{Carried, parts, said};
+use super::carry::{CarriedMessage, parts, said};
 use super::execute::status;
 use super::tasks::{error_of, working};
 use crate::NAME;
@@ -58,8 +58,8 @@ impl Floor<'_> {
         let message = self.handed_over(caller, &delegation);
         let run = Run { webhook: delegation.webhook.map(Box::new), ..Run::task_unless_message(ANSWER_PATIENCE) };
         match self.carried(message, run, self.patience(delegation.deadline)).await? {
-            Carried::Answered { answer, task } => answered(body, answer, task),
-            Carried::Working(task) => {
+            CarriedMessage::Answered { answer, task } => answered(body, answer, task),
+            CarriedMessage::Working(task) => {
                 self.end_at(delegation.deadline, &task).await?;
                 Ok(working(body, &task))
             }

@@ -9,7 +9,7 @@ use forecourt_host::{InvokeOutcome, Run};
 use serde_json::{Value, json};
 
 use super::Floor;
-use super::carry::{Carried, answered, parts, said};
+use super::carry::{CarriedMessage, answered, parts, said};
 use super::tasks::working;
 use crate::NAME;
 use crate::limits::{ANSWER_PATIENCE, WORK_PATIENCE};
@@ -88,8 +88,8 @@ impl Floor<'_> {
             "started_at": begun,
         });
         match carried {
-            Carried::Working(task) => Ok(working(body, &task)),
-            Carried::Answered { answer, task } => {
+            CarriedMessage::Working(task) => Ok(working(body, &task)),
+            CarriedMessage::Answered { answer, task } => {
                 let answer = answered(answer)?;
                 let mut body = body.as_object().cloned().unwrap_or_default();
                 body.insert("status".to_owned(), status(&answer.ending).into());

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Floor;
 use super::carry::parts;
-use super::results::{Format, Found, Provenance, results};
+use super::results::{Format, Provenance, SearchResult, results};
 use crate::reply::{Problem, Reply};
 
 /// What is answered.
@@ -20,7 +20,7 @@ struct Answer<'a> {
     confidence_threshold: f64,
     confidence_basis: &'static str,
     result_count: usize,
-    results: Vec<Found<'a>>,
+    results: Vec<SearchResult<'a>>,
     issued_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<&'a str>,

@@ -43,7 +43,7 @@ impl Format {
 
 /// One result.
 #[derive(Serialize)]
-pub(super) struct Found<'a> {
+pub(super) struct SearchResult<'a> {
     id: Cow<'a, str>,
     content: Content<'a>,
     confidence: f64,
@@ -73,7 +73,7 @@ pub(super) struct Provenance<'a> {
 /// What an agent found or said.
 pub(super) struct Results<'a> {
     /// The results, the best first.
-    pub results: Vec<Found<'a>>,
+    pub results: Vec<SearchResult<'a>>,
     /// What a search tells about its answer.
     pub findings: Option<Findings>,
     /// What the numbers of confidence mean.
@@ -95,7 +95,7 @@ pub(super) fn results<'a>(
             Format::Raw => Content::Parts(&answer.parts),
             Format::Structured | Format::Natural => Content::Words(answer.text()),
         };
-        let one = Found { id: "res-1".into(), content, confidence: 1.0, provenance: by };
+        let one = SearchResult { id: "res-1".into(), content, confidence: 1.0, provenance: by };
         let results = if answer.parts.is_empty() { Vec::new() } else { vec![one] };
         return Results { results, findings, basis: "unmeasured" };
     }
@@ -106,7 +106,7 @@ pub(super) fn results<'a>(
         _ => 1.0,
     };
     let items = answer.parts.iter().filter_map(item).enumerate();
-    let found = items.map(|(at, item)| Found {
+    let found = items.map(|(at, item)| SearchResult {
         id: id(item, at),
         content: Content::Item(item),
         confidence: confidence(at),

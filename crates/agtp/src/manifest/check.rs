@@ -65,7 +65,7 @@ pub fn check(document: &[u8], now: Timestamp) -> ManifestVerdict {
         Ok(_) => return unreadable("a manifest is an object of JSON".to_owned()),
         Err(why) => return unreadable(format!("it is not JSON: {why}")),
     };
-    let mut found = Found::default();
+    let mut found = FindingList::default();
     let fields = Fields::new(&manifest, "");
     top(&fields, &mut found);
     server::judge(&fields, &mut found);
@@ -80,7 +80,7 @@ pub fn check(document: &[u8], now: Timestamp) -> ManifestVerdict {
 
 /// Checks an answer to `DISCOVER`: the document, and how it is told. AGTP-API 8.10 and 8.11.
 pub fn check_response(response: &Response, now: Timestamp) -> ManifestVerdict {
-    let mut found = Found::default();
+    let mut found = FindingList::default();
     let media_type = response.field("Content-Type").and_then(|value| value.split(';').next()).unwrap_or_default();
     if !media_type.trim().eq_ignore_ascii_case(super::MEDIA_TYPE) {
         found.wrong("8.10", "", format!("a manifest is sent as {}", super::MEDIA_TYPE));
@@ -94,13 +94,13 @@ pub fn check_response(response: &Response, now: Timestamp) -> ManifestVerdict {
 }
 
 fn unreadable(message: String) -> ManifestVerdict {
-    let mut found = Found::default();
+    let mut found = FindingList::default();
     found.wrong("8.2", "", message);
     ManifestVerdict { findings: found.0, signature: Signature::Absent }
 }
 
 /// The versions. AGTP-API 8.2 and 4.3.
-fn top(fields: &Fields<'_>, found: &mut Found) {
+fn top(fields: &Fields<'_>, found: &mut FindingList) {
     for name in ["agtp_version", "agtp_api_version"] {
         if fields.text(name, "8.2", found).is_some_and(|version| version != "1.0") {
             found.advice("8.2", &fields.at(name), "this check knows version 1.0");
@@ -133,9 +133,9 @@ fn catalog_of(manifest: &Value) -> Option<std::sync::Arc<Catalog>> {
 
 /// Findings on their way.
 #[derive(Default)]
-struct Found(Vec<ManifestFinding>);
+struct FindingList(Vec<ManifestFinding>);
 
-impl Found {
+impl FindingList {
     fn wrong(&mut self, section: &'static str, at: &str, message: impl Into<String>) {
         self.push(ManifestFinding { weight: Weight::Wrong, section, at: at.to_owned(), message: message.into() });
     }

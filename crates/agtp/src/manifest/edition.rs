@@ -43,7 +43,7 @@ pub(super) struct Edition {
 
 /// A manifest with its signature, last.
 #[derive(Serialize)]
-struct Signed<'a> {
+struct SignedManifest<'a> {
     #[serde(flatten)]
     document: &'a ManifestDocument<'a>,
     manifest_signature: Option<String>,
@@ -98,7 +98,7 @@ impl Edition {
             document.add_directory(inventory);
         }
         let manifest_signature = signature(self.keys.current(), &document);
-        let signed = Signed { document: &document, manifest_signature };
+        let signed = SignedManifest { document: &document, manifest_signature };
         // Nothing in it can fail to be written: every key is text, every number is finite.
         let body = serde_json::to_vec(&signed).unwrap_or_default();
         Served::new(super::MEDIA_TYPE, MANIFEST_FRESH, body)

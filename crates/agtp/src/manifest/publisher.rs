@@ -23,7 +23,7 @@ pub(crate) struct Publisher {
 
 /// A manifest as it is given out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Published {
+pub(crate) struct PublishedManifest {
     /// All of it.
     pub body: Bytes,
     /// Its strong tag, with the quotes.
@@ -37,10 +37,10 @@ impl Publisher {
     }
 
     /// The manifest of a view.
-    pub(crate) async fn manifest(&self, inventory: &Inventory, view: View) -> Published {
+    pub(crate) async fn manifest(&self, inventory: &Inventory, view: View) -> PublishedManifest {
         let edition = self.edition(inventory).await;
         let served = edition.view(inventory, view);
-        Published { body: served.body().clone(), tag: served.tag().to_owned() }
+        PublishedManifest { body: served.body().clone(), tag: served.tag().to_owned() }
     }
 
     /// The list of endpoints, with the contracts that stand in it.

@@ -26,13 +26,13 @@ const STREAM: &str = "resting";
 #[derive(Default)]
 pub(crate) struct Resting {
     /// How far the stream was read. Who reads on holds it.
-    read: Mutex<Read>,
-    known: RwLock<Known>,
+    read: Mutex<StreamPosition>,
+    known: RwLock<RestingCache>,
 }
 
 /// How far the stream was read.
 #[derive(Default)]
-struct Read {
+struct StreamPosition {
     /// The number of the last entry, 0 for none.
     last: u64,
     /// When all of what was read has expired; nothing of nothing has.
@@ -41,7 +41,7 @@ struct Read {
 
 /// What is at hand.
 #[derive(Default)]
-struct Known {
+struct RestingCache {
     /// When the stream was read to its end; never, to begin with.
     read_at: Option<Timestamp>,
     sessions: Sessions,
@@ -107,7 +107,7 @@ impl Resting {
         if let Some((number, _)) = host.ledger().last(NAME, STREAM).await? {
             // Once all of a stream has expired it begins anew, and its numbers may be beyond the old ones already.
             if read.until.is_some_and(|until| until <= host.clock().now()) {
-                *read = Read::default();
+                *read = StreamPosition::default();
             }
             if number > read.last {
                 self.known.write().sessions.forget(now);
@@ -118,7 +118,7 @@ impl Resting {
         Ok(())
     }
 
-    async fn read_on(&self, host: &Host, read: &mut Read) -> Result<(), Error> {
+    async fn read_on(&self, host: &Host, read: &mut StreamPosition) -> Result<(), Error> {
         loop {
             let page = host.ledger().entries(NAME, STREAM, Span::After(read.last), ENTRIES_PER_READ_MAX).await?;
             let is_whole = page.len() < ENTRIES_PER_READ_MAX;

@@ -288,14 +288,14 @@ impl<'a> SignatureCheck<'a> {
 
 fn read_header<'a>(protected: &str, keys: &'a RecordKeys) -> Header<'a> {
     #[derive(Deserialize)]
-    struct Read {
+    struct JwsHeader {
         alg: String,
         kid: Option<String>,
     }
     let bytes = URL_SAFE_NO_PAD.decode(protected).unwrap_or_default();
-    match serde_json::from_slice::<Read>(&bytes) {
-        Ok(Read { alg, .. }) if alg == "none" => Header::Unsigned,
-        Ok(Read { alg, kid: Some(kid) }) if alg == "EdDSA" => {
+    match serde_json::from_slice::<JwsHeader>(&bytes) {
+        Ok(JwsHeader { alg, .. }) if alg == "none" => Header::Unsigned,
+        Ok(JwsHeader { alg, kid: Some(kid) }) if alg == "EdDSA" => {
             let keys = keys.named(&kid);
             Header::Signed { kid, keys }
         }

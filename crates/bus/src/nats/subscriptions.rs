@@ -108,12 +108,12 @@ impl Drop for Task {
 
 /// Topics of one thing that the server was told of, and does not yet know for certain.
 #[derive(Default)]
-struct Begun {
+struct PendingTopics {
     topics: Mutex<HashSet<Arc<str>>>,
     more: Notify,
 }
 
-impl Begun {
+impl PendingTopics {
     fn add(&self, topics: impl Iterator<Item = Arc<str>>) {
         self.topics.lock().extend(topics);
         self.more.notify_one();
@@ -164,12 +164,12 @@ pub(super) struct Open {
 }
 
 /// The client has ended.
-struct Ended;
+struct ClientEnded;
 
 impl Subscriptions {
     /// Keeps the subscriptions as listeners want them, until it is dropped or the client ends.
     pub(super) async fn run(mut self) {
-        let begun = Arc::new(Begun::default());
+        let begun = Arc::new(PendingTopics::default());
         let (client, subject, local) = (self.client.clone(), self.subject.clone(), self.hearing.local.clone());
         let _tells = Task(tokio::spawn(begun.clone().tell_once_known(client, subject, local)).abort_handle());
         loop {
@@ -181,7 +181,7 @@ impl Subscriptions {
         }
     }
 
-    async fn follow(&mut self, begun: &[Arc<str>], left: &[Arc<str>]) -> Result<(), Ended> {
+    async fn follow(&mut self, begun: &[Arc<str>], left: &[Arc<str>]) -> Result<(), ClientEnded> {
         for topic in left {
             self.open.each.remove(topic);
         }
@@ -202,7 +202,7 @@ impl Subscriptions {
     }
 
     /// Hears of every single thing, and of none by its name.
-    async fn widen(&mut self) -> Result<(), Ended> {
+    async fn widen(&mut self) -> Result<(), ClientEnded> {
         tracing::info!(max = BUS_SUBSCRIPTIONS_MAX, "so much is followed that everything on the bus is heard");
         self.open.wide = Some(self.subscribe(format!("{}.*.>", self.subject)).await?);
         round_trip(&self.client, &self.subject).await;
@@ -211,7 +211,7 @@ impl Subscriptions {
     }
 
     /// Hears by name again what is still listened to.
-    async fn narrow(&mut self) -> Result<(), Ended> {
+    async fn narrow(&mut self) -> Result<(), ClientEnded> {
         for topic in self.interest.told() {
             self.begin(&topic).await?;
         }
@@ -220,7 +220,7 @@ impl Subscriptions {
         Ok(())
     }
 
-    async fn begin(&mut self, topic: &Arc<str>) -> Result<(), Ended> {
+    async fn begin(&mut self, topic: &Arc<str>) -> Result<(), ClientEnded> {
         if !self.open.each.contains_key(topic) {
             let heard = self.subscribe(subject_of(&self.subject, topic)).await?;
             self.open.each.insert(topic.clone(), heard);
@@ -228,8 +228,8 @@ impl Subscriptions {
         Ok(())
     }
 
-    async fn subscribe(&self, subject: String) -> Result<Task, Ended> {
-        let heard = self.client.subscribe(subject).await.map_err(|_| Ended)?;
+    async fn subscribe(&self, subject: String) -> Result<Task, ClientEnded> {
+        let heard = self.client.subscribe(subject).await.map_err(|_| ClientEnded)?;
         Ok(Task(tokio::spawn(self.hearing.clone().run(heard)).abort_handle()))
     }
 

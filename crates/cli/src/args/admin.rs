@@ -28,7 +28,7 @@ pub(crate) struct Admin {
 
 /// What is done, to what, and why.
 #[derive(Debug, Args)]
-pub(crate) struct Reasoned {
+pub(crate) struct ReasonedAction {
     /// Its name, as the lists have it.
     pub name: String,
     /// Why: kept with what was done.
@@ -114,21 +114,21 @@ pub(crate) enum AdminWhat {
         reason: Option<String>,
     },
     /// Has an agent answer nobody until it is resumed.
-    Suspend(Reasoned),
+    Suspend(ReasonedAction),
     /// Has a suspended agent answer again.
-    Resume(Reasoned),
+    Resume(ReasonedAction),
     /// Has an agent never answer again.
-    Retire(Reasoned),
+    Retire(ReasonedAction),
     /// Ends a task.
-    Cancel(Reasoned),
+    Cancel(ReasonedAction),
     /// Has a delivery tried now.
-    Retry(Reasoned),
+    Retry(ReasonedAction),
     /// Drops a delivery: nobody is told.
-    Drop(Reasoned),
+    Drop(ReasonedAction),
     /// Ends a session of the console.
-    EndSession(Reasoned),
+    EndSession(ReasonedAction),
     /// Revokes a contract.
-    EndContract(Reasoned),
+    EndContract(ReasonedAction),
     /// Answers a question: accepted, rejected or deferred.
     Answer {
         /// The question.

@@ -6,7 +6,7 @@ mod way;
 use serde_json::{Value, json};
 
 use self::way::Way;
-use crate::args::{Admin, AdminWhat, Reasoned};
+use crate::args::{Admin, AdminWhat, ReasonedAction};
 use crate::output::{Failure, Outcome, print_json, stdoutln};
 
 /// Asks, and prints what there is or what came of it.
@@ -48,7 +48,7 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
             way.post(&format!("/queue/{}/answer", part(id)), &answer).await?
         }
         what => {
-            let (noun, verb, Reasoned { name, reason }) = action(what)
+            let (noun, verb, ReasonedAction { name, reason }) = action(what)
                 .ok_or_else(|| Failure::usage("this is no action").hint("`forecourt admin --help` lists them"))?;
             let name = part(name.trim_start_matches('@'));
             way.post(&format!("/{noun}/{name}/{verb}"), &json!({ "reason": reason })).await?
@@ -62,7 +62,7 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
 }
 
 /// The noun and the verb of an action.
-fn action(what: &AdminWhat) -> Option<(&'static str, &'static str, &Reasoned)> {
+fn action(what: &AdminWhat) -> Option<(&'static str, &'static str, &ReasonedAction)> {
     Some(match what {
         AdminWhat::Suspend(of) => ("agents", "suspend", of),
         AdminWhat::Resume(of) => ("agents", "resume", of),

@@ -24,7 +24,7 @@ use url::{Host, Position, Url};
 
 use self::form::Form;
 use self::pay::Payer;
-use super::named::Named;
+use super::named::NamedTarget;
 use super::printable::line;
 use super::way::{self, Way};
 use crate::args::Ask;
@@ -142,9 +142,9 @@ fn field(what: &str, text: &str) -> Result<HeaderValue, Failure> {
 }
 
 async fn connect(ask: &Ask) -> Result<Line, Failure> {
-    match Named::parse(&ask.agent)? {
-        Named::Url(url) => direct(&url, ask),
-        Named::Agent(acct, port) => {
+    match NamedTarget::parse(&ask.agent)? {
+        NamedTarget::Url(url) => direct(&url, ask),
+        NamedTarget::Agent(acct, port) => {
             let mut way = Way::to(acct.domain(), port, ask.trust())?;
             let agent = way.resolve(&acct).await?;
             let Some(endpoint) = agent.rest_endpoint() else {
@@ -162,7 +162,7 @@ async fn connect(ask: &Ask) -> Result<Line, Failure> {
                 shown: acct.to_string(),
             })
         }
-        Named::Domain(domain, _) => Err(Failure::usage(format!("{domain} is a domain and not an agent"))
+        NamedTarget::Domain(domain, _) => Err(Failure::usage(format!("{domain} is a domain and not an agent"))
             .hint(format!("`forecourt discover {}` lists its agents", ask.agent))),
     }
 }

@@ -23,7 +23,7 @@ use forecourt_store::schema_version;
 use jiff::Timestamp;
 
 use self::archive::Archive;
-use self::chosen::Chosen;
+use self::chosen::BackupContents;
 use self::manifest::{FORMAT, Manifest, StoreManifest};
 use self::sealed::Lock;
 use crate::args::Backup;
@@ -80,7 +80,7 @@ fn into_file(deployment: &Deployment, lock: Lock, out: &Path) -> Result<Manifest
 
 fn write(deployment: &Deployment, lock: Lock, out: impl Write) -> Result<Manifest, Failure> {
     let (folder, data) = (deployment.folder(), deployment.data_folder());
-    let chosen = Chosen::find(folder, data)?;
+    let chosen = BackupContents::find(folder, data)?;
     let store = store_of(data)?;
     let manifest = Manifest {
         format: FORMAT,

@@ -21,7 +21,7 @@ use crate::output::{Failure, Outcome, print_json, stderrln, stdoutln};
 const NOTICE_CHARS_MAX: usize = 500;
 
 /// What was found to be in order.
-struct Found {
+struct CheckReport {
     running: Running,
     rules: HashMap<Handle, Vec<String>>,
     endpoints: Arc<Dispatcher>,
@@ -67,7 +67,7 @@ async fn run_one(check: &Check) -> Outcome {
     }
 }
 
-async fn find(check: &Check) -> Result<Found, Failure> {
+async fn find(check: &Check) -> Result<CheckReport, Failure> {
     let deployment = super::load(&check.place)?;
     let (data, file) = (deployment.data_folder().to_path_buf(), deployment.folder().join(FILE));
     let mut problems = inspect::inspect(&deployment);
@@ -95,7 +95,7 @@ async fn find(check: &Check) -> Result<Found, Failure> {
     problems.extend(identities::refused(&notices));
     identities::doubtful(&notices).for_each(|notice| stderrln!("warning: {notice}"));
     doubtful.iter().for_each(|notice| stderrln!("warning: {notice}"));
-    Ok(problems.into_result(Found { running, rules, endpoints })?)
+    Ok(problems.into_result(CheckReport { running, rules, endpoints })?)
 }
 
 /// Tells which keys have their old names; with `fix`, gives them the new ones.
@@ -127,7 +127,7 @@ fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-fn show(check: &Check, Found { running, rules, endpoints }: Found) -> Outcome {
+fn show(check: &Check, CheckReport { running, rules, endpoints }: CheckReport) -> Outcome {
     let host = running.host();
     let cards: Vec<_> = host.directory().iter().map(|resident| resident.card.clone()).collect();
     let all: Vec<_> = endpoints.registry.iter().map(|registered| &registered.endpoint).collect();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use forecourt_conform::Caller;
 use forecourt_conform::run::Selection;
 use forecourt_conform::target::{Reach, Target};
-use forecourt_conform::tester::{self, Listed, Order};
+use forecourt_conform::tester::{self, CheckListing, Order};
 use forecourt_core::AgentId;
 use serde_json::json;
 
@@ -61,12 +61,12 @@ fn agent(flag: &str, text: Option<&str>) -> Result<Option<AgentId>, Failure> {
     id.map_err(|fault| Failure::usage(format!("{flag}: {fault}")))
 }
 
-fn show(checks: &[Listed], is_json: bool) -> Outcome {
+fn show(checks: &[CheckListing], is_json: bool) -> Outcome {
     if is_json {
         return print_json(&json!({ "checks": checks }));
     }
     let width = checks.iter().map(|check| check.id.len()).max().unwrap_or(0);
-    for Listed { id, section, level, title } in checks {
+    for CheckListing { id, section, level, title } in checks {
         stdout(format_args!("{id:width$}  {title} ({level}, {section})\n"));
     }
     Ok(())

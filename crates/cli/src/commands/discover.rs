@@ -3,7 +3,7 @@
 use forecourt_core::Domain;
 use serde_json::{Value, json};
 
-use super::named::Named;
+use super::named::NamedTarget;
 use super::printable::line;
 use super::way::Way;
 use crate::args::Discover;
@@ -17,10 +17,10 @@ const LINE_CHARS_MAX: usize = 200;
 
 /// Looks, and prints what is there.
 pub(crate) async fn run(discover: Discover) -> Outcome {
-    match Named::parse(&discover.what)? {
-        Named::Agent(acct, port) => agent(&acct, port, &discover).await,
-        Named::Domain(name, port) => domain(&name, port, &discover).await,
-        Named::Url(url) => {
+    match NamedTarget::parse(&discover.what)? {
+        NamedTarget::Agent(acct, port) => agent(&acct, port, &discover).await,
+        NamedTarget::Domain(name, port) => domain(&name, port, &discover).await,
+        NamedTarget::Url(url) => {
             let name = url.host_str().and_then(|host| Domain::parse(host).ok());
             let name = name.ok_or_else(|| {
                 Failure::yours("only domains have a directory").hint("try demo.localhost or @chef@demo.localhost")

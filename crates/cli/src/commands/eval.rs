@@ -11,7 +11,7 @@ use forecourt::house::Content;
 use forecourt_agents::JudgedCorpus;
 use forecourt_eval::{FileProblem, JudgedQuestion, JudgedSet, write_items};
 
-use self::measured::{Measured, measure};
+use self::measured::{EvalReport, measure};
 use crate::args::{Eval, Place};
 use crate::output::{Failure, Outcome, print_json, stderrln};
 
@@ -36,7 +36,7 @@ pub(crate) async fn run(eval: &Eval) -> Outcome {
     }
 }
 
-fn show(eval: &Eval, set: &JudgedSet, first: &Measured, second: Option<&Measured>) -> Outcome {
+fn show(eval: &Eval, set: &JudgedSet, first: &EvalReport, second: Option<&EvalReport>) -> Outcome {
     if eval.json {
         return print_json(&table::as_json(set, first, second));
     }
@@ -45,7 +45,7 @@ fn show(eval: &Eval, set: &JudgedSet, first: &Measured, second: Option<&Measured
 }
 
 /// Asks one deployment all questions of a set.
-async fn of_set(place: &Place, agent: Option<&str>, set: &JudgedSet) -> Result<Measured, Failure> {
+async fn of_set(place: &Place, agent: Option<&str>, set: &JudgedSet) -> Result<EvalReport, Failure> {
     let house = house(place)?;
     let content = content(&house, agent)?;
     let name = format!("@{} of {}", content.handle, place.dir.display());
@@ -67,7 +67,7 @@ async fn of_set(place: &Place, agent: Option<&str>, set: &JudgedSet) -> Result<M
 }
 
 /// Asks the agent about its own items.
-async fn of_items(content: &Content, dir: &Path, questions: Vec<JudgedQuestion>) -> Result<Measured, Failure> {
+async fn of_items(content: &Content, dir: &Path, questions: Vec<JudgedQuestion>) -> Result<EvalReport, Failure> {
     let name = format!("@{} of {}", content.handle, dir.display());
     let indexing = content.indexing.clone();
     blocking(move || {

@@ -8,7 +8,7 @@ use forecourt::registry::discovery::Acct;
 
 /// Something that was named on the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Named {
+pub(super) enum NamedTarget {
     /// The URL of an endpoint or a page.
     Url(Url),
     /// An agent by its address. Design 8: a port may follow.
@@ -17,7 +17,7 @@ pub(super) enum Named {
     Domain(Domain, Option<u16>),
 }
 
-impl Named {
+impl NamedTarget {
     /// Reads what somebody wrote.
     pub(super) fn parse(text: &str) -> Result<Self, Failure> {
         if is_url(text) {
@@ -64,16 +64,16 @@ mod tests {
 
     #[test]
     fn addresses_domains_and_urls_are_told_apart() {
-        let read = |text: &str| Named::parse(text).unwrap();
+        let read = |text: &str| NamedTarget::parse(text).unwrap();
         let chef = acct("@chef@demo.localhost");
-        assert_eq!(read("@chef@demo.localhost"), Named::Agent(chef.clone(), None));
-        assert_eq!(read("chef@demo.localhost:8443"), Named::Agent(chef.clone(), Some(8443)));
-        assert_eq!(read("acct:Chef@Demo.Localhost"), Named::Agent(chef, None));
+        assert_eq!(read("@chef@demo.localhost"), NamedTarget::Agent(chef.clone(), None));
+        assert_eq!(read("chef@demo.localhost:8443"), NamedTarget::Agent(chef.clone(), Some(8443)));
+        assert_eq!(read("acct:Chef@Demo.Localhost"), NamedTarget::Agent(chef, None));
         let domain = Domain::parse("demo.localhost").unwrap();
-        assert_eq!(read("demo.localhost"), Named::Domain(domain.clone(), None));
-        assert_eq!(read("demo.localhost:1"), Named::Domain(domain, Some(1)));
-        assert!(matches!(read("HTTPS://demo.localhost:8443/~chef"), Named::Url(_)));
-        assert!(matches!(read("http://127.0.0.1/~chef"), Named::Url(_)));
+        assert_eq!(read("demo.localhost"), NamedTarget::Domain(domain.clone(), None));
+        assert_eq!(read("demo.localhost:1"), NamedTarget::Domain(domain, Some(1)));
+        assert!(matches!(read("HTTPS://demo.localhost:8443/~chef"), NamedTarget::Url(_)));
+        assert!(matches!(read("http://127.0.0.1/~chef"), NamedTarget::Url(_)));
     }
 
     #[test]
@@ -81,7 +81,7 @@ mod tests {
         for text in
             ["", "chef", "@chef", "@@x.y", "a@b@c.d", "demo.localhost:0", "demo.localhost:65536", "http://", "::"]
         {
-            assert!(Named::parse(text).is_err(), "{text}");
+            assert!(NamedTarget::parse(text).is_err(), "{text}");
         }
     }
 }

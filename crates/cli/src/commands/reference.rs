@@ -12,7 +12,7 @@ use forecourt_identity::IdentityConfig;
 use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_payments::PaymentsSettings;
 use forecourt_server::HttpLimits;
-use forecourt_settings::{Documented, Reference, document};
+use forecourt_settings::{DocumentedSection, Reference, document};
 use schemars::schema_for;
 
 use crate::args::{ReferenceArguments, ReferenceTopic};
@@ -47,7 +47,7 @@ pub(crate) fn reference() -> Reference {
 }
 
 /// Every section and the type that reads it.
-pub(super) fn sections() -> Vec<Documented> {
+pub(super) fn sections() -> Vec<DocumentedSection> {
     let mut sections = vec![
         documented("forecourt.toml", "Who you are.", || schema_for!(TopSettings)),
         documented("forecourt.toml [[domain]]", "One of several domains of one daemon.", || schema_for!(DomainEntry)),
@@ -102,8 +102,8 @@ pub(super) fn sections() -> Vec<Documented> {
     sections
 }
 
-fn documented(section: &'static str, about: &'static str, schema: fn() -> schemars::Schema) -> Documented {
-    Documented { section, about, schema }
+fn documented(section: &'static str, about: &'static str, schema: fn() -> schemars::Schema) -> DocumentedSection {
+    DocumentedSection { section, about, schema }
 }
 
 /// A name that lives as long as the process: there is one for each protocol and backend.

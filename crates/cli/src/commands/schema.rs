@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forecourt_settings::Documented;
+use forecourt_settings::DocumentedSection;
 use serde_json::{Map, Value, json};
 
 use super::reference;
@@ -75,7 +75,7 @@ struct Whole {
 }
 
 impl Whole {
-    fn top(&mut self, section: &Documented) {
+    fn top(&mut self, section: &DocumentedSection) {
         let mut schema = self.of(section);
         if let Some(Value::Object(own)) = schema.as_object_mut().and_then(|schema| schema.remove("properties")) {
             self.properties.extend(own);
@@ -84,7 +84,7 @@ impl Whole {
     }
 
     /// A section at `[name]`, `[[name]]` or `[name] kind = "x"`.
-    fn section(&mut self, place: &str, section: &Documented) {
+    fn section(&mut self, place: &str, section: &DocumentedSection) {
         let schema = self.of(section);
         let name = place.trim_start_matches('[').split(']').next().unwrap_or_default().to_owned();
         if place.contains("kind =") {
@@ -104,7 +104,7 @@ impl Whole {
     }
 
     /// The schema of a section, with its definitions under names of its own.
-    fn of(&mut self, section: &Documented) -> Value {
+    fn of(&mut self, section: &DocumentedSection) -> Value {
         let mut schema = (section.schema)().to_value();
         let prefix: String = section.section.chars().filter(char::is_ascii_alphanumeric).collect();
         rename(&mut schema, &prefix);

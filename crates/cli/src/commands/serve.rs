@@ -20,7 +20,7 @@ use crate::args::Serve;
 use crate::commands::index::index_new;
 use crate::output::{Failure, Outcome, stderrln};
 
-use self::signals::{Signals, Told};
+use self::signals::{SignalAction, Signals};
 
 /// Listeners that are always there: HTTP, HTTPS and the operator's.
 const LISTENERS: u64 = 3;
@@ -84,7 +84,7 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
 
 /// Reads the deployments again whenever it is told to, until it is told to stop.
 async fn until_stopped(server: &Server, signals: &mut Signals) {
-    while let Told::Reload = signals.told().await {
+    while let SignalAction::Reload = signals.told().await {
         // What came of it is in the log.
         server.reload_all(ReloadTrigger::Signal).await;
     }

@@ -15,7 +15,7 @@ use crate::output::{Failure, Outcome, print_json, stderrln, stdoutln};
 const ROOM: u64 = 2;
 
 /// What there is to say.
-struct Found {
+struct UpgradeReport {
     /// The schema of the store, when there is one here, and its bytes.
     store: Option<(usize, u64)>,
     /// Bytes that are free where it is.
@@ -29,7 +29,7 @@ pub(crate) fn run(upgrade: &Upgrade) -> Outcome {
     let deployment = super::load(&upgrade.place)?;
     let data = deployment.data_folder().to_path_buf();
     let (store, free) = (store_of(&data)?, free_in(&data));
-    let found = Found { store, free, moved: moved(deployment)? };
+    let found = UpgradeReport { store, free, moved: moved(deployment)? };
     let refused = found.refused();
     if upgrade.json {
         print_json(&found.json(refused.as_deref()))?;
@@ -60,7 +60,7 @@ fn moved(deployment: Deployment) -> Result<Vec<String>, Failure> {
     Ok(moved().iter().map(ToString::to_string).collect())
 }
 
-impl Found {
+impl UpgradeReport {
     /// Why `serve` would refuse.
     fn refused(&self) -> Option<String> {
         let (schema, bytes) = self.store?;

@@ -47,9 +47,9 @@ pub(super) const RESERVED: [&str; 7] = ["methods", "agents", "genesis", "tools",
 
 /// An endpoint as the manifest shows it.
 #[derive(Clone, Copy)]
-pub(super) struct Shown<'a>(pub(super) &'a Value);
+pub(super) struct ManifestEndpoint<'a>(pub(super) &'a Value);
 
-impl<'a> Shown<'a> {
+impl<'a> ManifestEndpoint<'a> {
     pub(super) fn method(self) -> &'a str {
         self.0["method"].as_str().unwrap_or_default()
     }
@@ -85,9 +85,10 @@ impl<'a> Shown<'a> {
 }
 
 /// All endpoints of the manifest.
-pub(super) async fn endpoints(peer: &Peer) -> Result<Vec<Shown<'_>>, Shortfall> {
+pub(super) async fn endpoints(peer: &Peer) -> Result<Vec<ManifestEndpoint<'_>>, Shortfall> {
     let all = peer.manifest().await?["endpoints"].as_array();
-    let all: Vec<Shown<'_>> = all.into_iter().flatten().take(ENDPOINTS_READ_MAX).map(Shown).collect();
+    let all: Vec<ManifestEndpoint<'_>> =
+        all.into_iter().flatten().take(ENDPOINTS_READ_MAX).map(ManifestEndpoint).collect();
     match all.is_empty() {
         true => Err(Shortfall::skip("the manifest shows no endpoints")),
         false => Ok(all),
@@ -95,7 +96,7 @@ pub(super) async fn endpoints(peer: &Peer) -> Result<Vec<Shown<'_>>, Shortfall> 
 }
 
 /// Says of each endpoint what is wrong with it.
-async fn each(peer: &Peer, wrong: impl Fn(Shown<'_>) -> Option<String>) -> Verdict {
+async fn each(peer: &Peer, wrong: impl Fn(ManifestEndpoint<'_>) -> Option<String>) -> Verdict {
     let all = endpoints(peer).await?;
     let told = all.iter().filter_map(|endpoint| wrong(*endpoint).map(|what| format!("{}: {what}", endpoint.name())));
     none_wrong(told.collect())

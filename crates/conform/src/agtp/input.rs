@@ -5,7 +5,7 @@ use forecourt_contract::Schema;
 use serde_json::{Value, json};
 
 use super::draft::Draft;
-use super::endpoints::{Shown, endpoints};
+use super::endpoints::{ManifestEndpoint, endpoints};
 use super::methods::NOWHERE;
 use super::peer::{Exchange, Peer};
 use crate::check::{Check, Shortfall, Verdict, check};
@@ -57,7 +57,7 @@ pub(super) const CHECKS: &[Check<Peer>] = &[
 const UNDECLARED: &str = "conform_undeclared";
 
 /// The operator's endpoints whose calls change nothing.
-async fn harmless(peer: &Peer) -> Result<Vec<Shown<'_>>, Shortfall> {
+async fn harmless(peer: &Peer) -> Result<Vec<ManifestEndpoint<'_>>, Shortfall> {
     let all = endpoints(peer).await?;
     let fine: Vec<_> = all.into_iter().filter(|one| !one.is_built_in() && one.is_informational()).collect();
     match fine.is_empty() {
@@ -67,13 +67,13 @@ async fn harmless(peer: &Peer) -> Result<Vec<Shown<'_>>, Shortfall> {
 }
 
 /// A call of an endpoint under the scopes that it asks for, unless the caller says which it has.
-fn call(peer: &Peer, endpoint: Shown<'_>, body: &Value) -> Draft {
+fn call(peer: &Peer, endpoint: ManifestEndpoint<'_>, body: &Value) -> Draft {
     let path: Vec<&str> =
         endpoint.path().split('/').map(|part| if part.starts_with('{') { "1" } else { part }).collect();
     scoped(peer, endpoint, Draft::new(endpoint.method(), &path.join("/")).json(body))
 }
 
-fn scoped(peer: &Peer, endpoint: Shown<'_>, draft: Draft) -> Draft {
+fn scoped(peer: &Peer, endpoint: ManifestEndpoint<'_>, draft: Draft) -> Draft {
     let scopes = endpoint.0["required_scopes"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let scopes: Vec<&str> = scopes.collect();
     match peer.caller.scope.is_none() && !scopes.is_empty() {
@@ -98,7 +98,7 @@ async fn undeclared(peer: &Peer) -> Verdict {
 async fn incomplete(peer: &Peer) -> Verdict {
     let all = harmless(peer).await?;
     // What stands in the path is there anyway.
-    let wants = |endpoint: &&Shown<'_>| {
+    let wants = |endpoint: &&ManifestEndpoint<'_>| {
         endpoint.required().iter().any(|name| !endpoint.path().contains(&format!("{{{name}}}")))
     };
     let endpoint = all.iter().find(wants).ok_or_else(|| Shortfall::skip("no informational endpoint requires input"))?;

@@ -5,7 +5,7 @@ use forecourt_contract::Catalog;
 use serde_json::{Value, json};
 
 use super::draft::Draft;
-use super::endpoints::{Shown, endpoints};
+use super::endpoints::{ManifestEndpoint, endpoints};
 use super::methods::NOWHERE;
 use super::peer::{Exchange, Peer};
 use crate::check::{Check, Shortfall, Verdict, check};
@@ -82,9 +82,9 @@ async fn not_found(peer: &Peer) -> Verdict {
 }
 
 /// A request for a path that is there under a method that it does not have; nothing can come of it.
-async fn unexposed(peer: &Peer) -> Result<(Exchange, Shown<'_>), Shortfall> {
+async fn unexposed(peer: &Peer) -> Result<(Exchange, ManifestEndpoint<'_>), Shortfall> {
     let all = endpoints(peer).await?;
-    let literal = |endpoint: &&Shown<'_>| !endpoint.path().contains('{') && endpoint.path() != "/";
+    let literal = |endpoint: &&ManifestEndpoint<'_>| !endpoint.path().contains('{') && endpoint.path() != "/";
     let of_operator = all.iter().filter(|endpoint| !endpoint.is_built_in()).find(literal);
     let endpoint = of_operator.or_else(|| all.iter().find(literal));
     let endpoint = *endpoint.ok_or_else(|| Shortfall::skip("no endpoint has a path without parameters"))?;
@@ -106,7 +106,7 @@ async fn not_exposed(peer: &Peer) -> Verdict {
 }
 
 /// The 405 of [`unexposed`], if it is one.
-async fn refusal(peer: &Peer) -> Result<(Exchange, Shown<'_>), Shortfall> {
+async fn refusal(peer: &Peer) -> Result<(Exchange, ManifestEndpoint<'_>), Shortfall> {
     let (exchange, endpoint) = unexposed(peer).await?;
     match exchange.status() {
         405 => Ok((exchange, endpoint)),

@@ -19,7 +19,7 @@ use crate::shown::Secrets;
 
 /// Whom a host is asked for, and in whose name.
 #[derive(Default)]
-pub struct Asked {
+pub struct HostQuery {
     /// The agent, by its handle; else the first that the host lists.
     pub handle: Option<String>,
     /// A bearer token, which is never shown.
@@ -33,7 +33,7 @@ pub struct Peer {
     egress: Egress,
     base: Url,
     patience: Duration,
-    asked: Asked,
+    asked: HostQuery,
     secrets: Secrets,
     pub(crate) learnt: Learnt,
 }
@@ -96,7 +96,7 @@ impl Draft {
 
 impl Peer {
     /// The host at `base`.
-    pub fn new(egress: Egress, base: Url, patience: Duration, asked: Asked) -> Self {
+    pub fn new(egress: Egress, base: Url, patience: Duration, asked: HostQuery) -> Self {
         let secrets = Secrets::new(asked.token.clone());
         Self { egress, base, patience, asked, secrets, learnt: Learnt::default() }
     }

@@ -31,7 +31,7 @@ use std::time::Duration;
 use forecourt_conform::check::Check;
 use forecourt_conform::report::{Finding, Outcome};
 use forecourt_conform::run::{Pace, Selection};
-use forecourt_conform::{agtp::Line, web::Asked};
+use forecourt_conform::{agtp::Line, web::HostQuery};
 use forecourt_core::AgentId;
 use forecourt_egress::{Egress, EgressConfig};
 
@@ -73,6 +73,6 @@ fn broken(findings: &[Finding]) -> Vec<&'static str> {
     findings.iter().filter(is_found).map(|finding| finding.id).collect()
 }
 
-fn nobody() -> Asked {
-    Asked::default()
+fn nobody() -> HostQuery {
+    HostQuery::default()
 }

@@ -1,7 +1,7 @@
 //! Each rule that a host breaks over HTTP is found by its check, and by no other.
 
 use forecourt_conform::report::{Finding, Outcome};
-use forecourt_conform::web::{Asked, CHECKS, Peer};
+use forecourt_conform::web::{CHECKS, HostQuery, Peer};
 use serde_json::{Value, json};
 use url::Url;
 
@@ -11,7 +11,7 @@ use crate::{PATIENCE, broken, egress, findings, ids, run};
 fn tested(change: Change) -> Vec<Finding> {
     run(async {
         let base = Url::parse(&format!("http://127.0.0.1:{}", listen(change).await)).unwrap();
-        let asked = Asked { with_effects: true, ..Asked::default() };
+        let asked = HostQuery { with_effects: true, ..HostQuery::default() };
         findings(&Peer::new(egress(), base, PATIENCE, asked), CHECKS, PATIENCE).await
     })
 }

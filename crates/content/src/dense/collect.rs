@@ -8,7 +8,7 @@ use forecourt_embed::limits::TEXT_BYTES_MAX;
 use super::Model;
 use super::file::Rows;
 use super::graph::TRIALS;
-use super::quantized::Quantized;
+use super::quantized::QuantizedVector;
 use super::vectors::{Vectors, folder_of, names, open_all};
 use super::write::RowsWriter;
 use crate::error::{Result, folder};
@@ -64,7 +64,7 @@ impl<'m> Collector<'m> {
         let writer = self.writer()?;
         for ((hash, _), vector) in waiting.iter().zip(vectors) {
             match vector {
-                Some(vector) => writer.push(*hash, &Quantized::of(&vector).to_bytes())?,
+                Some(vector) => writer.push(*hash, &QuantizedVector::of(&vector).to_bytes())?,
                 None => writer.note_silent(*hash),
             }
         }
@@ -88,7 +88,7 @@ impl<'m> Collector<'m> {
         let Some(mut writer) = self.writer.take() else { return Ok(()) };
         let names: Vec<&str> = self.trials.values().map(String::as_str).collect();
         let vectors = self.model.embed_all(&names);
-        vectors.iter().flatten().for_each(|vector| writer.try_with(Quantized::of(vector)));
+        vectors.iter().flatten().for_each(|vector| writer.try_with(QuantizedVector::of(vector)));
         // Joined with others soon, and compared one by one until then.
         writer.finish(&next_name(&folder_of(&self.dir, self.model))?, usize::MAX, None)
     }

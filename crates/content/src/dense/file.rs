@@ -197,7 +197,7 @@ mod tests {
 
     use super::*;
     use crate::dense::graph::Walk;
-    use crate::dense::quantized::Quantized;
+    use crate::dense::quantized::QuantizedVector;
 
     /// Goes to every place that a reader can be asked for.
     fn read_all(bytes: Vec<u8>) -> bool {
@@ -206,7 +206,7 @@ mod tests {
         assert!((0..rows.len()).all(|at| rows.row(at).values.len() == dims));
         assert_eq!(rows.hashes().count(), rows.len());
         assert!((0..rows.len() as u32).all(|row| rows.of(row).all(|to| (to as usize) < rows.len())));
-        let question = Quantized::of(&vec![1.0; dims]);
+        let question = QuantizedVector::of(&vec![1.0; dims]);
         assert!(Walk::through(rows.len()).closest((&rows, rows.len()), &rows, &question, 3, |_| true).len() <= 3);
         assert_eq!((rows.trials().count(), rows.silent().count()), (rows.head.trials, rows.head.silent));
         true

@@ -15,7 +15,7 @@ use std::collections::BinaryHeap;
 
 use super::file::Rows;
 use super::links::Links;
-use super::quantized::Quantized;
+use super::quantized::QuantizedVector;
 use crate::best::Best;
 
 /// Rows that a row is joined to at most, in a file.
@@ -68,7 +68,7 @@ impl Walk {
         &mut self,
         (rows, count): (&Rows, usize),
         links: &impl Links,
-        vector: &Quantized,
+        vector: &QuantizedVector,
         effort: usize,
         wanted: impl Fn(u32) -> bool,
     ) -> Vec<Close> {

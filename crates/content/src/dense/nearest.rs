@@ -7,7 +7,7 @@ use tantivy::{DocAddress, DocId};
 
 use super::file::Rows;
 use super::graph::Walk;
-use super::quantized::Quantized;
+use super::quantized::QuantizedVector;
 use super::vectors::Vectors;
 use crate::best::Best;
 use crate::error::Result;
@@ -41,7 +41,7 @@ impl PartialOrd for Near {
 }
 
 /// Visits the documents of a segment that a filter lets through.
-pub(crate) type Filtered<'f> = &'f mut dyn FnMut(usize, &mut dyn FnMut(DocId)) -> Result<()>;
+pub(crate) type FilteredVisit<'f> = &'f mut dyn FnMut(usize, &mut dyn FnMut(DocId)) -> Result<()>;
 
 impl Vectors {
     /// The `wanted` documents that are closest to a vector and not further than `cosine_min`,
@@ -53,10 +53,10 @@ impl Vectors {
         wanted: usize,
         cosine_min: f32,
         columns: &[Columns],
-        filtered: Option<Filtered<'_>>,
+        filtered: Option<FilteredVisit<'_>>,
     ) -> Result<Vec<Near>> {
         let among = filtered.map(|filtered| self.among(filtered)).transpose()?;
-        let query = Quantized::of(vector);
+        let query = QuantizedVector::of(vector);
         let mut search =
             Search { vectors: self, columns, query, among: among.as_ref(), cosine_min, wanted, best: Best::of(wanted) };
         match search.among {
@@ -69,10 +69,10 @@ impl Vectors {
     /// How near a document is to a vector. `None` when it has none of its own.
     pub(crate) fn cosine(&self, vector: &[f32], address: DocAddress) -> Option<f32> {
         let (file, row) = self.row(self.number(address.segment_ord as usize, address.doc_id))?;
-        Some(Quantized::of(vector).dot(file.row(row)))
+        Some(QuantizedVector::of(vector).dot(file.row(row)))
     }
 
-    fn among(&self, filtered: Filtered<'_>) -> Result<Among> {
+    fn among(&self, filtered: FilteredVisit<'_>) -> Result<Among> {
         let mut among = Among { bits: vec![0; self.len().div_ceil(64)], count: 0 };
         for segment in 0..self.segments() {
             filtered(segment, &mut |doc| among.insert(self.number(segment, doc)))?;
@@ -116,7 +116,7 @@ impl Among {
 struct Search<'v> {
     vectors: &'v Vectors,
     columns: &'v [Columns],
-    query: Quantized,
+    query: QuantizedVector,
     among: Option<&'v Among>,
     cosine_min: f32,
     wanted: usize,

@@ -6,13 +6,13 @@ pub(super) const SCALE_BYTES: usize = 4;
 
 /// A vector in small steps: its values are `scale` times whole numbers from -127 to 127.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Quantized {
+pub(super) struct QuantizedVector {
     scale: f32,
     /// Each an i8.
     values: Vec<u8>,
 }
 
-impl Quantized {
+impl QuantizedVector {
     pub(super) fn of(vector: &[f32]) -> Self {
         let largest = vector.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
         let scale = if largest > 0.0 { largest / 127.0 } else { 1.0 };
@@ -60,7 +60,7 @@ impl<'a> Row<'a> {
     }
 }
 
-impl From<Row<'_>> for Quantized {
+impl From<Row<'_>> for QuantizedVector {
     fn from(row: Row<'_>) -> Self {
         Self { scale: row.scale, values: row.values.to_vec() }
     }
@@ -98,11 +98,11 @@ mod tests {
 
     #[test]
     fn a_row_is_what_was_written() {
-        let written = Quantized::of(&[0.5, -1.0, 0.0]);
+        let written = QuantizedVector::of(&[0.5, -1.0, 0.0]);
         assert_eq!(written.values, [64, 129, 0]);
         let bytes = written.to_bytes();
         let row = Row::read(&bytes);
-        assert_eq!(Quantized::from(row), written);
+        assert_eq!(QuantizedVector::from(row), written);
         assert!((written.dot(row) - 1.25).abs() < 0.01);
     }
 }

@@ -12,8 +12,8 @@ use super::Model;
 use super::file::Rows;
 use super::graph::{LINKS, TRIALS, Walk};
 use super::links::Links as _;
-use super::nearest::{Filtered, Near};
-use super::quantized::{Quantized, Row};
+use super::nearest::{FilteredVisit, Near};
+use super::quantized::{QuantizedVector, Row};
 use super::vectors::Vectors;
 use super::write::RowsWriter;
 use crate::index::Columns;
@@ -104,9 +104,9 @@ impl Files {
     fn write_with(&self, name: &str, first: u64, vectors: &[Vec<f32>], trials: &[Vec<f32>]) {
         let mut writer = RowsWriter::create(self.dir.path(), self.dims).unwrap();
         for (vector, hash) in vectors.iter().zip(first..) {
-            writer.push(hash, &Quantized::unit(vector).unwrap().to_bytes()).unwrap();
+            writer.push(hash, &QuantizedVector::unit(vector).unwrap().to_bytes()).unwrap();
         }
-        trials.iter().for_each(|trial| writer.try_with(Quantized::of(trial)));
+        trials.iter().for_each(|trial| writer.try_with(QuantizedVector::of(trial)));
         writer.finish(name, JOINED_MIN, None).unwrap();
     }
 
@@ -131,7 +131,7 @@ fn keys(vectors: &Vectors, columns: &[Columns], question: &[f32], passes: Option
         docs.filter(|doc| passes.is_none_or(|passes| passes(columns.key.get_val(*doc)))).for_each(take);
         Ok(())
     };
-    let filtered: Option<Filtered<'_>> = if passes.is_some() { Some(&mut filtered) } else { None };
+    let filtered: Option<FilteredVisit<'_>> = if passes.is_some() { Some(&mut filtered) } else { None };
     let near: Vec<Near> = vectors.nearest(question, WANTED, f32::NEG_INFINITY, columns, filtered).unwrap();
     assert!(near.is_sorted_by(|a, b| a > b));
     near.iter().map(|near| near.key).collect()
@@ -144,10 +144,10 @@ fn recall(
     passes: &dyn Fn(u64) -> bool,
     find: &dyn Fn(&[f32]) -> Vec<u64>,
 ) -> f64 {
-    let rows: Vec<Vec<u8>> = all.iter().map(|row| Quantized::unit(row).unwrap().to_bytes()).collect();
+    let rows: Vec<Vec<u8>> = all.iter().map(|row| QuantizedVector::unit(row).unwrap().to_bytes()).collect();
     let mut share = 0.0;
     for question in questions {
-        let query = Quantized::of(question);
+        let query = QuantizedVector::of(question);
         let cosines = rows.iter().map(|row| query.dot(Row::read(row))).zip(0_u64..);
         let mut best: Vec<(f32, u64)> = cosines.filter(|(_, key)| passes(*key)).collect();
         best.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -195,7 +195,7 @@ fn graphs_lead_to_nearly_all_of_what_is_near() {
     let rows = files.open("1.vec").unwrap();
     let mut walk = Walk::through(rows.len());
     for question in &questions {
-        walk.closest((&rows, rows.len()), &rows, &Quantized::of(question), effort, |_| true);
+        walk.closest((&rows, rows.len()), &rows, &QuantizedVector::of(question), effort, |_| true);
     }
     let compared = walk.compared / questions.len() as u64;
     println!("  {compared} rows compared");
@@ -251,7 +251,7 @@ fn graphs_begin_at_the_bound_and_keep_every_row() {
     assert!(!small.has_graph());
     assert!(large.has_graph() && large.effort() > 0);
     for (at, hash) in large.hashes().enumerate() {
-        assert_eq!(large.bytes(at), Quantized::unit(&all[hash as usize]).unwrap().to_bytes());
+        assert_eq!(large.bytes(at), QuantizedVector::unit(&all[hash as usize]).unwrap().to_bytes());
         let links: Vec<u32> = large.of(at as u32).collect();
         assert!(!links.is_empty() && links.len() <= LINKS && !links.contains(&(at as u32)), "{at}: {links:?}");
     }
@@ -283,7 +283,7 @@ fn a_graph_that_has_grown_leads_everywhere_too() {
     let grown = files.open("0.vec").unwrap();
     let mut writer = RowsWriter::create(files.dir.path(), 16).unwrap();
     for (vector, hash) in all.iter().zip(0..) {
-        writer.push(hash, &Quantized::unit(vector).unwrap().to_bytes()).unwrap();
+        writer.push(hash, &QuantizedVector::unit(vector).unwrap().to_bytes()).unwrap();
     }
     writer.finish("1.vec", JOINED_MIN, Some(&grown)).unwrap();
     std::fs::remove_file(files.dir.path().join("0.vec")).unwrap();
@@ -293,7 +293,7 @@ fn a_graph_that_has_grown_leads_everywhere_too() {
 #[test]
 fn trials_and_silent_contents_stay_with_the_rows() {
     let files = Files::new(4);
-    let trial = Quantized::of(&[0.5, 0.0, 0.0, 0.1]);
+    let trial = QuantizedVector::of(&[0.5, 0.0, 0.0, 0.1]);
     let mut writer = RowsWriter::create(files.dir.path(), 4).unwrap();
     (0..=TRIALS).for_each(|_| writer.try_with(trial.clone()));
     writer.push(1, &trial.to_bytes()).unwrap();
@@ -301,7 +301,7 @@ fn trials_and_silent_contents_stay_with_the_rows() {
     writer.finish("1.vec", 1, None).unwrap();
     let rows = files.open("1.vec").unwrap();
     assert_eq!(rows.trials().count(), TRIALS);
-    assert!(rows.trials().all(|row| Quantized::from(row) == trial));
+    assert!(rows.trials().all(|row| QuantizedVector::from(row) == trial));
     assert_eq!((rows.len(), rows.has_graph()), (1, true));
     let columns = [segment([9, 1, 2, 2, 3].into_iter(), &[4])];
     let vectors = files.vectors(&columns);

@@ -8,7 +8,7 @@ use tantivy::directory::MmapDirectory;
 
 use super::file::{HEAD_BYTES, Head, NONE, Rows};
 use super::graph::{GraphBuilder, LINKS, TRIALS, effort, spread};
-use super::quantized::Quantized;
+use super::quantized::QuantizedVector;
 use crate::error::{Result, folder};
 
 /// The file that is being written, in the order in which rows come.
@@ -24,7 +24,7 @@ pub(super) struct RowsWriter {
     dims: usize,
     hashes: Vec<u64>,
     silent: Vec<u64>,
-    trials: Vec<Quantized>,
+    trials: Vec<QuantizedVector>,
 }
 
 impl RowsWriter {
@@ -59,7 +59,7 @@ impl RowsWriter {
     }
 
     /// Adds a short text, as questions are, for finding out how much a search has to look at.
-    pub(super) fn try_with(&mut self, vector: Quantized) {
+    pub(super) fn try_with(&mut self, vector: QuantizedVector) {
         self.trials.push(vector);
     }
 

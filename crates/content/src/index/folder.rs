@@ -21,19 +21,19 @@ const STORE_BLOCKS_CACHED: usize = 32;
 
 /// An open index folder. Dropping it lets go of the lock, as does a crash.
 pub(crate) struct Folder {
-    opened: ArcSwap<Opened>,
+    opened: ArcSwap<OpenIndex>,
     pub(crate) fields: Fields,
     path: PathBuf,
     _lock: IndexLock,
 }
 
 /// The index in the folder. Another one takes its place when it is built anew.
-struct Opened {
+struct OpenIndex {
     index: Index,
     reader: IndexReader,
 }
 
-impl Opened {
+impl OpenIndex {
     fn new(index: Index) -> Result<Self> {
         register_tokenizers(&index);
         let reader = index
@@ -68,7 +68,7 @@ impl Folder {
                 create(&words)?
             }
         };
-        let opened = ArcSwap::from_pointee(Opened::new(index)?);
+        let opened = ArcSwap::from_pointee(OpenIndex::new(index)?);
         Ok(Self { opened, fields: schema().1, path: path.to_owned(), _lock: lock })
     }
 
@@ -99,7 +99,7 @@ impl Folder {
 
     /// Puts an empty index in the place of the one that is there. Who looks at the old one still sees it.
     pub(crate) fn build_anew(&self) -> Result<()> {
-        self.opened.store(Opened::new(create(&self.words())?)?.into());
+        self.opened.store(OpenIndex::new(create(&self.words())?)?.into());
         Ok(())
     }
 

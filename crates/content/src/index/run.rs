@@ -21,7 +21,7 @@ use crate::grounding::{GroundedItem, grounding, moment};
 use crate::item::{Item, Place, hash};
 use crate::limits::{ITEM_BYTES_MAX, ITEMS_MAX, PROGRESS_ITEMS};
 use crate::loaders::{self, At, Input, Reason, Sink, Stop};
-use crate::pushed::{Pushed, Row};
+use crate::pushed::{PushFile, Row};
 use crate::report::{LoadProgress, Progress, Report};
 use crate::source::{Files, SourceFile};
 
@@ -35,7 +35,7 @@ pub(crate) struct Job<'a> {
     pub(crate) folder: &'a Folder,
     pub(crate) before: &'a Snapshot,
     pub(crate) scope: Scope<'a>,
-    pub(crate) pushed: &'a Pushed,
+    pub(crate) pushed: &'a PushFile,
     /// The language of items that do not say theirs.
     pub(crate) tongue: LanguageAnalyzer,
     /// By what the classes of items are judged.
@@ -114,7 +114,7 @@ type Keys = HashSet<u64, BuildHasherDefault<AsIs>>;
 struct Run<'a, 'w> {
     writer: &'w IndexWriter,
     before: &'a Snapshot,
-    pushed: &'a Pushed,
+    pushed: &'a PushFile,
     tongue: LanguageAnalyzer,
     progress: &'a mut dyn Progress,
     cancel: &'a dyn Fn() -> bool,

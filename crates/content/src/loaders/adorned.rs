@@ -15,11 +15,11 @@ pub(super) fn load_text(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<()
     }
     let mut levels = Levels::default();
     each_section(&lines, |found| match found {
-        Found::Heading { text, style, line } => {
+        MarkupPart::Heading { text, style, line } => {
             let level = levels.of(style);
             outline.heading(level, text, Anchor::Unknown, line, sink)
         }
-        Found::Body { lines, line } => {
+        MarkupPart::Body { lines, line } => {
             paragraphs(lines, line).try_for_each(|(text, line)| outline.block(&text, &text, line, sink))
         }
     })?;
@@ -33,11 +33,11 @@ pub(super) fn load_rst(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(),
     let lines: Vec<&str> = text.lines().collect();
     let mut levels = Levels::default();
     each_section(&lines, |found| match found {
-        Found::Heading { text, style, line } => {
+        MarkupPart::Heading { text, style, line } => {
             let level = levels.of(style);
             outline.heading(level, &rst::plain(text), Anchor::Made, line, sink)
         }
-        Found::Body { lines, line } => rst::blocks(lines).into_iter().try_for_each(|block| {
+        MarkupPart::Body { lines, line } => rst::blocks(lines).into_iter().try_for_each(|block| {
             let link = |link: &str| outline.resolved(link);
             let (text, markdown) = rst::written(&block, &link);
             outline.block(&text, &markdown, line + block.line as u64, sink)
@@ -47,7 +47,7 @@ pub(super) fn load_rst(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(),
 }
 
 /// A part of a text.
-enum Found<'l, 't> {
+enum MarkupPart<'l, 't> {
     /// A heading, and how it is adorned: with what, and whether above too.
     Heading { text: &'t str, style: (char, bool), line: u64 },
     /// What is between two headings. `line` is where it begins.
@@ -68,18 +68,21 @@ impl Levels {
     }
 }
 
-fn each_section<'t>(lines: &[&'t str], mut take: impl FnMut(Found<'_, 't>) -> Result<(), Stop>) -> Result<(), Stop> {
+fn each_section<'t>(
+    lines: &[&'t str],
+    mut take: impl FnMut(MarkupPart<'_, 't>) -> Result<(), Stop>,
+) -> Result<(), Stop> {
     let mut from = 0;
     for (first, last, text) in headings(lines) {
         if first < from {
             continue;
         }
-        take(Found::Body { lines: &lines[from..first], line: from as u64 + 1 })?;
+        take(MarkupPart::Body { lines: &lines[from..first], line: from as u64 + 1 })?;
         let style = (lines[last].trim().chars().next().unwrap_or('='), last - first == 2);
-        take(Found::Heading { text, style, line: first as u64 + 1 })?;
+        take(MarkupPart::Heading { text, style, line: first as u64 + 1 })?;
         from = last + 1;
     }
-    take(Found::Body { lines: &lines[from..], line: from as u64 + 1 })
+    take(MarkupPart::Body { lines: &lines[from..], line: from as u64 + 1 })
 }
 
 /// Headings: the first and the last line of each, and its text.

@@ -14,13 +14,13 @@ use super::{At, Input, Reason, Sink, Stop};
 use crate::limits::{PACKED_FILE_BYTES_MAX, PART_BYTES_MAX, PARTS_MAX, UNPACKED_FILE_BYTES_MAX};
 
 /// A file that is packed.
-pub(super) struct Packed {
+pub(super) struct PackedFile {
     archive: ZipArchive<Cursor<Vec<u8>>>,
     /// Bytes of parts that may still be unpacked.
     room: u64,
 }
 
-impl Packed {
+impl PackedFile {
     fn open(input: &mut Input<'_>) -> Result<Self, Stop> {
         let bytes = whole_bytes(input, PACKED_FILE_BYTES_MAX)?;
         // How the programs that write these files keep them secret.
@@ -72,7 +72,7 @@ fn missing(name: &str) -> Stop {
 
 /// A document of Word.
 pub(super) fn load_docx(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), Stop> {
-    let mut packed = Packed::open(input)?;
+    let mut packed = PackedFile::open(input)?;
     let mut outline = Outline::new(input, input.at().bytes);
     let body = packed.part("word/document.xml")?.ok_or_else(|| missing("word/document.xml"))?;
     let styles = packed.part("word/styles.xml")?.unwrap_or_default();
@@ -85,7 +85,7 @@ pub(super) fn load_docx(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<()
 
 /// A document of OpenOffice and LibreOffice.
 pub(super) fn load_odt(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), Stop> {
-    let mut packed = Packed::open(input)?;
+    let mut packed = PackedFile::open(input)?;
     let mut outline = Outline::new(input, input.at().bytes);
     if packed.part("META-INF/manifest.xml")?.is_some_and(|manifest| manifest.contains("encryption-data")) {
         return Err(refused(Reason::Encrypted));
@@ -99,7 +99,7 @@ pub(super) fn load_odt(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(),
 
 /// A book.
 pub(super) fn load_epub(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), Stop> {
-    let mut packed = Packed::open(input)?;
+    let mut packed = PackedFile::open(input)?;
     let at = At { line: 1, bytes: input.at().bytes };
     epub::read(&mut packed, input, at, sink)
 }

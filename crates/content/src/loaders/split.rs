@@ -40,9 +40,9 @@ pub(super) struct Piece<'s> {
 pub(super) struct Splitter<'i, 'a> {
     input: &'i mut Input<'a>,
     place: Place,
-    value: Captured,
+    value: CapturedValue,
     /// The members of a top-level object that are not its list of items.
-    object: Captured,
+    object: CapturedValue,
     object_at: At,
     had_list: bool,
     language: Option<String>,
@@ -59,12 +59,12 @@ enum Place {
 
 /// What is kept of a value while its end is looked for.
 #[derive(Default)]
-struct Captured {
+struct CapturedValue {
     bytes: Vec<u8>,
     too_long: bool,
 }
 
-impl Captured {
+impl CapturedValue {
     fn clear(&mut self) {
         self.bytes.clear();
         self.too_long = false;
@@ -88,8 +88,8 @@ impl<'i, 'a> Splitter<'i, 'a> {
         Self {
             input,
             place: Place::Top,
-            value: Captured::default(),
-            object: Captured::default(),
+            value: CapturedValue::default(),
+            object: CapturedValue::default(),
             object_at,
             had_list: false,
             language: None,

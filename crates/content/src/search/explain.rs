@@ -7,7 +7,7 @@ use tantivy::DocAddress;
 
 use super::plan::Plan;
 use super::query::Query;
-use super::rank::Ranked;
+use super::rank::RankedDoc;
 use super::{Lists, RankBy, found};
 use crate::analysis::{LanguageAnalyzer, word_of_fact};
 use crate::dense::Model;
@@ -46,7 +46,7 @@ pub(crate) fn explain(
     page.iter().map(|one| one_of(snapshot, &plan, query, one, &lists)).collect()
 }
 
-fn one_of(snapshot: &Snapshot, plan: &Plan, query: &Query, one: &Ranked, lists: &Lists) -> Result<ExplainedHit> {
+fn one_of(snapshot: &Snapshot, plan: &Plan, query: &Query, one: &RankedDoc, lists: &Lists) -> Result<ExplainedHit> {
     let StoredItem { id, name, .. } = snapshot.stored(one.address)?;
     let by_words = lists.words.iter().zip(1..).find(|(other, _)| other.key == one.key);
     let by_meaning = lists.near.iter().zip(1..).find(|(other, _)| other.key == one.key);

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use forecourt_embed::Kind;
 use tantivy::DocAddress;
 
-use super::rank::{Ranked, sort};
+use super::rank::{RankedDoc, sort};
 use super::terms::Coverage;
 use crate::dense::Near;
 
@@ -57,26 +57,26 @@ impl WordEvidence {
 /// The documents of both lists, best first. A document has a cosine even when it is not among the
 /// nearest: `cosine` gives it.
 pub(super) fn fuse(
-    words: &[Ranked],
+    words: &[RankedDoc],
     near: &[Near],
     evidence: WordEvidence,
     kind: Kind,
     cosine: impl Fn(DocAddress) -> f32,
-) -> Vec<Ranked> {
+) -> Vec<RankedDoc> {
     let by_words = (WORDS_IN_FULL / evidence.asked.max(1) as f32).min(1.0).sqrt();
     // A list that stands alone keeps its scores.
     let certainty = if words.is_empty() { 0.0 } else { evidence.certainty() };
     let worth = worth_of(kind) * (1.0 - certainty);
     let by_meaning = |cosine: f32| worth * cosine.max(0.0).powi(2);
-    let mut fused: HashMap<u64, Ranked> = HashMap::with_capacity(words.len() + near.len());
+    let mut fused: HashMap<u64, RankedDoc> = HashMap::with_capacity(words.len() + near.len());
     for near in near {
-        fused.insert(near.key, Ranked { score: by_meaning(near.cosine), key: near.key, address: near.address });
+        fused.insert(near.key, RankedDoc { score: by_meaning(near.cosine), key: near.key, address: near.address });
     }
     for ranked in words {
-        let unlisted = || Ranked { score: by_meaning(cosine(ranked.address)), ..*ranked };
+        let unlisted = || RankedDoc { score: by_meaning(cosine(ranked.address)), ..*ranked };
         fused.entry(ranked.key).or_insert_with(unlisted).score += by_words * ranked.score;
     }
-    let mut fused: Vec<Ranked> = fused.into_values().collect();
+    let mut fused: Vec<RankedDoc> = fused.into_values().collect();
     sort(&mut fused);
     fused
 }
@@ -88,8 +88,8 @@ mod tests {
     const ADDRESS: DocAddress = DocAddress { segment_ord: 0, doc_id: 0 };
 
     fn keys(words: &[(u64, f32)], near: &[(u64, f32)], asked: usize, said: f32) -> Vec<u64> {
-        let words: Vec<Ranked> =
-            words.iter().map(|(key, score)| Ranked { score: *score, key: *key, address: ADDRESS }).collect();
+        let words: Vec<RankedDoc> =
+            words.iter().map(|(key, score)| RankedDoc { score: *score, key: *key, address: ADDRESS }).collect();
         let near: Vec<Near> =
             near.iter().map(|(key, cosine)| Near { cosine: *cosine, key: *key, address: ADDRESS }).collect();
         let coverage = Coverage { asked: 20.0, said };

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::plan::Plan;
 use super::query::{Filter, Query, Test};
-use super::rank::Ranked;
+use super::rank::RankedDoc;
 use super::snippet::snippet;
 use crate::analysis::{LanguageAnalyzer, Words, fold_text};
 use crate::error::Result;
@@ -47,7 +47,7 @@ pub struct MatchedConstraint {
 }
 
 /// Reads a document from the store and makes a hit of it.
-pub(super) fn read(snapshot: &Snapshot, ranked: &Ranked, query: &Query, plan: &Plan) -> Result<Hit> {
+pub(super) fn read(snapshot: &Snapshot, ranked: &RankedDoc, query: &Query, plan: &Plan) -> Result<Hit> {
     let StoredItem { id, name, url, item } = snapshot.stored(ranked.address)?;
     let hit = Hit { score: ranked.score, id, name, url, snippet: String::new(), matched: Vec::new(), item };
     if query.items_only {

@@ -4,7 +4,7 @@ use forecourt_embed::Kind;
 use tantivy::{DocAddress, DocId};
 
 use super::plan::Plan;
-use crate::dense::{Filtered, Model, Near, Vectors};
+use crate::dense::{FilteredVisit, Model, Near, Vectors};
 use crate::error::Result;
 use crate::index::Snapshot;
 
@@ -29,7 +29,7 @@ impl<'s> Meaning<'s> {
     /// The `wanted` documents of a plan that are nearest, nearest first.
     pub(super) fn nearest(&self, plan: &Plan, wanted: usize) -> Result<Vec<Near>> {
         let mut allowed = |segment, take: &mut dyn FnMut(DocId)| plan.allowed(self.snapshot, segment, take);
-        let filtered: Option<Filtered<'_>> = if plan.is_filtered() { Some(&mut allowed) } else { None };
+        let filtered: Option<FilteredVisit<'_>> = if plan.is_filtered() { Some(&mut allowed) } else { None };
         self.vectors.nearest(&self.vector, wanted, COSINE_MIN, &self.snapshot.columns, filtered)
     }
 

@@ -10,28 +10,28 @@ use tantivy::{DocAddress, DocId, SegmentReader};
 use super::matching::{count, matching};
 use super::plan::Plan;
 use super::query::{Query, SortOrder};
-use super::rank::Ranked;
+use super::rank::RankedDoc;
 use crate::best::Best;
 use crate::error::Result;
 use crate::index::{Snapshot, number_column};
 
 /// A document by its quantity. The greatest comes first.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Placed {
+struct OrderedDoc {
     /// The quantity, turned around where the least comes first.
     value: f64,
-    ranked: Ranked,
+    ranked: RankedDoc,
 }
 
-impl Eq for Placed {}
+impl Eq for OrderedDoc {}
 
-impl Ord for Placed {
+impl Ord for OrderedDoc {
     fn cmp(&self, other: &Self) -> Ordering {
         self.value.total_cmp(&other.value).then_with(|| self.ranked.cmp(&other.ranked))
     }
 }
 
-impl PartialOrd for Placed {
+impl PartialOrd for OrderedDoc {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
@@ -45,7 +45,7 @@ pub(super) fn top(
     order: &SortOrder,
     plan: &Plan,
     wanted: usize,
-) -> Result<Vec<Ranked>> {
+) -> Result<Vec<RankedDoc>> {
     let fitting = matching(snapshot, &query.text, &query.filters);
     let found = in_order(snapshot, &*fitting, order, wanted)?;
     match plan.ranking() {
@@ -56,15 +56,15 @@ pub(super) fn top(
     }
 }
 
-fn in_order(snapshot: &Snapshot, query: &dyn Search, order: &SortOrder, wanted: usize) -> Result<Vec<Ranked>> {
+fn in_order(snapshot: &Snapshot, query: &dyn Search, order: &SortOrder, wanted: usize) -> Result<Vec<RankedDoc>> {
     let weight = query.weight(EnableScoring::enabled_from_searcher(&snapshot.searcher))?;
-    let mut best: Best<Placed> = Best::of(wanted);
+    let mut best: Best<OrderedDoc> = Best::of(wanted);
     for ((reader, columns), segment) in snapshot.searcher.segment_readers().iter().zip(&snapshot.columns).zip(0..) {
         let quantities = Quantities::of(reader, order)?;
         weight.for_each(reader, &mut |doc, score| {
             let Some(value) = quantities.value(doc).filter(|_| columns.is_living(doc)) else { return };
-            let ranked = Ranked { score, key: columns.key.get_val(doc), address: DocAddress::new(segment, doc) };
-            best.offer(Placed { value, ranked });
+            let ranked = RankedDoc { score, key: columns.key.get_val(doc), address: DocAddress::new(segment, doc) };
+            best.offer(OrderedDoc { value, ranked });
         })?;
     }
     Ok(best.into_sorted().into_iter().map(|placed| placed.ranked).collect())

@@ -73,8 +73,8 @@ fn ruled_out(text: &str, filters: &[Filter], aids: ReadingAids<'_>) -> Option<Co
     }
     let all_but = |left: &Filter| -> Vec<Filter> { filters.iter().filter(|filter| *filter != left).cloned().collect() };
     let (words, limited) = match demanded {
-        Demanded::Words(phrase) => (phrase.to_owned(), (without(text, phrase), filters.to_vec())),
-        Demanded::Filter(filter) => (filter.words.clone(), (text.to_owned(), all_but(filter))),
+        Demand::Words(phrase) => (phrase.to_owned(), (without(text, phrase), filters.to_vec())),
+        Demand::Filter(filter) => (filter.words.clone(), (text.to_owned(), all_but(filter))),
     };
     let limited = QuestionReading { words: limit.words.clone(), text: limited.0, filters: limited.1 };
     let demand = QuestionReading { words, text: text.to_owned(), filters: all_but(limit) };
@@ -82,15 +82,15 @@ fn ruled_out(text: &str, filters: &[Filter], aids: ReadingAids<'_>) -> Option<Co
 }
 
 /// What a limit rules out.
-enum Demanded<'a> {
+enum Demand<'a> {
     Words(&'a str),
     Filter(&'a Filter),
 }
 
-fn demanded<'a>(limit: &Filter, named: &'a [Phrase], filters: &'a [Filter]) -> Option<Demanded<'a>> {
+fn demanded<'a>(limit: &Filter, named: &'a [Phrase], filters: &'a [Filter]) -> Option<Demand<'a>> {
     let by_word = named.iter().find(|phrase| rules_out(limit, phrase));
     let by_filter = || filters.iter().find(|filter| excludes(limit, filter));
-    by_word.map(|phrase| Demanded::Words(&phrase.words)).or_else(|| by_filter().map(Demanded::Filter))
+    by_word.map(|phrase| Demand::Words(&phrase.words)).or_else(|| by_filter().map(Demand::Filter))
 }
 
 /// One word or two of a question, and the classes that things of that name are of.

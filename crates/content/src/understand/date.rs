@@ -4,7 +4,7 @@ use forecourt_vocabulary::{Quantity, WordClass};
 use jiff::ToSpan;
 use jiff::civil::Date;
 
-use super::found::{Found, FoundMeaning, Rank};
+use super::found::{FoundMeaning, Rank, UnderstoodPart};
 use super::moment::TO_MIDNIGHT;
 use super::named_date::{NamedDate, Wording, name, relative_end};
 use super::quantity::within;
@@ -12,7 +12,7 @@ use super::reader::Reader;
 use crate::measure::days_of;
 
 /// The dates that a question is limited to here.
-pub(super) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Found> {
+pub(super) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let (limit, tokens) = limit(reader, at, floor)?;
     let is_story = tokens.start.checked_sub(1).is_some_and(|before| reader.is_single(before, WordClass::Story));
     if is_story {
@@ -22,11 +22,11 @@ pub(super) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Found
     match (path, limit) {
         (Some(path), Some((from, to, words))) => {
             let (from, to) = (from.map(days_of), to.map(|day| days_of(day) + TO_MIDNIGHT));
-            Some(Found::limit(tokens, Rank::Quantity(Quantity::Date), within(path, from, to, words)))
+            Some(UnderstoodPart::limit(tokens, Rank::Quantity(Quantity::Date), within(path, from, to, words)))
         }
         _ => {
             let is_limit = reader.states_facts() && !reader.is_name();
-            is_limit.then(|| Found::new(tokens, FoundMeaning::NotUnderstood))
+            is_limit.then(|| UnderstoodPart::new(tokens, FoundMeaning::NotUnderstood))
         }
     }
 }

@@ -5,15 +5,15 @@ use std::ops::Range;
 use forecourt_vocabulary::Quantity;
 
 use super::contradiction::contradictions;
-use super::found::{Found, FoundMeaning, Rank};
+use super::found::{FoundMeaning, Rank, UnderstoodPart};
 use super::reader::Reader;
-use super::{Known, ParsedQuestion, ReadingAids, quantity};
+use super::{ParsedQuestion, QuestionScope, ReadingAids, quantity};
 use crate::limits::{FILTERS_MAX, NOT_UNDERSTOOD_MAX};
 use crate::search::{Filter, Test};
 
 /// A question while the rules go over what is left of it, one after the other.
 pub(super) struct Draft<'k> {
-    pub(super) known: &'k dyn Known,
+    pub(super) known: &'k dyn QuestionScope,
     aids: ReadingAids<'k>,
     pub(super) out: ParsedQuestion,
     /// What holds if any item keeps it.
@@ -24,7 +24,7 @@ pub(super) struct Draft<'k> {
 
 impl<'k> Draft<'k> {
     /// What was found becomes of the question. What is more than a query can have stays text.
-    pub(super) fn new(aids: ReadingAids<'k>, found: Vec<Found>, reader: &Reader<'_>) -> Self {
+    pub(super) fn new(aids: ReadingAids<'k>, found: Vec<UnderstoodPart>, reader: &Reader<'_>) -> Self {
         let mut parts = Parts::default();
         let (mut cuts, mut all_cuts): (Vec<Range<usize>>, Vec<Range<usize>>) = (Vec::new(), Vec::new());
         let limited: Vec<Quantity> = found.iter().filter_map(limited_quantity).collect();
@@ -87,7 +87,7 @@ impl<'k> Draft<'k> {
 }
 
 /// The quantity that a limit is of.
-fn limited_quantity(found: &Found) -> Option<Quantity> {
+fn limited_quantity(found: &UnderstoodPart) -> Option<Quantity> {
     match &found.meaning {
         FoundMeaning::Limits(Rank::Quantity(quantity), _) => Some(*quantity),
         _ => None,

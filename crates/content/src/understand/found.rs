@@ -19,7 +19,7 @@ pub(super) enum Rank {
 
 /// A part of a question that a rule understood, or knows to be a limit.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct UnderstoodPart {
     /// The tokens that it takes.
     pub(super) tokens: Range<usize>,
     /// Whether its words are searched for all the same.
@@ -44,7 +44,7 @@ pub(super) enum FoundMeaning {
     NotUnderstood,
 }
 
-impl Found {
+impl UnderstoodPart {
     /// What takes its words away.
     pub(super) fn new(tokens: Range<usize>, meaning: FoundMeaning) -> Self {
         Self { tokens, keeps_words: false, meaning }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::draft::Draft;
-use super::{Known, pattern};
+use super::{QuestionScope, pattern};
 use crate::search::Filter;
 
 /// Everyday words for types of schema.org.
@@ -40,7 +40,7 @@ fn forms(word: &str, leads_on: bool) -> impl Iterator<Item = String> {
 }
 
 /// The type that a word means, if there are such items.
-fn kind(known: &dyn Known, word: &str) -> Option<String> {
+fn kind(known: &dyn QuestionScope, word: &str) -> Option<String> {
     let named = OTHER_NAMES.iter().find(|(name, _)| *name == word).map(|(_, kind)| (*kind).to_owned());
     let own = || {
         let mut chars = word.chars();

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use forecourt_vocabulary::{PropertyTable, Quantity};
 
-use super::{Known, ReadingAids, moment, pattern, place, understand};
+use super::{QuestionScope, ReadingAids, moment, pattern, place, understand};
 use crate::limits::{FILTER_LEVELS_MAX, FILTER_VALUES_MAX};
 use crate::measure;
 use crate::search::{Filter, Test};
@@ -86,20 +86,20 @@ static AMOUNT: LazyLock<Regex> = LazyLock::new(|| {
 /// What a caller means by `name` and `value`: constraints that all hold. Empty when the value says nothing
 /// that could be looked for. A property that no item has is asked for all the same; nothing passes then.
 pub(crate) fn named(name: &str, value: &Value, aids: ReadingAids<'_>) -> Vec<Filter> {
-    Asked { name, known: aids.known, aids }.value(value, 0)
+    NamedProperty { name, known: aids.known, aids }.value(value, 0)
 }
 
 /// A name, as far as this index knows it.
-struct Asked<'a> {
+struct NamedProperty<'a> {
     name: &'a str,
-    known: &'a dyn Known,
+    known: &'a dyn QuestionScope,
     aids: ReadingAids<'a>,
 }
 
 /// The ends of a range.
 type Ends = (Option<f64>, Option<f64>);
 
-impl Asked<'_> {
+impl NamedProperty<'_> {
     fn value(&self, value: &Value, level: usize) -> Vec<Filter> {
         match value {
             Value::Null => Vec::new(),
@@ -208,7 +208,7 @@ impl Asked<'_> {
         let inner = fields.iter().filter(|(key, _)| !key.starts_with('@') && level < FILTER_LEVELS_MAX);
         let each = inner.flat_map(|(key, value)| {
             let name = format!("{}.{key}", self.name);
-            Asked { name: &name, ..*self }.value(value, level + 1)
+            NamedProperty { name: &name, ..*self }.value(value, level + 1)
         });
         each.take(FILTER_VALUES_MAX).collect()
     }

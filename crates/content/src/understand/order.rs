@@ -2,14 +2,14 @@
 
 use forecourt_vocabulary::{PhraseMeaning, Quantity, WordClass};
 
-use super::found::{Found, FoundMeaning};
+use super::found::{FoundMeaning, UnderstoodPart};
 use super::reader::Reader;
 use super::value;
 use crate::limits::ITEMS_ASKED_MAX;
 use crate::search::SortOrder;
 
 /// The order that is asked for here.
-pub(super) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Found> {
+pub(super) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let order = |meaning: &PhraseMeaning| match meaning {
         PhraseMeaning::Order(quantity, descending) => Some((*quantity, *descending)),
         _ => None,
@@ -20,7 +20,7 @@ pub(super) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Found
     let known = quantities.into_iter().find_map(|quantity| Some((quantity, reader.path(quantity)?)));
     let Some((quantity, first)) = known else {
         let is_limit = reader.states_facts() && !reader.is_name();
-        return is_limit.then(|| Found::new(start..end, FoundMeaning::NotUnderstood));
+        return is_limit.then(|| UnderstoodPart::new(start..end, FoundMeaning::NotUnderstood));
     };
     if reader.is_name() {
         return None;
@@ -30,11 +30,11 @@ pub(super) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Found
     let fields = std::iter::once(first.to_owned()).chain(others.cloned()).collect();
     let end_of = if descending { "descending" } else { "ascending" };
     let words = reader.say(&format!("{}_{end_of}", quantity.id()), &[]);
-    Some(Found::new(start..end, FoundMeaning::Order(SortOrder { fields, descending, words })))
+    Some(UnderstoodPart::new(start..end, FoundMeaning::Order(SortOrder { fields, descending, words })))
 }
 
 /// How many items are asked for here.
-pub(super) fn read_count(reader: &Reader<'_>, at: usize, _: usize) -> Option<Found> {
+pub(super) fn read_count(reader: &Reader<'_>, at: usize, _: usize) -> Option<UnderstoodPart> {
     let top = reader.class(at, WordClass::Top);
     let asks = reader.class(at, WordClass::Asks);
     let behind = top.or(asks).unwrap_or(at);
@@ -49,7 +49,7 @@ pub(super) fn read_count(reader: &Reader<'_>, at: usize, _: usize) -> Option<Fou
         _ => names_items(reader, end),
     };
     let is_count = is_count && is_told && !has_unit && !reader.is_name();
-    is_count.then(|| Found::new(at..end, FoundMeaning::Count(number as usize)))
+    is_count.then(|| UnderstoodPart::new(at..end, FoundMeaning::Count(number as usize)))
 }
 
 /// Whether the next words say what items are: "three soups", not "three cheese pizza".

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::draft::Draft;
-use super::{Known, pattern};
+use super::{QuestionScope, pattern};
 use crate::search::{Filter, Test};
 
 /// Properties that name who can be seen or heard.
@@ -58,7 +58,7 @@ pub(super) fn read(draft: &mut Draft<'_>) {
 
 /// The first list of names, with the word in front of it, and the part of the text that they take.
 fn next(
-    known: &dyn Known,
+    known: &dyn QuestionScope,
     text: &str,
     lead: &Regex,
     word: &str,
@@ -71,7 +71,7 @@ fn next(
 }
 
 /// The names that a text begins with, and where the last of them ends.
-fn names(known: &dyn Known, text: &str, word: &str, paths: &[&str]) -> (Vec<Filter>, usize) {
+fn names(known: &dyn QuestionScope, text: &str, word: &str, paths: &[&str]) -> (Vec<Filter>, usize) {
     let (mut filters, mut end, mut from) = (Vec::new(), 0, 0);
     while filters.len() < NAMES_MAX {
         let Some((name, fields)) = name(known, &text[from..], paths) else { break };
@@ -86,7 +86,7 @@ fn names(known: &dyn Known, text: &str, word: &str, paths: &[&str]) -> (Vec<Filt
 }
 
 /// The longest name that a text begins with, and the properties that have it.
-fn name<'t>(known: &dyn Known, text: &'t str, paths: &[&str]) -> Option<(&'t str, Vec<String>)> {
+fn name<'t>(known: &dyn QuestionScope, text: &'t str, paths: &[&str]) -> Option<(&'t str, Vec<String>)> {
     let ends: Vec<usize> = WORD.find_iter(text).take(NAME_WORDS_MAX).map(|word| word.end()).collect();
     ends.iter().skip(1).rev().find_map(|end| {
         let name = &text[..*end];

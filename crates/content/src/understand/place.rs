@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::draft::Draft;
-use super::{Known, pattern};
+use super::{QuestionScope, pattern};
 use crate::search::{Filter, Test};
 
 /// Properties that say where something is. Countries stand as names or as codes.
@@ -87,7 +87,7 @@ pub(super) fn read(draft: &mut Draft<'_>) {
 }
 
 /// What is at a place. `None` when no item is.
-pub(super) fn filter(known: &dyn Known, place: &str) -> Option<Filter> {
+pub(super) fn filter(known: &dyn QuestionScope, place: &str) -> Option<Filter> {
     let folded = place.trim().to_lowercase();
     let code = COUNTRIES.iter().find(|(name, _)| *name == folded).map(|(_, code)| *code);
     [Some(folded.as_str()), code]
@@ -98,7 +98,7 @@ pub(super) fn filter(known: &dyn Known, place: &str) -> Option<Filter> {
 }
 
 /// The properties that have exactly this place.
-fn at(known: &dyn Known, place: &str) -> Option<(String, Vec<String>)> {
+fn at(known: &dyn QuestionScope, place: &str) -> Option<(String, Vec<String>)> {
     let has = |path: &&&str| known.has_value(path, place);
     let fields: Vec<String> = PATHS.iter().filter(has).map(|path| (*path).to_owned()).collect();
     (!fields.is_empty()).then(|| (place.to_owned(), fields))

@@ -4,7 +4,7 @@
 use forecourt_vocabulary::{PhraseMeaning, Quantity, WordClass};
 
 use super::amount::{Comparison, Span};
-use super::found::{Found, FoundMeaning, Rank};
+use super::found::{FoundMeaning, Rank, UnderstoodPart};
 use super::reader::Reader;
 use crate::search::{Filter, Test};
 
@@ -14,27 +14,27 @@ const QUICK_MINUTES: f64 = 30.0;
 const THIRD: f64 = 1.0 / 3.0;
 
 /// What a quantity is limited to here.
-pub(super) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Found> {
+pub(super) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let (asked, behind) = asked_quantity(reader, at);
     let span = reader.span(behind)?;
     let start = reader.absorb(at, WordClass::LimitLead, floor);
     let has_lead = start < at || behind > at;
     match quantity(reader, &span, asked, has_lead) {
-        Resolved::Known(quantity, factor, path) => {
+        QuantitySubject::Known(quantity, factor, path) => {
             let (from, to) = ends(reader, quantity, &span, has_lead)?;
             let (from, to) = (from.map(|end| end * factor), to.map(|end| end * factor));
             let filter = within(path, from, to, words(reader, quantity, from, to));
             let fields = reader.table.paths(quantity).iter().filter(|other| reader.aids.known.has_number(other));
             let fields = if quantity == Quantity::Price { fields.cloned().collect() } else { filter.fields.clone() };
-            Some(Found::limit(start..span.end, Rank::Quantity(quantity), Filter { fields, ..filter }))
+            Some(UnderstoodPart::limit(start..span.end, Rank::Quantity(quantity), Filter { fields, ..filter }))
         }
-        Resolved::NotChecked => Some(Found::new(start..span.end, FoundMeaning::NotUnderstood)),
-        Resolved::None => None,
+        QuantitySubject::NotChecked => Some(UnderstoodPart::new(start..span.end, FoundMeaning::NotUnderstood)),
+        QuantitySubject::None => None,
     }
 }
 
 /// What an amount is of.
-enum Resolved {
+enum QuantitySubject {
     Known(Quantity, f64, &'static str),
     /// A limit of something that no item states.
     NotChecked,
@@ -55,11 +55,11 @@ fn asked_quantity(reader: &Reader<'_>, at: usize) -> (Option<Option<Quantity>>, 
     longest.map_or((None, at), |(quantity, end)| (Some(quantity), end))
 }
 
-fn quantity(reader: &Reader<'_>, span: &Span, asked: Option<Option<Quantity>>, has_lead: bool) -> Resolved {
+fn quantity(reader: &Reader<'_>, span: &Span, asked: Option<Option<Quantity>>, has_lead: bool) -> QuantitySubject {
     let is_limit = span.comparison != Comparison::Bare;
     let unchecked = |is_limit: bool| match is_limit && reader.states_facts() && !reader.is_name() {
-        true => Resolved::NotChecked,
-        false => Resolved::None,
+        true => QuantitySubject::NotChecked,
+        false => QuantitySubject::None,
     };
     if let Some(unit) = span.amount.unit {
         let mut measured = reader.table.measured(unit);
@@ -68,10 +68,10 @@ fn quantity(reader: &Reader<'_>, span: &Span, asked: Option<Option<Quantity>>, h
             let is_people = unit == forecourt_vocabulary::Unit::Person && asked.is_some();
             return unchecked(is_limit || is_people);
         };
-        return Resolved::Known(quantity, factor, path);
+        return QuantitySubject::Known(quantity, factor, path);
     }
     let named = |quantity| match reader.path(quantity) {
-        Some(path) => Resolved::Known(quantity, 1.0, path),
+        Some(path) => QuantitySubject::Known(quantity, 1.0, path),
         None => unchecked(is_limit),
     };
     let ends = reader.ends_clause(span.end);
@@ -132,13 +132,13 @@ pub(super) fn within(path: &str, from: Option<f64>, to: Option<f64>, words: Stri
 }
 
 /// "Cheap", "quick", "easy": little or much of a quantity.
-pub(super) fn read_level(reader: &Reader<'_>, at: usize, _: usize) -> Option<Found> {
+pub(super) fn read_level(reader: &Reader<'_>, at: usize, _: usize) -> Option<UnderstoodPart> {
     let level = |meaning: &PhraseMeaning| match meaning {
         PhraseMeaning::Level(quantity, is_high) => Some((*quantity, *is_high)),
         _ => None,
     };
     let ((quantity, is_high), end) = reader.longest(at, level)?;
-    Some(Found::new(at..end, FoundMeaning::Level(quantity, is_high)))
+    Some(UnderstoodPart::new(at..end, FoundMeaning::Level(quantity, is_high)))
 }
 
 /// The limit that a level is here. What is little, the items say themselves.

@@ -2,12 +2,12 @@
 
 use forecourt_vocabulary::{Quantity, TextProperties, WordClass};
 
-use super::found::{Found, FoundMeaning, Rank};
+use super::found::{FoundMeaning, Rank, UnderstoodPart};
 use super::quantity::within;
 use super::reader::Reader;
 use crate::search::{Filter, Test};
 
-pub(super) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Found> {
+pub(super) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let classes = [(WordClass::Unavailable, false), (WordClass::Available, true)];
     let led = classes.into_iter().filter_map(|(class, is_there)| Some((is_there, reader.class(at, class)?)));
     let availability = led.reduce(|best, next| if next.1 > best.1 { next } else { best });
@@ -17,21 +17,21 @@ pub(super) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Found
     }
 }
 
-fn available(reader: &Reader<'_>, is_there: bool, start: usize, end: usize) -> Option<Found> {
+fn available(reader: &Reader<'_>, is_there: bool, start: usize, end: usize) -> Option<UnderstoodPart> {
     let TextProperties { availability, in_stock, out_of_stock, .. } = &reader.table.texts;
     let has = |path: &&String| in_stock.iter().chain(out_of_stock).any(|value| reader.aids.known.has_word(path, value));
     let fields: Vec<String> = availability.iter().filter(has).cloned().collect();
     if fields.is_empty() {
         let is_limit = reader.path(Quantity::Price).is_some() && !reader.is_name();
-        return is_limit.then(|| Found::new(start..end, FoundMeaning::NotUnderstood));
+        return is_limit.then(|| UnderstoodPart::new(start..end, FoundMeaning::NotUnderstood));
     }
     let (values, key) = if is_there { (in_stock, "in_stock") } else { (out_of_stock, "out_of_stock") };
     let filter = Filter { fields, test: Test::OneOf(values.clone()), words: reader.say(key, &[]) };
-    Some(Found::limit(start..end, Rank::Stock, filter))
+    Some(UnderstoodPart::limit(start..end, Rank::Stock, filter))
 }
 
 /// A size that is said to be one.
-fn size(reader: &Reader<'_>, at: usize) -> Option<Found> {
+fn size(reader: &Reader<'_>, at: usize) -> Option<UnderstoodPart> {
     let behind = reader.class(at, WordClass::Size)?;
     let value = reader.token(behind).filter(|token| token.number().is_some() || token.word.len() <= 4)?;
     let fields: Vec<String> =
@@ -39,14 +39,14 @@ fn size(reader: &Reader<'_>, at: usize) -> Option<Found> {
     let tokens = at..behind + 1;
     if fields.is_empty() {
         let is_limit = reader.path(Quantity::Price).is_some() && !reader.is_name();
-        return is_limit.then(|| Found::new(tokens, FoundMeaning::NotUnderstood));
+        return is_limit.then(|| UnderstoodPart::new(tokens, FoundMeaning::NotUnderstood));
     }
     let value = reader.text[value.range.clone()].to_owned();
     let words = reader.say("of_size", &[&value]);
-    Some(Found::limit(tokens, Rank::Stock, Filter { fields, test: Test::Is(value), words }))
+    Some(UnderstoodPart::limit(tokens, Rank::Stock, Filter { fields, test: Test::Is(value), words }))
 }
 
-fn free_of_charge(reader: &Reader<'_>, at: usize) -> Option<Found> {
+fn free_of_charge(reader: &Reader<'_>, at: usize) -> Option<UnderstoodPart> {
     let end = reader.class(at, WordClass::FreeOfCharge)?;
     let (known, words) = (reader.aids.known, reader.say("free_of_charge", &[]));
     let paths = &reader.table.texts.free_of_charge;
@@ -57,5 +57,5 @@ fn free_of_charge(reader: &Reader<'_>, at: usize) -> Option<Found> {
         (None, Some(price)) => within(price, None, Some(0.0), words),
         (None, None) => return None,
     };
-    Some(Found::limit(at..end, Rank::Stock, filter).keeping_words())
+    Some(UnderstoodPart::limit(at..end, Rank::Stock, filter).keeping_words())
 }

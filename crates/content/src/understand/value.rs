@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::draft::Draft;
-use super::{Known, pattern};
+use super::{QuestionScope, pattern};
 use crate::search::Filter;
 
 /// Properties that say what sort of thing an item is.
@@ -81,7 +81,7 @@ fn is_about(before: &str) -> bool {
 }
 
 /// The sort that some words say.
-fn sort(known: &dyn Known, words: &str, has_kind: bool) -> Option<Filter> {
+fn sort(known: &dyn QuestionScope, words: &str, has_kind: bool) -> Option<Filter> {
     let (singular, is_plural) = singular(&words.to_lowercase());
     let other = OTHER_NAMES.iter().find(|(name, _)| *name == singular).map(|(_, value)| (*value).to_owned());
     let values = [Some(words.to_lowercase()), other.clone(), Some(singular.clone())];
@@ -95,7 +95,7 @@ fn sort(known: &dyn Known, words: &str, has_kind: bool) -> Option<Filter> {
 }
 
 /// Whether a word in the plural is a sort of thing that some item is of.
-pub(super) fn is_sort(known: &dyn Known, word: &str) -> bool {
+pub(super) fn is_sort(known: &dyn QuestionScope, word: &str) -> bool {
     let (one, is_plural) = singular(&word.to_lowercase());
     is_plural && [one.as_str(), word].iter().any(|value| PATHS.iter().any(|path| known.has_value(path, value)))
 }

@@ -2,26 +2,26 @@
 
 use forecourt_vocabulary::WordClass;
 
-use super::found::{Found, FoundMeaning, Rank};
+use super::found::{FoundMeaning, Rank, UnderstoodPart};
 use super::reader::Reader;
 use super::things::{ListOf, Thing, ThingKind, Tie};
 use crate::search::{Filter, Test};
 
 /// What is demanded or wished for from here on. Its words are searched for all the same.
-pub(super) fn read(reader: &Reader<'_>, at: usize, _: usize) -> Option<Found> {
+pub(super) fn read(reader: &Reader<'_>, at: usize, _: usize) -> Option<UnderstoodPart> {
     if let Some(behind) = reader.class(at, WordClass::MustHave) {
         return demand(reader, at, behind);
     }
     let behind = reader.class(at, WordClass::With)?;
     let is_open = reader.class(behind, WordClass::Or).is_some();
     let (filters, end) = filters(reader, behind).filter(|_| !is_open)?;
-    Some(Found::new(at..end, FoundMeaning::Wishes(filters)).keeping_words())
+    Some(UnderstoodPart::new(at..end, FoundMeaning::Wishes(filters)).keeping_words())
 }
 
 /// Things that have to be there.
-pub(super) fn demand(reader: &Reader<'_>, at: usize, behind: usize) -> Option<Found> {
+pub(super) fn demand(reader: &Reader<'_>, at: usize, behind: usize) -> Option<UnderstoodPart> {
     let (filters, end) = filters(reader, behind)?;
-    Some(Found::new(at..end, FoundMeaning::Limits(Rank::Wanted, filters)).keeping_words())
+    Some(UnderstoodPart::new(at..end, FoundMeaning::Limits(Rank::Wanted, filters)).keeping_words())
 }
 
 /// The limits of a list of things that has an end there.

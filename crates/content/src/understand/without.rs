@@ -3,7 +3,7 @@
 
 use forecourt_vocabulary::{PhraseMeaning, WordClass};
 
-use super::found::{Found, FoundMeaning, Rank};
+use super::found::{FoundMeaning, Rank, UnderstoodPart};
 use super::reader::Reader;
 use super::things::{ListOf, Thing, ThingKind};
 use super::{date, quantity, wanted};
@@ -24,7 +24,7 @@ enum Lead {
 }
 
 /// Things that are negated from here on.
-pub(super) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Found> {
+pub(super) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     if reader.is_behind(at, WordClass::Or) && reader.is_behind(at - 1, WordClass::With) {
         return None;
     }
@@ -47,11 +47,11 @@ pub(super) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Found
 }
 
 /// "Not from the 80s": the opposite of another limit is none that can be asked for.
-fn negated_limit(reader: &Reader<'_>, at: usize, behind: usize) -> Option<Found> {
+fn negated_limit(reader: &Reader<'_>, at: usize, behind: usize) -> Option<UnderstoodPart> {
     let starts = [reader.skip(behind, &[WordClass::Article]), at + 1];
     let read = |start: usize| date::read(reader, start, start).or_else(|| quantity::read(reader, start, start));
     let end = starts.into_iter().find_map(read)?.tokens.end;
-    Some(Found::new(at..end, FoundMeaning::NotUnderstood))
+    Some(UnderstoodPart::new(at..end, FoundMeaning::NotUnderstood))
 }
 
 fn lead(reader: &Reader<'_>, at: usize) -> Option<(Lead, usize)> {
@@ -69,13 +69,18 @@ fn lead(reader: &Reader<'_>, at: usize) -> Option<(Lead, usize)> {
 }
 
 /// The limits that things say which must be absent. One that no item can be judged by is told.
-fn limits(reader: &Reader<'_>, things: &[&Thing], tokens: std::ops::Range<usize>, rank: Rank) -> Option<Found> {
+fn limits(
+    reader: &Reader<'_>,
+    things: &[&Thing],
+    tokens: std::ops::Range<usize>,
+    rank: Rank,
+) -> Option<UnderstoodPart> {
     let filters: Vec<Filter> = things.iter().filter_map(|thing| lacks(reader, thing)).collect();
     if filters.len() < things.len() {
         // An allergy of which a part can't be checked is not understood as a whole.
-        return Some(Found::new(tokens, FoundMeaning::NotUnderstood));
+        return Some(UnderstoodPart::new(tokens, FoundMeaning::NotUnderstood));
     }
-    Some(Found::new(tokens, FoundMeaning::Limits(rank, filters)))
+    Some(UnderstoodPart::new(tokens, FoundMeaning::Limits(rank, filters)))
 }
 
 /// What has no such thing. `None` when items don't state what it asks for.
@@ -104,7 +109,7 @@ fn without_class(reader: &Reader<'_>, id: &str) -> Option<Filter> {
 }
 
 /// A negation of what nobody knows: a limit that was not understood, where limits can be meant at all.
-fn unknown(reader: &Reader<'_>, lead: Lead, at: usize, thing: &Thing, floor: usize) -> Option<Found> {
+fn unknown(reader: &Reader<'_>, lead: Lead, at: usize, thing: &Thing, floor: usize) -> Option<UnderstoodPart> {
     let begins_clause = at == 0 || !reader.is_word(at - 1) || reader.is_behind(at, WordClass::WithoutLead);
     let is_question = reader.class(0, WordClass::Question).is_some();
     let is_limit = match lead {
@@ -120,11 +125,11 @@ fn unknown(reader: &Reader<'_>, lead: Lead, at: usize, thing: &Thing, floor: usi
     let words = (first..first + further).take_while(|at| !stop(*at)).count();
     // A long rest is what is asked for, not what is negated.
     let end = if stop(first + words) { first + words } else { first };
-    Some(Found::new(at..end, FoundMeaning::NotUnderstood))
+    Some(UnderstoodPart::new(at..end, FoundMeaning::NotUnderstood))
 }
 
 /// "Nut- and gluten-free", "peanut allergy", "lactose intolerant".
-pub(super) fn read_behind(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Found> {
+pub(super) fn read_behind(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let marks = [WordClass::Free, WordClass::Intolerant];
     let mut things: Vec<Thing> = Vec::new();
     let mut next = at;
@@ -157,23 +162,25 @@ pub(super) fn read_behind(reader: &Reader<'_>, at: usize, floor: usize) -> Optio
     None
 }
 
-fn free_of(reader: &Reader<'_>, things: &[Thing], tokens: std::ops::Range<usize>) -> Option<Found> {
+fn free_of(reader: &Reader<'_>, things: &[Thing], tokens: std::ops::Range<usize>) -> Option<UnderstoodPart> {
     if things.iter().any(|thing| !thing.is_known()) {
         let is_limit = reader.states_facts() && !reader.is_name();
-        return is_limit.then(|| Found::new(tokens, FoundMeaning::NotUnderstood).keeping_words());
+        return is_limit.then(|| UnderstoodPart::new(tokens, FoundMeaning::NotUnderstood).keeping_words());
     }
     limits(reader, &things.iter().collect::<Vec<_>>(), tokens, Rank::Free)
 }
 
 /// "Glutenfrei", "eggless", "celiac", "vegan", "keto": single words that leave things out.
-pub(super) fn read_word(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Found> {
+pub(super) fn read_word(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let start = || reader.absorb(at, WordClass::WithoutLead, floor);
     if let Some(((id, is_condition), end)) = reader.longest(at, leaves_out) {
         let filter = if is_condition { without_class(reader, id) } else { diet(reader, id, at)? };
         let tokens = start()..end;
         return Some(match filter {
-            Some(filter) => Found::limit(tokens, if is_condition { Rank::Without } else { Rank::Diet }, filter),
-            None => Found::new(tokens, FoundMeaning::NotUnderstood).keeping_words(),
+            Some(filter) => {
+                UnderstoodPart::limit(tokens, if is_condition { Rank::Without } else { Rank::Diet }, filter)
+            }
+            None => UnderstoodPart::new(tokens, FoundMeaning::NotUnderstood).keeping_words(),
         });
     }
     if let Some(end) = reader.class(at, WordClass::DietLike) {
@@ -221,16 +228,16 @@ fn diet(reader: &Reader<'_>, id: &str, at: usize) -> Option<Option<Filter>> {
 }
 
 /// A way to eat of which no class is known: what says that it is for it.
-fn diet_like(reader: &Reader<'_>, at: usize, end: usize) -> Option<Found> {
+fn diet_like(reader: &Reader<'_>, at: usize, end: usize) -> Option<UnderstoodPart> {
     let words = reader.written(at..end).to_lowercase();
     let has = |path: &&String| reader.aids.known.has_word(path, &words);
     let fields: Vec<String> = reader.table.texts.diets.iter().filter(has).cloned().collect();
     let found = match fields.is_empty() {
         false => {
             let filter = Filter { fields, test: Test::Mentions(words.clone()), words };
-            Found::limit(at..end, Rank::Diet, filter)
+            UnderstoodPart::limit(at..end, Rank::Diet, filter)
         }
-        true if reader.states_facts() && !reader.is_name() => Found::new(at..end, FoundMeaning::NotUnderstood),
+        true if reader.states_facts() && !reader.is_name() => UnderstoodPart::new(at..end, FoundMeaning::NotUnderstood),
         true => return None,
     };
     Some(found.keeping_words())

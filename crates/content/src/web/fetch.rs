@@ -6,7 +6,7 @@ use forecourt_egress::{Egress, EgressError, FetchedDocument, Purpose, RevisitOut
 use url::Url;
 
 use super::hosts::Hosts;
-use super::kept::Kept;
+use super::kept::KeptPage;
 use crate::limits::PAGE_REDIRECTS_MAX;
 
 /// Asks a site for its documents, one after the other.
@@ -21,7 +21,7 @@ pub(super) struct Fetcher<'a> {
 
 /// What came of it.
 #[derive(Debug)]
-pub(super) enum Fetched {
+pub(super) enum FetchOutcome {
     /// It is there, and where it was found in the end.
     Found(Url, FetchedDocument),
     /// It is as it was.
@@ -50,9 +50,9 @@ impl<'a> Fetcher<'a> {
         &self,
         url: &Url,
         bytes_max: usize,
-        before: Option<&Kept>,
+        before: Option<&KeptPage>,
         may_go: &(dyn Fn(&Url) -> bool + Sync),
-    ) -> Fetched {
+    ) -> FetchOutcome {
         let mut url = url.clone();
         let mut has_waited = false;
         for _ in 0..=PAGE_REDIRECTS_MAX {
@@ -61,26 +61,28 @@ impl<'a> Fetcher<'a> {
             let known = known.unwrap_or_default();
             let is_conditional = known != Validators::default();
             match self.egress.revisit(Purpose::Crawl, &url, &known, bytes_max).await {
-                Ok(RevisitOutcome::Found(document)) => return Fetched::Found(url, document),
-                Ok(RevisitOutcome::Unchanged) if is_conditional => return Fetched::Unchanged,
-                Ok(RevisitOutcome::Unchanged) => return Fetched::Failed("sends nothing, as if we had it".to_owned()),
+                Ok(RevisitOutcome::Found(document)) => return FetchOutcome::Found(url, document),
+                Ok(RevisitOutcome::Unchanged) if is_conditional => return FetchOutcome::Unchanged,
+                Ok(RevisitOutcome::Unchanged) => {
+                    return FetchOutcome::Failed("sends nothing, as if we had it".to_owned());
+                }
                 Ok(RevisitOutcome::Moved(next)) if may_go(&next) => url = next,
-                Ok(RevisitOutcome::Moved(_)) => return Fetched::Gone("leads to where we may not go".to_owned()),
-                Ok(RevisitOutcome::Gone(reason)) => return Fetched::Gone(reason),
+                Ok(RevisitOutcome::Moved(_)) => return FetchOutcome::Gone("leads to where we may not go".to_owned()),
+                Ok(RevisitOutcome::Gone(reason)) => return FetchOutcome::Gone(reason),
                 Ok(RevisitOutcome::Later(_, Some(time))) if !has_waited && !(self.cancel)() => {
                     self.hosts.rest(&url, time);
                     has_waited = true;
                 }
                 Ok(RevisitOutcome::Later(reason, time)) => {
                     time.into_iter().for_each(|time| self.hosts.rest(&url, time));
-                    return Fetched::Failed(reason);
+                    return FetchOutcome::Failed(reason);
                 }
                 Err(EgressError::TooLarge { bytes_max }) => {
-                    return Fetched::TooLarge(format!("more than {bytes_max} bytes"));
+                    return FetchOutcome::TooLarge(format!("more than {bytes_max} bytes"));
                 }
-                Err(error) => return Fetched::Failed(error.log_reason()),
+                Err(error) => return FetchOutcome::Failed(error.log_reason()),
             }
         }
-        Fetched::Gone("leads on too often".to_owned())
+        FetchOutcome::Gone("leads on too often".to_owned())
     }
 }

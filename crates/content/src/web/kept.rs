@@ -13,7 +13,7 @@ use crate::limits::VISIT_TIME_MAX;
 
 /// One page as it was when it was last read.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct KeptPage {
     /// Where it was read.
     pub(super) url: String,
     /// For asking again.
@@ -49,7 +49,7 @@ pub(super) struct Before {
 
 /// As much of a page as tells it from others.
 #[derive(Deserialize)]
-struct Named {
+struct PageKey {
     url: String,
 }
 
@@ -82,7 +82,7 @@ impl Before {
         let mut before = Self { file: File::open(path).ok().map(BufReader::new), at: HashMap::new() };
         let (mut at, mut line) = (0, Vec::new());
         while let Some(length) = before.line(&mut line) {
-            if let Ok(Named { url }) = serde_json::from_slice(&line) {
+            if let Ok(PageKey { url }) = serde_json::from_slice(&line) {
                 before.at.insert(url, at);
             }
             at += length;
@@ -91,7 +91,7 @@ impl Before {
     }
 
     /// A page, once.
-    pub(super) fn take(&mut self, url: &str) -> Option<Kept> {
+    pub(super) fn take(&mut self, url: &str) -> Option<KeptPage> {
         let at = self.at.remove(url)?;
         self.read(at)
     }
@@ -102,13 +102,13 @@ impl Before {
     }
 
     /// The pages that were not taken, in the order in which they were kept.
-    pub(super) fn rest(&mut self) -> impl Iterator<Item = Kept> {
+    pub(super) fn rest(&mut self) -> impl Iterator<Item = KeptPage> {
         let mut places: Vec<u64> = self.at.values().copied().collect();
         places.sort_unstable();
         places.into_iter().filter_map(move |at| self.read(at))
     }
 
-    fn read(&mut self, at: u64) -> Option<Kept> {
+    fn read(&mut self, at: u64) -> Option<KeptPage> {
         let mut line = Vec::new();
         self.file.as_mut()?.seek(SeekFrom::Start(at)).ok()?;
         self.line(&mut line)?;
@@ -147,7 +147,7 @@ impl Writer {
     }
 
     /// Adds a page and its items. Says whether there was room for it.
-    pub(super) fn add(&mut self, page: &Kept) -> io::Result<bool> {
+    pub(super) fn add(&mut self, page: &KeptPage) -> io::Result<bool> {
         let line = line(page)?;
         let Some(room) = self.room.checked_sub(line.len()) else { return Ok(false) };
         self.room = room;
@@ -161,7 +161,7 @@ impl Writer {
     }
 
     /// Hands on what was found so far, and behind it the items of pages that were not met yet. The visit goes on.
-    pub(super) fn publish(&mut self, rest: impl Iterator<Item = Kept>) -> io::Result<()> {
+    pub(super) fn publish(&mut self, rest: impl Iterator<Item = KeptPage>) -> io::Result<()> {
         self.items.file.flush()?;
         let mut part = Draft::begin_as(&self.items.path, "part")?;
         io::copy(&mut File::open(Draft::path_of(&self.items.path))?, &mut part.file)?;
@@ -244,10 +244,10 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn page(name: &str) -> Kept {
+    fn page(name: &str) -> KeptPage {
         let validators = Validators { etag: Some(format!("\"{name}\"")), modified: None };
         let items = vec![json!({"name": name})];
-        Kept { url: format!("https://e.org/{name}"), validators, items, ..Kept::default() }
+        KeptPage { url: format!("https://e.org/{name}"), validators, items, ..KeptPage::default() }
     }
 
     /// Writes pages, and says which of them had room.

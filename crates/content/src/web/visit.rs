@@ -12,10 +12,10 @@ use futures::future::BoxFuture;
 use tokio::time::Instant;
 use url::Url;
 
-use super::fetch::{Fetched, Fetcher};
+use super::fetch::{FetchOutcome, Fetcher};
 use super::frontier::Frontier;
 use super::hosts::Hosts;
-use super::kept::{Before, Kept, Writer};
+use super::kept::{Before, KeptPage, Writer};
 use super::own;
 use super::robots::{self, Robots};
 use super::sitemap::Sitemap;
@@ -25,7 +25,7 @@ use crate::limits::{
     DOCUMENT_BYTES_MAX, PAGE_BYTES_MAX, PAGE_FAILURES_MAX, PUBLISH_EVERY, PUBLISH_PAGES, REASONS_MAX, ROBOTS_BYTES_MAX,
     SITE_BYTES_MAX, SITEMAPS_MAX,
 };
-use crate::loaders::{Found, collect_items, page};
+use crate::loaders::{DocumentContents, collect_items, page};
 
 /// The product token that `robots.txt` calls us by.
 const AGENT: &str = "forecourt";
@@ -178,9 +178,9 @@ impl Tour<'_> {
         let url = self.site.url.join("/robots.txt").map_err(|error| error.to_string())?;
         let is_own = |url: &Url| url.origin() == self.site.url.origin();
         self.robots = match self.fetcher.fetch(&url, ROBOTS_BYTES_MAX, None, &is_own).await {
-            Fetched::Found(_, document) => Robots::read(&body::text(&document.bytes, "charset=utf-8"), AGENT),
-            Fetched::TooLarge(reason) | Fetched::Failed(reason) => return Err(reason),
-            Fetched::Unchanged | Fetched::Gone(_) => Robots::default(),
+            FetchOutcome::Found(_, document) => Robots::read(&body::text(&document.bytes, "charset=utf-8"), AGENT),
+            FetchOutcome::TooLarge(reason) | FetchOutcome::Failed(reason) => return Err(reason),
+            FetchOutcome::Unchanged | FetchOutcome::Gone(_) => Robots::default(),
         };
         self.fetcher.delay = self.robots.delay.map_or(self.site.delay, |delay| delay.max(self.site.delay));
         Ok(())
@@ -224,12 +224,12 @@ impl Tour<'_> {
     async fn sitemap(&mut self, url: &Url) -> Result<Sitemap, String> {
         let is_own = |url: &Url| url.origin() == self.site.url.origin();
         match self.fetcher.fetch(url, DOCUMENT_BYTES_MAX, None, &is_own).await {
-            Fetched::Found(_, document) => {
+            FetchOutcome::Found(_, document) => {
                 let bytes = body::unpacked(&document.bytes)?;
                 Ok(Sitemap::read(&body::text(&bytes, &document.mime)))
             }
-            Fetched::Unchanged => Err("nothing of it was kept".to_owned()),
-            Fetched::Gone(reason) | Fetched::TooLarge(reason) | Fetched::Failed(reason) => Err(reason),
+            FetchOutcome::Unchanged => Err("nothing of it was kept".to_owned()),
+            FetchOutcome::Gone(reason) | FetchOutcome::TooLarge(reason) | FetchOutcome::Failed(reason) => Err(reason),
         }
     }
 
@@ -253,19 +253,19 @@ impl Tour<'_> {
         let may_go = |next: &Url| next.origin() == origin && allows(next);
         let bytes_max = if is_document { DOCUMENT_BYTES_MAX } else { PAGE_BYTES_MAX };
         let fetched = self.fetcher.fetch(url, bytes_max, before.as_ref(), &may_go).await;
-        self.failures = if matches!(fetched, Fetched::Failed(_)) { self.failures + 1 } else { 0 };
+        self.failures = if matches!(fetched, FetchOutcome::Failed(_)) { self.failures + 1 } else { 0 };
         let page = match fetched {
-            Fetched::Found(at, document) => self.read(url, at, document, before).map(Some),
-            Fetched::Unchanged => {
+            FetchOutcome::Found(at, document) => self.read(url, at, document, before).map(Some),
+            FetchOutcome::Unchanged => {
                 self.told.unchanged += 1;
                 self.canonical.extend(before.as_ref().and_then(|page| page.canonical.clone()));
                 Ok(before)
             }
-            Fetched::Failed(reason) => {
+            FetchOutcome::Failed(reason) => {
                 self.told.skip(url.as_str(), &reason);
                 Ok(before)
             }
-            Fetched::Gone(reason) | Fetched::TooLarge(reason) => Err(reason),
+            FetchOutcome::Gone(reason) | FetchOutcome::TooLarge(reason) => Err(reason),
         };
         match page {
             Ok(Some(page)) => self.keep(&page, depth)?,
@@ -277,7 +277,13 @@ impl Tour<'_> {
 
     /// A document that was found, as it is kept. An item that has not changed keeps the time at which it
     /// was read first, so that nothing is indexed again for the time alone.
-    fn read(&mut self, url: &Url, at: Url, document: FetchedDocument, before: Option<Kept>) -> Result<Kept, String> {
+    fn read(
+        &mut self,
+        url: &Url,
+        at: Url,
+        document: FetchedDocument,
+        before: Option<KeptPage>,
+    ) -> Result<KeptPage, String> {
         let is_html = is_page(&document.mime);
         let asked = robots::of_header(&document.robots, AGENT);
         let (canonical, links, items) = match is_html {
@@ -289,7 +295,7 @@ impl Tour<'_> {
             false => {
                 let bytes = body::unpacked(&document.bytes)?;
                 let found = collect_items(&bytes, &document.mime, at.path(), Some(at.as_str()));
-                let Found { items, skipped } = found.ok_or("neither a page nor a feed, JSON or CSV")?;
+                let DocumentContents { items, skipped } = found.ok_or("neither a page nor a feed, JSON or CSV")?;
                 for (line, reason) in skipped {
                     self.told.skip(at.as_str(), &format!("line {}: {reason}", line.unwrap_or(1)));
                 }
@@ -310,7 +316,7 @@ impl Tour<'_> {
         });
         let items: Vec<_> = items.collect();
         self.has_changed |= items != old;
-        Ok(Kept {
+        Ok(KeptPage {
             url: url.as_str().to_owned(),
             validators: document.validators,
             canonical: Some(canonical.into()),
@@ -319,7 +325,7 @@ impl Tour<'_> {
         })
     }
 
-    fn keep(&mut self, page: &Kept, depth: u32) -> io::Result<()> {
+    fn keep(&mut self, page: &KeptPage, depth: u32) -> io::Result<()> {
         self.told.pages += 1;
         if self.site.read == SiteRead::Pages && depth < self.site.depth_max {
             let links: Vec<Url> = page.links.iter().filter_map(|link| Url::parse(link).ok()).collect();
@@ -328,7 +334,7 @@ impl Tour<'_> {
         self.write(page)
     }
 
-    fn write(&mut self, page: &Kept) -> io::Result<()> {
+    fn write(&mut self, page: &KeptPage) -> io::Result<()> {
         match self.writer.add(page)? {
             true => self.told.items += page.items.len() as u64,
             false => self.told.skip(&page.url, "the site has too many items"),
@@ -381,7 +387,7 @@ impl Tour<'_> {
 }
 
 /// What is known of pages that were not met, the newer state of each.
-fn unmet<'a>(cut_off: &'a mut Before, before: &'a mut Before) -> impl Iterator<Item = Kept> + 'a {
+fn unmet<'a>(cut_off: &'a mut Before, before: &'a mut Before) -> impl Iterator<Item = KeptPage> + 'a {
     let newer: HashSet<String> = cut_off.urls().map(str::to_owned).collect();
     cut_off.rest().chain(before.rest().filter(move |page| !newer.contains(&page.url)))
 }

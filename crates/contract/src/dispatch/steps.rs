@@ -15,7 +15,7 @@ use crate::reserved;
 use crate::scope::Scope;
 
 /// A call that a step makes, as far as it is known beforehand.
-struct Known {
+struct ForeseenCall {
     /// The method that the step names, and what it stands for.
     resolved: ResolvedMethod,
     /// The method after redirects.
@@ -67,7 +67,7 @@ impl Dispatcher {
     /// What a caller needs for a plan, with all that it is made of; of a step whose path is not known beforehand,
     /// what its calls need in general ([`Step::typical_path`]). Section 10.7.
     pub fn needs_of_plan(&self, plan: &Recipe) -> CallerNeeds {
-        let first: Vec<Known> = plan.steps.iter().filter_map(|step| self.planned(step)).collect();
+        let first: Vec<ForeseenCall> = plan.steps.iter().filter_map(|step| self.planned(step)).collect();
         let (more, _) = self.reached(first.iter().filter_map(recipe_behind).collect());
         let mut scopes = Vec::new();
         for registered in first.iter().chain(&more).filter_map(|known| known.registered.as_ref()) {
@@ -116,13 +116,13 @@ impl Dispatcher {
     }
 
     /// The calls that an endpoint is known to be made of; none unless it is a composition.
-    fn within(&self, endpoint: &Endpoint) -> Vec<Known> {
+    fn within(&self, endpoint: &Endpoint) -> Vec<ForeseenCall> {
         recipe_of(endpoint).map(|recipe| self.reached(vec![recipe]).0).unwrap_or_default()
     }
 
     /// The known calls of the steps of `open` and of all recipes that those lead to, with the names of the
     /// latter. Each recipe is looked at once.
-    fn reached(&self, mut open: Vec<String>) -> (Vec<Known>, BTreeSet<String>) {
+    fn reached(&self, mut open: Vec<String>) -> (Vec<ForeseenCall>, BTreeSet<String>) {
         let (mut calls, mut seen, mut led_to) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
         while let Some(recipe) = open.pop() {
             if !seen.insert(recipe.clone()) {
@@ -139,15 +139,15 @@ impl Dispatcher {
     }
 
     /// The calls of the steps of a recipe.
-    fn known_steps(&self, recipe: &str) -> impl Iterator<Item = Known> {
+    fn known_steps(&self, recipe: &str) -> impl Iterator<Item = ForeseenCall> {
         self.known_calls(self.recipes.get(recipe).map_or(&[], |recipe| &recipe.steps))
     }
 
-    fn known_calls(&self, steps: &[Step]) -> impl Iterator<Item = Known> {
+    fn known_calls(&self, steps: &[Step]) -> impl Iterator<Item = ForeseenCall> {
         steps.iter().filter_map(|step| self.known(&step.method, step.static_path()))
     }
 
-    fn planned(&self, step: &Step) -> Option<Known> {
+    fn planned(&self, step: &Step) -> Option<ForeseenCall> {
         self.known(&step.method, Some(&step.typical_path()?))
     }
 
@@ -158,16 +158,16 @@ impl Dispatcher {
 
     /// Where a call of a step goes; of one whose path is made of results, what its method alone says.
     /// `None`: nowhere, for its method or its path is none.
-    fn known(&self, sent: &Method, path: Option<&str>) -> Option<Known> {
+    fn known(&self, sent: &Method, path: Option<&str>) -> Option<ForeseenCall> {
         let resolved = self.policy.resolve(sent.as_str(), &self.catalog)?;
         let Some(path) = path else {
             let method = resolved.method.clone();
-            return Some(Known { resolved, method, registered: None, is_native: false });
+            return Some(ForeseenCall { resolved, method, registered: None, is_native: false });
         };
         let (method, path) = self.redirected(&resolved.method, self.path(path).ok()?).ok()?;
         let registered = self.registry.find(&method, &path).map(|matched| matched.registered);
         let is_native = registered.is_none() && reserved::is_native(&method, path.as_str());
-        Some(Known { resolved, method, registered, is_native })
+        Some(ForeseenCall { resolved, method, registered, is_native })
     }
 }
 
@@ -180,7 +180,7 @@ fn add(scopes: &mut Vec<Scope>, more: &[Scope]) {
 }
 
 /// The recipe of what a call leads to.
-fn recipe_behind(known: &Known) -> Option<String> {
+fn recipe_behind(known: &ForeseenCall) -> Option<String> {
     known.registered.as_ref().and_then(|registered| recipe_of(&registered.endpoint))
 }
 

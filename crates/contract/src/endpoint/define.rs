@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Binding, DefinitionProblem, Deprecated, DeprecatedSettings, Endpoint, EndpointOffer};
+use super::{Binding, DefinitionProblem, DeprecatedSettings, Deprecation, Endpoint, EndpointOffer};
 use crate::catalog::{Catalog, LEGACY};
 use crate::limits::{DECLARED_ERRORS_MAX, ERROR_CHARS_MAX, SCOPES_MAX};
 use crate::method::Method;
@@ -94,7 +94,7 @@ impl Endpoint {
         let output = keep(schema(definition.output_schema, "output_schema", output), &mut faults);
         let errors = keep(errors(definition.errors), &mut faults);
         let required_scopes = keep(scopes(&definition.required_scopes), &mut faults);
-        let deprecated = definition.deprecated.map(|settings| Deprecated::new(settings, around.catalog)).transpose();
+        let deprecated = definition.deprecated.map(|settings| Deprecation::new(settings, around.catalog)).transpose();
         let deprecated = keep(deprecated, &mut faults);
         let binding = keep(binding(definition.binding), &mut faults);
 

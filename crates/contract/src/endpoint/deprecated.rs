@@ -11,7 +11,7 @@ use crate::path::Template;
 
 /// Since when, until when, and what to use instead.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Deprecated {
+pub struct Deprecation {
     deprecated_in: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     removed_in: Option<String>,
@@ -43,12 +43,12 @@ pub struct SuccessorSettings {
     pub path: Option<String>,
 }
 
-impl Deprecated {
+impl Deprecation {
     /// Checks the block of a definition, since its pieces go into a notice.
     ///
     /// # Errors
     /// A version that is no short word, or a successor without a method and a path that are ones.
-    pub(super) fn new(settings: DeprecatedSettings, catalog: &Catalog) -> Result<Deprecated, DefinitionProblem> {
+    pub(super) fn new(settings: DeprecatedSettings, catalog: &Catalog) -> Result<Deprecation, DefinitionProblem> {
         let fault = |field: &str, wanted: &str| {
             DefinitionProblem::new(
                 "deprecated",
@@ -74,7 +74,7 @@ impl Deprecated {
                 Some(successor)
             }
         };
-        Ok(Deprecated { deprecated_in, removed_in, successor })
+        Ok(Deprecation { deprecated_in, removed_in, successor })
     }
 
     /// The text of the notice: `METHOD /path` for both, else the one that is there.

@@ -215,7 +215,7 @@ fn s4_7_every_verb_that_is_named_is_found() {
 
 #[test]
 fn every_setting_is_documented() {
-    let sections = [forecourt_settings::Documented {
+    let sections = [forecourt_settings::DocumentedSection {
         section: "policy",
         about: "",
         schema: || schemars::schema_for!(MethodPolicySettings),

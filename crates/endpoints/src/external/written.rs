@@ -15,7 +15,7 @@ use crate::unfit::HandlerProblem;
 
 /// The fields that are written in a way of their own, by our names.
 #[derive(Debug)]
-pub(super) struct Written(BTreeMap<String, Place>);
+pub(super) struct FieldPlaces(BTreeMap<String, Place>);
 
 /// Where a field goes, under the service's name.
 #[derive(Debug)]
@@ -36,12 +36,12 @@ impl Place {
     }
 }
 
-impl Written {
+impl FieldPlaces {
     /// The styles of a service. `fields` are those that do not stand in its URL.
     ///
     /// # Errors
     /// A style of no such field, a field whose name no header field can have, or two fields in one place.
-    pub(super) fn new(service: &ExternalService, fields: &[&str]) -> Result<Written, HandlerProblem> {
+    pub(super) fn new(service: &ExternalService, fields: &[&str]) -> Result<FieldPlaces, HandlerProblem> {
         let place = |(field, style): (&String, &Style)| {
             if !fields.contains(&field.as_str()) {
                 let message =
@@ -59,7 +59,7 @@ impl Written {
         let here = service.styles.iter().filter(|(_, style)| style.place() != StylePlace::Path);
         let places: BTreeMap<String, Place> = here.map(place).collect::<Result<_, _>>()?;
         unique(places.values().map(Place::name), "input_styles")?;
-        Ok(Written(places))
+        Ok(FieldPlaces(places))
     }
 
     /// Takes those fields out of an input: into the header, and as the pairs of a query.

@@ -19,7 +19,7 @@ pub(super) struct Makers<'a> {
 }
 
 /// An endpoint with what answers it.
-pub(super) struct Bound {
+pub(super) struct BoundEndpoint {
     pub(super) endpoint: Arc<Endpoint>,
     pub(super) handler: Arc<dyn Handler>,
     /// The table that it stands in.
@@ -30,10 +30,10 @@ pub(super) struct Bound {
 ///
 /// # Errors
 /// Nothing can answer it: section 13.2.
-pub(super) fn bind(draft: Draft, makers: &Makers<'_>) -> Result<Bound, Problem> {
+pub(super) fn bind(draft: Draft, makers: &Makers<'_>) -> Result<BoundEndpoint, Problem> {
     let Draft { endpoint, table } = draft;
     let handler = makers.handler(&endpoint).map_err(|unfit| table.problem(Some("handler"), unfit.to_string()))?;
-    Ok(Bound { endpoint: Arc::new(endpoint), handler, table })
+    Ok(BoundEndpoint { endpoint: Arc::new(endpoint), handler, table })
 }
 
 impl Makers<'_> {

@@ -8,11 +8,11 @@ use forecourt_contract::registry::RegistryError;
 use forecourt_contract::{Dispatcher, Registry};
 use forecourt_settings::{Problem, Problems};
 
-use super::bind::Bound;
+use super::bind::BoundEndpoint;
 
 /// Puts all that can stay into the dispatcher. An endpoint that goes may be what a composition is made
 /// of, which then goes too.
-pub(super) fn settle(mut dispatcher: Dispatcher, bound: Vec<Bound>, refused: &mut Problems) -> Dispatcher {
+pub(super) fn settle(mut dispatcher: Dispatcher, bound: Vec<BoundEndpoint>, refused: &mut Problems) -> Dispatcher {
     let mut staying = unrivalled(bound, refused);
     loop {
         dispatcher.registry = registry(&staying);
@@ -27,9 +27,9 @@ pub(super) fn settle(mut dispatcher: Dispatcher, bound: Vec<Bound>, refused: &mu
 }
 
 /// Those that no earlier one is in the way of.
-fn unrivalled(bound: Vec<Bound>, refused: &mut Problems) -> Vec<Bound> {
+fn unrivalled(bound: Vec<BoundEndpoint>, refused: &mut Problems) -> Vec<BoundEndpoint> {
     let mut registry = Registry::default();
-    let mut add = |bound: Bound| {
+    let mut add = |bound: BoundEndpoint| {
         let added = registry.insert(Arc::clone(&bound.endpoint), Arc::clone(&bound.handler));
         let wrong = |fault: RegistryError| bound.table.problem(Some("path"), fault.to_string());
         refused.absorb(added.map_err(wrong)).map(|()| bound)
@@ -37,9 +37,9 @@ fn unrivalled(bound: Vec<Bound>, refused: &mut Problems) -> Vec<Bound> {
     bound.into_iter().filter_map(&mut add).collect()
 }
 
-fn registry(bound: &[Bound]) -> Registry {
+fn registry(bound: &[BoundEndpoint]) -> Registry {
     let mut registry = Registry::default();
-    for Bound { endpoint, handler, .. } in bound {
+    for BoundEndpoint { endpoint, handler, .. } in bound {
         // They were together in a registry before.
         let _ = registry.insert(Arc::clone(endpoint), Arc::clone(handler));
     }
@@ -47,7 +47,7 @@ fn registry(bound: &[Bound]) -> Registry {
 }
 
 /// Why a composition can't be made of what is there.
-fn unmade(dispatcher: &Dispatcher, bound: &Bound) -> Option<Problem> {
+fn unmade(dispatcher: &Dispatcher, bound: &BoundEndpoint) -> Option<Problem> {
     let Binding::Composition { recipe, .. } = &bound.endpoint.binding else { return None };
     let problem = |message: String| Some(bound.table.problem(Some("handler"), message));
     if dispatcher.is_circular(recipe) {

@@ -27,7 +27,7 @@ impl Folder {
     /// [`FUNCTION_FILES_MAX`] of them and [`FUNCTION_ENTRIES_MAX`] others, and no deeper than
     /// [`FUNCTION_FOLDERS_DEEP_MAX`] folders.
     pub(super) fn fingerprint(&self) -> u64 {
-        let mut found = Found::default();
+        let mut found = FolderScan::default();
         found.collect(&self.0, FUNCTION_FOLDERS_DEEP_MAX);
         found.files.sort();
         let mut hasher = DefaultHasher::new();
@@ -41,13 +41,13 @@ type Stamp = (PathBuf, Option<std::time::SystemTime>, u64);
 
 /// What was found so far.
 #[derive(Default)]
-struct Found {
+struct FolderScan {
     files: Vec<Stamp>,
     /// How much else was looked at.
     others: usize,
 }
 
-impl Found {
+impl FolderScan {
     fn collect(&mut self, folder: &Path, deeper: usize) {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             if self.files.len() == FUNCTION_FILES_MAX || self.others == FUNCTION_ENTRIES_MAX {
@@ -133,7 +133,7 @@ mod tests {
     fn only_so_many_files_are_looked_at() {
         let names: Vec<String> = (0..=FUNCTION_FILES_MAX).map(|n| format!("f{n}.py")).collect();
         let (root, _) = folder(&names.iter().map(String::as_str).collect::<Vec<_>>());
-        let mut found = Found::default();
+        let mut found = FolderScan::default();
         found.collect(root.path(), 1);
         assert_eq!(found.files.len(), FUNCTION_FILES_MAX);
     }
@@ -144,7 +144,7 @@ mod tests {
         for n in 0..=FUNCTION_ENTRIES_MAX {
             write(root.path(), &format!("{n}.json"), "");
         }
-        let mut found = Found::default();
+        let mut found = FolderScan::default();
         found.collect(root.path(), 1);
         assert_eq!(found.others, FUNCTION_ENTRIES_MAX);
         // Links to where they are, ten of them, lead to 10⁸ folders.
@@ -152,7 +152,7 @@ mod tests {
         for n in 0..10 {
             std::os::unix::fs::symlink(root.path(), root.path().join(format!("again{n}"))).unwrap();
         }
-        let mut found = Found::default();
+        let mut found = FolderScan::default();
         found.collect(root.path(), FUNCTION_FOLDERS_DEEP_MAX);
         assert_eq!(found.others, FUNCTION_ENTRIES_MAX);
     }
@@ -161,7 +161,7 @@ mod tests {
     fn folders_within_folders_end() {
         let deep = |levels: usize| format!("{}f.py", "d/".repeat(levels));
         let (root, _) = folder(&[&deep(FUNCTION_FOLDERS_DEEP_MAX), &deep(FUNCTION_FOLDERS_DEEP_MAX + 1)]);
-        let mut found = Found::default();
+        let mut found = FolderScan::default();
         found.collect(root.path(), FUNCTION_FOLDERS_DEEP_MAX);
         assert_eq!(found.files.len(), 1);
     }

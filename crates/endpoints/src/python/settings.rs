@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use forecourt_settings::{Documented, Problems, Section};
+use forecourt_settings::{DocumentedSection, Problems, Section};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -14,7 +14,7 @@ use crate::limits::{
 };
 
 /// The keys of the table, for the reference of settings.
-pub const DOCUMENTED: Documented = Documented {
+pub const DOCUMENTED: DocumentedSection = DocumentedSection {
     section: "forecourt.toml [functions]",
     about: "How the Python functions of `functions/` run. Nothing is started in a deployment that uses none.",
     schema: || schemars::schema_for!(FunctionsSettings),

@@ -12,7 +12,7 @@ use crate::s12_1_compositions::composition;
 use crate::support::{answer, call, deployment, endpoint, function, loaded, loaded_with, opened, problems, terms};
 
 /// The pairs that are served.
-fn served(loaded: &forecourt_endpoints::Loaded) -> Vec<String> {
+fn served(loaded: &forecourt_endpoints::LoadReport) -> Vec<String> {
     let pair = |registered: &forecourt_contract::registry::RegisteredEndpoint| {
         format!("{} {}", registered.endpoint.method, registered.endpoint.path)
     };

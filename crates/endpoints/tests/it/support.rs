@@ -8,7 +8,7 @@ use forecourt_contract::policy::MethodPolicySettings;
 use forecourt_contract::{Call, Caller, Catalog, Failure, HostHandle, Refusal, Rules, ScopeSet};
 use forecourt_core::{Authority, Sender};
 use forecourt_egress::{Egress, EgressConfig};
-use forecourt_endpoints::{Functions, Kinds, Loaded, RegistrationTerms, load};
+use forecourt_endpoints::{Functions, Kinds, LoadReport, RegistrationTerms, load};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -82,22 +82,22 @@ pub(crate) fn environment(name: &str) -> Option<String> {
     (name == "TOKEN").then(|| "s3cret".to_owned())
 }
 
-pub(crate) fn loaded(folder: &Path) -> Loaded {
+pub(crate) fn loaded(folder: &Path) -> LoadReport {
     loaded_with(folder, terms(json!({})), opened())
 }
 
-pub(crate) fn loaded_with(folder: &Path, terms: RegistrationTerms, egress: Egress) -> Loaded {
+pub(crate) fn loaded_with(folder: &Path, terms: RegistrationTerms, egress: Egress) -> LoadReport {
     alone(load(folder, terms, &environment, &Kinds { egress, functions: functions(), host: HostHandle::default() }))
 }
 
 /// The same with its dispatcher in the place of a host, so that compositions can be called.
-pub(crate) fn alone(loaded: Loaded) -> Loaded {
+pub(crate) fn alone(loaded: LoadReport) -> LoadReport {
     loaded.dispatcher.host.bind(&loaded.dispatcher);
     loaded
 }
 
 /// What is wrong, as `file:line: message`.
-pub(crate) fn problems(loaded: &Loaded) -> Vec<String> {
+pub(crate) fn problems(loaded: &LoadReport) -> Vec<String> {
     let name = |file: &Path| file.file_name().unwrap().to_string_lossy().into_owned();
     let shown = |problem: &forecourt_settings::Problem| {
         format!("{}:{}: {}", name(problem.file()), problem.line().unwrap_or(0), problem.message())
@@ -122,6 +122,6 @@ pub(crate) fn call(method: &str, path: &str, input: Value) -> Call {
     Call { method: method.into(), path: path.into(), body, caller: caller(""), ..Call::default() }
 }
 
-pub(crate) async fn answer(loaded: &Loaded, call: Call) -> Result<Value, Refusal> {
+pub(crate) async fn answer(loaded: &LoadReport, call: Call) -> Result<Value, Refusal> {
     loaded.dispatcher.dispatch(call).await.answer
 }

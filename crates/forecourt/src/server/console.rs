@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use forecourt_admin::{CertificateInUse, Desk, Entrance, Operated, OperatedHouse, ReloadAnswer, TelemetryState};
+use forecourt_admin::{CertificateInUse, DaemonControl, Desk, Entrance, OperatedHouse, ReloadAnswer, TelemetryState};
 use forecourt_bus::NatsBus;
 use forecourt_core::Bus;
 use forecourt_server::{ReadinessCheck, certificate_facts};
@@ -46,7 +46,7 @@ pub(super) fn desk(
     Desk::new(around, running.reads().clone(), data.to_path_buf(), entrance)
 }
 
-impl Operated for Around {
+impl DaemonControl for Around {
     fn now(&self) -> Option<OperatedHouse> {
         let house = self.live.now()?;
         let contents = house.contents.iter().map(|content| (content.handle.clone(), content.indexing.clone()));

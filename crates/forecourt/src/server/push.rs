@@ -43,9 +43,9 @@ pub(super) fn routes(live: Arc<LiveHouse>, place: Arc<Place>, shared: Option<Arc
 }
 
 /// Why a call was not done, for the operator.
-struct Refused(StatusCode, String);
+struct PushRefusal(StatusCode, String);
 
-impl IntoResponse for Refused {
+impl IntoResponse for PushRefusal {
     fn into_response(self) -> Response {
         let mut response = (self.0, Json(json!({"error": self.1}))).into_response();
         if self.0 == StatusCode::SERVICE_UNAVAILABLE {
@@ -55,7 +55,7 @@ impl IntoResponse for Refused {
     }
 }
 
-impl From<ContentError> for Refused {
+impl From<ContentError> for PushRefusal {
     fn from(error: ContentError) -> Self {
         let status = match &error {
             ContentError::Unreadable(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -75,7 +75,7 @@ impl From<ContentError> for Refused {
     }
 }
 
-impl From<SharedContentError> for Refused {
+impl From<SharedContentError> for PushRefusal {
     fn from(error: SharedContentError) -> Self {
         match error {
             SharedContentError::Content(error) => error.into(),
@@ -98,13 +98,13 @@ fn is_full(error: &ContentError) -> bool {
 }
 
 /// While the data folder is away, nothing is acknowledged.
-fn gone(reason: String) -> Refused {
+fn gone(reason: String) -> PushRefusal {
     tracing::error!("a push was refused: {reason}");
-    Refused(StatusCode::SERVICE_UNAVAILABLE, "the data folder of this host is gone".to_owned())
+    PushRefusal(StatusCode::SERVICE_UNAVAILABLE, "the data folder of this host is gone".to_owned())
 }
 
 /// What the last run of indexing came to: what was taken, and what was left out and why.
-async fn status(State(doors): State<Doors>, Path(handle): Path<String>) -> Result<Response, Refused> {
+async fn status(State(doors): State<Doors>, Path(handle): Path<String>) -> Result<Response, PushRefusal> {
     let indexing = doors.content(&handle)?.indexing;
     let shown = blocking(move || {
         let (items, left_out) = (indexing.items(), indexing.left_out());
@@ -118,7 +118,7 @@ async fn put(
     Path(handle): Path<String>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Response, Refused> {
+) -> Result<Response, PushRefusal> {
     let content = doors.content(&handle)?;
     let _slot = doors.slot()?;
     let document = read(body).await?;
@@ -141,12 +141,12 @@ async fn remove(
     Path(handle): Path<String>,
     RawQuery(query): RawQuery,
     body: Body,
-) -> Result<Response, Refused> {
+) -> Result<Response, PushRefusal> {
     let content = doors.content(&handle)?;
     let _slot = doors.slot()?;
     let wanted = wanted(query.as_deref().unwrap_or_default(), &read(body).await?)?;
     let names = match wanted {
-        Wanted::All => {
+        RemovalTarget::All => {
             match &doors.shared {
                 Some(shared) => shared.forget(&content).await?,
                 None => blocking(move || content.indexing.forget_pushed()).await?,
@@ -154,7 +154,7 @@ async fn remove(
             tracing::info!(agent = handle, "all that was pushed is forgotten");
             return Ok(Json(json!({"forgotten": true, "searchable": false})).into_response());
         }
-        Wanted::Named(names) => names,
+        RemovalTarget::Named(names) => names,
     };
     doors.place.is_there().map_err(gone)?;
     let done = match &doors.shared {
@@ -168,7 +168,7 @@ async fn remove(
 }
 
 impl Doors {
-    fn content(&self, handle: &str) -> Result<Content, Refused> {
+    fn content(&self, handle: &str) -> Result<Content, PushRefusal> {
         let house = self.live.now();
         let contents = house.as_ref().map(|house| house.contents.as_slice()).unwrap_or_default();
         let wanted = handle.trim_start_matches('@');
@@ -177,19 +177,19 @@ impl Doors {
             let known: Vec<&str> = contents.iter().map(|content| content.handle.as_str()).collect();
             let known =
                 if known.is_empty() { "none has any".to_owned() } else { format!("these have: {}", known.join(", ")) };
-            Refused(StatusCode::NOT_FOUND, format!("no agent `{handle}` has content; {known}"))
+            PushRefusal(StatusCode::NOT_FOUND, format!("no agent `{handle}` has content; {known}"))
         })
     }
 
-    fn slot(&self) -> Result<tokio::sync::SemaphorePermit<'_>, Refused> {
-        let busy = |_| Refused(StatusCode::SERVICE_UNAVAILABLE, "too many calls at once; come again".to_owned());
+    fn slot(&self) -> Result<tokio::sync::SemaphorePermit<'_>, PushRefusal> {
+        let busy = |_| PushRefusal(StatusCode::SERVICE_UNAVAILABLE, "too many calls at once; come again".to_owned());
         self.slots.try_acquire().map_err(busy)
     }
 }
 
 /// What is to be removed.
 #[derive(Debug, PartialEq)]
-enum Wanted {
+enum RemovalTarget {
     /// All that was pushed, and all removals.
     All,
     /// These ids or links.
@@ -204,15 +204,15 @@ struct Ids {
 }
 
 /// `?id=…`, any number of them, or `{"ids": […]}`; `?pushed=all` forgets everything that was pushed.
-fn wanted(query: &str, body: &[u8]) -> Result<Wanted, Refused> {
+fn wanted(query: &str, body: &[u8]) -> Result<RemovalTarget, PushRefusal> {
     const FORM: &str = "name items with ?id=… (an id or a link, as often as needed) or a body {\"ids\": […]}; \
                         ?pushed=all forgets everything that was pushed";
-    let wrong = || Refused(StatusCode::BAD_REQUEST, FORM.to_owned());
+    let wrong = || PushRefusal(StatusCode::BAD_REQUEST, FORM.to_owned());
     let mut names = Vec::new();
     for (key, value) in url::form_urlencoded::parse(query.as_bytes()) {
         match (&*key, &*value) {
             ("id" | "url", name) if !name.is_empty() => names.push(name.to_owned()),
-            ("pushed", "all") if body.is_empty() && query == "pushed=all" => return Ok(Wanted::All),
+            ("pushed", "all") if body.is_empty() && query == "pushed=all" => return Ok(RemovalTarget::All),
             _ => return Err(wrong()),
         }
     }
@@ -220,13 +220,13 @@ fn wanted(query: &str, body: &[u8]) -> Result<Wanted, Refused> {
         let ids: Ids = serde_json::from_slice(body).map_err(|_| wrong())?;
         names.extend(ids.ids);
     }
-    if names.is_empty() { Err(wrong()) } else { Ok(Wanted::Named(names)) }
+    if names.is_empty() { Err(wrong()) } else { Ok(RemovalTarget::Named(names)) }
 }
 
-async fn read(body: Body) -> Result<Vec<u8>, Refused> {
+async fn read(body: Body) -> Result<Vec<u8>, PushRefusal> {
     let too_large = |_| {
         let why = format!("more than {PUSH_BYTES_MAX} bytes in one call, or it broke off; send them in several");
-        Refused(StatusCode::PAYLOAD_TOO_LARGE, why)
+        PushRefusal(StatusCode::PAYLOAD_TOO_LARGE, why)
     };
     to_bytes(body, PUSH_BYTES_MAX).await.map(Vec::from).map_err(too_large)
 }
@@ -234,8 +234,8 @@ async fn read(body: Body) -> Result<Vec<u8>, Refused> {
 /// Disks are written on threads that may wait for them.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ContentError> + Send + 'static,
-) -> Result<T, Refused> {
-    let broke = |_| Refused(StatusCode::INTERNAL_SERVER_ERROR, "it could not be kept; the log says why".to_owned());
+) -> Result<T, PushRefusal> {
+    let broke = |_| PushRefusal(StatusCode::INTERNAL_SERVER_ERROR, "it could not be kept; the log says why".to_owned());
     Ok(tokio::task::spawn_blocking(work).await.map_err(broke)??)
 }
 
@@ -256,12 +256,12 @@ mod tests {
 
     #[test]
     fn what_is_removed_is_named_and_never_everything_by_mistake() {
-        let named = |names: &[&str]| Wanted::Named(names.iter().map(|name| (*name).to_owned()).collect());
+        let named = |names: &[&str]| RemovalTarget::Named(names.iter().map(|name| (*name).to_owned()).collect());
         let ok = |query: &str, body: &str| wanted(query, body.as_bytes()).ok();
         assert_eq!(ok("id=a&url=https%3A%2F%2Fe.org%2Fb", ""), Some(named(&["a", "https://e.org/b"])));
         assert_eq!(ok("", "{\"ids\": [\"a\"]}"), Some(named(&["a"])));
         assert_eq!(ok("id=a", "{\"ids\": [\"b\"]}"), Some(named(&["a", "b"])));
-        assert_eq!(ok("pushed=all", ""), Some(Wanted::All));
+        assert_eq!(ok("pushed=all", ""), Some(RemovalTarget::All));
         for (query, body) in [("", ""), ("id=", ""), ("di=a", ""), ("pushed=all&id=a", ""), ("id=a&pushed=all", "")] {
             assert_eq!(ok(query, body), None, "{query}");
         }

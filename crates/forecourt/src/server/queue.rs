@@ -30,7 +30,7 @@ pub(super) fn routes(live: Arc<LiveHouse>) -> Router {
 /// Which questions.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct QueueFilter {
     /// Those that were answered as well.
     #[serde(default)]
     all: bool,
@@ -38,16 +38,16 @@ struct Wanted {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Decided {
+struct DecisionBody {
     decision: OperatorDecision,
     reason: Option<String>,
     by: Option<String>,
 }
 
 /// Why there is no answer, for the operator.
-struct Refused(StatusCode, String);
+struct QueueRefusal(StatusCode, String);
 
-impl IntoResponse for Refused {
+impl IntoResponse for QueueRefusal {
     fn into_response(self) -> Response {
         let mut response = (self.0, Json(json!({"error": self.1}))).into_response();
         if self.0 == StatusCode::SERVICE_UNAVAILABLE {
@@ -57,7 +57,7 @@ impl IntoResponse for Refused {
     }
 }
 
-impl From<Error> for Refused {
+impl From<Error> for QueueRefusal {
     fn from(error: Error) -> Self {
         tracing::error!(%error, "the operator's queue can't be read or written");
         Self(StatusCode::SERVICE_UNAVAILABLE, "the queue can't be read or written; the log says why".to_owned())
@@ -65,14 +65,20 @@ impl From<Error> for Refused {
 }
 
 /// The oldest first: those that wait, and with `?all=true` those that were answered.
-async fn list(State(live): State<Arc<LiveHouse>>, Query(wanted): Query<Wanted>) -> Result<Json<Value>, Refused> {
+async fn list(
+    State(live): State<Arc<LiveHouse>>,
+    Query(wanted): Query<QueueFilter>,
+) -> Result<Json<Value>, QueueRefusal> {
     let mut questions = host(&live)?.operator().questions().await?;
     questions.retain(|asked| wanted.all || asked.waits());
     let waiting = questions.iter().filter(|asked| asked.waits()).count();
     Ok(Json(json!({"waiting": waiting, "questions": questions})))
 }
 
-async fn one(State(live): State<Arc<LiveHouse>>, Path(id): Path<String>) -> Result<Json<OperatorQuestion>, Refused> {
+async fn one(
+    State(live): State<Arc<LiveHouse>>,
+    Path(id): Path<String>,
+) -> Result<Json<OperatorQuestion>, QueueRefusal> {
     host(&live)?.operator().question(&id).await?.map(Json).ok_or_else(unknown)
 }
 
@@ -80,11 +86,11 @@ async fn answer(
     State(live): State<Arc<LiveHouse>>,
     Path(id): Path<String>,
     body: Body,
-) -> Result<(StatusCode, Json<OperatorQuestion>), Refused> {
-    let wrong = |_| Refused(StatusCode::BAD_REQUEST, FORM.to_owned());
+) -> Result<(StatusCode, Json<OperatorQuestion>), QueueRefusal> {
+    let wrong = |_| QueueRefusal(StatusCode::BAD_REQUEST, FORM.to_owned());
     let body = to_bytes(body, ANSWER_BYTES_MAX).await.map_err(wrong)?;
-    let wrong = |_| Refused(StatusCode::BAD_REQUEST, FORM.to_owned());
-    let Decided { decision, reason, by } = serde_json::from_slice(&body).map_err(wrong)?;
+    let wrong = |_| QueueRefusal(StatusCode::BAD_REQUEST, FORM.to_owned());
+    let DecisionBody { decision, reason, by } = serde_json::from_slice(&body).map_err(wrong)?;
     let host = host(&live)?;
     let answer =
         OperatorAnswer { decision, reason, by: by.unwrap_or_else(|| OPERATOR.to_owned()), at: host.clock().now() };
@@ -97,12 +103,12 @@ async fn answer(
 }
 
 /// The host as it stands now.
-fn host(live: &LiveHouse) -> Result<Arc<Host>, Refused> {
+fn host(live: &LiveHouse) -> Result<Arc<Host>, QueueRefusal> {
     Ok(live.now().ok_or_else(Error::unavailable)?.host.clone())
 }
 
-fn unknown() -> Refused {
-    Refused(StatusCode::NOT_FOUND, "no such question; GET /queue tells which wait".to_owned())
+fn unknown() -> QueueRefusal {
+    QueueRefusal(StatusCode::NOT_FOUND, "no such question; GET /queue tells which wait".to_owned())
 }
 
 #[cfg(test)]
@@ -111,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_decision_is_one_of_three_words() {
-        let read = |text: &str| serde_json::from_str::<Decided>(text).map(|decided| decided.decision).ok();
+        let read = |text: &str| serde_json::from_str::<DecisionBody>(text).map(|decided| decided.decision).ok();
         assert_eq!(read(r#"{"decision": "deferred"}"#), Some(OperatorDecision::Deferred));
         for wrong in [r#"{"decision": "yes"}"#, r#"{"decision": "accepted", "x": 1}"#, "{}", "[]", ""] {
             assert_eq!(read(wrong), None, "{wrong}");

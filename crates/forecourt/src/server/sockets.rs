@@ -23,7 +23,7 @@ use tokio_util::task::TaskTracker;
 use self::alike::different;
 pub(crate) use self::alike::other_sockets;
 use self::terms::{Fronts, Terms};
-use self::wanted::{ADMIN, HTTP, HTTPS, Opened, SocketKind, Wanted, wanted};
+use self::wanted::{ADMIN, BoundSocket, HTTP, HTTPS, SocketKind, WantedSocket, wanted};
 use super::Addresses;
 use super::certificates::{CertificateKeeper, HttpAnswers};
 use super::operator::AdminDispatch;
@@ -34,7 +34,7 @@ use crate::settings::Listen;
 
 /// Sockets that are bound and not served yet.
 pub(super) struct BoundSockets {
-    open: Vec<(Wanted, Opened)>,
+    open: Vec<(WantedSocket, BoundSocket)>,
     terms: Terms,
     metrics: Arc<Metrics>,
     certificates: Arc<Certificates>,
@@ -108,8 +108,8 @@ struct State {
 
 /// A socket that is served.
 struct OpenSocket {
-    wanted: Wanted,
-    opened: Opened,
+    wanted: WantedSocket,
+    opened: BoundSocket,
     /// No more connections are taken on the terms of now.
     retire: CancellationToken,
     /// What is in flight may finish, and then all of its connections end.
@@ -132,9 +132,9 @@ struct Serving {
 /// what is new.
 pub(super) struct SocketChange {
     terms: Terms,
-    opened: Vec<(Wanted, Opened)>,
+    opened: Vec<(WantedSocket, BoundSocket)>,
     /// Those that stay, with a configuration of TLS where that is another one.
-    kept: Vec<(Wanted, Option<Arc<ServerConfig>>)>,
+    kept: Vec<(WantedSocket, Option<Arc<ServerConfig>>)>,
     addresses: Addresses,
 }
 
@@ -183,7 +183,7 @@ impl Sockets {
     }
 
     /// Where a socket is that stays where it was asked for, and whether it is for something else from now on.
-    fn kept_at(&self, wanted: &Wanted) -> Option<(SocketAddr, bool)> {
+    fn kept_at(&self, wanted: &WantedSocket) -> Option<(SocketAddr, bool)> {
         let state = self.state.lock();
         let there = state.open.get(wanted.name).filter(|there| there.wanted.address == wanted.address)?;
         Some((there.opened.address(), there.wanted.kind != wanted.kind))
@@ -235,7 +235,7 @@ impl Sockets {
         let serving = &self.serving;
         state.fronts = Fronts::new(&state.terms, &serving.metrics, &serving.classes, Some(&state.fronts));
         for socket in state.open.values_mut() {
-            if let Opened::Http(_) = socket.opened {
+            if let BoundSocket::Http(_) = socket.opened {
                 socket.retire.cancel();
                 socket.retire = serving.stop.child_token();
                 serving.serve(socket, &state.terms, &state.fronts);
@@ -253,7 +253,7 @@ impl Sockets {
     /// What of a deployment is not as the sockets are, which go by another one.
     pub(super) fn disagreement(&self, deployment: &Deployment) -> Problems {
         let state = self.state.lock();
-        let open: Vec<Wanted> = state.open.values().map(|socket| socket.wanted.clone()).collect();
+        let open: Vec<WantedSocket> = state.open.values().map(|socket| socket.wanted.clone()).collect();
         let others = wanted(deployment);
         let terms = Terms::of(deployment, &others);
         different(deployment, &open, &others, state.terms.are_those_of(&terms))
@@ -266,7 +266,7 @@ impl Sockets {
     }
 }
 
-impl Opened {
+impl BoundSocket {
     /// The same socket, to be served on other terms.
     fn again(&self, config: Option<Arc<ServerConfig>>) -> Self {
         match self {
@@ -278,7 +278,7 @@ impl Opened {
 
 impl Serving {
     /// Serves on a socket from here on.
-    fn begin(&self, wanted: Wanted, opened: Opened, terms: &Terms, fronts: &Fronts) -> OpenSocket {
+    fn begin(&self, wanted: WantedSocket, opened: BoundSocket, terms: &Terms, fronts: &Fronts) -> OpenSocket {
         let (retire, close) = (self.stop.child_token(), self.stop.child_token());
         let socket = OpenSocket { wanted, opened, retire, close };
         self.serve(&socket, terms, fronts);
@@ -288,8 +288,8 @@ impl Serving {
     fn serve(&self, socket: &OpenSocket, terms: &Terms, fronts: &Fronts) {
         let name = socket.wanted.name;
         match socket.opened.again(None) {
-            Opened::Http(listener) => self.serve_http(socket, listener, terms, fronts),
-            Opened::Stream(listener) => self.serve_stream(socket, listener, name, terms),
+            BoundSocket::Http(listener) => self.serve_http(socket, listener, terms, fronts),
+            BoundSocket::Stream(listener) => self.serve_stream(socket, listener, name, terms),
         }
     }
 
@@ -323,7 +323,7 @@ impl Serving {
 /// Another configuration of TLS for a socket that stays: where the settings changed, and where clients show
 /// certificates, since whose are taken is read again.
 fn stream_config(
-    wanted: &Wanted,
+    wanted: &WantedSocket,
     is_changed: bool,
     certificates: &Arc<Certificates>,
 ) -> Result<Option<Arc<ServerConfig>>, Error> {
@@ -336,7 +336,7 @@ fn stream_config(
 }
 
 /// Fails when strangers could reach what is within TLS, and there is no certificate that they can trust.
-fn suits(deployment: &Deployment, wanted: &[Wanted]) -> Result<(), Error> {
+fn suits(deployment: &Deployment, wanted: &[WantedSocket]) -> Result<(), Error> {
     for socket in wanted {
         match socket.kind {
             SocketKind::Https => deployment.suits("HTTPS", socket.address)?,
@@ -347,7 +347,7 @@ fn suits(deployment: &Deployment, wanted: &[Wanted]) -> Result<(), Error> {
     Ok(())
 }
 
-fn addresses<'a>(open: impl Iterator<Item = (&'a Wanted, SocketAddr)>, is_local: bool) -> Addresses {
+fn addresses<'a>(open: impl Iterator<Item = (&'a WantedSocket, SocketAddr)>, is_local: bool) -> Addresses {
     let mut shared = Listen::default();
     let mut own = Vec::new();
     for (wanted, address) in open {

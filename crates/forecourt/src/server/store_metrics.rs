@@ -21,9 +21,9 @@ const COUNT_EVERY: Duration = Duration::from_secs(15);
 
 /// What was counted last.
 #[derive(Clone, Default)]
-pub(super) struct StoreGauges(Arc<ArcSwapOption<Counted>>);
+pub(super) struct StoreGauges(Arc<ArcSwapOption<StoreCounts>>);
 
-struct Counted {
+struct StoreCounts {
     overview: StoreOverview,
     /// When the delivery that has waited longest is, or was, due.
     oldest_due: Option<Timestamp>,
@@ -38,7 +38,7 @@ impl StoreGauges {
             let overview = store.overview(SystemClock.now()).await;
             let oldest = store.deliveries(0, 1).await;
             self.0.store(overview.ok().zip(oldest.ok()).map(|(overview, oldest)| {
-                Arc::new(Counted { overview, oldest_due: oldest.first().map(|delivery| delivery.due_at) })
+                Arc::new(StoreCounts { overview, oldest_due: oldest.first().map(|delivery| delivery.due_at) })
             }));
         }
     }
@@ -99,7 +99,7 @@ impl fmt::Debug for StoreGauges {
 impl Collector for StoreGauges {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
         let Some(counted) = self.0.load_full() else { return Ok(()) };
-        let Counted { overview, oldest_due } = counted.as_ref();
+        let StoreCounts { overview, oldest_due } = counted.as_ref();
         let gauge = |count: u64| ConstGauge::new(count.cast_signed());
         if !overview.tasks.is_empty() {
             let about = "Tasks that are kept, by agent and state";

@@ -36,7 +36,7 @@ pub struct SharedKeys {
 }
 
 /// Keys, and the number of their entry.
-struct Agreed {
+struct AgreedKeys {
     number: u64,
     keys: HostKeys,
 }
@@ -81,7 +81,7 @@ impl SharedKeys {
         Box::pin(async move {
             self.agree(data).await?;
             for _ in 0..ATTEMPTS_MAX {
-                let Some(Agreed { number, keys }) = self.newest(0).await? else { break };
+                let Some(AgreedKeys { number, keys }) = self.newest(0).await? else { break };
                 let next = keys.rotated(&*self.entropy, self.clock.now());
                 if self.write(&next, number).await? {
                     return Ok(next);
@@ -119,14 +119,14 @@ impl SharedKeys {
     }
 
     /// The last keys behind an entry.
-    async fn newest(&self, after: u64) -> Result<Option<Agreed>, Error> {
+    async fn newest(&self, after: u64) -> Result<Option<AgreedKeys>, Error> {
         let found = self.store.entries(STREAM, Span::Before(u64::MAX), 1, self.clock.now()).await.map_err(away)?;
         let Some((number, entry)) = found.into_iter().next().filter(|(number, _)| *number > after) else {
             return Ok(None);
         };
         let unreadable = |fault: KeyError| Error::new(format!("the signing keys in the store can't be read: {fault}"));
         let keys = HostKeys::from_document(&entry.body).map_err(unreadable)?;
-        Ok(Some(Agreed { number, keys }))
+        Ok(Some(AgreedKeys { number, keys }))
     }
 
     /// Whether these are the keys behind the entry `last` from now on.

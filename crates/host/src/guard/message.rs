@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forecourt_core::message::text_of;
 use forecourt_core::{Admitted, File, FileSource, Message, Part, Role};
 
-use super::{Denied, GuardCase, Guardrail, Side};
+use super::{GuardCase, GuardDenial, Guardrail, Side};
 use crate::metrics::Metrics;
 
 /// A message that its guardrails are held against.
@@ -19,14 +19,14 @@ pub(crate) struct GuardedMessage<'a> {
 impl GuardedMessage<'_> {
     /// The message as its agent may hear it. Words of the current turn may be replaced; of everything else, what would
     /// have to be is denied.
-    pub(crate) async fn judge(&self, mut admitted: Admitted) -> Result<Admitted, (Box<Admitted>, Denied)> {
+    pub(crate) async fn judge(&self, mut admitted: Admitted) -> Result<Admitted, (Box<Admitted>, GuardDenial)> {
         for guard in self.guards.iter().filter(|guard| guard.judges(Side::Message)) {
             admitted = self.judge_by(guard, admitted).await?;
         }
         Ok(admitted)
     }
 
-    async fn judge_by(&self, guard: &Guardrail, admitted: Admitted) -> Result<Admitted, (Box<Admitted>, Denied)> {
+    async fn judge_by(&self, guard: &Guardrail, admitted: Admitted) -> Result<Admitted, (Box<Admitted>, GuardDenial)> {
         let agent = admitted.card().handle().clone();
         let message = admitted.message();
         let (words, beside) = (message.text(), self.beside(message));
@@ -35,7 +35,7 @@ impl GuardedMessage<'_> {
             match guard.passed(case(&beside), self.metrics).await {
                 Ok(None) => {}
                 Ok(Some(_)) => {
-                    let denied = Denied { rule: guard.rule.clone(), part: Box::new(guard.of_message.clone()) };
+                    let denied = GuardDenial { rule: guard.rule.clone(), part: Box::new(guard.of_message.clone()) };
                     return Err((Box::new(admitted), denied));
                 }
                 Err(denied) => return Err((Box::new(admitted), denied)),

@@ -9,7 +9,7 @@ use futures::StreamExt;
 use serde_json::Value;
 
 use super::message::in_words;
-use super::{Denied, GuardCase, Guardrail, Side};
+use super::{GuardCase, GuardDenial, Guardrail, Side};
 use crate::metrics::Metrics;
 use crate::rules::limits::GUARD_OVERLAP_CHARS;
 
@@ -28,7 +28,7 @@ pub(crate) struct ReplyGuards {
 /// The same reply, of which nothing is seen that was not judged.
 pub(crate) fn guarded(mut events: EventStream, guards: ReplyGuards) -> EventStream {
     Box::pin(async_stream::stream! {
-        let mut held = Held::new(guards);
+        let mut held = HeldReply::new(guards);
         while let Some(event) = events.next().await {
             let is_ending = matches!(event, Event::Ending(_));
             match held.take(event).await {
@@ -52,7 +52,7 @@ pub(crate) fn guarded(mut events: EventStream, guards: ReplyGuards) -> EventStre
 }
 
 /// A reply on its way.
-struct Held {
+struct HeldReply {
     guards: ReplyGuards,
     /// Text that nobody has judged yet.
     text: String,
@@ -61,7 +61,7 @@ struct Held {
     window: usize,
 }
 
-impl Held {
+impl HeldReply {
     fn new(guards: ReplyGuards) -> Self {
         let window = guards.guards.iter().map(|guard| guard.window_chars).max().unwrap_or_default();
         Self { guards, text: String::new(), shown: String::new(), window }
@@ -180,7 +180,7 @@ impl Held {
             let case = GuardCase { side: Side::Reply, agent, before, text };
             match guard.passed(case, metrics).await {
                 Ok(replaced) => other = replaced.or(other),
-                Err(Denied { rule, part }) => {
+                Err(GuardDenial { rule, part }) => {
                     note(&rule, &part);
                     return Err(part);
                 }

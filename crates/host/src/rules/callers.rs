@@ -43,7 +43,7 @@ pub enum UnknownCaller {
 
 /// Whether those who are listed are meant by a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Listed {
+enum ListMode {
     Yes,
     No,
     Unknown,
@@ -64,7 +64,7 @@ impl CallerRule {
         let (forbidden, legal) = refusals(words, context)?;
         let refusal = if lists.names_countries_alone() { legal } else { forbidden };
         Ok(rule(move |_, message| match (lists.meant(message), unknown) {
-            (Listed::Yes, _) | (Listed::Unknown, UnknownCaller::Allow) => Ok(()),
+            (ListMode::Yes, _) | (ListMode::Unknown, UnknownCaller::Allow) => Ok(()),
             _ => Err(Objection::from(refusal.clone())),
         }))
     }
@@ -76,7 +76,7 @@ impl CallerRule {
         let (forbidden, legal) = refusals(words, context)?;
         Ok(rule(move |_, message| {
             let is_meant =
-                |listed| listed == Listed::Yes || (listed == Listed::Unknown && unknown == UnknownCaller::Deny);
+                |listed| listed == ListMode::Yes || (listed == ListMode::Unknown && unknown == UnknownCaller::Deny);
             if is_meant(lists.by_name(message)) {
                 return Err(Objection::from(forbidden.clone()));
             }
@@ -113,41 +113,41 @@ impl CallerLists {
         networks.is_empty() && subjects.is_empty() && languages.is_empty()
     }
 
-    fn meant(&self, message: &Message) -> Listed {
+    fn meant(&self, message: &Message) -> ListMode {
         match (self.by_name(message), self.by_country(&message.sender)) {
-            (Listed::Yes, _) | (_, Listed::Yes) => Listed::Yes,
-            (Listed::Unknown, _) | (_, Listed::Unknown) => Listed::Unknown,
-            _ => Listed::No,
+            (ListMode::Yes, _) | (_, ListMode::Yes) => ListMode::Yes,
+            (ListMode::Unknown, _) | (_, ListMode::Unknown) => ListMode::Unknown,
+            _ => ListMode::No,
         }
     }
 
     /// By everything but the country. Only what was verified counts, so that nobody is shut out, or let in, by a
     /// claim.
-    fn by_name(&self, message: &Message) -> Listed {
+    fn by_name(&self, message: &Message) -> ListMode {
         let CallerRule { networks, subjects, languages, .. } = &self.settings;
         let sender = &message.sender;
         let near = sender.peer.is_some_and(|peer| networks.iter().any(|net| net.contains(&peer.to_canonical())));
         let verified = sender.identities.iter().map(|e| e.subject.as_str());
         let mut named = verified.chain(sender.verified.then_some(sender.address.as_str()));
         if near || subjects.iter().any(|p| p == "*") || named.any(|subject| any_matches(subjects, subject)) {
-            return Listed::Yes;
+            return ListMode::Yes;
         }
         match &message.language {
-            _ if languages.is_empty() => Listed::No,
-            None => Listed::Unknown,
+            _ if languages.is_empty() => ListMode::No,
+            None => ListMode::Unknown,
             Some(language) => {
                 let is_listed = |range: &str| languages.iter().any(|tag| tag.eq_ignore_ascii_case(range));
-                if language.ranges().any(is_listed) { Listed::Yes } else { Listed::No }
+                if language.ranges().any(is_listed) { ListMode::Yes } else { ListMode::No }
             }
         }
     }
 
-    fn by_country(&self, sender: &Sender) -> Listed {
-        let Some(table) = self.table.as_ref().filter(|_| !self.countries.is_empty()) else { return Listed::No };
+    fn by_country(&self, sender: &Sender) -> ListMode {
+        let Some(table) = self.table.as_ref().filter(|_| !self.countries.is_empty()) else { return ListMode::No };
         match sender.peer.and_then(|peer| table.country(peer)) {
-            None => Listed::Unknown,
-            Some(country) if self.countries.contains(&country) => Listed::Yes,
-            Some(_) => Listed::No,
+            None => ListMode::Unknown,
+            Some(country) if self.countries.contains(&country) => ListMode::Yes,
+            Some(_) => ListMode::No,
         }
     }
 }

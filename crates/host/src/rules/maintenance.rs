@@ -62,7 +62,7 @@ pub enum Day {
 
 /// Until when it is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Closed {
+enum ClosedUntil {
     No,
     Until(Timestamp),
     /// Nobody knows.
@@ -85,9 +85,9 @@ impl MaintenanceRule {
         Ok(rule(move |_, _| {
             let now = clock.now();
             let left = match windows.closed(now) {
-                Closed::No => return Ok(()),
-                Closed::Open => None,
-                Closed::Until(end) => Some(seconds_until(now, end)),
+                ClosedUntil::No => return Ok(()),
+                ClosedUntil::Open => None,
+                ClosedUntil::Until(end) => Some(seconds_until(now, end)),
             };
             let mut part = refusal.clone();
             part.kind = RefusalKind::ServiceUnavailable { retry_after_seconds: own.or(left) };
@@ -122,7 +122,7 @@ impl MaintenanceRule {
 }
 
 impl Windows {
-    fn closed(&self, now: Timestamp) -> Closed {
+    fn closed(&self, now: Timestamp) -> ClosedUntil {
         let MaintenanceRule { from, until, weekly, .. } = &self.settings;
         if !weekly.is_empty() {
             let here = now.to_zoned(self.zone.clone());
@@ -131,13 +131,13 @@ impl Windows {
                 .iter()
                 .filter_map(|window| window.end_if_open(&here))
                 .max()
-                .map_or(Closed::No, Closed::Until);
+                .map_or(ClosedUntil::No, ClosedUntil::Until);
         }
         match (from, until) {
-            (Some(from), _) if now < *from => Closed::No,
-            (_, Some(until)) if now >= *until => Closed::No,
-            (_, Some(until)) => Closed::Until(*until),
-            (_, None) => Closed::Open,
+            (Some(from), _) if now < *from => ClosedUntil::No,
+            (_, Some(until)) if now >= *until => ClosedUntil::No,
+            (_, Some(until)) => ClosedUntil::Until(*until),
+            (_, None) => ClosedUntil::Open,
         }
     }
 }

@@ -35,13 +35,13 @@ pub enum TranslatedWords {
     /// The message.
     Message(String),
     /// Title and message.
-    Both(Translated),
+    Both(WordsInLanguage),
 }
 
 /// Title and message in another language.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Translated {
+pub struct WordsInLanguage {
     /// The short summary.
     pub title: Option<String>,
     /// What a person reads.

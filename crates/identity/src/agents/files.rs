@@ -52,7 +52,7 @@ impl IdentityNotice {
 
 /// What became of a file.
 #[derive(Debug)]
-pub(crate) enum Found<T> {
+pub(crate) enum FileOutcome<T> {
     /// It is not there.
     Nothing,
     /// It is what it should be.
@@ -61,7 +61,7 @@ pub(crate) enum Found<T> {
     Refused,
 }
 
-impl<T> Found<T> {
+impl<T> FileOutcome<T> {
     pub(crate) fn is_refused(&self) -> bool {
         matches!(self, Self::Refused)
     }
@@ -75,9 +75,9 @@ impl<T> Found<T> {
 }
 
 /// The genesis document in `file`.
-pub(crate) fn genesis(file: &Path, notices: &mut Vec<IdentityNotice>) -> Found<Genesis> {
+pub(crate) fn genesis(file: &Path, notices: &mut Vec<IdentityNotice>) -> FileOutcome<Genesis> {
     let found = read(file, notices, |bytes| Genesis::parse(bytes, None).map_err(|fault| fault.to_string()));
-    if let Found::Good(genesis) = &found
+    if let FileOutcome::Good(genesis) = &found
         && genesis.is_escaped()
     {
         notices.push(IdentityNotice::warning(file, SPELLING));
@@ -86,9 +86,9 @@ pub(crate) fn genesis(file: &Path, notices: &mut Vec<IdentityNotice>) -> Found<G
 }
 
 /// The document in `file`.
-pub(crate) fn document(file: &Path, notices: &mut Vec<IdentityNotice>) -> Found<AgentDocument> {
+pub(crate) fn document(file: &Path, notices: &mut Vec<IdentityNotice>) -> FileOutcome<AgentDocument> {
     let found = read(file, notices, |bytes| AgentDocument::parse(bytes).map_err(|fault| fault.to_string()));
-    if let Found::Good(document) = &found
+    if let FileOutcome::Good(document) = &found
         && document.is_escaped()
     {
         notices.push(IdentityNotice::warning(file, SPELLING));
@@ -119,13 +119,17 @@ pub(crate) const NAMELESS: &str = "`agent_id` is missing, and there is no genesi
 
 const SPELLING: &str = "it was hashed and signed with `\\u` escapes, which other readers may not accept";
 
-fn read<T>(file: &Path, notices: &mut Vec<IdentityNotice>, parse: impl FnOnce(&[u8]) -> Result<T, String>) -> Found<T> {
+fn read<T>(
+    file: &Path,
+    notices: &mut Vec<IdentityNotice>,
+    parse: impl FnOnce(&[u8]) -> Result<T, String>,
+) -> FileOutcome<T> {
     match bytes(file).and_then(|bytes| bytes.map(|bytes| parse(&bytes)).transpose()) {
-        Ok(None) => Found::Nothing,
-        Ok(Some(value)) => Found::Good(value),
+        Ok(None) => FileOutcome::Nothing,
+        Ok(Some(value)) => FileOutcome::Good(value),
         Err(reason) => {
             notices.push(IdentityNotice::refused(file, reason));
-            Found::Refused
+            FileOutcome::Refused
         }
     }
 }

@@ -51,12 +51,12 @@ impl KnownAgents {
     }
 
     /// Adds one. Gives it back when it is one too many, or its name is taken.
-    pub(crate) fn add(&mut self, agent: AgentIdentity) -> Result<(), Taken> {
+    pub(crate) fn add(&mut self, agent: AgentIdentity) -> Result<(), AddError> {
         if let Some(other) = self.by_id.get(&agent.agent_id) {
-            return Err(Taken::By(other.name.clone()));
+            return Err(AddError::By(other.name.clone()));
         }
         if self.by_id.len() >= KNOWN_AGENTS_MAX {
-            return Err(Taken::Full);
+            return Err(AddError::Full);
         }
         let agent = Arc::new(agent);
         if let Some(handle) = &agent.handle {
@@ -70,7 +70,7 @@ impl KnownAgents {
 
 /// Why an agent was not added.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Taken {
+pub(crate) enum AddError {
     /// Another one has its name.
     #[error("its agent id is that of `{0}`")]
     By(String),

@@ -6,7 +6,7 @@ use forecourt_core::{AgentCard, AgentId};
 
 use super::describe::About;
 use super::document::AgentDocument;
-use super::files::{self, Found, IdentityNotice};
+use super::files::{self, FileOutcome, IdentityNotice};
 use super::home::AgentHome;
 use super::identity::AgentIdentity;
 use super::settings::AgentIdentitySettings;
@@ -72,7 +72,7 @@ impl Residence<'_, '_> {
         let file = self.home.genesis_file(self.card.handle());
         match files::genesis(&file, self.notices) {
             // One that was made here before the document was written may be its own.
-            Found::Nothing => {
+            FileOutcome::Nothing => {
                 let file = self.home.kept_file(self.card.handle())?;
                 let genesis = files::genesis(&file, &mut Vec::new()).good()?;
                 (named == genesis.id()).then_some(GenesisFile { genesis, file })
@@ -88,7 +88,7 @@ impl Residence<'_, '_> {
     fn genesis_file(&mut self) -> Option<GenesisFile> {
         let file = self.home.genesis_file(self.card.handle());
         match files::genesis(&file, self.notices) {
-            Found::Nothing => {}
+            FileOutcome::Nothing => {}
             found => return found.good().map(|genesis| GenesisFile { genesis, file }),
         }
         let Some(kept) = self.home.kept_file(self.card.handle()) else { return self.made(file, false) };
@@ -97,7 +97,7 @@ impl Residence<'_, '_> {
             return Some(GenesisFile { genesis, file: kept });
         }
         match files::genesis(&kept, self.notices) {
-            Found::Nothing => self.made(kept, self.home.keeps),
+            FileOutcome::Nothing => self.made(kept, self.home.keeps),
             found => found.good().map(|genesis| GenesisFile { genesis, file: kept }),
         }
     }

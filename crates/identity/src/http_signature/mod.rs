@@ -19,4 +19,4 @@ pub use digest::{content_digest, matches_digest};
 pub use fields::{Component, SignatureInput};
 pub use sign::RequestSigner;
 pub use verify::{FoundKeys, KeyDirectory, KeyId, METHOD, SignaturePolicy};
-pub(crate) use verify::{Signed, verify};
+pub(crate) use verify::{VerifiedSignature, verify};

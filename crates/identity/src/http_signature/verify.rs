@@ -69,7 +69,7 @@ impl Default for SignaturePolicy {
 
 /// A signature that holds.
 #[derive(Debug, Clone)]
-pub(crate) struct Signed {
+pub(crate) struct VerifiedSignature {
     pub(crate) address: Address,
     pub(crate) key_id: String,
     pub(crate) nonce: Option<String>,
@@ -83,7 +83,7 @@ pub(crate) async fn verify(
     policy: &SignaturePolicy,
     directory: &dyn KeyDirectory,
     request: &RequestProof<'_>,
-) -> Option<Result<Signed, ProofError>> {
+) -> Option<Result<VerifiedSignature, ProofError>> {
     let inputs = match SignatureInput::read(request.headers) {
         Ok(inputs) if inputs.is_empty() => return None,
         Ok(inputs) => inputs,
@@ -105,7 +105,7 @@ async fn verify_one(
     directory: &dyn KeyDirectory,
     request: &RequestProof<'_>,
     input: &SignatureInput,
-) -> Result<Signed, ProofError> {
+) -> Result<VerifiedSignature, ProofError> {
     check_coverage(input, request)?;
     let until = check_times(policy, input, request.now)?;
     if policy.require_nonce && input.nonce.is_none() {
@@ -122,7 +122,7 @@ async fn verify_one(
         return Err(ProofError::UnknownKey);
     }
     let key = matching_key(policy, input, &found.keys, base.as_bytes(), request.now)?;
-    Ok(Signed {
+    Ok(VerifiedSignature {
         evidence: evidence(&found.address, key, input, request, until),
         address: found.address,
         key_id: key.kid().unwrap_or(keyid).to_owned(),

@@ -5,7 +5,7 @@ use forecourt_core::store::{Span, StoreError};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use super::{Dated, Entry, Sessions, SignedIn, hash, session_stream};
+use super::{DatedEntry, Entry, Sessions, SignedIn, hash, session_stream};
 use crate::limits::{SESSIONS_LOOKED_AT_MAX, SESSIONS_PER_READ};
 
 /// The stream with every session that was begun.
@@ -15,7 +15,7 @@ const NAME_CHARS: usize = 16;
 
 /// An entry of the stream of all.
 #[derive(Serialize, Deserialize)]
-struct Begun {
+struct SessionEntry {
     session: String,
 }
 
@@ -34,7 +34,7 @@ pub struct ListedSession {
 impl Sessions {
     /// Puts a session that begins on the list.
     pub(super) async fn list(&self, id: &str, until: Timestamp, now: Timestamp) -> Result<(), StoreError> {
-        self.append(ALL, &Begun { session: id.to_owned() }, until, None, now).await.map(drop)
+        self.append(ALL, &SessionEntry { session: id.to_owned() }, until, None, now).await.map(drop)
     }
 
     /// The sessions that are open, the last one that was begun first: at most so many, and of the
@@ -87,12 +87,12 @@ impl Sessions {
     async fn begun(&self, before: u64, now: Timestamp) -> Result<(Vec<String>, Option<u64>), StoreError> {
         let found = self.store.entries(ALL, Span::Before(before), SESSIONS_PER_READ, now).await?;
         let next = found.last().filter(|_| found.len() == SESSIONS_PER_READ).map(|(number, _)| *number);
-        let id = |entry| serde_json::from_value::<Begun>(entry).ok().map(|begun| begun.session);
+        let id = |entry| serde_json::from_value::<SessionEntry>(entry).ok().map(|begun| begun.session);
         Ok((found.into_iter().filter_map(|(_, entry)| id(entry.body)).collect(), next))
     }
 
     async fn listed(&self, id: &str, now: Timestamp) -> Result<Option<ListedSession>, StoreError> {
-        let Some((_, Dated { value: Entry::Open { person, until }, at: seen_at })) =
+        let Some((_, DatedEntry { value: Entry::Open { person, until }, at: seen_at })) =
             self.last::<Entry>(&session_stream(id), now).await?
         else {
             return Ok(None);

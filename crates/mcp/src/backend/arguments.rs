@@ -36,7 +36,7 @@ fn has_place(value: &Value) -> bool {
 /// There is no place for a file.
 pub(super) fn filled(template: &JsonObject, message: &Message) -> Result<JsonObject, Unfit> {
     let language = message.language.as_ref().map_or("", |tag| tag.as_str());
-    let mut said = Said { text: message.addressed_text(), language, attachments: Vec::new() };
+    let mut said = MessageWords { text: message.addressed_text(), language, attachments: Vec::new() };
     if take_attachments(template) {
         said.attachments = message.parts.iter().filter_map(attachment).collect();
     } else {
@@ -50,13 +50,13 @@ pub(super) fn filled(template: &JsonObject, message: &Message) -> Result<JsonObj
     Ok(template.iter().map(|(key, value)| (key.clone(), said.fill(value))).collect())
 }
 
-struct Said<'a> {
+struct MessageWords<'a> {
     text: String,
     language: &'a str,
     attachments: Vec<Value>,
 }
 
-impl Said<'_> {
+impl MessageWords<'_> {
     fn fill(&self, value: &Value) -> Value {
         match value {
             Value::String(template) if template == ATTACHMENTS => self.attachments.clone().into(),

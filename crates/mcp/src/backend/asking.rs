@@ -39,7 +39,7 @@ impl Person for Nobody {
 }
 
 /// Whoever stands behind a conversation.
-pub(super) struct Caller(mpsc::Sender<Asked>);
+pub(super) struct Caller(mpsc::Sender<PendingQuestion>);
 
 impl Person for Caller {
     fn told(&self, _: Progress) {}
@@ -51,7 +51,7 @@ impl Person for Caller {
     fn asked(&self, form: Form) -> BoxFuture<'_, Option<Map<String, Value>>> {
         async {
             let (answer, answered) = oneshot::channel();
-            self.0.send(Asked { form, answer }).await.ok()?;
+            self.0.send(PendingQuestion { form, answer }).await.ok()?;
             answered.await.ok()
         }
         .boxed()
@@ -64,7 +64,7 @@ impl Person for Caller {
 }
 
 /// A question, and where its answer goes. Dropped, it is declined.
-pub(super) struct Asked {
+pub(super) struct PendingQuestion {
     form: Form,
     answer: oneshot::Sender<Map<String, Value>>,
 }
@@ -72,14 +72,14 @@ pub(super) struct Asked {
 /// A call that may ask. Dropped, it is given up with its connection.
 pub(super) struct Call {
     result: BoxFuture<'static, Result<CallToolResult, CallError>>,
-    asked: mpsc::Receiver<Asked>,
+    asked: mpsc::Receiver<PendingQuestion>,
     told: mpsc::Receiver<Progress>,
 }
 
 /// How a call went on.
 pub(super) enum Step {
     Told(Progress),
-    Asks(Asked),
+    Asks(PendingQuestion),
     Ended(Result<CallToolResult, CallError>),
 }
 
@@ -108,18 +108,18 @@ impl Call {
 
 /// Calls that wait for an answer, by their conversation.
 #[derive(Default)]
-pub(super) struct Waiting(Mutex<HashMap<ThreadId, Kept>>);
+pub(super) struct Waiting(Mutex<HashMap<ThreadId, WaitingCall>>);
 
-struct Kept {
+struct WaitingCall {
     call: Call,
-    asked: Asked,
+    asked: PendingQuestion,
     until: Instant,
 }
 
 impl Waiting {
     /// Keeps a call until its conversation goes on, and gives its question. `None`, and the question is
     /// declined, when there is no conversation or too many calls wait.
-    pub(super) fn keep(&self, thread: Option<&ThreadId>, call: Call, asked: Asked) -> Result<Question, Call> {
+    pub(super) fn keep(&self, thread: Option<&ThreadId>, call: Call, asked: PendingQuestion) -> Result<Question, Call> {
         let mut waiting = self.0.lock();
         let now = Instant::now();
         waiting.retain(|_, kept| kept.until > now);
@@ -128,7 +128,7 @@ impl Waiting {
             return Err(call);
         };
         let question = question(&asked.form);
-        waiting.insert(thread.clone(), Kept { call, asked, until: now + ANSWER_TIME_MAX });
+        waiting.insert(thread.clone(), WaitingCall { call, asked, until: now + ANSWER_TIME_MAX });
         Ok(question)
     }
 
@@ -226,7 +226,7 @@ mod tests {
         let waiting = Waiting::default();
         let keep = || {
             let form = form(json!({"a": {"type": "string"}}), &["a"]);
-            let asked = Asked { form, answer: oneshot::channel().0 };
+            let asked = PendingQuestion { form, answer: oneshot::channel().0 };
             let call = Call::new(|_, _| futures::future::pending());
             waiting.keep(Some(&ThreadId::mint(&entropy)), call, asked).is_ok()
         };

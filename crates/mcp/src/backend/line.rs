@@ -27,14 +27,14 @@ use crate::visit::{Person, Visitor};
 /// An open connection. Dropped, it is closed, and its program killed with its children.
 pub(super) struct Line {
     service: RunningService<RoleClient, Guest>,
-    told: Arc<Told>,
+    told: Arc<ProgressListeners>,
     _program: Option<Process>,
 }
 
 impl Line {
     /// Connects, or starts the program, in the name of a person who may be asked.
     pub(super) async fn open(target: &Target, egress: &Egress, person: Arc<dyn Person>) -> Result<Self, CallError> {
-        let told = Arc::new(Told::default());
+        let told = Arc::new(ProgressListeners::default());
         let guest = Guest { visitor: Visitor(person), told: told.clone() };
         match target {
             Target::Url { url, headers } => Self::over_http(url, headers.clone(), egress.clone(), guest, told).await,
@@ -47,13 +47,13 @@ impl Line {
         headers: HeaderMap,
         egress: Egress,
         guest: Guest,
-        told: Arc<Told>,
+        told: Arc<ProgressListeners>,
     ) -> Result<Self, CallError> {
         let connection = client::connection(egress, Purpose::Upstream, url, headers);
         Ok(Self { service: guest.serve(connection).await?, told, _program: None })
     }
 
-    async fn over_a_pipe(program: &Program, guest: Guest, told: Arc<Told>) -> Result<Self, CallError> {
+    async fn over_a_pipe(program: &Program, guest: Guest, told: Arc<ProgressListeners>) -> Result<Self, CallError> {
         let RunningProgram { process, stdin, stdout, stderr } = program.start()?;
         let complaint = |line: &[u8]| tracing::debug!("an MCP server's program says: {}", printable(line));
         tokio::spawn(each_line(stderr, COMPLAINT_BYTES_MAX, complaint));
@@ -105,7 +105,7 @@ impl Drop for Leaving {
 
 /// Who listens to the progress of which call.
 #[derive(Default)]
-struct Told(Mutex<HashMap<ProgressToken, Listener>>);
+struct ProgressListeners(Mutex<HashMap<ProgressToken, Listener>>);
 
 enum Listener {
     /// Nobody yet: the call is on its way, and this was told already.
@@ -115,11 +115,11 @@ enum Listener {
 
 /// Ends the listening when dropped.
 struct Listening<'a> {
-    told: &'a Told,
+    told: &'a ProgressListeners,
     token: ProgressToken,
 }
 
-impl Told {
+impl ProgressListeners {
     fn listen(&self, token: ProgressToken, listener: mpsc::Sender<Progress>) -> Listening<'_> {
         let early = self.0.lock().insert(token.clone(), Listener::Call(listener.clone()));
         if let Some(Listener::Early(progress)) = early {
@@ -153,7 +153,7 @@ impl Drop for Listening<'_> {
 /// Our side of a connection: a person who may be asked, and calls that want to know how far they are.
 struct Guest {
     visitor: Visitor,
-    told: Arc<Told>,
+    told: Arc<ProgressListeners>,
 }
 
 impl ClientHandler for Guest {
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn progress_reaches_its_own_call_even_if_it_came_first() {
-        let told = Told::default();
+        let told = ProgressListeners::default();
         told.tell(token(1), progress("early"));
         let ((one, mut heard), (other, mut quiet)) = (mpsc::channel(4), mpsc::channel(4));
         let listening = told.listen(token(1), one);
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn progress_of_no_call_is_bounded() {
-        let told = Told::default();
+        let told = ProgressListeners::default();
         let (one, _heard) = mpsc::channel(1);
         let _listening = told.listen(token(-1), one);
         for number in 0..=EARLY_PROGRESS_MAX {

@@ -67,7 +67,7 @@ fn total_seconds() -> u64 {
 }
 
 /// The section, checked.
-pub(super) struct Checked {
+pub(super) struct CheckedSection {
     pub(super) target: Target,
     pub(super) tool: String,
     pub(super) arguments: JsonObject,
@@ -95,7 +95,7 @@ impl Target {
 }
 
 /// Reads and checks the section.
-pub(super) fn read(section: &Section, context: &Context) -> Result<Checked, Problems> {
+pub(super) fn read(section: &Section, context: &Context) -> Result<CheckedSection, Problems> {
     let settings: RemoteServerSettings = section.read()?;
     let mut problems = Problems::new();
     let time_max = seconds(section, "total_seconds", settings.total_seconds, &mut problems);
@@ -130,5 +130,5 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<Checked, Prob
     let arguments = settings.arguments.unwrap_or_else(|| crate::content::object(default()));
     let Some(target) = target else { return Err(problems) };
     let (tool, questions) = (settings.tool, settings.questions);
-    problems.into_result(Checked { target, tool, arguments, questions, time_max, exchange })
+    problems.into_result(CheckedSection { target, tool, arguments, questions, time_max, exchange })
 }

@@ -23,7 +23,7 @@ use super::names::{DIRECTORY_PATH, REL_AGENT_CARD};
 use super::validate::{CardError, ExpectedCard, validate_agent_card};
 use super::webfinger::lookup_path;
 use super::wire::{Jrd, Link};
-use fetch::Fetched;
+use fetch::FetchedDocument;
 
 pub use agent::ResolvedAgent;
 pub use error::{Obstacle, ResolveError, ResolveSource};
@@ -37,11 +37,11 @@ const HTTPS_PORT: u16 = 443;
 pub struct Resolver {
     egress: Arc<Egress>,
     clock: Arc<dyn Clock>,
-    kept: Cache<(Acct, u16), Arc<Kept>>,
+    kept: Cache<(Acct, u16), Arc<CachedOutcome>>,
 }
 
 /// An outcome, and how long it holds.
-struct Kept {
+struct CachedOutcome {
     until: Timestamp,
     outcome: Result<Arc<ResolvedAgent>, ResolveError>,
 }
@@ -51,7 +51,7 @@ impl Resolver {
     pub fn new(egress: Arc<Egress>, clock: Arc<dyn Clock>) -> Self {
         let kept = Cache::builder()
             .max_capacity(KEPT_BYTES_MAX)
-            .weigher(|_: &(Acct, u16), kept: &Arc<Kept>| kept.bytes())
+            .weigher(|_: &(Acct, u16), kept: &Arc<CachedOutcome>| kept.bytes())
             .build();
         Self { egress, clock, kept }
     }
@@ -84,7 +84,7 @@ impl Resolver {
     ) -> BoxFuture<'a, Result<DirectoryListing, ResolveError>> {
         Box::pin(async move {
             let url = url_on(domain, port, DIRECTORY_PATH);
-            let fetched: Fetched<Value> =
+            let fetched: FetchedDocument<Value> =
                 fetch::json(&self.egress, Purpose::Document, ResolveSource::Directory, &url).await?;
             DirectoryListing::read(fetched.value)
                 .ok_or(ResolveError::Unreadable { what: ResolveSource::Directory, url })
@@ -104,21 +104,22 @@ impl Resolver {
         })
     }
 
-    async fn look_up(&self, acct: &Acct, port: u16) -> Arc<Kept> {
+    async fn look_up(&self, acct: &Acct, port: u16) -> Arc<CachedOutcome> {
         let (outcome, fresh) = match self.find(acct, port).await {
             Ok(found) => (Ok(Arc::new(found.value)), found.fresh),
             Err(error) => (Err(error), Duration::ZERO),
         };
         let now = self.clock.now();
-        Arc::new(Kept { until: now.checked_add(fresh.clamp(KEPT_MIN, KEPT_MAX)).unwrap_or(now), outcome })
+        Arc::new(CachedOutcome { until: now.checked_add(fresh.clamp(KEPT_MIN, KEPT_MAX)).unwrap_or(now), outcome })
     }
 
     /// The steps of WebFinger 2.4, in order.
-    async fn find(&self, acct: &Acct, port: u16) -> Result<Fetched<ResolvedAgent>, ResolveError> {
+    async fn find(&self, acct: &Acct, port: u16) -> Result<FetchedDocument<ResolvedAgent>, ResolveError> {
         let url = url_on(acct.domain(), port, &lookup_path(&acct.to_uri()));
-        let record: Fetched<Value> = fetch::json(&self.egress, Purpose::WebFinger, ResolveSource::WebFinger, &url)
-            .await
-            .map_err(|error| error.or_unknown(acct))?;
+        let record: FetchedDocument<Value> =
+            fetch::json(&self.egress, Purpose::WebFinger, ResolveSource::WebFinger, &url)
+                .await
+                .map_err(|error| error.or_unknown(acct))?;
         let jrd = Jrd::deserialize(&record.value)
             .map_err(|_| ResolveError::Unreadable { what: ResolveSource::WebFinger, url })?;
         if Acct::parse_uri(&jrd.subject).as_ref() != Some(acct) {
@@ -128,11 +129,14 @@ impl Resolver {
         let card = fetch::json(&self.egress, Purpose::Document, ResolveSource::Card, &card_url).await?;
         check(&card.value, acct, &canonical_host)?;
         let fresh = card.fresh.min(record.fresh);
-        Ok(Fetched { value: ResolvedAgent { acct: acct.clone(), card_url, canonical_host, card: card.value }, fresh })
+        Ok(FetchedDocument {
+            value: ResolvedAgent { acct: acct.clone(), card_url, canonical_host, card: card.value },
+            fresh,
+        })
     }
 }
 
-impl Kept {
+impl CachedOutcome {
     fn bytes(&self) -> u32 {
         const SMALL: usize = 512;
         let card = self.outcome.as_ref().map_or(0, |agent| agent.card.to_string().len());

@@ -28,7 +28,7 @@ use super::render;
 use super::request::RestRequest;
 use super::same_origin;
 
-use form::{Decision, Submitted};
+use form::{Decision, SubmittedForm};
 use programs::json_of;
 
 pub(crate) const DECISION_METHODS: &str = "GET, HEAD, POST, OPTIONS";
@@ -187,7 +187,7 @@ impl RestRequest<'_> {
         }
         let media = self.decision_media()?;
         let OpenDecision { kind, state, .. } = opened;
-        let Submitted { decision, callback } = form::read(self.head, body, *kind, state).await?;
+        let SubmittedForm { decision, callback } = form::read(self.head, body, *kind, state).await?;
         let host = &self.rest.host;
         let origin = RequestOrigin::new(TRANSPORT, &self.rest.ids.next());
         let (outcome, paid) = match decision {

@@ -13,12 +13,12 @@ static X_MENTIONABLE_POLICY: HeaderName = HeaderName::from_static("x-mentionable
 
 /// A part in its envelope, as event streams carry it. REST 4.3.
 #[derive(Serialize)]
-pub(crate) struct Enveloped<'a, P> {
+pub(crate) struct PartEnvelope<'a, P> {
     v: &'static str,
     part: &'a P,
 }
 
-impl<'a, P: Serialize> Enveloped<'a, P> {
+impl<'a, P: Serialize> PartEnvelope<'a, P> {
     pub(crate) fn new(part: &'a P) -> Self {
         Self { v: VERSION, part }
     }
@@ -33,7 +33,7 @@ impl<'a, P: Serialize> Enveloped<'a, P> {
 /// Adds the whole refusal as a field, where the operator wants that. One longer than [`POLICY_FIELD_BYTES_MAX`] is in
 /// the body alone. PolicyPart 4.5.
 pub(crate) fn add_policy_field(head: &mut HeaderMap, part: &PolicyPart) {
-    let packed = STANDARD.encode(Enveloped::new(part).to_text());
+    let packed = STANDARD.encode(PartEnvelope::new(part).to_text());
     add(head, X_MENTIONABLE_POLICY.clone(), (packed.len() <= POLICY_FIELD_BYTES_MAX).then_some(packed));
 }
 

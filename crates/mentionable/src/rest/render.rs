@@ -8,7 +8,7 @@ mod sse;
 
 pub(crate) use html::security_fields;
 pub(crate) use question::{data as question_data, words as question_words};
-pub(crate) use sse::{Begun, begin, frames, one_message};
+pub(crate) use sse::{ReplyStart, begin, frames, one_message};
 
 use bytes::Bytes;
 use forecourt_core::{CollectedReply, Ending, Language, Part, PolicyPart};

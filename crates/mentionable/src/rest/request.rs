@@ -29,7 +29,7 @@ use super::payment;
 use super::problem;
 use super::query;
 use super::refusal;
-use super::render::{self, Begun, Frame};
+use super::render::{self, Frame, ReplyStart};
 use super::transport::Rest;
 
 /// Asks proxies not to hold a stream back.
@@ -210,7 +210,7 @@ impl RestRequest<'_> {
     /// whatever comes. REST 4.3.
     async fn streamed(&self, reply: Reply) -> HttpAnswer {
         let Reply { thread, language, receipt, mut events, .. } = reply;
-        let Begun { events: begun, is_late } = render::begin(&mut events, self.door.card.streams).await;
+        let ReplyStart { events: begun, is_late } = render::begin(&mut events, self.door.card.streams).await;
         if let Some(Event::Ending(ending)) = begun.last()
             && let Some(failure) = Failure::of_ending(ending)
         {

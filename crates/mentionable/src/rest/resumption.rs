@@ -26,7 +26,7 @@ pub(crate) struct Resumption {
 }
 
 /// What a state in a request comes to.
-pub(crate) enum Resumed {
+pub(crate) enum ResumedRequest {
     /// A message to be carried.
     Message(Resumption),
     /// An answer already: the page of the decision, for who may not see more than it.
@@ -38,8 +38,8 @@ impl RestRequest<'_> {
     /// question where it brings none.
     ///
     /// Fails with 404 when there is nothing to go on with, for whatever reason, and with 410 when it was answered.
-    pub(crate) async fn resumed(&self, ask: &mut Ask, sender: &Sender) -> Result<Resumed, RestError> {
-        let Some(text) = ask.state.take() else { return Ok(Resumed::Message(Resumption::default())) };
+    pub(crate) async fn resumed(&self, ask: &mut Ask, sender: &Sender) -> Result<ResumedRequest, RestError> {
+        let Some(text) = ask.state.take() else { return Ok(ResumedRequest::Message(Resumption::default())) };
         let is_wordless = ask.runs.is_empty() && ask.parts.is_none();
         let found = match StateToken::parse(&text) {
             Some(state) => self.rest.host.issuance(&state).await?.map(|issuance| (state, issuance)),
@@ -50,7 +50,7 @@ impl RestRequest<'_> {
             return if is_wordless {
                 Err(Failure::no_such_decision().into())
             } else {
-                Ok(Resumed::Message(Resumption::default()))
+                Ok(ResumedRequest::Message(Resumption::default()))
             };
         };
         let waited = self.waiting_thread(&issuance);
@@ -73,7 +73,7 @@ impl RestRequest<'_> {
         }
         let submission = Some(Box::new(Submission { state: Some(state), payment: None }));
         let asked = if is_wordless { issuance.asked } else { Vec::new() };
-        Ok(Resumed::Message(Resumption { submission, asked }))
+        Ok(ResumedRequest::Message(Resumption { submission, asked }))
     }
 
     /// The conversation of an issuance, where this browser waits for it.
@@ -90,12 +90,12 @@ impl RestRequest<'_> {
     }
 
     /// What somebody else's question comes to: to a person the page that says where it stands, if it says anything.
-    fn elsewhere(&self, state: &StateToken, issuance: &Issuance) -> Result<Resumed, RestError> {
+    fn elsewhere(&self, state: &StateToken, issuance: &Issuance) -> Result<ResumedRequest, RestError> {
         let is_over = matches!(issuance.status, IssuanceStatus::Consumed | IssuanceStatus::Expired);
         match self.media {
             Some(Media::Html) if !is_over => {
                 let page = DecisionKind::of(issuance).path(state);
-                Ok(Resumed::Answer(Box::new(self.see_other(&page))))
+                Ok(ResumedRequest::Answer(Box::new(self.see_other(&page))))
             }
             _ => Err(Failure::no_such_decision().into()),
         }

@@ -18,7 +18,7 @@ use super::answer::Outcome;
 use super::from_wire::{Envelope, message};
 use super::media::Media;
 use super::request::RestRequest;
-use super::resumption::{Resumed, Resumption};
+use super::resumption::{ResumedRequest, Resumption};
 use super::same_origin::is_cross_site;
 use super::wire::{Ask, Entry};
 use crate::section::MentionableSettings;
@@ -129,8 +129,8 @@ impl RestRequest<'_> {
         let Resumption { submission, asked } = match ask.state {
             // On the heap: few requests go on after a refusal.
             Some(_) => match Box::pin(self.resumed(&mut ask, &sender)).await? {
-                Resumed::Message(resumption) => resumption,
-                Resumed::Answer(answer) => return Ok(*answer),
+                ResumedRequest::Message(resumption) => resumption,
+                ResumedRequest::Answer(answer) => return Ok(*answer),
             },
             None => Resumption::default(),
         };

@@ -1,7 +1,7 @@
 //! Every backend can be documented from its type, and every key says what it is for.
 
 use forecourt_agents::Backend;
-use forecourt_settings::{Documented, document};
+use forecourt_settings::{DocumentedSection, document};
 
 /// Those of this crate and of those below it.
 fn backends() -> impl Iterator<Item = &'static Backend> {
@@ -10,8 +10,8 @@ fn backends() -> impl Iterator<Item = &'static Backend> {
 
 #[test]
 fn every_key_of_every_backend_is_documented() {
-    let sections: Vec<Documented> = backends()
-        .map(|backend| Documented { section: backend.kind, about: backend.about, schema: backend.schema })
+    let sections: Vec<DocumentedSection> = backends()
+        .map(|backend| DocumentedSection { section: backend.kind, about: backend.about, schema: backend.schema })
         .collect();
     let reference = document(&sections);
     assert_eq!(reference.undocumented(), Vec::<String>::new());

@@ -32,7 +32,7 @@ fn token(head: &Value, claims: &Value, sign: impl Fn(&[u8]) -> Vec<u8>) -> Strin
 
 fn read(token: &str, jwks: &Value) -> Result<Map<String, Value>, TokenError> {
     let now = Timestamp::from_second(NOW).unwrap();
-    let expected = Expected { issuer: "https://a.example", client_id: "us", nonce: "n", access_token: "a", now };
+    let expected = ExpectedClaims { issuer: "https://a.example", client_id: "us", nonce: "n", access_token: "a", now };
     ProviderToken::parse(token)?.id_claims(jwks, &expected)
 }
 

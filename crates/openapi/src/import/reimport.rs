@@ -16,7 +16,7 @@ mod record;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::import::{File, Import, ImportedOperation};
-use merge::{Merged, merged};
+use merge::{MergedFile, merged};
 use record::{RecordedDocument, RecordedOperation, key_of};
 
 pub use record::{ImportRecord, RecordError};
@@ -164,7 +164,7 @@ impl Planning<'_> {
             }
             (Some(own), Some(base)) if keys::is_untouched(&own, base) => (FileChange::Rewritten, new()),
             (Some(own), Some(base)) => match merged(&file.name, base, &own, &file.text) {
-                Ok(Merged { text, changed, kept, conflicts }) => {
+                Ok(MergedFile { text, changed, kept, conflicts }) => {
                     let is_written = text != own;
                     (FileChange::Merged { changed, kept, conflicts }, is_written.then_some(text))
                 }

@@ -80,7 +80,7 @@ pub(super) struct Choice {
 }
 
 /// A word that may be the verb.
-struct Spoken {
+struct VerbCandidate {
     word: String,
     verb: String,
     place: &'static str,
@@ -141,7 +141,7 @@ pub(super) fn behind_verb(segment: &str, verb: &str, catalog: &Catalog) -> Optio
 }
 
 /// The words that may be the verb: of the id, of the end of the path, of the summary.
-fn spoken(evidence: &Evidence<'_>, catalog: &Catalog) -> Vec<Spoken> {
+fn spoken(evidence: &Evidence<'_>, catalog: &Catalog) -> Vec<VerbCandidate> {
     let id = words(evidence.id);
     let own_words = |text: &&str| words(text).iter().map(|word| singular(word)).collect::<Vec<_>>();
     let nouns: BTreeSet<String> = evidence
@@ -172,7 +172,7 @@ fn spoken(evidence: &Evidence<'_>, catalog: &Catalog) -> Vec<Spoken> {
     found.extend(said.filter(|word| !(is_noun(word) && is_noun_too(word))).map(|word| (word, "the summary")));
     let known = found.into_iter().filter_map(|(word, place)| {
         let verb = meant(&word, catalog).filter(|verb| self::fits(verb, evidence.http, catalog))?;
-        Some(Spoken { word, verb, place })
+        Some(VerbCandidate { word, verb, place })
     });
     known.collect()
 }
@@ -207,7 +207,7 @@ fn fits(verb: &str, http: &str, catalog: &Catalog) -> bool {
 }
 
 /// The verb of a word, by what else is known.
-fn refined(found: &Spoken, all: &[Spoken], evidence: &Evidence<'_>) -> String {
+fn refined(found: &VerbCandidate, all: &[VerbCandidate], evidence: &Evidence<'_>) -> String {
     let says_list = |text: &str| {
         let text = text.to_lowercase();
         ["a list of", "the list of", "list of", "all ", "a collection of", "multiple ", "every "]

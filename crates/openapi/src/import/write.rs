@@ -25,14 +25,14 @@ pub(super) fn files(name: &str, draft: &Draft<'_>, pair: &Pair, notes: &ImportNo
     let mut text = head(draft, pair, notes, base);
     text.extend(endpoint(draft, pair, notes));
     for (part, key, placed) in [(Part::Input, "input_schema", &input), (Part::Output, "output_schema", &output)] {
-        if let Placed::Beside(file) = placed {
+        if let SchemaPlace::Beside(file) = placed {
             text.extend(marks(notes, part));
             text.push(format!("{key} = {}", quoted(&file.name)));
         }
     }
     text.extend(semantic(pair, notes));
     for (part, placed) in [(Part::Input, &input), (Part::Output, &output)] {
-        if let Placed::Inline(lines) = placed {
+        if let SchemaPlace::Inline(lines) = placed {
             text.push(String::new());
             text.extend(marks(notes, part));
             text.extend(lines.clone());
@@ -45,27 +45,27 @@ pub(super) fn files(name: &str, draft: &Draft<'_>, pair: &Pair, notes: &ImportNo
     });
     let own = File { name: format!("{name}.toml"), text: text.join("\n") + "\n" };
     let beside = [input, output].into_iter().filter_map(|placed| match placed {
-        Placed::Beside(file) => Some(file),
-        Placed::Inline(_) => None,
+        SchemaPlace::Beside(file) => Some(file),
+        SchemaPlace::Inline(_) => None,
     });
     std::iter::once(own).chain(beside).collect()
 }
 
 /// Where a schema stands.
-enum Placed {
+enum SchemaPlace {
     Inline(Vec<String>),
     Beside(File),
 }
 
-fn place(name: &str, which: &str, schema: &Value) -> Placed {
+fn place(name: &str, which: &str, schema: &Value) -> SchemaPlace {
     let lines = schema.as_object().and_then(|fields| table(&format!("endpoint.{which}_schema"), fields));
     match lines.filter(|lines| lines.len() <= INLINE_LINES_MAX) {
-        Some(lines) => Placed::Inline(lines),
+        Some(lines) => SchemaPlace::Inline(lines),
         None => {
             let pretty = serde_json::to_string_pretty(schema).unwrap_or_default() + "\n";
             // As people read it where that fits into a file of a schema, else as short as it is counted.
             let text = if pretty.len() <= SCHEMA_BYTES_MAX { pretty } else { schema.to_string() };
-            Placed::Beside(File { name: format!("{name}.{which}.json"), text })
+            SchemaPlace::Beside(File { name: format!("{name}.{which}.json"), text })
         }
     }
 }

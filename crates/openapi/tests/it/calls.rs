@@ -22,7 +22,7 @@ use forecourt_contract::call::{Identity, LifecycleState};
 use forecourt_contract::{Call, Caller, Catalog, Endpoint, HostHandle, Refusal, Rules, ScopeSet};
 use forecourt_core::{Authority, Sender};
 use forecourt_egress::{Egress, EgressConfig};
-use forecourt_endpoints::{Functions, Kinds, Loaded, RegistrationTerms, load};
+use forecourt_endpoints::{Functions, Kinds, LoadReport, RegistrationTerms, load};
 use forecourt_openapi::{EndpointFiles, ImportFate, Options, import};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
@@ -97,7 +97,7 @@ pub(crate) async fn measured(document: &Value) -> Figures {
 }
 
 /// Calls an endpoint with a valid input, and says what is wrong with what came of it.
-async fn called(loaded: &Loaded, service: &MockService, endpoint: &Endpoint) -> Result<(), String> {
+async fn called(loaded: &LoadReport, service: &MockService, endpoint: &Endpoint) -> Result<(), String> {
     let inputs = valid_inputs(endpoint.input.source(), &|input| endpoint.input.check(input).is_ok());
     let Some(input) = inputs else { return Err("no input is valid".to_owned()) };
     let answer = loaded.dispatcher.dispatch(call(endpoint, &input)).await.answer;
@@ -141,7 +141,7 @@ fn caller(endpoint: &Endpoint) -> Caller {
     }
 }
 
-fn loaded(folder: &std::path::Path) -> Loaded {
+fn loaded(folder: &std::path::Path) -> LoadReport {
     let allow = vec!["127.0.0.0/8".parse().unwrap()];
     let config = EgressConfig { allow, allow_http: true, ..EgressConfig::default() };
     let egress = Egress::builder(config).build().unwrap();

@@ -10,7 +10,7 @@ use super::link::Place;
 use crate::branding::BrandView;
 use crate::front::AgentView;
 use crate::highlight::Words;
-use crate::item::{self, Shown};
+use crate::item::{self, ItemView};
 use crate::limits::{RESULTS_SHOWN_MAX, RESULTS_STEP};
 use crate::part::PartView;
 use crate::question::{Kind, QuestionView};
@@ -94,7 +94,7 @@ struct More {
 
 #[derive(Template)]
 #[template(path = "search/ended.html")]
-struct Ended {
+struct EndedTemplate {
     question: Option<QuestionView>,
     skip: String,
     refusal: Option<RefusalView>,
@@ -205,8 +205,8 @@ impl SearchAnswer {
         let mut is_shown = true;
         for shown in item::shown(&data.data) {
             match shown {
-                Shown::Item(item) => html.push_str(&self.item(&item)),
-                Shown::Json(_) => is_shown = false,
+                ItemView::Item(item) => html.push_str(&self.item(&item)),
+                ItemView::Json(_) => is_shown = false,
             }
         }
         if !is_shown {
@@ -256,7 +256,7 @@ impl SearchAnswer {
             Ending::Refused(part) => Some(RefusalView::new(part, None)),
             _ => None,
         };
-        html.push_str(&template::finish(&Ended { question, skip: self.place.decided(), refusal, failure }));
+        html.push_str(&template::finish(&EndedTemplate { question, skip: self.place.decided(), refusal, failure }));
         html
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use rustls::sign::CertifiedKey;
 
-use super::files::{CertificateFiles, Loaded};
+use super::files::{CertificateFiles, LoadedCertificate};
 use crate::error::TlsError;
 use crate::hosts::AllowedHosts;
 
@@ -19,7 +19,7 @@ pub struct CertificateEntry {
     expires_at: Timestamp,
     /// Where it is read from again; `None` when whoever made it brings the next one.
     files: Option<CertificateFiles>,
-    loaded: Arc<Loaded>,
+    loaded: Arc<LoadedCertificate>,
     /// Whether it only stands in for one that is not there yet.
     is_provisional: bool,
 }
@@ -30,7 +30,7 @@ impl CertificateEntry {
     /// # Errors
     /// When a file can't be read, holds no certificate or key, or the two do not belong together.
     pub fn from_files(files: CertificateFiles, hosts: AllowedHosts) -> Result<Self, TlsError> {
-        let loaded = Loaded::read(&files)?;
+        let loaded = LoadedCertificate::read(&files)?;
         let (certified, expires_at) = loaded.certified(&files)?;
         Ok(Self {
             hosts,
@@ -47,7 +47,7 @@ impl CertificateEntry {
     /// # Errors
     /// When there is no certificate or key in them, or the two do not belong together.
     pub fn from_pem(chain: &str, key: &str, name: &str, hosts: AllowedHosts) -> Result<Self, TlsError> {
-        let loaded = Loaded { certificate: chain.into(), key: key.into() };
+        let loaded = LoadedCertificate { certificate: chain.into(), key: key.into() };
         let named = CertificateFiles { certificate: PathBuf::from(name), key: PathBuf::from(format!("{name} (key)")) };
         let (certified, expires_at) = loaded.certified(&named)?;
         Ok(Self {
@@ -73,7 +73,7 @@ impl CertificateEntry {
     /// What its files hold by now; `None` when that is the same, or it has no files.
     pub(super) fn renewed(&self) -> Result<Option<Self>, TlsError> {
         let Some(files) = &self.files else { return Ok(None) };
-        let loaded = Loaded::read(files)?;
+        let loaded = LoadedCertificate::read(files)?;
         if *self.loaded == loaded {
             return Ok(None);
         }

@@ -22,14 +22,14 @@ pub struct CertificateFiles {
 
 /// The text that a certificate was read from.
 #[derive(PartialEq, Eq)]
-pub(super) struct Loaded {
+pub(super) struct LoadedCertificate {
     pub(super) certificate: Vec<u8>,
     pub(super) key: Vec<u8>,
 }
 
-impl Loaded {
-    pub(super) fn read(files: &CertificateFiles) -> Result<Loaded, TlsError> {
-        Ok(Loaded { certificate: read(&files.certificate)?, key: read(&files.key)? })
+impl LoadedCertificate {
+    pub(super) fn read(files: &CertificateFiles) -> Result<LoadedCertificate, TlsError> {
+        Ok(LoadedCertificate { certificate: read(&files.certificate)?, key: read(&files.key)? })
     }
 
     /// The certificate with its key, and until when it is good. `files` is what problems name.
@@ -52,7 +52,7 @@ impl Loaded {
 /// When a file can't be read, holds no certificate or key, or the two do not belong together; and when the
 /// certificate has expired or is not good yet.
 pub fn inspect(files: &CertificateFiles, now: Timestamp) -> Result<(), TlsError> {
-    let (certified, _) = Loaded::read(files)?.certified(files)?;
+    let (certified, _) = LoadedCertificate::read(files)?.certified(files)?;
     let path = &files.certificate;
     let Some(validity) = certified.cert.first().and_then(validity) else { return Ok(()) };
     let now = now.as_second();

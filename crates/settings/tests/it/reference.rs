@@ -1,7 +1,7 @@
 //! The reference of settings: every key with its type, default and meaning.
 #![allow(dead_code, reason = "only their shapes are read")]
 
-use forecourt_settings::{Documented, document};
+use forecourt_settings::{DocumentedSection, document};
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
@@ -50,9 +50,13 @@ impl Default for Bucket {
     }
 }
 
-const SECTIONS: [Documented; 2] = [
-    Documented { section: "forecourt.toml [limits]", about: "How much is too much.", schema: || schema_for!(Limits) },
-    Documented { section: "agents/*.toml [backend]", about: "Who answers.", schema: || schema_for!(Backend) },
+const SECTIONS: [DocumentedSection; 2] = [
+    DocumentedSection {
+        section: "forecourt.toml [limits]",
+        about: "How much is too much.",
+        schema: || schema_for!(Limits),
+    },
+    DocumentedSection { section: "agents/*.toml [backend]", about: "Who answers.", schema: || schema_for!(Backend) },
 ];
 
 #[test]
@@ -86,7 +90,7 @@ fn a_schema_that_holds_itself_ends() {
         /// Below.
         children: Vec<Tree>,
     }
-    let reference = document(&[Documented { section: "tree", about: "", schema: || schema_for!(Tree) }]);
+    let reference = document(&[DocumentedSection { section: "tree", about: "", schema: || schema_for!(Tree) }]);
     let keys: usize = reference.sections().map(|(_, keys)| keys.len()).sum();
     assert!(keys < 20, "{}", reference.markdown());
 }

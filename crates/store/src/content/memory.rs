@@ -13,16 +13,16 @@ use super::{
 
 /// Rows that end with the process.
 #[derive(Default)]
-pub struct MemoryContent(Mutex<HashMap<Handle, Held>>);
+pub struct MemoryContent(Mutex<HashMap<Handle, AgentContent>>);
 
 /// What is held for one agent.
 #[derive(Clone, Default)]
-struct Held {
+struct AgentContent {
     head: ContentHead,
     rows: BTreeMap<String, ContentRow>,
 }
 
-impl Held {
+impl AgentContent {
     /// Of an agent for whom nothing was held before.
     fn begun() -> Self {
         Self { head: ContentHead { epoch: epoch(), revision: 0 }, rows: BTreeMap::new() }
@@ -59,7 +59,7 @@ impl ContentRows for MemoryContent {
         bounds: ContentBounds,
     ) -> StoreFuture<'_, Result<ContentChanged, ContentFull>> {
         let mut all = self.0.lock();
-        let before = all.entry(agent.clone()).or_insert_with(Held::begun);
+        let before = all.entry(agent.clone()).or_insert_with(AgentContent::begun);
         let mut after = before.clone();
         after.head.revision += 1;
         let revision = after.head.revision;
@@ -82,8 +82,8 @@ impl ContentRows for MemoryContent {
                 after.head.epoch = epoch();
             }
         }
-        let is_more = |of: fn(&Held) -> u64, bound: u64| of(&after) > bound && of(&after) > of(before);
-        if is_more(|held| held.rows.len() as u64, bounds.ids) || is_more(Held::bytes, bounds.bytes) {
+        let is_more = |of: fn(&AgentContent) -> u64, bound: u64| of(&after) > bound && of(&after) > of(before);
+        if is_more(|held| held.rows.len() as u64, bounds.ids) || is_more(AgentContent::bytes, bounds.bytes) {
             return Box::pin(async { Ok(Err(ContentFull)) });
         }
         if !differs.is_empty() && !differs.contains(&true) {

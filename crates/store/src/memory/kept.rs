@@ -32,7 +32,7 @@ const ROUTE_BYTES: u64 = ROW_BYTES + 32;
 type ThreadName = (ThreadId, Handle);
 
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct KeptEntry {
     tasks: HashMap<TaskId, Record>,
     deliveries: BTreeMap<u64, Waiting>,
     threads: HashMap<ThreadName, Thread>,
@@ -95,7 +95,7 @@ fn room(len: usize, max: usize, what: &str) -> Result<(), StoreError> {
     if len < max { Ok(()) } else { Err(StoreError::Unavailable(format!("no room for another {what}"))) }
 }
 
-impl Kept {
+impl KeptEntry {
     pub(super) fn create_task(&mut self, task: Task, webhooks: Vec<Webhook>) -> Result<(), StoreError> {
         if let Some(Record { task: made, .. }) = self.tasks.get(&task.id) {
             let is_this = (&made.run, made.created_at) == (&task.run, task.created_at);

@@ -6,14 +6,14 @@ use forecourt_core::{Account, Handle, Task, TaskId, TaskState, ThreadId, Timesta
 use forecourt_testkit::CountedEntropy;
 use forecourt_testkit::store_suite::{addition, after, completed, is_unavailable, some_task, start, webhook};
 
-use super::kept::{Kept, Route};
+use super::kept::{KeptEntry, Route};
 use crate::limits::{
     ARTIFACTS_BYTES_MAX, MEMORY_CLAIMS_MAX, MEMORY_ENTRIES_MAX, MEMORY_ROUTES_MAX, MEMORY_TASKS_MAX, MEMORY_THREADS_MAX,
 };
 
 #[test]
 fn tasks_are_bounded_until_some_expire() {
-    let mut kept = Kept::default();
+    let mut kept = KeptEntry::default();
     for _ in 0..MEMORY_TASKS_MAX {
         kept.create_task(some_task(), Vec::new()).unwrap();
     }
@@ -24,7 +24,7 @@ fn tasks_are_bounded_until_some_expire() {
 
 #[test]
 fn conversations_are_bounded_and_those_that_exist_go_on() {
-    let mut kept = Kept::default();
+    let mut kept = KeptEntry::default();
     let entropy = CountedEntropy::default();
     let chef = Handle::parse("chef").unwrap();
     let mut begin = |thread| kept.append_turns((thread, chef.clone()), addition(vec![], 1, after(60)));
@@ -39,7 +39,7 @@ fn conversations_are_bounded_and_those_that_exist_go_on() {
 
 #[test]
 fn routes_are_bounded_and_those_that_exist_change() {
-    let mut kept = Kept::default();
+    let mut kept = KeptEntry::default();
     let entropy = CountedEntropy::default();
     let chef = Handle::parse("chef").unwrap();
     let route = || Route { agent: chef.clone(), expires_at: after(60), account: Account::HOST };
@@ -54,7 +54,7 @@ fn routes_are_bounded_and_those_that_exist_change() {
 
 #[test]
 fn claims_are_bounded() {
-    let mut kept = Kept::default();
+    let mut kept = KeptEntry::default();
     for n in 0..MEMORY_CLAIMS_MAX {
         assert!(kept.claim_once(n.to_string(), start(), after(60)).unwrap());
     }
@@ -64,9 +64,10 @@ fn claims_are_bounded() {
 
 #[test]
 fn entries_are_bounded_until_some_expire() {
-    let mut kept = Kept::default();
-    let append =
-        |kept: &mut Kept| kept.append_entry("a".to_owned(), LedgerEntry::new(0.into(), start()).until(after(60)), None);
+    let mut kept = KeptEntry::default();
+    let append = |kept: &mut KeptEntry| {
+        kept.append_entry("a".to_owned(), LedgerEntry::new(0.into(), start()).until(after(60)), None)
+    };
     for _ in 0..MEMORY_ENTRIES_MAX {
         append(&mut kept).unwrap();
     }
@@ -78,7 +79,7 @@ fn entries_are_bounded_until_some_expire() {
 #[test]
 fn waiting_deliveries_are_bounded() {
     const PER_TASK: usize = 100;
-    let mut kept = Kept::default();
+    let mut kept = KeptEntry::default();
     for _ in 0..DELIVERIES_PENDING_MAX / PER_TASK {
         let id = working(&mut kept);
         for n in 0..PER_TASK {
@@ -98,7 +99,7 @@ fn waiting_deliveries_are_bounded() {
 #[test]
 fn artifacts_are_bounded_by_their_bytes() {
     const SIZE: usize = 16 * 1024 * 1024;
-    let mut kept = Kept::default();
+    let mut kept = KeptEntry::default();
     let id = working(&mut kept);
     let bytes = bytes::Bytes::from(vec![0; SIZE]);
     let artifact = |n: u64| StoredArtifact {
@@ -119,7 +120,7 @@ fn artifacts_are_bounded_by_their_bytes() {
     kept.put_artifact(&id, "run-1", artifact(most)).unwrap();
 }
 
-fn working(kept: &mut Kept) -> TaskId {
+fn working(kept: &mut KeptEntry) -> TaskId {
     let task = Task { state: TaskState::Working, ..some_task() };
     let id = task.id.clone();
     kept.create_task(task, Vec::new()).unwrap();

@@ -62,14 +62,14 @@ struct LockedHead {
 }
 
 /// What is held for an id.
-struct Known {
+struct KnownItem {
     said: Vec<u8>,
     item_bytes: u64,
     is_removed: bool,
 }
 
 /// A row to write.
-struct Written {
+struct RowWrite {
     key: Hash,
     said: Hash,
     body: Vec<u8>,
@@ -191,7 +191,7 @@ impl Change<'_> {
                     after.count(known.get(&key[..]), 0);
                     let body = Body { id, url: None, item: None, said: 0 };
                     let body = self.seal.seal(label(&key, self.agent), &body)?;
-                    Ok(Written { key, said: Hash::default(), body, item_bytes: 0 })
+                    Ok(RowWrite { key, said: Hash::default(), body, item_bytes: 0 })
                 };
                 let rows = ids.into_iter().map(removed).collect::<Result<Vec<_>, StoreError>>()?;
                 self.write(after, rows, true).await?;
@@ -206,26 +206,26 @@ impl Change<'_> {
         }
     }
 
-    async fn known(&self, ids: impl Iterator<Item = &str>) -> Result<HashMap<Vec<u8>, Known>, StoreError> {
+    async fn known(&self, ids: impl Iterator<Item = &str>) -> Result<HashMap<Vec<u8>, KnownItem>, StoreError> {
         let keys: Vec<Vec<u8>> = ids.map(|id| self.key(id).to_vec()).collect();
         let rows = self.run(KNOWN, &[(&self.agent, Type::TEXT), (&keys, Type::BYTEA_ARRAY)]).await?;
         let known = |row: &Row| {
-            let known = Known { said: column(row, 1)?, item_bytes: number(row, 2)?, is_removed: column(row, 3)? };
+            let known = KnownItem { said: column(row, 1)?, item_bytes: number(row, 2)?, is_removed: column(row, 3)? };
             Ok((column(row, 0)?, known))
         };
         rows.iter().map(known).collect()
     }
 
-    fn row(&self, key: Hash, said: Hash, item: ContentItem) -> Result<Written, StoreError> {
+    fn row(&self, key: Hash, said: Hash, item: ContentItem) -> Result<RowWrite, StoreError> {
         let ContentItem { id, url, item, said: hash } = item;
         let item_bytes = item.len() as i64;
         let item = String::from_utf8(item).map_err(|_| StoreError::Corrupt("an item is not text".to_owned()))?;
         let body = Body { id, url, item: Some(item), said: hash };
         let body = self.seal.seal(label(&key, self.agent), &body)?;
-        Ok(Written { key, said, body, item_bytes })
+        Ok(RowWrite { key, said, body, item_bytes })
     }
 
-    async fn write(&self, after: LockedHead, rows: Vec<Written>, is_removed: bool) -> Result<(), StoreError> {
+    async fn write(&self, after: LockedHead, rows: Vec<RowWrite>, is_removed: bool) -> Result<(), StoreError> {
         let revision = after.head.revision.cast_signed();
         let keys: Vec<&[u8]> = rows.iter().map(|row| &row.key[..]).collect();
         let said: Vec<&[u8]> = rows.iter().map(|row| &row.said[..]).collect();
@@ -271,7 +271,7 @@ impl Change<'_> {
 
 impl LockedHead {
     /// Counts an id, in place of what was held for it.
-    fn count(&mut self, had: Option<&Known>, bytes: u64) {
+    fn count(&mut self, had: Option<&KnownItem>, bytes: u64) {
         self.ids += u64::from(had.is_none());
         self.bytes = (self.bytes + bytes).saturating_sub(had.map_or(0, |had| had.item_bytes));
     }

@@ -5,7 +5,7 @@ use forecourt_core::{StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::error::SqliteError;
-use super::quota::{self, Bounds, Kept};
+use super::quota::{self, Bounds, QuotaResult};
 use super::rows::TaskRow;
 use crate::seal::{Hash, Seal};
 use crate::sealed::artifacts::{self, NewArtifact};
@@ -14,7 +14,13 @@ use crate::time::nanos;
 
 /// Keeps an artifact unless there is one of its id. Fails when all of them together would have more
 /// than `bytes_max` bytes.
-pub(super) fn put(db: &Connection, task: &TaskRow, artifact: &NewArtifact, bytes_max: u64, bounds: Bounds) -> Kept<()> {
+pub(super) fn put(
+    db: &Connection,
+    task: &TaskRow,
+    artifact: &NewArtifact,
+    bytes_max: u64,
+    bounds: Bounds,
+) -> QuotaResult<()> {
     let cost = cost_of([&artifact.body, &artifact.bytes]);
     if let Err(full) = bounds.task_room(db, task, cost)? {
         return Ok(Err(full));

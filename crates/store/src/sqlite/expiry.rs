@@ -4,7 +4,7 @@ use forecourt_core::Timestamp;
 use rusqlite::{Connection, params};
 
 use super::error::SqliteError;
-use super::quota::{Bounds, Kept};
+use super::quota::{Bounds, QuotaResult};
 use super::runs;
 use crate::time::{count, nanos};
 
@@ -63,7 +63,7 @@ pub(super) fn give_back(db: &Connection, limit: i64) -> Result<bool, SqliteError
 const PROBE_BYTES: i64 = 32 * 1024;
 
 /// Writes something and takes it back: fails when another write would.
-pub(super) fn probe(db: &Connection, bounds: Bounds) -> Kept<()> {
+pub(super) fn probe(db: &Connection, bounds: Bounds) -> QuotaResult<()> {
     if let Err(full) = bounds.store_room(db, PROBE_BYTES.unsigned_abs())? {
         return Ok(Err(full));
     }

@@ -5,14 +5,19 @@ use forecourt_core::store::{LedgerEntry, Span, cost};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::error::SqliteError;
-use super::quota::{Bounds, HolderRow, Kept};
+use super::quota::{Bounds, HolderRow, QuotaResult};
 use crate::seal::{Hash, Seal};
 use crate::sealed::ledger::{self, NewEntry};
 use crate::sealed::signed;
 use crate::time::{count, nanos};
 
 /// Writes an entry and gives its number; `None` when `expected` is not the number of the last one.
-pub(super) fn append(db: &Connection, entry: &NewEntry, expected: Option<u64>, bounds: Bounds) -> Kept<Option<u64>> {
+pub(super) fn append(
+    db: &Connection,
+    entry: &NewEntry,
+    expected: Option<u64>,
+    bounds: Bounds,
+) -> QuotaResult<Option<u64>> {
     let mut find = db.prepare_cached(
         "SELECT id, last, (SELECT max(n) FROM entries WHERE stream = id AND ifnull(expires_at > ?2, 1))
          FROM streams WHERE hash = ?1",

@@ -13,7 +13,7 @@ use crate::sealed::{Holder, signed};
 
 /// A write that was done, or refused before anything was touched: a refusal that needs no transaction
 /// to be taken back, and so no neighbour to be written again.
-pub(super) type Kept<T> = Result<Result<T, StoreError>, SqliteError>;
+pub(super) type QuotaResult<T> = Result<Result<T, StoreError>, SqliteError>;
 
 /// The part of the whole store, one in so many, that is kept free for what ends or removes something.
 const RESERVE: u64 = 16;
@@ -58,12 +58,12 @@ fn find(db: &Connection, hash: &Hash) -> Result<Option<(i64, i64)>, SqliteError>
 
 impl Bounds {
     /// Whether an account may have `bytes` more.
-    pub(super) fn room(self, db: &Connection, holder: Holder, bytes: u64) -> Kept<()> {
+    pub(super) fn room(self, db: &Connection, holder: Holder, bytes: u64) -> QuotaResult<()> {
         self.fits(db, holder.bytes(db)?, bytes)
     }
 
     /// Whether the caller of a task may have `bytes` more.
-    pub(super) fn task_room(self, db: &Connection, task: &TaskRow, bytes: u64) -> Kept<()> {
+    pub(super) fn task_room(self, db: &Connection, task: &TaskRow, bytes: u64) -> QuotaResult<()> {
         if !task.may_be_charged {
             return self.store_room(db, bytes);
         }
@@ -74,7 +74,7 @@ impl Bounds {
         self.fits(db, stored, bytes)
     }
 
-    fn fits(self, db: &Connection, stored: Option<i64>, bytes: u64) -> Kept<()> {
+    fn fits(self, db: &Connection, stored: Option<i64>, bytes: u64) -> QuotaResult<()> {
         let over = |stored: i64| stored.unsigned_abs().saturating_add(bytes) > self.caller;
         if stored.is_some_and(over) {
             return Ok(Err(StoreError::Full { bound: QuotaBound::Caller { max: self.caller } }));
@@ -83,7 +83,7 @@ impl Bounds {
     }
 
     /// Whether the whole store may have `bytes` more.
-    pub(super) fn store_room(self, db: &Connection, bytes: u64) -> Kept<()> {
+    pub(super) fn store_room(self, db: &Connection, bytes: u64) -> QuotaResult<()> {
         let max = self.store - self.store / RESERVE;
         // Pages that nothing is on are asked for where the others might be too many: three questions for each write.
         let pages = read(db, "PRAGMA page_count")?;

@@ -5,7 +5,7 @@ use forecourt_core::{Handle, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::error::SqliteError;
-use super::quota::{Bounds, HolderRow, Kept};
+use super::quota::{Bounds, HolderRow, QuotaResult};
 use crate::seal::{Hash, Seal};
 use crate::sealed::{Holder, routes, signed};
 use crate::time::nanos;
@@ -18,7 +18,7 @@ pub(super) fn set(
     expires_at: Timestamp,
     holder: Holder,
     bounds: Bounds,
-) -> Kept<()> {
+) -> QuotaResult<()> {
     let bytes = cost(route.len());
     let account = holder.row(db)?;
     let mut payer = db.prepare_cached("SELECT account FROM routes WHERE hash = ?1")?;

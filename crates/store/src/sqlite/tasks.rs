@@ -5,7 +5,7 @@ use forecourt_core::{Event, Task, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
 use super::error::{SqliteError, corrupt};
-use super::quota::{Bounds, HolderRow, Kept};
+use super::quota::{Bounds, HolderRow, QuotaResult};
 use super::rows::{self, TaskRow, TaskRows};
 use super::{events, quota, webhooks};
 use crate::seal::{Hash, Seal};
@@ -19,7 +19,13 @@ mod list;
 pub(super) use list::{tasks, tasks_of_all};
 
 /// Keeps a task, and charges its caller for it.
-pub(super) fn create(db: &Connection, rows: &TaskRows, task: &NewTask, pending_max: usize, bounds: Bounds) -> Kept<()> {
+pub(super) fn create(
+    db: &Connection,
+    rows: &TaskRows,
+    task: &NewTask,
+    pending_max: usize,
+    bounds: Bounds,
+) -> QuotaResult<()> {
     if rows.is_taken(db, &task.hash)? {
         return if is_made(db, rows, task)? { Ok(Ok(())) } else { Err(corrupt("a task of this id exists").into()) };
     }
@@ -96,7 +102,7 @@ pub(super) fn advance(
     task: &Hash,
     change: &Move,
     bounds: (usize, Bounds),
-) -> Kept<bool> {
+) -> QuotaResult<bool> {
     // One look finds it and says how it stands, where its row is at hand.
     let found = match rows.look(db, task, TaskStanding::read)? {
         Some(found) => Some(found),
@@ -119,7 +125,7 @@ fn advance_found(
     standing: &TaskStanding,
     change: &Move,
     (pending_max, bounds): (usize, Bounds),
-) -> Kept<bool> {
+) -> QuotaResult<bool> {
     let outcome = change.outcome.as_ref();
     let bytes = cost_of(outcome) + cost(change.resume_bytes) + cost_of_all(&change.webhooks);
     if (change.resume.is_some() || !is_free(outcome))

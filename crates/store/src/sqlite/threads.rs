@@ -5,7 +5,7 @@ use forecourt_core::{Timestamp, Turn};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::error::SqliteError;
-use super::quota::{Bounds, HolderRow, Kept};
+use super::quota::{Bounds, HolderRow, QuotaResult};
 use crate::seal::{OVERHEAD, Seal};
 use crate::sealed::threads::{SealedAddition, ThreadName};
 use crate::sealed::{Holder, signed};
@@ -19,7 +19,7 @@ pub(super) fn append(
     name: &ThreadName,
     addition: &SealedAddition,
     bounds: Bounds,
-) -> Kept<Option<ConversationVersion>> {
+) -> QuotaResult<Option<ConversationVersion>> {
     let mut begin = db.prepare_cached(
         "INSERT INTO threads (hash, agent, owner, expires_at) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (hash, agent) DO UPDATE

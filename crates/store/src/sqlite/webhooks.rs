@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::artifacts::total;
 use super::error::{SqliteError, corrupt};
-use super::quota::{self, Bounds, HolderRow, Kept};
+use super::quota::{self, Bounds, HolderRow, QuotaResult};
 use super::rows::TaskRow;
 use super::tasks::read_task;
 use crate::seal::{Hash, Seal};
@@ -53,7 +53,7 @@ pub(super) fn add(
     webhook: &NewWebhook,
     room: Room,
     at_end: IfTaskEnded,
-) -> Kept<WebhookRegistration> {
+) -> QuotaResult<WebhookRegistration> {
     if let Err(full) = room.bounds.task_room(db, task, cost(webhook.body.len()))? {
         return Ok(Err(full));
     }
@@ -129,7 +129,7 @@ fn has_room(db: &Connection, pending_max: usize) -> Result<(), SqliteError> {
 }
 
 /// Queues a notice, and charges for it.
-pub(super) fn enqueue(db: &Connection, notice: &NewNotice, pending_max: usize, bounds: Bounds) -> Kept<()> {
+pub(super) fn enqueue(db: &Connection, notice: &NewNotice, pending_max: usize, bounds: Bounds) -> QuotaResult<()> {
     let bytes = cost(notice.body.len());
     if let Err(full) = bounds.room(db, notice.holder, bytes)? {
         return Ok(Err(full));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_lc_rs::digest::{SHA256, digest};
-use forecourt_contract::endpoint::{Binding, Deprecated};
+use forecourt_contract::endpoint::{Binding, Deprecation};
 use forecourt_contract::negotiation::RecipeLineage;
 use forecourt_contract::schema::SchemaError;
 use forecourt_contract::semantic::Semantic;
@@ -76,7 +76,7 @@ struct Projection {
     #[serde(default)]
     required_scopes: Vec<Scope>,
     #[serde(default)]
-    deprecated: Option<Deprecated>,
+    deprecated: Option<Deprecation>,
 }
 
 /// Why a definition that was written is none any more.

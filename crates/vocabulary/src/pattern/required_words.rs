@@ -3,23 +3,23 @@
 use regex_syntax::hir::Hir;
 use regex_syntax::hir::literal::{ExtractKind, Extractor};
 
-use super::{Required, lower, plain};
+use super::{RequiredWord, lower, plain};
 
 /// Words of one pattern that are told apart; one with more can have anything.
 const WORDS_MAX: usize = 1_000;
 
 /// What a text must have, one of which is enough. `None`: it can have anything.
-pub(crate) fn of(pattern: &str) -> Option<Vec<Required>> {
+pub(crate) fn of(pattern: &str) -> Option<Vec<RequiredWord>> {
     // Up to the white space behind the first word, so that it does not matter which one and how much.
     let text = plain(&pattern.trim_start_matches(r"\s+").replace(r"\s", " "));
     let parsed = regex_syntax::parse(&text).ok()?;
     let first = |text: &str| text.split_inclusive(' ').next().unwrap_or_default().to_owned();
     let last = |text: &str| text.rsplit(' ').next().unwrap_or_default().to_owned();
     if let Some(words) = literals(&parsed, ExtractKind::Prefix, first) {
-        return Some(words.into_iter().map(Required::Beginning).collect());
+        return Some(words.into_iter().map(RequiredWord::Beginning).collect());
     }
     let words = literals(&parsed, ExtractKind::Suffix, last)?;
-    Some(words.into_iter().map(Required::End).collect())
+    Some(words.into_iter().map(RequiredWord::End).collect())
 }
 
 /// A part of everything that one pattern begins or ends with. `None` where that can be nothing.
@@ -45,11 +45,15 @@ fn literals(pattern: &Hir, kind: ExtractKind, part: impl Fn(&str) -> String) -> 
 
 #[test]
 fn the_first_word_is_required_or_else_the_last() {
-    let beginnings = |words: &[&str]| Some(words.iter().map(|word| Required::Beginning((*word).to_owned())).collect());
+    let beginnings =
+        |words: &[&str]| Some(words.iter().map(|word| RequiredWord::Beginning((*word).to_owned())).collect());
     assert_eq!(of(r"\?+"), beginnings(&["?"]));
     assert_eq!(of(r"\s+Instead\s+of"), beginnings(&["instead "]));
     assert_eq!(of(r"(?:good\s+)?day|dayo|L'a"), beginnings(&["day", "good ", "l'a", "l’a"]));
-    assert_eq!(of(r"\w+\s+(?:allergy|free)\b"), Some(["allergy", "free"].map(|end| Required::End(end.into())).into()));
+    assert_eq!(
+        of(r"\w+\s+(?:allergy|free)\b"),
+        Some(["allergy", "free"].map(|end| RequiredWord::End(end.into())).into())
+    );
     assert_eq!(of("(?:please )?"), None);
     assert_eq!(of(".+ please.*"), None);
 }

@@ -4,7 +4,7 @@ use forecourt_core::TaskState;
 use serde_json::{Value, json};
 
 use super::DIALECTS;
-use crate::codec::{Dialect, Method, Spelled};
+use crate::codec::{Dialect, DialectValue, Method};
 use crate::model::{Item, Operation, OperationError, OperationOutcome, Part, Role};
 
 use Dialect::{Json03, Json10};
@@ -95,7 +95,7 @@ fn parts_of_0_3_are_understood_in_an_answer_of_1_0() {
 
 #[test]
 fn an_extended_card_is_any_object() {
-    assert_eq!(Spelled(Json10, &Operation::ExtendedCard).to_value(), json!({}));
+    assert_eq!(DialectValue(Json10, &Operation::ExtendedCard).to_value(), json!({}));
     let card = json!({"name":"x"});
     assert_eq!(Json10.read_outcome(Method::ExtendedCard, card.clone()), Ok(OperationOutcome::Card(card)));
 }

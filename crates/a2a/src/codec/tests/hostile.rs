@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{DIALECTS, message};
-use crate::codec::{Dialect, Method, Spelled};
+use crate::codec::{Dialect, DialectValue, Method};
 use crate::model::{OperationError, Part, Role};
 
 /// Reads `value` as everything that it could be.
@@ -100,7 +100,7 @@ proptest! {
     #[test]
     fn any_spoilt_request_is_refused_or_read(path in vec(any::<usize>(), 1..6), other in json()) {
         for dialect in DIALECTS {
-            let written = Spelled(dialect, &message(Role::User, vec![Part::text("x"), Part::data(json!({}))])).to_value();
+            let written = DialectValue(dialect, &message(Role::User, vec![Part::text("x"), Part::data(json!({}))])).to_value();
             let mut params = json!({"message":written,"configuration":{"historyLength":1,"blocking":true}});
             spoil(&mut params, &path, other.clone());
             read_as_everything(&params);

@@ -11,7 +11,7 @@ use super::DIALECTS;
 use super::hostile::{json, spoil};
 use super::round_trips::{any_message, item, operation, send};
 use crate::codec::limits::{CLIENT_ID_BYTES_MAX, LABEL_BYTES_MAX, MODE_BYTES_MAX, PARTS_MAX};
-use crate::codec::{Dialect, Method, PlainCall, Spelled};
+use crate::codec::{Dialect, DialectValue, Method, PlainCall};
 use crate::model::*;
 use Dialect::{Json03, Json10, Proto03};
 
@@ -178,13 +178,13 @@ proptest! {
     #[test]
     fn what_is_plain_means_the_same(send in send()) {
         for dialect in DIALECTS {
-            plain(dialect, &Spelled(dialect, &*send).to_bytes());
+            plain(dialect, &DialectValue(dialect, &*send).to_bytes());
         }
         let mut without = *send;
         without.configuration.push = None;
         without.message.parts.retain(|part| !matches!(part.content, Content::Raw(_) | Content::Data(serde_json::Value::Null)));
         prop_assume!(!without.message.parts.is_empty());
-        prop_assert_eq!(plain(Json10, &Spelled(Json10, &without).to_bytes()), Some(without));
+        prop_assert_eq!(plain(Json10, &DialectValue(Json10, &without).to_bytes()), Some(without));
     }
 
     #[test]
@@ -203,7 +203,7 @@ proptest! {
     #[test]
     fn a_plain_answer_means_the_same(message in any_message(), path in vec(any::<usize>(), 1..6), other in json()) {
         for dialect in DIALECTS {
-            let bare = Spelled(dialect, &Item::Message(message.clone())).to_value();
+            let bare = DialectValue(dialect, &Item::Message(message.clone())).to_value();
             for is_framed in [true, false] {
                 let frame = json!({"jsonrpc": "2.0", "id": 1, "result": bare.clone()});
                 let mut body = if is_framed { frame } else { bare.clone() };
@@ -217,9 +217,9 @@ proptest! {
     #[test]
     fn members_are_written_in_order(item in item(), (_, operation) in operation()) {
         for dialect in DIALECTS {
-            let item = Spelled(dialect, &item);
+            let item = DialectValue(dialect, &item);
             prop_assert_eq!(item.to_bytes(), serde_json::to_vec(&item.to_value()).unwrap());
-            let params = Spelled(dialect, &operation);
+            let params = DialectValue(dialect, &operation);
             prop_assert_eq!(params.to_bytes(), serde_json::to_vec(&params.to_value()).unwrap());
         }
     }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::shapes::all;
 use super::{message, sent};
-use crate::codec::{Dialect, Method, Spelled};
+use crate::codec::{Dialect, DialectValue, Method};
 use crate::model::*;
 
 use Dialect::{Json03, Json10, Proto03};
@@ -30,20 +30,20 @@ fn push_configurations_have_the_shape_of_their_dialect() {
             "authentication":{"scheme":"Bearer","credentials":"k"}}),
     );
     for (dialect, shape) in results {
-        assert_eq!(Spelled(dialect, &OperationOutcome::Push(config())).to_value(), shape);
+        assert_eq!(DialectValue(dialect, &OperationOutcome::Push(config())).to_value(), shape);
         assert_eq!(dialect.read_outcome(Method::PushGet, shape.clone()), Ok(OperationOutcome::Push(config())));
         let create = match dialect {
             Proto03 => json!({"parent":"tasks/t","configId":"p","config":shape}),
             Json03 | Json10 => shape.clone(),
         };
-        assert_eq!(Spelled(dialect, &Operation::PushCreate(config())).to_value(), create);
+        assert_eq!(DialectValue(dialect, &Operation::PushCreate(config())).to_value(), create);
         assert_eq!(dialect.read_params(Method::PushCreate, create), Ok(Operation::PushCreate(config())));
         let listing = PushListing { configs: vec![config()], next_page_token: String::new() };
         let page = match dialect {
             Json03 => json!([shape]),
             Proto03 | Json10 => json!({"configs":[shape],"nextPageToken":""}),
         };
-        assert_eq!(Spelled(dialect, &OperationOutcome::Pushes(listing.clone())).to_value(), page);
+        assert_eq!(DialectValue(dialect, &OperationOutcome::Pushes(listing.clone())).to_value(), page);
         assert_eq!(dialect.read_outcome(Method::PushList, page), Ok(OperationOutcome::Pushes(listing)));
     }
 }
@@ -77,7 +77,7 @@ fn inline_push_configurations_have_their_names() {
     ] {
         let push = json!({"id":"p","url":"https://h.example","token":"s",
             "authentication":{"scheme":"Bearer","credentials":"k"}});
-        let written = Spelled(dialect, &message(Role::User, vec![Part::text("x")])).to_value();
+        let written = DialectValue(dialect, &message(Role::User, vec![Part::text("x")])).to_value();
         let send = sent(dialect, json!({"message":written,"configuration":{field:push}}));
         assert_eq!(send.configuration.push, Some(config.clone()), "{dialect:?} {field}");
     }
@@ -92,9 +92,9 @@ fn push_names_have_the_shape_of_their_dialect() {
     ) {
         let get = Operation::PushGet { task: "t".into(), id: Some("p".into()) };
         let delete = Operation::PushDelete { task: "t".into(), id: "p".into() };
-        assert_eq!(Spelled(dialect, &get).to_value(), params);
+        assert_eq!(DialectValue(dialect, &get).to_value(), params);
         assert_eq!(dialect.read_params(Method::PushGet, params.clone()), Ok(get));
-        assert_eq!(Spelled(dialect, &delete).to_value(), params);
+        assert_eq!(DialectValue(dialect, &delete).to_value(), params);
         assert_eq!(dialect.read_params(Method::PushDelete, params), Ok(delete));
     }
     let only = Operation::PushGet { task: "t".into(), id: None };
@@ -105,7 +105,7 @@ fn push_names_have_the_shape_of_their_dialect() {
 fn push_lists_are_asked_for_by_task() {
     for (dialect, params) in all(json!({"id":"t"}), json!({"parent":"tasks/t"}), json!({"taskId":"t"})) {
         let operation = Operation::PushList { task: "t".into(), page_size: None, page_token: None };
-        assert_eq!(Spelled(dialect, &operation).to_value(), params);
+        assert_eq!(DialectValue(dialect, &operation).to_value(), params);
         assert_eq!(dialect.read_params(Method::PushList, params), Ok(operation));
     }
 }
@@ -113,7 +113,7 @@ fn push_lists_are_asked_for_by_task() {
 #[test]
 fn removal_answers_null_in_the_json_of_0_3() {
     for (dialect, shape) in all(json!(null), json!({}), json!({})) {
-        assert_eq!(Spelled(dialect, &OperationOutcome::Removed).to_value(), shape);
+        assert_eq!(DialectValue(dialect, &OperationOutcome::Removed).to_value(), shape);
         assert_eq!(dialect.read_outcome(Method::PushDelete, shape), Ok(OperationOutcome::Removed));
     }
 }

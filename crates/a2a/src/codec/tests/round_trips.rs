@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::DIALECTS;
-use crate::codec::{Dialect, Method, Spelled};
+use crate::codec::{Dialect, DialectValue, Method};
 use crate::model::*;
 
 /// What reaches the other side of a dialect.
@@ -275,7 +275,7 @@ proptest! {
         for dialect in DIALECTS {
             let mut want = operation.clone();
             want.through(dialect);
-            prop_assert_eq!(dialect.read_params(method, Spelled(dialect, &operation).to_value()), Ok(want));
+            prop_assert_eq!(dialect.read_params(method, DialectValue(dialect, &operation).to_value()), Ok(want));
         }
     }
 
@@ -284,7 +284,7 @@ proptest! {
         for dialect in DIALECTS {
             let mut want = item.clone();
             want.through(dialect);
-            prop_assert_eq!(dialect.read_item(Spelled(dialect, &item).to_value()), Ok(want));
+            prop_assert_eq!(dialect.read_item(DialectValue(dialect, &item).to_value()), Ok(want));
         }
     }
 
@@ -292,7 +292,7 @@ proptest! {
     fn a_list_reaches_the_client(tasks in vec(task(), 0..3), next_page_token in "[a-z]{0,4}", total in 0..99_u64) {
         for dialect in DIALECTS {
             let listing = TaskListing { tasks: tasks.clone(), next_page_token: next_page_token.clone(), page_size: 50, total };
-            let written = Spelled(dialect, &OperationOutcome::Listing(listing.clone())).to_value();
+            let written = DialectValue(dialect, &OperationOutcome::Listing(listing.clone())).to_value();
             let mut want = listing;
             want.tasks.iter_mut().for_each(|task| task.through(dialect));
             prop_assert_eq!(dialect.read_outcome(Method::List, written), Ok(OperationOutcome::Listing(want)));
@@ -303,7 +303,7 @@ proptest! {
     fn push_configurations_reach_the_client(configs in vec(push(), 0..3)) {
         for dialect in DIALECTS {
             let mut want = PushListing { configs: configs.clone(), next_page_token: String::new() };
-            let written = Spelled(dialect, &OperationOutcome::Pushes(want.clone())).to_value();
+            let written = DialectValue(dialect, &OperationOutcome::Pushes(want.clone())).to_value();
             want.configs.iter_mut().for_each(|config| config.through(dialect));
             prop_assert_eq!(dialect.read_outcome(Method::PushList, written), Ok(OperationOutcome::Pushes(want)));
         }

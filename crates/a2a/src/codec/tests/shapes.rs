@@ -5,7 +5,7 @@ use forecourt_core::TaskState;
 use serde_json::{Map, Value, json};
 
 use super::{DIALECTS, message, named, sent};
-use crate::codec::{Dialect, Method, Spelled};
+use crate::codec::{Dialect, DialectValue, Method};
 use crate::model::*;
 
 use Dialect::{Json03, Json10, Proto03};
@@ -61,7 +61,7 @@ fn parts_have_the_shape_of_their_dialect() {
     ];
     for (part, shapes) in rows {
         for (dialect, shape) in shapes {
-            let written = Spelled(dialect, &message(Role::User, vec![part.clone()])).to_value();
+            let written = DialectValue(dialect, &message(Role::User, vec![part.clone()])).to_value();
             let list = if dialect == Proto03 { "content" } else { "parts" };
             assert_eq!(written[list], json!([shape]), "{dialect:?}");
             let want = if dialect == Proto03 { nameless(&part) } else { part.clone() };
@@ -72,7 +72,8 @@ fn parts_have_the_shape_of_their_dialect() {
 
 #[test]
 fn data_that_is_no_object_is_wrapped_for_0_3() {
-    let written = |dialect: Dialect| Spelled(dialect, &message(Role::User, vec![Part::data(json!([1]))])).to_value();
+    let written =
+        |dialect: Dialect| DialectValue(dialect, &message(Role::User, vec![Part::data(json!([1]))])).to_value();
     assert_eq!(written(Json03)["parts"][0]["data"], json!({"value":[1]}));
     assert_eq!(written(Proto03)["content"][0]["data"]["data"], json!({"value":[1]}));
     assert_eq!(written(Json10)["parts"][0]["data"], json!([1]));
@@ -113,7 +114,7 @@ fn messages_have_the_shape_of_their_dialect() {
             "taskId":"t","referenceTaskIds":["r"],"extensions":["https://e.example"],"metadata":{"k":{"snake_case":1}}}),
     );
     for (dialect, shape) in shapes {
-        assert_eq!(Spelled(dialect, &full).to_value(), shape);
+        assert_eq!(DialectValue(dialect, &full).to_value(), shape);
         let references = if dialect == Proto03 { Vec::new() } else { full.references.clone() };
         assert_eq!(sent(dialect, json!({"message":shape})).message, Message { references, ..full.clone() });
     }
@@ -145,7 +146,7 @@ fn rest_of_0_3_takes_parts_with_kinds_too() {
 #[test]
 fn waiting_is_the_default_but_where_the_wire_leaves_out_what_is_false() {
     let of = |dialect: Dialect, configuration: Value| {
-        let written = Spelled(dialect, &message(Role::User, vec![Part::text("x")])).to_value();
+        let written = DialectValue(dialect, &message(Role::User, vec![Part::text("x")])).to_value();
         sent(dialect, json!({"message":written,"configuration":configuration})).configuration.blocking
     };
     for dialect in DIALECTS {
@@ -216,10 +217,10 @@ fn task_shapes() -> [(Dialect, Value); 3] {
 #[test]
 fn tasks_have_the_shape_of_their_dialect() {
     for (dialect, shape) in task_shapes() {
-        assert_eq!(Spelled(dialect, &task()).to_value(), shape);
-        assert_eq!(Spelled(dialect, &OperationOutcome::Task(task())).to_value(), shape);
+        assert_eq!(DialectValue(dialect, &task()).to_value(), shape);
+        assert_eq!(DialectValue(dialect, &OperationOutcome::Task(task())).to_value(), shape);
         let sent = if dialect == Json03 { shape.clone() } else { json!({"task":shape}) };
-        assert_eq!(Spelled(dialect, &OperationOutcome::Sent(Item::Task(task()))).to_value(), sent);
+        assert_eq!(DialectValue(dialect, &OperationOutcome::Sent(Item::Task(task()))).to_value(), sent);
         assert_eq!(dialect.read_outcome(Method::Send, sent), Ok(OperationOutcome::Sent(Item::Task(task()))));
         assert_eq!(dialect.read_outcome(Method::Get, shape), Ok(OperationOutcome::Task(task())));
     }
@@ -234,7 +235,7 @@ fn what_is_empty_is_left_out() {
         ..task()
     };
     assert_eq!(
-        Spelled(Json10, &bare).to_value(),
+        DialectValue(Json10, &bare).to_value(),
         json!({"id":"t","contextId":"c","status":{"state":"TASK_STATE_CANCELED"}})
     );
 }
@@ -247,7 +248,7 @@ fn direct_messages_are_wrapped_but_in_the_json_of_0_3() {
         json!({"message":{"messageId":"m-1","role":"ROLE_AGENT","content":[{"text":"hi"}]}}),
         json!({"message":{"messageId":"m-1","role":"ROLE_AGENT","parts":[{"text":"hi"}]}}),
     ) {
-        assert_eq!(Spelled(dialect, &item).to_value(), shape);
+        assert_eq!(DialectValue(dialect, &item).to_value(), shape);
         assert_eq!(dialect.read_item(shape), Ok(item.clone()));
     }
 }
@@ -261,7 +262,7 @@ fn updates_have_the_shape_of_their_dialect() {
         json!({"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_COMPLETED"},"final":true}}),
         json!({"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_COMPLETED"}}}),
     ) {
-        assert_eq!(Spelled(dialect, &Item::Status(update.clone())).to_value(), shape);
+        assert_eq!(DialectValue(dialect, &Item::Status(update.clone())).to_value(), shape);
     }
     let artifact = task().artifacts.remove(0);
     let update = ArtifactUpdate {
@@ -280,7 +281,7 @@ fn updates_have_the_shape_of_their_dialect() {
         json!({"artifactUpdate":{"taskId":"t","contextId":"c","lastChunk":true,
             "artifact":{"artifactId":"a","parts":[{"text":"hi"}]}}}),
     ) {
-        assert_eq!(Spelled(dialect, &Item::Artifact(update.clone())).to_value(), shape);
+        assert_eq!(DialectValue(dialect, &Item::Artifact(update.clone())).to_value(), shape);
     }
 }
 
@@ -292,7 +293,7 @@ fn tasks_are_named_by_id_or_by_path() {
         json!({"id":"t","historyLength":0}),
     ) {
         let operation = Operation::Get { task: "t".into(), history_length: Some(0) };
-        assert_eq!(Spelled(dialect, &operation).to_value(), params);
+        assert_eq!(DialectValue(dialect, &operation).to_value(), params);
         assert_eq!(dialect.read_params(Method::Get, params), Ok(operation));
         let by_id = dialect.read_params(Method::Subscribe, json!({"id":"t"}));
         assert_eq!(by_id, Ok(Operation::Subscribe { task: "t".into() }));
@@ -303,7 +304,7 @@ fn tasks_are_named_by_id_or_by_path() {
 fn lists_have_all_four_members() {
     let listing = TaskListing { tasks: vec![], next_page_token: String::new(), page_size: 50, total: 0 };
     for dialect in DIALECTS {
-        let written = Spelled(dialect, &OperationOutcome::Listing(listing.clone())).to_value();
+        let written = DialectValue(dialect, &OperationOutcome::Listing(listing.clone())).to_value();
         assert_eq!(written, json!({"tasks":[],"nextPageToken":"","pageSize":50,"totalSize":0}));
     }
 }

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use forecourt_a2a::card::limits::SIGNATURES_MAX;
 use forecourt_a2a::card::names::{AGENTS, JWKS_PATH};
-use forecourt_a2a::card::{Covered, SignatureError, verify_signature};
+use forecourt_a2a::card::{SignatureError, SignatureScope, verify_signature};
 use forecourt_a2a::model::Version;
 use forecourt_core::{AgentCard, Timestamp};
 use forecourt_identity::{HostKeys, KeySet};
@@ -15,7 +15,7 @@ use crate::card::support::{ORIGIN, Published, Setup, skilled, two};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
-fn verified(published: &Published, card: &Value) -> Result<Covered, SignatureError> {
+fn verified(published: &Published, card: &Value) -> Result<SignatureScope, SignatureError> {
     verify_signature(card, &published.key_set(), NOW)
 }
 
@@ -30,8 +30,8 @@ async fn the_default_form_is_signed_for_the_verifiers_of_both_versions() {
     let published = Setup::of([skilled("chef", "cook"), card("gate")]).with_identity().publish().await;
     for hub in [published.hub(), published.agent("chef")] {
         assert_eq!(hub["signatures"].as_array().unwrap().len(), 2);
-        assert_eq!(verified(&published, &with_signature(hub.clone(), 0)), Ok(Covered::V1_0));
-        assert_eq!(verified(&published, &with_signature(hub, 1)), Ok(Covered::V0_3));
+        assert_eq!(verified(&published, &with_signature(hub.clone(), 0)), Ok(SignatureScope::V1_0));
+        assert_eq!(verified(&published, &with_signature(hub, 1)), Ok(SignatureScope::V0_3));
     }
 }
 
@@ -40,7 +40,7 @@ async fn the_form_of_1_0_has_the_signature_of_1_0() {
     let published = two().await;
     let hub = published.hub_1_0();
     assert_eq!(hub["signatures"].as_array().unwrap().len(), 1);
-    assert_eq!(verified(&published, &hub), Ok(Covered::V1_0));
+    assert_eq!(verified(&published, &hub), Ok(SignatureScope::V1_0));
     // What is covered is the same in both forms, and so is the signature.
     assert_eq!(hub["signatures"][0], published.hub()["signatures"][0]);
 }
@@ -66,7 +66,7 @@ async fn a_card_that_was_changed_is_not_believed() {
     let mut hub = published.hub();
     hub["supportedInterfaces"][0]["url"] = "https://evil.example/a2a".into();
     // The fields of 0.3 are as they were, and that is all that is said.
-    assert_eq!(verified(&published, &hub), Ok(Covered::V0_3));
+    assert_eq!(verified(&published, &hub), Ok(SignatureScope::V0_3));
     hub["url"] = "https://evil.example/a2a".into();
     assert!(verified(&published, &hub).is_err());
 }
@@ -76,7 +76,7 @@ async fn mentionable_s_own_keys_are_not_covered_but_the_extension_is() {
     let published = two().await;
     let mut hub = published.hub();
     hub[AGENTS] = json!([]);
-    assert_eq!(verified(&published, &hub), Ok(Covered::V1_0));
+    assert_eq!(verified(&published, &hub), Ok(SignatureScope::V1_0));
     hub["capabilities"]["extensions"][0]["params"]["defaultAgent"] = "gate".into();
     assert!(verified(&published, &hub).is_err());
 }
@@ -114,7 +114,7 @@ async fn one_good_signature_is_enough_within_a_bound() {
     let mut signatures = vec![bad.clone(); SIGNATURES_MAX - 1];
     signatures.push(good);
     hub["signatures"] = json!(signatures);
-    assert_eq!(verified(&published, &hub), Ok(Covered::V1_0));
+    assert_eq!(verified(&published, &hub), Ok(SignatureScope::V1_0));
     signatures.insert(0, bad);
     hub["signatures"] = json!(signatures);
     assert!(verified(&published, &hub).is_err());
@@ -125,8 +125,8 @@ async fn text_of_every_script_is_signed_for_both() {
     let agent =
         AgentCard { name: "Kürbis 🎃".to_owned(), description: "a\u{7f}b \"x\" \\ \n".to_owned(), ..card("chef") };
     let published = Setup::of([agent]).publish().await;
-    assert_eq!(verified(&published, &with_signature(published.hub(), 0)), Ok(Covered::V1_0));
-    assert_eq!(verified(&published, &with_signature(published.hub(), 1)), Ok(Covered::V0_3));
+    assert_eq!(verified(&published, &with_signature(published.hub(), 0)), Ok(SignatureScope::V1_0));
+    assert_eq!(verified(&published, &with_signature(published.hub(), 1)), Ok(SignatureScope::V0_3));
 }
 
 #[tokio::test]
@@ -137,7 +137,7 @@ async fn empties_and_unknown_fields_change_nothing() {
     hub["skills"][0]["examples"] = json!([]);
     hub["x-unknown"] = json!({"a": 1});
     hub["capabilities"]["extensions"][0]["required"] = false.into();
-    assert_eq!(verified(&published, &hub), Ok(Covered::V1_0));
+    assert_eq!(verified(&published, &hub), Ok(SignatureScope::V1_0));
     hub["capabilities"]["extensions"][0]["required"] = true.into();
     assert!(verified(&published, &hub).is_err());
 }
@@ -148,6 +148,6 @@ async fn cards_are_signed_anew_after_a_rotation() {
     let before = published.hub();
     published.keys.store(HostKeys::in_memory(published.entropy.as_ref()).into());
     assert!(verified(&published, &before).is_err());
-    assert_eq!(verified(&published, &published.hub()), Ok(Covered::V1_0));
+    assert_eq!(verified(&published, &published.hub()), Ok(SignatureScope::V1_0));
     assert!(published.cards.agent(&crate::card::support::handle_of("gate"), Version::V1_0).is_some());
 }

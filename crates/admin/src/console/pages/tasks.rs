@@ -6,7 +6,7 @@ use forecourt_pages::markdown;
 
 use super::{more, pretty};
 use crate::api_error::ApiError;
-use crate::console::view::{Act, Body, Cell, Filter, Logged, Page, Section};
+use crate::console::view::{Act, ActivityLine, Body, Cell, Filter, Page, Section};
 use crate::desk::Ask;
 use crate::nouns::tasks;
 use crate::nouns::usage::words;
@@ -67,7 +67,7 @@ pub(super) async fn task_page(ask: Ask) -> Result<Page, ApiError> {
         sections.push(Section::new("The refusal", Body::Text(pretty(refusal))));
     }
     let shown = events.last().map_or(0, |event| event.number);
-    let log = events.into_iter().map(|event| Logged { number: event.number, kind: event.kind, text: event.text });
+    let log = events.into_iter().map(|event| ActivityLine { number: event.number, kind: event.kind, text: event.text });
     let log = Section::new("What happened", Body::Log(log.collect()));
     sections.push(match last_event > shown {
         true => log.lead(format!("The first {shown} of {last_event} events.")),

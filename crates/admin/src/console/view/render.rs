@@ -116,7 +116,7 @@ struct ActView<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::console::view::{Filter, Logged, Section};
+    use crate::console::view::{ActivityLine, Filter, Section};
     use crate::role::Proof;
 
     fn visitor(role: Role) -> Actor {
@@ -134,7 +134,7 @@ mod tests {
                 Section::table(evil, vec!["a", "b"], vec![vec![Cell::text(evil), Cell::Code(evil.to_owned())]], ""),
                 Section::new(
                     "log",
-                    Body::Log(vec![Logged { number: 1, kind: "text".to_owned(), text: evil.to_owned() }]),
+                    Body::Log(vec![ActivityLine { number: 1, kind: "text".to_owned(), text: evil.to_owned() }]),
                 ),
                 Section::new("text", Body::Text(evil.to_owned())),
                 Section::new("list", Body::List(vec![evil.to_owned()])),

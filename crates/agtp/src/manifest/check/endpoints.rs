@@ -6,7 +6,7 @@ use forecourt_contract::catalog::EMBEDDED;
 use forecourt_contract::{Catalog, Method, Schema, Scope, Semantic, Template};
 use serde_json::Value;
 
-use super::Found;
+use super::FindingList;
 use super::fields::Fields;
 
 /// The kinds of binding. AGTP-API 12.
@@ -15,7 +15,7 @@ const KINDS: [&str; 3] = ["composition", "registered_function", "external_servic
 const BINDING_FIELDS: [&str; 3] = ["function", "recipe", "url"];
 
 /// The inventory of methods. AGTP-API 8.4.
-pub(super) fn methods(fields: &Fields<'_>, found: &mut Found) {
+pub(super) fn methods(fields: &Fields<'_>, found: &mut FindingList) {
     let Some(embedded) = fields.list("embedded_methods", "8.4", found) else { return };
     let names: BTreeSet<&str> = embedded.iter().filter_map(name).collect();
     let missing: Vec<&str> = EMBEDDED.into_iter().filter(|method| !names.contains(method)).collect();
@@ -37,7 +37,7 @@ fn name(method: &Value) -> Option<&str> {
 }
 
 /// The endpoints. Without a `catalog`, neither methods nor what paths may hold are judged by one.
-pub(super) fn judge(fields: &Fields<'_>, catalog: Option<&Catalog>, found: &mut Found) {
+pub(super) fn judge(fields: &Fields<'_>, catalog: Option<&Catalog>, found: &mut FindingList) {
     let custom: BTreeSet<&str> =
         fields.get("custom_methods").and_then(Value::as_array).into_iter().flatten().filter_map(name).collect();
     let mut pairs = BTreeSet::new();
@@ -62,7 +62,7 @@ fn method<'a>(
     endpoint: &Fields<'a>,
     catalog: Option<&Catalog>,
     custom: &BTreeSet<&str>,
-    found: &mut Found,
+    found: &mut FindingList,
 ) -> Option<&'a str> {
     let name = endpoint.text("method", "6.4", found)?;
     if Method::parse(name).is_err() {
@@ -73,7 +73,7 @@ fn method<'a>(
     Some(name)
 }
 
-fn path<'a>(endpoint: &Fields<'a>, catalog: Option<&Catalog>, found: &mut Found) -> Option<&'a str> {
+fn path<'a>(endpoint: &Fields<'a>, catalog: Option<&Catalog>, found: &mut FindingList) -> Option<&'a str> {
     let path = endpoint.text("path", "6.4", found)?;
     if let Some(Err(fault)) = catalog.map(|catalog| Template::parse(path, catalog)) {
         found.wrong("5.1", &endpoint.at("path"), fault.to_string());
@@ -81,7 +81,7 @@ fn path<'a>(endpoint: &Fields<'a>, catalog: Option<&Catalog>, found: &mut Found)
     Some(path)
 }
 
-fn meaning(endpoint: &Fields<'_>, catalog: Option<&Catalog>, found: &mut Found) {
+fn meaning(endpoint: &Fields<'_>, catalog: Option<&Catalog>, found: &mut FindingList) {
     endpoint.text("description", "6.4", found);
     let shipped = Catalog::shipped();
     let block = endpoint.get("semantic").unwrap_or(&Value::Null);
@@ -91,7 +91,7 @@ fn meaning(endpoint: &Fields<'_>, catalog: Option<&Catalog>, found: &mut Found) 
 }
 
 /// An input is closed; an output need not be.
-fn schemas(endpoint: &Fields<'_>, found: &mut Found) {
+fn schemas(endpoint: &Fields<'_>, found: &mut FindingList) {
     let input = endpoint.object("input_schema", "6.4", found).and_then(|_| endpoint.get("input_schema"));
     if let Some(Err(fault)) = input.cloned().map(Schema::input) {
         found.wrong("6.4", &endpoint.at("input_schema"), fault.to_string());
@@ -102,7 +102,7 @@ fn schemas(endpoint: &Fields<'_>, found: &mut Found) {
     }
 }
 
-fn scopes(endpoint: &Fields<'_>, found: &mut Found) {
+fn scopes(endpoint: &Fields<'_>, found: &mut FindingList) {
     for token in endpoint.texts("required_scopes", "6.4", found) {
         if let Err(fault) = Scope::parse_required(token) {
             found.wrong("6.4", &endpoint.at("required_scopes"), fault.to_string());
@@ -111,7 +111,7 @@ fn scopes(endpoint: &Fields<'_>, found: &mut Found) {
 }
 
 /// The kind of binding is told, and nothing else of it.
-fn handler(endpoint: &Fields<'_>, found: &mut Found) {
+fn handler(endpoint: &Fields<'_>, found: &mut FindingList) {
     for name in BINDING_FIELDS.into_iter().filter(|name| endpoint.get(name).is_some()) {
         found.wrong("8.9", &endpoint.at(name), "what binds an endpoint must not be told");
     }

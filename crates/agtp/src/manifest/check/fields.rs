@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Found;
+use super::FindingList;
 
 /// An object of the document and where it is.
 pub(super) struct Fields<'a> {
@@ -31,26 +31,26 @@ impl<'a> Fields<'a> {
     }
 
     /// A text that must be there and not be empty.
-    pub(super) fn text(&self, name: &str, section: &'static str, found: &mut Found) -> Option<&'a str> {
+    pub(super) fn text(&self, name: &str, section: &'static str, found: &mut FindingList) -> Option<&'a str> {
         let text = self.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
         self.needs(text, name, section, "a text that says something", found)
     }
 
     /// A text or `null`, if it is there.
-    pub(super) fn text_or_null(&self, name: &str, section: &'static str, found: &mut Found) {
+    pub(super) fn text_or_null(&self, name: &str, section: &'static str, found: &mut FindingList) {
         if self.given(name).is_some_and(|value| !value.is_string()) {
             found.wrong(section, &self.at(name), format!("`{name}` is a text or null"));
         }
     }
 
     /// A list that must be there.
-    pub(super) fn list(&self, name: &str, section: &'static str, found: &mut Found) -> Option<&'a [Value]> {
+    pub(super) fn list(&self, name: &str, section: &'static str, found: &mut FindingList) -> Option<&'a [Value]> {
         let list = self.get(name).and_then(Value::as_array).map(Vec::as_slice);
         self.needs(list, name, section, "a list", found)
     }
 
     /// A list, if it is there.
-    pub(super) fn optional_list(&self, name: &str, section: &'static str, found: &mut Found) -> &'a [Value] {
+    pub(super) fn optional_list(&self, name: &str, section: &'static str, found: &mut FindingList) -> &'a [Value] {
         match self.given(name) {
             None => &[],
             Some(_) => self.list(name, section, found).unwrap_or_default(),
@@ -58,7 +58,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A list of texts, if it is there.
-    pub(super) fn texts(&self, name: &str, section: &'static str, found: &mut Found) -> Vec<&'a str> {
+    pub(super) fn texts(&self, name: &str, section: &'static str, found: &mut FindingList) -> Vec<&'a str> {
         let list = self.optional_list(name, section, found);
         for (at, _) in list.iter().enumerate().filter(|(_, one)| !one.is_string()) {
             found.wrong(section, &format!("{}/{at}", self.at(name)), format!("`{name}` is a list of texts"));
@@ -67,7 +67,7 @@ impl<'a> Fields<'a> {
     }
 
     /// An object that must be there.
-    pub(super) fn object(&self, name: &str, section: &'static str, found: &mut Found) -> Option<Fields<'a>> {
+    pub(super) fn object(&self, name: &str, section: &'static str, found: &mut FindingList) -> Option<Fields<'a>> {
         let object = self.get(name).filter(|value| value.is_object());
         self.needs(object, name, section, "an object", found).map(|object| Fields::new(object, self.at(name)))
     }
@@ -83,7 +83,7 @@ impl<'a> Fields<'a> {
         name: &str,
         section: &'static str,
         kind: &str,
-        found: &mut Found,
+        found: &mut FindingList,
     ) -> Option<T> {
         if value.is_none() {
             found.wrong(section, &self.at(name), format!("`{name}` must be {kind}"));

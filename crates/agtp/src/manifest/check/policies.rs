@@ -4,14 +4,14 @@ use forecourt_contract::Method;
 use forecourt_contract::catalog::LEGACY;
 use serde_json::Value;
 
-use super::Found;
+use super::FindingList;
 use super::fields::Fields;
 
 /// The switches that are on or off.
 const SWITCHES: [&str; 4] =
     ["wildcards_accepted", "anonymous_discovery", "scope_required_for_invocation", "synthesis_enabled"];
 
-pub(super) fn judge(fields: &Fields<'_>, found: &mut Found) {
+pub(super) fn judge(fields: &Fields<'_>, found: &mut FindingList) {
     let Some(policies) = fields.object("policies", "8.7", found) else { return };
     for name in SWITCHES.into_iter().filter(|name| policies.get(name).and_then(Value::as_bool).is_none()) {
         found.wrong("8.7", &policies.at(name), format!("`{name}` must be true or false"));
@@ -26,7 +26,7 @@ pub(super) fn judge(fields: &Fields<'_>, found: &mut Found) {
     }
 }
 
-fn method_policy(methods: &Fields<'_>, found: &mut Found) {
+fn method_policy(methods: &Fields<'_>, found: &mut FindingList) {
     names(methods, "allow", &["*"], found);
     names(methods, "disallow", &[], found);
     for verb in names(methods, "legacy", &["*", "NONE"], found).into_iter().filter(|verb| !LEGACY.contains(verb)) {
@@ -50,7 +50,7 @@ fn method_policy(methods: &Fields<'_>, found: &mut Found) {
 }
 
 /// A list of methods, or one of the words that stand for many.
-fn names<'a>(methods: &Fields<'a>, name: &str, words: &[&str], found: &mut Found) -> Vec<&'a str> {
+fn names<'a>(methods: &Fields<'a>, name: &str, words: &[&str], found: &mut FindingList) -> Vec<&'a str> {
     if methods.get(name).and_then(Value::as_str).is_some_and(|word| words.contains(&word)) {
         return Vec::new();
     }
@@ -60,7 +60,7 @@ fn names<'a>(methods: &Fields<'a>, name: &str, words: &[&str], found: &mut Found
 }
 
 /// One hop each, and none to another.
-fn aliases(aliases: &Fields<'_>, found: &mut Found) {
+fn aliases(aliases: &Fields<'_>, found: &mut FindingList) {
     for (alias, method) in aliases.members() {
         let method = method.as_str();
         is_method(method.or(Some("")), &aliases.at(alias), found);
@@ -70,7 +70,7 @@ fn aliases(aliases: &Fields<'_>, found: &mut Found) {
     }
 }
 
-fn is_method(text: Option<&str>, at: &str, found: &mut Found) {
+fn is_method(text: Option<&str>, at: &str, found: &mut FindingList) {
     if text.is_some_and(|text| Method::parse(text).is_err()) {
         found.wrong("3.2", at, "a method is 3 to 32 capital letters");
     }

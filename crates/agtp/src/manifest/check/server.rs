@@ -2,10 +2,10 @@
 
 use forecourt_core::Timestamp;
 
-use super::Found;
+use super::FindingList;
 use super::fields::Fields;
 
-pub(super) fn judge(fields: &Fields<'_>, found: &mut Found) {
+pub(super) fn judge(fields: &Fields<'_>, found: &mut FindingList) {
     if let Some(server) = fields.object("server", "8.3", found) {
         block(&server, found);
     }
@@ -14,7 +14,7 @@ pub(super) fn judge(fields: &Fields<'_>, found: &mut Found) {
 }
 
 /// The server block.
-fn block(server: &Fields<'_>, found: &mut Found) {
+fn block(server: &Fields<'_>, found: &mut FindingList) {
     server.text("server_id", "8.3", found);
     server.text("operator", "8.3", found);
     server.text_or_null("domain", "8.3", found);
@@ -30,7 +30,7 @@ fn block(server: &Fields<'_>, found: &mut Found) {
     }
 }
 
-fn moment(server: &Fields<'_>, name: &str, found: &mut Found) -> Option<Timestamp> {
+fn moment(server: &Fields<'_>, name: &str, found: &mut FindingList) -> Option<Timestamp> {
     let moment = server.text(name, "8.3", found)?.parse().ok();
     if moment.is_none() {
         found.wrong("8.3", &server.at(name), format!("`{name}` is a time such as 2026-01-15T09:00:00Z"));
@@ -39,7 +39,7 @@ fn moment(server: &Fields<'_>, name: &str, found: &mut Found) -> Option<Timestam
 }
 
 /// Which agents are disclosed, and to whom.
-fn agents(fields: &Fields<'_>, found: &mut Found) {
+fn agents(fields: &Fields<'_>, found: &mut FindingList) {
     let disclosure = fields.text("agent_disclosure", "8.5", found);
     if disclosure.is_some_and(|word| !matches!(word, "public" | "authenticated" | "private")) {
         found.wrong("8.5", &fields.at("agent_disclosure"), "it is `public`, `authenticated` or `private`");
@@ -59,7 +59,7 @@ fn agents(fields: &Fields<'_>, found: &mut Found) {
 }
 
 /// What is reached beside the protocol.
-fn others(fields: &Fields<'_>, found: &mut Found) {
+fn others(fields: &Fields<'_>, found: &mut FindingList) {
     for name in ["apis", "hosted_protocols"] {
         for (at, one) in fields.optional_list(name, "8.6", found).iter().enumerate() {
             let pointer = format!("{}/{at}", fields.at(name));

@@ -10,7 +10,7 @@ use forecourt_identity::jws::Jws;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Found;
+use super::FindingList;
 
 /// Where the signature is.
 const FIELD: &str = "manifest_signature";
@@ -72,7 +72,7 @@ fn invalid(reason: &str) -> Signature {
 
 impl Signature {
     /// What is to be said about it: a manifest without one is as good as allowed.
-    pub(super) fn tell(&self, found: &mut Found) {
+    pub(super) fn tell(&self, found: &mut FindingList) {
         match self {
             Self::Valid { .. } => {}
             Self::Absent => found.advice("8.8", AT, "the manifest is not signed"),

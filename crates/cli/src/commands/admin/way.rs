@@ -100,17 +100,17 @@ impl Way {
 }
 
 /// What the file of a deployment says about its operator's listener.
-struct Known {
+struct AdminListener {
     token: Option<String>,
     listen: Option<String>,
 }
 
 /// `None` where there is no such file.
-fn settings(folder: &Path) -> Result<Option<Known>, Failure> {
+fn settings(folder: &Path) -> Result<Option<AdminListener>, Failure> {
     let file = folder.join(FILE);
     let Ok(text) = std::fs::read_to_string(&file) else { return Ok(None) };
     let mut root = Section::parse(&file, &text, &ProcessEnvironment)?;
     let token = root.take("admin").and_then(|admin| admin.text("token").map(str::to_owned));
     let listen = root.take("listen").and_then(|listen| listen.text("admin").map(str::to_owned));
-    Ok(Some(Known { token, listen }))
+    Ok(Some(AdminListener { token, listen }))
 }

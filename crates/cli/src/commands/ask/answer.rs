@@ -7,7 +7,7 @@ use http::StatusCode;
 use http::header::{CONTENT_TYPE, LOCATION};
 use serde_json::Value;
 
-use super::question::Answered;
+use super::question::AnswerRest;
 use super::{Line, SESSION, stream};
 use crate::commands::printable::{Words, line, printable};
 use crate::output::{Failure, Outcome, print_json, stderrln};
@@ -16,14 +16,14 @@ use crate::output::{Failure, Outcome, print_json, stderrln};
 const ERROR_CHARS_MAX: usize = 300;
 
 /// Prints an answer, and gives what it leaves to do.
-pub(super) async fn print(incoming: UpstreamResponse, to: &Line, as_json: bool) -> Result<Answered, Failure> {
+pub(super) async fn print(incoming: UpstreamResponse, to: &Line, as_json: bool) -> Result<AnswerRest, Failure> {
     let session = incoming.headers.get(&SESSION).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let media_type = incoming.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if incoming.status.is_success() && media_type == "text/event-stream" {
-        return Ok(Answered { session, ..stream::print(incoming, to).await? });
+        return Ok(AnswerRest { session, ..stream::print(incoming, to).await? });
     }
-    let mut answered = Answered { session, ..Answered::default() };
+    let mut answered = AnswerRest { session, ..AnswerRest::default() };
     whole(incoming, &media_type, to, as_json, &mut answered).await?;
     Ok(answered)
 }
@@ -33,7 +33,7 @@ async fn whole(
     media_type: &str,
     to: &Line,
     as_json: bool,
-    answered: &mut Answered,
+    answered: &mut AnswerRest,
 ) -> Outcome {
     let status = incoming.status;
     let location = incoming.headers.get(LOCATION).and_then(|value| value.to_str().ok()).map(str::to_owned);

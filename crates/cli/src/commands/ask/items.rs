@@ -8,14 +8,14 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use serde_json::Value;
 use url::Url;
 
-use super::told::{End, Shown, no_files, question, wait};
+use super::told::{AnswerDisplay, End, no_files, question, wait};
 use super::whom::Wire;
 use super::{JSON, Line, NLWEB, PATIENCE, STREAM, bearer, check_token, unreachable};
 use crate::args::Ask;
 use crate::commands::printable::line;
 use crate::output::{Failure, Outcome, print_json};
 use forecourt::registry::discovery::ResolvedAgent;
-use forecourt::registry::nlweb::{Told, ask_path, await_path, checkin, event, response};
+use forecourt::registry::nlweb::{AgentEvent, ask_path, await_path, checkin, event, response};
 
 /// Bytes of one event.
 const EVENT_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -27,7 +27,7 @@ pub(super) async fn run(ask: Ask) -> Outcome {
     no_files(&ask, NLWEB)?;
     let to = WIRE.connect(&ask).await?;
     check_token(&ask, &to.endpoint)?;
-    let mut exchange = Exchange { shown: Shown::new(&to, &ask), ask: &ask, to: &to };
+    let mut exchange = Exchange { shown: AnswerDisplay::new(&to, &ask), ask: &ask, to: &to };
     let mut token = match &ask.task {
         Some(token) => token.clone(),
         None => match exchange.once(to.endpoint.path(), &question(&ask, !ask.json)).await? {
@@ -67,7 +67,7 @@ fn at(mut url: Url) -> Url {
 
 /// One question, however often its answer is looked at.
 struct Exchange<'a> {
-    shown: Shown<'a>,
+    shown: AnswerDisplay<'a>,
     ask: &'a Ask,
     to: &'a Line,
 }
@@ -127,14 +127,14 @@ impl Exchange<'_> {
             while let Some(next) = reader.next_event() {
                 let data = json::parse(next.data.as_bytes()).unwrap_or_default();
                 let told = event(&next.name, data);
-                if told.iter().any(|told| matches!(told, Told::Failure { .. })) {
+                if told.iter().any(|told| matches!(told, AgentEvent::Failure { .. })) {
                     // More may follow; what counts is said at the end.
                     failure = Some(told);
                     continue;
                 }
                 match told.last() {
-                    Some(Told::End { whole: false }) => return self.shown.told(failure.unwrap_or_default()),
-                    Some(Told::End { whole: true }) => return self.shown.told(told),
+                    Some(AgentEvent::End { whole: false }) => return self.shown.told(failure.unwrap_or_default()),
+                    Some(AgentEvent::End { whole: true }) => return self.shown.told(told),
                     _ => drop(self.shown.told(told)?),
                 }
             }

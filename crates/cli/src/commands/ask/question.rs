@@ -19,14 +19,14 @@ const TOKEN_CHARS_MAX: usize = 300;
 
 /// What an answer leaves to do.
 #[derive(Debug, Default)]
-pub(super) struct Answered {
+pub(super) struct AnswerRest {
     /// The conversation to go on with.
     pub(super) session: Option<String>,
     /// What the agent asks back.
     pub(super) questions: Vec<Value>,
 }
 
-impl Answered {
+impl AnswerRest {
     /// Takes notice of a part of an answer: the questions stand in one of data.
     pub(super) fn note(&mut self, part: &Value) {
         if let Some(Value::Array(questions)) = part.pointer("/data/questions").filter(|_| part["kind"] == "data") {
@@ -38,8 +38,8 @@ impl Answered {
 
 /// The next message of a conversation, when the agent asked and somebody answered. `None` when there is none: then what
 /// to go on with is said.
-pub(super) async fn answered(ask: Ask, answered: Answered) -> Result<Option<Ask>, Failure> {
-    let Answered { session, questions } = answered;
+pub(super) async fn answered(ask: Ask, answered: AnswerRest) -> Result<Option<Ask>, Failure> {
+    let AnswerRest { session, questions } = answered;
     let Some(session) = session.filter(|_| !ask.json) else { return Ok(None) };
     let fields: Vec<Field> = questions.iter().enumerate().filter_map(|(at, one)| field(at, one)).collect();
     let given = match !fields.is_empty() && Terminal::new().answers() {
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn questions_are_noted_once_and_bounded() {
-        let mut answered = Answered::default();
+        let mut answered = AnswerRest::default();
         answered.note(&json!({"kind": "data", "data": {"questions": vec!["a"; QUESTIONS_MAX]}}));
         answered.note(&json!({"kind": "data", "data": {"questions": ["b"]}}));
         answered.note(&json!({"kind": "link", "data": {"questions": ["c"]}}));

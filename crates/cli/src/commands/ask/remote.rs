@@ -15,11 +15,11 @@ use http::HeaderMap;
 use http::header::{ACCEPT_LANGUAGE, AUTHORIZATION};
 use url::Url;
 
-use self::shown::Shown;
+use self::shown::RemoteDisplay;
 use super::form::{attached, media_type};
 use super::{PATIENCE, bearer, check_token, field, way_out};
 use crate::args::Ask;
-use crate::commands::named::Named;
+use crate::commands::named::NamedTarget;
 use crate::commands::printable::line;
 use crate::commands::way::{self, Way};
 use crate::output::{Failure, Outcome};
@@ -45,7 +45,7 @@ struct Other {
 pub(super) async fn run(ask: Ask) -> Outcome {
     let start = start(&ask)?;
     let other = connect(&ask).await?;
-    let mut shown = Shown::new(&ask, &other.canonical_host, &other.shown);
+    let mut shown = RemoteDisplay::new(&ask, &other.canonical_host, &other.shown);
     if let Some(task) = &ask.task {
         shown.task(task);
     }
@@ -107,13 +107,13 @@ fn attachment(path: &Path) -> Result<Part, Failure> {
 }
 
 async fn connect(ask: &Ask) -> Result<Other, Failure> {
-    match Named::parse(&ask.agent)? {
-        Named::Url(url) => {
+    match NamedTarget::parse(&ask.agent)? {
+        NamedTarget::Url(url) => {
             let egress = way_out(&url, ask)?;
             let found = discovery(&egress, Purpose::Upstream).find(&url).await.map_err(|e| not_found(&e))?;
             other(ask, egress, Purpose::Upstream, &found, None, url.to_string())
         }
-        Named::Agent(acct, port) => {
+        NamedTarget::Agent(acct, port) => {
             let mut way = Way::to(acct.domain(), port, ask.trust())?;
             let agent = way.resolve(&acct).await?;
             if !agent.protocols().any(|name| name == super::A2A) {
@@ -126,7 +126,7 @@ async fn connect(ask: &Ask) -> Result<Other, Failure> {
             let host = Some(agent.canonical_host.clone());
             other(ask, (*way.egress).clone(), Purpose::RemoteAgent, &found, host, acct.to_string())
         }
-        Named::Domain(domain, port) => {
+        NamedTarget::Domain(domain, port) => {
             let way = Way::to(&domain, port, ask.trust())?;
             let found = discovery(&way.egress, Purpose::Document).find(&root(&domain, way.port)?).await;
             let found = found.map_err(|error| not_found(&error))?;
@@ -179,7 +179,7 @@ fn not_found(error: &DiscoveryError) -> Failure {
     }
 }
 
-fn failed(fault: &PeerError, other: &Other, shown: &Shown) -> Failure {
+fn failed(fault: &PeerError, other: &Other, shown: &RemoteDisplay) -> Failure {
     let endpoint = &other.peer.endpoint().url;
     let name = &other.shown;
     match fault {

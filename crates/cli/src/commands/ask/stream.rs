@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Line;
 use super::answer::{beside, reading, refused};
-use super::question::Answered;
+use super::question::AnswerRest;
 use crate::commands::printable::{Words, line};
 use crate::output::{Failure, stderrln};
 
@@ -40,13 +40,13 @@ enum Break {
 }
 
 /// Prints words as they come on standard output, and tools at work on standard error.
-pub(super) async fn print(mut incoming: UpstreamResponse, to: &Line) -> Result<Answered, Failure> {
-    let mut shown = Shown::default();
+pub(super) async fn print(mut incoming: UpstreamResponse, to: &Line) -> Result<AnswerRest, Failure> {
+    let mut shown = StreamDisplay::default();
     let ended = follow(&mut incoming, &mut shown).await;
     reading(shown.words.end())?;
     match ended {
         Ok(End::Whole) => reading(shown.beside()).map(|()| shown.answered),
-        Err(Break::Reader(error)) => reading(Err(error)).map(|()| Answered::default()),
+        Err(Break::Reader(error)) => reading(Err(error)).map(|()| AnswerRest::default()),
         Ok(End::Refused(policy)) => Err(refused(&policy, to)),
         Err(Break::Stream(reason)) => {
             let failure = match shown.error {
@@ -58,7 +58,7 @@ pub(super) async fn print(mut incoming: UpstreamResponse, to: &Line) -> Result<A
     }
 }
 
-async fn follow(incoming: &mut UpstreamResponse, shown: &mut Shown) -> Result<End, Break> {
+async fn follow(incoming: &mut UpstreamResponse, shown: &mut StreamDisplay) -> Result<End, Break> {
     let mut reader = SseReader::new(EVENT_BYTES_MAX).with_comments();
     while let Some(chunk) = incoming.body.next().await {
         let chunk = chunk.map_err(|error| Break::Stream(error.log_reason()))?;
@@ -76,25 +76,25 @@ async fn follow(incoming: &mut UpstreamResponse, shown: &mut Shown) -> Result<En
 }
 
 /// What was shown so far, and what is still to be.
-struct Shown {
+struct StreamDisplay {
     words: Words,
     /// Files and links in words, at most [`PARTS_MAX`].
     parts: Vec<String>,
     /// Why the agent failed, if it said so.
     error: Option<String>,
-    answered: Answered,
+    answered: AnswerRest,
     /// The state that was last shown of each tool call, by its id.
     tools: HashMap<String, &'static str>,
 }
 
-impl Default for Shown {
+impl Default for StreamDisplay {
     fn default() -> Self {
         let (words, tools) = (Words::new(), HashMap::new());
-        Self { words, parts: Vec::new(), error: None, answered: Answered::default(), tools }
+        Self { words, parts: Vec::new(), error: None, answered: AnswerRest::default(), tools }
     }
 }
 
-impl Shown {
+impl StreamDisplay {
     /// Takes notice of a comment of our own hosts: what stands beside the words, or why there is no end.
     fn comment(&mut self, comment: &str) {
         if let Some(reason) = comment.strip_prefix("error ") {

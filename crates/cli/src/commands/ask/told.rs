@@ -10,7 +10,7 @@ use super::answer::{reading, refused};
 use crate::args::Ask;
 use crate::commands::printable::{Words, line};
 use crate::output::{Failure, Outcome, stderrln};
-use forecourt::registry::nlweb::{Question, Told};
+use forecourt::registry::nlweb::{AgentEvent, Question};
 
 /// Characters of a token or an address that is shown.
 const ID_CHARS_MAX: usize = 300;
@@ -48,7 +48,7 @@ pub(super) fn no_files(ask: &Ask, wire: &str) -> Outcome {
 }
 
 /// What was shown so far.
-pub(super) struct Shown<'a> {
+pub(super) struct AnswerDisplay<'a> {
     words: Words,
     to: &'a Line,
     ask: &'a Ask,
@@ -57,25 +57,25 @@ pub(super) struct Shown<'a> {
     promised: bool,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> AnswerDisplay<'a> {
     pub(super) fn new(to: &'a Line, ask: &'a Ask) -> Self {
         Self { words: Words::new(), to, ask, spoke: false, promised: false }
     }
 
     /// Shows what was told, in its order. Fails with what the agent failed or declined with.
-    pub(super) fn told(&mut self, all: Vec<Told>) -> Result<End, Failure> {
+    pub(super) fn told(&mut self, all: Vec<AgentEvent>) -> Result<End, Failure> {
         let mut end = End::Done;
         for told in all {
             match told {
-                Told::Words(words) => {
+                AgentEvent::Words(words) => {
                     self.say(&format!("{}\n", words.trim_end()))?;
                     self.spoke = true;
                 }
-                Told::Item(item) => {
+                AgentEvent::Item(item) => {
                     let apart = if std::mem::take(&mut self.spoke) { "\n" } else { "" };
                     self.say(&format!("{apart}- {}\n", described(&item)))?;
                 }
-                Told::Promise { token, seconds, progress, message } => {
+                AgentEvent::Promise { token, seconds, progress, message } => {
                     let percent = progress.map(|fraction| format!("{:.0}%", fraction * 100.0));
                     let said = percent.into_iter().chain(message.map(|words| line(&words, ITEM_CHARS_MAX)));
                     stderrln!("[promised {}]", said.collect::<Vec<_>>().join(" "));
@@ -84,18 +84,18 @@ impl<'a> Shown<'a> {
                     }
                     end = End::Later(token, seconds.unwrap_or(1));
                 }
-                Told::Questions { text, questions } => {
+                AgentEvent::Questions { text, questions } => {
                     self.say(&format!("{text}\n"))?;
                     for question in &questions {
                         self.say(&format!("- {}\n", asked(question)))?;
                     }
                 }
-                Told::Failure { policy: Some(policy), .. } => return Err(refused(&policy, self.to)),
-                Told::Failure { code, message, .. } => return Err(self.failed(&code, &message)),
-                Told::Conversation(name) if !self.ask.json => {
+                AgentEvent::Failure { policy: Some(policy), .. } => return Err(refused(&policy, self.to)),
+                AgentEvent::Failure { code, message, .. } => return Err(self.failed(&code, &message)),
+                AgentEvent::Conversation(name) if !self.ask.json => {
                     stderrln!("continue with: --session {}", line(&name, ID_CHARS_MAX));
                 }
-                Told::Conversation(_) | Told::End { .. } => {}
+                AgentEvent::Conversation(_) | AgentEvent::End { .. } => {}
             }
         }
         Ok(end)

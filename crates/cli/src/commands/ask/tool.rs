@@ -12,7 +12,7 @@ use url::Position;
 
 use self::person::Terminal;
 use super::answer::refused;
-use super::told::{End, Shown, no_files, question, wait};
+use super::told::{AnswerDisplay, End, no_files, question, wait};
 use super::whom::Wire;
 use super::{Line, MCP, bearer, check_token, field, is_here};
 use crate::args::Ask;
@@ -53,7 +53,7 @@ pub(super) async fn run(ask: Ask) -> Outcome {
 
 /// Calls `ask`, and `await` until there is more than a promise.
 async fn conversation(visit: &Visit, ask: &Ask, to: &Line) -> Outcome {
-    let mut shown = Shown::new(to, ask);
+    let mut shown = AnswerDisplay::new(to, ask);
     let (mut tool, mut arguments) = match &ask.task {
         Some(token) => (AWAIT, checkin(token)),
         None => (ASK, question(ask, false)),
@@ -71,7 +71,7 @@ async fn conversation(visit: &Visit, ask: &Ask, to: &Line) -> Outcome {
 }
 
 /// Shows an answer: as NLWeb tells it, or by its words when the server's `ask` is another one.
-fn show(shown: &mut Shown<'_>, answer: &CallReply, ask: &Ask, to: &Line) -> Result<End, Failure> {
+fn show(shown: &mut AnswerDisplay<'_>, answer: &CallReply, ask: &Ask, to: &Line) -> Result<End, Failure> {
     if ask.json {
         print_json(&answer.raw)?;
     }

@@ -7,7 +7,7 @@ use url::{Position, Url};
 
 use super::{Line, way_out};
 use crate::args::Ask;
-use crate::commands::named::Named;
+use crate::commands::named::NamedTarget;
 use crate::commands::printable::line;
 use crate::commands::way::Way;
 use crate::output::Failure;
@@ -30,13 +30,13 @@ pub(super) struct Wire {
 impl Wire {
     /// The endpoint of whoever `ask` names, and the way there.
     pub(super) async fn connect(&self, ask: &Ask) -> Result<Line, Failure> {
-        match Named::parse(&ask.agent)? {
-            Named::Url(url) => {
+        match NamedTarget::parse(&ask.agent)? {
+            NamedTarget::Url(url) => {
                 let egress = Arc::new(way_out(&url, ask)?);
                 let (canonical_host, shown) = (host_of(&url), url.to_string());
                 Ok(Line { egress, purpose: Purpose::Upstream, endpoint: (self.typed)(url), canonical_host, shown })
             }
-            Named::Agent(acct, port) => {
+            NamedTarget::Agent(acct, port) => {
                 let mut way = Way::to(acct.domain(), port, ask.trust())?;
                 let agent = way.resolve(&acct).await?;
                 if !agent.protocols().any(|name| name == self.name) {
@@ -52,7 +52,7 @@ impl Wire {
                     shown: acct.to_string(),
                 })
             }
-            Named::Domain(domain, port) => {
+            NamedTarget::Domain(domain, port) => {
                 let way = Way::to(&domain, port, ask.trust())?;
                 let endpoint = read(&format!("https://{domain}:{}{}", way.port, self.of_host))?;
                 let (canonical_host, shown) = (host_of(&endpoint), domain.to_string());

@@ -36,7 +36,7 @@ impl<'a, W: Write> Archive<'a, W> {
         let file = open(from)?;
         let wrong = |error: io::Error| Failure::yours(format!("{}: {error}", chosen.from.display()));
         let bytes = file.metadata().map_err(wrong)?.len();
-        let mut hashed = Hashed { file: file.take(bytes), hash: Context::new(&SHA256), read: 0 };
+        let mut hashed = HashingReader { file: file.take(bytes), hash: Context::new(&SHA256), read: 0 };
         self.tar.append_data(&mut header(bytes), &chosen.path, &mut hashed).map_err(wrong)?;
         if hashed.read != bytes {
             return Err(
@@ -72,13 +72,13 @@ fn header(bytes: u64) -> Header {
 }
 
 /// A file whose bytes are hashed as they are read.
-struct Hashed {
+struct HashingReader {
     file: io::Take<File>,
     hash: Context,
     read: u64,
 }
 
-impl Read for Hashed {
+impl Read for HashingReader {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(into)?;
         self.hash.update(&into[..read]);

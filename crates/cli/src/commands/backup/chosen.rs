@@ -27,7 +27,7 @@ const BESIDE_DATABASES: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// What is kept, and what is not.
 #[derive(Default)]
-pub(super) struct Chosen {
+pub(super) struct BackupContents {
     pub(super) files: Vec<ChosenFile>,
     pub(super) left_out: Vec<LeftOut>,
 }
@@ -42,7 +42,7 @@ pub(super) struct ChosenFile {
     pub(super) is_database: bool,
 }
 
-impl Chosen {
+impl BackupContents {
     /// Looks at both folders. The data folder may be within that of the deployment.
     pub(super) fn find(deployment: &Path, data: &Path) -> Result<Self, Failure> {
         let mut chosen = Self::default();
@@ -155,7 +155,7 @@ mod tests {
         write(".forecourt/forecourt.db-wal", b"x");
         write(".forecourt/pushed/chef.db", b"SQLite format 3\0...");
         std::os::unix::fs::symlink("/nowhere", folder.path().join("agents/gone.toml")).unwrap();
-        let chosen = Chosen::find(folder.path(), &folder.path().join(".forecourt")).unwrap();
+        let chosen = BackupContents::find(folder.path(), &folder.path().join(".forecourt")).unwrap();
         let kept: Vec<(&str, bool)> = chosen.files.iter().map(|file| (file.path.as_str(), file.is_database)).collect();
         let mut kept: Vec<_> = kept;
         kept.sort_unstable();

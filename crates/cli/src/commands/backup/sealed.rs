@@ -39,24 +39,24 @@ impl Lock {
     }
 
     /// What is written to it goes to `out` locked.
-    pub(super) fn seal<W: Write>(self, out: W) -> Result<Sealed<W>, Failure> {
+    pub(super) fn seal<W: Write>(self, out: W) -> Result<BackupWriter<W>, Failure> {
         let encryptor = match self {
-            Self::Open => return Ok(Sealed::Open(out)),
+            Self::Open => return Ok(BackupWriter::Open(out)),
             Self::Passphrase(passphrase) => Encryptor::with_user_passphrase(passphrase),
             Self::Keys(keys) => Encryptor::with_recipients(keys.iter().map(|key| key as &dyn Recipient))
                 .map_err(|error| Failure::yours(error.to_string()))?,
         };
-        Ok(Sealed::Locked(encryptor.wrap_output(out)?))
+        Ok(BackupWriter::Locked(encryptor.wrap_output(out)?))
     }
 }
 
 /// Where a backup is written to, locked or not.
-pub(super) enum Sealed<W: Write> {
+pub(super) enum BackupWriter<W: Write> {
     Open(W),
     Locked(StreamWriter<W>),
 }
 
-impl<W: Write> Sealed<W> {
+impl<W: Write> BackupWriter<W> {
     /// Ends it: what comes short of this can't be unlocked.
     pub(super) fn finish(self) -> io::Result<W> {
         match self {
@@ -66,7 +66,7 @@ impl<W: Write> Sealed<W> {
     }
 }
 
-impl<W: Write> Write for Sealed<W> {
+impl<W: Write> Write for BackupWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Open(out) => out.write(bytes),
@@ -105,10 +105,10 @@ impl Unlock {
     }
 
     /// What is in a backup.
-    pub(crate) fn open<R: Read>(&self, file: R) -> Result<Unlocked<R>, Failure> {
+    pub(crate) fn open<R: Read>(&self, file: R) -> Result<BackupReader<R>, Failure> {
         let mut file = BufReader::new(file);
         if !file.fill_buf()?.starts_with(AGE) {
-            return Ok(Unlocked::Open(file));
+            return Ok(BackupReader::Open(file));
         }
         if self.identities.is_empty() {
             return Err(Failure::yours("the backup is encrypted").hint(
@@ -118,17 +118,17 @@ impl Unlock {
         let wrong = |error: age::DecryptError| Failure::yours(format!("the backup can't be unlocked: {error}"));
         let decryptor = Decryptor::new_buffered(file).map_err(wrong)?;
         let opened = decryptor.decrypt(self.identities.iter().map(|identity| &**identity)).map_err(wrong)?;
-        Ok(Unlocked::Locked(Box::new(opened)))
+        Ok(BackupReader::Locked(Box::new(opened)))
     }
 }
 
 /// What is read out of a backup.
-pub(crate) enum Unlocked<R: Read> {
+pub(crate) enum BackupReader<R: Read> {
     Open(BufReader<R>),
     Locked(Box<StreamReader<BufReader<R>>>),
 }
 
-impl<R: Read> Read for Unlocked<R> {
+impl<R: Read> Read for BackupReader<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Open(file) => file.read(into),

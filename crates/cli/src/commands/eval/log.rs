@@ -7,7 +7,7 @@ use forecourt_eval::{Grades, JudgedQuestion, JudgedSet};
 use forecourt_questions::{MarkedQuestion, QuestionCount, QuestionLog, QuestionReport};
 use serde_json::json;
 
-use super::measured::Measured;
+use super::measured::EvalReport;
 use super::{content, house, of_items, show, table};
 use crate::args::{Eval, Place};
 use crate::commands::printable::line;
@@ -48,7 +48,7 @@ pub(super) async fn run(eval: &Eval) -> Outcome {
 }
 
 /// The other deployment, asked the same.
-async fn second(eval: &Eval, questions: Vec<JudgedQuestion>) -> Result<Option<Measured>, Failure> {
+async fn second(eval: &Eval, questions: Vec<JudgedQuestion>) -> Result<Option<EvalReport>, Failure> {
     let Some(dir) = &eval.compare else { return Ok(None) };
     let house = house(&Place { dir: dir.clone(), data: None, named_by: None })?;
     of_items(content(&house, eval.agent.as_deref())?, dir, questions).await.map(Some)

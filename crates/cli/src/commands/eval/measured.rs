@@ -10,7 +10,7 @@ use crate::output::{Failure, stderrln};
 const TOLD_EVERY: usize = 100;
 
 /// What came of it.
-pub(super) struct Measured {
+pub(super) struct EvalReport {
     /// Agent and deployment.
     pub(super) name: String,
     /// Documents or items.
@@ -19,7 +19,7 @@ pub(super) struct Measured {
     pub(super) ways: Vec<(RankBy, Vec<Scores>)>,
 }
 
-impl Measured {
+impl EvalReport {
     /// The scores of each question as answers are ranked.
     pub(super) fn answered(&self) -> &[Scores] {
         self.ways.last().map(|(_, scores)| scores.as_slice()).unwrap_or_default()
@@ -36,7 +36,7 @@ pub(super) fn measure(
     name: String,
     ranker: &dyn QuestionRanker,
     questions: &[JudgedQuestion],
-) -> Result<Measured, Failure> {
+) -> Result<EvalReport, Failure> {
     let mut ways: Vec<(RankBy, Vec<Scores>)> = ranker.ways().iter().map(|by| (*by, Vec::new())).collect();
     for (at, question) in questions.iter().enumerate() {
         if at % TOLD_EVERY == 0 {
@@ -47,7 +47,7 @@ pub(super) fn measure(
             scores.push(Scores::of(&found, &question.grades));
         }
     }
-    Ok(Measured { name, items: ranker.items(), ways })
+    Ok(EvalReport { name, items: ranker.items(), ways })
 }
 
 /// What a way is called.

@@ -3,7 +3,7 @@
 use forecourt_eval::{Comparison, JudgedQuestion, JudgedSet, Scores};
 use serde_json::{Map, Value, json};
 
-use super::measured::Measured;
+use super::measured::EvalReport;
 use crate::commands::printable::line;
 use crate::output::stdoutln;
 
@@ -14,7 +14,7 @@ const QUESTION_CHARS_MAX: usize = 80;
 /// So that two runs say the same.
 const SEED: u64 = 0x5EED;
 
-pub(super) fn print(set: &JudgedSet, first: &Measured, second: Option<&Measured>) {
+pub(super) fn print(set: &JudgedSet, first: &EvalReport, second: Option<&EvalReport>) {
     let unjudged = match set.unjudged {
         0 => String::new(),
         count => format!(", {count} more without a relevant document left out"),
@@ -30,7 +30,7 @@ pub(super) fn print(set: &JudgedSet, first: &Measured, second: Option<&Measured>
 }
 
 /// The means of one configuration.
-pub(super) fn scores(measured: &Measured) {
+pub(super) fn scores(measured: &EvalReport) {
     stdoutln!("\n{} ({} documents)", measured.name, measured.items);
     stdoutln!("  {:<8} {:>8} {:>11} {:>7}", "by", "nDCG@10", "recall@100", "MRR@10");
     for (way, Scores { ndcg, recall, reciprocal_rank }) in measured.means() {
@@ -38,7 +38,7 @@ pub(super) fn scores(measured: &Measured) {
     }
 }
 
-fn worst(questions: &[JudgedQuestion], measured: &Measured) {
+fn worst(questions: &[JudgedQuestion], measured: &EvalReport) {
     let mut by_score: Vec<(f64, &str)> = measured
         .answered()
         .iter()
@@ -50,7 +50,7 @@ fn worst(questions: &[JudgedQuestion], measured: &Measured) {
     by_score.iter().take(SHOWN).for_each(|(ndcg, text)| stdoutln!("  {ndcg:.3}  {}", line(text, QUESTION_CHARS_MAX)));
 }
 
-fn compared(questions: &[JudgedQuestion], first: &Measured, second: &Measured) {
+fn compared(questions: &[JudgedQuestion], first: &EvalReport, second: &EvalReport) {
     let Comparison { wins, losses, difference, p_value, .. } = comparison(first, second);
     let ties = questions.len() - wins - losses;
     let sense = match p_value {
@@ -77,15 +77,15 @@ fn compared(questions: &[JudgedQuestion], first: &Measured, second: &Measured) {
     }
 }
 
-fn pairs(first: &Measured, second: &Measured) -> Vec<(f64, f64)> {
+fn pairs(first: &EvalReport, second: &EvalReport) -> Vec<(f64, f64)> {
     first.answered().iter().zip(second.answered()).map(|(first, second)| (first.ndcg, second.ndcg)).collect()
 }
 
-fn comparison(first: &Measured, second: &Measured) -> Comparison {
+fn comparison(first: &EvalReport, second: &EvalReport) -> Comparison {
     Comparison::of(&pairs(first, second), SEED)
 }
 
-pub(super) fn as_json(set: &JudgedSet, first: &Measured, second: Option<&Measured>) -> Value {
+pub(super) fn as_json(set: &JudgedSet, first: &EvalReport, second: Option<&EvalReport>) -> Value {
     let each = set.questions.iter().enumerate().map(|(at, question)| {
         let scores = first.answered().get(at).map(one);
         let compared = second.and_then(|second| second.answered().get(at)).map(one);
@@ -106,7 +106,7 @@ pub(super) fn as_json(set: &JudgedSet, first: &Measured, second: Option<&Measure
     told
 }
 
-fn configuration(measured: &Measured) -> Value {
+fn configuration(measured: &EvalReport) -> Value {
     let scores: Map<String, Value> = measured.means().map(|(way, scores)| (way.to_owned(), one(&scores))).collect();
     json!({"configuration": measured.name, "documents": measured.items, "scores": scores})
 }

@@ -14,10 +14,10 @@ const LINE_EVERY: Duration = Duration::from_secs(5);
 pub(super) struct Live {
     what: String,
     begun: Instant,
-    shown: Shown,
+    shown: IndexDisplay,
 }
 
-enum Shown {
+enum IndexDisplay {
     Bar(ProgressBar),
     /// When the last line was.
     Lines(Duration),
@@ -28,9 +28,9 @@ impl Live {
     /// Begins. `in_pipes` says whether there are lines where there is no terminal.
     pub(super) fn begin(what: String, in_pipes: bool) -> Self {
         let shown = match (std::io::stderr().is_terminal(), in_pipes) {
-            (true, _) => Shown::Bar(bar(&what)),
-            (false, true) => Shown::Lines(Duration::ZERO),
-            (false, false) => Shown::Nothing,
+            (true, _) => IndexDisplay::Bar(bar(&what)),
+            (false, true) => IndexDisplay::Lines(Duration::ZERO),
+            (false, false) => IndexDisplay::Nothing,
         };
         Self { what, begun: Instant::now(), shown }
     }
@@ -39,7 +39,7 @@ impl Live {
     pub(super) fn show(&mut self, progressed: &LoadProgress) {
         let elapsed = self.begun.elapsed();
         match &mut self.shown {
-            Shown::Bar(bar) => {
+            IndexDisplay::Bar(bar) => {
                 let (at, total) = match progressed.bytes_total {
                     0 => (progressed.files as u64, progressed.files_total as u64),
                     bytes => (progressed.bytes, bytes),
@@ -48,17 +48,17 @@ impl Live {
                 bar.set_position(at);
                 bar.set_message(words(progressed, elapsed));
             }
-            Shown::Lines(last) if elapsed.saturating_sub(*last) >= LINE_EVERY => {
+            IndexDisplay::Lines(last) if elapsed.saturating_sub(*last) >= LINE_EVERY => {
                 *last = elapsed;
                 stderrln!("{}: {}", self.what, words(progressed, elapsed));
             }
-            Shown::Lines(_) | Shown::Nothing => {}
+            IndexDisplay::Lines(_) | IndexDisplay::Nothing => {}
         }
     }
 
     /// It has come to its end; the bar makes room for what came of it.
     pub(super) fn end(self) {
-        if let Shown::Bar(bar) = self.shown {
+        if let IndexDisplay::Bar(bar) = self.shown {
             bar.finish_and_clear();
         }
     }

@@ -14,7 +14,7 @@ pub(super) struct Signals {
 
 /// What the daemon is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum SignalAction {
     /// To end.
     Stop,
     /// To read the deployment again.
@@ -30,20 +30,20 @@ impl Signals {
     }
 
     /// Waits for the next one.
-    pub(super) async fn told(&mut self) -> Told {
+    pub(super) async fn told(&mut self) -> SignalAction {
         let stops = self.stop.iter_mut().map(|signal| Box::pin(signal.recv()));
         tokio::select! {
-            _ = futures::future::select_all(stops) => Told::Stop,
+            _ = futures::future::select_all(stops) => SignalAction::Stop,
             // Who closes the terminal does not mean the files.
             _ = self.hangup.recv() => match self.on_terminal && !std::io::stdin().is_terminal() {
-                true => Told::Stop,
-                false => Told::Reload,
+                true => SignalAction::Stop,
+                false => SignalAction::Reload,
             },
         }
     }
 
     /// Waits until it is told to stop.
     pub(super) async fn stop(&mut self) {
-        while self.told().await != Told::Stop {}
+        while self.told().await != SignalAction::Stop {}
     }
 }

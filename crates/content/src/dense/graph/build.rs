@@ -3,7 +3,7 @@
 use super::{Close, LINKS, Walk};
 use crate::dense::file::Rows;
 use crate::dense::links::Links;
-use crate::dense::quantized::{Quantized, Row};
+use crate::dense::quantized::{QuantizedVector, Row};
 
 /// Rows that a new row is joined to at most.
 const JOINED: usize = 16;
@@ -65,7 +65,7 @@ impl<'r> GraphBuilder<'r> {
     /// Joins a row to those before it.
     fn add(&mut self, row: u32) {
         let Self { rows, links, counts, walk } = self;
-        let vector: Quantized = rows.row(row as usize).into();
+        let vector: QuantizedVector = rows.row(row as usize).into();
         let near = walk.closest((rows, row as usize), &Growing { links, counts }, &vector, EFFORT, |_| true);
         let chosen = self.choose(&near, JOINED);
         chosen.iter().for_each(|near| self.join(*near, row));

@@ -3,7 +3,7 @@
 use super::Walk;
 use crate::dense::file::Rows;
 use crate::dense::links::Links;
-use crate::dense::quantized::Quantized;
+use crate::dense::quantized::QuantizedVector;
 
 /// Short texts whose neighbours are looked up to find out how much has to be looked at.
 pub(in crate::dense) const TRIALS: usize = 64;
@@ -17,7 +17,7 @@ const EFFORTS: [usize; 7] = [100, 150, 250, 400, 700, 1_200, 2_000];
 /// The least effort that finds nearly all of what is near, as measured with the trials of a file: names of
 /// items, which are as short as questions. Without trials, with some of its rows.
 pub(in crate::dense) fn effort(rows: &Rows, links: &impl Links) -> usize {
-    let mut trials: Vec<Quantized> = rows.trials().map(Quantized::from).collect();
+    let mut trials: Vec<QuantizedVector> = rows.trials().map(QuantizedVector::from).collect();
     if trials.is_empty() {
         trials = spread(rows.len(), TRIALS).map(|at| rows.row(at).into()).collect();
     }
@@ -36,7 +36,7 @@ pub(in crate::dense) fn effort(rows: &Rows, links: &impl Links) -> usize {
 }
 
 /// How close the last of the nearest rows is to a vector.
-fn last_of_the_nearest(rows: &Rows, vector: &Quantized, count: usize) -> f32 {
+fn last_of_the_nearest(rows: &Rows, vector: &QuantizedVector, count: usize) -> f32 {
     let mut all: Vec<f32> = (0..rows.len()).map(|at| vector.dot(rows.row(at))).collect();
     match count.checked_sub(1) {
         Some(last) => *all.select_nth_unstable_by(last, |a, b| b.total_cmp(a)).1,

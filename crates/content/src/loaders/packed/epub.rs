@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use quick_xml::events::Event;
 
 use super::word::{reader, title};
-use super::{Packed, missing};
+use super::{PackedFile, missing};
 use crate::loaders::feed::attribute;
 use crate::loaders::outline::{Anchor, Outline};
 use crate::loaders::page::{self, Piece};
 use crate::loaders::{At, Input, Sink, Stop};
 
 /// Reads a book.
-pub(super) fn read(packed: &mut Packed, input: &Input<'_>, at: At, sink: &mut dyn Sink) -> Result<(), Stop> {
+pub(super) fn read(packed: &mut PackedFile, input: &Input<'_>, at: At, sink: &mut dyn Sink) -> Result<(), Stop> {
     const CONTAINER: &str = "META-INF/container.xml";
     let container = packed.part(CONTAINER)?.ok_or_else(|| missing(CONTAINER))?;
     let root = tags(&container, "rootfile", &["full-path"]).into_iter().find_map(|mut found| found.pop().flatten());

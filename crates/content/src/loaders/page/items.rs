@@ -5,11 +5,11 @@ use url::Url;
 
 use super::outline_of;
 use super::sections::read as sections;
-use super::tags::Seen;
+use super::tags::PageTags;
 use crate::facts::type_name;
 use crate::item;
 use crate::limits::PAGE_ITEMS_MAX;
-use crate::loaders::Found;
+use crate::loaders::DocumentContents;
 use crate::loaders::linked::each_item;
 use crate::loaders::outline::Outline;
 
@@ -39,7 +39,7 @@ const ARTICLES: &[&str] =
 const OF_ARTICLE: &[&str] = &["datePublished", "dateModified", "author", "keywords", "image"];
 
 /// The items of a page whose address is `url`: its data, else its sections, else the page itself.
-pub(super) fn of(html: &str, seen: &Seen, url: &Url) -> Vec<Value> {
+pub(super) fn of(html: &str, seen: &PageTags, url: &Url) -> Vec<Value> {
     let mut items = data(seen);
     if items.is_empty() {
         let sections = sections_of(html, seen, url);
@@ -55,7 +55,7 @@ pub(super) fn of(html: &str, seen: &Seen, url: &Url) -> Vec<Value> {
 }
 
 /// The items that a page has as data, without those that only say that its text is an article.
-pub(crate) fn data(seen: &Seen) -> Vec<Map<String, Value>> {
+pub(crate) fn data(seen: &PageTags) -> Vec<Map<String, Value>> {
     let mut items = all_data(seen);
     if items.iter().all(is_bare_article) {
         items.clear();
@@ -63,7 +63,7 @@ pub(crate) fn data(seen: &Seen) -> Vec<Map<String, Value>> {
     items
 }
 
-fn all_data(seen: &Seen) -> Vec<Map<String, Value>> {
+fn all_data(seen: &PageTags) -> Vec<Map<String, Value>> {
     let mut items: Vec<Map<String, Value>> = seen.data.iter().flat_map(|data| linked(data)).collect();
     if !items.iter().any(is_content) {
         items = seen.microdata.iter().filter_map(Value::as_object).cloned().collect();
@@ -72,7 +72,7 @@ fn all_data(seen: &Seen) -> Vec<Map<String, Value>> {
     items
 }
 
-fn articles(seen: &Seen) -> Vec<Map<String, Value>> {
+fn articles(seen: &PageTags) -> Vec<Map<String, Value>> {
     all_data(seen).into_iter().filter(is_bare_article).collect()
 }
 
@@ -81,7 +81,7 @@ fn is_bare_article(item: &Map<String, Value>) -> bool {
         && !["articleBody", "text"].iter().any(|key| item.contains_key(*key))
 }
 
-fn with_text(mut article: Map<String, Value>, seen: &Seen) -> Map<String, Value> {
+fn with_text(mut article: Map<String, Value>, seen: &PageTags) -> Map<String, Value> {
     let text = seen.text.trim();
     if !text.is_empty() {
         article.insert("articleBody".to_owned(), text.into());
@@ -90,7 +90,7 @@ fn with_text(mut article: Map<String, Value>, seen: &Seen) -> Map<String, Value>
 }
 
 /// The sections of a page whose headings make some.
-fn sections_of(html: &str, seen: &Seen, url: &Url) -> Vec<Value> {
+fn sections_of(html: &str, seen: &PageTags, url: &Url) -> Vec<Value> {
     let link = |link: &str| seen.resolve(link).map(String::from);
     let mut outline = Outline::of_page(url.as_str());
     let title = seen.title();
@@ -100,7 +100,7 @@ fn sections_of(html: &str, seen: &Seen, url: &Url) -> Vec<Value> {
         let said = OF_ARTICLE.iter().filter_map(|key| Some(((*key).to_owned(), article.get(*key)?.clone())));
         outline.with(said.collect());
     }
-    let mut found = Found::default();
+    let mut found = DocumentContents::default();
     // What is too long is left out, and nothing else fails.
     let _ = outline_of(sections(html, &link), outline, &mut found);
     found.items.into_iter().map(|(_, item)| item).take(PAGE_ITEMS_MAX).collect()
@@ -138,7 +138,7 @@ fn kinds(item: &Map<String, Value>) -> Vec<&str> {
 }
 
 /// The page itself as an item: OpenGraph, else its title and text.
-fn preview(seen: &Seen) -> Option<Map<String, Value>> {
+fn preview(seen: &PageTags) -> Option<Map<String, Value>> {
     let title = seen.title();
     let name = seen.meta("og:title").map(str::to_owned).or((!title.is_empty()).then_some(title))?;
     let kind = match seen.meta("og:type") {
@@ -163,7 +163,7 @@ fn preview(seen: &Seen) -> Option<Map<String, Value>> {
 }
 
 /// Links made whole, a URL, and an id of its own for every item but the first without.
-pub(crate) fn whole(mut item: Map<String, Value>, place: usize, seen: &Seen, url: &Url) -> Value {
+pub(crate) fn whole(mut item: Map<String, Value>, place: usize, seen: &PageTags, url: &Url) -> Value {
     for key in ["@id", "url", "image"] {
         if let Some(Value::String(link)) = item.get_mut(key) {
             let resolved = if link.trim().is_empty() { None } else { seen.resolve(link) };

@@ -15,7 +15,7 @@ const ASIDE: &[&str] =
     &["script", "style", "noscript", "template", "nav", "header", "footer", "aside", "form", "svg", "iframe", "select"];
 
 /// What was seen on a page.
-pub(crate) struct Seen {
+pub(crate) struct PageTags {
     base: Url,
     has_base: bool,
     title: String,
@@ -43,7 +43,7 @@ enum Inside {
     Data,
 }
 
-impl Seen {
+impl PageTags {
     /// The content of a `meta` element, by `name` or `property`.
     pub(super) fn meta(&self, name: &str) -> Option<&str> {
         let found = self.metas.iter().find(|(key, _)| key == name);
@@ -67,8 +67,8 @@ impl Seen {
 }
 
 /// Reads a page.
-pub(crate) fn read(html: &str, url: &Url) -> Seen {
-    let seen = Seen {
+pub(crate) fn read(html: &str, url: &Url) -> PageTags {
+    let seen = PageTags {
         base: url.clone(),
         has_base: false,
         title: String::new(),
@@ -96,7 +96,7 @@ pub(crate) fn read(html: &str, url: &Url) -> Seen {
     seen
 }
 
-struct Sink(RefCell<Seen>);
+struct Sink(RefCell<PageTags>);
 
 impl TokenSink for Sink {
     type Handle = ();
@@ -126,7 +126,7 @@ pub(super) fn attribute<'t>(tag: &'t Tag, name: &str) -> Option<&'t str> {
     tag.attrs.iter().find(|attribute| &*attribute.name.local == name).map(|attribute| &*attribute.value)
 }
 
-impl Seen {
+impl PageTags {
     fn start(&mut self, tag: &Tag) {
         let name = &*tag.name;
         match name {

@@ -3,7 +3,7 @@
 use forecourt_settings::{Problem, Problems};
 
 use super::terms::Terms;
-use super::wanted::{Wanted, wanted};
+use super::wanted::{WantedSocket, wanted};
 use crate::deployment::Deployment;
 
 /// What of a deployment is not as sockets are that it would share with another one.
@@ -14,7 +14,12 @@ pub(crate) fn other_sockets(first: &Deployment, other: &Deployment) -> Problems 
 }
 
 /// The same of sockets that are open.
-pub(super) fn different(deployment: &Deployment, open: &[Wanted], wanted: &[Wanted], are_same_terms: bool) -> Problems {
+pub(super) fn different(
+    deployment: &Deployment,
+    open: &[WantedSocket],
+    wanted: &[WantedSocket],
+    are_same_terms: bool,
+) -> Problems {
     let mut problems = Problems::new();
     let mut differs = |what: String| {
         let text = format!("{what}: the domains of one daemon share their sockets");

@@ -10,7 +10,7 @@ use forecourt_server::{
 
 use super::super::Addresses;
 use super::super::operator::OPERATOR_SUFFIX;
-use super::wanted::{SocketKind, Wanted};
+use super::wanted::{SocketKind, WantedSocket};
 use crate::deployment::Deployment;
 
 /// What is mounted on the operator's listener, for its metrics.
@@ -43,7 +43,7 @@ pub(super) struct Terms {
 
 impl Terms {
     /// Those of a deployment that wants these sockets.
-    pub(super) fn of(deployment: &Deployment, wanted: &[Wanted]) -> Self {
+    pub(super) fn of(deployment: &Deployment, wanted: &[WantedSocket]) -> Self {
         let is_local = deployment.listen.https.ip().is_loopback();
         let proxies = deployment.trusted_proxies();
         let public = deployment.top.public_url.as_deref().and_then(|url| url::Url::parse(url).ok());

@@ -20,7 +20,7 @@ pub(super) const ADMIN: &str = "admin";
 
 /// A socket that a deployment wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct WantedSocket {
     /// Names it, and the flag that moves it.
     pub(super) name: &'static str,
     /// Where, as it was asked for.
@@ -56,7 +56,7 @@ pub(super) enum SocketKind {
 }
 
 /// Every socket that a deployment wants.
-pub(super) fn wanted(deployment: &Deployment) -> Vec<Wanted> {
+pub(super) fn wanted(deployment: &Deployment) -> Vec<WantedSocket> {
     let Listen { http, https, admin } = deployment.listen;
     let is_here = http.ip().to_canonical().is_loopback() || deployment.certificate_source() == CertificateSource::Local;
     let shared = [
@@ -64,30 +64,30 @@ pub(super) fn wanted(deployment: &Deployment) -> Vec<Wanted> {
         (HTTPS, https, SocketKind::Https),
         (ADMIN, admin, SocketKind::Operator),
     ];
-    let shared = shared.into_iter().map(|(name, address, kind)| Wanted { name, address, may_move: false, kind });
+    let shared = shared.into_iter().map(|(name, address, kind)| WantedSocket { name, address, may_move: false, kind });
     shared.chain(deployment.wires.listens().into_iter().filter_map(own)).collect()
 }
 
 /// A socket that a protocol has for itself, if it wants one.
-fn own(listen: OwnListen) -> Option<Wanted> {
+fn own(listen: OwnListen) -> Option<WantedSocket> {
     let OwnListen { name, address, may_move, carries } = listen;
     let kind = match carries {
         Carries::Tls { alpn, clients } => SocketKind::TlsStream { alpn, clients },
         Carries::Plain => SocketKind::Stream,
         Carries::Http => SocketKind::OwnHttp,
     };
-    Some(Wanted { name, address: address?, may_move, kind })
+    Some(WantedSocket { name, address: address?, may_move, kind })
 }
 
 /// A socket that is bound.
-pub(super) enum Opened {
+pub(super) enum BoundSocket {
     /// For HTTP.
     Http(Listener),
     /// For anything else.
     Stream(StreamListener),
 }
 
-impl Opened {
+impl BoundSocket {
     /// Where it is, with the port that the system chose if it was asked to.
     pub(super) fn address(&self) -> SocketAddr {
         match self {
@@ -97,7 +97,7 @@ impl Opened {
     }
 }
 
-impl Wanted {
+impl WantedSocket {
     /// Whether it belongs to one protocol.
     pub(super) fn is_own(&self) -> bool {
         !matches!(self.kind, SocketKind::Http | SocketKind::Redirect | SocketKind::Https | SocketKind::Operator)
@@ -107,7 +107,7 @@ impl Wanted {
     ///
     /// # Errors
     /// The address can't be had, with the flag or the key that moves it.
-    pub(super) async fn open(&self, certificates: &Arc<Certificates>) -> Result<Opened, Error> {
+    pub(super) async fn open(&self, certificates: &Arc<Certificates>) -> Result<BoundSocket, Error> {
         match self.bind(self.address, certificates).await {
             Err(ServeError::Bind { .. }) if self.may_move => {
                 let free = SocketAddr::new(self.address.ip(), 0);
@@ -119,20 +119,20 @@ impl Wanted {
         }
     }
 
-    async fn bind(&self, address: SocketAddr, certificates: &Arc<Certificates>) -> Result<Opened, ServeError> {
+    async fn bind(&self, address: SocketAddr, certificates: &Arc<Certificates>) -> Result<BoundSocket, ServeError> {
         Ok(match &self.kind {
             SocketKind::Http | SocketKind::Operator | SocketKind::OwnHttp => {
-                Opened::Http(Listener::plain(address).await?)
+                BoundSocket::Http(Listener::plain(address).await?)
             }
-            SocketKind::Redirect => Opened::Http(Listener::redirecting(address, self.address.port()).await?),
+            SocketKind::Redirect => BoundSocket::Http(Listener::redirecting(address, self.address.port()).await?),
             SocketKind::Https => {
                 let config = certificates.http_config().map_err(ServeError::Tls)?;
-                Opened::Http(Listener::tls(address, config).await?)
+                BoundSocket::Http(Listener::tls(address, config).await?)
             }
-            SocketKind::Stream => Opened::Stream(StreamListener::plain(address).await?),
+            SocketKind::Stream => BoundSocket::Stream(StreamListener::plain(address).await?),
             SocketKind::TlsStream { alpn, clients } => {
                 let config = certificates.stream_config(alpn, clients).map_err(ServeError::Tls)?;
-                Opened::Stream(StreamListener::tls(address, Arc::new(config)).await?)
+                BoundSocket::Stream(StreamListener::tls(address, Arc::new(config)).await?)
             }
         })
     }

@@ -83,7 +83,7 @@ struct Plain;
 /// Why nothing came, for our log: the operator named the place, and is the one who reads it.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-struct Unreached(String);
+struct BucketUnreachable(String);
 
 /// What went wrong, in the words that say whether another try may do.
 fn failure(error: EgressError) -> HttpError {
@@ -92,5 +92,5 @@ fn failure(error: EgressError) -> HttpError {
         EgressError::Failed(_) => HttpErrorKind::Interrupted,
         EgressError::Refused(_) | EgressError::Status(_) | EgressError::TooLarge { .. } => HttpErrorKind::Unknown,
     };
-    HttpError::new(kind, Unreached(error.log_reason()))
+    HttpError::new(kind, BucketUnreachable(error.log_reason()))
 }

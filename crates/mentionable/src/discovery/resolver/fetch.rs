@@ -12,7 +12,7 @@ use super::super::limits::DOCUMENT_TIME_MAX;
 use super::error::{ResolveError, ResolveSource};
 
 /// Something that was fetched, and how long its server lets it be kept.
-pub(super) struct Fetched<T> {
+pub(super) struct FetchedDocument<T> {
     pub(super) value: T,
     pub(super) fresh: Duration,
 }
@@ -24,14 +24,14 @@ pub(super) async fn json(
     purpose: Purpose,
     what: ResolveSource,
     url: &str,
-) -> Result<Fetched<Value>, ResolveError> {
+) -> Result<FetchedDocument<Value>, ResolveError> {
     let bounds = purpose.deadlines(egress.config());
     let bounds = Deadlines { total: bounds.total.min(DOCUMENT_TIME_MAX), ..bounds };
     let fetched = egress.fetch(purpose, UpstreamRequest::get(url).within(bounds)).await;
     let fetched = fetched.map_err(|error| ResolveError::unavailable(what, url, error))?;
     let value = json::parse(&fetched.bytes).ok().filter(Value::is_object);
     let value = value.ok_or_else(|| ResolveError::Unreadable { what, url: url.to_owned() })?;
-    Ok(Fetched { value, fresh: freshness(&fetched.headers) })
+    Ok(FetchedDocument { value, fresh: freshness(&fetched.headers) })
 }
 
 /// How long an answer may be kept; not at all when it does not say. RFC 9111 5.2.2.

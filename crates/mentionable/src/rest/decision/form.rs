@@ -30,7 +30,7 @@ pub(super) enum Decision {
 }
 
 /// What was sent.
-pub(super) struct Submitted {
+pub(super) struct SubmittedForm {
     pub(super) decision: Decision,
     /// Where the receipt goes besides. Not checked yet.
     pub(super) callback: Option<String>,
@@ -43,17 +43,17 @@ pub(super) async fn read(
     body: Body,
     kind: DecisionKind,
     state: &StateToken,
-) -> Result<Submitted, RestError> {
+) -> Result<SubmittedForm, RestError> {
     surface::uncoded(&head.headers)?;
     let callback = receipt::callback_of(head.uri.query().unwrap_or_default());
     if kind == DecisionKind::Payment
         && let Some(payment) = payment::from_headers(&head.headers)?
     {
-        return Ok(Submitted { decision: Decision::Pay(payment), callback });
+        return Ok(SubmittedForm { decision: Decision::Pay(payment), callback });
     }
     let bytes = surface::read(body, DECISION_BODY_BYTES_MAX).await?;
     if kind == DecisionKind::Payment && bytes.is_empty() {
-        return Ok(Submitted { decision: Decision::Ask, callback });
+        return Ok(SubmittedForm { decision: Decision::Ask, callback });
     }
     if kind == DecisionKind::Payment && is_json(&head.headers) {
         return of_json(&bytes, callback);
@@ -69,7 +69,7 @@ pub(super) async fn read(
 }
 
 /// `{"payment": {…}}`, the same under the name that receipts have, or the payment itself.
-fn of_json(bytes: &Bytes, callback: Option<String>) -> Result<Submitted, RestError> {
+fn of_json(bytes: &Bytes, callback: Option<String>) -> Result<SubmittedForm, RestError> {
     let read = json::parse(bytes).map_err(|error| Failure::bad_request(format!("the body is not JSON: {error}")))?;
     let Value::Object(mut fields) = read else {
         return Err(Failure::bad_request("the body must be a JSON object").into());
@@ -79,7 +79,7 @@ fn of_json(bytes: &Bytes, callback: Option<String>) -> Result<Submitted, RestErr
         _ => callback,
     };
     let paid = fields.remove("payment").or_else(|| fields.remove("receipt")).unwrap_or(Value::Object(fields));
-    Ok(Submitted { decision: Decision::Pay(payment::of_value(paid)?), callback })
+    Ok(SubmittedForm { decision: Decision::Pay(payment::of_value(paid)?), callback })
 }
 
 fn of_form(
@@ -87,7 +87,7 @@ fn of_form(
     kind: DecisionKind,
     state: &StateToken,
     callback: Option<String>,
-) -> Result<Submitted, RestError> {
+) -> Result<SubmittedForm, RestError> {
     let mut fields = Map::new();
     for (name, value) in form_urlencoded::parse(bytes) {
         fields.entry(name.into_owned()).or_insert_with(|| value.into_owned().into());
@@ -104,5 +104,5 @@ fn of_form(
         _ => return Err(Failure::bad_request("`decision` must be one of the buttons of the page").into()),
     };
     let callback = receipt::acceptable(field("receipt_callback")).or(callback);
-    Ok(Submitted { decision, callback })
+    Ok(SubmittedForm { decision, callback })
 }

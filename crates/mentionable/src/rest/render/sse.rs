@@ -21,13 +21,13 @@ use serde_json::{Value, json};
 
 use super::{markdown, question, under};
 use crate::rest::limits::FILE_IN_STREAM_BYTES_MAX;
-use crate::rest::refusal::Enveloped;
+use crate::rest::refusal::PartEnvelope;
 
 /// How long the first byte is waited for: then a sign of life would be due, which is one.
 const FIRST_BYTE_MAX: Duration = HEARTBEAT_EVERY;
 
 /// The beginning of a reply.
-pub(crate) struct Begun {
+pub(crate) struct ReplyStart {
     /// What happened until there was something to write, which is the last of it.
     pub(crate) events: Vec<Event>,
     /// Whether nothing came for [`FIRST_BYTE_MAX`], so that the stream begins with a sign of life.
@@ -36,7 +36,7 @@ pub(crate) struct Begun {
 
 /// Waits until there is something to write: an answer that fails before can still have a status. For an agent that
 /// `streams` that is a word or a tool call, for another its ending.
-pub(crate) async fn begin(reply: &mut EventStream, streams: bool) -> Begun {
+pub(crate) async fn begin(reply: &mut EventStream, streams: bool) -> ReplyStart {
     let mut events = Vec::new();
     let gathering = async {
         while let Some(next) = reply.next().await {
@@ -53,7 +53,7 @@ pub(crate) async fn begin(reply: &mut EventStream, streams: bool) -> Begun {
         }
     };
     let is_late = tokio::time::timeout(FIRST_BYTE_MAX, gathering).await.is_err();
-    Begun { events, is_late }
+    ReplyStart { events, is_late }
 }
 
 /// The frames of an answer. An agent that does not stream gives one frame of words and then its
@@ -186,7 +186,7 @@ fn part(part: &Part) -> Option<Bytes> {
     {
         fields.remove("bytes_ref");
     }
-    Some(comment(&format!("part {}", Enveloped::new(&value).to_text())))
+    Some(comment(&format!("part {}", PartEnvelope::new(&value).to_text())))
 }
 
 /// Whether a part has bytes in itself.
@@ -206,11 +206,11 @@ fn failed(ending: &Ending) -> Bytes {
 }
 
 fn tool_call(call: &ToolCall) -> Bytes {
-    event("tool_call", &Enveloped::new(call).to_text())
+    event("tool_call", &PartEnvelope::new(call).to_text())
 }
 
 fn policy(part: &PolicyPart) -> Bytes {
-    event("policy", &Enveloped::new(part).to_text())
+    event("policy", &PartEnvelope::new(part).to_text())
 }
 
 fn end() -> Bytes {

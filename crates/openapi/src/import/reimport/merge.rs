@@ -11,7 +11,7 @@ use crate::import::one_line;
 
 /// A file with the changes of both sides.
 #[derive(Debug)]
-pub(super) struct Merged {
+pub(super) struct MergedFile {
     pub(super) text: String,
     /// Keys that the document changed.
     pub(super) changed: Vec<String>,
@@ -25,14 +25,14 @@ pub(super) struct Merged {
 ///
 /// # Errors
 /// One of the two is no file of its kind, or a change does not fit what the person made of the file.
-pub(super) fn merged(name: &str, base: &BTreeMap<String, String>, own: &str, new: &str) -> Result<Merged, String> {
+pub(super) fn merged(name: &str, base: &BTreeMap<String, String>, own: &str, new: &str) -> Result<MergedFile, String> {
     match name.ends_with(".json") {
         true => merged_json(base, own, new),
         false => merged_toml(base, own, new),
     }
 }
 
-fn merged_toml(base: &BTreeMap<String, String>, own: &str, new: &str) -> Result<Merged, String> {
+fn merged_toml(base: &BTreeMap<String, String>, own: &str, new: &str) -> Result<MergedFile, String> {
     let mut ours: DocumentMut = own.parse().map_err(|_| "it is not TOML any more".to_owned())?;
     let theirs: DocumentMut = new.parse().map_err(|_| "its newer version is not TOML".to_owned())?;
     let mut sides = Sides::of(base, &of_toml(&ours), &of_toml(&theirs));
@@ -48,10 +48,10 @@ fn merged_toml(base: &BTreeMap<String, String>, own: &str, new: &str) -> Result<
         };
         if done { left.push(key) } else { sides.conflicts.push(key) }
     }
-    Ok(Merged { text: ours.to_string(), changed: left, kept: sides.kept, conflicts: sides.conflicts })
+    Ok(MergedFile { text: ours.to_string(), changed: left, kept: sides.kept, conflicts: sides.conflicts })
 }
 
-fn merged_json(base: &BTreeMap<String, String>, own: &str, new: &str) -> Result<Merged, String> {
+fn merged_json(base: &BTreeMap<String, String>, own: &str, new: &str) -> Result<MergedFile, String> {
     let mut ours: Value = serde_json::from_str(own).map_err(|_| "it is not JSON any more".to_owned())?;
     let theirs: Value = serde_json::from_str(new).map_err(|_| "its newer version is not JSON".to_owned())?;
     let sides = Sides::of(base, &of_json(&ours), &of_json(&theirs));
@@ -73,7 +73,7 @@ fn merged_json(base: &BTreeMap<String, String>, own: &str, new: &str) -> Result<
         }
     }
     let text = serde_json::to_string_pretty(&ours).unwrap_or_default() + "\n";
-    Ok(Merged { text, changed: sides.changed, kept: sides.kept, conflicts: sides.conflicts })
+    Ok(MergedFile { text, changed: sides.changed, kept: sides.kept, conflicts: sides.conflicts })
 }
 
 /// Marks an endpoint whose operation is gone.

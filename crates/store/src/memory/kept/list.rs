@@ -5,9 +5,9 @@ use std::cmp::Reverse;
 use forecourt_core::store::{Cursor, TaskFilter, TaskPage};
 use forecourt_core::{Task, Timestamp};
 
-use super::{Kept, Record};
+use super::{KeptEntry, Record};
 
-impl Kept {
+impl KeptEntry {
     pub(in crate::memory) fn tasks(&self, filter: &TaskFilter, now: Timestamp) -> TaskPage {
         self.page(filter, |task| fits(filter, task, now))
     }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use forecourt_core::store::{TaskFilter, TaskPage};
 use forecourt_core::{Task, Timestamp};
 
-use super::Kept;
+use super::KeptEntry;
 use crate::reads::{QueuedDelivery, StoreOverview, reference};
 
-impl Kept {
+impl KeptEntry {
     pub(in crate::memory) fn tasks_of_all(&self, filter: &TaskFilter, now: Timestamp) -> TaskPage {
         self.page(filter, |task| super::list::suits(filter, task, now))
     }

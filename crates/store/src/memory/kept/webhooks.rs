@@ -7,7 +7,7 @@ use forecourt_core::store::{Delivery, IfTaskEnded, Notification, Webhook, Webhoo
 use forecourt_core::{CollectedReply, StoreError, Task, TaskId, TaskState, Timestamp};
 
 use super::accounts::{Accounts, json_len};
-use super::{Kept, Record, room};
+use super::{KeptEntry, Record, room};
 
 /// A delivery.
 pub(super) struct Waiting {
@@ -114,7 +114,7 @@ impl Record {
     }
 }
 
-impl Kept {
+impl KeptEntry {
     pub(in crate::memory) fn add_webhook(
         &mut self,
         task: &TaskId,

@@ -13,13 +13,13 @@ use super::{Command, closed};
 use crate::limits::{WRITES_PER_COMMIT_MAX, WRITES_QUEUED_MAX};
 
 /// The end that is filled.
-pub(super) struct Queue(Arc<Shared>);
+pub(super) struct Queue(Arc<QueueState>);
 
 /// The end that is emptied. When it is gone nothing is taken any more: what waits is let go of, and what comes is
 /// refused.
-pub(super) struct Waiting(Arc<Shared>);
+pub(super) struct Waiting(Arc<QueueState>);
 
-struct Shared {
+struct QueueState {
     line: Mutex<Line>,
     /// Told when as much waits as is wanted, and at the end.
     full: Condvar,
@@ -38,7 +38,7 @@ struct Line {
 /// Both ends of an empty queue.
 pub(super) fn queue() -> (Queue, Waiting) {
     let line = Line { commands: VecDeque::new(), wanted: 1, is_open: true };
-    let shared = Shared { line: Mutex::new(line), full: Condvar::new(), room: Semaphore::new(WRITES_QUEUED_MAX) };
+    let shared = QueueState { line: Mutex::new(line), full: Condvar::new(), room: Semaphore::new(WRITES_QUEUED_MAX) };
     let shared = Arc::new(shared);
     (Queue(Arc::clone(&shared)), Waiting(shared))
 }
@@ -105,7 +105,7 @@ impl Waiting {
     }
 }
 
-impl Shared {
+impl QueueState {
     fn len(&self) -> usize {
         self.line.lock().commands.len()
     }

@@ -19,7 +19,7 @@ const ID_CHARS_MAX: usize = 300;
 const WORDS_CHARS_MAX: usize = 500;
 
 /// What was shown so far.
-pub(super) struct Shown {
+pub(super) struct RemoteDisplay {
     unfolding: Unfolding,
     words: Words,
     tools: HashMap<String, &'static str>,
@@ -32,7 +32,7 @@ pub(super) struct Shown {
     as_json: bool,
 }
 
-impl Shown {
+impl RemoteDisplay {
     pub(super) fn new(ask: &Ask, canonical_host: &str, name: &str) -> Self {
         Self {
             unfolding: Unfolding::new(canonical_host, true),
