@@ -13,7 +13,7 @@ use futures::StreamExt;
 use serde_json::Value;
 
 use super::context::adopted;
-use super::repeats::MessageFingerprint;
+use super::repeats::{ArrivalTurn, MessageFingerprint};
 use super::tasks::{Pauses, at_work};
 use super::{Caller, OperationReply, Service, ServiceError, no_such_agent};
 use crate::from_wire::{IncomingMessage, heard};
@@ -47,6 +47,22 @@ struct AddressedAgents<'a> {
     assumed: &'a Arc<HostedAgent>,
 }
 
+/// Whether a message comes for the first time.
+enum FirstSent {
+    /// It does, or can't be told from others.
+    Now(Option<(ArrivalTurn, MessageFingerprint)>),
+    /// It began this task before. Boxed, as it is rare.
+    Before(Box<TaskPermit>),
+}
+
+/// How an answer is wanted.
+struct AnswerForm<'a> {
+    configuration: &'a Configuration,
+    streams: bool,
+    /// Events that the task had given before the message.
+    before: u64,
+}
+
 impl Service {
     /// Carries a message to its agent.
     pub(super) async fn send(
@@ -64,15 +80,12 @@ impl Service {
         }
         let aimed = self.aimed(caller, &message)?;
         let sender = self.sender(caller, aimed.assumed).await?;
-        let sent = match MessageFingerprint::of(&message, caller, &sender) {
-            None => None,
-            Some(sent) => match self.arrived(caller, &sender, &sent).await? {
-                (_, Some(task)) => {
-                    self.host.meter(caller.peer())?;
-                    return self.again(caller, task, &configuration, streams).await;
-                }
-                (turn, None) => Some((turn, sent)),
-            },
+        let sent = match self.first_sent(caller, &message, &sender).await? {
+            FirstSent::Now(sent) => sent,
+            FirstSent::Before(task) => {
+                self.host.meter(caller.peer())?;
+                return self.again(caller, *task, &configuration, streams).await;
+            }
         };
         // Nobody but this host can have named it before.
         let begins = message.context.is_none() && message.task.is_none();
@@ -97,14 +110,7 @@ impl Service {
             Some(task) => task.last_event().await?,
             None => 0,
         };
-        let waits = configuration.blocking && !streams && webhook.is_none();
-        let within = if waits { DIRECT_ANSWER_WITHIN } else { Duration::ZERO };
-        let wait = match streams || configuration.blocking {
-            true => self.blocking(),
-            false => Duration::ZERO,
-        };
-        let run =
-            Run { wait, task: TaskMode::UnlessMessage { within }, webhook: webhook.map(Box::new), continues, begins };
+        let run = Run { webhook: webhook.map(Box::new), continues, begins, ..self.run(&configuration, streams) };
         let access = sender.clone();
         let message = self.message(caller, resident, sender, thread.clone(), heard).await;
         let reply = match self.host.receive(message, run).await {
@@ -114,6 +120,32 @@ impl Service {
         if let Some(name) = sticks {
             self.host.set_route(&name, &agent, &access).await?;
         }
+        let told = AnswerForm { configuration: &configuration, streams, before };
+        self.replied(caller, reply, (thread, access, sent), told).await
+    }
+
+    /// Whether a message was sent before; else its fingerprint, where it has an id, with its turn among those of that id.
+    async fn first_sent(
+        &self,
+        caller: &Caller<'_>,
+        message: &crate::model::Message,
+        sender: &Sender,
+    ) -> Result<FirstSent, ServiceError> {
+        let Some(sent) = MessageFingerprint::of(message, caller, sender) else { return Ok(FirstSent::Now(None)) };
+        Ok(match self.arrived(caller, sender, &sent).await? {
+            (_, Some(task)) => FirstSent::Before(Box::new(task)),
+            (turn, None) => FirstSent::Now(Some((turn, sent))),
+        })
+    }
+
+    /// What the host made of a message, in the form that was asked for.
+    async fn replied(
+        self: &Arc<Self>,
+        caller: &Caller<'_>,
+        reply: Reply,
+        (thread, access, sent): (ThreadId, Sender, Option<(ArrivalTurn, MessageFingerprint)>),
+        AnswerForm { configuration, streams, before }: AnswerForm<'_>,
+    ) -> Result<OperationReply, ServiceError> {
         let Some(id) = &reply.task else {
             let thread = reply.thread.clone().unwrap_or(thread);
             return Ok(self.direct(reply, &thread).await);
@@ -123,17 +155,36 @@ impl Service {
         }
         let task = self.host.task(id, TaskAccess::As(&access)).await?;
         if streams {
-            let passed = match before {
-                0 => Vec::new(),
-                before => task.events(0, before as usize).await?,
-            };
-            let begun = at_work(task.task().clone());
-            return Ok(self.follow(caller, task, begun, passed, Pauses::None));
+            return self.streamed(caller, task, before).await;
         }
         if configuration.blocking {
             self.wait_for(reply.events).await;
         }
-        self.stands(caller, &task, &configuration).await
+        self.stands(caller, &task, configuration).await
+    }
+
+    /// How long an answer is waited for before it is a task, and how long for its end. Who wants to be told elsewhere,
+    /// or as it comes, waits for no direct answer.
+    fn run(&self, configuration: &Configuration, streams: bool) -> Run {
+        let waits = configuration.blocking && !streams && configuration.push.is_none();
+        let within = if waits { DIRECT_ANSWER_WITHIN } else { Duration::ZERO };
+        let wait = if streams || configuration.blocking { self.blocking() } else { Duration::ZERO };
+        Run { wait, task: TaskMode::UnlessMessage { within }, webhook: None, continues: None, begins: false }
+    }
+
+    /// The stream of a task from its beginning; what it had given `before` this message is told at once.
+    async fn streamed(
+        self: &Arc<Self>,
+        caller: &Caller<'_>,
+        task: TaskPermit,
+        before: u64,
+    ) -> Result<OperationReply, ServiceError> {
+        let passed = match before {
+            0 => Vec::new(),
+            before => task.events(0, before as usize).await?,
+        };
+        let begun = at_work(task.task().clone());
+        Ok(self.follow(caller, task, begun, passed, Pauses::None))
     }
 
     /// Whom a message names before it is known who sends it and what it goes on with. An endpoint of one
