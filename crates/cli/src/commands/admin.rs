@@ -1,6 +1,7 @@
 //! `forecourt admin`: the admin API of a running daemon, for people and scripts.
 
 mod shown;
+mod tables;
 mod way;
 
 use serde_json::{Value, json};

@@ -1,5 +1,6 @@
 //! Whom it is done for: refusals, limits, sessions, what people ask, and what models used for it.
 
+use forecourt_core::Timestamp;
 use forecourt_pages::escape::query;
 
 use super::more;
@@ -88,26 +89,6 @@ pub(super) async fn limits_page(ask: Ask) -> Result<Page, ApiError> {
 pub(super) async fn sessions_page(ask: Ask) -> Result<Page, ApiError> {
     let now = ask.now();
     let sessions::Sessions { console, people, protocols, conversations } = sessions::list(ask).await?;
-    let person = |session: sessions::PersonSession| {
-        let end = Act::new(format!("sessions/{}/end", query(&session.id)), "End", "Whoever it is must sign in again.");
-        vec![
-            Cell::text(session.who),
-            Cell::time(session.begun_at, now),
-            Cell::time(session.seen_at, now),
-            Cell::time(session.until, now),
-            Cell::Act(Box::new(end)),
-        ]
-    };
-    let row = |session: sessions::ConsoleSession| {
-        let end = Act::new(format!("sessions/{}/end", query(&session.id)), "End", "Whoever it is must log in again.");
-        vec![
-            Cell::text(session.who),
-            Cell::text(session.role.name()),
-            Cell::time(session.begun_at, now),
-            Cell::time(session.until, now),
-            Cell::Act(Box::new(end)),
-        ]
-    };
     let mut facts = vec![("Conversations, every node", Cell::Number(conversations))];
     if protocols.is_empty() {
         facts.push(("Sessions of protocols", Cell::text("no protocol here tells of any")));
@@ -133,19 +114,41 @@ pub(super) async fn sessions_page(ask: Ask) -> Result<Page, ApiError> {
             Section::table(
                 "Of people who signed in, on every node",
                 vec!["Who", "Since", "Seen", "At the latest until", ""],
-                people.unwrap_or_default().into_iter().map(person).collect(),
+                people.unwrap_or_default().into_iter().map(|session| person_row(session, now)).collect(),
                 nobody,
             ),
             Section::table(
                 "Of this console, on every node",
                 vec!["Who", "Role", "Begun", "Until", ""],
-                console.into_iter().map(row).collect(),
+                console.into_iter().map(|session| console_row(session, now)).collect(),
                 "Nobody is logged in. Programs carry the token and have no session.",
             ),
         ],
         is_live: true,
         ..Page::new("/console/sessions", "Sessions")
     })
+}
+
+fn person_row(session: sessions::PersonSession, now: Timestamp) -> Vec<Cell> {
+    let end = Act::new(format!("sessions/{}/end", query(&session.id)), "End", "Whoever it is must sign in again.");
+    vec![
+        Cell::text(session.who),
+        Cell::time(session.begun_at, now),
+        Cell::time(session.seen_at, now),
+        Cell::time(session.until, now),
+        Cell::Act(Box::new(end)),
+    ]
+}
+
+fn console_row(session: sessions::ConsoleSession, now: Timestamp) -> Vec<Cell> {
+    let end = Act::new(format!("sessions/{}/end", query(&session.id)), "End", "Whoever it is must log in again.");
+    vec![
+        Cell::text(session.who),
+        Cell::text(session.role.name()),
+        Cell::time(session.begun_at, now),
+        Cell::time(session.until, now),
+        Cell::Act(Box::new(end)),
+    ]
 }
 
 pub(super) async fn questions_page(ask: Ask) -> Result<Page, ApiError> {

@@ -1,5 +1,6 @@
 //! What goes on: the overview, and agents.
 
+use forecourt_host::{AgentFailure, HostedAgent};
 use forecourt_pages::escape::query;
 
 use super::{counts, tile, worry};
@@ -9,80 +10,17 @@ use crate::desk::Ask;
 use crate::nouns::checks::Check;
 use crate::nouns::{agents, overview};
 
+/// Failures that the overview shows.
+const FAILURES_SHOWN: usize = 10;
+
 pub(super) async fn overview_page(ask: Ask) -> Result<Page, ApiError> {
-    let now = ask.now();
-    let host = ask.house.host.clone();
-    let failures: Vec<Vec<Cell>> = {
-        let mut all: Vec<_> = host
-            .directory()
-            .iter()
-            .flat_map(|resident| {
-                let handle = resident.card.handle().to_string();
-                host.activity(resident.card.handle()).failures.into_iter().map(move |failure| (handle.clone(), failure))
-            })
-            .collect();
-        all.sort_by_key(|(_, failure)| std::cmp::Reverse(failure.at));
-        let row = |(handle, failure): (String, forecourt_host::AgentFailure)| {
-            vec![
-                Cell::time(failure.at, now),
-                Cell::agent(&handle),
-                Cell::text(failure.via),
-                Cell::text(&failure.reason),
-            ]
-        };
-        all.into_iter().take(10).map(row).collect()
-    };
-    let overview::Overview {
-        name,
-        domain,
-        version,
-        is_ready,
-        not_ready,
-        checks,
-        agents,
-        agents_away,
-        tasks,
-        tasks_running,
-        conversations,
-        deliveries,
-        questions_waiting,
-        nodes,
-        limits_hit,
-    } = overview::one(ask).await?;
-    let kept: u64 = tasks.values().sum();
-    let failed = tasks.get("failed").copied().unwrap_or_default();
-    let away = if agents_away > 0 { format!("{agents_away} answer nobody") } else { "all answer".to_owned() };
+    let failures = failures(&ask);
+    let mut now = overview::one(ask).await?;
+    let checks = std::mem::take(&mut now.checks);
     Ok(Page {
-        lead: Some(format!("{domain}, Forecourt {version}")),
-        alert: not_ready.map(|reason| format!("Not ready: {reason}")),
-        tiles: vec![
-            Tile {
-                label: "Health",
-                value: if is_ready { "Ready".to_owned() } else { "Not ready".to_owned() },
-                note: format!("{nodes} {}", if nodes == 1 { "node" } else { "nodes" }),
-                href: "/console/nodes".to_owned(),
-                tone: if is_ready { Tone::Good } else { Tone::Bad },
-            },
-            tile("Agents", agents, away, "/console/agents", worry(agents_away, Tone::Warn)),
-            tile(
-                "Tasks at work",
-                tasks_running,
-                format!("{kept} kept"),
-                "/console/tasks",
-                worry(tasks_running, Tone::Busy),
-            ),
-            tile("Tasks failed", failed, "of those kept", "/console/tasks?state=failed", worry(failed, Tone::Bad)),
-            tile(
-                "Questions to you",
-                questions_waiting,
-                "wait for an answer",
-                "/console/queue",
-                worry(questions_waiting, Tone::Warn),
-            ),
-            tile("Deliveries", deliveries, "wait to be made", "/console/deliveries", Tone::Plain),
-            tile("Limits hit", limits_hit, "callers on this node", "/console/limits", worry(limits_hit, Tone::Warn)),
-            tile("Conversations", conversations, "can go on", "/console/sessions", Tone::Plain),
-        ],
+        lead: Some(format!("{}, Forecourt {}", now.domain, now.version)),
+        alert: now.not_ready.as_ref().map(|reason| format!("Not ready: {reason}")),
+        tiles: tiles(&now),
         sections: vec![
             Section::table("The house", vec!["Part", "State", "What there is to say"], parts(checks), ""),
             Section::table(
@@ -94,8 +32,61 @@ pub(super) async fn overview_page(ask: Ask) -> Result<Page, ApiError> {
             .lead("On this node, since it began."),
         ],
         is_live: true,
-        ..Page::new("/console", name)
+        ..Page::new("/console", now.name)
     })
+}
+
+/// The last failures of all agents, the newest first.
+fn failures(ask: &Ask) -> Vec<Vec<Cell>> {
+    let (now, host) = (ask.now(), &ask.house.host);
+    let of_agent = |resident: &std::sync::Arc<HostedAgent>| {
+        let handle = resident.card.handle().clone();
+        host.activity(&handle).failures.into_iter().map(move |failure| (handle.to_string(), failure))
+    };
+    let mut all: Vec<_> = host.directory().iter().flat_map(of_agent).collect();
+    all.sort_by_key(|(_, failure)| std::cmp::Reverse(failure.at));
+    let row = |(handle, failure): (String, AgentFailure)| {
+        vec![Cell::time(failure.at, now), Cell::agent(&handle), Cell::text(failure.via), Cell::text(&failure.reason)]
+    };
+    all.into_iter().take(FAILURES_SHOWN).map(row).collect()
+}
+
+/// The numbers at the top of the overview.
+fn tiles(now: &overview::Overview) -> Vec<Tile> {
+    let kept: u64 = now.tasks.values().sum();
+    let failed = now.tasks.get("failed").copied().unwrap_or_default();
+    let away = match now.agents_away {
+        0 => "all answer".to_owned(),
+        away => format!("{away} answer nobody"),
+    };
+    let (running, questions) = (now.tasks_running, now.questions_waiting);
+    vec![
+        health(now),
+        tile("Agents", now.agents, away, "/console/agents", worry(now.agents_away, Tone::Warn)),
+        tile("Tasks at work", running, format!("{kept} kept"), "/console/tasks", worry(running, Tone::Busy)),
+        tile("Tasks failed", failed, "of those kept", "/console/tasks?state=failed", worry(failed, Tone::Bad)),
+        tile("Questions to you", questions, "wait for an answer", "/console/queue", worry(questions, Tone::Warn)),
+        tile("Deliveries", now.deliveries, "wait to be made", "/console/deliveries", Tone::Plain),
+        tile(
+            "Limits hit",
+            now.limits_hit,
+            "callers on this node",
+            "/console/limits",
+            worry(now.limits_hit, Tone::Warn),
+        ),
+        tile("Conversations", now.conversations, "can go on", "/console/sessions", Tone::Plain),
+    ]
+}
+
+fn health(now: &overview::Overview) -> Tile {
+    let (value, tone) = if now.is_ready { ("Ready", Tone::Good) } else { ("Not ready", Tone::Bad) };
+    Tile {
+        label: "Health",
+        value: value.to_owned(),
+        note: format!("{} {}", now.nodes, if now.nodes == 1 { "node" } else { "nodes" }),
+        href: "/console/nodes".to_owned(),
+        tone,
+    }
 }
 
 /// A row for each part of the house.
@@ -139,60 +130,26 @@ pub(super) async fn agents_page(ask: Ask) -> Result<Page, ApiError> {
 
 pub(super) async fn agent_page(ask: Ask) -> Result<Page, ApiError> {
     let now = ask.now();
-    let agents::AgentDetail { agent, changes, version, language, skills } = agents::one(ask).await?;
-    let handle = query(&agent.handle);
-    let act = |verb: &str, label: &str, about: &str| Act::new(format!("agents/{handle}/{verb}"), label, about);
-    let mut actions = Vec::new();
-    match agent.state.as_str() {
-        "active" | "deprecated" => {
-            actions.push(act("suspend", "Suspend", "Callers are refused until you resume it. Tasks under way go on."))
-        }
-        "suspended" => actions.push(act("resume", "Resume", "It answers again, at once.")),
-        _ => {}
-    }
-    if agent.state != "retired" {
-        let retire = act("retire", "Retire", "It never answers again under this handle. There is no way back.");
-        actions.push(retire.dangerous());
-    }
+    let detail = agents::one(ask).await?;
+    let agent = &detail.agent;
     let failures = agent
         .failures
         .iter()
         .map(|failure| vec![Cell::time(failure.at, now), Cell::text(&failure.via), Cell::text(&failure.reason)]);
-    let changes = changes.into_iter().map(|change| {
+    let changes = detail.changes.iter().map(|change| {
         vec![
             Cell::time(change.at, now),
             Cell::state(&change.from),
             Cell::state(&change.to),
-            Cell::maybe(change.by),
-            Cell::maybe(change.reason),
+            Cell::maybe(change.by.as_ref()),
+            Cell::maybe(change.reason.as_ref()),
         ]
     });
-    let of = |page: &str| format!("/console/{page}?agent={handle}");
     Ok(Page {
         crumb: Some(("/console/agents".to_owned(), "Agents".to_owned())),
         lead: Some(agent.description.clone()).filter(|text| !text.is_empty()),
-        facts: vec![
-            ("Address", Cell::text(&agent.address)),
-            ("Name", Cell::text(&agent.name)),
-            ("State", Cell::state(&agent.state)),
-            ("At work", Cell::Number(agent.running)),
-            ("Tasks, every node", counts(&agent.tasks)),
-            ("Answers, this node", counts(&agent.answers)),
-            ("Items", agent.items.map_or(Cell::Nothing, Cell::Number)),
-            ("Version", Cell::text(version)),
-            ("Language", Cell::text(language)),
-            ("Skills", Cell::text(skills.join(", "))),
-            (
-                "See",
-                Cell::Several(vec![
-                    Cell::link(of("tasks"), "its tasks"),
-                    Cell::link(of("refusals"), "its refusals"),
-                    Cell::link(of("usage"), "what its models used"),
-                    Cell::link(format!("/console/try/agents/{handle}"), "try it"),
-                ]),
-            ),
-        ],
-        actions,
+        facts: agent_facts(&detail),
+        actions: agent_actions(agent),
         sections: vec![
             Section::table(
                 "Answers that failed lately",
@@ -211,4 +168,49 @@ pub(super) async fn agent_page(ask: Ask) -> Result<Page, ApiError> {
         is_live: true,
         ..Page::new("/console/agents", format!("@{}", agent.handle))
     })
+}
+
+/// What there is to know of an agent at a glance, and where there is more.
+fn agent_facts(detail: &agents::AgentDetail) -> Vec<(&'static str, Cell)> {
+    let agent = &detail.agent;
+    let handle = query(&agent.handle);
+    let of = |page: &str| format!("/console/{page}?agent={handle}");
+    vec![
+        ("Address", Cell::text(&agent.address)),
+        ("Name", Cell::text(&agent.name)),
+        ("State", Cell::state(&agent.state)),
+        ("At work", Cell::Number(agent.running)),
+        ("Tasks, every node", counts(&agent.tasks)),
+        ("Answers, this node", counts(&agent.answers)),
+        ("Items", agent.items.map_or(Cell::Nothing, Cell::Number)),
+        ("Version", Cell::text(&detail.version)),
+        ("Language", Cell::text(&detail.language)),
+        ("Skills", Cell::text(detail.skills.join(", "))),
+        (
+            "See",
+            Cell::Several(vec![
+                Cell::link(of("tasks"), "its tasks"),
+                Cell::link(of("refusals"), "its refusals"),
+                Cell::link(of("usage"), "what its models used"),
+                Cell::link(format!("/console/try/agents/{handle}"), "try it"),
+            ]),
+        ),
+    ]
+}
+
+/// What can be done with an agent in its state.
+fn agent_actions(agent: &agents::Agent) -> Vec<Act> {
+    let handle = query(&agent.handle);
+    let act = |verb: &str, label: &str, about: &str| Act::new(format!("agents/{handle}/{verb}"), label, about);
+    let pause = match agent.state.as_str() {
+        "active" | "deprecated" => {
+            Some(act("suspend", "Suspend", "Callers are refused until you resume it. Tasks under way go on."))
+        }
+        "suspended" => Some(act("resume", "Resume", "It answers again, at once.")),
+        _ => None,
+    };
+    let retire = (agent.state != "retired").then(|| {
+        act("retire", "Retire", "It never answers again under this handle. There is no way back.").dangerous()
+    });
+    pause.into_iter().chain(retire).collect()
 }

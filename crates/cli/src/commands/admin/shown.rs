@@ -1,8 +1,12 @@
 //! What the API answers, for people: tables and lines.
 
 use forecourt_client::printable::line;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::tables::{
+    ACTIONS, AGENTS, CERTIFICATES, CONSOLE_SESSIONS, CONTENTS, CONTRACTS, DELIVERIES, EVENTS, LIMITS, NODES, PEOPLE,
+    PROTOCOLS, QUESTIONS, REFUSALS, TASKS, Table, USAGE,
+};
 use crate::args::AdminWhat;
 
 /// Characters of a cell.
@@ -14,158 +18,40 @@ const CHECK_CHARS_MAX: usize = 400;
 pub(super) fn shown(what: &AdminWhat, told: &Value) -> String {
     match what {
         AdminWhat::Status => format!("{}\n\n{}", facts_without(told, &["checks"]), checks(&told["checks"])),
-        AdminWhat::Agents { handle: None } => table(
-            &told["agents"],
-            &[
-                ("AGENT", "handle"),
-                ("STATE", "state"),
-                ("AT WORK", "running"),
-                ("TASKS", "tasks"),
-                ("ANSWERS HERE", "answers"),
-                ("NAME", "name"),
-            ],
-            "no agent",
-        ),
-        AdminWhat::Tasks { task: None, .. } => {
-            let rows = table(
-                &told["tasks"],
-                &[
-                    ("TASK", "task"),
-                    ("AGENT", "agent"),
-                    ("STATE", "state"),
-                    ("OVER", "via"),
-                    ("CHANGED", "updated_at"),
-                    ("NODE", "node"),
-                ],
-                "no task",
-            );
-            let (listed, total) =
-                (told["tasks"].as_array().map_or(0, Vec::len) as u64, told["total"].as_u64().unwrap_or(0));
-            if listed < total { format!("{rows}\n\n{listed} of {total}; --limit shows more") } else { rows }
-        }
-        AdminWhat::Tasks { .. } => {
-            let events =
-                table(&told["events"], &[("NO.", "number"), ("WHAT", "kind"), ("SAID", "text")], "no event yet");
-            format!("{}\n\n{events}", facts_without(told, &["events", "turns"]))
-        }
-        AdminWhat::Sessions => {
-            let console = table(
-                &told["console"],
-                &[("SESSION", "id"), ("WHO", "who"), ("ROLE", "role"), ("BEGUN", "begun_at"), ("UNTIL", "until")],
-                "nobody is logged in",
-            );
-            let people = table(
-                &told["people"],
-                &[("SIGNED IN", "id"), ("WHO", "who"), ("SINCE", "begun_at"), ("SEEN", "seen_at"), ("UNTIL", "until")],
-                "nobody is signed in to talk to agents",
-            );
-            let protocols =
-                table(&told["protocols"], &[("PROTOCOL", "protocol"), ("OPEN", "open")], "no sessions of protocols");
-            format!("{console}\n\n{people}\n\n{protocols}\n\nconversations  {}", cell(&told["conversations"]))
-        }
-        AdminWhat::Refusals { .. } => table(
-            &told["records"],
-            &[
-                ("WHEN", "at"),
-                ("AGENT", "agent"),
-                ("OUTCOME", "outcome"),
-                ("KIND", "kind"),
-                ("RULE", "rule"),
-                ("OVER", "via"),
-                ("OF", "who"),
-            ],
-            "no record",
-        ),
-        AdminWhat::Usage { .. } => table(
-            &used(&told["answers"]),
-            &[
-                ("WHEN", "at"),
-                ("AGENT", "agent"),
-                ("OVER", "via"),
-                ("FOR", "who"),
-                ("MODEL", "model"),
-                ("READ", "input_tokens"),
-                ("CACHED", "cached_tokens"),
-                ("WRITTEN", "output_tokens"),
-                ("COST", "cost"),
-            ],
-            "no model was asked",
-        ),
-        AdminWhat::Contracts => table(
-            &told["contracts"],
-            &[("CONTRACT", "id"), ("CALL", "call"), ("HOLDER", "holder"), ("UNTIL", "expires_at")],
-            "no contract",
-        ),
-        AdminWhat::Deliveries => table(
-            &told["deliveries"],
-            &[
-                ("NO.", "id"),
-                ("STATE", "state"),
-                ("OF", "of"),
-                ("TO", "to"),
-                ("TASK", "task"),
-                ("ATTEMPTS", "attempts"),
-                ("NEXT", "due_at"),
-            ],
-            "no delivery waits",
-        ),
-        AdminWhat::Queue { id: None, .. } => table(
-            &told["questions"],
-            &[
-                ("QUESTION", "id"),
-                ("ABOUT", "subject"),
-                ("WHY", "reason"),
-                ("URGENCY", "urgency"),
-                ("ASKED", "asked_at"),
-                ("ANSWER", "decision"),
-            ],
-            "no question waits",
-        ),
-        AdminWhat::Limits => table(
-            &told["limits"],
-            &[("BOUND", "limit"), ("CALLER", "caller"), ("TIMES", "count"), ("LAST", "last_at")],
-            "nobody ran into a bound",
-        ),
-        AdminWhat::Content => table(
-            &told["contents"],
-            &[
-                ("AGENT", "agent"),
-                ("ITEMS", "items"),
-                ("CURRENT", "is_current"),
-                ("READ", "read_at"),
-                ("CHANGED", "changed_at"),
-                ("PROBLEMS", "problems"),
-            ],
-            "no agent has content",
-        ),
-        AdminWhat::Nodes => table(
-            &told["nodes"],
-            &[("NODE", "node"), ("THIS", "is_this"), ("SIGNS OF LIFE", "beats"), ("TASKS", "tasks")],
-            "no node",
-        ),
-        AdminWhat::Certificates => table(
-            &told["certificates"],
-            &[("NAMES", "names"), ("BY", "issuer"), ("UNTIL", "not_after"), ("DAYS LEFT", "days_left")],
-            "no certificate",
-        ),
-        AdminWhat::Actions => table(
-            &told["actions"],
-            &[
-                ("WHEN", "at"),
-                ("WHO", "by"),
-                ("WHAT", "action"),
-                ("TO", "target"),
-                ("OUTCOME", "outcome"),
-                ("WHY", "reason"),
-            ],
-            "nothing was done yet",
-        ),
+        AdminWhat::Agents { handle: None } => table(&AGENTS, told),
+        AdminWhat::Tasks { task: None, .. } => tasks(told),
+        AdminWhat::Tasks { .. } => format!("{}\n\n{}", facts_without(told, &["events", "turns"]), table(&EVENTS, told)),
+        AdminWhat::Sessions => sessions(told),
+        AdminWhat::Refusals { .. } => table(&REFUSALS, told),
+        AdminWhat::Usage { .. } => table(&USAGE, &json!({USAGE.rows: used(&told["answers"])})),
+        AdminWhat::Contracts => table(&CONTRACTS, told),
+        AdminWhat::Deliveries => table(&DELIVERIES, told),
+        AdminWhat::Queue { id: None, .. } => table(&QUESTIONS, told),
+        AdminWhat::Limits => table(&LIMITS, told),
+        AdminWhat::Content => table(&CONTENTS, told),
+        AdminWhat::Nodes => table(&NODES, told),
+        AdminWhat::Certificates => table(&CERTIFICATES, told),
+        AdminWhat::Actions => table(&ACTIONS, told),
         AdminWhat::Config => files(&told["files"]),
         AdminWhat::Reload { status: false, .. } => reloaded(&told["report"]),
         AdminWhat::Reload { .. } => facts(&told["status"]),
         AdminWhat::Agents { .. } | AdminWhat::Queue { .. } => facts(told),
         _ => told["message"].as_str().map(|text| line(text, 400)).unwrap_or_default(),
     }
+}
+
+/// Tasks, and how many more there are.
+fn tasks(told: &Value) -> String {
+    let rows = table(&TASKS, told);
+    let listed = told["tasks"].as_array().map_or(0, Vec::len) as u64;
+    let total = told["total"].as_u64().unwrap_or(0);
+    if listed < total { format!("{rows}\n\n{listed} of {total}; --limit shows more") } else { rows }
+}
+
+/// Who is logged in, signed in and connected.
+fn sessions(told: &Value) -> String {
+    let tables = [&CONSOLE_SESSIONS, &PEOPLE, &PROTOCOLS].map(|of| table(of, told)).join("\n\n");
+    format!("{tables}\n\nconversations  {}", cell(&told["conversations"]))
 }
 
 /// A line for each part of the house, with all that there is to say.
@@ -217,15 +103,16 @@ fn cell(value: &Value) -> String {
 }
 
 /// Columns as wide as what stands in them; the last one as long as it is.
-fn table(rows: &Value, columns: &[(&str, &str)], empty: &str) -> String {
-    let rows: Vec<Vec<String>> = rows
+fn table(table: &Table, told: &Value) -> String {
+    let Table { rows, columns, empty } = table;
+    let rows: Vec<Vec<String>> = told[*rows]
         .as_array()
         .into_iter()
         .flatten()
         .map(|row| columns.iter().map(|(_, key)| cell(&row[*key])).collect())
         .collect();
     if rows.is_empty() {
-        return empty.to_owned();
+        return (*empty).to_owned();
     }
     let head: Vec<String> = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
     let width = |column: usize| {

@@ -1,0 +1,181 @@
+//! The tables of `forecourt admin`: which members of the API's answers are its columns, told once.
+
+/// A table of rows that an answer of the API has.
+pub(super) struct Table {
+    /// The member of the answer that holds the rows.
+    pub(super) rows: &'static str,
+    /// Each column's heading, and the member of a row that stands in it.
+    pub(super) columns: &'static [(&'static str, &'static str)],
+    /// What is said instead of a table without rows.
+    pub(super) empty: &'static str,
+}
+
+/// The agents, with what they did.
+pub(super) const AGENTS: Table = Table {
+    rows: "agents",
+    columns: &[
+        ("AGENT", "handle"),
+        ("STATE", "state"),
+        ("AT WORK", "running"),
+        ("TASKS", "tasks"),
+        ("ANSWERS HERE", "answers"),
+        ("NAME", "name"),
+    ],
+    empty: "no agent",
+};
+
+/// Tasks, the newest first.
+pub(super) const TASKS: Table = Table {
+    rows: "tasks",
+    columns: &[
+        ("TASK", "task"),
+        ("AGENT", "agent"),
+        ("STATE", "state"),
+        ("OVER", "via"),
+        ("CHANGED", "updated_at"),
+        ("NODE", "node"),
+    ],
+    empty: "no task",
+};
+
+/// The events of a task.
+pub(super) const EVENTS: Table =
+    Table { rows: "events", columns: &[("NO.", "number"), ("WHAT", "kind"), ("SAID", "text")], empty: "no event yet" };
+
+/// Who is logged in to the console.
+pub(super) const CONSOLE_SESSIONS: Table = Table {
+    rows: "console",
+    columns: &[("SESSION", "id"), ("WHO", "who"), ("ROLE", "role"), ("BEGUN", "begun_at"), ("UNTIL", "until")],
+    empty: "nobody is logged in",
+};
+
+/// Who signed in to talk to agents.
+pub(super) const PEOPLE: Table = Table {
+    rows: "people",
+    columns: &[("SIGNED IN", "id"), ("WHO", "who"), ("SINCE", "begun_at"), ("SEEN", "seen_at"), ("UNTIL", "until")],
+    empty: "nobody is signed in to talk to agents",
+};
+
+/// Open sessions of protocols.
+pub(super) const PROTOCOLS: Table = Table {
+    rows: "protocols",
+    columns: &[("PROTOCOL", "protocol"), ("OPEN", "open")],
+    empty: "no sessions of protocols",
+};
+
+/// What was refused, and by which rule.
+pub(super) const REFUSALS: Table = Table {
+    rows: "records",
+    columns: &[
+        ("WHEN", "at"),
+        ("AGENT", "agent"),
+        ("OUTCOME", "outcome"),
+        ("KIND", "kind"),
+        ("RULE", "rule"),
+        ("OVER", "via"),
+        ("OF", "who"),
+    ],
+    empty: "no record",
+};
+
+/// What models used, a line for each model of each answer.
+pub(super) const USAGE: Table = Table {
+    rows: "answers",
+    columns: &[
+        ("WHEN", "at"),
+        ("AGENT", "agent"),
+        ("OVER", "via"),
+        ("FOR", "who"),
+        ("MODEL", "model"),
+        ("READ", "input_tokens"),
+        ("CACHED", "cached_tokens"),
+        ("WRITTEN", "output_tokens"),
+        ("COST", "cost"),
+    ],
+    empty: "no model was asked",
+};
+
+/// Contracts that hold.
+pub(super) const CONTRACTS: Table = Table {
+    rows: "contracts",
+    columns: &[("CONTRACT", "id"), ("CALL", "call"), ("HOLDER", "holder"), ("UNTIL", "expires_at")],
+    empty: "no contract",
+};
+
+/// Deliveries that wait.
+pub(super) const DELIVERIES: Table = Table {
+    rows: "deliveries",
+    columns: &[
+        ("NO.", "id"),
+        ("STATE", "state"),
+        ("OF", "of"),
+        ("TO", "to"),
+        ("TASK", "task"),
+        ("ATTEMPTS", "attempts"),
+        ("NEXT", "due_at"),
+    ],
+    empty: "no delivery waits",
+};
+
+/// Questions that wait for somebody.
+pub(super) const QUESTIONS: Table = Table {
+    rows: "questions",
+    columns: &[
+        ("QUESTION", "id"),
+        ("ABOUT", "subject"),
+        ("WHY", "reason"),
+        ("URGENCY", "urgency"),
+        ("ASKED", "asked_at"),
+        ("ANSWER", "decision"),
+    ],
+    empty: "no question waits",
+};
+
+/// Who ran into which bound.
+pub(super) const LIMITS: Table = Table {
+    rows: "limits",
+    columns: &[("BOUND", "limit"), ("CALLER", "caller"), ("TIMES", "count"), ("LAST", "last_at")],
+    empty: "nobody ran into a bound",
+};
+
+/// The content of agents.
+pub(super) const CONTENTS: Table = Table {
+    rows: "contents",
+    columns: &[
+        ("AGENT", "agent"),
+        ("ITEMS", "items"),
+        ("CURRENT", "is_current"),
+        ("READ", "read_at"),
+        ("CHANGED", "changed_at"),
+        ("PROBLEMS", "problems"),
+    ],
+    empty: "no agent has content",
+};
+
+/// The nodes of the deployment.
+pub(super) const NODES: Table = Table {
+    rows: "nodes",
+    columns: &[("NODE", "node"), ("THIS", "is_this"), ("SIGNS OF LIFE", "beats"), ("TASKS", "tasks")],
+    empty: "no node",
+};
+
+/// Certificates, with the days that are left.
+pub(super) const CERTIFICATES: Table = Table {
+    rows: "certificates",
+    columns: &[("NAMES", "names"), ("BY", "issuer"), ("UNTIL", "not_after"), ("DAYS LEFT", "days_left")],
+    empty: "no certificate",
+};
+
+/// What operators did.
+pub(super) const ACTIONS: Table = Table {
+    rows: "actions",
+    columns: &[
+        ("WHEN", "at"),
+        ("WHO", "by"),
+        ("WHAT", "action"),
+        ("TO", "target"),
+        ("OUTCOME", "outcome"),
+        ("WHY", "reason"),
+    ],
+    empty: "nothing was done yet",
+};
