@@ -324,3 +324,22 @@ fn what_a_service_behind_an_agent_comes_to_is_told_by_its_cause() {
     });
     is_told(&served, "declines", &AGENT[1]);
 }
+
+#[test]
+fn a_person_on_a_terminal_reads_what_the_agent_said_and_what_helps() {
+    let far =
+        Deployment::empty().and("forecourt.toml", &format!("domain = \"{DOMAIN}\"\n")).and("agents/far.toml", FAR);
+    let served = far.serve();
+    let data = served.deployment.data().display().to_string();
+    for via in ["rest", "a2a", "nlweb"] {
+        let ask = |text: &str, code: i32| {
+            let words = ["--via", via, "--data", &data, "@far@demo.localhost", text];
+            served.deployment.run("ask", words).failed(code)
+        };
+        let declined = ask("no", 1);
+        assert!(declined.contains("I never do that.") && !declined.contains("--token"), "{via}: {declined}");
+        let sign_in = ask("sign in", 1);
+        assert!(sign_in.contains("https://far.example/in") && !sign_in.contains("--token"), "{via}: {sign_in}");
+        assert!(ask("fail", 3).contains("The oven is cold."), "{via}");
+    }
+}

@@ -1,7 +1,7 @@
 //! An answer, whatever form it has, on the terminal.
 
 use forecourt_core::policy::RefusalKind;
-use forecourt_core::{PolicyPart, json};
+use forecourt_core::{Ending, PolicyPart, json};
 use forecourt_egress::UpstreamResponse;
 use http::StatusCode;
 use http::header::{CONTENT_TYPE, LOCATION};
@@ -78,7 +78,15 @@ fn read(value: &Value, status: StatusCode, to: &Line) -> Result<String, Failure>
     }
     if !status.is_success() || value.get("error").is_some() {
         let error = value["error"].as_str().unwrap_or_default();
-        let failure = failed(status, None, error);
+        let failure = match value["code"].as_str() {
+            // What the agent itself says: no token for this host changes it.
+            Some(Ending::DECLINED) => {
+                Failure::yours(format!("{} declined: {}", to.shown, line(error, ERROR_CHARS_MAX)))
+            }
+            Some(Ending::SIGN_IN) => Failure::yours(format!("{}: {}", to.shown, line(error, ERROR_CHARS_MAX)))
+                .hint("sign in there, then go on with your answer in the same conversation"),
+            _ => failed(status, None, error),
+        };
         return Err(match value["hint"].as_str() {
             Some(hint) => failure.hint(line(hint, ERROR_CHARS_MAX)),
             None => failure,
