@@ -11,6 +11,10 @@ use walkdir::WalkDir;
 
 #[path = "tidy/circles.rs"]
 mod circles;
+#[path = "tidy/floors.rs"]
+mod floors;
+#[path = "tidy/lengths.rs"]
+mod lengths;
 #[path = "tidy/names.rs"]
 mod names;
 #[path = "tidy/programs.rs"]
@@ -309,6 +313,20 @@ fn the_operators_surface_alone_asks_as_the_operator() {
         let text = fs::read_to_string(&path).unwrap();
         let asks = text.contains("TaskAccess::Operator") || text.contains("StoreReads");
         assert!(!asks || allowed || is_test, "{name} asks as the operator");
+    }
+}
+
+/// Where the name of a task opens it without a look at who asks: Mentionable REST 5.4.1 makes it a capability. Every
+/// other wire asks as its caller.
+const TASKS_BY_NAME: &[&str] = &["crates/mentionable/src/rest/task.rs"];
+
+#[test]
+fn the_name_of_a_task_opens_it_over_rest_alone() {
+    for path in files("crates", "rs") {
+        let name = shown(&path);
+        let allowed = name.starts_with("crates/host/") || TASKS_BY_NAME.contains(&name.as_str());
+        let by_name = fs::read_to_string(&path).unwrap().contains("TaskAccess::ById");
+        assert!(!by_name || allowed || name.contains("/tests"), "{name} opens tasks by their names");
     }
 }
 
