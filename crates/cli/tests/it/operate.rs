@@ -272,7 +272,7 @@ fn the_operator_sees_health_readiness_and_numbers() {
     assert!(metrics.named("content-type").starts_with("application/openmetrics-text"), "{metrics:?}");
     let text = metrics.text();
     for line in [
-        "forecourt_replies_total{agent=\"gate\",via=\"rest\",ending=\"payment_required\"} 1",
+        "forecourt_replies_total{agent=\"gate\",via=\"rest\",ending=\"payment_required\",cause=\"\"} 1",
         "forecourt_http_requests_total{protocol=\"mentionable\",route=\"/~{handle}\",method=\"GET\",status=\"4xx\",domain=\"demo.localhost\"} 2",
         "# EOF",
     ] {

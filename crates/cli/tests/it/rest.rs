@@ -382,7 +382,7 @@ fn d7_13_an_agent_that_fails_is_told_as_it_is() {
     let json = asked(&served, "gate", "fail", "application/json").with_status(502).json();
     assert_eq!(json["error"], Value::from("Gate was asked to fail, and did."));
     let stream = asked(&served, "gate", "fail", "text/event-stream").with_status(200).text();
-    let told = "data: I will try. \n\n: error Gate was asked to fail, and did.\n\n";
+    let told = "data: I will try. \n\n: code agent-failed\n\n: error Gate was asked to fail, and did.\n\n";
     assert_eq!(stream, told, "a broken answer must not look like a whole one");
 }
 
