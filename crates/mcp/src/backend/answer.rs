@@ -5,9 +5,10 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use forecourt_agents::relay;
 use forecourt_core::reply::Question;
-use forecourt_core::{Ending, Event, File, FileSource, Handle, Link, Part, PolicyPart};
+use forecourt_core::{Ending, Event, File, FileSource, Handle, Link, Part, PolicyPart, SignIn};
+use forecourt_surface::ending::read_challenges;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// What a refusal of another version, or one that breaks the rules, comes to. PolicyPart 3.6, 4.1.
 const MALFORMED: &str = "The server behind this agent declined in a form that is not known here.";
@@ -29,7 +30,9 @@ pub(super) fn events(result: CallToolResult, host: &str, agent: &Handle) -> Vec<
     let (words, ending) = if let Some(policy) = policy {
         (before(&structured), refused(policy, host, agent))
     } else if result.is_error == Some(true) {
-        failed(said, &structured)
+        let meta = result.meta.as_ref().map(|meta| &meta.0);
+        let (words, ending) = failed(said, &structured);
+        (words, challenged(ending, meta.unwrap_or(&Map::new())))
     } else if let Some(question) = asked(&structured) {
         (said.before(&question), Ending::Question(question))
     } else {
@@ -106,6 +109,14 @@ fn failed(said: Words, structured: &Value) -> (String, Ending) {
     let words = if said.own.is_empty() { said.repeated } else { said.own };
     let reason = if words.is_empty() { "The server behind this agent failed.".to_owned() } else { words.join("\n") };
     (String::new(), Ending::failed(reason))
+}
+
+/// A sign-in with what a host like this one says that its agent's server challenges with.
+fn challenged(ending: Ending, meta: &Map<String, Value>) -> Ending {
+    match ending {
+        Ending::SignIn(wanted) => Ending::SignIn(Box::new(SignIn { challenges: read_challenges(meta), ..*wanted })),
+        ending => ending,
+    }
 }
 
 /// A refusal as an agent of ours gives it. What can't be believed is a failure, and never success.
@@ -219,6 +230,12 @@ mod tests {
         let broke = of(json!({"content": [text("Soup is"), text("No gas.")], "isError": true,
             "structuredContent": {"state": "failed", "text": "Soup is", "error": "No gas."}}));
         assert_eq!(broke, [Event::Text("Soup is".into()), Event::Ending(Ending::failed("No gas."))]);
+        let challenge = json!({"scheme": "Bearer", "params": {"realm": "far"}});
+        let sign_in = of(json!({"content": [text("In?")], "isError": true,
+            "structuredContent": {"state": "auth_required", "text": "", "error": "In?", "code": "sign-in-needed"},
+            "_meta": {"forecourt/ending": {"code": "sign-in-needed", "challenges": [challenge]}}}));
+        let [Event::Ending(Ending::SignIn(wanted))] = &sign_in[..] else { panic!("{sign_in:?}") };
+        assert_eq!((wanted.question.text.as_str(), wanted.challenges.len()), ("In?", 1));
     }
 
     #[test]
