@@ -138,7 +138,8 @@ impl Asking {
             (StatusCode::NOT_FOUND | StatusCode::GONE, _) => Err(RemoteError::Unknown),
             (_, Some(error)) => {
                 let reason: String = error.chars().filter(|c| !c.is_control()).take(REASON_CHARS_MAX).collect();
-                Ok(CollectedReply::new(Vec::new(), Ending::failed(reason)))
+                let told = answer["code"].as_str().and_then(|code| Ending::from_code(code, reason.as_str()));
+                Ok(CollectedReply::new(Vec::new(), told.unwrap_or_else(|| Ending::failed(reason))))
             }
             _ => Err(unreadable(status)),
         }
