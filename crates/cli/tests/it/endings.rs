@@ -225,6 +225,24 @@ fn every_state_of_a_remote_agent_is_the_same_fact_behind_a_second_daemon() {
     }
 }
 
+#[test]
+fn rest5_4_1_a_task_that_came_to_nothing_says_its_code() {
+    let far =
+        Deployment::empty().and("forecourt.toml", &format!("domain = \"{DOMAIN}\"\n")).and("agents/far.toml", FAR);
+    let served = far.serve();
+    for (said, code) in
+        [("no", "declined"), ("sign in", "sign-in-needed"), ("fail", "agent-failed"), ("forbid", "forbidden")]
+    {
+        let words = ["--form-string", &format!("user={said}"), "-H", "Prefer: respond-async"];
+        let task = served.curl("/~far", &words).with_status(202).named("content-location");
+        let status = crate::support::within("it has ended", || {
+            let status = served.curl(&task, &[]).json()["status"].clone();
+            (status["state"] != "working").then_some(status)
+        });
+        assert_eq!((&status["state"], &status["code"]), (&json!("failed"), &json!(code)), "{said}");
+    }
+}
+
 /// A service that answers what its path says: a status, or something broken.
 fn service() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
