@@ -47,7 +47,7 @@ pub use keys::RecordKeys;
 pub use log::{AttributionLog, ChainHead, SignedRecord};
 pub use node::{AnchorSink, node_name};
 pub use options::{LogOptions, SyncPolicy};
-pub use payload::{ContractFields, PriorAction, RECORD_VERSION, RecordDraft};
+pub use payload::{ContractFields, PriorAction, RecordDraft};
 pub use signer::{RecordSigner, SignerSource};
 
 /// Where records are kept in a data folder.

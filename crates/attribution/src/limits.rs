@@ -18,11 +18,11 @@ pub const SEGMENT_BYTES_MIN: u64 = 64 * 1024;
 /// The most: places within a segment are 32-bit numbers, and one segment is looked through when a server starts.
 pub const SEGMENT_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// Heads of chains at hand whose agents have no record in the open segment. Over it they are looked up anew.
-pub const HEADS_MAX: usize = 65_536;
+pub(crate) const HEADS_MAX: usize = 65_536;
 /// Records of a chain that are read in one go.
 pub const CHAIN_READ_MAX: usize = 1_000;
 /// How long written records wait to be synced to the disk, unless each group is.
-pub const SYNC_INTERVAL: Duration = Duration::from_millis(900);
+pub(crate) const SYNC_INTERVAL: Duration = Duration::from_millis(900);
 /// How long nothing is tried again after the disk failed.
 pub const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// Earlier actions that one record names.
@@ -32,6 +32,6 @@ pub const AGENT_URI_BYTES_MAX: usize = 512;
 /// Keys that records were signed with and that are kept for whoever verifies them.
 pub const KEYS_MAX: usize = 256;
 /// Findings that a verification tells in full; the others are counted.
-pub const FINDINGS_MAX: usize = 1_000;
+pub(crate) const FINDINGS_MAX: usize = 1_000;
 /// Bytes that all records have together, unless the operator says otherwise: some nine million.
 pub const SIZE_MAX_DEFAULT: u64 = 10 * 1024 * 1024 * 1024;

@@ -9,7 +9,7 @@ use crate::error::LogError;
 use crate::limits::PAYLOAD_BYTES_MAX;
 
 /// The version of the fields. Base 8.1.
-pub const RECORD_VERSION: &str = "1";
+pub(crate) const RECORD_VERSION: &str = "1";
 /// Where the record before is named.
 const PREVIOUS: &str = "previous_audit_id";
 /// 64 zeros: what stands there until the record's place in its chain is known.

@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
-/// How long one exchange may take unless somebody says otherwise: from the connection to the last byte.
-pub const EXCHANGE_TIME: Duration = Duration::from_secs(10);
 /// Exchanges that a check may wait for before it is given up.
-pub const EXCHANGES_WAITED_MAX: u32 = 8;
+pub(crate) const EXCHANGES_WAITED_MAX: u32 = 8;
 /// How long a whole run may take. What has not begun by then is skipped.
-pub const RUN_TIME_MAX: Duration = Duration::from_secs(600);
+pub(crate) const RUN_TIME_MAX: Duration = Duration::from_secs(600);
 /// Checks in a row that got no answer at all, after which the others are skipped.
 pub const SILENT_IN_A_ROW_MAX: usize = 3;
 /// Bytes of the head of an answer.
@@ -23,8 +21,8 @@ pub const REASON_CHARS_MAX: usize = 300;
 /// Things that a finding names before it says "and so on".
 pub const NAMED_MAX: usize = 4;
 /// Endpoints that a check calls.
-pub const ENDPOINTS_TRIED_MAX: usize = 3;
+pub(crate) const ENDPOINTS_TRIED_MAX: usize = 3;
 /// Requests for contracts by which the rate limit is looked for.
-pub const EVALUATIONS_MAX: usize = 61;
+pub(crate) const EVALUATIONS_MAX: usize = 61;
 /// Endpoints of a manifest that are looked at.
-pub const ENDPOINTS_READ_MAX: usize = 10_000;
+pub(crate) const ENDPOINTS_READ_MAX: usize = 10_000;

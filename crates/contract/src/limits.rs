@@ -3,19 +3,19 @@
 use std::time::Duration;
 
 /// Letters of a method name, at least. Section 3.2.
-pub const METHOD_CHARS_MIN: usize = 3;
+pub(crate) const METHOD_CHARS_MIN: usize = 3;
 /// Letters of a method name, at most. Section 3.2.
-pub const METHOD_CHARS_MAX: usize = 32;
+pub(crate) const METHOD_CHARS_MAX: usize = 32;
 /// Verbs suggested for one that is unknown.
-pub const SUGGESTIONS_MAX: usize = 3;
+pub(crate) const SUGGESTIONS_MAX: usize = 3;
 /// Edits between an unknown verb and one that is suggested for it.
-pub const SUGGESTION_EDITS_MAX: usize = 2;
+pub(crate) const SUGGESTION_EDITS_MAX: usize = 2;
 /// Bytes of a catalog document.
 pub const CATALOG_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Verbs in one catalog.
-pub const CATALOG_VERBS_MAX: usize = 10_000;
+pub(crate) const CATALOG_VERBS_MAX: usize = 10_000;
 /// Characters of a version, and of a successor's name, in a notice of deprecation.
-pub const VERSION_CHARS_MAX: usize = 64;
+pub(crate) const VERSION_CHARS_MAX: usize = 64;
 /// Segments of a path that an endpoint is registered under.
 pub const TEMPLATE_SEGMENTS_MAX: usize = 32;
 /// Bytes of a path that an endpoint is registered under.
@@ -37,9 +37,9 @@ pub const PATTERNS_MAX: usize = 64;
 /// Bytes of one regular expression in a JSON Schema.
 pub const PATTERN_BYTES_MAX: usize = 1_024;
 /// Bytes that one regular expression may take when compiled.
-pub const PATTERN_COMPILED_BYTES_MAX: usize = 1024 * 1024;
+pub(crate) const PATTERN_COMPILED_BYTES_MAX: usize = 1024 * 1024;
 /// Schemas that one value alone may be checked against.
-pub const CHECKS_PER_VALUE_MAX: u64 = 10_000;
+pub(crate) const CHECKS_PER_VALUE_MAX: u64 = 10_000;
 /// Checks of one value against one schema that a whole validation may take.
 pub const CHECKS_MAX: u64 = 10_000_000;
 /// Characters of a sentence about a schema or a value that breaks it.
@@ -51,7 +51,7 @@ pub const ERROR_CHARS_MAX: usize = 64;
 /// How long a handler may take, unless its endpoint says otherwise. Section 12.3.
 pub const HANDLER_TIME_DEFAULT: Duration = Duration::from_secs(30);
 /// How long an endpoint may let its handler take.
-pub const HANDLER_TIME_MAX: Duration = Duration::from_secs(600);
+pub(crate) const HANDLER_TIME_MAX: Duration = Duration::from_secs(600);
 /// Recipes of one host.
 pub const RECIPES_MAX: usize = 1_000;
 /// Steps of one recipe.

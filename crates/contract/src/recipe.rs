@@ -128,7 +128,7 @@ impl Step {
     /// A path that a call of this step could go to: what the recipe knows stands in it, and for all else a word
     /// that no endpoint is named by. What answers there answers every call of the step that no endpoint of a more
     /// literal path takes from it. `None`: what the recipe knows can't be part of a path.
-    pub fn typical_path(&self) -> Option<String> {
+    pub(crate) fn typical_path(&self) -> Option<String> {
         let word = |name: &str| match self.parameters.get(name) {
             Some(InputSource::Constant(value)) => segment(value),
             _ => Some(ANY_WORD.to_owned()),

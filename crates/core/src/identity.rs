@@ -50,11 +50,6 @@ pub const BEARER_TOKEN: &str = "bearer-token";
 pub const SESSION: &str = "session";
 
 impl IdentityEvidence {
-    /// Whether the session of a person who signed in here proved it.
-    pub fn is_of_session(&self) -> bool {
-        self.proof.kind == SESSION
-    }
-
     /// Whether a bearer token proved it: to this host, or to one that it trusts to say so.
     pub fn is_of_token(&self) -> bool {
         self.proof.kind == BEARER_TOKEN

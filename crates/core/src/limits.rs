@@ -26,9 +26,9 @@ pub const JSON_DEPTH_MAX: usize = 64;
 /// Parts in one message or reply.
 pub const PARTS_MAX: usize = 1_000;
 /// Fields of one question that are read; later ones are passed over.
-pub const QUESTION_FIELDS_MAX: usize = 32;
+pub(crate) const QUESTION_FIELDS_MAX: usize = 32;
 /// Options of one field of a question that are read.
-pub const QUESTION_OPTIONS_MAX: usize = 100;
+pub(crate) const QUESTION_OPTIONS_MAX: usize = 100;
 /// Turns of history that reach an agent; older ones are left out.
 pub const HISTORY_TURNS_MAX: usize = 200;
 /// Bytes of history that reach an agent; older turns are left out.

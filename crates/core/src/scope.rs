@@ -13,7 +13,7 @@ use crate::limits::{SCOPE_CHARS_MAX, SCOPES_MAX};
 
 /// Tokens that open something of the host itself. A wildcard over every domain (`*:*`) does not
 /// grant them: they are held by name, or by a wildcard within their own domain.
-pub const CAPABILITIES: [&str; 2] = ["inspect:all", "rcns:negotiate"];
+pub(crate) const CAPABILITIES: [&str; 2] = ["inspect:all", "rcns:negotiate"];
 
 /// One token.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 /// Models that are told apart in one answer. What further ones use is added to the last of them, which is then
 /// [`OTHER_MODELS`].
-pub const MODELS_PER_ANSWER_MAX: usize = 8;
+pub(crate) const MODELS_PER_ANSWER_MAX: usize = 8;
 /// Characters of the name of a model. The rest is left out.
-pub const MODEL_NAME_CHARS_MAX: usize = 128;
+pub(crate) const MODEL_NAME_CHARS_MAX: usize = 128;
 /// The name of the models that found no place of their own.
-pub const OTHER_MODELS: &str = "other";
+pub(crate) const OTHER_MODELS: &str = "other";
 
 /// What one model used for one answer, all its requests together.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

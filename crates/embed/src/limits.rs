@@ -5,7 +5,7 @@ pub const TEXT_BYTES_MAX: usize = 8 * 1024;
 /// Bytes of a tokenizer or a weight file.
 pub const FILE_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
 /// Numbers of one vector.
-pub const DIMS_MAX: usize = u16::MAX as usize;
+pub(crate) const DIMS_MAX: usize = u16::MAX as usize;
 /// Tokens that a transformer reads at once. What its settings allow beyond that is not used: the
 /// work grows with the square.
 pub const TOKENS_MAX: usize = 512;

@@ -16,42 +16,42 @@ pub const STEP_BYTES_MAX: usize = 1024 * 1024;
 pub const RESULTS_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Processes that run Python functions.
-pub const WORKERS_MAX: usize = 64;
+pub(crate) const WORKERS_MAX: usize = 64;
 /// Such processes, unless the settings say otherwise.
-pub const WORKERS_DEFAULT_MAX: usize = 4;
+pub(crate) const WORKERS_DEFAULT_MAX: usize = 4;
 /// Megabytes of address space that such a process needs at least.
-pub const FUNCTION_MEMORY_MB_MIN: u64 = 64;
+pub(crate) const FUNCTION_MEMORY_MB_MIN: u64 = 64;
 /// Megabytes of address space that such a process may be given.
-pub const FUNCTION_MEMORY_MB_MAX: u64 = 1024 * 1024;
+pub(crate) const FUNCTION_MEMORY_MB_MAX: u64 = 1024 * 1024;
 /// Variables that the settings give to functions.
-pub const FUNCTION_VARIABLES_MAX: usize = 256;
+pub(crate) const FUNCTION_VARIABLES_MAX: usize = 256;
 /// Seconds that the import of a module may be given.
-pub const IMPORT_SECONDS_MAX: u64 = 600;
+pub(crate) const IMPORT_SECONDS_MAX: u64 = 600;
 /// How long a call may take before it makes room for others.
 pub const LONG_CALL_AFTER: Duration = Duration::from_secs(1);
 /// Calls that have made room and still run, times the processes that the settings allow.
 pub const LONG_CALLS_PER_WORKER: usize = 3;
 /// Calls that wait for a process. One more fails.
-pub const FUNCTION_CALLS_WAITING_MAX: usize = 256;
+pub(crate) const FUNCTION_CALLS_WAITING_MAX: usize = 256;
 /// Bytes of JSON of what a function returns, as much as an answer of ours may have.
 pub const FUNCTION_RESULT_BYTES_MAX: usize = 1024 * 1024;
 /// Lines that functions print and that reach the log during one call.
 pub const FUNCTION_LINES_MAX: u32 = 200;
 /// Bytes of such a line.
-pub const FUNCTION_LINE_BYTES_MAX: usize = 1024;
+pub(crate) const FUNCTION_LINE_BYTES_MAX: usize = 1024;
 /// Python files whose edits are noticed.
-pub const FUNCTION_FILES_MAX: usize = 2_000;
+pub(crate) const FUNCTION_FILES_MAX: usize = 2_000;
 /// Other files and folders between them that are passed over on the way.
-pub const FUNCTION_ENTRIES_MAX: usize = 2_000;
+pub(crate) const FUNCTION_ENTRIES_MAX: usize = 2_000;
 /// Folders within folders in which they are.
-pub const FUNCTION_FOLDERS_DEEP_MAX: usize = 8;
+pub(crate) const FUNCTION_FOLDERS_DEEP_MAX: usize = 8;
 /// How long a process whose call is out of time may take to say where it hangs.
-pub const WORKER_LAST_WORDS_TIME_MAX: Duration = Duration::from_millis(500);
+pub(crate) const WORKER_LAST_WORDS_TIME_MAX: Duration = Duration::from_millis(500);
 /// How long after that a process ends itself, should nobody have ended it.
-pub const WATCHDOG_DELAY: Duration = Duration::from_millis(50);
+pub(crate) const WATCHDOG_DELAY: Duration = Duration::from_millis(50);
 /// Crashes in a row after which processes are replaced at once.
-pub const CRASHES_FREE: u32 = 3;
+pub(crate) const CRASHES_FREE: u32 = 3;
 /// The first pause before one is replaced.
-pub const RESTART_PAUSE_FIRST: Duration = Duration::from_millis(100);
+pub(crate) const RESTART_PAUSE_FIRST: Duration = Duration::from_millis(100);
 /// The longest such pause.
-pub const RESTART_PAUSE_MAX: Duration = Duration::from_secs(5);
+pub(crate) const RESTART_PAUSE_MAX: Duration = Duration::from_secs(5);

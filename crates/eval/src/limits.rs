@@ -11,4 +11,4 @@ pub const PROBLEMS_MAX: usize = 20;
 /// Bytes of what a document without a title is called.
 pub const NAME_BYTES_MAX: usize = 80;
 /// Times that the signs of differences are drawn anew to see what chance does.
-pub const DRAWS: usize = 10_000;
+pub(crate) const DRAWS: usize = 10_000;

@@ -41,7 +41,7 @@ pub use identity::AgentIdentity;
 pub use known::KnownAgents;
 pub use load::load;
 pub use packed::{PackedDocument, PackedGenesis};
-pub use settings::{AgentIdentitySettings, DEFAULT_SCOPES};
+pub use settings::AgentIdentitySettings;
 
 #[cfg(test)]
 mod tests;

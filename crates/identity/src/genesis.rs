@@ -135,7 +135,7 @@ impl Genesis {
 
     /// SHA-256 of the agent's own raw key in hexadecimal, if the document names one: the key of its
     /// certificate.
-    pub fn agent_fingerprint(&self) -> Option<String> {
+    pub(crate) fn agent_fingerprint(&self) -> Option<String> {
         fingerprint(&self.document, "agent_public_key")
     }
 

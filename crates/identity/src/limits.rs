@@ -7,7 +7,7 @@ pub use forecourt_jose::limits::{KEYS_MAX, KEYS_TRIED_MAX, TOKEN_BYTES_MAX};
 /// Bytes of the subject of a token.
 pub const SUBJECT_BYTES_MAX: usize = 256;
 /// How far clocks may differ.
-pub const SKEW: Duration = Duration::from_secs(60);
+pub(crate) const SKEW: Duration = Duration::from_secs(60);
 /// How long a fetched key set is good.
 pub const KEYS_FRESH: Duration = Duration::from_secs(600);
 /// How long to wait before a key set is fetched again for an unknown key, or after a failure.
@@ -37,34 +37,34 @@ pub const SESSION_LIFETIME: Duration = Duration::from_secs(8 * 60 * 60);
 /// How long a sign-in lasts without a request.
 pub const SESSION_IDLE: Duration = Duration::from_secs(60 * 60);
 /// How often within its idle time it is written down at most that a session was used.
-pub const SESSION_TOUCHES: u32 = 10;
+pub(crate) const SESSION_TOUCHES: u32 = 10;
 /// Sessions that are looked through for the list of those that are open.
-pub const SESSIONS_LOOKED_AT_MAX: usize = 10_000;
+pub(crate) const SESSIONS_LOOKED_AT_MAX: usize = 10_000;
 /// Sessions that are read from that list in one go.
-pub const SESSIONS_PER_READ: usize = 200;
+pub(crate) const SESSIONS_PER_READ: usize = 200;
 /// How old the token of a session becomes before another one takes its place.
 pub const SESSION_TOKEN_AGE_MAX: Duration = Duration::from_secs(15 * 60);
 /// How long a replaced token still opens its session, for requests under way.
 pub const SESSION_TOKEN_GRACE: Duration = Duration::from_secs(60);
 /// Agents that are known here: those that live here and those of elsewhere.
-pub const KNOWN_AGENTS_MAX: usize = 20_000;
+pub(crate) const KNOWN_AGENTS_MAX: usize = 20_000;
 /// Bytes of one genesis or identity document.
 pub const IDENTITY_FILE_BYTES_MAX: u64 = 64 * 1024;
 /// Bytes of a client's certificate.
 pub const CERTIFICATE_BYTES_MAX: usize = 16 * 1024;
 /// Characters of one text in an extension of a client's certificate.
-pub const CERTIFICATE_TEXT_CHARS_MAX: usize = 4_096;
+pub(crate) const CERTIFICATE_TEXT_CHARS_MAX: usize = 4_096;
 /// Bytes of a log's receipt in a client's certificate.
 pub const CERTIFICATE_SCT_BYTES_MAX: usize = 4_096;
 /// API keys in force at once.
 pub const API_KEYS_MAX: usize = 1_000;
 /// API keys that are remembered, revoked ones included; those with an expiry are forgotten when it has come.
-pub const API_KEY_RECORDS_MAX: u64 = 10_000;
+pub(crate) const API_KEY_RECORDS_MAX: u64 = 10_000;
 /// Characters of the name of an API key.
 pub const API_KEY_NAME_CHARS_MAX: usize = 64;
 /// Requests in the span of an API key's limit.
-pub const API_KEY_REQUESTS_MAX: u32 = 1_000_000;
+pub(crate) const API_KEY_REQUESTS_MAX: u32 = 1_000_000;
 /// How long it is remembered in which minute an API key was used.
-pub const API_KEY_MINUTE_KEPT: Duration = Duration::from_secs(60 * 60);
+pub(crate) const API_KEY_MINUTE_KEPT: Duration = Duration::from_secs(60 * 60);
 /// How long it is remembered on which day an API key was used.
-pub const API_KEY_DAY_KEPT: Duration = Duration::from_secs(400 * 24 * 60 * 60);
+pub(crate) const API_KEY_DAY_KEPT: Duration = Duration::from_secs(400 * 24 * 60 * 60);

@@ -76,7 +76,7 @@ impl Algorithm {
     }
 
     /// The name in JOSE. RFC 7518 3.1, RFC 8037 3.1.
-    pub fn jose_name(self) -> &'static str {
+    pub(crate) fn jose_name(self) -> &'static str {
         match self {
             Self::Ed25519 => "EdDSA",
             Self::Es256 => "ES256",

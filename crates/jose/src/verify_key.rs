@@ -137,7 +137,7 @@ impl VerifyKey {
     ///
     /// # Errors
     /// It is of another algorithm, or none that is supported.
-    pub fn from_jwk_for(jwk: &Map<String, Value>, algorithm: Algorithm) -> Result<Self, KeyError> {
+    pub(crate) fn from_jwk_for(jwk: &Map<String, Value>, algorithm: Algorithm) -> Result<Self, KeyError> {
         let rsa = if algorithm.family() == Family::Rsa { algorithm } else { Algorithm::Rs256 };
         Self::read(jwk, rsa).and_then(|key| match key.algorithm == algorithm {
             true => Ok(key),

@@ -71,7 +71,7 @@ impl OpenApiDocument {
     }
 
     /// Whether it was made of endpoints, so that what stands in it is meant to the letter.
-    pub fn is_exported(&self) -> bool {
+    pub(crate) fn is_exported(&self) -> bool {
         self.root.get(LOSSES).is_some()
     }
 

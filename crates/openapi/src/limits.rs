@@ -11,7 +11,7 @@ pub const OPERATIONS_MAX: usize = 5_000;
 /// References that may lead to one another before something else is found.
 pub const REFERENCE_HOPS_MAX: usize = 32;
 /// Bodies within bodies (`allOf` and its kin) that are joined into one input.
-pub const JOINED_DEPTH_MAX: usize = 16;
+pub(crate) const JOINED_DEPTH_MAX: usize = 16;
 /// Schemas that are looked at for the fields of one body.
 pub const JOINED_PARTS_MAX: usize = 1_000;
 /// Fields of one input.
@@ -19,24 +19,24 @@ pub const FIELDS_MAX: usize = 500;
 /// Characters of a sentence that is taken over from the document.
 pub const SENTENCE_CHARS_MAX: usize = 300;
 /// Characters of a note about one operation.
-pub const NOTE_CHARS_MAX: usize = 200;
+pub(crate) const NOTE_CHARS_MAX: usize = 200;
 /// Notes of a kind about one operation; further ones are not kept.
 pub const NOTES_MAX: usize = 40;
 /// Bytes of an example that is kept in a schema.
 pub const EXAMPLE_BYTES_MAX: usize = 500;
 /// Characters of the name of a file, without its ending.
-pub const FILE_NAME_CHARS_MAX: usize = 100;
+pub(crate) const FILE_NAME_CHARS_MAX: usize = 100;
 /// Lines of a schema that stands in the endpoint's own file; longer ones lie beside it.
-pub const INLINE_LINES_MAX: usize = 40;
+pub(crate) const INLINE_LINES_MAX: usize = 40;
 /// Characters of a line of TOML before a table gets lines of its own.
 pub const LINE_CHARS_MAX: usize = 110;
 /// Schemas that are looked at for what one of them and all it is composed of never show or never take.
-pub const IN_PLACE_PARTS_MAX: usize = 200;
+pub(crate) const IN_PLACE_PARTS_MAX: usize = 200;
 /// Levels of alternatives that are looked at for the types that a parameter may have.
-pub const SHAPE_DEPTH_MAX: usize = 8;
+pub(crate) const SHAPE_DEPTH_MAX: usize = 8;
 /// Bytes of a description that are read for sentences.
-pub const PROSE_BYTES_MAX: usize = 16 * 1024;
+pub(crate) const PROSE_BYTES_MAX: usize = 16 * 1024;
 /// Sentences of a description that are looked at.
-pub const SENTENCES_MAX: usize = 20;
+pub(crate) const SENTENCES_MAX: usize = 20;
 /// Bytes of the record of what was imported into a folder.
 pub const RECORD_BYTES_MAX: usize = 16 * 1024 * 1024;

@@ -9,11 +9,11 @@ pub const AMOUNT_DIGITS_MAX: usize = 39;
 /// Decimals of an asset. ERC-20 allows 255; a unit smaller than this one is not money.
 pub const DECIMALS_MAX: u8 = 30;
 /// Requirements in one offer that are read.
-pub const ACCEPTS_MAX: usize = 32;
+pub(crate) const ACCEPTS_MAX: usize = 32;
 /// Seconds for which a payer signs. The default of `payments.timeout_seconds`.
 pub const TIMEOUT_SECONDS: u64 = 300;
 /// Seconds for which a payer may be asked to sign.
-pub const TIMEOUT_SECONDS_MAX: u64 = 24 * 60 * 60;
+pub(crate) const TIMEOUT_SECONDS_MAX: u64 = 24 * 60 * 60;
 /// How long a facilitator may take to check a payment, connection included.
 pub const VERIFY_TIME_MAX: Duration = Duration::from_secs(15);
 /// How long a facilitator may take to settle one: what a transaction needs to be in a block. After it, nobody
@@ -24,6 +24,6 @@ pub const ANSWER_BYTES_MAX: usize = 256 * 1024;
 /// Characters of a reason or a transaction that are kept.
 pub const WORD_CHARS_MAX: usize = 256;
 /// Seconds after which a network does not take a block back.
-pub const FINALITY_SECONDS: u128 = 15 * 60;
+pub(crate) const FINALITY_SECONDS: u128 = 15 * 60;
 /// Blocks in which a settlement is looked up. Providers answer for no more at once.
-pub const LOG_BLOCKS_MAX: u128 = 9_000;
+pub(crate) const LOG_BLOCKS_MAX: u128 = 9_000;

@@ -8,12 +8,12 @@ pub const ITEM_BYTES_MAX: usize = 2_048;
 /// about 40 MiB.
 pub const QUESTIONS_MAX: u64 = 100_000;
 /// Rows of rated items.
-pub const RATINGS_MAX: u64 = 20_000;
+pub(crate) const RATINGS_MAX: u64 = 20_000;
 /// Days that the log may be kept.
 pub const KEEP_DAYS_MAX: u32 = 366;
 /// Digits in a row, with spaces and dashes between them, that are taken for a number of somebody's.
 pub const DIGITS_MAX: usize = 6;
 /// Questions of each list of a report.
-pub const REPORTED_MAX: usize = 1_000;
+pub(crate) const REPORTED_MAX: usize = 1_000;
 /// Ratings that are taken in a minute, of all callers together.
-pub const RATINGS_PER_MINUTE_MAX: u32 = 600;
+pub(crate) const RATINGS_PER_MINUTE_MAX: u32 = 600;

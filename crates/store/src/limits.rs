@@ -3,29 +3,29 @@
 use std::time::Duration;
 
 /// Writes that wait for the writer. More callers wait for room; none is turned away.
-pub const WRITES_QUEUED_MAX: usize = 1_024;
+pub(crate) const WRITES_QUEUED_MAX: usize = 1_024;
 /// Writes in one commit.
-pub const WRITES_PER_COMMIT_MAX: usize = 256;
+pub(crate) const WRITES_PER_COMMIT_MAX: usize = 256;
 /// How long the writer waits for those whom the last commit answered, once somebody waits for the next one. It never
 /// waits for a lone caller, nor longer than half of what the last commit took.
-pub const GATHER_MAX: Duration = Duration::from_micros(500);
+pub(crate) const GATHER_MAX: Duration = Duration::from_micros(500);
 /// Read-only connections.
-pub const READERS: usize = 3;
+pub(crate) const READERS: usize = 3;
 /// How long a statement waits for a lock that another process holds.
-pub const LOCK_WAIT: Duration = Duration::from_secs(5);
+pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(5);
 /// Statements kept ready on each connection: more than there are.
-pub const STATEMENTS_CACHED: usize = 64;
+pub(crate) const STATEMENTS_CACHED: usize = 64;
 /// Bytes of all artifacts together.
-pub const ARTIFACTS_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+pub(crate) const ARTIFACTS_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// Tasks whose names are not written yet: they are looked for one by one, where another process made them.
-pub const TASKS_UNNAMED_MAX: i64 = 1_024;
+pub(crate) const TASKS_UNNAMED_MAX: i64 = 1_024;
 /// Rows of tasks that are remembered before those that were not used lately are forgotten.
-pub const TASK_ROWS_AT_HAND: usize = 8_192;
+pub(crate) const TASK_ROWS_AT_HAND: usize = 8_192;
 /// Artifacts on their way to the writer at once, each up to
 /// [`forecourt_core::limits::ARTIFACT_BYTES_MAX`].
-pub const ARTIFACT_WRITES_MAX: usize = 4;
+pub(crate) const ARTIFACT_WRITES_MAX: usize = 4;
 /// Bytes of turns kept of one conversation, as JSON. The newest turn stays, whatever its size.
-pub const THREAD_BYTES_MAX: usize = 4 * 1024 * 1024;
+pub(crate) const THREAD_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Bytes of the database file. This bounds whatever has no closer bound.
 pub const DATABASE_BYTES_MAX: u64 = 16 * 1024 * 1024 * 1024;
 /// Bytes of the write-ahead log over which it is taken over into the database and emptied.
@@ -34,43 +34,43 @@ pub const LOG_BYTES: u64 = 8 * 1024 * 1024;
 /// give space back. A larger one goes on as it is.
 pub const REWRITTEN_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Bytes of a database up to which all of it is looked at before a start.
-pub const INSPECTED_BYTES_MAX: u64 = 64 * 1024 * 1024;
+pub(crate) const INSPECTED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Pages that nothing is on any more, given back to the disk in one transaction.
-pub const FREED_PAGES_PER_COMMIT: i64 = 1_024;
+pub(crate) const FREED_PAGES_PER_COMMIT: i64 = 1_024;
 /// Rows of an expired task's event log removed in one transaction.
-pub const EXPIRED_ROWS_PER_COMMIT: usize = 2_000;
+pub(crate) const EXPIRED_ROWS_PER_COMMIT: usize = 2_000;
 /// How long it is remembered that a run was ended, so that a process that slept meanwhile does not take it up again:
 /// longer than any sleeps. Counted from the first removal of expired things that sees it.
 pub const ENDED_RUNS_KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Tasks that [`crate::Memory`] keeps.
-pub const MEMORY_TASKS_MAX: usize = 50_000;
+pub(crate) const MEMORY_TASKS_MAX: usize = 50_000;
 /// Conversations that [`crate::Memory`] keeps.
-pub const MEMORY_THREADS_MAX: usize = 50_000;
+pub(crate) const MEMORY_THREADS_MAX: usize = 50_000;
 /// Routes that [`crate::Memory`] keeps.
-pub const MEMORY_ROUTES_MAX: usize = 50_000;
+pub(crate) const MEMORY_ROUTES_MAX: usize = 50_000;
 /// Claims that [`crate::Memory`] keeps.
-pub const MEMORY_CLAIMS_MAX: usize = 500_000;
+pub(crate) const MEMORY_CLAIMS_MAX: usize = 500_000;
 /// Entries of all streams together that [`crate::Memory`] keeps.
-pub const MEMORY_ENTRIES_MAX: usize = 200_000;
+pub(crate) const MEMORY_ENTRIES_MAX: usize = 200_000;
 /// Connections of one node to PostgreSQL.
-pub const POSTGRES_CONNECTIONS: usize = 10;
+pub(crate) const POSTGRES_CONNECTIONS: usize = 10;
 /// Transactions in which a node writes to PostgreSQL at once, each many writes.
-pub const POSTGRES_LANES: usize = 2;
+pub(crate) const POSTGRES_LANES: usize = 2;
 /// Writes with which a transaction is begun beside another one of the same node. Fewer wait for that to end, and cost
 /// less together with those whom it answers.
-pub const POSTGRES_WRITES_BESIDE_MIN: usize = 8;
+pub(crate) const POSTGRES_WRITES_BESIDE_MIN: usize = 8;
 /// How long they wait at most.
-pub const POSTGRES_GATHER_MAX: Duration = Duration::from_millis(5);
+pub(crate) const POSTGRES_GATHER_MAX: Duration = Duration::from_millis(5);
 /// Bytes, as they are charged, up to which what is written of a task is sent to PostgreSQL in one statement with what
 /// is written of others.
-pub const POSTGRES_BATCHED_BYTES_MAX: u64 = 64 * 1024;
+pub(crate) const POSTGRES_BATCHED_BYTES_MAX: u64 = 64 * 1024;
 /// How long an operation on PostgreSQL may take, waiting for its turn included.
 pub const POSTGRES_OPERATION_MAX: Duration = Duration::from_secs(5);
 /// How long a new connection to PostgreSQL may take, and how long an operation waits for a connection to be free.
 pub const POSTGRES_CONNECT_MAX: Duration = Duration::from_secs(2);
 /// How long a statement waits for a lock of another transaction, in milliseconds.
-pub const POSTGRES_LOCK_WAIT_MS: u64 = 2_000;
+pub(crate) const POSTGRES_LOCK_WAIT_MS: u64 = 2_000;
 /// How often a write is tried that a deadlock or a conflict undid.
-pub const POSTGRES_ATTEMPTS: usize = 5;
+pub(crate) const POSTGRES_ATTEMPTS: usize = 5;
 /// How old what is known of the size of the tables may be.
-pub const POSTGRES_SIZE_EVERY: Duration = Duration::from_secs(10);
+pub(crate) const POSTGRES_SIZE_EVERY: Duration = Duration::from_secs(10);

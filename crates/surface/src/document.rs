@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::json;
 
 /// How long others may keep that there is nothing.
-pub const ABSENCE_FRESH: Duration = Duration::from_secs(60);
+pub(crate) const ABSENCE_FRESH: Duration = Duration::from_secs(60);
 /// What a document may be asked with.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 const JSON: &str = "application/json";

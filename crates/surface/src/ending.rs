@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::refusal;
 
 /// The key under which metadata has the code of an ending: our own, so that no protocol can mean something else by it.
-pub const ENDING_KEY: &str = "forecourt/ending";
+pub(crate) const ENDING_KEY: &str = "forecourt/ending";
 
 /// Bytes of one challenge of somebody else, so that all of them fit a header.
 const CHALLENGE_BYTES_MAX: usize = CHALLENGES_BYTES_MAX / CHALLENGES_MAX;

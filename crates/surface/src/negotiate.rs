@@ -11,9 +11,9 @@ use http::HeaderMap;
 use http::header::{ACCEPT, ACCEPT_LANGUAGE};
 
 /// Bytes of one header field that are looked at. What lies beyond is not read.
-pub const HEADER_BYTES_MAX: usize = 4 * 1024;
+pub(crate) const HEADER_BYTES_MAX: usize = 4 * 1024;
 /// Ranges of a request that are looked at. What comes after them is not read.
-pub const RANGES_MAX: usize = 64;
+pub(crate) const RANGES_MAX: usize = 64;
 /// Types that can be on offer at once.
 pub const OFFERS_MAX: usize = 8;
 

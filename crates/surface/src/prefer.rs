@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use http::HeaderMap;
 
 /// Bytes of one `Prefer` field that are looked at.
-pub const HEADER_BYTES_MAX: usize = 4 * 1024;
+pub(crate) const HEADER_BYTES_MAX: usize = 4 * 1024;
 /// Preferences and parameters of a request that are looked at.
 pub const ITEMS_MAX: usize = 32;
 

@@ -6,7 +6,7 @@ use http::header::{LINK, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 /// The error of a challenge to a token that was granted too little. RFC 6750 3.1.
-pub const INSUFFICIENT_SCOPE: &str = "insufficient_scope";
+pub(crate) const INSUFFICIENT_SCOPE: &str = "insufficient_scope";
 
 /// The status that a refusal has where the transport tells of it. An unknown kind is never success.
 pub fn status(kind: &RefusalKind) -> StatusCode {

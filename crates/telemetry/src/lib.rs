@@ -23,7 +23,7 @@ pub use lines::{EnteredLines, LinedWork, LinesOfRequests, RequestLines};
 pub use outgoing::{OutgoingContext, inject, outgoing};
 pub use policy::{SampledFlag, TracePolicy, is_on, policy, start};
 pub use request::{CarriedWork, EnteredTrace, RequestTrace, going_on};
-pub use w3c::{RemoteParent, TRACEPARENT, TRACESTATE, TRACESTATE_BYTES_MAX};
+pub use w3c::{RemoteParent, TRACEPARENT, TRACESTATE};
 
 /// The target of every span of [`spans`], by which they are told from lines of the log.
 pub const TARGET: &str = "forecourt_trace";

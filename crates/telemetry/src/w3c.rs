@@ -14,7 +14,7 @@ pub const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 /// The header, and the key of MCP's `_meta`, with what tracing systems say to each other.
 pub const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
 /// Bytes of a `tracestate` that is passed on. A longer one is dropped whole; the trace is kept.
-pub const TRACESTATE_BYTES_MAX: usize = 512;
+pub(crate) const TRACESTATE_BYTES_MAX: usize = 512;
 
 /// Bytes of a `traceparent` of version 00.
 const TRACEPARENT_BYTES: usize = 55;

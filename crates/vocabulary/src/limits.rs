@@ -3,13 +3,13 @@
 /// Files in a deployment's folder `vocabulary`.
 pub const FILES_MAX: usize = 64;
 /// Classes of one vocabulary, those that come with the program included.
-pub const CLASSES_MAX: usize = 256;
+pub(crate) const CLASSES_MAX: usize = 256;
 /// Areas, and ways to eat, of one vocabulary; each.
-pub const AREAS_MAX: usize = 64;
+pub(crate) const AREAS_MAX: usize = 64;
 /// Kinds of things, and properties, of one vocabulary; each.
-pub const KINDS_MAX: usize = 512;
+pub(crate) const KINDS_MAX: usize = 512;
 /// Groups of words that mean the same in one vocabulary.
-pub const SYNONYMS_MAX: usize = 10_000;
+pub(crate) const SYNONYMS_MAX: usize = 10_000;
 /// Words and phrases of one list.
 pub const LIST_WORDS_MAX: usize = 10_000;
 /// Words and phrases of one vocabulary.
@@ -19,12 +19,12 @@ pub const PHRASE_CHARS_MAX: usize = 80;
 /// Words of one phrase.
 pub const PHRASE_WORDS_MAX: usize = 8;
 /// Words of one text that are judged; what is behind them is not read.
-pub const JUDGED_WORDS_MAX: usize = 20_000;
+pub(crate) const JUDGED_WORDS_MAX: usize = 20_000;
 /// Promises of one text, such as "vegan" and "without nuts", that are believed. Of more, the first ones.
-pub const PROMISES_MAX: usize = 64;
+pub(crate) const PROMISES_MAX: usize = 64;
 /// Words behind and in front of a promise that it reaches, where no comma ends it before.
-pub const REACH_WORDS_MAX: usize = 32;
+pub(crate) const REACH_WORDS_MAX: usize = 32;
 /// Bytes of a compound word whose parts are looked for.
-pub const COMPOUND_BYTES_MAX: usize = 48;
+pub(crate) const COMPOUND_BYTES_MAX: usize = 48;
 /// Letters of a part of a compound word, at least. "Ei" is no part of "Reis".
-pub const PART_LETTERS_MIN: usize = 4;
+pub(crate) const PART_LETTERS_MIN: usize = 4;

@@ -121,11 +121,6 @@ impl Vocabulary {
         self.properties.iter().find(|property| property.id == id)
     }
 
-    /// The property that a phrase of any language names.
-    pub fn property_named(&self, phrase: &str) -> Option<&ItemProperty> {
-        self.properties.iter().find(|property| is_named(&property.names, phrase))
-    }
-
     /// All properties.
     pub fn properties(&self) -> &[ItemProperty] {
         &self.properties
@@ -201,7 +196,8 @@ mod tests {
         assert_eq!(shipped.class("nuts").unwrap().name("de"), "nüsse");
         assert!(shipped.class_named("shear").is_none() && shipped.diet_named("vegetable").is_none());
         assert_eq!(shipped.kind_named("films").unwrap().types, ["Movie"]);
-        assert_eq!(shipped.property_named("cooking time").unwrap().paths, ["cookTime"]);
+        let cooking = shipped.properties().iter().find(|property| is_named(&property.names, "cooking time"));
+        assert_eq!(cooking.unwrap().paths, ["cookTime"]);
         assert!(shipped.synonyms_of("courgettes").contains(&"zucchini"));
         assert_eq!(shipped.said_without("Nüsse", "de"), "ohne Nüsse");
     }

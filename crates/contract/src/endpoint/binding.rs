@@ -121,7 +121,7 @@ impl Binding {
     }
 
     /// The errors that an endpoint of this kind must declare. Section 6.4.
-    pub fn required_errors(&self) -> &'static [&'static str] {
+    pub(crate) fn required_errors(&self) -> &'static [&'static str] {
         match self {
             Binding::Composition { .. } => &[COMPOSITION_ERROR],
             Binding::RegisteredFunction { .. } => &[],

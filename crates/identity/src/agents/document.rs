@@ -161,7 +161,7 @@ impl AgentDocument {
     }
 
     /// The key of the agent's own certificate, as SHA-256 of the raw key in hexadecimal.
-    pub fn cert_fingerprint(&self) -> Option<&str> {
+    pub(crate) fn cert_fingerprint(&self) -> Option<&str> {
         self.text("cert_fingerprint")
     }
 

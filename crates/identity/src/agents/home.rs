@@ -31,17 +31,17 @@ pub struct AgentHome<'a> {
 
 impl AgentHome<'_> {
     /// The file in the deployment in which the genesis document of an agent may be.
-    pub fn genesis_file(&self, handle: &Handle) -> PathBuf {
+    pub(crate) fn genesis_file(&self, handle: &Handle) -> PathBuf {
         self.folder.join(AGENTS).join(format!("{handle}{GENESIS_SUFFIX}"))
     }
 
     /// The file in the deployment in which the document of an agent may be.
-    pub fn document_file(&self, handle: &Handle) -> PathBuf {
+    pub(crate) fn document_file(&self, handle: &Handle) -> PathBuf {
         self.folder.join(AGENTS).join(format!("{handle}{DOCUMENT_SUFFIX}"))
     }
 
     /// The file in the data folder in which a genesis document that was made here is kept.
-    pub fn kept_file(&self, handle: &Handle) -> Option<PathBuf> {
+    pub(crate) fn kept_file(&self, handle: &Handle) -> Option<PathBuf> {
         self.data.map(|data| Self::kept_in(data, handle))
     }
 

@@ -9,7 +9,7 @@ use crate::genesis::{Archetype, Genesis, GenesisDraft, TrustTier, is_first_tier_
 
 /// What an agent may do whose operator did not say: look things up. It is also the most that an agent
 /// on its organisation's word alone should have. AGTP base 6.5.
-pub const DEFAULT_SCOPES: [&str; 2] = ["documents:query", "knowledge:query"];
+pub(crate) const DEFAULT_SCOPES: [&str; 2] = ["documents:query", "knowledge:query"];
 
 /// Who an agent is when it calls others, and how it is vouched for. All but `wildcards` goes into the
 /// genesis document that is made for it at its first start, which is never made again: later changes need a new

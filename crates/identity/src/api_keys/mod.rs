@@ -33,7 +33,7 @@ pub(crate) use verify::ApiKeyRefusal;
 pub use verify::METHOD;
 
 /// What begins the subjects of API keys. No issuer of tokens and no Connector may use it.
-pub const SUBJECT_PREFIX: &str = "key:";
+pub(crate) const SUBJECT_PREFIX: &str = "key:";
 
 /// The API keys of a deployment, in its store. One for the whole life of a server: limits count on when the
 /// deployment is replaced.

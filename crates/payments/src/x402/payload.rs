@@ -97,7 +97,7 @@ impl SignedPayment {
     }
 
     /// Whether it can be used at `now`: `EXPIRED_PAYMENT` when its time is over or has not come.
-    pub fn check_time(&self, now: Timestamp) -> Result<(), PaymentError> {
+    pub(crate) fn check_time(&self, now: Timestamp) -> Result<(), PaymentError> {
         let now = u128::try_from(now.as_second()).unwrap_or_default();
         let Authorization { valid_after, valid_before, .. } = &self.exact.authorization;
         if now >= valid_before.0 {

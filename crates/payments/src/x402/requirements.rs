@@ -130,7 +130,7 @@ impl Requirements {
     }
 
     /// Seconds within which it can be settled.
-    pub fn max_timeout_seconds(&self) -> u64 {
+    pub(crate) fn max_timeout_seconds(&self) -> u64 {
         match self {
             Self::V1(one) => one.max_timeout_seconds,
             Self::V2(two) => two.max_timeout_seconds,
@@ -147,7 +147,7 @@ impl Requirements {
     }
 
     /// Whether so much is what this asks for: at least, in version 1; exactly, in version 2. x402 6.1.2.
-    pub fn is_met_by(&self, value: Units) -> bool {
+    pub(crate) fn is_met_by(&self, value: Units) -> bool {
         match self {
             Self::V1(one) => value >= one.max_amount_required,
             Self::V2(two) => value == two.amount,

@@ -1,4 +1,5 @@
 use super::*;
+use crate::agents::settings::DEFAULT_SCOPES;
 
 #[test]
 fn s5_8_1_an_origin_is_made_at_the_first_start_and_stays() {
