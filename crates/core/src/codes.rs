@@ -3,10 +3,8 @@
 //! Protocols spell them in their own words; the table of all spellings is made from these rows and each
 //! protocol's own function, so that no spelling is written down twice.
 
-use std::collections::BTreeMap;
-
 use crate::error::{Error, Noun};
-use crate::policy::{AcceptedPayment, AuthChallenge, PolicyPart, RefusalKind};
+use crate::policy::{KINDS, PolicyPart, RefusalKindEntry};
 use crate::question::Question;
 use crate::reply::{Ending, FailureCause, SignIn};
 use crate::store::QuotaBound;
@@ -80,46 +78,13 @@ pub fn errors() -> Vec<CodeEntry<Error>> {
     ]
 }
 
-/// Every kind of refusal of PolicyPart v0.1, by its name on the wire.
+/// Every kind of refusal of PolicyPart v0.1, by its name on the wire: the table of [`KINDS`].
 pub fn refusals() -> Vec<CodeEntry<PolicyPart>> {
-    let challenges = || vec![AuthChallenge::new("Bearer").with("realm", "example.com")];
-    let consent = RefusalKind::ConsentRequired { state: String::new(), return_to: String::new() };
-    let payment = AcceptedPayment { scheme: "x402.exact".to_owned(), payload: serde_json::Map::new() };
-    let rows = [
-        (consent, "The person has to agree to something first.", "Show the person `url`, then send the message again."),
-        (
-            RefusalKind::Unauthorized { auth_challenges: challenges() },
-            "The agent wants to know who is asking, or the proof is not valid.",
-            "Sign in as the challenge says, and send the token.",
-        ),
-        (
-            RefusalKind::PaymentRequired { accepted_payments: vec![payment] },
-            "The answer has to be paid for.",
-            "Pay as one of `accepted_payments` says, then send the message again.",
-        ),
-        (RefusalKind::Forbidden, "You may not ask this.", "Ask the operator for access."),
-        (
-            RefusalKind::TooManyRequests { retry_after_seconds: Some(1) },
-            "A rate limit was met; the message names the bound of `[limits]`.",
-            "Wait for `Retry-After`. Operator: raise the bound.",
-        ),
-        (
-            RefusalKind::UnavailableForLegalReasons,
-            "A law forbids the answer.",
-            "The message and `url` say whom to ask.",
-        ),
-        (
-            RefusalKind::ServiceUnavailable { retry_after_seconds: Some(1) },
-            "The agent is closed for now: maintenance, suspended, or too much to do.",
-            "Try again after `Retry-After`.",
-        ),
-    ];
-    let named: BTreeMap<&str, &'static str> = RefusalKind::NAMES.into_iter().map(|name| (name, name)).collect();
-    let row = |(kind, cause, remedy): (RefusalKind, _, _)| {
-        let code = named.get(kind.name()).copied().unwrap_or_default();
-        CodeEntry { code, cause, remedy, sample: PolicyPart::new(kind, cause) }
+    let row = |kind: &RefusalKindEntry| {
+        let RefusalKindEntry { name: code, cause, remedy, .. } = *kind;
+        CodeEntry { code, cause, remedy, sample: PolicyPart::new((kind.sample)(), cause) }
     };
-    rows.into_iter().map(row).collect()
+    KINDS.iter().map(row).collect()
 }
 
 /// Every kind of ending short of an answer that carries no policy part, by [`Ending::code`].
@@ -182,6 +147,7 @@ pub fn endings() -> Vec<CodeEntry<Ending>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::RefusalKind;
 
     #[test]
     fn every_kind_has_one_row() {

@@ -2,9 +2,11 @@
 
 mod admit;
 mod challenge;
+mod fields;
 mod helpers;
 mod json;
 mod kind;
+mod kinds;
 mod offer;
 mod part;
 mod requirement;
@@ -16,6 +18,7 @@ pub use admit::{Admitted, GateNotes, GateVerdict, Policy, Rule, RuleVerdict};
 pub use challenge::AuthChallenge;
 pub use helpers::{canonical_stringify, sanitize_policy_data, validate_auth_challenge, validate_url_origin};
 pub use kind::{AcceptedPayment, RefusalKind};
+pub use kinds::{KINDS, RefusalKindEntry};
 pub use offer::{OfferBuilder, OfferContext};
 pub use part::{PolicyPart, PolicyPartError, RELAYED, STATE_KEY, Translation};
 pub use requirement::{

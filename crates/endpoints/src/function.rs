@@ -8,8 +8,6 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_contract::endpoint::Binding;
-use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
 use forecourt_contract::{Failure, Handler, Invocation};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -102,10 +100,7 @@ impl FunctionSource for Functions {
 
 /// How long a call of a function may take.
 pub fn time(invocation: &Invocation) -> Duration {
-    match &invocation.endpoint.binding {
-        Binding::RegisteredFunction { timeout, .. } => *timeout,
-        Binding::Composition { .. } | Binding::ExternalService(_) => HANDLER_TIME_DEFAULT,
-    }
+    invocation.endpoint.binding.timeout()
 }
 
 /// A function as a handler. When its time is over it is dropped, which stops the work.

@@ -120,6 +120,14 @@ impl Binding {
         }
     }
 
+    /// How long it may take.
+    pub fn timeout(&self) -> Duration {
+        match self {
+            Binding::Composition { timeout, .. } | Binding::RegisteredFunction { timeout, .. } => *timeout,
+            Binding::ExternalService(service) => service.timeout,
+        }
+    }
+
     /// The errors that an endpoint of this kind must declare. Section 6.4.
     pub(crate) fn required_errors(&self) -> &'static [&'static str] {
         match self {

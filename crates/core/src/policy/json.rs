@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::challenge::AuthChallenge;
-use super::kind::{AcceptedPayment, RefusalKind};
+use super::fields::{take, text};
+use super::kind::RefusalKind;
 use super::part::{PolicyPart, PolicyPartError, Translation};
 use super::sanitize::{is_prefixed, sanitize_map};
 
@@ -15,21 +15,21 @@ impl PolicyPart {
     /// kept as [`RefusalKind::Other`]. Unprefixed keys of `data` are dropped. URLs are left to
     /// [`PolicyPart::validate`]. PolicyPart 3.2, 3.6.
     pub fn from_json(mut fields: Map<String, Value>) -> Result<Self, PolicyPartError> {
-        let name = take_text(&mut fields, "kind")?.ok_or(PolicyPartError::Missing("kind"))?;
-        let kind = read_kind(name, &mut fields)?;
-        let message = match (take_text(&mut fields, "message")?, &kind) {
+        let name = text(&mut fields, "kind")?.ok_or(PolicyPartError::Missing("kind"))?;
+        let kind = RefusalKind::read(name, &mut fields)?;
+        let message = match (text(&mut fields, "message")?, &kind) {
             (Some(message), _) => message,
             (None, RefusalKind::Other(_)) => "This agent declined for a reason that is not known here.".to_owned(),
             (None, _) => return Err(PolicyPartError::Missing("message")),
         };
         let mut part = Self {
             kind,
-            code: take_text(&mut fields, "code")?,
-            title: take_text(&mut fields, "title")?,
+            code: text(&mut fields, "code")?,
+            title: text(&mut fields, "title")?,
             message,
             message_translations: read_translations(&mut fields)?,
-            url: take_text(&mut fields, "url")?,
-            action_label: take_text(&mut fields, "action_label")?,
+            url: text(&mut fields, "url")?,
+            action_label: text(&mut fields, "action_label")?,
             data: read_data(&mut fields)?,
             more: fields,
         };
@@ -88,61 +88,6 @@ impl PolicyPart {
             RefusalKind::Forbidden | RefusalKind::UnavailableForLegalReasons | RefusalKind::Other(_) => {}
         }
         fields
-    }
-}
-
-/// Takes a field out. An explicit `null` counts as absent: many writers have no other word for it,
-/// and [`PolicyPart::to_json`] leaves it out again.
-fn take(fields: &mut Map<String, Value>, key: &str) -> Option<Value> {
-    fields.remove(key).filter(|value| !value.is_null())
-}
-
-fn take_text(fields: &mut Map<String, Value>, key: &'static str) -> Result<Option<String>, PolicyPartError> {
-    match take(fields, key) {
-        None => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(PolicyPartError::Wrong(key, "a string")),
-    }
-}
-
-fn read_kind(name: String, fields: &mut Map<String, Value>) -> Result<RefusalKind, PolicyPartError> {
-    Ok(match name.as_str() {
-        "consent_required" => RefusalKind::ConsentRequired {
-            state: take_text(fields, "state")?.ok_or(PolicyPartError::Missing("state"))?,
-            return_to: take_text(fields, "return_to")?.ok_or(PolicyPartError::Missing("return_to"))?,
-        },
-        "unauthorized" => RefusalKind::Unauthorized { auth_challenges: read_challenges(fields)? },
-        "payment_required" => RefusalKind::PaymentRequired { accepted_payments: read_payments(fields)? },
-        "forbidden" => RefusalKind::Forbidden,
-        "too_many_requests" => RefusalKind::TooManyRequests { retry_after_seconds: read_seconds(fields)? },
-        "unavailable_for_legal_reasons" => RefusalKind::UnavailableForLegalReasons,
-        "service_unavailable" => RefusalKind::ServiceUnavailable { retry_after_seconds: read_seconds(fields)? },
-        _ => RefusalKind::Other(name),
-    })
-}
-
-fn read_challenges(fields: &mut Map<String, Value>) -> Result<Vec<AuthChallenge>, PolicyPartError> {
-    const KEY: &str = "auth_challenges";
-    let value = take(fields, KEY).ok_or(PolicyPartError::Missing(KEY))?;
-    serde_json::from_value(value).map_err(|_| PolicyPartError::Wrong(KEY, "a list of scheme and params"))
-}
-
-fn read_payments(fields: &mut Map<String, Value>) -> Result<Vec<AcceptedPayment>, PolicyPartError> {
-    const KEY: &str = "accepted_payments";
-    let value = take(fields, KEY).ok_or(PolicyPartError::Missing(KEY))?;
-    let mut payments: Vec<AcceptedPayment> =
-        serde_json::from_value(value).map_err(|_| PolicyPartError::Wrong(KEY, "a list of scheme and payload"))?;
-    for payment in &mut payments {
-        sanitize_map(&mut payment.payload);
-    }
-    Ok(payments)
-}
-
-fn read_seconds(fields: &mut Map<String, Value>) -> Result<Option<u64>, PolicyPartError> {
-    const KEY: &str = "retry_after_seconds";
-    match take(fields, KEY) {
-        None => Ok(None),
-        Some(value) => value.as_u64().map(Some).ok_or(PolicyPartError::Wrong(KEY, "a whole number of seconds")),
     }
 }
 

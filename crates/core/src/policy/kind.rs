@@ -1,4 +1,4 @@
-//! The seven kinds, and what each demands. PolicyPart 3.1, 3.3.
+//! The kinds of refusals, and what each demands. PolicyPart 3.1, 3.3.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -55,17 +55,6 @@ pub struct AcceptedPayment {
 }
 
 impl RefusalKind {
-    /// The kinds of v0.1, in the order of the table in PolicyPart 3.1.
-    pub const NAMES: [&'static str; 7] = [
-        "consent_required",
-        "unauthorized",
-        "payment_required",
-        "forbidden",
-        "too_many_requests",
-        "unavailable_for_legal_reasons",
-        "service_unavailable",
-    ];
-
     /// The `kind` on the wire.
     pub fn name(&self) -> &str {
         match self {
@@ -94,30 +83,6 @@ impl RefusalKind {
             | Self::Forbidden
             | Self::UnavailableForLegalReasons
             | Self::Other(_) => None,
-        }
-    }
-
-    /// A short title for people, used when a part brings none.
-    pub fn title(&self) -> &'static str {
-        match self {
-            Self::ConsentRequired { .. } => "Consent required",
-            Self::Unauthorized { .. } => "Sign-in required",
-            Self::PaymentRequired { .. } => "Payment required",
-            Self::Forbidden => "Not allowed",
-            Self::TooManyRequests { .. } => "Too many requests",
-            Self::UnavailableForLegalReasons => "Unavailable for legal reasons",
-            Self::ServiceUnavailable { .. } => "Service unavailable",
-            Self::Other(_) => "Declined",
-        }
-    }
-
-    /// The accessible name of the action link, when a part brings none. PolicyPart 3.2.
-    pub fn action_label(&self) -> &'static str {
-        match self {
-            Self::PaymentRequired { .. } => "Pay now",
-            Self::Unauthorized { .. } => "Sign in",
-            Self::UnavailableForLegalReasons => "Who blocks this",
-            _ => "Continue",
         }
     }
 }

@@ -110,10 +110,7 @@ impl ContractEntry {
 impl Definition {
     /// That of what was found.
     pub(super) fn of(synthesis: &Synthesis) -> Definition {
-        let timeout = match &synthesis.endpoint.binding {
-            Binding::Composition { timeout, .. } | Binding::RegisteredFunction { timeout, .. } => *timeout,
-            Binding::ExternalService(service) => service.timeout,
-        };
+        let timeout = synthesis.endpoint.binding.timeout();
         Definition {
             endpoint: synthesis.endpoint.projection(),
             plan: Arc::clone(&synthesis.plan),
