@@ -1,7 +1,7 @@
-//! The codes by which programs know what went wrong, each with its cause and what to do about it.
+//! This module lists the error codes that programs see, each with its cause and its remedy.
 //!
-//! Protocols spell them in their own words; the table of all spellings is made from these rows and each
-//! protocol's own function, so that no spelling is written down twice.
+//! It knows no protocol's spelling: the manual's table is generated from these rows and each protocol's own function,
+//! so that no spelling is written down twice.
 
 use std::collections::BTreeMap;
 
@@ -114,6 +114,7 @@ pub fn refusals() -> Vec<CodeEntry<PolicyPart>> {
             "Try again after `Retry-After`.",
         ),
     ];
+    // `RefusalKind::name` borrows from the kind, as a kind of a later version owns its name; rows need `'static`.
     let named: BTreeMap<&str, &'static str> = RefusalKind::NAMES.into_iter().map(|name| (name, name)).collect();
     let row = |(kind, cause, remedy): (RefusalKind, _, _)| {
         let code = named.get(kind.name()).copied().unwrap_or_default();
