@@ -1,5 +1,5 @@
-//! What is said of contracts that are made while the host serves: how calls are marked that ran under one, what a
-//! caller is offered, and why there is none. Sections 10.1 and 10.5.
+//! This module has the vocabulary of contracts that are made while the host serves: the stamp of a call that ran under
+//! one, the preview that a caller is offered, and why there is none. Sections 10.1 and 10.5. It makes none.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::limits::ECHO_CHARS_MAX;
 use crate::method::Method;
 use crate::scope::Scope;
 
-/// What records of an action say of the contract that it ran under. Section 10.1.6.
+/// The contract that a call ran under, as it stands in records of the call. Section 10.1.6.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContractStamp {
     /// The contract. Opaque.
@@ -58,7 +58,7 @@ pub struct RecipeLineage {
     pub recipe_version: String,
 }
 
-/// What a caller is offered before anything is done. Section 10.1.3.
+/// A contract as its caller sees it before accepting it; nothing was called yet. Section 10.1.3.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ContractPreview {
     /// The contract.
@@ -82,12 +82,12 @@ pub struct ContractPreview {
 /// Why a call is not served under a contract, or not yet.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ContractRefusal {
-    /// Nobody knows the contract that is presented: it never was, was released, or was swept away.
+    /// The contract that the call presents is not known: it never existed, was released, or was swept away.
     Unknown {
         /// What was presented.
         synthesis_id: String,
     },
-    /// The contract that is presented is one of another pair.
+    /// The contract that the call presents is for another method or path.
     OtherPair {
         /// What was presented.
         synthesis_id: String,
@@ -96,7 +96,7 @@ pub enum ContractRefusal {
         /// The path of the contract.
         path: String,
     },
-    /// None can be had.
+    /// No contract can be made for the call, or the one it presents may not be used.
     NoContract {
         /// Why, in a word of the vocabulary.
         reason: NoContractReason,

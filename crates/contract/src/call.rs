@@ -1,4 +1,4 @@
-//! A call of an endpoint, as any wire hands it in, and what comes of it.
+//! This module has the call of an endpoint, as any protocol hands it in, and its outcome.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::endpoint::Endpoint;
 use crate::method::Method;
 use crate::refusal::Refusal;
 
-/// A call as it arrived, read but not yet looked at.
+/// A call as it arrived. Nothing in it has been checked yet.
 #[derive(Clone, Debug, Default)]
 pub struct Call {
     /// The method, as it was sent.
@@ -25,9 +25,9 @@ pub struct Call {
     pub body: Map<String, Value>,
     /// Who calls.
     pub caller: Caller,
-    /// The key by which the caller knows a repetition.
+    /// The key that is the same in every repetition of one call, so that it is done once.
     pub idempotency_key: Option<String>,
-    /// What the call belongs to.
+    /// The task, session and request that the call belongs to.
     pub thread: Thread,
     /// What the caller says of contracts that are made while the host serves. Nothing, in calls from inside: no
     /// step of a contract leads to another one.
@@ -36,7 +36,7 @@ pub struct Call {
     pub depth: u32,
 }
 
-/// Who calls, as far as that was established before.
+/// The caller, as far as the protocol has established it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Caller {
     /// The name that the caller goes by.
@@ -68,6 +68,7 @@ impl Caller {
     /// The same caller with other authority.
     #[must_use]
     pub fn with_authority(mut self, authority: Authority) -> Caller {
+        // `make_mut` copies the sender where others hold it: a call that keeps its authority must not pay for that.
         if self.sender.authority != authority {
             Arc::make_mut(&mut self.sender).authority = authority;
         }
@@ -84,7 +85,7 @@ impl Call {
     }
 }
 
-/// What is known of a caller's name.
+/// Whether a caller's name is known to the host. It says nothing about a proof: see [`Caller::is_proven`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Identity {
     /// It gave none.
@@ -96,7 +97,7 @@ pub enum Identity {
     Recognised,
 }
 
-/// What a caller says of contracts that are made while the host serves. Section 10.1.5.
+/// What a caller says about contracts: which one it presents, and whether one may be made. Section 10.1.5.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ContractTerms {
     /// The contract that it presents, by its `synthesis_id`.
@@ -105,11 +106,11 @@ pub struct ContractTerms {
     pub allows_new: bool,
 }
 
-/// A connection, as this process names it: what a session is bound to whose caller gave it no name.
+/// A connection, as this process names it. A session without a name is bound to it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ConnectionId(pub Arc<str>);
 
-/// What a call belongs to, in the caller's words. Opaque.
+/// The task, session and request that a call belongs to, in the caller's words. Opaque here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Thread {
     /// A piece of work.
@@ -122,7 +123,7 @@ pub struct Thread {
     pub connection: Option<ConnectionId>,
 }
 
-/// Who guarantees a method at a path. Section 6.1.
+/// The tier of a method at a path: who guarantees it. Section 6.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Tier {
     /// The protocol: the host answers it itself.
@@ -139,7 +140,7 @@ pub enum Tier {
     Unregistered,
 }
 
-/// What came of a call: a value, or what else whoever asked takes for one.
+/// The outcome of a call: an answer of type `A` or a refusal, and what was found on the way.
 #[derive(Clone, Debug)]
 pub struct CallOutcome<A = Value> {
     /// The result, or why there is none.
@@ -157,7 +158,8 @@ pub enum CallAnswer<N> {
     Native(N),
 }
 
-/// What was found on the way to an answer, for notices and records. Grows as checks are passed.
+/// What the checks have found out about a call, for notices and records. Filled as they pass, so that a refusal has it
+/// too.
 #[derive(Clone, Debug, Default)]
 pub struct CallTrail {
     /// The method that was sent, once it is known to be one.

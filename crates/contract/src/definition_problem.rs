@@ -1,4 +1,4 @@
-//! Why an endpoint is refused at registration.
+//! This module has the problems for which an endpoint is refused at registration.
 
 use std::borrow::Cow;
 use std::fmt;

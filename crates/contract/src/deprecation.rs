@@ -1,4 +1,4 @@
-//! The notice that something will go away, of verbs (section 4.4) and of endpoints (section 6.5).
+//! This module writes the deprecation notice of verbs (section 4.4) and of endpoints (section 6.5).
 
 use crate::limits::VERSION_CHARS_MAX;
 

@@ -1,7 +1,7 @@
-//! From a call to its outcome: one order of checks for every wire. Sections 5.4, 6.1, 9 and 13.2.
+//! This module takes a call to its outcome, in one order of checks for every protocol. Sections 5.4, 6.1, 9 and 13.2.
 //!
-//! A stranger learns what is wrong with the call before it learns what there is: method, path
-//! grammar, route, identity and its proof, standing, policy, input, authority, and only then the handler.
+//! The order: method, path grammar, route, identity and its proof, lifecycle state, policy, input, authority, and only
+//! then the handler. What is wrong with the call itself is told before anything about the host.
 
 pub mod host;
 mod invoke;
@@ -26,7 +26,7 @@ use crate::reserved;
 use host::HostHandle;
 use invoke::{invoke, prepare};
 
-/// What the host answers itself. Section 6.1, tier A.
+/// Answers the pairs of the host itself. Section 6.1, tier A. A protocol sets it up.
 pub trait Native: Send + Sync {
     /// Answers a call of a native pair, which the policy lets in, from a caller that is recognised and
     /// in service.
@@ -51,7 +51,7 @@ impl Default for Rules {
     }
 }
 
-/// Everything that a call is held against.
+/// Everything that a call is checked against, and the checks.
 pub struct Dispatcher {
     /// The vocabulary.
     pub catalog: Arc<Catalog>,
@@ -81,7 +81,7 @@ impl Default for Dispatcher {
     }
 }
 
-/// A call that was led to where it goes, once: whoever looks at it before it is answered hands this on.
+/// The result of routing a call. Routed once: code that looks at the target before the call is answered hands this on.
 pub struct RoutedCall {
     /// Where it goes, or why nowhere.
     pub target: Result<CallTarget, Refusal>,
@@ -102,7 +102,7 @@ pub struct CallTarget {
     matched: Option<MatchedEndpoint>,
 }
 
-/// Where a call got to.
+/// The result of the checks: an answer, or a call of the host's own pairs that has passed them.
 #[expect(clippy::large_enum_variant, reason = "a box would be one allocation more for each call")]
 pub enum DispatchedCall {
     /// To its end: what its endpoint answered.
@@ -145,8 +145,11 @@ impl Dispatcher {
         mut target: CallTarget,
         trail: &mut CallTrail,
     ) -> Result<DispatchedCall, Refusal> {
+        // The order is the draft's (13.2): route 404, identity 401, standing, policy 405, input 422, scope 455. A later
+        // check may tell more about what is here, so that it must not come before an earlier one.
         let negotiation = self.negotiation(&target, &call);
-        // Who says nothing of contracts may hold one, and is else told in the usual order that nothing is there.
+        // A caller without a contract header may still hold a contract for the pair; if not, it gets the usual 404 in
+        // the usual order.
         let is_plain = call.contract == ContractTerms::default();
         if let Some(negotiation) = negotiation.as_deref().filter(|_| is_plain && self.admits(&target)) {
             self.agree(&call, &mut target, trail, negotiation).await?;
@@ -164,6 +167,7 @@ impl Dispatcher {
             within_its_claim(&target, &call.caller)?;
             return Ok(DispatchedCall::Native(call, target));
         };
+        // Input before scopes, as 13.2 has it: whoever got here may call the method, and is told first what to correct.
         let input = prepare(&target, &matched, &mut call)?;
         self.authorise(&target, &matched, &call.caller)?;
         invoke(&target, matched.registered, input, call).await.map(DispatchedCall::Answered)
@@ -192,6 +196,7 @@ impl Dispatcher {
         if call.caller.identity != Identity::Recognised {
             return Err(Refusal::Identity(IdentityRefusal::Missing));
         }
+        // Before the negotiator is asked: no contract is made for a method that the operator refuses.
         if !self.admits(target) {
             return Err(self.not_allowed(target, NotAllowed::Policy));
         }
@@ -200,6 +205,7 @@ impl Dispatcher {
         let Some(ServingContract { matched, stamp }) = negotiation.contract_for(asked).await.map_err(refused)? else {
             return Ok(());
         };
+        // Asked again, as the steps of the contract's plan may need a token that the pair itself does not.
         self.showed(&call.caller, &target.resolved, &target.method, Some(&matched.registered))
             .map_err(Refusal::Identity)?;
         trail.tier = Some(Tier::Negotiated);
@@ -210,7 +216,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// What the host answers itself, by what a protocol has set up for it.
+    /// Answers a pair of the host itself, by what a protocol has set up.
     ///
     /// # Errors
     /// What it refuses; [`NotAllowed::NotImplemented`] while nothing is set up.
@@ -234,11 +240,14 @@ impl Dispatcher {
     /// The same, filling in the trail as it goes.
     fn find(&self, call: &Call, trail: &mut CallTrail) -> Result<CallTarget, Refusal> {
         let resolved = self.policy.resolve(&call.method, &self.catalog).ok_or_else(|| self.unknown(&call.method))?;
+        // The trail is written as each step passes, so that a refusal by the next one still has its notice and record.
         trail.requested = Some(resolved.requested.clone());
         trail.method = Some(resolved.method.clone());
         trail.method_notice = self.catalog.notice(resolved.method.as_str());
         let path = self.path(&call.path)?;
         let (method, path) = self.redirected(&resolved.method, path)?;
+        // The word that was called comes first; a redirect's target is told only where that word is not deprecated
+        // itself.
         if trail.method_notice.is_none() && method != resolved.method {
             trail.method_notice = self.catalog.notice(method.as_str());
         }
@@ -251,8 +260,8 @@ impl Dispatcher {
         Ok(CallTarget { resolved, method, path, tier, matched })
     }
 
-    /// Whether the caller showed what the operator asks to be shown for a target, or for anything that it is
-    /// known to be made of.
+    /// Checks that the caller showed a bearer token where the operator requires one for the target, or for a step that
+    /// the target is known to make.
     ///
     /// # Errors
     /// [`Refusal::Identity`].
@@ -261,7 +270,7 @@ impl Dispatcher {
         self.showed(caller, &target.resolved, &target.method, registered).map_err(Refusal::Identity)
     }
 
-    /// The same of a call that goes to `registered` under these words.
+    /// [`Self::prove`] for a call of `registered` under these method names.
     fn showed(
         &self,
         caller: &Caller,
@@ -269,6 +278,7 @@ impl Dispatcher {
         method: &Method,
         registered: Option<&RegisteredEndpoint>,
     ) -> Result<(), IdentityRefusal> {
+        // Most hosts require no token: their calls look at no method here.
         if self.rules.token_required.is_empty() || caller.sender.showed_token() {
             return Ok(());
         }
@@ -280,6 +290,7 @@ impl Dispatcher {
     /// Whether a method needs a token under any of the words that it went by.
     fn takes_token(&self, resolved: &ResolvedMethod, method: &Method) -> bool {
         let needed = &self.rules.token_required;
+        // Every word that it went by, or an alias or a redirect would get around the token (base 7.4).
         [&resolved.requested, &resolved.method, method].iter().any(|word| needed.contains(*word))
     }
 
@@ -305,6 +316,7 @@ impl Dispatcher {
 
     /// Section 6.1: exactly one tier for every pair, before contracts. What an operator overrides is the operator's.
     fn classify(&self, method: &Method, path: &RequestPath) -> (Tier, Option<MatchedEndpoint>) {
+        // Before the host's own pairs: registration admits one of those only where the operator overrides it (5.9).
         if let Some(matched) = self.registry.find(method, path) {
             return (Tier::Registered, Some(matched));
         }
@@ -322,7 +334,7 @@ impl Dispatcher {
     }
 
     fn is_there(&self, target: &CallTarget) -> bool {
-        // A set of all methods at a path is costly to gather, and questions to agents need none.
+        // The set is gathered last: it is costly, and for messages to agents (native) the answer is known without it.
         target.matched.is_some() || target.tier == Tier::Native || !self.methods_at(&target.path).is_empty()
     }
 
@@ -335,7 +347,8 @@ impl Dispatcher {
             Some(matched) => Ok(Some(matched.clone())),
             None if target.tier == Tier::Native => Ok(None),
             None if self.is_there(target) => {
-                // At the root the host answers itself, whatever it answers.
+                // The root is the host's own, so that a method there is one that it does not implement, and not another
+                // endpoint's.
                 let is_root = target.path.as_str() == "/";
                 let why = if is_root { NotAllowed::NotImplemented } else { NotAllowed::OtherMethods };
                 Err(self.not_allowed(target, why))
@@ -352,12 +365,14 @@ impl Dispatcher {
 
     /// Section 16.4: one side consented to methods beyond the declared ones, and the other did not.
     fn is_half_consented(&self, caller: &Caller) -> bool {
+        // Only a recognised caller has an identity document that could consent.
         caller.identity == Identity::Recognised && caller.wildcards != self.rules.wildcards_accepted
     }
 
     /// Section 6.4 and the base protocol: what is claimed is held, and what is required is claimed.
     fn authorise(&self, target: &CallTarget, matched: &MatchedEndpoint, caller: &Caller) -> Result<(), Refusal> {
         let required = &matched.registered.needs.scopes;
+        // Before what is missing: a caller that claimed nothing is told to claim, not that it lacks what it may hold.
         if caller.authority().claimed().is_none() && self.rules.scope_required {
             return Err(Refusal::ScopeAbsent { pair: pair(target), required: required.to_vec() });
         }
@@ -378,7 +393,7 @@ impl Dispatcher {
         let allowed_methods = self.allowed_methods(&target.path);
         let redirects = self.policy.redirects_for(target.path.as_str());
         let mut pair = pair(target);
-        // The word that was sent is what the policy refuses, and not the method that it stands for.
+        // Name the word that was sent where the policy refuses that word, and not the method that it is an alias of.
         if why == NotAllowed::Policy && self.policy.admits(&target.method, &target.method) {
             pair.method = target.resolved.requested.clone();
         }
@@ -405,7 +420,7 @@ fn within_its_claim(target: &CallTarget, caller: &Caller) -> Result<(), Refusal>
 fn recognise(target: &CallTarget, caller: &Caller, rules: &Rules) -> Result<(), Refusal> {
     match caller.identity {
         Identity::Unrecognised => Err(Refusal::Identity(IdentityRefusal::Unknown)),
-        // Nobody holds scopes, so nobody could claim them.
+        // An anonymous caller holds no scopes, so that it could never claim what `scope_required` demands.
         Identity::Anonymous if rules.scope_required && target.tier != Tier::Native => {
             Err(Refusal::Identity(IdentityRefusal::Missing))
         }
@@ -414,6 +429,7 @@ fn recognise(target: &CallTarget, caller: &Caller, rules: &Rules) -> Result<(), 
 }
 
 fn in_service(target: &CallTarget, caller: &Caller) -> Result<(), Refusal> {
+    // A suspended agent must be able to learn that it is, and to be reinstated (base 3.2).
     if target.tier == Tier::Native && reserved::is_open_to_suspended(&target.method) {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! A method at a path with everything that is promised about it. Section 6.
+//! This module has endpoints: a method at a path, with everything that is promised about it. Section 6.
 
 mod bind;
 mod binding;
@@ -83,6 +83,7 @@ impl Endpoint {
         put("input_schema", self.input.source().clone());
         put("output_schema", self.output.source().clone());
         put("errors", json!(self.errors));
+        // Section 8.9: addresses of services, names of functions and headers with secrets are the operator's alone.
         put("handler", json!({ "type": self.binding.kind() }));
         if !self.required_scopes.is_empty() {
             put("required_scopes", json!(self.required_scopes));

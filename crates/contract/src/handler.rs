@@ -1,4 +1,4 @@
-//! What answers an endpoint: one trait, whatever is behind it. Section 12.
+//! This module has the trait of what answers an endpoint. Section 12.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::refusal::IdentityRefusal;
 use crate::schema::Violation;
 use crate::scope::Scope;
 
-/// Something that answers calls of an endpoint.
+/// Answers the calls of an endpoint: a composition, a function, or a service elsewhere.
 pub trait Handler: Send + Sync + 'static {
     /// Answers one call. The input is validated and the caller authorised; what comes back is
     /// validated in turn. Work happens as the future is polled and stops when it is dropped.

@@ -1,4 +1,5 @@
-//! One input out of three places: the query, the path and the body. Sections 5.3 and 5.5.
+//! This module joins the query, the path and the body of a call into one input. Sections 5.3 and 5.5. It checks no
+//! schema.
 
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
@@ -41,6 +42,8 @@ pub fn merge(
     for (name, text) in path {
         let value = typed(name, text);
         match input.insert(name.clone(), value.clone()) {
+            // A body may repeat the path's value, as the number that is declared or as the text of the path. Anything
+            // else would leave open which of the two was authorised.
             Some(other) if other != value && other != *text => {
                 return Err(Violation::of_field(name, "this is not what the path says"));
             }
@@ -53,6 +56,7 @@ pub fn merge(
 /// A text as one of the types that are declared for it, else as it is.
 fn coerced(text: &str, types: &[&str]) -> Value {
     let declared = |name: &str| types.contains(&name);
+    // First: where a text is allowed, `"007"` stays a text and does not become 7.
     if declared("string") {
         return text.into();
     }
@@ -70,6 +74,7 @@ fn decoded(text: &str) -> Result<String, Violation> {
     let is_code =
         |at: usize| text.as_bytes().get(at + 1..at + 3).is_some_and(|code| code.iter().all(u8::is_ascii_hexdigit));
     let bad = || Violation::new("", "the query has a percent sign that encodes no text");
+    // The decoder leaves such a sign as it is, so that `%zz` and `%25zz` would be one value.
     if !signs.all(|(at, _)| is_code(at)) {
         return Err(bad());
     }

@@ -1,4 +1,4 @@
-//! Every bound of the contract layer, with its unit.
+//! This module has every bound of the contract layer, with its unit.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The action of a call: one capital word. Section 3.2.
+//! This module has the method of a call: one word in capitals. Section 3.2.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::limits::{METHOD_CHARS_MAX, METHOD_CHARS_MIN};
 #[serde(into = "String", try_from = "String")]
 pub struct Method(Arc<str>);
 
-/// The text is no method name.
+/// A text that is not a method name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a method is {METHOD_CHARS_MIN} to {METHOD_CHARS_MAX} capital letters, A to Z")]
 pub struct MethodError;

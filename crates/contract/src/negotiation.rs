@@ -1,7 +1,8 @@
-//! The seam for contracts that are made with single callers while the host serves. Sections 6.1 (tier C) and 10.1.
+//! This module has the trait by which dispatch asks for contracts that are made with single callers while the host
+//! serves. Sections 6.1 (tier C) and 10.1.
 //!
-//! What makes and keeps them lies elsewhere; here is what the order of checks asks of it, once a call, of callers
-//! that were recognised: who says nothing of contracts may hold one, and anybody else is in service by then.
+//! The crate `synthesis` makes and keeps them. It is asked once for each call of a recognised caller: before the route
+//! is checked for a call that says nothing of contracts, after identity and lifecycle state for any other.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::method::Method;
 use crate::path::RequestPath;
 use crate::registry::MatchedEndpoint;
 
-/// What knows the contracts of callers, and may make one.
+/// Finds the contract that a call is served under, or makes one.
 pub trait Negotiation: Send + Sync {
     /// The contract that a call is served under: the one it presents, else one that its caller holds for the pair,
     /// else one that is made for it where all four locks are open. `None`: none, and the call goes on as if there

@@ -1,4 +1,4 @@
-//! What a path may look like. Sections 5.1 to 5.3.
+//! This module checks the grammar of paths. Sections 5.1 to 5.3.
 //!
 //! Nothing is normalised: `..`, `//` and percent signs stay as they are. The rules are checked on
 //! the decoded segments, so that a verb can't hide behind percent signs, while literal segments are
@@ -90,6 +90,7 @@ impl RequestPath {
     /// that no parameter takes: empty ones and the dots that mean folders elsewhere.
     pub fn value(&self, index: usize) -> Option<&str> {
         let text = self.decoded.get(index)?.as_str();
+        // Nothing is normalised, so these would reach a handler as values that file systems and URLs resolve.
         (!matches!(text, "" | "." | "..")).then_some(text)
     }
 }
@@ -106,6 +107,7 @@ fn segments(raw: &str) -> Result<impl Iterator<Item = &str>, PathError> {
     if rest.ends_with('/') {
         return fault("", PathWrong::TrailingSlash);
     }
+    // Splitting the empty rest of `/` gives one empty segment, where the root has none.
     Ok(rest.split('/').filter(move |_| !rest.is_empty()))
 }
 
@@ -118,6 +120,7 @@ fn checked(segment: &str, catalog: &Catalog) -> Result<String, PathError> {
     if !is_segment(segment) {
         return Err(fault(PathWrong::Character));
     }
+    // The decoded text is checked for verbs: `/%62ook` must not pass where `/book` is refused (5.1).
     let text = percent_decode_str(segment).decode_utf8().map_err(|_| fault(PathWrong::NotText))?;
     if text.chars().any(char::is_control) {
         return Err(fault(PathWrong::NotText));

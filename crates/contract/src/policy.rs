@@ -1,4 +1,5 @@
-//! What a host accepts of the catalog, before any endpoint is looked at. Sections 3.3, 3.6 and 9.
+//! This module has the method policy: which methods of the catalog a host accepts, and under which names. Sections 3.3,
+//! 3.6 and 9. It knows no endpoints.
 
 mod build;
 mod settings;
@@ -15,7 +16,7 @@ use crate::method::Method;
 use crate::path::PathError;
 use crate::reserved::is_native;
 
-/// Which methods are let in, and under which name they go on. By default all are, under their own.
+/// Which methods are accepted, and which method each of them stands for. By default all are accepted, each as itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MethodPolicy {
     /// `None`: all.
@@ -27,7 +28,7 @@ pub struct MethodPolicy {
     redirects: Vec<Redirect>,
 }
 
-/// A method that is taken for another, wherever or at one path. Section 9.2.
+/// A method that is replaced by another, at every path or at one. Section 9.2.
 #[derive(Clone, Debug, PartialEq)]
 struct Redirect {
     from_method: Method,
@@ -129,6 +130,7 @@ impl MethodPolicy {
     /// is meant is disallowed, and the latter is allowed, as the embedded ones always are.
     pub fn admits(&self, requested: &Method, method: &Method) -> bool {
         let refused = self.disallow.contains(requested) || self.disallow.contains(method);
+        // `allow` can't shut out what every host must answer (section 3.1).
         let embedded = EMBEDDED.contains(&method.as_str());
         !refused && (embedded || self.allow.as_ref().is_none_or(|allow| allow.contains(method)))
     }
@@ -143,6 +145,8 @@ impl MethodPolicy {
 
     /// The redirects at a path, from method to method, for a caller to learn from. Section 11.
     pub fn redirects_for(&self, path: &str) -> BTreeMap<Method, Method> {
+        // In reverse, so that the first of two for one method is collected last and stays: `redirect` takes the first,
+        // too.
         let here = self.redirects.iter().rev().filter(|redirect| redirect.applies(path));
         here.map(|redirect| (redirect.from_method.clone(), redirect.to_method.clone())).collect()
     }
@@ -167,6 +171,7 @@ impl MethodPolicy {
 
 impl Redirect {
     fn applies(&self, path: &str) -> bool {
+        // A redirect without a path would also match the root, and take the method from the host (6.1).
         self.from_path.as_deref().is_none_or(|from| from == path) && !is_native(&self.from_method, path)
     }
 

@@ -1,4 +1,4 @@
-//! Recipes: behaviour made of calls of other endpoints. Sections 10.5 and 12.1.
+//! This module has recipes: sequences of calls of other endpoints. Sections 10.5 and 12.1.
 //!
 //! A recipe is data. [`Run`] steps through one without calling anything: whoever drives it makes the
 //! calls, so that every step goes through the same checks as a call from outside.
@@ -27,7 +27,7 @@ pub use settings::{
 use crate::method::Method;
 use crate::path::{Template, segment};
 
-/// Stands for a word of a path that is not known yet.
+/// Stands for a value of a path that is not known yet. A tilde keeps the grammar, and is not the name of an endpoint.
 const ANY_WORD: &str = "~";
 
 /// The keys of a recipe, for the reference of settings.
@@ -81,7 +81,7 @@ pub enum InputSource {
     PreviousStep(ResultReference),
 }
 
-/// What becomes of the results of all steps.
+/// How the results of the steps become the result of the recipe.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Aggregation {

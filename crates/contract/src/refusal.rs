@@ -1,6 +1,7 @@
-//! Why a call is not answered, with what its caller needs to do better. Section 11.
+//! This module has the refusals of calls, with what a caller needs to do better. Section 11.
 //!
-//! These are the layer's own words: each wire spells them in one `match` without a wildcard arm.
+//! They have no status numbers: each protocol spells them in one `match` without a wildcard arm, so that a new refusal
+//! does not compile until every protocol has a word for it.
 
 mod codes;
 mod failed_step;
@@ -23,7 +24,7 @@ use crate::method::Method;
 use crate::schema::Violation;
 use crate::scope::Scope;
 
-/// Why there is no result.
+/// Why a call has no result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refusal {
     /// The method is none that is known here.

@@ -1,4 +1,4 @@
-//! The endpoints of a host and which of them a call is for. Section 5.4.
+//! This module has the endpoints of a host, and finds the one that a call is for. Section 5.4.
 //!
 //! Literal paths are found by hash, templates by a tree with a level for each segment, so that ten
 //! thousand endpoints cost what ten do. Registration refuses templates between which no call could
@@ -149,6 +149,7 @@ impl Registry {
         let literal = self.literal.values_mut().flat_map(BTreeMap::values_mut);
         let mut all: Vec<&mut RegisteredEndpoint> =
             literal.chain(self.tree.iter_mut().flat_map(|node| node.here.values_mut())).collect();
+        // The order of `iter`, in which `needs` was gathered: hash maps have none of their own.
         all.sort_by(|a, b| place(a).cmp(&place(b)));
         for (registered, needs) in all.into_iter().zip(needs) {
             registered.seal(needs);
@@ -232,6 +233,7 @@ impl Registry {
                 let literals = literals.into_iter().map(move |next| (next, count));
                 literals.chain(node.parameter.map(|next| (next, count + 1)))
             };
+            // What has more parameters already can't end as a rival.
             open = open.into_iter().flat_map(on).filter(|(_, count)| *count <= wanted).collect();
         }
         let rivals = open.into_iter().filter(|(_, count)| *count == wanted);

@@ -1,4 +1,4 @@
-//! What the host answers itself and operators leave alone. Sections 5.8, 5.9 and 6.1.
+//! This module knows the pairs that the host answers itself, which no endpoint may take. Sections 5.8, 5.9 and 6.1.
 
 use crate::catalog::EMBEDDED;
 use crate::method::Method;
@@ -83,6 +83,7 @@ pub fn proposal(path: &str) -> Option<&str> {
 pub fn shadowed(method: &Method, path: &Template) -> Option<&'static str> {
     match path.segments().first() {
         None => EMBEDDED.contains(&method.as_str()).then_some("/"),
+        // By prefix: section 5.9 reserves `/methods-v2` and `/toolset` with the names themselves.
         Some(Segment::Literal(first)) if is_discover(method) => ROOTS.into_iter().find(|root| first.starts_with(root)),
         Some(Segment::Parameter(_)) if is_discover(method) => Some("every path of one segment"),
         Some(_) => None,

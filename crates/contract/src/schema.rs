@@ -1,5 +1,5 @@
-//! JSON Schema, Draft 2020-12, with bounds: what goes into an endpoint and what comes out of it.
-//! Sections 6.4 and 13.3.
+//! This module checks the inputs and outputs of endpoints by JSON Schema, Draft 2020-12, with bounds. Sections 6.4 and
+//! 13.3.
 //!
 //! A schema may come from a stranger (a proposal holds two), so nothing in it reaches outside: a
 //! reference leads to another place of the same document, patterns are matched in linear time, and
@@ -95,13 +95,14 @@ impl Schema {
         if text.len() > SCHEMA_BYTES_MAX {
             return Err(SchemaError::TooLong);
         }
+        // The document itself is checked before `closing` walks it, which recurses and follows references.
         Graph::of(&source)?;
         let checked = closing.apply(&source);
         // Closing adds keywords, so the work is that of the schema which is really checked.
         let work = Work::of(&Graph::of(&checked)?)?;
         let validator = OnceLock::new();
         match text.contains(PATTERN) {
-            // Whether a pattern is one, and a small one, is known once it is compiled.
+            // Only compiling tells whether a pattern is valid and small. Other schemas are compiled at their first use.
             true => drop(validator.set(compiled(&checked).map_err(|error| invalid(&error))?)),
             false => jsonschema::draft202012::meta::validate(&checked).map_err(|error| invalid(&error))?,
         }
@@ -166,7 +167,8 @@ impl Schema {
         if let Some(validator) = validator.get() {
             return Ok(validator);
         }
-        // Of two that compile it at once, one keeps its own. It was found valid when it was loaded.
+        // Two threads may compile it at once; the first to finish is kept. It can't fail: it was validated when it was
+        // loaded.
         let made = compiled(&closing.apply(source)).map_err(|error| Violation::new("", invalid(&error).to_string()))?;
         Ok(validator.get_or_init(|| made))
     }
@@ -186,8 +188,10 @@ impl Closing {
 fn compiled(schema: &Value) -> Result<Validator, ValidationError<'static>> {
     let patterns =
         PatternOptions::regex().size_limit(PATTERN_COMPILED_BYTES_MAX).dfa_size_limit(PATTERN_COMPILED_BYTES_MAX);
+    // Offline: a `$ref` in a stranger's schema must not make the host fetch anything (security sheet, section 6).
     let options = jsonschema::options().with_draft(Draft::Draft202012).offline();
     options
+        // An annotation in Draft 2020-12: the crate's own checks would refuse what another host takes.
         .should_validate_formats(false)
         .with_pattern_options(patterns)
         .build(schema)
@@ -195,6 +199,7 @@ fn compiled(schema: &Value) -> Result<Validator, ValidationError<'static>> {
 }
 
 fn invalid(error: &ValidationError<'_>) -> SchemaError {
+    // Masked: the message would repeat the whole schema or value, which may be a caller's and long.
     SchemaError::Invalid(shortened(&error.masked_with("it").to_string()))
 }
 
@@ -206,7 +211,7 @@ impl std::fmt::Debug for Schema {
 
 fn violation(error: &ValidationError<'_>) -> Violation {
     let mut field = error.instance_path().to_string();
-    // The parent is at fault for these; the name of the property helps more.
+    // The path of these errors ends at the object; callers need the name of the property.
     let property = match error.kind() {
         ValidationErrorKind::AdditionalProperties { unexpected }
         | ValidationErrorKind::UnevaluatedProperties { unexpected } => unexpected.first().map(String::as_str),

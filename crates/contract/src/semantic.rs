@@ -1,4 +1,4 @@
-//! What an endpoint means, for agents to reason about before they call it. Section 7.
+//! This module reads the semantic block of an endpoint, by which agents decide whether to call it. Section 7.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,4 +1,5 @@
-//! `@agent@domain`: who is spoken to. Mentionable WebFinger 2.1 and hub card 3.1.
+//! This module reads and prints handles, domains and addresses of agents (`@agent@domain`). Mentionable WebFinger 2.1,
+//! hub card 3.1. It does not look whether such an agent exists.
 
 use std::sync::Arc;
 
@@ -6,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::{DOMAIN_BYTES_MAX, HANDLE_CHARS_MAX};
 
-/// Why some text is not a handle, domain or address.
+/// A text that is not a handle, a domain or an address. Repeats at most 100 characters of it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not {wanted}")]
 pub struct AddressError {
@@ -16,6 +17,7 @@ pub struct AddressError {
 
 impl AddressError {
     fn new(text: &str, wanted: &'static str) -> Self {
+        // The caller's own text comes back in an error: 100 KB of it would be 100 KB of answer.
         Self { text: text.chars().take(100).collect(), wanted }
     }
 }
@@ -30,6 +32,7 @@ impl Handle {
     /// Reads a handle, with or without its leading `@`.
     pub fn parse(text: &str) -> Result<Self, AddressError> {
         let bare = text.strip_prefix('@').unwrap_or(text);
+        // Bytes stand for characters here, as `known` lets only ASCII pass.
         let fits = (1..=HANDLE_CHARS_MAX).contains(&bare.len());
         let known = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
         if fits && bare.bytes().all(known) {
@@ -54,7 +57,10 @@ impl Domain {
     /// Reads a domain; Unicode names become punycode. Refuses single labels and IP addresses.
     pub fn parse(text: &str) -> Result<Self, AddressError> {
         let wrong = || AddressError::new(text, "a domain of two labels or more");
+        // Strict: the lenient form does not check the rules of host names (no `_`, no `-` at an edge of a label, labels
+        // of at most 63 bytes), and takes `-bar.example`.
         let ascii = idna::domain_to_ascii_strict(text).map_err(|_| wrong())?;
+        // A trailing dot is refused, not stripped: an address has one spelling, since it is compared as text.
         let fits = ascii.len() <= DOMAIN_BYTES_MAX && ascii.contains('.') && !ascii.ends_with('.');
         if fits && !ends_in_a_number(&ascii) { Ok(Self(ascii.into())) } else { Err(wrong()) }
     }
@@ -70,7 +76,8 @@ impl Domain {
     }
 }
 
-/// Whether URL parsers take such a name for an IPv4 address, decimal or hexadecimal.
+/// Whether the last label is a decimal or hexadecimal number: URL parsers read such a name (`1.2.3.0x7f`) as an IPv4
+/// address, so that an agent's domain could stand for an address within our network. WHATWG URL, host parsing.
 fn ends_in_a_number(domain: &str) -> bool {
     let last = domain.rsplit('.').next().unwrap_or_default();
     let hexadecimal = last.strip_prefix("0x").is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));
@@ -86,7 +93,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// Joins a handle and a domain.
+    /// The address of the agent `local` on `domain`. Both are canonical already, so that it can't fail.
     pub fn new(local: Handle, domain: Domain) -> Self {
         Self { local, domain }
     }
@@ -94,6 +101,7 @@ impl Address {
     /// Reads `@l@d`, `l@d` or `acct:l@d`. Mentionable WebFinger 2.1.
     pub fn parse(text: &str) -> Result<Self, AddressError> {
         let wrong = || AddressError::new(text, "an address like @agent@example.com");
+        // `get`, not an index: byte 5 may lie inside a character, and an index would panic.
         let scheme = text.get(..5).filter(|s| s.eq_ignore_ascii_case("acct:"));
         let bare = match scheme {
             Some(_) => &text[5..],
@@ -106,12 +114,12 @@ impl Address {
         Ok(Self { local: Handle::parse(local)?, domain: Domain::parse(domain)? })
     }
 
-    /// The agent's handle.
+    /// The part before the domain: the agent's handle.
     pub fn local(&self) -> &Handle {
         &self.local
     }
 
-    /// The domain it lives on.
+    /// The domain that hosts the agent, in A-labels.
     pub fn domain(&self) -> &Domain {
         &self.domain
     }

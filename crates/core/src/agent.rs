@@ -1,4 +1,5 @@
-//! What answers messages: the trait every backend implements, and how an agent describes itself.
+//! This module has the trait that every backend implements, and the card by which an agent describes itself. How a
+//! protocol spells the card is the protocol's own.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +8,7 @@ use crate::language::Language;
 use crate::policy::Admitted;
 use crate::reply::EventStream;
 
-/// Something that answers messages.
+/// A backend that answers messages: a search, a language model, another server.
 pub trait Agent: Send + Sync + 'static {
     /// Begins to answer. Work happens as the stream is polled and stops when it is dropped; the
     /// last event is an [`crate::Ending`]. A backend that does not stream returns a stream of one.
@@ -15,13 +16,14 @@ pub trait Agent: Send + Sync + 'static {
     /// Takes [`Admitted`], so that no agent can be reached around the gate.
     fn handle(&self, admitted: Admitted) -> EventStream;
 
-    /// Whether items of this host of the web are among what it finds. Looked up in what it has, never
-    /// asked of the host itself.
+    /// Whether its index has items whose URLs are on the web host `_host`. Looks at the index alone, and never connects
+    /// to that host: a caller can name any. NLWeb's `site`.
     fn has_host(&self, _host: &str) -> bool {
         false
     }
 
-    /// The language in which it would answer somebody who asks for `wanted`, when its own language is `own`.
+    /// The language in which the agent would answer a caller who asks for `wanted`; `own` is that of its card. By
+    /// default an agent answers in its own language, whatever is wanted.
     fn answer_language(&self, _wanted: Option<&Language>, own: &Language) -> Language {
         own.clone()
     }
@@ -34,7 +36,7 @@ pub struct AgentCard {
     pub address: Address,
     /// A name to show.
     pub name: String,
-    /// A short paragraph.
+    /// A short paragraph for people and for models that choose among agents.
     pub description: String,
     /// Semantic version of the agent.
     pub version: String,
@@ -42,11 +44,11 @@ pub struct AgentCard {
     pub icon: Option<Icon>,
     /// What it can do.
     pub skills: Vec<Skill>,
-    /// What it takes.
+    /// The forms of content that it takes in a message.
     pub input_modes: Vec<ContentMode>,
-    /// What it gives.
+    /// The forms of content that its answers may have.
     pub output_modes: Vec<ContentMode>,
-    /// A page about it.
+    /// The URL of a page about the agent.
     pub homepage: Option<String>,
     /// The language it answers in unless asked otherwise.
     pub language: Language,

@@ -1,10 +1,10 @@
-//! Agents named by the hash of the document that made them.
+//! This module names agents by the hash of their genesis document. AGTP base, Agent-ID. It verifies no document.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// An agent's canonical name: SHA-256 of its origin document, 64 lowercase hexadecimal digits.
+/// An agent's canonical name: SHA-256 of its genesis document, 64 lowercase hexadecimal digits.
 ///
 /// Unlike a [`crate::Handle`] it means the same agent on every host, and by itself proves nothing.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ impl AgentId {
     /// Reads the 64 digits.
     pub fn parse(text: &str) -> Result<Self, BadAgentId> {
         let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-        // Without a way out in the middle, so that many bytes are looked at in one step.
+        // A fold without an early return, so that the compiler compares many bytes in one step.
         match text.len() == 64 && text.bytes().fold(true, |fits, byte| fits & is_digit(byte)) {
             true => Ok(Self(text.into())),
             false => Err(BadAgentId),

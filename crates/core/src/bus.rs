@@ -1,29 +1,29 @@
-//! How the nodes of one deployment tell each other what is new.
+//! This module has the trait by which nodes of one deployment notify each other. Nothing on it is durable.
 
 use bytes::Bytes;
 use futures::stream::{self, BoxStream, StreamExt};
 
-/// Tells every node that listens. The store is the truth and the bus is a hint: a node that misses a message finds
-/// out from the store within the time that its user names, so that a bus that is away delays and loses nothing.
+/// Publish and subscribe between nodes. The store is the truth and the bus is a hint: a node that misses a message
+/// finds the change in the store at its next poll, so that a bus that is away delays for seconds and loses nothing.
 ///
-/// What is said reaches this node too. Messages of other deployments never arrive.
+/// A message reaches the node that published it too. Messages of other deployments never arrive.
 pub trait Bus: Send + Sync + 'static {
-    /// Tells whoever listens to `topic`, without waiting: what finds no room in the queue, or is more than
+    /// Publishes `message` under `topic` without waiting. A message that finds the queue full, or is longer than
     /// [`BUS_MESSAGE_BYTES_MAX`], is dropped and counted.
     fn publish(&self, topic: &str, message: Bytes);
 
-    /// What is said under `topic` from here on. It ends when the bus does. A listener that is too slow misses the
-    /// oldest.
+    /// The messages published under `topic` from now on. The stream ends with the bus. A subscriber that is too slow
+    /// misses the oldest ones.
     fn subscribe(&self, topic: &str) -> BoxStream<'static, Bytes>;
 
-    /// Why nobody else can be told at the moment; `None` when all is well.
+    /// Why no other node can be reached at the moment, for readiness and logs; `None` when the bus is connected.
     fn fault(&self) -> Option<String>;
 }
 
-/// Bytes of one message on the bus: it says that something is new, and where, not what.
+/// Bytes of one message on the bus. It names what changed (a task, a stream), and does not carry the change.
 pub const BUS_MESSAGE_BYTES_MAX: usize = 16 * 1024;
 
-/// For a host without others beside it.
+/// The bus of a single node: publishing does nothing, and a subscription never yields.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoBus;
 

@@ -1,9 +1,10 @@
-//! Characters that nobody should see: what is shown, logged or handed on loses them. Security sheet, sections
-//! 3 and 14.
+//! This module tells which characters are stripped from what is shown, logged or handed on. Security sheet, sections 3
+//! and 14.
 
-/// Whether a character is a control other than tab and line ends, or turns the direction of text.
+/// Whether `c` is a control character other than tab and line ends, a bidirectional control, or a byte order mark.
 pub fn is_hidden(c: char) -> bool {
     let control = c.is_control() && !matches!(c, '\t' | '\n' | '\r');
+    // Bidirectional controls let a name be read as another one: `exe.txt` for `txt.exe`.
     control || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 

@@ -1,7 +1,7 @@
-//! The codes by which programs know what went wrong, each with its cause and what to do about it.
+//! This module lists the error codes that programs see, each with its cause and its remedy.
 //!
-//! Protocols spell them in their own words; the table of all spellings is made from these rows and each
-//! protocol's own function, so that no spelling is written down twice.
+//! It knows no protocol's spelling: the manual's table is generated from these rows and each protocol's own function,
+//! so that no spelling is written down twice.
 
 use crate::error::{Error, Noun};
 use crate::policy::{KINDS, PolicyPart, RefusalKindEntry};

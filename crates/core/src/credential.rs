@@ -1,4 +1,4 @@
-//! The token by which a caller was known, for whoever may exchange it for another one.
+//! This module holds the bearer token that a caller was verified by, for the exchange of RFC 8693. It reads no token.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use zeroize::Zeroizing;
 pub struct SubjectToken(Arc<Zeroizing<String>>);
 
 impl SubjectToken {
-    /// A token that was verified.
+    /// Keeps `token`, which the caller has verified.
     pub fn new(token: &str) -> Self {
         Self(Arc::new(Zeroizing::new(token.to_owned())))
     }
 
-    /// The text, to be exchanged.
+    /// The token itself, for the token endpoint alone; `tidy.rs` lists who may call this.
     pub fn expose_for_exchange(&self) -> &str {
         &self.0
     }
@@ -29,7 +29,7 @@ impl fmt::Debug for SubjectToken {
     }
 }
 
-/// Two are the same when they are one: texts are never compared.
+/// Two are equal when they are clones of one: the secrets themselves are never compared.
 impl PartialEq for SubjectToken {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)

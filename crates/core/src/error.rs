@@ -1,4 +1,4 @@
-//! The few ways in which the host fails to carry a message to an answer.
+//! This module has the errors of the host, named by what a caller can do about them. Refusals are not among them.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ pub enum Error {
         /// What was looked for. The id is left out, it may be a capability.
         what: Noun,
     },
-    /// It was there, and will not be again.
+    /// It existed and was retired for good, which is told to the caller, unlike [`Error::NotFound`].
     #[error("the {what} is retired and will not answer again")]
     Gone {
         /// What was looked for.
@@ -76,13 +76,14 @@ pub enum Error {
         /// When to try again. Always known, so that no protocol can forget to say it.
         retry_after: Duration,
     },
-    /// Ours. The cause goes to the log; the wire says only that it failed.
+    /// A fault of the host. The cause goes to the log; the wire says only that it failed, as the cause may name files,
+    /// addresses or SQL.
     #[error("internal error")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl Error {
-    /// The code by which programs know it, over every protocol that has a place for one.
+    /// The code that programs see, the same over every protocol that has a place for one.
     /// [`crate::codes::errors`] says more about each.
     pub fn code(&self) -> &'static str {
         match self {

@@ -1,9 +1,10 @@
-//! What a search tells about its own answer, for protocols that have words of their own for it.
+//! This module has what a search reports about its answer besides the items: summary, filters, facets, scores.
+//! Protocols render it in their own words, or not at all.
 
 use serde::{Deserialize, Serialize};
 
-/// What a protocol of ours wants of an agent that finds items. It travels on [`crate::Message::search`], where only
-/// our own code can put it: nothing that callers write into extensions, metadata or parts becomes one.
+/// What our own protocol crate asks of an agent that searches. It travels on [`crate::Message::search`], which only our
+/// own code sets: nothing that callers write into extensions, metadata or parts becomes one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchOptions {
     /// How much of [`Findings`] is to be told.
@@ -12,7 +13,7 @@ pub struct SearchOptions {
     pub list_only: bool,
     /// Whether the wire shows items and no words about them: an agent that found some need not say so.
     pub wordless: bool,
-    /// How the search is narrowed down without words.
+    /// Filters that a person clicked instead of writing them.
     pub narrowing: SearchRefinement,
 }
 
@@ -40,8 +41,8 @@ impl FindingsDetail {
     }
 }
 
-/// What came of a search, beside the items themselves: [`crate::Event::Findings`]. Told before them, and again
-/// whenever more is known, such as a summary that takes its time: the last one holds.
+/// What a search reports about its answer, besides the items: [`crate::Event::Findings`]. Sent before the items, and
+/// again whenever more is known, such as a model's summary; the last one replaces the others.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
     /// The answer in a sentence or two, in markdown, without a list of the items. Empty: it follows.
@@ -50,6 +51,7 @@ pub struct Findings {
     pub count: usize,
     /// Whether there are more behind them.
     #[serde(default)]
+    // Fields with a `default` came later: answers of tasks that an earlier version stored are read without them.
     pub more: bool,
     /// The limits that hold for every item, in words: those of the question, and those that are known of
     /// the caller.
@@ -175,7 +177,7 @@ impl SearchRefinement {
 }
 
 impl Findings {
-    /// Bytes that it holds, about.
+    /// An estimate of the bytes that it holds, for [`crate::reply::ReplyLimits::bytes`].
     pub(crate) fn weight(&self) -> usize {
         let texts = |texts: &[String]| texts.iter().map(String::len).sum::<usize>();
         let reason = |reason: &MatchReason| reason.snippet.len() + reason.why.len() + texts(&reason.fits);

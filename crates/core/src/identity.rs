@@ -1,4 +1,4 @@
-//! Evidence of who is speaking. Mentionable identity v0.1.
+//! This module has the shape of identity evidence. Mentionable identity v0.1. Verifying it is the crate `identity`'s.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -67,7 +67,7 @@ pub enum Audience {
 }
 
 impl Audience {
-    /// The addresses, one or several.
+    /// The audience's addresses, in the order in which they were written.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         let slice = match self {
             Self::One(one) => std::slice::from_ref(one),

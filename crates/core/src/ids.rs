@@ -1,4 +1,4 @@
-//! Identifiers. Task and thread ids are capabilities: 256 random bits, never printed.
+//! This module mints and reads identifiers. Ids of tasks and threads are capabilities: 256 random bits, never printed.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,7 @@ pub fn mint(entropy: &dyn Entropy) -> String {
 
 /// Whether `text` has the shape of a token from [`mint`]. Anything else can be refused unread.
 pub fn is_token(text: &str) -> bool {
+    // 32 bytes are 44 characters of base64, the last of which is padding that base64url leaves out.
     text.len() == TOKEN_BYTES.div_ceil(3) * 4 - 1
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
 }
@@ -30,6 +31,7 @@ pub fn uuid7(now: Timestamp, entropy: &dyn Entropy) -> String {
     entropy.fill(&mut bytes);
     // Before 1970 there is no such number.
     let millis = u64::try_from(now.as_millisecond()).unwrap_or_default();
+    // 48 bits of milliseconds, then the version (7) and the variant (0b10) over random bits: RFC 9562 4.1, 4.2, 5.7.
     bytes[..6].copy_from_slice(&millis.to_be_bytes()[2..]);
     bytes[6] = bytes[6] & 0x0f | 0x70;
     bytes[8] = bytes[8] & 0x3f | 0x80;
@@ -60,6 +62,7 @@ macro_rules! capability {
 
             /// Reads an id that a caller sent. `None` when it can't be one of ours.
             pub fn parse(text: &str) -> Option<Self> {
+                // What we can't have minted needs no lookup, and is not told apart from an unknown id.
                 is_token(text).then(|| Self(text.to_owned()))
             }
 
@@ -106,11 +109,11 @@ impl StateToken {
     }
 }
 
-/// Before whatever a client named. No token holds it.
+/// Stands before each name that a client made up. Not in the alphabet of base64url, so that no token begins with it.
 const ADOPTED: char = '~';
-/// Between what a name is good for and the name, which can't hold it.
+/// Separates the owner or network of a name from the name, which can't hold it (no control characters).
 const NAMED: char = '\0';
-/// What a name that the host made up begins with; a token follows.
+/// Begins a conversation name that the host minted for wires whose clients keep names; a token follows.
 const CONTEXT: &str = "ctx-";
 
 impl ThreadId {
@@ -122,8 +125,10 @@ impl ThreadId {
     /// characters.
     pub fn adopt(name: &str, sender: &Sender) -> Option<Self> {
         match (is_context(name), sender.owner(), sender.network()) {
+            // Who has neither an owner nor a network is a caller within this process.
             (true, ..) | (_, None, None) => Self::of("", name),
             (_, Some(owner), _) => Self::adopt_for(owner, name),
+            // `@` here and `:` above keep a subject whose name is spelled like an address apart from that address.
             (_, None, Some(network)) => Self::of(&format!("@{network}"), name),
         }
     }
@@ -134,6 +139,7 @@ impl ThreadId {
     }
 
     fn of(whose: &str, name: &str) -> Option<Self> {
+        // Without the last test, the name `b\0c` of an owner `a` would be the name `c` of an owner `a\0b`.
         let fits = !name.is_empty() && name.len() <= CLIENT_ID_BYTES_MAX && !name.chars().any(char::is_control);
         fits.then(|| Self(format!("{ADOPTED}{whose}{NAMED}{name}")))
     }
@@ -144,18 +150,18 @@ impl ThreadId {
         Self(format!("{ADOPTED}{NAMED}{CONTEXT}{}", mint(entropy)))
     }
 
-    /// Another conversation for the same kind of wire, when this one is not its caller's to go on with.
+    /// A fresh conversation of the same kind (token or name), for a caller who may not continue this one.
     #[must_use]
     pub fn anew(&self, entropy: &dyn Entropy) -> Self {
         if self.is_adopted() { Self::mint_context(entropy) } else { Self::mint(entropy) }
     }
 
-    /// Whether it goes by a name that the wire lets clients keep, and not by a token of ours.
+    /// Whether a wire's client names the conversation (A2A's `contextId`), instead of holding a token of ours.
     pub fn is_adopted(&self) -> bool {
         self.0.starts_with(ADOPTED)
     }
 
-    /// Whether it goes by a name of the host's own, and so began with an answer and not with a caller's choice.
+    /// Whether the host made up the id, as a token or as a name: then nobody can have chosen or guessed it.
     pub fn is_minted(&self) -> bool {
         !self.is_adopted() || is_context(self.expose())
     }
@@ -163,19 +169,20 @@ impl ThreadId {
     /// The name, for the wire and for nothing else. Two conversations may share it.
     pub fn expose(&self) -> &str {
         match self.is_adopted() {
+            // From the end, as only the name is sure to hold no separator: the subject before it is a provider's text.
             true => self.0.rsplit(NAMED).next().unwrap_or_default(),
             false => &self.0,
         }
     }
 
-    /// What tells it from every other conversation: to be looked up, counted and hashed by. Never
-    /// for the wire.
+    /// The key that is unique among all conversations, for lookups, counters and hashes. Never for the wire: it may
+    /// hold the owner's subject.
     pub fn key(&self) -> &str {
         &self.0
     }
 }
 
-/// Whether the host named a conversation so.
+/// Whether `name` has the shape of [`ThreadId::mint_context`].
 fn is_context(name: &str) -> bool {
     name.strip_prefix(CONTEXT).is_some_and(is_token)
 }
@@ -191,7 +198,7 @@ impl MessageId {
         Self(mint(entropy))
     }
 
-    /// The name of the message of this number among those that have one name in common.
+    /// This id with `-{number}` after it, for wires that make several messages of one request.
     #[must_use]
     pub fn numbered(&self, number: u64) -> Self {
         Self(format!("{}-{number}", self.0))

@@ -1,4 +1,4 @@
-//! JSON as it must be read from strangers, and as it must be written to be signed.
+//! This module reads JSON from untrusted senders strictly, and writes the canonical form that is signed (RFC 8785).
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::map::Entry;
@@ -24,17 +24,19 @@ pub fn parse_below(levels: usize, bytes: &[u8]) -> Result<Value, String> {
     Ok(value)
 }
 
-/// How the canonical writer says that it takes no text as it stands.
+/// What the canonicalizer's error says about a `RawValue`.
 const RAW_TEXT: &str = "Raw values";
 
-/// The canonical form of RFC 8785. Fails on integers that no double holds, which would silently
-/// become others. A [`Value`] holds no number that is not finite; a type that does is written with
-/// `null` there, as serde does.
+/// The canonical form of RFC 8785. Fails on integers that no double holds, which would silently become others, and on
+/// numbers that are not finite.
 pub fn canonical(value: &impl serde::Serialize) -> Result<Vec<u8>, String> {
+    // The type itself is written, not its `Value`, so that a number that is not finite is refused and not a `null`.
     let written = serde_json_canonicalizer::to_vec(value);
     let value = serde_json::to_value(value).map_err(|e| e.to_string())?;
     let bytes = match written {
         // JSON that is kept as a text is read first, so that its form is no other one.
+        // The canonicalizer refuses `RawValue`, and its error has no kind to match. A kept text is parsed for it, so
+        // that the same document has one form however it is kept.
         Err(error) if error.to_string().contains(RAW_TEXT) => serde_json_canonicalizer::to_vec(&value),
         written => written,
     };
@@ -55,6 +57,7 @@ fn is_exact(value: &Value) -> bool {
     match value {
         Value::Number(number) => {
             let integer = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
+            // In 128 bits: `as` saturates, so that `i64::MAX`, whose double is 2^63, would come back as itself in 64.
             integer.is_none_or(|integer| integer as f64 as i128 == integer || is_shortest(number))
         }
         Value::Array(items) => items.iter().all(is_exact),
@@ -141,6 +144,8 @@ impl<'de> Visitor<'de> for Strict {
         while let Some(key) = entries.next_key::<String>()? {
             match fields.entry(key) {
                 Entry::Vacant(slot) => slot.insert(entries.next_value_seed(Strict { depth })?),
+                // Readers differ in which of the two they take, so that what one of them checked another one would not
+                // act on.
                 Entry::Occupied(twice) => return Err(duplicate(twice.key())),
             };
         }

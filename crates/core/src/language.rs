@@ -1,4 +1,5 @@
-//! Language tags that are safe to write into headers and attributes.
+//! This module reads language tags (BCP 47) into a form that is safe in headers and HTML attributes. It does not know
+//! which languages exist.
 
 use std::sync::{Arc, LazyLock};
 
@@ -16,6 +17,7 @@ const TAG_BYTES_MAX: usize = 35;
 impl Language {
     /// Reads a tag and gives it its usual capitals. `None` when it is not well formed.
     pub fn parse(text: &str) -> Option<Self> {
+        // Before parsing: the tag is a caller's header, and the grammar alone allows any number of subtags.
         if text.is_empty() || text.len() > TAG_BYTES_MAX {
             return None;
         }
@@ -25,6 +27,7 @@ impl Language {
 
     /// English, the language of our own words.
     pub fn english() -> Self {
+        // Shared: an answer without a wanted language clones a reference and allocates nothing.
         static ENGLISH: LazyLock<Language> = LazyLock::new(|| Language("en".into()));
         ENGLISH.clone()
     }

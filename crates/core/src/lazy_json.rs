@@ -1,4 +1,4 @@
-//! JSON that is written as it stands, and parsed when somebody looks into it.
+//! This module holds JSON that is parsed on first access, and written as the text it was kept as.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,8 +10,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// A JSON value, as a text that was kept or as a value that was made. A text is parsed when somebody first looks
-/// into it, and written as it is; a clone shares both.
+/// A JSON value, from stored text or from a [`Value`]. Text is parsed on first access and written unchanged, so that a
+/// list of search results is neither parsed nor formatted on its way out. A clone shares text and parsed value.
 #[derive(Clone)]
 pub struct LazyJson(Arc<Form>);
 
@@ -30,7 +30,7 @@ impl LazyJson {
         Self(Arc::new(Form { text, value }))
     }
 
-    /// The text, where it is one that was kept.
+    /// The stored text; `None` when it was made from a [`Value`].
     pub fn text(&self) -> Option<&str> {
         self.0.text.as_ref().map(|text| text.get())
     }
@@ -40,7 +40,7 @@ impl LazyJson {
         self.text().map_or_else(|| weight(self), str::len)
     }
 
-    /// The value, by itself.
+    /// The parsed value. Copies it only while other clones hold it.
     pub fn into_value(self) -> Value {
         let parsed = |form: &Form| form.text.as_ref().map(|text| parse(text)).unwrap_or_default();
         match Arc::try_unwrap(self.0) {
@@ -49,10 +49,11 @@ impl LazyJson {
         }
     }
 
-    /// Whether this is an object with such a member. A text is not parsed for that.
+    /// Whether this is an object with the member `key`. Stored text is scanned, and not parsed into a value.
     pub fn has_member(&self, key: &str) -> bool {
         match self.text() {
             // A name can be spelled with escapes.
+            // A name can be spelled with escapes (`"\u0061"` is `a`), so that a backslash needs the reader.
             Some(text) => (text.contains(key) || text.contains('\\')) && Members { key }.search(text),
             None => self.get(key).is_some(),
         }
@@ -62,8 +63,10 @@ impl LazyJson {
     /// looked at. What is no object stays as it is.
     #[must_use]
     pub fn with_member(self, key: &str, member: Value) -> Self {
+        // The text was checked to be JSON, and only an object can end in `}`: a string ends in a quote.
         let open = self.text().and_then(|text| text.trim_ascii_end().strip_suffix('}'));
         if let Some(open) = open {
+            // `{` can only be last before the end in `{}`, as any member ends in something else.
             let comma = if open.trim_ascii_end().ends_with('{') { "" } else { "," };
             let longer = format!("{open}{comma}{}:{member}}}", Value::from(key));
             return Self::from_text(longer).unwrap_or(self);
@@ -76,13 +79,13 @@ impl LazyJson {
     }
 }
 
-/// A text was found to be JSON before. That it is no value all the same (a lone surrogate, a number beyond all
-/// numbers) makes it nothing.
+/// Parses a text whose syntax was checked before. A text that passes the syntax and still has no value (a lone
+/// surrogate, `1e999`) is `null`.
 fn parse(text: &RawValue) -> Value {
     serde_json::from_str(text.get()).unwrap_or_default()
 }
 
-/// Looks for a member of an object without keeping any.
+/// A serde visitor that looks for a member of an object and skips all values.
 struct Members<'k> {
     key: &'k str,
 }
@@ -103,6 +106,7 @@ impl<'de> Visitor<'de> for Members<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<bool, A::Error> {
         let mut is_there = false;
         while let Some((key, _)) = members.next_entry::<Cow<'_, str>, IgnoredAny>()? {
+            // To the end, without a break: serde_json fails on an object that its visitor leaves in the middle.
             is_there |= key == self.key;
         }
         Ok(is_there)

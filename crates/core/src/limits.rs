@@ -21,9 +21,10 @@ pub const URL_BYTES_MAX: usize = 2_048;
 pub const CHALLENGES_MAX: usize = 16;
 /// Bytes of all challenges of one refusal, as they stand in headers.
 pub const CHALLENGES_BYTES_MAX: usize = 8 * 1024;
-/// Nesting of any JSON that comes from outside.
+/// Levels of nesting of any JSON that comes from outside: readers and sanitizers recurse, and this bounds their stack.
+/// Security sheet, section 9.
 pub const JSON_DEPTH_MAX: usize = 64;
-/// Parts in one message or reply.
+/// Parts in one message or reply. Security sheet, section 0, for multipart bodies.
 pub const PARTS_MAX: usize = 1_000;
 /// Fields of one question that are read; later ones are passed over.
 pub(crate) const QUESTION_FIELDS_MAX: usize = 32;
@@ -35,11 +36,11 @@ pub const HISTORY_TURNS_MAX: usize = 200;
 pub const HISTORY_BYTES_MAX: usize = 1024 * 1024;
 /// Bytes of text in one reply. An agent that writes more is cut off and fails.
 pub const REPLY_TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Events in one reply.
+/// Events in one reply, so that an agent that sends empty fragments without end is stopped too.
 pub const REPLY_EVENTS_MAX: u64 = 200_000;
 /// Bytes of everything else in one reply: files, data, artifacts, tool calls.
 pub const REPLY_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// Agents in one chain of calls. The last one must answer by itself.
+/// Agents in one chain of calls, so that agents that ask each other in a loop end. The last one must answer by itself.
 pub const HOPS_MAX: u32 = 8;
 /// Bytes of one artifact.
 pub const ARTIFACT_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -56,6 +57,7 @@ pub const TASKS_RUNNING_PER_CALLER_MAX: usize = 256;
 /// Replies in the making at once for one caller.
 pub const REPLIES_RUNNING_PER_CALLER_MAX: usize = 256;
 /// Turns of one task. A conversation that goes on longer begins another task.
+// Odd: the request, and fifty pairs of a question and the caller's next turn.
 pub const TASK_TURNS_MAX: usize = 101;
 /// Bytes of text in all turns of one task, unless the request alone has more.
 pub const TASK_TURNS_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -63,7 +65,7 @@ pub const TASK_TURNS_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub const WEBHOOKS_PER_TASK_MAX: usize = 5;
 /// Deliveries waiting on this host.
 pub const DELIVERIES_PENDING_MAX: usize = 10_000;
-/// How long an agent may take for one reply.
+/// How long an agent may take for one reply. The default of an agent's `timeout_seconds`.
 pub const AGENT_TIME_MAX: Duration = Duration::from_secs(120);
 /// Characters of one scope token.
 pub const SCOPE_CHARS_MAX: usize = 256;
@@ -76,11 +78,13 @@ pub const ENTRY_BYTES_MAX: usize = 256 * 1024;
 /// Bytes that are kept for one caller: its tasks, conversations, files and all that hangs on them, with
 /// [`ROW_BYTES`] for each. The default of `limits.stored_bytes_per_caller`.
 pub const STORED_BYTES_PER_CALLER: u64 = 64 * 1024 * 1024;
-/// Bytes that one thing costs beside its content, its places in indices included.
+/// Bytes that one row costs beside its content, its index entries included. Checked against files on disk by the
+/// store's tests.
 pub const ROW_BYTES: u64 = 384;
-/// Bytes of a page, of which what is long takes whole ones.
+/// Bytes of a page of the database: a long value takes whole pages.
 pub const STORED_PAGE_BYTES: u64 = 4 * 1024;
-/// Bytes of an outcome, as JSON, that is kept whatever is stored already, so that every task can end.
+/// Bytes of an outcome, as JSON, that is stored even over a bound: a task of a caller whose bytes are used up must
+/// still be able to end.
 pub const OUTCOME_FREE_BYTES: usize = 4 * 1024;
 /// When to come back after there was no room: when the first tasks may have expired.
 pub const FULL_RETRY: Duration = Duration::from_secs(60);

@@ -1,4 +1,5 @@
-//! Finding out whom a text speaks to. Mentionable hub card 3.1, 3.2.
+//! This module finds the agent that a text mentions. Mentionable hub card 3.1, 3.2. It does not know which agents
+//! exist.
 
 use crate::address::{Domain, Handle};
 use crate::limits::DOMAIN_BYTES_MAX;
@@ -17,16 +18,18 @@ pub fn first_mention(text: &str, own: &Domain) -> Option<Handle> {
         if let Some(handle) = token.handle_at(own).filter(|_| begins) {
             return Some(handle);
         }
+        // Not past a domain: in `@bob@other.example asks @chef` the next mention counts.
         at += 1 + token.local.len();
     }
     None
 }
 
-/// `text` without the mention of `handle` that it begins with, if it begins with one: what is left is
-/// what was said to that agent.
+/// `text` without a leading mention of `handle` and the punctuation behind it; unchanged when it begins with anything
+/// else.
 pub fn behind_mention<'a>(text: &'a str, handle: &Handle) -> &'a str {
     let Some(mention) = text.trim_start().strip_prefix('@') else { return text };
     let token = Token::read(mention);
+    // The domain is not compared: the host has chosen this agent already, whatever name of ours the caller used.
     if !token.local.eq_ignore_ascii_case(handle.as_str()) {
         return text;
     }
@@ -48,6 +51,7 @@ impl<'a> Token<'a> {
     fn read(text: &'a str) -> Self {
         let local = run(text, is_word);
         let rest = text[local.len()..].strip_prefix('@');
+        // `@chef@ demo` and `@chef@` still mention `chef`: without a letter behind it the second `@` begins no domain.
         Self { local, domain: rest.filter(|rest| rest.starts_with(char::is_alphanumeric)) }
     }
 
@@ -58,9 +62,9 @@ impl<'a> Token<'a> {
     }
 }
 
-/// Whether `text` begins with the domain `own`, in A-labels or in Unicode, and goes on with
-/// something else.
+/// Whether `text` begins with the whole domain `own`, in A-labels or in Unicode.
 fn begins_with(text: &str, own: &Domain) -> bool {
+    // The whole run, not a prefix: `@chef@demo.localhost.evil.example` is an agent elsewhere.
     let labels = run(text, |c| is_word(c) || c == '.').trim_end_matches(['.', '-']);
     labels.eq_ignore_ascii_case(own.as_str()) || (own.as_str().contains("xn--") && begins_in_unicode(text, own))
 }

@@ -1,4 +1,4 @@
-//! A message to an agent: who sent it, what it holds, and what was said before.
+//! This module has the message to an agent: its sender, its parts, and the earlier turns.
 //!
 //! The JSON form is that of Mentionable's normalized message, so one reader serves every place
 //! where it travels: webhooks, worker processes, sidecars and our own storage.
@@ -38,7 +38,7 @@ pub type Transport = &'static str;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientAddr(pub IpAddr);
 
-/// What one caller says to one agent, whatever protocol it came by.
+/// One caller's message to one agent, in the same form whatever protocol it came by.
 #[derive(Debug, Clone)]
 pub struct Message {
     /// The caller's own id where the protocol has one, ours otherwise.
@@ -55,7 +55,8 @@ pub struct Message {
     pub history: History,
     /// The language the caller would like an answer in.
     pub language: Option<Language>,
-    /// How many agents stand in line before this one. Bounds chains of agents.
+    /// How many agents handed the request on before it came here, 0 for a caller's own. At most
+    /// [`crate::limits::HOPS_MAX`].
     pub hop: u32,
     /// The protocol it came by.
     pub received_via: Transport,
@@ -66,27 +67,27 @@ pub struct Message {
     pub metadata: Map<String, Value>,
     /// URIs of the extensions of its protocol that the caller activated.
     pub extensions: Vec<String>,
-    /// What our own protocol wants of an agent that finds items. Never from the caller's bytes alone.
+    /// What our own protocol crate asks of an agent that searches. Never filled from a caller's bytes alone.
     pub search: SearchOptions,
     /// Answers that the caller gave by name, to the fields of a question that it was asked. Text may hold
     /// others: [`Question::answers`].
     pub answers: Vec<QuestionAnswer>,
-    /// What its protocol keeps of it beside its parts, to show it again as it was said: for that protocol
-    /// alone. No agent and no step reads it.
+    /// Data that its protocol stores with the turn, to show the message again as it came. No agent and no other
+    /// protocol reads it.
     pub annotations: Map<String, Value>,
-    /// Whether the caller wants nothing of this turn and its answer remembered. What was said before
-    /// is still recalled.
+    /// Whether this turn and its answer must not be stored in the conversation. Earlier turns are still recalled.
     pub unrecorded: bool,
     /// What the caller brings to go on after a refusal; claims for the host to check. No agent sees it.
     pub submission: Option<Box<Submission>>,
-    /// Whether the caller's own credit may be used for it: not, where something else than its caller may have had it
-    /// sent, such as a link on another site.
+    /// Whether the caller's prepaid credit may be spent on it. `false` where another site may have caused the request,
+    /// such as a link that a browser follows: a visit must not cost anything.
     pub may_spend: bool,
-    /// What was done about an earlier refusal. The host alone says so, from its own records.
+    /// The consent or payment that answered an earlier refusal. Set by the host alone, from its own records. PolicyPart
+    /// F-3.
     pub policy_resolution: Option<Box<PolicyResolution>>,
-    /// What the host and the gate note of it on its way.
+    /// Notes of the host and the gate about this message: which rules have counted it.
     pub gate: GateNotes,
-    /// Where agents say what models used for the answer. The host's; nobody's for a message that did not come to one.
+    /// Where agents report the tokens that models used. Counts nothing unless the host has set it.
     pub usage: UsageMeter,
 }
 
@@ -95,7 +96,7 @@ pub struct Message {
 pub const RECEIPT: &str = "receipt";
 
 impl Message {
-    /// A message of `parts` from nobody in particular, that begins a conversation.
+    /// A message of `parts` from an anonymous sender that begins a conversation.
     pub fn new(
         id: MessageId,
         recipient: Handle,
@@ -138,6 +139,7 @@ impl Message {
     pub fn addressed_text(&self) -> String {
         let text = self.text();
         let words = crate::mention::behind_mention(&text, &self.recipient);
+        // Of equal length means nothing was cut: the text is handed on without a copy.
         if words.len() == text.len() { text } else { words.to_owned() }
     }
 }
@@ -161,7 +163,7 @@ pub struct Sender {
     /// How the transport authenticated the sender; an open list, `none` when it did not.
     #[serde(default = "no_method")]
     pub auth_method: String,
-    /// Whether this host checked that proof.
+    /// Whether this host verified that proof. Everything that a caller's body says about its sender is unverified.
     #[serde(default)]
     pub verified: bool,
     /// Which key signed, if one did.
@@ -173,7 +175,8 @@ pub struct Sender {
     /// Verified evidence: the only thing to authorize on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub identities: Vec<IdentityEvidence>,
-    /// What may be done in its name. Lies in here, so that nobody who hands its wish on can leave it behind.
+    /// The scopes that may be used in its name. Part of the sender, so that code that hands a request on can't forget
+    /// it.
     #[serde(default, skip_serializing_if = "Authority::is_unbounded")]
     pub authority: Authority,
     /// The agent of this host that it was proven to be, if it is one. Never serialized.
@@ -196,7 +199,7 @@ fn no_method() -> String {
 }
 
 impl Sender {
-    /// Nobody in particular. Mentionable REST 7.1.
+    /// A sender who proved nothing. Mentionable REST 7.1.
     pub fn anonymous() -> Self {
         Self {
             address: String::new(),
@@ -223,6 +226,7 @@ impl Sender {
         if !self.verified {
             return None;
         }
+        // The first evidence names the owner everywhere, so that a caller with several proofs has one set of tasks.
         match self.identities.first() {
             Some(evidence) => Some(&evidence.subject),
             None => (!self.address.is_empty()).then_some(self.address.as_str()),
@@ -235,7 +239,7 @@ impl Sender {
         self.peer.map(Network::of)
     }
 
-    /// Whose stored bytes it is that this sender has the host keep.
+    /// The account that the bytes stored for this sender count towards.
     pub fn account(&self) -> Account {
         Account::of(self.owner(), self.peer)
     }
@@ -261,7 +265,7 @@ impl Default for Sender {
     }
 }
 
-/// What people may like to know about a sender. All of it is hearsay.
+/// What a sender says about itself, for display. None of it is verified.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     /// A name to show.
@@ -282,8 +286,8 @@ pub enum Role {
     Assistant,
 }
 
-/// Fields of a [`Turn`] that our own parts tell each other in what is stored: the normalized message has no
-/// such, and nobody else may say them.
+/// Fields of a [`Turn`] in our own storage that the normalized message does not have: they are removed from what
+/// callers send and from what backends get.
 const OWN_FIELDS: [&str; 4] = ["question", "answers", "narrowing", "annotations"];
 
 /// One earlier turn. Mentionable normalized-message, `HistoricalMessage`.
@@ -308,7 +312,7 @@ pub struct Turn {
     /// What the caller answered by name with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<QuestionAnswer>,
-    /// How the search that it asked for was narrowed down.
+    /// The refinement of the search that it asked for, so that "more" keeps it.
     #[serde(default, skip_serializing_if = "SearchRefinement::is_empty")]
     pub narrowing: SearchRefinement,
     /// [`Message::annotations`].
@@ -317,7 +321,7 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// A turn of these parts, of which nothing else is known.
+    /// A turn of these parts by an anonymous sender, without a time or an id.
     pub fn new(role: Role, parts: Vec<Part>) -> Self {
         Self {
             role,

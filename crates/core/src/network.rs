@@ -1,4 +1,4 @@
-//! What one caller has of the network.
+//! This module maps a network address to the network that counts as one caller. Security sheet, section 12.
 
 use std::net::{IpAddr, Ipv6Addr};
 

@@ -1,4 +1,4 @@
-//! Comparing hosts. PolicyPart 3.2, the one place where it is done.
+//! This module compares hosts, in the one place where that is done. PolicyPart 3.2. It resolves and fetches nothing.
 
 use url::{Host, Url};
 
@@ -22,6 +22,7 @@ pub fn is_bound_to(url: &str, canonical_host: &str) -> bool {
 /// A host with an optional port in the form that is compared: lower-case A-labels or an RFC 5952
 /// literal in brackets, no trailing dot, no `:443`. `None` when it is no host.
 pub fn normalize(host: &str) -> Option<String> {
+    // The host is put into a URL to be normalized: each of these would end it there, or decode to something else.
     let plain = !host.contains(['/', '?', '#', '@', '\\', '%']) && host.chars().all(is_visible);
     if host.is_empty() || host.len() > URL_BYTES_MAX || !plain {
         return None;
@@ -36,6 +37,8 @@ fn is_clean(url: &str) -> bool {
         return false;
     };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    // In the authority alone: `?to=@you@example.com` behind it is no userinfo. `https://@agent.example` is refused
+    // although the parser drops the empty name, and `%2f` as it would decode to a slash.
     let plain = !authority.is_empty() && !authority.contains(['@', '%']);
     plain && scheme.eq_ignore_ascii_case("https://") && !url.contains('\\') && url.chars().all(is_visible)
 }
@@ -46,17 +49,19 @@ fn is_visible(c: char) -> bool {
 
 fn host_of(url: &Url) -> Option<String> {
     let host = match url.host()? {
+        // The parser has lowered the case and made A-labels; what is left is the root dot and the lengths of the DNS.
         Host::Domain(name) => registrable(name)?.to_owned(),
         Host::Ipv4(address) => address.to_string(),
         Host::Ipv6(address) => format!("[{address}]"),
     };
     Some(match url.port() {
+        // `Url::port` is `None` for the default port of https, so that `:443` and no port are the same.
         None => host,
         Some(port) => format!("{host}:{port}"),
     })
 }
 
-/// The name without its root dot, if its lengths are those of a name in the DNS.
+/// The name without its root dot; `None` when it or a label is longer than the DNS allows. RFC 1035 2.3.4.
 fn registrable(name: &str) -> Option<&str> {
     let name = name.strip_suffix('.').unwrap_or(name);
     let labels_fit = name.split('.').all(|label| (1..=LABEL_BYTES_MAX).contains(&label.len()));

@@ -1,4 +1,4 @@
-//! What messages and replies are made of.
+//! This module has the parts that messages and replies are made of. Mentionable normalized-message.
 
 use bytes::Bytes;
 use jiff::Timestamp;

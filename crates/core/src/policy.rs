@@ -1,4 +1,5 @@
-//! Refusals as content, and the gate that decides them. Mentionable PolicyPart v0.1.
+//! This module has refusals as content, and the gate that decides them. Mentionable PolicyPart v0.1. No status number
+//! of any protocol is in it.
 
 mod admit;
 mod challenge;

@@ -1,4 +1,4 @@
-//! What an agent asks back, and how answers to it are read.
+//! This module has the questions that agents ask back, and reads the answers to them.
 //!
 //! A question has words, and fields in NLWeb's shape (4.1.3): `{"id", "text", "type", "options", "default"}`.
 //! Protocols with forms render the fields; the others show [`Question::in_words`], and what comes back as
@@ -12,7 +12,7 @@ use crate::limits::{QUESTION_FIELDS_MAX, QUESTION_OPTIONS_MAX};
 
 mod read;
 
-/// What an agent asks back. NLWeb 4.1.3 has the richest form, so that is the shape.
+/// A question of an agent to its caller. Its fields have the shape of NLWeb 4.1.3, the richest of the five protocols.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Question {
     /// The question in words.
@@ -22,7 +22,7 @@ pub struct Question {
     pub questions: Vec<Value>,
 }
 
-/// One thing that a question asks for.
+/// One field of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuestionField {
     /// Names it in answers. Its place, counted from 1, where the agent gave no name.
@@ -52,7 +52,7 @@ pub enum FieldKind {
     Truth,
 }
 
-/// Something to choose.
+/// An option of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuestionOption {
     /// What is answered with it.
@@ -120,6 +120,7 @@ impl QuestionField {
         let options = asked.get("options").and_then(Value::as_array).into_iter().flatten().take(QUESTION_OPTIONS_MAX);
         let options: Vec<QuestionOption> = options.filter_map(QuestionOption::of).collect();
         let kind = match word("type").unwrap_or_default() {
+            // Without options a form could not be answered: then it is asked in words.
             "single_select" if !options.is_empty() => FieldKind::One,
             "multi_select" if !options.is_empty() => FieldKind::Several,
             "number" => FieldKind::Number,
@@ -159,6 +160,7 @@ impl QuestionOption {
     /// A text, or `{"value", "title"}` as forms with titles have them.
     fn of(option: &Value) -> Option<Self> {
         let of = |key: &str| option.get(key).and_then(Value::as_str);
+        // `const` and `title` are how JSON Schema, and so the forms of MCP, spell an option.
         let value = option.as_str().or_else(|| of("value")).or_else(|| of("const"))?;
         let title = of("title").or_else(|| of("text")).unwrap_or(value);
         Some(Self { value: value.to_owned(), title: title.to_owned() })

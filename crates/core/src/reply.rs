@@ -1,4 +1,4 @@
-//! The answer to a message: a stream of events with exactly one ending.
+//! This module has the answer to a message: a stream of events with exactly one ending.
 //!
 //! Streaming, collecting and running in the background are three ways to drain the same stream.
 
@@ -26,7 +26,7 @@ pub use ending::{Ending, FailureCause, SignIn};
 pub use gathered::ReplyAccumulator;
 pub use guard::{GuardedReply, ReplyLimits, guard};
 
-/// What an agent does next. Dropping the stream cancels the agent's work.
+/// An agent's events. Its work happens as the stream is polled; dropping the stream cancels it.
 pub type EventStream = Pin<Box<dyn Stream<Item = Event> + Send>>;
 
 /// One thing that happens while an agent answers.
@@ -75,7 +75,7 @@ pub struct Reply {
     pub receipt: Option<Box<Map<String, Value>>>,
     /// What models use for it, for who may see that: whole after the ending. Nothing for others.
     pub usage: UsageMeter,
-    /// What happens. Ends with exactly one [`Event::Ending`].
+    /// The events. The last one is the only [`Event::Ending`].
     pub events: EventStream,
 }
 
@@ -123,7 +123,7 @@ pub fn collect(events: EventStream) -> CollectReply {
     CollectReply { events, gathered: ReplyAccumulator::default() }
 }
 
-/// A stream that is drained, under way: [`collect`].
+/// The future of [`collect`]. A named type, so that the crates that await it do not compile its body again.
 pub struct CollectReply {
     events: EventStream,
     gathered: ReplyAccumulator,
@@ -140,6 +140,7 @@ impl Future for CollectReply {
                         break ending;
                     }
                 }
+                // PolicyPart 3.5: a stream that closes without its last frame has failed, and is not an empty success.
                 None => break Ending::unfinished(),
             }
         };

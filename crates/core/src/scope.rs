@@ -1,4 +1,4 @@
-//! What a caller may do, as tokens. Base protocol, authority; section 6.4 for endpoints.
+//! This module reads and compares scope tokens. AGTP base 7; AGTP-API 6.4 for endpoints. It grants nothing.
 //!
 //! A token is segments joined by colons, the domain first and the action last: `booking:room`. A
 //! *held* token may have `*` segments; a *required* one never does. `*` stands for exactly one
@@ -15,7 +15,7 @@ use crate::limits::{SCOPE_CHARS_MAX, SCOPES_MAX};
 /// grant them: they are held by name, or by a wildcard within their own domain.
 pub(crate) const CAPABILITIES: [&str; 2] = ["inspect:all", "rcns:negotiate"];
 
-/// One token.
+/// A scope token, such as `booking:room`, or a pattern of them, such as `booking:*`.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Scope(String);
@@ -26,7 +26,7 @@ pub struct Scope(String);
 #[serde(try_from = "Vec<Scope>")]
 pub struct ScopeSet(Arc<[Scope]>);
 
-/// A text that is no scope token.
+/// Why a text or a list is not made of scope tokens.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScopeError {
     /// It breaks the grammar of tokens.
@@ -45,6 +45,7 @@ impl Scope {
     pub fn parse(text: &str) -> Result<Scope, ScopeError> {
         let word = |segment: &str| {
             let known = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';
+            // A whole segment or nothing: `book*` has no meaning in the base protocol.
             segment == "*" || (!segment.is_empty() && segment.bytes().all(known))
         };
         let fits = text.len() <= SCOPE_CHARS_MAX && text.contains(':') && text.split(':').all(word);
@@ -58,7 +59,7 @@ impl Scope {
         if scope.is_pattern() { Err(ScopeError::Wildcard(scope.0)) } else { Ok(scope) }
     }
 
-    /// The token.
+    /// The token as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -68,7 +69,7 @@ impl Scope {
         self.0.split(':').any(|segment| segment == "*")
     }
 
-    /// The token that stands for all that both stand for.
+    /// The pattern that covers exactly the tokens that both cover; `None` when they have none in common.
     fn common(&self, other: &Scope) -> Option<Scope> {
         let (one, two): (Vec<&str>, Vec<&str>) = (self.0.split(':').collect(), other.0.split(':').collect());
         let mut segments: Vec<&str> = Vec::new();
@@ -86,6 +87,7 @@ impl Scope {
                 break;
             }
         }
+        // Where one pattern ended early, without a wildcard at its end, the two have no token in common.
         let is_whole = segments.len() >= one.len().max(two.len());
         is_whole.then(|| Scope::parse(&segments.join(":")).ok()).flatten()
     }
@@ -111,6 +113,8 @@ fn covers(held: &str, wanted: &str) -> bool {
         let last = held.peek().is_none();
         match wanted.next() {
             None => return false,
+            // The draft does not say how wildcards match and an implementation matches literally; ours: one segment
+            // inside, one or more at the end.
             Some(_) if segment == "*" && last => return true,
             Some(found) if segment != "*" && segment != found => return false,
             Some(_) => {}
@@ -157,6 +161,7 @@ impl ScopeSet {
         let mut shared: Vec<Scope> = own.chain(others).cloned().collect();
         let patterns = |set: &ScopeSet| set.iter().filter(|scope| scope.is_pattern()).cloned().collect::<Vec<_>>();
         for (one, two) in patterns(self).iter().flat_map(|one| patterns(other).into_iter().map(move |two| (one, two))) {
+            // Checked again by the rule that decides: an error in `common` may lose a token and never grants one.
             let common = one.common(&two).filter(|common| one.covers(common) && two.covers(common));
             shared.extend(common.filter(|common| !shared.iter().any(|known| known.covers(common))));
         }
@@ -171,6 +176,7 @@ impl ScopeSet {
 }
 
 fn collected(scopes: impl Iterator<Item = Result<Scope, ScopeError>>) -> Result<ScopeSet, ScopeError> {
+    // One more than fits: enough to see that there are too many, without reading a header of thousands.
     ScopeSet::try_from(scopes.take(SCOPES_MAX + 1).collect::<Result<Vec<_>, _>>()?)
 }
 

@@ -1,10 +1,11 @@
-//! Where an agent stands in its life, and how that changed.
+//! This module has the lifecycle states of agents and the moves between them. It does not say who may make one.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Where an agent stands in its life.
+/// The lifecycle state of an agent. AGTP base; over other protocols a suspended agent is a refusal and a retired one an
+/// error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LifecycleState {
@@ -33,13 +34,14 @@ impl LifecycleState {
         }
     }
 
-    /// Whether an agent that stands here may stand there next. Only from the last one is there no way.
+    /// Whether an agent may go from this state to `next`. Every move is allowed but to the same state and out of
+    /// `Retired`.
     pub fn may_become(self, next: Self) -> bool {
         self != next && self != Self::Retired
     }
 }
 
-/// A change of where an agent stands, as it is told and kept.
+/// A change of an agent's lifecycle state, as it is published and stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LifecycleTransition {
     /// Where it stood.

@@ -1,5 +1,5 @@
-//! What storage must be able to do. Written for several nodes from the first day: no long
-//! transactions, and nothing that a node keeps to itself is taken for the truth.
+//! This module has the trait that storage implements. It is written for several nodes: no operation needs a long
+//! transaction, and none relies on what one node remembers.
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
@@ -21,7 +21,7 @@ pub use ledger::{LedgerEntry, Span};
 pub use list::{Cursor, TaskFilter, TaskPage};
 pub use quota::{Account, QuotaBound, cost};
 
-/// What every store operation returns: done means durable.
+/// The future of a store operation. When it is ready with `Ok`, the write is durable.
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 /// Why storage could not do it. Nothing was changed, unless [`StoreError::Unavailable`] says that nobody can know.
@@ -36,7 +36,7 @@ pub enum StoreError {
     /// Locked or away. Trying again may work.
     #[error("storage is not available: {0}")]
     Unavailable(String),
-    /// The task is another run's by now, or nobody's: who lost it writes nothing more.
+    /// Another run holds the task by now, or none does: the run that lost it must write nothing more.
     #[error("another run holds the task")]
     NotHeld,
     /// Damaged, or written by a newer version. For the operator.
@@ -48,6 +48,7 @@ impl From<StoreError> for crate::Error {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Full { bound } => Self::Full { bound },
+            // A run that lost a task to another node can't say how it ended: the caller asks again and finds it there.
             StoreError::Unavailable(_) | StoreError::NotHeld => Self::unavailable(),
             StoreError::Corrupt(_) => Self::internal(error),
         }
@@ -224,7 +225,7 @@ pub trait Store: Send + Sync + 'static {
     fn ready(&self) -> StoreFuture<'_, ()>;
 }
 
-/// How often a run has said that it is alive.
+/// The heartbeat count of a run of the daemon.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RunBeat {
     /// The run: what [`Task::run`] names.
@@ -265,7 +266,7 @@ impl TaskChange {
     }
 }
 
-/// What a task that waited takes along as it goes on.
+/// The additions to a task that waited for its caller and is worked on again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resumption {
     /// The run that works on it now.
@@ -279,7 +280,7 @@ pub struct Resumption {
     pub expires_at: Timestamp,
 }
 
-/// What was said in a conversation, ready to be added to it.
+/// Turns to add to a conversation.
 #[derive(Debug, Clone)]
 pub struct ConversationAppend {
     /// Who said it, when it was proven: [`crate::Sender::owner`].
@@ -301,11 +302,11 @@ pub struct Conversation {
     pub owner: Option<String>,
     /// What was said, oldest first.
     pub turns: Vec<Turn>,
-    /// How it stands.
+    /// Its version.
     pub version: ConversationVersion,
 }
 
-/// How a conversation stands: another one for each addition.
+/// The version of a conversation: every addition changes it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ConversationVersion {
     /// The number of its last turn, counted from 1; 0 when nothing is kept of it.
@@ -330,7 +331,7 @@ pub enum IfTaskEnded {
     Tell,
 }
 
-/// What came of registering a webhook.
+/// The result of registering a webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum WebhookRegistration {

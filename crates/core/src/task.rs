@@ -1,4 +1,4 @@
-//! Work that outlives a connection.
+//! This module has tasks, which outlive the connection that began them, and their legal moves.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -9,13 +9,13 @@ use crate::message::Turn;
 use crate::reply::{CollectedReply, Ending};
 use crate::store::Account;
 
-/// Where a task stands. A2A's states, which are the widest set of the five protocols.
+/// The state of a task. The states are A2A's, the widest set of the five protocols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskState {
     /// Accepted, not yet begun.
     Submitted,
-    /// The agent is at it.
+    /// The agent works on it.
     Working,
     /// Waits for an answer, a consent or a payment.
     InputRequired,
@@ -83,6 +83,7 @@ impl TaskState {
         match self {
             Self::Submitted => next != Self::Submitted,
             Self::Working => !matches!(next, Self::Submitted | Self::Working),
+            // The caller's next turn has it worked on again; cancelling ends it while it waits.
             Self::InputRequired | Self::AuthRequired => next == Self::Working || next.is_final(),
             Self::Completed | Self::Failed | Self::Canceled | Self::Rejected => false,
         }
@@ -124,7 +125,7 @@ pub struct Task {
     pub turns: Vec<Turn>,
     /// Where it stands.
     pub state: TaskState,
-    /// What came of it, once it is settled.
+    /// Its answer and ending, once it is settled.
     pub outcome: Option<CollectedReply>,
     /// Which run of the host works on it: a token minted at each start.
     pub run: String,

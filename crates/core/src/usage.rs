@@ -1,4 +1,4 @@
-//! What language models used for an answer: tokens, and what they cost. Nothing of what was said.
+//! This module counts the tokens that language models used for an answer, and their cost. It holds no content.
 
 use std::fmt;
 use std::sync::Arc;
@@ -38,6 +38,7 @@ pub struct ModelUsage {
 impl ModelUsage {
     /// Adds what the same model used besides.
     fn add(&mut self, more: &Self) {
+        // The numbers are a provider's text: one that answers `u64::MAX` must not panic or wrap to a small bill.
         let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
         add(&mut self.requests, more.requests);
         add(&mut self.input_tokens, more.input_tokens);
@@ -59,6 +60,7 @@ pub struct AnswerUsage(Vec<ModelUsage>);
 impl AnswerUsage {
     /// Adds what a model used.
     pub fn add(&mut self, mut used: ModelUsage) {
+        // At a character's border: `truncate` panics inside one.
         if let Some((end, _)) = used.model.char_indices().nth(MODEL_NAME_CHARS_MAX) {
             used.model.truncate(end);
         }
@@ -96,7 +98,7 @@ impl AnswerUsage {
     }
 }
 
-/// Adds up what is used for one answer.
+/// Sums the model usage of one answer.
 pub trait UsageSink: Send + Sync {
     /// A model used this.
     fn add(&self, used: ModelUsage);
@@ -105,7 +107,7 @@ pub trait UsageSink: Send + Sync {
     fn so_far(&self) -> AnswerUsage;
 }
 
-/// Where what is used for one answer is added up, if anywhere. Copies add to the same.
+/// A handle to the sum of one answer's usage; without a sink it counts nothing. Clones add to the same sum.
 #[derive(Clone, Default)]
 pub struct UsageMeter(Option<Arc<dyn UsageSink>>);
 

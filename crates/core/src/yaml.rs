@@ -1,4 +1,4 @@
-//! YAML as it must be read from strangers, within bounds, and as it is written: what JSON could say.
+//! This module reads YAML from untrusted senders within bounds, and writes it. Only what JSON can say is taken.
 
 use serde_json::Value;
 use serde_saphyr::NonFiniteFloatPolicy;
@@ -30,10 +30,13 @@ pub fn parse(bytes: &[u8], bounds: YamlBounds) -> Result<Value, String> {
             enforce_alias_anchor_ratio: false,
         },
         alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: bounds.repeated_max },
+        // YAML 1.1 reads `no` (Norway) as false, `07` as octal and `1_0` as ten. Taken as texts, a document says the
+        // same as its JSON would.
         strict_booleans: true,
         leading_zero_numbers_as_strings: true,
         underscored_numbers_as_strings: true,
         non_finite_float_policy: NonFiniteFloatPolicy::Reject,
+        // The error goes to callers and logs, without an excerpt of the document.
         with_snippet: false,
     };
     serde_saphyr::from_str_with_options(text, options).map_err(|error| error.to_string())

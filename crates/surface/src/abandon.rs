@@ -1,4 +1,4 @@
-//! Work that nobody was told of.
+//! This module cancels tasks whose caller left before it learned their ids: nobody could read or cancel them.
 
 use forecourt_host::TaskPermit;
 
@@ -8,12 +8,12 @@ pub struct CancelOnDrop {
 }
 
 impl CancelOnDrop {
-    /// Cancels `task`, from now on.
+    /// Guards `task`: dropping this value cancels it.
     pub fn new(task: TaskPermit) -> Self {
         Self { task: Some(task) }
     }
 
-    /// Lets the task be.
+    /// Disarms the guard, once the caller was told the task's id.
     pub fn no_more(&mut self) {
         self.task = None;
     }
@@ -21,9 +21,10 @@ impl CancelOnDrop {
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
+        // `try_current`, as a drop may happen when the runtime is gone already, and spawning would panic.
         let (Some(task), Ok(runtime)) = (self.task.take(), tokio::runtime::Handle::try_current()) else { return };
         runtime.spawn(async move {
-            // It may have ended in between, which is as good.
+            // The only error is that the task has ended in between, which needs no cancelling.
             let _ = task.cancel().await;
         });
     }

@@ -1,4 +1,4 @@
-//! A response before it meets the server: status, fields and content.
+//! This module has the HTTP response of any protocol, before the server writes it.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -12,23 +12,23 @@ use futures::{Stream, StreamExt};
 use http::header::{ALLOW, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, StatusCode};
 
-/// A response of some protocol over HTTP.
+/// A response over HTTP, whichever protocol made it.
 pub struct HttpAnswer {
     /// Its status.
     pub status: StatusCode,
     /// Its fields.
     pub head: HeaderMap,
-    /// What it holds.
+    /// Its content.
     pub content: Content,
 }
 
-/// What a response holds.
+/// The content of a response.
 pub enum Content {
-    /// Nothing, on purpose.
+    /// No content.
     Empty,
-    /// All of it.
+    /// The whole content.
     Whole(Bytes),
-    /// Frames as they come. They are dropped with the connection.
+    /// Frames as they come. The stream is dropped with the connection, which cancels the work behind it.
     Frames(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
 }
 
@@ -43,12 +43,12 @@ impl HttpAnswer {
         Self { status, head, content: Content::Empty }
     }
 
-    /// What a resource takes, for who asks. RFC 9110 9.3.7.
+    /// The response to OPTIONS: 204 with the methods that the resource takes. RFC 9110 9.3.7.
     pub fn options(allow: &'static str) -> Self {
         Self::empty(StatusCode::NO_CONTENT, HeaderMap::new()).allowing(allow)
     }
 
-    /// The same, saying what the resource takes.
+    /// This response with `Allow`.
     #[must_use]
     pub fn allowing(mut self, allow: &'static str) -> Self {
         self.head.insert(ALLOW, HeaderValue::from_static(allow));
@@ -69,7 +69,7 @@ impl IntoResponse for HttpAnswer {
         *response.status_mut() = self.status;
         *response.headers_mut() = self.head;
         if self.status == StatusCode::SERVICE_UNAVAILABLE {
-            // Here, so that no protocol can forget it.
+            // At the one exit of all protocols: every 503 carries Retry-After (design 36).
             let wait = HeaderValue::from(whole_seconds(limits::RETRY_AFTER));
             response.headers_mut().entry(RETRY_AFTER).or_insert(wait);
         }

@@ -1,5 +1,5 @@
-//! The base of the URLs in what is published: the configured origin, or in development the plain one at
-//! which a document was fetched. Design 18. Never a header: the listener knows its own few names.
+//! This module chooses the origin of the URLs in an answer: the configured one, or in development the plain one at
+//! which the document was fetched (design 18). It is never taken from a header: the listener knows its own few names.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use forecourt_host::Site;
 pub use forecourt_server::PlainOrigin;
 use http::Extensions;
 
-/// Under which origin one answer names this host.
+/// The origin under which one answer names this host.
 #[derive(Debug, Clone, Copy)]
 pub struct BaseUrl<'a> {
     site: &'a Site,
@@ -16,7 +16,7 @@ pub struct BaseUrl<'a> {
 }
 
 impl<'a> BaseUrl<'a> {
-    /// The configured origin: for whatever is not an answer to one request.
+    /// The configured origin, for what is not an answer to a request.
     pub fn configured(site: &'a Site) -> Self {
         Self::at(site, None)
     }
@@ -36,12 +36,12 @@ impl<'a> BaseUrl<'a> {
         self.plain.map_or(&self.site.origin, PlainOrigin::as_str)
     }
 
-    /// The plain origin, where it is one.
+    /// The plain origin of development, if the request came to a plain listener.
     pub fn plain(self) -> Option<&'a PlainOrigin> {
         self.plain
     }
 
-    /// Its host, with the port unless the scheme implies it.
+    /// The host of the origin, with the port unless the scheme implies it.
     pub fn authority(self) -> &'a str {
         let origin = self.origin();
         origin.split_once("://").map_or(origin, |(_, authority)| authority)
@@ -52,7 +52,7 @@ impl<'a> BaseUrl<'a> {
         format!("{}{path}", self.origin())
     }
 
-    /// The site under this origin, for those who render more than a URL.
+    /// The site with this origin, for code that renders more than one URL.
     pub fn site(self) -> Cow<'a, Site> {
         match self.plain {
             None => Cow::Borrowed(self.site),
@@ -79,6 +79,8 @@ impl<'a> BaseUrl<'a> {
     pub fn rebase(self, url: &str) -> Cow<'_, str> {
         let Some(plain) = self.plain else { return Cow::Borrowed(url) };
         match url.strip_prefix(&self.site.origin) {
+            // The origin must end there: `https://demo.localhost:84430` and `https://demo.localhost:8443.evil.example`
+            // begin with it too.
             Some(rest) if rest.is_empty() || rest.starts_with(['/', '?', '#']) => {
                 Cow::Owned(format!("{}{rest}", plain.as_str()))
             }

@@ -1,4 +1,4 @@
-//! What a request body says it is, and reading it within its bounds, the same for every wire.
+//! This module reads request bodies within bounds of size, time and rate, for every protocol. It parses none of them.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -11,10 +11,11 @@ use http::header::CONTENT_TYPE;
 use http_body::Body as _;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// Bytes that are set aside at once for a body that announces its length; more only as it arrives.
+/// Bytes that are allocated at once for a body that announces its length; more only as it arrives, so that announcing a
+/// length costs a client as much as it costs us.
 const CAPACITY_FIRST_MAX: usize = 64 * 1024;
 
-/// The one `Content-Type`; two are as good as none.
+/// The value of `Content-Type`; `None` where there are two, of which another reader could take the other one.
 pub fn content_type(headers: &HeaderMap) -> Option<&str> {
     let mut all = headers.get_all(CONTENT_TYPE).iter();
     let first = all.next()?.to_str().ok();
@@ -24,7 +25,10 @@ pub fn content_type(headers: &HeaderMap) -> Option<&str> {
 /// Whether a body says that it is JSON of any kind. A form that a page of another site could post does
 /// not.
 pub fn is_json(headers: &HeaderMap) -> bool {
+    // The essence alone: `text/plain; application/json` is a type that a form of another site may post without a
+    // preflight.
     let essence = content_type(headers).and_then(|text| text.split(';').next()).unwrap_or_default().trim();
+    // `get`: the field may hold any UTF-8, and an index inside a character would panic.
     let suffix = essence.len().checked_sub("+json".len()).and_then(|at| essence.get(at..));
     essence.eq_ignore_ascii_case("application/json")
         || suffix.is_some_and(|suffix| suffix.eq_ignore_ascii_case("+json"))
@@ -52,6 +56,7 @@ impl BodyLimits {
     /// When a client that has sent `received` bytes has become too slow, counted from the start:
     /// its average falls below `rate_min`, or the whole time is over.
     fn patience(&self, received: usize) -> Duration {
+        // An average since the start: a burst buys time, and single bytes that trickle in hardly do.
         let at_rate_min = Duration::from_secs_f64(received as f64 / f64::from(self.rate_min.max(1)));
         at_rate_min.max(self.rate_after).min(self.time_max)
     }
@@ -85,6 +90,7 @@ pub enum BodyError {
 /// # Errors
 /// [`BodyError::TooLarge`] before anything is read when the head announces it.
 pub fn read_limited(body: Body, limits: &BodyLimits) -> ReadBody {
+    // The lower bound is the `Content-Length`, or 0 for chunks, which are counted as they come.
     let announced = body.size_hint().lower();
     ReadBody {
         body,
@@ -96,7 +102,7 @@ pub fn read_limited(body: Body, limits: &BodyLimits) -> ReadBody {
     }
 }
 
-/// A body that is read, under way: [`read_limited`].
+/// The future of [`read_limited`].
 #[derive(Debug)]
 pub struct ReadBody {
     body: Body,
@@ -104,7 +110,7 @@ pub struct ReadBody {
     announced: u64,
     begun: Instant,
     whole: JoinedBody,
-    /// When the client has become too slow. Most bodies are there at once, and never have one.
+    /// The moment at which the client is too slow. Made on the first wait: most bodies arrive with their heads.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
@@ -120,7 +126,11 @@ impl Future for ReadBody {
         loop {
             let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(cx) else { return this.wait(cx) };
             let Some(frame) = frame else { return Poll::Ready(Ok(this.whole.take())) };
+            // A frame that is not data holds trailers, which are dropped: nothing after the body may add fields to the
+            // request.
             let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() else { continue };
+            // Subtracted, not added: the sum of two lengths could overflow. The difference can't, as `whole` never
+            // exceeds the bound.
             if data.len() > bytes_max - this.whole.len() {
                 return Poll::Ready(Err(BodyError::TooLarge { bytes_max }));
             }
@@ -141,7 +151,7 @@ impl ReadBody {
     }
 }
 
-/// Pieces of a body, copied only when there is more than one.
+/// The pieces of a body. A single piece, which most bodies are, is handed on without a copy.
 #[derive(Debug)]
 enum JoinedBody {
     Empty { announced: usize },

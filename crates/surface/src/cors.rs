@@ -1,5 +1,5 @@
-//! Pages of other origins: opt-in per agent, or for the sites that may embed the search box, with exactly the listed
-//! values. REST 8.6.
+//! This module writes the CORS fields: for agents that opt in, and for the sites that may embed the search box, with
+//! exactly the listed values. REST 8.6. It decides for no origin by itself.
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
@@ -8,7 +8,8 @@ use http::header::{
 use http::header::{ACCESS_CONTROL_MAX_AGE, VARY};
 use http::{HeaderMap, HeaderValue};
 
-/// What pages of other origins may do over one protocol. Each is a list with commas.
+/// What pages of other origins may do over one protocol. Each field is a comma-separated list, as it stands in the
+/// header.
 #[derive(Debug, Clone, Copy)]
 pub struct Cors {
     /// The methods they may use.
@@ -27,7 +28,8 @@ impl Cors {
         head.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     }
 
-    /// Says that the response goes by who asks, whoever does.
+    /// Marks a response as depending on `Origin`. Also where no origin is admitted, or a cache would give the answer
+    /// for one origin to another.
     pub fn depends_on_origin(head: &mut HeaderMap) {
         head.append(VARY, HeaderValue::from_static("Origin"));
     }

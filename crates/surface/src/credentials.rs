@@ -1,4 +1,5 @@
-//! Who sent an HTTP request: which fields carry which proof, and what a bad one gets. REST 7.
+//! This module finds out who sent an HTTP request, and refuses proofs that do not hold. REST 7. Verifying a proof is
+//! the crate `identity`'s.
 
 use std::net::IpAddr;
 use std::sync::LazyLock;
@@ -12,8 +13,8 @@ use http::HeaderName;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 
-/// The fields that can say anything about a sender. The last but one are legacy names. REST 7.2 to
-/// 7.4.
+/// The header fields that can say anything about a sender. `mentionable-identity` and `x-mentionable-identity` are
+/// legacy names of the evidence. REST 7.2 to 7.4.
 static FIELDS: LazyLock<[HeaderName; 6]> = LazyLock::new(|| {
     [
         AUTHORIZATION,
@@ -45,14 +46,14 @@ impl Request<'_> {
     }
 }
 
-/// Who sent a request. Anonymous when it brings no proof; refused when it brings one that does not
-/// hold, since whoever shows credentials wants to be known by them.
+/// The sender of a request: anonymous when it carries no proof. Fails with a refusal when a proof does not hold: a
+/// client that sends credentials must not silently get what an anonymous caller gets.
 pub fn sender<'a>(
     verifier: &'a Verifier,
     site: &'a Site,
     request: Request<'a>,
 ) -> MaybeBoxed<'a, Result<Sender, Box<PolicyPart>>> {
-    // By the fields that are there, of which most requests have few: to look for each takes its hash.
+    // Over the fields that are there, of which most requests have few: looking up each of ours would hash six names.
     let says_nothing = !request.head.headers.keys().any(|name| FIELDS.contains(name));
     match says_nothing {
         true => at_once(Ok(Sender { peer: request.peer(), ..Sender::anonymous() })),
@@ -63,7 +64,7 @@ pub fn sender<'a>(
 async fn proven(verifier: &Verifier, site: &Site, request: Request<'_>) -> Result<Sender, Box<PolicyPart>> {
     let peer = request.peer();
     let Request { head, body, agent, now } = request;
-    // The URL comes from configuration and never from `Host`.
+    // From configuration, never from `Host`: a signature made for another host must not hold here.
     let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
     let proof = RequestProof {
         method: head.method.as_str(),
@@ -77,6 +78,8 @@ async fn proven(verifier: &Verifier, site: &Site, request: Request<'_>) -> Resul
         now,
     };
     let VerifiedSender { sender, presented } = verifier.verify(&proof).await;
+    // Before the two below: `KeysUnavailable` is also an invalid proof, and a 401 would have the client throw its token
+    // away.
     if let Some(part) = refused_for_now(&presented) {
         return Err(Box::new(part));
     }
@@ -93,8 +96,8 @@ async fn proven(verifier: &Verifier, site: &Site, request: Request<'_>) -> Resul
     }
 }
 
-/// The refusal of credentials for which it is only not the moment: they can't be checked now, or their limit is
-/// used up. `None`: they hold, or never will.
+/// The refusal of credentials that may be fine later: they can't be checked now, or their limit is used up. `None` when
+/// they hold, and when they never will.
 pub fn refused_for_now(presented: &PresentedCredentials) -> Option<PolicyPart> {
     match presented {
         PresentedCredentials::Limited { limit, retry_after_seconds } => Some(over_limit(*limit, *retry_after_seconds)),
@@ -111,7 +114,8 @@ fn over_limit(limit: ApiKeyLimit, seconds: u64) -> PolicyPart {
     PolicyPart { code: Some("mentionable:rate_limited".to_owned()), ..PolicyPart::new(kind, message) }
 }
 
-/// The refusal while nobody can tell whether credentials hold: they may be fine, so that it is no `invalid_token`.
+/// The 503 while the keys to check credentials with can't be fetched. Not `invalid_token`, as the credentials may be
+/// fine.
 fn unchecked() -> PolicyPart {
     let kind = RefusalKind::ServiceUnavailable { retry_after_seconds: None };
     PolicyPart::new(kind, "The credentials of this request can't be checked at the moment. Try again later.")

@@ -1,4 +1,4 @@
-//! `Content-Disposition` for downloads: RFC 6266, with nothing in it that a name could inject.
+//! This module writes `Content-Disposition` for downloads (RFC 6266), so that no name can inject anything.
 
 use http::HeaderValue;
 
@@ -19,15 +19,19 @@ pub fn attachment(name: Option<&str>) -> HeaderValue {
         value.push_str("; filename*=UTF-8''");
         push_encoded(&mut value, &name);
     }
+    // Always ASCII by now; if not, the download still is an attachment and never shown inline.
     HeaderValue::from_str(&value).unwrap_or(plain)
 }
 
 /// A file name that means the same on every system: never empty, no path, no hidden file.
 fn clean(name: &str) -> String {
+    // Both separators, whatever our own system has: the file is saved on the reader's.
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let visible = last.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).filter(|c| !is_hidden(*c));
     let visible: String = visible.map(|c| if "\"<>:|?*".contains(c) { '_' } else { c }).collect();
     let bare = visible.trim_matches([' ', '.']);
+    // Cut before the last trimming: the cut may end in a dot or blank, which Windows drops, so that another file would
+    // be meant.
     let short = &bare[..bare.floor_char_boundary(NAME_BYTES_MAX)];
     match short.trim_end_matches([' ', '.']) {
         "" => NAMELESS.to_owned(),

@@ -1,4 +1,4 @@
-//! A public document as it is served: to every origin, with a tag to ask by, and cheap to keep.
+//! This module serves public documents: readable from every origin, with an ETag, and cacheable. It knows none of them.
 
 use std::time::Duration;
 
@@ -17,9 +17,9 @@ use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use serde::Serialize;
 use serde_json::json;
 
-/// How long others may keep that there is nothing.
+/// How long caches may keep a 404: an agent that is added is found a minute later.
 pub(crate) const ABSENCE_FRESH: Duration = Duration::from_secs(60);
-/// What a document may be asked with.
+/// The methods that documents take.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 const JSON: &str = "application/json";
 
@@ -31,18 +31,18 @@ pub struct ServedDocument {
     body: Bytes,
     tag: String,
     vary: Option<&'static str>,
-    /// Since when it is what it is, as HTTP writes dates.
+    /// When its content last changed, also as HTTP writes dates.
     modified: Option<(Timestamp, HeaderValue)>,
 }
 
-/// Why there is none.
+/// Why there is no document to serve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DocumentError {
     /// The question makes no sense: 400.
     Malformed(&'static str),
     /// There is nothing by that name: 404. Never echoes the name.
     Absent(&'static str),
-    /// Ours: 500.
+    /// The host failed to make it: 500.
     Internal,
 }
 
@@ -62,14 +62,14 @@ impl ServedDocument {
         Self { media_type, fresh, tag: tag(&body), body, vary: None, modified: None }
     }
 
-    /// The same, saying that it depends on the request field `name`.
+    /// This document with `Vary: {name}`, as another request may get other bytes.
     #[must_use]
     pub fn varying_by(mut self, name: &'static str) -> Self {
         self.vary = Some(name);
         self
     }
 
-    /// The same, saying since when it is what it is. RFC 9110 8.8.2.
+    /// This document with `Last-Modified`. RFC 9110 8.8.2.
     #[must_use]
     pub fn modified(mut self, at: Timestamp) -> Self {
         let text = at.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
@@ -91,10 +91,11 @@ impl ServedDocument {
 /// The strong tag of these bytes, with the quotes.
 pub fn tag(body: &[u8]) -> String {
     let hash = digest::digest(&digest::SHA256, body);
+    // Half of the hash: 128 bits tell versions of one document apart, and the field stays short.
     format!("\"{}\"", URL_SAFE_NO_PAD.encode(&hash.as_ref()[..16]))
 }
 
-/// Answers a question for a document. RFC 7033 5: any page may ask, and may read errors too.
+/// Answers a request for a document. Any page may read the answer, errors included. RFC 7033 5.
 pub fn answer(
     method: &Method,
     asked: &HeaderMap,
@@ -121,6 +122,8 @@ pub fn answer(
 fn found(asked: &HeaderMap, document: ServedDocument) -> Response<Body> {
     let tag = document.tag();
     let cache = format!("public, max-age={}", document.fresh.as_secs());
+    // A 304 carries the same ETag, Cache-Control and Vary as the 200 would (RFC 9110 15.4.5), so they are set after
+    // this for both.
     let known = is_known(asked, &document);
     let mut response = match known {
         true => empty(StatusCode::NOT_MODIFIED),
@@ -159,8 +162,8 @@ fn refused() -> Response<Body> {
     response
 }
 
-/// What a browser asks before it lets a page send fields of its own. Whatever it names is fine: these
-/// documents are public, and no field makes them anything else.
+/// The answer to a browser's preflight. It allows whatever fields the page names: the documents are public, and no
+/// field changes them.
 fn options(asked: &HeaderMap) -> Response<Body> {
     let mut response = empty(StatusCode::NO_CONTENT);
     let head = response.headers_mut();
@@ -197,7 +200,8 @@ fn set(head: &mut HeaderMap, name: http::HeaderName, value: &str) {
     }
 }
 
-/// Whether the caller has it already: by its tag, and only where it names none by its date. RFC 9110 13.2.2.
+/// Whether the caller has this version already. `If-Modified-Since` counts only without `If-None-Match`: its seconds
+/// are too coarse for two changes in one. RFC 9110 13.2.2.
 fn is_known(asked: &HeaderMap, document: &ServedDocument) -> bool {
     if asked.contains_key(IF_NONE_MATCH) {
         return matches(asked, document.tag());

@@ -1,5 +1,5 @@
-//! An ending without an answer as every wire tells it to programs: its status over HTTP, its fields, and its code where
-//! there is metadata. Refusals are in [`crate::refusal`], since they are content.
+//! This module spells endings without an answer, the same for every protocol over HTTP: status, challenges, and the
+//! code in metadata. Refusals are in [`crate::refusal`], since they are content.
 
 use forecourt_core::limits::{CHALLENGES_BYTES_MAX, CHALLENGES_MAX};
 use forecourt_core::policy::AuthChallenge;
@@ -14,10 +14,11 @@ use crate::refusal;
 /// The key under which metadata has the code of an ending: our own, so that no protocol can mean something else by it.
 pub(crate) const ENDING_KEY: &str = "forecourt/ending";
 
-/// Bytes of one challenge of somebody else, so that all of them fit a header.
+/// Bytes of one challenge from another host, so that [`CHALLENGES_MAX`] of them keep within [`CHALLENGES_BYTES_MAX`].
 const CHALLENGE_BYTES_MAX: usize = CHALLENGES_BYTES_MAX / CHALLENGES_MAX;
 
-/// The error of a challenge whose token, if any, stands for no sign-in with the agent. RFC 9470 3.
+/// The `error` of our own challenge where the agent wants a sign-in of its own: a token for this host does not help.
+/// RFC 9470 3.
 const MORE_SIGN_IN: &str = "insufficient_user_authentication";
 
 /// The status that an ending has where the transport tells of it: 200 for answers, and for what is asked back.
@@ -85,6 +86,7 @@ pub fn read_cause(metadata: &Map<String, Value>) -> FailureCause {
 pub fn read_challenges(metadata: &Map<String, Value>) -> Vec<AuthChallenge> {
     let challenges = metadata.get(ENDING_KEY).and_then(|ending| ending["challenges"].as_array());
     let read = |challenge: &Value| serde_json::from_value::<AuthChallenge>(challenge.clone()).ok();
+    // PolicyPart 3.3.1 wants it of decoders too: a relay would hand on what breaks out of its header.
     let fits = |challenge: &AuthChallenge| challenge.encode().is_some_and(|text| text.len() <= CHALLENGE_BYTES_MAX);
     challenges.into_iter().flatten().take(CHALLENGES_MAX).filter_map(read).filter(fits).collect()
 }

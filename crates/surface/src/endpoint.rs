@@ -1,5 +1,5 @@
-//! Endpoints as operations: tools for carriers of tools, skills for carriers of skills. A call goes
-//! through [`Host::invoke`], like every other one.
+//! This module offers endpoints with a contract as tools and skills of other protocols. A call goes through
+//! [`Host::invoke`], like every other one: no check is made here.
 
 mod details;
 mod sign_in;
@@ -23,11 +23,11 @@ use crate::tool::{Tool, ToolCall, ToolEvent, ToolOutput};
 /// Characters of a tool's name. Models are trained on names as short as this.
 pub const NAME_CHARS_MAX: usize = 64;
 
-/// The key of [`ToolOutput::meta`] under which it stands that something will go away.
+/// The key of [`ToolOutput::meta`] for a deprecation notice.
 pub const DEPRECATION: &str = "deprecation";
 
-/// The endpoints that are offered as something besides, each under the name of its tool. Those whose method
-/// the host's policy refuses are left out: no call of them would pass.
+/// The endpoints that are offered as tools or skills, each with its tool's name. Those whose method the host's policy
+/// refuses are left out: no call of them would pass.
 pub fn offered(contract: &Dispatcher) -> Vec<(String, Arc<Endpoint>)> {
     let mut taken = HashSet::new();
     let endpoints = contract.registry.iter().map(|registered| &registered.endpoint);
@@ -41,15 +41,14 @@ pub fn tools(host: &Arc<Host>) -> Vec<Tool> {
     offered(host.contract()).into_iter().map(|(name, endpoint)| tool(host, endpoint, name)).collect()
 }
 
-/// The scopes that calls of the tools among the endpoints need, all together: what a client may ask an
-/// issuer for.
+/// The scopes that all offered tools together need, sorted: what a client may ask an issuer of tokens for.
 pub fn scopes(contract: &Dispatcher) -> Vec<String> {
     let offered = offered(contract).into_iter().filter(|(_, endpoint)| endpoint.is_offered_as(EndpointOffer::Tool));
     let needed = offered.flat_map(|(_, endpoint)| endpoint.required_scopes.clone());
     needed.map(|scope| scope.to_string()).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// What it does, for a model to read.
+/// A description of the endpoint for models, with its deprecation notice.
 pub fn description(endpoint: &Endpoint) -> String {
     let words = format!("{} {} {}", endpoint.description, endpoint.semantic.intent, endpoint.semantic.outcome);
     match endpoint.notice() {
@@ -60,6 +59,7 @@ pub fn description(endpoint: &Endpoint) -> String {
 
 fn tool(host: &Arc<Host>, endpoint: Arc<Endpoint>, name: String) -> Tool {
     let (host, called) = (host.clone(), endpoint.clone());
+    // MCP wants an output schema to be of an object; for others the value is put under `result`, without a schema.
     let is_object = endpoint.output.source().get("type").and_then(Value::as_str) == Some("object");
     Tool {
         name,
@@ -82,6 +82,7 @@ fn name(endpoint: &Endpoint, taken: &mut HashSet<String>) -> String {
     let words = format!("{}{}", endpoint.method, endpoint.path).to_lowercase();
     let words = words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let mut plain = words.collect::<Vec<_>>().join("_");
+    // Bytes are characters here: only ASCII letters and digits were kept.
     plain.truncate(NAME_CHARS_MAX);
     let mut name = plain.clone();
     for n in 2.. {
@@ -109,6 +110,7 @@ async fn called(host: &Host, endpoint: &Endpoint, given: ToolCall) -> ToolOutput
         Ok(filled) => filled,
         Err(fault) => return failed("input-validation-failed", &fault, Value::Null),
     };
+    // `BOOK /rooms/{id}` with the id `all` would be `BOOK /rooms/all`, an endpoint that is perhaps offered to nobody.
     if leads_elsewhere(host.contract(), endpoint, &path) {
         let words = "a value for the path leads to something else than this";
         return failed("input-validation-failed", words, Value::Null);
@@ -119,7 +121,7 @@ async fn called(host: &Host, endpoint: &Endpoint, given: ToolCall) -> ToolOutput
     };
     let sender = Arc::clone(&caller.sender);
     let method = endpoint.method.to_string();
-    // Agents that call endpoints that ask agents come to an end as compositions do.
+    // Hops count as depth, so that agents and endpoints that call each other in a loop come to an end.
     let ask = Call { method, path, body, caller, depth: given.hop, ..Call::default() };
     told(host.invoke(ask, given.via).await, host, endpoint, &sender)
 }
@@ -138,13 +140,15 @@ fn filled(endpoint: &Endpoint, arguments: Value) -> Result<(String, serde_json::
         _ => return Err("the input is an object".to_owned()),
     };
     let value = |name: &str| body.get(name).and_then(segment);
+    // Found before filling, which only says that something is missing, so that the message can name the parameter.
     let missing = endpoint.path.parameters().find(|name| value(name).is_none()).unwrap_or_default().to_owned();
     let path = endpoint.path.fill(value).ok_or_else(|| format!("the path takes `{missing}`, a single word"))?;
+    // They are in the path now, from which dispatch puts them back into the input.
     endpoint.path.parameters().for_each(|name| drop(body.remove(name)));
     Ok((path, body))
 }
 
-/// What came of it, for programs and for models.
+/// The result of the call, for programs and for models.
 fn told(invoked: Result<InvokeOutcome, Error>, host: &Host, endpoint: &Endpoint, sender: &Sender) -> ToolOutput {
     match invoked {
         Ok(InvokeOutcome::Answered(outcome)) => answered(*outcome, host, endpoint, sender),
@@ -185,7 +189,7 @@ fn answered(outcome: CallOutcome, host: &Host, endpoint: &Endpoint, sender: &Sen
     called
 }
 
-/// What will go away of what was called: the endpoint, else its method.
+/// The deprecation notice of the endpoint, else of its method.
 fn notice(trail: &CallTrail) -> Option<String> {
     trail.endpoint_notice.clone().or_else(|| trail.method_notice.clone())
 }

@@ -1,4 +1,4 @@
-//! The failures of the host that protocols spell: what `forecourt reference errors` lists.
+//! This module lists the failures of the host for protocols to spell: the rows of `forecourt reference errors`.
 
 use forecourt_contract::Refusal;
 use forecourt_core::codes::{self, CodeEntry};

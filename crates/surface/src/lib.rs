@@ -1,5 +1,5 @@
-//! What several wires share and none owns: how a protocol is mounted, and the HTTP pieces that
-//! more than one of them needs.
+//! This crate has what several protocols share: how a protocol is mounted, and the HTTP pieces that more than one
+//! needs. It speaks no protocol itself.
 //!
 //! | module | holds |
 //! |---|---|

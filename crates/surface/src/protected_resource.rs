@@ -1,5 +1,5 @@
-//! Where clients learn who gives out tokens for what is at a path, over every wire alike: metadata of protected
-//! resources, and the challenges that lead there. RFC 9728.
+//! This module publishes who issues tokens for the resource at a path, for every protocol, and adds the address of that
+//! metadata to challenges. RFC 9728. It issues and checks no tokens.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -22,14 +22,14 @@ use tower_service::Service;
 use crate::document::{self, DocumentError, ServedDocument};
 use crate::{BaseUrl, HttpRoutes, Mount, endpoint};
 
-/// Where the metadata of the resource at a path is: this, then the path. RFC 9728 3.1.
+/// The path of the metadata, followed by the path of the resource. RFC 9728 3.1.
 pub const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 const PATHS: [&str; 3] =
     [WELL_KNOWN, "/.well-known/oauth-protected-resource/", "/.well-known/oauth-protected-resource/{*path}"];
-/// How long others may keep it.
+/// How long caches may keep the metadata.
 const FRESH: Duration = Duration::from_secs(300);
 
-/// What a token is for: an endpoint of one agent, or of the host.
+/// What a token opens: an endpoint of one agent, or of the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProtectedResource {
     /// The path of its URL, as cards name it; empty for the host itself.
@@ -48,7 +48,8 @@ pub fn routes(mount: &Mount, wires: Vec<ResourceOfPath>) -> HttpRoutes {
     HttpRoutes { paths: PATHS.to_vec(), router: router.with_state(published) }
 }
 
-/// The same routes, whose challenges lead to the metadata of what was asked. RFC 9728 5.1.
+/// These routes, with `resource_metadata` in the challenges of their responses. RFC 9728 5.1. Unchanged where no issuer
+/// is configured.
 #[must_use]
 pub fn leading(routes: HttpRoutes, mount: &Mount, wire: ResourceOfPath) -> HttpRoutes {
     if mount.verifier.token_issuers().next().is_none() {
@@ -76,6 +77,7 @@ impl PublishedMetadata {
         let missing = DocumentError::Absent("there is no protected resource at this path");
         let resource = self.resource(path.strip_prefix(WELL_KNOWN).unwrap_or_default()).ok_or(missing)?;
         let host = &self.mount.host;
+        // An agent that does not exist, or is hidden, is told as a path that does not exist.
         if resource.agent.as_ref().is_some_and(|agent| host.directory().find(agent).is_none()) {
             return Err(missing);
         }
@@ -84,7 +86,8 @@ impl PublishedMetadata {
             return Err(DocumentError::Absent("nobody gives out tokens for this host; no token is needed"));
         }
         let mut metadata = json!({
-            // To the letter what clients were told to connect to. RFC 9728 3.3.
+            // RFC 9728 3.3: a client must reject metadata whose `resource` is not, byte for byte, the URL that it
+            // connected to.
             "resource": base.url(&resource.path),
             "resource_name": host.site().name,
             "authorization_servers": issuers,
@@ -100,11 +103,13 @@ impl PublishedMetadata {
 
     /// The resource at exactly this path: metadata of anything else would be another resource's.
     fn resource(&self, path: &str) -> Option<ProtectedResource> {
+        // Clients encode the tilde of `/~chef` or do not; both are the same path (RFC 3986 2.3).
         let path = path.strip_suffix('/').unwrap_or(path).replace("%7E", "~").replace("%7e", "~");
         if path.is_empty() {
             return Some(ProtectedResource { path, agent: None });
         }
         let all = self.wires.iter().filter_map(|wire| wire(&path));
+        // Wires also map paths below a resource to it; those are no resources of their own.
         all.into_iter().find(|resource| resource.path.eq_ignore_ascii_case(&path))
     }
 }
@@ -114,7 +119,7 @@ struct Leads {
     wire: ResourceOfPath,
 }
 
-/// By hand, since it stands before every request: nothing is boxed, and what is cloned is cheap to clone.
+/// A tower layer by hand, since it stands before every request: it boxes nothing, and what it clones is cheap to clone.
 #[derive(Clone)]
 struct LeadLayer(Arc<Leads>);
 
@@ -187,6 +192,7 @@ impl Leads {
 fn led(challenge: &HeaderValue, url: &str) -> HeaderValue {
     let text = challenge.to_str().unwrap_or_default();
     let (scheme, params) = text.split_once(' ').unwrap_or((text, ""));
+    // A challenge of another host behind an agent names its own metadata: tokens of our issuers do not help there.
     if !scheme.eq_ignore_ascii_case("bearer") || params.contains("resource_metadata=") {
         return challenge.clone();
     }

@@ -45,7 +45,7 @@ pub struct Protocol {
     pub spelling: fn(HostFailure) -> Option<String>,
 }
 
-/// A protocol that has read its section. What it has none of, it leaves to the defaults.
+/// A protocol that has read its section. Each method but two has a default for protocols without such a thing.
 pub trait Wire: Send + Sync {
     /// The sockets of its own that it asks for, beside the shared HTTP listeners. Bound before anything is
     /// built, so that a taken port is said at once; [`Wire::surfaces`] answers on them.
@@ -65,10 +65,10 @@ pub trait Wire: Send + Sync {
     /// Builds its surfaces.
     ///
     /// # Errors
-    /// Everything in its section that does not fit the host, at once.
+    /// Everything in its section that does not fit the host, all at once.
     fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems>;
 
-    /// What it publishes that is the same for every caller, for plain web hosting.
+    /// The documents it publishes that are the same for every caller, for `forecourt export cards`.
     ///
     /// # Errors
     /// As [`Wire::surfaces`].
@@ -97,22 +97,23 @@ pub trait Wire: Send + Sync {
         None
     }
 
-    /// How it writes the post that tells of a settled task, if it has webhooks.
+    /// How it writes the body of a webhook for a settled task, if it has webhooks.
     fn envelope(&self) -> Option<Envelope> {
         None
     }
 
-    /// What carries its deliveries, if they are not posted over HTTP: goes out through `egress`.
+    /// What delivers its notifications where they are not posted over HTTP, such as by SMTP. It connects through
+    /// `egress`.
     fn courier(&self, _egress: Arc<Egress>, _site: &Site) -> Option<Arc<dyn Courier>> {
         None
     }
 
-    /// How it finds the keys of agents that sign their requests, if it can: goes out through `egress`.
+    /// How it finds the keys of agents that sign their requests, if it can. It fetches through `egress`.
     fn key_directory(&self, _egress: Arc<Egress>) -> Option<Arc<dyn KeyDirectory>> {
         None
     }
 
-    /// What of its section has no effect, in a sentence each, for the operator.
+    /// Settings of its section that have no effect, in a sentence each, for the operator.
     fn notices(&self) -> Vec<String> {
         Vec::new()
     }
@@ -132,14 +133,14 @@ pub struct PublishedDocument {
 pub struct Mount {
     /// The host that answers.
     pub host: Arc<Host>,
-    /// Proof in, sender out.
+    /// Verifies proofs and gives senders.
     pub verifier: Arc<Verifier>,
     /// The agents that are known by a name that means the same everywhere: those that live here, and
     /// those of elsewhere that may call.
     pub agents: Arc<KnownAgents>,
     /// The keys that sign for this domain; replaced while serving when the operator rotates them.
     pub keys: Arc<ArcSwap<HostKeys>>,
-    /// The way out.
+    /// The guarded client: the only way to open connections.
     pub egress: Arc<Egress>,
     /// The folder of the deployment.
     pub folder: PathBuf,

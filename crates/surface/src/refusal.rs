@@ -1,4 +1,4 @@
-//! A refusal over HTTP, whatever the protocol: its status, its fields and its words. PolicyPart 4.2, 4.5.
+//! This module spells refusals over HTTP for every protocol: status, header fields and words. PolicyPart 4.2, 4.5.
 
 use forecourt_core::policy::{AuthChallenge, RefusalKind};
 use forecourt_core::{Language, PolicyPart};
@@ -11,10 +11,12 @@ pub(crate) const INSUFFICIENT_SCOPE: &str = "insufficient_scope";
 /// The status that a refusal has where the transport tells of it. An unknown kind is never success.
 pub fn status(kind: &RefusalKind) -> StatusCode {
     match kind {
-        // RFC 6750 3.1: who is known and may too little does not help itself by saying once more who it is.
+        // RFC 6750 3.1: a valid token with too few scopes is 403. A 401 would have clients sign in again with the same
+        // scopes.
         RefusalKind::Unauthorized { auth_challenges } if wants_scope(auth_challenges) => StatusCode::FORBIDDEN,
         RefusalKind::ConsentRequired { .. } | RefusalKind::Unauthorized { .. } => StatusCode::UNAUTHORIZED,
         RefusalKind::PaymentRequired { .. } => StatusCode::PAYMENT_REQUIRED,
+        // PolicyPart 3.6: a kind that is not known is never success.
         RefusalKind::Forbidden | RefusalKind::Other(_) => StatusCode::FORBIDDEN,
         RefusalKind::TooManyRequests { .. } => StatusCode::TOO_MANY_REQUESTS,
         RefusalKind::UnavailableForLegalReasons => StatusCode::UNAVAILABLE_FOR_LEGAL_REASONS,
@@ -22,7 +24,7 @@ pub fn status(kind: &RefusalKind) -> StatusCode {
     }
 }
 
-/// Whether what is challenged is not who calls, but how much it was granted.
+/// Whether every challenge asks for more scopes, and not for a proof of who calls.
 fn wants_scope(challenges: &[AuthChallenge]) -> bool {
     let error = |challenge: &AuthChallenge| challenge.params.get("error").is_some_and(|it| it == INSUFFICIENT_SCOPE);
     !challenges.is_empty() && challenges.iter().all(error)

@@ -1,4 +1,4 @@
-//! Server-sent events (WHATWG HTML 9.2) that no text can break out of.
+//! This module writes server-sent events (WHATWG HTML 9.2) that no text can break out of.
 //!
 //! Event names are constants of ours. Text is split at LF, CRLF and CR, and each line gets its own
 //! `data: `, so that neither a caller nor an agent can end an event or begin another field.
@@ -11,7 +11,7 @@ use bytes::Bytes;
 use futures::Stream;
 use tokio::time::{Instant, Sleep};
 
-/// How often a silent stream gives a sign of life, so that proxies keep it open.
+/// How long a stream may be silent before a comment is sent, so that proxies keep it open.
 pub const HEARTBEAT_EVERY: Duration = Duration::from_secs(15);
 /// A comment, which clients pass over.
 pub const HEARTBEAT: &[u8] = b": \n\n";
@@ -66,6 +66,8 @@ fn push_data(frame: &mut String, mut data: &str) {
 
 /// The text up to the first line end, and what follows it.
 fn first_line(text: &str) -> (&str, Option<&str>) {
+    // CR alone ends a line for readers too: `a\revent: end\r\r` in one `data:` line would end the stream for the
+    // caller.
     let Some(end) = memchr::memchr2(b'\n', b'\r', text.as_bytes()) else { return (text, None) };
     let rest = text[end..].strip_prefix("\r\n").unwrap_or(&text[end + 1..]);
     (&text[..end], Some(rest))
@@ -84,6 +86,7 @@ impl SseFragments {
             true => fragment.strip_prefix('\n').unwrap_or(fragment),
             false => fragment,
         };
+        // An empty fragment between `\r` and `\n` must not make two line ends of them.
         if !fragment.is_empty() {
             self.after_cr = fragment.ends_with('\r');
         }
@@ -116,10 +119,12 @@ impl<S: Stream<Item = Bytes>> Stream for KeepAlive<S> {
         let next = match this.frames.poll_next(cx) {
             Poll::Ready(frame) => frame,
             Poll::Pending => {
+                // Polled only when no frame is there, so that a comment never delays one.
                 std::task::ready!(this.silence.as_mut().poll(cx));
                 Some(Bytes::from_static(HEARTBEAT))
             }
         };
+        // Also after a frame: the comment is for silence, and a stream that speaks needs none.
         this.silence.as_mut().reset(Instant::now() + HEARTBEAT_EVERY);
         Poll::Ready(next)
     }

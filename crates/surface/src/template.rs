@@ -1,4 +1,5 @@
-//! Texts and JSON with holes that the fields of an object fill: `{name}`, `{offers.price}`.
+//! This module fills `{placeholders}` in texts and JSON with the fields of an item: `{name}`, `{offers.price}`. It has
+//! no conditions and no loops.
 
 use serde_json::{Map, Value};
 
@@ -7,10 +8,10 @@ const DEPTH_MAX: usize = 16;
 /// Bytes of one filled text.
 const FILLED_BYTES_MAX: usize = 16 * 1024;
 
-/// A JSON value with holes.
+/// A JSON value with placeholders.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Template {
-    /// Without holes, whatever fills the rest.
+    /// A value without placeholders.
     Fixed(Value),
     /// A text.
     Text(Text),
@@ -20,7 +21,7 @@ pub enum Template {
     Object(Vec<(String, Template)>),
 }
 
-/// A text with holes.
+/// A text with placeholders.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Text(Vec<Piece>);
 
@@ -53,8 +54,8 @@ impl Template {
         })
     }
 
-    /// The value for an item. `None` when the item lacks what a hole asks for. A text that is one hole
-    /// becomes the item's value itself, lists and objects included.
+    /// The value for an item. `None` when the item lacks the field of a placeholder. A text that is one placeholder
+    /// becomes the field's value itself, lists and objects included.
     pub fn fill(&self, item: &Value) -> Option<Value> {
         match self {
             Self::Fixed(value) => Some(value.clone()),
@@ -98,7 +99,7 @@ impl Text {
         Ok(Self(pieces))
     }
 
-    /// The text up to its first hole.
+    /// The text before its first placeholder.
     pub fn beginning(&self) -> &str {
         match self.0.first() {
             Some(Piece::Words(words)) => words,
@@ -106,7 +107,7 @@ impl Text {
         }
     }
 
-    /// The fields that fill its holes, by the first name of each path.
+    /// The first name of the path of each placeholder.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {
             Piece::Hole(path) => path.first().map(String::as_str),
@@ -114,13 +115,13 @@ impl Text {
         })
     }
 
-    /// Whether an item fills anything in it.
+    /// Whether it has a placeholder.
     pub fn has_holes(&self) -> bool {
         self.0.iter().any(|piece| matches!(piece, Piece::Hole(_)))
     }
 
-    /// The text for an item, each filled hole passed through `written`; at most 16 KiB. `None` when the item
-    /// lacks what a hole asks for.
+    /// The text for an item, each value passed through `written` (such as [`encoded`]). `None` when the item lacks the
+    /// field of a placeholder, and when the text would be longer than 16 KiB.
     pub fn fill(&self, item: &Value, written: fn(&str) -> String) -> Option<String> {
         let mut filled = String::new();
         for piece in &self.0 {
@@ -149,9 +150,10 @@ fn path_of(path: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// What a path leads to; of a list, its first entry goes on. `null` is nothing.
+/// The value at a path; of a list on the way, the first entry counts. `null` counts as missing.
 fn found<'a>(item: &'a Value, path: &[String]) -> Option<&'a Value> {
     let step = |value: &'a Value, name: &String| match value {
+        // schema.org allows a list for every property: `offers` is one offer, or several.
         Value::Array(items) => items.first()?.get(name),
         other => other.get(name),
     };
@@ -182,7 +184,7 @@ pub fn encoded(text: &str) -> String {
     encoded
 }
 
-/// Without control characters, as fields of HTTP want it.
+/// `text` without control characters: a line end in a value would begin another header field.
 pub fn unbroken(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }

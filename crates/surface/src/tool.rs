@@ -1,4 +1,5 @@
-//! Operations that a protocol offers to carriers of tools: defined once, called by name with JSON.
+//! This module has the operations that one protocol offers and others carry as tools or skills: defined once, called by
+//! name with JSON.
 
 use std::sync::Arc;
 
@@ -38,26 +39,26 @@ pub struct Tool {
     /// Begins a call. The last event is [`ToolEvent::Done`]; dropping the stream cancels the call,
     /// unless the operation has become a task.
     pub call: Arc<dyn Fn(ToolCall) -> BoxStream<'static, ToolEvent> + Send + Sync>,
-    /// What a task has come to that a call of this operation began, as the call would have ended; `None`
-    /// for tasks that began otherwise. For carriers that give out tasks.
+    /// Gives the result of a task that a call of this tool began, in the form of the call's own. It gives `None` for
+    /// other tasks. For carriers that give out tasks.
     pub outcome: Option<Arc<ToolTaskOutcome>>,
 }
 
-/// What a task has come to, for the operation that began it.
+/// Reads the result of a task that a call began: see [`Tool::outcome`].
 pub type ToolTaskOutcome = dyn Fn(TaskPermit) -> BoxFuture<'static, Option<ToolOutput>> + Send + Sync;
 
-/// One call.
+/// One call of a [`Tool`].
 #[derive(Debug, Clone)]
 pub struct ToolCall {
     /// The arguments, which the operation checks.
     pub arguments: Value,
-    /// On whose behalf.
+    /// The caller on whose behalf it is made.
     pub sender: Sender,
-    /// How many agents stand in line before the operation.
+    /// How many agents handed the request on before this call.
     pub hop: u32,
     /// The language the caller would like an answer in.
     pub language: Option<Language>,
-    /// The carrier.
+    /// The protocol that carries the call.
     pub via: Transport,
     /// Whether the carrier gives out tasks: what takes longer then ends the call with its task, as soon as
     /// there is one.
@@ -87,11 +88,11 @@ pub struct ElicitedAnswer {
 pub enum ToolEvent {
     /// Something to show while waiting.
     Progress(Progress),
-    /// The end of it.
+    /// The result, which is the last event.
     Done(Box<ToolOutput>),
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug, Clone, Default)]
 pub struct ToolOutput {
     /// The answer for programs.

@@ -1,4 +1,4 @@
-//! What language models used for an answer, in the JSON that every wire carries where it has a place for metadata.
+//! This module writes what language models used for an answer as JSON, for protocols with a place for metadata.
 
 use forecourt_core::usage::{AnswerUsage, ModelUsage};
 use serde_json::{Map, Value, json};
@@ -9,7 +9,7 @@ pub const USAGE_KEY: &str = "forecourt/usage";
 /// Millionths in a unit of money.
 const MICROS: f64 = 1e6;
 
-/// What was used. `None` where no model was asked, or who reads this may not know.
+/// The usage as JSON. `None` where no model was asked, and where the reader may not see it (then `usage` is empty).
 pub fn usage_json(usage: &AnswerUsage) -> Option<Value> {
     if usage.is_empty() {
         return None;
@@ -21,7 +21,7 @@ pub fn usage_json(usage: &AnswerUsage) -> Option<Value> {
     Some(object)
 }
 
-/// Puts it into metadata, if there is something.
+/// Puts the usage under [`USAGE_KEY`], unless it is empty.
 pub fn put_usage(metadata: &mut Map<String, Value>, usage: &AnswerUsage) {
     if let Some(used) = usage_json(usage) {
         metadata.insert(USAGE_KEY.to_owned(), used);

@@ -1,4 +1,5 @@
-//! What a newer catalog changes, and what it would break in a deployment. Section 4.7.
+//! This module compares two catalogs, and finds what the newer one would break in a deployment. Section 4.7. It reads
+//! no files.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +35,7 @@ pub struct NewlyDeprecated {
     pub successor: Option<String>,
 }
 
-/// What is used of a catalog in a deployment, already read from its files.
+/// The verbs that a deployment uses, already read from its files.
 #[derive(Clone, Debug, Default)]
 pub struct Deployment {
     /// The endpoints.
@@ -72,7 +73,7 @@ pub struct RecipeUse {
 pub struct PolicyUse {
     /// The file, for people.
     pub file: String,
-    /// Where it stands: `allow`, `disallow`, `redirects` and so on.
+    /// The key that names it: `allow`, `disallow`, `redirects` and so on.
     pub directive: String,
     /// The verb.
     pub verb: String,
@@ -173,6 +174,8 @@ pub fn conflicts(diff: &Diff, deployment: &Deployment) -> Conflicts {
     let endpoints = &deployment.endpoints;
     let gone = |method: &str| removed.contains(method);
     Conflicts {
+        // Only verbs that were added: a path that breaks the grammar under the old catalog too is no conflict of the
+        // new one.
         path_grammar_conflicts: endpoints.iter().flat_map(|endpoint| path_conflicts(endpoint, &added)).collect(),
         endpoint_conflicts: endpoints
             .iter()

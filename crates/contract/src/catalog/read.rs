@@ -1,4 +1,4 @@
-//! From a catalog document to a [`Catalog`]: both spellings that are in use. Sections 3.1 and 4.2.
+//! This module reads a catalog document, in both spellings that are in use. Sections 3.1 and 4.2.
 
 use std::collections::BTreeMap;
 
@@ -90,6 +90,7 @@ impl Catalog {
     /// # Errors
     /// The first thing that is wrong, in words for whoever wrote the document.
     pub fn read(document: &[u8]) -> Result<Catalog, CatalogError> {
+        // Before parsing, whose memory is a multiple of the text.
         if document.len() > CATALOG_BYTES_MAX {
             return Err(CatalogError::TooLong);
         }
@@ -137,9 +138,11 @@ fn named(entries: Entries) -> Result<BTreeMap<String, Verb>, CatalogError> {
 fn verb(name: &str, entry: Entry) -> Result<Verb, CatalogError> {
     let Entry { mut categories, category, description, deprecated_in, removed_in, successor, .. } = entry;
     let pieces = [("deprecated_in", &deprecated_in), ("removed_in", &removed_in), ("successor", &successor)];
+    // These go into the notice of each answer: a successor `X; removed_in=now` would forge a piece of it.
     if let Some((field, _)) = pieces.iter().find(|(_, piece)| piece.as_ref().is_some_and(|text| !is_plain(text))) {
         return Err(CatalogError::Deprecation { verb: name.to_owned(), field });
     }
+    // Section 3.1 has `categories`, the sample of 4.2 one `category`; the list counts where a document has both.
     categories.extend(category.filter(|_| categories.is_empty()));
     let deprecation = deprecated_in.map(|deprecated_in| Deprecation { deprecated_in, removed_in, successor });
     Ok(Verb { categories, description, deprecation })

@@ -1,4 +1,4 @@
-//! What an unknown verb may have been meant to be. Section 11, the 459 of the table.
+//! This module suggests verbs for an unknown one. Section 11, status 459.
 
 use super::Catalog;
 use crate::limits::{METHOD_CHARS_MAX, SUGGESTION_EDITS_MAX, SUGGESTIONS_MAX};
@@ -7,6 +7,8 @@ impl Catalog {
     /// Up to [`SUGGESTIONS_MAX`] verbs: for a legacy verb the one to use instead, then verbs within
     /// [`SUGGESTION_EDITS_MAX`] edits, the nearest first and by name among equals. Case is ignored.
     pub fn suggest(&self, unknown: &str) -> Vec<String> {
+        // The distance takes time in the product of both lengths, and this text is a caller's: nothing this long is
+        // near a verb.
         if unknown.len() > METHOD_CHARS_MAX + SUGGESTION_EDITS_MAX {
             return Vec::new();
         }

@@ -1,9 +1,8 @@
-//! The way back to the host for what lies inside it: agents that ask each other, compositions, tools
-//! of models and connections that outlive a change of the deployment.
+//! This module has the handle by which parts inside the host reach it: agents that ask each other, compositions, tools
+//! of models, and connections that outlive a change of the deployment.
 //!
-//! Everything inside is built before there is a host, so that each [`HostHandle`] is bound once, when
-//! there is one. What it leads to is asked for anew by each use: after the deployment was replaced, that
-//! is the new one.
+//! These parts are built before there is a host, so a [`HostHandle`] is bound once, when there is one. Each use looks
+//! up the state that serves now: after the deployment was replaced, the new one.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -19,7 +18,8 @@ use parking_lot::RwLock;
 use super::{Dispatcher, Native};
 use crate::negotiation::Negotiation;
 
-/// What a host answers to those inside it. Each method answers for the host as it stands when it is called.
+/// What a host offers to its own parts. Each method answers for the state of the deployment that serves when it is
+/// called.
 pub trait HostApi: Send + Sync {
     /// Carries a message to its agent. Dropping the future, or the reply, stops the work.
     ///
@@ -46,14 +46,15 @@ impl HostApi for Dispatcher {
     }
 }
 
-/// The host, as those inside it reach it. A cheap clone; all clones lead to the same host, and none keeps
-/// it alive.
+/// A weak reference to the host, for its own parts. Cheap to clone; all clones lead to the same host, and none keeps it
+/// alive.
 #[derive(Clone, Default)]
 pub struct HostHandle(Arc<OnceLock<Weak<dyn HostApi>>>);
 
 impl HostHandle {
-    /// Leads to `host` from now on. Only the first host counts: another one has agents of its own.
+    /// Binds the handle to `host`. Later calls do nothing: another host has agents, and so handles, of its own.
     pub fn bind<H: HostApi + 'static>(&self, host: &Arc<H>) {
+        // Weak: the host owns its agents, and they hold this handle; a strong reference would keep both for ever.
         let weak: Weak<H> = Arc::downgrade(host);
         let _ = self.0.set(weak);
     }
@@ -109,20 +110,22 @@ pub struct HostServices {
 }
 
 impl HostServices {
-    /// None yet; `handle` leads to whichever state the deployment will be in.
+    /// No services yet; `handle` leads to the host that will hold them.
     pub fn new(handle: HostHandle) -> HostServices {
         HostServices { handle, ..HostServices::default() }
     }
 
-    /// Sets up a service, in place of an earlier one of its type. Gives what connections are to keep.
+    /// Sets up a service, in place of an earlier one of its type. Returns the reference that connections keep.
     pub fn publish<T: Send + Sync + 'static>(&self, service: Arc<T>) -> Current<T> {
         self.by_type.write().insert(TypeId::of::<T>(), service);
         self.current()
     }
 
-    /// What outlives a change of the deployment, such as open sessions: that of the state before this one, else
-    /// what `make` gives. Set up here too, for the next one.
+    /// The value of a type that outlives changes of the deployment, such as open sessions: taken over from the state
+    /// that serves now, or made by `make`. It is set up here too, for the next state.
     pub fn keep<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> Arc<T> {
+        // While a new state is built, `current` still leads to the one that serves. Its value is taken over, so that
+        // sessions survive the replacement.
         let kept = self.current::<T>().load().or_else(|| self.get()).unwrap_or_else(|| Arc::new(make()));
         self.publish(kept.clone());
         kept
@@ -167,6 +170,7 @@ impl HostServices {
 /// and the old one can go.
 pub struct Current<T> {
     handle: HostHandle,
+    // `fn() -> T`, so that this is `Send` and `Sync` whatever `T` is: it owns none.
     of: PhantomData<fn() -> T>,
 }
 

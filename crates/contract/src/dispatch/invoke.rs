@@ -1,4 +1,4 @@
-//! The last two steps of a call: its input, and what the handler makes of it.
+//! This module has the last two steps of a call: joining and checking its input, and running the handler.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -23,6 +23,7 @@ pub(super) fn prepare(
 ) -> Result<Map<String, Value>, Refusal> {
     let mut body = std::mem::take(&mut call.body);
     for (name, value) in &target.resolved.added {
+        // Section 3.6: a legacy verb adds its action only where the caller did not name one.
         body.entry(name).or_insert_with(|| value.clone());
     }
     if let Some(key) = call.idempotency_key.as_ref().filter(|_| target.resolved.is_keyed) {
@@ -32,6 +33,7 @@ pub(super) fn prepare(
     let merged = merge(Some(schema), call.query.as_deref(), &matched.values, body);
     match merged.and_then(|input| schema.take(Value::Object(input))) {
         Ok(Value::Object(input)) => Ok(input),
+        // Not reached: registration takes only input schemas of objects.
         Ok(_) => Ok(Map::new()),
         Err(violation) => Err(Refusal::Input { pair: pair(target), violation }),
     }
@@ -47,10 +49,12 @@ pub(super) async fn invoke(
     let RegisteredEndpoint { endpoint, handler, .. } = registered;
     let Call { caller, thread, depth, .. } = call;
     let invocation = Invocation { endpoint: Arc::clone(&endpoint), input, caller, thread, depth };
-    // A handler that panics ends its call, not its host.
+    // A panic must end this call alone. Asserted as unwind safe: the handler's state is its own, and the future is
+    // gone.
     let called = AssertUnwindSafe(async { handler.call(invocation).await }).catch_unwind().await;
     let broken = |kind, cause: String| Err(Refusal::Broken { pair: pair(target), kind, cause });
     match called {
+        // A result outside the schema is not handed on: callers rely on what was published (13.3).
         Ok(Ok(output)) => match endpoint.output.check(&output) {
             Ok(()) => Ok(output),
             Err(violation) => broken(BrokenContract::Output, format!("{} at `{}`", violation.detail, violation.field)),
@@ -58,6 +62,7 @@ pub(super) async fn invoke(
         Ok(Err(Failure::Named { code, message, details })) if endpoint.declares_error(&code) => {
             Err(Refusal::Declared { pair: pair(target), code, message, details })
         }
+        // An error that is not declared may tell of the inside: its name and words go to the log alone.
         Ok(Err(Failure::Named { code, message, .. })) => {
             broken(BrokenContract::UndeclaredError, format!("{code}: {message}"))
         }

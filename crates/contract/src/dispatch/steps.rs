@@ -1,4 +1,5 @@
-//! What compositions need of the endpoints that they are made of. Sections 12.1 and 13.2.
+//! This module finds out what compositions need of their callers, from the endpoints that their steps call. Sections
+//! 12.1 and 13.2. It makes no calls.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::registry::{CallerNeeds, RegisteredEndpoint};
 use crate::reserved;
 use crate::scope::Scope;
 
-/// A call that a step makes, as far as it is known beforehand.
+/// The call of a step, as far as it is known before the recipe runs.
 struct ForeseenCall {
     /// The method that the step names, and what it stands for.
     resolved: ResolvedMethod,
@@ -27,8 +28,8 @@ struct ForeseenCall {
 }
 
 impl Dispatcher {
-    /// The same with what each endpoint needs found out once and for all: a composition needs what its steps
-    /// need that are known beforehand, however deep they lie, and says so as it is published. Section 12.1.
+    /// This dispatcher with the needs of each endpoint computed: a composition needs the scopes of all steps that are
+    /// known beforehand, however deep they lie, and publishes them. Section 12.1. Done once, as no call changes it.
     #[must_use]
     pub fn sealed(mut self) -> Dispatcher {
         let needs: Vec<CallerNeeds> = self.registry.iter().map(|registered| self.needs(&registered.endpoint)).collect();
@@ -125,6 +126,7 @@ impl Dispatcher {
     fn reached(&self, mut open: Vec<String>) -> (Vec<ForeseenCall>, BTreeSet<String>) {
         let (mut calls, mut seen, mut led_to) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
         while let Some(recipe) = open.pop() {
+            // Recipes may lead back to one another, by endpoints that are compositions of them.
             if !seen.insert(recipe.clone()) {
                 continue;
             }
@@ -166,6 +168,7 @@ impl Dispatcher {
         };
         let (method, path) = self.redirected(&resolved.method, self.path(path).ok()?).ok()?;
         let registered = self.registry.find(&method, &path).map(|matched| matched.registered);
+        // In the order of `Dispatcher::classify`: what is foreseen must be what the call will find.
         let is_native = registered.is_none() && reserved::is_native(&method, path.as_str());
         Some(ForeseenCall { resolved, method, registered, is_native })
     }

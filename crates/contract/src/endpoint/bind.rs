@@ -1,4 +1,4 @@
-//! From the table `endpoint.handler` to a binding. Section 12.
+//! This module reads the table `endpoint.handler` into a binding. Section 12. It connects to nothing.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::limits::{HANDLER_TIME_DEFAULT, HANDLER_TIME_MAX};
 /// The HTTP methods that an external service may be called by. Section 12.3.
 const UPSTREAM_METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
-/// Header fields that are the connection's own.
+/// Header fields that the HTTP client sets itself: one of the operator's would break framing or routing.
 const FRAMING: [&str; 8] =
     ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer", "accept-encoding"];
 
@@ -89,6 +89,7 @@ fn foreign(kind: &str, settings: &HandlerSettings) -> Result<(), DefinitionProbl
 
 fn timeout(seconds: Option<f64>) -> Result<Duration, DefinitionProblem> {
     let Some(seconds) = seconds else { return Ok(HANDLER_TIME_DEFAULT) };
+    // `try_`: the plain conversion panics on NaN and on negative numbers, which a file can hold.
     let time = Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero() && *time <= HANDLER_TIME_MAX);
     let message = format!("`timeout_seconds` is more than 0 and at most {}", HANDLER_TIME_MAX.as_secs());
     time.ok_or_else(|| DefinitionProblem::new("handler", "external-service-bad-timeout", message))
@@ -112,6 +113,8 @@ fn external(
     check_headers(&settings.headers)?;
     let styles = styles("input_styles", settings.input_styles)?;
     for (field, style) in &styles {
+        // The service's name is what becomes the header, so that is the one to check: `auth` may be sent as
+        // `authorization`.
         let theirs = settings.input_transform.get(field).unwrap_or(field);
         match style.place() {
             StylePlace::Header => is_for_callers(theirs, &settings.headers)?,
@@ -157,6 +160,7 @@ fn check_url(text: &str, is_http_open: bool) -> Result<(), DefinitionProblem> {
     }
     let is_plain =
         url.host_str().is_some() && url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
+    // A placeholder in the host would let a caller's value choose where the host connects to.
     let origin = url[..url::Position::AfterPort].contains(['{', '}', '%']);
     if !is_plain || origin {
         return wrong(

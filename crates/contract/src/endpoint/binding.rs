@@ -1,4 +1,4 @@
-//! What answers an endpoint, as data. Section 12. Nothing of it is shown to others but its kind.
+//! This module has what answers an endpoint, as data. Section 12. Callers see its kind and nothing else.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,7 +18,7 @@ pub const UPSTREAM_ERRORS: [&str; 5] = [
     "upstream_error",
 ];
 
-/// How an endpoint is realised.
+/// What answers an endpoint.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Binding {
     /// By calls of other endpoints here. Section 12.1.

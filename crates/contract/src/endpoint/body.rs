@@ -1,5 +1,5 @@
-//! What the body of a request to an external service is made of. Section 12.3 knows JSON alone; services
-//! know more.
+//! This module reads how the body of a request to an external service is written. Section 12.3 knows JSON alone;
+//! services also take forms, files and texts.
 
 use std::collections::BTreeMap;
 
@@ -64,6 +64,7 @@ impl BodyMedia {
         if !is_token(kind) || !is_token(subtype) || !is_plain {
             return None;
         }
+        // Subtypes of `application` that are texts; whatever is not known here is bytes, which loses nothing.
         let is_text = kind == "text"
             || ["xml", "yaml", "x-yaml", "x-ndjson", "jsonl", "javascript", "sql", "graphql", "csv"].contains(&subtype)
             || subtype.ends_with("+xml")

@@ -1,5 +1,5 @@
-//! From a definition to an endpoint: every rule of registration in one place. Sections 5.3, 5.9,
-//! 6.3, 6.4 and 13.2.
+//! This module turns a definition into an endpoint: every rule of registration is here, and all that are broken are
+//! reported at once. Sections 5.3, 5.9, 6.3, 6.4 and 13.2.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::schema::Schema;
 use crate::scope::Scope;
 use crate::semantic::Semantic;
 
-/// What someone wants to register, wherever it was written. Section 6.2.
+/// A definition that someone wants to register: from a file, a program or a proposal. Section 6.2.
 #[derive(Clone, Debug, Default)]
 pub struct Definition {
     /// The method.
@@ -68,8 +68,8 @@ pub struct RegistrationContext<'a> {
 static NONE: BTreeSet<String> = BTreeSet::new();
 
 impl<'a> RegistrationContext<'a> {
-    /// These, and everything else as it comes: the host's own paths are left to it, outputs may hold more
-    /// than they declare, and services are reached over https.
+    /// A context with these and the defaults: no override of the host's own paths, open outputs, services over https
+    /// only.
     pub fn new(catalog: &'a Catalog, policy: &'a MethodPolicy, recipes: &'a RecipeBook) -> RegistrationContext<'a> {
         RegistrationContext { catalog, policy, recipes, overrides: &NONE, is_output_strict: false, is_http_open: false }
     }
@@ -98,6 +98,7 @@ impl Endpoint {
         let deprecated = keep(deprecated, &mut faults);
         let binding = keep(binding(definition.binding), &mut faults);
 
+        // Rules about two fields come last, and only where both could be read: an author sees each mistake once.
         faults.extend(method.iter().zip(&path).filter_map(|(method, path)| taken(method, path, around)));
         faults.extend(path.iter().zip(&input).flat_map(|(path, input)| undeclared(path, input)));
         faults.extend(binding.iter().zip(&errors).flat_map(|(binding, errors)| unbound(binding, errors, around)));

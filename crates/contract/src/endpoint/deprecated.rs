@@ -1,4 +1,4 @@
-//! That an endpoint is on its way out. Section 6.5.
+//! This module has the deprecation of endpoints. Section 6.5.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Lists of parameters, the short way to write a schema: from entries to Draft 2020-12.
+//! This module turns lists of parameters, the short way to write a schema, into JSON Schema Draft 2020-12.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -112,6 +112,7 @@ fn property(entry: &ParameterSettings) -> Value {
     ];
     let mut property: Map<String, Value> =
         pieces.into_iter().filter_map(|(keyword, value)| Some((keyword.to_owned(), value?))).collect();
+    // Last, so that `schema` may say more than `type` and the other short keys, and wins over them.
     property.extend(entry.schema.iter().filter_map(Value::as_object).flatten().map(|(k, v)| (k.clone(), v.clone())));
     Value::Object(property)
 }

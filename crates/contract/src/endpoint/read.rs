@@ -1,4 +1,4 @@
-//! From an endpoint's file to an endpoint, every problem with its line.
+//! This module reads an endpoint's file, and gives every problem its line.
 
 use std::path::Path;
 
@@ -57,7 +57,7 @@ fn registered(
     match Endpoint::register(definition, around) {
         Ok(endpoint) if faults.is_empty() => Ok(endpoint),
         Ok(_) => Err(faults),
-        // What could not be read was said already, and is not missing too.
+        // A field that could not be read must not be reported as missing as well.
         Err(more) => {
             let said: Vec<&'static str> = faults.iter().map(|fault| fault.key).collect();
             faults.extend(more.into_iter().filter(|fault| !said.contains(&fault.key)));
@@ -68,7 +68,7 @@ fn registered(
 
 fn at_lines(section: &Section, faults: Vec<DefinitionProblem>) -> Problems {
     let at = |fault: DefinitionProblem| -> Problem {
-        // Lists of parameters and schemas are two spellings of one field.
+        // `input` and `input_schema` are two spellings of one field: point at the one that the file has.
         let spelled = match fault.key {
             "input_schema" if !section.has("input_schema") => "input",
             "output_schema" if !section.has("output_schema") => "output",

@@ -1,5 +1,5 @@
-//! How fields are written into the requests of an external service. Section 12.3; the styles are those
-//! of OpenAPI's parameters.
+//! This module has the styles in which fields are written into requests to an external service. Section 12.3; the
+//! styles are those of OpenAPI's parameters.
 
 use std::collections::BTreeMap;
 
@@ -152,6 +152,7 @@ pub(super) fn styles(key: &str, table: BTreeMap<String, String>) -> Result<BTree
 /// # Errors
 /// It has.
 pub(super) fn is_cookie_for_callers(name: &str, headers: &BTreeMap<String, String>) -> Result<(), DefinitionProblem> {
+    // Services differ in which of two cookies of one name they take: the operator's must be the only one.
     let own = headers.iter().filter(|(header, _)| header.eq_ignore_ascii_case("cookie")).map(|(_, value)| value);
     let names = own.flat_map(|value| value.split(';')).filter_map(|pair| pair.split('=').next());
     match names.into_iter().any(|other| other.trim() == name) {
@@ -166,6 +167,7 @@ pub(super) fn is_cookie_for_callers(name: &str, headers: &BTreeMap<String, Strin
 /// It is the connection's own, says who somebody is, or is among the operator's `headers`.
 pub(super) fn is_for_callers(name: &str, headers: &BTreeMap<String, String>) -> Result<(), DefinitionProblem> {
     let lower = name.to_ascii_lowercase();
+    // A caller that fills these could name itself as another client or agent to the service behind.
     let is_kept = KEPT.contains(&lower.as_str()) || lower.starts_with("x-forwarded-");
     if is_kept || headers.keys().any(|other| other.eq_ignore_ascii_case(name)) {
         return Err(wrong(format!("the header field `{name}` is not for callers to fill")));

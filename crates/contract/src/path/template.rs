@@ -1,5 +1,5 @@
-//! The path that an endpoint is registered under: literal segments and parameters in braces.
-//! Sections 5.2 to 5.4.
+//! This module has the path that an endpoint is registered under: literal segments and parameters in braces. Sections
+//! 5.2 to 5.4.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -67,6 +67,7 @@ impl Template {
     /// # Errors
     /// The first rule that it breaks, those of every path included.
     pub fn parse(raw: &str, catalog: &Catalog) -> Result<Template, TemplateError> {
+        // One more piece than segments: the empty one before the first slash.
         if raw.len() > TEMPLATE_BYTES_MAX || raw.split('/').count() > TEMPLATE_SEGMENTS_MAX + 1 {
             return Err(TemplateError::TooLong);
         }
@@ -116,7 +117,8 @@ impl Template {
     }
 }
 
-/// A value as a path has it. `None` for what is no single word, and for texts that no segment takes.
+/// A value as the text of one segment. `None` for lists, objects and `null`, and for texts that no segment may be
+/// (empty, `.`, `..`, control characters).
 pub fn segment(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.clone(),

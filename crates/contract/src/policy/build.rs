@@ -1,4 +1,5 @@
-//! From settings to a policy: what keeps the host from starting, and what is skipped. Section 9.4.
+//! This module builds the method policy from settings. It reports what keeps the host from starting, and what is
+//! skipped. Section 9.4.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +27,7 @@ impl MethodPolicy {
     ) -> Result<(Self, Vec<SkippedSetting>), Vec<MethodPolicyError>> {
         let (custom, aliases) = (BTreeSet::new(), BTreeMap::new());
         let mut build = Build { catalog, custom, aliases, faults: Vec::new(), skipped: Vec::new() };
+        // First these two, in this order: everything below asks whether a method is custom, or an alias.
         build.custom = build.all(&settings.custom).into_iter().collect();
         build.aliases = build.aliases(&settings.aliases);
         let policy = MethodPolicy {
@@ -140,6 +142,8 @@ impl Build<'_> {
         }
         for method in [&from_method, &to_method] {
             if !self.knows(method) {
+                // Skipped and not an error, as under `allow` and `disallow`: a catalog that drops a verb can be
+                // installed before the settings are changed (9.4).
                 self.skip("redirects", method, NOT_KNOWN);
                 return None;
             }
@@ -153,7 +157,7 @@ impl Build<'_> {
     }
 }
 
-/// Whether nobody but the specification said so: a catalog need not have what its seed leads to.
+/// Whether the alias is one of the defaults of section 9.2: an operator's catalog need not have what these lead to.
 fn is_seed(from: &Method, to: &Method) -> bool {
     MethodPolicySettings::default().aliases.get(from.as_str()).is_some_and(|seeded| seeded == to.as_str())
 }

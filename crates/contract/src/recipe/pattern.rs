@@ -1,4 +1,4 @@
-//! Which proposals a recipe answers.
+//! This module has the pattern of a recipe: which proposals it answers.
 
 use regex::{Regex, RegexBuilder};
 
@@ -7,7 +7,7 @@ use crate::catalog::Catalog;
 use crate::limits::{PATTERN_BYTES_MAX, PATTERN_COMPILED_BYTES_MAX};
 use crate::method::Method;
 
-/// What is looked at of a proposal.
+/// The parts of a proposal that patterns look at.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'a> {
     /// The method that is wanted.
@@ -126,8 +126,8 @@ fn one(of: &str, exact: Option<&String>, regex: Option<&String>) -> Result<Optio
     }
 }
 
-/// Compiles an expression that must match the whole text. It is compiled alone first, so that a
-/// bracket in it can't reach the anchors.
+/// Compiles an expression that must match the whole text. It is compiled alone first: `a)|(b` is an error by itself,
+/// and inside the anchored group it would match more than the whole.
 fn anchored(pattern: &str) -> Result<Regex, String> {
     if pattern.is_empty() || pattern.len() > PATTERN_BYTES_MAX {
         return Err(format!("has 1 to {PATTERN_BYTES_MAX} bytes"));
@@ -139,10 +139,11 @@ fn anchored(pattern: &str) -> Result<Regex, String> {
 fn compiled(pattern: &str) -> Result<Regex, String> {
     let built = RegexBuilder::new(pattern)
         .size_limit(PATTERN_COMPILED_BYTES_MAX)
+        // Both limits: `a{1000}{1000}` is short as a text, and the lazy automaton grows while it matches.
         .dfa_size_limit(PATTERN_COMPILED_BYTES_MAX)
         .build();
     built.map_err(|error| {
-        // The last line says what is wrong; those before it draw the pattern.
+        // The last line says what is wrong; the lines before it repeat the pattern with a marker.
         let text = error.to_string();
         format!(
             "is not a valid regular expression: {}",

@@ -1,4 +1,4 @@
-//! From the recipes' file to a book, every problem with its line.
+//! This module reads the file of recipes, and gives every problem its line. Recipes without problems are kept.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -96,6 +96,7 @@ fn step(settings: StepSettings, earlier: &[Step], catalog: &Catalog, policy: &Me
     let parameters =
         parameters.into_iter().map(|(name, settings)| source(settings, earlier).map(|source| (name, source)));
     let parameters: BTreeMap<String, InputSource> = parameters.collect::<Result<_, _>>()?;
+    // Found when the file is read, since at run time it would fail only after the steps before it were done.
     let unfilled = path.iter().flat_map(Template::parameters).find(|name| !parameters.contains_key(*name));
     if let Some(name) = unfilled {
         return Err(format!(

@@ -1,4 +1,4 @@
-//! What a step takes of an earlier result: all of it, or something inside it.
+//! This module has references to earlier results: to a whole result, or to something inside it.
 
 use std::fmt;
 
@@ -37,6 +37,7 @@ impl ResultReference {
         if captured(text) {
             return Ok(ResultReference::whole(text));
         }
+        // From the end: of captures named `a` and `a.b`, the longer one is meant by `a.b.c`.
         let mut dots = text.rmatch_indices('.').map(|(at, _)| at);
         let at = dots.find(|at| captured(&text[..*at])).ok_or_else(|| unknown(text))?;
         ResultReference::of(&text[..at], text[at + 1..].split('.').map(str::to_owned).collect())
@@ -58,6 +59,7 @@ impl ResultReference {
             return Ok(ResultReference::whole(capture));
         }
         let members = pointer.strip_prefix('/').ok_or_else(|| "a `pointer` begins with a slash".to_owned())?;
+        // In this order (RFC 6901 section 4): the other way round `~01`, which is `~1`, would become a slash.
         let plain = |member: &str| member.replace("~1", "/").replace("~0", "~");
         ResultReference::of(capture, members.split('/').map(plain).collect())
     }

@@ -1,4 +1,4 @@
-//! One run of a recipe, a value that is stepped. It calls nothing.
+//! This module has one run of a recipe, as a value that is stepped. It makes no calls.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -129,7 +129,7 @@ impl Run {
             None => "/".to_owned(),
             Some(path) => {
                 let filled = path.fill(|name| body.get(name).and_then(segment)).ok_or(BadReference)?;
-                // What went into the path arrives from there.
+                // Dispatch reads these from the path; in the body they would be a second copy.
                 path.parameters().for_each(|name| drop(body.remove(name)));
                 filled
             }

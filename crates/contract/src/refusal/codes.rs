@@ -1,4 +1,4 @@
-//! Each kind of refusal with its cause and what to do about it: rows of the table of errors.
+//! This module lists each kind of refusal with its cause and its remedy: rows of the table of errors.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A composition that ended before its last step. Section 12.1.
+//! This module has the failure of a step, which ends its composition. Section 12.1.
 
 use std::collections::BTreeMap;
 

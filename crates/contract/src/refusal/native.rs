@@ -1,4 +1,4 @@
-//! What protocols say of methods of their own, without their numbers. Section 6.1, tier A.
+//! This module has the refusals of a protocol's own methods, without its status numbers. Section 6.1, tier A.
 
 use serde_json::{Map, Value};
 

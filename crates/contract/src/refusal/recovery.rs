@@ -1,4 +1,4 @@
-//! How a caller gets further after a refusal. Section 11.
+//! This module says what a caller can do after a refusal. Section 11.
 
 use std::fmt;
 

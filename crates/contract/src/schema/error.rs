@@ -1,4 +1,4 @@
-//! What is wrong with a schema, and what is wrong with a value.
+//! This module has the errors of schemas, and the violations of values.
 
 use serde::Serialize;
 

@@ -1,5 +1,5 @@
-//! The schemas inside a schema and which of them are checked where: against the same value, or
-//! against something inside it. Finds what leads out of the document or in circles.
+//! This module finds the schemas inside a schema, and which of them are checked against the same value or against
+//! something inside it. It refuses references that leave the document or lead in circles.
 
 use std::collections::BTreeMap;
 
@@ -108,6 +108,8 @@ impl Walk {
             return Err(SchemaError::TooDeep);
         }
         self.objects += usize::from(schema.is_object());
+        // `true` and `false` are not counted: closing adds one to each object, and a schema at the bound must stay
+        // within it.
         if self.objects > SUBSCHEMAS_MAX {
             return Err(SchemaError::TooMany);
         }
@@ -158,6 +160,7 @@ impl Walk {
             self.anchors.entry(name.to_owned()).or_default().push(index);
         }
         let references = [text("$ref"), text("$dynamicRef")].into_iter().flatten();
+        // Resolved after the walk, as a reference may lead to a place that comes later.
         self.references.extend(references.map(|target| (index, target.to_owned())));
         Ok(())
     }
@@ -247,6 +250,7 @@ fn inner_first(nodes: &[Node]) -> Result<Vec<Index>, Index> {
     let mut order = Vec::with_capacity(nodes.len());
     for start in 0..nodes.len() {
         // Which node, and how many of its neighbours were looked at.
+        // By hand instead of recursion: a circle is found before it can use up the stack.
         let mut path = vec![(start, 0)];
         while let Some((at, seen)) = path.pop() {
             if seen == 0 && marks[at] == Mark::Done {

@@ -1,11 +1,11 @@
-//! Integers that were written with a fraction of zero. JSON Schema takes `1.0` for an integer, JSON's
-//! libraries hand on a float: what is declared an integer becomes one before anybody reads it.
+//! This module rewrites integers that were written with a fraction of zero. JSON Schema takes `1.0` for an integer,
+//! while JSON libraries hand on a float, which a handler that expects an integer refuses.
 
 use serde_json::{Map, Value};
 
 use super::target;
 
-/// Places of schema and value that are looked at together; what lies behind stays as it was written.
+/// Pairs of schema and value that one walk visits, since alternatives multiply; what is left stays as it was written.
 const STEPS_MAX: usize = 100_000;
 /// Schemas and values within one another, as many as JSON may be deep.
 const DEPTH_MAX: usize = 256;

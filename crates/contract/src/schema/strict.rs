@@ -1,4 +1,4 @@
-//! Strictness all the way down. Section 13.3.
+//! This module closes nested objects of a schema against properties that are not declared. Section 13.3.
 //!
 //! "Fields not declared in the schema" is read to hold at every level: an object that declares
 //! properties and says nothing of others takes no others. What an author wrote about them stands,
@@ -34,6 +34,7 @@ fn close(schema: &Value, root: &Value) -> Value {
         && declares(schema, root, &mut BTreeSet::new())
         && !["additionalProperties", "unevaluatedProperties"].iter().any(|word| keywords.contains_key(*word))
     {
+        // Not `additionalProperties`, which sees only the `properties` beside it and would refuse those of an `allOf`.
         keywords.insert("unevaluatedProperties".to_owned(), Value::Bool(false));
     }
     closed

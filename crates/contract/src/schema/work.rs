@@ -1,4 +1,4 @@
-//! How much a value can make us do, known before it is done.
+//! This module bounds the work of checking a value, before the value is checked.
 //!
 //! Alternatives and references multiply: a short schema can ask for 2^24 looks at one value, and a
 //! recursive one for twice as many at every level. So for each level of nesting the most checks that
@@ -52,6 +52,7 @@ impl Work {
             return Err(Violation::new("", format!("nested more than {JSON_DEPTH_MAX} levels deep")));
         }
         let here = self.per_value.get(level).or(self.per_value.last()).copied().unwrap_or_default();
+        // Saturating: numbers of checks reach 2^64 within a few levels, and a wrapped one would be small.
         *checks = checks.saturating_add(here);
         if *checks > CHECKS_MAX {
             return Err(Violation::new("", "too large, or nested too deeply, to be checked against its schema"));
@@ -72,6 +73,7 @@ fn level(graph: &Graph, outer: Option<&[u64]>) -> Vec<u64> {
         let node = &graph.nodes[at];
         let own = outer.map_or(1, |outer| inside(node, outer));
         let in_place = node.in_place.iter().fold(0_u64, |sum, &next| sum.saturating_add(checks[next]));
+        // `unevaluated…` runs the schemas beside it a second time, to learn which properties they have evaluated.
         let looks = if node.looks_twice { 2 } else { 1 };
         checks[at] = own.saturating_add(in_place.saturating_mul(looks));
     }

@@ -1,4 +1,4 @@
-//! What was said before: turns that many messages of one conversation share.
+//! This module holds the earlier turns of a conversation, shared by all messages of it.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -19,12 +19,14 @@ pub struct History {
 impl History {
     /// Leaves out the oldest turns but `count`.
     pub fn keep_newest(&mut self, count: usize) {
+        // The turns are shared with other messages of the conversation, so the oldest are skipped and not removed.
         self.skipped += self.len().saturating_sub(count);
     }
 
     /// Adds turns at the end. Copies those there are only while somebody else holds them.
     pub fn extend(&mut self, turns: impl IntoIterator<Item = Turn>) {
         let all = Arc::make_mut(&mut self.turns);
+        // What was skipped is dropped here: the copy, or the sole owner, must not carry turns that nobody can read.
         all.drain(..std::mem::take(&mut self.skipped));
         all.extend(turns);
     }

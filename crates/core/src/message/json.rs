@@ -44,6 +44,7 @@ impl Message {
 
 /// The place in a chain of agents, counted from 1 on the wire.
 fn agent_chain(hop: u32) -> Value {
+    // Never beyond the last place: a backend that reads `is_final` must not see a hop above `max_hops`.
     let hop = hop.saturating_add(1).min(HOPS_MAX);
     json!({"hop": hop, "max_hops": HOPS_MAX, "is_final": hop == HOPS_MAX})
 }
@@ -52,6 +53,7 @@ fn turn(turn: &super::Turn) -> Value {
     let mut value = json!(turn);
     value["sender"] = sender(&turn.sender);
     if let Some(fields) = value.as_object_mut() {
+        // Not in the specification's `HistoricalMessage`: for our own storage alone.
         fields.retain(|key, _| !OWN_FIELDS.contains(&key.as_str()));
     }
     value
@@ -61,6 +63,7 @@ fn turn(turn: &super::Turn) -> Value {
 fn sender(sender: &Sender) -> Value {
     let mut sender = sender.clone();
     for evidence in &mut sender.identities {
+        // By prefix, as proof types are an open list and more than one field may carry a token.
         evidence.proof.fields.retain(|key, _| !key.starts_with("token"));
     }
     json!(sender)

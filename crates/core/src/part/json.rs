@@ -74,14 +74,17 @@ fn string(fields: &mut Map<String, Value>, key: &str) -> Option<String> {
 
 fn read_text(fields: &mut Map<String, Value>) -> Result<Text, String> {
     let spare = string(fields, "text");
+    // The specification's schema says `content` and its examples `text`; `content` wins where both are there.
     let content = string(fields, "content").or(spare).ok_or("a text part needs `content`")?;
     Ok(Text { mime: string(fields, "mime").unwrap_or_else(|| "text/plain".to_owned()), content })
 }
 
 fn read_file(fields: &mut Map<String, Value>) -> Result<File, String> {
     let source = read_source(fields)?.ok_or("a file part needs `bytes_ref` or `url`")?;
+    // `size` is what REST 5.6 calls it in the file parts of a task.
     let declared = fields.get("size_bytes").or_else(|| fields.get("size")).and_then(Value::as_u64);
     let size = match &source {
+        // Counted, not believed: a declared size would pass bounds that the bytes themselves break.
         FileSource::Inline(bytes) => Some(bytes.len() as u64),
         FileSource::Url { .. } | FileSource::Kept => declared,
     };
@@ -127,6 +130,8 @@ fn read_artifact(fields: &mut Map<String, Value>) -> Result<Artifact, String> {
 /// result alone is an answer without content.
 pub(super) fn read_tool_call(fields: &mut Map<String, Value>) -> Result<ToolCall, String> {
     let error = fields.get("error").filter(|error| !error.is_null()).map(error_text);
+    // Writers that always write both fields say `null` twice for a call that still runs; `result: null` alone is a
+    // result.
     let both_null = fields.contains_key("error") && fields.get("result").is_some_and(Value::is_null);
     let outcome = match (fields.remove("result").filter(|_| !both_null), error) {
         (Some(_), Some(_)) => return Err("a tool call has `result` or `error`, not both".to_owned()),

@@ -1,4 +1,4 @@
-//! How much a part holds, for the bounds on replies.
+//! This module estimates the bytes that a part holds, for the bounds on replies ([`crate::reply::ReplyLimits`]).
 
 use serde_json::{Map, Value};
 
@@ -40,6 +40,7 @@ fn source(source: &FileSource) -> usize {
     match source {
         FileSource::Inline(bytes) => bytes.len(),
         FileSource::Url { url, .. } => url.len(),
+        // Its bytes were counted when they were stored, and the reply carries none of them.
         FileSource::Kept => 0,
     }
 }

@@ -1,4 +1,4 @@
-//! The gate: ordered rules, and the one value that opens an agent.
+//! This module has the gate before agents: it asks ordered rules, and makes the only value that an agent takes.
 
 use std::sync::Arc;
 
@@ -12,26 +12,28 @@ use crate::part::Part;
 use crate::policy::{Objection, PolicyResolution, Requirement};
 use crate::usage::UsageMeter;
 
-/// What a rule says of a message.
+/// A rule's decision: `Ok` lets the message pass, an [`Objection`] stops it.
 pub type RuleVerdict = Result<(), Objection>;
 
-/// What the gate says of a message: let in, or given back with what stands against it.
+/// The gate's decision: the admitted message, or the message again with the objection, to be held against the gate once
+/// more when the requirement was met.
 pub type GateVerdict = Result<Admitted, (Box<Message>, Objection)>;
 
 /// One rule of the gate. Rules are asked in order; the first objection stands.
 pub trait Rule: Send + Sync + 'static {
-    /// Lets `message` pass to the agent of `card`, refuses it, or says what is required first. Changes nothing,
-    /// and says the same whether or not what it requires was done: that is the host's to know.
+    /// Lets `message` pass to the agent of `card`, refuses it, or says what is required first. Must have no effect, as
+    /// it is asked any number of times, and must say the same whether or not the requirement was met: only the host
+    /// knows that.
     fn judge<'a>(&'a self, card: &'a AgentCard, message: &'a Message) -> BoxFuture<'a, RuleVerdict>;
 
-    /// Counts `message` against a bound, for rules that have one: asked once for each message that the rule let
-    /// pass, however often the message is held against the gate.
+    /// Counts `message` against the rule's limit, if it has one. Called once for each message that the rule let pass,
+    /// however often the message comes to the gate.
     fn count(&self, _card: &AgentCard, _message: &Message) -> RuleVerdict {
         Ok(())
     }
 }
 
-/// What the host and the gate note of a message on its way to an agent. Neither callers nor agents have a say in it.
+/// Notes of the host and the gate about a message on its way. Nothing that callers or agents send sets them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GateNotes {
     /// How many rules, from the first on, have counted it.
@@ -41,25 +43,25 @@ pub struct GateNotes {
 }
 
 impl GateNotes {
-    /// The notes of a message that comes to a gate, which counts it anew, whatever gate it came through before. For
-    /// the host, which says whether the conversation of the message was kept before it came.
+    /// The notes of a message that comes to an agent's gate for the first time: no rule of it has counted the message,
+    /// whatever gate it passed before. `continues`: whether its conversation was stored before it came.
     pub fn arriving(continues: bool) -> Self {
         Self { counted: 0, continues }
     }
 
-    /// Notes that its conversation turned out to be a known one, or not. For the host.
+    /// Sets whether its conversation was stored before it came. For the host, once it has looked.
     pub fn set_continues(&mut self, continues: bool) {
         self.continues = continues;
     }
 
-    /// Whether the conversation of the message was kept before it came: then its name can't be one that was made up
-    /// for this very message.
+    /// Whether the conversation of the message was stored before it came: then the caller can't have made up its name
+    /// with this message, to get a limit of its own.
     pub fn continues(&self) -> bool {
         self.continues
     }
 }
 
-/// The rules that stand before an agent, in the order in which they are asked.
+/// The rules before an agent, in the order in which they are asked.
 ///
 /// There is no default one: whoever lets everybody in says so with an empty list.
 #[derive(Clone)]
@@ -73,8 +75,7 @@ impl Policy {
         Self { rules }
     }
 
-    /// Asks each rule what it says of `message`; what is `met` is not required again. Counts and changes nothing,
-    /// so that it may be asked again.
+    /// Asks each rule about `message`, without counting it. Requirements that are in `met` are not required again.
     pub fn judge<'a>(
         &'a self,
         card: &'a AgentCard,
@@ -87,6 +88,7 @@ impl Policy {
         in_time(|| async move {
             for rule in &self.rules {
                 match rule.judge(card, message).await {
+                    // Equal as a whole: other terms are another requirement, which was not met.
                     Err(Objection::Required(required)) if met.contains(&required) => {}
                     verdict => verdict?,
                 }
@@ -95,9 +97,9 @@ impl Policy {
         })
     }
 
-    /// [`Self::judge`] and [`Rule::count`], and the only way to an [`Admitted`]. For the host, which keeps the
-    /// policies of its agents to itself, and knows what is `met`. Gives the message back with an objection: held
-    /// against the gate once more, it is counted only by the rules that had not come to it.
+    /// Asks each rule about `message` and counts it: the only way to an [`Admitted`]. For the host, which knows which
+    /// requirements are `met`. On an objection the message is given back: when it comes again, only rules that have not
+    /// counted it yet do.
     pub fn admit<'a>(
         &'a self,
         card: Arc<AgentCard>,
@@ -106,6 +108,7 @@ impl Policy {
     ) -> MaybeBoxed<'a, GateVerdict> {
         let message = message.into();
         match self.rules.is_empty() {
+            // Most agents have no rules: their messages get no future and no allocation here.
             true => at_once(Ok(Admitted { card, message })),
             false => in_time(|| self.held(card, message, met)),
         }
@@ -117,6 +120,9 @@ impl Policy {
                 Err(Objection::Required(required)) if met.contains(&required) => Ok(()),
                 verdict => verdict,
             };
+            // The order matters: a message that is refused before a limit is not counted by it, one refused behind it
+            // is. A message that comes back with a payment was counted by the rules before the one that wanted it, and
+            // is not again.
             if verdict.is_ok() && index >= message.gate.counted {
                 message.gate.counted = index + 1;
                 verdict = rule.count(&card, &message);

@@ -1,4 +1,4 @@
-//! Auth challenges that cannot break out of their header. PolicyPart 3.3.1.
+//! This module checks and writes auth challenges, so that no value can break out of its header. PolicyPart 3.3.1.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,6 +39,8 @@ impl AuthChallenge {
     }
 
     fn names_are_unique(&self) -> bool {
+        // Names have no case in a header (RFC 9110 11.2), keys of JSON have: `Realm` and `realm` would be one parameter
+        // twice.
         let names: BTreeSet<String> = self.params.keys().map(|name| name.to_ascii_lowercase()).collect();
         names.len() == self.params.len()
     }
@@ -75,6 +77,7 @@ pub(super) fn check_challenges(challenges: &[AuthChallenge], code: Option<&str>)
     if challenges.len() > CHALLENGES_MAX {
         return wrong("16 challenges at most");
     }
+    // Measured as they stand in the header, as quoting can double a value.
     let encoded: Option<Vec<String>> = challenges.iter().map(AuthChallenge::encode).collect();
     match encoded {
         None => wrong("schemes and names that are tokens, each name once, with values of printable ASCII"),
@@ -93,6 +96,8 @@ fn contradicts(challenges: &[AuthChallenge], code: Option<&str>) -> bool {
     let Some(code) = code.and_then(|code| code.strip_prefix("oauth:")) else {
         return false;
     };
+    // PolicyPart 3.3.1: `params.error` is where the error is, `code` repeats it as `oauth:<error>`, and the two must
+    // agree. Codes of other namespaces are opaque (3.2).
     challenges.iter().filter_map(AuthChallenge::oauth_error).any(|error| error != code)
 }
 
@@ -101,6 +106,7 @@ fn is_token(text: &str) -> bool {
 }
 
 fn is_quotable(text: &str) -> bool {
+    // RFC 9110 5.6.4 without obs-text: a CR or LF would end the header, and another host may have written the value.
     text.bytes().all(|b| b == b'\t' || (0x20..=0x7e).contains(&b))
 }
 

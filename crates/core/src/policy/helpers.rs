@@ -1,5 +1,5 @@
-//! The helpers that PolicyPart 5.2 names, by its names, for programs that embed this crate. Each does what the part of
-//! the core does that it leads to.
+//! This module has the helpers of PolicyPart 5.2 under the specification's names, for programs that embed this crate.
+//! Each calls the function that the host itself uses.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ pub fn canonical_stringify(value: &impl serde::Serialize) -> Result<String, Stri
     json::canonical_text(value)
 }
 
-/// Whether a challenge can stand in a header as it is and can't leave it. PolicyPart 3.3.1.
+/// Whether a challenge can be written into a header without ending it. PolicyPart 3.3.1.
 pub fn validate_auth_challenge(challenge: &AuthChallenge) -> bool {
     challenge.is_valid()
 }

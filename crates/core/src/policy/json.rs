@@ -19,6 +19,8 @@ impl PolicyPart {
         let kind = RefusalKind::read(name, &mut fields)?;
         let message = match (text(&mut fields, "message")?, &kind) {
             (Some(message), _) => message,
+            // PolicyPart 3.6: an unknown kind is passed on and is never success, so that it must not fail for a missing
+            // field.
             (None, RefusalKind::Other(_)) => "This agent declined for a reason that is not known here.".to_owned(),
             (None, _) => return Err(PolicyPartError::Missing("message")),
         };
@@ -44,6 +46,8 @@ impl PolicyPart {
         let is_absent = |key: &str| fields.get(key).is_none_or(Value::is_null);
         let is_bare = is_absent("state") && fields.get("kind").is_some_and(|kind| kind == "consent_required");
         if is_bare {
+            // `from_json` demands both fields. The placeholder is cleared below, and an empty state is what makes a
+            // part bare.
             fields.insert("state".to_owned(), "of the host".into());
             fields.insert("return_to".to_owned(), "".into());
         }
@@ -106,6 +110,7 @@ fn read_data(fields: &mut Map<String, Value>) -> Result<Map<String, Value>, Poli
         None => Ok(Map::new()),
         Some(Value::Object(mut data)) => {
             sanitize_map(&mut data);
+            // PolicyPart 3.2: unprefixed keys are reserved and ignored, which is no reason to refuse the part (3.6).
             data.retain(|key, _| is_prefixed(key));
             Ok(data)
         }

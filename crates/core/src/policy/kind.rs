@@ -7,7 +7,7 @@ use super::challenge::AuthChallenge;
 use crate::error::whole_seconds;
 use crate::limits::RETRY_AFTER;
 
-/// Why a request is refused, with what only that reason has.
+/// Why a request is refused, with the fields that only this kind has.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RefusalKind {
     /// The person must agree to something first. PolicyPart 3.3.4.
@@ -75,6 +75,7 @@ impl RefusalKind {
         match self {
             Self::TooManyRequests { retry_after_seconds } => *retry_after_seconds,
             Self::ServiceUnavailable { retry_after_seconds } => {
+                // Every 503 names a time, unlike a 429 without one, which is valid without the header (PolicyPart 3.6).
                 Some(retry_after_seconds.unwrap_or_else(|| whole_seconds(RETRY_AFTER)))
             }
             Self::ConsentRequired { .. }

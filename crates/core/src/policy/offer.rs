@@ -1,13 +1,13 @@
-//! Ways to pay, written by an operator in fewer words than they have on the wire. PolicyPart 3.3.3.
+//! This module has the trait by which a payment scheme expands an operator's settings into offers. PolicyPart 3.3.3.
 
 use serde_json::{Map, Value};
 
 use super::kind::AcceptedPayment;
 use crate::address::Handle;
 
-/// Turns what an operator writes under one key of an offer, such as `x402`, into ways to pay.
+/// Expands the table that an operator writes under one key of an offer, such as `x402`, into payment options.
 pub trait OfferBuilder: Send + Sync + 'static {
-    /// The key in an offer whose table is meant for it.
+    /// The key of the table in an offer that it reads.
     fn key(&self) -> &'static str;
 
     /// The ways to pay that `settings` describe; one at least. Fails with what is wrong in them, in a sentence that
@@ -16,7 +16,7 @@ pub trait OfferBuilder: Send + Sync + 'static {
     -> Result<Vec<AcceptedPayment>, String>;
 }
 
-/// What an offer is made for.
+/// The agent and price that an offer is made for.
 #[derive(Debug, Clone, Copy)]
 pub struct OfferContext<'a> {
     /// The agent that is paid for.

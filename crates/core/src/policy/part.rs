@@ -1,4 +1,4 @@
-//! The refusal itself, and what makes one valid. PolicyPart 3.
+//! This module has the refusal and the rules by which one is valid. PolicyPart 3.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use crate::language::Language;
 use crate::origin::is_bound_to;
 use crate::task::TaskState;
 
-/// The key of `data` with the links of a refusal that another host made and that is passed on here. What it asks for is
-/// done there.
+/// The key of `data` under which a refusal that another host made keeps its links as it is passed on. The person acts
+/// on that host, and this host issues no state for it.
 pub const RELAYED: &str = "mentionable.relayed";
 
-/// A refusal: why, in words and in data, and what to do about it.
+/// A refusal as content: its kind, words for a person, and where the person can act. PolicyPart 3.2.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PolicyPart {
-    /// Why.
+    /// The kind, with its own fields.
     pub kind: RefusalKind,
     /// The finer reason, namespaced, such as `oauth:consent_required`.
     pub code: Option<String>,
@@ -110,6 +110,7 @@ impl PolicyPart {
     pub fn state(&self) -> Option<StateToken> {
         let state = match &self.kind {
             RefusalKind::ConsentRequired { state, .. } => state,
+            // Only `consent_required` has a field for a state (3.3.4).
             RefusalKind::PaymentRequired { .. } => self.data.get(STATE_KEY)?.as_str()?,
             _ => return None,
         };
@@ -136,6 +137,7 @@ impl PolicyPart {
     /// hand or by configuration goes through here before it is sent. PolicyPart 3.6.
     pub fn validate(&self, canonical_host: &str) -> Result<(), PolicyPartError> {
         self.check_shape()?;
+        // Reading drops such keys silently; a part of our own that has one is a mistake to be told.
         if !self.data.keys().all(|key| is_prefixed(key)) {
             return Err(PolicyPartError::Wrong("data", "an object with prefixed keys, such as `oauth.error`"));
         }
@@ -143,6 +145,8 @@ impl PolicyPart {
             return Err(PolicyPartError::ForeignUrl("url"));
         }
         match &self.kind {
+            // Where the browser goes after consent: a foreign page there would be an open redirect with the state in
+            // hand.
             RefusalKind::ConsentRequired { return_to, .. } if !is_bound_to(return_to, canonical_host) => {
                 Err(PolicyPartError::ForeignUrl("return_to"))
             }
@@ -157,6 +161,8 @@ impl PolicyPart {
             RefusalKind::ConsentRequired { state, .. } => state.is_empty(),
             RefusalKind::PaymentRequired { .. } => {
                 let has_own = |key: &str| self.data.contains_key(key);
+                // Each of these shows that another host issued it: the person pays there, and a state of ours would ask
+                // for it again.
                 self.url.is_none() && !has_own(RELAYED) && !has_own(STATE_KEY)
             }
             _ => false,
@@ -168,6 +174,8 @@ impl PolicyPart {
     pub fn validate_of_agent(&self, canonical_host: &str) -> Result<(), PolicyPartError> {
         match &self.kind {
             RefusalKind::ConsentRequired { state, .. } if state.is_empty() => {
+                // The kind alone demands `state` and `return_to`, which the host fills in. Everything else is checked
+                // under a kind that demands nothing.
                 Self { kind: RefusalKind::Forbidden, ..self.clone() }.validate(canonical_host)
             }
             _ => self.validate(canonical_host),

@@ -1,4 +1,4 @@
-//! What a caller must do first: what a rule, or an agent, demands, before the host made a state of it.
+//! This module has the consents and payments that a rule or an agent requires, before the host issues a state for them.
 //! PolicyPart 3.3.3, 3.3.4.
 
 use std::collections::BTreeMap;
@@ -23,11 +23,11 @@ pub struct Requirement {
     /// Title and message by BCP 47 tag.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub message_translations: BTreeMap<String, Translation>,
-    /// What it takes.
+    /// The consent or the payment.
     pub demand: Demand,
 }
 
-/// What it takes to meet a [`Requirement`].
+/// How a [`Requirement`] is met.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Demand {
@@ -87,7 +87,7 @@ pub struct DeductionCaps {
     pub period: DeductionPeriod,
 }
 
-/// After what deductions are counted anew.
+/// The calendar period, in UTC, after which deductions count from zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeductionPeriod {
@@ -115,12 +115,14 @@ pub enum PaidFor {
 }
 
 impl Requirement {
-    /// What is compared and remembered: the demand alone, so that other words for it are still the same one.
-    /// RFC 8785 gives it its bytes.
+    /// The terms that a consent or payment is remembered by, hashed in their canonical form (RFC 8785). Title, message
+    /// and translations are not part of it: rewording them does not ask everybody again.
     pub fn terms(&self) -> Value {
         match &self.demand {
             Demand::Consent(consent) => json!({"kind": "consent_required", "scope": consent.scope}),
             Demand::Payment(payment) => {
+                // Without the price in words and without the credit's terms: what is signed and settled is in
+                // `accepted`.
                 json!({"kind": "payment_required", "accepted": payment.accepted, "covers": payment.covers})
             }
         }

@@ -1,4 +1,4 @@
-//! What was done about a refusal, as the agent is told of it. PolicyPart, PolicyResolution (F-3).
+//! This module has the verified answer to a refusal, as the agent gets it. PolicyPart 5, PolicyResolution (F-3).
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -12,14 +12,14 @@ use crate::ids::StateToken;
 pub struct PolicyResolution {
     /// The state of the refusal that it answers.
     pub in_reply_to_state: StateToken,
-    /// What was done.
+    /// The payment or the consent.
     #[serde(flatten)]
     pub confirmation: Confirmation,
     /// Who verified it. For logs and audit; nobody may decide by it.
     pub verified_by: String,
 }
 
-/// What was done, by the refusal's kind.
+/// The payment or consent that answered a refusal, by its kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "confirmation")]
 pub enum Confirmation {
@@ -57,7 +57,7 @@ pub struct ConsentConfirmation {
     pub expires_at: Option<Timestamp>,
 }
 
-/// What a caller brings to go on after a refusal. Claims, all of it: the host compares them with what it keeps.
+/// What a caller sends to continue after a refusal. All of it is a claim, which the host compares with its own records.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Submission {
     /// The state of the refusal that it goes on after.

@@ -1,4 +1,4 @@
-//! Keys that could reach into a reader's prototypes are taken out. PolicyPart 3.2, 3.6.
+//! This module removes the keys that pollute prototypes in a JavaScript reader. PolicyPart 3.2, 3.6.
 
 use serde_json::{Map, Value};
 

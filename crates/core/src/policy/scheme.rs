@@ -1,4 +1,4 @@
-//! Ways to pay, behind one trait. What an offer and a payment hold is theirs alone. PolicyPart 3.3.3.
+//! This module has the trait of payment schemes. Offers and payments are opaque to everything else. PolicyPart 3.3.3.
 
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
@@ -35,7 +35,7 @@ pub trait PaymentScheme: Send + Sync + 'static {
     -> BoxFuture<'a, Settlement>;
 }
 
-/// What came of settling.
+/// The result of settling a payment.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Settlement {
     /// The money is there.

@@ -1,4 +1,4 @@
-//! Answers out of the words of a caller, or out of values that came by name.
+//! This module reads a caller's answers to a question, from text or from values by field name.
 
 use serde_json::{Map, Value};
 
@@ -10,6 +10,7 @@ impl Question {
     /// alone. Empty: the text answers nothing here.
     pub fn read(&self, text: &str) -> Vec<QuestionAnswer> {
         let fields = self.fields();
+        // Clients that render the fields as a form may send its values as a JSON text.
         if let Ok(Value::Object(given)) = serde_json::from_str(text) {
             return by_name(&fields, &given);
         }
@@ -28,6 +29,8 @@ impl Question {
         }
         answers.retain(|answer| !is_blank(&answer.value));
         match fields.as_slice() {
+            // With several fields a text without names could mean any of them: then nothing is answered, and the agent
+            // gets the text.
             [only] if answers.is_empty() && !text.trim().is_empty() => vec![only.answer(text.trim())],
             _ => answers,
         }
@@ -66,6 +69,7 @@ fn is_blank(value: &Value) -> bool {
 impl QuestionField {
     /// What a line says behind this field's name, if it begins with that.
     fn behind_name<'a>(&self, line: &'a str) -> Option<&'a str> {
+        // The names are shown as a markdown list with code (`Question::in_words`), and come back as they were copied.
         let line = line.trim_start_matches(['-', '*', ' ', '`']);
         let named =
             behind(line, &self.id).and_then(|rest| rest.trim_start_matches('`').trim_start().strip_prefix([':', '=']));
@@ -97,6 +101,7 @@ impl QuestionField {
 /// What stands behind a name, in whatever case it is written.
 fn behind<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let (head, rest) = line.split_at_checked(name.len())?;
+    // Checked, as the length of the name may fall inside a character of the line.
     head.to_lowercase().eq(&name.to_lowercase()).then_some(rest)
 }
 
@@ -110,6 +115,7 @@ fn parts(words: &str) -> impl Iterator<Item = &str> {
 fn number(words: &str) -> Option<Value> {
     let words = words.trim();
     words.parse::<i64>().map(Value::from).ok().or_else(|| {
+        // A decimal comma (`2,5`). `from_f64` refuses `inf` and `nan`, which `parse` takes.
         let number = words.replace(',', ".").parse::<f64>().ok()?;
         serde_json::Number::from_f64(number).map(Value::Number)
     })

@@ -1,4 +1,4 @@
-//! How a reply ends, as a fact that programs can go by: the words are for people.
+//! This module has the endings of replies, as facts with a code: their sentences are for people alone.
 
 use std::borrow::Cow;
 
@@ -28,7 +28,8 @@ pub enum Ending {
     },
     /// It could not be done. The reason is for the caller, and tells nothing of the inside.
     Failed {
-        /// What it failed of.
+        /// The kind of failure, for programs.
+        // Endings that were stored before there were causes have none.
         #[serde(default)]
         cause: FailureCause,
         /// A sentence for the caller.
@@ -49,7 +50,7 @@ pub struct SignIn {
     pub challenges: Vec<AuthChallenge>,
 }
 
-/// What a reply failed of.
+/// Why a reply failed, from a closed list that every protocol carries unchanged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureCause {
@@ -104,6 +105,8 @@ impl FailureCause {
     pub fn is_passing(self) -> bool {
         match self {
             Self::Unreachable | Self::TimedOut | Self::CutOff | Self::NodeLost => true,
+            // A wrong key or a message that was refused stays so until somebody changes it: retrying costs and helps
+            // nobody.
             Self::Agent | Self::UpstreamRefused | Self::OverBound => false,
         }
     }

@@ -1,4 +1,4 @@
-//! Gathering the events of a reply into what non-streaming protocols render.
+//! This module gathers the events of a reply into the parts that non-streaming protocols render.
 
 use super::{CollectedReply, Ending, Event};
 use crate::findings::Findings;
@@ -32,6 +32,7 @@ impl ReplyAccumulator {
 
     fn take_call(&mut self, call: ToolCall) {
         let same = |part: &&mut Part| matches!(part, Part::ToolCall(earlier) if earlier.id == call.id);
+        // In its old place, so that calls stay in the order in which they began.
         match self.others.iter_mut().rev().find(same) {
             Some(slot) => *slot = Part::ToolCall(call),
             None => self.others.push(Part::ToolCall(call)),

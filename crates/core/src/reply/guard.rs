@@ -1,4 +1,4 @@
-//! Holding agents to the form of a reply: one ending, nothing after it, and only so much before it.
+//! This module holds agents to the form of a reply: one ending, nothing after it, and a bounded amount before it.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -38,7 +38,7 @@ impl Default for ReplyLimits {
     }
 }
 
-/// An agent's events, made to keep the rules: exactly one ending comes out and nothing after it.
+/// Wraps an agent's events so that exactly one ending comes out and nothing after it.
 ///
 /// An agent that stops without an ending, panics, or goes over a limit has failed; the event that
 /// went over is not passed on. A refusal among the parts is the ending (PolicyPart 3.5). The agent's
@@ -51,7 +51,7 @@ pub fn guard(events: EventStream, limits: ReplyLimits) -> GuardedReply {
 pub struct GuardedReply {
     /// The agent, until its ending.
     agent: Option<EventStream>,
-    /// What may still come.
+    /// What is left of the limits.
     left: ReplyLimits,
     /// The ids of tool calls that were counted as parts.
     calls: HashSet<String>,
@@ -65,6 +65,8 @@ impl Stream for GuardedReply {
             let Some(agent) = &mut self.agent else {
                 return Poll::Ready(None);
             };
+            // A panic must end this reply alone. Asserted, as the broken stream is dropped below and never polled
+            // again.
             let next = match catch_unwind(AssertUnwindSafe(|| agent.as_mut().poll_next(cx))) {
                 Ok(poll) => ready!(poll),
                 Err(_) => Some(Event::Ending(Ending::failed("the agent broke down"))),
@@ -85,9 +87,12 @@ impl GuardedReply {
     /// The event, in its proper form, or the failure that it comes to.
     fn pass(&mut self, event: Event) -> Event {
         match event {
+            // PolicyPart 3.5: it must be the last frame, so that what the agent would send behind it is cut off here.
             Event::Part(Part::Policy(refusal)) => Event::Ending(Ending::Refused(Box::new(refusal))),
+            // One form for consumers, whichever the backend used: as an event it replaces the call of its id.
             Event::Part(Part::ToolCall(call)) => self.count(Event::ToolCall(call)),
             Event::Progress(mut progress) => {
+                // NaN survives `clamp`, and JSON has no form for it.
                 progress.fraction = progress.fraction.filter(|f| f.is_finite()).map(|f| f.clamp(0.0, 1.0));
                 self.count(Event::Progress(progress))
             }
@@ -110,12 +115,14 @@ impl GuardedReply {
         if matches!(event, Event::Ending(_)) {
             return Ok(());
         }
+        // Fragments may be empty and progress weighs nothing: without this an agent could send them without end.
         self.left.events = self.left.events.checked_sub(1).ok_or("too many events")?;
         match event {
             Event::Text(fragment) => take(&mut self.left.text_bytes, fragment.len(), "too much text"),
             Event::Part(part) => self.spend_part(part),
             Event::Findings(findings) => take(&mut self.left.bytes, findings.weight(), "too many bytes"),
             Event::ToolCall(call) => {
+                // An update of a call replaces it and is no further part, but its bytes are sent and stored again.
                 if self.calls.insert(call.id.clone()) {
                     take(&mut self.left.parts, 1, "too many parts")?;
                 }

@@ -1,4 +1,4 @@
-//! Streams of entries that are only ever added to.
+//! This module has append-only streams of entries: lifecycle changes, contracts, questions to the operator.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -8,8 +8,7 @@ use super::Account;
 /// What is written into a stream once, and never changed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LedgerEntry {
-    /// What it says; at most [`crate::limits::ENTRY_BYTES_MAX`] as JSON. Kept like what is said in
-    /// conversations.
+    /// The content; at most [`crate::limits::ENTRY_BYTES_MAX`] as JSON. Sealed at rest, as conversations are.
     pub body: Value,
     /// When it was written.
     pub at: Timestamp,

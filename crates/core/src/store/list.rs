@@ -1,4 +1,4 @@
-//! Lists of tasks: which ones, and where to go on.
+//! This module has filters, pages and cursors of task lists.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use jiff::Timestamp;
@@ -27,7 +27,7 @@ pub struct TaskFilter {
     pub limit: usize,
 }
 
-/// A part of a list.
+/// One page of a list of tasks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskPage {
     /// The tasks, the last updated first.
@@ -71,6 +71,7 @@ impl Cursor {
         let (moment, place) = bytes.split_first_chunk::<16>()?;
         let updated_at = Timestamp::from_nanosecond(i128::from_be_bytes(*moment)).ok()?;
         let place = i64::from_be_bytes(place.try_into().ok()?);
+        // A caller can send any 24 bytes: a shorter text, or a place that no store gives, is not a cursor of ours.
         (decoded == CURSOR_BYTES && place >= 0).then_some(Self { updated_at, place })
     }
 }

@@ -1,4 +1,4 @@
-//! Whose bytes a store keeps, and the bounds on them: a caller's own, and those of the whole store.
+//! This module has the accounts that stored bytes count towards, and the bounds on them.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -9,7 +9,7 @@ use crate::limits::{FULL_RETRY, ROW_BYTES, STORED_PAGE_BYTES};
 use crate::network::Network;
 use crate::policy::{PolicyPart, RefusalKind};
 
-/// Whose bytes they are: what a caller's bound is counted by.
+/// Whom stored bytes count towards: a caller, or the host.
 ///
 /// A proven subject has its own account, whichever address it comes from. Whoever proves nothing has
 /// that of its network address (an IPv6 /64 is one), since anything else that it names it could name
@@ -32,13 +32,14 @@ impl Account {
     /// The same, where the network of the address is known.
     pub fn within(subject: Option<&str>, network: Option<Network>) -> Self {
         match (subject, network) {
+            // Prefixed, so that a subject named `network:192.0.2.1` does not spend that address's bytes.
             (Some(subject), _) => Self(Some(format!("subject:{subject}"))),
             (None, Some(network)) => Self(Some(format!("network:{network}"))),
             (None, None) => Self::HOST,
         }
     }
 
-    /// What it is counted under; `None` for the host's own.
+    /// The key in the store's table of accounts; `None` for the host's own.
     pub fn key(&self) -> Option<&str> {
         self.0.as_deref()
     }
@@ -89,6 +90,7 @@ impl QuotaBound {
     pub fn refusal(self) -> PolicyPart {
         let retry_after_seconds = Some(FULL_RETRY.as_secs());
         let kind = match self.is_callers() {
+            // The caller's own bound is the caller's to mend; the host's is nobody's fault who asks.
             true => RefusalKind::TooManyRequests { retry_after_seconds },
             false => RefusalKind::ServiceUnavailable { retry_after_seconds },
         };
@@ -112,7 +114,8 @@ impl fmt::Display for QuotaBound {
     }
 }
 
-/// What keeping something of so many bytes costs: short things share pages, long ones have their own.
+/// The bytes that a row with `len` bytes of content is counted as, [`ROW_BYTES`] included: short rows share pages, long
+/// ones take whole pages.
 pub fn cost(len: usize) -> u64 {
     let page = STORED_PAGE_BYTES;
     let len = len as u64;

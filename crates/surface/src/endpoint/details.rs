@@ -1,4 +1,4 @@
-//! What helps a caller to do better, for those who read JSON. Section 11.
+//! This module writes the details of a refused call as JSON: what the caller can change. AGTP-API section 11.
 
 use forecourt_contract::Refusal;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The challenge of a call that a token would let pass, or one that was granted more. RFC 6750 3.
+//! This module writes the challenge for a call that a token, or one with more scopes, would let pass. RFC 6750 3.
 
 use forecourt_contract::refusal::IdentityRefusal;
 use forecourt_contract::{Refusal, Scope};
@@ -25,6 +25,7 @@ pub(super) fn part(refusal: &Refusal, scopes: &[Scope], site: &Site, sender: &Se
         Refusal::Scope { .. } => (refusal.to_string(), bearer.with("error", INSUFFICIENT_SCOPE)),
         _ => return None,
     };
+    // All of them, not the missing ones: a client that asked for those alone would lose the scopes that it has.
     let needed = scopes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let challenge = if needed.is_empty() { challenge } else { challenge.with("scope", needed) };
     Some(Box::new(PolicyPart::new(RefusalKind::Unauthorized { auth_challenges: vec![challenge] }, words)))
