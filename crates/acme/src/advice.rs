@@ -37,6 +37,7 @@ pub(crate) async fn renew_at(egress: &Egress, directory: &str, chain: &str) -> O
     let url = format!("{}/{name}", directory.renewal_info?.trim_end_matches('/'));
     let info = egress.get(Purpose::CertificateAuthority, &url).await.ok()?;
     let RenewalInfo { suggested_window: Window { start, end } } = serde_json::from_slice(&info.bytes).ok()?;
+    // RFC 9773 4.2 suggests a random moment of the window; the middle lies in it too, and is the same for all nodes.
     Timestamp::from_second(start.as_second().midpoint(end.as_second())).ok().filter(|_| end > start)
 }
 

@@ -24,7 +24,7 @@ use crate::storage::{AcmeStorage, named};
 /// What the authority wants to be waited for, as it said last.
 pub(crate) type AskedToWait = Arc<Mutex<Option<Duration>>>;
 
-/// Sends the requests of an account.
+/// The HTTP client of the ACME library, which sends through `egress`.
 struct Way {
     egress: Egress,
     asked_to_wait: AskedToWait,
@@ -40,6 +40,7 @@ impl HttpClient for Way {
             let (head, body) = request.into_parts();
             let Ok(body) = body.collect().await;
             let mut headers = head.headers;
+            // The way out names the program itself; two fields would be sent otherwise.
             headers.remove(USER_AGENT);
             let url = head.uri.to_string().into();
             let request = UpstreamRequest { method: head.method, url, headers, body: body.to_bytes(), deadlines: None };
@@ -49,10 +50,13 @@ impl HttpClient for Way {
             let (status, headers) = (answer.status, answer.headers);
             let body = answer.body.collect().await.map_err(|error| no_answer(error.log_reason()))?;
             if let Some(wait) = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok()) {
+                // `Retry-After` on a success only paces polling.
                 let is_refusal = status.is_client_error() || status.is_server_error();
                 *asked_to_wait.lock() = is_refusal.then(|| Duration::from_secs(wait));
             }
             let media_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+            // A proxy's page of HTML: the library would report that it is no JSON, and the operator would look in the
+            // wrong place.
             if !status.is_success() && !media_type.contains("json") {
                 return Err(no_answer(format!("the authority answered {status}")));
             }
@@ -74,6 +78,7 @@ pub(crate) async fn account(
 ) -> Result<Account, OrderError> {
     let builder =
         || Account::builder_with_http(Box::new(Way { egress: egress.clone(), asked_to_wait: asked_to_wait.clone() }));
+    // The key of the storage is the directory, so that staging and production keep accounts of their own.
     let kept = storage.load(&key(settings), now).await?;
     if let Some(credentials) = kept.and_then(|kept| serde_json::from_value::<AccountCredentials>(kept).ok()) {
         return Ok(builder().from_credentials(credentials).await?);

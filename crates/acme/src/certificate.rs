@@ -31,7 +31,7 @@ pub(crate) struct Life {
 }
 
 impl Life {
-    /// That of the first certificate of a chain. `None`: there is none that can be read.
+    /// The life of the first certificate of a chain.
     pub(crate) fn of(chain: &str) -> Option<Self> {
         let leaf = CertificateDer::pem_slice_iter(chain.as_bytes()).next()?.ok()?;
         let (_, certificate) = X509Certificate::from_der(&leaf).ok()?;

@@ -36,6 +36,7 @@ impl Challenges {
 
     /// Answers a token until the proof is dropped.
     pub(crate) async fn prove_http(self: &Arc<Self>, token: &str, answer: &str) -> Result<Proof, OrderError> {
+        // The authority may ask any node, so the others must find it too.
         if self.storage.is_shared() {
             let (now, value) = (self.clock.now(), json!(answer));
             self.storage.save(&stored(token), value, now, Some(after(now, TOKEN_TIME))).await?;

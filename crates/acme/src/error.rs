@@ -11,15 +11,16 @@ pub enum OrderError {
     /// The authority says no.
     #[error("the authority refuses: {reason}")]
     Refused {
-        /// What it says.
+        /// The authority's own words, cut to [`REASON_CHARS_MAX`].
         reason: String,
-        /// Whether it does not know the account.
+        /// Whether the authority does not know the account (`accountDoesNotExist`, RFC 8555 6.7), so that a new one
+        /// helps.
         no_account: bool,
     },
     /// The authority can't be reached, or is not itself.
     #[error("the authority can't be reached: {0}")]
     Unreachable(String),
-    /// Something else.
+    /// A fault of this host: the storage, a key, or an answer that makes no sense.
     #[error("{0}")]
     Failed(String),
 }

@@ -65,6 +65,7 @@ impl Folder {
     }
 
     fn take(&self, name: &str, now: Timestamp, until: Timestamp) -> Result<bool, StorageError> {
+        // Read and written under one lock, or two callers could both find a claim free.
         let _one_at_a_time = self.changing.lock();
         let claims = self.read(CLAIMS, now)?.unwrap_or_default();
         let mut claims: BTreeMap<String, Timestamp> = serde_json::from_value(claims).unwrap_or_default();

@@ -164,6 +164,7 @@ impl Acme {
                 return;
             };
             let Some((issued, _)) = &state.held else { return };
+            // Set before it is asked: an authority that does not answer is not asked at every look either.
             state.ask_at = Some(after(now, ADVICE_EVERY));
             issued.chain.clone()
         };
@@ -179,6 +180,7 @@ impl Acme {
 
     fn next(&self, now: Timestamp) -> Timestamp {
         let soonest = self.names.lock().values().map(|state| state.due_at(now)).min();
+        // At most half a minute, since another node's certificate tells nobody that it is there.
         soonest.unwrap_or(Timestamp::MAX).clamp(now, after(now, LOOK_EVERY))
     }
 
@@ -186,6 +188,7 @@ impl Acme {
     async fn attempt(&self, name: &str, now: Timestamp) -> bool {
         let storage = &*self.parts.storage;
         let until = after(now, ORDER_TIME_MAX);
+        // A claim that runs out by itself: a node that dies while it orders holds the name up for two minutes only.
         let turn = match storage.is_shared() {
             true => storage.claim(&named("turn", name), now, until).await,
             false => Ok(true),
@@ -193,6 +196,7 @@ impl Acme {
         let turn = match turn {
             // Another node is at it; what comes of it is found in the storage.
             Ok(false) => return self.wait(name, until, None),
+            // Counted before the order and never given back: the authority counts failed ones as well, restarts or not.
             Ok(true) => take_turn(storage, name, now).await,
             Err(error) => Err(error),
         };
@@ -221,9 +225,11 @@ impl Acme {
         let AcmeParts { settings, has_port_80, storage, challenges, .. } = &self.parts;
         let attempt = self.names.lock().get(name).map_or(0, |state| state.failures);
         let kind = settings.challenge(attempt, storage.is_shared(), *has_port_80);
+        // Held through the order, so that one at a time finds the account gone and makes a new one.
         let mut account = self.account.lock().await;
         let mut ordered = order(self.account(&mut account, now).await?, name, kind.clone(), challenges).await;
         if let Err(OrderError::Refused { no_account: true, .. }) = &ordered {
+            // The account may be gone at the authority: one more try with a new one, and no further.
             authority::forget(settings, &**storage, now).await?;
             *account = None;
             ordered = order(self.account(&mut account, now).await?, name, kind, challenges).await;
@@ -262,6 +268,7 @@ impl Acme {
         if state.held.as_ref().is_some_and(|(held, _)| *held == issued) {
             return false;
         }
+        // All of it anew: failures, pauses and advice were about the certificate before this one.
         *state = NameState { held: Some((issued, life)), ..NameState::default() };
         true
     }

@@ -39,10 +39,13 @@ async fn ordered(
     if order.poll_ready(&POLLING).await? == OrderStatus::Invalid {
         return Err(why_invalid(&mut order).await);
     }
+    // The proofs stay until the authority has looked, and not longer than that.
     drop(proofs);
     let making = |error: rcgen::Error| OrderError::Failed(format!("no certificate can be asked for: {error}"));
+    // A fresh key for each certificate: one that leaked is of no use after the next renewal.
     let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(making)?;
     let mut params = CertificateParams::new(vec![name.to_owned()]).map_err(making)?;
+    // Names stand in the alternative names alone; authorities ignore a common name or refuse a long one.
     params.distinguished_name = DistinguishedName::new();
     let request = params.serialize_request(&key).map_err(making)?;
     order.finalize_csr(request.der()).await?;
@@ -62,6 +65,7 @@ async fn prove(
     while let Some(authorization) = authorizations.next().await {
         let mut authorization = authorization?;
         match authorization.status {
+            // Proven lately, for an order before: authorities remember that for a while.
             AuthorizationStatus::Valid => continue,
             AuthorizationStatus::Pending => {}
             status => return Err(OrderError::Failed(format!("the authority calls {name} {status:?}"))),

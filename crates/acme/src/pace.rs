@@ -18,6 +18,8 @@ pub(crate) async fn take_turn(storage: &dyn AcmeStorage, name: &str, now: Timest
 }
 
 async fn take_one(storage: &dyn AcmeStorage, kind: &str, max: usize, now: Timestamp) -> Result<bool, StorageError> {
+    // As many claims as orders are allowed, each of which runs out by itself: so the count holds among nodes and over
+    // restarts, without a counter.
     for n in 0..max {
         if storage.claim(&format!("{kind}.{n}"), now, after(now, HOUR)).await? {
             return Ok(true);

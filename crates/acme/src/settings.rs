@@ -126,8 +126,11 @@ impl AcmeSettings {
     /// How a name is proven at the n-th try, from 0 on.
     pub(crate) fn challenge(&self, attempt: u32, is_shared: bool, has_port_80: bool) -> ChallengeType {
         match (self.challenge, is_shared) {
+            // With a shared store the authority may reach another node, which finds tokens there but has no certificate
+            // to show.
             (ChallengeChoice::Http01, _) | (_, true) => ChallengeType::Http01,
             (ChallengeChoice::TlsAlpn01, false) => ChallengeType::TlsAlpn01,
+            // The likelier way first, and the other after each failure.
             (ChallengeChoice::Auto, false) if has_port_80 == attempt.is_multiple_of(2) => ChallengeType::Http01,
             (ChallengeChoice::Auto, false) => ChallengeType::TlsAlpn01,
         }

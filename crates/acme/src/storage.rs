@@ -35,6 +35,7 @@ pub trait AcmeStorage: Send + Sync + 'static {
 
 /// The name of something that belongs to a domain or to an address of the web.
 pub(crate) fn named(kind: &str, of: &str) -> String {
+    // The name becomes the name of a file: nothing in it may lead out of the folder.
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-') { c } else { '_' };
     format!("{kind}-{}", of.chars().map(plain).collect::<String>().to_ascii_lowercase())
 }

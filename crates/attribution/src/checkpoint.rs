@@ -17,7 +17,7 @@ use crate::error::LogError;
 use crate::segment::replace;
 use crate::signer::RecordSigner;
 
-/// How far the log was on the disk for certain.
+/// The place up to which the log was known to be synced to the disk when the statement was signed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Mark {
     pub segment: u64,
@@ -81,6 +81,8 @@ impl Mark {
     /// Writes it, unless the folder has one that is further on.
     pub(crate) fn write(&self, folder: &Path, signer: &RecordSigner) -> Result<(), LogError> {
         let last = Self::read(folder).map(|(mark, _)| (mark.segment, mark.offset));
+        // Another process may have synced further meanwhile; a mark that goes back would let what follows it be cut
+        // off.
         if last.is_some_and(|last| last >= (self.segment, self.offset)) {
             return Ok(());
         }
@@ -92,7 +94,7 @@ impl Mark {
 }
 
 impl Checkpoint {
-    /// That of a folder; `None`: nothing was removed yet.
+    /// The checkpoint of a folder; `None` when nothing was removed yet.
     ///
     /// # Errors
     /// It can't be read, or is not what was written.
@@ -107,6 +109,7 @@ impl Checkpoint {
         let (jws, list) = text.split_once('\n').ok_or_else(|| damaged("it is not whole"))?;
         let statement: CheckpointStatement =
             unverified(jws).ok_or_else(|| damaged("its first line is no signed statement"))?;
+        // The signature covers the hash of the list, so the list needs none of its own.
         if to_hex(&sha256(list.as_bytes())) != statement.heads_sha256 {
             return Err(damaged("the list of heads is not the one that was signed"));
         }
@@ -119,7 +122,7 @@ impl Checkpoint {
         Ok(Some(Self { statement, jws: jws.to_owned(), heads }))
     }
 
-    /// Makes it and writes it, in place of the one before.
+    /// Signs a new checkpoint and writes it in place of the one before.
     pub(crate) fn write(
         folder: &Path,
         signer: &RecordSigner,
@@ -130,6 +133,7 @@ impl Checkpoint {
     ) -> Result<Self, LogError> {
         let mut lines: Vec<String> =
             heads.iter().map(|(agent, head)| format!("{} {}\n", to_hex(agent), to_hex(head))).collect();
+        // A fixed order, or the same heads would have another hash each time.
         lines.sort_unstable();
         let list = lines.concat();
         let statement = CheckpointStatement {
@@ -140,6 +144,7 @@ impl Checkpoint {
             issued_at: now,
         };
         let jws = signed(signer, &statement);
+        // Synced, unlike the mark: segments are removed next, and without it a log would begin in the middle.
         replace(&checkpoint_path(folder), format!("{jws}\n{list}").as_bytes())?;
         Ok(Self { statement, jws, heads })
     }

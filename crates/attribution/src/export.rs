@@ -14,7 +14,7 @@ use crate::frame::FrameKind;
 use crate::segment::{self, FrameReader, SegmentError};
 use crate::snapshot::Snapshot;
 
-/// Which records.
+/// Which records an export takes.
 #[derive(Debug, Clone, Default)]
 pub struct ExportFilter {
     /// Those in the chain of one agent. `None`: all.
@@ -23,7 +23,7 @@ pub struct ExportFilter {
     pub since: Option<Timestamp>,
 }
 
-/// One record.
+/// A record as an export gives it.
 #[derive(Debug, Clone, Copy)]
 pub struct ExportedRecord<'a> {
     /// Its Audit-ID.

@@ -39,7 +39,7 @@ pub struct Frame<'a> {
     pub link: Hash,
     /// The agent in whose chain it is; zeros for none.
     pub agent: Hash,
-    /// The body.
+    /// The body, of which the kind says what it is.
     pub body: &'a [u8],
 }
 
@@ -148,6 +148,7 @@ impl<'a> Frame<'a> {
     /// The hash that the next frame carries. `digest` is [`Frame::digest`], which is known by then.
     pub fn next_link(&self, digest: &Hash) -> Hash {
         let mut bytes = [0; 97];
+        // Over everything that a checksum alone would let be changed: the order, the kind, the chain and the content.
         bytes[..32].copy_from_slice(&self.link);
         bytes[32] = self.kind.byte();
         bytes[33..65].copy_from_slice(&self.agent);
@@ -167,6 +168,7 @@ pub(crate) fn body_length(head: &[u8]) -> Result<usize, FrameError> {
 
 fn checksum(frame: &[u8]) -> u32 {
     let mut sum = crc32fast::Hasher::new();
+    // Around its own four bytes. It finds accidents; what finds forgers are the hashes and signatures.
     sum.update(&frame[..4]);
     sum.update(&frame[8..]);
     sum.finalize()

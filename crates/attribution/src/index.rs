@@ -42,11 +42,12 @@ pub(crate) struct SegmentIndex {
 }
 
 impl SegmentIndex {
-    /// Takes notice of a frame, whose digest is known.
+    /// Adds a frame, whose digest is known.
     pub(crate) fn add(&mut self, frame: &Frame<'_>, digest: &Hash, segment: u64, offset: u32) {
         if !frame.kind.is_signed() {
             return;
         }
+        // Half a hash, to keep nine million of them small; whoever finds one compares the record's whole hash.
         self.records.insert(array(digest), offset);
         if frame.agent != [0; 32] {
             self.heads.insert(frame.agent, Head { audit_id: *digest, segment, offset });
@@ -87,6 +88,7 @@ impl SegmentIndex {
     pub(crate) fn write(&self, folder: &Path, number: u64) -> Result<(), LogError> {
         let mut small = Vec::with_capacity(self.heads.len() * AGENT + self.events.len() * EVENT);
         let mut heads: Vec<_> = self.heads.iter().collect();
+        // Sorted, since it is searched by halves where it lies.
         heads.sort_unstable_by_key(|(agent, _)| **agent);
         for (agent, head) in heads {
             small.extend_from_slice(agent);
@@ -123,6 +125,7 @@ pub(crate) fn path(folder: &Path, number: u64) -> PathBuf {
 
 /// Removes a segment and its index.
 pub(crate) fn remove(folder: &Path, number: u64) -> Result<(), LogError> {
+    // The index first: a start finds what a crash left by the segments, and an index alone would stay for good.
     for path in [path(folder, number), segment::path(folder, number)] {
         match fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(LogError::io(&path)(error)),
@@ -162,6 +165,7 @@ impl SealedIndex {
         let (heads, events, records) = (number_at(8) as usize, number_at(12) as usize, number_at(16) as usize);
         let small_bytes = heads * AGENT + events * EVENT;
         let whole = (HEAD + small_bytes + records * RECORD) as u64;
+        // The length first, so that counts of a damaged file are never allocated.
         if &head[..8] != MAGIC || file.metadata().ok()?.len() != whole {
             return None;
         }

@@ -44,6 +44,7 @@ impl KnownSigners {
         let Some(public) = signer.public().filter(|_| !self.knows(signer)) else {
             return Ok(());
         };
+        // The name alone does not do: an operator may give two keys one name.
         let is_same = |key: &Value| key["kid"] == public.kid && key["x"] == public.x;
         if !self.keys.iter().any(is_same) {
             // Another process may have kept it, or one of its own.
@@ -51,6 +52,7 @@ impl KnownSigners {
         }
         if !self.keys.iter().any(is_same) {
             if self.keys.len() >= KEYS_MAX {
+                // The oldest key goes: its records are the likeliest to be gone by age as well.
                 self.keys.remove(0);
             }
             self.keys.push(public.to_jwk());

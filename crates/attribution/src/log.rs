@@ -60,7 +60,7 @@ pub struct AttributionLog {
     pub(crate) failed: Mutex<Option<(Instant, LogError)>>,
 }
 
-/// What waits to be written.
+/// The records that wait for the writer, and whether there is one.
 #[derive(Default)]
 pub(crate) struct Queue {
     pub(crate) waiting: Vec<Pending>,
@@ -190,6 +190,7 @@ impl AttributionLog {
                 log.state.lock().locked(|state| match state.find(&wanted)? {
                     Some((number, offset)) => {
                         let jws = state.read(number, offset)?;
+                        // The index knows half of the hash.
                         Ok((crate::sha256(jws.as_bytes()) == wanted).then_some(jws))
                     }
                     None => Ok(None),
@@ -276,6 +277,7 @@ impl AttributionLog {
             let queue = self.queue.lock();
             queue.waiting.is_empty() && !queue.is_running
         };
+        // Only when nobody waits, or records would overtake those that came before.
         if is_alone && let Some(written) = self.write_at_once(&mut record) {
             return written;
         }
@@ -286,6 +288,7 @@ impl AttributionLog {
                 return Err(LogError::Busy);
             }
             queue.waiting.push(Pending { record, answer });
+            // Under the same lock as the push: either the writer that runs sees this record, or this call begins one.
             !std::mem::replace(&mut queue.is_running, true)
         };
         if begins {

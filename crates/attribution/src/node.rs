@@ -41,6 +41,7 @@ pub(crate) fn name_folder(folder: &Path, name: &str) -> Result<String, LogError>
         return Ok(known);
     }
     let path = folder.join(FILE);
+    // A folder keeps its name for good: records that are signed under it would otherwise speak of another node.
     let made = OpenOptions::new().create_new(true).write(true).open(&path);
     made.and_then(|mut file| writeln!(file, "{name}").and_then(|()| file.sync_all())).map_err(LogError::io(&path))?;
     Ok(name.to_owned())

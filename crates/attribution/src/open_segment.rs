@@ -48,7 +48,7 @@ impl OpenSegment {
         Self { number, file, end: 0, link, index: SegmentIndex::default(), records: 0, is_sealed: false }
     }
 
-    /// Takes notice of the frame at the end.
+    /// Adds the frame that stands at the end, and moves the end behind it.
     pub(crate) fn take(&mut self, frame: &Frame<'_>, digest: &Hash) -> Result<(), LogError> {
         self.index.add(frame, digest, self.number, self.end as u32);
         self.link = frame.next_link(digest);

@@ -100,6 +100,7 @@ impl RecordDraft<'_> {
     /// It is longer than [`PAYLOAD_BYTES_MAX`].
     pub(crate) fn write(&self, node: Option<&str>) -> Result<Payload, LogError> {
         let mut out = Object::new();
+        // In the order of their names: the payload is canonical JSON (RFC 8785) without being sorted.
         out.maybe("acting_principal_id", self.acting_principal_id);
         out.maybe("action_id", self.action_id);
         out.text("agent_id", self.agent.map_or("", AgentId::as_str));
@@ -166,6 +167,7 @@ pub(crate) fn event(
     }
     said.insert("agent_id".to_owned(), agent.as_str().into());
     said.insert("audit_record_version".to_owned(), RECORD_VERSION.into());
+    // What the event says of its own place in the chain does not count: these are set after its members.
     said.insert(PREVIOUS.to_owned(), Value::Null);
     let mut names: Vec<&String> = said.keys().collect();
     names.sort_unstable();
@@ -214,11 +216,14 @@ impl Object {
 
     fn previous(&mut self) {
         self.name(PREVIOUS);
+        // Behind the quotation mark. The 64 digits are written over when the place in the chain is known, so that
+        // nothing is serialized under the lock.
         self.previous_at = self.text.len() + 1;
         self.string(ZEROS);
     }
 
     fn string(&mut self, value: &str) {
+        // Nearly all texts are plain, and need no escapes looked for one by one.
         let is_plain = value.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\');
         if !is_plain {
             // Text is always written.

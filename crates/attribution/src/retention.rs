@@ -26,12 +26,14 @@ impl LogState {
         if first == self.first {
             return Ok(0);
         }
+        // The heads of the last checkpoint as well: an agent that was silent since keeps its chain.
         let mut heads = self.checkpoint.as_ref().map(|checkpoint| checkpoint.heads.clone()).unwrap_or_default();
         for number in self.first..first {
             let index = SealedIndex::open(&self.folder, number)?;
             heads.extend(index.heads().map(|(agent, head)| (agent, head.audit_id)));
         }
         let link = first_link(&self.folder, first)?;
+        // Signed and on the disk before anything is removed: after a crash in between, the start removes the rest.
         self.checkpoint = Some(Checkpoint::write(&self.folder, signer, first, &link, heads, now)?);
         let gone = self.first..first;
         self.first = first;
@@ -51,9 +53,11 @@ impl LogState {
         }
         let mut total: u64 = sizes.iter().map(|(_, bytes, _)| bytes).sum();
         for (number, bytes, changed) in sizes {
+            // A file from the future (a clock that was set back) counts as new.
             let age = u64::try_from(now.as_second() - changed).unwrap_or_default();
             let is_old = options.retention.is_some_and(|kept| age > kept.as_secs());
             let is_much = options.size_max.is_some_and(|most| total > most);
+            // Only from the front: a hole in the middle would break the chain of segments.
             if number == self.open.number || !(is_old || is_much) {
                 return Ok(number);
             }

@@ -145,6 +145,7 @@ impl<R: Read> FrameReader<R> {
     /// Goes on behind the frame that could not be read, as far as its length can be believed.
     pub(crate) fn skip(&mut self) -> bool {
         match body_length(&self.buffer) {
+            // Only when the whole frame was read: a length that was changed leads anywhere.
             Ok(length) if self.buffer.len() == HEAD_BYTES + length => {
                 self.offset += self.buffer.len() as u64;
                 true

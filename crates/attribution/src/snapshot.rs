@@ -23,6 +23,7 @@ impl Snapshot {
         // Without one nobody ever wrote here, or the folder is a copy.
         let lock = OpenOptions::new().read(true).open(&path).ok();
         if let Some(lock) = &lock {
+            // Shared: those who read exclude the writer for a moment, and not each other.
             lock.lock_shared().map_err(LogError::io(&path))?;
         }
         let mut segments = Vec::new();

@@ -97,6 +97,7 @@ impl LogState {
         work: impl FnOnce(&mut Self) -> Result<T, LogError>,
     ) -> Option<Result<T, LogError>> {
         let _held = FolderLock::try_take(&self.lock)?;
+        // No links: another process removed the file, and what is written there would be gone with it.
         let is_known = |is: fs::Metadata| is.nlink() > 0 && is.len() == self.open.end;
         let is_at_end = !self.open.is_sealed && self.open.file.metadata().is_ok_and(is_known);
         is_at_end.then(|| work(self))
@@ -165,6 +166,7 @@ impl LogState {
         let mut torn = vec![0; (length - at) as usize];
         self.open.file.read_exact_at(&mut torn, at).map_err(LogError::io(path))?;
         let beside = self.folder.join(format!("torn-{:010}-{at}.bin", self.open.number));
+        // Kept, since somebody may want to know what it was.
         fs::write(&beside, torn).map_err(LogError::io(&beside))?;
         self.open.file.set_len(at).map_err(LogError::io(path))?;
         let bytes = length - at;
@@ -211,6 +213,7 @@ impl LogState {
 
     fn older_head(&mut self, agent: &Hash) -> Result<Option<Head>, LogError> {
         self.look_where_it_begins()?;
+        // From the newest: the last record of an agent is the head of its chain.
         for number in (self.first..self.open.number).rev() {
             if let Some(head) = SealedIndex::open(&self.folder, number)?.head(agent) {
                 return Ok(Some(head));
@@ -234,6 +237,7 @@ impl LogState {
     /// Whether a few more records would fit on the disk.
     pub(crate) fn probe(&mut self) -> Result<(), LogError> {
         let end = self.open.end;
+        // Really written and synced: free space, quotas and a file system that turned read-only all show only then.
         self.append(&vec![0; 2 * FRAME_BYTES_MAX], true)?;
         let path = segment::path(&self.folder, self.open.number);
         self.open.file.set_len(end).map_err(LogError::io(&path))
@@ -246,6 +250,7 @@ impl LogState {
         let frame = Frame { kind: FrameKind::Seal, link: self.open.link, agent: [0; 32], body: &body };
         let mut bytes = Vec::new();
         frame.write(&mut bytes);
+        // Synced whatever the policy is: a sealed segment is never written again, so nothing would sync it later.
         self.append(&bytes, true)?;
         self.open.take(&frame, &frame.digest())?;
         self.next_segment(now)

@@ -97,6 +97,7 @@ pub fn verify(
         let kept = snapshot.mark.as_ref().map(|(mark, _)| (mark.segment, mark.offset));
         kept.is_none_or(|kept| kept < (mark.segment, mark.offset))
     };
+    // The mark beside the log can be set back together with it; the one that was kept elsewhere can not.
     if let Some((mark, anchor)) =
         anchor.and_then(|anchor| Some((mark_of(anchor)?, anchor))).filter(|(mark, _)| is_further(mark))
     {

@@ -71,11 +71,13 @@ impl AttributionLog {
     /// else writes, and nothing but a write of a few kilobytes is to be done. `None`: it has to wait for its turn.
     pub(crate) fn write_at_once(self: &Arc<Self>, record: &mut Unwritten) -> Option<Result<SignedRecord, LogError>> {
         let signer = self.signer.read().signer();
+        // Never waits: this runs on a worker of the runtime, and who holds the lock may be writing to a slow disk.
         let mut state = self.state.try_lock()?;
         let is_known = self.signers.try_lock()?.knows(&signer);
         let options = self.options.read();
         let is_full = state.open.end >= options.segment_bytes;
         let is_at_hand = record.1.is_none_or(|agent| state.is_at_hand(&agent));
+        // Each of these would read or sync a file here; the writer's thread may.
         if !is_known || is_full || !is_at_hand || options.sync == SyncPolicy::Always {
             return None;
         }
@@ -84,6 +86,7 @@ impl AttributionLog {
             group.add(state, record, &signer)?;
             self.flush(state, group, &options)
         })?;
+        // Before the rest, which takes other locks and tells others.
         drop((state, options));
         self.settled(written.as_ref().err());
         self.sync_soon();
@@ -97,6 +100,8 @@ impl AttributionLog {
             let mut state = self.state.lock();
             let (payloads, answers): (Vec<_>, Vec<_>) = group.into_iter().map(|one| (one.record, one.answer)).unzip();
             let written = state.locked(|state| {
+                // With the lock of the folder, and before the first record: nobody could verify what a key signed that
+                // was not kept.
                 self.signers.lock().keep(&signer)?;
                 self.write_signed(state, payloads, &signer, &options)
             });
@@ -181,6 +186,7 @@ impl AttributionLog {
             return;
         }
         let Ok(runtime) = Handle::try_current() else { return };
+        // Weak, so that a log that is dropped meanwhile syncs in its own drop and not a second later.
         let log = Arc::downgrade(self);
         runtime.spawn(async move {
             sleep(SYNC_INTERVAL).await;
@@ -194,6 +200,8 @@ impl AttributionLog {
     pub(crate) fn sync(&self) {
         // What is written from here on is for the next time.
         self.is_dirty.store(false, Ordering::Relaxed);
+        // The place is taken before the sync, and the file synced without the lock: what is added meanwhile is not
+        // claimed, and nobody waits for the disk.
         let held = {
             let state = self.state.lock();
             state.open.file.try_clone().map(|file| (file, state.mark(self.clock.now())))
@@ -244,6 +252,7 @@ impl Group {
         let (kind, agent, payload) = record;
         if let Some(agent) = &*agent {
             let previous = match self.heads.get(agent) {
+                // The group's own head first: several records of one agent are often written together.
                 Some(head) => *head,
                 None => state.head(agent)?.map_or(FIRST, |head| head.audit_id),
             };

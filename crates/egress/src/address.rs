@@ -16,6 +16,7 @@ pub enum AddressVerdict {
 pub fn classify(address: IpAddr) -> AddressVerdict {
     let open = match address {
         IpAddr::V4(v4) => !CLOSED_V4.iter().any(|net| covers_v4(net, v4)),
+        // The other way round than IPv4: a list of closed ranges would miss the next way to embed an IPv4 address.
         IpAddr::V6(v6) => covers_v6(&OPEN_V6, v6) && !CLOSED_V6.iter().any(|net| covers_v6(net, v6)),
     };
     if open { AddressVerdict::Public } else { AddressVerdict::Closed }
@@ -32,6 +33,7 @@ const fn v6(a: u16, b: u16, prefix: u32) -> Net<Ipv6Addr> {
     Net(Ipv6Addr::new(a, b, 0, 0, 0, 0, 0, 0), prefix)
 }
 
+// IANA's special-purpose registry (RFC 6890), multicast and the reserved class E.
 const CLOSED_V4: [Net<Ipv4Addr>; 16] = [
     v4(0, 0, 0, 0, 8),
     v4(10, 0, 0, 0, 8),

@@ -24,11 +24,11 @@ pub struct BodyStream {
     _connection: Option<ConnectionGuard>,
 }
 
-/// What a running exchange holds.
+/// The permit that a running exchange holds; dropping it lets the next one begin.
 pub(crate) enum Turn {
-    /// Of the guarded ones.
+    /// A slot of [`Slots`](crate::slots::Slots), counted for the host too.
     Guarded { _slot: Slot },
-    /// Of those to backends.
+    /// A permit of the one semaphore for operators' backends.
     Upstream { _permit: tokio::sync::OwnedSemaphorePermit },
 }
 
@@ -95,6 +95,7 @@ impl Stream for BodyStream {
         let polled = self.poll_data(cx);
         // The deadline counts even for a server that always has one more byte.
         let late = self.deadline.as_mut().poll(cx).is_ready();
+        // Past the deadline even a chunk that is there is an error: a body that trickles must not look whole.
         let item = match polled {
             _ if late => Some(Err(EgressError::timed_out("the answer"))),
             Poll::Pending => return Poll::Pending,

@@ -30,6 +30,7 @@ pub(crate) fn is_accepted(headers: &HeaderMap, purpose: Purpose) -> bool {
     let codings = headers.get_all(CONTENT_ENCODING);
     let is_plain = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
     codings.iter().all(is_plain)
+        // One field only: nested codings multiply what a small body unpacks to.
         || (purpose == Purpose::Crawl && codings.iter().count() == 1 && coding(headers).is_some())
 }
 
@@ -46,10 +47,12 @@ fn coding(headers: &HeaderMap) -> Option<Coding> {
 pub(crate) fn unpacked(bytes: Bytes, headers: &HeaderMap, bytes_max: usize) -> Result<Bytes, EgressError> {
     let reader: Box<dyn Read + '_> = match coding(headers) {
         None => return Ok(bytes),
+        // A gzip stream may have several members (RFC 1952 2.2); the plain decoder would stop after the first.
         Some(Coding::Gzip) => Box::new(MultiGzDecoder::new(&*bytes)),
         Some(Coding::Brotli) => Box::new(brotli_decompressor::Decompressor::new(&*bytes, PIECE_BYTES)),
     };
     let mut out = Vec::new();
+    // One byte over the bound tells a bomb from a page that just fits, without unpacking more of it.
     match reader.take(bytes_max as u64 + 1).read_to_end(&mut out) {
         Ok(length) if length > bytes_max => Err(EgressError::TooLarge { bytes_max }),
         Ok(_) => Ok(out.into()),

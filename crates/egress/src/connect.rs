@@ -94,6 +94,7 @@ impl Egress {
 
     async fn open(&self, purpose: Purpose, target: CheckedUrl, tls: Option<&Tls>) -> Result<Connection, EgressError> {
         let bounds = purpose.deadlines(self.config());
+        // The turn comes before the lookup, so that the bound also covers questions to the resolver.
         let turn = self.inner.turn_by(purpose, &target, Instant::now() + bounds.total).await?;
         let addresses = self.inner.guard.admit(purpose, &target).await?;
         let (stream, peer) = stream::open(&target, &addresses, tls.map(|tls| &tls.config), bounds.connect).await?;

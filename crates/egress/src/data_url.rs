@@ -31,9 +31,11 @@ pub enum DataUrlError {
 /// Decodes a `data:` URL, one level deep. The scheme is in lower case, as in Mentionable REST 3.3:
 /// other spellings are text, and the caller decides that before.
 pub fn data_url(text: &str) -> Result<DataUrl, DataUrlError> {
+    // Before decoding: the text alone bounds what is allocated.
     if text.len() > DATA_URL_BYTES_MAX {
         return Err(DataUrlError::TooLarge);
     }
+    // The decoder looks for a scheme and a comma only; that the text is a URL at all is checked here.
     url::Url::parse(text).map_err(|_| DataUrlError::Malformed)?;
     let url = data_url::DataUrl::process(text).map_err(|_| DataUrlError::Malformed)?;
     let (bytes, _fragment) = url.decode_to_vec().map_err(|_| DataUrlError::Base64)?;

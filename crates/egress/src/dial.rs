@@ -39,7 +39,7 @@ const AGENT: HeaderValue = HeaderValue::from_static(concat!("forecourt/", env!("
 /// How long a connection of the pool may rest.
 const IDLE_TIME_MAX: Duration = Duration::from_secs(90);
 
-/// Makes connections.
+/// The HTTP client: a pool for operators' backends, a new connection for every guarded exchange.
 pub(crate) struct Dialer {
     tls: Arc<LazyTls>,
     upstream: Client<UpstreamConnector, Full<Bytes>>,
@@ -71,6 +71,7 @@ impl LazyTls {
         }
         let tls = self.judge.tls(rustls::DEFAULT_VERSIONS, None);
         let tls = tls.map_err(|error| EgressError::Unconnected(error.to_string()))?;
+        // Two at once may each make one; the first is kept. `get_or_try_init` is not stable.
         Ok(slot.get_or_init(|| Arc::new(make(&tls))))
     }
 }
@@ -92,6 +93,7 @@ impl Dialer {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE_TIME_MAX)
             .pool_max_idle_per_host(UPSTREAM_IDLE_MAX)
+            // HTTP/2 heads are compressed: without this the bound would be checked after they were unpacked.
             .http2_max_header_list_size(HEAD_BYTES_MAX as u32)
             .build(connector);
         Self { tls, upstream }
@@ -106,6 +108,7 @@ impl Dialer {
         *request.uri_mut() = target.uri().clone();
         request.headers_mut().insert(USER_AGENT, AGENT);
         self.upstream.request(request).await.map_err(|error| match error.is_connect() {
+            // Nothing was sent then, and callers may try again exactly in that case.
             true => EgressError::Unconnected(error_chain(&error)),
             false => EgressError::Failed(error_chain(&error)),
         })
@@ -126,6 +129,7 @@ impl Dialer {
         let mut builder = http1::Builder::new();
         builder.max_headers(HEAD_FIELDS_MAX);
         let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(failed)?;
+        // Hyper drives a connection in a task of its own, which would outlive a caller who goes away.
         let running = ConnectionGuard(tokio::spawn(connection).abort_handle());
         *request.uri_mut() = target.origin_form();
         request.headers_mut().insert(HOST, target.host_field());

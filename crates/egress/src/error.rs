@@ -61,7 +61,7 @@ pub enum Refusal {
 }
 
 impl EgressError {
-    /// In a word of a closed set, for metrics and traces.
+    /// The kind as a metric label or a span attribute, out of a closed set of words.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Refused(_) => "refused",

@@ -20,11 +20,11 @@ use crate::target::CheckedUrl;
 /// A request to send.
 #[derive(Clone)]
 pub struct UpstreamRequest {
-    /// GET or POST, usually.
+    /// The method. Only a GET follows redirects.
     pub method: Method,
-    /// Where to.
+    /// The target, checked when the request is sent, or before.
     pub url: RequestUrl,
-    /// Its fields. `Host`, `Accept-Encoding`, `User-Agent` and the framing are set for it.
+    /// The HTTP headers. `Host`, `Accept-Encoding`, `User-Agent` and the framing are set by the client.
     pub headers: HeaderMap,
     /// Its body.
     pub body: Bytes,
@@ -68,9 +68,9 @@ impl From<String> for RequestUrl {
 /// The head of an answer, and its body on the way.
 #[derive(Debug)]
 pub struct UpstreamResponse {
-    /// The status, whatever it is.
+    /// The HTTP status, of the last answer where redirects were followed.
     pub status: StatusCode,
-    /// Its fields, at most [`HEAD_BYTES_MAX`].
+    /// The HTTP headers, at most [`HEAD_BYTES_MAX`] bytes.
     pub headers: HeaderMap,
     /// Its body.
     pub body: BodyStream,
@@ -153,6 +153,7 @@ impl Inner {
             RequestUrl::Text(text) => CheckedUrl::parse(text)?,
             RequestUrl::Checked(url) => url.clone(),
         };
+        // Most purposes follow none; they move the request on instead of keeping a copy of method and `Accept`.
         if purpose.redirects_max() == 0 {
             return self.step(purpose, &target, request, bounds, deadline).await;
         }
@@ -163,6 +164,7 @@ impl Inner {
             let Some(location) = redirect_of(&method, &answer) else { return Ok(answer) };
             redirects_left = redirects_left.checked_sub(1).ok_or(Refusal::Redirects)?;
             let next = target.join(location)?;
+            // A server must not send a request that was encrypted on in plain text (security sheet 6, step 5).
             if target.is_https() && !next.is_https() {
                 return Err(Refusal::Scheme.into());
             }
@@ -185,6 +187,7 @@ impl Inner {
     ) -> Result<UpstreamResponse, EgressError> {
         let (begun, _counted) = (Instant::now(), self.metrics.begin(purpose));
         let span = span(purpose, target, &request.method);
+        // What tells the collector of traces must not be part of one: each export would begin the next.
         if purpose != Purpose::Telemetry {
             span.in_scope(|| forecourt_telemetry::inject(&mut request.headers));
         }
@@ -212,6 +215,7 @@ impl Inner {
         *sent.method_mut() = method;
         *sent.headers_mut() = headers;
         sent.headers_mut().insert(ACCEPT_ENCODING, coding::accepted(purpose));
+        // Measured from the moment of sending, not from the wait for a turn, and never past the whole.
         let head_by = |now: Instant| deadline.min(now + bounds.connect.saturating_add(bounds.first_byte));
         let (response, connection) = match purpose.is_trusted(target) {
             true => {
@@ -246,6 +250,7 @@ impl Inner {
 
     async fn turn(&self, purpose: Purpose, target: &CheckedUrl) -> Result<Turn, EgressError> {
         if purpose.is_trusted(target) {
+            // No queue for the operator's backends: the host's own bounds on work hold their callers back before.
             let permit = self.upstream_turns.clone().try_acquire_owned().map_err(|_| EgressError::Busy)?;
             return Ok(Turn::Upstream { _permit: permit });
         }
@@ -259,6 +264,7 @@ impl UpstreamResponse {
         if !self.status.is_success() {
             return Err(EgressError::Status(self.status));
         }
+        // A declared length saves reading what is refused anyway; the body is counted all the same, since it may lie.
         if declared_length(&self.headers).is_some_and(|length| length > bytes_max as u64) {
             return Err(EgressError::TooLarge { bytes_max });
         }
@@ -278,6 +284,7 @@ fn span(purpose: Purpose, target: &CheckedUrl, method: &Method) -> Span {
     }
     let method = match *method {
         Method::GET | Method::POST | Method::PUT | Method::DELETE | Method::HEAD | Method::PATCH => method.as_str(),
+        // OpenTelemetry's word for a method outside its list: a span attribute of strangers' words has no bound.
         _ => "_OTHER",
     };
     let scheme = if target.is_https() { "https" } else { "http" };
@@ -292,6 +299,7 @@ fn redirect_of<'a>(method: &Method, answer: &'a UpstreamResponse) -> Option<&'a 
 
 /// A head within its bound, and a body in no coding but those that were asked for.
 fn check_head(headers: &HeaderMap, purpose: Purpose) -> Result<(), EgressError> {
+    // Name and value, with the colon, the space and the line end: what the field took on the wire of HTTP/1.1.
     let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
     if bytes > HEAD_BYTES_MAX {
         return Err(EgressError::TooLarge { bytes_max: HEAD_BYTES_MAX });

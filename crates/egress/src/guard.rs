@@ -63,6 +63,8 @@ impl Guard {
         if !target.is_https() && !plain_is_open {
             return Err(Refusal::Scheme);
         }
+        // Without opened networks no private name can be right, so nobody is asked for it. With them, its addresses
+        // decide.
         match target.is_private_name() && self.config.allow.is_empty() {
             true => Err(Refusal::PrivateName),
             false => Ok(()),
@@ -72,12 +74,14 @@ impl Guard {
     /// All addresses must be allowed: one bad one refuses the name. What lies wholly in opened
     /// networks may also be plain, have a private name and listen on any port.
     fn check_addresses(&self, purpose: Purpose, target: &CheckedUrl, addresses: &[IpAddr]) -> Result<(), Refusal> {
+        // Before the opened networks: `allow = ["127.0.0.0/8"]` must not let callers make the host call itself.
         if addresses.iter().any(|address| self.own.is_reached_by(purpose, target, *address)) {
             return Err(Refusal::OwnHost);
         }
         if addresses.iter().all(|address| self.is_opened(*address)) {
             return Ok(());
         }
+        // A mix of opened and public addresses is fine, but has the rules of public ones.
         let fits = |address: &IpAddr| self.is_opened(*address) || classify(*address) == AddressVerdict::Public;
         if !addresses.iter().all(fits) {
             return Err(Refusal::PrivateAddress);

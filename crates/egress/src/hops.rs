@@ -16,6 +16,7 @@ pub fn read(headers: &HeaderMap) -> u32 {
 
 /// Marks a request that is sent on behalf of a message with `hop` agents before it.
 pub fn write(headers: &mut HeaderMap, hop: u32) {
+    // Saturating: a caller may have said `u32::MAX`, which must not become a short chain.
     headers.insert(HEADER, HeaderValue::from(hop.saturating_add(1)));
 }
 

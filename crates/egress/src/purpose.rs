@@ -58,7 +58,7 @@ pub struct Deadlines {
 }
 
 impl Purpose {
-    /// What it is called in metrics and traces.
+    /// The purpose as a metric label and span attribute.
     pub fn name(self) -> &'static str {
         match self {
             Self::Attachment => "attachment",
@@ -80,6 +80,7 @@ impl Purpose {
     pub(crate) fn is_trusted(self, target: &CheckedUrl) -> bool {
         match self {
             Self::Upstream | Self::Telemetry => true,
+            // Operators' URLs too, but with credentials in them: in plain text only within networks that were opened.
             Self::Service | Self::CertificateAuthority => target.is_https(),
             Self::Attachment
             | Self::Webhook

@@ -21,6 +21,7 @@ pub struct SystemResolver;
 impl Resolve for SystemResolver {
     fn resolve<'a>(&'a self, name: &'a str) -> Resolving<'a> {
         Box::pin(async move {
+            // getaddrinfo does not resolve `*.localhost` on every system, and a resolver's answer could be any address.
             if name == "localhost" || name.ends_with(".localhost") {
                 return Ok(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]);
             }

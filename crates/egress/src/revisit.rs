@@ -27,16 +27,16 @@ pub struct Validators {
     pub modified: Option<String>,
 }
 
-/// What a server said to [`Egress::revisit`].
+/// What became of a document since it was last read.
 #[derive(Debug)]
 pub enum RevisitOutcome {
-    /// It is there.
+    /// The document, new or changed.
     Found(FetchedDocument),
-    /// It is as it was.
+    /// The document is unchanged since `known` (304).
     Unchanged,
     /// It is elsewhere; nothing was asked there.
     Moved(Url),
-    /// It is there no more, or never was, or is not for us: why.
+    /// The document is gone, never was, or is not for us (another 4xx, a redirect that leads nowhere): the status.
     Gone(String),
     /// Not this time: why, and after which time to come again, if its server says so.
     Later(String, Option<Duration>),
@@ -49,7 +49,7 @@ pub struct FetchedDocument {
     pub mime: String,
     /// The body.
     pub bytes: Bytes,
-    /// For asking again.
+    /// The validators to send with the next request.
     pub validators: Validators,
     /// What its server asks of robots: the values of `X-Robots-Tag`, one a line.
     pub robots: String,
@@ -71,9 +71,12 @@ impl Egress {
                 self.send(purpose, known.conditions(UpstreamRequest::get(url.as_str())).within(bounds)).await?;
             Ok(match answer.status {
                 StatusCode::NOT_MODIFIED => RevisitOutcome::Unchanged,
+                // The two client errors that speak of the moment. Read as gone, a rate limit would empty the index.
                 StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => {
                     RevisitOutcome::Later(answer.status.to_string(), retry_after(&answer.headers))
                 }
+                // A reader judges the new address by its own rules (same site, robots.txt), so it is told and not
+                // followed.
                 status if status.is_redirection() => moved(url, &answer),
                 status if status.is_client_error() => RevisitOutcome::Gone(status.to_string()),
                 status if !status.is_success() => {
@@ -113,6 +116,7 @@ async fn document(answer: UpstreamResponse, bytes_max: usize) -> Result<FetchedD
     let validators = Validators::of(&answer.headers);
     let robots = answer.headers.get_all("x-robots-tag").iter().filter_map(|value| value.to_str().ok());
     let robots = robots.collect::<Vec<_>>().join("\n");
+    // The bound counts twice: for what comes over the wire and for what it unpacks to.
     let packed = answer.fetched(bytes_max).await?;
     let bytes = coding::unpacked(packed.bytes, &packed.headers, bytes_max)?;
     Ok(FetchedDocument { mime, bytes, validators, robots })

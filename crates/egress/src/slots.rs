@@ -53,6 +53,7 @@ struct QueuePlace(Arc<Slots>);
 impl QueuePlace {
     fn join(slots: &Arc<Slots>) -> Result<Self, EgressError> {
         let queued = Self(slots.clone());
+        // The value is made before the count is checked, so that its drop takes the count back in both cases.
         match slots.waiting.fetch_add(1, Ordering::SeqCst) < WAITING_MAX {
             true => Ok(queued),
             false => Err(EgressError::Busy),

@@ -59,6 +59,7 @@ async fn dial(addresses: &[SocketAddr], within: Duration) -> Result<(TcpStream, 
     let mut reason = "there is no address".to_owned();
     for (at, address) in addresses.iter().enumerate() {
         let left = u32::try_from(addresses.len() - at).unwrap_or(u32::MAX);
+        // So that one dead address (IPv6 without a route, often) leaves time for the next.
         let share = deadline.saturating_duration_since(Instant::now()) / left;
         match timeout_at(Instant::now() + share, TcpStream::connect(address)).await {
             Ok(Ok(stream)) => return checked(stream, *address),
@@ -75,6 +76,7 @@ fn checked(stream: TcpStream, address: SocketAddr) -> Result<(TcpStream, SocketA
     if peer.ip() != address.ip() {
         return Err(Refusal::PrivateAddress.into());
     }
+    // Requests are written whole; Nagle's algorithm would hold the last small segment back for a round trip.
     stream.set_nodelay(true).map_err(|error| unconnected(error.to_string()))?;
     Ok((stream, peer))
 }

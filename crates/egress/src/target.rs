@@ -82,6 +82,7 @@ impl CheckedUrl {
 
     /// Where a redirect from here leads: absolute, or relative to this URL.
     pub(crate) fn join(&self, location: &str) -> Result<Self, Refusal> {
+        // Absolute locations go through the check of raw text; the parser's join would repair them first.
         if is_absolute(location) {
             return Self::parse(location);
         }
@@ -153,6 +154,7 @@ impl CheckedUrl {
         match &self.parsed.host {
             TargetHost::Address(_) => false,
             TargetHost::Name(name) => {
+                // A single label is completed by the resolver's search list, so it means a machine of our own network.
                 !name.contains('.') || PRIVATE_SUFFIXES.iter().any(|suffix| ends_in(name, suffix))
             }
         }
@@ -193,6 +195,7 @@ fn check_text(text: &str) -> Result<(), Refusal> {
     if authority.is_empty() {
         return Err(Refusal::Text("has no host"));
     }
+    // `https://good.example@evil.example` reads as the first name and goes to the second; an escape hides either.
     if authority.contains(['@', '%']) {
         return Err(Refusal::Text("has a name, a password or an escape before its host"));
     }
@@ -203,6 +206,7 @@ fn check_characters(text: &str) -> Result<(), Refusal> {
     if text.len() > URL_BYTES_MAX {
         return Err(Refusal::Text("is too long"));
     }
+    // The parser would drop tabs and line ends and read `\` as `/`, so that what was looked at is not what is fetched.
     match text.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
         true => Err(Refusal::Text("holds a space, a backslash or a control character")),
         false => Ok(()),
@@ -239,6 +243,7 @@ fn check_name(name: &str) -> Result<&str, Refusal> {
 }
 
 fn is_label(label: &str) -> bool {
+    // Underscores are no part of host names (RFC 952), but real names of services have them.
     let known = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_');
     (1..=63).contains(&label.len()) && label.bytes().all(known) && !label.starts_with('-') && !label.ends_with('-')
 }

@@ -17,6 +17,7 @@ use crate::egress::SetupError;
 static SYSTEM_ROOTS: LazyLock<Arc<RootCertStore>> = LazyLock::new(|| {
     let system = rustls_native_certs::load_native_certs();
     for error in &system.errors {
+        // A broken file among the system's is no reason not to start; a broken one of the operator's is (`add_pem`).
         tracing::warn!(%error, "a certificate of the system can't be read");
     }
     let mut store = RootCertStore::empty();
@@ -116,7 +117,9 @@ impl Judge {
 /// The configuration for guarded requests: HTTP/1.1 only, and nothing remembered between requests.
 pub(crate) fn guarded(tls: &ClientConfig) -> ClientConfig {
     let mut tls = tls.clone();
+    // A connection of one exchange has no use for HTTP/2, which is there to share one.
     tls.alpn_protocols = vec![b"http/1.1".to_vec()];
+    // A session ticket would let a server join the requests of different callers.
     tls.resumption = Resumption::disabled();
     tls
 }

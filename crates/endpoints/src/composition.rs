@@ -83,6 +83,8 @@ impl Trip<'_> {
         let late = |_| Refusal::Late { pair: pair(step), cause: "the steps took too long".to_owned() };
         let outcome = dispatched.map_err(late)?;
         let output = outcome.answer?;
+        // All results stay until the end, for later steps to take from: a recipe that doubles its input with each step
+        // meets this bound.
         let left = weight(&output).and_then(|bytes| self.bytes_left.checked_sub(bytes));
         self.bytes_left = left.ok_or_else(|| crashed("the results of the steps are too large".to_owned()))?;
         Ok(output)
@@ -91,6 +93,7 @@ impl Trip<'_> {
     /// The call of a step, as if the caller had made it.
     fn call(&self, StepCall { method, path, body }: StepCall) -> Result<Call, String> {
         let Invocation { caller, thread, depth, .. } = self.origin;
+        // Circles are found at load, as far as the paths of steps are known by then; this ends the rest.
         if *depth >= COMPOSITION_DEPTH_MAX {
             return Err(format!("at most {COMPOSITION_DEPTH_MAX} compositions lie in one another"));
         }
@@ -103,6 +106,8 @@ impl Trip<'_> {
             query: None,
             body,
             caller: caller.clone(),
+            // The key is the whole call's: under it the host keeps one answer, and a step would be given that of the
+            // composition.
             idempotency_key: None,
             thread: thread.clone(),
             // No step presents a contract or asks for one. AGTP-API 10.1.2.

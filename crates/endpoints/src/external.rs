@@ -109,9 +109,12 @@ impl External {
         input.retain(|name, _| in_url.contains(name.as_str()));
         let mut headers = self.headers.clone();
         let mut query = self.written.take(&mut rest, &mut headers)?;
+        // Before the renaming: the field that is the whole body has no name at the service.
         let whole = self.body.take(&mut rest);
         let rest = self.names.rename(rest);
+        // After the caller's header fields, so that none of them can begin the count anew.
         hops::write(&mut headers, depth);
+        // Only a default: the operator may want another representation.
         headers.entry(ACCEPT).or_insert(JSON);
         let members = match self.body.takes_the_rest() {
             true => rest,
@@ -210,6 +213,7 @@ fn headers(service: &ExternalService) -> Result<HeaderMap, HandlerProblem> {
             let message = format!("the header field `{name}` can't be sent like this");
             return Err(HandlerProblem::new("external-service-bad-header", message));
         };
+        // Operators put tokens here; HTTP/2 then keeps them out of its compression table, and `Debug` hides them.
         value.set_sensitive(true);
         headers.insert(name, value);
     }

@@ -91,6 +91,7 @@ impl FunctionSource for Functions {
         if let Some(own) = self.own.get(dotted) {
             return Ok(Arc::clone(own));
         }
+        // Lazily: a later source must not import a module for a name that an earlier one has.
         let mut asked = self.others.iter().map(|source| source.find(dotted));
         // A source that has the function decides, even when it can't use it.
         let decided = asked.find(|found| !matches!(found, Err(FunctionError::Unknown)));

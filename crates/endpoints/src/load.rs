@@ -113,6 +113,7 @@ impl LoadReport {
 /// Loads the endpoints and recipes of the deployment in `folder`. A deployment without any is fine.
 pub fn load(folder: &Path, terms: RegistrationTerms, environment: &dyn Environment, kinds: &Kinds) -> LoadReport {
     let mut refused = Problems::new();
+    // Recipes first: endpoints name them.
     let recipes = recipes::load(folder, &terms, environment, &mut refused);
     let makers = bind::Makers { kinds, recipes: &recipes };
     let mut bound = Vec::new();

@@ -61,7 +61,7 @@ pub enum OnRefused {
     Fail,
 }
 
-/// What was read.
+/// The section `[endpoints]`, read and checked.
 pub struct EndpointPolicy {
     /// What endpoints are registered among.
     pub terms: RegistrationTerms,

@@ -46,6 +46,7 @@ impl Python {
     }
 
     fn supervisor(&self, folder: Folder) -> Result<Arc<Supervisor>, String> {
+        // A poisoned lock holds nothing half done: the supervisor is there or not.
         let mut supervisor = self.supervisor.lock().unwrap_or_else(PoisonError::into_inner);
         match &*supervisor {
             Some(running) => Ok(Arc::clone(running)),
@@ -58,6 +59,7 @@ impl Python {
         let Some((module, _)) = dotted.rsplit_once('.') else {
             return Err("a function in Python has a module, such as `rooms.book` in functions/rooms.py".to_owned());
         };
+        // Before a worker starts: only modules of the folder may be bound, whatever else Python could import.
         if folder.module(module).is_none() {
             return Err(format!("there is no {}", folder.shown(module)));
         }

@@ -23,5 +23,6 @@ pub fn read(payload: &[u8]) -> Result<Map<String, Value>, ProofError> {
 pub fn moment(claims: &Map<String, Value>, name: &str) -> Result<Option<Timestamp>, ProofError> {
     let Some(value) = claims.get(name) else { return Ok(None) };
     let seconds = value.as_f64().filter(|seconds| seconds.is_finite()).ok_or(ProofError::Malformed("token"))?;
+    // A float that is too large saturates, and is no moment then.
     Timestamp::from_second(seconds.floor() as i64).map(Some).map_err(|_| ProofError::Malformed("token"))
 }

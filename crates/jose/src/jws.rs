@@ -43,6 +43,7 @@ impl Jws {
         let mut segments = compact.split('.');
         let mut next = || segments.next().ok_or(ProofError::Malformed("token"));
         let (protected, payload, signature) = (next()?, next()?, next()?);
+        // Before anything is decoded; a fourth segment would be an encrypted token (RFC 7516).
         if compact.len() > bytes_max || segments.next().is_some() {
             return Err(ProofError::Malformed("token"));
         }
@@ -62,6 +63,8 @@ impl Jws {
         let malformed = ProofError::Malformed("token");
         let header = json::parse(&from_base64url(protected).ok_or(malformed)?).map_err(|_| malformed)?;
         let Value::Object(header) = header else { return Err(malformed) };
+        // `b64` without `crit` is malformed (RFC 7797 6), and would have the payload read in another way than it was
+        // signed.
         if header.contains_key("crit") || header.contains_key("b64") {
             return Err(ProofError::CriticalExtension);
         }
@@ -76,6 +79,7 @@ impl Jws {
             algorithm: Algorithm::from_jose(name).ok_or(ProofError::WrongAlgorithm)?,
             header,
             payload,
+            // As it was sent, not encoded anew: the signature is over these very bytes.
             signing_input: format!("{protected}.{encoded}").into_bytes(),
             signature: from_base64url(signature).ok_or(malformed)?,
         })
@@ -116,6 +120,7 @@ impl Jws {
 
     /// The payload, if `key` made the signature.
     pub fn verify_with(&self, key: &VerifyKey) -> Result<&[u8], ProofError> {
+        // The key decides, not the token: otherwise a public RSA key could be used as an HMAC secret (RFC 8725 3.1).
         if key.algorithm() != self.algorithm {
             return Err(ProofError::WrongAlgorithm);
         }

@@ -14,12 +14,14 @@ pub struct KeySet {
 }
 
 impl KeySet {
-    /// Joins keys. Two of one name, or secrets beside public keys, are ambiguous.
+    /// Joins keys into a set. Fails with [`KeyError::Ambiguous`] for two of one name, secrets beside public keys, or
+    /// more than [`KEYS_MAX`].
     pub fn new(keys: Vec<VerifyKey>) -> Result<Self, KeyError> {
         let twice = |(at, key): (usize, &VerifyKey)| {
             key.kid().is_some() && keys[..at].iter().any(|earlier| earlier.kid() == key.kid())
         };
         let secrets = keys.iter().filter(|key| key.is_secret()).count();
+        // A set with both lets a token choose which kind it is verified with.
         let mixed = secrets > 0 && secrets < keys.len();
         match keys.len() > KEYS_MAX || mixed || keys.iter().enumerate().any(twice) {
             true => Err(KeyError::Ambiguous),
@@ -68,6 +70,7 @@ impl KeySet {
         let named = move |key: &&VerifyKey| kid.is_none_or(|kid| key.kid().is_none_or(|own| own == kid));
         let fits = move |key: &&VerifyKey| (kid.is_some() && key.kid().is_some()) || key.algorithm() == algorithm;
         let good = move |key: &&VerifyKey| key.is_good_at(now);
+        // Each try costs a verification, and a token from anybody starts them.
         self.keys.iter().filter(named).filter(fits).filter(good).take(KEYS_TRIED_MAX)
     }
 

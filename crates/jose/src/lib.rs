@@ -10,7 +10,7 @@
 //! | `claims.rs` | the claims of a token that several kinds of tokens have |
 //! | `algorithm.rs`, `verify_key.rs`, `key_set.rs` | keys of others, each bound to one algorithm |
 //! | `signing_key.rs` | a key of ours |
-//! | `fault.rs` | why a proof does not hold |
+//! | `error.rs` | why a proof does not hold |
 //! | `encoding.rs`, `limits.rs` | base64 and hashes; every bound, with its unit |
 
 mod algorithm;

@@ -74,6 +74,7 @@ impl VerifyKey {
     }
 
     fn from_edwards(key: VerifyingKey) -> Result<Self, KeyError> {
+        // A key of small order has signatures that hold for many messages.
         match key.is_weak() {
             true => Err(KeyError::Unsupported),
             false => Ok(Self::new(Algorithm::Ed25519, Material::Edwards(key))),
@@ -168,6 +169,7 @@ impl VerifyKey {
                 let material = Material::RsaComponents { n: bytes("n")?, e: bytes("e")? };
                 Self::new(named.unwrap_or(rsa), material)
             }
+            // Only with its algorithm: a secret of unknown use is not one to verify with.
             "oct" => Self::secret(named.ok_or(KeyError::Unsupported)?, &bytes("k")?)?,
             _ => return Err(KeyError::Unsupported),
         };

@@ -93,6 +93,7 @@ impl Discovery {
         let said = document(exchange, discovery_url(&self.issuer), &["application/json"]).await?;
         let mut metadata: Metadata =
             serde_json::from_value(said).map_err(|error| format!("what it says of itself can't be read: {error}"))?;
+        // To the letter (Discovery 4.3): otherwise one tenant of a provider could speak for another.
         if metadata.issuer != self.issuer {
             return Err(format!("it calls itself {:?}", metadata.issuer));
         }

@@ -25,6 +25,7 @@ impl Exchange {
     /// Sends a request and reads the answer, within [`PROVIDER_TIME_MAX`].
     pub(crate) fn ask(&self, request: UpstreamRequest) -> BoxFuture<'_, Result<Answer, EgressError>> {
         let bounds = Purpose::SignIn.deadlines(self.0.config());
+        // A person waits in front of a browser, so the provider gets less time than other documents do.
         let request = request.within(Deadlines { total: bounds.total.min(PROVIDER_TIME_MAX), ..bounds });
         Box::pin(async move {
             let answer = self.0.send(Purpose::SignIn, request).await?;

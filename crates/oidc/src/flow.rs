@@ -21,13 +21,13 @@ pub struct Flow {
     cookie: String,
 }
 
-/// A sign-in that was begun.
+/// A sign-in that has begun: what goes to the provider, what to the browser, and what is kept here.
 pub struct SignInStart {
     /// What travels through the provider.
     pub state: String,
     /// What the browser's cookie holds.
     pub cookie: String,
-    /// What is kept.
+    /// What the host keeps until the browser comes back.
     pub flow: Flow,
 }
 

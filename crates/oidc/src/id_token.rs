@@ -73,6 +73,8 @@ impl ProviderToken {
         }
         // Step 11.
         let nonce = claims.get("nonce").and_then(Value::as_str).ok_or(ProofError::Missing("nonce"))?;
+        // The nonce binds the token to the browser that began (Core 3.1.2.1): another person's token can't be slipped
+        // in.
         if verify_slices_are_equal(nonce.as_bytes(), expected.nonce.as_bytes()).is_err() {
             return Err(TokenError::Claim("its nonce is another one"));
         }
@@ -88,6 +90,7 @@ impl ProviderToken {
         (issuer, client_id): (&str, &str),
         now: Timestamp,
     ) -> Result<Map<String, Value>, TokenError> {
+        // Before any key is read: with `HS256` the provider's public key could be used as the secret (RFC 8725 2.1).
         if !ALGORITHMS.contains(&self.0.algorithm()) {
             return Err(ProofError::WrongAlgorithm.into());
         }

@@ -55,7 +55,7 @@ impl Provider {
         Self { settings, exchange: Exchange(egress), discovery }
     }
 
-    /// Who we are there.
+    /// This host's registration at the provider.
     pub fn client(&self) -> &ClientSettings {
         &self.settings
     }
@@ -88,6 +88,8 @@ impl Provider {
         now: Timestamp,
     ) -> BoxFuture<'a, Result<bool, OidcError>> {
         Box::pin(async move {
+            // A provider that says so must name itself, or leaving the parameter out would undo the check (RFC 9207
+            // 2.4).
             let required = self.metadata(now, DISCOVERY_FRESH).await?.names_issuer();
             Ok(issuer.map_or(!required, |issuer| issuer == self.settings.issuer))
         })
@@ -223,6 +225,7 @@ impl Provider {
             None => {}
             Some(Ok(told)) => {
                 for (name, value) in told {
+                    // The ID token's own word stands: it is signed, and the answer need not be.
                     claims.entry(name).or_insert(value);
                 }
             }

@@ -68,6 +68,7 @@ fn read(answer: &Answer) -> Result<Tokens, OidcError> {
 /// The request for tokens, in which we prove who we are where there is a secret. RFC 6749 2.3.1, OpenID Connect Core 9.
 fn request(endpoint: &Url, ways: Option<&[String]>, client: &ClientSettings, grant: &CodeGrant<'_>) -> UpstreamRequest {
     let knows = |way: &str| ways.is_none_or(|ways| ways.iter().any(|known| known == way));
+    // Basic is the default (Core 9), and is also tried where neither way is listed.
     let is_basic = knows("client_secret_basic") || !knows("client_secret_post");
     let mut form = Serializer::new(String::new());
     form.append_pair("grant_type", "authorization_code")
@@ -81,6 +82,7 @@ fn request(endpoint: &Url, ways: Option<&[String]>, client: &ClientSettings, gra
             form.append_pair("client_id", &client.client_id).append_pair("client_secret", secret);
         }
         None => {
+            // A public client proves nothing: PKCE alone ties the code to who asked for it.
             form.append_pair("client_id", &client.client_id);
         }
     }

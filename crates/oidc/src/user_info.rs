@@ -11,8 +11,8 @@ use crate::discovery::Metadata;
 use crate::exchange::{Answer, Exchange};
 use crate::id_token::ProviderToken;
 
-/// Asks for the claims of whom the access token is of, which must be `subject`. `None`: nobody can be asked. The reason
-/// of a failure is for our log.
+/// Asks for the claims of the person whose access token this is, which must be those of `subject`. `None`: the provider
+/// has no such endpoint. The reason of a failure is for our log.
 pub(crate) async fn claims(
     exchange: &Exchange,
     (metadata, client): (&Metadata, &ClientSettings),
@@ -52,6 +52,7 @@ fn read(
         let token = std::str::from_utf8(&answer.body).map_err(|error| error.to_string())?;
         let token = ProviderToken::parse(token).map_err(|error| error.to_string())?;
         let parties = (client.issuer.as_str(), client.client_id.as_str());
+        // Issuer and audience are checked and not the times: answers of this kind need not have any (Core 5.3.2).
         return token.claims_of_provider(&metadata.keys, parties, now).map_err(|error| error.to_string());
     }
     match json::parse(&answer.body)? {

@@ -17,16 +17,16 @@ pub enum OpenApiDocumentError {
     /// Too many bytes.
     #[error("an OpenAPI document has at most {DOCUMENT_BYTES_MAX} bytes")]
     TooLong,
-    /// No UTF-8.
+    /// The bytes are not UTF-8.
     #[error("the document is not UTF-8")]
     NotText,
     /// Neither JSON nor YAML, or beyond a bound.
     #[error("the document is no {0}: {1}")]
     Syntax(&'static str, String),
-    /// Something else.
+    /// JSON or YAML that is no OpenAPI document.
     #[error("the document is not OpenAPI: it has no `openapi` with a version such as \"3.1.0\"")]
     NotOpenApi,
-    /// The predecessor.
+    /// Swagger 2.0, the predecessor of OpenAPI 3.
     #[error("Swagger 2.0 is not read: convert the document to OpenAPI 3 first")]
     Swagger,
     /// A version that is not known.
@@ -51,6 +51,7 @@ impl OpenApiDocument {
             return Err(OpenApiDocumentError::TooLong);
         }
         let text = std::str::from_utf8(bytes).map_err(|_| OpenApiDocumentError::NotText)?;
+        // Editors on Windows write a byte order mark, which is no JSON (RFC 8259 8.1).
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let root = match text.trim_start().starts_with('{') {
             true => json::parse(text.as_bytes()).map_err(|fault| OpenApiDocumentError::Syntax("JSON", fault))?,
@@ -126,6 +127,7 @@ fn version(root: &Value) -> Result<bool, OpenApiDocumentError> {
     let mut numbers = version.split('.');
     match (numbers.next(), numbers.next()) {
         (Some("3"), Some("0")) => Ok(true),
+        // 3.2 is additive, and its schemas are in 3.1's dialect.
         (Some("3"), Some("1" | "2")) => Ok(false),
         _ => Err(OpenApiDocumentError::Version(version.chars().take(20).collect())),
     }

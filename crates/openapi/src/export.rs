@@ -40,11 +40,13 @@ pub struct Export {
 /// Exports endpoints, in the order of their paths and methods.
 pub fn export<'a>(endpoints: impl IntoIterator<Item = &'a Endpoint>, about: &About, catalog: &Catalog) -> Export {
     let mut endpoints: Vec<&Endpoint> = endpoints.into_iter().collect();
+    // A fixed order, so that two exports of one deployment can be compared line by line.
     endpoints.sort_by_key(|endpoint| (endpoint.path.as_str(), endpoint.method.clone()));
     let (mut paths, mut losses) = (BTreeMap::<String, Map<String, Value>>::new(), BTreeSet::new());
     let mut schemas = Schemas::default();
     for endpoint in endpoints {
         let mut face = Face::of(endpoint, catalog);
+        // HTTP has one GET for a path, AGTP a method for each thing that is done there.
         if paths.get(&face.path).is_some_and(|item| item.contains_key(face.http)) {
             face.step_aside(endpoint);
         }
@@ -106,6 +108,7 @@ fn operation(endpoint: &Endpoint, face: &Face, schemas: &mut Schemas) -> Value {
     }
     let rest = without_path(endpoint, &input);
     let takes_more = rest["properties"].as_object().is_some_and(|properties| !properties.is_empty());
+    // A schema that refers to itself needs its place even where the input stands as parameters.
     let is_referred_to = input.to_string().contains(&format!("#/components/schemas/{name}_input"));
     match face.has_body {
         true if takes_more => {

@@ -60,7 +60,7 @@ pub(crate) fn one_line(text: &str) -> String {
 /// The schema that takes any value.
 static ANYTHING: Value = Value::Bool(true);
 
-/// What the document does not say.
+/// What an import needs to know that the document does not say.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The start of the service's URLs, instead of the document's servers.
@@ -81,10 +81,10 @@ pub enum ImportError {
     /// The base that was given is none, or none was given and the document has none.
     #[error("{0}")]
     Base(String),
-    /// There is nothing in it.
+    /// The document has no operation.
     #[error("the document has no operation under `paths`")]
     Empty,
-    /// There is too much in it.
+    /// The document has more operations than [`OPERATIONS_MAX`].
     #[error("a document has at most {OPERATIONS_MAX} operations")]
     TooMany,
 }
@@ -124,7 +124,7 @@ pub struct ImportedOperation {
 /// What an operation became.
 #[derive(Clone, Debug)]
 pub enum ImportFate {
-    /// An endpoint.
+    /// The operation became an endpoint.
     Written(EndpointFiles),
     /// Nothing, and nothing is missing: why.
     Skipped(String),
@@ -207,6 +207,7 @@ pub fn import(text: &[u8], options: &Options) -> Result<Import, ImportError> {
         count if count > OPERATIONS_MAX => return Err(ImportError::TooMany),
         _ => {}
     }
+    // The shipped catalog: an import knows no deployment and no catalog of its operator.
     let catalog = Catalog::shipped();
     if url_of_none(&operations, &base) {
         return Err(ImportError::Base(server::base(&operations[0]).err().unwrap_or_default()));
@@ -242,7 +243,7 @@ fn losses(document: &OpenApiDocument) -> Vec<String> {
         .collect()
 }
 
-/// The operations so far.
+/// An import under way: the operations so far, and the names that they took.
 struct Work<'a> {
     catalog: &'a Catalog,
     base: &'a Base,
@@ -306,6 +307,8 @@ impl Work<'_> {
         if let Some(name) = recorded.filter(|name| is_free(name)) {
             return name.to_owned();
         }
+        // Names of files of an earlier import stay theirs, even if their operation is gone: people may have edited
+        // them.
         let is_new = |name: &str| is_free(name) && !self.taken.contains(name);
         let mut made = names::file(&pair.verb, &pair.path).into_iter();
         let short = made.next().unwrap_or_default();

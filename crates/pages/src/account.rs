@@ -1,4 +1,4 @@
-//! Who is signed in, on every page of the host, and the pages about signing in itself. Mentionable REST 7.2.
+//! Renders who is signed in on the host's pages, and the pages about signing in itself. Mentionable REST 7.2.
 
 use askama::Template;
 use forecourt_core::Language;

@@ -1,4 +1,4 @@
-//! What was asked, on the page of its answer, and the form in which one asks on: a plain one, so that it works
+//! Prepares what was asked for the page of its answer, and the form in which one asks on: a plain one, so that it works
 //! without a script.
 
 use forecourt_core::Part;

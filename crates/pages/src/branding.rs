@@ -81,6 +81,7 @@ impl Branding {
             description: description.map(|text| clean::text(&text).trim().to_owned()).filter(|text| !text.is_empty()),
             links,
             powered_by,
+            // The hash is of the style as it stands in the page, to the byte: a browser drops a style that differs.
             answer_policy: csp::bare(&style, "'none'", logo.is_some()),
             asking_policy: csp::bare(&style, "'self'", logo.is_some()),
             colours,
@@ -188,6 +189,7 @@ impl OpenGraph {
 
     /// The same with a picture, if there is one.
     pub(crate) fn with_image(self, image: Option<&str>) -> Self {
+        // Readers of Open Graph fetch it without the page, so it must be absolute; by plain http they show nothing.
         let image = image.and_then(clean::href).filter(|url| url.starts_with("https://"));
         Self { image, ..self }
     }

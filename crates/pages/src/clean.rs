@@ -35,6 +35,7 @@ pub fn href(url: &str) -> Option<String> {
     let bare: String = url.chars().filter(|c| !c.is_control() && !is_hidden(*c)).collect();
     let bare = bare.trim();
     let open: String = bare.chars().filter(|c| !c.is_whitespace()).collect();
+    // Judged without any white space, and given as it was: browsers drop tabs and line ends inside of a scheme.
     match scheme(&open) {
         None => (!open.is_empty()).then(|| bare.to_owned()),
         Some(scheme) => {

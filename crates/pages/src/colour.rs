@@ -167,6 +167,7 @@ impl Rgb {
             };
             Self(mix(self.0, ink.0), mix(self.1, ink.1), mix(self.2, ink.2))
         };
+        // In steps of a twentieth, so that the accent keeps as much of its hue as can be read.
         (0..=20).map(mixed).find(|colour| colour.contrast(paper) >= CONTRAST_MIN).unwrap_or(ink)
     }
 }

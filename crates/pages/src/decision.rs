@@ -18,7 +18,7 @@ use crate::template::{self, Head};
 
 use terms::{Term, terms};
 
-/// Where a decision stands, as its page tells it.
+/// The state of a decision, as its page tells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecisionStatus {
     /// It is still to be made.

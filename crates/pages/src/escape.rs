@@ -11,6 +11,7 @@ pub fn text(text: &str) -> String {
 /// Appends escaped text until `into` holds `bytes_max`; `false` when something was left out.
 pub(crate) fn push(into: &mut String, text: &str, bytes_max: usize) -> bool {
     for c in text.chars() {
+        // Six bytes are the longest escape, `&quot;`.
         if into.len() > bytes_max.saturating_sub(6) {
             return false;
         }
@@ -30,6 +31,8 @@ pub(crate) fn push(into: &mut String, text: &str, bytes_max: usize) -> bool {
 pub fn json(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for c in json.chars() {
+        // `</script>` and `<!--` end or change a data block whatever is around them; the separators end a line of
+        // script.
         match matches!(c, '<' | '>' | '\u{2028}' | '\u{2029}') || forecourt_core::clean::is_hidden(c) {
             true => escaped.push_str(&format!("\\u{:04x}", u32::from(c))),
             false => escaped.push(c),

@@ -238,6 +238,7 @@ fn examples(card: &AgentCard, page: &str) -> Vec<Example> {
 /// A line for a shell that asks the first example, or says hello.
 fn curl(url: &str, card: &AgentCard) -> String {
     let question = examples(card, "").into_iter().next().map_or_else(|| "hello".to_owned(), |e| e.text);
+    // The line is pasted into a shell, in single quotes.
     let url = clean::line(url).replace('\'', "%27");
     format!("curl -H 'Accept: text/markdown' '{url}?user={}'", escape::query(&question))
 }

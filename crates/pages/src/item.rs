@@ -139,6 +139,7 @@ fn in_order(fields: &Map<String, Value>) -> impl Iterator<Item = (&String, &Valu
     let (mut times, others): (Vec<_>, Vec<_>) = rest.partition(|(_, value)| is_time(value));
     times.sort_by_key(|(key, _)| !key.starts_with("total"));
     let first: Vec<_> = first.collect();
+    // What matched comes first of all: it is why the item is shown.
     let (leading, known): (Vec<_>, Vec<_>) = first.into_iter().partition(|(key, _)| key.as_str() == FIRST[0]);
     leading.into_iter().chain(times).chain(known).chain(others)
 }
@@ -167,6 +168,7 @@ fn shown_one(data: &Value) -> ItemView {
 
 /// A card for an object with a name, or for one that wraps such an object.
 fn item(outer: &Map<String, Value>) -> Option<Item> {
+    // NLWeb's items wrap the object, and repeat its name and link, which are read first.
     let inner = match outer.get("schema_object") {
         Some(Value::Array(list)) => list.first().and_then(Value::as_object),
         Some(value) => value.as_object(),
@@ -337,6 +339,7 @@ pub(crate) fn words(key: &str) -> String {
 fn host(url: &str) -> Option<String> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
     let authority = rest.split(['/', '?', '#']).next()?;
+    // What stands before an `@` is a user's name, and may look like another host.
     let host = authority.rsplit('@').next()?;
     (!host.is_empty()).then(|| clean::line(host))
 }

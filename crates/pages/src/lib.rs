@@ -6,15 +6,15 @@
 //! | page | what it shows | content security policy |
 //! |---|---|---|
 //! | [`ReplyPage`] | an agent's answer. Mentionable REST 4.1 | [`Branding::answer_policy`], or [`Branding::asking_policy`] |
-//! | [`RefusalPage`] | a refusal. Mentionable REST 5.1 | [`Branding::answer_policy`] |
+//! | [`RefusalPage`] | a refusal. Mentionable REST 5.1 | [`Branding::asking_policy`] |
 //! | [`DecisionPage`] | a consent or a payment, to be decided. PolicyPart 5.3 | [`Branding::asking_policy`] |
-//! | [`ErrorPage`] | a fault, and what would be right | [`Branding::answer_policy`] |
+//! | [`ErrorPage`] | a fault, and what would be right | [`Branding::asking_policy`] |
 //! | [`FrontPage`] | the host and its agents; also as markdown | [`csp::PAGE`] |
 //! | [`AgentPage`] | one agent with a chat box; also as markdown | [`csp::PAGE`] |
 //! | [`SearchPage`] | one agent that finds things, and what it found | [`csp::SEARCH`], then [`csp::FOUND`] |
 //! | [`AccountPage`] | signing in and out, and what went wrong with it | [`Branding::asking_policy`] |
 //! | [`ManualPage`] | a page of the program's own manual | [`Branding::answer_policy`] |
-//! | [`asset`] | style and script of the last two, by path | [`Branding::answer_policy`] |
+//! | [`asset`] | style and script of the pages above, by path | [`Branding::answer_policy`] |
 //!
 //! Every HTML answer also wants the headers of [`csp::HEADERS`]. URLs given to a page are the
 //! canonical text of the URL; they are escaped here. Whatever else is text, from agents and

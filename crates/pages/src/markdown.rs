@@ -80,6 +80,7 @@ fn tame<'a>(root: &'a AstNode<'a>, arena: &'a Arena<'a>) -> Option<()> {
         if nodes > NODES_MAX {
             return None;
         }
+        // A text of ten thousand `>` would nest as deep, and readers of HTML recurse.
         if depth >= NESTING_MAX && can_lose_children(node) {
             node.children().collect::<Vec<_>>().into_iter().for_each(|child| child.detach());
         }
@@ -110,6 +111,8 @@ fn tame_link<'a>(node: &'a AstNode<'a>) {
         NodeValue::Link(link) | NodeValue::Image(link) => link.clone(),
         _ => return,
     };
+    // A link in a link is not HTML: a browser closes the outer one, and the sanitizer would see another tree than it
+    // does.
     let nested = node.ancestors().skip(1).any(|above| matches!(above.data().value, NodeValue::Link(_)));
     match clean::href(&link.url) {
         Some(url) if !nested => node.data_mut().value = NodeValue::Link(Box::new(NodeLink { url, ..*link })),

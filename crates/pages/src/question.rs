@@ -60,6 +60,7 @@ impl QuestionView {
         let asked_before = earlier.iter().map(|asked| (EARLIER.to_owned(), clean::line(asked)));
         let along =
             [("user".to_owned(), clean::text(question).into_owned())].into_iter().chain(asked_before).chain(chosen);
+        // Who has answered is not asked again, even if the answer narrows nothing down.
         let along = along.chain([(DECIDED.0.to_owned(), DECIDED.1.to_owned())]).collect();
         let fields = fields(asked, |id, _| name(id), ("true", "false"));
         Some(Self { html: lead(&asked.text, &fields), action: path.to_owned(), along, fields })
@@ -74,6 +75,7 @@ impl QuestionView {
             let kind = Kind::Words { default: String::new() };
             fields.push(Field { id: 0, name: String::new(), text: "Your answer".to_owned(), kind });
         }
+        // One answer is a turn by itself; only several need their questions sent along.
         if let [only] = fields.as_mut_slice() {
             only.name = "user".to_owned();
         }

@@ -120,6 +120,7 @@ impl SearchPage<'_> {
             account: AccountView::new(&self.account),
             brand: self.brand.view(),
             shared: if asked.is_empty() { shared } else { OpenGraph { title: asked, ..shared } },
+            // Results show what items say, so their page may run no script ([`csp::FOUND`](crate::csp::FOUND)).
             has_script: self.question.is_empty(),
         })
     }

@@ -135,6 +135,7 @@ fn logo(section: &Section, path: &Path) -> Result<Logo, Problem> {
         let problem = wrong(format!("`{}` is no picture that browsers show", path.display()));
         return Err(problem.hint("use a file that ends in .svg, .png, .jpg, .webp or .gif"));
     };
+    // Asked before it is read: a wrong path may lead to a file of gigabytes.
     let size = std::fs::metadata(&file).map_err(|error| wrong(format!("`{}`: {error}", path.display())))?.len();
     if size == 0 || size > LOGO_BYTES_MAX {
         return Err(wrong(format!("`{}` has {size} bytes; a logo has 1 to {LOGO_BYTES_MAX}", path.display())));

@@ -46,6 +46,8 @@ impl<'a> Chain<'a> {
         if !self.is_used(asset, signed).await? {
             let block = self.call("eth_getBlockByNumber", json!(["latest", false])).await?;
             let time = quantity(&block["timestamp"]).ok_or("a block without a timestamp")?;
+            // The block's clock decides, not ours: the token compares `validBefore` with it. Some time more, since the
+            // latest block, in which the authorization is unused, may yet be replaced by one that used it in time.
             let is_over = time > signed.valid_before.0.saturating_add(FINALITY_SECONDS);
             return Ok(if is_over { ChainFinding::Expired } else { ChainFinding::Unused });
         }
@@ -54,6 +56,8 @@ impl<'a> Chain<'a> {
         };
         let receipt = self.call("eth_getTransactionReceipt", json!([transaction])).await?;
         let logs = receipt["logs"].as_array().ok_or("a transaction without logs")?;
+        // A payer can sign one nonce twice, for us and for another payee; a used nonce alone would make the second look
+        // paid.
         match logs.iter().any(|log| is_transfer(log, asset, signed)) {
             true => Ok(ChainFinding::Paid { transaction: Some(brief(&transaction)) }),
             false => Ok(ChainFinding::UsedElsewhere),
@@ -61,12 +65,16 @@ impl<'a> Chain<'a> {
     }
 
     async fn is_used(&self, asset: Address, signed: &Authorization) -> Result<bool, String> {
+        // The first four bytes of the hash select a function of a contract (Solidity's ABI); its arguments follow as
+        // words.
         let mut data = keccak256(b"authorizationState(address,bytes32)")[..4].to_vec();
         data.extend(address_word(signed.from));
         data.extend(signed.nonce.0);
         let data: String = data.iter().map(|byte| format!("{byte:02x}")).collect();
         let asked = json!([{"to": asset, "data": format!("0x{data}")}, "latest"]);
         let answer = self.call("eth_call", asked).await?;
+        // A contract without EIP-3009 answers with no bytes. Read as zero, that would say "not used", and after its
+        // time that nothing was taken.
         let state = answer.as_str().and_then(|text| text.parse::<Hex<32>>().ok());
         Ok(state.ok_or("the token does not know EIP-3009")?.0 != [0; 32])
     }
@@ -81,10 +89,14 @@ impl<'a> Chain<'a> {
             "address": asset,
             "fromBlock": format!("0x{:x}", latest.saturating_sub(LOG_BLOCKS_MAX)),
             "toBlock": "latest",
+            // One question for both events: a nonce has at most one of them, and each question counts against a
+            // provider's rate.
             "topics": [[used, cancelled], Hex(address_word(signed.from)), signed.nonce],
         }]);
         let logs = self.call("eth_getLogs", asked).await?;
         let log = logs.as_array().and_then(|logs| logs.first());
+        // The nonce is used, so an event exists; it is only out of reach. An error leaves the settlement open, where
+        // `None` would call it cancelled.
         let log = log.ok_or_else(|| format!("no log of it in the latest {LOG_BLOCKS_MAX} blocks"))?;
         let is_used = topic(log, 0) == Some(used);
         Ok(log["transactionHash"].as_str().filter(|_| is_used).map(str::to_owned))

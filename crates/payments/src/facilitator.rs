@@ -23,20 +23,20 @@ pub struct Facilitator {
     base: String,
 }
 
-/// What a facilitator says of a payment, whatever the status it said it with.
+/// A facilitator's answer to `/verify` or `/settle`, read from a response of any status.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FacilitatorReply {
     /// `isValid` or `success`.
     pub is_positive: bool,
-    /// Why not, in its words, in lower case; empty when it names no reason.
+    /// `invalidReason` or `errorReason` in lower case; empty when the answer names none.
     pub reason: String,
-    /// The same in a sentence, when it says one.
+    /// `invalidMessage` or `errorMessage`: the reason as a sentence, for the log only.
     pub explanation: Option<String>,
     /// The transaction, when there is one.
     pub transaction: Option<String>,
-    /// Who pays.
+    /// The payer's address, as the facilitator found it.
     pub payer: Option<String>,
-    /// Everything it said.
+    /// The whole answer, for the receipt; without keys that could reach a reader's prototypes.
     pub details: Map<String, Value>,
 }
 
@@ -136,17 +136,21 @@ impl Facilitator {
 
     /// Sends a request, and reads the object that answers it; empty when the answer is something else.
     async fn exchange(&self, request: UpstreamRequest) -> Result<(StatusCode, Map<String, Value>), FacilitatorError> {
+        // `send`, not `fetch`: facilitators put `isValid: false` into a 4xx too, and `fetch` would drop that body
+        // (facts sheet 9.3).
         let answer = self.egress.send(Purpose::Service, request).await.map_err(failure)?;
         let status = answer.status;
         let body = answer.body.collect().await.map_err(|e| FacilitatorError::NoAnswer(e.log_reason()))?;
         match json::parse(&body) {
             Ok(Value::Object(body)) => Ok((status, body)),
+            // A page of a proxy in between says nothing of the money; the missing outcome decides in `ask`.
             _ => Ok((status, Map::new())),
         }
     }
 
     fn within(&self, total: Duration) -> Deadlines {
         let usual = Purpose::Service.deadlines(self.egress.config());
+        // A facilitator answers only once the transaction is in a block, so nothing comes before the very end.
         Deadlines { first_byte: total, total, body_bytes_max: ANSWER_BYTES_MAX, ..usual }
     }
 }
@@ -161,6 +165,7 @@ fn turns_away(status: StatusCode) -> bool {
 fn failure(error: EgressError) -> FacilitatorError {
     let reason = error.log_reason();
     match error {
+        // Only what surely never left may be called not asked: such a payment is refused, and may be sent again.
         EgressError::Refused(_) | EgressError::Unconnected(_) | EgressError::Busy => FacilitatorError::NotAsked(reason),
         EgressError::Failed(_) | EgressError::Status(_) | EgressError::TooLarge { .. } => {
             FacilitatorError::NoAnswer(reason)

@@ -16,6 +16,8 @@ pub(crate) type StoredRequirements = (Value, Requirements);
 /// # Errors
 /// What is wrong with the payment, by the way that it comes nearest to.
 pub(crate) fn matching(offer: &AcceptedPayment, payment: &SignedPayment) -> Result<StoredRequirements, Mismatch> {
+    // The payer is told about the way that got furthest through the checks: "another amount" helps, where the last
+    // way's "another network" would not.
     let ways = PaymentRequired::read(&offer.payload).map(|envelope| envelope.accepts).unwrap_or_default();
     let mut nearest = Mismatch::of_version(payment);
     for way in ways {
@@ -47,6 +49,8 @@ impl Mismatch {
 fn check(wanted: &Requirements, payment: &SignedPayment) -> Result<(), Mismatch> {
     let signed = &payment.exact.authorization;
     let copy = payment.accepted.as_deref();
+    // The order is that of `Mismatch::step`: what selects a way comes first (version, scheme, network), what it asks
+    // for last.
     let checks = [
         (wanted.version() == payment.version, PaymentCode::InvalidVersion, "the payment is of another version"),
         (wanted.scheme() == payment.scheme, PaymentCode::UnsupportedScheme, "the payment is of another scheme"),
@@ -57,6 +61,8 @@ fn check(wanted: &Requirements, payment: &SignedPayment) -> Result<(), Mismatch>
             "the payment is in another token",
         ),
         (
+            // Both are compared: the signature moves the money, and a copy that differs from it means that the payer
+            // was misled.
             signed.to == wanted.pay_to() && copy.is_none_or(|copy| copy.pay_to == wanted.pay_to()),
             PaymentCode::InvalidPayTo,
             "the payment is for somebody else",
@@ -76,5 +82,6 @@ fn check(wanted: &Requirements, payment: &SignedPayment) -> Result<(), Mismatch>
 /// The number of a network, whichever version names it: both versions of one payment are one payment.
 pub(crate) fn chain_of(networks: &[Network], name: &str) -> Option<u64> {
     let named = || networks.iter().find(|network| network.name == name).map(|network| network.chain);
+    // CAIP-2 first: a network that the operator calls `eip155:1` must not stand for another chain.
     chain_by_caip2(name).or_else(named)
 }

@@ -28,5 +28,6 @@ pub(crate) fn chain_by_name(name: &str) -> Option<u64> {
 
 /// The number of a network by its name in version 2.
 pub(crate) fn chain_by_caip2(name: &str) -> Option<u64> {
+    // `parse` alone would take `+8453`, a second spelling of one network.
     name.strip_prefix(CAIP2_PREFIX).filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()))?.parse().ok()
 }

@@ -14,7 +14,7 @@ use crate::x402::{FAMILY, RequirementsV1, RequirementsV2, SCHEME};
 #[derive(Debug)]
 pub struct X402Offers {
     settings: PaymentsSettings,
-    /// Every offer that was made; as many as rules ask for.
+    /// Every offer that was built, for the check against `/supported` at the start. Bounded by the number of rules.
     made: Mutex<Vec<AcceptedPayment>>,
 }
 
@@ -36,7 +36,7 @@ impl X402Offers {
         Self { settings, made: Mutex::default() }
     }
 
-    /// Every offer that was made so far.
+    /// Every offer that was built so far, in the order of the rules that asked for them.
     pub fn made(&self) -> Vec<AcceptedPayment> {
         self.made.lock().clone()
     }
@@ -63,7 +63,7 @@ impl OfferBuilder for X402Offers {
     }
 }
 
-/// What a rule asks for.
+/// The price that a rule of the operator asks for one answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Price<'a> {
     /// The price and its token, such as `0.05 USDC` or `$0.05`.
@@ -86,6 +86,7 @@ pub fn offers(
     resource: &str,
     description: &str,
 ) -> Result<Vec<AcceptedPayment>, SettingsError> {
+    // A setup error, not a refusal: an offer that nobody can settle would make people sign payments in vain.
     if settings.facilitator.is_none() {
         let hint = "set `facilitator` in [payments]: it is trusted with every payment, so there is no default";
         return Err(SettingsError::new("payments need a facilitator", hint));
@@ -137,6 +138,8 @@ fn network(settings: &PaymentsSettings, name: Option<&str>) -> Result<Network, S
     let list = || all.iter().map(|network| network.name.as_str()).collect::<Vec<_>>().join(", ");
     let found = match name {
         Some(name) => all.iter().find(|network| network.name == name || network.caip2() == name),
+        // Networks that are set, not those that are known: `base` and `base-sepolia` are always known, and money would
+        // go to the wrong one by default.
         None => match settings.networks.keys().collect::<Vec<_>>()[..] {
             [only] => all.iter().find(|network| network.name == *only),
             _ => return Err(SettingsError::new("the rule names no `network`", format!("name one of: {}", list()))),
@@ -161,6 +164,7 @@ fn price_of<'a>(price: &str, network: &'a Network) -> Result<(Units, &'a AssetSe
     };
     let found = match symbol {
         Some(symbol) => network.assets.get(symbol),
+        // `$` means the one token that the operator calls a dollar; no rate is ever asked for.
         None => network.assets.values().find(|asset| asset.dollar),
     };
     let asset = found.ok_or_else(|| {

@@ -10,11 +10,11 @@ use crate::x402::{PaymentRequired, Requirements, envelopes};
 /// One way to pay out of a stranger's offers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quote {
-    /// As it stands in the offer.
+    /// The requirement as JSON, word for word: version 2 sends it back as `accepted`.
     pub raw: Value,
-    /// The same, read.
+    /// The requirement, decoded.
     pub wanted: Requirements,
-    /// What version 2 says that is paid for.
+    /// The `resource` of a version 2 envelope, which the payment repeats.
     pub resource: Option<Value>,
     /// Symbol and decimals of the token. Only of tokens that are known here: what a stranger calls its token says
     /// nothing.
@@ -24,6 +24,8 @@ pub struct Quote {
 impl Quote {
     /// The ways of x402 `exact` among `accepted`, in their order.
     pub fn all(accepted: &[AcceptedPayment]) -> Vec<Self> {
+        // The built-in networks alone: the payer decides by this text, and a payee's settings could give its own token
+        // the symbol USDC.
         let known = PaymentsSettings::default().networks().unwrap_or_default();
         let quotes = |payload: &Map<String, Value>| {
             let resource = payload.get("resource").cloned();
@@ -47,6 +49,7 @@ impl Quote {
     /// `None` when the bound says nothing of this token, or can't be read.
     pub fn is_within(&self, bound: &str) -> Option<bool> {
         let bound = bound.trim();
+        // Units bound any token, known or not; a price bounds only a token whose decimals are known.
         if let Some(units) = bound.strip_suffix("units") {
             return units.trim().parse::<Units>().ok().map(|most| self.wanted.amount() <= most);
         }

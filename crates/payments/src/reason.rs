@@ -36,11 +36,11 @@ const OPEN: [&str; 4] = ["settlement_pending", "timed_out", "timeout", "pending"
 /// What a negative answer to `/settle` says of the money.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MoneyState {
-    /// It was not taken by this request, and will not be.
+    /// This request did not take the money, and can no longer take it.
     NotTaken,
     /// The authorization was used before this request.
     UsedBefore,
-    /// Nobody can say.
+    /// The answer leaves it open; the settlement is reconciled later.
     Unknown,
 }
 
@@ -49,7 +49,8 @@ pub(crate) fn code_of(reason: &str, otherwise: PaymentCode) -> PaymentCode {
     CODES.iter().find(|(part, _)| reason.contains(part)).map_or(otherwise, |(_, code)| *code)
 }
 
-/// A negative answer as the payer is told of it.
+/// The error that the payer gets for a facilitator's negative answer. Passing when the facilitator failed by itself
+/// (`unexpected_…`).
 pub(crate) fn fault_of(reply: &FacilitatorReply, otherwise: PaymentCode) -> PaymentError {
     let code = code_of(&reply.reason, otherwise);
     let reason = if reply.reason.is_empty() { "without a reason" } else { &reply.reason };
@@ -66,14 +67,19 @@ pub(crate) fn fault_of(reply: &FacilitatorReply, otherwise: PaymentCode) -> Paym
 pub(crate) fn money_after(reply: &FacilitatorReply) -> MoneyState {
     let reason = reply.reason.as_str();
     let explanation = reply.explanation.as_deref().unwrap_or_default().to_lowercase();
+    // Before everything else: tokens revert with "authorization is used or canceled", and facilitators hand that on as
+    // a failed transaction.
     if USED.iter().any(|word| reason.contains(word)) || explanation.contains("authorization is used") {
         return MoneyState::UsedBefore;
     }
+    // Of an explanation only the beginning counts: further on it quotes errors of nodes, in which "timeout" may be
+    // anything.
     let is_open = OPEN.iter().any(|word| reason.contains(word) || explanation.starts_with(word));
     if is_open || (reason.contains("transaction_failed") && reply.transaction.is_none()) {
         return MoneyState::Unknown;
     }
     let was_checked = ["invalid_", "insufficient_", "unsupported_"].iter().any(|begin| reason.starts_with(begin));
     let was_reverted = reason.contains("transaction_failed") || reason == "transaction_reverted";
+    // A reason that is not known leaves the money open: calling it refused would let the payer be charged twice.
     if was_checked || was_reverted { MoneyState::NotTaken } else { MoneyState::Unknown }
 }

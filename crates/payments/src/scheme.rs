@@ -41,6 +41,7 @@ impl X402 {
     pub fn new(settings: &PaymentsSettings, egress: Egress, clock: Arc<dyn Clock>) -> Result<Self, SettingsError> {
         let missing = || SettingsError::new("payments need a facilitator", "set `facilitator` in [payments]");
         let url = settings.facilitator.as_deref().ok_or_else(missing)?;
+        // Once more, though the deployment was checked: programs build these settings without a file.
         settings.check()?;
         let facilitator = Facilitator::new(egress.clone(), url);
         Ok(Self { facilitator, networks: settings.networks()?, egress, clock })
@@ -63,6 +64,7 @@ impl X402 {
                     }
                 }
             }
+            // Rules share offers, and the operator should read each lack once.
             missing.sort();
             missing.dedup();
             Ok(missing)
@@ -74,6 +76,7 @@ impl X402 {
         let signed = SignedPayment::read(&payment.payload)?;
         let stored = matching(offer, &signed).map_err(|mismatch| mismatch.fault)?;
         let mut payload = payment.payload.clone();
+        // Version 2 carries the payer's copy of the requirement; the facilitator must judge by ours (PolicyPart 5.6).
         if signed.version == Version::V2 {
             payload.insert("accepted".to_owned(), stored.0.clone());
         }
@@ -81,6 +84,7 @@ impl X402 {
     }
 
     async fn verify_claim(&self, claim: &Claim) -> Result<(), PaymentError> {
+        // Before the facilitator is asked: an expired signature costs it a call and us a wait.
         claim.signed.check_time(self.clock.now())?;
         match self.facilitator.verify(claim.question()).await {
             Ok(reply) if reply.is_positive => Ok(()),
@@ -99,6 +103,8 @@ impl X402 {
                 }
                 MoneyState::Unknown => Settlement::Unknown(unclear(&reply)),
             },
+            // Nothing was sent, so nothing was taken: a definite refusal. After `NoAnswer` the money may be gone, so
+            // that is unknown.
             Err(error @ FacilitatorError::NotAsked(_)) => {
                 Settlement::Refused(unreachable(PaymentCode::SettlementFailed, &error))
             }
@@ -121,6 +127,8 @@ impl X402 {
         match self.facilitator.settle(claim.question()).await {
             Ok(reply) if reply.is_positive => claim.settled(offer, reply),
             Ok(reply)
+                // Some facilitators say only `invalid_transaction_state` when the simulated transfer reverts on a used
+                // authorization.
                 if money_after(&reply) == MoneyState::UsedBefore || reply.reason == "invalid_transaction_state" =>
             {
                 claim.settled(offer, reply)
@@ -216,6 +224,7 @@ impl PaymentScheme for X402 {
 
     fn select(&self, offers: &[AcceptedPayment], payment: &PaymentSubmission) -> Result<usize, PaymentError> {
         let signed = SignedPayment::read(&payment.payload)?;
+        // As within one offer, the offer that fits best explains the refusal.
         let mut nearest: Option<Mismatch> = None;
         for (at, offer) in offers.iter().enumerate() {
             match matching(offer, &signed) {
@@ -234,6 +243,8 @@ impl PaymentScheme for X402 {
     /// purpose: version 1 does not say it, and the same signature must not be two payments in two versions.
     fn fingerprint(&self, payment: &PaymentSubmission) -> Result<String, PaymentError> {
         let signed = SignedPayment::read(&payment.payload)?;
+        // By the chain's number: version 1 names the network, version 2 numbers it, and both spell the same
+        // authorization.
         let chain = chain_of(&self.networks, &signed.network);
         let unknown = || fault(PaymentCode::NetworkMismatch, "the payment is for a network that is not known here");
         let authorization = &signed.exact.authorization;

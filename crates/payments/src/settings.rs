@@ -118,6 +118,7 @@ impl PaymentsSettings {
         let known = KNOWN.map(|(name, ..)| name);
         let names = known.into_iter().chain(self.networks.keys().map(String::as_str).filter(|n| !known.contains(n)));
         let networks: Vec<_> = names.map(|name| self.network(name)).collect::<Result<_, _>>()?;
+        // Two names of one chain would make one signature two payments, with two fingerprints.
         for (at, network) in networks.iter().enumerate() {
             if let Some(twin) = networks[..at].iter().find(|twin| twin.chain == network.chain) {
                 let message = format!("the networks `{}` and `{}` have the same id", twin.name, network.name);
@@ -142,6 +143,7 @@ impl PaymentsSettings {
         };
         let mut assets: BTreeMap<_, _> = known.and_then(usdc).into_iter().collect();
         let has_dollar = set.assets.values().any(|asset| asset.dollar);
+        // An operator's own dollar replaces the built-in one, or every such network would have two.
         assets.values_mut().for_each(|asset: &mut AssetSettings| asset.dollar &= !has_dollar);
         assets.extend(set.assets);
         if assets.values().filter(|asset| asset.dollar).count() > 1 {

@@ -18,7 +18,7 @@ pub enum UnitsError {
     /// Something else than digits, or a zero too many before them.
     #[error("an amount is written in decimal digits")]
     Malformed,
-    /// Not even 128 bits hold it.
+    /// The amount does not fit into 128 bits.
     #[error("an amount has at most {AMOUNT_DIGITS_MAX} digits")]
     TooLarge,
     /// It is finer than the asset can be divided.
@@ -40,6 +40,7 @@ impl Units {
         if !is_digits(whole) || !is_digits(part) {
             return Err(UnitsError::Malformed);
         }
+        // `0.0500` is five cents in a token of two decimals too: only digits that carry value can be too fine.
         let part = part.trim_end_matches('0');
         let missing = usize::from(decimals).checked_sub(part.len()).ok_or(UnitsError::TooFine(decimals))?;
         let digits = format!("{whole}{part}{}", "0".repeat(missing));
@@ -67,9 +68,11 @@ impl FromStr for Units {
     type Err = UnitsError;
 
     fn from_str(text: &str) -> Result<Self, UnitsError> {
+        // One spelling for each amount, since offers are compared as canonical JSON (PolicyPart 4.2).
         if !is_digits(text) || (text.len() > 1 && text.starts_with('0')) {
             return Err(UnitsError::Malformed);
         }
+        // Told apart from a malformed text before `parse`, whose overflow error would say neither.
         if text.len() > AMOUNT_DIGITS_MAX {
             return Err(UnitsError::TooLarge);
         }

@@ -11,10 +11,10 @@ use crate::networks::{chain_by_caip2, chain_by_name};
 use crate::units::Units;
 use crate::x402::{Authorization, Requirements};
 
-/// Seconds for which an authorization counts already: clocks differ.
+/// Seconds before now from which an authorization is valid: the payee's clock, or a block's, may be behind ours.
 const CLOCK_SKEW_SECONDS: u128 = 600;
 
-/// An account with its private key.
+/// An Ethereum account that can sign payments. Its key stays in memory and is never printed.
 pub struct Wallet {
     key: SigningKey,
     address: Address,
@@ -35,7 +35,7 @@ pub enum WalletError {
     /// The offer does not say how its token signs.
     #[error("the offer does not name its token's `{0}`, which is signed with it")]
     Token(&'static str),
-    /// Signing for so long would leave the money open.
+    /// The offer asks for a signature that is valid longer than [`TIMEOUT_SECONDS_MAX`].
     #[error("the offer asks for a signature that is good for {0} seconds; at most {TIMEOUT_SECONDS_MAX} are signed")]
     Timeout(u64),
 }
@@ -48,6 +48,8 @@ impl Wallet {
         let bytes: Hex<32> = format!("0x{digits}").parse().map_err(|_| WalletError::Key)?;
         let key = SigningKey::from_slice(&bytes.0).map_err(|_| WalletError::Key)?;
         let point = key.verifying_key().to_sec1_point(false);
+        // An address is the last 20 bytes of the hash of the public key's point, without the byte that tags its
+        // encoding.
         let hash = keccak256(&point.as_bytes()[1..]);
         let mut address = [0; 20];
         address.copy_from_slice(&hash[12..]);
@@ -73,6 +75,8 @@ impl Wallet {
             return Err(WalletError::Scheme(wanted.scheme().to_owned()));
         }
         let seconds = wanted.max_timeout_seconds();
+        // A payee chooses this number; a signature that is good for years could be used long after the caller forgot
+        // it.
         if seconds > TIMEOUT_SECONDS_MAX {
             return Err(WalletError::Timeout(seconds));
         }
@@ -93,6 +97,7 @@ impl Wallet {
             Requirements::V1(one) => {
                 json!({"x402Version": 1, "scheme": one.scheme, "network": one.network, "payload": exact})
             }
+            // The raw JSON, unknown members included: the payee compares `accepted` with what it offered.
             Requirements::V2(_) => json!({"x402Version": 2, "accepted": raw, "payload": exact}),
         };
         let Value::Object(mut payment) = payment else { return Ok(Map::new()) };
@@ -104,6 +109,8 @@ impl Wallet {
 
     fn sign(&self, authorization: &Authorization, wanted: &Requirements) -> Result<Hex<65>, WalletError> {
         let network = wanted.network();
+        // Only numbers from CAIP-2 or the built-in table: a number that the payee could choose would sign for another
+        // network.
         let chain = chain_by_caip2(network).or_else(|| chain_by_name(network));
         let chain = chain.ok_or_else(|| WalletError::Network(network.chars().take(64).collect()))?;
         let extra = |key| wanted.extra(key).ok_or(WalletError::Token(key));
@@ -112,6 +119,7 @@ impl Wallet {
         let (signature, recovery) = self.key.sign_prehash_recoverable(&digest);
         let mut bytes = [0; 65];
         bytes[..64].copy_from_slice(&signature.to_bytes());
+        // Contracts expect 27 or 28 (Ethereum's yellow paper, appendix F); libraries give 0 or 1.
         bytes[64] = 27 + recovery.to_byte();
         Ok(Hex(bytes))
     }

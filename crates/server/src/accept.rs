@@ -29,6 +29,7 @@ pub(crate) struct BoundAddress {
 impl BoundAddress {
     /// For plain bytes. [`ServeError::PlainOffLoopback`] unless the address is one of this machine only.
     pub(crate) async fn plain(address: SocketAddr) -> Result<Self, ServeError> {
+        // Canonical first: `::ffff:127.0.0.1` is loopback too, and `::ffff:10.0.0.1` is not.
         if !address.ip().to_canonical().is_loopback() {
             return Err(ServeError::PlainOffLoopback(address));
         }
@@ -74,13 +75,17 @@ impl BoundAddress {
                     Ok((stream, peer)) => begin(stream, peer, &mut open),
                     Err(error) => pause_if_full(&error).await,
                 },
+                // Ended connections are taken out as they end, or the set would grow for as long as the host runs.
                 Some(_ended) = open.join_next() => {}
                 () = retire.cancelled() => break,
                 () = stop.cancelled() => break,
             }
         }
+        // Before the draining: once nobody holds the socket, new connections are refused at once and go elsewhere.
         drop(self.tcp);
         tokio::select! {
+            // After `retire` alone nothing hurries: the connections go on under the old settings until their clients
+            // end them.
             () = stop.cancelled() => {}
             () = all_ended(&mut open) => return,
         }
@@ -98,13 +103,14 @@ async fn all_ended(open: &mut JoinSet<()>) {
 /// A connection that broke before it was accepted is nothing; no descriptors left is worth a pause.
 async fn pause_if_full(error: &std::io::Error) {
     use std::io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    // With no descriptors left, `accept` fails at once and forever; without a pause this loop would keep a core busy.
     if !matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {
         tracing::warn!(%error, "can't accept connections");
         sleep(ACCEPT_PAUSE).await;
     }
 }
 
-/// Keeps an open connection counted.
+/// An open connection, counted in metrics and against the caps until it is dropped.
 pub(crate) struct Open {
     _counted: ConnectionGuard,
     metrics: Arc<Metrics>,

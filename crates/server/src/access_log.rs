@@ -37,7 +37,7 @@ pub enum AccessTarget {
     StandardError,
     /// A file.
     File {
-        /// Which.
+        /// The file that is written now; full ones become `.1`, `.2` and so on beside it.
         path: PathBuf,
         /// Bytes before it becomes `.1` and the next one is begun.
         bytes_max: u64,
@@ -46,7 +46,7 @@ pub enum AccessTarget {
     },
 }
 
-/// Takes lines. Cheap to clone.
+/// The access log, to which lines are handed. Cheap to clone; its thread ends with the last clone.
 #[derive(Clone)]
 pub struct AccessLog {
     format: AccessFormat,
@@ -92,6 +92,7 @@ impl AccessLog {
         let line = entry.line(self.format, Timestamp::now());
         match self.lines.try_send(Job::Line(line)) {
             Ok(()) => self.written.inc(),
+            // A full queue loses the line: a slow disk must not slow requests down.
             Err(_) => self.lost.inc(),
         };
     }
@@ -116,11 +117,13 @@ fn write(waiting: &Receiver<Job>, mut writer: Box<dyn Write + Send>) {
     let mut is_failing = false;
     loop {
         match waiting.recv_timeout(FLUSH_AFTER) {
+            // Only when nothing comes: a busy log fills its buffer by itself.
             Err(RecvTimeoutError::Timeout) => drop(writer.flush()),
             Err(RecvTimeoutError::Disconnected) => break,
             Ok(Job::Line(line)) => {
                 let written = writer.write_all(line.as_bytes());
                 if let Err(error) = &written
+                    // Once for each outage: a full disk would otherwise write an error for every request.
                     && !is_failing
                 {
                     tracing::error!(%error, "the access log can't be written");

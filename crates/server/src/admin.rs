@@ -37,7 +37,7 @@ pub fn admin(registry: Arc<Registry>, ready: ReadinessCheck) -> Router {
         .with_state(Admin { registry, ready })
 }
 
-/// What the operator's programs prove themselves with. Kept as a digest, and compared in constant time.
+/// The admin token. Kept as a SHA-256 digest, and compared in constant time.
 #[derive(Clone)]
 pub struct AdminToken([u8; 32]);
 
@@ -51,13 +51,14 @@ impl AdminToken {
         is_one.then(|| Self(hashed(token.as_bytes())))
     }
 
-    /// Whether `text` is it.
+    /// Whether `text` is the token.
     pub fn is(&self, text: &str) -> bool {
         verify_slices_are_equal(&self.0, &hashed(text.as_bytes())).is_ok()
     }
 
     /// What tells it from any other one, and opens nothing: for what must end when the token is changed.
     pub fn mark(&self) -> String {
+        // The hash of the hash: the digest itself is what a token is compared with, and must not leave.
         hashed(&self.0).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
     }
 
@@ -65,6 +66,7 @@ impl AdminToken {
     pub fn is_in(&self, headers: &HeaderMap) -> bool {
         let value = headers.get(header::AUTHORIZATION).map(http::HeaderValue::as_bytes).unwrap_or_default();
         let Some((scheme, token)) = value.split_at_checked("Bearer ".len()) else { return false };
+        // Digests of equal length are compared, so that neither the time nor the length tells anything of the token.
         scheme.eq_ignore_ascii_case(b"Bearer ") && verify_slices_are_equal(&self.0, &hashed(token)).is_ok()
     }
 }
@@ -113,6 +115,7 @@ async fn readyz(State(admin): State<Admin>) -> Response {
             format!("ready\n{notes}").into_response()
         }
         Err(reason) => {
+            // Every 503 says when to try again (design 36).
             let wait = [(header::RETRY_AFTER, RETRY_AFTER.as_secs())];
             (StatusCode::SERVICE_UNAVAILABLE, wait, format!("not ready: {reason}\n")).into_response()
         }

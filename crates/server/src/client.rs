@@ -30,6 +30,7 @@ impl TrustedProxies {
     /// that disagree, leave the peer: nobody gets a fresh bucket by writing nonsense.
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> ClientAddr {
         let peer = peer.to_canonical();
+        // Only a proxy's own connection makes these headers evidence; anybody else can write them.
         if self.0.is_empty() || !self.contains(peer) {
             return ClientAddr(peer);
         }
@@ -45,9 +46,12 @@ impl TrustedProxies {
     fn right_most(&self, headers: &HeaderMap, name: &HeaderName, part: fn(&str) -> Option<&str>) -> Chain {
         let mut chain = Chain::Absent;
         let lines = headers.get_all(name).iter().rev();
+        // From the right: each proxy appends, so only the right end was written by one that is trusted.
         let entries = lines.flat_map(|line| line.to_str().unwrap_or_default().rsplit(','));
         for entry in entries.take(FORWARDED_ENTRIES_MAX) {
             match part(entry.trim()).and_then(address) {
+                // A proxy behind a proxy. If there is nothing but proxies, the left-most one is the client: a health
+                // check, say.
                 Some(address) if self.contains(address) => chain = Chain::Client(address),
                 Some(address) => return Chain::Client(address),
                 None => return Chain::Garbage,
@@ -57,7 +61,7 @@ impl TrustedProxies {
     }
 }
 
-/// What a header says about the client.
+/// What `X-Forwarded-For` or `Forwarded` says about the client.
 enum Chain {
     Absent,
     Garbage,

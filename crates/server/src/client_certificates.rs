@@ -25,7 +25,7 @@ use crate::error::TlsError;
 use crate::limits::{AUTHORITIES_MAX, CLIENT_CERTIFICATE_BYTES_MAX};
 use crate::tls::{chain, content, read};
 
-/// Whether clients may or must show certificates.
+/// Whether a listener asks clients for certificates, and whose it takes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ClientCertificates {
     /// None is asked for.
@@ -47,7 +47,7 @@ pub struct Authorities {
 }
 
 impl ClientCertificates {
-    /// What checks them. `None`: none is asked for.
+    /// The verifier for rustls; `None` when no certificate is asked for.
     ///
     /// # Errors
     /// When the bundle can't be read, or holds something else than authorities.
@@ -64,7 +64,7 @@ impl ClientCertificates {
     }
 }
 
-/// One of those who issue.
+/// An authority that issues certificates to clients.
 #[derive(Debug)]
 struct Issuer {
     subject: Vec<u8>,
@@ -101,6 +101,7 @@ fn subject_of_authority(der: &[u8]) -> Result<Vec<u8>, &'static str> {
     match certificate.name_constraints() {
         Ok(None) if is_authority && issues => Ok(certificate.subject().as_raw().to_vec()),
         Ok(None) => Err("is none of an authority"),
+        // Refused when it is read, not ignored: the authority must not vouch for names that it was kept from.
         Ok(Some(_)) | Err(_) => Err("is limited to some names, which is not supported"),
     }
 }
@@ -112,6 +113,7 @@ impl Verifier {
         let now = i64::try_from(now.as_secs()).ok().and_then(|now| ASN1Time::from_timestamp(now).ok());
         let now = now.ok_or(CertificateError::Expired)?;
         is_for_clients(&certificate, self.understood)?;
+        // Several may have one name: an authority that renewed its key keeps its name, and both keys count for a while.
         let named = self.issuers.iter().filter(|issuer| issuer.subject == certificate.issuer().as_raw());
         let tried = named.map(|issuer| is_issued_by(&certificate, &issuer.certificate, now));
         tried.reduce(Result::or).unwrap_or(Err(CertificateError::UnknownIssuer))?;
@@ -122,6 +124,7 @@ impl Verifier {
 fn parse(der: &[u8]) -> Result<X509Certificate<'_>, CertificateError> {
     let parsed = (der.len() <= CLIENT_CERTIFICATE_BYTES_MAX).then(|| X509Certificate::from_der(der));
     let (_, certificate) = parsed.and_then(Result::ok).filter(|(rest, _)| rest.is_empty()).ok_or(BAD)?;
+    // RFC 5280 4.1.1.2: the algorithm stands within and outside of what is signed, and both must agree.
     let consistent = certificate.tbs_certificate.signature == certificate.signature_algorithm;
     (consistent && is_spelled_strictly(der) && certificate.version() == X509Version::V3)
         .then_some(certificate)
@@ -161,6 +164,7 @@ fn is_for_clients(certificate: &X509Certificate<'_>, understood: &[&[u8]]) -> Re
     }
     let mut seen = std::collections::HashSet::new();
     for extension in certificate.iter_extensions() {
+        // RFC 5280 4.2 forbids a second one, of which this check and the protocol could each read another.
         if !seen.insert(extension.oid.as_bytes()) {
             return Err(BAD);
         }

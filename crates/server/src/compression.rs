@@ -47,6 +47,8 @@ where
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let accepts = request.headers().contains_key(ACCEPT_ENCODING).then(|| {
             let codings = request.headers().get_all(ACCEPT_ENCODING).iter();
+            // Only this field, and boxed: it is kept until the answer is there, and most answers are too small to need
+            // it.
             Box::new(codings.map(|coding| (ACCEPT_ENCODING, coding.clone())).collect())
         });
         let is_head = request.method() == Method::HEAD;
@@ -83,10 +85,12 @@ fn is_worth_it(response: &Response<Body>, is_head: bool) -> bool {
         ["audio/", "video/", "application/zip", "application/gzip", "application/pdf", "application/octet-stream"];
     let head = response.headers();
     let length = head.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    // A body for HEAD is empty and exact, which says nothing of the body that GET would have.
     let length = length.or_else(|| response.body().size_hint().exact().filter(|_| !is_head));
     // The length first: it settles most of them.
     length.is_none_or(|length: u64| length >= BYTES_MIN)
         && !head.contains_key(CONTENT_ENCODING)
+        // A range counts bytes of the plain body (RFC 9110 14.2); packed, the parts would not fit together.
         && !head.contains_key(CONTENT_RANGE)
         && [NotForContentType::GRPC, NotForContentType::IMAGES, NotForContentType::SSE]
             .into_iter()
@@ -102,6 +106,7 @@ fn smaller(mut response: Response<Body>, accepts: Option<Box<HeaderMap>>) -> Res
         let varies =
             |value: &HeaderValue| value.as_bytes().windows(name.len()).any(|part| part.eq_ignore_ascii_case(name));
         if !response.headers().get_all(VARY).iter().any(varies) {
+            // A cache between us must not hand this plain answer's packed twin to a client that did not ask for one.
             response.headers_mut().append(VARY, ACCEPT_ENCODING.into());
         }
         return response;

@@ -21,7 +21,7 @@ struct Open {
     by_address: HashMap<Network, usize>,
 }
 
-/// Which bound on connections is met, and what it is.
+/// The bound on connections that is reached, with its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Full {
     /// That of one address.
@@ -68,8 +68,10 @@ impl Connections {
 
     /// Room for one more from `peer`, or which bound is met. `exempt` counts in all only.
     pub(crate) fn admit(self: &Arc<Connections>, peer: IpAddr, exempt: bool) -> Result<ConnectionGuard, Full> {
+        // A trusted proxy carries everybody's connections, so the bound of one address would shut all out.
         let bucket = (!exempt).then(|| Network::of(peer));
         let mut open = self.open.lock();
+        // In all first: over that bound nobody's own count is worth an entry in the map.
         if open.all >= self.max {
             return Err(Full::All(self.max));
         }
@@ -93,6 +95,7 @@ impl Drop for ConnectionGuard {
         if let Some(count) = open.by_address.get_mut(&bucket) {
             *count -= 1;
             if *count == 0 {
+                // Without this the map would keep an entry for every network that ever came.
                 open.by_address.remove(&bucket);
             }
         }

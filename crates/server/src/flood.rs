@@ -47,6 +47,7 @@ impl Frames {
     pub(crate) fn feed(&mut self, mut bytes: &[u8], now: Instant) -> Result<(), Flood> {
         while !bytes.is_empty() {
             if self.skip > 0 {
+                // Payloads are skipped unread; the nine bytes of a head may come in several reads.
                 let here = self.skip.min(bytes.len() as u64);
                 self.skip -= here;
                 bytes = &bytes[here as usize..];
@@ -76,6 +77,7 @@ impl Frames {
 fn asks_for_nothing(kind: u8, flags: u8, length: u32) -> bool {
     match kind {
         HEADERS | CONTINUATION | WINDOW_UPDATE => false,
+        // An empty DATA frame that ends nothing costs its sender nine bytes and hyper a wake-up (CVE-2019-9518).
         DATA => length == 0 && flags & END_STREAM == 0,
         _ => true,
     }

@@ -124,8 +124,10 @@ impl Framing {
 
     fn field(&mut self, line: &[u8]) -> Option<Ambiguous> {
         if let Some(value) = value_of(line, b"content-length:") {
+            // Twice is refused even with equal values, which hyper merges without a trace: RFC 9112 6.3 allows both.
             self.ambiguous |= self.length.is_some();
             let length = std::str::from_utf8(value).ok().and_then(|value| value.trim().parse().ok());
+            // A length that is no number: hyper refuses the request, and nothing behind it is read as a new head.
             self.length = Some(length.unwrap_or(u64::MAX));
         } else if value_of(line, b"transfer-encoding:").is_some() {
             self.chunked = true;
@@ -150,6 +152,7 @@ fn chunk(line: &[u8]) -> State {
     let size = std::str::from_utf8(&line[..digits]).ok().and_then(|digits| u64::from_str_radix(digits, 16).ok());
     match size {
         Some(0) => State::Trailers,
+        // The data and the CRLF behind it. A size that overflows is hyper's to refuse.
         Some(size) => size.checked_add(2).map_or(State::Opaque, State::Chunk),
         None => State::Opaque,
     }

@@ -43,7 +43,7 @@ const DEFAULT_HEADERS: [(HeaderName, HeaderValue); 3] = [
     (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
 ];
 
-/// What the listeners are told at the start.
+/// The settings that all HTTP listeners share.
 #[derive(Clone)]
 pub struct FrontSettings {
     /// The names that are served.
@@ -54,7 +54,7 @@ pub struct FrontSettings {
     pub limits: HttpLimits,
     /// Where things are counted.
     pub metrics: Arc<Metrics>,
-    /// What is mounted where.
+    /// The routes of all protocols, by which requests are classed for metrics and spans.
     pub classes: RouteClasses,
     /// What the ids of requests are made from.
     pub entropy: Arc<dyn Entropy>,
@@ -87,6 +87,8 @@ impl ListenerContext {
     #[must_use]
     pub fn replaced_by(&self, settings: FrontSettings) -> Arc<ListenerContext> {
         let caps = |limits: &HttpLimits| (limits.connections_max, limits.connections_per_address_max);
+        // With other caps the old counts would be compared with new bounds; connections that are open then count no
+        // more.
         if caps(&self.settings.limits) != caps(&settings.limits) {
             return Self::new(settings);
         }
@@ -176,12 +178,14 @@ pub(crate) async fn answer(routes: Arc<dyn Route>, peer: Arc<Peer>, request: Req
     };
     let headers = response.headers_mut();
     complete(headers, peer.front.hsts.as_ref().filter(|_| peer.tls));
+    // Replaced, not added: an answer that was passed on from elsewhere may carry an id, which is not in this log.
     headers.insert(X_REQUEST_ID, id.to_header());
     let (status, seconds) = (response.status(), begun.elapsed());
     settings.metrics.answered(&peer.last, class, &method, status, domain, seconds);
     lines.record_status(status.as_u16());
     spans::record_answer(&trace, status.as_u16());
     tracing::debug!(parent: lines.span(), seconds = seconds.as_secs_f32(), "the head of the answer is ready");
+    // A HEAD's body is never polled to its end, and would be logged as cut off.
     let is_without_body = method == Method::HEAD;
     response.map(|body| {
         let is_whole = is_without_body || body.is_end_stream();
@@ -210,6 +214,7 @@ fn trace(peer: &Peer, class: RouteClass, request: &Request<Incoming>, within: &R
     let Some(policy) = policy() else { return RequestTrace::off() };
     let settings = &peer.front.settings;
     let parent = RemoteParent::of(request.headers());
+    // A caller's `sampled` flag would otherwise let anybody fill the collector.
     let is_from_proxy = settings.proxies.contains(peer.address);
     let random = random(&*settings.entropy);
     let is_sampled = policy.is_sampled(parent.as_ref(), is_from_proxy, || random);
@@ -311,6 +316,7 @@ async fn hand_over(
             Err(answer) => Ok(*answer),
         }
     };
+    // A panic would end the task of the whole connection, and over HTTP/2 that is every request on it.
     match AssertUnwindSafe(answer).catch_unwind().await {
         Ok(Ok(response)) => response,
         Ok(Err(never)) => match never {},
@@ -423,6 +429,7 @@ impl http_body::Body for Answer {
         // What is said while an answer streams belongs to its request, too.
         let (_entered, _traced) = (this.lines.enter(), this.trace.enter());
         let mut body = this.body;
+        // Here too: a stream of events runs an agent's code long after `answer` has returned.
         let polled = catch_unwind(AssertUnwindSafe(|| body.as_mut().poll_frame(cx)));
         if let (Some(access), Ok(Poll::Ready(frame))) = (this.access, &polled) {
             let data = frame.as_ref().and_then(|frame| frame.as_ref().ok()).and_then(Frame::data_ref);

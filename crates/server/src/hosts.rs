@@ -18,6 +18,8 @@ impl PlainOrigin {
     /// That of a host that is served, without a port, and the port of a listener.
     pub fn new(host: &str, port: u16) -> PlainOrigin {
         match port {
+            // Without the port, as browsers write the origin (RFC 6454 6.2); otherwise comparisons of origins would
+            // fail.
             80 => PlainOrigin(format!("http://{host}").into()),
             port => PlainOrigin(format!("http://{host}:{port}").into()),
         }
@@ -98,6 +100,7 @@ impl AllowedHosts {
 
     /// Whether `host`, without its port, is served. Letter case and one trailing dot do not matter.
     pub fn serves(&self, host: &str) -> bool {
+        // A dot at the end is the same name (RFC 1034 3.1).
         let host = host.strip_suffix('.').unwrap_or(host);
         self.names.iter().any(|name| matches(name, host)) || (self.development && is_loopback(host))
     }
@@ -110,6 +113,7 @@ impl AllowedHosts {
 
 fn matches(name: &str, host: &str) -> bool {
     match name.strip_prefix("*.") {
+        // One label alone, as in certificates (RFC 6125 6.4.3).
         Some(parent) => host.split_once('.').is_some_and(|(label, rest)| !label.is_empty() && same(parent, rest)),
         None => same(name, host),
     }
@@ -147,6 +151,7 @@ fn is_name(host: &str) -> bool {
 
 /// All digits and dots, but no address: `1.2.3`, `0127.0.0.1`.
 fn looks_like_bad_v4(host: &str) -> bool {
+    // Lenient readers take these as addresses (`127.1` is loopback), so two parsers would see two hosts.
     host.bytes().all(|b| b.is_ascii_digit() || b == b'.') && host.parse::<Ipv4Addr>().is_err()
 }
 

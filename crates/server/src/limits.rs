@@ -87,6 +87,7 @@ pub struct HttpLimits {
 impl Default for HttpLimits {
     fn default() -> HttpLimits {
         HttpLimits {
+            // Security sheet 0, unless a line says otherwise.
             head_bytes_max: 32 * 1024,
             head_fields_max: 100,
             target_bytes_max: 16 * 1024,
@@ -98,6 +99,8 @@ impl Default for HttpLimits {
             connections_max: 10_000,
             // More than the 256 answers that one caller may hold open, each on a connection of its own.
             connections_per_address_max: 512,
+            // As many as one caller may hold answers open; the sheet's 100 would make one HTTP/2 client wait for
+            // itself.
             streams_max: 256,
             stream_window_bytes: 64 * 1024,
             connection_window_bytes: 1024 * 1024,

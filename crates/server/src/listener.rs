@@ -200,6 +200,7 @@ impl Server {
         let (guard, server, stop) = (Open::new(counted, &settings.metrics), Arc::clone(self), stop.clone());
         open.spawn(async move {
             let _guard = guard;
+            // Two boxes, so that the handshake's state is freed before the connection runs, perhaps for hours.
             if let Some(running) = Box::pin(server.open(stream, peer, stop)).await {
                 running.await;
             }
@@ -230,7 +231,9 @@ impl Server {
             },
             None => {
                 let mut first = [0; HTTP2_PREFACE.len()];
+                // Peeked, not read: hyper reads the preface itself. Plain connections have no ALPN to tell the version.
                 let seen = timeout(limits.head_time, stream.peek(&mut first)).await.ok()?.ok()?;
+                // Four bytes are enough: no method of HTTP/1 begins with `PRI `. The rest may still be on its way.
                 let is_http2 = seen > 3 && HTTP2_PREFACE.starts_with(&first[..seen]);
                 (seen > 0).then(|| self.run(Stream::Plain(stream), is_http2, peer, ConnectionSecurity::Not, stop))
             }
@@ -259,6 +262,7 @@ impl Server {
             ConnectionSecurity::Tls(name) => (true, name),
             ConnectionSecurity::Not => (false, None),
         };
+        // Mapped addresses fold to IPv4, or one client would have two buckets on a dual-stack socket.
         let address = peer.ip().to_canonical();
         let peer =
             Arc::new(Peer { front, address, tls, server_name, origins, plain, traffic, last: Default::default() });
@@ -352,8 +356,10 @@ fn http2(limits: &HttpLimits) -> hyper::server::conn::http2::Builder<TokioExecut
         .initial_stream_window_size(count(limits.stream_window_bytes))
         .initial_connection_window_size(count(limits.connection_window_bytes))
         .max_header_list_size(count(limits.head_bytes_max))
+        // Rapid reset (CVE-2023-44487): a client opens and resets streams faster than they are worked off.
         .max_pending_accept_reset_streams(limits.pending_resets_max)
         .max_local_error_reset_streams(limits.pending_resets_max)
+        // What a slow reader may hold of one stream (security sheet 1).
         .max_send_buf_size(64 * 1024)
         // A peer that is gone without a word is noticed while an answer streams, too.
         .keep_alive_interval(limits.idle_time)

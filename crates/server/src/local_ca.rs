@@ -34,7 +34,7 @@ const RENEW_DAYS: u64 = 7;
 /// How long the authority is good for; trusting another one is work for people.
 const CA_DAYS: i64 = 3650;
 
-/// The authority's certificate and key in `folder`.
+/// The path of the authority's certificate in `folder`, to be trusted by clients.
 pub fn ca_certificate(folder: &Path) -> PathBuf {
     folder.join("ca.pem")
 }
@@ -69,6 +69,7 @@ fn ensure_in(authority: &Path, place: &Path, domain: &str, now: Timestamp) -> Re
         let names =
             vec![domain.to_owned(), format!("*.{domain}"), "localhost".into(), "127.0.0.1".into(), "::1".into()];
         let certificate = authority.sign(names, &key, now)?;
+        // The key first: after a crash in between, the old certificate does not fit it, and both are made again.
         write(&files.key, &key.serialize_pem())?;
         write(&files.certificate, &certificate)?;
     }
@@ -144,7 +145,10 @@ impl Authority {
         let (leaf, intermediates) = certificate.split_first()?;
         let key = KeyPair::from_pem(&key).ok()?;
         let renewal = Duration::from_secs(RENEW_DAYS * 24 * 3600);
+        // Verified as of the day of renewal: whatever would have expired by then is made anew now.
         let then = UnixTime::since_unix_epoch(Duration::try_from(now.as_duration()).ok()? + renewal);
+        // The verifier sees the certificate alone; a key of another one (a copy that was half done) would fail every
+        // handshake.
         let public_key_fits = memchr::memmem::find(leaf, key.public_key_raw()).is_some();
         for name in names {
             let name = ServerName::try_from(*name).ok()?;
@@ -161,6 +165,7 @@ fn ca_params(key: &KeyPair, now: Timestamp) -> Result<CertificateParams, TlsErro
     let digest: String = params.key_identifier(key).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     params.distinguished_name = named(&format!("Forecourt local CA {digest}"));
     good_for(&mut params, now, CA_DAYS)?;
+    // People trust this authority in their browsers: it may sign servers, and no further authority.
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
     Ok(params)
@@ -207,11 +212,13 @@ fn replace(unfinished: &Path, path: &Path, text: &str) -> io::Result<()> {
         _ => {}
     }
     let mut options = OpenOptions::new();
+    // Made anew with its mode: an old file would keep the mode that it has, readable by others perhaps.
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(unfinished)?;
     file.write_all(text.as_bytes())?;
+    // Before the rename, or a crash could leave an empty file under the right name.
     file.sync_all()?;
     fs::rename(unfinished, path)
 }

@@ -179,6 +179,7 @@ impl AnswerSeries {
         let labels = &self.labels;
         (labels.protocol, labels.route) == (class.protocol, class.route)
             && (labels.method, labels.status) == (method, status)
+            // The pointer settles it nearly always; the text is compared only after a house was replaced.
             && (Arc::ptr_eq(&labels.domain.0, &domain.0) || labels.domain == *domain)
     }
 }
@@ -222,6 +223,7 @@ impl Metrics {
     pub fn arrived(&self, patience: Duration) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             let until = tokio::time::Instant::now() + patience;
+            // Looked at again and again, since a gauge wakes nobody, and this happens once in the life of a process.
             while self.is_arriving() && tokio::time::Instant::now() < until {
                 tokio::time::sleep(ARRIVING_LOOK).await;
             }
@@ -297,6 +299,7 @@ impl Metrics {
         let mut domains = self.domains.lock();
         let label = DomainLabel::named(name);
         if !domains.contains(&label) {
+            // Series are never removed, so domains that come and go would fill the memory of whoever scrapes them.
             if domains.len() >= DOMAIN_LABELS_MAX {
                 return DomainLabel::named("other");
             }
@@ -384,6 +387,7 @@ pub(crate) fn method_label(method: &Method) -> &'static str {
         Method::PUT => "PUT",
         Method::PATCH => "PATCH",
         Method::DELETE => "DELETE",
+        // A method that a caller makes up must not become a label.
         _ => "other",
     }
 }

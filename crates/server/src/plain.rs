@@ -68,6 +68,7 @@ fn to_https<B>(host: &str, port: u16, request: &Request<B>) -> Response<Body> {
     let Ok(location) = HeaderValue::try_from(&place) else {
         return text(StatusCode::BAD_REQUEST, "This is spoken over https only.\n".to_owned());
     };
+    // 308 keeps the method and the body; 301 would turn a POST into a GET.
     let mut response = text(StatusCode::PERMANENT_REDIRECT, format!("This is at {place}\n"));
     response.headers_mut().insert(header::LOCATION, location);
     if request.version() < Version::HTTP_2 {

@@ -145,6 +145,7 @@ impl StreamRequest {
             let entry = AccessEntry {
                 client: self.peer,
                 protocol: self.protocol,
+                // Paths of these protocols may hold ids that open something, and there is no pattern to write instead.
                 route: "-".to_owned(),
                 method: self.method,
                 status,

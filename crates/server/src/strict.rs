@@ -11,7 +11,7 @@ use crate::limits::{HttpLimits, METHOD_BYTES_MAX};
 /// A request that no surface gets to see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// Not to be understood in one way only.
+    /// The request can be read in more than one way, or in none. Says how.
     Malformed(&'static str),
     /// CONNECT or TRACE.
     Method,
@@ -87,6 +87,7 @@ pub(crate) fn check_for<B>(
     limits: &HttpLimits,
 ) -> Result<(), Refusal> {
     let headers = request.headers();
+    // Counted here as well: over HTTP/2 hyper bounds the bytes of a head, not its fields.
     if headers.len() > limits.head_fields_max {
         return Err(Refusal::TooManyFields);
     }
@@ -121,6 +122,7 @@ fn check_framing(headers: &HeaderMap, version: Version) -> Result<(), Refusal> {
     let mut codings = headers.get_all(header::TRANSFER_ENCODING).iter();
     match (codings.next(), codings.next()) {
         (None, _) => {}
+        // HTTP/2 has no transfer codings (RFC 9113 8.2.2); one in it is meant for an HTTP/1 server behind a front.
         (Some(coding), None) if version < Version::HTTP_2 && is_word(coding, "chunked") => {}
         _ => return Err(Refusal::Malformed("The only transfer coding is chunked, once.")),
     }
@@ -146,6 +148,8 @@ pub(crate) fn host<B>(request: &Request<B>) -> Result<&str, Refusal> {
     let field = field.map(|value| value.to_str().map_err(|_| malformed)).transpose()?;
     let authority = request.uri().authority().map(|authority| authority.as_str());
     let stated = match (field, authority) {
+        // A target in absolute form does not replace the Host field (RFC 9112 3.2.2): a front may route by the one or
+        // the other.
         (None, Some(_)) if request.version() < Version::HTTP_2 => return Err(malformed),
         (Some(field), Some(authority)) if !field.eq_ignore_ascii_case(authority) => return Err(malformed),
         (Some(stated), _) | (None, Some(stated)) => stated,

@@ -30,6 +30,7 @@ impl Traffic {
     /// A request begins: whether its framing is refused.
     pub(crate) fn begin(&self) -> bool {
         self.in_flight.fetch_add(1, Ordering::AcqRel);
+        // The bytes are read ahead of the requests made from them, so a refusal names the request by its number.
         let number = self.requests.fetch_add(1, Ordering::AcqRel) + 1;
         let refused_from = self.refused_from.load(Ordering::Acquire);
         refused_from != 0 && number >= refused_from
@@ -119,6 +120,7 @@ impl<T> Wire<T> {
     /// When the client has waited too long, as things are now.
     fn deadline(&mut self) -> Option<Instant> {
         let phase = self.phase_now();
+        // A phase is noticed at the next poll, not when it begins; a late start only ever favours the client.
         if phase != self.phase {
             (self.phase, self.since) = (phase, Instant::now());
         }
@@ -126,14 +128,15 @@ impl<T> Wire<T> {
             Phase::Opening | Phase::Head => Some(self.since + self.patience.head),
             Phase::Idle => Some(self.since + self.patience.idle),
             Phase::Body => Some(self.since + self.patience.stall),
+            // An agent may take minutes; its own deadline bounds it, and the client is not to blame.
             Phase::Busy => None,
         };
         let write_end = self.stalled.map(|since| since + self.patience.stall);
         phase_end.into_iter().chain(write_end).min()
     }
 
-    /// `ReadinessCheck` when time is up. Else the task is woken at the deadline, or earlier to look again:
-    /// the timer is only moved when it would fire too late, not on every request.
+    /// Ready with [`io::ErrorKind::TimedOut`] when time is up. Else the task is woken at the deadline, or earlier to
+    /// look again: the timer is only moved when it would fire too late, not on every request.
     fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
         loop {
             let now = Instant::now();
@@ -171,6 +174,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Wire<T> {
                 }
                 match self.phase {
                     Phase::Opening => (self.phase, self.since) = (Phase::Idle, Instant::now()),
+                    // Every byte starts the time anew, unlike in a head: an upload may be long, if it goes on.
                     Phase::Body => self.since = Instant::now(),
                     Phase::Head | Phase::Busy | Phase::Idle => {}
                 }

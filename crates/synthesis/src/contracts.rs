@@ -149,6 +149,7 @@ impl Contracts {
     }
 
     async fn definition(&self, record: &ContractRecord) -> Result<Option<Definition>, StoreAway> {
+        // The ledger reads after a number, so this is the one entry that made the contract.
         let span = Span::After(record.number.saturating_sub(1));
         let found = self.ledger.entries(PROTOCOL, STREAM, span, 1).await.map_err(|error| away(&error))?;
         let entry = found.into_iter().next().filter(|(number, _)| *number == record.number);
@@ -188,6 +189,8 @@ impl Contracts {
         let number = written.map_err(|error| away(&error))?;
         self.catch_up().await?;
         let record = self.get(&record.synthesis_id);
+        // Not whether our entry was written, but whether it is the one that counts: another process may have ended the
+        // contract first.
         let is_ours = record.as_ref().is_some_and(|record| Some(record.settled_by) == number);
         Ok((record, is_ours))
     }

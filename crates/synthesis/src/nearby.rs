@@ -59,6 +59,7 @@ impl NearbyQuery<'_> {
         let is_same_method = endpoint.method.as_str() == self.method;
         let mut own = words(endpoint.path.as_str());
         own.extend(words_of(&endpoint.semantic));
+        // Fifty words come to as much as the same path: with a bound, no flood of words in a proposal outweighs it.
         let common = u32::try_from(self.words.intersection(&own).count()).unwrap_or(u32::MAX).min(50);
         if !is_same_path && !is_same_method && common == 0 {
             return 0;

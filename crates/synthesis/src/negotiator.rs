@@ -46,7 +46,7 @@ pub struct NegotiatorParts {
     pub contracts: Arc<Contracts>,
     /// What is remembered besides, which outlives it too.
     pub memory: Arc<NegotiationMemory>,
-    /// The way to the endpoints.
+    /// The host, whose endpoints and recipes plans are made of.
     pub host: HostHandle,
     /// How endpoints are made.
     pub synthesis: SynthesisSettings,
@@ -58,11 +58,11 @@ pub struct NegotiatorParts {
     pub steps_max: usize,
     /// Whether only callers whose name is proven may negotiate by calling. Section 10.1.2.
     pub requires_proof: bool,
-    /// What the time is.
+    /// The clock by which contracts are issued and expire.
     pub clock: Arc<dyn Clock>,
-    /// Where names come from.
+    /// The source of `synthesis_id`s and of ids of attempts.
     pub entropy: Arc<dyn Entropy>,
-    /// Who is told.
+    /// Where events of contracts go: to the lifecycle stream of their agents.
     pub events: Arc<dyn ContractEvents>,
 }
 
@@ -77,7 +77,7 @@ pub struct Negotiator {
 }
 
 impl Negotiator {
-    /// One of these parts.
+    /// A negotiator that plans from recipes and registered endpoints.
     pub fn new(parts: NegotiatorParts) -> Arc<Negotiator> {
         Negotiator::with_source(parts, Arc::new(PlannedSynthesis))
     }
@@ -204,6 +204,8 @@ impl Negotiator {
         Box::pin(async move {
             self.parts.contracts.catch_up().await?;
             let (edition, records) = self.parts.contracts.persistent(limit);
+            // The manifest asks for these with every request; they are read from the store only after the set has
+            // changed.
             let known = self.persistent.lock().clone().filter(|(of, known)| *of == limit && known.edition == edition);
             if let Some((_, known)) = known {
                 return Ok(known);

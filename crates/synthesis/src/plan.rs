@@ -78,6 +78,7 @@ pub fn for_request(
     };
     let impossible = |why: String| rejected((RejectionReason::CompositionImpossible, why));
     // What endpoints can't be registered under, no contract is for either.
+    // A call names one path, so its contract is for that path; braces in it must not become parameters.
     let literal = Template::parse(path.as_str(), &dispatcher.catalog).ok().filter(Template::is_literal);
     let template = literal.ok_or_else(|| impossible("no endpoint can have such a path".to_owned()))?;
     if let Some(taken) = shadowed(method, &template) {

@@ -38,13 +38,13 @@ pub enum ProposalRefusal {
 /// Why a proposal is rejected: the words of 463.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RejectionReason {
-    /// Nothing here is about it.
+    /// The proposal is about nothing that this server offers.
     OutOfScope,
     /// The operator's policy does not permit it.
     PolicyRefused,
     /// Nothing here can be put together to it.
     CompositionImpossible,
-    /// Several things fit equally well.
+    /// Two plans fit equally well, and none is chosen by chance.
     Ambiguous,
     /// The operator has turned it off.
     SynthesisDisabled,

@@ -33,6 +33,7 @@ impl Builder {
 
     /// Reads one more file, whose words go before those of the files that were read already.
     pub(crate) fn read(&mut self, file: &Path, text: &str) {
+        // Before reading: the revision is that of the text, so that any edit of a file has its items judged anew.
         text.hash(&mut self.revision);
         let Some(read) = VocabularyFile::read(file, text, &mut self.problems) else { return };
         for DeclaredTable { section, value } in read.areas {
@@ -98,10 +99,12 @@ impl Builder {
             class.area.clone_from(&area);
             self.areas_named.push((section.clone(), area));
         }
+        // A file can make a class narrow and not take that back: what it leaves out can't be told from `false`.
         class.is_narrow |= value.narrow;
         add_new(&mut class.includes, value.includes.iter().cloned());
         add_new(&mut class.all_of, value.all_of.iter().cloned());
         for (code, words) in value.words {
+            // Both lists answer for one phrase, and the file that was read last decides which one.
             drop_from(class.exceptions.entry(code.clone()).or_default(), &words.members, &code);
             drop_from(class.exceptions.entry(code.clone()).or_default(), &words.usually, &code);
             drop_from(class.members.entry(code.clone()).or_default(), &words.exceptions, &code);
@@ -117,6 +120,7 @@ impl Builder {
 
     /// Everything together, ready to answer.
     pub(crate) fn build(mut self) -> Result<Vocabulary, Problems> {
+        // Only now: a file may name a class of one that is read after it.
         self.check_references();
         self.check_bounds();
         if let Some(cycle) = close(&mut self.out) {

@@ -15,7 +15,8 @@ impl ClassSet {
         set
     }
 
-    /// Adds a class. Places over the bound are passed over: files with more classes are refused.
+    /// Adds a class by its place. Places over [`CLASSES_MAX`] are passed over: files with more classes are refused when
+    /// they are read.
     pub(crate) fn add(&mut self, class: usize) {
         if let Some(word) = self.0.get_mut(class / 64) {
             *word |= 1 << (class % 64);

@@ -16,7 +16,7 @@ pub(crate) struct DeclaredTable<T> {
     pub(crate) value: T,
 }
 
-/// What one file declares.
+/// The tables that one file declares, each with its place for messages.
 pub(crate) struct VocabularyFile {
     pub(crate) areas: Vec<DeclaredTable<AreaTable>>,
     pub(crate) classes: Vec<DeclaredTable<ClassTable>>,
@@ -294,6 +294,7 @@ fn check_list(table: &Section, key: &str, language: &str, problems: &mut Problem
         let plain = compared(word, language);
         let count = plain.split(' ').count();
         let fault = match () {
+            // Without letters there is nothing that it could be compared by.
             () if plain.is_empty() => Some(format!("`{word}` has no letters")),
             () if word.chars().count() > PHRASE_CHARS_MAX => {
                 Some(format!("a phrase has at most {PHRASE_CHARS_MAX} characters"))

@@ -22,6 +22,7 @@ pub(crate) fn fold_char(c: char, out: &mut String) {
         'œ' | 'Œ' => out.push_str("oe"),
         'æ' | 'Æ' => out.push_str("ae"),
         'ß' | 'ẞ' => out.push_str("ss"),
+        // Lower case after the marks are gone: `İ` in lower case is two characters, one of which is a mark.
         _ => out.extend(std::iter::once(c).nfd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase)),
     }
 }

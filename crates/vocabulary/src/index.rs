@@ -28,6 +28,7 @@ pub(crate) fn close(out: &mut Vocabulary) -> Option<String> {
     let holders = |class: usize| (0..classes.len()).filter(|holder| within[*holder].has(class)).collect::<Vec<_>>();
     let set = |all: Vec<usize>| all.into_iter().fold(ClassSet::default(), |set, class| set.with(ClassSet::of(class)));
     out.is_also = (0..classes.len()).map(|class| set(holders(class))).collect();
+    // A class that is narrow says nothing of those that it includes: lactose-free cheese is still dairy.
     let absent = |(at, class): (usize, &Class)| if class.is_narrow { ClassSet::of(at) } else { within[at] };
     out.absent_with = classes.iter().enumerate().map(absent).collect();
     None
@@ -69,6 +70,7 @@ pub(crate) fn index(out: &mut Vocabulary) {
         let mut names = HashMap::new();
         for (at, class) in out.classes.iter().enumerate() {
             for name in class.names(language) {
+                // The first class keeps a name that several have.
                 names.entry(compared(name, language)).or_insert(at);
             }
         }

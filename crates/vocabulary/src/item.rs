@@ -52,7 +52,9 @@ impl ClassJudge {
                 RoleKind::AlsoRead | RoleKind::Promised => continue,
             };
             let judged = judge(text, language, phrases, reach, &mut self.buffers);
+            // Only classes of the areas for which this property is read: a word may name things of several.
             found.of = found.of.with(vocabulary.with_holders(judged.of).only(role.classes));
+            // What a list of parts promises is about the part: "gluten-free oats" makes no cake gluten-free.
             if role.kind == RoleKind::Named {
                 found.free = found.free.with(judged.free.only(role.classes));
             }
@@ -84,6 +86,7 @@ impl Vocabulary {
 
     /// What a value of a property such as `suitableForDiet` promises.
     fn promised_by(&self, value: &str) -> ClassSet {
+        // Values are written with and without the address of schema.org.
         let value = value.trim().rsplit(['/', '#', ':']).next().unwrap_or_default();
         let diets = self.diets.iter().filter(|diet| diet.stated_as.iter().any(|name| name.eq_ignore_ascii_case(value)));
         let classes = diets.flat_map(|diet| &diet.without).filter_map(|id| self.class_ids.get(id));
@@ -103,6 +106,7 @@ impl Vocabulary {
         ItemClasses {
             stated: stated.map(|(_, area)| area.id.clone()).collect(),
             of: self.ids(found.of),
+            // A promise that the item itself contradicts is not believed: "vegan" beside butter among the ingredients.
             free_of: self.ids(found.free.without(found.of)),
         }
     }

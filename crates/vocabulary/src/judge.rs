@@ -64,6 +64,8 @@ pub(crate) fn judge(
         if of.is_empty() {
             continue;
         }
+        // An exception counts over the words that it has: "coconut milk" takes the milk away, and no other milk of the
+        // text.
         for other in around(matches, at).filter(|other| other.start <= found.start && found.end <= other.end) {
             of = of.without(other.meaning.not);
         }
@@ -108,6 +110,7 @@ fn find_promises(
     out: &mut Vec<Promise>,
 ) {
     let says = |found: &&PhraseMatch| found.meaning.sign.is_some() || !found.meaning.promised.is_empty();
+    // Each promise is compared with each match: a text of nothing but "free" must not take quadratic time.
     for sign in matches.iter().filter(says).take(PROMISES_MAX) {
         match sign.meaning.sign {
             Some(Sign::Before) if is_real(sign, matches) => absent_behind(sign, words, matches, reach, out),
@@ -207,6 +210,7 @@ fn promise(
     matches: &[PhraseMatch],
     reach: PromiseReach,
 ) -> Promise {
+    // A promise between commas ("pasta, vegan") is about all of it; one before a word is about that word.
     let is_alone = {
         let own = |at: usize| words.segment(at) == words.segment(start);
         (start == 0 || !own(start - 1)) && (end >= words.len() || !own(end))

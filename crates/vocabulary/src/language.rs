@@ -52,7 +52,7 @@ pub enum PhraseMeaning {
 /// Words of questions in all languages.
 #[derive(Debug, Clone, Default)]
 pub struct QuestionLexicon {
-    /// What is shipped, and the same for all.
+    /// The shipped words, shared by all lexicons: a copy for each index took half a megabyte.
     words: Arc<LanguageWords>,
     /// The names of diets.
     diets: PhrasesByWord,
@@ -61,7 +61,7 @@ pub struct QuestionLexicon {
 /// Phrases by their first word.
 type PhrasesByWord = HashMap<String, Vec<Phrase>>;
 
-/// What the files say.
+/// The words of all languages, as their files say them.
 #[derive(Debug, Default)]
 struct LanguageWords {
     phrases: PhrasesByWord,
@@ -217,6 +217,7 @@ impl QuestionLexicon {
         let Some(first) = tokens.first() else { return Vec::new() };
         let word = first.word.as_str();
         let mut found = Vec::new();
+        // The word as it is first, then without its last letters, for phrases that may have an ending.
         for ending in 0..=ENDING_LETTERS_MAX {
             let Some((stem, _)) = without_letters(word, ending) else { break };
             let phrases = [&self.words.phrases, &self.diets].into_iter().filter_map(|phrases| phrases.get(stem));

@@ -92,6 +92,7 @@ impl Phrases {
 
     fn step(&mut self, node: u32, word: &str, is_first: bool) -> u32 {
         let count = self.words.len() as u32;
+        // Words are numbers, so that a step of the tree compares integers: texts of whole sites go through here.
         let number = *self.words.entry(word.into()).or_insert(count);
         if number == count {
             self.first.push(ROOT);
@@ -151,11 +152,13 @@ impl Phrases {
 
     /// The longest known beginning and the longest known end of a compound word.
     fn parts(&self, word: &str, mut take: impl FnMut(PhraseMeaning)) {
+        // All its cuts are looked up; a "word" of a megabyte would take as many look-ups.
         if word.len() > COMPOUND_BYTES_MAX {
             return;
         }
         let known = |part: &str| if part.len() >= PART_LETTERS_MIN { self.of_word(part) } else { None };
         let cuts = || word.char_indices().map(|(at, _)| at).skip(1);
+        // The longest parts: a shorter one that is a word as well would say something else.
         let begin = cuts().collect::<Vec<_>>().into_iter().rev().find_map(|at| known(&word[..at]));
         let end = cuts().find_map(|at| known(&word[at..]));
         [begin, end].into_iter().flatten().for_each(|meaning| take(PhraseMeaning { sign: None, ..meaning }));

@@ -44,6 +44,8 @@ pub(crate) fn text_roles(areas: &[Area], classes_of: impl Fn(&str) -> ClassSet) 
         for (paths, kind) in lists {
             for path in paths {
                 let role =
+                    // The lists are in the order of their strength, so the first role that a path gets within an area
+                    // is the one to keep.
                     roles.entry(path.clone()).or_insert(TextRole { kind, classes: ClassSet::default(), areas: 0 });
                 role.classes = role.classes.with(classes_of(&area.id));
                 role.areas |= if kind == RoleKind::Stated { 1 << at } else { 0 };

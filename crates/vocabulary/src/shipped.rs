@@ -74,6 +74,7 @@ impl Vocabulary {
         let found = problems.absorb(files::files_in(&folder.join(Self::FOLDER), FILES_MAX)).unwrap_or_default();
         let texts: Vec<_> =
             found.iter().filter_map(|file| Some((file, problems.absorb(files::text_of(file))?))).collect();
+        // The shared one: without files of its own a deployment needs no second copy.
         if problems.is_empty() && texts.is_empty() {
             return Ok(Self::shipped());
         }

@@ -113,7 +113,9 @@ impl Rest<'_> {
         let next = self.text[self.at..].chars().nth(1);
         let is_after_word = before.last().is_some_and(QuestionToken::is_word);
         let is_after_number = before.last().is_some_and(|token| token.number().is_some());
+        // Dashes set parts of a sentence apart; only a hyphen joins.
         let is_hyphen = self.peek().is_some_and(|c| !matches!(c, '\u{2013}' | '\u{2014}'));
+        // `10-20` is a span, `5-minute` is one thing.
         let leads_on = next.is_some_and(|c| c.is_alphabetic() || (is_after_word && c.is_numeric()));
         is_hyphen && leads_on && (is_after_word || is_after_number)
     }
@@ -189,6 +191,7 @@ fn number_length(text: &str) -> usize {
 /// `1,000` and `1.000` are a thousand, `1,5` and `1.5` one and a half.
 fn number(digits: &str) -> f64 {
     let groups: Vec<&str> = digits.split(['.', ',']).collect();
+    // `0.125` is no group of thousands, which never begins with a zero.
     let is_grouped = groups.len() > 1
         && groups[0].len() <= 3
         && !groups[0].starts_with('0')

@@ -112,6 +112,7 @@ fn is_pause(c: char) -> bool {
 fn singular(letters: &mut String, start: usize, language: &str) {
     let cut = |letters: &mut String, bytes: usize| letters.truncate(letters.len() - bytes);
     let word = &letters[start..];
+    // Short words lose too much: "gas" and "bus" are no plurals.
     if !word.is_ascii() || word.len() < 4 {
         return;
     }
@@ -121,11 +122,13 @@ fn singular(letters: &mut String, start: usize, language: &str) {
                 cut(letters, 3);
                 letters.push('y');
             }
+            // Not a plural: "cookie" must become what "cookies" became, which is "cooky".
             _ if word.len() > 4 && word.ends_with("ie") => {
                 cut(letters, 2);
                 letters.push('y');
             }
             _ if ["ches", "shes", "xes", "zes", "sses", "oes"].iter().any(|end| word.ends_with(end)) => cut(letters, 2),
+            // Singulars that end like cut plurals: "quiche" must become what "quiches" became.
             _ if ["che", "she", "xe", "ze", "sse"].iter().any(|end| word.ends_with(end)) => cut(letters, 1),
             _ if word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end)) => cut(letters, 1),
             _ => {}

@@ -101,6 +101,8 @@ impl SegmentScan {
                 Ok(None) => break,
                 Err(SegmentError::Io(error)) => return Err(LogError::io(path)(error)),
                 Err(fault) => {
+                    // What follows can't be compared with what could not be read; its own chains and signatures still
+                    // are.
                     link = None;
                     if !scan.fault(path, at, end, mark, &fault) || !reader.skip() {
                         break;
@@ -124,6 +126,7 @@ impl SegmentScan {
 
     /// Bytes that are no frame. Gives whether anything behind them is looked at.
     fn fault(&mut self, path: &Path, at: u64, end: u64, mark: Option<&Mark>, fault: &SegmentError) -> bool {
+        // Half an entry before the mark is no crash: it was on the disk, so somebody cut it.
         let is_synced = mark.is_some_and(|mark| mark.offset > at);
         if matches!(fault, SegmentError::Cut) && !is_synced {
             let bytes = end - at;

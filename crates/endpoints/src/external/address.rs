@@ -53,6 +53,7 @@ impl Address {
     /// # Errors
     /// Braces that are not `{name}`, or that stand in the name of a pair.
     pub(super) fn parse(url: &str) -> Result<Address, HandlerProblem> {
+        // The URL is cut here and not by a parser, which would refuse or encode the braces.
         let host = url.find("://").map_or(0, |at| at + 3);
         let end = url[host..].find(['/', '?']).map_or(url.len(), |at| host + at);
         let (origin, rest) = url.split_at(end);
@@ -99,6 +100,8 @@ impl Address {
         for pieces in &self.query {
             pairs.extend(filled(pieces, input)?);
         }
+        // Services differ over which of two equal names counts; a caller must not be able to override the operator's
+        // `api_key=…`.
         if let Some(name) = more.iter().map(|pair| name_of(pair)).find(|name| self.is_set(name)) {
             return Err(Violation::new("", format!("`{name}` is said in the address of the service already")));
         }
@@ -107,6 +110,8 @@ impl Address {
             url.push('?');
             url.push_str(&pairs.join("&"));
         }
+        // Checked here as well as by egress, so that the caller learns which of its fields are too much, and not
+        // "unreachable".
         if url.len() > URL_BYTES_MAX {
             return Err(Violation::new("", "this is more than fits into the address of the service"));
         }
@@ -133,6 +138,7 @@ fn segment_text(segment: &Pieces, input: &Map<String, Value>) -> Result<String, 
     let text = filled(segment, input)?;
     let Some(name) = field else { return Ok(text.unwrap_or_default()) };
     let fits = |text: &String| {
+        // `%2e%2e` is `..` to a service that decodes first, and `..%2f` is one after it was cut.
         let text = percent_decode_str(text).decode_utf8_lossy();
         let leads_up = text.split(['/', '\\']).any(|piece| matches!(piece, "." | ".."));
         !text.is_empty() && !leads_up && !text.chars().any(char::is_control)

@@ -75,6 +75,7 @@ impl Body {
     pub(super) fn take(&self, input: &mut Map<String, Value>) -> Option<Value> {
         let value = input.remove(self.field.as_ref()?)?;
         let is_json = matches!(self.media, BodyMedia::Json(_));
+        // In JSON `null` is a body; as a text or a file it is the absence of one.
         Some(value).filter(|value| is_json || !value.is_null())
     }
 

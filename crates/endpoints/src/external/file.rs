@@ -7,7 +7,7 @@ use bytes::Bytes;
 use forecourt_egress::data_url;
 use serde_json::Value;
 
-/// Padding is nobody's concern.
+/// Base64 with or without its padding: encoders differ, and the bytes are the same.
 const LENIENT: GeneralPurposeConfig =
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
 
@@ -33,7 +33,9 @@ pub(super) fn file(value: &Value) -> Result<Option<EncodedFile>, &'static str> {
         let url = data_url(text).map_err(|_| wrong)?;
         return Ok(Some(EncodedFile { bytes: url.bytes, media: Some(url.mime) }));
     }
+    // MIME breaks base64 into lines of 76 characters, and so do many tools.
     let plain: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    // Both alphabets are in use for files in JSON, and no text is valid in both and means two things.
     let alphabet = if plain.iter().any(|byte| matches!(byte, b'-' | b'_')) { URL_SAFE } else { STANDARD };
     let bytes = GeneralPurpose::new(&alphabet, LENIENT).decode(plain).map_err(|_| wrong)?;
     Ok(Some(EncodedFile { bytes: bytes.into(), media: None }))

@@ -70,6 +70,7 @@ impl Multipart {
     }
 
     fn text(&mut self, name: &str, content: &str, media: Option<&str>) {
+        // Over the bound nothing more is kept, though the walk goes on: the error comes when the field is done.
         if self.bytes <= FORM_BYTES_MAX {
             let media = media.map(|media| format!("\r\nContent-Type: {media}")).unwrap_or_default();
             self.push(format!("; name=\"{}\"{media}", quoted(name)), content.to_owned().into());
@@ -117,6 +118,7 @@ impl Multipart {
 
 /// A name between quotation marks. HTML, 4.10.21.8.
 fn quoted(name: &str) -> String {
+    // A quotation mark or a line end in a name could begin another header field of the part.
     let plain = name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A");
     plain.chars().filter(|c| !c.is_control()).collect()
 }

@@ -17,6 +17,8 @@ impl Names {
     /// Two of the input's fields would go under one name.
     pub(super) fn outward(map: &BTreeMap<String, String>, fields: &[&str]) -> Result<Names, HandlerProblem> {
         let named = |field: &&str| map.get(*field).map_or(*field, String::as_str).to_owned();
+        // Renamed fields as well as those that keep their names: `a` renamed to `b` would swallow a field that is
+        // called `b`.
         let all: BTreeSet<&str> = map.keys().map(String::as_str).chain(fields.iter().copied()).collect();
         unique(all.iter().map(named), "input_transform")?;
         Ok(Names(map.clone()))

@@ -115,6 +115,7 @@ fn within(name: &mut String, value: &Value, give: &mut impl FnMut(&str, &Value))
         Value::Null => {}
         Value::Object(members) => members.iter().for_each(|(key, value)| inner(key, value)),
         Value::Array(list) => {
+            // Numbered after `null`s are left out: with a gap, some services read a map and no list.
             let there = list.iter().filter(|item| !item.is_null()).enumerate();
             there.for_each(|(at, item)| inner(&at.to_string(), item));
         }

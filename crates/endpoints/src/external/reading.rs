@@ -69,6 +69,7 @@ impl Reading {
         output: &Schema,
     ) -> Result<Value, ReadingError> {
         let status = answer.status;
+        // Where the operator says that the place is the answer, it is handed on; nobody goes there.
         if status.is_redirection() && self.kind == AnswerKind::Location {
             let place = answer.headers.get(LOCATION).and_then(|place| place.to_str().ok());
             return place.map(|place| json!({ "location": place })).ok_or(ReadingError::Declined(status, None));
@@ -128,6 +129,8 @@ impl Reading {
             }
             ReadingError::Declined(status, _) => match self.errors.get(&status.as_u16()) {
                 Some(code) => (code.as_str(), "the service behind this endpoint declined the call"),
+                // The operator's credentials are wrong, not the caller's: it must not be told to sign in (section
+                // 12.3).
                 None if matches!(*status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
                     ("upstream_authentication_failed", "the service behind this endpoint does not let this host in")
                 }
@@ -154,6 +157,7 @@ fn text(bytes: &[u8], media: &str) -> String {
         ["charset=iso-8859-1", "charset=\"iso-8859-1", "charset=latin1"].iter().any(|set| media.contains(set));
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
+        // Latin-1's bytes are the first 256 code points, so this needs no table.
         Err(_) if is_latin => bytes.iter().copied().map(char::from).collect(),
         Err(_) => String::from_utf8_lossy(bytes).into_owned(),
     }
@@ -161,6 +165,7 @@ fn text(bytes: &[u8], media: &str) -> String {
 
 /// An answer that was put into JSON, unless it is larger there than an answer may be.
 fn bounded(value: Value) -> Result<Value, ReadingError> {
+    // Base64 and escapes make it larger: an answer within the bound may be over it as JSON.
     match value.to_string().len() <= UPSTREAM_BYTES_MAX {
         true => Ok(value),
         false => Err(ReadingError::Malformed("it is too large".to_owned())),

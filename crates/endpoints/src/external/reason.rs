@@ -58,6 +58,7 @@ impl Reasons {
         let value: Value = forecourt_core::json::parse(body).ok()?;
         let said =
             PLACES.iter().filter_map(|place| value.pointer(place)?.as_str()).find(|text| !text.trim().is_empty())?;
+        // The whole reason goes, not the secret alone: what stands around it may tell it just as well.
         if self.secrets.iter().any(|secret| said.contains(secret.as_str())) {
             return None;
         }
@@ -81,6 +82,7 @@ impl Reasons {
 /// What of a header field or a query may be a secret: the whole, its words, and what is in base64 in it.
 fn parts(value: &str) -> Vec<String> {
     let words = value.split([' ', ';', ',', '=', '&', ':']).map(str::trim);
+    // `Authorization: Basic …` holds the name and the password in base64, and services repeat them decoded.
     let hidden = value.split(' ').filter_map(|word| String::from_utf8(STANDARD.decode(word).ok()?).ok());
     let hidden: Vec<String> = hidden.flat_map(|text| text.split(':').map(str::to_owned).collect::<Vec<_>>()).collect();
     [value.trim()].into_iter().chain(words).map(str::to_owned).chain(hidden).collect()

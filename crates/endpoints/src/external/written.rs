@@ -75,6 +75,7 @@ impl FieldPlaces {
                 Place::Cookie(name) => cookies.add(name, &value, Style::Repeat),
                 Place::Header(name, style) => {
                     let text = HeaderValue::try_from(in_header(&value, *style)).ok();
+                    // Bytes over 127 are read as Latin-1 by one service and as UTF-8 by the next.
                     let text = text.filter(|value| value.to_str().is_ok());
                     let message = "only printable ASCII fits into a header field of the service";
                     headers.insert(name, text.ok_or_else(|| Violation::of_field(field, message))?);
@@ -91,6 +92,7 @@ fn add_cookies(pairs: &[String], headers: &mut HeaderMap) -> Result<(), Violatio
     if pairs.is_empty() {
         return Ok(());
     }
+    // One field: a request has at most one `Cookie` (RFC 6265 5.4), so the two are joined.
     let own = headers.get(COOKIE).and_then(|own| own.to_str().ok()).map(str::to_owned);
     let all = own.into_iter().chain(pairs.iter().cloned()).collect::<Vec<_>>().join("; ");
     let too_much = |_| Violation::new("", "this is more than fits into the cookies of the service");

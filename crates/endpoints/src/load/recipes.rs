@@ -1,4 +1,4 @@
-//! The file of recipes of a deployment.
+//! Reads the one file that holds a deployment's recipes.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

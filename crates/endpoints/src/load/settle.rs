@@ -21,6 +21,7 @@ pub(super) fn settle(mut dispatcher: Dispatcher, bound: Vec<BoundEndpoint>, refu
             return dispatcher.sealed();
         }
         let mut stays = gone.iter().map(Option::is_none);
+        // Once more from the beginning: an endpoint that went may have been a step of one that was fine until now.
         staying.retain(|_| stays.next().unwrap_or(true));
         refused.extend(gone.into_iter().flatten());
     }

@@ -35,6 +35,7 @@ impl Pool {
         let turn = timeout_at(deadline, self.turn()).await;
         let turn = turn.unwrap_or_else(|_| Err(format!("no worker was free within {time:?}")));
         let turn = turn.map_err(|cause| Failure::Busy(told(cause)))?;
+        // The time that was waited for a turn counts: the caller's deadline is one for all of it.
         let answered = async { self.lease(function, turn).await?.ask(request, deadline).await };
         let late = |_| Failure::Late(told(format!("took more than {time:?}")));
         let answer = timeout_at(deadline, answered).await.map_err(late)?;

@@ -29,6 +29,7 @@ impl Folder {
     pub(super) fn fingerprint(&self) -> u64 {
         let mut found = FolderScan::default();
         found.collect(&self.0, FUNCTION_FOLDERS_DEEP_MAX);
+        // The order of a directory is the file system's, and may change without any file doing so.
         found.files.sort();
         let mut hasher = DefaultHasher::new();
         found.files.hash(&mut hasher);

@@ -91,6 +91,7 @@ pub(super) fn read(line: &[u8], number: u64) -> Result<Answer, String> {
         Ok(Value::Object(answer)) => answer,
         Ok(_) => return Err("the worker's answer can't be read".to_owned()),
         Err(error) => {
+            // What Python writes and strict JSON refuses, such as half a surrogate pair: the worker itself is fine.
             let told = format!("what it returned can't be passed on: {error}");
             return Ok(Answer { outcome: Outcome::Fault(told), is_fit: true });
         }

@@ -75,6 +75,7 @@ impl Lease {
 
     async fn exchange(&mut self, request: Request, deadline: Instant) -> Result<Answer, String> {
         self.deadline = Some(deadline);
+        // A little later than our own deadline: the watchdog in the process is for a host that is gone or stands still.
         let time = deadline.saturating_duration_since(Instant::now()) + WATCHDOG_DELAY;
         let worker = self.worker.as_mut().ok_or_else(|| "there is no worker".to_owned())?;
         let mut asked = pin!(worker.ask(request, time));
@@ -108,6 +109,7 @@ impl Lease {
         self.worker = None;
         let pause = self.pool.crashed();
         if pause > Duration::ZERO {
+            // The turn is kept through the pause, or the next call would start a process at once and crash it as well.
             let turn = self.turn.take();
             tokio::spawn(async move {
                 sleep(pause).await;
@@ -119,6 +121,7 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
+        // Only a call that ran out of time hangs somewhere; a caller that left early leaves a healthy function.
         let is_overdue = self.deadline.is_some_and(|deadline| deadline <= Instant::now() + WATCHDOG_DELAY);
         let (Some(worker), true) = (self.worker.take(), is_overdue) else { return };
         let turn = self.turn.take();

@@ -64,6 +64,8 @@ impl Output {
 
 impl State {
     fn take(&mut self, line: &[u8]) -> Line {
+        // In the order of the requests: what is printed and what is asked go through different pipes, at different
+        // speeds.
         if line == MARK {
             if let Some(function) = self.next.pop_front() {
                 self.function = function;

@@ -78,6 +78,7 @@ impl Pool {
         let mut shelf = self.shelf();
         if shelf.fingerprint != fingerprint {
             shelf.fingerprint = fingerprint;
+            // Idle workers have imported the old files, and Python keeps modules for the life of a process.
             shelf.edition += 1;
             shelf.idle.clear();
         }
@@ -91,6 +92,7 @@ impl Pool {
     /// started.
     pub(super) fn shelve(&self, worker: Worker) {
         let mut shelf = self.shelf();
+        // Any answer ends the row: pauses are for functions that crash again and again, not for one among many.
         shelf.crashes = 0;
         if worker.edition == shelf.edition && shelf.idle.len() < self.idle_max {
             shelf.idle.push(worker);

@@ -69,6 +69,7 @@ impl Supervisor {
         let pool = Arc::clone(&self.pool);
         let call = self.runtime.spawn(async move { pool.call(&function, request, time).await });
         let gone = |_| Err(Failure::Crashed("the workers for functions are gone".to_owned()));
+        // The work is a task of the other runtime; dropped by its caller alone, it would go on there.
         AbortOnDropHandle::new(call).await.unwrap_or_else(gone)
     }
 }

@@ -48,6 +48,7 @@ fn http(endpoint: &Endpoint, catalog: &Catalog) -> &'static str {
     match () {
         () if is_for("PUT") => "put",
         () if is_for("PATCH") => "patch",
+        // Only without a body: one has no meaning there, and some servers refuse it (RFC 9110 9.3.5).
         () if is_for("DELETE") && is_plain => "delete",
         () if endpoint.semantic.impact == Impact::Informational && is_plain => "get",
         () => "post",

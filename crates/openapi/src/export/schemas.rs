@@ -40,6 +40,7 @@ pub(super) fn placed(schema: &Value, name: &str) -> Value {
     let mut schema = moved(schema, name);
     if let Value::Object(keywords) = &mut schema {
         keywords.remove("$schema");
+        // With an `$id`, references would be resolved against it and lead out of the document.
         keywords.remove("$id");
     }
     schema

@@ -166,6 +166,7 @@ fn successes<'a>(operation: &Operation<'a>) -> Vec<&'a Value> {
         "200" => Some(0),
         "201" => Some(1),
         "202" => Some(2),
+        // 204 last: it has no body, and a caller is better served by any success that has one.
         other if other.len() == 3 && other.starts_with('2') => Some(if other == "204" { 5 } else { 3 }),
         _ => None,
     };
@@ -196,6 +197,7 @@ pub(super) fn in_object(mut schema: Value) -> Value {
     if schema["type"] == "object" {
         return schema;
     }
+    // `$defs` must stay at the root, where the references in the schema look for them.
     let definitions = schema.as_object_mut().and_then(|keywords| keywords.remove("$defs"));
     let whole = json!({ "type": "object", "properties": { "result": schema }, "required": ["result"] });
     with_definitions(whole, definitions.as_ref().and_then(Value::as_object).cloned().unwrap_or_default())
@@ -211,6 +213,7 @@ fn is_object(operation: &Operation<'_>, schema: &Value) -> bool {
 /// The schema of an answer, with as much of it as fits into the bounds of schemas.
 fn fitted(operation: &Operation<'_>, schema: &Value, notes: &mut ImportNotes) -> Value {
     let mut refused = String::new();
+    // The bounds of schemas are the contract's own; rather a schema that checks less than no endpoint at all.
     for levels in LADDER {
         let mut dialect = Dialect::new(operation.document, Direction::Out, levels);
         let mut turned = dialect.schema(schema);

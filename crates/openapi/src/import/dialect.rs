@@ -135,6 +135,7 @@ impl<'a> Dialect<'a> {
             let spot = Spot { references, depth: references, hidden: target.1.clone(), ..Spot::default() };
             let schema = match self.document.target(&target.0) {
                 Ok(schema) => self.turned(schema, &spot),
+                // Noted already where the reference stood.
                 Err(_) => Value::Bool(true),
             };
             bytes += schema.to_string().len();
@@ -184,6 +185,8 @@ impl<'a> Dialect<'a> {
             true => BTreeSet::new(),
             false => in_place::named(self.document, target).intersection(&spot.hidden).cloned().collect(),
         };
+        // The hidden properties are part of the key: one schema may be referred to with and without its `readOnly`
+        // ones.
         let name = self.name((pointer.to_owned(), hidden), spot.references + 1);
         // What stands beside a reference counts from 3.1 on.
         let mut beside = match self.document.is_3_0() {

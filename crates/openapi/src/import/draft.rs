@@ -1,4 +1,4 @@
-//! An endpoint as it is about to be written: everything that was found out about one operation.
+//! Joins everything that was found out about one operation into a draft of its endpoint.
 
 use forecourt_contract::deprecation::is_plain;
 use forecourt_contract::{Catalog, Scope};
@@ -122,6 +122,7 @@ impl<'a> Draft<'a> {
     }
 
     fn choice(&self, evidence: &Evidence<'_>, catalog: &Catalog) -> Choice {
+        // Written by an export of endpoints, so it is no guess.
         let stated = self.operation.text("x-agtp-method");
         match catalog.verb(stated) {
             Some(_) => Choice { verb: stated.to_owned(), seen: None, is_literal: true },

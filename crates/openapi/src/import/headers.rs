@@ -18,6 +18,7 @@ pub(super) fn add(operation: &Operation<'_>, prefix: &str, access: &mut Access, 
         match parameter.place {
             "header" | "cookie" if style::is_of_callers(parameter) => {}
             "header" if name.eq_ignore_ascii_case("accept") && !is_taken() => {
+                // `${` would be read as a variable of the environment, whose value a document must not choose.
                 let usual = style::only_value(parameter).map(|value| value.replace("${", "$${"));
                 access.headers.extend(usual.map(|value| ("Accept".to_owned(), value)));
             }

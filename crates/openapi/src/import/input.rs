@@ -39,6 +39,7 @@ pub(super) fn input(operation: &Operation<'_>, route: &Route, notes: &mut Import
     let mut input = Input::default();
     let mut fields: Vec<Field> = Vec::new();
     let declared = DeclaredBody::read(operation)?;
+    // Without fields in a body, the binding puts all that goes nowhere else into the query by itself.
     let in_query = !declared.as_ref().is_some_and(DeclaredBody::takes_the_rest);
     for (theirs, ours) in &route.names {
         let parameter = operation.parameters.iter().find(|p| p.place == "path" && p.name == theirs);
@@ -102,6 +103,7 @@ fn add_of_path(
     if !shape.is_word() {
         field.schema = parted(operation, &field.schema);
     } else if style::is_anything(&field.schema) {
+        // A segment is a text, also where the document says nothing of it (section 5.3).
         field.schema = json!({ "type": "string" });
     } else if let Ok(found) = operation.document.resolve(&field.schema) {
         field.schema = found.clone();
@@ -130,6 +132,7 @@ fn parted(operation: &Operation<'_>, schema: &Value) -> Value {
     let found = operation.document.resolve(schema).unwrap_or(schema);
     let item = operation.document.resolve(&found["items"]).unwrap_or(&found["items"]);
     let word = match (item["type"].as_str(), item["enum"].as_array()) {
+        // Eighteen digits fit into 64 bits; more would be another number to most services.
         (Some("integer"), None) => Some("(0|-?[1-9][0-9]{0,17})".to_owned()),
         (Some("string"), Some(values)) => {
             let is_plain = |text: &&str| text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));

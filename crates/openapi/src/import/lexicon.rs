@@ -385,6 +385,7 @@ pub(super) fn of_gerund(word: &str) -> Option<String> {
     let stem = word.strip_suffix("ing").filter(|stem| stem.len() > 2)?;
     let doubled =
         stem.char_indices().next_back().filter(|(at, last)| stem[..*at].ends_with(*last)).map(|(at, _)| &stem[..at]);
+    // `listing`, `creating` and `getting`, in this order.
     let candidates = [Some(stem.to_owned()), Some(format!("{stem}e")), doubled.map(str::to_owned)];
     candidates.into_iter().flatten().find(|base| is_verb(base) && !is_noun_too(base))
 }

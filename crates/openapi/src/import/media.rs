@@ -42,6 +42,7 @@ pub(super) fn best(body: &Value) -> Option<Representation<'_>> {
     let content = body["content"].as_object()?;
     let all = content.iter().map(|(media, value)| {
         let schema = value.get("schema").unwrap_or(&ANYTHING);
+        // Parameters such as `charset` do not tell representations apart here.
         let media = media.split(';').next().unwrap_or_default().trim();
         Representation { media, kind: kind(media, schema), schema, encoding: &value["encoding"] }
     });

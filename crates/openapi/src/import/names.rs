@@ -37,6 +37,7 @@ pub(super) fn shared<'a>(tags: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut all: Vec<Vec<String>> = tags.map(words).collect();
     all.sort();
     all.dedup();
+    // Two tags with a word in common may just be about one thing; of three it is a prefix.
     let Some(first) = all.first().filter(|_| all.len() > 2) else { return Vec::new() };
     let same = |at: &usize| all.iter().all(|tag| tag.len() > at + 1 && tag[*at] == first[*at]);
     first.iter().enumerate().take_while(|(at, _)| same(at)).map(|(_, word)| word.clone()).collect()

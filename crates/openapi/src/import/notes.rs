@@ -57,6 +57,7 @@ impl ImportNotes {
     /// Marks a guess.
     pub(crate) fn review(&mut self, part: Part, note: impl AsRef<str>) {
         let note = (part, line(note.as_ref(), NOTE_CHARS_MAX));
+        // Documents repeat their faults; a file with a thousand marks would be reviewed by nobody.
         if self.reviews.len() < NOTES_MAX && !self.reviews.contains(&note) {
             self.reviews.push(note);
         }

@@ -82,6 +82,7 @@ impl<'a> Operation<'a> {
 /// Those of the path item and those of the operation, which go before.
 fn parameters<'a>(document: &'a OpenApiDocument, item: &'a Value, operation: &'a Value) -> Vec<Parameter<'a>> {
     let mut found: Vec<Parameter<'a>> = Vec::new();
+    // The operation's first: of one name and place it replaces the path item's (OpenAPI 3.1, 4.8.10).
     for value in [operation, item].into_iter().filter_map(|owner| owner["parameters"].as_array()).flatten() {
         let Some(parameter) = document.resolve(value).ok().and_then(Parameter::read) else { continue };
         if !found.iter().any(|other| other.name == parameter.name && other.place == parameter.place) {
@@ -102,6 +103,7 @@ impl<'a> Parameter<'a> {
         let (name, place) = (value["name"].as_str()?, value["in"].as_str()?);
         let content = value["content"].as_object().and_then(|content| content.values().next()?.get("schema"));
         let schema = value.get("schema").or(content).unwrap_or(&ANYTHING);
+        // A segment can't be left out, whatever the document says.
         let is_required = place == "path" || value["required"] == Value::Bool(true);
         Some(Parameter { name, place, is_required, schema, value })
     }

@@ -136,6 +136,7 @@ impl Route {
     pub(super) fn rewritten(&self, verb: &str, others: &BTreeSet<String>, catalog: &Catalog) -> Vec<Rewritten> {
         let mut ways = Vec::new();
         if let Some((Segment::Literal(last), before)) = self.segments.split_last()
+            // With paths below it the segment is a collection: `/orders` of `/orders/{id}` is not ORDER.
             && !self.is_branch
             && let Some(left) = behind_verb(last, verb, catalog).filter(|left| is_thing(left) || left.is_empty())
             && !(before.is_empty() && left.is_empty())
@@ -201,6 +202,7 @@ fn harmless(before: &str, segment: &str, others: &BTreeSet<String>, catalog: &Ca
         let below = format!("{here}/");
         let leads_there = |other: &String| *other == here || other.starts_with(&below);
         // In order, what lies below comes right behind its own `/`.
+        // Two looks into an ordered set: comparing each path with all others would be quadratic.
         let near = [others.range(here.clone()..).next(), others.range(below.clone()..).next()];
         catalog.verb_in(text).is_none() && !near.into_iter().flatten().any(leads_there)
     };

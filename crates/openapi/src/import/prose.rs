@@ -366,6 +366,7 @@ fn split(paragraph: &str) -> Vec<String> {
     for (at, mark) in ends {
         let end = at + mark.len();
         let mut behind = paragraph[end..].chars();
+        // `v1.2` and `example.com` have a full stop inside; `e.g. rooms` goes on in lower case.
         let is_end = behind.next() == Some(' ') && !behind.next().is_some_and(char::is_lowercase);
         let word = paragraph[from..at].rsplit([' ', '(']).next().unwrap_or_default().to_ascii_lowercase();
         if is_end && !(mark == "." && ABBREVIATIONS.contains(&word.as_str())) {

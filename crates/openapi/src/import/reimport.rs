@@ -154,6 +154,7 @@ impl Planning<'_> {
         let new = || Some(file.text.clone());
         let own = self.folder.endpoint(&file.name);
         match (own, base) {
+            // It was generated once and is not there: a person took the endpoint away, and no import brings it back.
             (None, Some(_)) if !self.is_forced => (FileChange::Removed, None),
             (None, _) => (FileChange::Added, new()),
             (Some(own), _) if own == file.text => (FileChange::Same, None),
@@ -186,6 +187,8 @@ impl Planning<'_> {
                         let hashes = keys::hashes(name, &marked);
                         let mark = hashes.iter().filter(|(key, _)| key.starts_with("endpoint.deprecated"));
                         let remembered: BTreeMap<_, _> = match was_untouched {
+                            // With the mark in it the file counts as untouched, or the next import would take our own
+                            // mark for an edit.
                             true => hashes,
                             false => base.iter().chain(mark).map(|(key, hash)| (key.clone(), hash.clone())).collect(),
                         };
@@ -208,6 +211,7 @@ impl Planning<'_> {
             Some(own) if own == stubs.text => (FileChange::Same, None),
             Some(_) if self.is_forced => (FileChange::Rewritten, Some(stubs.text.clone())),
             Some(own) => {
+                // Python's style has two empty lines between functions, and the stubs are written so.
                 let all = stubs.text.split("\n\n\n").filter(|block| block.starts_with("def "));
                 let name = |block: &str| block.split('(').next().unwrap_or_default().to_owned();
                 let lacking: Vec<&str> = all.filter(|block| !own.contains(&format!("{}(", name(block)))).collect();

@@ -114,6 +114,8 @@ impl<'a> Walk<'a> {
             rule.insert("required".to_owned(), json!(required));
         }
         let is_closed = keywords.get("additionalProperties") == Some(&Value::Bool(false));
+        // `additionalProperties: false` can't stand in an alternative of ours, where fields of the path and the query
+        // stand beside: each other field of the body is refused by name.
         if is_closed && !["allOf", "anyOf", "oneOf", "patternProperties"].iter().any(|key| keywords.contains_key(*key))
         {
             for other in self.names.values() {
@@ -135,6 +137,7 @@ impl<'a> Walk<'a> {
                 rule.insert(keyword.to_owned(), Value::Object(said));
             }
         }
+        // Without its condition, `then` means nothing; left there, it would look as if it were checked.
         if !rule.contains_key("if") {
             rule.remove("then");
             rule.remove("else");

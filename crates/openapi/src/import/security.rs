@@ -26,6 +26,7 @@ pub(super) struct Access {
 
 /// The credentials of an operation: of several ways the first that header fields can carry.
 pub(super) fn access(operation: &Operation<'_>, prefix: &str, notes: &mut ImportNotes) -> Access {
+    // An empty list counts as said: the operation is open although the document is not (OpenAPI 3.1, 4.8.10).
     let declared = operation.value.get("security").or_else(|| operation.document.root().get("security"));
     let ways: Vec<&Map<String, Value>> =
         declared.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object).collect();

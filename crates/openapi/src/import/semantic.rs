@@ -79,6 +79,7 @@ pub(super) fn semantic(
     let intent = intent.unwrap_or_else(|| summary(operation, verb));
     let reads = operation.http == "GET" || effect == "informational";
     let after = after.or_else(|| said(outcome, reads)).or_else(|| afterwards(&intent, reads, catalog));
+    // PUT and DELETE are idempotent by definition (RFC 9110 9.2.2), whatever verb they become.
     let idempotent = idempotent.unwrap_or(reads || matches!(operation.http.as_str(), "PUT" | "DELETE"));
     Semantic {
         actor: actor.unwrap_or_else(|| "agent".to_owned()),
@@ -355,6 +356,7 @@ fn effect(operation: &Operation<'_>, verb: &str, catalog: &Catalog) -> &'static 
     let makes_final_thing = verb == "CREATE" && made.is_some_and(|thing| is_final_thing(&singular(&thing)));
     let is_bound = category(verb, catalog) == Some("transaction") && !UNDONE.contains(&verb);
     match operation.http.as_str() {
+        // A GET is safe by definition (RFC 9110 9.2.1); verbs that take something are never chosen for one.
         "GET" => "informational",
         "DELETE" => "irreversible",
         "PUT" | "PATCH" if is_final(verb) => "irreversible",

@@ -11,6 +11,7 @@ use super::operation::Operation;
 /// # Errors
 /// None of the servers can be used, in a sentence.
 pub(super) fn base(operation: &Operation<'_>) -> Result<String, String> {
+    // The nearest `servers` replaces those further out (OpenAPI 3.1, 4.8.10).
     let owners = [operation.value, operation.item, operation.document.root()];
     let servers = owners.into_iter().find_map(|owner| owner["servers"].as_array().filter(|list| !list.is_empty()));
     let urls: Vec<String> = servers.into_iter().flatten().filter_map(filled).collect();
@@ -37,6 +38,7 @@ pub(super) fn is_plain(url: &str) -> bool {
 
 fn checked(text: &str, fits: impl Fn(&Url) -> bool) -> Result<String, ()> {
     let url = Url::parse(text).map_err(|_| ())?;
+    // Credentials in a URL would stand in the file and in logs; they go into header fields, as variables.
     let is_anonymous = url.username().is_empty() && url.password().is_none();
     let is_start = url.fragment().is_none() && url.query().is_none() && url.host_str().is_some();
     let is_clean = !text.contains(['{', '}', '\\']) && !text.chars().any(|c| c.is_control() || c.is_whitespace());

@@ -146,6 +146,7 @@ fn written(said: &Value, shape: Shape) -> Option<Style> {
         return (said["allowReserved"] == Value::Bool(true)).then_some(Style::Reserved);
     }
     match said["style"].as_str().unwrap_or("form") {
+        // OpenAPI defines these two for lists that do not explode; exploded, they are the usual form.
         "spaceDelimited" if explodes != Some(true) => Some(Style::Space),
         "pipeDelimited" if explodes != Some(true) => Some(Style::Pipe),
         _ if explodes == Some(false) => Some(Style::Comma),
@@ -188,6 +189,7 @@ pub(super) fn is_of_callers(parameter: &Parameter<'_>) -> bool {
     let name = parameter.name.to_ascii_lowercase();
     let is_kept = parameter.place == "header" && (KEPT.contains(&name.as_str()) || name.starts_with("x-forwarded-"));
     let told = words(parameter.name);
+    // The word `key` speaks of credentials elsewhere; this one names the call.
     let is_about_call = name == "idempotency-key" || name == "x-idempotency-key";
     let tells_who = !is_about_call && told.iter().any(|word| OF_CALLERS_IDENTITY.contains(&word.as_str()));
     matches!(parameter.place, "header" | "cookie") && !is_kept && !tells_who && only_value(parameter).is_none()

@@ -158,6 +158,7 @@ fn spoken(evidence: &Evidence<'_>, catalog: &Catalog) -> Vec<VerbCandidate> {
     match first.filter(|word| fits(word)) {
         Some(first) => found.push((first.clone(), "the operationId")),
         None => {
+            // `rooms_create` and `adminListUsers`: the verb may stand behind the thing or a group.
             let later = id.iter().skip(1).find(|word| fits(word) && !is_noun_too(word) && !is_noun(word));
             let last = id.last().filter(|word| id.len() > 1 && fits(word) && !is_noun(word));
             found.extend(later.or(last).map(|word| (word.clone(), "the operationId")));

@@ -55,6 +55,7 @@ fn endpoint(files: &[File], variables: &BTreeMap<String, String>, catalog: &Cata
         return Err(Problem::of_file(Path::new(&file.name), "it is too large").into());
     }
     let own = files.first().map(|file| (Path::new(&file.name), file.text.as_str())).unwrap_or((Path::new(""), ""));
+    // Only the variables that the import asked for have a value: any other `${…}` in a document must fail here.
     let environment = |name: &str| variables.contains_key(name).then(|| "value".to_owned());
     let section = Section::parse(own.0, own.1, &environment)?;
     let (policy, recipes) = (MethodPolicy::default(), RecipeBook::default());

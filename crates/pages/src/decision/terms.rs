@@ -67,6 +67,7 @@ impl Rows {
     }
 
     fn row(&mut self, label: &str, value: String) -> Option<()> {
+        // A row without a value looks like a mistake of the page; a dash says that there is none.
         let value = if value.trim().is_empty() { "–".to_owned() } else { value };
         self.chars += label.chars().count() + value.chars().count();
         if self.rows.len() == TERMS_MAX || self.chars > TERMS_CHARS_MAX {

@@ -32,6 +32,7 @@ fn words(markdown: &str) -> Option<String> {
     let mut nodes = 0;
     while let Some(step) = open.pop() {
         nodes += 1;
+        // Each node is visited twice, on the way in and behind its children.
         if nodes > 2 * NODES_MAX {
             return None;
         }

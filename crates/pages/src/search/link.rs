@@ -21,6 +21,7 @@ pub(super) struct Place {
 impl Place {
     /// The page with a value chosen, or without it when it was chosen: from its first results on.
     pub(super) fn toggled(&self, field: &str, value: &str) -> String {
+        // Another choice has other results: how many were opened before says nothing of them.
         let mut narrowing = SearchRefinement { results: None, ..self.narrowing.clone() };
         let before = narrowing.exactly.len();
         narrowing.exactly.retain(|(name, other)| !is_same(name, other, field, value));

@@ -185,6 +185,7 @@ impl SearchAnswer {
         }
         let limits = |findings: &Findings| LimitsTold::of(findings, &self.place);
         let said = |findings: &Findings| (findings.summary.clone(), findings.notes.clone(), limits(findings));
+        // Findings are told again when ranks or reasons change; the same summary twice would make the page jump.
         if self.findings.as_ref().map(said) == Some(said(findings)) {
             return String::new();
         }
@@ -280,6 +281,7 @@ impl SearchAnswer {
         }
         let wanted = (self.shown + RESULTS_STEP).min(RESULTS_SHOWN_MAX);
         let further = wanted > self.shown;
+        // The anchor is the first new result, so that the reader goes on where the page ended.
         let url = format!("{}#result-{}", self.place.with_results(wanted), self.shown + 1);
         template::finish(&More { url: further.then_some(url) })
     }

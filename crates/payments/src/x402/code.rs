@@ -2,7 +2,7 @@
 
 use forecourt_core::policy::PaymentError;
 
-/// Why a payment is refused.
+/// Why a payment is refused: the short code in `x402.payment.error` and in error bodies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaymentCode {
     /// The payer has less than it promised.
@@ -17,7 +17,7 @@ pub enum PaymentCode {
     NetworkMismatch,
     /// It is not the amount that was asked for.
     InvalidAmount,
-    /// It was checked, and the money could not be taken.
+    /// The facilitator found the payment good, and could not move the money.
     SettlementFailed,
     /// It is not written as it must be.
     InvalidPayload,
@@ -25,7 +25,7 @@ pub enum PaymentCode {
     InvalidPayTo,
     /// It is of a scheme that nobody asked for.
     UnsupportedScheme,
-    /// It could not be checked.
+    /// The facilitator declined without a known reason, or could not be reached.
     VerifyFailed,
     /// It is of a version that is not known.
     InvalidVersion,
@@ -46,6 +46,8 @@ impl PaymentCode {
             Self::InvalidPayTo => "INVALID_PAY_TO",
             Self::UnsupportedScheme => "UNSUPPORTED_SCHEME",
             Self::VerifyFailed => "VERIFY_FAILED",
+            // In lower case: the A2A extension has no code for it, and clients of it know x402's own word (x402 section
+            // 9).
             Self::InvalidVersion => "invalid_x402_version",
         }
     }

@@ -32,7 +32,7 @@ pub struct Resource {
 /// The envelope of an offer, in either version: `PaymentRequiredResponse` and `PaymentRequired`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PaymentRequired {
-    /// Which version it is of.
+    /// The version of x402, from `x402Version`.
     pub version: Version,
     /// What is paid for; version 1 says it within each way.
     pub resource: Option<Resource>,
@@ -46,7 +46,9 @@ impl PaymentRequired {
     /// [`ACCEPTS_MAX`]. `None` when it is none of ours, or no way is left.
     pub fn read(payload: &Map<String, Value>) -> Option<Self> {
         let version = Version::deserialize(payload.get("x402Version")?).ok()?;
+        // Before reading: a stranger's offer may list thousands of ways, and each is decoded and cloned.
         let accepts = payload.get("accepts")?.as_array()?.iter().take(ACCEPTS_MAX);
+        // A way of an unknown scheme is no error: payees list schemes that come after us beside `exact`.
         let read = |value: &Value| Some((value.clone(), Requirements::read(version, value).ok()?));
         let accepts: Vec<_> = accepts.filter_map(read).collect();
         let resource = payload.get("resource").and_then(|resource| Resource::deserialize(resource).ok());

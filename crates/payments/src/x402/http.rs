@@ -49,6 +49,7 @@ pub fn from_headers(headers: &HeaderMap) -> Result<Option<(Version, PaymentSubmi
     match (found.next(), found.next()) {
         (None, _) => Ok(None),
         (Some(value), None) => submission(decode(value)?).map(Some),
+        // Settling one of the two could charge for something that the caller did not mean.
         (Some(_), Some(_)) => Err(fault(PaymentCode::InvalidPayload, "the request brings more than one payment")),
     }
 }
@@ -91,6 +92,7 @@ pub fn payment(version: Version, payload: &Map<String, Value>) -> Option<(Header
         Version::V2 => PAYMENT_SIGNATURE,
     };
     let mut value = encode(payload)?;
+    // Whoever reads the header can have the signed money moved; HTTP/2 then keeps it out of its compression table.
     value.set_sensitive(true);
     Some((name, value))
 }
@@ -102,9 +104,11 @@ pub fn payment(version: Version, payload: &Map<String, Value>) -> Option<(Header
 pub fn decode(value: &HeaderValue) -> Result<Value, PaymentError> {
     let wrong = |message: String| fault(PaymentCode::InvalidPayload, message);
     let text = value.as_bytes();
+    // Before decoding, so that the bound also holds for what is allocated.
     if text.len() > PAYMENT_HEADER_BYTES_MAX {
         return Err(wrong(format!("a payment has at most {PAYMENT_HEADER_BYTES_MAX} bytes")));
     }
+    // Client libraries differ over the padding, and neither form means anything else.
     let bytes = STANDARD.decode(text).or_else(|_| STANDARD_NO_PAD.decode(text));
     let bytes = bytes.map_err(|_| wrong("the payment is not base64".to_owned()))?;
     json::parse(&bytes).map_err(|error| wrong(format!("the payment is not JSON: {error}")))

@@ -48,7 +48,7 @@ impl std::fmt::Debug for ExactPayload {
 /// A signed payment, as far as it is read here.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SignedPayment {
-    /// Which version it is of.
+    /// The version of x402, from `x402Version`.
     pub version: Version,
     /// The scheme that its payer means.
     pub scheme: String,
@@ -56,7 +56,7 @@ pub struct SignedPayment {
     pub network: String,
     /// The payer's copy of what was asked for; version 2 alone has one. It selects and nothing else.
     pub accepted: Option<Box<RequirementsV2>>,
-    /// What was signed.
+    /// The authorization with its signature.
     pub exact: ExactPayload,
 }
 
@@ -68,8 +68,8 @@ struct WireV1 {
 }
 
 impl SignedPayment {
-    /// Reads a submitted payment. `INVALID_X402_VERSION` for a version that is unknown, `INVALID_PAYLOAD` for
-    /// whatever is not as its version and the scheme `exact` say.
+    /// Reads a submitted payment. `invalid_x402_version` for a version that is unknown, `INVALID_PAYLOAD` for whatever
+    /// is not as its version and the scheme `exact` say.
     pub fn read(payload: &Map<String, Value>) -> Result<Self, PaymentError> {
         let version = version_of(payload)?;
         let malformed = |error: &dyn std::fmt::Display| {
@@ -110,7 +110,7 @@ impl SignedPayment {
     }
 }
 
-/// The version that a payment says it is of.
+/// The `x402Version` of a payment; `invalid_x402_version` when it is missing, no number or unknown.
 pub(super) fn version_of(payload: &Map<String, Value>) -> Result<Version, PaymentError> {
     let number = payload.get("x402Version").unwrap_or(&Value::Null);
     Version::deserialize(number)

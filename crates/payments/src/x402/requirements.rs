@@ -22,7 +22,8 @@ pub struct RequirementsV1 {
     /// What that is, for people.
     #[serde(default)]
     pub description: String,
-    /// The media type of the answer. Required by some readers.
+    /// The media type of the answer, empty when unknown. Always written, since some readers of version 1 require the
+    /// member.
     #[serde(default)]
     pub mime_type: String,
     /// Who is paid.

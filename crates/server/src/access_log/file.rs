@@ -39,6 +39,7 @@ impl LogFile {
     /// Moves each file one further, the last one away, and begins anew.
     fn rotate(&mut self) -> io::Result<()> {
         self.open.flush()?;
+        // From the oldest, since a rename replaces what has the new name.
         for number in (1..self.kept).rev() {
             let (from, to) = (numbered(&self.path, number), numbered(&self.path, number + 1));
             if from.exists() {
@@ -72,6 +73,7 @@ fn numbered(path: &Path, number: u32) -> PathBuf {
 
 impl Write for LogFile {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        // Asking the disk for every line would cost more than writing it.
         let is_time = self.looked.elapsed() >= LOOK_EVERY;
         if is_time {
             self.looked = Instant::now();
@@ -80,6 +82,7 @@ impl Write for LogFile {
         if is_time && self.is_moved() {
             self.reopen()?;
         }
+        // A line that is larger than a file goes into one of its own, instead of turning files over forever.
         if self.bytes > 0 && self.bytes + line.len() as u64 > self.bytes_max {
             self.rotate()?;
         }

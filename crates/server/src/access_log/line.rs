@@ -111,6 +111,7 @@ impl AccessEntry {
             Some(agent) => self.route.replace("{handle}", agent),
             None => self.route.clone(),
         };
+        // Readers of the format want three words in the quotes; protocols without HTTP's versions give their name.
         let version = if self.version.is_empty() { self.protocol } else { self.version };
         let mut line =
             format!("{client} - - [{at}] \"{} {path} {version}\" {} {}", self.method, self.status, self.bytes);

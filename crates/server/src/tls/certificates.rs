@@ -78,6 +78,7 @@ impl Certificates {
             match entry.renewed() {
                 Ok(Some(renewed)) => (*entry, is_new) = (renewed, true),
                 Ok(None) => {}
+                // One domain's broken file must not keep another's renewed certificate out of use.
                 Err(error) => wrong = wrong.or(Some(error)),
             }
         }
@@ -91,6 +92,7 @@ impl Certificates {
     pub fn watch<'a>(&'a self, every: Duration, before: impl Fn() + Send + Sync + 'a) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             let mut ticks = interval(every);
+            // After a laptop's sleep one look is enough; the default would make up for every minute.
             ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
             loop {
                 ticks.tick().await;
@@ -115,6 +117,7 @@ impl Certificates {
         let entry = match name {
             None => entries.first(),
             Some(name) => {
+                // The exact name before a pattern, so that a domain's own certificate goes before a wildcard's.
                 let exact = entries.iter().find(|entry| entry.names(name));
                 exact.or_else(|| entries.iter().find(|entry| entry.hosts().serves(name)))
             }
@@ -126,6 +129,7 @@ impl Certificates {
 impl ResolvesServerCert for Certificates {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let is_challenge = hello.alpn().is_some_and(|mut offered| offered.any(|name| name == ACME_ALPN));
+        // A challenge is answered by its certificate or not at all: showing another one would fail the proof.
         let found = |certificates: &Certificates, name: Option<&str>| match is_challenge {
             true => certificates.challenges.of(name?),
             false => certificates.of(name),

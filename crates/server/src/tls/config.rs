@@ -73,6 +73,7 @@ impl Certificates {
             }
             Some(clients) => {
                 let mut config = builder.with_client_cert_verifier(clients).with_cert_resolver(resolver);
+                // A resumed session skips the client's certificate, which may have expired or lost its issuer since.
                 config.send_tls13_tickets = 0;
                 config.session_storage = Arc::new(NoServerSessionStorage {});
                 config

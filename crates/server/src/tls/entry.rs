@@ -74,6 +74,7 @@ impl CertificateEntry {
     pub(super) fn renewed(&self) -> Result<Option<Self>, TlsError> {
         let Some(files) = &self.files else { return Ok(None) };
         let loaded = LoadedCertificate::read(files)?;
+        // By content, not by time: tools rewrite the same certificate, and times of a restored folder lie.
         if *self.loaded == loaded {
             return Ok(None);
         }

@@ -20,6 +20,7 @@ impl Collector for ExpiryMetrics {
             "When the certificate in use for a name ends, in seconds of Unix time; 0 while there is none to trust";
         let mut metric = encoder.encode_descriptor("certificate_expiry_seconds", about, None, MetricType::Gauge)?;
         for entry in self.0.entries().iter() {
+            // Zero lets the usual alarm ("ends in less than a week") speak for a missing certificate as well.
             let ends = if entry.is_provisional() { 0 } else { entry.expires_at().as_second() };
             let ends = ConstGauge::new(ends);
             for name in entry.hosts().names() {

@@ -20,7 +20,7 @@ use crate::Synthesis;
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(super) enum NewEntry<'a> {
-    /// The stream begins.
+    /// The first entry of the stream, which holds nothing.
     Begun,
     /// A contract was made.
     Made { record: &'a ContractRecord, definition: &'a Definition },
@@ -33,7 +33,7 @@ pub(super) enum NewEntry<'a> {
 /// An entry as whoever follows the stream reads it: of contracts, what is kept at hand.
 #[derive(Debug)]
 pub(super) enum ContractEntry {
-    /// The stream begins.
+    /// The first entry of the stream, which changes nothing.
     Begun,
     /// A contract was made.
     Made(Box<ContractRecord>),
@@ -108,7 +108,7 @@ impl ContractEntry {
 }
 
 impl Definition {
-    /// That of what was found.
+    /// The definition of a synthesis that was found.
     pub(super) fn of(synthesis: &Synthesis) -> Definition {
         let timeout = synthesis.endpoint.binding.timeout();
         Definition {
@@ -118,13 +118,15 @@ impl Definition {
         }
     }
 
-    /// Reads that of an entry.
+    /// Reads the definition in an entry that made a contract.
     pub(super) fn read(body: &Value) -> Result<Definition, serde_json::Error> {
         Definition::deserialize(&body["definition"])
     }
 
-    /// Its hashes. Fails on numbers that have no canonical form.
+    /// The hashes over the canonical JSON (RFC 8785). Fails on numbers that have no canonical form.
     pub(super) fn hashes(&self, lineage: Option<&RecipeLineage>) -> Result<Hashes, String> {
+        // Only the endpoint and the lineage: section 10.1.6 says what `contract_hash` covers, so the plan has a hash of
+        // its own.
         let contract = serde_json::json!({"endpoint": self.endpoint, "recipe_lineage": lineage});
         let plan = serde_json::json!({"contract": contract, "plan": self.plan, "timeout": self.timeout_millis});
         Ok(Hashes { contract: hash(&contract)?, plan: hash(&plan)? })

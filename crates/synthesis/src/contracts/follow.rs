@@ -60,8 +60,10 @@ impl Follower {
     }
 
     async fn join_a_read(&self) -> Result<u64, StoreAway> {
+        // Before the lock: a read that begins while this caller waits for the lock began after it came, and will do.
         let begun_before = self.begun.load(Ordering::SeqCst);
         let mut position = self.position.lock().await;
+        // The last read that ended began before this caller came, so it may not know what was written just before.
         if position.ended <= begun_before {
             let this = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
             let read = self.read_on(&mut position.last).await;
@@ -69,6 +71,7 @@ impl Follower {
             (position.ended, position.is_away) = (this, read.is_err());
         }
         let (last, is_away) = (position.last, position.is_away);
+        // Expiry needs the index alone; the next reader need not wait for it.
         drop(position);
         self.advance();
         if is_away { Err(StoreAway) } else { Ok(last) }
@@ -96,6 +99,8 @@ impl Follower {
                 let number = *number;
                 let mut index = self.index.write();
                 entries.into_iter().for_each(|(number, at, entry)| index.apply(number, at, entry));
+                // Under the index's lock and page by page: a read that breaks off keeps what it applied, and goes on
+                // behind it.
                 *last = number;
             }
             if is_whole {

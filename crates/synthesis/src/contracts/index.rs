@@ -33,7 +33,7 @@ pub(super) struct Index {
     open: usize,
 }
 
-/// What is known of a holder.
+/// The contracts of one holder, by number and by count.
 #[derive(Default)]
 struct Owner {
     number: OwnerNumber,
@@ -66,9 +66,12 @@ impl Index {
     pub(super) fn apply(&mut self, number: u64, at: Timestamp, entry: ContractEntry) {
         match entry {
             ContractEntry::Begun => {}
+            // The number is the ledger's: what the entry holds was written before its number was known.
             ContractEntry::Made(record) => self.add(ContractRecord { number, settled_by: number, ..*record }),
             ContractEntry::Accepted(name) => {
                 let record = self.by_name.get(&name);
+                // Against the time of the entry, not of this process, or an acceptance would count in one process and
+                // not in another.
                 if let Some(record) = record.filter(|it| it.state == ContractState::Offered && it.expires_at > at) {
                     let record = Arc::clone(record);
                     self.settle(&record, ContractState::Active, number);
@@ -186,7 +189,7 @@ impl Index {
         self.by_name.values().filter(|record| record.end().is_none()).cloned().collect()
     }
 
-    /// How many there are.
+    /// How many contracts there are: of a holder, and of all.
     pub(super) fn counts(&self, holder: &ContractHolder) -> Counts {
         let (own, known_own) = self.owners.get(holder).map_or((0, 0), |owner| (owner.open, owner.known));
         Counts { own, known_own, open: self.open, known: self.by_name.len() }
@@ -198,6 +201,7 @@ impl Index {
     }
 
     fn add(&mut self, mut record: ContractRecord) {
+        // A name is given once: the first entry counts in every process, whatever a later one claims.
         if self.by_name.contains_key(&record.synthesis_id) {
             return;
         }
@@ -242,6 +246,8 @@ impl Index {
         let Some(owner) = self.owners.get_mut(&record.holder).filter(|_| record.end().is_none()) else { return };
         owner.open += 1;
         self.open += 1;
+        // Twice, so that somebody else's contract for a pair is found without looking at every holder's
+        // (`contract-not-yours`).
         for number in [owner.number, EVERYBODY] {
             self.pairs.insert(number, record);
         }

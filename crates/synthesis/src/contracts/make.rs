@@ -64,9 +64,11 @@ impl Contracts {
     ) -> Result<(Contract, bool), MakeError> {
         let definition = Definition::of(draft.synthesis);
         let mut record = self.record(&draft, &definition)?;
+        // One at a time within a process, or its own calls would lose the comparison below to each other.
         let _turn = self.making.lock().await;
         for _ in 0..APPEND_TRIES_MAX {
             let last = self.catch_up_to_the_last().await?;
+            // After catching up, in each try: the same call may have led to this contract in another process meanwhile.
             if let Some(known) = self.known(&record).filter(|_| draft.may_be_known) {
                 return Ok((whole(known, definition), false));
             }
@@ -77,6 +79,8 @@ impl Contracts {
             let account = draft.account.clone();
             let written = self.ledger.append_on(account, PROTOCOL, STREAM, body, until, Some(last)).await;
             match written {
+                // Another process wrote in between: its entry may fill the last place, so the bounds are looked at
+                // again.
                 Ok(None) => continue,
                 Ok(Some(number)) => {
                     self.catch_up().await?;
@@ -104,6 +108,8 @@ impl Contracts {
                 Some(_) => {}
                 None => {
                     let begun = serde_json::to_value(NewEntry::Begun).map_err(|error| away(&error))?;
+                    // Of two processes that begin the stream at once, the store takes one; both then read what it
+                    // wrote.
                     let written = self.ledger.append(PROTOCOL, STREAM, begun, None, Some(0)).await;
                     written.map_err(|error| away(&error))?;
                 }
@@ -158,6 +164,7 @@ impl Contracts {
         let counts = self.follower.index.read().counts(holder);
         let (own_max, max) = (bounds.contracts_per_agent_max.get() as usize, bounds.contracts_max.get() as usize);
         let remembered = |max: usize| max.saturating_mul(KNOWN_PER_CONTRACT_MAX);
+        // Ended ones count as well, up to twice as many: making and releasing in a loop would fill the index otherwise.
         if counts.own >= own_max || counts.known_own >= remembered(own_max) {
             return Err(MakeError::Full("synthesis.contracts_per_agent_max"));
         }

@@ -44,6 +44,7 @@ impl PairTable {
         let ContractRecord { method, path, number, synthesis_id, .. } = record;
         let (mask, shape) = shape(path);
         let names = self.by_pair.entry(PairKey { owner, method: method.clone(), shape }).or_default();
+        // Mostly the end, but not always: a contract that is settled anew is entered again under its old number.
         let at = names.partition_point(|(known, _)| known < number);
         names.insert(at, (*number, Arc::clone(synthesis_id)));
         let masks = self.masks.entry(mask_key(owner, method, path)).or_default();
@@ -51,6 +52,7 @@ impl PairTable {
             Some((_, count)) => *count += 1,
             None => {
                 masks.push((mask, 1));
+                // Section 5.4: the path with the fewest parameters is the more specific one, and goes first.
                 masks.sort_by_key(|(mask, _)| mask.count_ones());
             }
         }
@@ -101,6 +103,7 @@ impl PairTable {
         let segments = path.segments().count();
         let masks = self.masks.get(&MaskKey { owner, method: method.clone(), segments });
         let names = move |(mask, _): &(u32, usize)| {
+            // Most contracts have literal paths, for which no text need be put together.
             let shape = if *mask == 0 { path.as_str().into() } else { shape_of_path(path, *mask)?.into() };
             self.by_pair.get(&PairKey { owner, method: method.clone(), shape })
         };
@@ -140,6 +143,7 @@ fn shape_of_path(path: &RequestPath, mask: u32) -> Option<String> {
         match u32::try_from(at).ok().and_then(|at| mask.checked_shr(at)).is_some_and(|rest| rest & 1 == 1) {
             false => shape.push_str(segment),
             true => {
+                // Not every text of a segment is a value of a parameter, such as one that is empty.
                 path.value(at)?;
                 shape.push_str("{}");
             }

@@ -54,6 +54,7 @@ impl Attempts {
         kept.make_room(attempt.at);
         let own = kept.own.entry(attempt.holder.clone()).or_default();
         own.push_back(attempt.attempt_id.clone());
+        // Its oldest goes, so that an agent that is refused in a loop pushes out none of another's.
         let over = if own.len() > ATTEMPTS_PER_AGENT_MAX { own.pop_front() } else { None };
         over.map(|id| kept.by_id.remove(&id));
         kept.order.push_back(attempt.attempt_id.clone());
@@ -78,6 +79,7 @@ impl KeptAttempts {
     fn make_room(&mut self, now: Timestamp) {
         while let Some(id) = self.order.front() {
             let is_over = self.by_id.get(id).is_none_or(|attempt| attempt.is_over(now));
+            // The order is bounded by itself: it keeps ids that their own agent's bound has removed already.
             if !is_over && self.by_id.len() < ATTEMPTS_MAX && self.order.len() < 2 * ATTEMPTS_MAX {
                 return;
             }

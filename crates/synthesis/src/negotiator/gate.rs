@@ -34,7 +34,9 @@ impl Negotiator {
         // No step of a plan leads to a contract, or runs of it would hold one another up.
         let holder = ContractHolder::of(&asked.call.caller).filter(|_| asked.call.depth == 0);
         let Some(holder) = holder else { return Ok(None) };
+        // Before anything is looked up: a contract that any process revoked before this call must serve it no more.
         self.parts.contracts.catch_up().await.map_err(unavailable)?;
+        // Section 10.1.2: whoever presents a contract skips the gate, so that no call under one leads to the next.
         if let Some(synthesis_id) = &asked.call.contract.presented {
             return self.present(synthesis_id, &holder, asked).await.map(Some);
         }
@@ -45,6 +47,7 @@ impl Negotiator {
                 return Ok(Some(serving));
             }
         }
+        // The second lock, silently: a caller that did not ask gets the usual 404 or 405 and learns nothing of RCNS.
         if !asked.call.contract.allows_new {
             return Ok(None);
         }
@@ -65,6 +68,8 @@ impl Negotiator {
         if let Some(missing) = lacks_scope(caller) {
             return Err(ContractRefusal::Scope { missing: vec![missing] });
         }
+        // Tier 1 is the strictest, so a larger number is less trust; the draft's "greater than or equal" speaks of
+        // trust.
         if caller.trust_tier.is_none_or(|tier| tier > rcns.min_trust_tier) {
             let details = json!({"required_trust_tier": rcns.min_trust_tier, "trust_tier": caller.trust_tier});
             let explanation = "contracts are made by calling for agents only that are vouched for better";
@@ -75,6 +80,7 @@ impl Negotiator {
             return closed(NoContractReason::IdentityUnverified, explanation, Value::Null);
         }
         let now = self.parts.clock.now();
+        // Last of the locks: what is counted are evaluations (10.1.5), and a closed lock costs none.
         let looked = self.parts.memory.rates.count(holder, rcns.rate_limit_per_minute.get(), now);
         looked.map_err(|retry_after| ContractRefusal::TooMany { bound: RATE, retry_after })
     }
@@ -95,6 +101,7 @@ impl Negotiator {
             synthesis: &synthesis,
             lasts: Duration::from_secs(self.parts.rcns.contract_ttl_seconds.get()),
             is_offer,
+            // A caller that repeats its call gets the offer that it was made, not one more for each attempt.
             may_be_known: true,
             account: asked.call.caller.sender.account(),
         };
@@ -120,6 +127,7 @@ impl Negotiator {
         };
         let found = self.source.for_request((asked.method, asked.path), &input_of(asked.call), around);
         let synthesis = found.map_err(|refusal| self.not_found(holder, asked, refusal))?;
+        // Once more, whatever the source is: no contract is made whose holder could not call it.
         let missing = caller.authority().in_use().missing(synthesis.needs.scopes.iter());
         if !missing.is_empty() {
             return Err(ContractRefusal::Scope { missing });

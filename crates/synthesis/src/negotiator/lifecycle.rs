@@ -92,6 +92,7 @@ impl Negotiator {
         let (actor, mut open) = (shortened(actor), self.parts.contracts.open());
         open.sort_by_key(|record| record.number);
         let examined = open.into_iter().filter_map(|record| examine(record, &dispatcher.recipes));
+        // Many at once share commits of the store; in their order, so that the answer lists the oldest first.
         let swept = stream::iter(examined).map(|swept| self.dispose(swept, mode, &actor)).buffered(ENDINGS_AT_ONCE);
         let swept: Vec<_> = swept.collect().await;
         swept.into_iter().filter_map(Result::transpose).collect()
@@ -133,6 +134,7 @@ impl Negotiator {
 
 /// Holds a contract against the recipe that it was made from. `None`: it was made from none.
 fn examine(contract: Arc<ContractRecord>, recipes: &RecipeBook) -> Option<SweptContract> {
+    // Section 10.1.4.1: contracts without a recipe are skipped, since there is no version to compare.
     let lineage = contract.lineage.as_ref()?;
     let current_version = recipes.get(&lineage.recipe_name).map(|recipe| recipe.version.clone());
     let disposition = match current_version.as_ref() == Some(&lineage.recipe_version) {
@@ -145,6 +147,8 @@ fn examine(contract: Arc<ContractRecord>, recipes: &RecipeBook) -> Option<SweptC
 /// What whoever ends a contract is told when it has ended before.
 fn ended(record: &ContractRecord) -> ContractRefusal {
     match record.end().map(|end| end.kind) {
+        // Evicted by its holder or by a sweep, it is 404 from then on; a revoked or expired one is 464 (10.1.4,
+        // 10.1.4.1).
         Some(ContractEndKind::Released | ContractEndKind::Swept) => {
             ContractRefusal::Unknown { synthesis_id: record.synthesis_id.to_string() }
         }

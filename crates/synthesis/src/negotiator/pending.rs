@@ -39,6 +39,7 @@ impl PendingProposals {
     ) -> Option<()> {
         let mut all = self.0.lock();
         all.retain(|_, proposal| !proposal.is_over(now));
+        // At most a thousand are kept, so counting them costs less than a second index that must agree.
         let own = all.values().filter(|proposal| proposal.holder == *holder).count();
         if own >= PROPOSALS_PER_AGENT_MAX || all.len() >= PROPOSALS_MAX {
             return None;

@@ -23,6 +23,8 @@ impl Negotiator {
         if record.state == ContractState::Offered {
             let (accepted, is_ours) = self.parts.contracts.accept(&record).await.map_err(unavailable)?;
             let accepted = accepted.ok_or_else(unknown)?;
+            // Again, by what stands in the stream: the offer may have expired or been revoked before the acceptance
+            // counted.
             self.may_present(&accepted, holder, asked)?;
             if is_ours {
                 self.parts.events.happened(ContractEvent::Accepted { contract: &accepted }).await;
@@ -31,6 +33,7 @@ impl Negotiator {
         if let Some(serving) = self.serve(&record, asked.path, false).await? {
             return Ok(serving);
         }
+        // It could not be served, so it was revoked just now: the caller is told that as it would be by its next call.
         let ended = self.parts.contracts.get(synthesis_id).ok_or_else(unknown)?;
         self.may_present(&ended, holder, asked)?;
         Err(ContractRefusal::Unavailable)

@@ -49,6 +49,7 @@ impl Negotiator {
         let holder = ContractHolder::of(caller).ok_or(NegotiationError::Unnamed)?;
         let session = self.parts.contracts.scope_of(thread);
         let turns = self.parts.memory.turns.count(&(holder.clone(), session.clone()), self.parts.clock.now());
+        // Before the proposal is read: an agent that must ESCALATE (10.3) costs nothing more until it does.
         if turns >= self.parts.synthesis.turns_max.get() {
             return Ok(ProposeOutcome::Escalate { turns });
         }
@@ -80,6 +81,7 @@ impl Negotiator {
     async fn decide_in(self: Arc<Self>, within: Duration, proposal_id: String, task: ProposalTask) {
         let task = Arc::new(task);
         let (this, looked_at) = (Arc::clone(&self), Arc::clone(&task));
+        // A search through schemas computes without a pause; on a worker of the runtime it would hold up others' calls.
         let evaluated = timeout(within, tokio::task::spawn_blocking(move || this.evaluate(&looked_at))).await;
         let outcome = match evaluated {
             Ok(Ok(Ok(evaluated))) => self.decide(&task, evaluated).await,
@@ -130,6 +132,8 @@ impl Negotiator {
         let (turns, key) = (&self.parts.memory.turns, (task.holder.clone(), task.session.clone()));
         match &outcome {
             ProposeOutcome::Approved { .. } => turns.clear(&key),
+            // Only a rejection is a turn of the negotiation. A proposal that can't be read or lacks a scope is a
+            // mistake in the call.
             ProposeOutcome::Refused(ProposalRefusal::Rejected { .. }) => turns.add(key, self.parts.clock.now()),
             ProposeOutcome::Refused(_) | ProposeOutcome::Escalate { .. } | ProposeOutcome::Pending { .. } => {}
         }
@@ -147,6 +151,7 @@ impl Negotiator {
             synthesis: &synthesis,
             lasts,
             is_offer: false,
+            // Each PROPOSE asks for terms of its own, so each that is approved is a contract of its own.
             may_be_known: false,
             account: task.caller.sender.account(),
         };

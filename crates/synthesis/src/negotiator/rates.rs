@@ -9,7 +9,8 @@ use parking_lot::Mutex;
 use crate::contracts::ContractHolder;
 use crate::limits::{RATE_WINDOW, RATED_AGENTS_MAX};
 
-/// Looks of each agent since its first one, a minute at a time. Calls that are served under a contract do not count.
+/// Evaluations of each agent by the gate, counted in windows of a minute that begin with its first one. Calls that are
+/// served under a contract do not count.
 #[derive(Default)]
 pub(crate) struct GateRates(Mutex<HashMap<ContractHolder, Window>>);
 

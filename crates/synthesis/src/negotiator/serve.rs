@@ -50,6 +50,7 @@ impl Negotiator {
     async fn compiled(&self, record: &ContractRecord) -> Result<Result<RegisteredEndpoint, Arc<str>>, ContractRefusal> {
         let dispatcher = self.dispatcher()?;
         if let Some(known) = self.compiled.get(&record.plan_hash)
+            // The weak reference keeps the old allocation, so no new dispatcher can have its address and pass for it.
             && known.of.as_ptr() == Arc::as_ptr(&dispatcher)
         {
             return Ok(known.registered);
@@ -68,6 +69,8 @@ impl Negotiator {
         if let Some(reason) = dangling(dispatcher, &plan) {
             return Err(reason);
         }
+        // What steps need now, not when the contract was made: an operator who tightens an endpoint tightens its
+        // contracts.
         let CallerNeeds { scopes, token } = dispatcher.needs_of_plan(&plan);
         let mut all = endpoint.required_scopes.clone();
         all.extend(scopes.iter().filter(|scope| !endpoint.required_scopes.contains(scope)).cloned());

@@ -51,12 +51,14 @@ impl Copy {
     /// `None`: it is beyond the bounds somewhere.
     fn of(&mut self, shape: Shape<'_>, depth: usize) -> Option<Value> {
         let Value::Object(keywords) = shape.source() else { return Some(shape.source().clone()) };
+        // Depth ends a schema that refers to itself; the count ends one that only branches.
         let depth = depth.checked_sub(1)?;
         self.left = self.left.checked_sub(1)?;
         let mut copied = Map::new();
         for (keyword, value) in keywords.iter().filter(|(keyword, _)| !LEFT_OUT.contains(&keyword.as_str())) {
             copied.insert(keyword.clone(), self.keyword(keyword, value, shape, depth)?);
         }
+        // What it leads to depends on the document that is around it, so a copy elsewhere would mean something else.
         if keywords.contains_key("$dynamicRef") {
             return None;
         }

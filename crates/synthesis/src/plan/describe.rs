@@ -55,6 +55,7 @@ pub(super) fn input(steps: &Steps<'_>) -> Option<Schema> {
             let (schema, is_needed) = field_of(step, endpoint, name);
             let (all, needed) = fields.entry(field).or_insert_with(|| (json!({}), false));
             *all = both(std::mem::take(all), schema);
+            // One field may go to several steps: it must satisfy all of them, and one that needs it makes it required.
             *needed |= is_needed;
         }
     }

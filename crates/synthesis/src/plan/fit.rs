@@ -72,6 +72,7 @@ fn contradicts_within(source: Shape<'_>, wanted: Shape<'_>, left: usize, checks:
     wanted.required().into_iter().any(|name| match (source.member(name), wanted.member(name)) {
         (Member::Never, _) | (_, Member::Never) => true,
         (Member::Known(given, _), Member::Known(taken, _)) => {
+            // Halved, not reduced by one: each level branches, and the work would grow with the power of the depth.
             given.iter().any(|given| taken.iter().any(|taken| contradicts_within(*given, *taken, left / 2, checks)))
         }
         _ => false,
@@ -152,6 +153,7 @@ impl Fit {
             return !kinds.meets(*about) || found(keyword).iter().any(keeps);
         }
         if let Some((_, about)) = SAME.iter().find(|(name, _)| *name == keyword) {
+            // `uniqueItems: false` asks for nothing.
             let is_nothing = value == &Value::Bool(false);
             return is_nothing || !kinds.meets(*about) || found(keyword).contains(&value);
         }
@@ -163,6 +165,8 @@ impl Fit {
                 values(conjuncts).is_some_and(|values| values.iter().all(|found| taken.contains(found)))
             }
             "items" => {
+                // Beside `prefixItems`, `items` speaks of the rest of a list only, and says nothing of its first
+                // places.
                 let lists = conjuncts.iter().filter(|shape| shape.keyword("prefixItems").is_none());
                 let mut items = lists.filter_map(|shape| Some(shape.within(shape.keyword("items")?)));
                 !kinds.meets(Kinds::ARRAY)

@@ -103,6 +103,7 @@ fn merged(steps: &[Answerer<'_>]) -> Value {
                 Some((Member::Never, _)) => {}
                 Some((Member::Known(given, always), is_object)) => {
                     let schema = given.iter().map(|given| standalone(*given)).reduce(super::copy::both);
+                    // A later result that surely has the member replaces what earlier ones said of it, as merging does.
                     if always && is_object {
                         may_be.clear();
                         is_there = true;

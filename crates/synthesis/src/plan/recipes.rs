@@ -41,6 +41,8 @@ pub(super) fn find(
             continue;
         }
         let steps = Steps::of(recipe, dispatcher);
+        // A misfit ends the search, where an unusable recipe is passed over: the operator meant this recipe for the
+        // pair, and the next would guess.
         return match misfit(&steps, asked) {
             Some(why) => Err(Some(format!("the recipe `{}` does not fit: {why}", recipe.name))),
             None => Ok(found(recipe)),
@@ -53,6 +55,7 @@ pub(super) fn find(
 fn found(recipe: &Recipe) -> FoundPlan {
     let lineage = RecipeLineage { recipe_name: recipe.name.clone(), recipe_version: recipe.version.clone() };
     let log = format!("The recipe `{}`, version {}, answers it.", recipe.name, recipe.version);
+    // Without its pattern, which says which calls the recipe answers and is no part of what was promised.
     let plan = Recipe { pattern: None, ..recipe.clone() };
     FoundPlan { plan: Arc::new(plan), lineage: Some(lineage), log: vec![log] }
 }

@@ -66,6 +66,7 @@ pub(super) fn find(
     };
     let impossible = |why: &str| Some((RejectionReason::CompositionImpossible, why.to_owned()));
     let goal = Goal { input: Shape::of(input), output: Shape::of(output), semantic };
+    // Every endpoint's result would satisfy it, and one that is picked by chance is a guess.
     if goal.is_empty() {
         let why = "the proposed output requires nothing, so that nothing tells which endpoints would give it";
         return Err(impossible(why));
@@ -123,11 +124,14 @@ fn shortest<'c>(goal: &Goal<'_>, candidates: &'c [PlanCandidate], steps_max: usi
         for draft in &level {
             for at in 0..candidates.len() {
                 let Some(longer) = draft.with(at, candidates) else { continue };
+                // One set of calls is one plan: in another order it would be a second one that is as good, and neither
+                // would be chosen.
                 if !seen.insert(longer.calls()) {
                     continue;
                 }
                 nodes += 1;
                 if nodes > SEARCH_NODES_MAX {
+                    // Nothing rather than what was found so far: a better plan may lie in what was not looked at.
                     return (Vec::new(), true);
                 }
                 next.push(longer);
@@ -161,6 +165,7 @@ fn rank(plan: &Recipe, asked: &PlanRequest<'_>, dispatcher: &Dispatcher) -> Rank
     };
     let own: BTreeSet<String> = steps.answerers().into_iter().flatten().flat_map(of_endpoint).collect();
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    // A whole number, since ranks must have a total order and be equal without a rounding error in between.
     let doubt = ((1.0 - effect.confidence).clamp(0.0, 1.0) * 10_000.0).round() as u32;
     Rank {
         impact: effect.impact,

@@ -41,6 +41,7 @@ impl Kinds {
         match value {
             Value::Null => Kinds::NULL,
             Value::Bool(_) => Kinds::BOOLEAN,
+            // JSON Schema counts 1.0 as an integer (2020-12 validation, 6.1.1).
             Value::Number(number) if number.is_f64() && number.as_f64().is_some_and(|n| n.fract() != 0.0) => {
                 Kinds(Kinds::NUMBER.0 & !Kinds::INTEGER.0)
             }
@@ -169,6 +170,7 @@ impl<'a> Shape<'a> {
         if self.at == &Value::Bool(false) {
             return Kinds::NONE;
         }
+        // Anything, where the bound ends the look: whoever asks then knows less, and never something wrong.
         let Some(left) = left.checked_sub(1) else { return Kinds::ANY };
         let mut kinds = self.keyword("type").map_or(Kinds::ANY, Kinds::listed);
         if let Some(value) = self.keyword("const") {

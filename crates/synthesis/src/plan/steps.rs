@@ -58,6 +58,7 @@ fn effect_of((step, endpoint): (&Step, Option<&Endpoint>)) -> Effect {
         let (impact, is_idempotent) = (semantic.impact, semantic.is_idempotent);
         return Effect { impact, is_idempotent, confidence: semantic.confidence };
     }
+    // A step without an endpoint is one of the host's own methods, whose effects are known by name.
     let native = effect(&step.method).map(|effect| (effect.impact, effect.is_idempotent));
     let (impact, is_idempotent) = native.unwrap_or((Impact::Irreversible, false));
     Effect { impact, is_idempotent, confidence: 1.0 }

@@ -29,6 +29,7 @@ pub(super) struct Definition {
 impl Proposal {
     /// The first four evaluations, in their order.
     pub(super) fn definition(&self, dispatcher: &Dispatcher) -> Result<Definition, ProposalRefusal> {
+        // The order is that of section 10.6, 1 to 4: the first evaluation that fails decides the status.
         let method = self.proposed_method(dispatcher)?;
         let path = self.proposed_path(dispatcher)?;
         let semantic = self.semantic(dispatcher)?;

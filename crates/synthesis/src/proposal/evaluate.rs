@@ -37,6 +37,8 @@ impl Proposal {
             let counter_proposal = counter_proposal(dispatcher, method.as_str(), path.as_str(), Some(semantic));
             ProposalRefusal::Rejected { reason, explanation, counter_proposal }
         };
+        // Looked at here and told after the plan: evaluation 6 comes before 7, but where both fail the policy's word is
+        // the more useful.
         let refused = refused_by_policy(&definition, dispatcher).map(|why| (RejectionReason::PolicyRefused, why));
         let asked = definition.asked(self);
         let found = match plan::find(dispatcher, settings, steps_max, &asked, caller) {
@@ -177,6 +179,7 @@ fn refused_by_policy(definition: &Definition, dispatcher: &Dispatcher) -> Option
 
 /// Whether every call of a pair is for an endpoint that is registered, so that no contract would ever serve one.
 fn is_registered(method: &Method, path: &Template, dispatcher: &Dispatcher) -> bool {
+    // A value that no literal segment of a registered path is likely to be, so that only parameters match it.
     let typical = path.fill(|_| Some("~".to_owned()));
     let typical = typical.and_then(|path| RequestPath::parse(&path, &dispatcher.catalog).ok());
     typical.is_some_and(|path| dispatcher.registry.find(method, &path).is_some())

@@ -27,6 +27,7 @@ impl Proposal {
     /// [`ProposalRefusal::Malformed`]: `ambiguous-body`, `missing-required-field`, `malformed-field`,
     /// `malformed-duration`, `malformed-scope` or `proposal-too-large`.
     pub fn read(parameters: &Map<String, Value>) -> Result<Proposal, ProposalRefusal> {
+        // First, since whatever follows copies the definition or walks it in depth.
         if !is_within_bounds(parameters) {
             let message = format!(
                 "a proposal has at most {PROPOSAL_BYTES_MAX} bytes and {JSON_DEPTH_MAX} levels: shorten its schemas"

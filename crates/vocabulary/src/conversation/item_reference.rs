@@ -66,6 +66,7 @@ impl ReferencePatterns {
 
     pub(super) fn read(&self, text: &str, item_label: &str) -> Option<ItemReference> {
         let text = text.trim_end_matches(['?', '!', '.', ' ']);
+        // Who says much more than "the second one" asks something of its own.
         if text.split_whitespace().count() > WORDS_MAX {
             return None;
         }

@@ -62,6 +62,7 @@ fn is_apart(one: &Outline<'_>, other: &Outline<'_>) -> bool {
     }
     let is_required = |name: &str| one.required.contains(name) || other.required.contains(name);
     let differ = one.fixed.iter().any(|(name, values)| {
+        // A property that both may leave out tells nothing apart.
         let others = other.fixed.get(name).filter(|_| is_required(name));
         others.is_some_and(|others| values.iter().all(|value| !others.contains(value)))
     });

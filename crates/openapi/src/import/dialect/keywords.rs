@@ -219,6 +219,7 @@ impl Dialect<'_> {
             }
             values.push(Value::Null);
         }
+        // A `null` in `type` alone would still be refused by what stands beside it.
         let has_parts = ["allOf", "anyOf", "oneOf", "not", "const"].iter().any(|keyword| ours.contains_key(*keyword));
         match ours.get("type").cloned() {
             Some(Value::String(name)) if !has_parts => {

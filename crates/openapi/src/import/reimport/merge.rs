@@ -109,6 +109,7 @@ impl Sides {
         for key in all.into_iter().filter(|key| *key != WHOLE) {
             let (was, is, becomes) = (base.get(key), own.get(key), new.get(key));
             match () {
+                // Both may have made the same change, which is no conflict.
                 () if is == becomes => {}
                 () if is == was => sides.changed.push(key.clone()),
                 () if becomes == was => sides.kept.push(key.clone()),

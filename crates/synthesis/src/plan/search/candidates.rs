@@ -92,6 +92,7 @@ impl<'a> Callable<'a> {
         let Member::Known(taken, _) = Shape::of(&self.0.input).member(name) else { return false };
         let in_path = self.takes_in_path(name);
         given.iter().any(|given| {
+            // A path carries text: the number 7 comes back as "7", which fits only where no text is taken as well.
             let is_word = !in_path || travels(given.kinds(), &taken);
             is_word && taken.iter().all(|taken| satisfies(*given, *taken, true))
         })
@@ -126,6 +127,7 @@ impl<'a> Callable<'a> {
     /// Whether it can take an input from the results of another endpoint. A name that says nothing of what it is
     /// of means the same within one resource alone.
     fn takes_from(&self, name: &str, maker: &Callable<'_>) -> bool {
+        // `id` of a customer must not be given to what takes the `id` of an order, although both are texts.
         let is_same = !GENERIC.contains(&name) || resource(self.0) == resource(maker.0);
         is_same && maker.gives(name).is_some_and(|given| self.accepts(name, &given))
     }
@@ -234,6 +236,7 @@ fn may_be_called(registered: &RegisteredEndpoint, goal: &Goal<'_>, dispatcher: &
         && (endpoint.semantic.is_idempotent || !goal.semantic.is_idempotent);
     let policy = &dispatcher.policy;
     let resolved = policy.resolve(endpoint.method.as_str(), &dispatcher.catalog);
+    // An endpoint whose calls are redirected or renamed by the policy would not be the one that was planned with.
     let is_itself = resolved.is_some_and(|resolved| resolved.method == endpoint.method)
         && policy.redirect(&endpoint.method, endpoint.path.as_str()).is_none()
         && policy.admits(&endpoint.method, &endpoint.method);

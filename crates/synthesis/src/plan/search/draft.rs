@@ -72,6 +72,7 @@ impl<'c> Draft<'c> {
         let mut members: BTreeMap<&str, usize> = BTreeMap::new();
         for name in goal.output.declared().into_iter().chain(goal.wanted()) {
             let gives = |call: &DraftCall<'_>| call.candidate.gives.iter().any(|given| given == name);
+            // The last call that has the member, as where results are merged.
             match self.calls.iter().rposition(gives) {
                 Some(at) => drop(members.insert(name, at)),
                 None if goal.output.requires(name) => return None,
