@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use forecourt_agtp::client::AgtpUri;
+use forecourt_agtp_wire::uri::AgtpUri;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

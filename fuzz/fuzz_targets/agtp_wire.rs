@@ -3,8 +3,8 @@
 #![no_main]
 
 use bytes::BytesMut;
-use forecourt_agtp::codec::{Bounds, Decoder, HeadError, StartLine, encode};
-use forecourt_agtp::wire::{Message, RequestLine, StatusLine};
+use forecourt_agtp_wire::codec::{Bounds, Decoder, HeadError, StartLine, encode};
+use forecourt_agtp_wire::message::{Message, RequestLine, StatusLine};
 use libfuzzer_sys::fuzz_target;
 
 /// Small enough that a fuzzer reaches every bound.

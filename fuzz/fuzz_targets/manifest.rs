@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use forecourt_agtp::manifest::check::check;
+use forecourt_agtp_client::manifest::check;
 use forecourt_core::Timestamp;
 use forecourt_identity::agents::AgentDocument;
 use forecourt_identity::genesis::Genesis;

@@ -67,7 +67,6 @@ pub const PROTOCOL: Protocol = Protocol {
     schema: || schemars::schema_for!(A2aSettings),
     sockets: &[],
     moved: &[],
-    commands: &[],
     open: |section| Ok(Box::new(A2aWire { settings: section.read()?, section })),
     spelling: service::spelling,
 };

@@ -1,14 +1,15 @@
 //! The trip of a request: understood, led to who answers it, and answered. AGTP-API 6.1, 13.2.
 
 mod caller;
+mod credentials;
 mod facts;
 mod form;
 mod native;
+mod read;
 mod respond;
 mod seal;
 mod speak;
 mod target;
-mod understand;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,14 +21,20 @@ use forecourt_core::Transport;
 use forecourt_host::InvokeOutcome;
 use serde_json::Value;
 
+use self::caller::CallerLookup;
+use self::credentials::Credentials;
+use self::read::RequestReader;
+use self::respond::Responder;
+use self::seal::RecordSeal;
+use self::target::TargetResolver;
 use crate::ask::Ask;
 use crate::from_wire::body;
 use crate::once::KeyedCall;
 use crate::records::RecordFacts;
 use crate::reply::{Problem, Reply, RequestOutcome};
-use crate::service::{ConnectionInfo, Service};
-use crate::sessions;
-use crate::wire::{Request, RequestLine};
+use crate::service::{ConnectionInfo, Service, lifecycle_state};
+use crate::sessions::{self, SessionLedger};
+use forecourt_agtp_wire::message::{Request, RequestLine};
 pub(crate) use speak::on_connections;
 #[cfg(test)]
 pub(crate) use speak::serve;
@@ -41,11 +48,11 @@ pub(crate) const VIA: Transport = crate::NAME;
 impl Service {
     /// Answers a request. Never fails: a problem is an answer.
     pub(crate) async fn answered(&self, request: &Request, connection: &ConnectionInfo) -> RequestOutcome {
-        if let Err(problem) = self.can_record().await {
+        if let Err(problem) = self.seal().require_log().await {
             let agent = self.default_agent().cloned();
             return RequestOutcome { reply: problem.into(), trail: CallTrail::default(), agent, facts: None };
         }
-        let ask = match self.understand(request, connection).await {
+        let ask = match self.reader(connection).read(request).await {
             Ok(ask) => ask,
             Err(problem) => {
                 let agent = self.default_agent().cloned();
@@ -69,6 +76,36 @@ impl Service {
         RequestOutcome { reply, trail, agent, facts }
     }
 
+    /// What reads the requests of a connection.
+    fn reader<'a>(&'a self, connection: &'a ConnectionInfo) -> RequestReader<'a> {
+        let host = &self.host;
+        let credentials = Credentials {
+            verifier: &self.verifier,
+            site: host.site(),
+            directory: host.directory(),
+            clock: host.clock().as_ref(),
+            settings: &self.settings,
+        };
+        RequestReader {
+            targets: TargetResolver { contract: host.contract(), agents: &self.agents },
+            callers: CallerLookup { agents: &self.agents, credentials, lifecycle: host.lifecycle(), connection },
+        }
+    }
+
+    /// What makes the responses, of the edition that is in force now.
+    pub(crate) fn responder(&self) -> Responder<'_> {
+        Responder { defaults: &self.response_defaults, api_version: self.discovery.api_version(), seal: self.seal() }
+    }
+
+    fn seal(&self) -> RecordSeal<'_> {
+        RecordSeal {
+            records: &self.records,
+            server_id: self.server_id(),
+            clock: self.host.clock().as_ref(),
+            entropy: self.host.entropy().as_ref(),
+        }
+    }
+
     /// Finds out where a request would have gone that can't be read otherwise, since what is deprecated is
     /// told with every response. AGTP-API 4.4, 6.5.
     fn look_at(&self, line: &RequestLine) -> CallTrail {
@@ -85,7 +122,7 @@ impl Service {
         let target = aimed.target?;
         let is_declared = self.declares_parameters(&ask.call, trail).await;
         body::unwrap(&mut ask.call, is_declared, target.tier == Tier::Native)?;
-        sessions::require_active(&self.resting, &self.host, &ask).await?;
+        sessions::require_active(&self.resting, SessionLedger::of(&self.host), &ask).await?;
         match KeyedCall::of(&ask, target.method.as_str()) {
             None => self.called(ask, target, trail).await,
             Some(keyed) => {
@@ -135,7 +172,7 @@ impl Service {
         self.recipient_in_service(&ask, &target.method).await?;
         merge(&mut ask, &target.resolved)?;
         ask.call.path = target.path.as_str().to_owned();
-        self.floor(&ask, &target.method).await
+        self.embedded(&ask, &target.method).await
     }
 
     /// Base 3.2: who is called may not be out of service either.
@@ -143,7 +180,7 @@ impl Service {
         let Some(agent) = self.recipient(ask).filter(|_| !reserved::is_open_to_suspended(method)) else {
             return Ok(());
         };
-        let is_final = match self.standing(agent).await? {
+        let is_final = match lifecycle_state(self.host.lifecycle(), agent).await? {
             LifecycleState::Active | LifecycleState::Deprecated => return Ok(()),
             LifecycleState::Suspended => false,
             LifecycleState::Retired => true,

@@ -37,7 +37,7 @@ use crate::inventory::{Audience, Inventory};
 use crate::manifest::{Publisher, View};
 use crate::problem::authority;
 use crate::reply::{Body, Problem, Reply};
-use crate::status::Status;
+use forecourt_agtp_wire::status::Status;
 use surface::{BuiltinRequest, Surface};
 use warned::WarnedCallers;
 

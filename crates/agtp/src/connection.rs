@@ -15,12 +15,13 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, Sleep, sleep_until, timeout, timeout_at};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use crate::codec::{AwaitedPart, Bounds, Decoder, HeadError, encode};
-use crate::limits::{LINGER_BYTES_MAX, LINGER_TIME, READ_BYTES, WRITE_BATCH_BYTES};
-use crate::wire::{Request, RequestLine, Response};
+use crate::limits::{LINGER_BYTES_MAX, LINGER_TIME, WRITE_BATCH_BYTES};
+use forecourt_agtp_wire::codec::{AwaitedPart, Bounds, Decoder, HeadError, encode};
+use forecourt_agtp_wire::limits::READ_BYTES;
+use forecourt_agtp_wire::message::{Request, RequestLine, Response};
 
 /// Who answers the requests of a connection.
-pub trait Answer: Sync {
+pub(crate) trait Answer: Sync {
     /// Answers a request. The next one of the connection waits for it.
     fn answer(&self, request: Request) -> impl Future<Output = Response> + Send;
 
@@ -30,7 +31,7 @@ pub trait Answer: Sync {
 
 /// Why a connection is given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ConnectionError {
+pub(crate) enum ConnectionError {
     /// The bytes are no request.
     Malformed(HeadError),
     /// The rest of a request did not come in time.
@@ -41,7 +42,7 @@ pub enum ConnectionError {
 
 /// How long a client may take for each part.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
+pub(crate) struct Patience {
     /// From the first byte of a head to its last, and until the first byte of all.
     pub head: Duration,
     /// From the end of a head to the end of its body.
@@ -54,7 +55,7 @@ pub struct Patience {
 
 /// Speaks on a connection until the client leaves, or is too slow, or says what is no request, or
 /// `stop` comes between two requests.
-pub async fn speak<S, A>(stream: S, answer: &A, bounds: Bounds, patience: Patience, stop: CancellationToken)
+pub(crate) async fn speak<S, A>(stream: S, answer: &A, bounds: Bounds, patience: Patience, stop: CancellationToken)
 where
     S: AsyncRead + AsyncWrite + Unpin,
     A: Answer,
@@ -135,7 +136,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
             match self.decoder.decode(&mut self.read) {
                 Ok(Some(request)) => return Ok(Ok(request)),
                 Ok(None) => {}
-                Err(fault) => return Ok(Err(ConnectionError::Malformed(fault))),
+                Err(error) => return Ok(Err(ConnectionError::Malformed(error))),
             }
             let waiting = self.decoder.waits_for(&self.read);
             if waiting != waited_for {

@@ -6,9 +6,9 @@ mod fields;
 mod target;
 
 use crate::reply::Problem;
-use crate::status::Status;
-use crate::wire::Request;
 pub(crate) use fields::RequestFields;
+use forecourt_agtp_wire::message::Request;
+use forecourt_agtp_wire::status::Status;
 pub(crate) use target::{AGENTS, AgentPath, GENESIS, TargetPath, target};
 
 /// Refuses what this version of the protocol has and this server does not.

@@ -17,13 +17,13 @@ use forecourt_telemetry::going_on;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use serde_json::Value;
 
-use crate::codec::HeadError;
 use crate::connection::ConnectionError;
 use crate::problem::bad_field;
 use crate::reply::Problem;
 use crate::service::{ConnectionInfo, Service};
-use crate::status::Status;
-use crate::wire::{Message, Request, RequestLine, Response};
+use forecourt_agtp_wire::codec::HeadError;
+use forecourt_agtp_wire::message::{Message, Request, RequestLine, Response};
+use forecourt_agtp_wire::status::Status;
 
 /// Names the code of the answer on the other wire.
 const STATUS_CODE: HeaderName = HeaderName::from_static("agtp-status-code");
@@ -63,7 +63,7 @@ async fn answer(State(service): State<Arc<Service>>, request: HttpRequest) -> Ht
     service.discovery.prepare().await;
     let response = match read(&service, request).await {
         Ok(request) => answered(service, request, ConnectionInfo::new(peer, None)).await,
-        Err(problem) => service.refusal(*problem, false).await,
+        Err(problem) => service.responder().refusal(*problem, false).await,
     };
     written(response, is_head)
 }
@@ -74,12 +74,12 @@ async fn answered(service: Arc<Service>, request: Request, line: ConnectionInfo)
     let host = Arc::clone(&service);
     let answering = async move {
         let answered = service.answered(&request, &line).await;
-        service.response(&request, answered, false).await
+        service.responder().response(&request, answered, false).await
     };
     let answering = tokio::spawn(going_on(answering));
     match answering.await {
         Ok(response) => response,
-        Err(error) => host.refusal(Error::internal(error).into(), false).await,
+        Err(error) => host.responder().refusal(Error::internal(error).into(), false).await,
     }
 }
 
@@ -176,7 +176,7 @@ fn status(code: u16) -> StatusCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::StatusLine;
+    use forecourt_agtp_wire::message::StatusLine;
 
     #[test]
     fn head_of_what_did_not_change_has_no_length_but_that_of_get() {

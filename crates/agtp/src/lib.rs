@@ -1,10 +1,8 @@
-//! The Agent Transfer Protocol, AGTP/1.0.
+//! A server of the Agent Transfer Protocol, AGTP/1.0: agents and endpoints of a host, over the messages of
+//! [`forecourt_agtp_wire`].
 //!
 //! | file | holds | serves |
 //! |---|---|---|
-//! | `wire.rs`, `wire/` | requests and responses as they are on the wire | base 2.1, 2.4, 2.5 |
-//! | `codec.rs`, `codec/` | bytes to messages and back, without a socket | base 2.1 |
-//! | `client.rs`, `client/` | requests to servers elsewhere, over connections that are kept; URIs | base 1, 2 |
 //! | `from_wire.rs`, `from_wire/` | a request as values of the contract, without host or clock | base 2.1, 2.2, 2.4 |
 //! | `answer.rs`, `answer/` | the trip of a request: who calls, where to, the order of checks | base 5, 6.7; AGTP-API 6.1, 13.2 |
 //! | `service.rs`, `service/` | what every answer can need: host, agents, keys, settings | |
@@ -12,12 +10,11 @@
 //! | `builtin.rs`, `builtin/` | what DISCOVER answers | base 2.6; AGTP-API 5.8 to 5.10 |
 //! | `manifest.rs`, `manifest/` | the manifest: written, counted, signed, kept ready | base 11; AGTP-API 8 |
 //! | `inventory.rs`, `inventory/` | what there is, as the two above show it | AGTP-API 5.8, 8 |
-//! | `floor.rs`, `floor/` | the other methods that every host answers | base 3 |
+//! | `embedded.rs`, `embedded/` | the other methods that every host answers | base 3 |
 //! | `once.rs` | calls that are made once, however often they are sent | base 2.4 |
 //! | `records.rs`, `records/` | signed records of what is answered | base 8 |
 //! | `problem.rs`, `problem/` | every refusal, with its code and what helps to recover | base 4; AGTP-API 11 |
 //! | `to_wire.rs` | an answer as a response, without host or clock | base 2.2, 2.5 |
-//! | `commands.rs`, `commands/` | `forecourt agtp`, `manifest` and `genesis` | |
 //! | `gateway.rs` | HTTP clients as callers | base 12 |
 //! | `settings.rs`, `settings/` | the section `[agtp]` | base 10 |
 //! | `connection.rs` | requests and answers on one connection, with its deadlines | base 1 |
@@ -27,33 +24,29 @@
 mod answer;
 mod ask;
 mod builtin;
-pub mod client;
-pub mod codec;
-mod commands;
-pub mod connection;
-mod floor;
+mod connection;
+mod embedded;
 mod from_wire;
 mod gateway;
 mod inventory;
-pub mod limits;
-pub mod manifest;
+mod limits;
+mod manifest;
 mod once;
 mod problem;
 mod records;
 mod reply;
 mod service;
 mod sessions;
-pub mod settings;
-mod status;
+mod settings;
 #[cfg(test)]
 mod tests;
 mod to_wire;
-pub mod wire;
 mod words;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+pub(crate) use forecourt_agtp_wire::NAME;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_host::{Envelope, Site};
 use forecourt_settings::{Problems, Section};
@@ -63,9 +56,6 @@ use answer::on_connections;
 use service::Service;
 use settings::AgtpSettings;
 
-/// The protocol's name: its section, its listener, its messages, its requests in metrics.
-pub(crate) const NAME: &str = "agtp";
-
 /// AGTP, as the registry knows it.
 pub const PROTOCOL: Protocol = Protocol {
     name: NAME,
@@ -73,7 +63,6 @@ pub const PROTOCOL: Protocol = Protocol {
     schema: || schemars::schema_for!(AgtpSettings),
     sockets: settings::SOCKETS,
     moved: settings::MOVED,
-    commands: commands::COMMANDS,
     open: |section| Ok(Box::new(AgtpWire::open(section)?)),
     spelling: problem::spelling,
 };
@@ -132,7 +121,7 @@ impl Wire for AgtpWire {
     }
 
     fn envelope(&self) -> Option<Envelope> {
-        Some(floor::post)
+        Some(embedded::post)
     }
 
     fn notices(&self) -> Vec<String> {

@@ -1,42 +1,16 @@
-//! Every bound of the wire, with its unit.
+//! Every bound of the server, with its unit.
 
 use std::time::Duration;
 
-/// Bytes of a request line or a status line, without its end.
-pub const START_LINE_BYTES_MAX: usize = 8 * 1024;
-/// Bytes of all field lines of a message together.
-pub const FIELDS_BYTES_MAX: usize = 64 * 1024;
-/// Fields of a message.
-pub const FIELDS_MAX: usize = 100;
-/// Digits of a `Content-Length`.
-pub const LENGTH_DIGITS_MAX: usize = 7;
-/// Bytes of a body.
-pub const BODY_BYTES_MAX: usize = 1024 * 1024;
-/// Bytes that are read at once.
-pub(crate) const READ_BYTES: usize = 4 * 1024;
 /// Bytes of answers that wait for the answers to requests that came with theirs.
 pub(crate) const WRITE_BATCH_BYTES: usize = 64 * 1024;
 /// How long a client that was refused is read from, so that it gets to see why.
 pub(crate) const LINGER_TIME: Duration = Duration::from_secs(1);
 /// Bytes that are read from a client that was refused.
 pub(crate) const LINGER_BYTES_MAX: usize = 256 * 1024;
-/// The port that a URI need not name. Base 1.
-pub const PORT: u16 = 4480;
-/// Bytes of the body of an answer. Manifests of a thousand endpoints are larger than any request.
-pub const ANSWER_BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// How long an answer may take from its first byte to its last.
-pub const ANSWER_REST_TIME_MAX: Duration = Duration::from_secs(60);
-/// Connections to one server that a client keeps for the next request.
-pub const KEPT_PER_SERVER_MAX: usize = 4;
-/// Connections that a client keeps in all.
-pub const KEPT_MAX: usize = 64;
-/// How long a client keeps a connection: less than the 60 seconds after which servers close it. Base 1.
-pub const KEPT_TIME_MAX: Duration = Duration::from_secs(45);
-/// Requests that a client sends without waiting for answers.
-pub const PIPELINED_MAX: usize = 64;
 /// Bytes that an operator may allow for a request line, and for all field lines.
 pub(crate) const HEAD_BYTES_SETTABLE: usize = 1024 * 1024;
-/// Bytes that an operator may allow for a body: the longest that [`LENGTH_DIGITS_MAX`] digits can say.
+/// Bytes that an operator may allow for a body: the longest that `LENGTH_DIGITS_MAX` digits of the codec can say.
 pub(crate) const BODY_BYTES_SETTABLE: usize = 9_999_999;
 /// Characters of a name that a caller gives to something: a task, a session, a request, a key of
 /// idempotency. Base 2.4.
@@ -75,8 +49,6 @@ pub(crate) const CANDIDATES_DEFAULT: usize = 10;
 pub(crate) const CANDIDATES_MAX: usize = 100;
 /// Callers of which it is remembered that they were warned of a deprecated form. AGTP-API 5.10.
 pub(crate) const WARNED_CALLERS_MAX: usize = 1_024;
-/// Things that are told about one manifest.
-pub const MANIFEST_FINDINGS_MAX: usize = 1_000;
 /// How long a caller of EXECUTE or DELEGATE waits before it gets a task instead, at most.
 pub(crate) const WORK_PATIENCE: Duration = Duration::from_secs(10);
 /// How long an agent has for an answer that needs no task.
@@ -115,4 +87,4 @@ pub(crate) const RECORDS_RETRY_AFTER: Duration = Duration::from_secs(2);
 /// Seconds after which a call may come again that found its endpoint busy, or its agent away.
 pub(crate) const RETRY_BUSY_SECONDS: u64 = 1;
 /// Bytes of the name for whom a caller acts, as its token says it. Base 7.4.
-pub const PRINCIPAL_BYTES_MAX: usize = 256;
+pub(crate) const PRINCIPAL_BYTES_MAX: usize = 256;

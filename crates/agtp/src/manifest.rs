@@ -6,10 +6,8 @@
 //! | `methods.rs` | what it says of the eighteen methods of the floor |
 //! | `revision.rs` | which edition it is, counted and kept |
 //! | `edition.rs` | the bytes that callers get, signed and tagged |
-//! | `check.rs`, `check/` | whether a manifest, ours or another's, keeps the rules |
 //! | `publisher.rs` | the edition in force, made anew when something changed |
 
-pub mod check;
 mod document;
 mod edition;
 mod methods;
@@ -19,6 +17,3 @@ mod revision;
 pub(crate) use edition::View;
 pub(crate) use methods::metric_label;
 pub(crate) use publisher::Publisher;
-
-/// The media type of a manifest. AGTP-API 17.2.
-pub const MEDIA_TYPE: &str = "application/vnd.agtp.manifest+json";

@@ -15,9 +15,9 @@ use forecourt_host::{Host, IdempotencyOwner, IdempotencyState};
 use serde_json::{Value, json};
 
 use crate::ask::Ask;
-use crate::floor::ENDPOINT_TYPE;
+use crate::embedded::ENDPOINT_TYPE;
 use crate::reply::{Body, Problem, Reply};
-use crate::status::Status;
+use forecourt_agtp_wire::status::Status;
 
 /// The method whose answer holds a secret that is told once and kept nowhere.
 const UNKEPT: &str = "SUSPEND";

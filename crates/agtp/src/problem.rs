@@ -25,10 +25,10 @@ use forecourt_identity::certificate::Mismatch;
 use forecourt_surface::failure::HostFailure;
 use serde_json::Value;
 
-use crate::codec::HeadError;
 use crate::connection::ConnectionError;
 use crate::reply::Problem;
-use crate::status::Status;
+use forecourt_agtp_wire::codec::HeadError;
+use forecourt_agtp_wire::status::Status;
 
 /// What opens things of other agents. Base 3.4, 7.
 pub(crate) const OPERATOR_SCOPE: &str = "inspect:all";
@@ -49,8 +49,8 @@ pub(crate) enum IdentityError {
 }
 
 impl From<IdentityError> for Problem {
-    fn from(doubt: IdentityError) -> Self {
-        let (code, message) = match doubt {
+    fn from(error: IdentityError) -> Self {
+        let (code, message) = match error {
             IdentityError::Unknown => {
                 ("agent-unauthenticated", "the calling agent is not known here: is `Agent-ID` right?")
             }
@@ -108,7 +108,7 @@ pub(crate) fn bad_field(name: &'static str, message: &str) -> Problem {
 impl From<ConnectionError> for Problem {
     fn from(refused: ConnectionError) -> Self {
         match refused {
-            ConnectionError::Malformed(fault) => fault.into(),
+            ConnectionError::Malformed(error) => error.into(),
             ConnectionError::Late => {
                 let message = "the rest of the request did not come in time";
                 Self::new(Status::TIMEOUT, "request-timeout", message).with("detail", message)
@@ -122,9 +122,9 @@ impl From<ConnectionError> for Problem {
 }
 
 impl From<HeadError> for Problem {
-    fn from(fault: HeadError) -> Self {
-        let detail = fault.to_string();
-        Self::new(Status::BAD_REQUEST, fault.code(), detail.as_str()).with("detail", detail)
+    fn from(error: HeadError) -> Self {
+        let detail = error.to_string();
+        Self::new(Status::BAD_REQUEST, error.code(), detail.as_str()).with("detail", detail)
     }
 }
 

@@ -100,9 +100,9 @@ impl Records {
 
     /// Adds an event of an agent's life to its chain. Gives its Audit-ID; `None` where no records are kept, or this one
     /// could not be, which is told in the log: what happened has happened. Base 8.2.
-    pub(crate) async fn event(&self, agent: &AgentId, said: Map<String, Value>) -> Option<String> {
+    pub(crate) async fn event(&self, agent: &AgentId, event: Map<String, Value>) -> Option<String> {
         let log = self.log.as_ref()?;
-        match log.event(agent, said).await {
+        match log.event(agent, event).await {
             Ok(audit_id) => Some(audit_id),
             Err(error) => {
                 tracing::error!(%error, %agent, "an event of an agent's life was not recorded");

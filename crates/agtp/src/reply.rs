@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::records::RecordFacts;
-use crate::status::Status;
+use forecourt_agtp_wire::status::Status;
 
 /// What a request is answered with. The fields that every answer has are added when it is written.
 #[derive(Debug, Clone)]

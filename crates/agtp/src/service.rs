@@ -1,17 +1,18 @@
 //! What every answer can need: the host, the agents that are known, and what is published.
 
+mod agents;
 mod connection_info;
-mod identity;
 mod negotiation;
 
+pub(crate) use agents::{lifecycle_state, uri};
 pub(crate) use connection_info::ConnectionInfo;
-pub(crate) use identity::uri;
 pub(crate) use negotiation::negotiator;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use forecourt_contract::call::ConnectionId;
 use forecourt_contract::{Current, Dispatcher};
 use forecourt_egress::Egress;
 use forecourt_host::{Host, Site};
@@ -104,6 +105,11 @@ impl Service {
     /// The default agent, as it is known on this wire.
     pub(crate) fn default_agent(&self) -> Option<&Arc<AgentIdentity>> {
         self.agents.of_handle(self.host.directory().default_agent().card.handle())
+    }
+
+    /// Ends what was bound to a connection that was closed. AGTP-API 10.8.
+    pub(crate) async fn connection_ended(&self, id: &ConnectionId) {
+        self.negotiator.end_connection(id).await;
     }
 }
 

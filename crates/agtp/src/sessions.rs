@@ -5,15 +5,15 @@ mod resting;
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::digest::{SHA256, digest};
-use forecourt_core::{Error, Timestamp};
-use forecourt_host::Host;
+use forecourt_core::{Clock, Error, Timestamp};
+use forecourt_host::{Host, Ledger};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::NAME;
 use crate::ask::Ask;
 use crate::reply::Problem;
-use crate::status::Status;
+use forecourt_agtp_wire::status::Status;
 pub(crate) use resting::Resting;
 
 /// The parameter that wakes a session.
@@ -45,6 +45,20 @@ pub(crate) struct Suspension {
     pub checkpoint: Option<Value>,
 }
 
+/// Where sessions are kept, and the clock by which they rest.
+#[derive(Clone, Copy)]
+pub(crate) struct SessionLedger<'a> {
+    ledger: &'a Ledger,
+    clock: &'a dyn Clock,
+}
+
+impl<'a> SessionLedger<'a> {
+    /// That of a host.
+    pub(crate) fn of(host: &'a Host) -> Self {
+        Self { ledger: host.ledger(), clock: host.clock().as_ref() }
+    }
+}
+
 /// The session of an agent.
 #[derive(Clone, Copy)]
 pub(crate) struct SessionName<'a> {
@@ -69,20 +83,20 @@ impl Suspension {
 
 impl SessionName<'_> {
     /// The last entry of the session and its number, 0 where there is none.
-    pub(crate) async fn last(self, host: &Host) -> Result<(u64, Option<SessionEntry>), Error> {
-        let found = host.ledger().last(NAME, &self.stream()).await?;
+    pub(crate) async fn last(self, sessions: SessionLedger<'_>) -> Result<(u64, Option<SessionEntry>), Error> {
+        let found = sessions.ledger.last(NAME, &self.stream()).await?;
         Ok(found.map_or((0, None), |(number, entry)| (number, serde_json::from_value(entry.body).ok())))
     }
 
     /// Writes an entry after the one that was seen last. `false`: somebody else was first.
     pub(crate) async fn write(
         self,
-        host: &Host,
+        sessions: SessionLedger<'_>,
         entry: &SessionEntry,
         until: Timestamp,
         last: u64,
     ) -> Result<bool, Error> {
-        let written = host.ledger().append(NAME, &self.stream(), json!(entry), Some(until), Some(last)).await?;
+        let written = sessions.ledger.append(NAME, &self.stream(), json!(entry), Some(until), Some(last)).await?;
         Ok(written.is_some())
     }
 
@@ -96,7 +110,7 @@ impl SessionName<'_> {
 ///
 /// # Errors
 /// 409 while it rests, with when it goes on.
-pub(crate) async fn require_active(resting: &Resting, host: &Host, ask: &Ask) -> Result<(), Problem> {
+pub(crate) async fn require_active(resting: &Resting, sessions: SessionLedger<'_>, ask: &Ask) -> Result<(), Problem> {
     let call = &ask.call;
     // Who is not known under its name learns nothing of that name's sessions.
     let (Some(caller), Some(session)) = (&ask.known, call.thread.session_id.as_deref()) else { return Ok(()) };
@@ -104,10 +118,10 @@ pub(crate) async fn require_active(resting: &Resting, host: &Host, ask: &Ask) ->
     if call.method == "SUSPEND" && call.body.contains_key(NONCE) {
         return Ok(());
     }
-    if !resting.may_rest(host, name).await? {
+    if !resting.may_rest(sessions, name).await? {
         return Ok(());
     }
-    let (_, Some(SessionEntry::Rests(rest))) = name.last(host).await? else { return Ok(()) };
+    let (_, Some(SessionEntry::Rests(rest))) = name.last(sessions).await? else { return Ok(()) };
     let message = "this session rests: SUSPEND it with its `resumption_nonce` to go on, or come back later";
     Err(Problem::new(Status::CONFLICT, "session-suspended", message)
         .with("suspension_id", rest.suspension_id)

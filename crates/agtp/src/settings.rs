@@ -20,13 +20,13 @@ use forecourt_synthesis::settings::SynthesisSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::client::AgtpUri;
-use crate::limits::PORT;
+use forecourt_agtp_wire::limits::PORT;
+use forecourt_agtp_wire::uri::AgtpUri;
 
-pub use limits::LimitSettings;
-pub use oauth::{OauthSettings, TokenValidator};
-pub use policies::PolicySettings;
-pub use records::{AuditFailure, AuditSettings, AuditSync, ReadAcl, SigningSettings};
+pub(crate) use limits::LimitSettings;
+pub(crate) use oauth::{OauthSettings, TokenValidator};
+pub(crate) use policies::PolicySettings;
+pub(crate) use records::{AuditFailure, AuditSettings, ReadAcl, SigningSettings};
 
 /// The protocol's name in a TLS handshake.
 pub(crate) const ALPN: &[u8] = b"agtp";
@@ -63,7 +63,7 @@ pub(crate) const MOVED: &[MovedKey] = &[
 /// How the host is served over AGTP.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct AgtpSettings {
+pub(crate) struct AgtpSettings {
     /// Where AGTP is spoken, within TLS 1.3. While nobody chose it and it is taken, a free port is.
     #[schemars(with = "String")]
     pub listen: SocketAddr,
@@ -81,7 +81,7 @@ pub struct AgtpSettings {
     /// Who may suspend, retire and reinstate agents: anybody (`open`, on loopback only), or who holds the
     /// key that issued the agent's genesis document, shown as a client certificate (`genesis_issuer`). Default:
     /// `open` on loopback, `genesis_issuer` everywhere else.
-    pub lifecycle_auth: Option<LifecycleAuth>,
+    lifecycle_auth: Option<LifecycleAuth>,
     /// What the host says about itself.
     pub server: ServerSettings,
     /// What callers may do.
@@ -107,7 +107,7 @@ pub struct AgtpSettings {
 /// Who may change the state of agents. Base 3.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum LifecycleAuth {
+pub(crate) enum LifecycleAuth {
     /// Anybody.
     Open,
     /// Who holds the key that issued the agent's genesis document.
@@ -117,7 +117,7 @@ pub enum LifecycleAuth {
 /// The table `server`. AGTP-API 8.3.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct ServerSettings {
+pub(crate) struct ServerSettings {
     /// The name of this server in every answer, for good. Default: the domain.
     pub server_id: Option<String>,
     /// Who runs it. Default: the deployment's name.
@@ -135,7 +135,7 @@ pub struct ServerSettings {
 /// The table `agents`. AGTP-API 8.5.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct AgentSettings {
+pub(crate) struct AgentSettings {
     /// Who learns which agents are here: everybody (`public`), agents that are known here
     /// (`authenticated`), or nobody (`private`).
     pub disclosure: Disclosure,
@@ -146,7 +146,7 @@ pub struct AgentSettings {
 /// Who learns which agents are here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Disclosure {
+pub(crate) enum Disclosure {
     /// Everybody.
     #[default]
     Public,
@@ -159,7 +159,7 @@ pub enum Disclosure {
 /// The table `mtls`. Base 6.7.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct MtlsSettings {
+pub(crate) struct MtlsSettings {
     /// Whether callers may (`optional`) or must (`required`) show a certificate.
     pub mode: MtlsMode,
     /// The authorities that are trusted for them: a PEM file, relative to this one. Needed unless `mode`
@@ -173,7 +173,7 @@ pub struct MtlsSettings {
 /// Whether callers show certificates.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum MtlsMode {
+pub(crate) enum MtlsMode {
     /// They are not asked to.
     #[default]
     Disabled,
@@ -186,7 +186,7 @@ pub enum MtlsMode {
 /// One of `apis`. AGTP-API 8.6.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ApiSettings {
+pub(crate) struct ApiSettings {
     /// Where it is: a path, or a whole URL.
     pub path: String,
     /// The methods that it takes.
@@ -204,7 +204,7 @@ pub struct ApiSettings {
 /// One of `hosted_protocols`. AGTP-API 8.6.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct HostedProtocolSettings {
+pub(crate) struct HostedProtocolSettings {
     /// Its name, such as `MCP`.
     pub protocol: String,
     /// Its version.
@@ -291,6 +291,15 @@ impl AgtpSettings {
             }
             false => Ok(()),
         }
+    }
+
+    /// Who may change the state of agents: as the operator said, else as fits where it listens.
+    pub(crate) fn lifecycle_auth(&self) -> LifecycleAuth {
+        let usual = match self.listen.ip().is_loopback() {
+            true => LifecycleAuth::Open,
+            false => LifecycleAuth::GenesisIssuer,
+        };
+        self.lifecycle_auth.unwrap_or(usual)
     }
 
     /// The host of this server for others, with its port unless it is the usual one. `None`: it listens on

@@ -11,8 +11,8 @@ use forecourt_identity::genesis::TrustPosture;
 use serde_json::Value;
 
 use crate::reply::{Body, Problem, Reply, RequestOutcome};
-use crate::status::Status;
-use crate::wire::{Fields, Message, Request, Response, StatusLine};
+use forecourt_agtp_wire::message::{Fields, Message, Request, Response, StatusLine};
+use forecourt_agtp_wire::status::Status;
 
 /// The media type of errors.
 const ERROR: &str = "application/json";

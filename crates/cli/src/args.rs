@@ -18,7 +18,7 @@ use forecourt_client::ClientCommand;
 
 use forecourt::deployment::FILE;
 use forecourt::domains::DomainsFile;
-use forecourt::registry::PROTOCOLS;
+use forecourt::registry::CLIENT_COMMANDS;
 use forecourt::settings::ListenOverrides;
 use forecourt::{Deployment, Problems};
 use forecourt_settings::ProcessEnvironment;
@@ -63,7 +63,7 @@ pub(crate) enum Invocation {
 /// It makes no sense, or help or the version was asked for.
 pub(crate) fn parse() -> Result<Invocation, clap::Error> {
     let matches = command().try_get_matches()?;
-    let clients = || PROTOCOLS.iter().flat_map(|protocol| protocol.commands);
+    let clients = || CLIENT_COMMANDS.iter().copied().flatten();
     if let Some((name, typed)) = matches.subcommand()
         && let Some(client) = clients().find(|client| (client.command)().get_name() == name)
     {
@@ -74,7 +74,7 @@ pub(crate) fn parse() -> Result<Invocation, clap::Error> {
 
 /// The whole command line, with the commands that protocols bring.
 pub(crate) fn command() -> clap::Command {
-    let clients = PROTOCOLS.iter().flat_map(|protocol| protocol.commands);
+    let clients = CLIENT_COMMANDS.iter().copied().flatten();
     clients.fold(Arguments::command(), |command, client| command.subcommand((client.command)()))
 }
 

@@ -35,6 +35,7 @@ const LAYERS: &[&[&str]] = &[
     &["features"],
     &["core", "settings", "telemetry"],
     &[
+        "agtp-wire",
         "bus",
         "contract",
         "egress",
@@ -51,13 +52,14 @@ const LAYERS: &[&[&str]] = &[
     &["acme", "client", "content", "endpoints", "oidc", "openapi", "payments", "questions"],
     &["identity", "host", "agents"],
     &["attribution", "conform", "search", "surface", "synthesis"],
-    &["a2a", "agtp", "email", "mcp", "mentionable", "model", "nlweb", "signin", "wellknown"],
+    &["a2a", "agtp", "agtp-client", "email", "mcp", "mentionable", "model", "nlweb", "signin", "wellknown"],
     &["admin"],
     &["forecourt"],
     &["cli"],
 ];
 
-/// Crates that are protocols: nobody but the registry names them.
+/// Crates that are protocols: nobody but the registry names them. Further crates of a protocol begin with its name, as
+/// `agtp-wire` does; they are its own, and named by nobody else either.
 const PROTOCOLS: &[&str] = &["a2a", "agtp", "email", "mcp", "mentionable", "nlweb"];
 
 /// Pairs of one layer of which the first may use the second. Empty: keep it so.
@@ -88,7 +90,7 @@ fn dependencies(name: &str) -> BTreeSet<String> {
     let manifest = fs::read_to_string(root().join("crates").join(name).join("Cargo.toml")).unwrap();
     let used = manifest.split("[dev-dependencies]").next().unwrap();
     // The library of all of them is called as the project is.
-    let pattern = Regex::new(r"(?m)^forecourt(?:-([a-z0-9]+))?\b").unwrap();
+    let pattern = Regex::new(r"(?m)^forecourt(?:-([a-z0-9-]+))?\b").unwrap();
     let named = |found: regex::Captures<'_>| found.get(1).map_or("forecourt", |name| name.as_str()).to_owned();
     pattern.captures_iter(used).map(named).collect()
 }
@@ -255,9 +257,10 @@ fn only_the_registry_names_a_protocol() {
         .map(|(name, path)| (name, identifiers(&fs::read_to_string(path).unwrap())))
         .collect();
     for protocol in PROTOCOLS {
-        let word = Regex::new(&format!(r"(?i)\b(forecourt_)?{protocol}\b")).unwrap();
-        let own = format!("crates/{protocol}/");
-        let naming = code.iter().filter(|(name, code)| !name.starts_with(&own) && word.is_match(code));
+        let word = Regex::new(&format!(r"(?i)\b{protocol}\b|\bforecourt_{protocol}(_\w+)?\b")).unwrap();
+        let own = [format!("crates/{protocol}/"), format!("crates/{protocol}-")];
+        let is_own = |name: &str| own.iter().any(|own| name.starts_with(own.as_str()));
+        let naming = code.iter().filter(|(name, code)| !is_own(name) && word.is_match(code));
         let naming: BTreeSet<&str> = naming.map(|(name, _)| name.as_str()).collect();
         let known = WIRE_WORDS.iter().chain(CLIENTS_OUTSIDE).filter(|(of, _)| of == protocol);
         let known: BTreeSet<&str> = known.flat_map(|(_, files)| files.iter().copied()).chain([REGISTRY]).collect();

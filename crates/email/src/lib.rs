@@ -60,7 +60,6 @@ pub const PROTOCOL: Protocol = Protocol {
     schema: || schemars::schema_for!(EmailSettings),
     sockets: section::SOCKETS,
     moved: &[],
-    commands: &[],
     open: |section| Ok(Box::new(EmailWire::open(section)?)),
     spelling: service::spelling,
 };

@@ -2,6 +2,7 @@
 //! and one line here.
 
 use forecourt_agents::Backend;
+use forecourt_client::ClientCommand;
 use forecourt_surface::{HttpRoutes, Mount, Protocol};
 
 /// The protocols, in the order in which they are shown.
@@ -13,6 +14,9 @@ pub const PROTOCOLS: &[Protocol] = &[
     forecourt_agtp::PROTOCOL,
     forecourt_email::PROTOCOL,
 ];
+
+/// The commands of the command line that clients of protocols bring, in the order in which they are shown.
+pub const CLIENT_COMMANDS: &[&[ClientCommand]] = &[forecourt_agtp_client::COMMANDS];
 
 /// What mounts pages of the host.
 type MountPages = fn(&Mount) -> HttpRoutes;

@@ -85,7 +85,6 @@ pub const PROTOCOL: Protocol = Protocol {
     schema: || schemars::schema_for!(McpSettings),
     sockets: &[],
     moved: &[MovedKey { old: "mcp.patience_seconds", new: "mcp.call_timeout_seconds" }],
-    commands: &[],
     open: |section| Ok(Box::new(McpWire { settings: McpSettings::read(&section)?, section })),
     spelling: rpc_error::spelling,
 };

@@ -35,7 +35,6 @@ pub const PROTOCOL: Protocol = Protocol {
     schema: || schemars::schema_for!(MentionableSettings),
     sockets: &[],
     moved: &[],
-    commands: &[],
     open: |section| Ok(Box::new(MentionableWire { settings: section.read()?, section })),
     spelling: rest::spelling,
 };

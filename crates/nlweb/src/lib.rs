@@ -64,7 +64,6 @@ pub const PROTOCOL: Protocol = Protocol {
     schema: || schemars::schema_for!(NlwebSettings),
     sockets: &[],
     moved: &[MovedKey { old: "nlweb.promise_after_seconds", new: "nlweb.sync_wait_seconds" }],
-    commands: &[],
     open: |section| Ok(Box::new(NlwebWire::open(section)?)),
     spelling: service::spelling,
 };

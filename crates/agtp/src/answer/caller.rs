@@ -5,19 +5,27 @@ use std::sync::Arc;
 use forecourt_contract::call::Identity;
 use forecourt_contract::{Caller, ScopeSet};
 use forecourt_core::{AgentId, Authority, Error, Sender};
-use forecourt_identity::agents::AgentIdentity;
+use forecourt_host::Lifecycle;
+use forecourt_identity::agents::{AgentIdentity, KnownAgents};
 use forecourt_identity::api_keys;
 use forecourt_identity::certificate::CertificateClaim;
 
+use super::credentials::Credentials;
 use super::target::RequestTarget;
 use crate::from_wire::{GENESIS, RequestFields};
 use crate::problem::IdentityError;
 use crate::reply::Problem;
-use crate::service::{ConnectionInfo, Service, uri};
+use crate::service::{ConnectionInfo, lifecycle_state, uri};
 
 /// Finds out who calls.
-pub(super) struct Callers<'a> {
-    pub service: &'a Service,
+pub(super) struct CallerLookup<'a> {
+    /// The agents that are known by their Agent-ID.
+    pub agents: &'a KnownAgents,
+    /// What proves who calls.
+    pub credentials: Credentials<'a>,
+    /// Where agents stand in their lives.
+    pub lifecycle: &'a Lifecycle,
+    /// The connection that the request came by.
     pub connection: &'a ConnectionInfo,
 }
 
@@ -29,7 +37,7 @@ pub(super) struct CallerIdentity {
     pub doubt: Option<Problem>,
 }
 
-impl Callers<'_> {
+impl CallerLookup<'_> {
     /// Looks the caller up, and at what it shows. What is doubted is said later, in its turn.
     ///
     /// # Errors
@@ -44,7 +52,7 @@ impl Callers<'_> {
         method: &str,
     ) -> Result<CallerIdentity, Error> {
         let is_for_genesis = method == "DISCOVER" && target.path == GENESIS;
-        let token = self.service.bearer(fields.authorization, self.connection).await;
+        let token = self.credentials.bearer(fields.authorization, self.connection).await;
         let (mut sender, acting_principal_id, mut doubt) = match token {
             Ok((sender, principal)) => (sender, principal, None),
             Err(doubt) => (self.connection.stranger(), None, Some(doubt)),
@@ -56,14 +64,14 @@ impl Callers<'_> {
             let caller = Caller { identity, acting_principal_id, sender: Arc::new(sender), ..Caller::default() };
             return Ok(CallerIdentity { caller, known: None, doubt });
         };
-        let named = AgentId::parse(name).ok().and_then(|id| self.service.agents.get(&id)).cloned();
+        let named = AgentId::parse(name).ok().and_then(|id| self.agents.get(&id)).cloned();
         let certified = named.as_ref().map_or(Ok(false), |agent| self.certified(agent, fields));
         let is_proven =
             named.as_ref().is_some_and(|agent| *certified.as_ref().unwrap_or(&false) || self.proves(&sender, agent));
         doubt = doubt
             .or_else(|| certified.err())
             .or_else(|| self.doubt(named.as_ref(), is_proven, target).map(Problem::from));
-        if !is_proven && is_for_genesis && named.is_some() && self.service.must_prove(self.connection) {
+        if !is_proven && is_for_genesis && named.is_some() && self.credentials.must_prove(self.connection) {
             // It is not taken for that agent; the name says whose document is wanted.
             let agent_id = Some(name.to_owned());
             let caller = Caller { agent_id, acting_principal_id, sender: Arc::new(sender), ..Caller::default() };
@@ -77,7 +85,7 @@ impl Callers<'_> {
             let has_key = sender.identities.iter().any(|evidence| evidence.method == api_keys::METHOD);
             let is_of_token = has_key || (is_proven && sender.showed_token());
             if !sender.verified {
-                sender = self.service.sender(agent, is_proven, &declared, self.connection);
+                sender = self.credentials.sender(agent, is_proven, &declared, self.connection);
             }
             sender.authority = self.authority(&sender, declared, is_of_token).claiming(fields.claimed.clone());
         }
@@ -95,7 +103,7 @@ impl Callers<'_> {
             Some(Ok(certificate)) => certificate,
             Some(Err(_)) => return Err(IdentityError::Certificate.into()),
         };
-        let is_free = !self.service.settings.mtls.require_agent_id_match;
+        let is_free = !self.credentials.settings.mtls.require_agent_id_match;
         if is_free && !certificate.is_of(&agent.agent_id, Some(agent)) {
             return Ok(false);
         }
@@ -105,7 +113,7 @@ impl Callers<'_> {
             principal_id: fields.principal_id,
             scopes: fields.claimed.as_ref(),
             zone: fields.zone,
-            now: self.service.host.clock().now(),
+            now: self.credentials.clock.now(),
         };
         certificate.check(claim).map(|()| true).map_err(|mismatch| {
             let problem = Problem::from(mismatch);
@@ -121,7 +129,7 @@ impl Callers<'_> {
         }
         let address = uri(agent);
         let names = [agent.agent_id.as_str(), address.as_str()];
-        let is_own = |evidence| names.iter().any(|name| self.service.verifier.is_token_of(evidence, name));
+        let is_own = |evidence| names.iter().any(|name| self.credentials.verifier.is_token_of(evidence, name));
         sender.identities.iter().any(is_own)
     }
 
@@ -143,7 +151,7 @@ impl Callers<'_> {
         target: &RequestTarget,
     ) -> Option<IdentityError> {
         let Some(agent) = named else { return Some(IdentityError::Unknown) };
-        if !is_proven && self.service.must_prove(self.connection) {
+        if !is_proven && self.credentials.must_prove(self.connection) {
             return Some(IdentityError::Unproven);
         }
         // Only who lives here can be taken for another one that does.
@@ -160,7 +168,7 @@ impl Callers<'_> {
         Ok(Caller {
             agent_id: Some(agent.agent_id.as_str().to_owned()),
             identity: Identity::Recognised,
-            standing: self.service.standing(agent).await?,
+            standing: lifecycle_state(self.lifecycle, agent).await?,
             wildcards: agent.wildcards,
             trust_tier: Some(self.connection.tier_within(agent.posture.trust_tier).into()),
             ..Caller::default()

@@ -84,8 +84,8 @@ fn prior_actions(body: &Map<String, Value>) -> Vec<PriorAction> {
 }
 
 /// SHA-256 of a request, byte for byte as it was received: its parts are kept as they came.
-pub(super) fn request_hash(request: &crate::wire::Request) -> Hash {
+pub(super) fn request_hash(request: &forecourt_agtp_wire::message::Request) -> Hash {
     let mut head = bytes::BytesMut::with_capacity(64 + request.fields.lines().len());
-    crate::codec::encode_head(request, &mut head);
+    forecourt_agtp_wire::codec::encode_head(request, &mut head);
     forecourt_attribution::sha256_of(&[&head, &request.body])
 }

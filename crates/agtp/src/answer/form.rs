@@ -1,6 +1,8 @@
 //! The form of an answer's body: bare, in an envelope, or YAML, as its caller asks. Base 2.2.
 
 use bytes::Bytes;
+// JSON in general; asked for by name, it means the envelope.
+use forecourt_agtp_wire::media_types::{self, JSON};
 use forecourt_contract::Tier;
 use forecourt_contract::call::CallTrail;
 use forecourt_core::yaml;
@@ -9,10 +11,8 @@ use serde_json::{Value, json};
 
 use crate::reply::{Body, Reply};
 
-/// JSON in general; asked for by name, it means the envelope.
-const JSON: &str = "application/vnd.agtp+json";
 /// The forms of YAML.
-const YAML: [&str; 2] = ["application/vnd.agtp+yaml", "application/yaml"];
+const YAML: [&str; 2] = [media_types::YAML, "application/yaml"];
 
 /// The answer in the form that is asked for most. What can't be had is passed over: the answer is then
 /// as it would be anyway.

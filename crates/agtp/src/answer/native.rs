@@ -9,18 +9,18 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use crate::ask::Ask;
-use crate::floor;
+use crate::embedded;
 use crate::problem::refusal;
 use crate::reply::{Body, Problem, Reply};
 use crate::service::Service;
 
 impl Service {
     /// Answers a method of the host's own, from a caller that every check let through.
-    pub(super) async fn floor(&self, ask: &Ask, method: &Method) -> Result<Reply, Problem> {
+    pub(super) async fn embedded(&self, ask: &Ask, method: &Method) -> Result<Reply, Problem> {
         if method.as_str() == "DISCOVER" {
             return self.discovery.discover(ask).await;
         }
-        floor::answer(self, ask, method).await
+        embedded::answer(self, ask, method).await
     }
 }
 

@@ -1,46 +1,58 @@
 //! Responses, stamped with the time and the state of the server, and sealed.
 
+use std::sync::Arc;
+
 use forecourt_contract::call::CallTrail;
 use forecourt_core::ids::uuid7;
 
+use super::seal::RecordSeal;
 use crate::records::RecordFacts;
 use crate::reply::{Problem, RequestOutcome};
-use crate::service::Service;
-use crate::to_wire::ResponseStamp;
-use crate::wire::{Request, Response};
+use crate::to_wire::{ResponseDefaults, ResponseStamp};
+use forecourt_agtp_wire::message::{Request, Response};
 
-impl Service {
+/// Makes the responses of a server.
+pub(crate) struct Responder<'a> {
+    /// What every answer says.
+    pub(super) defaults: &'a ResponseDefaults,
+    /// The edition of the manifest that is in force.
+    pub(super) api_version: Option<Arc<str>>,
+    /// What each response leaves with.
+    pub(super) seal: RecordSeal<'a>,
+}
+
+impl Responder<'_> {
     /// The response to a request that was understood, or to one that was not but has an end.
-    pub(crate) async fn response(&self, request: &Request, mut answered: RequestOutcome, is_first: bool) -> Response {
+    pub(crate) async fn response(self, request: &Request, mut answered: RequestOutcome, is_first: bool) -> Response {
         let stamp = self.stamp(is_first);
         let (facts, trail) = (answered.facts.take(), answered.trail.clone());
-        let mut response = self.response_defaults.response(request, answered, &stamp);
+        let mut response = self.defaults.response(request, answered, &stamp);
         // Without facts it is the refusal itself that no record can be kept of.
         let Some(facts) = facts else { return response };
-        match self.seal(Some(request), &mut response, (&facts, &trail), &stamp.response_id).await {
+        match self.seal.seal(Some(request), &mut response, (&facts, &trail), &stamp.response_id).await {
             Ok(()) => response,
             Err(problem) => {
                 let answered = RequestOutcome { reply: problem.into(), trail, agent: facts.agent, facts: None };
-                self.response_defaults.response(request, answered, &stamp)
+                self.defaults.response(request, answered, &stamp)
             }
         }
     }
 
     /// The response to bytes that are not a request.
-    pub(crate) async fn refusal(&self, problem: Problem, is_first: bool) -> Response {
+    pub(crate) async fn refusal(self, problem: Problem, is_first: bool) -> Response {
         let stamp = self.stamp(is_first);
-        let mut response = self.response_defaults.refusal(problem, &stamp);
+        let mut response = self.defaults.refusal(problem, &stamp);
         let nobody = (&RecordFacts::default(), &CallTrail::default());
-        match self.seal(None, &mut response, nobody, &stamp.response_id).await {
+        match self.seal.seal(None, &mut response, nobody, &stamp.response_id).await {
             Ok(()) => response,
-            Err(problem) => self.response_defaults.refusal(problem, &stamp),
+            Err(problem) => self.defaults.refusal(problem, &stamp),
         }
     }
 
     fn stamp(&self, is_first: bool) -> ResponseStamp {
         ResponseStamp {
-            api_version: self.discovery.api_version(),
-            response_id: uuid7(self.host.clock().now(), self.host.entropy().as_ref()),
+            api_version: self.api_version.clone(),
+            response_id: uuid7(self.seal.clock.now(), self.seal.entropy),
             is_first,
         }
     }

@@ -4,26 +4,36 @@ use forecourt_attribution::{ContractFields, LogError, RecordDraft};
 use forecourt_contract::call::CallTrail;
 use forecourt_core::error::whole_seconds;
 use forecourt_core::ids::uuid7;
+use forecourt_core::{Clock, Entropy};
 
 use super::facts::{ActionFacts, request_hash};
 use crate::limits::{NAME_CHARS_MAX, RECORDS_RETRY_AFTER};
-use crate::records::RecordFacts;
+use crate::records::{RecordFacts, Records};
 use crate::reply::Problem;
-use crate::service::Service;
 use crate::settings::AuditFailure;
-use crate::status::Status;
-use crate::wire::{Request, Response};
+use forecourt_agtp_wire::message::{Request, Response};
+use forecourt_agtp_wire::status::Status;
 
 /// Where a response carries its record, and what that is called.
 const FIELDS: (&str, &str) = ("Attribution-Record", "Audit-ID");
 
-impl Service {
+/// Seals responses with their records.
+#[derive(Clone, Copy)]
+pub(super) struct RecordSeal<'a> {
+    pub records: &'a Records,
+    /// The name of this server.
+    pub server_id: &'a str,
+    pub clock: &'a dyn Clock,
+    pub entropy: &'a dyn Entropy,
+}
+
+impl RecordSeal<'_> {
     /// Whether responses can leave. Asked before anything is done, so that nothing is done whose answer can't leave.
     ///
     /// # Errors
     /// 503, where the operator wants that.
-    pub(crate) async fn can_record(&self) -> Result<(), Problem> {
-        let records = &self.records;
+    pub(super) async fn require_log(&self) -> Result<(), Problem> {
+        let records = self.records;
         if records.unusable().is_some() {
             return Err(not_kept(false));
         }
@@ -37,7 +47,7 @@ impl Service {
     ///
     /// # Errors
     /// It can't be kept, and the operator wants responses refused then.
-    pub(crate) async fn seal(
+    pub(super) async fn seal(
         &self,
         request: Option<&Request>,
         response: &mut Response,
@@ -46,8 +56,8 @@ impl Service {
     ) -> Result<(), Problem> {
         let Some(log) = self.records.log() else { return Ok(()) };
         let action = ActionFacts::of(trail);
-        let (now, entropy) = (self.host.clock().now(), self.host.entropy());
-        let action_id = action.is_state_changing.then(|| uuid7(now, entropy.as_ref()));
+        let (now, entropy) = (self.clock.now(), self.entropy);
+        let action_id = action.is_state_changing.then(|| uuid7(now, entropy));
         let field = |name: &str| {
             let value = request.and_then(|request| request.field(name));
             value.filter(|value| !value.is_empty() && value.len() <= NAME_CHARS_MAX)
@@ -59,7 +69,7 @@ impl Service {
         });
         let agent = facts.agent.as_deref();
         let draft = RecordDraft {
-            server_id: self.server_id(),
+            server_id: self.server_id,
             status: response.start.code,
             issued_at: now,
             agent: agent.map(|agent| &agent.agent_id),
@@ -86,12 +96,12 @@ impl Service {
                 }
                 Ok(())
             }
-            Err(error) => self.unsealed(&error),
+            Err(error) => self.without_record(&error),
         }
     }
 
     /// What becomes of a response whose record was not kept.
-    fn unsealed(&self, error: &LogError) -> Result<(), Problem> {
+    fn without_record(&self, error: &LogError) -> Result<(), Problem> {
         tracing::debug!(%error, "a response has no record");
         match self.records.on_failure {
             AuditFailure::Refuse => Err(not_kept(true)),

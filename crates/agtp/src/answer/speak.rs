@@ -14,7 +14,7 @@ use crate::connection::{Answer, ConnectionError, speak};
 use crate::manifest::metric_label;
 use crate::reply::Problem;
 use crate::service::{ConnectionInfo, Service};
-use crate::wire::{Request, Response};
+use forecourt_agtp_wire::message::{Request, Response};
 
 /// The requests of one connection.
 struct Session {
@@ -85,12 +85,12 @@ impl Answer for Session {
         let counted = self.requests.begin_within(metric_label(&request.start.method), parent(&request));
         let answered = counted.carry(answering).await;
         let begins = self.begins();
-        let response = in_place(|| service.response(&request, answered, begins)).await;
+        let response = in_place(|| service.responder().response(&request, answered, begins)).await;
         counted.answered(response.start.code, response.body.len() as u64);
         response
     }
 
     async fn refuse(&self, refused: ConnectionError) -> Response {
-        Box::pin(self.service().refusal(Problem::from(refused), self.begins())).await
+        Box::pin(self.service().responder().refusal(Problem::from(refused), self.begins())).await
     }
 }

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use forecourt_contract::RequestPath;
-use forecourt_identity::agents::AgentIdentity;
+use forecourt_contract::{Dispatcher, RequestPath};
+use forecourt_identity::agents::{AgentIdentity, KnownAgents};
 
 use crate::from_wire::{AGENTS, AgentPath, TargetPath, target};
 use crate::reply::Problem;
-use crate::service::Service;
-use crate::status::Status;
-use crate::wire::RequestLine;
+use forecourt_agtp_wire::message::RequestLine;
+use forecourt_agtp_wire::status::Status;
 
 /// Endings of names that are never the canonical ones. Base 1.
 const SUFFIXES: [&str; 3] = [".agent", ".nomo", ".agtp"];
@@ -25,7 +24,16 @@ pub(super) struct RequestTarget {
     pub agent: Option<Arc<AgentIdentity>>,
 }
 
-impl Service {
+/// Finds out where requests go.
+#[derive(Clone, Copy)]
+pub(super) struct TargetResolver<'a> {
+    /// What calls are held against.
+    pub contract: &'a Dispatcher,
+    /// The agents that are known by their names.
+    pub agents: &'a KnownAgents,
+}
+
+impl TargetResolver<'_> {
     /// Finds out where a request goes.
     ///
     /// # Errors
@@ -50,19 +58,19 @@ impl Service {
 
     /// Whether an operator's endpoint answers here, as declared. AGTP-API 6.1.
     fn is_endpoint(&self, method: &str, path: &str) -> bool {
-        let contract = self.host.contract();
+        let contract = self.contract;
         let Some(resolved) = contract.policy.resolve(method, &contract.catalog) else { return false };
         RequestPath::parse(path, &contract.catalog)
             .is_ok_and(|path| contract.registry.find(&resolved.method, &path).is_some())
     }
 
     fn is_registered(&self, path: &str) -> bool {
-        let contract = self.host.contract();
+        let contract = self.contract;
         RequestPath::parse(path, &contract.catalog).is_ok_and(|path| !contract.registry.methods_at(&path).is_empty())
     }
 
     fn is_method(&self, method: &str) -> bool {
-        let contract = self.host.contract();
+        let contract = self.contract;
         contract.policy.resolve(method, &contract.catalog).is_some()
     }
 

@@ -9,7 +9,7 @@ use crate::inventory::{Inventory, contract_entry};
 use crate::limits::CONTRACTS_LISTED_MAX;
 use crate::problem::{OPERATOR_SCOPE, unauthorized};
 use crate::reply::{Problem, Reply};
-use crate::status::Status;
+use forecourt_agtp_wire::status::Status;
 
 /// Says where the next page begins: the last contract of this one. Base 2.5.
 const NEXT_PAGE: &str = "Continuation-Token";

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::ask::Ask;
 use crate::inventory::{Audience, Inventory};
 use crate::reply::{Problem, Reply};
-use crate::status::Status;
+use forecourt_agtp_wire::status::Status;
 
 /// The genesis document of the agent that is asked for.
 pub(super) fn reply(

@@ -4,17 +4,18 @@ use forecourt_surface::document::is_listed;
 
 use crate::inventory::{Audience, Inventory};
 use crate::limits::MANIFEST_FRESH;
-use crate::manifest::{MEDIA_TYPE, Publisher, View};
+use crate::manifest::{Publisher, View};
 use crate::reply::{Body, Reply};
 use crate::settings::Disclosure;
-use crate::status::Status;
+use forecourt_agtp_wire::media_types::MANIFEST;
+use forecourt_agtp_wire::status::Status;
 
 /// The manifest of a view, unless `known`, the caller's tags, lists it.
 pub(super) async fn reply(publisher: &Publisher, inventory: &Inventory, view: View, known: Option<&str>) -> Reply {
     let manifest = publisher.manifest(inventory, view).await;
     let (status, body) = match known.is_some_and(|known| is_listed(known, &manifest.tag)) {
         true => (Status::NOT_MODIFIED, Body::Empty),
-        false => (Status::OK, Body::Made { media_type: MEDIA_TYPE, bytes: manifest.body }),
+        false => (Status::OK, Body::Made { media_type: MANIFEST, bytes: manifest.body }),
     };
     let reply = Reply { status, fields: Vec::new(), body }
         .with("ETag", manifest.tag)

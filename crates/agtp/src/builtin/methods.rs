@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::inventory::Inventory;
 use crate::limits::{CRITERIA_WORDS_MAX, FULL_METHODS_BYTES_MAX, FULL_METHODS_MAX, METHODS_LISTED_MAX};
 use crate::reply::{Problem, Reply};
-use crate::status::Status;
+use forecourt_agtp_wire::status::Status;
 
 /// Says where the next page begins: the last endpoint of this one. Base 2.5.
 const NEXT_PAGE: &str = "Continuation-Token";

@@ -6,12 +6,12 @@ use serde_json::{Map, Value};
 
 use crate::ask::Ask;
 use crate::inventory::Inventory;
-use crate::manifest::MEDIA_TYPE;
 use crate::reply::Problem;
-use crate::status::Status;
+use forecourt_agtp_wire::media_types::{JSON, MANIFEST};
+use forecourt_agtp_wire::status::Status;
 
 /// The media types of which each names a directory that stands alone. Base 2.6.
-const DIRECTORY_TYPES: [&str; 2] = ["application/json", "application/vnd.agtp+json"];
+const DIRECTORY_TYPES: [&str; 2] = ["application/json", JSON];
 
 /// What DISCOVER can be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,11 +96,11 @@ fn at_root(ask: &Ask) -> Surface {
     let manifest = Surface::Manifest { with_directory: !ask.is_targetless };
     let takes = |media_type: &str| ask.accept.as_deref().is_some_and(|accept| names(accept, media_type));
     match is_anonymous {
-        true if ask.is_targetless || takes(MEDIA_TYPE) => manifest,
+        true if ask.is_targetless || takes(MANIFEST) => manifest,
         true if DIRECTORY_TYPES.into_iter().any(takes) => Surface::Directory,
         true => manifest,
         false if is_there(ask.call.body.get("criteria")) => Surface::Search,
-        false if takes(MEDIA_TYPE) => manifest,
+        false if takes(MANIFEST) => manifest,
         false => Surface::Directory,
     }
 }

@@ -4,7 +4,7 @@ use tokio::io::{DuplexStream, duplex};
 use tokio::task::JoinHandle;
 
 use super::*;
-use crate::wire::{Message, StatusLine};
+use forecourt_agtp_wire::message::{Message, StatusLine};
 
 const PATIENCE: Patience = Patience {
     head: Duration::from_secs(10),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::limits::{NAME_CHARS_MAX, YAML_NODES_MAX, YAML_REPEATED_MAX};
 use crate::reply::Problem;
-use crate::status::Status;
+use forecourt_agtp_wire::status::Status;
 
 /// The members of an envelope. No other may stand beside them.
 const ENVELOPE: [&str; 5] = ["method", "task_id", "session_id", "parameters", "context"];

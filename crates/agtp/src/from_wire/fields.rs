@@ -8,7 +8,7 @@ use forecourt_core::limits::HOPS_MAX;
 use crate::limits::{NAME_CHARS_MAX, OWNER_CHARS_MAX};
 use crate::problem::{STATE, bad_field};
 use crate::reply::Problem;
-use crate::wire::Fields;
+use forecourt_agtp_wire::message::Fields;
 
 /// How many of us stand in line before the request, so that services and agents that lead back here come
 /// to an end. Not of the protocol.

@@ -14,6 +14,7 @@ use super::document::ManifestDocument;
 use super::revision::{Hashes, Revision};
 use crate::inventory::{Audience, Inventory};
 use crate::limits::MANIFEST_FRESH;
+use forecourt_agtp_wire::media_types;
 
 /// The type of a manifest's signature. Base 11.
 const SIGNATURE_TYPE: &str = "agtp-manifest+jws";
@@ -101,7 +102,7 @@ impl Edition {
         let signed = SignedManifest { document: &document, manifest_signature };
         // Nothing in it can fail to be written: every key is text, every number is finite.
         let body = serde_json::to_vec(&signed).unwrap_or_default();
-        Served::new(super::MEDIA_TYPE, MANIFEST_FRESH, body)
+        Served::new(media_types::MANIFEST, MANIFEST_FRESH, body)
     }
 }
 

@@ -9,7 +9,7 @@ use super::members::{at, authority, names};
 use super::{IdentityError, native, negotiation};
 use crate::limits::RETRY_BUSY_SECONDS;
 use crate::reply::{Problem, Reply};
-use crate::status::Status;
+use forecourt_agtp_wire::status::Status;
 
 impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {

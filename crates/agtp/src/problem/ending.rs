@@ -5,7 +5,7 @@ use forecourt_core::{Ending, FailureCause};
 use super::unauthorized;
 use crate::limits::RETRY_BUSY_SECONDS;
 use crate::reply::Problem;
-use crate::status::Status;
+use forecourt_agtp_wire::status::Status;
 
 impl Problem {
     /// What an ending without an answer comes to. `None` for answers, and for what is asked back.

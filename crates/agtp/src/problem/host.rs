@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::unauthorized;
 use crate::reply::Problem;
-use crate::status::Status;
+use forecourt_agtp_wire::status::Status;
 
 /// The field with the state of a refusal, by which its caller goes on once the condition is met: in the refusal, and in
 /// the call that comes after it. PolicyPart 5.4.

@@ -5,7 +5,7 @@ use forecourt_contract::refusal::Pair;
 use serde_json::Value;
 
 use crate::reply::Problem;
-use crate::status::Status;
+use forecourt_agtp_wire::status::Status;
 
 /// The problem, with the pair that it is about.
 pub(super) fn at(problem: Problem, pair: &Pair) -> Problem {

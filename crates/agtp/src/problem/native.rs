@@ -6,7 +6,7 @@ use forecourt_contract::refusal::{NativeRefusal, NativeRefusalKind};
 use serde_json::Value;
 
 use crate::reply::Problem;
-use crate::status::Status;
+use forecourt_agtp_wire::status::Status;
 
 /// The codes under which natives are refused. What else can go wrong is ours.
 const REASONS: [(NativeRefusalKind, Status); 22] = [

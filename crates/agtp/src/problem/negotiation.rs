@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::members::{at, authority, names};
 use crate::reply::Problem;
-use crate::status::Status;
+use forecourt_agtp_wire::status::Status;
 
 /// What is offered, in the words of the reference implementation. Base 9.5.
 fn summary(preview: &ContractPreview) -> Value {

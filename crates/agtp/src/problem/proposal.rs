@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::members::{authority, names};
 use super::unauthorized;
 use crate::reply::Problem;
-use crate::status::Status;
+use forecourt_agtp_wire::status::Status;
 
 impl From<ProposalRefusal> for Problem {
     fn from(refusal: ProposalRefusal) -> Self {

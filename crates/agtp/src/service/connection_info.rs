@@ -51,7 +51,7 @@ impl ConnectionInfo {
     /// What the certificate says beside the name and the scopes, for rules, agents and records.
     pub(crate) fn certified(&self) -> Map<String, Value> {
         let Some(Ok(certificate)) = &self.certificate else { return Map::new() };
-        let said = [
+        let members = [
             ("principal_id", certificate.principal_id.clone().map(Value::from)),
             ("governance_zone", certificate.governance_zone.clone().map(Value::from)),
             ("trust_tier", certificate.trust_tier.map(|tier| u8::from(tier).into())),
@@ -59,7 +59,7 @@ impl ConnectionInfo {
             ("activation_certificate_id", certificate.activation_id.clone().map(Value::from)),
             ("agtp_ctl_sct", certificate.ctl_sct.as_deref().map(|receipt| STANDARD.encode(receipt).into())),
         ];
-        said.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+        members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
     }
 
     /// How far an agent is vouched for that is by itself as far as `own`: its certificate may say less, and never

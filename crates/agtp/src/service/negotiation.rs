@@ -3,7 +3,6 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use forecourt_contract::call::ConnectionId;
 use forecourt_core::AgentId;
 use forecourt_surface::Mount;
 use forecourt_synthesis::contracts::Contracts;
@@ -12,7 +11,6 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
-use super::Service;
 use crate::records::Records;
 use crate::settings::AgtpSettings;
 
@@ -45,13 +43,6 @@ fn steps_max(depth: NonZeroU32) -> usize {
     usize::try_from(depth.get()).unwrap_or(usize::MAX)
 }
 
-impl Service {
-    /// Ends what was bound to a connection that was closed. AGTP-API 10.8.
-    pub(crate) async fn connection_ended(&self, id: &ConnectionId) {
-        self.negotiator.end_connection(id).await;
-    }
-}
-
 /// What happens to contracts, recorded in the chains of their agents. Base 8.2.
 struct RecordedEvents(Arc<Records>);
 
@@ -62,7 +53,7 @@ impl ContractEvents for RecordedEvents {
             let (synthesis_id, agent) = (&*contract.synthesis_id, &*contract.holder.agent_id);
             tracing::info!(event = event.word(), synthesis_id, agent, "a contract has changed");
             if let Ok(agent) = AgentId::parse(agent) {
-                self.0.event(&agent, said(&event)).await;
+                self.0.event(&agent, record_of(&event)).await;
             }
         }
         .boxed()
@@ -70,7 +61,7 @@ impl ContractEvents for RecordedEvents {
 }
 
 /// An event as its record says it. AGTP-API 10.1.4, 10.1.4.1.
-fn said(event: &ContractEvent<'_>) -> Map<String, Value> {
+fn record_of(event: &ContractEvent<'_>) -> Map<String, Value> {
     let contract = event.contract();
     let (status, reason, actor) = match event {
         ContractEvent::Accepted { .. } => ("active", None, Some(&*contract.holder.agent_id)),

@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use forecourt_core::store::Span;
 use forecourt_core::{Error, Timestamp};
-use forecourt_host::{ENTRIES_PER_READ_MAX, Host};
+use forecourt_host::ENTRIES_PER_READ_MAX;
 use parking_lot::RwLock;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::Mutex;
 
-use super::SessionName;
+use super::{SessionLedger, SessionName};
 use crate::NAME;
 use crate::limits::{RESTING_AGE_MAX, SESSIONS_RESTING_MAX, SESSIONS_RESTING_PER_AGENT_MAX};
 
@@ -63,64 +63,75 @@ struct StoredSession {
 
 impl Resting {
     /// Whether a session of an agent was suspended, and its time has not come.
-    pub(crate) async fn may_rest(&self, host: &Host, name: SessionName<'_>) -> Result<bool, Error> {
-        self.read(host).await?;
+    pub(crate) async fn may_rest(&self, sessions: SessionLedger<'_>, name: SessionName<'_>) -> Result<bool, Error> {
+        self.read(sessions).await?;
         let until = self.known.read().sessions.0.get(name.agent).and_then(|own| own.get(name.session).copied());
-        Ok(until.is_some_and(|until| until > host.clock().now()))
+        Ok(until.is_some_and(|until| until > sessions.clock.now()))
     }
 
     /// Adds a session of an agent, before it rests. Fails with [`Error::Unavailable`] when too many do.
-    pub(crate) async fn add(&self, host: &Host, name: SessionName<'_>, until: Timestamp) -> Result<(), Error> {
-        self.read(host).await?;
-        if !self.known.write().sessions.add(name, until, host.clock().now()) {
+    pub(crate) async fn add(
+        &self,
+        sessions: SessionLedger<'_>,
+        name: SessionName<'_>,
+        until: Timestamp,
+    ) -> Result<(), Error> {
+        self.read(sessions).await?;
+        if !self.known.write().sessions.add(name, until, sessions.clock.now()) {
             return Err(Error::unavailable());
         }
-        self.write(host, name, until, false).await
+        self.write(sessions, name, until, false).await
     }
 
     /// Forgets a session that was to rest until a moment, and woke before.
-    pub(crate) async fn remove(&self, host: &Host, name: SessionName<'_>, until: Timestamp) {
+    pub(crate) async fn remove(&self, sessions: SessionLedger<'_>, name: SessionName<'_>, until: Timestamp) {
         self.known.write().sessions.remove(name, until);
-        if let Err(error) = self.write(host, name, until, true).await {
+        if let Err(error) = self.write(sessions, name, until, true).await {
             // Others go on to look into its own stream, which says that it goes on.
             tracing::warn!(%error, "that a session woke was not written down for other processes");
         }
     }
 
-    async fn write(&self, host: &Host, name: SessionName<'_>, until: Timestamp, woke: bool) -> Result<(), Error> {
+    async fn write(
+        &self,
+        sessions: SessionLedger<'_>,
+        name: SessionName<'_>,
+        until: Timestamp,
+        woke: bool,
+    ) -> Result<(), Error> {
         let line = StoredSession { agent: name.agent.to_owned(), session: name.session.to_owned(), woke };
-        host.ledger().append(NAME, STREAM, json!(line), Some(until), None).await?;
+        sessions.ledger.append(NAME, STREAM, json!(line), Some(until), None).await?;
         Ok(())
     }
 
     /// Reads what was written since the last time, unless that was a moment ago.
-    async fn read(&self, host: &Host) -> Result<(), Error> {
-        if self.is_fresh(host.clock().now()) {
+    async fn read(&self, sessions: SessionLedger<'_>) -> Result<(), Error> {
+        if self.is_fresh(sessions.clock.now()) {
             return Ok(());
         }
         let mut read = self.read.lock().await;
-        let now = host.clock().now();
+        let now = sessions.clock.now();
         // Somebody else may have read while this one waited for its turn.
         if self.is_fresh(now) {
             return Ok(());
         }
-        if let Some((number, _)) = host.ledger().last(NAME, STREAM).await? {
+        if let Some((number, _)) = sessions.ledger.last(NAME, STREAM).await? {
             // Once all of a stream has expired it begins anew, and its numbers may be beyond the old ones already.
-            if read.until.is_some_and(|until| until <= host.clock().now()) {
+            if read.until.is_some_and(|until| until <= sessions.clock.now()) {
                 *read = StreamPosition::default();
             }
             if number > read.last {
                 self.known.write().sessions.forget(now);
-                self.read_on(host, &mut read).await?;
+                self.read_on(sessions, &mut read).await?;
             }
         }
         self.known.write().read_at = Some(now);
         Ok(())
     }
 
-    async fn read_on(&self, host: &Host, read: &mut StreamPosition) -> Result<(), Error> {
+    async fn read_on(&self, sessions: SessionLedger<'_>, read: &mut StreamPosition) -> Result<(), Error> {
         loop {
-            let page = host.ledger().entries(NAME, STREAM, Span::After(read.last), ENTRIES_PER_READ_MAX).await?;
+            let page = sessions.ledger.entries(NAME, STREAM, Span::After(read.last), ENTRIES_PER_READ_MAX).await?;
             let is_whole = page.len() < ENTRIES_PER_READ_MAX;
             let mut known = self.known.write();
             for (number, entry) in page {

@@ -6,14 +6,15 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::codec::Bounds;
 use crate::connection::Patience;
-use crate::limits::{BODY_BYTES_MAX, BODY_BYTES_SETTABLE, FIELDS_BYTES_MAX, HEAD_BYTES_SETTABLE, START_LINE_BYTES_MAX};
+use crate::limits::{BODY_BYTES_SETTABLE, HEAD_BYTES_SETTABLE};
+use forecourt_agtp_wire::codec::Bounds;
+use forecourt_agtp_wire::limits::{BODY_BYTES_MAX, FIELDS_BYTES_MAX, START_LINE_BYTES_MAX};
 
 /// The table `limits`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct LimitSettings {
+pub(crate) struct LimitSettings {
     /// Bytes of a request line; at most 1048576.
     pub start_line_bytes_max: NonZeroUsize,
     /// Bytes of all header fields of a request together; at most 1048576.

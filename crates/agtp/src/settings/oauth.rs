@@ -9,7 +9,7 @@ const NO_PRINCIPAL: [&str; 6] = ["iss", "aud", "exp", "nbf", "iat", "jti"];
 /// The table `policies.oauth`. Base 7.4.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct OauthSettings {
+pub(crate) struct OauthSettings {
     /// Whether a bearer token in `Authorization` is looked at. The issuers are those of `[[identity.bearer]]`; a
     /// token that does not hold is refused. Methods that need one are named in `token_required` of `[endpoints]`.
     pub enabled: bool,
@@ -26,7 +26,7 @@ pub struct OauthSettings {
 /// How tokens are checked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum TokenValidator {
+pub(crate) enum TokenValidator {
     /// As signed tokens of a known issuer. RFC 7519.
     #[default]
     Jwt,

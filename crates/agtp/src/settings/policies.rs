@@ -11,7 +11,7 @@ use super::OauthSettings;
 /// The table `policies`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct PolicySettings {
+pub(crate) struct PolicySettings {
     /// Whether callers without a name may read the manifest and what is discovered.
     pub anonymous_discovery: bool,
     /// Whether endpoints may be made while serving: by PROPOSE and, where `rcns` is enabled too, for calls of

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// The table `audit`: a signed record of every response, kept in `records` in the data folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct AuditSettings {
+pub(crate) struct AuditSettings {
     /// Whether responses carry `Attribution-Record` and `Audit-ID`, and are kept. `false`: neither.
     #[serde(alias = "attribution_records_enabled")]
     #[schemars(extend("x-alias" = "attribution_records_enabled"))]
@@ -39,7 +39,7 @@ pub struct AuditSettings {
 /// When records are synced to the disk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum AuditSync {
+pub(crate) enum AuditSync {
     /// Before the response leaves.
     Always,
     /// Within a second.
@@ -50,7 +50,7 @@ pub enum AuditSync {
 /// What is done with a response whose record can't be kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum AuditFailure {
+pub(crate) enum AuditFailure {
     /// 503.
     #[default]
     Refuse,
@@ -61,7 +61,7 @@ pub enum AuditFailure {
 /// Who may look records up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum ReadAcl {
+pub(crate) enum ReadAcl {
     /// Everybody.
     #[default]
     Public,
@@ -78,7 +78,7 @@ pub enum ReadAcl {
 /// The table `signing`: the key that signs records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct SigningSettings {
+pub(crate) struct SigningSettings {
     /// Whether records are signed. `false`: their header says `none`, and readers take them for unverified.
     pub enabled: bool,
     /// An Ed25519 key in a PEM file (PKCS #8), relative to this one. Default: the host's own key.

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::support::{Server, body, certificate_of, code, server};
 use crate::service::ConnectionInfo;
-use crate::wire::Response;
+use forecourt_agtp_wire::message::Response;
 
 const ELSEWHERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7));
 

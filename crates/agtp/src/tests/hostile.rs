@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use tokio::runtime::Builder;
 
 use super::support::{Server, server};
-use crate::wire::Response;
+use forecourt_agtp_wire::message::Response;
 
 /// The answers to bytes, until the server closes or has nothing more to say.
 async fn answers(server: &Server, bytes: &[u8]) -> Vec<Response> {

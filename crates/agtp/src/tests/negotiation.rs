@@ -22,7 +22,7 @@ use forecourt_testhost::Blueprint;
 use serde_json::{Value, json};
 
 use super::support::{Client, Server, blueprint, body, server_of, terms};
-use crate::wire::Response;
+use forecourt_agtp_wire::message::Response;
 
 /// Both switches, for the agents of these tests, which this host vouches for itself.
 const OPEN: &str = "[policies]\nsynthesis_enabled = true\n[policies.rcns]\nenabled = true\nmin_trust_tier = 2\n";

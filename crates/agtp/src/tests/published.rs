@@ -32,7 +32,7 @@ async fn s8_10_the_manifest_is_told_as_it_should_be() {
     let server = server("server.contact = \"ops@demo.localhost\"").await;
     let response = server.ask("DISCOVER", "").await;
     let now = server.mounted.mount.host.clock().now();
-    assert_eq!(crate::manifest::check::check_response(&response, now).findings, []);
+    assert_eq!(forecourt_agtp_client::manifest::check_response(&response, now).findings, []);
     assert_eq!(response.field("X-AGTP-Document-Type"), Some("agtp.server.manifest"));
     let tag = response.field("ETag").unwrap();
     let known = server.ask(&format!("DISCOVER\r\nIf-None-Match: {tag}"), "").await;

@@ -14,7 +14,7 @@ use tower::ServiceExt;
 
 use super::support::{Server, body, code, server};
 use crate::gateway;
-use crate::wire::Response;
+use forecourt_agtp_wire::message::Response;
 
 /// The payload of the record that a response carries, whose Audit-ID is held against it.
 fn record(response: &Response) -> Value {

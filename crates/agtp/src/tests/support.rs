@@ -22,9 +22,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio_util::sync::CancellationToken;
 
 use crate::answer::serve;
-use crate::codec::{Bounds, Decoder};
 use crate::service::{ConnectionInfo, Service};
-use crate::wire::{Response, StatusLine};
+use forecourt_agtp_wire::codec::{Bounds, Decoder};
+use forecourt_agtp_wire::message::{Response, StatusLine};
 
 /// Where clients come from, unless a test says otherwise.
 pub(crate) const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);

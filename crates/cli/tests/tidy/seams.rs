@@ -13,7 +13,6 @@ use super::{files, root, shown};
 const BARE: &[(&str, &str, &str)] = &[
     ("agents", "next_piece", "a `poll_fn` around one function that is compiled in its crate"),
     ("agents", "next_text", "a `poll_fn` around one function that is compiled in its crate"),
-    ("agtp", "speak", "generic over what it speaks on, and polled in its own crate alone"),
     ("contract", "dispatch_to", "`host` alone polls it, within the one future that it makes of a call"),
     ("email", "speak", "generic over what it speaks on, and polled in its own crate alone"),
     ("host", "invoke_to", "the thin outside of a boxed inside: what is left is the caller's own future"),

@@ -5,7 +5,7 @@ use forecourt_identity::genesis::Genesis;
 use forecourt_surface::tool::Tool;
 
 use super::*;
-use crate::status::Status;
+use forecourt_agtp_wire::status::Status;
 
 fn tool(name: &str, agent: Option<&str>) -> Tool {
     Tool {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::status::Status;
+use forecourt_agtp_wire::status::Status;
 
 #[tokio::test]
 async fn s8_2_every_field_is_there_in_its_order() {
@@ -44,10 +44,10 @@ async fn s8_what_we_publish_passes_the_check_of_manifests() {
     let place = Place::of(Blueprint { contract, section, ..blueprint() }).await;
     let now = place.mounted.mount.host.clock().now();
     for ask in [targetless(), stranger("/")] {
-        let verdict = crate::manifest::check::check(&bytes(&place.reply(&ask).await), now);
+        let verdict = forecourt_agtp_client::manifest::check(&bytes(&place.reply(&ask).await), now);
         assert_eq!(verdict.findings, [], "not even advice");
         assert!(
-            matches!(verdict.signature, crate::manifest::check::Signature::Valid { .. }),
+            matches!(verdict.signature, forecourt_agtp_client::manifest::Signature::Valid { .. }),
             "{:?}",
             verdict.signature
         );
@@ -157,7 +157,7 @@ async fn s8_5_authenticated_agents_are_named_to_who_proved_who_it_is() {
 #[tokio::test]
 async fn s8_5_private_agents_are_named_to_nobody() {
     let place = Place::with("agents.disclosure = \"private\"").await;
-    let ask = Ask { accept: Some(crate::manifest::MEDIA_TYPE.to_owned()), ..place.by("chef", "/") };
+    let ask = Ask { accept: Some(forecourt_agtp_wire::media_types::MANIFEST.to_owned()), ..place.by("chef", "/") };
     for ask in [targetless(), ask] {
         let text = String::from_utf8(bytes(&place.reply(&ask).await)).unwrap();
         assert!(!text.contains("chef") && !text.contains(place.agent("clerk").agent_id.as_str()));

@@ -1,8 +1,8 @@
 //! Which DISCOVER is which: the table of base 2.6.
 
 use super::*;
-use crate::manifest::MEDIA_TYPE;
-use crate::status::Status;
+use forecourt_agtp_wire::media_types::MANIFEST;
+use forecourt_agtp_wire::status::Status;
 
 fn accepting(ask: Ask, accept: &str) -> Ask {
     Ask { accept: Some(accept.to_owned()), ..ask }
@@ -13,7 +13,7 @@ async fn s8_10_without_a_target_and_without_a_name_it_is_the_manifest() {
     let place = Place::with("").await;
     for ask in [targetless(), accepting(targetless(), "application/json")] {
         let reply = place.reply(&ask).await;
-        assert!(matches!(reply.body, Body::Made { media_type: MEDIA_TYPE, .. }));
+        assert!(matches!(reply.body, Body::Made { media_type: MANIFEST, .. }));
         assert_eq!(field(&reply, "X-AGTP-Document-Type"), Some("agtp.server.manifest"));
         assert_eq!(body(&reply)["agtp_version"], "1.0");
         assert!(body(&reply).get("directory").is_none());
@@ -23,7 +23,7 @@ async fn s8_10_without_a_target_and_without_a_name_it_is_the_manifest() {
 #[tokio::test]
 async fn s5_8_3_the_root_without_a_name_is_the_manifest_and_the_directory() {
     let place = Place::with("").await;
-    for accept in [None, Some("*/*"), Some(MEDIA_TYPE), Some("application/json, application/vnd.agtp.manifest+json")] {
+    for accept in [None, Some("*/*"), Some(MANIFEST), Some("application/json, application/vnd.agtp.manifest+json")] {
         let ask = Ask { accept: accept.map(str::to_owned), ..stranger("/") };
         let both = place.json(&ask).await;
         assert_eq!(both["server"]["server_id"], "demo.localhost", "{accept:?}");
@@ -69,7 +69,7 @@ async fn s5_8_3_operator_authored_entries_are_of_tier_b() {
 #[tokio::test]
 async fn an_agent_that_names_the_manifest_s_type_gets_it() {
     let place = Place::with("").await;
-    let manifest = place.json(&accepting(place.by("chef", "/"), MEDIA_TYPE)).await;
+    let manifest = place.json(&accepting(place.by("chef", "/"), MANIFEST)).await;
     assert_eq!(manifest["agtp_api_version"], "1.0");
 }
 

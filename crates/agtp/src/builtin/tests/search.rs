@@ -5,7 +5,7 @@ use forecourt_host::LifecycleChange;
 
 use super::*;
 use crate::limits::{CANDIDATES_DEFAULT, CANDIDATES_MAX, CRITERIA_CHARS_MAX, CRITERIA_WORDS_MAX};
-use crate::status::Status;
+use forecourt_agtp_wire::status::Status;
 
 fn looking(place: &Place, parameters: Value) -> Ask {
     asking(place.by("chef", "/"), parameters)

@@ -1,0 +1,31 @@
+//! Time, and names for what is made.
+
+use forecourt_core::{Clock, Entropy, Timestamp};
+
+/// The clock and the randomness of the host.
+#[derive(Clone, Copy)]
+pub(super) struct Ambient<'a> {
+    /// What time it is.
+    pub clock: &'a dyn Clock,
+    /// Where random bits are from.
+    pub entropy: &'a dyn Entropy,
+}
+
+impl Ambient<'_> {
+    pub(super) fn now(self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// A name for something that was made: a word and 128 random bits.
+    pub(super) fn mint(self, kind: &str) -> String {
+        let digits: String = self.bits().iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{kind}-{digits}")
+    }
+
+    /// 128 random bits.
+    pub(super) fn bits(self) -> [u8; 16] {
+        let mut bits = [0; 16];
+        self.entropy.fill(&mut bits);
+        bits
+    }
+}

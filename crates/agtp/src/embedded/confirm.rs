@@ -1,0 +1,170 @@
+//! CONFIRM: a decision about something that waits for one, with a signed receipt. Base 3.1.
+
+use super::ambient::Ambient;
+use super::call::MethodCall;
+use super::messenger::Messenger;
+use super::tasks::CallerTasks;
+use arc_swap::ArcSwap;
+use forecourt_core::{Part, TaskId};
+use forecourt_host::{Ledger, OperatorAnswer, OperatorAnswerOutcome, OperatorDecision, OperatorQueue, Run, TaskPermit};
+use forecourt_identity::{HostKeys, jws};
+use serde_json::{Value, json};
+
+use super::escalate::describe_question;
+use super::messenger::{CarriedMessage, members_of, require_answer, work_status};
+
+use crate::NAME;
+use crate::limits::{ANSWER_PATIENCE, RECEIPT_TTL, WORK_PATIENCE};
+use crate::reply::{Problem, Reply};
+use forecourt_agtp_wire::status::Status;
+
+/// The decisions, and what the reference implementation calls the first one.
+const DECISIONS: [&str; 4] = ["accepted", "rejected", "deferred", "confirmed"];
+/// What the header of a receipt says that it is.
+const TYPE: &str = "agtp-attestation+jws";
+
+/// A decision about something that waits for one, with a signed receipt.
+pub(super) struct ConfirmMethod<'a> {
+    pub call: MethodCall<'a>,
+    pub messenger: Messenger<'a>,
+    pub tasks: CallerTasks<'a>,
+    pub ambient: Ambient<'a>,
+    pub queue: &'a OperatorQueue,
+    pub ledger: &'a Ledger,
+    pub keys: &'a ArcSwap<HostKeys>,
+    pub server_id: &'a str,
+}
+
+impl ConfirmMethod<'_> {
+    /// Decides, and gives a receipt. The same decision again gives the same receipt.
+    pub(super) async fn run(&self) -> Result<Reply, Problem> {
+        let caller = self.call.agent_id()?;
+        let is_named = self.call.given.get(&["target_id"]).is_some();
+        match is_named {
+            true => self.call.given.require(&[&["status", "decision"]])?,
+            false => self.call.given.require(&[&["target_id", "attestation_target"]])?,
+        }
+        let target = self.call.given.name(&["target_id", "attestation_target"])?.unwrap_or_default();
+        let decision = match self.call.given.one_of(&["status", "decision"], &DECISIONS)?.unwrap_or(DECISIONS[0]) {
+            "rejected" => OperatorDecision::Rejected,
+            "deferred" => OperatorDecision::Deferred,
+            _ => OperatorDecision::Accepted,
+        };
+        let stream = format!("receipt:{}:{caller}:{target}", caller.len());
+        let (number, kept) = match self.ledger.last(NAME, &stream).await? {
+            Some((number, entry)) => (number, Some(entry.body)),
+            None => (0, None),
+        };
+        if let Some(receipt) = kept.filter(|receipt| receipt["status"] == json!(decision)) {
+            return Ok(Reply::ok(receipt));
+        }
+        let reason = self.call.given.reason()?;
+        let effect = self.decide(target, decision, is_named).await?;
+        let receipt = self.receipt(caller, target, (decision, reason), effect);
+        let until = self.ambient.now() + RECEIPT_TTL;
+        self.ledger.append(NAME, &stream, receipt.clone(), Some(until), Some(number)).await?;
+        Ok(Reply::ok(receipt))
+    }
+
+    /// What goes on by the decision: a task that waits for its caller, or a question to the operator.
+    async fn decide(&self, target: &str, decision: OperatorDecision, is_named: bool) -> Result<Value, Problem> {
+        if let Some(asked) = self.queue.question(target).await? {
+            return self.decide_question(target, decision, asked.inquiry.by.as_deref()).await;
+        }
+        match self.tasks.find(target).await {
+            Ok(task) => self.decide_task(&task, decision).await,
+            // The reference implementation confirms what only its caller knows.
+            Err(problem) if problem.status != Status::NOT_FOUND || !is_named => match is_named {
+                true => Err(problem),
+                false => Ok(Value::Null),
+            },
+            Err(_) => {
+                let message = "nothing of this name waits for a decision here";
+                Err(Problem::new(Status::NOT_FOUND, "confirm-target-not-found", message))
+            }
+        }
+    }
+
+    /// Who asked can't be the one who decides.
+    async fn decide_question(&self, id: &str, decision: OperatorDecision, by: Option<&str>) -> Result<Value, Problem> {
+        let caller = self.call.agent_id()?;
+        if by == Some(caller) && decision == OperatorDecision::Accepted {
+            let message = "who asked can't be the one who decides: the operator answers";
+            return Err(Problem::new(Status::FORBIDDEN, "own-escalation", message));
+        }
+        if by != Some(caller) {
+            self.call.require_operator()?;
+        }
+        let reason = self.call.given.reason()?;
+        let answer = OperatorAnswer { decision, reason, by: caller.to_owned(), at: self.ambient.now() };
+        match self.queue.answer(id, answer).await? {
+            OperatorAnswerOutcome::Now(asked) => Ok(json!({"escalation": describe_question(&asked)})),
+            OperatorAnswerOutcome::Before(asked) => {
+                let message = "this question was answered already";
+                Err(Problem::new(Status::CONFLICT, "answered-already", message)
+                    .with("escalation", describe_question(&asked)))
+            }
+            OperatorAnswerOutcome::Unknown => {
+                Err(Problem::new(Status::NOT_FOUND, "escalation-not-found", "no such question"))
+            }
+        }
+    }
+
+    /// A task that waits goes on with the decision as the caller's next turn. One that does not wait is
+    /// as it was.
+    async fn decide_task(&self, task: &TaskPermit, decision: OperatorDecision) -> Result<Value, Problem> {
+        if !task.state.is_waiting() || decision == OperatorDecision::Deferred {
+            return Ok(json!({"task": {"task_id": task.id.expose(), "status": task.state.name()}}));
+        }
+        let reason = self.call.given.reason()?;
+        let word = match decision {
+            OperatorDecision::Rejected => "rejected",
+            OperatorDecision::Accepted | OperatorDecision::Deferred => "accepted",
+        };
+        let text = reason.as_ref().map_or_else(|| word.to_owned(), |reason| format!("{word}: {reason}"));
+        let confirmation = json!({"confirmation": {
+            "status": word, "reason": reason, "attestation": self.call.given.get(&["attestation"]),
+        }});
+        let message = self.messenger.message(&task.agent, vec![Part::text(text), Part::data(confirmation)]);
+        let run = Run::next_turn(task.clone(), ANSWER_PATIENCE);
+        Ok(json!({"task": progress_of(self.messenger.run(message, run, WORK_PATIENCE).await?, &task.id)?}))
+    }
+
+    /// What was decided, by whom and when, signed by this host.
+    fn receipt(&self, caller: &str, target: &str, decided: (OperatorDecision, Option<String>), effect: Value) -> Value {
+        let (decision, reason) = decided;
+        let attestation_id = self.ambient.mint("att");
+        let claims = json!({
+            "attestation_id": attestation_id,
+            "server_id": self.server_id,
+            "target_id": target,
+            "status": decision,
+            "reason": reason,
+            "agent_id": caller,
+            "issued_at": self.ambient.now(),
+        });
+        let keys = self.keys.load();
+        let mut receipt = claims.clone();
+        receipt["method"] = self.call.method.into();
+        receipt["timestamp"] = claims["issued_at"].clone();
+        receipt["attestation"] = jws::sign(keys.current(), TYPE, claims.to_string().as_bytes()).into();
+        if let (Value::Object(effect), Value::Object(receipt)) = (effect, &mut receipt) {
+            receipt.extend(effect);
+        }
+        receipt
+    }
+}
+
+/// How a task goes on that was decided about.
+fn progress_of(carried: CarriedMessage, id: &TaskId) -> Result<Value, Problem> {
+    Ok(match carried {
+        CarriedMessage::Working(_) => json!({"task_id": id.expose(), "status": "working"}),
+        CarriedMessage::Answered { answer, .. } => {
+            let answer = require_answer(answer)?;
+            let mut members = members_of(&answer);
+            members.insert("task_id".to_owned(), id.expose().into());
+            members.insert("status".to_owned(), work_status(&answer.ending).into());
+            Value::Object(members)
+        }
+    })
+}
