@@ -74,6 +74,7 @@ pub const PROTOCOL: Protocol = Protocol {
     sockets: settings::SOCKETS,
     moved: settings::MOVED,
     commands: commands::COMMANDS,
+    ask: None,
     open: |section| Ok(Box::new(AgtpWire::open(section)?)),
     spelling: problem::spelling,
 };

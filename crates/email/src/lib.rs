@@ -61,6 +61,7 @@ pub const PROTOCOL: Protocol = Protocol {
     sockets: section::SOCKETS,
     moved: &[],
     commands: &[],
+    ask: None,
     open: |section| Ok(Box::new(EmailWire::open(section)?)),
     spelling: service::spelling,
 };

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use forecourt_client::ClientCommand;
+use forecourt_client::ask::AskClient;
 use forecourt_contract::HostServices;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_egress::Egress;
@@ -38,6 +39,8 @@ pub struct Protocol {
     pub moved: &'static [MovedKey],
     /// The commands of the command line that it brings.
     pub commands: &'static [ClientCommand],
+    /// How `ask` puts a question over it. `None` when it does not.
+    pub ask: Option<&'static AskClient>,
     /// Reads its section, once. Everything that [`Wire`] does later goes by what was read here.
     pub open: fn(Section) -> Result<Box<dyn Wire>, Problems>,
     /// How it spells a failure of the host: statuses and codes, for the table of errors. `None` for what
