@@ -9,7 +9,7 @@
 //! | one operation carried to the host and back | `service` |
 //! | a message on the way in; a task and its events on the way out | `from_wire`; `view`, `frames`, `parts` |
 //! | refusals and payments in metadata, and the table of errors | `policy`, `payment`, `error` |
-//! | talking to other A2A agents, and fronting one | [`client`], `backend` |
+//! | talking to other A2A agents, fronting one, and `forecourt ask` | [`client`], `backend`, `ask` |
 //! | `[a2a]` in `forecourt.toml` | [`section`] |
 //!
 //! A request is read into an [`model::Operation`] by the codec of its version, carried by `service`, and
@@ -17,6 +17,7 @@
 
 mod annotations;
 mod answer;
+mod ask;
 pub mod backend;
 pub mod card;
 pub mod client;
@@ -67,6 +68,7 @@ pub const PROTOCOL: Protocol = Protocol {
     schema: || schemars::schema_for!(A2aSettings),
     sockets: &[],
     moved: &[],
+    ask: Some(&ask::CLIENT),
     open: |section| Ok(Box::new(A2aWire { settings: section.read()?, section })),
     spelling: service::spelling,
 };

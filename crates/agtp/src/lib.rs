@@ -63,6 +63,7 @@ pub const PROTOCOL: Protocol = Protocol {
     schema: || schemars::schema_for!(AgtpSettings),
     sockets: settings::SOCKETS,
     moved: settings::MOVED,
+    ask: None,
     open: |section| Ok(Box::new(AgtpWire::open(section)?)),
     spelling: problem::spelling,
 };

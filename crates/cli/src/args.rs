@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use forecourt_client::ClientCommand;
+use forecourt_client::ask::AskArguments;
 
 use forecourt::deployment::FILE;
 use forecourt::domains::DomainsFile;
@@ -113,7 +114,7 @@ pub(crate) enum Command {
     #[command(
         after_help = "Examples:\n  forecourt ask @chef@demo.localhost \"soup under 30 minutes\"\n  forecourt ask @chef@demo.localhost:8443 --json \"rhubarb\"\n  forecourt ask https://example.com/~lean \"what is the 4% rule?\"\n  forecourt ask --via a2a demo.localhost \"@chef rhubarb\"\n  git diff | forecourt ask @reviewer@demo.localhost -"
     )]
-    Ask(Ask),
+    Ask(AskArguments),
     /// Show what a domain offers, or how one agent can be reached.
     Discover(Discover),
     /// Index the content of a deployment now, or explain a ranking.
@@ -167,9 +168,10 @@ pub(crate) enum Command {
     /// settings of the client. While the deployment is served by `serve`, messages are passed on to that;
     /// with a URL, to the server there.
     #[command(
+        name = "mcp",
         after_help = "Example, in the settings of a desktop client:\n  {\"mcpServers\": {\"kitchen\": {\"command\": \"forecourt\", \"args\": [\"mcp\", \"/srv/kitchen\"]}}}"
     )]
-    Mcp(Mcp),
+    Stdio(Stdio),
     /// Compare two catalogs of AGTP methods before an upgrade.
     Catalog(CatalogArguments),
     /// Test whether a server keeps the rules of what it speaks, whoever made it.
@@ -297,7 +299,7 @@ pub(crate) struct Serve {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Mcp {
+pub(crate) struct Stdio {
     /// The folder of the deployment, or the URL of an MCP endpoint anywhere, such as
     /// `https://example.com/mcp`.
     #[arg(default_value = ".")]
@@ -356,62 +358,6 @@ pub(crate) struct Check {
     /// Print what was found as JSON.
     #[arg(long)]
     pub json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Ask {
-    /// An address such as @chef@demo.localhost (a port may follow), or the URL of an endpoint. Over
-    /// the other protocols also a domain, which decides who answers, and over a2a the URL of a card.
-    pub agent: String,
-    /// What to say. Several words are one message; `-`, or nothing, reads it from standard input.
-    pub text: Vec<String>,
-    /// Answer one of the questions that the agent asked, by its name or its words; may be repeated, for
-    /// several choices too. Over rest.
-    #[arg(long = "answer", value_name = "NAME=VALUE")]
-    pub answers: Vec<String>,
-    /// Attach a file; may be repeated.
-    #[arg(long, value_name = "FILE")]
-    pub attach: Vec<PathBuf>,
-    /// Go on with this task, printed when it began: without words to hear the rest or its result,
-    /// with words to answer its question. Over a2a; over nlweb and mcp the token of a promise, without
-    /// words.
-    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
-    pub task: Option<String>,
-    /// Continue the conversation of this token, printed at the end of an earlier answer.
-    #[arg(long, allow_hyphen_values = true)]
-    pub session: Option<String>,
-    /// The language to answer in, such as `de`.
-    #[arg(long)]
-    pub lang: Option<String>,
-    /// Print the whole answer as one JSON object, without streaming. Over a2a: what comes as it
-    /// comes, one JSON object a line.
-    #[arg(long)]
-    pub json: bool,
-    /// Send this bearer token.
-    #[arg(long, env = "FORECOURT_TOKEN", hide_env_values = true, allow_hyphen_values = true)]
-    pub token: Option<String>,
-    /// Over which protocol: rest, a2a, nlweb or mcp.
-    #[arg(long, default_value = "rest")]
-    pub via: String,
-    /// Pay, if the agent wants to be paid: shows what, to whom and for what, and asks before it signs. With the
-    /// private key in the variable FORECOURT_WALLET_KEY. Over rest.
-    #[arg(long)]
-    pub pay: bool,
-    /// Never pay more than this at once, such as `0.10 USDC` or `$0.10`; of any token, `50000 units`.
-    #[arg(long, value_name = "PRICE", requires = "pay")]
-    pub pay_max: Option<String>,
-    /// Pay up to `--pay-max` without being asked.
-    #[arg(long, requires = "pay_max")]
-    pub yes: bool,
-    /// The data folder whose local authority is trusted for names under .localhost.
-    #[arg(long, env = "FORECOURT_DATA_DIR")]
-    pub data: Option<PathBuf>,
-    /// Trust the authorities in this PEM file too.
-    #[arg(long, value_name = "FILE")]
-    pub cacert: Option<PathBuf>,
-    /// Trust any certificate. For a try on one's own machine: whoever stands between reads everything.
-    #[arg(long)]
-    pub insecure: bool,
 }
 
 #[derive(Debug, Args)]

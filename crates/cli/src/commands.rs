@@ -18,13 +18,13 @@ mod index;
 mod init;
 mod keys;
 mod man;
-mod mcp;
 mod named;
 mod records;
 mod reference;
 mod restore;
 mod schema;
 mod serve;
+mod stdio;
 mod upgrade;
 mod way;
 
@@ -57,7 +57,7 @@ pub(crate) async fn run(invocation: Invocation) -> Outcome {
             None => audit::run(audit).await,
         },
         Command::Admin(admin) => admin::run(admin).await,
-        Command::Mcp(mcp) => mcp::run(mcp).await,
+        Command::Stdio(stdio) => stdio::run(stdio).await,
         Command::Catalog(catalog) => catalog::run(&catalog),
         Command::Conform(conform) => conform::run(*conform).await,
         Command::Reference(arguments) => reference::run(&arguments),

@@ -202,40 +202,6 @@ const WIRE_WORDS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Clients that are in `cli` and not yet in the crate of their protocol: the ways of `ask`, and `mcp`. Nothing
-/// may join them.
-const CLIENTS_OUTSIDE: &[(&str, &[&str])] = &[
-    (
-        "a2a",
-        &[
-            "crates/cli/src/commands/ask.rs",
-            "crates/cli/src/commands/ask/remote.rs",
-            "crates/cli/src/commands/ask/remote/shown.rs",
-        ],
-    ),
-    (
-        "mcp",
-        &[
-            "crates/cli/src/args.rs",
-            "crates/cli/src/commands.rs",
-            "crates/cli/src/commands/ask.rs",
-            "crates/cli/src/commands/ask/question.rs",
-            "crates/cli/src/commands/ask/tool.rs",
-            "crates/cli/src/commands/ask/tool/person.rs",
-            "crates/cli/src/commands/mcp.rs",
-        ],
-    ),
-    (
-        "nlweb",
-        &[
-            "crates/cli/src/commands/ask.rs",
-            "crates/cli/src/commands/ask/items.rs",
-            "crates/cli/src/commands/ask/told.rs",
-            "crates/cli/src/commands/ask/tool.rs",
-        ],
-    ),
-];
-
 /// Rust without comments, texts and unit tests: what is left are its identifiers and paths.
 fn identifiers(text: &str) -> String {
     let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
@@ -262,7 +228,7 @@ fn only_the_registry_names_a_protocol() {
         let is_own = |name: &str| own.iter().any(|own| name.starts_with(own.as_str()));
         let naming = code.iter().filter(|(name, code)| !is_own(name) && word.is_match(code));
         let naming: BTreeSet<&str> = naming.map(|(name, _)| name.as_str()).collect();
-        let known = WIRE_WORDS.iter().chain(CLIENTS_OUTSIDE).filter(|(of, _)| of == protocol);
+        let known = WIRE_WORDS.iter().filter(|(of, _)| of == protocol);
         let known: BTreeSet<&str> = known.flat_map(|(_, files)| files.iter().copied()).chain([REGISTRY]).collect();
         assert_eq!(naming, known, "{protocol}: who names it");
     }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use forecourt_egress::{Egress, EgressBuilder, EgressConfig};
 use forecourt_server::local_ca::ca_certificate;
+use url::{Host, Url};
 
 use crate::output::Failure;
 use crate::printable::line;
@@ -68,5 +69,15 @@ pub fn unconnected(at: &str, reason: &str, is_local: bool) -> Failure {
     match is_local {
         true => failure.hint("is it running? `forecourt serve DIR` starts it"),
         false => failure.hint("is the name spelled right, and does it speak https?"),
+    }
+}
+
+/// Whether a URL leads to this machine.
+pub fn is_here(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
     }
 }

@@ -49,6 +49,17 @@ pub fn stderr(words: Arguments<'_>) {
     drop(io::stderr().lock().write_fmt(words));
 }
 
+/// What writing to standard output comes to. A reader that went away, such as `head`, has what it wanted.
+///
+/// # Errors
+/// Anything else that went wrong.
+pub fn ignore_broken_pipe(written: io::Result<()>) -> Outcome {
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
 /// What a command comes to, unless its output was lost on the way.
 pub fn finished(outcome: Outcome) -> Outcome {
     outcome?;

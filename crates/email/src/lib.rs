@@ -60,6 +60,7 @@ pub const PROTOCOL: Protocol = Protocol {
     schema: || schemars::schema_for!(EmailSettings),
     sockets: section::SOCKETS,
     moved: &[],
+    ask: None,
     open: |section| Ok(Box::new(EmailWire::open(section)?)),
     spelling: service::spelling,
 };

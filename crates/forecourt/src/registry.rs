@@ -46,17 +46,5 @@ pub fn backends() -> impl Iterator<Item = &'static Backend> {
 /// How agents are found, here and elsewhere: what `ask` and `discover` go by.
 pub use forecourt_mentionable::discovery;
 
-/// How `ask --via nlweb` reads what it is told.
-pub use forecourt_nlweb::client as nlweb;
-
-/// How `ask --via a2a` talks to agents.
-pub use forecourt_a2a::{client as a2a, model as a2a_model};
-
-/// How `mcp` reaches a server elsewhere.
-pub use forecourt_mcp::bridge::bridge;
-
-/// How `ask --via mcp` calls tools, and who answers their questions.
-pub mod mcp {
-    pub use forecourt_mcp::form::{AnswerKind, Choice, Field, Form};
-    pub use forecourt_mcp::visit::{CallReply, Person, ServerLocation, Trouble, Visit};
-}
+/// How a client on standard input and output reaches a server elsewhere, and the path of the server on a host.
+pub use forecourt_mcp::{PATH as BRIDGED_PATH, bridge::bridge};

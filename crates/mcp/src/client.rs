@@ -65,7 +65,7 @@ pub(crate) fn connection(egress: Egress, purpose: Purpose, url: &str, headers: H
 }
 
 /// What went wrong on our way out, behind an error of the SDK.
-pub(crate) fn fault<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a TransportError> {
+pub(crate) fn http_error<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a TransportError> {
     match error.downcast_ref::<WorkerQuitReason<TransportError>>() {
         Some(WorkerQuitReason::Fatal { error, .. }) => Some(error),
         _ => error.downcast_ref(),

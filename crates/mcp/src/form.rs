@@ -1,109 +1,25 @@
-//! The forms of others: questions that a server asks in the middle of a call.
+//! The forms of others: questions that a server asks in the middle of a call, by the schema that it sends.
 
-use serde_json::{Map, Value};
+use forecourt_client::form::{AnswerKind, Choice, Field, Form};
+use serde_json::Value;
 
 use crate::limits::FIELDS_MAX;
 
-/// Questions that belong together.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Form {
-    /// What it is about.
-    pub text: String,
-    /// The questions, in the order of the schema; at most 20, the rest is left out.
-    pub fields: Vec<Field>,
-}
-
-/// One question.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Field {
-    /// Names it in the answer.
-    pub name: String,
-    /// The question in words.
-    pub title: String,
-    /// What can be answered.
-    pub kind: AnswerKind,
-    /// Whether the form is no use without it.
-    pub required: bool,
-    /// What is taken when nothing is said.
-    pub default: Option<Value>,
-}
-
-/// What can be answered to a question.
-#[derive(Debug, Clone, PartialEq)]
-pub enum AnswerKind {
-    /// Words.
-    Text,
-    /// A number, and whether it must be whole.
-    Number {
-        /// Whether it must be whole.
-        whole: bool,
-    },
-    /// Yes or no.
-    Boolean,
-    /// One of these.
-    One(Vec<Choice>),
-    /// Any of these.
-    Many(Vec<Choice>),
-}
-
-/// Something to choose.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Choice {
-    /// What is sent.
-    pub value: String,
-    /// What is shown.
-    pub title: String,
-}
-
-impl Form {
-    /// Reads the schema of a form: a flat object, its fields in this order. What can't be read is asked for in
-    /// words.
-    pub(crate) fn read(text: String, schema: &Value, order: &[String]) -> Self {
-        let required = schema["required"].as_array();
-        let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
-        let field = |name| schema["properties"].get(name).map(|field| (name, field));
-        let all = order.iter().filter_map(field).take(FIELDS_MAX);
-        let fields = all.map(|(name, field)| Field {
-            name: name.clone(),
-            title: words(field, &["title", "description"]).unwrap_or(name).to_owned(),
-            kind: kind(field),
-            required: is_required(name),
-            default: field.get("default").cloned(),
-        });
-        Self { text, fields: fields.collect() }
-    }
-}
-
-impl Field {
-    /// The value that somebody meant with `said`: `None` when it is no answer to this question. Choices are
-    /// named by their number, their title or their value.
-    pub fn value(&self, said: &str) -> Option<Value> {
-        let said = said.trim();
-        match &self.kind {
-            _ if said.is_empty() => self.default.clone(),
-            AnswerKind::Text => Some(said.into()),
-            AnswerKind::Number { whole: true } => said.parse::<i64>().ok().map(Value::from),
-            AnswerKind::Number { whole: false } => said.parse::<f64>().ok().filter(|n| n.is_finite()).map(Value::from),
-            AnswerKind::Boolean => match said.to_lowercase().as_str() {
-                "y" | "yes" | "true" => Some(true.into()),
-                "n" | "no" | "false" => Some(false.into()),
-                _ => None,
-            },
-            AnswerKind::One(choices) => chosen(choices, said).map(Value::from),
-            AnswerKind::Many(choices) => {
-                said.split(',').map(|one| chosen(choices, one.trim()).map(Value::from)).collect::<Option<_>>()
-            }
-        }
-    }
-
-    /// The values of all fields, from what was said to each. `None` when one that is required is missing.
-    pub fn values(fields: &[(Self, Option<Value>)]) -> Option<Map<String, Value>> {
-        let given = |(field, value): &(Self, Option<Value>)| match value {
-            Some(value) => Some(Some((field.name.clone(), value.clone()))),
-            None => (!field.required).then_some(None),
-        };
-        fields.iter().map(given).collect::<Option<Vec<_>>>().map(|all| all.into_iter().flatten().collect())
-    }
+/// Reads the schema of a form: a flat object, its fields in this order, at most [`FIELDS_MAX`]. What can't be read
+/// is asked for in words.
+pub(crate) fn read_schema(text: String, schema: &Value, order: &[String]) -> Form {
+    let required = schema["required"].as_array();
+    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
+    let field = |name| schema["properties"].get(name).map(|field| (name, field));
+    let all = order.iter().filter_map(field).take(FIELDS_MAX);
+    let fields = all.map(|(name, field)| Field {
+        name: name.clone(),
+        title: words(field, &["title", "description"]).unwrap_or(name).to_owned(),
+        kind: kind(field),
+        required: is_required(name),
+        default: field.get("default").cloned(),
+    });
+    Form { text, fields: fields.collect() }
 }
 
 fn words<'a>(field: &'a Value, keys: &[&str]) -> Option<&'a str> {
@@ -138,23 +54,17 @@ fn choices(field: &Value) -> Vec<Choice> {
     titled.chain(plain).collect()
 }
 
-fn chosen(choices: &[Choice], said: &str) -> Option<String> {
-    let numbered = said.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
-    let is_meant = |choice: &&Choice| choice.value == said || choice.title.eq_ignore_ascii_case(said);
-    choices.iter().find(is_meant).or(numbered).map(|choice| choice.value.clone())
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde_json::json;
+    use serde_json::{Map, json};
 
     use super::*;
 
     fn form(properties: Value) -> Form {
         let order: Vec<String> = properties.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
         let schema = json!({"type": "object", "properties": properties, "required": ["a"]});
-        Form::read("Tell me.".into(), &schema, &order)
+        read_schema("Tell me.".into(), &schema, &order)
     }
 
     #[test]

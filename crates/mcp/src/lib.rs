@@ -11,7 +11,7 @@
 //! | the way in over HTTP: origins, callers, sessions, refusals | `surface`, `target`, `origin`, `caller`, `sessions`, `streams`, `cors`, `fault`, `verdict` |
 //! | the way in over a pipe | [`stdio`] |
 //! | other servers: fronted as an agent, or bridged to a pipe | `backend`, [`bridge`], `client` |
-//! | calling other servers for a person | [`visit`], [`form`] |
+//! | calling other servers for a person; `forecourt ask` | `visit`, `form`, `ask` |
 //! | `[mcp]` in `forecourt.toml` | [`section`] |
 //!
 //! The official SDK speaks the protocol; its types stay in this crate.
@@ -19,6 +19,7 @@
 mod about;
 mod agents;
 mod answer;
+mod ask;
 mod backend;
 pub mod bridge;
 mod call;
@@ -28,7 +29,7 @@ mod content;
 mod cors;
 mod direct;
 mod elicit;
-pub mod form;
+mod form;
 mod forms;
 mod limits;
 mod log;
@@ -55,11 +56,12 @@ mod task;
 mod tasks;
 mod trace;
 mod verdict;
-pub mod visit;
+mod visit;
 mod waiting;
 mod widget;
 
 pub use backend::BACKEND;
+pub use target::PATH;
 
 use std::sync::Arc;
 
@@ -85,6 +87,7 @@ pub const PROTOCOL: Protocol = Protocol {
     schema: || schemars::schema_for!(McpSettings),
     sockets: &[],
     moved: &[MovedKey { old: "mcp.patience_seconds", new: "mcp.call_timeout_seconds" }],
+    ask: Some(&ask::CLIENT),
     open: |section| Ok(Box::new(McpWire { settings: McpSettings::read(&section)?, section })),
     spelling: rpc_error::spelling,
 };

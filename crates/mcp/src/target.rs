@@ -4,7 +4,7 @@ use forecourt_core::Handle;
 use forecourt_surface::protected_resource::ProtectedResource;
 
 /// The host's endpoint; an agent's is below it.
-pub(crate) const PATH: &str = "/mcp";
+pub const PATH: &str = "/mcp";
 
 /// The agent of an endpoint's path; `Some(None)` for the host, `None` when it is no endpoint's. A slash
 /// at the end changes nothing.

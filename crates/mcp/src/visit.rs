@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_client::form::Form;
 use forecourt_core::Progress;
 use forecourt_egress::{Egress, EgressError, Purpose};
 use futures::future::BoxFuture;
@@ -22,12 +23,12 @@ use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 
 use crate::client::{self, Connection, OutError};
-use crate::form::Form;
+use crate::form::read_schema;
 use crate::limits::{TOOL_LISTING_TIME_MAX, TOOLS_NAMED_MAX};
 
 /// Where a server is, and the way to it.
 #[derive(Clone)]
-pub struct ServerLocation {
+pub(crate) struct ServerLocation {
     /// The way out.
     pub egress: Egress,
     /// On whose behalf it is connected to.
@@ -39,25 +40,25 @@ pub struct ServerLocation {
 }
 
 /// Who waits for the answer.
-pub trait Person: Send + Sync + 'static {
+pub(crate) trait Person: Send + Sync + 'static {
     /// Is told how far the work has come.
-    fn told(&self, progress: Progress);
+    fn show_progress(&self, progress: Progress);
 
     /// Whether questions in the middle of a call can be answered.
-    fn answers(&self) -> bool;
+    fn can_answer(&self) -> bool;
 
     /// Fills in a form: values by the names of its fields, `None` to decline.
-    fn asked(&self, form: Form) -> BoxFuture<'_, Option<Map<String, Value>>>;
+    fn fill_in(&self, form: Form) -> BoxFuture<'_, Option<Map<String, Value>>>;
 
     /// Is sent to a page, and says whether it went there.
-    fn sent(&self, words: String, url: String) -> BoxFuture<'_, bool>;
+    fn open_page(&self, words: String, url: String) -> BoxFuture<'_, bool>;
 }
 
 /// What came of a call.
 #[derive(Debug, Clone, Default)]
-pub struct CallReply {
+pub(crate) struct CallReply {
     /// The answer for programs; `null` when there is none.
-    pub structured: Value,
+    pub(crate) structured: Value,
     /// The answer in words.
     pub text: String,
     /// Files and links beside it, by what can be said about them.
@@ -72,7 +73,7 @@ pub struct CallReply {
 
 /// Why there is no answer.
 #[derive(Debug)]
-pub enum Trouble {
+pub(crate) enum VisitError {
     /// No connection, with the reason.
     Unconnected(String),
     /// The server wants to know who asks.
@@ -82,31 +83,31 @@ pub enum Trouble {
     /// The server refused the request, in its own words.
     Refused(String),
     /// Whoever is there speaks no MCP.
-    Speechless(String),
+    NoMcp(String),
     /// The answer broke off, or makes no sense.
     Broken(String),
 }
 
 /// An open connection to a server.
-pub struct Visit {
+pub(crate) struct Visit {
     service: RunningService<RoleClient, Visitor>,
 }
 
 impl Visit {
     /// Connects: in the newest revision, or with the handshake of older ones.
-    pub fn begin(place: &ServerLocation, person: Arc<dyn Person>) -> BoxFuture<'_, Result<Self, Trouble>> {
+    pub(crate) fn begin(place: &ServerLocation, person: Arc<dyn Person>) -> BoxFuture<'_, Result<Self, VisitError>> {
         Box::pin(async move {
             let newest = ClientLifecycleMode::Auto {
                 preferred_versions: vec![ProtocolVersion::V_2026_07_28],
                 legacy_version: Some(ProtocolVersion::V_2025_11_25),
             };
             let begun = Visitor(person.clone()).serve_with_lifecycle(connection(place), newest).await;
-            let begun = match begun.map_err(|error| trouble_of(&error)) {
+            let begun = match begun.map_err(|error| init_error(&error)) {
                 // Some older servers answer the probe with what is no answer at all.
-                Err(Trouble::Speechless(_)) => {
+                Err(VisitError::NoMcp(_)) => {
                     let older = ClientLifecycleMode::Initialize;
                     let begun = Visitor(person).serve_with_lifecycle(connection(place), older).await;
-                    begun.map_err(|error| trouble_of(&error))
+                    begun.map_err(|error| init_error(&error))
                 }
                 begun => begun,
             };
@@ -115,7 +116,7 @@ impl Visit {
     }
 
     /// Calls a tool, and puts its questions to the person.
-    pub fn call<'a>(&'a self, tool: &'a str, arguments: Value) -> BoxFuture<'a, Result<CallReply, Trouble>> {
+    pub(crate) fn call<'a>(&'a self, tool: &'a str, arguments: Value) -> BoxFuture<'a, Result<CallReply, VisitError>> {
         Box::pin(async move {
             let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(crate::content::object(arguments));
             let error = match self.service.call_tool(params).await {
@@ -124,9 +125,9 @@ impl Visit {
             };
             match self.tools().await {
                 Some(known) if !known.is_empty() && !known.iter().any(|name| name == tool) => {
-                    Err(Trouble::NoTool(known))
+                    Err(VisitError::NoTool(known))
                 }
-                _ => Err(trouble(&error)),
+                _ => Err(call_error(&error)),
             }
         })
     }
@@ -138,7 +139,7 @@ impl Visit {
     }
 
     /// Ends the connection, and what the server keeps for it.
-    pub fn end(self) -> BoxFuture<'static, ()> {
+    pub(crate) fn end(self) -> BoxFuture<'static, ()> {
         Box::pin(async move {
             const FAREWELL: Duration = Duration::from_secs(2);
             // A server that doesn't listen any more has nothing to end.
@@ -175,41 +176,41 @@ fn answer(raw: Value, content: Vec<ContentBlock>) -> CallReply {
     }
 }
 
-fn trouble(error: &ServiceError) -> Trouble {
+fn call_error(error: &ServiceError) -> VisitError {
     match error {
-        ServiceError::McpError(said) => Trouble::Refused(said.message.to_string()),
-        ServiceError::TransportSend(error) => below(error),
-        other => Trouble::Broken(other.to_string()),
+        ServiceError::McpError(error) => VisitError::Refused(error.message.to_string()),
+        ServiceError::TransportSend(error) => transport_error(error),
+        other => VisitError::Broken(other.to_string()),
     }
 }
 
-fn trouble_of(error: &ClientInitializeError) -> Trouble {
+fn init_error(error: &ClientInitializeError) -> VisitError {
     match error {
-        error if error.is_authorization_required() => Trouble::SignIn,
-        ClientInitializeError::JsonRpcError(said) => Trouble::Refused(said.message.to_string()),
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => trouble_of(fallback),
-        ClientInitializeError::TransportError { error, .. } => match below(error) {
-            Trouble::Broken(reason) => Trouble::Speechless(reason),
-            trouble => trouble,
+        error if error.is_authorization_required() => VisitError::SignIn,
+        ClientInitializeError::JsonRpcError(error) => VisitError::Refused(error.message.to_string()),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => init_error(fallback),
+        ClientInitializeError::TransportError { error, .. } => match transport_error(error) {
+            VisitError::Broken(reason) => VisitError::NoMcp(reason),
+            error => error,
         },
-        error => Trouble::Speechless(error.to_string()),
+        error => VisitError::NoMcp(error.to_string()),
     }
 }
 
 /// What is behind an error of the transport.
-fn below(error: &DynamicTransportError) -> Trouble {
-    match client::fault(error.error.as_ref()) {
+fn transport_error(error: &DynamicTransportError) -> VisitError {
+    match client::http_error(error.error.as_ref()) {
         Some(StreamableHttpError::Client(OutError::Egress(EgressError::Unconnected(reason)))) => {
-            Trouble::Unconnected(reason.clone())
+            VisitError::Unconnected(reason.clone())
         }
-        Some(StreamableHttpError::Client(OutError::Egress(error))) => Trouble::Broken(error.log_reason()),
+        Some(StreamableHttpError::Client(OutError::Egress(error))) => VisitError::Broken(error.log_reason()),
         Some(StreamableHttpError::Client(OutError::Declined { declined, message })) => match message.is_empty() {
-            true => Trouble::Broken(format!("the server {declined}")),
-            false => Trouble::Refused(message.clone()),
+            true => VisitError::Broken(format!("the server {declined}")),
+            false => VisitError::Refused(message.clone()),
         },
-        Some(StreamableHttpError::AuthRequired(_)) => Trouble::SignIn,
-        Some(fault) => Trouble::Broken(fault.to_string()),
-        None => Trouble::Broken("the connection is gone".to_owned()),
+        Some(StreamableHttpError::AuthRequired(_)) => VisitError::SignIn,
+        Some(error) => VisitError::Broken(error.to_string()),
+        None => VisitError::Broken("the connection is gone".to_owned()),
     }
 }
 
@@ -218,7 +219,7 @@ pub(crate) struct Visitor(pub(crate) Arc<dyn Person>);
 
 impl ClientHandler for Visitor {
     fn get_info(&self) -> ClientConfig {
-        let declared = if self.0.answers() { json!({"elicitation": {"form": {}, "url": {}}}) } else { json!({}) };
+        let declared = if self.0.can_answer() { json!({"elicitation": {"form": {}, "url": {}}}) } else { json!({}) };
         let capabilities: ClientCapabilities = serde_json::from_value(declared).unwrap_or_default();
         ClientConfig::new(capabilities, Implementation::new("forecourt", env!("CARGO_PKG_VERSION")))
     }
@@ -232,21 +233,24 @@ impl ClientHandler for Visitor {
             ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
                 let schema = serde_json::to_value(&requested_schema).unwrap_or_default();
                 let order = requested_schema.property_order.unwrap_or_default();
-                match self.0.asked(Form::read(message, &schema, &order)).await {
+                match self.0.fill_in(read_schema(message, &schema, &order)).await {
                     Some(values) => ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(values)),
                     None => ElicitResult::new(ElicitationAction::Decline),
                 }
             }
-            ElicitRequestParams::UrlElicitationParams { message, url, .. } => match self.0.sent(message, url).await {
-                true => ElicitResult::new(ElicitationAction::Accept),
-                false => ElicitResult::new(ElicitationAction::Decline),
-            },
+            ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
+                match self.0.open_page(message, url).await {
+                    true => ElicitResult::new(ElicitationAction::Accept),
+                    false => ElicitResult::new(ElicitationAction::Decline),
+                }
+            }
             _ => ElicitResult::new(ElicitationAction::Decline),
         })
     }
 
-    async fn on_progress(&self, told: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        let whole = told.total.filter(|total| *total > 0.0);
-        self.0.told(Progress { fraction: whole.map(|total| told.progress / total), note: told.message });
+    async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        let whole = progress.total.filter(|total| *total > 0.0);
+        self.0
+            .show_progress(Progress { fraction: whole.map(|total| progress.progress / total), note: progress.message });
     }
 }

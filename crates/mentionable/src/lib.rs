@@ -5,8 +5,10 @@
 //! | REST transport v0.1, PolicyPart v0.1 section 4.5 | `rest` |
 //! | WebFinger, agent card, agent directory | [`discovery`] |
 //! | asking agents of other domains for those of this host | `asking` |
+//! | `forecourt ask` over REST | `ask` |
 //! | `[mentionable]` in `forecourt.toml` | [`section`] |
 
+mod ask;
 mod asking;
 pub mod discovery;
 mod rest;
@@ -35,6 +37,7 @@ pub const PROTOCOL: Protocol = Protocol {
     schema: || schemars::schema_for!(MentionableSettings),
     sockets: &[],
     moved: &[],
+    ask: Some(&ask::CLIENT),
     open: |section| Ok(Box::new(MentionableWire { settings: section.read()?, section })),
     spelling: rest::spelling,
 };

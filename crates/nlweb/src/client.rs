@@ -1,6 +1,7 @@
 //! The other side: asking any NLWeb agent, and reading what it tells. Values in and out; whoever uses it
 //! opens the connections.
 
+use forecourt_client::ask::AnswerPiece;
 use serde_json::{Map, Value, json};
 
 use crate::from_wire::CONVERSATION;
@@ -13,20 +14,20 @@ const AWAIT: &str = "await";
 
 /// A question. NLWeb 3.
 #[derive(Debug, Clone, Default)]
-pub struct Question {
+pub(crate) struct Question {
     /// The question in words.
-    pub text: String,
+    pub(crate) text: String,
     /// The conversation that it goes on with, as an earlier answer named it.
-    pub conversation: Option<String>,
+    pub(crate) conversation: Option<String>,
     /// The language to answer in.
-    pub language: Option<String>,
+    pub(crate) language: Option<String>,
     /// Whether the answer may come as it is made.
-    pub streaming: bool,
+    pub(crate) streaming: bool,
 }
 
 impl Question {
     /// The request, which wants a summary among the items.
-    pub fn to_request(&self) -> Value {
+    pub(crate) fn to_request(&self) -> Value {
         let mut prefer = json!({"streaming": self.streaming, "mode": "list, summarize"});
         if let Some(language) = &self.language {
             prefer["accept-language"] = language.clone().into();
@@ -40,66 +41,23 @@ impl Question {
 }
 
 /// The request that checks on a promise. NLWeb 4.2.
-pub fn checkin(token: &str) -> Value {
+pub(crate) fn checkin(token: &str) -> Value {
     json!({"promise_token": token, "action": "checkin", "meta": {"version": Dialect::V0_55.version()}})
 }
 
 /// Where to ask, from the address of an agent or of a host: one that ends with `/ask` as it is.
-pub fn ask_path(path: &str) -> String {
+pub(crate) fn ask_path(path: &str) -> String {
     let path = path.trim_end_matches('/');
     if path.rsplit('/').next() == Some(ASK) { path.to_owned() } else { format!("{path}/{ASK}") }
 }
 
 /// Where to check on what was asked at `ask_path`.
-pub fn await_path(ask_path: &str) -> String {
+pub(crate) fn await_path(ask_path: &str) -> String {
     format!("{}{AWAIT}", ask_path.strip_suffix(ASK).unwrap_or(ask_path))
 }
 
-/// Something that an agent tells.
-#[derive(Debug, Clone, PartialEq)]
-pub enum AgentEvent {
-    /// A summary, or an answer in words alone.
-    Words(String),
-    /// An item.
-    Item(Value),
-    /// The answer comes later. NLWeb 4.1.2.
-    Promise {
-        /// What to check on it by.
-        token: String,
-        /// Seconds until then, as a guess.
-        seconds: Option<u64>,
-        /// Between 0 and 1.
-        progress: Option<f64>,
-        /// A sentence.
-        message: Option<String>,
-    },
-    /// The agent asks back. NLWeb 4.1.3.
-    Questions {
-        /// The question in words.
-        text: String,
-        /// Structured questions, as they came.
-        questions: Vec<Value>,
-    },
-    /// What went wrong. In a stream more may follow. NLWeb 4.1.4.
-    Failure {
-        /// A code.
-        code: String,
-        /// A sentence.
-        message: String,
-        /// The refusal behind it, when there is one.
-        policy: Option<Value>,
-    },
-    /// The name of the conversation.
-    Conversation(String),
-    /// Nothing follows, and whether there was an answer.
-    End {
-        /// Whether it is whole.
-        whole: bool,
-    },
-}
-
 /// What an event of a stream tells. Names that we don't know are passed over. NLWeb 6.1.
-pub fn event(name: &str, data: Value) -> Vec<AgentEvent> {
+pub(crate) fn event(name: &str, data: Value) -> Vec<AnswerPiece> {
     match name {
         "result" => data.get("item").cloned().map(item).into_iter().collect(),
         "error" => vec![failure(&data)],
@@ -107,19 +65,19 @@ pub fn event(name: &str, data: Value) -> Vec<AgentEvent> {
             let kind = data.pointer("/_meta/response_type").and_then(Value::as_str).unwrap_or_default();
             let whole = kind != "failure";
             let questions = data.get("elicitation").map(questions);
-            questions.into_iter().chain(conversation(&data)).chain([AgentEvent::End { whole }]).collect()
+            questions.into_iter().chain(conversation(&data)).chain([AnswerPiece::End { whole }]).collect()
         }
         _ => Vec::new(),
     }
 }
 
 /// What a whole response tells, in the order in which people read it. NLWeb 4.
-pub fn response(body: &Value) -> Vec<AgentEvent> {
+pub(crate) fn response(body: &Value) -> Vec<AnswerPiece> {
     let list = |key: &str| body.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
     let kind = body.pointer("/_meta/response_type").and_then(Value::as_str).unwrap_or_default();
-    let mut told: Vec<AgentEvent> = match kind {
+    let mut told: Vec<AnswerPiece> = match kind {
         "answer" => {
-            let words = list("content").into_iter().filter_map(|part| Some(AgentEvent::Words(text(&part, "text")?)));
+            let words = list("content").into_iter().filter_map(|part| Some(AnswerPiece::Words(text(&part, "text")?)));
             words.chain(list("results").into_iter().chain(list("structuredData")).map(item)).collect()
         }
         "promise" => vec![promise(&body["promise"])],
@@ -127,19 +85,19 @@ pub fn response(body: &Value) -> Vec<AgentEvent> {
         _ => vec![failure(body)],
     };
     told.extend(conversation(body));
-    told.push(AgentEvent::End { whole: matches!(kind, "answer" | "promise" | "elicitation") });
+    told.push(AnswerPiece::End { whole: matches!(kind, "answer" | "promise" | "elicitation") });
     told
 }
 
-fn item(item: Value) -> AgentEvent {
+fn item(item: Value) -> AnswerPiece {
     match (item["@type"].as_str(), text(&item, "text")) {
-        (Some("SearchSummary" | "Summary" | "Answer"), Some(words)) => AgentEvent::Words(words),
-        _ => AgentEvent::Item(item),
+        (Some("SearchSummary" | "Summary" | "Answer"), Some(words)) => AnswerPiece::Words(words),
+        _ => AnswerPiece::Item(item),
     }
 }
 
-fn promise(promise: &Value) -> AgentEvent {
-    AgentEvent::Promise {
+fn promise(promise: &Value) -> AnswerPiece {
+    AnswerPiece::Promise {
         token: text(promise, "token").unwrap_or_default(),
         seconds: promise["estimated_time"].as_u64(),
         progress: promise["progress"].as_f64(),
@@ -147,23 +105,23 @@ fn promise(promise: &Value) -> AgentEvent {
     }
 }
 
-fn questions(elicitation: &Value) -> AgentEvent {
+fn questions(elicitation: &Value) -> AnswerPiece {
     let questions = elicitation["questions"].as_array().cloned().unwrap_or_default();
-    AgentEvent::Questions { text: text(elicitation, "text").unwrap_or_default(), questions }
+    AnswerPiece::Questions { text: text(elicitation, "text").unwrap_or_default(), questions }
 }
 
-fn failure(body: &Value) -> AgentEvent {
+fn failure(body: &Value) -> AnswerPiece {
     let error = &body["error"];
-    AgentEvent::Failure {
+    AnswerPiece::Failure {
         code: text(error, "code").unwrap_or_default(),
         message: text(error, "message").unwrap_or_else(|| "it gave no reason".to_owned()),
         policy: body.pointer("/_meta/mentionable/policy/part").cloned(),
     }
 }
 
-fn conversation(body: &Value) -> Option<AgentEvent> {
+fn conversation(body: &Value) -> Option<AnswerPiece> {
     let session: &Map<String, Value> = body.pointer("/_meta/session_context")?.as_object()?;
-    Some(AgentEvent::Conversation(session.get(CONVERSATION)?.as_str()?.to_owned()))
+    Some(AnswerPiece::Conversation(session.get(CONVERSATION)?.as_str()?.to_owned()))
 }
 
 fn text(value: &Value, key: &str) -> Option<String> {
@@ -205,24 +163,24 @@ mod tests {
         assert_eq!(
             response(&answer),
             [
-                AgentEvent::Words("One.".to_owned()),
-                AgentEvent::Item(json!({"name": "Soup"})),
-                AgentEvent::Conversation("c".to_owned()),
-                AgentEvent::End { whole: true }
+                AnswerPiece::Words("One.".to_owned()),
+                AnswerPiece::Item(json!({"name": "Soup"})),
+                AnswerPiece::Conversation("c".to_owned()),
+                AnswerPiece::End { whole: true }
             ]
         );
         let promise = json!({"_meta": {"response_type": "promise"}, "promise": {"token": "t", "estimated_time": 3}});
-        assert!(matches!(&response(&promise)[0], AgentEvent::Promise { token, seconds: Some(3), .. } if token == "t"));
+        assert!(matches!(&response(&promise)[0], AnswerPiece::Promise { token, seconds: Some(3), .. } if token == "t"));
         let failure = json!({"_meta": {"response_type": "failure"}, "error": {"code": "TIMEOUT"}});
-        assert!(matches!(&response(&failure)[0], AgentEvent::Failure { code, .. } if code == "TIMEOUT"));
-        assert_eq!(response(&json!(3)).last(), Some(&AgentEvent::End { whole: false }));
+        assert!(matches!(&response(&failure)[0], AnswerPiece::Failure { code, .. } if code == "TIMEOUT"));
+        assert_eq!(response(&json!(3)).last(), Some(&AnswerPiece::End { whole: false }));
     }
 
     #[test]
     fn a_stream_that_fails_does_not_end_whole() {
         let told = event("complete", json!({"_meta": {"response_type": "failure"}}));
-        assert_eq!(told, [AgentEvent::End { whole: false }]);
-        assert_eq!(event("result", json!({"index": 0, "item": {"a": 1}})), [AgentEvent::Item(json!({"a": 1}))]);
+        assert_eq!(told, [AnswerPiece::End { whole: false }]);
+        assert_eq!(event("result", json!({"index": 0, "item": {"a": 1}})), [AnswerPiece::Item(json!({"a": 1}))]);
         assert_eq!(event("banana", json!({})), []);
     }
 }

@@ -11,7 +11,7 @@
 //! | 6 streaming | `stream` |
 //! | 7 HTTP | `surface`, `answer` |
 //! | appendix A | `tools` |
-//! | asking other agents | [`client`] |
+//! | asking other agents, and `forecourt ask` | `client`, `ask` |
 //! | the search box for other sites | `widget` |
 //!
 //! A question becomes a message by `from_wire`, is carried by `service`, and what comes of it is
@@ -20,8 +20,9 @@
 mod action;
 mod answer;
 mod api_error;
+mod ask;
 mod carried;
-pub mod client;
+mod client;
 mod decode;
 mod fields;
 mod from_wire;
@@ -64,6 +65,7 @@ pub const PROTOCOL: Protocol = Protocol {
     schema: || schemars::schema_for!(NlwebSettings),
     sockets: &[],
     moved: &[MovedKey { old: "nlweb.promise_after_seconds", new: "nlweb.sync_wait_seconds" }],
+    ask: Some(&ask::CLIENT),
     open: |section| Ok(Box::new(NlwebWire::open(section)?)),
     spelling: service::spelling,
 };

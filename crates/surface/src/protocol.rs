@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
+use forecourt_client::ask::AskClient;
 use forecourt_contract::HostServices;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_egress::Egress;
@@ -35,6 +36,8 @@ pub struct Protocol {
     /// Keys of its section that are called otherwise, or stand elsewhere, than in the release before: from
     /// the root of the file on.
     pub moved: &'static [MovedKey],
+    /// How `ask` puts a question over it. `None` when it does not.
+    pub ask: Option<&'static AskClient>,
     /// Reads its section, once. Everything that [`Wire`] does later goes by what was read here.
     pub open: fn(Section) -> Result<Box<dyn Wire>, Problems>,
     /// How it spells a failure of the host: statuses and codes, for the table of errors. `None` for what

@@ -9,7 +9,7 @@ use forecourt_core::{Domain, SystemClock};
 use forecourt_egress::{Egress, EgressConfig};
 use ipnet::IpNet;
 
-use crate::args::{Ask, Discover};
+use crate::args::Discover;
 use crate::output::Failure;
 use forecourt::registry::discovery::{Acct, Obstacle, ResolveError, ResolvedAgent, Resolver};
 use forecourt::serving::Serving;
@@ -18,13 +18,6 @@ use forecourt::serving::Serving;
 const HTTPS_PORT: u16 = 443;
 /// How many neighbours a hint names.
 const NEIGHBOURS_MAX: usize = 12;
-
-impl Ask {
-    /// Whom it trusts.
-    pub(super) fn trust(&self) -> Trust<'_> {
-        Trust { data: self.data.as_deref(), cacert: self.cacert.as_deref(), insecure: self.insecure }
-    }
-}
 
 impl Discover {
     /// Whom it trusts.

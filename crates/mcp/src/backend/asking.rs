@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::future::Future;
 
+use forecourt_client::form::{AnswerKind, Choice, Field, Form};
 use forecourt_core::reply::Question;
 use forecourt_core::{Message, Progress, ThreadId};
 use futures::FutureExt;
@@ -15,7 +16,6 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::call_error::CallError;
-use crate::form::{AnswerKind, Choice, Field, Form};
 use crate::limits::{ANSWER_TIME_MAX, CALLS_WAITING_MAX, PROGRESS_WAITING_MAX};
 use crate::visit::Person;
 
@@ -23,17 +23,17 @@ use crate::visit::Person;
 pub(super) struct Nobody;
 
 impl Person for Nobody {
-    fn told(&self, _: Progress) {}
+    fn show_progress(&self, _: Progress) {}
 
-    fn answers(&self) -> bool {
+    fn can_answer(&self) -> bool {
         false
     }
 
-    fn asked(&self, _: Form) -> BoxFuture<'_, Option<Map<String, Value>>> {
+    fn fill_in(&self, _: Form) -> BoxFuture<'_, Option<Map<String, Value>>> {
         async { None }.boxed()
     }
 
-    fn sent(&self, _: String, _: String) -> BoxFuture<'_, bool> {
+    fn open_page(&self, _: String, _: String) -> BoxFuture<'_, bool> {
         async { false }.boxed()
     }
 }
@@ -42,13 +42,13 @@ impl Person for Nobody {
 pub(super) struct Caller(mpsc::Sender<PendingQuestion>);
 
 impl Person for Caller {
-    fn told(&self, _: Progress) {}
+    fn show_progress(&self, _: Progress) {}
 
-    fn answers(&self) -> bool {
+    fn can_answer(&self) -> bool {
         true
     }
 
-    fn asked(&self, form: Form) -> BoxFuture<'_, Option<Map<String, Value>>> {
+    fn fill_in(&self, form: Form) -> BoxFuture<'_, Option<Map<String, Value>>> {
         async {
             let (answer, answered) = oneshot::channel();
             self.0.send(PendingQuestion { form, answer }).await.ok()?;
@@ -58,7 +58,7 @@ impl Person for Caller {
     }
 
     /// A page of another host is no place to send callers of this one. PolicyPart 3.2.
-    fn sent(&self, _: String, _: String) -> BoxFuture<'_, bool> {
+    fn open_page(&self, _: String, _: String) -> BoxFuture<'_, bool> {
         async { false }.boxed()
     }
 }
@@ -192,7 +192,7 @@ mod tests {
 
     fn form(properties: Value, order: &[&str]) -> Form {
         let order: Vec<String> = order.iter().map(|name| (*name).to_owned()).collect();
-        Form::read("Tell me.".into(), &json!({"properties": properties, "required": order}), &order)
+        crate::form::read_schema("Tell me.".into(), &json!({"properties": properties, "required": order}), &order)
     }
 
     #[test]

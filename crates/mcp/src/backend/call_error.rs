@@ -129,7 +129,7 @@ impl From<ClientInitializeError> for CallError {
 
 /// What is behind an error of the transport.
 fn below(error: &DynamicTransportError) -> CallError {
-    let Some(fault) = client::fault(error.error.as_ref()) else { return CallError::Broken(error.to_string()) };
+    let Some(fault) = client::http_error(error.error.as_ref()) else { return CallError::Broken(error.to_string()) };
     match fault {
         StreamableHttpError::Client(OutError::Declined { declined, message }) => {
             CallError::Declined { declined: *declined, message: message.clone() }

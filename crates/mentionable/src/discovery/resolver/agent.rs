@@ -42,6 +42,11 @@ impl ResolvedAgent {
         self.text("/a2a/endpoint")
     }
 
+    /// The endpoints that its card names, by the protocols they are for.
+    pub fn endpoints(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.rest_endpoint().map(|url| ("rest", url)).into_iter().chain([("a2a", self.a2a_endpoint())])
+    }
+
     /// The protocols over which it says it can be reached.
     pub fn protocols(&self) -> impl Iterator<Item = &str> {
         self.list("/mentionable/supported_inbound").iter().filter_map(Value::as_str)

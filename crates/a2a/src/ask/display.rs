@@ -2,14 +2,16 @@
 
 use std::collections::HashMap;
 
+use forecourt_client::ask::AskArguments;
+use forecourt_client::output::{Failure, Outcome, ignore_broken_pipe, stderrln};
+use forecourt_client::printable::{Words, line};
+use forecourt_client::refusal;
+use forecourt_client::terminal::show_progress;
 use forecourt_core::part::ArtifactContent;
 use forecourt_core::{Ending, Event, FileSource, Part, ToolCall, ToolOutcome};
 
-use super::super::answer::{reading, refused_with};
-use crate::args::Ask;
-use crate::commands::printable::{Words, line};
-use crate::output::{Failure, Outcome, stderrln};
-use forecourt::registry::a2a::{StreamItem, Unfolding};
+use crate::NAME;
+use crate::client::{StreamItem, Unfolding};
 
 /// Tool calls whose state is remembered; beyond, each change is shown.
 const TOOLS_MAX: usize = 1_000;
@@ -19,7 +21,7 @@ const ID_CHARS_MAX: usize = 300;
 const WORDS_CHARS_MAX: usize = 500;
 
 /// What was shown so far.
-pub(super) struct RemoteDisplay {
+pub(super) struct TaskDisplay {
     unfolding: Unfolding,
     words: Words,
     tools: HashMap<String, &'static str>,
@@ -32,8 +34,8 @@ pub(super) struct RemoteDisplay {
     as_json: bool,
 }
 
-impl RemoteDisplay {
-    pub(super) fn new(ask: &Ask, canonical_host: &str, name: &str) -> Self {
+impl TaskDisplay {
+    pub(super) fn new(ask: &AskArguments, canonical_host: &str, name: &str) -> Self {
         Self {
             unfolding: Unfolding::new(canonical_host, true),
             words: Words::new(),
@@ -47,19 +49,19 @@ impl RemoteDisplay {
     }
 
     /// Shows what is new in an item. Gives how the answer ended, once it has.
-    pub(super) fn item(&mut self, arrived: StreamItem) -> Result<Option<Outcome>, Failure> {
+    pub(super) fn show(&mut self, item: StreamItem) -> Result<Option<Outcome>, Failure> {
         if self.as_json {
-            reading(self.words.say(&format!("{}\n", arrived.raw)))?;
+            ignore_broken_pipe(self.words.say(&format!("{}\n", item.raw)))?;
         }
-        let events = self.unfolding.take(arrived.item);
+        let events = self.unfolding.take(item.item);
         if let (None, Some(task)) = (&self.task, self.unfolding.task().map(str::to_owned)) {
-            self.task(&task);
+            self.note_task(&task);
             stderrln!("task {}; continue with: {}", line(&task, ID_CHARS_MAX), self.command());
         }
         for event in events {
             match event {
                 Event::Ending(ending) => {
-                    reading(self.words.end())?;
+                    ignore_broken_pipe(self.words.end())?;
                     return Ok(Some(self.end(ending)));
                 }
                 event => self.event(event)?,
@@ -69,25 +71,20 @@ impl RemoteDisplay {
     }
 
     /// Takes notice of the task.
-    pub(super) fn task(&mut self, task: &str) {
+    pub(super) fn note_task(&mut self, task: &str) {
         self.task = Some(task.to_owned());
     }
 
     fn event(&mut self, event: Event) -> Outcome {
         match event {
-            Event::Text(text) if !self.as_json => reading(self.words.say(&text))?,
+            Event::Text(text) if !self.as_json => ignore_broken_pipe(self.words.say(&text))?,
             Event::Part(part) if !self.as_json => {
-                if let Some(words) = described(&part) {
-                    reading(self.words.end().and_then(|()| self.words.say(&format!("{words}\n"))))?;
+                if let Some(words) = part_line(&part) {
+                    ignore_broken_pipe(self.words.end().and_then(|()| self.words.say(&format!("{words}\n"))))?;
                 }
             }
             Event::ToolCall(call) => self.tool(&call),
-            Event::Progress(progress) => {
-                let percent = progress.fraction.map(|fraction| format!("{:.0}%", fraction * 100.0));
-                let note = progress.note.map(|note| line(&note, WORDS_CHARS_MAX));
-                let said: Vec<String> = percent.into_iter().chain(note).collect();
-                stderrln!("[{}]", said.join(" "));
-            }
+            Event::Progress(progress) => show_progress(progress),
             _ => {}
         }
         Ok(())
@@ -112,10 +109,10 @@ impl RemoteDisplay {
         match ending {
             Ending::Complete => {}
             Ending::Message(text) if self.as_json => drop(text),
-            Ending::Message(text) => reading(self.words.say(&text).and_then(|()| self.words.end()))?,
+            Ending::Message(text) => ignore_broken_pipe(self.words.say(&text).and_then(|()| self.words.end()))?,
             Ending::Question(question) => {
                 if !self.as_json {
-                    reading(self.words.say(&question.text).and_then(|()| self.words.end()))?;
+                    ignore_broken_pipe(self.words.say(&question.text).and_then(|()| self.words.end()))?;
                 }
                 stderrln!("answer with: {} ANSWER", self.command());
                 return Ok(());
@@ -125,7 +122,7 @@ impl RemoteDisplay {
                 return Err(Failure::yours(format!("{}: {words}", self.name))
                     .hint(format!("sign in there, then go on with: {} ANSWER", self.command())));
             }
-            Ending::Refused(part) => return Err(refused_with(&part, &self.name, &self.canonical_host)),
+            Ending::Refused(part) => return Err(refusal::show(&part, &self.name, &self.canonical_host)),
             Ending::Declined { reason } => {
                 return Err(Failure::yours(format!("{}: {}", self.name, line(&reason, WORDS_CHARS_MAX))));
             }
@@ -160,12 +157,12 @@ impl RemoteDisplay {
     /// The command that goes on with the task.
     fn command(&self) -> String {
         let task = line(self.task.as_deref().unwrap_or_default(), ID_CHARS_MAX);
-        format!("forecourt ask --via a2a --task {} {}", quoted(&task), quoted(&self.address))
+        format!("forecourt ask --via {NAME} --task {} {}", quoted(&task), quoted(&self.address))
     }
 }
 
 /// A part that is not made of words, by what can be said about it.
-fn described(part: &Part) -> Option<String> {
+fn part_line(part: &Part) -> Option<String> {
     let at = |source: &FileSource, name: &str| match source {
         FileSource::Url { url, .. } => format!("[{name}]({url})"),
         FileSource::Inline(_) | FileSource::Kept => format!("({name})"),

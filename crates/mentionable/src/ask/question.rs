@@ -1,14 +1,12 @@
 //! Questions that an agent asks back over REST: put on the terminal one after the other, or named with how to answer
 //! them later. The shapes are NLWeb's (4.1.3).
 
+use forecourt_client::ask::AskArguments;
+use forecourt_client::form::{AnswerKind, Choice, Field, Form};
+use forecourt_client::output::{Failure, stderrln};
+use forecourt_client::printable::line;
+use forecourt_client::terminal::Terminal;
 use serde_json::{Map, Value};
-use tokio::task::spawn_blocking;
-
-use super::tool::person::{Terminal, filled_in};
-use crate::args::Ask;
-use crate::commands::printable::line;
-use crate::output::{Failure, stderrln};
-use forecourt::registry::mcp::{AnswerKind, Choice, Field, Form, Person};
 
 /// Questions that are put; a person would hardly answer more.
 const QUESTIONS_MAX: usize = 20;
@@ -38,16 +36,17 @@ impl AnswerRest {
 
 /// The next message of a conversation, when the agent asked and somebody answered. `None` when there is none: then what
 /// to go on with is said.
-pub(super) async fn answered(ask: Ask, answered: AnswerRest) -> Result<Option<Ask>, Failure> {
-    let AnswerRest { session, questions } = answered;
+pub(super) async fn answer(ask: AskArguments, rest: AnswerRest) -> Result<Option<AskArguments>, Failure> {
+    let AnswerRest { session, questions } = rest;
     let Some(session) = session.filter(|_| !ask.json) else { return Ok(None) };
     let fields: Vec<Field> = questions.iter().enumerate().filter_map(|(at, one)| field(at, one)).collect();
-    let given = match !fields.is_empty() && Terminal::new().answers() {
-        true => put(fields.clone()).await,
+    let terminal = Terminal::new();
+    let given = match !fields.is_empty() && terminal.is_attended() {
+        true => terminal.fill_in(Form { text: String::new(), fields: fields.clone() }).await,
         false => None,
     };
     if let Some(answers) = given.map(|given| lines(&fields, &given)).filter(|answers| !answers.is_empty()) {
-        return Ok(Some(Ask { session: Some(session), text: Vec::new(), attach: Vec::new(), answers, ..ask }));
+        return Ok(Some(AskArguments { session: Some(session), text: Vec::new(), attach: Vec::new(), answers, ..ask }));
     }
     stderrln!("continue with: --session {}", line(&session, TOKEN_CHARS_MAX));
     if !fields.is_empty() {
@@ -61,11 +60,6 @@ pub(super) async fn answered(ask: Ask, answered: AnswerRest) -> Result<Option<As
 pub(super) fn split(answer: &str) -> Result<(&str, &str), Failure> {
     let wrong = || Failure::usage(format!("`--answer {}` is not NAME=VALUE", line(answer, WORD_CHARS_MAX)));
     answer.split_once('=').filter(|(name, _)| !name.trim().is_empty()).ok_or_else(wrong)
-}
-
-async fn put(fields: Vec<Field>) -> Option<Map<String, Value>> {
-    let form = Form { text: String::new(), fields };
-    spawn_blocking(|| filled_in(form)).await.ok().flatten()
 }
 
 /// A question as it is put. `None` for what can't be asked.

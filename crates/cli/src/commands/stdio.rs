@@ -1,4 +1,4 @@
-//! `forecourt mcp`: a deployment, or a server elsewhere, over standard input and output.
+//! A deployment, or a server elsewhere, over standard input and output: the command `mcp`.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
@@ -8,29 +8,29 @@ use forecourt::server::DRAIN;
 use forecourt::serving::{self, Serving};
 use forecourt::telemetry::TelemetryLayers;
 use forecourt::{Deployment, Running, Storage, data_folder};
+use forecourt_client::network::is_here;
 use forecourt_core::Domain;
 use forecourt_egress::EgressConfig;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use super::ask::is_here;
 use super::way;
-use crate::args::{Mcp, Place};
+use crate::args::{Place, Stdio};
 use crate::commands::index::index_new;
 use crate::commands::serve::logging;
 use crate::output::{Failure, Outcome, stderrln};
-use forecourt::registry::bridge;
+use forecourt::registry::{BRIDGED_PATH, bridge};
 
 /// How long a daemon on this machine may take to be there.
 const DAEMON_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// Serves until the input ends.
-pub(crate) async fn run(mcp: Mcp) -> Outcome {
-    let elsewhere = mcp.what.starts_with("http://") || mcp.what.starts_with("https://");
+pub(crate) async fn run(stdio: Stdio) -> Outcome {
+    let elsewhere = stdio.what.starts_with("http://") || stdio.what.starts_with("https://");
     if elsewhere {
-        return carry(&mcp.what, mcp.data, mcp.token.as_deref()).await;
+        return carry(&stdio.what, stdio.data, stdio.token.as_deref()).await;
     }
-    let place = Place { dir: PathBuf::from(&mcp.what), data: mcp.data, named_by: None };
+    let place = Place { dir: PathBuf::from(&stdio.what), data: stdio.data, named_by: None };
     let deployment = super::load(&place)?;
     let kept = data_folder::make(deployment.data_folder())?;
     data_folder::keep_private();
@@ -39,8 +39,8 @@ pub(crate) async fn run(mcp: Mcp) -> Outcome {
         Ok(_held) => serve(deployment, Storage::Kept(kept)).await,
         Err(_) => match Serving::find(deployment.domain(), Some(&kept)).filter(answers) {
             Some(serving) => {
-                let url = format!("https://{}:{}/mcp", serving.domain, serving.https_port);
-                carry(&url, Some(kept), mcp.token.as_deref()).await
+                let url = format!("https://{}:{}{BRIDGED_PATH}", serving.domain, serving.https_port);
+                carry(&url, Some(kept), stdio.token.as_deref()).await
             }
             None => serve_apart(deployment, kept).await,
         },

@@ -3,16 +3,17 @@
 use std::collections::HashMap;
 
 use forecourt_agents::sse_reader::{SseEvent, SseReader};
+use forecourt_client::ask::AskTarget;
+use forecourt_client::output::{Failure, ignore_broken_pipe, stderrln};
+use forecourt_client::printable::{Words, line};
+use forecourt_client::refusal;
 use forecourt_core::json;
 use forecourt_egress::UpstreamResponse;
 use futures::StreamExt;
 use serde_json::Value;
 
-use super::Line;
-use super::answer::{beside, reading, refused};
+use super::part::part_line;
 use super::question::AnswerRest;
-use crate::commands::printable::{Words, line};
-use crate::output::{Failure, stderrln};
 
 /// Bytes of one event.
 const EVENT_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -40,17 +41,17 @@ enum Break {
 }
 
 /// Prints words as they come on standard output, and tools at work on standard error.
-pub(super) async fn print(mut incoming: UpstreamResponse, to: &Line) -> Result<AnswerRest, Failure> {
-    let mut shown = StreamDisplay::default();
-    let ended = follow(&mut incoming, &mut shown).await;
-    reading(shown.words.end())?;
+pub(super) async fn print(mut incoming: UpstreamResponse, to: &AskTarget) -> Result<AnswerRest, Failure> {
+    let mut display = StreamDisplay::default();
+    let ended = follow(&mut incoming, &mut display).await;
+    ignore_broken_pipe(display.words.end())?;
     match ended {
-        Ok(End::Whole) => reading(shown.beside()).map(|()| shown.answered),
-        Err(Break::Reader(error)) => reading(Err(error)).map(|()| AnswerRest::default()),
-        Ok(End::Refused(policy)) => Err(refused(&policy, to)),
+        Ok(End::Whole) => ignore_broken_pipe(display.show_parts()).map(|()| display.rest),
+        Err(Break::Reader(error)) => ignore_broken_pipe(Err(error)).map(|()| AnswerRest::default()),
+        Ok(End::Refused(policy)) => Err(refusal::declined(&policy, &to.label, &to.canonical_host)),
         Err(Break::Stream(reason)) => {
-            let failure = match shown.error {
-                Some(error) => Failure::unreachable(format!("{} failed: {error}", to.shown)),
+            let failure = match display.error {
+                Some(error) => Failure::unreachable(format!("{} failed: {error}", to.label)),
                 None => Failure::unreachable(format!("the answer broke off: {reason}")),
             };
             Err(failure.hint("what came before is not the whole answer; ask again"))
@@ -58,16 +59,16 @@ pub(super) async fn print(mut incoming: UpstreamResponse, to: &Line) -> Result<A
     }
 }
 
-async fn follow(incoming: &mut UpstreamResponse, shown: &mut StreamDisplay) -> Result<End, Break> {
+async fn follow(incoming: &mut UpstreamResponse, display: &mut StreamDisplay) -> Result<End, Break> {
     let mut reader = SseReader::new(EVENT_BYTES_MAX).with_comments();
     while let Some(chunk) = incoming.body.next().await {
         let chunk = chunk.map_err(|error| Break::Stream(error.log_reason()))?;
         reader.push(&chunk).map_err(|error| Break::Stream(error.to_string()))?;
         while let Some(comment) = reader.next_comment() {
-            shown.comment(&comment);
+            display.comment(&comment);
         }
         while let Some(event) = reader.next_event() {
-            if let Some(end) = shown.event(&event).map_err(Break::Reader)? {
+            if let Some(end) = display.event(&event).map_err(Break::Reader)? {
                 return Ok(end);
             }
         }
@@ -82,7 +83,7 @@ struct StreamDisplay {
     parts: Vec<String>,
     /// Why the agent failed, if it said so.
     error: Option<String>,
-    answered: AnswerRest,
+    rest: AnswerRest,
     /// The state that was last shown of each tool call, by its id.
     tools: HashMap<String, &'static str>,
 }
@@ -90,7 +91,7 @@ struct StreamDisplay {
 impl Default for StreamDisplay {
     fn default() -> Self {
         let (words, tools) = (Words::new(), HashMap::new());
-        Self { words, parts: Vec::new(), error: None, answered: AnswerRest::default(), tools }
+        Self { words, parts: Vec::new(), error: None, rest: AnswerRest::default(), tools }
     }
 }
 
@@ -102,13 +103,13 @@ impl StreamDisplay {
         }
         let part = comment.strip_prefix("part ").and_then(|envelope| json::parse(envelope.as_bytes()).ok());
         if let Some(part) = part.map(|mut envelope| envelope["part"].take()) {
-            self.answered.note(&part);
-            self.parts.extend(beside(&part).filter(|_| self.parts.len() < PARTS_MAX));
+            self.rest.note(&part);
+            self.parts.extend(part_line(&part).filter(|_| self.parts.len() < PARTS_MAX));
         }
     }
 
     /// Shows what stands beside the words, under them.
-    fn beside(&mut self) -> std::io::Result<()> {
+    fn show_parts(&mut self) -> std::io::Result<()> {
         if self.parts.is_empty() {
             return Ok(());
         }

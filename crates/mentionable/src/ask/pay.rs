@@ -2,6 +2,11 @@
 
 use std::io::{IsTerminal, Write, stderr, stdin};
 
+use forecourt_client::ask::{AskArguments, AskTarget, JSON};
+use forecourt_client::network::is_here;
+use forecourt_client::output::{Failure, stderrln};
+use forecourt_client::printable::line;
+use forecourt_client::refusal;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::{PolicyPart, SystemClock, clock::Clock, json};
 use forecourt_egress::{UpstreamRequest, UpstreamResponse};
@@ -13,11 +18,7 @@ use http::{HeaderValue, StatusCode};
 use serde_json::{Map, Value};
 use tokio::task::spawn_blocking;
 
-use super::answer::refused_with;
-use super::{JSON, Line, SESSION, is_here, send, unreachable};
-use crate::args::Ask;
-use crate::commands::printable::line;
-use crate::output::{Failure, stderrln};
+use super::{SESSION, addressed};
 
 /// The variable that holds the private key. Never an argument: those are seen by everybody on the machine.
 const KEY: &str = "FORECOURT_WALLET_KEY";
@@ -33,7 +34,7 @@ pub(super) struct Payer {
 
 impl Payer {
     /// Fails without a key, and when the payment would be seen on its way.
-    pub(super) fn new(ask: &Ask, to: &Line) -> Result<Self, Failure> {
+    pub(super) fn new(ask: &AskArguments, to: &AskTarget) -> Result<Self, Failure> {
         if to.endpoint.scheme() == "http" && !is_here(&to.endpoint) {
             return Err(Failure::usage("nothing is paid over plain HTTP").hint("use the https URL"));
         }
@@ -46,31 +47,31 @@ impl Payer {
 
     /// Sends a request, and sends it again with a payment if the agent wants one and the user agrees. What is not
     /// to be paid for comes whole, not as a stream.
-    pub(super) async fn send(&self, to: &Line, request: UpstreamRequest) -> Result<UpstreamResponse, Failure> {
+    pub(super) async fn send(&self, to: &AskTarget, request: UpstreamRequest) -> Result<UpstreamResponse, Failure> {
         let first = request.clone().header(ACCEPT, JSON);
-        let incoming = send(to, first).await.map_err(|error| unreachable(to, &error))?;
+        let incoming = to.send(addressed(to, first)).await.map_err(|error| to.unreachable(&error))?;
         if incoming.status != StatusCode::PAYMENT_REQUIRED {
             return Ok(incoming);
         }
         let body = incoming.body.collect().await;
         let body =
             body.map_err(|error| Failure::unreachable(format!("the answer broke off: {}", error.log_reason())))?;
-        let part = refusal(&body)
-            .ok_or_else(|| Failure::yours(format!("{} wants to be paid, in a form that can't be read", to.shown)))?;
+        let part = policy_part(&body)
+            .ok_or_else(|| Failure::yours(format!("{} wants to be paid, in a form that can't be read", to.label)))?;
         let Some((quote, _)) = self.signed(&part)? else {
             stderrln!("No way to pay that it offers is known here (known: x402 exact on networks of Ethereum's kind).");
-            return Err(refused_with(&part, &to.shown, &to.canonical_host));
+            return Err(refusal::show(&part, &to.label, &to.canonical_host));
         };
         self.agree(&quote, &part, to).await?;
         // Only now, since whoever was asked may have taken a while.
         let Some((_, payload)) = self.signed(&part)? else { return Err(Failure::yours("nothing was paid")) };
         let (name, value) = payment(quote.wanted.version(), &payload)
             .ok_or_else(|| Failure::yours("the payment can't be written into a header"))?;
-        let answer = send(to, request.header(name, value)).await.map_err(|error| {
-            unreachable(to, &error).hint("whether it was paid is not known; look at your account before you pay again")
+        let answer = to.send(addressed(to, request.header(name, value))).await.map_err(|error| {
+            to.unreachable(&error).hint("whether it was paid is not known; look at your account before you pay again")
         })?;
-        tell_receipt(&answer, &quote);
-        tell_session(&answer);
+        show_receipt(&answer, &quote);
+        show_session(&answer);
         Ok(answer)
     }
 
@@ -89,14 +90,14 @@ impl Payer {
     }
 
     /// Shows what would be paid, and asks. Fails when it is too much, or nobody agrees.
-    async fn agree(&self, quote: &Quote, part: &PolicyPart, to: &Line) -> Result<(), Failure> {
+    async fn agree(&self, quote: &Quote, part: &PolicyPart, to: &AskTarget) -> Result<(), Failure> {
         let word = |text: &str| line(text, WORD_CHARS_MAX);
-        stderrln!("{} wants to be paid: {}", word(&to.shown), word(&part.message));
+        stderrln!("{} wants to be paid: {}", word(&to.label), word(&part.message));
         stderrln!("  amount   {}", quote.price());
         stderrln!("  network  {}", word(quote.wanted.network()));
         stderrln!("  to       {}", quote.wanted.pay_to());
         stderrln!("  from     {}", self.wallet.address());
-        stderrln!("  for      {}", word(quote.resource.as_ref().and_then(|r| r["url"].as_str()).unwrap_or(&to.shown)));
+        stderrln!("  for      {}", word(quote.resource.as_ref().and_then(|r| r["url"].as_str()).unwrap_or(&to.label)));
         if let Some(most) = &self.most {
             match quote.is_within(most) {
                 Some(true) => {}
@@ -140,14 +141,14 @@ async fn confirmed() -> bool {
 type SignedQuote = (Quote, Map<String, Value>);
 
 /// The refusal in the body of an answer.
-fn refusal(body: &[u8]) -> Option<PolicyPart> {
+fn policy_part(body: &[u8]) -> Option<PolicyPart> {
     let mut value = json::parse(body).ok()?;
     let Value::Object(policy) = value.get_mut("policy")?.take() else { return None };
     PolicyPart::from_json(policy).ok()
 }
 
 /// Says how to go on without paying again, where the answer does not say that it was paid: it may be known later.
-fn tell_session(answer: &UpstreamResponse) {
+fn show_session(answer: &UpstreamResponse) {
     let session = answer.headers.get(&SESSION).and_then(|value| value.to_str().ok());
     if let (Some(session), None) = (session, receipt_of(answer)) {
         let session = line(session, WORD_CHARS_MAX);
@@ -160,7 +161,7 @@ fn receipt_of(answer: &UpstreamResponse) -> Option<&HeaderValue> {
 }
 
 /// Says that it was paid, if the answer does.
-fn tell_receipt(answer: &UpstreamResponse, quote: &Quote) {
+fn show_receipt(answer: &UpstreamResponse, quote: &Quote) {
     let header = receipt_of(answer);
     let Some(receipt) = header.and_then(|value| decode(value).ok()) else { return };
     if receipt["success"] == true {

@@ -1,10 +1,10 @@
-//! What is said: the words of the command line, or standard input.
+//! The words of a question: the words of the command line, or standard input.
 
 use std::io::{IsTerminal, Read, stdin};
 
-use super::REST;
-use super::form::FORM_BYTES_MAX;
-use crate::args::Ask;
+use forecourt_client::ask::AskArguments;
+use forecourt_client::ask::attachment::QUESTION_BYTES_MAX;
+
 use crate::output::Failure;
 
 /// The word that stands for standard input.
@@ -12,10 +12,7 @@ const STDIN: &str = "-";
 
 /// The question with its words. `-` is standard input; so is nothing, unless a task, a file or an answer says what is
 /// wanted.
-pub(super) fn complete(ask: Ask) -> Result<Ask, Failure> {
-    if !ask.answers.is_empty() && ask.via != REST {
-        return Err(Failure::usage(format!("`--answer` goes with `--via {REST}`")));
-    }
+pub(super) fn complete(ask: AskArguments) -> Result<AskArguments, Failure> {
     let is_named = ask.text == [STDIN];
     let is_wordless = ask.text.is_empty() && ask.task.is_none() && ask.answers.is_empty() && ask.attach.is_empty();
     if !is_named && !is_wordless {
@@ -25,16 +22,16 @@ pub(super) fn complete(ask: Ask) -> Result<Ask, Failure> {
         let hint = format!("forecourt ask {} \"hello\", or `-` to read it from standard input", ask.agent);
         return Err(Failure::usage("there is nothing to ask").hint(hint));
     }
-    Ok(Ask { text: vec![read(stdin().lock())?], ..ask })
+    Ok(AskArguments { text: vec![read(stdin().lock())?], ..ask })
 }
 
 /// All of an input, without its last line end.
 fn read(input: impl Read) -> Result<String, Failure> {
     let mut bytes = Vec::new();
-    let most = u64::try_from(FORM_BYTES_MAX).unwrap_or(u64::MAX) + 1;
+    let most = u64::try_from(QUESTION_BYTES_MAX).unwrap_or(u64::MAX) + 1;
     let read = input.take(most).read_to_end(&mut bytes);
     read.map_err(|error| Failure::yours(format!("standard input can't be read: {error}")))?;
-    if bytes.len() > FORM_BYTES_MAX {
+    if bytes.len() > QUESTION_BYTES_MAX {
         return Err(Failure::usage("standard input is longer than the 1 MiB that agents take"));
     }
     let text = String::from_utf8(bytes).map_err(|_| {
@@ -63,7 +60,7 @@ mod tests {
 
     #[test]
     fn an_input_has_a_bound() {
-        assert!(read(&vec![b'a'; FORM_BYTES_MAX][..]).is_ok());
-        assert!(read(&vec![b'a'; FORM_BYTES_MAX + 1][..]).is_err());
+        assert!(read(&vec![b'a'; QUESTION_BYTES_MAX][..]).is_ok());
+        assert!(read(&vec![b'a'; QUESTION_BYTES_MAX + 1][..]).is_err());
     }
 }

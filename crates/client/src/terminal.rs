@@ -1,4 +1,4 @@
-//! The person at the terminal: sees progress, fills in forms, visits pages.
+//! This module talks to the person at the terminal: shows progress, puts the questions of forms, sends to pages.
 
 use std::io::{self, IsTerminal, stdin};
 
@@ -7,9 +7,9 @@ use futures::future::{BoxFuture, FutureExt};
 use serde_json::{Map, Value};
 use tokio::task::spawn_blocking;
 
-use crate::commands::printable::{line, printable};
+use crate::form::{AnswerKind, Choice, Field, Form};
 use crate::output::{stderr, stderrln};
-use forecourt::registry::mcp::{AnswerKind, Choice, Field, Form, Person};
+use crate::printable::{line, printable};
 
 /// Characters of somebody else's sentence.
 const WORDS_CHARS_MAX: usize = 500;
@@ -17,63 +17,74 @@ const WORDS_CHARS_MAX: usize = 500;
 const TRIES: usize = 3;
 
 /// Whoever reads and types here.
-pub(in crate::commands::ask) struct Terminal {
-    present: bool,
+pub struct Terminal {
+    is_attended: bool,
+}
+
+impl Default for Terminal {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Terminal {
     /// A person is there when both what is asked and what is typed are a terminal's.
-    pub(in crate::commands::ask) fn new() -> Self {
-        Self { present: stdin().is_terminal() && io::stderr().is_terminal() }
+    pub fn new() -> Self {
+        Self { is_attended: stdin().is_terminal() && io::stderr().is_terminal() }
     }
 }
 
-impl Person for Terminal {
-    fn told(&self, progress: Progress) {
-        let percent = progress.fraction.map(|fraction| format!("{:.0}%", fraction * 100.0));
-        let note = progress.note.map(|note| line(&note, WORDS_CHARS_MAX));
-        let said: Vec<String> = percent.into_iter().chain(note).collect();
-        stderrln!("[{}]", said.join(" "));
+impl Terminal {
+    /// Whether somebody is there to answer.
+    pub fn is_attended(&self) -> bool {
+        self.is_attended
     }
 
-    fn answers(&self) -> bool {
-        self.present
+    /// Puts the questions of a form, one after the other: the values by the names of the fields. `None` when it was
+    /// declined.
+    pub fn fill_in(&self, form: Form) -> BoxFuture<'static, Option<Map<String, Value>>> {
+        async { spawn_blocking(|| fill_in(form)).await.ok().flatten() }.boxed()
     }
 
-    fn asked(&self, form: Form) -> BoxFuture<'_, Option<Map<String, Value>>> {
-        async { spawn_blocking(|| filled_in(form)).await.ok().flatten() }.boxed()
-    }
-
-    fn sent(&self, words: String, url: String) -> BoxFuture<'_, bool> {
+    /// Sends the person to a page, and gives whether it went there.
+    pub fn open_page(&self, words: String, url: String) -> BoxFuture<'static, bool> {
         let visit = move || {
             stderrln!("{}\nOpen {} and come back.", printable(words.trim()), line(&url, WORDS_CHARS_MAX));
-            typed("Done? [y/N] ").is_some_and(|said| matches!(said.trim(), "y" | "Y" | "yes"))
+            read_line("Done? [y/N] ").is_some_and(|answer| matches!(answer.trim(), "y" | "Y" | "yes"))
         };
         async { spawn_blocking(visit).await.unwrap_or(false) }.boxed()
     }
 }
 
+/// Shows how far work has come.
+pub fn show_progress(progress: Progress) {
+    let percent = progress.fraction.map(|fraction| format!("{:.0}%", fraction * 100.0));
+    let note = progress.note.map(|note| line(&note, WORDS_CHARS_MAX));
+    let words: Vec<String> = percent.into_iter().chain(note).collect();
+    stderrln!("[{}]", words.join(" "));
+}
+
 /// Puts the questions of a form, one after the other. An end of input declines.
-pub(in crate::commands::ask) fn filled_in(form: Form) -> Option<Map<String, Value>> {
+fn fill_in(form: Form) -> Option<Map<String, Value>> {
     if !form.text.trim().is_empty() {
         stderrln!("{}", printable(form.text.trim()));
     }
     let mut given = Vec::new();
     for field in form.fields {
-        let value = put(&field)?;
+        let value = ask(&field)?;
         given.push((field, value));
     }
     Field::values(&given)
 }
 
 /// What was answered to a question: nothing, when it may stay open. `None` when no answer fits.
-fn put(field: &Field) -> Option<Option<Value>> {
+fn ask(field: &Field) -> Option<Option<Value>> {
     let prompt = prompt(field);
     for _ in 0..TRIES {
-        let said = typed(&prompt)?;
-        match field.value(&said) {
+        let answer = read_line(&prompt)?;
+        match field.value(&answer) {
             Some(value) => return Some(Some(value)),
-            None if said.trim().is_empty() && !field.required => return Some(None),
+            None if answer.trim().is_empty() && !field.required => return Some(None),
             None => stderrln!("That is no answer to this question."),
         }
     }
@@ -110,11 +121,11 @@ fn plain(value: &Value) -> String {
 }
 
 /// A line that was typed; `None` at the end of the input.
-fn typed(prompt: &str) -> Option<String> {
+fn read_line(prompt: &str) -> Option<String> {
     stderr(format_args!("{prompt}"));
-    let mut said = String::new();
-    let read = stdin().read_line(&mut said).ok()?;
-    (read > 0).then_some(said)
+    let mut typed = String::new();
+    let read = stdin().read_line(&mut typed).ok()?;
+    (read > 0).then_some(typed)
 }
 
 #[cfg(test)]

@@ -2,12 +2,9 @@
 
 use std::path::Path;
 
+use forecourt_client::ask::attachment::{self, QUESTION_BYTES_MAX};
+use forecourt_client::output::Failure;
 use forecourt_core::{Entropy, ids};
-
-use crate::output::Failure;
-
-/// Bytes of a whole form. REST 3.2: no agent takes more.
-pub(super) const FORM_BYTES_MAX: usize = 1024 * 1024;
 
 /// A form in the making: parts in order, each of one name.
 pub(super) struct Form {
@@ -27,9 +24,9 @@ impl Form {
 
     /// Adds a file.
     pub(super) fn file(&mut self, name: &str, path: &Path) -> Result<(), Failure> {
-        let bytes = attached(path)?;
+        let bytes = attachment::read(path)?;
         let own = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        self.part(&format!("name=\"{name}\"; filename=\"{}\"", escaped(&own)), media_type(path), &bytes);
+        self.part(&format!("name=\"{name}\"; filename=\"{}\"", escaped(&own)), attachment::media_type(path), &bytes);
         Ok(())
     }
 
@@ -47,53 +44,17 @@ impl Form {
     pub(super) fn finish(mut self) -> Result<(String, Vec<u8>), Failure> {
         self.body.extend_from_slice(format!("--{}--\r\n", self.boundary).as_bytes());
         match self.body.len() {
-            bytes if bytes > FORM_BYTES_MAX => Err(too_large(&format!("the question has {bytes} bytes in all"))),
+            bytes if bytes > QUESTION_BYTES_MAX => {
+                Err(attachment::too_large(&format!("the question has {bytes} bytes in all")))
+            }
             _ => Ok((format!("multipart/form-data; boundary={}", self.boundary), self.body)),
         }
     }
 }
 
-/// The bytes of a file to attach, which is not read when it is too large for any agent.
-pub(super) fn attached(path: &Path) -> Result<Vec<u8>, Failure> {
-    let shown = path.display();
-    let unreadable = |error: std::io::Error| Failure::usage(format!("{shown}: {error}"));
-    let size = std::fs::metadata(path).map_err(unreadable)?.len();
-    if size > FORM_BYTES_MAX as u64 {
-        return Err(too_large(&format!("{shown} has {size} bytes")));
-    }
-    std::fs::read(path).map_err(unreadable)
-}
-
-fn too_large(what: &str) -> Failure {
-    Failure::usage(format!("{what}, and agents take 1 MiB at most")).hint("a link in the text can say where it is")
-}
-
 /// A file name that can't end its field. WHATWG HTML, multipart/form-data encoding.
 fn escaped(name: &str) -> String {
     name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
-}
-
-/// The media type that a file's name suggests.
-pub(super) fn media_type(path: &Path) -> &'static str {
-    let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
-    match extension.as_deref().unwrap_or_default() {
-        "txt" | "log" => "text/plain; charset=utf-8",
-        "md" => "text/markdown; charset=utf-8",
-        "csv" => "text/csv; charset=utf-8",
-        "html" | "htm" => "text/html; charset=utf-8",
-        "json" => "application/json",
-        "pdf" => "application/pdf",
-        "png" => "image/png",
-        "jpg" | "jpeg" => "image/jpeg",
-        "gif" => "image/gif",
-        "webp" => "image/webp",
-        "svg" => "image/svg+xml",
-        "mp3" => "audio/mpeg",
-        "wav" => "audio/wav",
-        "mp4" => "video/mp4",
-        "zip" => "application/zip",
-        _ => "application/octet-stream",
-    }
 }
 
 #[cfg(test)]
@@ -133,8 +94,8 @@ mod tests {
             form.finish().map(|(_, body)| body.len())
         };
         let frame = form(0).unwrap();
-        assert_eq!(form(FORM_BYTES_MAX - frame).unwrap(), FORM_BYTES_MAX);
-        assert!(form(FORM_BYTES_MAX - frame + 1).is_err());
+        assert_eq!(form(QUESTION_BYTES_MAX - frame).unwrap(), QUESTION_BYTES_MAX);
+        assert!(form(QUESTION_BYTES_MAX - frame + 1).is_err());
     }
 
     #[test]
@@ -143,7 +104,7 @@ mod tests {
         let mut form = Form::new(&CountedEntropy::default());
         assert!(form.file("user", &folder.path().join("none")).is_err());
         let large = folder.path().join("large");
-        std::fs::File::create(&large).unwrap().set_len(FORM_BYTES_MAX as u64 + 1).unwrap();
+        std::fs::File::create(&large).unwrap().set_len(QUESTION_BYTES_MAX as u64 + 1).unwrap();
         assert!(form.file("user", &large).is_err());
     }
 }
