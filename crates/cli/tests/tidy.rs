@@ -127,7 +127,6 @@ const CIRCLES_LEFT: &[(&str, usize)] = &[
     ("cli", 1),
     ("content", 4),
     ("core", 2),
-    ("egress", 1),
     ("forecourt", 1),
     ("host", 1),
     ("mcp", 1),
