@@ -133,7 +133,6 @@ const CIRCLES_LEFT: &[(&str, usize)] = &[
     ("mentionable", 2),
     ("pages", 1),
     ("server", 1),
-    ("settings", 1),
     ("store", 2),
 ];
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::Section;
 use crate::error::{PROBLEMS_MAX, Problem, Problems};
 use crate::overrides::EnvironmentOverride;
-use crate::section::Section;
 use crate::source::is_secret_key;
 use crate::traced::{Step, TracedError, deserialize};
 use crate::tree::{Entry, Kind, Node, Table, table_to_json};
