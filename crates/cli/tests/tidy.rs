@@ -132,7 +132,6 @@ const CIRCLES_LEFT: &[(&str, usize)] = &[
     ("mcp", 1),
     ("mentionable", 2),
     ("pages", 1),
-    ("server", 1),
     ("store", 2),
 ];
 

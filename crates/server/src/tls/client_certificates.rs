@@ -21,9 +21,9 @@ use x509_parser::oid_registry::{
 };
 use x509_parser::prelude::{ASN1Time, FromDer, ParsedExtension, X509Certificate, X509Version};
 
+use super::files::{chain, content, read};
 use crate::error::TlsError;
 use crate::limits::{AUTHORITIES_MAX, CLIENT_CERTIFICATE_BYTES_MAX};
-use crate::tls::{chain, content, read};
 
 /// Whether clients may or must show certificates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
