@@ -131,7 +131,6 @@ const CIRCLES_LEFT: &[(&str, usize)] = &[
     ("host", 1),
     ("mcp", 1),
     ("mentionable", 2),
-    ("pages", 1),
     ("store", 2),
 ];
 
