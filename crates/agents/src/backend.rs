@@ -13,8 +13,8 @@ use forecourt_egress::Egress;
 use forecourt_settings::{Problems, Section};
 
 use crate::budget::BudgetSettings;
-use crate::endpoints::EndpointTool;
 use crate::siblings::Siblings;
+use crate::tool::EndpointTool;
 use crate::usage::UsageRecorder;
 
 /// One kind of backend: its name, its settings and how it is built.

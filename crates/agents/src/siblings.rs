@@ -2,22 +2,11 @@
 //!
 //! The way leads through the same verb as every message from outside: limits, rules and hops hold
 //! between siblings too.
-//!
-//! | file | holds |
-//! |---|---|
-//! | `ask.rs` | asking one of them, as a tool for models |
-//! | `answer.rs` | what it said, in the words of a tool |
-
-mod answer;
-mod ask;
 
 use std::sync::Arc;
 
 use forecourt_contract::HostHandle;
-use forecourt_core::limits::HOPS_MAX;
-use forecourt_core::{Address, Handle, Message};
-
-pub use ask::AskAgent;
+use forecourt_core::{Address, Handle};
 
 /// One agent, as the others see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,10 +48,4 @@ impl Siblings {
     pub fn beside<'a>(&'a self, own: &'a Handle) -> impl Iterator<Item = &'a Sibling> {
         self.all.iter().filter(move |sibling| sibling.handle() != own)
     }
-}
-
-/// Whether an agent that answers `message` may ask another one. The last agent of a chain must
-/// answer by itself. Companions 4.6.
-pub fn may_ask(message: &Message) -> bool {
-    message.hop.saturating_add(1) < HOPS_MAX
 }

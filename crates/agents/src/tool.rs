@@ -71,3 +71,12 @@ pub trait Tool: Send + Sync {
     /// future cancels the call.
     fn call<'a>(&'a self, arguments: Value, message: &'a Message) -> BoxFuture<'a, ToolResult>;
 }
+
+/// An endpoint that models may be given.
+#[derive(Clone)]
+pub struct EndpointTool {
+    /// Its method and path as its file has them, such as `BOOK /rooms/{room_id}`.
+    pub pair: String,
+    /// What calls it.
+    pub tool: Arc<dyn Tool>,
+}

@@ -1,4 +1,4 @@
-//! Talking to services that the operator named: one place for their deadlines and their faults.
+//! Talking to services that the operator named: one place for their deadlines and their failures.
 
 use std::time::Duration;
 
@@ -6,7 +6,9 @@ use async_stream::stream;
 use bytes::Bytes;
 use forecourt_core::{Ending, FailureCause};
 use forecourt_egress::{BodyStream, Deadlines, Egress, EgressError, UpstreamRequest, UpstreamResponse};
-use futures::{Stream, StreamExt};
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::stream::BoxStream;
 use http::{HeaderMap, StatusCode};
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -73,32 +75,34 @@ pub struct TimedResponse {
 
 /// Sends `request` and waits for the head of the answer. Tried again, at most `retries` times, only
 /// when no connection could be made: nothing was sent then, so nothing can happen twice.
-pub(crate) async fn send(
+pub fn send(
     egress: &Egress,
     request: UpstreamRequest,
     timeouts: CallTimeouts,
     retries: usize,
-) -> Result<TimedResponse, UpstreamFailure> {
-    let deadline = Instant::now() + timeouts.total;
-    let request = request.within(backstop(timeouts));
-    let mut left = retries;
-    loop {
-        let sent = timeout_at(deadline, timeout(timeouts.first, egress.send_upstream(request.clone())));
-        let fault = match sent.await {
-            Ok(Ok(Ok(incoming))) => return Ok(TimedResponse::new(incoming, timeouts, deadline)),
-            Ok(Ok(Err(error))) => fault_of(&error),
-            Ok(Err(_)) => UpstreamFailure::Slow,
-            Err(_) => UpstreamFailure::Overtime,
-        };
-        match left.checked_sub(1).filter(|_| fault == UpstreamFailure::Unreachable) {
-            Some(rest) => left = rest,
-            None => return Err(fault),
+) -> BoxFuture<'_, Result<TimedResponse, UpstreamFailure>> {
+    Box::pin(async move {
+        let deadline = Instant::now() + timeouts.total;
+        let request = request.within(backstop(timeouts));
+        let mut left = retries;
+        loop {
+            let sent = timeout_at(deadline, timeout(timeouts.first, egress.send_upstream(request.clone())));
+            let failure = match sent.await {
+                Ok(Ok(Ok(incoming))) => return Ok(TimedResponse::new(incoming, timeouts, deadline)),
+                Ok(Ok(Err(error))) => failure_of(&error),
+                Ok(Err(_)) => UpstreamFailure::Slow,
+                Err(_) => UpstreamFailure::Overtime,
+            };
+            match left.checked_sub(1).filter(|_| failure == UpstreamFailure::Unreachable) {
+                Some(rest) => left = rest,
+                None => return Err(failure),
+            }
+            let pause = RETRY_PAUSE * u32::try_from(retries - left).unwrap_or(1);
+            if timeout_at(deadline, tokio::time::sleep(pause)).await.is_err() {
+                return Err(UpstreamFailure::Overtime);
+            }
         }
-        let pause = RETRY_PAUSE * u32::try_from(retries - left).unwrap_or(1);
-        if timeout_at(deadline, tokio::time::sleep(pause)).await.is_err() {
-            return Err(UpstreamFailure::Overtime);
-        }
-    }
+    })
 }
 
 /// The wait before the second attempt; each further one waits as much longer.
@@ -116,7 +120,7 @@ fn backstop(timeouts: CallTimeouts) -> Deadlines {
 }
 
 /// The cause goes to the log: it tells of the inside.
-fn fault_of(error: &EgressError) -> UpstreamFailure {
+fn failure_of(error: &EgressError) -> UpstreamFailure {
     tracing::warn!(reason = error.log_reason(), "a backend's service failed");
     match error {
         EgressError::Unconnected(_) | EgressError::Refused(_) => UpstreamFailure::Unreachable,
@@ -139,34 +143,33 @@ impl TimedResponse {
     }
 
     /// The next bytes. `None`: the answer ended in good order.
-    pub(crate) async fn chunk(&mut self) -> Option<Result<Bytes, UpstreamFailure>> {
+    async fn chunk(&mut self) -> Option<Result<Bytes, UpstreamFailure>> {
         match timeout_at(self.deadline, timeout(self.timeouts.idle, self.body.next())).await {
-            Ok(Ok(chunk)) => Some(chunk?.map_err(|error| fault_of(&error))),
+            Ok(Ok(chunk)) => Some(chunk?.map_err(|error| failure_of(&error))),
             Ok(Err(_)) => Some(Err(UpstreamFailure::Stalled)),
             Err(_) => Some(Err(UpstreamFailure::Overtime)),
         }
     }
 
     /// The whole body.
-    pub(crate) async fn bytes(mut self, bytes_max: usize) -> Result<Vec<u8>, UpstreamFailure> {
-        let mut bytes = Vec::new();
-        while let Some(chunk) = self.chunk().await {
-            let chunk = chunk?;
-            if bytes.len() + chunk.len() > bytes_max {
-                return Err(UpstreamFailure::TooLarge);
+    pub fn bytes(mut self, bytes_max: usize) -> BoxFuture<'static, Result<Vec<u8>, UpstreamFailure>> {
+        Box::pin(async move {
+            let mut bytes = Vec::new();
+            while let Some(chunk) = self.chunk().await {
+                let chunk = chunk?;
+                if bytes.len() + chunk.len() > bytes_max {
+                    return Err(UpstreamFailure::TooLarge);
+                }
+                bytes.extend_from_slice(&chunk);
             }
-            bytes.extend_from_slice(&chunk);
-        }
-        Ok(bytes)
+            Ok(bytes)
+        })
     }
 
-    /// The body as server-sent events. Ends after the first fault. Once an event has come, the
+    /// The body as server-sent events. Ends after the first failure. Once an event has come, the
     /// service may be silent for `idle_later`.
-    pub(crate) fn events(
-        mut self,
-        idle_later: Duration,
-    ) -> impl Stream<Item = Result<SseEvent, UpstreamFailure>> + Send {
-        stream! {
+    pub fn events(mut self, idle_later: Duration) -> BoxStream<'static, Result<SseEvent, UpstreamFailure>> {
+        Box::pin(stream! {
             let mut reader = SseReader::new(FRAME_BYTES_MAX);
             while let Some(chunk) = self.chunk().await {
                 let pushed = chunk.and_then(|chunk| reader.push(&chunk).map_err(|_| UpstreamFailure::TooLarge));
@@ -174,11 +177,11 @@ impl TimedResponse {
                     self.timeouts.idle = idle_later;
                     yield Ok(event);
                 }
-                if let Err(fault) = pushed {
-                    yield Err(fault);
+                if let Err(failure) = pushed {
+                    yield Err(failure);
                     return;
                 }
             }
-        }
+        })
     }
 }

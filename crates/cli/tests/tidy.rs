@@ -9,6 +9,8 @@ use std::process::Command;
 use regex::Regex;
 use walkdir::WalkDir;
 
+#[path = "tidy/backends.rs"]
+mod backends;
 #[path = "tidy/circles.rs"]
 mod circles;
 #[path = "tidy/floors.rs"]
@@ -51,9 +53,9 @@ const LAYERS: &[&[&str]] = &[
     ],
     &["acme", "client", "content", "endpoints", "oidc", "openapi", "payments", "questions"],
     &["identity", "host", "agents"],
-    &["attribution", "conform", "search", "surface", "synthesis"],
-    &["a2a", "agtp", "agtp-client", "email", "mcp", "mentionable", "model", "nlweb", "signin", "wellknown"],
-    &["admin"],
+    &["attribution", "completions", "conform", "surface", "synthesis"],
+    &["a2a", "agtp", "agtp-client", "email", "mcp", "mentionable", "nlweb", "search", "signin", "wellknown"],
+    &["admin", "backends"],
     &["forecourt"],
     &["cli"],
 ];
@@ -125,18 +127,13 @@ fn every_crate_has_a_layer() {
 /// shrink.
 const CIRCLES_LEFT: &[(&str, usize)] = &[
     ("a2a", 3),
-    ("agents", 3),
     ("cli", 1),
     ("content", 4),
     ("core", 2),
-    ("egress", 1),
     ("forecourt", 1),
     ("host", 1),
     ("mcp", 1),
     ("mentionable", 2),
-    ("pages", 1),
-    ("server", 1),
-    ("settings", 1),
     ("store", 2),
 ];
 

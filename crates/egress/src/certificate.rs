@@ -11,7 +11,7 @@ use rustls::{DigitallySignedStruct, Error, InconsistentKeys, SignatureScheme};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 
-use crate::egress::SetupError;
+use crate::setup_error::SetupError;
 
 /// What says who we are to servers that ask: a chain of certificates and the key of the first. It is
 /// shown as it is, whatever extensions it has: those may be of a protocol that only the server knows.

@@ -15,9 +15,10 @@ use tokio::time::Instant;
 
 use crate::body::Turn;
 use crate::certificate::ClientCertificate;
-use crate::egress::{Egress, SetupError};
+use crate::egress::Egress;
 use crate::error::EgressError;
 use crate::purpose::Purpose;
+use crate::setup_error::SetupError;
 use crate::stream::{self, NetStream};
 use crate::target::CheckedUrl;
 use crate::trust;

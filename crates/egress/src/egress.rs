@@ -17,27 +17,20 @@ use crate::dial::Dialer;
 use crate::error::EgressError;
 use crate::exchange::{DeliveryOutcome, FetchedBody, UpstreamRequest, UpstreamResponse};
 use crate::guard::{Guard, Own};
+use crate::inner::Inner;
 use crate::limits::{RECEIPT_BYTES_MAX, UPSTREAM_AT_ONCE_MAX};
 use crate::metrics::EgressMetrics;
 use crate::purpose::Purpose;
 use crate::resolve::{Resolve, SystemResolver};
+use crate::setup_error::SetupError;
 use crate::slots::Slots;
 use crate::target::CheckedUrl;
-use crate::trust::{Judge, Trust};
+use crate::trust::Trust;
 
 /// The guarded client. Cheap to clone; one for the whole process.
 #[derive(Clone)]
 pub struct Egress {
     pub(crate) inner: Arc<Inner>,
-}
-
-pub(crate) struct Inner {
-    pub(crate) guard: Guard,
-    pub(crate) dialer: Dialer,
-    pub(crate) slots: Arc<Slots>,
-    pub(crate) upstream_turns: Arc<Semaphore>,
-    pub(crate) judge: Arc<Judge>,
-    pub(crate) metrics: Arc<EgressMetrics>,
 }
 
 /// How long a receiver may take to finish its answer, which nobody reads.
@@ -151,31 +144,6 @@ pub struct EgressBuilder {
     trusts_everyone: bool,
     metrics: Arc<EgressMetrics>,
     resolver: Arc<dyn Resolve>,
-}
-
-/// Why there can be no client.
-#[derive(Debug, thiserror::Error)]
-pub enum SetupError {
-    /// A file of certificates can't be read.
-    #[error("{}: {error}", path.display())]
-    Unreadable {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// There is no usable certificate.
-    #[error("{source_name} holds no usable PEM certificate")]
-    Certificates {
-        /// Where it was looked for.
-        source_name: String,
-    },
-    /// A host name of our own is none.
-    #[error("`{0}` is not a host with an optional port")]
-    OwnHost(String),
-    /// TLS can't be set up.
-    #[error("TLS can't be set up: {0}")]
-    Tls(String),
 }
 
 impl EgressBuilder {

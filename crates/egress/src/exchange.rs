@@ -10,10 +10,9 @@ use tracing::{Instrument, Span};
 
 use crate::body::{BodyStream, Turn};
 use crate::coding;
-use crate::egress::Inner;
 use crate::error::{EgressError, Refusal};
+use crate::inner::Inner;
 use crate::limits::HEAD_BYTES_MAX;
-use crate::metrics::outcome;
 use crate::purpose::{Deadlines, Purpose};
 use crate::target::CheckedUrl;
 
@@ -289,6 +288,19 @@ fn span(purpose: Purpose, target: &CheckedUrl, method: &Method) -> Span {
     };
     let scheme = if target.is_https() { "https" } else { "http" };
     spans::http_client(method, &target.host(), target.port(), scheme, purpose.name())
+}
+
+/// What became of a request, in a word.
+fn outcome(answer: &Result<UpstreamResponse, EgressError>) -> &'static str {
+    match answer {
+        Ok(answer) => match answer.status.as_u16() / 100 {
+            1 | 2 => "2xx",
+            3 => "3xx",
+            4 => "4xx",
+            _ => "5xx",
+        },
+        Err(error) => error.kind(),
+    }
 }
 
 fn redirect_of<'a>(method: &Method, answer: &'a UpstreamResponse) -> Option<&'a str> {

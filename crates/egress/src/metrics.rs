@@ -10,8 +10,6 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
-use crate::error::EgressError;
-use crate::exchange::UpstreamResponse;
 use crate::purpose::Purpose;
 
 /// What all clients of a process count together.
@@ -83,18 +81,5 @@ impl EgressMetrics {
         let purpose = purpose.name();
         self.requests.get_or_create(&OutcomeLabels { purpose, outcome }).inc();
         self.durations.get_or_create(&PurposeLabel { purpose }).observe(after.as_secs_f64());
-    }
-}
-
-/// What became of a request, in a word.
-pub(crate) fn outcome(answer: &Result<UpstreamResponse, EgressError>) -> &'static str {
-    match answer {
-        Ok(answer) => match answer.status.as_u16() / 100 {
-            1 | 2 => "2xx",
-            3 => "3xx",
-            4 => "4xx",
-            _ => "5xx",
-        },
-        Err(error) => error.kind(),
     }
 }

@@ -10,7 +10,7 @@ use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 
 use crate::certificate::{AnyCertificate, ClientCertificate};
-use crate::egress::SetupError;
+use crate::setup_error::SetupError;
 
 /// The certificate authorities of the system. Read once and when a certificate is to be judged for the first time:
 /// a process makes several ways out, and reading and parsing some 140 certificates is a good part of its start.

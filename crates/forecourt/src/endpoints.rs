@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use forecourt_agents::endpoints::EndpointTool;
-use forecourt_agents::tool::{Tool, ToolResult};
+use forecourt_agents::tool::{EndpointTool, Tool, ToolResult};
 use forecourt_contract::endpoint::EndpointOffer;
 use forecourt_contract::{Dispatcher, Endpoint, HostHandle};
 use forecourt_core::Message;

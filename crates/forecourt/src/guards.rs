@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use forecourt_agents::Context;
 use forecourt_agents::budget::BudgetSettings;
-use forecourt_agents::provider::preset::{Preset, QuirkSettings};
-use forecourt_agents::provider::settings::{FallbackSettings, SharedKeys, target};
-use forecourt_agents::provider::{Provider, ProviderError};
 use forecourt_agents::siblings::Siblings;
 use forecourt_agents::upstream::CallTimeouts;
 use forecourt_agents::usage::UsageRecorder;
+use forecourt_completions::preset::{Preset, QuirkSettings};
+use forecourt_completions::settings::{FallbackSettings, SharedKeys, target};
+use forecourt_completions::{Provider, ProviderError};
 use forecourt_core::{Ending, Handle, Language, SystemClock};
 use forecourt_egress::Egress;
 use forecourt_host::rules::{GuardModel, GuardServices, JudgeBuilder};

@@ -26,7 +26,7 @@ use crate::manual;
 use crate::operated;
 use crate::payments::Payments;
 use crate::questions;
-use crate::registry::backends;
+use crate::registry::BACKENDS;
 use crate::rules::{AgentRules, RuleBuilder};
 use crate::wires::Wires;
 
@@ -284,11 +284,11 @@ fn build(backing: &Backing, context: &Context) -> Result<BuiltAgent, Problems> {
         Backing::Section(section) => section,
         Backing::Program(built) => return Ok(built.clone()),
     };
-    let kinds = || backends().map(|b| format!("`{}`", b.kind)).collect::<Vec<_>>().join(", ");
+    let kinds = || BACKENDS.iter().map(|b| format!("`{}`", b.kind)).collect::<Vec<_>>().join(", ");
     let Some(kind) = section.text("kind").map(str::to_owned) else {
         return Err(section.problem(None, format!("[backend] needs `kind`: one of {}", kinds())).into());
     };
-    let Some(backend) = backends().find(|backend| backend.kind == kind) else {
+    let Some(backend) = BACKENDS.iter().find(|backend| backend.kind == kind) else {
         let problem = section.problem(Some("kind"), format!("there is no backend `{kind}`"));
         return Err(problem.hint(format!("there are {}", kinds())).into());
     };

@@ -36,6 +36,7 @@
 //! ```
 
 mod certificates;
+mod content_watcher;
 pub mod data_folder;
 pub mod deployment;
 pub mod domains;

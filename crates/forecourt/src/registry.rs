@@ -1,5 +1,5 @@
-//! The only file that names every protocol and every backend. A new one is a new crate or file,
-//! and one line here.
+//! The only file that names every protocol and every backend. A new one is a crate or a
+//! module, and one line here.
 
 use forecourt_agents::Backend;
 use forecourt_client::ClientCommand;
@@ -31,17 +31,17 @@ pub const PAGES: &[(&str, MountPages)] = &[
 /// Where people sign in, and the settings of pages.
 pub use forecourt_pages::{PagesSettings, sign_in_path};
 
-const BACKENDS: &[&[Backend]] = &[
-    forecourt_search::BACKENDS,
-    forecourt_model::BACKENDS,
-    forecourt_agents::BACKENDS,
-    &[forecourt_a2a::BACKEND, forecourt_mcp::BACKEND],
+/// The backends, in the order in which they are documented. Where a new one goes, the crate `backends` says.
+pub const BACKENDS: &[Backend] = &[
+    forecourt_backends::search::BACKEND,
+    forecourt_backends::model::BACKEND,
+    forecourt_backends::http::BACKEND,
+    forecourt_backends::command::BACKEND,
+    forecourt_backends::script::BACKEND,
+    forecourt_backends::echo::BACKEND,
+    forecourt_a2a::BACKEND,
+    forecourt_mcp::BACKEND,
 ];
-
-/// The backends, in the order in which they are documented.
-pub fn backends() -> impl Iterator<Item = &'static Backend> {
-    BACKENDS.iter().copied().flatten()
-}
 
 /// How agents are found, here and elsewhere: what `ask` and `discover` go by.
 pub use forecourt_mentionable::discovery;

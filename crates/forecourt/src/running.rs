@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use forecourt_agents::budget::BudgetStore;
 use forecourt_bus::NatsBus;
+use forecourt_completions::budget::BudgetStore;
 use forecourt_contract::HostServices;
 use forecourt_core::Store;
 use forecourt_egress::{Egress, Purpose};

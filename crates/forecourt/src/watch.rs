@@ -6,11 +6,11 @@ use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
 use forecourt_agents::IndexReport;
-use forecourt_agents::content_watcher::{ContentWatcher, WatchedContent};
 use forecourt_host::SystemEntropy;
 use forecourt_identity::HostKeys;
 use tokio_util::sync::CancellationToken;
 
+use crate::content_watcher::{ContentWatcher, WatchedContent};
 use crate::house::Content;
 
 /// How often the file of keys is looked at.

@@ -4,7 +4,7 @@ use forecourt_core::{Ending, Question, SearchRefinement};
 use serde_json::Value;
 
 use crate::limits::{OPTIONS_MAX, QUESTIONS_MAX};
-use crate::search::{ANSWER_PREFIX, DECIDED, EARLIER, FILTER_PREFIX};
+use crate::query::{ANSWER_PREFIX, DECIDED, EARLIER, FILTER_PREFIX};
 use crate::{clean, markdown};
 
 /// A form that asks.

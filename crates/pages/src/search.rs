@@ -152,17 +152,6 @@ fn chosen(place: &Place, field: &str, value: &str) -> ChosenValue {
     ChosenValue { value: facets::said(value), url: place.toggled(field, value) }
 }
 
-/// The name of a query parameter that chooses a value of a property.
-pub const FILTER_PREFIX: &str = "filter.";
-/// The name of a query parameter that answers a question: what follows is the question.
-pub const ANSWER_PREFIX: &str = "answer.";
-/// The query parameter with a question that was asked before, the oldest first.
-pub const EARLIER: &str = "prev";
-/// The query parameter that says how many results to show.
-pub const RESULTS: &str = "results";
-/// The query parameter, with its value, that wants no question back.
-pub const DECIDED: (&str, &str) = ("ask", "no");
-
 /// A name and a value of a query.
 fn pair(name: &str, value: &str) -> String {
     format!("{}={}", escape::query(name), escape::query(value))

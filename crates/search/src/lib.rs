@@ -1,4 +1,4 @@
-//! `search`: answers from indexed content, without any model or reranked by one.
+//! Search: answers from indexed content, without any model or reranked by one.
 //!
 //! An answer is a sentence or two about what was found, then the ranked items as a markdown list, and
 //! then the items themselves as parts, as they were loaded. Constraints in the question ("under 30
@@ -78,7 +78,7 @@ mod wording;
 use std::sync::Arc;
 
 use async_stream::stream;
-use forecourt_agents::backend::{Backend, BuiltAgent, Context};
+use forecourt_agents::backend::{BuiltAgent, Context};
 use forecourt_core::{Admitted, Agent, EventStream, Language};
 use forecourt_sentences::SpokenLanguage;
 use forecourt_settings::{MovedKey, Problems, Section};
@@ -91,21 +91,19 @@ use settings::SearchSettings;
 pub use settings::{content_sources, vocabulary_of};
 pub use tool::SearchTool;
 
-/// The backends of this crate.
-pub const BACKENDS: &[Backend] = &[BACKEND];
-
-/// Answers from indexed content.
-pub const BACKEND: Backend = Backend {
-    kind: "search",
-    about: "Answers from your own content: no model, no keys. Files are indexed at start, and again when they change.",
-    schema: || schemars::schema_for!(SearchSettings),
-    build,
-};
-
 /// Keys by the names that they had in the release before.
 const MOVED: &[MovedKey] = &[MovedKey { old: "sharpen", new: "rerank" }, MovedKey { old: "noun", new: "item_label" }];
 
-fn build(mut section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
+/// The schema of the section of a `search` backend.
+pub fn schema() -> schemars::Schema {
+    schemars::schema_for!(SearchSettings)
+}
+
+/// Reads the section of a `search` backend and builds its agent. Opens no index yet.
+///
+/// # Errors
+/// What is wrong in the section, with the line of each.
+pub fn build(mut section: Section, context: &Context) -> Result<BuiltAgent, Problems> {
     section.accept_moved(MOVED);
     let reranker = section.take("rerank").map(|section| rerank::settings::read(&section, context)).transpose();
     let (settings, index) = match (settings::read(&section, context), &reranker) {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::source::Place;
+use crate::place::Place;
 
 /// The most problems reported in one go; what comes after them is counted only.
 pub const PROBLEMS_MAX: usize = 100;

@@ -1,17 +1,21 @@
 //! A table of a settings file that remembers where each of its values stands.
 
+mod moved;
+mod overrides;
+mod read;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use read::{JsonProblem, from_json, nearest};
 use serde::de::DeserializeOwned;
 use toml::de::DeTable;
 
 use crate::environment::Environment;
 use crate::error::{Problem, Problems};
 use crate::overrides::EnvironmentOverride;
-use crate::read;
 use crate::source::Source;
 use crate::tree::{Builder, Entry, Kind, Node, Table};
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::moved::KeyMove;
 use crate::overrides::EnvironmentOverride;
+use crate::place::Place;
 
 /// Words in a key that make its value a secret, compared per part of a `snake_case` name.
 const SECRET_WORDS: [&str; 9] =
@@ -23,14 +24,6 @@ pub(crate) struct Source {
     overrides: Mutex<Vec<Arc<EnvironmentOverride>>>,
     /// What there is to say about the secrets that it names, in a sentence each.
     notices: Mutex<Vec<String>>,
-}
-
-/// A place in a file, counted from 1, with the line that holds it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub(crate) line: usize,
-    pub(crate) column: usize,
-    pub(crate) excerpt: String,
 }
 
 impl Source {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use forecourt_agents::echo::Echo;
 use forecourt_agtp::PROTOCOL;
+use forecourt_backends::echo::Echo;
 use forecourt_server::{Metrics, StreamListener, StreamSettings};
 use forecourt_surface::Surface;
 use forecourt_testhost::{Blueprint, resident};

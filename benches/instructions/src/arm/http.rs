@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, Response};
-use forecourt_agents::echo::Echo;
+use forecourt_backends::echo::Echo;
 use forecourt_server::{
     AllowedHosts, FrontSettings, HttpLimits, Listener, ListenerContext, Metrics, Route, RouteClasses, TrustedProxies,
 };

@@ -28,7 +28,7 @@ impl Ours {
         let mut root =
             Section::parse(&folder.join("agent.toml"), settings, &|_: &str| None).map_err(|e| anyhow!("{e}"))?;
         let section = root.take("backend").context("there is a backend")?;
-        let built = (forecourt_search::BACKEND.build)(section, &context(folder)?).map_err(|e| anyhow!("{e}"))?;
+        let built = forecourt_search::build(section, &context(folder)?).map_err(|e| anyhow!("{e}"))?;
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         Ok(Self { built, card: Arc::new(card("chef")), runtime })
     }

@@ -18,7 +18,6 @@ const LONGER: &[(&str, &str)] = &[
     ("crates/host/src/builder.rs", "start"),
     ("crates/mcp/src/call.rs", "call"),
     ("crates/mcp/src/surface.rs", "enter"),
-    ("crates/synthesis/src/plan/fit.rs", "keyword"),
 ];
 
 /// The functions of a file with their lines: from the line of their name to the brace that closes them, which stands

@@ -11,8 +11,8 @@ use super::{files, root, shown};
 /// The public functions that still hand out a bare future or stream, by crate and name, and why that costs no other
 /// crate a body. It may only shrink.
 const BARE: &[(&str, &str, &str)] = &[
-    ("agents", "next_piece", "a `poll_fn` around one function that is compiled in its crate"),
-    ("agents", "next_text", "a `poll_fn` around one function that is compiled in its crate"),
+    ("completions", "next_piece", "a `poll_fn` around one function that is compiled in its crate"),
+    ("completions", "next_text", "a `poll_fn` around one function that is compiled in its crate"),
     ("contract", "dispatch_to", "`host` alone polls it, within the one future that it makes of a call"),
     ("email", "speak", "generic over what it speaks on, and polled in its own crate alone"),
     ("host", "invoke_to", "the thin outside of a boxed inside: what is left is the caller's own future"),

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use forecourt_core::{Language, Role, SearchRefinement};
 use forecourt_pages::EARLIER_MAX;
-use forecourt_pages::search::{ANSWER_PREFIX, DECIDED, EARLIER, FILTER_PREFIX, RESULTS};
+use forecourt_pages::query::{ANSWER_PREFIX, DECIDED, EARLIER, FILTER_PREFIX, RESULTS};
 use url::form_urlencoded;
 
 use super::answers::Answers;

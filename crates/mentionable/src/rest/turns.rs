@@ -2,7 +2,7 @@
 //! terminal `user` run is the current one. REST 3.2.
 
 use forecourt_core::Role;
-use forecourt_pages::search::ANSWER_PREFIX;
+use forecourt_pages::query::ANSWER_PREFIX;
 use mediatype::{MediaType, ReadParams};
 
 use super::answers::Answers;

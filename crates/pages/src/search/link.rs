@@ -2,8 +2,9 @@
 
 use forecourt_core::SearchRefinement;
 
-use super::{DECIDED, EARLIER, FILTER_PREFIX, RESULTS, pair};
+use super::pair;
 use crate::limits::EARLIER_MAX;
+use crate::query::{DECIDED, EARLIER, FILTER_PREFIX, RESULTS};
 
 /// A page of results.
 #[derive(Debug, Clone)]

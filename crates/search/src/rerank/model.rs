@@ -18,9 +18,9 @@ use super::budget::Budget;
 use super::error::RerankError;
 use super::prompt::Prompt;
 use crate::limits::{RERANK_ANSWER_BYTES_MAX, RERANK_CALLS_MAX, RERANK_FAILURES_MAX, RERANK_REST};
-use forecourt_agents::provider::draft::ReplyFinish;
-use forecourt_agents::provider::{ModelReply, Provider, ProviderError, WHO};
 use forecourt_agents::upstream::UpstreamFailure;
+use forecourt_completions::draft::ReplyFinish;
+use forecourt_completions::{ModelReply, Provider, ProviderError, WHO};
 
 /// A model that may be asked.
 pub(super) struct RerankModel {

@@ -13,11 +13,11 @@ use super::Reranker;
 use super::model::RerankModel;
 use crate::limits::{ANSWER_CACHE_MINUTES_MAX, RANKED_MAX, RERANK_TIME_MAX, RERANK_TOKENS_MAX};
 use forecourt_agents::backend::Context;
-use forecourt_agents::provider::preset::QuirkSettings;
-use forecourt_agents::provider::settings::{FallbackSettings, SharedKeys};
-use forecourt_agents::provider::{self, Provider};
 use forecourt_agents::settings::count;
 use forecourt_agents::upstream::CallTimeouts;
+use forecourt_completions::Provider;
+use forecourt_completions::preset::QuirkSettings;
+use forecourt_completions::settings::{FallbackSettings, SharedKeys};
 
 /// A language model that sharpens the answers of a search: it words questions anew, ranks what was found and
 /// sums it up. Without it, too late or too dear, the answer is the one that the search gives by itself.
@@ -144,7 +144,7 @@ fn provider(
     }
     let shared = SharedKeys {
         stream: true,
-        temperature: provider::settings::temperature(section, Some(settings.temperature), problems),
+        temperature: forecourt_completions::settings::temperature(section, Some(settings.temperature), problems),
         timeouts: CallTimeouts { first: total_time, idle: total_time, total: total_time },
         stall: total_time,
     };
@@ -161,5 +161,5 @@ fn provider(
         quirks: QuirkSettings::default(),
         price: None,
     };
-    provider::settings::target(section, None, &keys, &shared, context, problems).provider
+    forecourt_completions::settings::target(section, None, &keys, &shared, context, problems).provider
 }

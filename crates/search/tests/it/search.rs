@@ -241,7 +241,7 @@ fn keys_of_the_release_before_are_taken_and_told() {
         "[backend]\nkind = \"search\"\ncontent = [\"a\"]\nnoun = \"recipes\"\n[backend.sharpen]\nbase_url = \"http://127.0.0.1:1/v1\"\nmodel = \"m\"\n",
     );
     let read = section.clone();
-    assert!((forecourt_search::BACKEND.build)(section, &in_folder(Path::new("."))).is_ok());
+    assert!(forecourt_search::build(section, &in_folder(Path::new("."))).is_ok());
     let told: Vec<String> = read.moved_keys().iter().map(ToString::to_string).collect();
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told[0].contains("agents/agent.toml:4: `backend.noun` is now `backend.item_label`"), "{told:?}");

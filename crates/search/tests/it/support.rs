@@ -1,14 +1,13 @@
-//! This module builds agents of this crate's backends, for tests.
+//! This module builds agents that search, for tests.
 
 pub(crate) mod reranked;
 
 use forecourt_agents::{BuiltAgent, Context};
-use forecourt_search::BACKENDS;
 use forecourt_settings::Problems;
 pub(crate) use forecourt_testagents::*;
 
 pub(crate) fn try_build(toml: &str, context: &Context) -> Result<BuiltAgent, Problems> {
-    try_build_with(BACKENDS, toml, context)
+    forecourt_search::build(section(toml), context)
 }
 
 pub(crate) fn build(toml: &str, context: &Context) -> BuiltAgent {

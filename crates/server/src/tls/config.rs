@@ -12,7 +12,7 @@ use rustls::{ServerConfig, SupportedProtocolVersion};
 
 use super::certificates::Certificates;
 use super::challenge::ACME_ALPN;
-use crate::client_certificates::ClientCertificates;
+use super::client_certificates::ClientCertificates;
 use crate::error::TlsError;
 
 /// What HTTP listeners offer, best first.

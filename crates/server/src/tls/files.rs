@@ -85,6 +85,6 @@ fn private_key(path: &Path, pem: &[u8]) -> Result<PrivateKeyDer<'static>, TlsErr
     PrivateKeyDer::from_pem_slice(pem).map_err(|_| content(path, "holds no private key in PEM form".to_owned()))
 }
 
-pub(crate) fn content(path: &Path, reason: String) -> TlsError {
+pub(super) fn content(path: &Path, reason: String) -> TlsError {
     TlsError::Content { path: path.to_owned(), reason }
 }

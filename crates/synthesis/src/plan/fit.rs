@@ -142,20 +142,8 @@ impl Fit {
             return true;
         }
         let kinds = source.kinds();
-        let found = |name: &str| conjuncts.iter().filter_map(|shape| shape.keyword(name)).collect::<Vec<_>>();
-        let number = |value: &Value| value.as_f64();
-        if let Some((_, about)) = AT_LEAST.iter().find(|(name, _)| *name == keyword) {
-            let keeps = |found: &&Value| number(found) >= number(value);
-            return !kinds.meets(*about) || found(keyword).iter().any(keeps);
-        }
-        if let Some((_, about)) = AT_MOST.iter().find(|(name, _)| *name == keyword) {
-            let keeps = |found: &&Value| number(found) <= number(value);
-            return !kinds.meets(*about) || found(keyword).iter().any(keeps);
-        }
-        if let Some((_, about)) = SAME.iter().find(|(name, _)| *name == keyword) {
-            // `uniqueItems: false` asks for nothing.
-            let is_nothing = value == &Value::Bool(false);
-            return is_nothing || !kinds.meets(*about) || found(keyword).contains(&value);
+        if let Some(keeps) = keeps_bound(keyword, value, kinds, conjuncts) {
+            return keeps;
         }
         match keyword {
             "type" => kinds.is_within(Kinds::listed(value)),
@@ -164,15 +152,7 @@ impl Fit {
                 let taken = value.as_array().map(Vec::as_slice).unwrap_or_default();
                 values(conjuncts).is_some_and(|values| values.iter().all(|found| taken.contains(found)))
             }
-            "items" => {
-                // Beside `prefixItems`, `items` speaks of the rest of a list only, and says nothing of its first
-                // places.
-                let lists = conjuncts.iter().filter(|shape| shape.keyword("prefixItems").is_none());
-                let mut items = lists.filter_map(|shape| Some(shape.within(shape.keyword("items")?)));
-                !kinds.meets(Kinds::ARRAY)
-                    || (wanted.keyword("prefixItems").is_none()
-                        && items.any(|items| self.holds(items, wanted.within(value), left / 2)))
-            }
+            "items" => !kinds.meets(Kinds::ARRAY) || self.has_items(conjuncts, value, wanted, left),
             "required" => {
                 let mut names = wanted.list("required").filter_map(Value::as_str);
                 !kinds.meets(Kinds::OBJECT) || names.all(|name| source.requires(name))
@@ -193,6 +173,14 @@ impl Fit {
             // What is left is not known to hold.
             _ => false,
         }
+    }
+
+    /// Whether the items of arrays of the source are all taken by `items`, a schema of `wanted`.
+    fn has_items(&self, conjuncts: &[Shape<'_>], items: &Value, wanted: Shape<'_>, left: usize) -> bool {
+        // Beside `prefixItems`, `items` speaks of the rest of a list only, and says nothing of its first places.
+        let lists = conjuncts.iter().filter(|shape| shape.keyword("prefixItems").is_none());
+        let mut given = lists.filter_map(|shape| Some(shape.within(shape.keyword("items")?)));
+        wanted.keyword("prefixItems").is_none() && given.any(|given| self.holds(given, wanted.within(items), left / 2))
     }
 
     fn member(&self, source: Shape<'_>, name: &str, wanted: Shape<'_>, left: usize) -> bool {
@@ -216,6 +204,21 @@ impl Fit {
             shape.is_closed() && shape.keyword("patternProperties").is_none() && names.into_iter().all(|n| declared(n))
         })
     }
+}
+
+/// Whether a source keeps a keyword that bounds values of one kind. `None`: the keyword is none of those.
+fn keeps_bound(keyword: &str, value: &Value, kinds: Kinds, conjuncts: &[Shape<'_>]) -> Option<bool> {
+    let about = |bounds: &[(&str, Kinds)]| bounds.iter().find(|(name, _)| *name == keyword).map(|(_, about)| *about);
+    let mut found = conjuncts.iter().filter_map(|shape| shape.keyword(keyword));
+    if let Some(about) = about(&AT_LEAST) {
+        return Some(!kinds.meets(about) || found.any(|found| found.as_f64() >= value.as_f64()));
+    }
+    if let Some(about) = about(&AT_MOST) {
+        return Some(!kinds.meets(about) || found.any(|found| found.as_f64() <= value.as_f64()));
+    }
+    let about = about(&SAME)?;
+    // `uniqueItems: false` asks for nothing.
+    Some(value == &Value::Bool(false) || !kinds.meets(about) || found.any(|found| found == value))
 }
 
 /// The values that a source is one of, where it lists them.

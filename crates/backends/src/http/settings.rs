@@ -1,0 +1,89 @@
+//! The keys of an `http` backend.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use forecourt_settings::{Problems, Section};
+use http::HeaderMap;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::limits::RETRIES_MAX;
+use forecourt_agents::backend::Context;
+use forecourt_agents::on_behalf_of::{self, OnBehalfOfSettings, TokenExchange};
+use forecourt_agents::settings::{count, fields, seconds, upstream_url};
+use forecourt_agents::upstream::CallTimeouts;
+
+/// The section of an `http` backend.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct HttpSettings {
+    /// `"http"`.
+    #[serde(rename = "kind")]
+    _kind: String,
+    /// Where messages are posted to. Any http or https URL: you wrote it, so it may be private.
+    pub(super) url: String,
+    /// Fields to send with each request, such as `{ Authorization = "Bearer ${TOKEN}" }`. At most 32.
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    /// Asks the service in the name of the caller, with a token of the caller's for it.
+    pub(super) on_behalf_of: Option<OnBehalfOfSettings>,
+    /// A secret that signs each body: `X-Hub-Signature-256` is then its HMAC-SHA-256.
+    pub(super) secret: Option<String>,
+    /// Seconds until the answer begins.
+    #[serde(default = "first_byte_seconds")]
+    first_byte_seconds: u64,
+    /// Seconds from one piece of the answer to the next.
+    #[serde(default = "idle_seconds")]
+    idle_seconds: u64,
+    /// Seconds for a whole answer.
+    #[serde(default = "total_seconds")]
+    total_seconds: u64,
+    /// How often to try again when no connection could be made, at most 5. What was sent is never
+    /// sent again.
+    #[serde(default = "retries")]
+    pub(super) retries: usize,
+}
+
+fn first_byte_seconds() -> u64 {
+    60
+}
+
+fn idle_seconds() -> u64 {
+    60
+}
+
+fn total_seconds() -> u64 {
+    120
+}
+
+fn retries() -> usize {
+    2
+}
+
+/// The section, checked.
+pub(super) struct CheckedSettings {
+    pub(super) settings: HttpSettings,
+    pub(super) headers: HeaderMap,
+    pub(super) timeouts: CallTimeouts,
+    pub(super) exchange: Option<Arc<TokenExchange>>,
+}
+
+/// Reads and checks the section.
+pub(super) fn read(section: &Section, context: &Context) -> Result<CheckedSettings, Problems> {
+    let mut settings: HttpSettings = section.read()?;
+    let mut problems = Problems::new();
+    upstream_url(section, "url", &settings.url, &mut problems);
+    count(section, "retries", settings.retries, 0, RETRIES_MAX, &mut problems);
+    if settings.secret.as_ref().is_some_and(String::is_empty) {
+        problems.push(section.problem(Some("secret"), "`secret` is empty"));
+    }
+    let timeouts = CallTimeouts {
+        first: seconds(section, "first_byte_seconds", settings.first_byte_seconds, &mut problems),
+        idle: seconds(section, "idle_seconds", settings.idle_seconds, &mut problems),
+        total: seconds(section, "total_seconds", settings.total_seconds, &mut problems),
+    };
+    let headers = fields(section, &settings.headers, &mut problems);
+    let exchange = on_behalf_of::read(settings.on_behalf_of.take(), section, &headers, context, &mut problems);
+    problems.into_result(CheckedSettings { settings, headers, timeouts, exchange })
+}

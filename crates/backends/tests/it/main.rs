@@ -1,0 +1,12 @@
+//! The backends: what they are told, and what comes of it.
+
+mod command;
+mod echo;
+mod http;
+mod model;
+mod production;
+mod real_llm;
+mod reference;
+mod script;
+mod siblings;
+mod support;

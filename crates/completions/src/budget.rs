@@ -1,0 +1,355 @@
+//! How much of models an agent may use: tokens and money, by day and month, in all and for each caller.
+//!
+//! What is used is kept in the store, as totals at the end of a stream for each scope and period, so that it outlives
+//! a restart and is one for all nodes. Before a model is asked, what it may come to is added, if it fits; afterwards,
+//! the difference to what it came to. Two who add at once are told apart by the store, which takes one.
+//!
+//! So the totals are never behind by more than what providers count above the estimates of the answers under way, and
+//! what a process had under way that died stays counted to the end of the period at most.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_lc_rs::digest::{SHA256, digest};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use forecourt_agents::budget::BudgetSettings;
+use forecourt_agents::declined::unavailable;
+use forecourt_contract::HostHandle;
+use forecourt_core::policy::RefusalKind;
+use forecourt_core::store::{LedgerEntry, Span};
+use forecourt_core::{Clock, Ending, Handle, Message, PolicyPart, Store, StoreError, Timestamp};
+use futures::future::BoxFuture;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde_json::json;
+use tokio::sync::Mutex;
+
+/// How often adding to a total is tried while others add to it too.
+const TRIES_MAX: usize = 50;
+/// How long what was set aside for an answer counts if nobody ever says what it came to: longer than any answer.
+const RESERVED: Duration = Duration::from_secs(2 * 60 * 60);
+/// How long totals are kept behind the end of their period, for clocks that differ.
+const KEPT_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+/// Locks by which those of this process wait for each other before they meet in the store.
+const STRIPES: usize = 32;
+
+/// The bounds that the settings name, each scope and period.
+fn limits_of(settings: &BudgetSettings) -> [Limits; 4] {
+    let limits = |by_caller, by_month, tokens: (_, _), cost: (_, _)| Limits {
+        by_caller,
+        by_month,
+        tokens: tokens.1,
+        tokens_key: tokens.0,
+        micros: Option::map(cost.1, micros_of),
+        micros_key: cost.0,
+    };
+    [
+        limits(false, false, ("tokens_per_day", settings.tokens_per_day), ("cost_per_day", settings.cost_per_day)),
+        limits(
+            false,
+            true,
+            ("tokens_per_month", settings.tokens_per_month),
+            ("cost_per_month", settings.cost_per_month),
+        ),
+        limits(
+            true,
+            false,
+            ("caller_tokens_per_day", settings.caller_tokens_per_day),
+            ("caller_cost_per_day", settings.caller_cost_per_day),
+        ),
+        limits(
+            true,
+            true,
+            ("caller_tokens_per_month", settings.caller_tokens_per_month),
+            ("caller_cost_per_month", settings.caller_cost_per_month),
+        ),
+    ]
+}
+
+/// Money in millionths.
+fn micros_of(units: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float that is cast saturates")]
+    let micros = (units.max(0.0) * 1_000_000.0).round() as u64;
+    micros
+}
+
+/// The bounds of one scope and period.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    by_caller: bool,
+    by_month: bool,
+    tokens: Option<u64>,
+    tokens_key: &'static str,
+    micros: Option<u64>,
+    micros_key: &'static str,
+}
+
+/// A bound and how full it is: its key in the settings, what was used and what may be.
+pub type UsedBudget = (&'static str, u64, u64);
+
+/// Tokens, and money in millionths of a unit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spending {
+    /// Tokens, read and written.
+    pub tokens: u64,
+    /// What they cost.
+    pub micros: u64,
+}
+
+/// Where totals are kept: set up by whoever opens the store, for agents that were built before.
+pub struct BudgetStore(pub Arc<dyn Store>);
+
+/// The budget of one agent.
+pub struct Budget {
+    limits: Vec<Limits>,
+    agent: Handle,
+    host: HostHandle,
+    clock: Arc<dyn Clock>,
+    stripes: [Mutex<()>; STRIPES],
+}
+
+/// What was set aside for one request to a model.
+#[derive(Debug, Default)]
+pub struct Reservation {
+    lines: Vec<Line>,
+    spent: Spending,
+}
+
+/// One total.
+#[derive(Debug, Clone)]
+struct Line {
+    stream: String,
+    limits: Limits,
+    ends_at: Timestamp,
+}
+
+/// Why nothing was set aside.
+#[derive(Debug)]
+pub enum BudgetError {
+    /// It would be more than the budget of this key.
+    Exceeded {
+        /// The key of the settings.
+        key: &'static str,
+        /// What the caller is told.
+        refusal: Box<PolicyPart>,
+    },
+    /// Nobody can say what was used.
+    Unavailable,
+}
+
+impl BudgetError {
+    /// The ending that says so.
+    pub fn into_ending(self) -> Ending {
+        match self {
+            Self::Exceeded { refusal, .. } => Ending::Refused(refusal),
+            Self::Unavailable => unavailable("This agent can't say at the moment what it may spend.", Some(5)),
+        }
+    }
+}
+
+impl Budget {
+    /// The budget of `agent`. `None` where nothing is bounded.
+    pub fn new(settings: &BudgetSettings, agent: Handle, host: HostHandle, clock: Arc<dyn Clock>) -> Option<Self> {
+        let limits = limits_of(settings).into_iter().filter(|one| one.tokens.is_some() || one.micros.is_some());
+        let limits: Vec<_> = limits.collect();
+        (!limits.is_empty()).then(|| Self { limits, agent, host, clock, stripes: Default::default() })
+    }
+
+    /// Sets aside what an answer to `message` may come to.
+    ///
+    /// # Errors
+    /// There is not so much left, or the store is away.
+    pub fn reserve<'a>(
+        &'a self,
+        message: &'a Message,
+        spent: Spending,
+    ) -> BoxFuture<'a, Result<Reservation, BudgetError>> {
+        Box::pin(async move {
+            let mut reservation = Reservation { lines: Vec::new(), spent };
+            for line in self.lines(message) {
+                match self.add(&line, spent, Spending::default(), true).await {
+                    Ok(()) => reservation.lines.push(line),
+                    Err(error) => {
+                        self.settle(reservation, Spending::default()).await;
+                        return Err(error);
+                    }
+                }
+            }
+            Ok(reservation)
+        })
+    }
+
+    /// Says what it came to.
+    pub fn settle(&self, reservation: Reservation, spent: Spending) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            for line in &reservation.lines {
+                if self.add(line, spent, reservation.spent, false).await.is_err() {
+                    tracing::warn!(agent = %self.agent, "what a model used stays counted as it was estimated");
+                }
+            }
+        })
+    }
+
+    /// What was used so far of each bound, for the operator: the key of the settings, what was used and what may be.
+    /// Callers are left out.
+    ///
+    /// # Errors
+    /// The store is away.
+    pub fn used(&self) -> BoxFuture<'_, Result<Vec<UsedBudget>, StoreError>> {
+        Box::pin(async move {
+            let store = self.host.service::<BudgetStore>().ok_or(StoreError::Unavailable("no store yet".to_owned()))?;
+            let mut used = Vec::new();
+            for limits in self.limits.iter().filter(|limits| !limits.by_caller) {
+                let line = self.line(*limits, "all");
+                let (_, total) = last(&*store.0, &line.stream, self.clock.now()).await?;
+                used.extend(limits.tokens.map(|most| (limits.tokens_key, total.tokens, most)));
+                used.extend(limits.micros.map(|most| (limits.micros_key, total.micros, most)));
+            }
+            Ok(used)
+        })
+    }
+
+    fn lines(&self, message: &Message) -> Vec<Line> {
+        let sender = &message.sender;
+        let caller = match (sender.owner(), sender.network()) {
+            (Some(owner), _) => format!("owner {owner}"),
+            (None, Some(network)) => format!("network {network}"),
+            (None, None) => "local".to_owned(),
+        };
+        // Nobody's name is in the name of a stream.
+        let caller = URL_SAFE_NO_PAD.encode(&digest(&SHA256, caller.as_bytes()).as_ref()[..16]);
+        let scope = |limits: &Limits| if limits.by_caller { caller.as_str() } else { "all" };
+        self.limits.iter().map(|limits| self.line(*limits, scope(limits))).collect()
+    }
+
+    fn line(&self, limits: Limits, scope: &str) -> Line {
+        let (period, ends_at) = period(self.clock.now(), limits.by_month);
+        Line { stream: format!("budget:{}:{scope}:{period}", self.agent), limits, ends_at }
+    }
+
+    /// Adds `spent` to a total in place of `before`. What is only set aside lapses, where it is the last word.
+    async fn add(&self, line: &Line, spent: Spending, before: Spending, is_reserved: bool) -> Result<(), BudgetError> {
+        let Some(store) = self.host.service::<BudgetStore>() else { return Err(BudgetError::Unavailable) };
+        let stripe = digest(&SHA256, line.stream.as_bytes()).as_ref()[0] as usize % STRIPES;
+        let _one_after_another = self.stripes[stripe].lock().await;
+        for _ in 0..TRIES_MAX {
+            let now = self.clock.now();
+            let (number, total) = last(&*store.0, &line.stream, now).await.map_err(away)?;
+            let sum = Spending {
+                tokens: total.tokens.saturating_sub(before.tokens).saturating_add(spent.tokens),
+                micros: total.micros.saturating_sub(before.micros).saturating_add(spent.micros),
+            };
+            if is_reserved && let Some(key) = line.limits.exceeded(sum) {
+                return Err(BudgetError::Exceeded { key, refusal: Box::new(line.refusal(key, now)) });
+            }
+            let kept = line.ends_at.checked_add(KEPT_AFTER).unwrap_or(Timestamp::MAX);
+            let until = match is_reserved {
+                true => now.checked_add(RESERVED).unwrap_or(kept).min(kept),
+                false => kept,
+            };
+            let entry = LedgerEntry::new(json!({"tokens": sum.tokens, "micros": sum.micros}), now).until(until);
+            if store.0.append_entry(&line.stream, entry, Some(number)).await.map_err(away)?.is_some() {
+                return Ok(());
+            }
+        }
+        tracing::warn!(agent = %self.agent, "too many nodes add to one budget at once");
+        Err(BudgetError::Unavailable)
+    }
+}
+
+fn away(error: StoreError) -> BudgetError {
+    tracing::warn!(%error, "a budget can't be read or written");
+    BudgetError::Unavailable
+}
+
+/// The last total of a stream, and its number.
+async fn last(store: &dyn Store, stream: &str, now: Timestamp) -> Result<(u64, Spending), StoreError> {
+    let page = store.entries(stream, Span::Before(u64::MAX), 1, now).await?;
+    Ok(page.first().map_or((0, Spending::default()), |(number, entry)| {
+        let count = |key: &str| entry.body[key].as_u64().unwrap_or_default();
+        (*number, Spending { tokens: count("tokens"), micros: count("micros") })
+    }))
+}
+
+/// The name of the period that `now` is in, and when it ends. UTC.
+fn period(now: Timestamp, by_month: bool) -> (String, Timestamp) {
+    let today = now.to_zoned(TimeZone::UTC).date();
+    let (name, next) = match by_month {
+        true => (today.strftime("%Y-%m").to_string(), today.last_of_month().tomorrow()),
+        false => (today.to_string(), today.tomorrow()),
+    };
+    let midnight = |date: Date| date.to_zoned(TimeZone::UTC).map(|midnight| midnight.timestamp());
+    (name, next.and_then(midnight).unwrap_or(Timestamp::MAX))
+}
+
+impl Limits {
+    /// The key that `sum` is more than.
+    fn exceeded(&self, sum: Spending) -> Option<&'static str> {
+        let tokens = self.tokens.filter(|most| sum.tokens > *most).map(|_| self.tokens_key);
+        tokens.or_else(|| self.micros.filter(|most| sum.micros > *most).map(|_| self.micros_key))
+    }
+}
+
+impl Line {
+    fn refusal(&self, key: &'static str, now: Timestamp) -> PolicyPart {
+        let seconds = u64::try_from(self.ends_at.as_second() - now.as_second()).unwrap_or(0).max(1);
+        let kind = RefusalKind::TooManyRequests { retry_after_seconds: Some(seconds) };
+        let whose = if self.limits.by_caller { "What one caller may use of" } else { "What may be used of" };
+        let span = if self.limits.by_month { "month" } else { "day" };
+        let message = format!(
+            "{whose} this agent's language model in a {span} is used up (`{key}`). It renews at {}.",
+            self.ends_at.strftime("%Y-%m-%d %H:%M UTC")
+        );
+        let mut part = PolicyPart::new(kind, message);
+        part.code = Some("mentionable:budget_exhausted".to_owned());
+        part.data.insert("forecourt.budget".to_owned(), json!({"key": key, "renews_at": self.ends_at.to_string()}));
+        part
+    }
+}
+
+/// Something set aside, which is settled whatever happens: dropped, with what it is known to have come to by then.
+pub struct Hold {
+    held: Option<(Arc<Budget>, Reservation)>,
+    /// What it has come to so far.
+    pub spent: Spending,
+}
+
+impl Hold {
+    /// Nothing is counted.
+    pub fn none() -> Self {
+        Self { held: None, spent: Spending::default() }
+    }
+
+    /// Holds what was set aside in `budget`.
+    pub fn new(budget: Arc<Budget>, reservation: Reservation) -> Self {
+        Self { held: Some((budget, reservation)), spent: Spending::default() }
+    }
+
+    /// Says what it came to.
+    pub fn settle(mut self, spent: Spending) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            if let Some((budget, reservation)) = self.held.take() {
+                budget.settle(reservation, spent).await;
+            }
+        })
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        let Some((budget, reservation)) = self.held.take() else { return };
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let spent = self.spent;
+        runtime.spawn(async move { budget.settle(reservation, spent).await });
+    }
+}
+
+impl std::fmt::Debug for Budget {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Budget").field("agent", &self.agent).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,237 @@
+//! The provider of a model behind a chat completions API: one request, and its reply as it comes in.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use forecourt_core::{Clock, Ending, json};
+use forecourt_egress::{Egress, UpstreamRequest, hops};
+use forecourt_telemetry::spans;
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::stream::BoxStream;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue};
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+use tracing::{Instrument, Span};
+
+use crate::draft::ModelReplyDraft;
+use crate::error::{self, ProviderError};
+use crate::limits::MODEL_BODY_BYTES_MAX;
+use crate::preset::Quirks;
+use forecourt_agents::sse_reader::SseEvent;
+use forecourt_agents::upstream::{self, CallTimeouts, TimedResponse, UpstreamFailure};
+
+/// The provider of a model in traces, as long as settings name none.
+const OTHER_PROVIDER: &str = "_OTHER";
+/// Bytes of an error that are read, for the log.
+const ERROR_BYTES_MAX: usize = 4 * 1024;
+/// How often a request is tried again when no connection could be made.
+const RETRIES: usize = 1;
+
+/// Where the model is, and how it is asked.
+pub struct Provider {
+    /// The way out.
+    pub egress: Egress,
+    /// Where chats are completed.
+    pub url: String,
+    /// The key among them.
+    pub headers: HeaderMap,
+    /// The fields of each request that the settings decide.
+    pub fields: Map<String, Value>,
+    /// In what the API differs from the common form.
+    pub quirks: Quirks,
+    /// `idle` is the wait for the first piece of an answer.
+    pub timeouts: CallTimeouts,
+    /// The wait from one piece to the next.
+    pub stall: Duration,
+    /// The time, for `Retry-After`.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// A reply as it comes in.
+pub struct ModelReply {
+    source: ReplySource,
+    /// What it is traced by, to its end.
+    span: Span,
+    /// What has come of it by now.
+    pub draft: ModelReplyDraft,
+}
+
+/// What comes next of a reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// The next words of the answer.
+    Text(String),
+    /// The model thinks, which takes a while and is no answer.
+    Thought,
+}
+
+enum ReplySource {
+    Events(BoxStream<'static, Result<SseEvent, UpstreamFailure>>),
+    /// An answer in one piece.
+    Whole(Value),
+    Ended,
+}
+
+impl Provider {
+    /// Asks, and waits for the reply to begin.
+    pub fn ask<'a>(
+        &'a self,
+        body: &'a Map<String, Value>,
+        hop: u32,
+        deadline: Instant,
+    ) -> BoxFuture<'a, Result<ModelReply, ProviderError>> {
+        Box::pin(async move {
+            let mut headers = self.headers.clone();
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
+            hops::write(&mut headers, hop);
+            let request = UpstreamRequest { headers, ..UpstreamRequest::post(&self.url, Bytes::from(json_text(body))) };
+            let total = deadline.saturating_duration_since(Instant::now());
+            let span = spans::chat(OTHER_PROVIDER, body.get("model").and_then(Value::as_str).unwrap_or_default());
+            let response = upstream::send(&self.egress, request, CallTimeouts { total, ..self.timeouts }, RETRIES);
+            let response = response.instrument(span.clone()).await;
+            let response = response.map_err(|error| self.unanswered(error, &span))?;
+            if !response.status.is_success() {
+                spans::record_error(&span, response.status.as_str(), true);
+                return Err(self.declined(response).await);
+            }
+            let source = match response.mime().as_str() {
+                "application/json" => ReplySource::Whole(whole(response).await?),
+                _ => ReplySource::Events(response.events(self.stall)),
+            };
+            Ok(ModelReply { source, span, draft: ModelReplyDraft::new(self.quirks.starts_thinking) })
+        })
+    }
+
+    /// What it comes to that no answer began.
+    fn unanswered(&self, error: UpstreamFailure, span: &Span) -> ProviderError {
+        spans::record_error(span, "unreachable", true);
+        if error == UpstreamFailure::Unreachable {
+            let provider = &self.url;
+            tracing::warn!(
+                provider,
+                "the model provider can't be reached: is it running? With Ollama: `ollama serve`, then `ollama pull MODEL`"
+            );
+        }
+        ProviderError::from(error)
+    }
+
+    /// What a status other than success comes to.
+    async fn declined(&self, response: TimedResponse) -> ProviderError {
+        let (status, headers) = (response.status, response.headers.clone());
+        let said = response.bytes(ERROR_BYTES_MAX).await.unwrap_or_default();
+        error::declined(status, &headers, &said, &*self.clock)
+    }
+}
+
+fn json_text(body: &Map<String, Value>) -> String {
+    serde_json::to_string(body).unwrap_or_default()
+}
+
+async fn whole(response: TimedResponse) -> Result<Value, ProviderError> {
+    let bytes = response.bytes(MODEL_BODY_BYTES_MAX).await?;
+    json::parse(&bytes).map_err(|error| unreadable(&error))
+}
+
+impl ModelReply {
+    /// A reply of which nothing more comes.
+    pub fn ended(draft: ModelReplyDraft) -> Self {
+        Self { source: ReplySource::Ended, span: Span::none(), draft }
+    }
+
+    /// What comes next. `None` when the reply has ended; [`ModelReplyDraft::finish`] knows how.
+    pub fn next_piece(&mut self) -> impl Future<Output = Result<Option<Piece>, ProviderError>> + Send {
+        poll_fn(|cx| self.poll_piece(cx))
+    }
+
+    /// The next words of the answer, whatever is thought in between.
+    pub fn next_text(&mut self) -> impl Future<Output = Result<Option<String>, ProviderError>> + Send {
+        poll_fn(|cx| self.poll_text(cx))
+    }
+
+    fn poll_text(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<String>, ProviderError>> {
+        loop {
+            match ready!(self.poll_piece(cx))? {
+                Some(Piece::Text(text)) => return Poll::Ready(Ok(Some(text))),
+                Some(Piece::Thought) => {}
+                None => return Poll::Ready(Ok(None)),
+            }
+        }
+    }
+
+    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Piece>, ProviderError>> {
+        loop {
+            let chunk = match &mut self.source {
+                ReplySource::Ended => return Poll::Ready(Ok(self.rest())),
+                ReplySource::Whole(value) => {
+                    let value = std::mem::take(value);
+                    self.draft.done();
+                    self.source = ReplySource::Ended;
+                    value
+                }
+                ReplySource::Events(events) => match ready!(events.poll_next_unpin(cx)) {
+                    None => {
+                        self.source = ReplySource::Ended;
+                        continue;
+                    }
+                    Some(event) => match chunk(event)? {
+                        Some(chunk) => chunk,
+                        None => {
+                            self.draft.done();
+                            self.source = ReplySource::Ended;
+                            continue;
+                        }
+                    },
+                },
+            };
+            record_usage(&self.span, &chunk);
+            let taken = self.draft.take(&chunk)?;
+            if !taken.text.is_empty() {
+                return Poll::Ready(Ok(Some(Piece::Text(taken.text))));
+            }
+            if taken.is_thought {
+                return Poll::Ready(Ok(Some(Piece::Thought)));
+            }
+        }
+    }
+
+    fn rest(&mut self) -> Option<Piece> {
+        let rest = self.draft.rest();
+        (!rest.is_empty()).then_some(Piece::Text(rest))
+    }
+}
+
+/// What a reply cost, where the provider says so.
+fn record_usage(span: &Span, chunk: &Value) {
+    if span.is_disabled() {
+        return;
+    }
+    for (name, field) in [
+        ("gen_ai.usage.input_tokens", &chunk["usage"]["prompt_tokens"]),
+        ("gen_ai.usage.output_tokens", &chunk["usage"]["completion_tokens"]),
+    ] {
+        if let Some(tokens) = field.as_i64() {
+            span.record(name, tokens);
+        }
+    }
+}
+
+/// The chunk in an event. `None`: nothing follows.
+fn chunk(event: Result<SseEvent, UpstreamFailure>) -> Result<Option<Value>, ProviderError> {
+    let event = event?;
+    match event.data.trim() {
+        "[DONE]" => Ok(None),
+        "" => Ok(Some(Value::Null)),
+        data => json::parse(data.as_bytes()).map(Some).map_err(|error| unreadable(&error)),
+    }
+}
+
+fn unreadable(reason: &str) -> ProviderError {
+    tracing::warn!(reason, "the model provider answered something unreadable");
+    ProviderError::Away(Ending::failed("The model provider gave an answer that could not be read."))
+}
