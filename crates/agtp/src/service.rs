@@ -13,8 +13,9 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use forecourt_contract::{Current, Dispatcher};
+use forecourt_core::Site;
 use forecourt_egress::Egress;
-use forecourt_host::{Host, Site};
+use forecourt_host::Host;
 use forecourt_identity::agents::{AgentIdentity, KnownAgents};
 use forecourt_identity::{HostKeys, Verifier};
 use forecourt_surface::Mount;

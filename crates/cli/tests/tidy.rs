@@ -48,7 +48,7 @@ const LAYERS: &[&[&str]] = &[
         "server",
         "vocabulary",
     ],
-    &["acme", "client", "content", "endpoints", "oidc", "openapi", "payments", "questions"],
+    &["acme", "client", "content", "endpoints", "oidc", "openapi", "payments", "questions", "rules"],
     &["identity", "host", "agents"],
     &["attribution", "conform", "search", "surface", "synthesis"],
     &["a2a", "agtp", "email", "mcp", "mentionable", "model", "nlweb", "signin", "wellknown"],

@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::account::Account;
 use crate::address::Handle;
 use crate::ids::{TaskId, ThreadId};
 use crate::message::Turn;
 use crate::reply::{CollectedReply, Ending};
-use crate::store::Account;
 
 /// Where a task stands. A2A's states, which are the widest set of the five protocols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
