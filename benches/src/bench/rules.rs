@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, ensure};
+use forecourt_core::Site;
 use forecourt_core::{Domain, Handle, Message, MessageId, Part, Policy, Sender, SystemClock, Timestamp};
 use forecourt_egress::{Egress, EgressConfig};
-use forecourt_host::rules::{BuiltRule, CountryTable, RuleContext, RuleServices, RuleSettings, rules};
-use forecourt_host::{Directory, Host, HostBuilder, HostedAgent, Site};
+use forecourt_host::{Directory, Host, HostBuilder, HostedAgent};
+use forecourt_rules::{BuiltRule, CountryTable, RuleContext, RuleServices, RuleSettings, rules};
 use forecourt_store::Memory;
 use futures::executor::block_on;
 use serde_json::{Value, json};
@@ -63,7 +64,7 @@ fn built(site: &Site, services: RuleServices) -> anyhow::Result<Vec<BuiltRule>> 
         services,
         countries: Some(Arc::new(CountryTable::parse(&lines)?)),
         offers: &[],
-        guards: forecourt_host::rules::GuardServices::default(),
+        guards: forecourt_rules::GuardServices::default(),
         clock: Arc::new(SystemClock),
     };
     rules(&settings, &context).map_err(|problems| anyhow!("{problems:?}"))

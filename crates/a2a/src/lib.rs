@@ -46,8 +46,9 @@ pub use backend::BACKEND;
 
 use std::sync::Arc;
 
+use forecourt_core::Site;
 use forecourt_core::{AgentCard, Endpoint};
-use forecourt_host::{Envelope, Site};
+use forecourt_host::Envelope;
 use forecourt_settings::{Problems, Section};
 use forecourt_surface::body::BodyLimits;
 use forecourt_surface::protected_resource::ResourceOfPath;

@@ -47,8 +47,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 pub(crate) use forecourt_agtp_wire::NAME;
+use forecourt_core::Site;
 use forecourt_core::{AgentCard, Endpoint};
-use forecourt_host::{Envelope, Site};
+use forecourt_host::Envelope;
 use forecourt_settings::{Problems, Section};
 use forecourt_surface::{Listen, Mount, Protocol, Surface, Wire};
 

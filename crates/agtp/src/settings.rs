@@ -10,8 +10,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use forecourt_contract::Rules;
+use forecourt_core::Site;
 use forecourt_core::Timestamp;
-use forecourt_host::Site;
 use forecourt_identity::certificate::CRITICAL;
 use forecourt_server::{Authorities, ClientCertificates};
 use forecourt_settings::{MovedKey, Problem, Problems, Section};

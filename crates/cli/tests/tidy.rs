@@ -51,7 +51,7 @@ const LAYERS: &[&[&str]] = &[
         "server",
         "vocabulary",
     ],
-    &["acme", "client", "content", "endpoints", "oidc", "openapi", "payments", "questions"],
+    &["acme", "client", "content", "endpoints", "oidc", "openapi", "payments", "questions", "rules"],
     &["identity", "host", "agents"],
     &["attribution", "completions", "conform", "surface", "synthesis"],
     &["a2a", "agtp", "agtp-client", "email", "mcp", "mentionable", "nlweb", "search", "signin", "wellknown"],

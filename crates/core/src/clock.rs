@@ -1,5 +1,7 @@
 //! Time and randomness as arguments, so that every rule can be tested with a hand-set clock.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 
 /// Where the time comes from.
@@ -22,4 +24,9 @@ impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         Timestamp::now()
     }
+}
+
+/// `at` plus `by`, at the latest the end of time.
+pub fn after(at: Timestamp, by: Duration) -> Timestamp {
+    at.checked_add(by).unwrap_or(Timestamp::MAX)
 }

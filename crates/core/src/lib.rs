@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`address`] | `@agent@domain`, handles and domains |
 //! | [`agent_id`] | agents named by the hash of their origin |
+//! | [`caller`] | who a caller is, by the surest thing that is known of it |
 //! | [`message`] | a message, its sender and its history |
 //! | [`network`] | which addresses count as one caller |
 //! | [`mention`] | whom a text speaks to |
@@ -21,15 +22,18 @@
 //! | [`usage`] | what language models used for an answer |
 //! | [`policy`] | refusals as content, and the gate that decides them |
 //! | [`identity`] | evidence of who is speaking |
+//! | [`site`] | what the outside calls a place |
 //! | [`standing`] | where an agent stands in its life |
 //! | [`agent`], [`store`] | the two traits that backends and storage implement |
 //! | [`limits`] | every bound, with its unit |
 
+mod account;
 pub mod address;
 pub mod agent;
 pub mod agent_id;
 pub mod authority;
 pub mod bus;
+pub mod caller;
 pub mod clean;
 pub mod clock;
 pub mod codes;
@@ -53,17 +57,20 @@ pub mod policy;
 pub mod question;
 pub mod reply;
 pub mod scope;
+pub mod site;
 pub mod standing;
 pub mod store;
 pub mod task;
 pub mod usage;
 pub mod yaml;
 
+pub use account::Account;
 pub use address::{Address, Domain, Handle};
 pub use agent::{Agent, AgentCard, ContentMode, Endpoint, Skill};
 pub use agent_id::AgentId;
 pub use authority::Authority;
 pub use bus::{Bus, NoBus};
+pub use caller::CallerKey;
 pub use clock::{Clock, Entropy, SystemClock};
 pub use credential::SubjectToken;
 pub use error::{Error, Noun};
@@ -81,8 +88,9 @@ pub use policy::{Admitted, Policy, PolicyPart, Rule};
 pub use question::{FieldKind, Question, QuestionAnswer, QuestionField, QuestionOption};
 pub use reply::{CollectedReply, Ending, Event, EventStream, FailureCause, Progress, Reply, SignIn};
 pub use scope::{Scope, ScopeSet};
+pub use site::Site;
 pub use standing::{LifecycleState, LifecycleTransition};
-pub use store::{Account, QuotaBound, Store, StoreError};
+pub use store::{QuotaBound, Store, StoreError};
 pub use task::{Task, TaskState};
 pub use usage::{AnswerUsage, ModelUsage, UsageMeter};
 

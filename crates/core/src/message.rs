@@ -9,8 +9,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::account::Account;
 use crate::address::Handle;
 use crate::authority::Authority;
+use crate::caller::CallerKey;
 use crate::credential::SubjectToken;
 use crate::findings::{SearchOptions, SearchRefinement};
 use crate::identity::IdentityEvidence;
@@ -20,7 +22,6 @@ use crate::network::Network;
 use crate::part::Part;
 use crate::policy::{GateNotes, PolicyResolution, Submission};
 use crate::question::{Question, QuestionAnswer};
-use crate::store::Account;
 use crate::usage::UsageMeter;
 
 mod caller;
@@ -241,7 +242,12 @@ impl Sender {
 
     /// The account that the bytes stored for this sender count towards.
     pub fn account(&self) -> Account {
-        Account::of(self.owner(), self.peer)
+        self.caller(None).account()
+    }
+
+    /// Who it is to this host; `conversation` is the key of one that is kept here and that it goes on with.
+    pub fn caller<'a>(&'a self, conversation: Option<&'a str>) -> CallerKey<'a> {
+        CallerKey::of(self.owner(), conversation, self.network())
     }
 
     /// This sender as a body may describe it: everything that would need a proof is taken away.

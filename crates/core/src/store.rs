@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::address::Handle;
+use crate::caller;
 use crate::ids::{TaskId, ThreadId};
 use crate::message::Turn;
 use crate::reply::{CollectedReply, Event};
@@ -17,9 +18,10 @@ mod ledger;
 mod list;
 mod quota;
 
+pub use crate::account::Account;
 pub use ledger::{LedgerEntry, Span};
 pub use list::{Cursor, TaskFilter, TaskPage};
-pub use quota::{Account, QuotaBound, cost};
+pub use quota::{QuotaBound, cost};
 
 /// The future of a store operation. When it is ready with `Ok`, the write is durable.
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
@@ -318,7 +320,7 @@ pub struct ConversationVersion {
 impl Conversation {
     /// Whether `owner` may go on with it; `None` is a caller who proved nothing.
     pub fn is_open_to(&self, owner: Option<&str>) -> bool {
-        self.owner.is_none() || self.owner.as_deref() == owner
+        caller::is_open_to(self.owner.as_deref(), owner)
     }
 }
 

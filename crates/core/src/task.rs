@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::account::Account;
 use crate::address::Handle;
 use crate::ids::{TaskId, ThreadId};
 use crate::message::Turn;
 use crate::reply::{CollectedReply, Ending};
-use crate::store::Account;
 
 /// The state of a task. The states are A2A's, the widest set of the five protocols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -21,7 +21,8 @@
 //! | `revisit.rs` | documents that were read before, and what became of them |
 //! | `metrics.rs` | what is counted |
 //! | `data_url.rs` | `data:` URLs, which never touch the network |
-//! | `signature.rs`, `hops.rs` | the signature of webhooks, the mark against endless calls |
+//! | `webhook.rs`, `signature.rs` | posts to webhooks, and their signature |
+//! | `hops.rs` | the mark against endless calls |
 
 mod address;
 mod body;
@@ -48,6 +49,7 @@ mod slots;
 mod stream;
 mod target;
 mod trust;
+mod webhook;
 
 pub use address::{AddressVerdict, classify};
 pub use body::{BodyStream, CollectBody};
@@ -64,3 +66,4 @@ pub use resolve::{Resolve, Resolving, SystemResolver};
 pub use revisit::{FetchedDocument, RevisitOutcome, Validators};
 pub use setup_error::SetupError;
 pub use target::CheckedUrl;
+pub use webhook::WebhookPost;

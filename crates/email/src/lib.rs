@@ -34,9 +34,10 @@ mod threads;
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 
+use forecourt_core::Site;
 use forecourt_core::{AgentCard, Domain, Endpoint, Handle};
 use forecourt_egress::Egress;
-use forecourt_host::{Courier, Site};
+use forecourt_host::Courier;
 use forecourt_server::{Connection, Speak, StreamRequests};
 use forecourt_settings::{Problems, Section};
 use forecourt_surface::{Listen, Mount, Protocol, Surface, Wire};

@@ -9,13 +9,14 @@ use forecourt_agents::siblings::{Sibling, Siblings};
 use forecourt_agents::usage::NoUsage;
 use forecourt_agents::{BuiltAgent, Context, IndexedContent};
 use forecourt_contract::{Dispatcher, HostHandle};
+use forecourt_core::Site;
 use forecourt_core::agent::Icon;
 use forecourt_core::{AgentCard, Domain, Handle, Policy, SystemClock};
 use forecourt_egress::{Egress, EgressConfig};
-use forecourt_host::rules::RuleServices;
-use forecourt_host::{HostedAgent, Site, SystemEntropy};
+use forecourt_host::{HostedAgent, SystemEntropy};
 use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_questions::QuestionLog;
+use forecourt_rules::RuleServices;
 use forecourt_settings::Problems;
 
 use crate::deployment::{AgentDefinition, Backing, Deployment};

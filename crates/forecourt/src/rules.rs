@@ -3,14 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use forecourt_core::Site;
 use forecourt_core::policy::OfferBuilder;
 use forecourt_core::{Handle, SystemClock};
-use forecourt_host::rules::limits::COUNTRY_FILE_BYTES_MAX;
-use forecourt_host::rules::{
+use forecourt_rules::guard::Guardrail;
+use forecourt_rules::limits::COUNTRY_FILE_BYTES_MAX;
+use forecourt_rules::{
     BuiltRule, CountryTable, GuardServices, HostRuleSettings, RuleContext, RuleProblem, RuleServices, RuleSettings,
     guardrails, rules,
 };
-use forecourt_host::{Guardrail, Site};
 use forecourt_settings::{Problem, Problems, Section, files};
 
 use crate::deployment::AgentDefinition;

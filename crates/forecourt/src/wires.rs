@@ -5,9 +5,10 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
+use forecourt_core::Site;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_egress::Egress;
-use forecourt_host::{Courier, Envelope, Site};
+use forecourt_host::{Courier, Envelope};
 use forecourt_identity::KeyDirectory;
 use forecourt_server::RouteClasses;
 use forecourt_settings::{Problem, Problems, Section};

@@ -7,14 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use forecourt_core::clock::after;
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{AnswerUsage, Clock, Handle, Message, MessageId, Store, StoreError, Timestamp, Transport};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-
-use crate::conversations::after;
 
 /// The stream of the ledger in which batches of records are.
 pub const AUDIT_STREAM: &str = "audit";

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use forecourt_core::clock::after;
 use forecourt_core::limits::TASK_TTL;
 use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::store::Webhook;
@@ -10,7 +11,6 @@ use forecourt_telemetry::spans;
 use tokio::sync::{oneshot, watch};
 use tracing::Instrument;
 
-use crate::conversations::after;
 use crate::in_flight::Slot;
 use crate::request::Request;
 use crate::tasks::{Live, Tasks, WorkStop, cut_off};

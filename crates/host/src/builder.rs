@@ -16,9 +16,10 @@ use tokio_util::task::TaskTracker;
 use crate::attachments::Attachments;
 use crate::audit::{self, Audit};
 use crate::conversations::{ConversationWriter, Conversations};
+use crate::counters::HostCounters;
 use crate::deliver::{Courier, Deliverer, DeliveryWakeup, Envelope, Outbound};
 use crate::deployment_id::{DeploymentId, DeploymentIdError};
-use crate::directory::{Directory, Site};
+use crate::directory::Directory;
 use crate::heartbeat;
 use crate::idempotency::Idempotency;
 use crate::issuance::{Desk, IssuanceParts, Issuances};
@@ -32,10 +33,10 @@ use crate::operator_queue::OperatorQueue;
 use crate::random::SystemEntropy;
 use crate::rates::RateTable;
 use crate::receive::Host;
-use crate::rules::RuleServices;
-use crate::rules::services::HostCounters;
 use crate::tasks::{TaskParts, Tasks};
 use crate::upkeep;
+use forecourt_core::Site;
+use forecourt_rules::RuleServices;
 
 /// What a host is made of. The rest has defaults: the machine's clock and randomness.
 pub struct HostBuilder {
@@ -137,7 +138,7 @@ impl HostBuilder {
                 lease: Lease::new(self.lease, self.alone, run),
             };
             let tasks = Arc::new(Tasks::new(parts, &self.limits));
-            self.rules.set(HostCounters { rates: rates.clone(), tasks: tasks.clone() });
+            self.rules.set(Arc::new(HostCounters { rates: rates.clone(), tasks: tasks.clone() }));
             let ended = tasks.recover().await?;
             if ended > 0 {
                 tracing::warn!(ended, "tasks of an earlier run were cut off and have been ended as failed");

@@ -6,11 +6,12 @@
 
 use std::sync::Arc;
 
+use forecourt_core::caller::is_open_to;
+use forecourt_core::clock::after;
 use forecourt_core::limits::{HISTORY_BYTES_MAX, HISTORY_TURNS_MAX, THREAD_TTL, THREAD_TURNS_MAX};
 use forecourt_core::store::{Account, ConversationAppend};
 use forecourt_core::{
-    Clock, CollectedReply, Ending, Entropy, Error, Handle, History, Message, Part, Role, Sender, Task, ThreadId,
-    Timestamp, Turn,
+    Clock, CollectedReply, Ending, Entropy, Error, Handle, History, Message, Part, Role, Sender, Task, ThreadId, Turn,
 };
 
 use crate::directory::HostedAgent;
@@ -120,11 +121,6 @@ impl Conversations {
     }
 }
 
-/// Whether `caller` may go on with a conversation of `owner`: [`forecourt_core::store::Conversation::is_open_to`].
-fn is_open_to(owner: Option<&str>, caller: Option<&str>) -> bool {
-    owner.is_none() || owner == caller
-}
-
 /// A message with its conversation.
 pub(crate) struct RecalledMessage {
     pub(crate) message: Box<Message>,
@@ -167,11 +163,6 @@ fn remembered(part: &Part) -> Part {
         }
         other => other.clone(),
     }
-}
-
-/// `at` plus `by`, at the latest the end of time.
-pub(crate) fn after(at: Timestamp, by: std::time::Duration) -> Timestamp {
-    at.checked_add(by).unwrap_or(Timestamp::MAX)
 }
 
 /// Leaves out the oldest turns until count and size fit.

@@ -9,21 +9,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use bytes::Bytes;
+use forecourt_core::clock::after;
 use forecourt_core::store::{Delivery, Webhook};
 use forecourt_core::{Clock, Entropy, Store, Task, Timestamp};
-use forecourt_egress::{Egress, Purpose, signature};
+use forecourt_egress::{Egress, Purpose, WebhookPost};
 use forecourt_telemetry::spans;
 use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
-use http::header::CONTENT_TYPE;
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderName, HeaderValue};
 use serde_json::Value;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
 
-use crate::conversations::after;
 use crate::metrics::Metrics;
 use crate::notifier;
 use crate::usage;
@@ -64,29 +62,6 @@ pub enum CarryOutcome {
     Never,
     /// Its time has not come: to be looked at again after this, which is no attempt.
     Wait(Duration),
-}
-
-/// One post, ready to be sent.
-#[derive(Debug, Clone)]
-pub struct WebhookPost {
-    /// Headers beside those of the client.
-    pub headers: HeaderMap,
-    /// The body, exactly as it was signed.
-    pub body: Bytes,
-}
-
-impl WebhookPost {
-    /// A body in JSON, signed when there is a secret: `X-Hub-Signature-256`, Mentionable REST 5.5.
-    pub fn json(body: &Value, secret: Option<&str>) -> Self {
-        let body = serde_json::to_vec(body).unwrap_or_default();
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let signature = secret.map(|secret| signature::sign(secret.as_bytes(), &body));
-        if let Some(value) = signature.and_then(|text| HeaderValue::from_str(&text).ok()) {
-            headers.insert(signature::HEADER, value);
-        }
-        Self { headers, body: body.into() }
-    }
 }
 
 /// Wakes the deliverer.

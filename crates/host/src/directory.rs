@@ -1,41 +1,13 @@
-//! Which agents live here, and what the outside calls this place.
+//! Which agents live here.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::{Address, Agent, AgentCard, Domain, Error, Handle, Language, Message, Noun, Policy};
+use forecourt_core::{Agent, AgentCard, Error, Handle, Language, Message, Noun, Policy};
+use forecourt_rules::guard::Guardrail;
 
-use crate::guard::Guardrail;
 use crate::usage::UsageViewers;
-
-/// What the outside calls this place. Comes from configuration, never from a request.
-#[derive(Debug, Clone)]
-pub struct Site {
-    /// The domain of every address here; its name is the canonical host.
-    pub domain: Domain,
-    /// A name to show.
-    pub name: String,
-    /// The base of every published URL, `https://host[:port]`, without a trailing slash.
-    pub origin: String,
-}
-
-impl Site {
-    /// The canonical host with its port, when that is not 443: what URLs of refusals are bound to.
-    pub fn canonical_host(&self) -> &str {
-        self.origin.strip_prefix("https://").unwrap_or(&self.origin)
-    }
-
-    /// The address of an agent here.
-    pub fn address(&self, handle: &Handle) -> Address {
-        Address::new(handle.clone(), self.domain.clone())
-    }
-
-    /// An absolute URL for a path that begins with a slash.
-    pub fn url(&self, path: &str) -> String {
-        format!("{}{path}", self.origin)
-    }
-}
 
 /// An agent with everything that stands around it.
 pub struct HostedAgent {

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
+use forecourt_core::clock::after;
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Bus, Error, Store, StoreError, Timestamp};
 use futures::StreamExt;
@@ -14,7 +15,6 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::clocks::NodeGreeting;
-use crate::conversations::after;
 use crate::lease::Beat;
 use crate::ledger::ENTRIES_PER_READ_MAX;
 use crate::lifecycle::Lifecycle;

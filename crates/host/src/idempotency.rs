@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_core::clock::after;
 use forecourt_core::error::whole_seconds;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::store::{LedgerEntry, Span};
@@ -13,7 +14,6 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::conversations::after;
 use crate::digest::sha256_hex;
 use crate::limits::LimitSettings;
 use crate::tasks::Tasks;

@@ -5,7 +5,7 @@
 //! spread evenly has all of it, and all nodes together give out at most one place more for each node. What a host may
 //! have in all protects one process, and is not divided.
 //!
-//! A caller is its proven subject, else the conversation that it goes on with, else its network. Who comes
+//! Who a caller is, [`CallerKey`] says. Who comes
 //! when all places are taken waits a little in line; who waits in vain is refused with the bound's name.
 
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use forecourt_core::policy::RefusalKind;
-use forecourt_core::{PolicyPart, Sender};
+use forecourt_core::{CallerKey, PolicyPart};
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
@@ -42,9 +42,9 @@ pub(crate) enum Lane {
     Background,
 }
 
-/// Whom work counts against.
+/// The places that work counts against: its caller's, by a hash that nobody outside can foresee.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct CallerKey {
+pub(crate) struct CallerSlots {
     own: u64,
     /// The network of a caller who is known by its conversation: conversations cost nothing, so that the
     /// network is bounded too.
@@ -148,15 +148,16 @@ impl InFlight {
         }
     }
 
-    /// Whom the work of `sender` counts against; `session` names a conversation that is kept here.
-    pub(crate) fn key(&self, sender: &Sender, session: Option<&str>) -> CallerKey {
-        let network = self.hasher.hash_one(("network", sender.network()));
-        match (sender.owner(), session) {
-            (Some(owner), _) => CallerKey { own: self.hasher.hash_one(("owner", owner)), network: None },
-            (None, Some(session)) => {
-                CallerKey { own: self.hasher.hash_one(("session", session)), network: Some(network) }
+    /// What the work of a caller counts against.
+    pub(crate) fn slots(&self, caller: &CallerKey<'_>) -> CallerSlots {
+        match caller {
+            CallerKey::Conversation { network, .. } => {
+                let network = network.map_or(CallerKey::Local, CallerKey::Network);
+                CallerSlots { own: self.hasher.hash_one(caller), network: Some(self.hasher.hash_one(network)) }
             }
-            (None, None) => CallerKey { own: network, network: None },
+            CallerKey::Subject(_) | CallerKey::Network(_) | CallerKey::Local => {
+                CallerSlots { own: self.hasher.hash_one(caller), network: None }
+            }
         }
     }
 
@@ -166,7 +167,7 @@ impl InFlight {
     }
 
     /// A place in a lane, waited for if need be; the refusal names the bound that is reached.
-    pub(crate) async fn acquire(&self, lane: Lane, caller: CallerKey) -> Result<Slot, Box<PolicyPart>> {
+    pub(crate) async fn acquire(&self, lane: Lane, caller: CallerSlots) -> Result<Slot, Box<PolicyPart>> {
         let bound = match lane {
             Lane::Reply => &self.replies,
             Lane::Background => &self.background,
@@ -239,7 +240,7 @@ impl LaneBound {
     }
 
     /// What must have room, the narrowest first, so that who waits keeps nobody else out.
-    fn steps(&self, caller: CallerKey) -> [Option<Step>; STEPS] {
+    fn steps(&self, caller: CallerSlots) -> [Option<Step>; STEPS] {
         let mut callers = self.callers.lock();
         let own = Step { semaphore: callers.places(caller.own, self.caller_share()), whose: Whose::Caller };
         // A network that stands for a caller itself is another key than one that bounds its conversations.
@@ -273,6 +274,8 @@ impl LaneBound {
 
 #[cfg(test)]
 mod tests {
+    use forecourt_core::Sender;
+
     use super::*;
 
     fn limits(per_caller: usize, all: usize) -> LimitSettings {
@@ -289,7 +292,7 @@ mod tests {
     }
 
     async fn refused(in_flight: &InFlight, sender: &Sender) -> String {
-        let refusal = in_flight.acquire(Lane::Reply, in_flight.key(sender, None)).await.unwrap_err();
+        let refusal = in_flight.acquire(Lane::Reply, in_flight.slots(&sender.caller(None))).await.unwrap_err();
         assert!(matches!(refusal.kind, RefusalKind::TooManyRequests { retry_after_seconds: Some(_) }));
         refusal.message.clone()
     }
@@ -298,13 +301,13 @@ mod tests {
     async fn the_request_after_the_last_one_that_a_caller_may_have_is_refused_by_name() {
         let in_flight = InFlight::new(&limits(2, 9));
         let ada = from("192.0.2.1");
-        let take = || in_flight.acquire(Lane::Reply, in_flight.key(&ada, None));
+        let take = || in_flight.acquire(Lane::Reply, in_flight.slots(&ada.caller(None)));
         let held = [take().await.unwrap(), take().await.unwrap()];
         let begun = Instant::now();
         assert!(refused(&in_flight, &ada).await.contains("limits.replies_per_caller_max"));
         assert_eq!(begun.elapsed().as_secs(), 3, "it waited in line");
-        in_flight.acquire(Lane::Reply, in_flight.key(&from("192.0.2.2"), None)).await.unwrap();
-        in_flight.acquire(Lane::Background, in_flight.key(&ada, None)).await.unwrap();
+        in_flight.acquire(Lane::Reply, in_flight.slots(&from("192.0.2.2").caller(None))).await.unwrap();
+        in_flight.acquire(Lane::Background, in_flight.slots(&ada.caller(None))).await.unwrap();
         drop(held);
         take().await.unwrap();
     }
@@ -312,7 +315,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn who_waits_in_line_gets_the_place_that_comes_free() {
         let in_flight = Arc::new(InFlight::new(&limits(1, 9)));
-        let key = in_flight.key(&from("192.0.2.1"), None);
+        let key = in_flight.slots(&from("192.0.2.1").caller(None));
         let held = in_flight.acquire(Lane::Reply, key).await.unwrap();
         let waiting = tokio::spawn({
             let in_flight = in_flight.clone();
@@ -326,7 +329,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_bound_of_all_names_itself() {
         let in_flight = InFlight::new(&limits(2, 1));
-        let _held = in_flight.acquire(Lane::Reply, in_flight.key(&from("192.0.2.1"), None)).await.unwrap();
+        let _held = in_flight.acquire(Lane::Reply, in_flight.slots(&from("192.0.2.1").caller(None))).await.unwrap();
         assert!(refused(&in_flight, &from("192.0.2.2")).await.contains("limits.replies_running_max"));
     }
 
@@ -336,13 +339,13 @@ mod tests {
         let one = from("2001:db8::1");
         let mut held = Vec::new();
         for session in 0..4 {
-            let key = in_flight.key(&one, Some(&session.to_string()));
+            let key = in_flight.slots(&one.caller(Some(&session.to_string())));
             held.push(in_flight.acquire(Lane::Reply, key).await.unwrap());
         }
-        let fifth = in_flight.key(&one, Some("5"));
+        let fifth = in_flight.slots(&one.caller(Some("5")));
         let refusal = in_flight.acquire(Lane::Reply, fifth).await.unwrap_err();
         assert!(refusal.message.contains("Your network has 4"), "{}", refusal.message);
-        in_flight.acquire(Lane::Reply, in_flight.key(&from("2001:db8:1::1"), None)).await.unwrap();
+        in_flight.acquire(Lane::Reply, in_flight.slots(&from("2001:db8:1::1").caller(None))).await.unwrap();
     }
 
     #[tokio::test]
@@ -350,7 +353,7 @@ mod tests {
         let in_flight = InFlight::new(&limits(2, 8));
         for caller in 0..u32::try_from(4 * CALLERS_BEFORE_TIDY).unwrap() {
             let sender = from(&std::net::Ipv4Addr::from(caller).to_string());
-            in_flight.acquire(Lane::Reply, in_flight.key(&sender, None)).await.unwrap();
+            in_flight.acquire(Lane::Reply, in_flight.slots(&sender.caller(None))).await.unwrap();
         }
         assert!(in_flight.replies.callers.lock().places.len() <= CALLERS_BEFORE_TIDY);
     }
@@ -359,7 +362,7 @@ mod tests {
     async fn what_a_caller_may_have_is_divided_among_nodes_and_given_back_when_one_goes() {
         let in_flight = InFlight::new(&limits(5, 90));
         let ada = from("192.0.2.1");
-        let take = || in_flight.acquire(Lane::Reply, in_flight.key(&ada, None));
+        let take = || in_flight.acquire(Lane::Reply, in_flight.slots(&ada.caller(None)));
         let mut held = Vec::new();
         in_flight.set_nodes(3);
         for _ in 0..2 {

@@ -128,7 +128,7 @@ impl Host {
         {
             return Ok(InvokedCall::Refused(refusal));
         }
-        let caller = self.tasks.in_flight.key(&call.caller.sender, None);
+        let caller = self.tasks.in_flight.slots(&call.caller.sender.caller(None));
         let slot = match self.tasks.in_flight.acquire(Lane::Reply, caller).await {
             Ok(slot) => slot,
             Err(refusal) => return Ok(InvokedCall::Refused(refusal)),

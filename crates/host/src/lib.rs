@@ -13,13 +13,13 @@ mod begin;
 mod builder;
 mod clocks;
 mod conversations;
+mod counters;
 mod deliver;
 mod demand;
 mod deployment_id;
 mod digest;
 mod directory;
 mod follow;
-mod guard;
 mod heartbeat;
 mod idempotency;
 mod in_flight;
@@ -42,7 +42,6 @@ mod receive;
 mod replace;
 mod request;
 mod resume;
-pub mod rules;
 mod run;
 mod running;
 mod tasks;
@@ -60,11 +59,10 @@ pub use conversations::{
     CONVERSATION_FIRST_WRITE_AFTER, CONVERSATION_WRITE_AFTER, CONVERSATIONS_CACHED_BYTES_MAX,
     CONVERSATIONS_PENDING_BYTES_MAX,
 };
-pub use deliver::{CarryOutcome, Courier, Envelope, WebhookPost};
+pub use deliver::{CarryOutcome, Courier, Envelope};
 pub use deployment_id::{DeploymentId, DeploymentIdError};
-pub use directory::{Directory, HostedAgent, Site};
+pub use directory::{Directory, HostedAgent};
 pub use follow::FollowUntil;
-pub use guard::{GuardCase, Guardrail, Judge, JudgeError, Patterns, Ruling, Side, WebhookJudge};
 pub use idempotency::{
     Idempotency, IdempotencyOwner, IdempotencyPermit, IdempotencyState, ONCE_KEY_BYTES_MAX, ONCE_MAX,
     ONCE_PER_CALLER_MAX, ONCE_TRIES_MAX, ONCE_TTL,

@@ -5,6 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_core::error::whole_seconds;
 use forecourt_core::limits::STORED_BYTES_PER_CALLER;
 use forecourt_core::network::Network;
 use forecourt_core::policy::RefusalKind;
@@ -104,15 +105,16 @@ pub(crate) struct Throttle {
     pub(crate) rates: Arc<RateTable>,
 }
 
-/// What a bucket belongs to: names of different kinds are never the same one.
+/// What a bucket belongs to: names of different kinds are never the same one. A request counts against each that it
+/// has, and not against the surest alone.
 #[derive(Hash)]
-enum Caller<'a> {
+enum BucketKey<'a> {
     Network(Network),
     Session(&'a str),
     Call(Option<&'a str>, &'a str),
 }
 
-impl Caller<'_> {
+impl BucketKey<'_> {
     /// The key that sets the bound of its kind.
     fn limit(&self) -> &'static str {
         match self {
@@ -130,7 +132,7 @@ impl Throttle {
     /// Counts a message against its address and its conversation.
     pub(crate) fn admit(&self, message: &Message) -> Result<(), Box<PolicyPart>> {
         self.admit_peer(message.sender.peer)?;
-        message.thread.as_ref().map_or(Ok(()), |thread| self.take(&Caller::Session(thread.key()), self.by_session))
+        message.thread.as_ref().map_or(Ok(()), |thread| self.take(&BucketKey::Session(thread.key()), self.by_session))
     }
 
     /// Counts a call against its address, and against what its caller says that it belongs to.
@@ -141,15 +143,15 @@ impl Throttle {
         session: Option<&str>,
     ) -> Result<(), Box<PolicyPart>> {
         self.admit_peer(peer)?;
-        session.map_or(Ok(()), |session| self.take(&Caller::Call(caller, session), self.by_session))
+        session.map_or(Ok(()), |session| self.take(&BucketKey::Call(caller, session), self.by_session))
     }
 
     /// Counts a request against its address.
     pub(crate) fn admit_peer(&self, peer: Option<IpAddr>) -> Result<(), Box<PolicyPart>> {
-        peer.map_or(Ok(()), |peer| self.take(&Caller::Network(Network::of(peer)), self.by_network))
+        peer.map_or(Ok(()), |peer| self.take(&BucketKey::Network(Network::of(peer)), self.by_network))
     }
 
-    fn take(&self, caller: &Caller<'_>, pace: Pace) -> Result<(), Box<PolicyPart>> {
+    fn take(&self, caller: &BucketKey<'_>, pace: Pace) -> Result<(), Box<PolicyPart>> {
         self.rates.take(caller, pace).map_err(|wait| {
             self.rates.note_hit(caller.limit(), caller);
             Box::new(too_many(wait))
@@ -161,14 +163,9 @@ fn pace(rate: Rate) -> Pace {
     Pace::new(rate.per_second.get(), Duration::from_secs(1), rate.burst.get())
 }
 
-/// Whole seconds to wait, at least one.
-pub(crate) fn seconds_to_wait(wait: Duration) -> u64 {
-    (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1)
-}
-
 /// The refusal, with whole seconds to wait, at least one.
 fn too_many(wait: Duration) -> PolicyPart {
-    let seconds = seconds_to_wait(wait);
+    let seconds = whole_seconds(wait);
     let kind = RefusalKind::TooManyRequests { retry_after_seconds: Some(seconds) };
     let mut part = PolicyPart::new(kind, format!("You ask faster than this host allows. Try again in {seconds} s."));
     part.code = Some("mentionable:rate_limited".to_owned());

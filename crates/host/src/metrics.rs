@@ -13,7 +13,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
 use crate::activity::Activity;
-use crate::guard::Side;
+use forecourt_rules::guard::{GuardCounter, Side};
 
 /// The host's counters.
 #[derive(Debug, Default)]
@@ -121,16 +121,17 @@ impl Metrics {
         GaugeGuard::new(&self.tasks_running)
     }
 
-    /// A guardrail judged a text.
-    pub(crate) fn guarded(&self, agent: &Handle, side: Side, outcome: &'static str) {
-        let labels = GuardLabels { agent: agent.as_str().to_owned(), side: side.name(), outcome };
-        self.guardrails.get_or_create(&labels).inc();
-    }
-
     /// A post was made, or failed. `of` names whose it is: a protocol of this host, or the operator's.
     pub(crate) fn delivered(&self, of: &str, worked: bool) {
         let outcome = if worked { "delivered" } else { "failed" };
         self.deliveries.get_or_create(&DeliveryLabels { of: of.to_owned(), outcome }).inc();
+    }
+}
+
+impl GuardCounter for Metrics {
+    fn count(&self, agent: &Handle, side: Side, outcome: &'static str) {
+        let labels = GuardLabels { agent: agent.as_str().to_owned(), side: side.name(), outcome };
+        self.guardrails.get_or_create(&labels).inc();
     }
 }
 

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_core::clock::after;
 use forecourt_core::store::{Account, Notification, Webhook};
 use forecourt_core::{Clock, Entropy, Error, Store, ids};
 use serde_json::{Map, Value, json};
 
-use crate::conversations::after;
 use crate::deliver::DeliveryWakeup;
 use crate::operator_queue::OperatorQuestion;
 

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use forecourt_core::clock::after;
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Bus, Clock, Entropy, Error, Handle, Store, Timestamp, ids};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::conversations::after;
 use crate::metrics::Metrics;
 use crate::notifier::{self, OperatorNotifier};
 use crate::topics;

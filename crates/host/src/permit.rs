@@ -4,6 +4,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use forecourt_core::caller::is_open_to;
 use forecourt_core::limits::WEBHOOKS_PER_TASK_MAX;
 use forecourt_core::store::{Cursor, IfTaskEnded, StoredArtifact, TaskFilter, Webhook, WebhookRegistration};
 use forecourt_core::{Error, Event, EventStream, Noun, Progress, Sender, Task, TaskId};
@@ -36,7 +37,7 @@ impl TaskAccess<'_> {
     fn covers(self, task: &Task) -> bool {
         match self {
             Self::ById | Self::Operator => true,
-            Self::As(sender) => task.owner.as_deref().is_none_or(|owner| sender.owner() == Some(owner)),
+            Self::As(sender) => is_open_to(task.owner.as_deref(), sender.owner()),
         }
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use forecourt_contract::Dispatcher;
+use forecourt_core::clock::after;
 use forecourt_core::limits::{HOPS_MAX, THREAD_TTL};
 use forecourt_core::policy::{Admitted, GateNotes};
 use forecourt_core::reply::refused;
@@ -22,12 +23,11 @@ use tracing::Instrument;
 use crate::admit::{AdmissionRefusal, Passage, PassedMessage};
 use crate::attachments::Attachments;
 use crate::authority::continued;
-use crate::conversations::{Conversations, RecalledMessage, after};
+use crate::conversations::{Conversations, RecalledMessage};
 use crate::deliver::{DeliveryWakeup, Outbound};
-use crate::directory::{Directory, HostedAgent, Site};
-use crate::guard::GuardedMessage;
+use crate::directory::{Directory, HostedAgent};
 use crate::idempotency::Idempotency;
-use crate::in_flight::CallerKey;
+use crate::in_flight::CallerSlots;
 use crate::issuance::{Issuances, UsedUp};
 use crate::ledger::Ledger;
 use crate::lifecycle::{Attest, Lifecycle, LifecycleChange, LifecycleOutcome};
@@ -37,6 +37,8 @@ use crate::operator_queue::OperatorQueue;
 use crate::request::Request;
 use crate::run::Run;
 use crate::tasks::Tasks;
+use forecourt_core::Site;
+use forecourt_rules::guard::GuardedMessage;
 
 /// Everything a domain offers, behind two verbs.
 pub struct Host {
@@ -73,7 +75,7 @@ struct EnteredMessage {
     /// The task that it goes on with, as it stands. On the heap: most messages have none, and carry its size around.
     earlier: Option<Box<Task>>,
     /// Whom its work counts against.
-    caller: CallerKey,
+    caller: CallerSlots,
     /// Whether its conversation was kept before.
     is_known: bool,
     /// The conversation that it came with, where nothing is kept of it.
@@ -163,7 +165,7 @@ impl Host {
             self.conversations.recall(&resident, message, earlier.as_deref(), run.begins).await?;
         message.gate = GateNotes::arriving(is_known || earlier.is_some());
         let session = message.thread.as_ref().filter(|_| is_known).map(ThreadId::key);
-        let caller = self.tasks.in_flight.key(&message.sender, session);
+        let caller = self.tasks.in_flight.slots(&message.sender.caller(session));
         Ok(Ok(EnteredMessage { resident, message, earlier, caller, is_known, unknown }))
     }
 
@@ -197,7 +199,7 @@ impl Host {
         admitted: Admitted,
         brings_history: bool,
     ) -> Result<Admitted, Box<AdmissionRefusal>> {
-        let guarded = GuardedMessage { guards: &passage.resident.guards, metrics: &self.metrics, brings_history };
+        let guarded = GuardedMessage { guards: &passage.resident.guards, counter: &*self.metrics, brings_history };
         guarded.judge(admitted).await.map_err(|(admitted, denied)| {
             let record = self.issuances.guarded_record(admitted.card().handle(), admitted.message());
             self.issuances.note_guarded(record, &denied.rule, &denied.part);

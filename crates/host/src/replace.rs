@@ -11,15 +11,16 @@ use forecourt_egress::Egress;
 use futures::future::BoxFuture;
 
 use crate::attachments::Attachments;
+use crate::counters::HostCounters;
 use crate::deliver::{Courier, Envelope, Outbound};
-use crate::directory::{Directory, Site};
+use crate::directory::Directory;
 use crate::idempotency::Idempotency;
 use crate::limits::{LimitSettings, Throttle};
 use crate::notifier::{OperatorNotifier, OperatorWebhook};
 use crate::operator_queue::OperatorQueue;
 use crate::receive::Host;
-use crate::rules::RuleServices;
-use crate::rules::services::HostCounters;
+use forecourt_core::Site;
+use forecourt_rules::RuleServices;
 
 /// What of a host is replaced while it works.
 pub struct HostParts {
@@ -63,7 +64,7 @@ impl Host {
                 self.lifecycle.state(agent.card.handle()).await?;
             }
             let rates = self.throttle.rates.clone();
-            rules.set(HostCounters { rates: rates.clone(), tasks: self.tasks.clone() });
+            rules.set(Arc::new(HostCounters { rates: rates.clone(), tasks: self.tasks.clone() }));
             let throttle = Arc::new(Throttle::new(&limits, rates));
             let notifier = operator.map(|webhook| OperatorNotifier {
                 webhook,

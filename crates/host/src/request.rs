@@ -5,13 +5,14 @@ use std::sync::Arc;
 use forecourt_core::network::Network;
 use forecourt_core::store::Account;
 use forecourt_core::{
-    AnswerUsage, EventStream, Language, Message, MessageId, Reply, Task, TaskId, ThreadId, Transport, Turn, UsageMeter,
+    AnswerUsage, CallerKey, EventStream, Language, Message, MessageId, Reply, Task, TaskId, ThreadId, Transport, Turn,
+    UsageMeter,
 };
 use parking_lot::Mutex;
 
 use crate::conversations::{UserTurn, as_turn};
 use crate::directory::HostedAgent;
-use crate::in_flight::CallerKey;
+use crate::in_flight::CallerSlots;
 use crate::issuance::Issuances;
 use crate::run::{Run, TaskMode};
 
@@ -23,7 +24,7 @@ pub(crate) struct Request {
     pub(crate) via: Transport,
     /// The id of the message.
     pub(crate) id: MessageId,
-    pub(crate) caller: CallerKey,
+    pub(crate) caller: CallerSlots,
     pub(crate) owner: Option<String>,
     /// What was said, where something of it is to be kept.
     pub(crate) turn: Option<Turn>,
@@ -48,7 +49,7 @@ impl Request {
         resident: Arc<HostedAgent>,
         message: &Message,
         earlier: Option<Box<Task>>,
-        caller: CallerKey,
+        caller: CallerSlots,
         is_known: bool,
         run: &Run,
         issuances: &Arc<Issuances>,
@@ -80,7 +81,7 @@ impl Request {
 
     /// Whose stored bytes count what is kept of it. Made when something is: of most messages nothing is.
     pub(crate) fn account(&self) -> Account {
-        Account::within(self.owner.as_deref(), self.network)
+        CallerKey::of(self.owner.as_deref(), None, self.network).account()
     }
 
     /// The language of the answer.

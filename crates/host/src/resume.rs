@@ -1,11 +1,11 @@
 //! Going on with a task that waited: for an answer, a consent or a payment.
 
+use forecourt_core::clock::after;
 use forecourt_core::limits::{TASK_TTL, TASK_TURNS_BYTES_MAX, TASK_TURNS_MAX, WEBHOOKS_PER_TASK_MAX};
 use forecourt_core::store::{Resumption, TaskChange, Webhook};
 use forecourt_core::{Ending, Error, History, Noun, Part, Role, Task, TaskId, TaskState, Turn};
 
 use crate::background::{NotKept, not_kept};
-use crate::conversations::after;
 use crate::directory::HostedAgent;
 use crate::permit::too_many_webhooks;
 use crate::tasks::Tasks;

@@ -18,11 +18,11 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use tracing::Span;
 
 use crate::demand;
-use crate::directory::Site;
-use crate::guard::{ReplyGuards, Side, guarded};
 use crate::issuance::AnswerMark;
 use crate::metrics::Metrics;
 use crate::request::Request;
+use forecourt_core::Site;
+use forecourt_rules::guard::{ReplyGuards, Side, guarded};
 
 /// Begins the agent's work under guard. `mark` is what its message was let through by, if by anything.
 pub(crate) fn run(
@@ -70,7 +70,7 @@ fn reply_guards(request: &Arc<Request>, admitted: &Admitted, metrics: &Arc<Metri
     let issuances = request.issuances.clone();
     let record = issuances.guarded_record(&agent, admitted.message());
     let note = Box::new(move |rule: &str, part: &PolicyPart| issuances.note_guarded(record.clone(), rule, part));
-    Some(ReplyGuards { guards, agent, metrics: metrics.clone(), note })
+    Some(ReplyGuards { guards, agent, counter: metrics.clone(), note })
 }
 
 struct Running {

@@ -19,13 +19,14 @@ use tokio_util::task::TaskTracker;
 use crate::clocks::Clocks;
 use crate::conversations::{Conversations, UserTurn};
 use crate::deliver::DeliveryWakeup;
-use crate::directory::{HostedAgent, Site};
+use crate::directory::HostedAgent;
 use crate::in_flight::InFlight;
 use crate::lease::Lease;
 use crate::limits::LimitSettings;
 use crate::metrics::Metrics;
 use crate::rates::RateTable;
 use crate::topics::{task_hash, task_of};
+use forecourt_core::Site;
 
 /// How long the first wait is before something is written anew that the store did not take, and the longest.
 const WRITE_AGAIN_MIN: Duration = Duration::from_millis(100);

@@ -1,6 +1,6 @@
 //! Which web pages may connect: a browser names the origin of the page that makes a request.
 
-use forecourt_host::Site;
+use forecourt_core::Site;
 use url::{Host, Url};
 
 /// Scheme, host and port.

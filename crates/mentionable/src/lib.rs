@@ -17,9 +17,10 @@ pub mod section;
 use std::sync::Arc;
 
 use forecourt_agents::elsewhere::ElsewhereService;
+use forecourt_core::Site;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_egress::Egress;
-use forecourt_host::{Envelope, Site};
+use forecourt_host::Envelope;
 use forecourt_identity::KeyDirectory;
 use forecourt_settings::{Problems, Section};
 use forecourt_surface::protected_resource::ResourceOfPath;

@@ -44,8 +44,8 @@ mod wire;
 
 use std::sync::Arc;
 
+use forecourt_core::Site;
 use forecourt_core::{AgentCard, Endpoint};
-use forecourt_host::Site;
 use forecourt_settings::{MovedKey, Problems, Section};
 use forecourt_surface::protected_resource::ResourceOfPath;
 use forecourt_surface::tool::Tool;

@@ -1,6 +1,7 @@
 //! To the provider, and back.
 
-use forecourt_core::Account;
+use forecourt_core::CallerKey;
+use forecourt_core::network::Network;
 use forecourt_identity::sessions::{Sessions, session_cookie};
 use forecourt_oidc::SignInPrompt;
 use forecourt_oidc::limits::PARAMETER_BYTES_MAX;
@@ -34,7 +35,7 @@ impl Visit<'_> {
                 _ => self.whoever(&person.name, person.cookie),
             });
         }
-        let account = Account::of(None, self.peer());
+        let account = CallerKey::of(None, None, self.peer().map(Network::of)).account();
         let (begun, cookie) = attempt::begin(sessions, self.browser(), &return_to, account, self.ambient()).await?;
         let url = provider.way().sign_in_url(&begun, &self.url(CALLBACK), SignInPrompt::Usual, self.now()).await?;
         Ok(lead(url.as_str(), cookie))

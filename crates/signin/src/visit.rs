@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
+use forecourt_core::Site;
 use forecourt_core::{ClientAddr, Entropy, Timestamp};
-use forecourt_host::Site;
 use forecourt_identity::Person;
 use forecourt_identity::sessions::{BrowserRequest, Sessions};
 use forecourt_pages::Branding;

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use forecourt_core::AgentCard;
-use forecourt_host::Site;
+use forecourt_core::Site;
 pub use forecourt_server::PlainOrigin;
 use http::Extensions;
 

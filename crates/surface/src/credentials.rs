@@ -4,9 +4,9 @@
 use std::net::IpAddr;
 use std::sync::LazyLock;
 
+use forecourt_core::Site;
 use forecourt_core::policy::{AuthChallenge, RefusalKind};
 use forecourt_core::{Address, ClientAddr, MaybeBoxed, PolicyPart, Sender, Timestamp, at_once, in_time};
-use forecourt_host::Site;
 use forecourt_identity::api_keys::ApiKeyLimit;
 use forecourt_identity::{FROM_HEADER, PresentedCredentials, ProofError, RequestProof, VerifiedSender, Verifier};
 use http::HeaderName;

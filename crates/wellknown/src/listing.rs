@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use forecourt_core::AgentCard;
-use forecourt_host::{Host, Site};
+use forecourt_core::Site;
+use forecourt_host::Host;
 use forecourt_surface::BaseUrl;
 
 use crate::limits::AGENTS_LISTED_MAX;

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use forecourt_core::Site;
 use forecourt_core::{AgentCard, ContentMode, Skill};
-use forecourt_host::{Directory, HostedAgent, Site};
+use forecourt_host::{Directory, HostedAgent};
 use forecourt_identity::Verifier;
 use forecourt_surface::BaseUrl;
 use serde::Serialize;

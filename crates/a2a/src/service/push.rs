@@ -2,8 +2,8 @@
 
 use forecourt_core::store::{IfTaskEnded, Webhook};
 use forecourt_core::{Sender, Task, ids};
+use forecourt_egress::WebhookPost;
 use forecourt_egress::{Purpose, signature};
-use forecourt_host::WebhookPost;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};

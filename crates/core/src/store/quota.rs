@@ -1,57 +1,9 @@
-//! This module has the accounts that stored bytes count towards, and the bounds on them.
+//! This module has the bounds on the bytes that a store keeps: a caller's own, and those of the whole store.
 
 use std::fmt;
-use std::net::IpAddr;
-
-use serde::{Deserialize, Serialize};
 
 use crate::limits::{FULL_RETRY, ROW_BYTES, STORED_PAGE_BYTES};
-use crate::network::Network;
 use crate::policy::{PolicyPart, RefusalKind};
-
-/// Whom stored bytes count towards: a caller, or the host.
-///
-/// A proven subject has its own account, whichever address it comes from. Whoever proves nothing has
-/// that of its network address (an IPv6 /64 is one), since anything else that it names it could name
-/// anew with every request. What the host writes on its own behalf belongs to nobody and counts towards
-/// the whole store alone.
-#[derive(Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Account(Option<String>);
-
-impl Account {
-    /// The account of what the host writes on its own behalf: no caller's.
-    pub const HOST: Self = Self(None);
-
-    /// The account of a caller: of its proven subject if there is one, else of its address; that of
-    /// the host for who has neither, which is a caller within this process.
-    pub fn of(subject: Option<&str>, peer: Option<IpAddr>) -> Self {
-        Self::within(subject, peer.map(Network::of))
-    }
-
-    /// The same, where the network of the address is known.
-    pub fn within(subject: Option<&str>, network: Option<Network>) -> Self {
-        match (subject, network) {
-            // Prefixed, so that a subject named `network:192.0.2.1` does not spend that address's bytes.
-            (Some(subject), _) => Self(Some(format!("subject:{subject}"))),
-            (None, Some(network)) => Self(Some(format!("network:{network}"))),
-            (None, None) => Self::HOST,
-        }
-    }
-
-    /// The key in the store's table of accounts; `None` for the host's own.
-    pub fn key(&self) -> Option<&str> {
-        self.0.as_deref()
-    }
-}
-
-/// Tells the kind alone: a subject or an address is personal.
-impl fmt::Debug for Account {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = self.key().map_or("host", |key| key.split(':').next().unwrap_or_default());
-        f.debug_tuple("Account").field(&kind).finish()
-    }
-}
 
 /// Which bound on stored bytes was met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,37 +84,6 @@ pub fn cost(len: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn peer(text: &str) -> Account {
-        Account::of(None, Some(text.parse().unwrap()))
-    }
-
-    #[test]
-    fn design_36_a_subject_has_one_account_wherever_it_comes_from() {
-        let ada = |address: &str| Account::of(Some("ada"), Some(address.parse().unwrap()));
-        assert_eq!(ada("192.0.2.1"), ada("2001:db8::1"));
-        assert_ne!(ada("192.0.2.1"), peer("192.0.2.1"));
-        assert_ne!(ada("192.0.2.1"), Account::of(Some("bob"), None));
-    }
-
-    #[test]
-    fn design_36_whoever_proves_nothing_has_the_account_of_its_network() {
-        assert_eq!(peer("2001:db8:0:1::1"), peer("2001:db8:0:1:ffff::2"));
-        assert_ne!(peer("2001:db8:0:1::1"), peer("2001:db8:0:2::1"));
-        assert_ne!(peer("192.0.2.1"), peer("192.0.2.2"));
-        assert_eq!(peer("::ffff:192.0.2.1"), peer("192.0.2.1"));
-        assert_eq!(Account::of(None, None), Account::HOST);
-    }
-
-    #[test]
-    fn no_subject_is_spelled_like_an_address() {
-        assert_ne!(Account::of(Some("network:192.0.2.1"), None), peer("192.0.2.1"));
-    }
-
-    #[test]
-    fn an_account_tells_nobody_whose_it_is() {
-        assert_eq!(format!("{:?}", peer("192.0.2.1")), "Account(\"network\")");
-    }
 
     #[test]
     fn a_bound_names_its_key() {

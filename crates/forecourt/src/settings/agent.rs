@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use forecourt_agents::budget::BudgetSettings;
 use forecourt_core::{ContentMode, Handle, Language, Skill};
 use forecourt_host::UsageViewers;
-use forecourt_host::rules::RuleSettings;
+use forecourt_rules::RuleSettings;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -4,6 +4,7 @@
 //! everything, and is written only if the one before is still the last. Amounts are whole numbers of the smallest
 //! unit, in decimal; nothing is ever rounded.
 
+use forecourt_core::clock::after;
 use forecourt_core::policy::{CreditTerms, DeductionPeriod, Demand, PaidFor, Receipt, Requirement};
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Error, Handle, Timestamp, ids};
@@ -15,7 +16,6 @@ use super::meet::{Claimant, Finding, Unmet};
 use super::record::IssuanceRecord;
 use super::streams::{HolderKey, Issuances, StateHash};
 use super::used::RequirementUse;
-use crate::conversations::after;
 
 /// Deductions of one holder whose answers are on their way at once.
 const OPEN_DEDUCTIONS_MAX: usize = 64;

@@ -1,5 +1,6 @@
 //! A person decides on the page of a consent, or says no to a payment. PolicyPart 3.3.4.
 
+use forecourt_core::clock::after;
 use forecourt_core::policy::{Confirmation, ConsentConfirmation, ConsentTerms, Demand, PolicyResolution};
 use forecourt_core::{Error, StateToken, Timestamp};
 
@@ -8,7 +9,6 @@ use super::record::IssuanceRecord;
 use super::streams::{Issuances, StateHash};
 use super::{IssuanceOutcome, IssuanceStatus};
 use crate::audit::{AuditOutcome, RequestOrigin};
-use crate::conversations::after;
 use crate::digest::canonical_hash;
 
 /// Who this host says has verified something. PolicyPart 5.2.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use forecourt_core::clock::after;
 use forecourt_core::policy::{Demand, PaidFor, Requirement};
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Account, Error, Handle, Timestamp};
@@ -11,7 +12,6 @@ use super::decide::consent_end;
 use super::limits::CONVERSATION_GRANT_MAX;
 use super::record::IssuanceRecord;
 use super::streams::{HolderKey, Issuances};
-use crate::conversations::after;
 use crate::digest::canonical_hash;
 
 /// Something that holds until a moment.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use forecourt_core::clock::after;
 use forecourt_core::policy::{Demand, RefusalKind, Requirement, STATE_KEY};
 use forecourt_core::{AgentCard, Error, Language, Part, PolicyPart, StateToken, TaskId};
 use serde_json::Value;
@@ -11,7 +12,6 @@ use super::record::{IssuanceRecord, kept_parts};
 use super::streams::{Issuances, StateHash};
 use super::{Holder, IssuanceStatus};
 use crate::audit::{AuditOutcome, RequestOrigin};
-use crate::conversations::after;
 use crate::digest::canonical_hash;
 
 /// What a caller with too many open ones is told to wait, in seconds.

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use forecourt_core::clock::after;
 use forecourt_core::policy::{
     AcceptedPayment, Confirmation, Demand, PaymentError, PaymentScheme, PaymentSubmission, Receipt, Settlement,
 };
@@ -18,7 +19,6 @@ use super::record::{IssuanceRecord, Settling};
 use super::streams::{Issuances, StateHash};
 use super::{IssuanceOutcome, IssuanceStatus};
 use crate::audit::{AuditOutcome, RequestOrigin};
-use crate::conversations::after;
 
 /// Who has a payment, or had it.
 #[derive(Serialize, Deserialize)]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::Error;
+use forecourt_core::clock::after;
 use forecourt_core::policy::{Demand, Settlement};
 use forecourt_core::store::{LedgerEntry, Span};
 use tokio::time::{Instant, sleep_until};
@@ -12,7 +13,6 @@ use tokio_util::sync::CancellationToken;
 use super::IssuanceStatus;
 use super::limits::{INDETERMINATE_KEPT, SETTLE_TIME_MAX};
 use super::streams::{Issuances, StateHash, WatchedSettlement};
-use crate::conversations::after;
 use crate::ledger::ENTRIES_PER_READ_MAX;
 
 /// The list of what was ever indeterminate.

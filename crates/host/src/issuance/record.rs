@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use forecourt_core::clock::after;
 use forecourt_core::policy::{Demand, PaymentSubmission, PolicyResolution, Requirement};
 use forecourt_core::store::LedgerEntry;
 use forecourt_core::{Account, Error, Handle, Language, Part, StateToken, TaskId, ThreadId, Timestamp};
@@ -11,7 +12,6 @@ use serde_json::{Map, Value};
 
 use super::{Holder, Issuance, IssuanceStatus};
 use crate::audit::RequestOrigin;
-use crate::conversations::after;
 
 /// An issuance after a step.
 #[derive(Clone, Serialize, Deserialize)]

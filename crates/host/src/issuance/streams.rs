@@ -18,9 +18,9 @@ use super::record::IssuanceRecord;
 use super::{Holder, IssuanceStatus};
 use crate::audit::Audit;
 use crate::digest::sha256_hex;
-use crate::directory::Site;
 use crate::limits::LimitSettings;
 use crate::tasks::Tasks;
+use forecourt_core::Site;
 
 /// A settlement of which nobody knows, and when it is asked about again.
 pub(super) struct WatchedSettlement {

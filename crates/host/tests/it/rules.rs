@@ -10,7 +10,7 @@ use forecourt_core::policy::{
 };
 use forecourt_core::{AgentCard, Ending, Handle, IdentityEvidence, Language, Message, Policy, PolicyPart, Sender};
 use forecourt_host::Run;
-use forecourt_host::rules::{
+use forecourt_rules::{
     BuiltRule, CountryTable, GuardServices, RuleContext, RuleProblem, RuleServices, RuleSettings, rules,
 };
 use forecourt_testkit::{HandClock, ScriptedAgent, card};
@@ -340,7 +340,7 @@ fn keys_that_no_kind_has_are_refused() {
 
 #[test]
 fn a_rule_of_the_host_stands_before_the_agents_that_it_names() {
-    use forecourt_host::rules::HostRuleSettings;
+    use forecourt_rules::HostRuleSettings;
     let read = |rule: Value| serde_json::from_value::<HostRuleSettings>(rule).unwrap();
     let (bot, chef) = (handle(), Handle::parse("chef").unwrap());
     let all = read(json!({"kind": "maintenance"}));

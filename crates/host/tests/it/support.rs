@@ -3,17 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_core::Site;
 use forecourt_core::policy::PaymentScheme;
 use forecourt_core::{
     Agent, Bus, Clock, Domain, Entropy, Handle, Message, MessageId, NoBus, Part, Policy, Rule, Sender, Store, ThreadId,
     Timestamp,
 };
 use forecourt_egress::{Egress, EgressConfig};
-use forecourt_host::rules::RuleServices;
 use forecourt_host::{
-    Courier, Directory, Envelope, Guardrail, Host, HostBuilder, HostedAgent, LeaseSettings, LimitSettings,
-    OperatorWebhook, Site,
+    Courier, Directory, Envelope, Host, HostBuilder, HostedAgent, LeaseSettings, LimitSettings, OperatorWebhook,
 };
+use forecourt_rules::RuleServices;
+use forecourt_rules::guard::Guardrail;
 use forecourt_store::Memory;
 use forecourt_testkit::{CountedEntropy, HandClock, card};
 use tokio_util::sync::CancellationToken;

@@ -5,7 +5,7 @@
 //! seen it. Events that were sent on a stream, and answers to questions on the way, are with the node that sent them.
 
 use forecourt_core::store::{LedgerEntry, Span};
-use forecourt_core::{Account, Error, Sender, Timestamp};
+use forecourt_core::{Error, Sender, Timestamp};
 use forecourt_host::Ledger;
 use rmcp::model::InitializeRequestParams;
 use rmcp::transport::streamable_http_server::session::{SessionState, SessionStore, SessionStoreError};
@@ -92,7 +92,7 @@ impl SharedSessions {
         now: Timestamp,
         last: u64,
     ) -> Result<bool, Error> {
-        let account = Account::of(sender.owner(), sender.peer);
+        let account = sender.account();
         let until = now.checked_add(SESSION_KEPT).ok();
         let body = json!(record);
         Ok(self.ledger.append_on(account, PROTOCOL, &stream(id), body, until, Some(last)).await?.is_some())

@@ -1,7 +1,8 @@
 //! Who lives on this domain. Agent directory.
 
 use forecourt_core::AgentCard;
-use forecourt_host::{Host, Site};
+use forecourt_core::Site;
+use forecourt_host::Host;
 
 use super::card::protocols;
 use super::webfinger::{card_url, lookup_url};

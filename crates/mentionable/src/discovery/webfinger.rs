@@ -1,7 +1,8 @@
 //! From an address to where its card is. WebFinger 2.2 and 2.3, RFC 7033.
 
+use forecourt_core::Site;
 use forecourt_core::{Address, AgentCard, Handle};
-use forecourt_host::{Directory, HostedAgent, Site};
+use forecourt_host::{Directory, HostedAgent};
 use url::{Url, form_urlencoded};
 
 use forecourt_surface::document::DocumentError;

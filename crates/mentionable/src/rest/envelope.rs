@@ -2,7 +2,7 @@
 
 use forecourt_core::store::Webhook;
 use forecourt_core::{CollectedReply, Ending, File, FileSource, Part, Task};
-use forecourt_host::WebhookPost;
+use forecourt_egress::WebhookPost;
 use forecourt_surface::usage::{USAGE_KEY, usage_json};
 use serde_json::{Value, json};
 

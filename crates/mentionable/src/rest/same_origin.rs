@@ -1,7 +1,7 @@
 //! Who may post from a browser, and where a callback may go: comparisons of hosts. Ports do not
 //! count (design 7, item 14), and our own names come from configuration.
 
-use forecourt_host::Site;
+use forecourt_core::Site;
 use http::header::{HOST, ORIGIN};
 use http::{HeaderMap, HeaderName, Uri};
 use url::Url;

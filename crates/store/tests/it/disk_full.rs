@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use forecourt_core::{Account, QuotaBound, Role, Store, StoreError, Task, Turn};
+use forecourt_core::{CallerKey, QuotaBound, Role, Store, StoreError, Task, Turn};
 use forecourt_store::{Postgres, PostgresOptions, StoreKey};
 use forecourt_testkit::postgres::PostgresServer;
 use forecourt_testkit::store_suite::quota::noise;
@@ -58,7 +58,7 @@ async fn open(url: &str) -> Arc<Postgres> {
 
 fn large_task() -> Task {
     let turns = vec![Turn::text(Role::User, noise(6_000))];
-    Task { account: Account::of(Some("ada"), None), turns, ..some_task() }
+    Task { account: CallerKey::of(Some("ada"), None, None).account(), turns, ..some_task() }
 }
 
 /// Writes until it can't: what was acknowledged, and the refusal.

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use forecourt_core::store::{Account, LedgerEntry, Resumption, Span, TaskChange};
-use forecourt_core::{CollectedReply, Ending, Event, Part, Question, Role, Store, Task, TaskState, Turn};
+use forecourt_core::store::{LedgerEntry, Resumption, Span, TaskChange};
+use forecourt_core::{CallerKey, CollectedReply, Ending, Event, Part, Question, Role, Store, Task, TaskState, Turn};
 use forecourt_store::{Postgres, PostgresOptions, StoreKey};
 use forecourt_testkit::postgres::PostgresServer;
 use forecourt_testkit::store_suite::{after, completed, is_unavailable, outcome, some_task, start, webhook};
@@ -104,7 +104,7 @@ async fn whatever_is_written_of_a_task_is_written_once_though_no_commit_is_ever_
     let url = server.fresh();
     let proxy = Proxy::before(&server).await;
     let store = open(&proxy, &url).await;
-    let account = Account::of(Some("ada"), None);
+    let account = CallerKey::of(Some("ada"), None, None).account();
     for hooks in [vec![], vec![webhook("https://example.com/")]] {
         let begun = |account: &Account| Task { account: account.clone(), ..some_task() };
         let task = begun(&account);
@@ -151,7 +151,7 @@ async fn of_many_writers_none_hears_of_connections_that_are_lost() {
     let work = |n: usize| {
         let store = Arc::clone(&store);
         async move {
-            let account = Account::of(Some(&format!("caller {}", n % 3)), None);
+            let account = CallerKey::of(Some(&format!("caller {}", n % 3)), None, None).account();
             let task = Task { account, ..some_task() };
             store.create_task(task.clone(), Vec::new()).await.unwrap();
             store.append_events(&task.id, "run-1", 1, said("one")).await.unwrap();

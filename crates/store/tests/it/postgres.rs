@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use forecourt_core::store::{Account, IfTaskEnded, LedgerEntry, Span, TaskChange};
-use forecourt_core::{Event, QuotaBound, Role, Store, StoreError, Task, Timestamp, Turn};
+use forecourt_core::{CallerKey, Event, QuotaBound, Role, Store, StoreError, Task, Timestamp, Turn};
 use forecourt_store::limits::{POSTGRES_CONNECT_MAX, POSTGRES_OPERATION_MAX};
 use forecourt_store::{LeaseClock, Postgres, PostgresOptions, StoreKey};
 use forecourt_testkit::pgbouncer::PgBouncer;
@@ -130,7 +130,8 @@ async fn nodes_that_write_the_same_rows_never_undo_each_other() {
     let Some(server) = PostgresServer::shared() else { return };
     let url = server.fresh();
     let nodes = nodes(&url).await;
-    let accounts: Vec<Account> = (0..4).map(|n| Account::of(Some(&format!("caller {n}")), None)).collect();
+    let accounts: Vec<Account> =
+        (0..4).map(|n| CallerKey::of(Some(&format!("caller {n}")), None, None).account()).collect();
     let tasks: Vec<Task> = accounts.iter().map(|account| Task { account: account.clone(), ..some_task() }).collect();
     let threads: Vec<_> = (0..4).map(|_| some_thread()).collect();
     for task in &tasks {
@@ -175,7 +176,7 @@ async fn nodes_that_write_the_same_rows_never_undo_each_other() {
 async fn design_36_of_writers_on_three_nodes_none_gets_past_the_bound() {
     let Some(server) = PostgresServer::shared() else { return };
     let nodes = nodes(&server.fresh()).await;
-    let account = Account::of(Some("ada"), None);
+    let account = CallerKey::of(Some("ada"), None, None).account();
     let task = |n: usize| Task {
         account: account.clone(),
         turns: vec![Turn::text(Role::User, forecourt_testkit::store_suite::quota::noise(6_000 + n))],
@@ -391,7 +392,7 @@ async fn no_id_secret_or_word_is_readable_in_the_database() {
     store.append_turns(&thread, &chef(), addition(turns, 5, after(60))).await.unwrap();
     store.append_entry("marzipan", LedgerEntry::new("marzipan".into(), start()), None).await.unwrap();
     assert!(store.claim_once("marzipan", start(), after(60)).await.unwrap());
-    let account = Account::of(Some("marzipan"), None);
+    let account = CallerKey::of(Some("marzipan"), None, None).account();
     store.set_route(&thread, &chef(), after(60), &account).await.unwrap();
     server.stop();
     let (id, key) = (task.id.expose().to_owned(), thread.key().to_owned());

@@ -4,8 +4,9 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 
+use forecourt_core::network::Network;
 use forecourt_core::store::{ConversationAppend, IfTaskEnded, TaskChange};
-use forecourt_core::{Account, Event, Role, Store, Task, Turn};
+use forecourt_core::{CallerKey, Event, Role, Store, Task, Turn};
 use forecourt_store::{Sqlite, SqliteOptions, limits};
 use forecourt_testkit::store_suite::quota::noise;
 use forecourt_testkit::store_suite::{addition, after, chef, outcome, some_task, some_thread, start, webhook};
@@ -51,7 +52,7 @@ async fn design_36_a_caller_makes_the_folder_grow_by_no_more_than_its_bound() {
         drop(store);
         let before = size(dir.path());
         let store = open(dir.path());
-        let account = Account::of(None, Some(IpAddr::from([192, 0, 2, 1])));
+        let account = CallerKey::of(None, None, Some(Network::of(IpAddr::from([192, 0, 2, 1])))).account();
         let mut asked = 0;
         loop {
             let refused = futures::future::join_all((0..32).map(|_| ask(&store, &account, len))).await;
@@ -73,7 +74,7 @@ async fn design_36_space_is_given_back_to_the_disk() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
     for n in 0..12 {
-        let account = Account::of(None, Some(IpAddr::from([192, 0, 2, n])));
+        let account = CallerKey::of(None, None, Some(Network::of(IpAddr::from([192, 0, 2, n])))).account();
         while ask(&store, &account, 100_000).await {}
     }
     assert!(database(dir.path()) > 16 * 1024 * 1024);

@@ -2,9 +2,9 @@
 
 use forecourt_contract::refusal::IdentityRefusal;
 use forecourt_contract::{Refusal, Scope};
+use forecourt_core::Site;
 use forecourt_core::policy::{AuthChallenge, RefusalKind};
 use forecourt_core::{PolicyPart, Sender};
-use forecourt_host::Site;
 
 use crate::refusal::INSUFFICIENT_SCOPE;
 

@@ -2,8 +2,9 @@
 
 use std::net::IpAddr;
 
+use forecourt_core::network::Network;
 use forecourt_core::store::{IfTaskEnded, LedgerEntry, Notification, QuotaBound, Resumption, StoredArtifact};
-use forecourt_core::{Event, limits};
+use forecourt_core::{CallerKey, Event, limits};
 use serde_json::json;
 
 use super::*;
@@ -14,11 +15,11 @@ const PIECE: usize = 16 * 1024;
 const PIECES: usize = CALLER_BYTES as usize / PIECE + 1;
 
 fn ann() -> Account {
-    Account::of(None, Some(IpAddr::from([192, 0, 2, 1])))
+    CallerKey::of(None, None, Some(Network::of(IpAddr::from([192, 0, 2, 1])))).account()
 }
 
 fn bob() -> Account {
-    Account::of(None, Some(IpAddr::from([192, 0, 2, 2])))
+    CallerKey::of(None, None, Some(Network::of(IpAddr::from([192, 0, 2, 2])))).account()
 }
 
 /// Text that no compression makes shorter by half.
@@ -95,7 +96,8 @@ pub async fn design_36_tasks_are_kept_up_to_the_bound_of_their_caller(store: Fre
 
 /// Events, artifacts and webhooks.
 pub async fn design_36_all_that_hangs_on_a_task_counts(store: Fresh) {
-    let accounts = [1, 2, 3].map(|n| Account::of(None, Some(IpAddr::from([192, 0, 2, n]))));
+    let accounts =
+        [1, 2, 3].map(|n| CallerKey::of(None, None, Some(Network::of(IpAddr::from([192, 0, 2, n])))).account());
     let mut ids = Vec::new();
     for account in &accounts {
         ids.push(created(&store, Task { account: account.clone(), ..some_task() }).await);
@@ -182,7 +184,8 @@ pub async fn design_36_a_long_outcome_counts(store: Fresh) {
 
 /// Each by itself.
 pub async fn design_36_conversations_routes_and_entries_count(store: Fresh) {
-    let accounts = [1, 2, 3].map(|n| Account::of(None, Some(IpAddr::from([192, 0, 2, n]))));
+    let accounts =
+        [1, 2, 3].map(|n| CallerKey::of(None, None, Some(Network::of(IpAddr::from([192, 0, 2, n])))).account());
     let agent = chef();
     let threads: Vec<ThreadId> = (0..=CALLER_BYTES / limits::ROW_BYTES).map(|_| some_thread()).collect();
     filled(PIECE, |n| {

@@ -4,7 +4,7 @@ use forecourt_core::policy::{Objection, RefusalKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BuiltRule, RuleContext, RuleProblem, RuleWords, refused_unless_valid, rule};
+use crate::{BuiltRule, RuleContext, RuleProblem, RuleWords, refused_unless_valid, rule};
 
 /// Refuses while more than so many replies are in the making.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -17,7 +17,12 @@ pub struct OverloadRule {
 }
 
 impl OverloadRule {
-    pub(super) fn build(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
+    /// Over how much it refuses.
+    pub(crate) fn summary(&self) -> String {
+        format!("over {} replies", self.replies_running)
+    }
+
+    pub(crate) fn build(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
         let kind = RefusalKind::ServiceUnavailable { retry_after_seconds: Some(self.retry_after_seconds.unwrap_or(5)) };
         let mut refusal = words.refusal(kind, "This agent has too much to do now. Try again in a moment.");
         refusal.code = Some("mentionable:overloaded".to_owned());

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use super::limits::{SPAN_SECONDS_MAX, SPAN_SECONDS_MIN};
+use crate::limits::{SPAN_SECONDS_MAX, SPAN_SECONDS_MIN};
 
 /// The units, each with its seconds. A month has 30 days.
 const UNITS: [(&[&str], u64); 6] = [

@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::limits::CONSENT_TEXT_BYTES_MAX;
-use super::span::Span;
-use super::{BuiltRule, RuleProblem, RuleWords, requirement_unless_wrong, rule};
+use crate::limits::CONSENT_TEXT_BYTES_MAX;
+use crate::span::Span;
+use crate::{BuiltRule, RuleContext, RuleProblem, RuleWords, requirement_unless_wrong, rule};
 
 /// What is agreed to. Another text or version is another consent, and is asked for anew.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,7 +25,14 @@ pub struct ConsentRule {
 }
 
 impl ConsentRule {
-    pub(super) fn build(&self, words: &RuleWords) -> Result<BuiltRule, RuleProblem> {
+    /// Which version, and for how long.
+    pub(crate) fn summary(&self) -> String {
+        let version = self.version.as_ref().map(|version| format!("version {version}"));
+        let lifetime = self.lifetime.map(|span| format!("for {span}"));
+        [version, lifetime].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    pub(crate) fn build(&self, words: &RuleWords, _: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
         let requirement = self.requirement(words)?;
         requirement_unless_wrong(&requirement, words)?;
         Ok(rule(move |_, _| Err(Objection::from(requirement.clone()))))

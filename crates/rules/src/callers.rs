@@ -8,9 +8,9 @@ use ipnet::IpNet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::countries::{Country, CountryTable};
-use super::pattern::any_matches;
-use super::{BuiltRule, RuleContext, RuleProblem, RuleWords, refused_unless_valid, rule};
+use crate::countries::{Country, CountryTable};
+use crate::pattern::any_matches;
+use crate::{BuiltRule, RuleContext, RuleProblem, RuleWords, refused_unless_valid, rule};
 
 /// Lists of callers. A caller is meant who is in one of them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -57,8 +57,15 @@ struct CallerLists {
 }
 
 impl CallerRule {
+    /// Who is listed.
+    pub(crate) fn summary(&self) -> String {
+        let networks = self.networks.iter().map(ToString::to_string);
+        let lists = [&self.countries, &self.subjects, &self.languages].into_iter().flatten().cloned();
+        lists.chain(networks).collect::<Vec<_>>().join(", ")
+    }
+
     /// Lets nobody pass but who is listed.
-    pub(super) fn build_allow(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
+    pub(crate) fn build_allow(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
         let lists = self.lists(context)?;
         let unknown = self.unknown.unwrap_or(UnknownCaller::Deny);
         let (forbidden, legal) = refusals(words, context)?;
@@ -70,7 +77,7 @@ impl CallerRule {
     }
 
     /// Lets nobody pass who is listed.
-    pub(super) fn build_deny(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
+    pub(crate) fn build_deny(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
         let lists = self.lists(context)?;
         let unknown = self.unknown.unwrap_or(UnknownCaller::Allow);
         let (forbidden, legal) = refusals(words, context)?;

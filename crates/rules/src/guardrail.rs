@@ -9,9 +9,9 @@ use forecourt_egress::Egress;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::limits::{GUARD_PATTERNS_MAX, GUARD_TIME_MAX, GUARD_WINDOW_CHARS_MAX, GUARD_WINDOW_CHARS_MIN};
-use super::{RuleContext, RuleProblem, RuleWords, refused_unless_valid};
 use crate::guard::{Guardrail, Judge, Patterns, Seat, WebhookJudge};
+use crate::limits::{GUARD_PATTERNS_MAX, GUARD_TIME_MAX, GUARD_WINDOW_CHARS_MAX, GUARD_WINDOW_CHARS_MIN};
+use crate::{RuleContext, RuleProblem, RuleWords, refused_unless_valid};
 
 /// Judges what messages and replies say, by patterns, by a service of yours, by a second model, or by several of them
 /// in this order. The text of replies is held back until it was judged.
@@ -142,7 +142,7 @@ pub struct GuardServices {
 }
 
 impl GuardrailRule {
-    pub(super) fn build(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<Guardrail, RuleProblem> {
+    pub(crate) fn build(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<Guardrail, RuleProblem> {
         if self.patterns.is_empty() && self.webhook.is_none() && self.model.is_none() {
             return Err(RuleProblem::whole("needs `patterns`, `webhook` or `model`"));
         }
@@ -204,7 +204,7 @@ impl GuardrailRule {
     }
 
     /// What it judges by, in a few words.
-    pub(super) fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let patterns = (!self.patterns.is_empty()).then(|| format!("{} patterns", self.patterns.len()));
         let webhook = self.webhook.as_ref().map(|_| "a webhook".to_owned());
         let model = self.model.as_ref().map(|model| format!("the model {}", model.model));

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 
 use ipnet::IpNet;
 
-use super::limits::COUNTRY_LINES_MAX;
+use crate::limits::COUNTRY_LINES_MAX;
 
 /// An ISO 3166-1 code of two letters, in capitals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use forecourt_core::{IdentityEvidence, Sender};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::pattern::any_matches;
-use super::{BuiltRule, RuleContext, RuleProblem, RuleWords, refused_unless_valid, rule};
+use crate::pattern::any_matches;
+use crate::{BuiltRule, RuleContext, RuleProblem, RuleWords, refused_unless_valid, rule};
 
 /// Which proofs count. A proof has to fit every list that is not empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -38,7 +38,13 @@ pub struct ChallengeSettings {
 }
 
 impl IdentityRule {
-    pub(super) fn build(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
+    /// Which proofs count, in a few words.
+    pub(crate) fn summary(&self) -> String {
+        let lists = [&self.issuers, &self.methods, &self.assurance, &self.subjects];
+        lists.into_iter().flatten().cloned().collect::<Vec<_>>().join(", ")
+    }
+
+    pub(crate) fn build(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
         let given =
             self.challenges.iter().map(|c| AuthChallenge { scheme: c.scheme.clone(), params: c.params.clone() });
         let mut auth_challenges: Vec<AuthChallenge> = given.collect();

@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::credit::{AutoDeduct, CreditSettings};
-use super::limits::OFFERS_MAX;
-use super::span::Span;
-use super::{BuiltRule, RuleContext, RuleProblem, RuleWords, requirement_unless_wrong, rule};
+use crate::credit::{AutoDeduct, CreditSettings};
+use crate::limits::OFFERS_MAX;
+use crate::span::Span;
+use crate::{BuiltRule, RuleContext, RuleProblem, RuleWords, requirement_unless_wrong, rule};
 
 /// What it costs, and for how long that is enough.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -59,7 +59,12 @@ struct OfferSettings {
 }
 
 impl PaymentRule {
-    pub(super) fn build(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
+    /// What it costs.
+    pub(crate) fn summary(&self) -> String {
+        self.price.clone()
+    }
+
+    pub(crate) fn build(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
         let name = words.name.clone().unwrap_or_else(|| "require_payment".to_owned());
         let covers = match self.per {
             PerSettings::Turn => PaidFor::Turn,

@@ -4,7 +4,7 @@ use forecourt_core::policy::{Objection, RefusalKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BuiltRule, RuleContext, RuleProblem, RuleWords, refused_unless_valid, rule};
+use crate::{BuiltRule, RuleContext, RuleProblem, RuleWords, refused_unless_valid, rule};
 
 /// Refuses everybody. Needs `message`; `url` says who forbids it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -12,7 +12,13 @@ use super::{BuiltRule, RuleContext, RuleProblem, RuleWords, refused_unless_valid
 pub struct LegalRule {}
 
 impl LegalRule {
-    pub(super) fn build(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
+    /// Its message says everything.
+    #[expect(clippy::unused_self, reason = "each kind of rule has one")]
+    pub(crate) fn summary(&self) -> String {
+        String::new()
+    }
+
+    pub(crate) fn build(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
         if words.message.is_none() {
             return Err(RuleProblem::whole("needs `message`: which law, or which court"));
         }

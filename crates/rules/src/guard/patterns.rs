@@ -5,7 +5,7 @@ use futures::future::BoxFuture;
 use regex::{Regex, RegexBuilder};
 
 use super::{GuardCase, Judge, JudgeError, Ruling};
-use crate::rules::limits::{GUARD_PATTERN_BYTES_MAX, GUARD_PATTERN_SIZE_MAX};
+use crate::limits::{GUARD_PATTERN_BYTES_MAX, GUARD_PATTERN_SIZE_MAX};
 
 /// Denies what a pattern fits, or puts other words in its place.
 #[derive(Debug, Clone)]

@@ -10,8 +10,8 @@ use jiff::{ToSpan, Zoned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::limits::WINDOWS_MAX;
-use super::{BuiltRule, RuleContext, RuleProblem, RuleWords, refused_unless_valid, rule};
+use crate::limits::WINDOWS_MAX;
+use crate::{BuiltRule, RuleContext, RuleProblem, RuleWords, refused_unless_valid, rule};
 
 /// When it is closed. Without `from`, `until` and `weekly`: now, and until the rule is taken out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -76,7 +76,20 @@ struct Windows {
 }
 
 impl MaintenanceRule {
-    pub(super) fn build(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
+    /// When it is closed, in a few words.
+    pub(crate) fn summary(&self) -> String {
+        match (self.weekly.len(), self.from, self.until) {
+            (0, None, None) => "until further notice".to_owned(),
+            (0, from, until) => {
+                let from = from.map(|from| format!("from {from}"));
+                let until = until.map(|until| format!("until {until}"));
+                [from, until].into_iter().flatten().collect::<Vec<_>>().join(" ")
+            }
+            (count, ..) => format!("{count} weekly"),
+        }
+    }
+
+    pub(crate) fn build(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
         let kind = RefusalKind::ServiceUnavailable { retry_after_seconds: self.retry_after_seconds };
         let refusal = words.refusal(kind, "This agent is closed for maintenance.");
         refused_unless_valid(&refusal, context.site)?;

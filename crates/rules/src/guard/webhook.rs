@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use forecourt_core::json;
 use forecourt_egress::limits::CONNECT_TIME_MAX;
-use forecourt_egress::{Deadlines, Egress, Purpose, UpstreamRequest};
+use forecourt_egress::{Deadlines, Egress, Purpose, UpstreamRequest, WebhookPost};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::{GuardCase, Judge, JudgeError, Ruling};
-use crate::deliver::WebhookPost;
-use crate::rules::limits::{GUARD_ANSWER_BYTES_MAX, GUARDED_BYTES_MAX};
+use crate::limits::{GUARD_ANSWER_BYTES_MAX, GUARDED_BYTES_MAX};
 
 /// Posts `{"agent", "side", "before", "text"}`, signed as webhooks are, and reads
 /// `{"decision": "allow" | "deny" | "replace", "text"}`.

@@ -2,17 +2,16 @@
 
 use std::num::NonZeroU32;
 
-use forecourt_core::Message;
+use forecourt_core::error::whole_seconds;
 use forecourt_core::policy::{Objection, RefusalKind, Rule, RuleVerdict};
-use forecourt_core::{AgentCard, PolicyPart};
+use forecourt_core::{AgentCard, CallerKey, Message, PolicyPart, ThreadId};
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::services::RuleServices;
-use super::span::Span;
-use super::{BuiltRule, RuleContext, RuleProblem, RuleWords, refused_unless_valid};
-use crate::rates::Pace;
+use crate::services::{Quota, RuleServices};
+use crate::span::Span;
+use crate::{BuiltRule, RuleContext, RuleProblem, RuleWords, refused_unless_valid};
 
 /// So many requests of one caller in so long.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -43,7 +42,7 @@ pub enum LimitBy {
 }
 
 impl LimitBy {
-    pub(super) fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Self::Address => "address",
             Self::Session => "session",
@@ -55,7 +54,7 @@ impl LimitBy {
 
 struct Limiter {
     settings: LimitRule,
-    pace: Pace,
+    quota: Quota,
     /// Tells its buckets from those of other rules.
     scope: String,
     services: RuleServices,
@@ -63,16 +62,20 @@ struct Limiter {
 }
 
 impl LimitRule {
-    pub(super) fn build(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
+    pub(crate) fn build(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
         let refusal = words.refusal(
             RefusalKind::TooManyRequests { retry_after_seconds: None },
             "You ask this agent more often than it allows.",
         );
         refused_unless_valid(&refusal, context.site)?;
         let burst = self.burst.unwrap_or(self.requests);
-        let pace = Pace::new(self.requests.get(), self.per.duration(), burst.get());
+        let quota = Quota { requests: self.requests, per: self.per.duration(), burst };
         let (scope, services) = (context.scope.clone(), context.services.clone());
-        Ok(std::sync::Arc::new(Limiter { settings: self.clone(), pace, scope, services, refusal }))
+        Ok(std::sync::Arc::new(Limiter { settings: self.clone(), quota, scope, services, refusal }))
+    }
+
+    pub(crate) fn summary(&self) -> String {
+        format!("{} per {} by {}", self.requests, self.per, self.by.name())
     }
 }
 
@@ -84,22 +87,21 @@ impl Rule for Limiter {
     fn count(&self, _: &AgentCard, message: &Message) -> RuleVerdict {
         let Some(services) = self.services.get() else { return Ok(()) };
         let sender = &message.sender;
-        let name = match self.settings.by {
-            LimitBy::Address => None,
-            LimitBy::Session => message.thread.as_ref().filter(|_| message.gate.continues()).map(|thread| thread.key()),
-            LimitBy::Subject => sender.owner(),
-            LimitBy::Agent => verified_agent(message),
+        let (subject, conversation) = match self.settings.by {
+            LimitBy::Address => (None, None),
+            LimitBy::Session => (None, message.thread.as_ref().filter(|_| message.gate.continues()).map(ThreadId::key)),
+            LimitBy::Subject => (sender.owner(), None),
+            LimitBy::Agent => (verified_agent(message), None),
         };
-        let taken = match name {
-            Some(name) => services.rates.take(&(&self.scope, name), self.pace),
+        let taken = match CallerKey::of(subject, conversation, sender.network()) {
             // What came over no network came from this machine.
-            None => sender.network().map_or(Ok(()), |network| services.rates.take(&(&self.scope, network), self.pace)),
+            CallerKey::Local => Ok(()),
+            caller => services.take(&self.scope, &caller, self.quota),
         };
         taken.map_err(|wait| {
             let mut part = self.refusal.clone();
             part.code = Some("mentionable:rate_limited".to_owned());
-            part.kind =
-                RefusalKind::TooManyRequests { retry_after_seconds: Some(crate::limits::seconds_to_wait(wait)) };
+            part.kind = RefusalKind::TooManyRequests { retry_after_seconds: Some(whole_seconds(wait)) };
             Objection::from(part)
         })
     }

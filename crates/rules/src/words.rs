@@ -7,7 +7,7 @@ use forecourt_core::{Language, PolicyPart};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::RuleProblem;
+use crate::RuleProblem;
 
 /// What every rule may say, whatever its kind.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,7 +50,7 @@ pub struct WordsInLanguage {
 
 impl RuleWords {
     /// Fails when a translation has a key that is no language tag.
-    pub(super) fn check(&self) -> Result<(), RuleProblem> {
+    pub(crate) fn check(&self) -> Result<(), RuleProblem> {
         match self.translations.keys().find(|tag| Language::parse(tag).is_none()) {
             Some(tag) => Err(RuleProblem::of("translations", format!("`{tag}` is not a BCP 47 language tag"))),
             None => Ok(()),
@@ -58,7 +58,7 @@ impl RuleWords {
     }
 
     /// The refusal of `kind` in these words, or in `own` where the operator wrote none.
-    pub(super) fn refusal(&self, kind: RefusalKind, own: &str) -> PolicyPart {
+    pub(crate) fn refusal(&self, kind: RefusalKind, own: &str) -> PolicyPart {
         let mut part = PolicyPart::new(kind, self.message(own));
         part.title.clone_from(&self.title);
         part.message_translations = self.translations();
@@ -67,11 +67,11 @@ impl RuleWords {
         part
     }
 
-    pub(super) fn message(&self, own: &str) -> String {
+    pub(crate) fn message(&self, own: &str) -> String {
         self.message.clone().unwrap_or_else(|| own.to_owned())
     }
 
-    pub(super) fn translations(&self) -> BTreeMap<String, Translation> {
+    pub(crate) fn translations(&self) -> BTreeMap<String, Translation> {
         let translated = |words: &TranslatedWords| match words {
             TranslatedWords::Message(message) => Translation { title: None, message: message.clone() },
             TranslatedWords::Both(both) => Translation { title: both.title.clone(), message: both.message.clone() },

@@ -9,24 +9,26 @@ use futures::StreamExt;
 use serde_json::Value;
 
 use super::message::in_words;
-use super::{GuardCase, GuardDenial, Guardrail, Side};
-use crate::metrics::Metrics;
-use crate::rules::limits::GUARD_OVERLAP_CHARS;
+use super::{GuardCase, GuardCounter, GuardDenial, Guardrail, Side};
+use crate::limits::GUARD_OVERLAP_CHARS;
 
 /// Who is told of a denial: by which rule, and what the caller is told.
-type DenialNote = Box<dyn Fn(&str, &PolicyPart) + Send + Sync>;
+pub type DenialNote = Box<dyn Fn(&str, &PolicyPart) + Send + Sync>;
 
 /// What judges a reply, and who is told of what it denies.
-pub(crate) struct ReplyGuards {
-    pub(crate) guards: Vec<Arc<Guardrail>>,
-    pub(crate) agent: Handle,
-    pub(crate) metrics: Arc<Metrics>,
+pub struct ReplyGuards {
+    /// The guardrails, in the order in which they judge.
+    pub guards: Vec<Arc<Guardrail>>,
+    /// Whose reply it is.
+    pub agent: Handle,
+    /// Counts what they say.
+    pub counter: Arc<dyn GuardCounter>,
     /// Told of a denial.
-    pub(crate) note: DenialNote,
+    pub note: DenialNote,
 }
 
 /// The same reply, of which nothing is seen that was not judged.
-pub(crate) fn guarded(mut events: EventStream, guards: ReplyGuards) -> EventStream {
+pub fn guarded(mut events: EventStream, guards: ReplyGuards) -> EventStream {
     Box::pin(async_stream::stream! {
         let mut held = HeldReply::new(guards);
         while let Some(event) = events.next().await {
@@ -170,7 +172,7 @@ impl HeldReply {
 
     /// What passes in place of a text, if another one does.
     async fn judge(&self, text: &str, before: &str) -> Result<Option<String>, Box<PolicyPart>> {
-        let ReplyGuards { guards, agent, metrics, note } = &self.guards;
+        let ReplyGuards { guards, agent, counter, note } = &self.guards;
         let mut other: Option<String> = None;
         for guard in guards {
             let text = other.as_deref().unwrap_or(text);
@@ -178,7 +180,7 @@ impl HeldReply {
                 break;
             }
             let case = GuardCase { side: Side::Reply, agent, before, text };
-            match guard.passed(case, metrics).await {
+            match guard.passed(case, &**counter).await {
                 Ok(replaced) => other = replaced.or(other),
                 Err(GuardDenial { rule, part }) => {
                     note(&rule, &part);

@@ -7,8 +7,10 @@ mod callers;
 mod consent;
 mod countries;
 mod credit;
+pub mod guard;
 mod guardrail;
 mod identity;
+mod kinds;
 mod legal;
 mod limit;
 pub mod limits;
@@ -16,7 +18,7 @@ mod maintenance;
 mod overload;
 mod pattern;
 mod payment;
-pub(crate) mod services;
+mod services;
 mod settings;
 mod span;
 mod words;
@@ -24,7 +26,7 @@ mod words;
 use std::sync::Arc;
 
 use forecourt_core::policy::{OfferBuilder, Requirement, Rule, RuleVerdict};
-use forecourt_core::{AgentCard, Clock, Handle, Message, PolicyPart};
+use forecourt_core::{AgentCard, Clock, Handle, Message, PolicyPart, Site};
 use futures::future::BoxFuture;
 
 pub use callers::{CallerRule, UnknownCaller};
@@ -33,19 +35,20 @@ pub use countries::{Country, CountryTable, CountryTableError};
 pub use credit::{AutoDeduct, CreditSettings, DeductionPeriod};
 pub use guardrail::{GuardModel, GuardServices, GuardWebhook, GuardedSide, GuardrailRule, JudgeBuilder, OnFailure};
 pub use identity::{ChallengeSettings, IdentityRule};
+pub use kinds::RuleKind;
 pub use legal::LegalRule;
 pub use limit::{LimitBy, LimitRule};
 pub use maintenance::{Day, MaintenanceRule, WeeklyWindow};
 pub use overload::OverloadRule;
 pub use payment::{PaymentRule, PerSettings};
-pub use services::RuleServices;
-pub use settings::{HostRuleSettings, RuleKind, RuleSettings};
+pub use services::{Quota, RuleCounters, RuleServices};
+pub use settings::{HostRuleSettings, RuleSettings};
 pub use span::Span;
 pub use words::{RuleWords, TranslatedWords};
 
+use self::guard::Guardrail;
+use self::kinds::{BuiltKind, RuleProduct};
 use self::limits::RULES_MAX;
-use crate::directory::Site;
-use crate::guard::Guardrail;
 
 /// A rule, ready to be asked.
 pub type BuiltRule = Arc<dyn Rule>;
@@ -103,57 +106,56 @@ impl std::fmt::Display for RuleProblem {
     }
 }
 
-/// Builds rules, in their order. Fails with everything that is wrong: a URL that is not on the canonical host, a
-/// challenge that no header can hold, countries without a table, more than [`RULES_MAX`].
+/// Builds the rules of the gate, in their order. Fails with everything that is wrong: a URL that is not on the
+/// canonical host, a challenge that no header can hold, countries without a table, more than [`RULES_MAX`]. Of
+/// guardrails only the words are looked at: [`guardrails`] builds them.
 pub fn rules(settings: &[RuleSettings], context: &RuleContext<'_>) -> Result<Vec<BuiltRule>, Vec<RuleProblem>> {
     let (mut built, mut problems) = (Vec::with_capacity(settings.len()), Vec::new());
     for (index, one) in settings.iter().enumerate() {
-        let scope = format!("{}#{index}", context.scope);
-        match build(one, &RuleContext { scope, ..context.clone() }) {
-            _ if index == RULES_MAX => {
-                let text = format!("{RULES_MAX} rules stand before an agent at most");
-                problems.push(RuleProblem { index, ..RuleProblem::whole(text) });
-                break;
-            }
-            Ok(rule) => built.push(rule),
+        if index == RULES_MAX {
+            let text = format!("{RULES_MAX} rules stand before an agent at most");
+            problems.push(RuleProblem { index, ..RuleProblem::whole(text) });
+            break;
+        }
+        let made = one.words.check().and_then(|()| build(index, one, RuleProduct::Gate, context));
+        match made {
+            Ok(Some(BuiltKind::Gate(rule))) => built.push(rule),
+            Ok(_) => {}
             Err(problem) => problems.push(RuleProblem { index, ..problem }),
         }
     }
     if problems.is_empty() { Ok(built) } else { Err(problems) }
 }
 
-fn build(settings: &RuleSettings, context: &RuleContext<'_>) -> Result<BuiltRule, RuleProblem> {
-    let RuleSettings { words, kind } = settings;
-    words.check()?;
-    match kind {
-        RuleKind::RequireIdentity(rule) => rule.build(words, context),
-        RuleKind::RequireConsent(rule) => rule.build(words),
-        RuleKind::RequirePayment(rule) => rule.build(words, context),
-        RuleKind::Allow(rule) => rule.build_allow(words, context),
-        RuleKind::Deny(rule) => rule.build_deny(words, context),
-        RuleKind::Limit(rule) => rule.build(words, context),
-        RuleKind::Maintenance(rule) => rule.build(words, context),
-        RuleKind::Overload(rule) => rule.build(words, context),
-        RuleKind::Legal(rule) => rule.build(words, context),
-        // What it judges is judged where messages enter and replies leave: see [`guardrails`].
-        RuleKind::Guardrail(_) => Ok(rule(|_, _| Ok(()))),
-    }
-}
-
-/// Builds the guardrails among rules, in their order. Fails with everything that is wrong with any of them.
+/// Builds the guardrails among rules, in their order: what they judge is judged where messages enter and replies
+/// leave. Fails with everything that is wrong with any of them.
 pub fn guardrails(
     settings: &[RuleSettings],
     context: &RuleContext<'_>,
 ) -> Result<Vec<Arc<Guardrail>>, Vec<RuleProblem>> {
     let (mut built, mut problems) = (Vec::new(), Vec::new());
     for (index, one) in settings.iter().enumerate() {
-        let RuleKind::Guardrail(rule) = &one.kind else { continue };
-        match rule.build(&one.words, context) {
-            Ok(guardrail) => built.push(Arc::new(guardrail)),
+        match build(index, one, RuleProduct::Guardrail, context) {
+            Ok(Some(BuiltKind::Guardrail(guardrail))) => built.push(Arc::new(guardrail)),
+            Ok(_) => {}
             Err(problem) => problems.push(RuleProblem { index, ..problem }),
         }
     }
     if problems.is_empty() { Ok(built) } else { Err(problems) }
+}
+
+/// Builds the rule at `index` if it makes what is wanted.
+fn build(
+    index: usize,
+    one: &RuleSettings,
+    wanted: RuleProduct,
+    context: &RuleContext<'_>,
+) -> Result<Option<BuiltKind>, RuleProblem> {
+    if one.kind.product() != wanted {
+        return Ok(None);
+    }
+    let scope = format!("{}#{index}", context.scope);
+    one.kind.build(&one.words, &RuleContext { scope, ..context.clone() }).map(Some)
 }
 
 /// A rule that is a function of the agent and the message, and never waits.

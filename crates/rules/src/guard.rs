@@ -21,13 +21,12 @@ use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Handle, PolicyPart};
 use futures::future::BoxFuture;
 
-pub(crate) use message::GuardedMessage;
+pub use message::GuardedMessage;
 pub use patterns::Patterns;
-pub(crate) use reply::{ReplyGuards, guarded};
+pub use reply::{DenialNote, ReplyGuards, guarded};
 pub use webhook::WebhookJudge;
 
-use crate::metrics::Metrics;
-use crate::rules::limits::GUARDED_BYTES_MAX;
+use crate::limits::GUARDED_BYTES_MAX;
 
 /// What is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +82,12 @@ pub trait Judge: Send + Sync + 'static {
     fn judge<'a>(&'a self, case: GuardCase<'a>) -> BoxFuture<'a, Result<Ruling, JudgeError>>;
 }
 
+/// Counts what guardrails said, for the operator.
+pub trait GuardCounter: Send + Sync {
+    /// A text of `agent` was judged; `outcome` is one of `allowed`, `replaced`, `denied` and `failed`.
+    fn count(&self, agent: &Handle, side: Side, outcome: &'static str);
+}
+
 /// A judge, how long it may take, and what it means when it can't say.
 pub(crate) struct Seat {
     pub(crate) judge: Arc<dyn Judge>,
@@ -107,13 +112,17 @@ pub struct Guardrail {
 }
 
 /// Why a text does not pass.
-pub(crate) struct GuardDenial {
-    pub(crate) rule: String,
-    pub(crate) part: Box<PolicyPart>,
+#[derive(Debug)]
+pub struct GuardDenial {
+    /// The guardrail that denied it, by its name in records.
+    pub rule: String,
+    /// What its sender, or its reader, is told in its place.
+    pub part: Box<PolicyPart>,
 }
 
 impl Guardrail {
-    pub(crate) fn judges(&self, side: Side) -> bool {
+    /// Whether it judges texts of this side.
+    pub fn judges(&self, side: Side) -> bool {
         match side {
             Side::Message => self.judges_messages,
             Side::Reply => self.judges_replies,
@@ -121,7 +130,7 @@ impl Guardrail {
     }
 
     /// What may pass of a text: all of it (`None`), or another text in its place.
-    async fn passed(&self, case: GuardCase<'_>, metrics: &Metrics) -> Result<Option<String>, GuardDenial> {
+    async fn passed(&self, case: GuardCase<'_>, counter: &dyn GuardCounter) -> Result<Option<String>, GuardDenial> {
         let mut text: Option<String> = None;
         for seat in &self.seats {
             let now = GuardCase { text: text.as_deref().unwrap_or(case.text), ..case };
@@ -134,18 +143,18 @@ impl Guardrail {
             };
             let (side, agent) = (case.side, case.agent);
             match ruling {
-                Ok(Ruling::Allow) => metrics.guarded(agent, side, "allowed"),
+                Ok(Ruling::Allow) => counter.count(agent, side, "allowed"),
                 Ok(Ruling::Replace(other)) => {
-                    metrics.guarded(agent, side, "replaced");
+                    counter.count(agent, side, "replaced");
                     text = Some(other);
                 }
                 Ok(Ruling::Deny) => {
-                    metrics.guarded(agent, side, "denied");
+                    counter.count(agent, side, "denied");
                     let part = if side == Side::Message { &self.of_message } else { &self.of_reply };
                     return Err(GuardDenial { rule: self.rule.clone(), part: Box::new(part.clone()) });
                 }
                 Err(fault) => {
-                    metrics.guarded(agent, side, "failed");
+                    counter.count(agent, side, "failed");
                     tracing::warn!(%fault, rule = self.rule, %agent, side = side.name(), "a guardrail could not judge");
                     if !seat.fails_open {
                         return Err(GuardDenial { rule: self.rule.clone(), part: Box::new(unjudged(side)) });

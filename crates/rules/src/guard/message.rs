@@ -4,26 +4,30 @@ use std::sync::Arc;
 
 use forecourt_core::message::text_of;
 use forecourt_core::{Admitted, File, FileSource, Message, Part, Role};
+use futures::future::BoxFuture;
 
-use super::{GuardCase, GuardDenial, Guardrail, Side};
-use crate::metrics::Metrics;
+use super::{GuardCase, GuardCounter, GuardDenial, Guardrail, Side};
 
 /// A message that its guardrails are held against.
-pub(crate) struct GuardedMessage<'a> {
-    pub(crate) guards: &'a [Arc<Guardrail>],
-    pub(crate) metrics: &'a Metrics,
+pub struct GuardedMessage<'a> {
+    /// The guardrails, in the order in which they judge.
+    pub guards: &'a [Arc<Guardrail>],
+    /// Counts what they say.
+    pub counter: &'a dyn GuardCounter,
     /// Whether its earlier turns came with it, so that nobody has judged them.
-    pub(crate) brings_history: bool,
+    pub brings_history: bool,
 }
 
-impl GuardedMessage<'_> {
+impl<'a> GuardedMessage<'a> {
     /// The message as its agent may hear it. Words of the current turn may be replaced; of everything else, what would
-    /// have to be is denied.
-    pub(crate) async fn judge(&self, mut admitted: Admitted) -> Result<Admitted, (Box<Admitted>, GuardDenial)> {
-        for guard in self.guards.iter().filter(|guard| guard.judges(Side::Message)) {
-            admitted = self.judge_by(guard, admitted).await?;
-        }
-        Ok(admitted)
+    /// have to be is denied: then it is given back with the denial.
+    pub fn judge(self, mut admitted: Admitted) -> BoxFuture<'a, Result<Admitted, (Box<Admitted>, GuardDenial)>> {
+        Box::pin(async move {
+            for guard in self.guards.iter().filter(|guard| guard.judges(Side::Message)) {
+                admitted = self.judge_by(guard, admitted).await?;
+            }
+            Ok(admitted)
+        })
     }
 
     async fn judge_by(&self, guard: &Guardrail, admitted: Admitted) -> Result<Admitted, (Box<Admitted>, GuardDenial)> {
@@ -32,7 +36,7 @@ impl GuardedMessage<'_> {
         let (words, beside) = (message.text(), self.beside(message));
         let case = |text| GuardCase { side: Side::Message, agent: &agent, before: "", text };
         if !beside.is_empty() {
-            match guard.passed(case(&beside), self.metrics).await {
+            match guard.passed(case(&beside), self.counter).await {
                 Ok(None) => {}
                 Ok(Some(_)) => {
                     let denied = GuardDenial { rule: guard.rule.clone(), part: Box::new(guard.of_message.clone()) };
@@ -44,7 +48,7 @@ impl GuardedMessage<'_> {
         if words.is_empty() {
             return Ok(admitted);
         }
-        match guard.passed(case(&words), self.metrics).await {
+        match guard.passed(case(&words), self.counter).await {
             Ok(None) => Ok(admitted),
             Ok(Some(other)) => {
                 let rest = admitted.message().parts.iter().filter(|part| part.as_text().is_none()).cloned();

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::RuleProblem;
+use crate::RuleProblem;
 
 /// Decimals that an asset has at most.
 const DECIMALS_MAX: u8 = 18;
@@ -24,7 +24,7 @@ pub struct CreditSettings {
 
 impl CreditSettings {
     /// The terms, with the caps and the consent to them where there are some.
-    pub(super) fn terms(&self, caps: Option<(&AutoDeduct, &Requirement)>) -> Result<CreditTerms, RuleProblem> {
+    pub(crate) fn terms(&self, caps: Option<(&AutoDeduct, &Requirement)>) -> Result<CreditTerms, RuleProblem> {
         let units = |text: &str, key| {
             let problem = || RuleProblem::of(key, format!("`{text}` is no amount of an asset with so many decimals"));
             units(text, self.decimals).ok_or_else(problem)
@@ -80,7 +80,7 @@ pub enum DeductionPeriod {
 }
 
 impl AutoDeduct {
-    pub(super) fn requirement(&self, rule: String) -> Result<Requirement, RuleProblem> {
+    pub(crate) fn requirement(&self, rule: String) -> Result<Requirement, RuleProblem> {
         let amounts = [&self.per_turn_max_usd, &self.period_max_usd];
         if let Some(wrong) = amounts.into_iter().find(|amount| !is_amount(amount)) {
             let text = format!("`{wrong}` is not an amount: write a decimal such as \"0.05\"");

@@ -1,0 +1,33 @@
+//! What rules count by: the host's buckets and places, which go on from one host to the next.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forecourt_core::CallerKey;
+use forecourt_rules::{Quota, RuleCounters};
+
+use crate::rates::{Pace, RateTable};
+use crate::tasks::Tasks;
+
+/// The counters of a host.
+pub(crate) struct HostCounters {
+    pub(crate) rates: Arc<RateTable>,
+    pub(crate) tasks: Arc<Tasks>,
+}
+
+impl RuleCounters for HostCounters {
+    fn take(&self, scope: &str, caller: &CallerKey<'_>, quota: Quota) -> Result<(), Duration> {
+        let pace = Pace::new(quota.requests.get(), quota.per, quota.burst.get());
+        match caller {
+            CallerKey::Subject(name) | CallerKey::Conversation { key: name, .. } => {
+                self.rates.take(&(scope, &**name), pace)
+            }
+            CallerKey::Network(network) => self.rates.take(&(scope, network), pace),
+            CallerKey::Local => Ok(()),
+        }
+    }
+
+    fn replies_running(&self) -> usize {
+        self.tasks.in_flight.replies_running()
+    }
+}

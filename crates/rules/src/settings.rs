@@ -1,0 +1,58 @@
+//! A rule as an operator writes it.
+
+use forecourt_core::Handle;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::kinds::RuleKind;
+use crate::words::RuleWords;
+
+/// One rule: its words, and what its kind has.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RuleSettings {
+    // First, so that what is left is the kind's, which refuses keys that it does not know.
+    /// What it says.
+    #[serde(flatten)]
+    pub words: RuleWords,
+    /// What it wants.
+    #[serde(flatten)]
+    pub kind: RuleKind,
+}
+
+/// A rule before several agents.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HostRuleSettings {
+    /// The agents that it stands before; all when empty.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub agents: Vec<Handle>,
+    /// Agents that it does not stand before.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub except: Vec<Handle>,
+    /// The rule.
+    #[serde(flatten)]
+    pub rule: RuleSettings,
+}
+
+impl RuleSettings {
+    /// Its kind, its name and what it wants, in one line.
+    pub fn summary(&self) -> String {
+        let name = self.words.name.as_ref().map(|name| format!("`{name}`"));
+        let parts = [Some(self.kind.name().to_owned()), name, Some(self.kind.summary())];
+        parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl HostRuleSettings {
+    /// Whether it stands before this agent.
+    pub fn is_before(&self, agent: &Handle) -> bool {
+        (self.agents.is_empty() || self.agents.contains(agent)) && !self.except.contains(agent)
+    }
+}
+
+impl From<RuleKind> for RuleSettings {
+    fn from(kind: RuleKind) -> Self {
+        Self { words: RuleWords::default(), kind }
+    }
+}
