@@ -34,6 +34,7 @@ impl EnvironmentOverride {
     /// All that the environment has, by name; at most [`OVERRIDES_MAX`].
     pub fn all(environment: &dyn Environment) -> Vec<Self> {
         let mut names = environment.names(OVERRIDE_PREFIX);
+        // Before the cut, so that the same variables count each time.
         names.sort();
         names.truncate(OVERRIDES_MAX);
         names.into_iter().filter_map(|variable| Self::of(variable, environment)).collect()
@@ -84,6 +85,7 @@ impl EnvironmentOverride {
     /// Its value: what TOML makes of it, else its text.
     fn kind(&self) -> Kind {
         let text = || Kind::Text { value: self.raw.clone(), from_environment: true };
+        // A second line would be read as a further key.
         let parsed = (!self.raw.contains(['\n', '\r'])).then(|| format!("value = {}", self.raw));
         let parsed = parsed.and_then(|line| toml::from_str::<toml::Table>(&line).ok());
         match parsed.and_then(|mut table| table.remove("value")) {
@@ -136,6 +138,7 @@ fn put(table: &mut Table, path: &[String], by: &Arc<EnvironmentOverride>) -> Res
     if first.is_empty() {
         return Err(wrong());
     }
+    // As the file writes it, where it has it: capitals and hyphens are lost in a variable's name.
     let key = table.keys().find(|key| is_same(key, first)).unwrap_or(first).clone();
     if rest.is_empty() {
         let value = Node { span: 0..0, kind: by.kind() };
@@ -179,7 +182,7 @@ fn is_same(key: &str, part: &str) -> bool {
     key.replace('-', "_").eq_ignore_ascii_case(&part.replace('-', "_"))
 }
 
-/// `None`: a number that JSON has no word for.
+/// `None`: a float that JSON can't write, since it is infinite or not a number.
 fn kind_of(value: toml::Value) -> Option<Kind> {
     let node = |value| Some(Node { span: 0..0, kind: kind_of(value)? });
     Some(match value {
