@@ -118,6 +118,7 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
+        // Weak, so that streams end with the bus: each would otherwise keep its own sender alive.
         let Some(topics) = self.topics.upgrade() else { return };
         let mut listened = topics.listened.lock();
         let Some(topic) = listened.get_mut(&self.topic) else { return };

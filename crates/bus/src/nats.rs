@@ -158,6 +158,7 @@ impl NatsBus {
         Box::pin(async move {
             loop {
                 let mut changed = std::pin::pin!(self.state.changed.notified());
+                // Before the look, so that a connection made in between is noticed.
                 changed.as_mut().enable();
                 if self.client.connection_state() == State::Connected {
                     return;
@@ -167,7 +168,7 @@ impl NatsBus {
         })
     }
 
-    /// What went over it so far.
+    /// Counts since the bus was opened.
     pub fn counts(&self) -> BusCounts {
         let Counters { published, received, dropped, foreign, subscriptions } = &*self.counters;
         let [published, received, dropped, foreign, subscriptions] =
@@ -183,9 +184,11 @@ impl Bus for NatsBus {
         if !fits(topic, &message) {
             return;
         }
+        // First and whatever becomes of the rest: parts of this process work without the server.
         self.local.tell(topic, message.clone());
         let subject = subject_of(&self.subject, topic);
         let _span = spans::publish(SYSTEM, kind_of(topic)).entered();
+        // No caller of `publish` waits for a server that is away: what finds no room is counted.
         let counter = match self.queue.try_send((subject, sealed(&self.sender, topic, &message))) {
             Ok(()) => &self.counters.published,
             Err(_) => &self.counters.dropped,

@@ -18,7 +18,7 @@ pub const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
 pub const SHOWN_CHARS_MAX: usize = 700;
 /// Characters of a reason.
 pub const REASON_CHARS_MAX: usize = 300;
-/// Things that a finding names before it says "and so on".
+/// Things that a finding names before it says how many more there are.
 pub const NAMED_MAX: usize = 4;
 /// Endpoints that a check calls.
 pub(crate) const ENDPOINTS_TRIED_MAX: usize = 3;

@@ -80,6 +80,7 @@ impl Pace {
             let finding = Finding::of((check.id, check.section, check.level, check.title), verdict);
             match finding.is_silent {
                 true => self.silent_in_a_row += 1,
+                // What was skipped without an exchange says nothing of whether the server is there.
                 false if finding.outcome != crate::report::Outcome::Skip => self.silent_in_a_row = 0,
                 false => {}
             }
@@ -89,6 +90,7 @@ impl Pace {
     }
 
     async fn one<P>(&self, peer: &P, check: &Check<P>) -> Verdict {
+        // A server that is gone would cost the whole patience for each check that is left.
         if self.silent_in_a_row >= SILENT_IN_A_ROW_MAX {
             return Err(Shortfall::skip(format!("the server gave no answer {SILENT_IN_A_ROW_MAX} times in a row")));
         }
@@ -96,6 +98,7 @@ impl Pace {
         if left.is_zero() {
             return Err(Shortfall::skip(format!("the run took more than {} seconds", RUN_TIME_MAX.as_secs())));
         }
+        // An exchange has its own bound; this one is for checks with many of them.
         let most = self.exchange.saturating_mul(EXCHANGES_WAITED_MAX).min(left);
         timeout(most, (check.run)(peer)).await.unwrap_or_else(|_| {
             let what = format!("it took more than {} seconds", most.as_secs());

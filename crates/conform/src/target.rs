@@ -14,7 +14,7 @@ use crate::agtp;
 
 /// The port of AGTP. Base 1.
 const AGTP_PORT: u16 = 4480;
-/// The name of its socket in what a deployment says of itself, and of the protocol in a handshake.
+/// What AGTP is called in the record of a deployment's sockets, and in the handshake of TLS.
 const AGTP: &str = "agtp";
 
 /// How a server may be reached.
@@ -89,8 +89,10 @@ impl Reach {
     /// A file can't be read or is not what it should be.
     pub fn line(&self, host: &str, port: Option<u16>) -> Result<agtp::Line, Failure> {
         let serving = served(host, self.data.as_deref());
+        // The port that a deployment records is the one with TLS.
         let recorded = serving.as_ref().filter(|_| !self.plaintext).and_then(|serving| serving.sockets.get(AGTP));
         let port = port.or(recorded.copied()).unwrap_or(AGTP_PORT);
+        // The caller's token would go over the network for everybody to read.
         if self.plaintext && !is_here(host) {
             return Err(Failure::yours("without TLS only this machine is spoken to").hint("leave --plaintext out"));
         }

@@ -69,6 +69,7 @@ fn listed<P>(checks: &[&[Check<P>]]) -> Vec<CheckListing> {
 /// It can't be reached, or what was ordered makes no sense. What it answers is never an error.
 pub fn run(order: Order) -> BoxFuture<'static, Result<Report, Failure>> {
     Box::pin(async move {
+        // A run without a check would pass.
         if list(Some(&order.target), &order.selection).is_empty() {
             return Err(Failure::usage("no check of this server is called like that").hint("--list shows them all"));
         }
@@ -79,6 +80,7 @@ pub fn run(order: Order) -> BoxFuture<'static, Result<Report, Failure>> {
                 let line = reach.line(&host, port)?;
                 let at = format!("{host}:{}", line.port);
                 let peer = agtp::Peer::new(line, caller);
+                // Asked once before: a server that is away is one error, and not a failure of each check.
                 peer.reach().await.map_err(|error| unreachable(&at, &error, &host))?;
                 let findings = pace.run(&peer, agtp::CHECKS, &selection).await;
                 Ok(Report::new(format!("agtp://{at}"), findings))

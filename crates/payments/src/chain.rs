@@ -65,8 +65,6 @@ impl<'a> Chain<'a> {
     }
 
     async fn is_used(&self, asset: Address, signed: &Authorization) -> Result<bool, String> {
-        // The first four bytes of the hash select a function of a contract (Solidity's ABI); its arguments follow as
-        // words.
         let mut data = keccak256(b"authorizationState(address,bytes32)")[..4].to_vec();
         data.extend(address_word(signed.from));
         data.extend(signed.nonce.0);
@@ -89,8 +87,6 @@ impl<'a> Chain<'a> {
             "address": asset,
             "fromBlock": format!("0x{:x}", latest.saturating_sub(LOG_BLOCKS_MAX)),
             "toBlock": "latest",
-            // One question for both events: a nonce has at most one of them, and each question counts against a
-            // provider's rate.
             "topics": [[used, cancelled], Hex(address_word(signed.from)), signed.nonce],
         }]);
         let logs = self.call("eth_getLogs", asked).await?;

@@ -64,7 +64,6 @@ impl X402 {
                     }
                 }
             }
-            // Rules share offers, and the operator should read each lack once.
             missing.sort();
             missing.dedup();
             Ok(missing)
@@ -224,7 +223,6 @@ impl PaymentScheme for X402 {
 
     fn select(&self, offers: &[AcceptedPayment], payment: &PaymentSubmission) -> Result<usize, PaymentError> {
         let signed = SignedPayment::read(&payment.payload)?;
-        // As within one offer, the offer that fits best explains the refusal.
         let mut nearest: Option<Mismatch> = None;
         for (at, offer) in offers.iter().enumerate() {
             match matching(offer, &signed) {

@@ -48,8 +48,6 @@ impl Wallet {
         let bytes: Hex<32> = format!("0x{digits}").parse().map_err(|_| WalletError::Key)?;
         let key = SigningKey::from_slice(&bytes.0).map_err(|_| WalletError::Key)?;
         let point = key.verifying_key().to_sec1_point(false);
-        // An address is the last 20 bytes of the hash of the public key's point, without the byte that tags its
-        // encoding.
         let hash = keccak256(&point.as_bytes()[1..]);
         let mut address = [0; 20];
         address.copy_from_slice(&hash[12..]);

@@ -359,7 +359,6 @@ fn http2(limits: &HttpLimits) -> hyper::server::conn::http2::Builder<TokioExecut
         // Rapid reset (CVE-2023-44487): a client opens and resets streams faster than they are worked off.
         .max_pending_accept_reset_streams(limits.pending_resets_max)
         .max_local_error_reset_streams(limits.pending_resets_max)
-        // What a slow reader may hold of one stream (security sheet 1).
         .max_send_buf_size(64 * 1024)
         // A peer that is gone without a word is noticed while an answer streams, too.
         .keep_alive_interval(limits.idle_time)

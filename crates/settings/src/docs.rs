@@ -129,6 +129,7 @@ impl Walk {
 
     fn field(&self, field: &Value, path: String, required: bool, depth: usize, keys: &mut Vec<KeyReference>) {
         let resolved = self.resolve(field);
+        // What a field says of itself goes before what its type says.
         let description = field["description"].as_str().or(resolved["description"].as_str()).unwrap_or_default();
         let default = match field.get("default") {
             Some(Value::Null) | None if required => "required".to_owned(),
@@ -209,6 +210,7 @@ impl Walk {
 /// The key that tells the variants of a choice apart, described by what each of them is.
 fn tag_of_choice(schema: &Value, prefix: &str) -> Option<KeyReference> {
     let first = choices(schema).next()?["properties"].as_object()?;
+    // serde's tag is the one field with a single possible value.
     let (name, _) = first.iter().find(|(_, field)| field.get("const").is_some())?;
     let values = choices(schema).map(|variant| toml_text(&variant["properties"][name]["const"]));
     let about = choices(schema).filter_map(|variant| {

@@ -115,6 +115,7 @@ impl<'a> Reference<'a> {
 fn secret_of(file: &Path) -> Result<String, String> {
     let bytes = files::bytes_of(file, SECRET_FILE_BYTES_MAX)?;
     let mut text = String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_owned())?;
+    // Editors and `echo` end a file with one, and it belongs to no secret.
     if text.ends_with('\n') {
         text.pop();
         if text.ends_with('\r') {
@@ -128,6 +129,7 @@ fn secret_of(file: &Path) -> Result<String, String> {
 #[cfg(unix)]
 fn open_to_all(file: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt as _;
+    // What is set there is not the operator's to change: the advice would help nobody.
     if RUN.iter().any(|run| file.starts_with(run)) {
         return None;
     }

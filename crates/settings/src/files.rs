@@ -22,6 +22,7 @@ pub fn files_in(folder: &Path, files_max: usize) -> Result<Vec<PathBuf>, Problem
         Err(error) => return Err(wrong(format!("cannot be read: {error}"))),
     };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| is_settings(path));
+    // One more than is allowed shows that there are too many, without reading a huge folder to its end.
     let mut files: Vec<PathBuf> = paths.take(files_max.saturating_add(1)).collect();
     files.sort();
     if files.len() > files_max { Err(wrong(format!("has more than {files_max} files"))) } else { Ok(files) }
@@ -55,6 +56,7 @@ pub fn bytes_of(file: &Path, bytes_max: usize) -> Result<Vec<u8>, String> {
         return Err("is no file".to_owned());
     }
     let mut bytes = Vec::new();
+    // Read up to the bound rather than trusting the length: a file may grow, and some have none.
     let limit = u64::try_from(bytes_max).unwrap_or(u64::MAX).saturating_add(1);
     File::open(file).map_err(unreadable)?.take(limit).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() > bytes_max { Err(format!("is larger than {bytes_max} bytes")) } else { Ok(bytes) }

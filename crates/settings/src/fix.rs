@@ -20,6 +20,7 @@ pub fn rewrite(text: &str, moves: &[KeyMove]) -> Result<String, String> {
 fn apply(root: &mut Table, old: &str, new: &str) -> Option<()> {
     let (from, to) = (segments(old), segments(new));
     let ((old_name, old_parents), (new_name, new_parents)) = (from.split_last()?, to.split_last()?);
+    // In its place, since moving it would take it to the end of the table.
     if old_parents == new_parents {
         return rename(Parent::of(root, old_parents)?, old_name.key, new_name.key);
     }

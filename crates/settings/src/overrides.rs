@@ -28,6 +28,7 @@ impl EnvironmentOverride {
     /// All that the environment has, by name; at most [`OVERRIDES_MAX`].
     pub fn all(environment: &dyn Environment) -> Vec<Self> {
         let mut names = environment.names(OVERRIDE_PREFIX);
+        // Before the cut, so that the same variables count each time.
         names.sort();
         names.truncate(OVERRIDES_MAX);
         names.into_iter().filter_map(|variable| Self::of(variable, environment)).collect()

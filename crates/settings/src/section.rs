@@ -45,6 +45,7 @@ impl Section {
         let (root, mut faults) = DeTable::parse_recoverable(text);
         faults.sort_by_key(|fault| fault.span().map(|span| span.start));
         problems.extend(faults.iter().map(|fault| syntax_problem(&source, fault)));
+        // What could be read of a broken text would bring problems that are none.
         problems.into_result(())?;
 
         let mut problems = Problems::new();
@@ -76,6 +77,7 @@ impl Section {
         match value.kind {
             Kind::Table(table) => Some(Section { by, ..self.child(self.path_of(key), key_span, table) }),
             kind => {
+                // Put back, so that `read` finds it and says what it should be.
                 self.table.insert(key.to_owned(), Entry { key_span, value: Node { kind, ..value }, by });
                 None
             }
@@ -92,6 +94,7 @@ impl Section {
     pub fn take_list(&mut self, key: &str) -> Vec<Section> {
         self.note_taken(key);
         match self.table.remove(key) {
+            // All of them or none: an item that is no table would otherwise be lost without a word.
             Some(Entry { value: Node { kind: Kind::List(items), .. }, .. }) if items.iter().all(Node::is_table) => {
                 items.into_iter().enumerate().filter_map(|(index, item)| self.list_item(key, index, item)).collect()
             }
@@ -166,6 +169,7 @@ impl Section {
 
     /// A problem with one item of the list under `key`, counted from 0; with the key where there is none.
     pub fn item_problem(&self, key: &str, item: usize, message: impl Into<String>) -> Problem {
+        // A value from the environment has no line in the file.
         let items = self.table.get(key).filter(|entry| entry.by.is_none()).map(|entry| &entry.value.kind);
         match items {
             Some(Kind::List(items)) if item < items.len() && !self.overruled.contains_key(key) => {

@@ -45,7 +45,7 @@ impl Source {
         }
     }
 
-    /// What was noted.
+    /// The moved keys that were noted.
     pub(crate) fn moved(&self) -> Vec<KeyMove> {
         held(&self.moved).clone()
     }
@@ -88,6 +88,7 @@ impl Source {
 }
 
 fn held<T>(noted: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Notes are whole at any moment, so one that panicked elsewhere does them no harm.
     noted.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -100,6 +101,7 @@ pub(crate) fn is_secret_key(key: &str) -> bool {
 /// The line up to its first `=` when it may hold a secret: a secret key, or a URL with user information.
 pub(crate) fn without_secrets(line: &str) -> String {
     let Some((left, right)) = line.split_once('=') else { return line.to_owned() };
+    // An inline table has its keys to the right of the first `=`: `store = { token = "…" }`.
     let names_a_secret = is_secret_key(left) || right.rsplit_once('=').is_some_and(|(keys, _)| is_secret_key(keys));
     let has_userinfo = right.split_once("://").is_some_and(|(_, rest)| rest.contains('@'));
     if names_a_secret || has_userinfo { format!("{}= …", left) } else { line.to_owned() }

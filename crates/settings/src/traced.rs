@@ -49,7 +49,7 @@ impl Way {
         steps.push(step);
     }
 
-    /// Comes back from it.
+    /// Goes back to the value at `depth`.
     fn leave(&self, depth: usize) {
         self.0.borrow_mut().truncate(depth);
     }
@@ -71,6 +71,7 @@ impl<'de, 'w> TracedDeserializer<'de, 'w> {
         let read = visitor.visit_seq(&mut list)?;
         match list.items.len() {
             0 => Ok(read),
+            // As `serde_json` says it: a tuple with more items than its type has is refused.
             _ => Err(Error::invalid_length(items.len(), &"fewer elements in array")),
         }
     }
@@ -220,6 +221,7 @@ macro_rules! numbers {
 impl Key<'_> {
     fn number(&self) -> Result<Number, Error> {
         let begins = self.0.starts_with(|first: char| first.is_ascii_digit() || first == '-');
+        // JSON would take blanks before the number.
         let number = serde_json::from_str(self.0).ok().filter(|_| begins);
         number.ok_or_else(|| Error::custom("invalid value: expected key to be a number in quotes"))
     }

@@ -120,6 +120,7 @@ impl Builder<'_> {
         let (mut filled, mut rest, mut used) = (String::with_capacity(raw.len()), raw, false);
         while let Some(at) = rest.find("${") {
             if rest[..at].ends_with('$') {
+                // The first dollar sign says that the second one is meant as itself.
                 filled.push_str(&rest[..at - 1]);
                 filled.push_str("${");
                 rest = &rest[at + 2..];
@@ -149,6 +150,7 @@ impl Builder<'_> {
                     });
                 }
             }
+            // Behind the reference: a secret that has `${` in it is not looked into.
             (rest, used) = (after, true);
         }
         filled.push_str(rest);

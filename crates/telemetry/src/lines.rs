@@ -44,7 +44,7 @@ struct Lazy<M: ?Sized> {
 }
 
 impl RequestLines {
-    /// Those of a request whose span `make` makes, with an empty field `status`.
+    /// Lines of a request whose span is made by `make`, with an empty field `status`.
     pub fn new(make: impl Fn() -> Span + Send + Sync + 'static) -> Self {
         let lines = Self(Arc::new(Lazy { span: OnceLock::new(), status: AtomicU16::new(0), make }));
         if !IS_ASKED_FOR.load(Ordering::Relaxed) {
@@ -53,7 +53,7 @@ impl RequestLines {
         lines
     }
 
-    /// Those of the request that is answered on this thread now, if one is.
+    /// Lines of the request that is answered on this thread now, if there is one.
     pub fn current() -> Option<Self> {
         CURRENT.with_borrow(|current| current.as_ref().map(|current| current.lines.clone()))
     }
@@ -72,6 +72,7 @@ impl RequestLines {
 
     /// Has lines that are written from here on tell the status of the answer.
     pub fn record_status(&self, status: u16) {
+        // Stored before the look: a span that is made in between takes the status from here.
         self.0.status.store(status, Ordering::Relaxed);
         if let Some(span) = self.0.span.get() {
             span.record("status", status);
@@ -80,11 +81,12 @@ impl RequestLines {
 
     /// Has the lines that are written now, on this thread, belong to the request: until the value is dropped.
     pub fn enter(&self) -> EnteredLines {
+        // Not `span()`: most requests write no line, and are to have no span.
         let entered = self.0.span.get().map(|span| span.clone().entered());
         EnteredLines { before: CURRENT.replace(Some(Current { lines: self.clone(), entered })) }
     }
 
-    /// What is done for the sake of the request.
+    /// Has the lines of `work` belong to the request, on whatever thread it goes on.
     pub fn carry<F: Future>(&self, work: F) -> LinedWork<F> {
         LinedWork { work, lines: Some(self.clone()) }
     }
@@ -129,18 +131,20 @@ impl<F: Future> Future for LinedWork<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut TaskContext<'_>) -> Poll<F::Output> {
         let this = self.project();
+        // At each poll, since other requests have the thread in between.
         let _entered = this.lines.as_ref().map(RequestLines::enter);
         this.work.poll(cx)
     }
 }
 
-/// Makes and enters the span of the request that is answered now, unless it is.
+/// Makes and enters the span of the request that is answered now, unless it is entered already.
 fn enter_current() {
     let Some(lines) = CURRENT.with_borrow(|current| {
         current.as_ref().filter(|current| current.entered.is_none()).map(|current| current.lines.clone())
     }) else {
         return;
     };
+    // Outside of the borrow: making and entering a span runs layers, which may look at what is current.
     let entered = lines.span().clone().entered();
     CURRENT.with_borrow_mut(|current| {
         if let Some(current) = current {

@@ -35,6 +35,7 @@ pub fn inject(headers: &mut HeaderMap) {
     if let Ok(value) = HeaderValue::from_str(&traceparent) {
         headers.insert(TRACEPARENT, value);
     }
+    // One that was there belongs to another trace.
     headers.remove(TRACESTATE);
     if let Some(value) = tracestate.and_then(|state| HeaderValue::from_str(&state).ok()) {
         headers.insert(TRACESTATE, value);

@@ -32,7 +32,7 @@ pub fn start(policy: TracePolicy) {
     let _ = POLICY.set(policy);
 }
 
-/// What was said by [`start`]; `None` while nobody traces.
+/// The policy that [`start`] was given; `None` while nobody traces.
 pub fn policy() -> Option<&'static TracePolicy> {
     POLICY.get()
 }
@@ -52,6 +52,7 @@ impl TracePolicy {
         };
         match parent.filter(|_| is_believed) {
             Some(parent) => parent.is_sampled,
+            // Not left to the comparison below: the highest random number is not below itself.
             None if self.share >= 1.0 => true,
             // Not by the id of the trace, which a stranger may have chosen.
             None => (random() as f64) < self.share * (u64::MAX as f64),

@@ -54,11 +54,12 @@ impl RequestTrace {
         match &self.0 {
             Kind::Off => EnteredTrace { _span: None, _context: None },
             Kind::Recorded(span) => EnteredTrace { _span: Some(span.enter()), _context: None },
+            // Without a span to enter, the context itself is attached: requests to others are named by it.
             Kind::Carried(context) => EnteredTrace { _span: None, _context: Some(context.clone().attach()) },
         }
     }
 
-    /// What is done for the sake of the request.
+    /// Has what `work` does belong to the request, on whatever thread it goes on.
     pub fn carry<F: Future>(&self, work: F) -> CarriedWork<F> {
         CarriedWork { work, trace: self.clone() }
     }
@@ -81,7 +82,7 @@ impl RequestTrace {
     }
 }
 
-/// Three numbers of one, none of them 0, which would be no id. SplitMix64.
+/// Three ids out of one random number by SplitMix64, none of them 0: that is no valid id.
 fn mixed(random: u64) -> [u64; 3] {
     let mut state = random;
     std::array::from_fn(|_| {
@@ -121,6 +122,7 @@ impl<F: Future> Future for CarriedWork<F> {
 pub fn going_on<F: Future>(work: F) -> LinedWork<CarriedWork<tracing::instrument::Instrumented<F>>> {
     use tracing::Instrument;
     let trace = match crate::is_on() {
+        // A request that is not recorded has no span to go on in, only a context.
         true => RequestTrace(Kind::Carried(Context::current())),
         false => RequestTrace::off(),
     };

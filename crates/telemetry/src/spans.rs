@@ -235,6 +235,7 @@ pub fn chat(provider: &str, model: &str) -> Span {
 /// Work in the background: a trace of its own, with a link to the request that began it, if that is recorded.
 pub fn task(agent: &str) -> Span {
     let begun_by = current().filter(|_| is_recorded());
+    // Work of a request that is not recorded is not either: a link would lead nowhere.
     let Some(begun_by) = begun_by else { return Span::none() };
     let span = info_span!(
         target: TARGET,
@@ -251,6 +252,7 @@ pub fn task(agent: &str) -> Span {
 
 /// An attempt to deliver something: a trace of its own.
 pub fn deliver(protocol: &str) -> Span {
+    // Not `is_recorded`: the request that it is for may be over long since.
     if !is_on() {
         return Span::none();
     }

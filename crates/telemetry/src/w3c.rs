@@ -37,6 +37,7 @@ impl RemoteParent {
         if second.is_some() {
             return None;
         }
+        // It may be spread over several headers, which count as one list.
         let states: Vec<&str> = headers.get_all(TRACESTATE).iter().filter_map(|value| value.to_str().ok()).collect();
         Self::parse(first.to_str().ok()?, Some(&states.join(",")))
     }
@@ -82,12 +83,14 @@ impl RemoteParent {
 
 /// Lower-case hexadecimal digits alone, as the specification has it.
 fn hexadecimal(digits: &str) -> Option<u128> {
+    // `from_str_radix` alone would take capitals and a `+` as well.
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     let are_digits = digits.bytes().all(is_digit);
     are_digits.then(|| u128::from_str_radix(digits, 16).ok()).flatten()
 }
 
 fn bounded_state(text: Option<&str>) -> TraceState {
+    // What is cut somewhere would be a state that nobody sent.
     let text = text.map(str::trim).filter(|text| !text.is_empty() && text.len() <= TRACESTATE_BYTES_MAX);
     text.and_then(|text| TraceState::from_str(text).ok()).unwrap_or_default()
 }

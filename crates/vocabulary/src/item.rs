@@ -86,7 +86,6 @@ impl Vocabulary {
 
     /// What a value of a property such as `suitableForDiet` promises.
     fn promised_by(&self, value: &str) -> ClassSet {
-        // Values are written with and without the address of schema.org.
         let value = value.trim().rsplit(['/', '#', ':']).next().unwrap_or_default();
         let diets = self.diets.iter().filter(|diet| diet.stated_as.iter().any(|name| name.eq_ignore_ascii_case(value)));
         let classes = diets.flat_map(|diet| &diet.without).filter_map(|id| self.class_ids.get(id));

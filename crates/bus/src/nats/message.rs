@@ -10,11 +10,14 @@ const MARK: &[u8] = b"forecourt/1 ";
 /// The subject of a topic, under that of the deployment: its own, unless it has characters that mean something in a
 /// subject.
 pub(super) fn subject_of(deployment: &str, topic: &str) -> String {
+    // `*`, `>` and blanks mean something in a subject. Two topics may come to one subject: each message has its whole
+    // topic.
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let mut subject = deployment.to_owned();
     for token in topic.split('.') {
         subject.push('.');
         subject.extend(token.chars().map(plain));
+        // A subject with an empty token is refused by the server.
         if token.is_empty() {
             subject.push('_');
         }
@@ -44,6 +47,7 @@ pub(super) fn sealed(sender: &str, topic: &str, message: &Bytes) -> Bytes {
 
 /// Reads what [`sealed`] wrote; `None` for anything else.
 pub(super) fn opened(payload: &Bytes) -> Option<(&str, &str, Bytes)> {
+    // Bounded: whoever may publish on the server can send megabytes without the end of a line.
     let head = payload.iter().take(4_096).position(|byte| *byte == b'\n')?;
     let line = std::str::from_utf8(payload.get(MARK.len()..head)?).ok()?;
     let (sender, topic) = line.split_once(' ').filter(|_| payload.starts_with(MARK))?;

@@ -95,9 +95,11 @@ impl NatsOptions {
         }
         for file in self.ca.iter().chain(self.certificate.iter().flat_map(|(chain, key)| [chain, key])) {
             let wrong = |error: std::io::Error| BusError::File { file: file.clone(), error: error.to_string() };
+            // The client reads them when it connects, and would only try again where one is missing.
             tokio::fs::metadata(file).await.map_err(wrong)?;
         }
         if let Some(ca) = &self.ca {
+            // Whoever names an authority wants the server proven, whatever the URL says.
             options = options.add_root_certificates(ca.clone()).require_tls(true);
         }
         if let Some((chain, key)) = &self.certificate {
@@ -141,6 +143,7 @@ fn decoded(text: &str) -> String {
 fn without_secrets(text: &str) -> String {
     let text = text.trim();
     match (text.split_once("://"), text.rsplit_once('@')) {
+        // Up to the last `@`, as a password may have one in it.
         (Some((scheme, _)), Some((_, host))) => format!("{scheme}://…@{host}"),
         (None, Some((_, host))) => format!("…@{host}"),
         (_, None) => text.to_owned(),

@@ -72,6 +72,8 @@ impl Interest {
                 let mut state = self.state.lock();
                 let some: Vec<Arc<str>> = state.pending.iter().take(CHANGES_PER_TURN_MAX).cloned().collect();
                 for topic in &some {
+                    // Marked before the server is told: what changes meanwhile is pending again, and told in the next
+                    // turn.
                     state.pending.remove(topic);
                     if !state.told.remove(topic) {
                         state.told.insert(topic.clone());
@@ -90,7 +92,7 @@ impl Interest {
         self.state.lock().single
     }
 
-    /// Those of them that the server was told of.
+    /// Topics of one thing that the server was told of.
     fn told(&self) -> Vec<Arc<str>> {
         let state = self.state.lock();
         state.told.iter().filter(|topic| is_of_one_thing(topic)).cloned().collect()
@@ -127,6 +129,7 @@ impl PendingTopics {
                 self.more.notified().await;
                 continue;
             }
+            // Taken before the round trip: a topic that is added during it may not be known to the server when it ends.
             round_trip(&client, &subject).await;
             let Some(local) = local.upgrade() else { return };
             for topic in &topics {
@@ -185,6 +188,7 @@ impl Subscriptions {
         for topic in left {
             self.open.each.remove(topic);
         }
+        // Half as many, so that one listener more or less at the bound does not change it each time.
         if self.open.wide.is_some() && self.interest.single() <= BUS_SUBSCRIPTIONS_MAX / 2 {
             self.narrow().await?;
         }
@@ -204,7 +208,9 @@ impl Subscriptions {
     /// Hears of every single thing, and of none by its name.
     async fn widen(&mut self) -> Result<(), ClientEnded> {
         tracing::info!(max = BUS_SUBSCRIPTIONS_MAX, "so much is followed that everything on the bus is heard");
+        // Two words and more behind the deployment: `KIND.NAME`, and not the topics that are one word.
         self.open.wide = Some(self.subscribe(format!("{}.*.>", self.subject)).await?);
+        // Both are open for a moment: heard twice does no harm, and heard by neither would.
         round_trip(&self.client, &self.subject).await;
         self.open.each.retain(|topic, _| !is_of_one_thing(topic));
         Ok(())
@@ -257,6 +263,7 @@ impl Hearing {
             let one = |counter: &AtomicU64| counter.fetch_add(1, Ordering::Relaxed);
             match opened(&message.payload) {
                 Some((sender, _, _)) if *sender == *self.own => {}
+                // The server gives rights by subject: whoever may speak on one must not speak of another's topic.
                 Some((_, topic, content)) if *subject_of(&self.subject, topic) == *message.subject => {
                     one(&self.counters.received);
                     local.tell(topic, content);

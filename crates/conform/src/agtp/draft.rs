@@ -45,7 +45,7 @@ impl Draft {
         Self { body, ..self.field("Content-Type", "application/vnd.agtp+json") }
     }
 
-    /// The bytes.
+    /// The request as it goes over the wire.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut head = format!("AGTP/1.0 {}", self.method);
         if let Some(target) = &self.target {

@@ -66,7 +66,7 @@ impl<'a> ManifestEndpoint<'a> {
         self.path().split('/').skip(1)
     }
 
-    /// Whether it is one of those that the server answers itself.
+    /// Whether it is a DISCOVER of the server's own, rather than an endpoint of the operator.
     pub(super) fn is_built_in(self) -> bool {
         let place = self.path().strip_prefix('/').unwrap_or_default();
         self.method() == "DISCOVER" && (place.is_empty() || RESERVED.contains(&place))
@@ -242,7 +242,7 @@ async fn open_outputs(peer: &Peer) -> Verdict {
     .await
 }
 
-/// The errors that an endpoint of a kind declares.
+/// Whether every endpoint of a kind declares these errors.
 async fn declares(peer: &Peer, kind: &str, errors: &[&str]) -> Verdict {
     let all = endpoints(peer).await?;
     let of_kind: Vec<_> = all.into_iter().filter(|endpoint| endpoint.0["handler"]["type"] == kind).collect();

@@ -62,7 +62,7 @@ fn plain() -> Draft {
     Draft::new("DISCOVER", "/methods")
 }
 
-/// What is wrong on purpose, to see what every answer has.
+/// A request that is refused before it is understood: what every answer has, this refusal has too.
 const WRONG: &[u8] = b"AGTP/1.0 QUERY /a#b\r\n\r\n";
 
 async fn answer(peer: &Peer) -> Verdict {
@@ -72,6 +72,7 @@ async fn answer(peer: &Peer) -> Verdict {
 async fn no_target(peer: &Peer) -> Verdict {
     let exchange = peer.anonymous(Draft::without_target("DISCOVER")).await?;
     match exchange.status() {
+        // Who may have the manifest is another check's matter: any other answer shows that the line was understood.
         400 => Err(exchange.wrong("a request for the server itself is taken for a mistake")),
         _ => Ok(()),
     }
@@ -107,6 +108,7 @@ async fn array_body(peer: &Peer) -> Verdict {
 async fn encrypted(peer: &Peer) -> Verdict {
     match peer.without_tls(&plain().bytes()).await {
         None => Err(Shortfall::skip("the server is asked without TLS")),
+        // A refusal in the clear gives nothing away.
         Some(Ok(exchange)) if exchange.status() < 400 => Err(exchange.wrong("it is answered without TLS")),
         Some(_) => Ok(()),
     }
@@ -120,6 +122,7 @@ async fn pipelined(peer: &Peer) -> Verdict {
         return Err(Shortfall::broken("only one of two requests on a connection is answered"));
     };
     match (first.field("Task-ID"), second.field("Task-ID")) {
+        // A server need not send Task-ID back: only a wrong order is a fault.
         (Some("conform-2"), _) | (_, Some("conform-1")) => Err(second.wrong("the second request is answered first")),
         _ => Ok(()),
     }

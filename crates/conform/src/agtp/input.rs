@@ -69,6 +69,7 @@ async fn harmless(peer: &Peer) -> Result<Vec<ManifestEndpoint<'_>>, Shortfall> {
 /// A call of an endpoint under the scopes that it asks for, unless the caller says which it has.
 fn call(peer: &Peer, endpoint: ManifestEndpoint<'_>, body: &Value) -> Draft {
     let path: Vec<&str> =
+        // Any value will do: what is looked at is decided before an endpoint's own work.
         endpoint.path().split('/').map(|part| if part.starts_with('{') { "1" } else { part }).collect();
     scoped(peer, endpoint, Draft::new(endpoint.method(), &path.join("/")).json(body))
 }
@@ -111,6 +112,7 @@ async fn output(peer: &Peer) -> Verdict {
     let mut is_told = false;
     for endpoint in free.take(ENDPOINTS_TRIED_MAX) {
         let exchange = peer.ask(call(peer, *endpoint, &json!({}))).await?;
+        // An endpoint may refuse for reasons of its own, and then shows nothing of its output.
         if exchange.status() != 200 {
             continue;
         }

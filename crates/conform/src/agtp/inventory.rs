@@ -36,6 +36,7 @@ pub(super) const CHECKS: &[Check<Peer>] = &[
 /// What a reserved path gives, if it is there.
 async fn at(peer: &Peer, path: &str) -> Result<(Exchange, Value), Shortfall> {
     let exchange = peer.ask(Draft::new("DISCOVER", path)).await?;
+    // A path that the directory lists must be there; of the others each server has what it has.
     if exchange.status() == 404 && !is_listed(peer, path).await {
         return Err(Shortfall::skip(format!("the server has no DISCOVER {path}")));
     }
@@ -95,6 +96,7 @@ async fn trust_warning(peer: &Peer) -> Verdict {
 async fn genesis(peer: &Peer) -> Verdict {
     let id = peer.agent()?;
     let exchange = peer.ask(Draft::new("DISCOVER", "/genesis")).await?;
+    // An agent that was not born of a genesis has none.
     if exchange.status() == 404 {
         return Ok(());
     }
@@ -105,6 +107,7 @@ async fn genesis(peer: &Peer) -> Verdict {
     if document.remove("signature").is_none_or(|signature| !signature.is_string()) {
         return Err(exchange.wrong("the document has no signature"));
     }
+    // It is the hash, so it can't be within what is hashed.
     document.remove("agent_id");
     match hashes(&document).iter().any(|hash| hash == id) {
         true => Ok(()),
@@ -169,6 +172,7 @@ async fn pattern_fields(peer: &Peer) -> Verdict {
 async fn contracts(peer: &Peer) -> Verdict {
     let id = peer.agent()?;
     let (_, all) = array_at(peer, "/contracts").await?;
+    // Whoever may inspect all is shown the contracts of others.
     let sees_all = peer.caller.scope.as_deref().is_some_and(|scope| scope.contains("inspect:all"));
     let fields = ["synthesis_id", "method", "path", "originating_agent_id", "contract_hash", "negotiation_origin"];
     let wrong = |contract: &Value| {

@@ -171,18 +171,21 @@ async fn signature(peer: &Peer) -> Verdict {
     };
     let keys = published_keys(manifest)?;
     let mut body = manifest.clone();
+    // A signature can't be within what it signs.
     body.as_object_mut().map(|fields| fields.remove("manifest_signature"));
     let bytes = json::canonical(&body).map_err(Shortfall::broken)?;
     let parts: Vec<&str> = compact.split('.').collect();
     let [protected, payload, made] = parts[..] else {
         return Err(Shortfall::broken("manifest_signature does not have three parts"));
     };
+    // Both forms are in use: detached, and with the manifest in it once more.
     let jws = match payload.is_empty() {
         true => Jws::detached(protected, &bytes, made),
         false => Jws::parse(compact),
     };
     let jws = jws.map_err(|fault| Shortfall::broken(format!("manifest_signature: {fault}")))?;
     match jws.verify(&keys, Timestamp::now()) {
+        // A signature that holds may be of another manifest.
         Ok(payload) if payload == bytes => Ok(()),
         Ok(_) => Err(Shortfall::broken("what is signed is not the manifest that came")),
         Err(fault) => Err(Shortfall::broken(format!("the signature does not hold: {fault}"))),

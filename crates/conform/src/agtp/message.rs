@@ -51,6 +51,7 @@ impl Response {
 pub fn read(bytes: &[u8]) -> Result<Option<(Response, usize)>, ReadError> {
     let window = bytes.get(..HEAD_BYTES_MAX).unwrap_or(bytes);
     let Some(end) = window.windows(4).position(|four| four == b"\r\n\r\n") else {
+        // A server of HTTP would otherwise be waited for to the end of patience.
         check_beginning(bytes)?;
         return if bytes.len() > HEAD_BYTES_MAX { Err(ReadError::HeadTooLarge) } else { Ok(None) };
     };
@@ -115,6 +116,7 @@ fn field_of(line: &str) -> Result<(String, String), ReadError> {
 fn length_of(fields: &[(String, String)]) -> Result<usize, ReadError> {
     let mut lengths = fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case("Content-Length"));
     let Some((_, text)) = lengths.next() else { return Ok(0) };
+    // Two readers could take different ends of the answer for its end.
     if lengths.next().is_some() {
         return Err(malformed("it has several Content-Length"));
     }

@@ -53,6 +53,7 @@ async fn small(peer: &Peer) -> Verdict {
 async fn of_catalog(peer: &Peer) -> Verdict {
     let catalog = Catalog::shipped();
     let version = &peer.manifest().await?["catalog_version"];
+    // Another catalog may lack these methods, and be right to refuse them.
     if version != catalog.version() {
         return Err(Shortfall::skip(format!("the server has the catalog {version}, which is not known here")));
     }
@@ -133,6 +134,7 @@ async fn not_allowed(peer: &Peer) -> Verdict {
     let allow = &peer.manifest().await?["policies"]["methods"]["allow"];
     let Some(allowed) = allow.as_array() else { return Err(Shortfall::skip("all methods are allowed")) };
     let catalog = Catalog::shipped();
+    // The floor is always allowed, whatever the list says.
     let is_other = |name: &&str| !allowed.iter().any(|one| one == name) && !catalog.embedded().any(|one| one == *name);
     let method = catalog.verbs().map(|(name, _)| name).find(is_other);
     let method = method.ok_or_else(|| Shortfall::skip("every method of the catalog is allowed"))?;
@@ -154,6 +156,7 @@ async fn aliased(peer: &Peer) -> Verdict {
     let manifest = peer.manifest().await?;
     let policy = &manifest["policies"]["methods"];
     let is_disallowed = |name: &str| policy["disallow"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
+    // What is disallowed is refused with 405 whether or not the alias is followed.
     let fine = |(from, to): &&(String, String)| !is_disallowed(from) && !is_disallowed(to);
     let all = aliases(manifest);
     let (from, _) = all.iter().find(fine).ok_or_else(|| Shortfall::skip("there are no aliases"))?;
@@ -172,5 +175,6 @@ async fn legacy(peer: &Peer) -> Verdict {
     let is_in = |name: &str| opted == "*" || opted.as_array().is_some_and(|list| list.iter().any(|one| one == name));
     let closed = names.into_iter().find(|name| !is_in(name) && !all.iter().any(|(from, _)| from == name));
     let method = closed.ok_or_else(|| Shortfall::skip("every method of HTTP has an alias or was opted into"))?;
+    // A policy may disallow it by name as well, which is told with 405.
     peer.ask(Draft::new(method, NOWHERE)).await?.expect(&[405, 459])
 }

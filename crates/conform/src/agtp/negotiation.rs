@@ -189,6 +189,7 @@ async fn composable(peer: &Peer) -> Result<Draft, Shortfall> {
 async fn negotiated(peer: &Peer) -> Result<(Exchange, String), Shortfall> {
     let exchange = peer.ask(composable(peer).await?.field("Allow-RCNS", "true")).await?;
     let id = match exchange.status() {
+        // A server may offer the contract, or make use of it at once and name it in a header.
         461 => exchange.json()?["synthesis_id"].as_str().map(str::to_owned),
         _ => exchange.field("Contract-Synthesized").map(str::to_owned),
     };
@@ -239,6 +240,7 @@ async fn of_another(peer: &Peer) -> Verdict {
     let other = peer.caller.other_agent_id.as_ref();
     let other = other.ok_or_else(|| Shortfall::skip("needs another agent of the server: give --other-agent-id"))?;
     let (_, id) = negotiated(peer).await?;
+    // A field that is here is not overwritten by the caller's own.
     let draft = composable(peer).await?.field("Contract-Synthesized", &id).field("Agent-ID", other.as_str());
     let exchange = peer.ask(draft).await?;
     release(peer, &id).await;
@@ -275,6 +277,7 @@ async fn stamped(peer: &Peer) -> Verdict {
 }
 
 async fn idempotent(peer: &Peer) -> Verdict {
+    // From the clock: a second run must not get the answers of the first.
     let key = format!("conform-{}", forecourt_core::Timestamp::now().as_nanosecond());
     let draft = composable(peer).await?.field("Allow-RCNS", "true").field("Idempotency-Key", &key);
     let first = peer.ask(draft.clone()).await?;

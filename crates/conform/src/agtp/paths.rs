@@ -81,10 +81,11 @@ async fn not_found(peer: &Peer) -> Verdict {
     at(peer, NOWHERE, 404).await
 }
 
-/// A request for a path that is there under a method that it does not have; nothing can come of it.
+/// A request for a path that exists, under a method that is not there: nothing can be changed by it.
 async fn unexposed(peer: &Peer) -> Result<(Exchange, ManifestEndpoint<'_>), Shortfall> {
     let all = endpoints(peer).await?;
     let literal = |endpoint: &&ManifestEndpoint<'_>| !endpoint.path().contains('{') && endpoint.path() != "/";
+    // The operator's first: reserved paths may be treated apart.
     let of_operator = all.iter().filter(|endpoint| !endpoint.is_built_in()).find(literal);
     let endpoint = of_operator.or_else(|| all.iter().find(literal));
     let endpoint = *endpoint.ok_or_else(|| Shortfall::skip("no endpoint has a path without parameters"))?;
@@ -94,6 +95,7 @@ async fn unexposed(peer: &Peer) -> Result<(Exchange, ManifestEndpoint<'_>), Shor
     let is_other = |name: &&str| {
         let is_there = all.iter().any(|one| one.path() == endpoint.path() && one.method() == *name);
         let leads_on = redirects.iter().any(|entry| entry["from_method"] == *name);
+        // A redirect would be followed, and a method of the floor may be answered anywhere.
         !is_there && !leads_on && !catalog.embedded().any(|known| known == *name)
     };
     let method = ["NOTARIZE", "WAIVE", "TALLY", "PEEK"].iter().find(|name| is_other(name));

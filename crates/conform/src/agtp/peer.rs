@@ -94,6 +94,7 @@ impl Peer {
         for (name, value) in
             [("Agent-ID", id), ("Authority-Scope", self.caller.scope.clone()), ("Authorization", bearer)]
         {
+            // A check that sends a field of its own means that one.
             if let Some(value) = value.filter(|_| !draft.has(name)) {
                 draft = draft.field(name, &value);
             }
@@ -137,6 +138,7 @@ impl Peer {
         self.line.tls.as_ref()?;
         let Line { egress, host, port, patience, .. } = &self.line;
         let plain = Line { egress: egress.clone(), tls: None, host: host.clone(), port: *port, patience: *patience };
+        // In nobody's name: what is sent here goes over the network in the clear.
         let peer = Self::new(plain, Caller::default());
         Some(peer.raw(bytes).await)
     }
@@ -147,6 +149,7 @@ impl Peer {
 
     /// The manifest, asked for once.
     pub(crate) async fn manifest(&self) -> Result<&Value, Shortfall> {
+        // What is not there is remembered too: a server without it is not asked again by each check.
         let fetched = self.manifest.get_or_init(|| async {
             let exchange = self.anonymous(Draft::without_target("DISCOVER")).await.ok()?;
             exchange.json().ok().filter(|_| exchange.response.status == 200)
@@ -198,6 +201,7 @@ impl Exchange {
     /// A member of the body: of the whole of it, or of its `error`, where refusals have theirs.
     pub(crate) fn member(&self, name: &str) -> Option<Value> {
         let body = json::parse(&self.response.body).ok()?;
+        // The drafts show refusals in more than one form.
         let places = [&body, &body["error"], &body["error"]["details"]];
         places.iter().find_map(|place| place.get(name)).cloned()
     }
@@ -243,6 +247,7 @@ impl Line {
         let Self { egress, tls, host, port, .. } = self;
         let Some(tls) = tls else {
             let connection = egress.connect(Purpose::Upstream, host, *port).await?;
+            // The address and not the name: `localhost` can be made to lead anywhere.
             let is_here = connection.peer().ip().is_loopback();
             let elsewhere = || EgressError::Failed("without TLS only this machine is spoken to".to_owned());
             return if is_here { Ok(connection) } else { Err(elsewhere()) };

@@ -79,7 +79,7 @@ fn proposal(method: &str, path: &str) -> Value {
     })
 }
 
-/// What nobody composes.
+/// A proposal that is whole and valid, and that nothing on any server can fulfil.
 fn nonsense() -> Value {
     proposal("NOTARIZE", "/conform-nothing/of-the-kind")
 }

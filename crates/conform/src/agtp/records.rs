@@ -80,6 +80,7 @@ async fn audit_id(peer: &Peer) -> Verdict {
 async fn form(peer: &Peer) -> Verdict {
     let exchange = peer.ask(plain()).await?;
     let header = part(&exchange, 0)?;
+    // A compact JWS that is not signed ends with its second dot.
     let is_signed = !record(&exchange)?.ends_with('.');
     match (header["alg"].as_str(), is_signed) {
         (Some("EdDSA"), true) if header["kid"].is_string() => Ok(()),
@@ -126,6 +127,7 @@ async fn agrees(peer: &Peer) -> Verdict {
     let payload = payload(&exchange)?;
     let said = |name: &str| exchange.field(name).unwrap_or_default();
     let caller = peer.caller.agent_id.as_ref().map_or("", |id| id.as_str());
+    // A server that does not know the caller need not take its name into the record.
     let is_known = exchange.status() != 401;
     let rules = [
         ("status", payload["status"] == exchange.status()),
@@ -157,6 +159,7 @@ async fn chained(peer: &Peer) -> Verdict {
 
 async fn no_token(peer: &Peer) -> Verdict {
     let word = "conform-not-a-token-4c93a1d8";
+    // A word made up for this: the caller's own token would end up in the report.
     let exchange = peer.anonymous(plain().field("Authorization", &format!("Bearer {word}"))).await?;
     match payload(&exchange)?.to_string().contains(word) {
         true => Err(exchange.wrong("the bearer token of the request is in it")),

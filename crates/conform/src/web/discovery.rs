@@ -74,6 +74,7 @@ pub(super) async fn address(peer: &Peer) -> Result<(String, String), Shortfall> 
         return all.next().ok_or_else(|| Shortfall::skip("the host lists no agent: give --agent @handle"));
     };
     let host = || peer.base().host_str().unwrap_or_default().to_owned();
+    // An agent need not be listed to be asked; then it is of the host that was named.
     Ok(all.find(|(local, _)| local.eq_ignore_ascii_case(handle)).unwrap_or_else(|| (handle.to_owned(), host())))
 }
 
@@ -118,6 +119,7 @@ async fn webfinger(peer: &Peer) -> Verdict {
     let is_own = record["subject"].as_str().is_some_and(|s| s.eq_ignore_ascii_case(&format!("acct:{handle}@{domain}")));
     let card = record["links"].as_array().into_iter().flatten().find(|link| RELS.iter().any(|rel| link["rel"] == *rel));
     let href = card.and_then(|link| link["href"].as_str()).unwrap_or_default();
+    // Plain http is spoken to this machine alone, where a deployment may have no certificate.
     let is_secure = href.starts_with("https://") || peer.base().scheme() == "http";
     match exchange.media_type() {
         _ if !is_own => Err(exchange.wrong("the subject is not the address that was asked for")),

@@ -128,7 +128,7 @@ async fn content(peer: &Peer) -> Verdict {
     }
 }
 
-/// A failure that says so.
+/// Whether a response is a failure with this code.
 fn refuses(body: &Value, code: &str) -> bool {
     kind(body) == "failure" && body["error"]["code"] == code
 }
@@ -212,6 +212,7 @@ async fn no_query(peer: &Peer) -> Verdict {
 }
 
 async fn wait(peer: &Peer, token: &str, action: &str) -> Result<Exchange, Shortfall> {
+    // First whether there is NLWeb at all: without it `/await` refuses everything.
     ask(peer, &request(json!({}))).await?;
     let body = json!({"promise_token": token, "action": action, "meta": {"version": "0.55"}});
     peer.ask(Draft::json("/await", &body).field("Accept", "application/json")).await
@@ -242,6 +243,7 @@ async fn unknown_action(peer: &Peer) -> Verdict {
 async fn streamed(peer: &Peer) -> Result<(Exchange, Vec<(String, Value)>), Shortfall> {
     let body = request(json!({"prefer": {"streaming": true}}));
     let exchange = there(peer.ask(Draft::json("/ask", &body).field("Accept", "text/event-stream")).await?)?;
+    // Streaming is a wish that a host may leave unmet.
     if exchange.media_type() != "text/event-stream" {
         return Err(Shortfall::skip("the host does not stream"));
     }

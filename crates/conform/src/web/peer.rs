@@ -164,6 +164,7 @@ impl Peer {
     pub(crate) async fn anonymous(&self, draft: Draft) -> Result<Exchange, Shortfall> {
         let sent = self.shown(&draft);
         let silent = |what: String| Shortfall::Silent { what, sent: sent.clone() };
+        // Here and not only in the checks, since a token may go along.
         let url = self.own(&draft.url)?;
         let mut request = UpstreamRequest::get(url).within(self.deadlines());
         request.method = draft.method.clone();

@@ -40,6 +40,7 @@ async fn exchange(egress: &Egress, base: &Url, target: &str) -> Result<Vec<u8>, 
         }
         _ => egress.connect(Purpose::Upstream, host, port).await.map_err(reason)?,
     };
+    // Without the caller's token: a host that wants it first answers 401, which leaves the rule untold.
     let head = format!("GET {target} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n");
     connection.write_all(head.as_bytes()).await.map_err(|error| error.to_string())?;
     connection.flush().await.map_err(|error| error.to_string())?;
@@ -47,6 +48,7 @@ async fn exchange(egress: &Egress, base: &Url, target: &str) -> Result<Vec<u8>, 
     while bytes.len() < HEAD_BYTES_MAX && !bytes.windows(4).any(|four| four == b"\r\n\r\n") {
         let from = bytes.len();
         bytes.resize(from + READ_BYTES, 0);
+        // A server that refuses may close hard, and what it said before counts.
         let count = connection.read(&mut bytes[from..]).await.unwrap_or(0);
         bytes.truncate(from + count);
         if count == 0 {

@@ -55,6 +55,7 @@ pub(super) async fn endpoint(peer: &Peer) -> Result<String, Shortfall> {
 
 /// An endpoint with a query behind it.
 pub(super) fn with_query(endpoint: &str, query: &str) -> String {
+    // A card may name an endpoint that has a query already.
     let separator = if endpoint.contains('?') { '&' } else { '?' };
     format!("{endpoint}{separator}{query}")
 }

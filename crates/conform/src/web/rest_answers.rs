@@ -47,6 +47,7 @@ async fn as_type(peer: &Peer, media_type: &str) -> Result<Exchange, Shortfall> {
 async fn of_type(peer: &Peer, media_type: &str) -> Result<Exchange, Shortfall> {
     let why = || Shortfall::skip(format!("no answer is {media_type}"));
     as_type(peer, media_type).await.map_err(|shortfall| match shortfall {
+        // The check of the media type itself tells of it.
         Shortfall::Broken { .. } => why(),
         other => other,
     })
@@ -170,6 +171,7 @@ async fn challenge(peer: &Peer) -> Verdict {
 }
 
 async fn escaped(peer: &Peer) -> Verdict {
+    // In the three places where it could break out: an element, an attribute, and a header that is shown.
     let query = "user=%3Cscript%3Econform()%3C%2Fscript%3E%22%3E%3Cimg%20src%3Dx%20onerror%3Dconform()%3E";
     let url = with_query(&endpoint(peer).await?, query);
     let draft = Draft::get(&url).field("Accept", "text/html").field("X-Mentionable-From", "<script>conform()</script>");

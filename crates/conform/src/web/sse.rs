@@ -9,6 +9,7 @@ pub(crate) struct Event {
 
 /// The events of a stream in their order. Comments, ids and empty events are left out.
 pub(crate) fn events(text: &str) -> Vec<Event> {
+    // All three ends of a line are allowed, also mixed.
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let mut events = Vec::new();
     for block in text.split("\n\n") {

@@ -35,6 +35,7 @@ pub(super) const CHECKS: &[Check<Peer>] = &[
         call
     ),
     check!("mcp-1-discover", "MCP 1 (2026-07-28)", Should, "server/discover is answered without a session", discover),
+    // Last, since it ends the session that the others are sent in.
     check!("mcp-2-delete", "MCP 1", Should, "a session can be ended, or the host says that it can't", delete),
 ];
 
@@ -68,6 +69,8 @@ fn message(exchange: &Exchange) -> Result<Value, Shortfall> {
         return exchange.json();
     }
     let all = events(&exchange.text());
+    // The answer ends the stream; before it a server may send requests and notifications of its own, which have a
+    // `method`.
     let messages = all.iter().rev().filter_map(|event| serde_json::from_str::<Value>(&event.data).ok());
     let answer = messages.filter(|message| message.get("id").is_some()).find(|message| message.get("method").is_none());
     answer.ok_or_else(|| exchange.wrong("the stream holds no answer"))
@@ -84,6 +87,7 @@ async fn session(peer: &Peer) -> Result<&str, Shortfall> {
         message(&exchange).ok()?.get("result")?;
         let id = exchange.field("Mcp-Session-Id").unwrap_or_default().to_owned();
         let body = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        // Servers may refuse everything in a session until they were told this.
         drop(peer.ask(within(&id, draft(&body))).await);
         Some(id)
     });
@@ -234,6 +238,7 @@ async fn unknown_tool(peer: &Peer) -> Verdict {
 async fn reading(peer: &Peer) -> Result<Value, Shortfall> {
     let (_, all) = tools(peer).await?;
     let reads = |tool: &Value| tool["annotations"]["readOnlyHint"] == true;
+    // `ask` first: what it wants is known.
     let found = all.iter().find(|tool| tool["name"] == "ask" && reads(tool)).or_else(|| all.iter().find(|t| reads(t)));
     found.cloned().ok_or_else(|| Shortfall::skip("no tool says that it only reads"))
 }
@@ -270,6 +275,7 @@ async fn call(peer: &Peer) -> Verdict {
     if tool["outputSchema"].is_null() || result["isError"] == true {
         return Ok(());
     }
+    // A schema that is none can't be held against the content.
     let Ok(schema) = Schema::compile(tool["outputSchema"].clone()) else { return Ok(()) };
     let violation = schema.check(&result["structuredContent"]).err();
     violation

@@ -15,6 +15,7 @@ impl Section {
             else {
                 continue;
             };
+            // Which of two values counts is for the operator to say.
             let is_superseded = !has_room(&self.table, &to);
             if !is_superseded && let Some(entry) = take(&mut self.table, &from) {
                 put(&mut self.table, &to, entry);

@@ -40,6 +40,7 @@ fn put(table: &mut Table, path: &[String], by: &Arc<EnvironmentOverride>) -> Res
     if first.is_empty() {
         return Err(wrong());
     }
+    // As the file writes it, where it has it: capitals and hyphens are lost in a variable's name.
     let key = table.keys().find(|key| is_same(key, first)).unwrap_or(first).clone();
     if rest.is_empty() {
         let value = Node { span: 0..0, kind: kind(by) };

@@ -39,6 +39,7 @@ fn read_with(section: &Section, attempt: &mut dyn FnMut(&Value) -> Result<(), Tr
         if !missing.as_ref().is_some_and(|key| left_out.contains(key)) {
             problems.push(describe(section, &steps, &message));
         }
+        // What is missing can't be left out, and would be found missing for ever.
         if missing.is_some() || !remove(&mut json, &steps) {
             break;
         }
@@ -96,6 +97,7 @@ fn describe(section: &Section, steps: &[Step], message: &str) -> Problem {
     let inner: Vec<Step> =
         within(message).map(|key| steps.iter().cloned().chain([Step::Key(key)]).collect()).unwrap_or_default();
     let steps = if walk(&section.table, &inner).len() > steps.len() { &inner } else { steps };
+    // serde quotes what it found in its messages.
     let shown = if hides_value(section, steps) { without_value(message) } else { message.to_owned() };
     match steps {
         [] => at(section, steps, format!("{}: {shown}", section.name())),
@@ -119,6 +121,7 @@ fn unknown_key(section: &Section, steps: &[Step], key: &str, message: &str) -> P
     }
     let mut known = quoted(message.split_once("expected").map_or("", |(_, names)| names));
     if parent.is_empty() {
+        // The type doesn't know the tables that others took, and they are keys of this section all the same.
         known.extend(section.taken.iter().cloned());
     }
     // Choices between tables are read in one piece, so that the key is not on the way that is known.
@@ -212,6 +215,7 @@ fn hides_value(section: &Section, steps: &[Step]) -> bool {
     let named = steps.iter().any(|step| matches!(step, Step::Key(key) if is_secret_key(key)));
     let from_environment = match walk(&section.table, steps).last() {
         Some(Waypoint { node, by, .. }) => by.is_some() || section.by.is_some() || node.holds_environment(),
+        // The message may be about any of them.
         None => section.table.values().any(|entry| entry.value.holds_environment()),
     };
     named || from_environment
@@ -243,6 +247,7 @@ fn remove(json: &mut Value, steps: &[Step]) -> bool {
 /// The known word that a word was probably meant to be. `None`: none is close.
 pub fn nearest<'a>(key: &str, known: &'a [String]) -> Option<&'a String> {
     let distance = |name: &String| strsim::damerau_levenshtein(&key.to_ascii_lowercase(), name);
+    // One mistake in three letters: with more, every short word is near every other.
     let limit = key.chars().count().div_ceil(3).max(1);
     known.iter().filter(|name| distance(name) <= limit).min_by_key(|name| distance(name))
 }
