@@ -1,4 +1,4 @@
-//! What is sealed of a file made by a task.
+//! This module seals the files of tasks.
 
 use forecourt_core::StoreError;
 use forecourt_core::limits::ARTIFACT_BYTES_MAX;

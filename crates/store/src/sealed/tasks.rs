@@ -1,4 +1,4 @@
-//! What is sealed of a task.
+//! This module seals tasks: ids, protocol, turns and outcome.
 
 use forecourt_core::reply::CollectedReply;
 use forecourt_core::store::{Resumption, TaskChange, Webhook};
@@ -27,6 +27,7 @@ struct Body {
 impl Body {
     fn turns(turns: Vec<Turn>, request: Vec<Part>) -> Vec<Turn> {
         let asked = |parts| vec![Turn::new(Role::User, parts)];
+        // A row of version 1 has only a request; a migration can't rewrite what is sealed.
         if turns.is_empty() && !request.is_empty() { asked(request) } else { turns }
     }
 }
@@ -150,6 +151,7 @@ impl SealedTask {
             agent: Handle::parse(&self.agent).map_err(|e| corrupt(e.to_string()))?,
             thread: body.thread,
             owner: self.owner,
+            // The store has only a keyed hash of the account, from which it can't be told.
             account: Account::HOST,
             received_via: body.received_via,
             turns: Body::turns(body.turns, body.request),

@@ -1,4 +1,4 @@
-//! What is sealed of webhooks, notices and the deliveries that wait.
+//! This module seals webhooks and notices.
 
 use forecourt_core::store::{Notification, Webhook};
 use forecourt_core::{StoreError, Timestamp};

@@ -1,4 +1,4 @@
-//! Whose bytes are kept.
+//! This module counts the bytes of each account.
 
 use std::collections::HashMap;
 

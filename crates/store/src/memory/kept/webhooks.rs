@@ -1,4 +1,4 @@
-//! Webhooks, and the deliveries that wait for them.
+//! This module keeps webhooks, and the deliveries that wait for them.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ pub(super) struct Waiting {
 
 /// What a delivery tells of.
 enum About {
-    /// A task that settled. Held is what may have changed before it is told.
+    /// A task that settled. The fields hold what may have changed by the time it is delivered.
     Task {
         id: TaskId,
         webhook: u64,
@@ -214,7 +214,7 @@ impl KeptEntry {
         due.sort_by_key(|(_, waiting, _)| waiting.due_at);
         let taken = due.into_iter().take(limit).map(|(id, waiting, (webhook, task))| {
             let attempts = waiting.attempts;
-            // The attempt counts from here.
+            // Counted before it is made: an attempt that a crash cuts short may have reached its receiver.
             waiting.attempts += 1;
             (waiting.due_at, waiting.claimed) = (lease, true);
             Delivery { id, webhook, task, attempts }
