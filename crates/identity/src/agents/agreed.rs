@@ -1,5 +1,5 @@
-//! Genesis documents that were made here, for nodes of one deployment: each of them must have the same ones, or
-//! its agents would be others on every node.
+//! This module exchanges genesis documents that were made here between nodes of one deployment: an agent's id is the
+//! hash of its document, so that each node must have the same one.
 
 use std::io;
 use std::path::Path;
@@ -26,6 +26,8 @@ pub fn kept_genesis<'a>(
     let of = |(card, settings, made): (&AgentCard, &AgentIdentitySettings, Option<Genesis>)| {
         let handle = card.handle();
         let document = files::document(&home.document_file(handle), &mut Vec::new());
+        // Files of the deployment are the same on every node. One that is refused must be corrected, and must not give
+        // its agent another id.
         if home.genesis_file(handle).exists() || document.is_refused() {
             return None;
         }

@@ -1,4 +1,4 @@
-//! What the document of an agent that lives here says.
+//! This module writes the identity document of an agent that lives here. AGTP base 6.3.
 
 use forecourt_core::{AgentCard, AgentId, Timestamp};
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::document::{AgentDocument, AgentDocumentError, Issuer};
 use crate::genesis::{Genesis, TrustPosture, TrustTier};
 
-/// What changes about an agent while it lives here.
+/// The fields of an agent's document that change while it is served.
 #[derive(Debug, Clone, Copy)]
 pub struct Current<'a> {
     /// Where it is in its life: `active`, `suspended`, `retired` or `deprecated`.
@@ -24,6 +24,7 @@ impl AgentDocument {
     /// # Errors
     /// [`AgentDocumentError::Unsignable`] when it holds numbers that have no canonical form.
     pub fn current(&self, current: Current<'_>, issuer: Issuer<'_>) -> Result<AgentDocument, AgentDocumentError> {
+        // Somebody else's signature covers every field: bringing the status up to date would break it.
         if self.is_signed() {
             return Ok(self.clone());
         }
@@ -61,6 +62,7 @@ impl About<'_> {
             }
             None => {}
         }
+        // Last: how far the agent is vouched for is resolved, and its own document must not claim more.
         whole.extend(self.settled());
         AgentDocument::unsigned(whole)
     }

@@ -1,4 +1,4 @@
-//! The files in which agents of a deployment have their identities.
+//! This module names the files in which agents of a deployment have their identities.
 
 use std::path::{Path, PathBuf};
 

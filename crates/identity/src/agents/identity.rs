@@ -1,4 +1,4 @@
-//! One agent that is known here.
+//! This module has one agent that is known here: its id, documents, keys and scopes.
 
 use forecourt_contract::limits::SCOPES_MAX;
 use forecourt_contract::scope::{Scope, ScopeSet};
@@ -110,6 +110,8 @@ fn keys(genesis: Option<&Genesis>, document: Option<&AgentDocument>) -> Box<[Str
 
 /// What the agent's documents say it may do.
 fn declared<'a>(genesis: Option<&'a Genesis>, document: Option<&'a AgentDocument>) -> Vec<&'a str> {
+    // By the key, not by its content: a genesis document with an empty `scope` grants nothing, and the identity
+    // document must not add to it.
     match genesis.filter(|genesis| genesis.document().contains_key("scope")) {
         Some(genesis) => genesis.scope().collect(),
         None => document.map(|document| document.declared().collect()).unwrap_or_default(),

@@ -1,4 +1,5 @@
-//! API keys: secrets that the operator makes for programs. Shown once, kept as a hash, sent as bearer tokens.
+//! This module has API keys: secrets that the operator makes for programs. A key is shown once, stored as a hash, and
+//! sent as a bearer token.
 //!
 //! Everything that is kept is a stream of the store: one index of all keys, one stream for each key, named by the
 //! hash of its secret, and one that says when it was used. Whoever presents a key is looked up in the store each

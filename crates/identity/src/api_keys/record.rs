@@ -1,4 +1,4 @@
-//! What is kept of a key, and what the operator says of a new one.
+//! This module has the stored form of an API key, and the request for a new one.
 
 use forecourt_core::Timestamp;
 use forecourt_core::scope::ScopeSet;

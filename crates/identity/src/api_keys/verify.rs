@@ -1,4 +1,4 @@
-//! A presented key into evidence.
+//! This module verifies a presented API key, and makes evidence of it.
 
 use forecourt_core::identity::{Audience, BEARER_TOKEN, Proof};
 use forecourt_core::scope::Scope;
@@ -46,6 +46,7 @@ impl ApiKeys {
     /// The key, asked from the store each time: nothing that was read before would know that it was revoked.
     async fn in_force(&self, token: &str, now: Timestamp) -> Result<ApiKey, ProofError> {
         let hash = hash_of(token).ok_or(ProofError::UnknownKey)?;
+        // Two are enough: the first makes the key, and any second one ends it.
         let entries = self.store.entries(&stream_of(&hash), Span::After(0), 2, now).await.map_err(unavailable)?;
         let mut bodies = entries.into_iter().map(|(_, entry)| serde_json::from_value(entry.body));
         match (bodies.next(), bodies.next()) {

@@ -1,4 +1,4 @@
-//! The few forms of DER that a certificate is written in. X.690; RFC 5280 4.1, 4.2.
+//! This module writes the few forms of DER that a certificate needs. X.690; RFC 5280 4.1, 4.2.
 
 use ed25519_dalek::pkcs8::spki::der::pem::{self, LineEnding};
 use forecourt_core::Timestamp;
@@ -44,6 +44,7 @@ pub(super) fn wrap(tag: Tag, content: &[u8]) -> Vec<u8> {
     let length = content.len().to_be_bytes();
     let digits: &[u8] = &length[length.iter().take_while(|byte| **byte == 0).count()..];
     match (content.len(), digits.len()) {
+        // All bytes of a zero are leading ones, so that no digit is left.
         (0, _) => whole.push(0),
         (1..=0x7f, _) => whole.extend(digits),
         (_, count) => {

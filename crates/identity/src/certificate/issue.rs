@@ -169,6 +169,7 @@ fn signed(body: &Body<'_>, extensions: &[u8], key: &SigningKey, entropy: &dyn En
 fn serial(entropy: &dyn Entropy) -> Vec<u8> {
     let mut bytes = [0; 16];
     entropy.fill(&mut bytes);
+    // The first bit clear keeps it positive; the second set keeps its DER at 16 bytes, whatever the rest is.
     bytes[0] = bytes[0] & 0x3f | 0x40;
     der::wrap(Tag::Integer, &bytes)
 }
@@ -181,6 +182,7 @@ fn extensions(draft: &CertificateDraft) -> Result<Vec<u8>, IssueError> {
         sorted.dedup();
         sorted.join(",")
     });
+    // The critical ones bind the certificate: RFC 5280 4.2 has a reader refuse it that does not know one of them.
     let texts: [(&[u8], &'static str, bool, Option<&str>); 6] = [
         (&SUBJECT_AGENT_ID, "agent id", true, Some(draft.agent_id.as_str())),
         (&PRINCIPAL_ID, "principal", true, draft.principal_id.as_deref()),

@@ -1,4 +1,4 @@
-//! Makes an agent's genesis document.
+//! This module makes and signs an agent's genesis document.
 
 use std::str::FromStr;
 
@@ -51,7 +51,7 @@ impl Archetype {
     }
 }
 
-/// What an agent's genesis document will say.
+/// The content of a genesis document that is to be signed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GenesisDraft {
     /// What the agent is called where it is made. Two agents that are alike in everything else, and made
@@ -74,7 +74,7 @@ pub struct GenesisDraft {
 }
 
 impl GenesisDraft {
-    /// Signs it: from now on the agent has a name.
+    /// Signs the document, which gives the agent its id.
     pub fn sign(self, key: &SigningKey) -> Result<Genesis, GenesisError> {
         let seconds = self.issued_at.as_second();
         let issued_at = Timestamp::from_second(seconds).map_err(|error| GenesisError::Malformed(error.to_string()))?;
