@@ -209,6 +209,7 @@ fn binding(binding: Option<Binding>) -> Result<Binding, DefinitionProblem> {
 /// Section 5.9: what the host answers itself is left alone, unless the operator said otherwise.
 fn taken(method: &Method, path: &Template, around: &RegistrationContext<'_>) -> Option<DefinitionProblem> {
     let shadowed = reserved::shadowed(method, path)?;
+    // Only pairs that the host answers can be overridden, and not the names that section 5.9 reserves beside them.
     let is_overridden = reserved::is_native(method, path.as_str()) && around.overrides.contains(path.as_str());
     let message = format!("`{method} {path}` would take {shadowed} from the host, which answers it itself");
     (!is_overridden).then(|| DefinitionProblem::new("path", "reserved-path", message))

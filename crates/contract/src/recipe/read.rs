@@ -148,6 +148,7 @@ fn reference(value: &Value, earlier: &[Step]) -> Result<ResultReference, String>
     let captured = |name: &str| is_captured(name, earlier);
     let reference = match (value, value.get("step"), value.get("pointer")) {
         (Value::String(text), ..) => ResultReference::read(text, captured),
+        // No further keys: a misspelled one would else be ignored in silence.
         (Value::Object(table), Some(Value::String(step)), Some(Value::String(pointer))) if table.len() == 2 => {
             ResultReference::pointed(step, pointer, captured)
         }

@@ -62,6 +62,7 @@ impl Run {
             let names = step.path.iter().flat_map(Template::parameters);
             names.filter_map(|name| match step.parameters.get(name)? {
                 InputSource::Proposal(field) => Some(field.as_str()),
+                // Constants were checked when the file was read; results are not there yet.
                 InputSource::Constant(_) | InputSource::PreviousStep(_) => None,
             })
         });
