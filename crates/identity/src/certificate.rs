@@ -22,17 +22,17 @@ pub use issue::{CertificateAuthority, CertificateDraft, IssueError};
 /// The content of a client's certificate that concerns agents.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentCertificate {
-    /// The agent whose it is.
+    /// The agent's id.
     pub agent_id: Option<AgentId>,
-    /// For whom the agent acts.
+    /// The principal for whom the agent acts.
     pub principal_id: Option<String>,
     /// The scopes that it may claim at most. `None`: not limited here.
     pub scopes: Option<ScopeSet>,
-    /// Under whose rules the agent runs.
+    /// The governance zone in whose rules the agent runs.
     pub governance_zone: Option<String>,
-    /// How well the agent is vouched for.
+    /// The agent's trust tier.
     pub trust_tier: Option<TrustTier>,
-    /// What kind of work it does.
+    /// The agent's archetype, such as `analyst`.
     pub archetype: Option<String>,
     /// The certificate by which the agent was put into service.
     pub activation_id: Option<String>,
@@ -40,9 +40,9 @@ pub struct AgentCertificate {
     pub ctl_sct: Option<Vec<u8>>,
     /// SHA-256 of the raw key in hexadecimal, when it is an Ed25519 key.
     pub fingerprint: Option<String>,
-    /// From when it holds.
+    /// The start of its validity.
     pub not_before: Timestamp,
-    /// Until when.
+    /// The end of its validity.
     pub not_after: Timestamp,
 }
 

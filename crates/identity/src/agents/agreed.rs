@@ -18,7 +18,7 @@ use crate::kept;
 
 /// The genesis documents, as text, of those agents that have none in the deployment: what the data folder holds,
 /// and what is made there now for who has none yet. An agent whose own document names it needs none. What is wrong
-/// with files is told by [`super::load`].
+/// with files is reported by [`super::load`].
 pub fn kept_genesis<'a>(
     home: &AgentHome<'_>,
     agents: impl IntoIterator<Item = (&'a AgentCard, &'a AgentIdentitySettings)>,
@@ -42,7 +42,7 @@ pub fn kept_genesis<'a>(
 }
 
 /// Puts a genesis document that another node made in the place of the one in the data folder, if it is another.
-/// Whether it was.
+/// Gives whether the file was changed.
 ///
 /// # Errors
 /// The file can't be written.

@@ -37,7 +37,7 @@ impl AgentDocument {
     }
 }
 
-/// What is known of an agent that lives here, for its document.
+/// The sources of a resident agent's document.
 pub(crate) struct About<'a> {
     pub card: &'a AgentCard,
     pub agent_id: &'a AgentId,
@@ -67,7 +67,7 @@ impl About<'_> {
         AgentDocument::unsigned(whole)
     }
 
-    /// What a document says that was not written by hand. AGTP base 6.3.
+    /// The fields for a document that the operator did not write. AGTP base 6.3.
     fn usual(&self) -> Map<String, Value> {
         let scopes: Vec<&str> = self.genesis.into_iter().flat_map(Genesis::scope).collect();
         let owner = self.posture.owner_id.as_deref().unwrap_or(self.domain);
@@ -95,7 +95,7 @@ impl About<'_> {
         }))
     }
 
-    /// What is said of every agent as it was resolved.
+    /// The resolved fields, which replace the operator's own: agent id, trust tier, path, warning and owner.
     fn settled(&self) -> Map<String, Value> {
         let mut settled = match serde_json::to_value(self.posture) {
             Ok(Value::Object(posture)) => posture,
@@ -105,7 +105,7 @@ impl About<'_> {
         settled
     }
 
-    /// The handle, with the mark of an experiment.
+    /// The handle, with `X-` before it for tier 3 (experimental).
     fn name(&self) -> String {
         match self.posture.trust_tier {
             TrustTier::Experimental => format!("X-{}", self.card.handle()),

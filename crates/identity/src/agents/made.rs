@@ -14,7 +14,7 @@ use super::settings::AgentIdentitySettings;
 use crate::genesis::Genesis;
 use crate::kept;
 
-/// Agents for which documents are made in one go: what is made is held until it is taken up.
+/// Agents for which documents are made in one batch, all of which is in memory until its agents are loaded.
 pub(super) const MADE_AT_ONCE: usize = 512;
 
 /// Makes and keeps a genesis document for each of `agents` that has none and whose own document names none. One that
@@ -40,7 +40,7 @@ pub(super) fn for_all(
     drafts.into_iter().zip(ours).filter_map(|(made, is_ours)| is_ours.then_some(made)).collect()
 }
 
-/// Whether no file says who an agent is.
+/// Whether an agent has neither a genesis document nor an identity document with an `agent_id`.
 fn lacks_genesis(home: &AgentHome<'_>, handle: &Handle) -> bool {
     if home.kept_file(handle).is_none_or(|kept| kept.exists()) || home.genesis_file(handle).exists() {
         return false;

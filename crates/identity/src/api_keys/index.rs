@@ -27,9 +27,9 @@ pub(super) fn stream_of(hash: &str) -> String {
 /// A key that was just made.
 #[derive(Debug)]
 pub struct CreatedApiKey {
-    /// What is kept of it.
+    /// Its record in the store.
     pub key: ApiKey,
-    /// What its bearer sends. Kept nowhere.
+    /// The text that its bearer sends. It is stored nowhere.
     pub secret: ApiKeySecret,
 }
 
@@ -42,10 +42,10 @@ pub enum ApiKeyError {
     /// A key of this name is in force.
     #[error("a key named `{0}` is in force: revoke it first, or choose another name")]
     NameTaken(String),
-    /// It would end before it begins.
+    /// Its expiry is not in the future.
     #[error("the key would have expired already")]
     AlreadyExpired,
-    /// As many are in force as may be.
+    /// [`API_KEYS_MAX`] are in force.
     #[error("{API_KEYS_MAX} API keys are in force, which is as many as a deployment has: revoke one first")]
     TooMany,
     /// As many are remembered as may be, revoked ones included.
@@ -60,7 +60,7 @@ pub enum ApiKeyError {
     /// Others kept changing the keys.
     #[error("the API keys are being changed by others: try again")]
     Busy,
-    /// The store failed, or holds what is no key.
+    /// The store failed, or an entry in it can't be read as a key.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

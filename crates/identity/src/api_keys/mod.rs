@@ -33,7 +33,7 @@ pub(crate) use secret::is_api_key;
 pub(crate) use verify::ApiKeyRefusal;
 pub use verify::METHOD;
 
-/// What begins the subjects of API keys. No issuer of tokens and no Connector may use it.
+/// The prefix of the subjects of API keys. No issuer of tokens and no Connector may use it.
 pub(crate) const SUBJECT_PREFIX: &str = "key:";
 
 /// The API keys of a deployment, in its store. One for the whole life of a server: limits count on when the
@@ -44,7 +44,7 @@ pub struct ApiKeys {
 }
 
 impl ApiKeys {
-    /// Those in `store`.
+    /// The keys in `store`.
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self { store, usage: usage::Usage::default() }
     }

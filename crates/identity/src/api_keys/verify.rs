@@ -15,10 +15,10 @@ use super::{ApiKey, ApiKeys};
 
 /// The method of evidence from an API key.
 pub const METHOD: &str = "urn:forecourt:auth:api-key";
-/// Its assurance: somebody whom the operator gave a secret.
+/// Its assurance level: the operator handed out the secret.
 const ASSURANCE: &str = "api-key";
 
-/// Why a presented key opens nothing.
+/// Why a presented key is refused.
 #[derive(Debug)]
 pub(crate) enum ApiKeyRefusal {
     /// It is not in force, or that can't be told now. The answer is the same for a key that was never there, one that
@@ -29,7 +29,7 @@ pub(crate) enum ApiKeyRefusal {
 }
 
 impl ApiKeys {
-    /// What the bearer of `token` may do, after counting this use of it. `agent` is whom the request is for.
+    /// Evidence for the bearer of `token`, after counting this use of it. `agent` is the agent that the request is for.
     pub(crate) async fn verify(
         &self,
         token: &str,

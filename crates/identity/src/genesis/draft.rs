@@ -39,7 +39,7 @@ impl FromStr for Archetype {
 }
 
 impl Archetype {
-    /// The word for it.
+    /// The word in documents and settings.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Assistant => "assistant",
@@ -61,13 +61,13 @@ pub struct GenesisDraft {
     pub owner: String,
     /// What kind of work it does.
     pub archetype: Archetype,
-    /// Under whose rules it runs.
+    /// The governance zone in whose rules it runs.
     pub governance_zone: String,
-    /// What it may do, as tokens.
+    /// Its scopes, as tokens.
     pub scope: Vec<String>,
-    /// How well it is vouched for.
+    /// The trust tier.
     pub trust_tier: TrustTier,
-    /// By what it is vouched for.
+    /// The verification path, such as `org-asserted`.
     pub verification_path: String,
     /// When it is issued, to the second.
     pub issued_at: Timestamp,

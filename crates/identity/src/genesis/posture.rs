@@ -22,7 +22,7 @@ pub enum TrustTier {
     Verified = 1,
     /// Asserted by its own organisation.
     OrgAsserted = 2,
-    /// An experiment.
+    /// Experimental: an agent that is being tried out.
     Experimental = 3,
 }
 
@@ -49,27 +49,27 @@ impl From<TrustTier> for u8 {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OperatorStatement {
-    /// How well it is vouched for.
+    /// The trust tier.
     pub trust_tier: Option<TrustTier>,
-    /// By what.
+    /// The verification path, such as `dns-anchored`.
     pub verification_path: Option<String>,
-    /// What to be careful about.
+    /// The trust warning, a word for callers.
     pub trust_warning: Option<String>,
-    /// Who answers for it.
+    /// The owner who answers for the agent.
     pub owner_id: Option<String>,
 }
 
-/// How far an agent is vouched for.
+/// The resolved trust posture of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TrustPosture {
-    /// How well it is vouched for.
+    /// The trust tier.
     pub trust_tier: TrustTier,
-    /// By what.
+    /// The verification path, such as `dns-anchored`.
     pub verification_path: String,
-    /// What to be careful about. A second-tier agent always has one.
+    /// The trust warning, a word for callers. A second-tier agent always has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust_warning: Option<String>,
-    /// Who answers for it.
+    /// The owner who answers for the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_id: Option<String>,
 }

@@ -16,15 +16,15 @@ const MALFORMED: ProofError = ProofError::Malformed("signature");
 pub struct SignatureInput {
     /// Its key in both dictionaries, `Signature-Input` and `Signature`.
     pub label: String,
-    /// What is signed, in order, without repetitions.
+    /// The covered components, in order, each once.
     pub components: Vec<Component>,
-    /// When it was made.
+    /// `created`: when it was made.
     pub created: Option<Timestamp>,
-    /// When it ends.
+    /// `expires`: when it ends.
     pub expires: Option<Timestamp>,
-    /// Which key made it.
+    /// `keyid`: the name of the key.
     pub keyid: Option<String>,
-    /// By which algorithm, if it says so.
+    /// `alg`: the algorithm.
     pub alg: Option<String>,
     /// The nonce, at most [`NONCE_BYTES_MAX`] bytes.
     pub nonce: Option<String>,

@@ -15,7 +15,7 @@ use crate::request::RequestProof;
 /// The method of evidence from a signed request.
 pub const METHOD: &str = "urn:mentionable:auth:agent-signature:v0.1";
 
-/// What a `keyid` names.
+/// The owner of a key, as a `keyid` names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyId {
     /// An agent by its address, written `acct:local@domain`.
@@ -53,9 +53,9 @@ pub trait KeyDirectory: Send + Sync + 'static {
 /// The operator's requirements on signatures: `[identity.http_signatures]`.
 #[derive(Debug, Clone)]
 pub struct SignaturePolicy {
-    /// The algorithms of keys that count.
+    /// The algorithms that are accepted, in the order in which keys are tried.
     pub algorithms: Vec<Algorithm>,
-    /// How old a signature may be.
+    /// The greatest age of a signature, from its `created`.
     pub age_max: std::time::Duration,
     /// Whether a signature needs a nonce.
     pub require_nonce: bool,
