@@ -26,7 +26,7 @@ pub struct Definition {
     pub path: Option<String>,
     /// A sentence for people.
     pub description: Option<String>,
-    /// A label.
+    /// A label to sort it under, without effect.
     pub namespace: Option<String>,
     /// The semantic block.
     pub semantic: Value,
@@ -36,17 +36,17 @@ pub struct Definition {
     pub output_schema: Option<Value>,
     /// The errors by name.
     pub errors: Option<Vec<String>>,
-    /// What a caller must hold.
+    /// The scopes that a caller must hold.
     pub required_scopes: Vec<String>,
-    /// Set when callers should move on.
+    /// Its deprecation, when callers should use another endpoint. Section 6.5.
     pub deprecated: Option<DeprecatedSettings>,
-    /// What it is besides, for callers of other protocols.
+    /// What other protocols offer it as.
     pub offers: Vec<EndpointOffer>,
-    /// What answers it.
+    /// The kind of handler, with its settings. Section 12.
     pub binding: Option<Binding>,
 }
 
-/// What an endpoint is registered among.
+/// The catalog, policy and recipes that a definition is checked against.
 #[derive(Clone, Copy, Debug)]
 pub struct RegistrationContext<'a> {
     /// The vocabulary in use.
