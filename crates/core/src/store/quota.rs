@@ -9,7 +9,7 @@ use crate::limits::{FULL_RETRY, ROW_BYTES, STORED_PAGE_BYTES};
 use crate::network::Network;
 use crate::policy::{PolicyPart, RefusalKind};
 
-/// Whom stored bytes count towards: a caller, or the host.
+/// The account that stored bytes are charged to: a caller's, or the host's.
 ///
 /// A proven subject has its own account, whichever address it comes from. Whoever proves nothing has
 /// that of its network address (an IPv6 /64 is one), since anything else that it names it could name
@@ -56,7 +56,7 @@ impl fmt::Debug for Account {
 /// Which bound on stored bytes was met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuotaBound {
-    /// What is stored for one caller.
+    /// The bytes stored for one caller.
     Caller {
         /// The bound in bytes.
         max: u64,
