@@ -94,7 +94,7 @@ pub struct ContentChanged {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ContentFull;
 
-/// Where a row stands: by its revision, then by its key.
+/// The place of a row in the order of pages: by its revision, then by its key.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RowPlace {
     /// The change that wrote it.
@@ -129,10 +129,10 @@ impl ContentPage {
     }
 }
 
-/// What is held for one id.
+/// The row of one id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContentRow {
-    /// Where it stands.
+    /// Its place in the order of pages.
     pub place: RowPlace,
     /// The id.
     pub id: String,

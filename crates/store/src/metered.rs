@@ -81,7 +81,7 @@ fn kind(error: &StoreError) -> &'static str {
 /// A store, timed.
 pub struct MeteredStore {
     store: Arc<dyn StoreReads>,
-    /// What it is called in traces.
+    /// The database's name in traces.
     system: &'static str,
     metrics: Arc<StoreMetrics>,
 }

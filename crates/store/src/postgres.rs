@@ -55,12 +55,12 @@ pub enum LeaseClock {
     Caller,
 }
 
-/// What may be set about a [`Postgres`].
+/// The options of a [`Postgres`].
 #[derive(Clone)]
 pub struct PostgresOptions {
     /// Where it is: `postgres://user:password@host:5432/database?sslmode=verify-full`. May hold a password.
     pub url: String,
-    /// What rows are sealed with: the same on every node.
+    /// The key that rows are sealed with: the same on every node.
     pub key: StoreKey,
     /// The name of the deployment, such as its domain. A database belongs to the first one that opens it; another
     /// one is refused.
@@ -79,7 +79,7 @@ pub struct PostgresOptions {
     pub deliveries_pending_max: usize,
     /// By which clock leases of deliveries end.
     pub lease_clock: LeaseClock,
-    /// Where nonces come from; the operating system by default.
+    /// The source of nonces; the operating system by default.
     pub entropy: Arc<dyn Entropy>,
 }
 

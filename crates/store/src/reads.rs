@@ -42,10 +42,10 @@ pub trait StoreReads: Store {
     fn load(&self) -> StoreLoad;
 }
 
-/// What is waited for in a store at a moment.
+/// The queue and the connections of a store at a moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StoreLoad {
-    /// What the database is called by OpenTelemetry: `sqlite`, `postgresql`, `memory`.
+    /// OpenTelemetry's name for the database: `sqlite`, `postgresql`, `memory`.
     pub system: &'static str,
     /// Writes that wait for the writer. `None` where nothing waits.
     pub writes_waiting: Option<u64>,
@@ -75,7 +75,7 @@ pub struct PoolLoad {
 pub struct QueuedDelivery {
     /// Names it: what [`Store::settle_delivery`] takes.
     pub id: u64,
-    /// Whom it tells.
+    /// The webhook that it notifies.
     pub webhook: Webhook,
     /// The [`reference()`] of the task that it tells of; `None` for a notice.
     pub task: Option<String>,

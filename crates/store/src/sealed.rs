@@ -26,7 +26,7 @@ impl Holder {
     }
 }
 
-/// What sealed values cost together.
+/// The bytes that are charged for sealed values together.
 pub(crate) fn cost_of<'a>(sealed: impl IntoIterator<Item = &'a Vec<u8>>) -> u64 {
     sealed.into_iter().map(|bytes| cost(bytes.len())).sum()
 }

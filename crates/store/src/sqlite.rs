@@ -48,7 +48,7 @@ use writer::Writer;
 /// The version since which there are streams.
 const STREAMS_SINCE: usize = 3;
 
-/// What may be set about a [`Sqlite`]. The defaults are those of [`crate::limits`].
+/// The options of a [`Sqlite`]. The defaults are those of [`crate::limits`].
 #[derive(Debug, Clone)]
 pub struct SqliteOptions {
     /// Read-only connections, at least 1.

@@ -15,7 +15,7 @@ use super::{
 #[derive(Default)]
 pub struct MemoryContent(Mutex<HashMap<Handle, AgentContent>>);
 
-/// What is held for one agent.
+/// The items of one agent.
 #[derive(Clone, Default)]
 struct AgentContent {
     head: ContentHead,

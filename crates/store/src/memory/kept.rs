@@ -25,7 +25,7 @@ use webhooks::Waiting;
 
 pub(super) use accounts::Accounts;
 
-/// What a route costs.
+/// The bytes that are charged for a route.
 const ROUTE_BYTES: u64 = ROW_BYTES + 32;
 
 /// A conversation is one between a caller and one agent.
@@ -55,7 +55,7 @@ struct Record {
     /// By number, in the order in which they were registered.
     webhooks: BTreeMap<u64, Webhook>,
     account: Account,
-    /// What it costs with all that hangs on it.
+    /// The bytes that are charged for it, with its events, artifacts and webhooks.
     bytes: u64,
 }
 

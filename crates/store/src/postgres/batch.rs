@@ -24,7 +24,7 @@ pub(super) struct TaskWrite {
     pub(super) task: Hash,
     /// The run that makes the task, or that must hold it.
     pub(super) run: String,
-    /// Whose bytes they are; `None` for the host's own.
+    /// The account that is charged; `None` for the host's own.
     pub(super) account: Option<Hash>,
     /// Bytes that the account must have room for; `None` for what is written without asking.
     pub(super) room: Option<i64>,
@@ -33,7 +33,7 @@ pub(super) struct TaskWrite {
     pub(super) step: TaskStep,
 }
 
-/// What is done with the task.
+/// The change of the task.
 #[derive(Debug)]
 pub(super) enum TaskStep {
     Create {
@@ -170,7 +170,7 @@ fn column_of_new<'a, T>(writes: &[&'a TaskWrite], value: impl Fn(NewColumns<'a>)
     })
 }
 
-/// What only a new task has.
+/// The columns that only a new task has.
 struct NewColumns<'a> {
     agent: &'a str,
     owner: Option<&'a [u8]>,

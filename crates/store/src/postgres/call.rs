@@ -76,7 +76,7 @@ pub(super) enum Subject {
 pub(super) struct Call {
     work: Work,
     pub(super) subject: Subject,
-    /// Whose bytes it may change, besides those of its subject.
+    /// The account whose bytes it may change, besides that of its subject.
     account: Option<Hash>,
     /// Whether doing it twice is as good as doing it once.
     is_repeatable: bool,

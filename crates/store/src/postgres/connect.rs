@@ -73,7 +73,7 @@ impl Connections {
         lent.map_err(|error| no_connection(error, &self.place, self.max))
     }
 
-    /// Who uses them, and who waits for one.
+    /// The number of connections in use, and of operations that wait for one.
     pub(super) fn load(&self) -> PoolLoad {
         let status = self.pool.status();
         PoolLoad {
@@ -86,7 +86,7 @@ impl Connections {
         }
     }
 
-    /// What a caller is told for whom no connection became free.
+    /// The error of an operation for which no connection became free.
     pub(super) fn exhausted(&self) -> StoreError {
         exhausted(self.max)
     }
@@ -155,7 +155,7 @@ impl Connections {
     }
 }
 
-/// What comes within the time that a caller waits for a connection.
+/// The result of `work` within [`POSTGRES_CONNECT_MAX`]. `None`: it took longer.
 pub(super) async fn in_time<T>(work: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(POSTGRES_CONNECT_MAX, work).await.ok()
 }

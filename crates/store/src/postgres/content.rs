@@ -44,7 +44,7 @@ const PAGE: &str = "SELECT key, revision, body, total FROM (
        ) few
      ) summed WHERE total - item_bytes < $6 ORDER BY revision, key";
 
-/// What of a row is sealed.
+/// The sealed part of a row.
 #[derive(Serialize, Deserialize)]
 struct Body {
     id: String,
@@ -61,7 +61,7 @@ struct LockedHead {
     bytes: u64,
 }
 
-/// What is held for an id.
+/// The columns of an id's row that a change is compared with.
 struct KnownItem {
     said: Vec<u8>,
     item_bytes: u64,

@@ -7,12 +7,12 @@ use forecourt_core::{QuotaBound, StoreError};
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
-/// What an operator is told of a URL that leads nowhere.
+/// The error for a URL that can't be used.
 pub(super) fn unusable(reason: impl std::fmt::Display) -> StoreError {
     StoreError::Unavailable(format!("the URL of the store: {reason}"))
 }
 
-/// What a caller is told of an error.
+/// The store's error for one of PostgreSQL.
 pub(super) fn to_store_error(error: &Error) -> StoreError {
     match error.code().map(SqlState::code) {
         Some("53100") => StoreError::Full { bound: QuotaBound::Disk },
@@ -71,7 +71,7 @@ fn words(error: &Error) -> String {
     }
 }
 
-/// What a caller is told when there is no connection.
+/// The store's error when no connection could be had.
 pub(super) fn no_connection(error: PoolError, place: &str, max: usize) -> StoreError {
     let reason = match error {
         PoolError::Timeout(TimeoutType::Wait) => return exhausted(max),

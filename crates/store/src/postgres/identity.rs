@@ -26,7 +26,7 @@ pub(super) async fn agree(client: &Client, seal: &Seal, deployment: &str) -> Res
     })
 }
 
-/// What stands under a name: `value`, if nothing stood there.
+/// Writes `value` under a name where there is none, and gives the value that is there now: the first node's.
 async fn first(client: &Client, name: &str, value: Vec<u8>) -> Result<Vec<u8>, StoreError> {
     let fault = |error| to_store_error(&error);
     let insert = "INSERT INTO forecourt.meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING";

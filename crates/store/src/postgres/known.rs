@@ -8,7 +8,7 @@ use crate::limits::TASK_ROWS_AT_HAND;
 use crate::seal::Hash;
 use crate::sealed::Holder;
 
-/// What is believed of a task.
+/// This node's guess about a task, which the database checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct KnownTask {
     /// The number of its last event.
@@ -16,7 +16,7 @@ pub(super) struct KnownTask {
     pub(super) payer: Payer,
 }
 
-/// Whose bytes a task counts towards. Once it was made that never changes.
+/// The account that is charged for a task. It never changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Payer {
     /// Not known: another node made the task, or it was forgotten here.

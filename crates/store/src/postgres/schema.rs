@@ -10,7 +10,7 @@ use tokio_postgres::Client;
 use super::error::to_store_error;
 use crate::sealed::corrupt;
 
-/// What brings a database from version n to n + 1.
+/// The step from version n of the schema to n + 1.
 #[derive(Clone, Copy)]
 pub(super) struct Migration {
     pub(super) sql: &'static str,

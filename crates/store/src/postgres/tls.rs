@@ -31,12 +31,12 @@ pub(super) enum Trust {
     Host,
 }
 
-/// What a URL says of TLS.
+/// The TLS settings of a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Security {
-    /// What is tried first.
+    /// The mode that is tried first.
     pub(super) mode: SslMode,
-    /// What is tried when the server refuses that.
+    /// The mode that is tried when the server refuses the first.
     pub(super) otherwise: Option<SslMode>,
     pub(super) trust: Trust,
     /// The file of the authorities; `system` for those of the system.
@@ -71,7 +71,7 @@ impl Security {
         Ok(Self { mode, otherwise, trust, roots })
     }
 
-    /// What connections are opened with.
+    /// The connector by which connections are opened.
     pub(super) fn connector(&self) -> Result<MakeRustlsConnect, StoreError> {
         tls(self.trust, self.roots.as_deref()).map(MakeRustlsConnect::new)
     }

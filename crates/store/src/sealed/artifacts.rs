@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::seal::{Hash, Label, Seal, hash};
 
-/// What is said of an artifact besides its bytes.
+/// The sealed metadata of an artifact.
 #[derive(Serialize, Deserialize)]
 struct Body {
     id: String,

@@ -19,7 +19,7 @@ struct Body {
     received_via: String,
     #[serde(default)]
     turns: Vec<Turn>,
-    /// What was asked, in databases of version 1, which knew no turns.
+    /// The request, in rows of version 1, which had no turns.
     #[serde(default, skip_serializing)]
     request: Vec<Part>,
 }
@@ -59,7 +59,7 @@ pub(crate) struct Move {
     pub(crate) ending: Option<Ending>,
     pub(crate) resume: Option<Resumption>,
     pub(crate) webhooks: Vec<NewWebhook>,
-    /// What the turns of `resume` have as JSON.
+    /// The bytes of the turns of `resume` as JSON.
     pub(crate) resume_bytes: usize,
 }
 

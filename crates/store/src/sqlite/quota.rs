@@ -27,7 +27,7 @@ pub(super) struct Bounds {
     pub(super) store: u64,
 }
 
-/// What SQLite knows of an account.
+/// The row of an account in SQLite.
 pub(super) trait HolderRow {
     /// The row of this account, made if need be.
     fn row(self, db: &Connection) -> Result<Option<i64>, SqliteError>;

@@ -38,7 +38,7 @@ struct Generations {
     old: HashMap<Hash, AtHand>,
 }
 
-/// What is remembered of a task.
+/// A remembered row of a task.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct AtHand {
     id: i64,

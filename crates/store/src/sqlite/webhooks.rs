@@ -33,7 +33,7 @@ pub(super) fn add_all(
     Ok(())
 }
 
-/// What a webhook is held to that is registered by itself.
+/// The bounds on a webhook that is registered for a task that exists.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
     /// Webhooks of one task.

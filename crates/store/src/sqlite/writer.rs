@@ -159,7 +159,7 @@ fn bound_log(db: &Connection, log: Option<&Path>) {
     }
 }
 
-/// What the last commit tells about the next one.
+/// Measurements of the last commit, by which the next one waits for more writes.
 #[derive(Default)]
 struct Pace {
     /// How many writes it had, and how many waited behind it: those who are answered tend to come back at once, and

@@ -18,7 +18,7 @@ pub(super) struct Waiting {
     claimed: bool,
 }
 
-/// What a delivery tells of.
+/// The subject of a delivery.
 enum About {
     /// A task that settled. The fields hold what may have changed by the time it is delivered.
     Task {
@@ -33,7 +33,7 @@ enum About {
     Notice(Box<Notification>),
 }
 
-/// What a notice costs.
+/// The bytes that are charged for a notice.
 fn notice_cost(notice: &Notification) -> u64 {
     cost(json_len(&notice.webhook))
 }
@@ -79,7 +79,7 @@ impl Waiting {
         }
     }
 
-    /// Whom it tells, and of which task; `None` when that is gone.
+    /// The webhook to notify and the task to tell of; `None` when the task is gone.
     fn told(&self, tasks: &HashMap<TaskId, Record>, now: Timestamp) -> Option<(Webhook, Option<Task>)> {
         match &self.about {
             About::Task { id, webhook, state, settled_at, outcome } => {
