@@ -19,7 +19,7 @@ pub struct ContractStamp {
     pub synthesis_id: String,
     /// SHA-256 of the endpoint and the lineage as they were when it was made, in 64 lowercase hexadecimal digits.
     pub contract_hash: String,
-    /// How it came about.
+    /// The way in which it was made.
     pub negotiation_origin: NegotiationOrigin,
     /// Whether this very call led to it, which its caller is then told. Section 10.1.5. In no record.
     #[serde(skip)]
@@ -63,15 +63,15 @@ pub struct RecipeLineage {
 pub struct ContractPreview {
     /// The contract.
     pub synthesis_id: String,
-    /// What it would be called by.
+    /// The method to call it by.
     pub method: Method,
-    /// Where.
+    /// The path to call it at.
     pub path: String,
-    /// What it promises: the endpoint as others may see it.
+    /// The endpoint as others may see it: its schemas, errors and scopes.
     pub endpoint: Value,
-    /// What it was made from; none when it was planned without a recipe.
+    /// The recipe it was made from; none when it was planned without one.
     pub recipe_lineage: Option<RecipeLineage>,
-    /// SHA-256 of the two above.
+    /// SHA-256 of `endpoint` and `recipe_lineage`, in hexadecimal.
     pub contract_hash: String,
     /// When it ends.
     pub expires_at: Timestamp,
@@ -121,7 +121,7 @@ pub enum ContractRefusal {
         /// When there is room again.
         retry_after: Duration,
     },
-    /// It can't be told now: the store is not there.
+    /// The store is unavailable, so that contracts can't be looked up now.
     Unavailable,
 }
 

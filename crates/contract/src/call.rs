@@ -51,7 +51,7 @@ pub struct Caller {
     pub is_proven: bool,
     /// How far the agent is vouched for, 1 the strongest. `None`: nobody says. Base protocol, trust tiers.
     pub trust_tier: Option<u8>,
-    /// For whom the caller acts, as the token that came with the call says it: for records; it lets
+    /// The principal for whom the caller acts, as the token that came with the call says it: for records; it lets
     /// nobody do anything. `None`: no token, or nobody checked it. Base protocol 7.4.
     pub acting_principal_id: Option<Arc<str>>,
     /// Who asks by that name, with what was proven of it and what may be done in its name: goes along with
@@ -60,7 +60,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// What may be done in its name.
+    /// The scopes and the other authority that the caller has.
     pub fn authority(&self) -> &Authority {
         &self.sender.authority
     }
@@ -132,7 +132,7 @@ pub enum Tier {
     /// The operator: an endpoint is registered.
     #[serde(rename = "B")]
     Registered,
-    /// An agreement with this caller.
+    /// A contract with this caller.
     #[serde(rename = "C")]
     Negotiated,
     /// Nobody.

@@ -42,29 +42,29 @@ pub const DOCUMENTED: DocumentedSection = DocumentedSection {
 /// An endpoint that keeps all rules of registration. Section 6.2.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// What is done.
+    /// The method.
     pub method: Method,
-    /// Where.
+    /// The path it is registered under.
     pub path: Template,
     /// One sentence, for people.
     pub description: String,
     /// A label to sort it under, without effect.
     pub namespace: Option<String>,
-    /// What it means, for agents.
+    /// The semantic block, for agents. Section 7.
     pub semantic: Semantic,
-    /// What it takes.
+    /// The schema of its input.
     pub input: Schema,
-    /// What it gives.
+    /// The schema of its output.
     pub output: Schema,
     /// The errors that it may end in, by name.
     pub errors: Vec<String>,
-    /// What a caller must hold.
+    /// The scopes that a caller must hold.
     pub required_scopes: Vec<Scope>,
-    /// Set when callers should move on.
+    /// Its deprecation, when callers should use another endpoint. Section 6.5.
     pub deprecated: Option<Deprecation>,
-    /// What it is besides, for callers of other protocols. Not told to others.
+    /// What other protocols offer it as. Never published.
     pub offers: Vec<EndpointOffer>,
-    /// What answers it.
+    /// The kind of handler, with its settings. Section 12.
     pub binding: Binding,
 }
 
@@ -99,7 +99,7 @@ impl Endpoint {
         self.deprecated.as_ref().map(Deprecation::notice)
     }
 
-    /// Whether it is something besides, for callers of other protocols.
+    /// Whether other protocols offer it as `offer`.
     pub fn is_offered_as(&self, offer: EndpointOffer) -> bool {
         self.offers.contains(&offer)
     }

@@ -27,7 +27,7 @@ use crate::scope::Scope;
 /// Why a call has no result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refusal {
-    /// The method is none that is known here.
+    /// The method is not in the catalog.
     Method {
         /// As it was sent.
         method: String,
@@ -47,16 +47,16 @@ pub enum Refusal {
     },
     /// Nothing is at the path.
     NotFound(Pair),
-    /// The caller's name.
+    /// The caller's name is missing, unknown, or without its token.
     Identity(IdentityRefusal),
     /// The caller is out of service.
     Standing {
         /// The caller.
         agent_id: Option<String>,
-        /// For good, or for now.
+        /// Revoked for good, and not suspended for now.
         is_final: bool,
     },
-    /// Something is at the path, but not for this method.
+    /// The path exists, but not for this method.
     NotAllowed {
         /// What was called.
         pair: Pair,
@@ -116,7 +116,7 @@ pub enum Refusal {
         /// The call inside it.
         failed: Box<FailedStep>,
     },
-    /// What a contract stands in the way of, or offers first. Section 10.1.
+    /// The call presents a contract that does not hold, or a contract is offered first. Section 10.1.
     Contract {
         /// What was called.
         pair: Pair,
@@ -194,7 +194,7 @@ pub enum BrokenContract {
 }
 
 impl Refusal {
-    /// The kind, as a word of a closed set: for metrics, and for those who only pass it on.
+    /// The kind, as a word of a closed set: for metrics and records.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Method { .. } => "method-violation",
@@ -236,7 +236,7 @@ impl Refusal {
         matches!(self, Self::Declared { .. } | Self::Step { .. } | Self::Late { .. } | Self::Broken { .. })
     }
 
-    /// What only the log learns.
+    /// The cause for the log, which the caller must not see.
     pub fn cause(&self) -> Option<&str> {
         match self {
             Self::Busy { cause, .. } | Self::Late { cause, .. } | Self::Broken { cause, .. } => Some(cause),

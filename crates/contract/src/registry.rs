@@ -17,9 +17,9 @@ use crate::scope::Scope;
 /// An endpoint and what answers it.
 #[derive(Clone)]
 pub struct RegisteredEndpoint {
-    /// What is promised.
+    /// The method, the path and the schemas.
     pub endpoint: Arc<Endpoint>,
-    /// What keeps the promise.
+    /// The code that answers its calls.
     pub handler: Arc<dyn Handler>,
     /// What a caller needs for it.
     pub needs: CallerNeeds,
@@ -66,10 +66,10 @@ pub enum RegistryError {
     /// There is one of the same method and path.
     #[error("endpoint-duplicate: `{0}` is registered already")]
     Duplicate(String),
-    /// There is one that as good a match could be found for. Section 5.4.
+    /// Another template with as many parameters matches a common path, so that a call could not choose. Section 5.4.
     #[error("path-ambiguity: `{0}` and `{1}` match the same paths with as many parameters")]
     Ambiguous(String, String),
-    /// There are enough.
+    /// [`ENDPOINTS_MAX`] are registered already.
     #[error("a host has at most {ENDPOINTS_MAX} endpoints")]
     Full,
 }
@@ -112,6 +112,7 @@ impl Registry {
         let place = match path.is_literal() {
             true => self.literal.entry(path.as_str().to_owned()).or_default(),
             false => {
+                // Before the tree grows: a template that is refused leaves no nodes behind.
                 self.refuse_rivals(&method, &path)?;
                 let node = self.grow(&path);
                 &mut self.tree[node].here
@@ -130,7 +131,9 @@ impl Registry {
         if let Some(registered) = self.literal.get(path.as_str()).and_then(|place| place.get(method)) {
             return Some(MatchedEndpoint { registered: registered.clone(), values: Vec::new() });
         }
+        // By method first: a better template that lacks the method must not hide one that has it.
         let candidates = self.ends(path).into_iter().filter(|(node, _)| self.tree[*node].here.contains_key(method));
+        // One alone has the fewest parameters: `refuse_rivals` let no second one in.
         let (node, _) = candidates.min_by_key(|(_, parameters)| *parameters)?;
         let registered = self.tree[node].here.get(method)?.clone();
         let values = values(&registered.endpoint.path, path);

@@ -68,6 +68,7 @@ impl Semantic {
 
 /// A field of the block that is there.
 fn field<'a>(block: &'a Value, name: &str, faults: &mut Vec<DefinitionProblem>) -> Option<&'a Value> {
+    // `null` counts as missing, so that its author is told to add the field, and not to change its kind.
     let found = block.get(name).filter(|value| !value.is_null());
     if found.is_none() {
         let message = format!("the semantic block needs `{name}`");

@@ -42,7 +42,7 @@ pub struct AgentCard {
     pub version: String,
     /// A picture.
     pub icon: Option<Icon>,
-    /// What it can do.
+    /// Its skills.
     pub skills: Vec<Skill>,
     /// The forms of content that it takes in a message.
     pub input_modes: Vec<ContentMode>,
@@ -79,7 +79,7 @@ impl AgentCard {
         self.address.local()
     }
 
-    /// Where the agent can be reached over `protocol`.
+    /// The agent's URL for `protocol`. `None`: it has none.
     pub fn endpoint(&self, protocol: &str) -> Option<&str> {
         self.endpoints.iter().find(|e| e.protocol == protocol).map(|e| e.url.as_str())
     }
@@ -105,7 +105,7 @@ pub struct Skill {
     pub description: String,
     /// Words to find it by.
     pub tags: Vec<String>,
-    /// What one might ask.
+    /// Examples of messages for it.
     pub examples: Vec<String>,
 }
 

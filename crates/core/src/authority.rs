@@ -39,7 +39,7 @@ impl Authority {
         Self::granted(tokens(texts))
     }
 
-    /// What the sender holds: what was granted, within the ceiling.
+    /// The scopes that the sender holds: those granted, within the ceiling.
     pub fn held(&self) -> ScopeSet {
         match &self.ceiling {
             None => self.granted.clone(),

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-/// Where the time comes from.
+/// A source of time, which tests replace.
 pub trait Clock: Send + Sync + std::fmt::Debug {
     /// The wall clock. May be set back or forward while the process runs.
     fn now(&self) -> Timestamp;
 }
 
-/// Where unguessable bytes come from.
+/// A source of unguessable bytes, which tests replace.
 pub trait Entropy: Send + Sync + std::fmt::Debug {
     /// Fills the whole of `bytes`. Never fails: a machine without randomness must not serve.
     fn fill(&self, bytes: &mut [u8]);

@@ -15,9 +15,9 @@ use crate::task::TaskState;
 pub struct CodeEntry<T> {
     /// The code, the same over every protocol that has a place for it.
     pub code: &'static str,
-    /// What happened.
+    /// The cause, as a sentence.
     pub cause: &'static str,
-    /// What a caller can do.
+    /// The remedy, as a sentence.
     pub remedy: &'static str,
     /// One such failure, for protocols to spell.
     pub sample: T,

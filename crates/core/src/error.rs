@@ -6,7 +6,7 @@ use crate::limits::RETRY_AFTER;
 use crate::store::QuotaBound;
 use crate::task::TaskState;
 
-/// What an [`Error`] is about.
+/// The kind of thing that an [`Error`] is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Noun {
     /// An agent of this host.
@@ -39,19 +39,19 @@ pub enum Error {
     /// No such thing, or not this sender's to see: the two look alike on purpose.
     #[error("no such {what}")]
     NotFound {
-        /// What was looked for. The id is left out, it may be a capability.
+        /// The kind of thing. Its id is left out, as it may be a capability.
         what: Noun,
     },
     /// It existed and was retired for good, which is told to the caller, unlike [`Error::NotFound`].
     #[error("the {what} is retired and will not answer again")]
     Gone {
-        /// What was looked for.
+        /// The kind of thing.
         what: Noun,
     },
     /// The request contradicts the state it addresses, such as cancelling a finished task.
     #[error("the {what} is {}", state.name())]
     Conflict {
-        /// What was addressed.
+        /// The kind of thing.
         what: Noun,
         /// The state it is in.
         state: TaskState,
@@ -61,7 +61,7 @@ pub enum Error {
     Invalid {
         /// The field to change, in the core's words.
         field: &'static str,
-        /// What would be right.
+        /// The reason, with what would be right.
         reason: String,
     },
     /// There is no room to keep it. Trying again works once something that is kept has expired.

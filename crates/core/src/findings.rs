@@ -73,7 +73,7 @@ pub struct Findings {
     /// The question as it was searched for, with what earlier turns said. `None`: as it was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decontextualized: Option<String>,
-    /// What is known of each item, in their order. As many as were given by now.
+    /// The findings about each item, in the order of the items given so far.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<ItemFindings>,
     /// What the caller should know about how the answer was made, such as what had to be left out.
@@ -95,7 +95,7 @@ pub struct Findings {
 pub struct SpellingCorrection {
     /// The word of the question.
     pub written: String,
-    /// What was looked for.
+    /// The word or value that was searched for instead.
     pub read_as: String,
 }
 
@@ -108,7 +108,7 @@ pub struct LeftOut {
     pub items: usize,
 }
 
-/// What a search says of one item.
+/// A search's findings about one item.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ItemFindings {
     /// How well it fits. Comparable within one answer only.
@@ -136,7 +136,7 @@ impl ItemFindings {
 pub struct Facet {
     /// Names it to [`SearchRefinement::exactly`]: a dot path.
     pub field: String,
-    /// What people call it, such as `cuisine`.
+    /// Its name for people, such as `cuisine`.
     pub label: String,
     /// Values as they are written with how many items have each, the most frequent first.
     pub values: Vec<(String, usize)>,

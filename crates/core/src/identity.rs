@@ -14,13 +14,13 @@ pub struct IdentityEvidence {
     pub id: Option<String>,
     /// Who it is about, such as `slack:T123/U456` or `@chef@demo.localhost`.
     pub subject: String,
-    /// Who says so: a host name.
+    /// The issuer of the statement: a host name.
     pub issuer: String,
     /// How it was established, a URN.
     pub method: String,
     /// How strong it is: `platform`, `domain`, `address`, `agent`, `oauth`, `wallet`, `delegated` …
     pub assurance: String,
-    /// Whom it is meant for: agent addresses.
+    /// The addresses of the agents that it is meant for.
     pub audience: Audience,
     /// When it was issued.
     pub issued_at: Timestamp,
@@ -30,13 +30,13 @@ pub struct IdentityEvidence {
     /// When it stops to hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// For whom the subject acts.
+    /// The principals for whom the subject acts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on_behalf_of: Vec<String>,
     /// Further statements.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub claims: Map<String, Value>,
-    /// Where the issuer had it from.
+    /// The issuer's own source of the statement.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub source: Map<String, Value>,
     /// The proof, by its `type`.

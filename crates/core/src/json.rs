@@ -24,7 +24,7 @@ pub fn parse_below(levels: usize, bytes: &[u8]) -> Result<Value, String> {
     Ok(value)
 }
 
-/// What the canonicalizer's error says about a `RawValue`.
+/// A part of the canonicalizer's error about a `RawValue`, by which it is recognized.
 const RAW_TEXT: &str = "Raw values";
 
 /// The canonical form of RFC 8785. Fails on integers that no double holds, which would silently become others, and on

@@ -48,7 +48,7 @@ pub struct Message {
     pub thread: Option<ThreadId>,
     /// The agent it is for.
     pub recipient: Handle,
-    /// Who speaks, as far as was proven.
+    /// The sender: verified identity, authority and profile.
     pub sender: Sender,
     /// The current turn; at most [`crate::limits::PARTS_MAX`].
     pub parts: Vec<Part>,
@@ -88,7 +88,7 @@ pub struct Message {
     pub policy_resolution: Option<Box<PolicyResolution>>,
     /// Notes of the host and the gate about this message: which rules have counted it.
     pub gate: GateNotes,
-    /// Where agents report the tokens that models used. Counts nothing unless the host has set it.
+    /// The meter to which agents report the tokens that models used. Counts nothing unless the host has set it.
     pub usage: UsageMeter,
 }
 
@@ -156,7 +156,7 @@ pub fn text_of(parts: &[Part]) -> String {
     joined
 }
 
-/// Who sent a message. Mentionable normalized-message, `Sender`.
+/// The sender of a message. Mentionable normalized-message, `Sender`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sender {
     /// `@x@domain`, empty when anonymous; a platform's subject in histories.
@@ -271,7 +271,7 @@ impl Default for Sender {
     }
 }
 
-/// What a sender says about itself, for display. None of it is verified.
+/// A sender's own profile, for display. None of it is verified.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     /// A name to show.
@@ -282,7 +282,7 @@ pub struct Profile {
     pub more: Map<String, Value>,
 }
 
-/// Who spoke in an earlier turn, seen from the agent.
+/// The speaker of a turn, seen from the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -299,12 +299,12 @@ const OWN_FIELDS: [&str; 4] = ["question", "answers", "narrowing", "annotations"
 /// One earlier turn. Mentionable normalized-message, `HistoricalMessage`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
-    /// Who spoke.
+    /// The speaker: the caller or the agent.
     pub role: Role,
-    /// Who that was, as far as is known.
+    /// The speaker's identity; anonymous where it is not known.
     #[serde(default = "Sender::anonymous")]
     pub sender: Sender,
-    /// What was said.
+    /// The content of the turn.
     pub parts: Vec<Part>,
     /// When, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -312,10 +312,10 @@ pub struct Turn {
     /// The message's own id, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What the agent asked with this turn.
+    /// The question that the agent asked with this turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<Box<Question>>,
-    /// What the caller answered by name with it.
+    /// The caller's answers to the fields of a question, by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<QuestionAnswer>,
     /// The refinement of the search that it asked for, so that "more" keeps it.

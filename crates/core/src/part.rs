@@ -52,11 +52,11 @@ pub struct File {
     pub mime: String,
     /// Bytes in all, if known.
     pub size_bytes: Option<u64>,
-    /// Where the bytes are.
+    /// The bytes, or a reference to them.
     pub source: FileSource,
 }
 
-/// Where the bytes of a [`File`] are.
+/// The bytes of a [`File`], or a reference to them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileSource {
     /// In the part itself.
@@ -75,7 +75,7 @@ pub enum FileSource {
 /// A pointer to a page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
-    /// Where it points.
+    /// The URL that it points to.
     pub url: String,
     /// A name to show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -124,13 +124,13 @@ pub struct ToolCall {
     pub id: String,
     /// Names the tool.
     pub name: String,
-    /// What the tool was given.
+    /// The arguments of the call.
     pub args: Value,
-    /// What came of it so far.
+    /// The outcome so far.
     pub outcome: ToolOutcome,
 }
 
-/// What came of a tool call.
+/// The outcome of a tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolOutcome {
     /// Nothing yet.

@@ -27,17 +27,17 @@ pub struct Question {
 pub struct QuestionField {
     /// Names it in answers. Its place, counted from 1, where the agent gave no name.
     pub id: String,
-    /// What is asked, for people.
+    /// The field's question, for people.
     pub text: String,
-    /// What is taken for an answer.
+    /// The kind of answer that is accepted.
     pub kind: FieldKind,
     /// What can be chosen; at most [`crate::limits::QUESTION_OPTIONS_MAX`].
     pub options: Vec<QuestionOption>,
-    /// What holds without an answer.
+    /// The value that counts when there is no answer.
     pub default: Option<Value>,
 }
 
-/// What a field takes.
+/// The kind of answer that a field accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldKind {
     /// Words. Also what is meant by a type that is not known here.
@@ -55,9 +55,9 @@ pub enum FieldKind {
 /// An option of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuestionOption {
-    /// What is answered with it.
+    /// The value of the answer when this is chosen.
     pub value: String,
-    /// What people are shown.
+    /// The label for people.
     pub title: String,
 }
 

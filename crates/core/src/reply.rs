@@ -62,7 +62,7 @@ pub struct Progress {
 
 /// The answer to a message, as the host hands it to a protocol.
 pub struct Reply {
-    /// Who answers.
+    /// The agent that answers.
     pub agent: Handle,
     /// The conversation, when the agent keeps one: what the caller sends back to follow up.
     pub thread: Option<ThreadId>,
@@ -85,10 +85,10 @@ pub struct CollectedReply {
     /// The answer in parts: first the joined markdown if there is any, then the others in order,
     /// tool calls by their last value.
     pub parts: Vec<Part>,
-    /// What a search said about its answer, if it was asked to. The last word of it.
+    /// The findings of the search behind the answer, if they were asked for; the last ones that it gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub findings: Option<Box<Findings>>,
-    /// What models used for it. Only of tasks, and only for who may see it.
+    /// The usage of models for it. Only of tasks, and only for callers who may see it.
     #[serde(default, skip_serializing_if = "AnswerUsage::is_empty")]
     pub usage: AnswerUsage,
     /// How it ended.

@@ -44,11 +44,11 @@ impl LifecycleState {
 /// A change of an agent's lifecycle state, as it is published and stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LifecycleTransition {
-    /// Where it stood.
+    /// The state before.
     pub from: LifecycleState,
-    /// Where it stands.
+    /// The state after.
     pub to: LifecycleState,
-    /// Who did it, as far as is known.
+    /// The actor, as far as is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// Why.
@@ -56,7 +56,7 @@ pub struct LifecycleTransition {
     pub reason: Option<String>,
     /// When.
     pub at: Timestamp,
-    /// What else the protocol that did it wants kept, in its own words.
+    /// Further values of the protocol that made the change, in its own words.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
 }

@@ -57,7 +57,7 @@ impl From<StoreError> for crate::Error {
     }
 }
 
-/// Where tasks, conversations, artifacts and deliveries are kept.
+/// Storage of tasks, conversations, artifacts and deliveries.
 ///
 /// Ids of tasks and threads are looked up by a hash of theirs. Expired things are not found,
 /// whether or not [`Store::expire`] has removed them yet; `now` always comes from the caller.
@@ -239,17 +239,17 @@ pub struct RunBeat {
 /// A move of a task.
 #[derive(Debug, Clone)]
 pub struct TaskChange {
-    /// Where it must stand.
+    /// The state that the task must be in.
     pub from: TaskState,
-    /// Whose it must be: the run that held it last ([`Task::run`]). Who lost a task can't move it.
+    /// The run that must hold it ([`Task::run`]). A run that lost the task can't move it.
     pub run: String,
-    /// Where it goes; [`TaskState::may_become`] holds.
+    /// The new state; [`TaskState::may_become`] holds.
     pub to: TaskState,
-    /// What came of it, when it settles. Takes the place of an earlier outcome, also when `None`.
+    /// The outcome, when the task settles. Replaces an earlier outcome, also when `None`.
     pub outcome: Option<CollectedReply>,
     /// When.
     pub at: Timestamp,
-    /// What is new about it when it goes on after a question.
+    /// The caller's next turn, when the task goes on after a question.
     pub resume: Option<Resumption>,
 }
 
@@ -273,7 +273,7 @@ impl TaskChange {
 pub struct Resumption {
     /// The run that works on it now.
     pub run: String,
-    /// What is added to [`Task::turns`].
+    /// The turns that are added to [`Task::turns`].
     pub turns: Vec<Turn>,
     /// Whom to tell as well when it settles again; one of an id that it has already takes its place. At
     /// most [`crate::limits::WEBHOOKS_PER_TASK_MAX`] are kept, the first ones.
@@ -285,9 +285,9 @@ pub struct Resumption {
 /// Turns to add to a conversation.
 #[derive(Debug, Clone)]
 pub struct ConversationAppend {
-    /// Who said it, when it was proven: [`crate::Sender::owner`].
+    /// The proven subject that sent it: [`crate::Sender::owner`].
     pub owner: Option<String>,
-    /// Whose stored bytes the conversation counts towards from now on.
+    /// The account that is charged for the conversation from now on.
     pub account: Account,
     /// The turns, oldest first.
     pub turns: Vec<Turn>,
@@ -300,9 +300,9 @@ pub struct ConversationAppend {
 /// A conversation with an agent, as it is kept.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Conversation {
-    /// Whose it is: nobody else may go on with it. `None` while nobody who proved who it is has.
+    /// The proven subject that owns it: nobody else may go on with it. `None`: no proven subject has written yet.
     pub owner: Option<String>,
-    /// What was said, oldest first.
+    /// The turns, oldest first.
     pub turns: Vec<Turn>,
     /// Its version.
     pub version: ConversationVersion,
@@ -324,7 +324,7 @@ impl Conversation {
     }
 }
 
-/// What registering a webhook does for a task in a final state.
+/// The effect of registering a webhook for a task in a final state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IfTaskEnded {
     /// Nothing: [`WebhookRegistration::Ended`].
@@ -360,7 +360,7 @@ pub struct StoredArtifact {
     pub bytes: Bytes,
 }
 
-/// Whom to tell when a task settles.
+/// The URL that is notified when a task settles, with its secret.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Webhook {
     /// Names it within its task. Made up by the caller, or minted.
@@ -368,7 +368,7 @@ pub struct Webhook {
     pub id: String,
     /// Which form the body has: the protocol that registered it.
     pub protocol: String,
-    /// Where to post.
+    /// The URL to post to.
     pub url: String,
     /// The secret that signs the body, at most 256 bytes.
     pub secret: Option<String>,
@@ -378,7 +378,7 @@ pub struct Webhook {
     pub callback: bool,
     /// Further attempts after a failed first one.
     pub retries: u32,
-    /// What the protocol needs to write the post, in its own words.
+    /// Values that the protocol needs to write the post, in its own words.
     #[serde(default)]
     pub details: Map<String, Value>,
 }
@@ -393,9 +393,9 @@ impl std::fmt::Debug for Webhook {
 /// A post that belongs to no task. All there is to tell is in [`Webhook::details`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Notification {
-    /// Whom to tell, and what.
+    /// The URL to notify, and in `details` the content.
     pub webhook: Webhook,
-    /// Whose stored bytes it counts towards.
+    /// The account that is charged for it.
     pub account: Account,
     /// When it is due.
     pub due_at: Timestamp,
@@ -408,7 +408,7 @@ pub struct Notification {
 pub struct Delivery {
     /// Names it in this store.
     pub id: u64,
-    /// Whom to tell.
+    /// The webhook to notify.
     pub webhook: Webhook,
     /// The task as it was when it settled; `None` for a [`Notification`].
     pub task: Option<Task>,

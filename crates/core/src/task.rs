@@ -108,13 +108,13 @@ impl TaskState {
 pub struct Task {
     /// Names it; a capability on some wires.
     pub id: TaskId,
-    /// Whose task it is to do.
+    /// The agent that works on it.
     pub agent: Handle,
     /// The conversation it belongs to.
     pub thread: Option<ThreadId>,
     /// The authenticated subject that began it, if there was one.
     pub owner: Option<String>,
-    /// Whose stored bytes it counts towards. Not read back: a task that was read has the host's own.
+    /// The account that is charged for it. Not read back: a task that was read has the host's own.
     #[serde(skip)]
     pub account: Account,
     /// The protocol it was begun over.
@@ -123,7 +123,7 @@ pub struct Task {
     /// was continued, what the agent asked and the caller's next turn. At most
     /// [`crate::limits::TASK_TURNS_MAX`].
     pub turns: Vec<Turn>,
-    /// Where it stands.
+    /// Its state.
     pub state: TaskState,
     /// Its answer and ending, once it is settled.
     pub outcome: Option<CollectedReply>,

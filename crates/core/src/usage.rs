@@ -13,7 +13,7 @@ pub(crate) const MODEL_NAME_CHARS_MAX: usize = 128;
 /// The name of the models that found no place of their own.
 pub(crate) const OTHER_MODELS: &str = "other";
 
-/// What one model used for one answer, all its requests together.
+/// The usage of one model for one answer, all its requests together.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelUsage {
     /// The model, as the settings name it: at most [`MODEL_NAME_CHARS_MAX`] characters.
@@ -92,7 +92,7 @@ impl AnswerUsage {
         self.0.is_empty()
     }
 
-    /// What all of them cost together, in millionths. `None` where no model has a price.
+    /// The cost of all models together, in millionths. `None` where no model has a price.
     pub fn cost_micros(&self) -> Option<u64> {
         self.0.iter().filter_map(|line| line.cost_micros).reduce(u64::saturating_add)
     }
@@ -103,7 +103,7 @@ pub trait UsageSink: Send + Sync {
     /// A model used this.
     fn add(&self, used: ModelUsage);
 
-    /// What was used so far.
+    /// The usage so far.
     fn so_far(&self) -> AnswerUsage;
 }
 
@@ -124,7 +124,7 @@ impl UsageMeter {
         }
     }
 
-    /// What was used so far: nothing where nobody adds up.
+    /// The usage so far; empty without a sink.
     pub fn so_far(&self) -> AnswerUsage {
         self.0.as_ref().map(|sink| sink.so_far()).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! `Authorization: Bearer`: JWTs of configured issuers. RFC 6750, RFC 7519, RFC 8725.
+//! This module verifies `Authorization: Bearer`: JWTs of configured issuers. RFC 6750, RFC 7519, RFC 8725.
 
 use std::sync::Arc;
 
@@ -48,6 +48,8 @@ pub(crate) fn token(headers: &HeaderMap) -> Option<Result<&str, ProofError>> {
     if all.next().is_some() {
         return Some(Err(ProofError::Malformed("authorization")));
     }
+    // A field that can't be read becomes a bearer token without content: malformed below, and not a request without
+    // credentials.
     let text = first.to_str().unwrap_or("Bearer");
     let (scheme, token) = text.split_once(' ').unwrap_or((text, ""));
     if !scheme.eq_ignore_ascii_case("bearer") {
@@ -65,8 +67,10 @@ pub(crate) async fn verify(
     now: Timestamp,
 ) -> Result<IdentityEvidence, ProofError> {
     let jws = Jws::parse(token)?;
+    // Only to choose the issuer, whose keys then verify it; the claims are read again after that.
     let named = claims::read(jws.unverified_payload())?;
     let name = named.get("iss").and_then(Value::as_str).ok_or(ProofError::Missing("iss"))?;
+    // To the letter, and before any fetch: a token must not choose where its keys come from.
     let issuer = issuers.iter().find(|issuer| issuer.issuer == name).ok_or(ProofError::UnknownIssuer)?;
     let keys = match &issuer.keys {
         Keys::Fixed(keys) => keys.clone(),
@@ -91,6 +95,8 @@ fn check_kind(header: &Map<String, Value>, claims: &Map<String, Value>) -> Resul
     if purpose.is_some_and(|purpose| purpose != "at") || name.starts_with("jose") {
         return Err(ProofError::WrongKind);
     }
+    // RFC 7800: the token is bound to a key that its bearer did not prove here. Taken as a plain one, it would serve a
+    // thief.
     if claims.contains_key("cnf") { Err(ProofError::BoundToKey) } else { Ok(()) }
 }
 
@@ -140,6 +146,7 @@ fn evidence(
     }
     let subject = format!("{}{subject}", issuer.subject_prefix);
     let id = claims.get("jti").and_then(Value::as_str).map(str::to_owned);
+    // These are fields of the evidence; as claims beside them they could contradict it.
     for registered in ["iss", "sub", "aud", "exp", "nbf", "iat", "jti"] {
         claims.remove(registered);
     }

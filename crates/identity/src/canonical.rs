@@ -1,4 +1,4 @@
-//! Objects that carry a signature over their own canonical form. AGTP base 6.2.
+//! This module checks objects that carry a signature over their own canonical form. AGTP base 6.2.
 
 use forecourt_core::AgentId;
 use forecourt_jose::VerifyKey;
@@ -29,6 +29,7 @@ impl SignedForm {
         if key.verify(plain.as_bytes(), signature) {
             return Ok(Some(Self { text: plain, escaped: false }));
         }
+        // The reference implementation signs this form: its documents with texts beyond ASCII would all be refused.
         let escaped = escaped(&plain);
         let fits = escaped != plain && key.verify(escaped.as_bytes(), signature);
         Ok(fits.then_some(Self { text: escaped, escaped: true }))

@@ -1,4 +1,4 @@
-//! The keys of Connector Cards.
+//! This module reads the keys of Connector Cards.
 
 use forecourt_core::json;
 use forecourt_jose::encoding::from_any_base64;
@@ -35,6 +35,7 @@ fn card_key(entry: &Map<String, Value>) -> Option<VerifyKey> {
         (None, None, None) => return None,
     };
     let not_after = match text("not_after") {
+        // An end that can't be read drops the key: it must not become one without an end.
         Some(end) => Some(end.parse().ok()?),
         None => None,
     };

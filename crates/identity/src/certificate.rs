@@ -1,4 +1,5 @@
-//! What a client's certificate says about the agent that shows it. AGTP agent certificates (base 6.7).
+//! This module reads what a client's certificate says about the agent that shows it, and compares that with the agent's
+//! claims. AGTP agent certificates (base 6.7).
 //!
 //! That the certificate was issued by an authority that the operator trusts, and that the client holds
 //! its key, is established when the connection is; here it is read, and held against what the client
@@ -18,20 +19,20 @@ use crate::genesis::TrustTier;
 pub use extensions::CRITICAL;
 pub use issue::{CertificateAuthority, CertificateDraft, IssueError};
 
-/// What a client's certificate says.
+/// The content of a client's certificate that concerns agents.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentCertificate {
-    /// The agent whose it is.
+    /// The agent's id.
     pub agent_id: Option<AgentId>,
-    /// For whom the agent acts.
+    /// The principal for whom the agent acts.
     pub principal_id: Option<String>,
     /// The scopes that it may claim at most. `None`: not limited here.
     pub scopes: Option<ScopeSet>,
-    /// Under whose rules the agent runs.
+    /// The governance zone in whose rules the agent runs.
     pub governance_zone: Option<String>,
-    /// How well the agent is vouched for.
+    /// The agent's trust tier.
     pub trust_tier: Option<TrustTier>,
-    /// What kind of work it does.
+    /// The agent's archetype, such as `analyst`.
     pub archetype: Option<String>,
     /// The certificate by which the agent was put into service.
     pub activation_id: Option<String>,
@@ -39,9 +40,9 @@ pub struct AgentCertificate {
     pub ctl_sct: Option<Vec<u8>>,
     /// SHA-256 of the raw key in hexadecimal, when it is an Ed25519 key.
     pub fingerprint: Option<String>,
-    /// From when it holds.
+    /// The start of its validity.
     pub not_before: Timestamp,
-    /// Until when.
+    /// The end of its validity.
     pub not_after: Timestamp,
 }
 
@@ -56,7 +57,7 @@ pub enum AgentCertificateError {
     Extension(&'static str),
 }
 
-/// What a client says of itself.
+/// A client's claims about itself, from the fields of its request.
 #[derive(Debug, Clone, Copy)]
 pub struct CertificateClaim<'a> {
     /// The agent that it says it is.
@@ -82,10 +83,10 @@ pub enum Mismatch {
     /// It is the certificate of another agent.
     #[error("the client certificate is not this agent's")]
     Agent,
-    /// It names somebody else to act for.
+    /// The certificate and the claim name different principals.
     #[error("the client certificate names another principal")]
     Principal,
-    /// It does not go as far as what is claimed.
+    /// Scopes are claimed that the certificate does not have.
     #[error("the client certificate does not cover {}", .0.iter().map(Scope::as_str).collect::<Vec<_>>().join(", "))]
     Scopes(Vec<Scope>),
     /// It is for another zone.
@@ -108,11 +109,12 @@ impl AgentCertificate {
         }
     }
 
-    /// Holds a claim against it.
+    /// Checks that the certificate covers a claim.
     ///
     /// # Errors
     /// The first way in which the two do not fit, in the order of [`Mismatch`].
     pub fn check(&self, claim: CertificateClaim<'_>) -> Result<(), Mismatch> {
+        // Again for each request: TLS looked at the times only when the connection was opened.
         if claim.now < self.not_before || claim.now > self.not_after {
             return Err(Mismatch::Time);
         }
@@ -134,7 +136,7 @@ impl AgentCertificate {
     }
 }
 
-/// Whether both are there, and not the same.
+/// Whether both are given and differ. A claim that is left out contradicts nothing.
 fn differ(certified: Option<&str>, claimed: Option<&str>) -> bool {
     certified.zip(claimed).is_some_and(|(certified, claimed)| certified != claimed)
 }

@@ -1,4 +1,5 @@
-//! The document that makes an agent: signed once, never reissued, and its hash is the agent's name.
+//! This module reads and checks the genesis document of an agent: it is signed once, never reissued, and its hash is
+//! the agent's id.
 //!
 //! Whatever object was loaded is served as it was loaded: fields that nobody here knows are part of the
 //! hash. AGTP base, Agent Genesis; AGTP-API 5.8.1.
@@ -18,7 +19,7 @@ pub use draft::{Archetype, GenesisDraft};
 pub use posture::{OperatorStatement, TrustPosture, TrustTier};
 pub(crate) use posture::{is_first_tier_path, is_known_path};
 
-/// What is left out of what is hashed and signed: the signature, and the name, which is the hash.
+/// The members that are neither hashed nor signed: the signature, and the agent id, which is the hash.
 const NOT_HASHED: [&str; 2] = ["signature", "agent_id"];
 
 /// An agent's genesis document whose signature was checked.
@@ -41,7 +42,7 @@ pub enum GenesisError {
     /// Nobody with the issuer's key signed this.
     #[error("the signature does not fit the document and its `issuer_public_key`")]
     Signature,
-    /// It calls itself something else than its hash.
+    /// Its `agent_id`, or the id that was expected, differs from its hash.
     #[error("its hash is {found}, and not the agent id that is expected")]
     AgentId {
         /// The hash.
@@ -50,7 +51,7 @@ pub enum GenesisError {
 }
 
 impl Genesis {
-    /// Reads and checks a document. `expected` is the name under which it is known, if it is.
+    /// Reads and checks a document. With `expected`, a document of another agent id is refused.
     pub fn parse(bytes: &[u8], expected: Option<&AgentId>) -> Result<Self, GenesisError> {
         match forecourt_core::json::parse(bytes).map_err(GenesisError::Malformed)? {
             Value::Object(document) => Self::check(document, expected),
@@ -73,12 +74,12 @@ impl Genesis {
         }
     }
 
-    /// A document that was checked before.
+    /// A document that was checked before; nothing is checked again.
     pub(crate) fn checked(id: AgentId, document: Map<String, Value>, escaped: bool) -> Self {
         Self { id, document, escaped }
     }
 
-    /// The agent's name.
+    /// The agent's id: SHA-256 of the canonical document without `signature` and `agent_id`. AGTP base, Agent Genesis.
     pub fn id(&self) -> &AgentId {
         &self.id
     }
@@ -113,22 +114,22 @@ impl Genesis {
         self.document.get("scope").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// How well the agent is vouched for, if the document says.
+    /// `trust_tier`. `None`: it is missing, or none of 1, 2 and 3.
     pub fn trust_tier(&self) -> Option<TrustTier> {
         TrustTier::deserialize(self.document.get("trust_tier")?).ok()
     }
 
-    /// By what it is vouched for, if the document says.
+    /// `verification_path`, such as `dns-anchored`. `None`: it is missing, or no text.
     pub fn verification_path(&self) -> Option<&str> {
         self.document.get("verification_path")?.as_str()
     }
 
-    /// When it was issued, if the document says.
+    /// `issued_at`. `None`: it is missing, or no time.
     pub fn issued_at(&self) -> Option<Timestamp> {
         self.document.get("issued_at")?.as_str()?.parse().ok()
     }
 
-    /// Under whose rules the agent runs, if the document says.
+    /// `governance_zone`. `None`: it is missing, or no text.
     pub fn governance_zone(&self) -> Option<&str> {
         self.document.get("governance_zone")?.as_str()
     }
@@ -145,7 +146,7 @@ impl Genesis {
     }
 }
 
-/// The name that a document has, whether or not anybody signed it yet.
+/// The agent id of a document, whether or not it is signed.
 ///
 /// # Errors
 /// [`GenesisError::Malformed`] when it holds numbers that have no canonical form.

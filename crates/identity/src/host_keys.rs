@@ -1,4 +1,5 @@
-//! The host's keys in its data folder: one that signs, and those it replaced a short while ago.
+//! This module reads, makes and rotates the host's keys in its data folder: one that signs, and those that it replaced
+//! within the last day.
 
 use std::fs;
 use std::io;
@@ -62,6 +63,8 @@ impl HostKeys {
         fs::create_dir_all(dir).map_err(|error| HostKeysError::Io { path: dir.to_owned(), error })?;
         let path = dir.join(CURRENT);
         if !path.exists() {
+            // `create` keeps a file that appeared meanwhile, and the key is read back below: both processes then have
+            // the first one.
             kept::create(&path, &private_pem(&SigningKey::generate(entropy), &path)?, entropy)?;
         }
         let gone = || HostKeysError::Io { path, error: io::ErrorKind::NotFound.into() };

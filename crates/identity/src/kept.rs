@@ -1,4 +1,4 @@
-//! Files of ours that must be whole, or not there, whatever happens while they are written.
+//! This module writes files that must be whole or absent, whatever happens while they are written.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -46,6 +46,7 @@ pub(crate) fn create_all(files: &[(PathBuf, String)], entropy: &dyn Entropy) -> 
 
 /// Gives a written draft its name; `false` when another file had it first, which stays.
 fn put(draft: PathBuf, path: &Path) -> Result<bool, KeptError> {
+    // A link fails where the name exists, while a rename would replace it: of two processes the first one's file stays.
     let linked = fs::hard_link(&draft, path);
     let removed = fs::remove_file(&draft);
     let is_ours = match linked {

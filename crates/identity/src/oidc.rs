@@ -139,6 +139,7 @@ pub(crate) fn check(config: &OidcConfig, base: &Path) -> Result<OidcSettings, Ve
     if config.subject_claim.is_empty() {
         problems.push(("subject_claim", "must not be empty".to_owned()));
     }
+    // The `scope` of evidence grants authority: a provider must not be able to set it through a sign-in.
     if config.claims.iter().any(|claim| claim == "scope") {
         problems.push(("claims", "`scope` is what programs may do, and is never taken from a sign-in".to_owned()));
     }
@@ -154,6 +155,7 @@ pub(crate) fn check(config: &OidcConfig, base: &Path) -> Result<OidcSettings, Ve
         issuer: config.issuer.clone(),
         client_id: config.client_id.clone(),
         client_secret,
+        // Without `openid` a provider sends no ID token. OpenID Connect Core 3.1.2.1.
         scopes: with_openid(&config.scopes),
         allowed_domains: config.allowed_domains.iter().map(|domain| domain.to_ascii_lowercase()).collect(),
         subject_claim: config.subject_claim.clone(),
@@ -177,6 +179,7 @@ fn secret(config: &OidcConfig, base: &Path) -> Result<Option<String>, (&'static 
             return Err(("client_secret", "give either `client_secret` or `client_secret_file`".to_owned()));
         }
     };
+    // Files end with a newline, which is no part of the secret.
     match text.trim() {
         "" => Err(("client_secret", "is empty".to_owned())),
         text => Ok(Some(text.to_owned())),

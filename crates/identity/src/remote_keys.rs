@@ -1,4 +1,4 @@
-//! Keys that are fetched: a JWKS or a Connector Card behind a URL that the operator trusts.
+//! This module fetches and caches keys: a JWKS or a Connector Card behind a URL that the operator trusts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,9 +31,9 @@ pub(crate) struct RemoteKeys {
     url: String,
     read: fn(&[u8]) -> Result<KeySet, KeyError>,
     documents: Arc<dyn DocumentFetcher>,
-    // Never held while waiting.
+    // A plain lock: never held across an await.
     kept: parking_lot::Mutex<CachedKeys>,
-    // Held while fetching: those who need the same keys wait for one fetch.
+    // Held across the fetch, so that all who need the same keys wait for one.
     fetching: Mutex<()>,
 }
 
@@ -73,16 +73,18 @@ impl RemoteKeys {
         }
         let _one_at_a_time = match self.fetching.try_lock() {
             Ok(lock) => lock,
-            // Somebody is fetching: what was known until now is good enough for as long as that takes.
+            // A fetch is under way, perhaps for an invented `kid`: a request with a known key must not wait for it.
             Err(_) => match known(self.kept(), USABLE) {
                 Some(keys) => return Ok(keys),
                 None => self.fetching.lock().await,
             },
         };
+        // Again under the lock: the fetch that was waited for may have brought the key.
         if let Some(keys) = known(self.kept(), KEYS_FRESH) {
             return Ok(keys);
         }
         if !within(self.kept().tried_at, now, KEYS_RETRY) {
+            // Before the fetch, so that a failure counts too: a URL that is away would be asked with each request.
             self.kept.lock().tried_at = Some(now);
             match self.fetch().await {
                 Ok(keys) => {
@@ -93,7 +95,7 @@ impl RemoteKeys {
                 Err(reason) => tracing::warn!(reason, "keys can't be fetched"),
             }
         }
-        // What was fetched before serves while the URL is away, but not for ever.
+        // While the URL is away the old keys serve, for an hour at most: a key that was withdrawn must end some time.
         let kept = self.kept();
         kept.keys.filter(|_| within(kept.fetched_at, now, USABLE)).ok_or(ProofError::KeysUnavailable)
     }

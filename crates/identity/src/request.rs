@@ -1,4 +1,4 @@
-//! What a proof is checked against: the request as it arrived.
+//! This module has the request as it arrived, which proofs are checked against.
 
 use forecourt_core::{Address, Timestamp};
 use http::HeaderMap;

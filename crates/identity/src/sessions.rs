@@ -1,4 +1,5 @@
-//! Who is signed in: sessions of people, in the store. OpenID Connect Core 1.0, security sheet section 8.
+//! This module has the sessions of people who are signed in, in the store. OpenID Connect Core 1.0, security sheet
+//! section 8.
 //!
 //! A session is a stream in the ledger; its last entry counts, and expires when nobody comes for a while. A token
 //! leads to it by way of a stream of its own, named by the token's hash, so that a token can be replaced while the
@@ -37,10 +38,10 @@ pub struct Sessions {
     idle: Duration,
 }
 
-/// Somebody who has signed in at a provider.
+/// A person who has signed in at the provider.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct SignedIn {
-    /// The whole subject, with what begins those of its provider.
+    /// The subject with the provider's prefix: `oidc:ISSUER#SUB`.
     pub subject: String,
     /// The provider.
     pub issuer: String,
@@ -74,9 +75,9 @@ pub struct SessionToken(String);
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Entry {
-    /// It goes on.
+    /// The session is open; written again as it is used.
     Open { person: SignedIn, until: Timestamp },
-    /// It was ended.
+    /// The session was ended before its time.
     Ended,
 }
 
@@ -115,18 +116,19 @@ impl std::fmt::Debug for SignedIn {
 }
 
 impl SignedIn {
-    /// What to call the person: a name, else an address, else the subject.
+    /// The name to show: the claim `name`, else `preferred_username`, else `email`, else the provider's subject.
     pub fn name(&self) -> &str {
         let claim = |name: &str| self.claims.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
         let known = claim("name").or_else(|| claim("preferred_username")).or_else(|| claim("email"));
+        // The subject is `oidc:ISSUER#SUB`, and no issuer has a `#`.
         known.unwrap_or_else(|| self.subject.split_once('#').map_or(self.subject.as_str(), |(_, subject)| subject))
     }
 
-    /// What it proves to `audience`, until a moment.
+    /// Evidence of this sign-in for `audience`, which expires at `until`.
     pub(crate) fn evidence(&self, audience: &str, until: Timestamp) -> IdentityEvidence {
         let fields = Map::from_iter([("verified_by".to_owned(), Value::from(self.issuer.as_str()))]);
         let mut claims = self.claims.clone();
-        // What may be done is granted to programs, by tokens for this host.
+        // Scopes are granted to programs, by tokens for this host; a person's provider must not grant any.
         claims.remove("scope");
         IdentityEvidence {
             id: None,
@@ -165,6 +167,8 @@ impl Sessions {
         entropy: &'a dyn Entropy,
     ) -> BoxFuture<'a, Result<SessionToken, StoreError>> {
         Box::pin(async move {
+            // The token comes last: after a crash in between, no token leads to a session that is missing or not
+            // listed.
             let (id, until) = (random(entropy), later(now, self.lifetime));
             self.write_open(&id, person, until, 0, now).await?;
             self.list(&id, until, now).await?;
@@ -172,7 +176,8 @@ impl Sessions {
         })
     }
 
-    /// The session that a token opens now. It counts as seen. `None` for every token that opens none.
+    /// The session that a token opens now, whose idle time begins anew. `None`: the token is malformed, unknown,
+    /// expired or replaced, or its session has ended.
     pub fn find<'a>(&'a self, token: &'a str, now: Timestamp) -> BoxFuture<'a, Result<Option<Session>, StoreError>> {
         Box::pin(async move {
             if token.len() != TOKEN_CHARS || !token.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b)) {
@@ -190,6 +195,7 @@ impl Sessions {
             else {
                 return Ok(None);
             };
+            // A replaced token has its successor already: requests under way with it make no further ones.
             let token_is_old = !replaced && now >= later(entry.value.issued_at, SESSION_TOKEN_AGE_MAX);
             let session = Session { person, until, token_is_old, id, number, token_number };
             self.touch(&session, seen, now).await?;
@@ -220,13 +226,16 @@ impl Sessions {
     pub fn end<'a>(&'a self, token: &'a str, now: Timestamp) -> BoxFuture<'a, Result<Option<SignedIn>, StoreError>> {
         Box::pin(async move {
             let Some(session) = self.find(token, now).await? else { return Ok(None) };
-            // Until the session would be over anyway, so that no earlier entry is the last one again.
+            // Kept until the session would be over anyway: if `Ended` expired first, the `Open` before it would be the
+            // last entry again.
+            // `None`: the end goes behind every entry, also one that another request writes at this moment.
             self.append(&session_stream(&session.id), &Entry::Ended, session.until, None, now).await?;
             Ok(Some(session.person))
         })
     }
 
-    /// Keeps something that is good for one use, under a name that only its user knows. For a sign-in on its way.
+    /// Stores `value` for one use until a moment, under a secret name: the state of a sign-in on its way. A name that
+    /// is taken keeps its first value.
     pub fn keep_once<'a>(
         &'a self,
         name: &'a str,
@@ -241,7 +250,7 @@ impl Sessions {
         })
     }
 
-    /// Uses it up: of all who try, one gets it.
+    /// Takes the value that [`Sessions::keep_once`] stored. Of several callers one gets it, the others `None`.
     pub fn take_once<'a>(&'a self, name: &'a str, now: Timestamp) -> BoxFuture<'a, Result<Option<Value>, StoreError>> {
         Box::pin(async move {
             let stream = once_stream(name);
@@ -249,6 +258,7 @@ impl Sessions {
                 return Ok(None);
             };
             let used = LedgerEntry { expires_at: kept.expires_at, ..LedgerEntry::new(Value::Null, now) };
+            // Of all who read the value, the store lets one append behind it.
             let is_ours = !kept.body.is_null() && self.store.append_entry(&stream, used, Some(number)).await?.is_some();
             Ok(is_ours.then_some(kept.body))
         })
@@ -267,8 +277,8 @@ impl Sessions {
         Ok(token)
     }
 
-    /// Writes down that somebody came, a few times within the idle time and not with each request. Whoever wrote at
-    /// the same moment, an end above all, goes first.
+    /// Records that the session was used, a few times within the idle time and not with each request. Written only
+    /// behind the entry that was read, so that it never revives a session that was ended meanwhile.
     async fn touch(&self, session: &Session, seen: Timestamp, now: Timestamp) -> Result<(), StoreError> {
         if now < later(seen, self.idle / SESSION_TOUCHES) {
             return Ok(());
@@ -323,7 +333,7 @@ pub fn session_cookie(token: &SessionToken, until: Timestamp, now: Timestamp, pl
     set_cookie(name, token.expose(), Some(Duration::from_secs(seconds)), plain)
 }
 
-/// What an entry says, and when it was written.
+/// An entry's value, and when it was written.
 struct DatedEntry<T> {
     value: T,
     at: Timestamp,
@@ -341,7 +351,7 @@ fn once_stream(name: &str) -> String {
     format!("sign-in:{}", hash(name))
 }
 
-/// What stands for a secret in the store: nobody gets from there to the secret.
+/// SHA-256 of a secret in base64url. Streams are named by it, so that whoever reads the store can't use the secret.
 pub fn hash(secret: &str) -> String {
     to_base64url(&sha256(secret.as_bytes()))
 }

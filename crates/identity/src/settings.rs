@@ -1,4 +1,4 @@
-//! From the configuration to checked values. Every problem is found at once, and named by its key.
+//! This module checks the `[identity]` configuration. It reports all problems at once, each with its key.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -76,6 +76,7 @@ impl Reader<'_> {
 
     fn bearer(&mut self, config: &BearerConfig, key: &str) -> Option<BearerIssuer> {
         if config.audience.is_empty() {
+            // RFC 8725 3.9: without an audience, a token for another service of the issuer would open this one.
             return self.wrong(format!("{key}.audience"), "name at least one audience, or any token would do");
         }
         if config.subject_prefix.is_none() && config.issuer.contains(ISSUER_END) {
@@ -130,7 +131,7 @@ impl Reader<'_> {
                 return self.wrong(format!("{key}.{name}"), "name at least one, and none that is empty");
             }
         }
-        // Connectors speak of people and agents elsewhere; the bearers of keys are this host's alone to name.
+        // A Connector that could assert `key:` subjects could pose as the bearer of any API key of this host.
         if let Some(prefix) = config.subject_prefixes.iter().find(|prefix| collide(prefix, SUBJECT_PREFIX)) {
             let reason = format!("`{prefix}` collides with `{SUBJECT_PREFIX}`, which begins the subjects of API keys");
             return self.wrong(format!("{key}.subject_prefixes"), reason);

@@ -1,4 +1,4 @@
-//! What the verifier says of a request, and of those whose tokens it takes.
+//! This module has the verifier's verdict about a request, and the issuers whose tokens it accepts.
 
 use forecourt_core::Sender;
 use forecourt_jose::ProofError;

@@ -1,4 +1,4 @@
-//! The one entry point: all proofs of a request into a sender.
+//! This module turns all proofs of a request into a sender: the one entry point of this crate.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -30,10 +30,10 @@ use crate::verified::{Person, PresentedCredentials, TokenIssuer, VerifiedSender}
 /// The hint of who calls. REST 7.4.
 pub const FROM_HEADER: HeaderName = HeaderName::from_static("x-mentionable-from");
 
-/// What begins the canonical URI of an agent. AGTP base 1, form 1.
+/// The scheme of an agent's canonical URI. AGTP base 1, form 1.
 const AGENT_URI: &str = "agtp://";
 
-/// Turns proofs into senders. One for the whole host.
+/// Verifies the proofs of requests, and makes senders of them. The whole host shares one.
 pub struct Verifier {
     checked: CheckedConfig,
     directory: Option<Arc<dyn KeyDirectory>>,
@@ -43,7 +43,7 @@ pub struct Verifier {
     known: Option<KnownCeilings>,
 }
 
-/// The agents whose ceilings hold for whoever proves to be one of them.
+/// The agents that are known, by whose scopes a sender is bounded that proves to be one of them.
 struct KnownCeilings {
     agents: Arc<KnownAgents>,
     domain: Domain,
@@ -104,10 +104,12 @@ impl Verifier {
         self
     }
 
-    /// What may be done in the name of whoever has this verified evidence, and the agent of this host that it is.
+    /// The authority of a sender with this verified evidence, and the handle of the agent of this host that it is, if
+    /// it is one.
     pub fn authority(&self, identities: &[IdentityEvidence]) -> (Authority, Option<Handle>) {
         let agents: Vec<_> = identities.iter().filter_map(|evidence| self.agent_of(evidence)).collect();
         let granted = Authority::of_evidence(identities);
+        // Every agent that is proven bounds it: two proofs together are not worth more than each.
         let authority = agents.iter().fold(granted, |authority, agent| authority.within(&agent.declared));
         (authority, agents.iter().find_map(|agent| agent.handle.clone()))
     }
@@ -120,6 +122,7 @@ impl Verifier {
         match AgentId::parse(id) {
             Ok(id) => agents.get(&id),
             Err(_) => {
+                // Of this domain only: an agent elsewhere may have the same local part as one of ours.
                 let address = Address::parse(subject).ok().filter(|address| address.domain() == domain)?;
                 agents.of_handle(address.local())
             }
@@ -220,7 +223,8 @@ impl Verifier {
                 let presented =
                     if own.method.is_some() { PresentedCredentials::Valid } else { PresentedCredentials::Nothing };
                 let carried = evidence::decode(request.headers);
-                // Whom a Connector speaks for is nearer to the matter than the Connector.
+                // Forwarded identities first: the first one is the owner (`Sender::owner`), and the Connector's own
+                // proof only names the relay.
                 sender.identities = self.holding(&carried, request.agent, &own.identities, request.now).await;
                 sender.identities.extend(own.identities);
                 sender.verified = !sender.identities.is_empty();
@@ -314,6 +318,7 @@ impl Verifier {
             Err(fault) => return Some(Err(fault)),
         };
         let Some(nonce) = &signed.nonce else { return Some(Ok(signed)) };
+        // After the signature holds, and by agent: nobody can use up the nonces of somebody else.
         let key = format!("nonce:{} {nonce}", signed.address);
         let claimed = self.claim(&key, request.now, signed.until, policy.require_nonce).await;
         Some(claimed.map(|()| signed))
@@ -326,7 +331,7 @@ impl Verifier {
         }
         let token = match bearer::token(request.headers)? {
             Ok(token) => token,
-            // Who shows a token where nobody gives any out is a stranger, however the token is written.
+            // Without configured issuers a malformed token is ignored, as a well-formed one is.
             Err(_) if self.checked.bearer.is_empty() => return None,
             Err(fault) => return Some(Err(PresentedCredentials::Invalid(fault))),
         };
@@ -355,14 +360,17 @@ impl Verifier {
         })
     }
 
-    /// Uses something up that is good for one use, before any effect.
+    /// Uses up a nonce or an entry of evidence, before the request has any effect. [`ProofError::Replayed`]: it was
+    /// used before.
     async fn claim(&self, key: &str, now: Timestamp, until: Timestamp, required: bool) -> Result<(), ProofError> {
         let Some(store) = &self.seen else {
+            // Nothing remembers here: what must be single use is refused, as it could be replayed.
             return if required { Err(ProofError::KeysUnavailable) } else { Ok(()) };
         };
         match store.claim_once(key, now, until).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(ProofError::Replayed),
+            // A store that is away is no replay: the caller is told to try again, and not that its proof is bad.
             Err(_) => Err(ProofError::KeysUnavailable),
         }
     }

@@ -1,7 +1,8 @@
-//! Items that were pushed to agents, as rows that every node of a deployment follows with an index of its own.
+//! This module has the items that were pushed to agents, as rows from which every node of a deployment builds an index
+//! of its own. It searches nothing.
 //!
-//! The rows are the truth, what a node has made of them is a cache. Each change of an agent's items has a number,
-//! so that who has read up to one reads on from there: [`ContentHead`] says how far there is to read.
+//! The rows are the truth, and each node's index is a cache of them. Each change of an agent's items has a revision, so
+//! that a node reads on from the last one it has seen: [`ContentHead`] has the newest.
 
 use forecourt_core::Handle;
 use forecourt_core::store::StoreFuture;
@@ -37,14 +38,14 @@ pub trait ContentRows: Send + Sync + 'static {
     fn page(&self, agent: &Handle, epoch: u64, after: RowPlace) -> StoreFuture<'_, ContentPage>;
 }
 
-/// What is to be changed.
+/// A change of an agent's items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ContentChange {
     /// These items are put in the place of those with their ids. Each id once.
     Put(Vec<ContentItem>),
-    /// Of these ids it is held that they are removed, whatever files say. Each once.
+    /// These ids count as removed, also where a file of the deployment has such an item. Each once.
     Remove(Vec<String>),
-    /// Everything is forgotten, removals too: the next epoch begins.
+    /// All rows are deleted, removals too, and a new epoch begins.
     Clear,
 }
 
@@ -55,13 +56,13 @@ pub struct ContentItem {
     pub id: String,
     /// Its own link, by which it can be removed too.
     pub url: Option<String>,
-    /// What was said of it, as JSON.
+    /// The item, as JSON.
     pub item: Vec<u8>,
-    /// A hash of what was sent, by which the same is seen to be the same.
+    /// A hash of what was sent: an item that is pushed again unchanged is not indexed again.
     pub said: u64,
 }
 
-/// How much an agent may hold.
+/// The bounds on the items of one agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ContentBounds {
     /// Ids, removed ones included.
@@ -70,17 +71,17 @@ pub struct ContentBounds {
     pub bytes: u64,
 }
 
-/// How far there is to read.
+/// The epoch and the newest revision of an agent's items.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ContentHead {
-    /// Since when revisions are counted: another one, drawn at random, means that all was forgotten and who
-    /// follows begins anew.
+    /// A random number for the sequence of revisions. Another one than before means that everything was deleted, and
+    /// that followers begin anew.
     pub epoch: u64,
     /// The number of the last change.
     pub revision: u64,
 }
 
-/// What came of a change.
+/// The result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContentChanged {
     /// How it stands now.
@@ -93,12 +94,12 @@ pub struct ContentChanged {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ContentFull;
 
-/// Where a row stands: by its revision, then by its key.
+/// The place of a row in the order of pages: by its revision, then by its key.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RowPlace {
     /// The change that wrote it.
     pub revision: u64,
-    /// What stands for its id in the store. Empty: before all of them.
+    /// The key of its id in the store. Empty: before all others.
     pub key: Vec<u8>,
 }
 
@@ -116,6 +117,7 @@ impl ContentPage {
     pub(crate) fn of(rows: impl IntoIterator<Item = ContentRow>) -> Self {
         let (mut page, mut bytes) = (Self { rows: Vec::new(), is_last: true }, 0);
         for row in rows {
+            // Asked before a row is added, so that a page has at least one row, however large, and a follower gets on.
             if page.rows.len() >= PAGE_ROWS_MAX || bytes >= PAGE_BYTES_MAX {
                 page.is_last = false;
                 break;
@@ -127,10 +129,10 @@ impl ContentPage {
     }
 }
 
-/// What is held for one id.
+/// The row of one id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContentRow {
-    /// Where it stands.
+    /// Its place in the order of pages.
     pub place: RowPlace,
     /// The id.
     pub id: String,

@@ -25,7 +25,7 @@
 //! | `postgres/writer.rs` | lanes: many calls in one transaction, in the order of what they lock |
 //! | `postgres/{tasks,threads,deliveries}.rs` | what is asked and called, by noun |
 //! | `postgres/content.rs` | items that were pushed |
-//! | `postgres/{connect,fault}.rs` | TLS, the pool, deadlines; what a caller is told |
+//! | `postgres/{connect,error}.rs` | TLS, the pool, deadlines; what a caller is told |
 //!
 //! An operation is answered after its transaction is durable, never before. All stores pass the
 //! same suite, `forecourt_testkit::store_suite`.

@@ -14,6 +14,7 @@ pub(crate) const READERS: usize = 3;
 /// How long a statement waits for a lock that another process holds.
 pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(5);
 /// Statements kept ready on each connection: more than there are.
+// The default of rusqlite, 16, would plan some of them again for each write.
 pub(crate) const STATEMENTS_CACHED: usize = 64;
 /// Bytes of all artifacts together.
 pub(crate) const ARTIFACTS_BYTES_MAX: u64 = 1024 * 1024 * 1024;
@@ -59,7 +60,7 @@ pub(crate) const POSTGRES_LANES: usize = 2;
 /// Writes with which a transaction is begun beside another one of the same node. Fewer wait for that to end, and cost
 /// less together with those whom it answers.
 pub(crate) const POSTGRES_WRITES_BESIDE_MIN: usize = 8;
-/// How long they wait at most.
+/// How long such writes wait at most: the other transaction may itself wait for a lock.
 pub(crate) const POSTGRES_GATHER_MAX: Duration = Duration::from_millis(5);
 /// Bytes, as they are charged, up to which what is written of a task is sent to PostgreSQL in one statement with what
 /// is written of others.

@@ -1,4 +1,4 @@
-//! Everything in maps behind one lock. Nothing outlives the process.
+//! This module keeps everything in maps behind one lock. Nothing outlives the process.
 
 use bytes::Bytes;
 use forecourt_core::store::{
@@ -104,7 +104,7 @@ impl Store for Memory {
 
     fn put_artifact(&self, task: &TaskId, run: &str, artifact: StoredArtifact) -> StoreFuture<'_, ()> {
         let (task, run) = (task.clone(), run.to_owned());
-        // A slice of a larger buffer would keep all of it alive.
+        // Copied, since `Bytes` may be a slice of a larger buffer (a request body), all of which it would keep alive.
         let artifact = StoredArtifact { bytes: Bytes::copy_from_slice(&artifact.bytes), ..artifact };
         self.step(move |kept| kept.put_artifact(&task, &run, artifact))
     }

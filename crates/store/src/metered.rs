@@ -1,4 +1,4 @@
-//! A store whose operations are timed: how long each takes, and how many fail.
+//! This module wraps a store to count how long its operations take and how many fail.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use tracing::Instrument;
 
 use crate::StoreReads;
 
-/// What operations of a store are counted in.
+/// The metrics of a store's operations.
 #[derive(Debug)]
 pub struct StoreMetrics {
     durations: Family<OperationLabel, Histogram, Buckets>,
@@ -81,7 +81,7 @@ fn kind(error: &StoreError) -> &'static str {
 /// A store, timed.
 pub struct MeteredStore {
     store: Arc<dyn StoreReads>,
-    /// What it is called in traces.
+    /// The database's name in traces.
     system: &'static str,
     metrics: Arc<StoreMetrics>,
 }
@@ -93,6 +93,7 @@ impl MeteredStore {
     }
 
     fn timed<'a, T: Send + 'a>(&'a self, operation: &'static str, work: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
+        // Before the future is polled, so that waiting for the queue and for connections counts as well.
         let begun = Instant::now();
         let span = spans::store(self.system, operation);
         Box::pin(async move {

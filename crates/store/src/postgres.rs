@@ -1,5 +1,5 @@
-//! PostgreSQL 15 or later, for a deployment of several nodes: every decision is the database's, and a node keeps
-//! nothing but guesses of its own.
+//! This module stores in PostgreSQL 15 or later, for a deployment of several nodes. The database makes every decision;
+//! what a node remembers is a guess that the database checks.
 //!
 //! Works through PgBouncer in transaction mode: every statement is without a name, no setting outlives its
 //! transaction, and nothing listens. What changes something is one call of a function (`postgres/schema/*.sql`), many
@@ -45,7 +45,7 @@ use writer::Writer;
 
 pub use key::StoreKey;
 
-/// By which clock a delivery that was claimed becomes free for others.
+/// The clock by which the lease of a claimed delivery ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LeaseClock {
     /// The database's: nodes whose clocks are apart never take each other's deliveries.
@@ -55,12 +55,12 @@ pub enum LeaseClock {
     Caller,
 }
 
-/// What may be set about a [`Postgres`].
+/// The options of a [`Postgres`].
 #[derive(Clone)]
 pub struct PostgresOptions {
     /// Where it is: `postgres://user:password@host:5432/database?sslmode=verify-full`. May hold a password.
     pub url: String,
-    /// What rows are sealed with: the same on every node.
+    /// The key that rows are sealed with: the same on every node.
     pub key: StoreKey,
     /// The name of the deployment, such as its domain. A database belongs to the first one that opens it; another
     /// one is refused.
@@ -79,7 +79,7 @@ pub struct PostgresOptions {
     pub deliveries_pending_max: usize,
     /// By which clock leases of deliveries end.
     pub lease_clock: LeaseClock,
-    /// Where nonces come from; the operating system by default.
+    /// The source of nonces; the operating system by default.
     pub entropy: Arc<dyn Entropy>,
 }
 
@@ -142,6 +142,7 @@ impl Postgres {
             identity::agree(&client, &seal, &options.deployment).await?;
             drop(client);
             Ok(Arc::new(Self {
+                // Readers leave one for each lane and one for what is written alone, so that no write waits for reads.
                 reads: Semaphore::new(connections.max().saturating_sub(POSTGRES_LANES + 1).max(1)),
                 writer: Writer::start(Arc::clone(&connections)),
                 connections,
@@ -167,7 +168,8 @@ impl Postgres {
         self.connections.query(sql, params).await
     }
 
-    /// Runs one statement that takes something, in a transaction of its own: never twice.
+    /// Runs one statement that changes rows and returns them (claiming), in a transaction of its own. It is never
+    /// repeated: what a lost answer claimed is another node's once its lease ends.
     pub(crate) async fn take(&self, sql: &str, params: &[(&(dyn ToSql + Sync), Type)]) -> Result<Vec<Row>, StoreError> {
         let _permit = self.turn().await?;
         self.connections.query_once(sql, params).await

@@ -1,5 +1,5 @@
-//! What only the operator may ask of a store: tasks of everybody, what waits to be delivered, and how much there is of
-//! what. Protocols have a [`Store`], and with it no way to any of this.
+//! This module has the reads of a store that only the operator may do: tasks of all callers, waiting deliveries, and
+//! counts. Protocols have a [`Store`], which does not lead here.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use forecourt_core::store::{StoreFuture, TaskFilter, TaskPage, Webhook};
@@ -8,8 +8,8 @@ use forecourt_core::{Handle, Store, Task, TaskId, TaskState, Timestamp};
 /// Bytes of a hash of a task's id that make its reference.
 const REFERENCE_BYTES: usize = 8;
 
-/// What names a task to its operator, in lists, addresses and logs: the first 16 hexadecimal digits of the SHA-256 of
-/// its id. It opens nothing, unlike the id.
+/// The name of a task for its operator, in lists, URLs and logs: the first 16 hexadecimal digits of the SHA-256 of its
+/// id. Unlike the id it is no capability.
 pub fn reference(task: &TaskId) -> String {
     let hash = digest(&SHA256, task.expose().as_bytes());
     hash.as_ref().iter().take(REFERENCE_BYTES).map(|byte| format!("{byte:02x}")).collect()
@@ -35,17 +35,17 @@ pub trait StoreReads: Store {
     /// At most `limit` deliveries that wait, with ids above `after`, in the order in which they were queued.
     fn deliveries(&self, after: u64, limit: usize) -> StoreFuture<'_, Vec<QueuedDelivery>>;
 
-    /// How much there is of what.
+    /// Counts of tasks, conversations and deliveries.
     fn overview(&self, now: Timestamp) -> StoreFuture<'_, StoreOverview>;
 
-    /// What is waited for at the moment. Asks nothing of the database.
+    /// The length of the queue and the use of the connection pool. Does not query the database.
     fn load(&self) -> StoreLoad;
 }
 
-/// What is waited for in a store at a moment.
+/// The queue and the connections of a store at a moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StoreLoad {
-    /// What the database is called by OpenTelemetry: `sqlite`, `postgresql`, `memory`.
+    /// OpenTelemetry's name for the database: `sqlite`, `postgresql`, `memory`.
     pub system: &'static str,
     /// Writes that wait for the writer. `None` where nothing waits.
     pub writes_waiting: Option<u64>,
@@ -75,7 +75,7 @@ pub struct PoolLoad {
 pub struct QueuedDelivery {
     /// Names it: what [`Store::settle_delivery`] takes.
     pub id: u64,
-    /// Whom it tells.
+    /// The webhook that it notifies.
     pub webhook: Webhook,
     /// The [`reference()`] of the task that it tells of; `None` for a notice.
     pub task: Option<String>,
@@ -89,7 +89,7 @@ pub struct QueuedDelivery {
     pub is_claimed: bool,
 }
 
-/// How much there is of what.
+/// Counts of what a store holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StoreOverview {
     /// Tasks that can be read, by agent and state.

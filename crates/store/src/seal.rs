@@ -1,5 +1,5 @@
-//! What makes a row unreadable without the key: a copied database alone
-//! opens no task, names no webhook and tells nothing that was said.
+//! This module seals rows, so that a copy of the database without the key opens no task, names no webhook and shows no
+//! content.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -68,7 +68,7 @@ pub(crate) struct Seal {
 impl Seal {
     /// A seal with this key. Its first nonce comes from `entropy`.
     pub(crate) fn new(key: &[u8; KEY_BYTES], entropy: &dyn Entropy) -> Result<Self, StoreError> {
-        // A tag of another purpose keeps the two uses of one key apart.
+        // A key of its own, derived: the same bytes must not be a key of two algorithms.
         let names = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), b"forecourt account names");
         let names = hmac::Key::new(hmac::HMAC_SHA256, names.as_ref());
         let key = UnboundKey::new(&AES_256_GCM_SIV, key).map_err(|_| corrupt("the key does not fit its cipher"))?;
@@ -93,6 +93,7 @@ impl Seal {
         serde_json::to_writer(&mut sealed, value).map_err(|e| corrupt(format!("a value has no JSON form: {e}")))?;
         if sealed.len() - HEAD >= COMPRESS_FROM {
             let compressed = lz4_flex::compress_prepend_size(&sealed[HEAD..]);
+            // A picture in base64 does not get shorter: then it is kept as it is, and needs no unpacking.
             if compressed.len() < sealed.len() - HEAD {
                 sealed[0] = COMPRESSED;
                 sealed.truncate(HEAD);
@@ -146,10 +147,12 @@ impl Seal {
         let nonce = Nonce::try_assume_unique_for_key(&head[1..]).map_err(|_| does_not_open())?;
         let opened = self.key.open_in_place(nonce, Aad::from(label.bytes(layout)), body);
         let len = opened.map_err(|_| does_not_open())?.len();
+        // In place: artifacts have up to 16 MiB, and a second buffer of that size would be allocated for each read.
         sealed.copy_within(HEAD..HEAD + len, 0);
         sealed.truncate(len);
         match layout {
-            // The size is our own word: it was sealed with the rest.
+            // The length in front is trusted, as it was sealed with the rest: nobody else can make it ask for
+            // gigabytes.
             COMPRESSED => lz4_flex::decompress_size_prepended(&sealed).map_err(|_| does_not_open()),
             _ => Ok(sealed),
         }

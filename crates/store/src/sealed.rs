@@ -1,4 +1,4 @@
-//! What of each thing is sealed, and under which label: the same in every database.
+//! This module says what of each row is sealed, and under which label: the same in SQLite and PostgreSQL.
 
 use forecourt_core::Account;
 use forecourt_core::limits::OUTCOME_FREE_BYTES;
@@ -26,7 +26,7 @@ impl Holder {
     }
 }
 
-/// What sealed values cost together.
+/// The bytes that are charged for sealed values together.
 pub(crate) fn cost_of<'a>(sealed: impl IntoIterator<Item = &'a Vec<u8>>) -> u64 {
     sealed.into_iter().map(|bytes| cost(bytes.len())).sum()
 }
@@ -36,7 +36,7 @@ pub(crate) fn is_free(outcome: Option<&Vec<u8>>) -> bool {
     outcome.is_none_or(|outcome| outcome.len() <= OUTCOME_FREE_BYTES + OVERHEAD)
 }
 
-/// A number as a database counts.
+/// An unsigned number as the signed one of a database.
 pub(crate) fn signed(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }

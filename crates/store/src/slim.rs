@@ -1,5 +1,5 @@
-//! What is written is written once: parts of text carry their words under two names where others read
-//! them, and under one where only we do.
+//! This module drops the second copy of texts before they are stored: the JSON of a text part has `content` and `text`,
+//! for readers of both spellings, and our own storage needs one.
 
 use forecourt_core::StoreError;
 use serde::Serialize;
@@ -34,7 +34,8 @@ fn slim_parts(value: &mut Value) {
     value.get_mut("parts").and_then(Value::as_array_mut).into_iter().flatten().for_each(slim);
 }
 
-/// Only a part of text is touched, and never what is within one of another kind: that is its own.
+/// Drops `text` from a text part. What lies inside a data part is the caller's and stays as it is, also where it looks
+/// like a text part.
 fn slim(part: &mut Value) {
     if let Some(fields) = part.as_object_mut().filter(|fields| fields.get("kind").is_some_and(|kind| kind == "text"))
         && fields.contains_key("content")

@@ -1,5 +1,5 @@
-//! One SQLite file in WAL mode with `synchronous=FULL`: one thread writes in group commits, a few
-//! connections read.
+//! This module stores in one SQLite file in WAL mode with `synchronous=FULL`: one thread writes in group commits, and a
+//! few connections read.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ use writer::Writer;
 /// The version since which there are streams.
 const STREAMS_SINCE: usize = 3;
 
-/// What may be set about a [`Sqlite`]. The defaults are those of [`crate::limits`].
+/// The options of a [`Sqlite`]. The defaults are those of [`crate::limits`].
 #[derive(Debug, Clone)]
 pub struct SqliteOptions {
     /// Read-only connections, at least 1.
@@ -167,15 +167,18 @@ fn connect(path: &Path, mode: OpenFlags, options: &SqliteOptions) -> Result<Conn
     let db = Connection::open_with_flags(path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     db.busy_timeout(options.lock_wait)?;
     db.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
-    // Otherwise some statements are planned anew for each bound value, at twice their cost.
+    // The query planner stability guarantee: without it some statements are planned again for each bound value, at
+    // twice their cost.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    // A file that somebody else wrote could have views and triggers that call functions as it is read.
     db.pragma_update(None, "trusted_schema", false)?;
+    // A damaged page is found when it is read, and never gives a wrong answer.
     db.pragma_update(None, "cell_size_check", true)?;
     Ok(db)
 }
 
-/// Makes a database of an earlier version one that can give space back, if that is quick. One that can't
-/// goes on as it is: what is free in it is used again, and the file stays as large as it once was.
+/// Rewrites a small database of an earlier version so that it can give space back to the disk. A larger one stays as it
+/// is: its free pages are used again, and the file keeps its size.
 fn shrinkable(db: &Connection) {
     let read = |pragma: &str| db.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0)).unwrap_or_default();
     if read("auto_vacuum") == INCREMENTAL {
@@ -198,12 +201,14 @@ fn shrinkable(db: &Connection) {
 const INCREMENTAL: i64 = 2;
 
 fn configure_writer(db: &Connection, options: &SqliteOptions) -> Result<(), SqliteError> {
-    // Of effect on a file in which nothing is yet.
+    // Takes effect only while the file is empty; `shrinkable` handles the others.
     db.pragma_update(None, "auto_vacuum", INCREMENTAL)?;
     let mode: String = db.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+    // Without WAL readers and the writer lock each other out; SQLite reports the refusal by the mode alone.
     if mode != "wal" {
         return Err(StoreError::Unavailable(format!("the database would not leave journal mode {mode}")).into());
     }
+    // NORMAL syncs the log only at checkpoints: a power cut would take commits that were answered.
     db.pragma_update(None, "synchronous", "FULL")?;
     db.pragma_update(None, "foreign_keys", true)?;
     db.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES as i64, |_| Ok(()))?;
@@ -225,6 +230,7 @@ fn unlock(db: &Connection, path: &Path, options: &SqliteOptions, may_make: bool)
         (Some(key), _) => key,
         (None, None) if !may_make => return Ok(Seal::new(&[0; seal::KEY_BYTES], &*options.entropy)?),
         (None, None) => files::create_key(&path, &*options.entropy)?,
+        // A new key would open nothing of what is there, and hide that the old one may still be found.
         (None, Some(_)) => return Err(corrupt("store.key is missing beside the database").into()),
     };
     let seal = Seal::new(&key, &*options.entropy)?;

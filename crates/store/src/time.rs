@@ -1,5 +1,5 @@
-//! Moments as nanoseconds since 1970. What lies outside the years 1677 to 2262 becomes the nearest
-//! moment inside: a claim until the year 9999 is kept until 2262.
+//! This module converts moments to nanoseconds since 1970. A moment outside the years 1677 to 2262 becomes the nearest
+//! one inside: a claim until the year 9999 is kept until 2262.
 
 use forecourt_core::Timestamp;
 
@@ -13,7 +13,7 @@ pub(crate) fn moment(nanos: i64) -> Timestamp {
     Timestamp::from_nanosecond(nanos.into()).unwrap_or_default()
 }
 
-/// A count as a database counts.
+/// A count as the signed number of a database.
 pub(crate) fn count(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! Which turns of a conversation stay.
+//! This module decides which turns of a conversation are kept.
 
 use crate::limits::THREAD_BYTES_MAX;
 

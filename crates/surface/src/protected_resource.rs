@@ -29,7 +29,7 @@ const PATHS: [&str; 3] =
 /// How long caches may keep the metadata.
 const FRESH: Duration = Duration::from_secs(300);
 
-/// What a token opens: an endpoint of one agent, or of the host.
+/// A resource that tokens are issued for: an endpoint of one agent, or of the host. RFC 9728.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProtectedResource {
     /// The path of its URL, as cards name it; empty for the host itself.

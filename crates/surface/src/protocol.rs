@@ -129,7 +129,7 @@ pub struct PublishedDocument {
     pub body: Bytes,
 }
 
-/// What a protocol is given to build its surfaces from.
+/// The parts of a host from which a protocol builds its surfaces.
 #[derive(Clone)]
 pub struct Mount {
     /// The host that answers.
@@ -162,7 +162,7 @@ pub struct Socket {
     pub name: &'static str,
     /// The key, whose value is an address with a port.
     pub key: &'static str,
-    /// What the flag is for, in the words of `--help`.
+    /// The flag's text in `--help`.
     pub help: &'static str,
 }
 
@@ -171,15 +171,15 @@ pub struct Socket {
 pub struct Listen {
     /// Names it.
     pub name: &'static str,
-    /// Where. `None`: it is not wanted.
+    /// The address. `None`: the listener is not wanted.
     pub address: Option<SocketAddr>,
     /// Whether nobody chose the address, so that a free port will do where it is taken.
     pub may_move: bool,
-    /// What it carries.
+    /// The kind of traffic on the socket.
     pub carries: Carries,
 }
 
-/// What a socket of a protocol's own carries.
+/// The kind of traffic on a socket of a protocol's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Carries {
     /// The protocol within TLS 1.3.
@@ -203,14 +203,14 @@ pub enum Surface {
     Stream {
         /// [`Listen::name`].
         listen: &'static str,
-        /// What is spoken.
+        /// The protocol's function for a connection.
         speak: Speak,
     },
     /// A [`Listen`] that carries HTTP.
     OwnHttp {
         /// [`Listen::name`].
         listen: &'static str,
-        /// What answers there.
+        /// The routes of the socket.
         router: axum::Router,
     },
 }
@@ -220,6 +220,6 @@ pub struct HttpRoutes {
     /// The path patterns that are claimed, in axum's syntax; `POST /path` claims one verb and leaves the
     /// others to whoever claims the path. Two protocols that make one claim are an error at start.
     pub paths: Vec<&'static str>,
-    /// What answers them.
+    /// The routes for them.
     pub router: axum::Router,
 }

@@ -19,7 +19,7 @@ pub struct Tool {
     pub name: String,
     /// A name to show.
     pub title: String,
-    /// What it does and when to use it, for a model to read.
+    /// The description of its effect and use, for a model to read.
     pub description: String,
     /// The JSON schema of its arguments: an object, draft 2020-12. Tools that have the same one share it.
     pub input: Arc<Value>,
@@ -83,7 +83,7 @@ pub struct ElicitedAnswer {
     pub earlier: Value,
 }
 
-/// What happens during a call.
+/// An event during a call.
 #[derive(Debug, Clone)]
 pub enum ToolEvent {
     /// Something to show while waiting.
@@ -102,7 +102,7 @@ pub struct ToolOutput {
     /// Files, links and artifacts that belong to the answer. Carriers that can show them do; none is
     /// [`forecourt_core::FileSource::Kept`].
     pub parts: Vec<Part>,
-    /// What goes beside the answer, by key.
+    /// Metadata beside the answer, by key.
     pub meta: Map<String, Value>,
     /// Whether the caller should take it for a failure that it can do something about.
     pub is_error: bool,

@@ -18,7 +18,7 @@ pub const UPSTREAM_ERRORS: [&str; 5] = [
     "upstream_error",
 ];
 
-/// What answers an endpoint.
+/// The handler of an endpoint, as data. Section 12.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Binding {
     /// By calls of other endpoints here. Section 12.1.

@@ -60,6 +60,7 @@ impl BodyMedia {
         let is_token = |part: &str| {
             !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b))
         };
+        // It becomes the value of `Content-Type` as it is: a line break in it would begin another field.
         let is_plain = media.bytes().all(|b| (b' '..=b'~').contains(&b));
         if !is_token(kind) || !is_token(subtype) || !is_plain {
             return None;

@@ -26,7 +26,7 @@ pub struct Definition {
     pub path: Option<String>,
     /// A sentence for people.
     pub description: Option<String>,
-    /// A label.
+    /// A label to sort it under, without effect.
     pub namespace: Option<String>,
     /// The semantic block.
     pub semantic: Value,
@@ -36,17 +36,17 @@ pub struct Definition {
     pub output_schema: Option<Value>,
     /// The errors by name.
     pub errors: Option<Vec<String>>,
-    /// What a caller must hold.
+    /// The scopes that a caller must hold.
     pub required_scopes: Vec<String>,
-    /// Set when callers should move on.
+    /// Its deprecation, when callers should use another endpoint. Section 6.5.
     pub deprecated: Option<DeprecatedSettings>,
-    /// What it is besides, for callers of other protocols.
+    /// What other protocols offer it as.
     pub offers: Vec<EndpointOffer>,
-    /// What answers it.
+    /// The kind of handler, with its settings. Section 12.
     pub binding: Option<Binding>,
 }
 
-/// What an endpoint is registered among.
+/// The catalog, policy and recipes that a definition is checked against.
 #[derive(Clone, Copy, Debug)]
 pub struct RegistrationContext<'a> {
     /// The vocabulary in use.
@@ -209,6 +209,7 @@ fn binding(binding: Option<Binding>) -> Result<Binding, DefinitionProblem> {
 /// Section 5.9: what the host answers itself is left alone, unless the operator said otherwise.
 fn taken(method: &Method, path: &Template, around: &RegistrationContext<'_>) -> Option<DefinitionProblem> {
     let shadowed = reserved::shadowed(method, path)?;
+    // Only pairs that the host answers can be overridden, and not the names that section 5.9 reserves beside them.
     let is_overridden = reserved::is_native(method, path.as_str()) && around.overrides.contains(path.as_str());
     let message = format!("`{method} {path}` would take {shadowed} from the host, which answers it itself");
     (!is_overridden).then(|| DefinitionProblem::new("path", "reserved-path", message))

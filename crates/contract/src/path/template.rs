@@ -164,10 +164,12 @@ fn segment_of(segment: &str, catalog: &Catalog) -> Result<Segment, TemplateError
 /// A text as one segment. `None` for texts that no parameter takes.
 fn encoded(text: &str) -> Option<String> {
     use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+    // All but the unreserved characters of RFC 3986 2.3: a `/` in a value must not make two segments of it.
     const OUTSIDE_SEGMENTS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
     is_takeable(text).then(|| utf8_percent_encode(text, OUTSIDE_SEGMENTS).to_string())
 }
 
 fn is_takeable(text: &str) -> bool {
+    // Dots are never encoded, and a client or a proxy that resolves `..` would call another path.
     !matches!(text, "" | "." | "..") && !text.chars().any(char::is_control)
 }

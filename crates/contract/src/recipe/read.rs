@@ -17,7 +17,7 @@ use crate::method::Method;
 use crate::path::{Template, segment};
 use crate::policy::MethodPolicy;
 
-/// What stands in the file beside `[[recipe]]`: nothing.
+/// The keys of the file beside `[[recipe]]`: none.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Nothing {}
@@ -143,11 +143,12 @@ fn source(SourceSettings { kind, value }: SourceSettings, earlier: &[Step]) -> R
     }
 }
 
-/// What is taken of the result of one of `earlier` steps.
+/// Reads a reference to the result of one of `earlier` steps.
 fn reference(value: &Value, earlier: &[Step]) -> Result<ResultReference, String> {
     let captured = |name: &str| is_captured(name, earlier);
     let reference = match (value, value.get("step"), value.get("pointer")) {
         (Value::String(text), ..) => ResultReference::read(text, captured),
+        // No further keys: a misspelled one would else be ignored in silence.
         (Value::Object(table), Some(Value::String(step)), Some(Value::String(pointer))) if table.len() == 2 => {
             ResultReference::pointed(step, pointer, captured)
         }

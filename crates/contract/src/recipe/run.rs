@@ -19,14 +19,14 @@ pub struct Run {
     outputs: Vec<Value>,
 }
 
-/// What to call next.
+/// The call of one step: a method, a path and a body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepCall {
-    /// What is called.
+    /// The method.
     pub method: Method,
-    /// Where.
+    /// The path, with its parameters filled in.
     pub path: String,
-    /// With what.
+    /// The parameters of the body.
     pub body: Map<String, Value>,
 }
 
@@ -51,7 +51,7 @@ impl Run {
         self.outputs.len()
     }
 
-    /// The results so far that have a name.
+    /// The captured results so far, by name.
     pub fn captured(&self) -> &BTreeMap<String, Value> {
         &self.captured
     }
@@ -62,6 +62,7 @@ impl Run {
             let names = step.path.iter().flat_map(Template::parameters);
             names.filter_map(|name| match step.parameters.get(name)? {
                 InputSource::Proposal(field) => Some(field.as_str()),
+                // Constants were checked when the file was read; results are not there yet.
                 InputSource::Constant(_) | InputSource::PreviousStep(_) => None,
             })
         });
@@ -145,7 +146,7 @@ impl Run {
         }
     }
 
-    /// What a step or the end takes of a result that was captured.
+    /// The selected part of a captured result. `None`: it is not captured yet, or has no such part.
     fn taken(&self, result: &ResultReference) -> Option<Value> {
         self.captured.get(&result.capture).and_then(|found| result.select(found)).cloned()
     }

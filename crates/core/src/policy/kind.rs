@@ -14,7 +14,7 @@ pub enum RefusalKind {
     ConsentRequired {
         /// A single-use bearer token of at least 128 bits.
         state: String,
-        /// Where the consent page leads back to; origin-bound like `url`.
+        /// The URL to which the consent page leads back; origin-bound like `url`.
         return_to: String,
     },
     /// Credentials are missing or wrong. PolicyPart 3.3.1.

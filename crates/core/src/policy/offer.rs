@@ -23,6 +23,6 @@ pub struct OfferContext<'a> {
     pub agent: &'a Handle,
     /// The base of every published URL, without a trailing slash.
     pub origin: &'a str,
-    /// What it costs, as a person reads it.
+    /// The price as a person reads it.
     pub price: &'a str,
 }

@@ -30,11 +30,11 @@ pub struct PolicyPart {
     pub message: String,
     /// Translations of title and message by BCP 47 tag.
     pub message_translations: BTreeMap<String, Translation>,
-    /// Where a person can act. On the canonical host, https.
+    /// The https URL at which a person can act, on the canonical host.
     pub url: Option<String>,
     /// The accessible name of that action.
     pub action_label: Option<String>,
-    /// What the normalized shape does not model, by prefixed keys.
+    /// Values that the normalized shape does not model, by prefixed keys.
     pub data: Map<String, Value>,
     /// Fields of later versions, kept.
     pub more: Map<String, Value>,

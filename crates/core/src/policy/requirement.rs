@@ -18,7 +18,7 @@ pub struct Requirement {
     /// A short summary; the kind's own when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What a person reads.
+    /// The message for people.
     pub message: String,
     /// Title and message by BCP 47 tag.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -37,7 +37,7 @@ pub enum Demand {
     Payment(PaymentTerms),
 }
 
-/// What is agreed to. PolicyPart 3.3.4, 5.4.
+/// The terms of a consent. PolicyPart 3.3.4, 5.4.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConsentTerms {
     /// What is agreed to, whole: its text, version and bounds. Its hash is the consent's name, so that other
@@ -55,7 +55,7 @@ pub struct PaymentTerms {
     pub accepted: Vec<AcceptedPayment>,
     /// What it costs, as a person reads it, such as `0.05 USDC`.
     pub price: String,
-    /// What one payment pays for.
+    /// The messages that one payment pays for.
     pub covers: PaidFor,
     /// How credit is counted; needed with [`PaidFor::Credit`], and looked at nowhere else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,7 +67,7 @@ pub struct PaymentTerms {
 pub struct CreditTerms {
     /// What is counted: the asset and its network, say. Credit of one unit pays nothing in another.
     pub unit: String,
-    /// What one message costs.
+    /// The price of one message.
     pub per_turn: String,
     /// What must be agreed to before anything is deducted; `None`: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -99,7 +99,7 @@ pub enum DeductionPeriod {
     Monthly,
 }
 
-/// What one payment pays for.
+/// The messages that one payment pays for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "per")]
 pub enum PaidFor {

@@ -15,7 +15,7 @@ pub struct PolicyResolution {
     /// The payment or the consent.
     #[serde(flatten)]
     pub confirmation: Confirmation,
-    /// Who verified it. For logs and audit; nobody may decide by it.
+    /// The verifier, for logs and audit. Nobody may decide by it.
     pub verified_by: String,
 }
 
@@ -39,10 +39,10 @@ pub struct PaymentConfirmation {
     /// The transaction, in the scheme's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction: Option<String>,
-    /// Who paid, in the scheme's words.
+    /// The payer, in the scheme's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payer: Option<String>,
-    /// Where it was settled.
+    /// The network on which it was settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<String>,
 }
@@ -52,12 +52,12 @@ pub struct PaymentConfirmation {
 pub struct ConsentConfirmation {
     /// SHA-256 of the canonical JSON of what was agreed to, in lower-case hex.
     pub scope_hash: String,
-    /// Until when; for good when absent.
+    /// The end of the consent; it holds for good when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
 }
 
-/// What a caller sends to continue after a refusal. All of it is a claim, which the host compares with its own records.
+/// A caller's continuation after a refusal. All of it is a claim, which the host compares with its own records.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Submission {
     /// The state of the refusal that it goes on after.
@@ -69,7 +69,7 @@ pub struct Submission {
 /// A signed payment, as its payer wrote it.
 #[derive(Clone, PartialEq)]
 pub struct PaymentSubmission {
-    /// What its scheme begins with: `x402`.
+    /// The first part of its scheme's name, such as `x402`.
     pub family: &'static str,
     /// The payment in the scheme's words; a bearer of money.
     pub payload: Map<String, Value>,

@@ -9,7 +9,7 @@ use super::resolution::{PaymentConfirmation, PaymentSubmission};
 /// A family of payment schemes that this host can check and settle, such as `x402`. Schemes without one are
 /// passed on as they are, and can't be paid here.
 pub trait PaymentScheme: Send + Sync + 'static {
-    /// What its schemes begin with, before the first dot.
+    /// The part of its schemes' names before the first dot.
     fn family(&self) -> &'static str;
 
     /// Which of `offers` this payment means: the index. The payer's own copy of the offer only selects.
@@ -49,7 +49,7 @@ pub enum Settlement {
 /// A settled payment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Receipt {
-    /// What the agent is told.
+    /// The confirmation that the agent gets.
     pub confirmation: PaymentConfirmation,
     /// What was paid, in the smallest unit of its asset, as a decimal string.
     pub amount: String,

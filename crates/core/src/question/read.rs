@@ -98,7 +98,7 @@ impl QuestionField {
     }
 }
 
-/// What stands behind a name, in whatever case it is written.
+/// The rest of `line` after `name`, compared without case. `None`: the line begins otherwise.
 fn behind<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let (head, rest) = line.split_at_checked(name.len())?;
     // Checked, as the length of the name may fall inside a character of the line.

@@ -43,9 +43,9 @@ pub enum Ending {
 /// [`crate::policy::RefusalKind::Unauthorized`]. PolicyPart 4.2: a sign-in without a refusal is no refusal.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SignIn {
-    /// Where and how, in its words; a form, where it has one.
+    /// The agent's words about where and how to sign in, with a form where it has one.
     pub question: Question,
-    /// What its server challenges with; may be empty.
+    /// The challenges of its server; may be empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub challenges: Vec<AuthChallenge>,
 }
@@ -135,7 +135,7 @@ impl Ending {
         Self::Declined { reason: reason.into() }
     }
 
-    /// What a stream that just stops comes to: never success. PolicyPart 3.5.
+    /// The ending of a stream that stops without one: never success. PolicyPart 3.5.
     pub fn unfinished() -> Self {
         FailureCause::CutOff.ending("the agent stopped before its answer was whole")
     }
@@ -166,7 +166,7 @@ impl Ending {
         })
     }
 
-    /// What the agent asks back, if it waits for the caller's next turn.
+    /// The agent's question, if it waits for the caller's next turn.
     pub fn question(&self) -> Option<&Question> {
         match self {
             Self::Question(question) => Some(question),

@@ -51,7 +51,7 @@ pub fn guard(events: EventStream, limits: ReplyLimits) -> GuardedReply {
 pub struct GuardedReply {
     /// The agent, until its ending.
     agent: Option<EventStream>,
-    /// What is left of the limits.
+    /// The limits, less what the reply has used.
     left: ReplyLimits,
     /// The ids of tool calls that were counted as parts.
     calls: HashSet<String>,

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Account;
 
-/// What is written into a stream once, and never changed.
+/// An entry of a stream, written once and never changed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LedgerEntry {
     /// The content; at most [`crate::limits::ENTRY_BYTES_MAX`] as JSON. Sealed at rest, as conversations are.
@@ -14,7 +14,7 @@ pub struct LedgerEntry {
     pub at: Timestamp,
     /// When it stops being readable; `None`: never.
     pub expires_at: Option<Timestamp>,
-    /// Whose bytes it counts towards. Not read back: an entry that was read has the host's own.
+    /// The account that is charged for it. Not read back: an entry that was read has the host's own.
     pub account: Account,
 }
 

@@ -32,7 +32,7 @@ pub struct TaskFilter {
 pub struct TaskPage {
     /// The tasks, the last updated first.
     pub tasks: Vec<Task>,
-    /// Where to go on; `None` when this was the end.
+    /// The cursor of the next page; `None` when this was the last.
     pub next: Option<Cursor>,
     /// How many tasks there are with no cursor and no limit.
     pub total: u64,

@@ -8,7 +8,7 @@ use crate::policy::{PolicyPart, RefusalKind};
 /// Which bound on stored bytes was met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuotaBound {
-    /// What is stored for one caller.
+    /// The bytes stored for one caller.
     Caller {
         /// The bound in bytes.
         max: u64,

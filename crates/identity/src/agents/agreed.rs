@@ -1,5 +1,5 @@
-//! Genesis documents that were made here, for nodes of one deployment: each of them must have the same ones, or
-//! its agents would be others on every node.
+//! This module exchanges genesis documents that were made here between nodes of one deployment: an agent's id is the
+//! hash of its document, so that each node must have the same one.
 
 use std::io;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::kept;
 
 /// The genesis documents, as text, of those agents that have none in the deployment: what the data folder holds,
 /// and what is made there now for who has none yet. An agent whose own document names it needs none. What is wrong
-/// with files is told by [`super::load`].
+/// with files is reported by [`super::load`].
 pub fn kept_genesis<'a>(
     home: &AgentHome<'_>,
     agents: impl IntoIterator<Item = (&'a AgentCard, &'a AgentIdentitySettings)>,
@@ -26,6 +26,8 @@ pub fn kept_genesis<'a>(
     let of = |(card, settings, made): (&AgentCard, &AgentIdentitySettings, Option<Genesis>)| {
         let handle = card.handle();
         let document = files::document(&home.document_file(handle), &mut Vec::new());
+        // Files of the deployment are the same on every node. One that is refused must be corrected, and must not give
+        // its agent another id.
         if home.genesis_file(handle).exists() || document.is_refused() {
             return None;
         }
@@ -40,7 +42,7 @@ pub fn kept_genesis<'a>(
 }
 
 /// Puts a genesis document that another node made in the place of the one in the data folder, if it is another.
-/// Whether it was.
+/// Gives whether the file was changed.
 ///
 /// # Errors
 /// The file can't be written.

@@ -1,4 +1,4 @@
-//! What the document of an agent that lives here says.
+//! This module writes the identity document of an agent that lives here. AGTP base 6.3.
 
 use forecourt_core::{AgentCard, AgentId, Timestamp};
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::document::{AgentDocument, AgentDocumentError, Issuer};
 use crate::genesis::{Genesis, TrustPosture, TrustTier};
 
-/// What changes about an agent while it lives here.
+/// The fields of an agent's document that change while it is served.
 #[derive(Debug, Clone, Copy)]
 pub struct Current<'a> {
     /// Where it is in its life: `active`, `suspended`, `retired` or `deprecated`.
@@ -24,6 +24,7 @@ impl AgentDocument {
     /// # Errors
     /// [`AgentDocumentError::Unsignable`] when it holds numbers that have no canonical form.
     pub fn current(&self, current: Current<'_>, issuer: Issuer<'_>) -> Result<AgentDocument, AgentDocumentError> {
+        // Somebody else's signature covers every field: bringing the status up to date would break it.
         if self.is_signed() {
             return Ok(self.clone());
         }
@@ -36,7 +37,7 @@ impl AgentDocument {
     }
 }
 
-/// What is known of an agent that lives here, for its document.
+/// The sources of a resident agent's document.
 pub(crate) struct About<'a> {
     pub card: &'a AgentCard,
     pub agent_id: &'a AgentId,
@@ -61,11 +62,12 @@ impl About<'_> {
             }
             None => {}
         }
+        // Last: how far the agent is vouched for is resolved, and its own document must not claim more.
         whole.extend(self.settled());
         AgentDocument::unsigned(whole)
     }
 
-    /// What a document says that was not written by hand. AGTP base 6.3.
+    /// The fields for a document that the operator did not write. AGTP base 6.3.
     fn usual(&self) -> Map<String, Value> {
         let scopes: Vec<&str> = self.genesis.into_iter().flat_map(Genesis::scope).collect();
         let owner = self.posture.owner_id.as_deref().unwrap_or(self.domain);
@@ -93,7 +95,7 @@ impl About<'_> {
         }))
     }
 
-    /// What is said of every agent as it was resolved.
+    /// The resolved fields, which replace the operator's own: agent id, trust tier, path, warning and owner.
     fn settled(&self) -> Map<String, Value> {
         let mut settled = match serde_json::to_value(self.posture) {
             Ok(Value::Object(posture)) => posture,
@@ -103,7 +105,7 @@ impl About<'_> {
         settled
     }
 
-    /// The handle, with the mark of an experiment.
+    /// The handle, with `X-` before it for tier 3 (experimental).
     fn name(&self) -> String {
         match self.posture.trust_tier {
             TrustTier::Experimental => format!("X-{}", self.card.handle()),

@@ -1,5 +1,4 @@
-//! The Agent Identity Document: what an agent says of itself, and perhaps who vouches for that.
-//! AGTP base 6.3, 6.4.
+//! This module reads, checks and signs Agent Identity Documents. AGTP base 6.3, 6.4.
 
 use forecourt_core::{AgentId, Timestamp};
 use forecourt_jose::encoding::{from_base64url, to_base64url};
@@ -44,7 +43,7 @@ pub struct AgentDocument {
     escaped: bool,
 }
 
-/// Whoever signs documents of this host.
+/// The name and the key with which this host signs documents.
 #[derive(Debug, Clone, Copy)]
 pub struct Issuer<'a> {
     /// Its name: the domain.
@@ -65,7 +64,7 @@ pub enum AgentDocumentError {
     /// It is signed, so nothing can be added, and lacks what must be there.
     #[error("it is signed, and lacks {0}")]
     Missing(String),
-    /// It has a part of a signature.
+    /// It has one or two of the three fields of a signature.
     #[error("`{ISSUER}`, `{ISSUER_KEY}` and `{SIGNATURE}` belong together: give all or none")]
     HalfSigned,
     /// The signature is not one over this document by this key.
@@ -98,6 +97,7 @@ impl AgentDocument {
                     false => Err(AgentDocumentError::Missing(missing.join(", "))),
                 }
             }
+            // An issuer without a signature would be read by others as one who vouches.
             _ => Err(AgentDocumentError::HalfSigned),
         }
     }
@@ -107,7 +107,7 @@ impl AgentDocument {
         Self::checked(fields, false, false)
     }
 
-    /// A document that was checked before.
+    /// A document that was checked before; nothing is checked again.
     pub(crate) fn checked(fields: Map<String, Value>, signed: bool, escaped: bool) -> Self {
         Self { fields, signed, escaped }
     }
@@ -127,7 +127,7 @@ impl AgentDocument {
         self.escaped
     }
 
-    /// The agent's name, if the document says.
+    /// `agent_id`. `None`: it is missing.
     pub fn agent_id(&self) -> Option<AgentId> {
         AgentId::parse(self.text("agent_id")?).ok()
     }
@@ -149,7 +149,7 @@ impl AgentDocument {
         requires.and_then(|requires| requires.get("wildcards")).and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// What it states about how far the agent is vouched for.
+    /// Its fields `trust_tier`, `verification_path`, `trust_warning` and `owner_id`.
     pub fn stated(&self) -> OperatorStatement {
         let text = |name| self.text(name).map(str::to_owned);
         OperatorStatement {
@@ -180,7 +180,7 @@ impl AgentDocument {
     }
 }
 
-/// What is there must be of the right kind, since others read it too.
+/// Checks the kind of each known field that is present, since other hosts read the document too.
 fn check_fields(fields: &Map<String, Value>) -> Result<(), AgentDocumentError> {
     let fits = |name: &str, value: &Value| match name {
         "agent_id" => value.as_str().is_some_and(|text| AgentId::parse(text).is_ok()),

@@ -1,4 +1,4 @@
-//! Identity files, read with bounds, and what there is to say about them.
+//! This module reads identity files within bounds, and collects notices about them.
 
 use std::fs;
 use std::io;
@@ -13,13 +13,13 @@ pub(crate) const GENESIS_SUFFIX: &str = ".genesis.json";
 /// How the name of a document's file ends.
 pub(crate) const DOCUMENT_SUFFIX: &str = ".agent.json";
 
-/// Something about an identity that its operator should know.
+/// A message to the operator about one identity file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {reason}", file.display())]
 pub struct IdentityNotice {
     /// The file that it is about.
     pub file: PathBuf,
-    /// What there is to say, and what would be right.
+    /// What is wrong or was found, and what would be right.
     pub reason: String,
     /// How much it matters.
     pub severity: Severity,
@@ -28,7 +28,7 @@ pub struct IdentityNotice {
 /// How much a notice matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Nothing is wrong: what was found, for the log.
+    /// Information for the log; nothing is wrong.
     Told,
     /// It works, though perhaps not as it was meant.
     Warning,
@@ -50,14 +50,14 @@ impl IdentityNotice {
     }
 }
 
-/// What became of a file.
+/// The result of reading a file.
 #[derive(Debug)]
 pub(crate) enum FileOutcome<T> {
-    /// It is not there.
+    /// There is no such file.
     Nothing,
-    /// It is what it should be.
+    /// The checked content.
     Good(T),
-    /// It is not, which was said.
+    /// The file can't be used; a notice says why.
     Refused,
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn pair(
     }
 }
 
-/// What is wrong with a document that stands alone and does not say whose it is.
+/// The reason against a document without `agent_id` and without a genesis document.
 pub(crate) const NAMELESS: &str = "`agent_id` is missing, and there is no genesis document beside it";
 
 const SPELLING: &str = "it was hashed and signed with `\\u` escapes, which other readers may not accept";
@@ -140,7 +140,7 @@ pub(crate) fn bytes(file: &Path) -> Result<Option<Vec<u8>>, String> {
     match fs::metadata(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(unreadable(error)),
-        // Opening what is no plain file could wait for ever.
+        // Opening a FIFO would wait for its writer for ever.
         Ok(meta) if !meta.is_file() => Err("it is not a regular file".to_owned()),
         Ok(meta) if meta.len() > IDENTITY_FILE_BYTES_MAX => {
             Err(format!("it is larger than {IDENTITY_FILE_BYTES_MAX} bytes"))

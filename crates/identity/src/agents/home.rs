@@ -1,4 +1,4 @@
-//! The files in which agents of a deployment have their identities.
+//! This module names the files in which agents of a deployment have their identities.
 
 use std::path::{Path, PathBuf};
 
@@ -10,22 +10,22 @@ use crate::host_keys::HostKeys;
 /// The folder of agents, in a deployment and in its data.
 pub(super) const AGENTS: &str = "agents";
 
-/// Where agents live.
+/// The folders, the domain and the keys of the deployment whose agents are loaded.
 #[derive(Debug, Clone, Copy)]
 pub struct AgentHome<'a> {
     /// The folder of the deployment. Only read.
     pub folder: &'a Path,
     /// The data folder, where genesis documents that were made here are. It may not exist. `None`: there is none.
     pub data: Option<&'a Path>,
-    /// Whether what is made is kept in the data folder. Else it is gone with the process.
+    /// Whether genesis documents that are made here are written to the data folder. Else they end with the process.
     pub keeps: bool,
     /// The domain of the deployment.
     pub domain: &'a Domain,
     /// The keys that sign what is made here.
     pub keys: &'a HostKeys,
-    /// The time.
+    /// The time at which documents that are made here are issued.
     pub now: Timestamp,
-    /// Where names of files come from while they are written.
+    /// Random names for files while they are written.
     pub entropy: &'a dyn Entropy,
 }
 

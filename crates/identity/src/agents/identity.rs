@@ -1,4 +1,4 @@
-//! One agent that is known here.
+//! This module has one agent that is known here: its id, documents, keys and scopes.
 
 use forecourt_contract::limits::SCOPES_MAX;
 use forecourt_contract::scope::{Scope, ScopeSet};
@@ -11,7 +11,7 @@ use crate::genesis::{Genesis, OperatorStatement, TrustPosture};
 /// An agent that is known here: one that lives here, or one of elsewhere that may call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentIdentity {
-    /// Its name everywhere.
+    /// Its agent id: the hash of its genesis document.
     pub agent_id: AgentId,
     /// Its short name on this host, unlike any other's here: the handle of one that lives here, else
     /// that of its file.
@@ -20,19 +20,19 @@ pub struct AgentIdentity {
     pub handle: Option<Handle>,
     /// Its genesis document. Absent when only an identity document was given. AGTP-API 5.8.1: then 404.
     pub genesis: Option<PackedGenesis>,
-    /// What it says of itself. Always there for an agent that lives here.
+    /// Its identity document. Always there for an agent that lives here.
     pub document: Option<PackedDocument>,
     /// What its document calls it, where that is another name than [`AgentIdentity::name`].
     title: Option<Box<str>>,
     /// The keys of its certificates, as SHA-256 of the raw key in hexadecimal.
     keys: Box<[String]>,
-    /// How far it is vouched for.
+    /// Its trust tier, with the path and the warning that go with it.
     pub posture: TrustPosture,
     /// What it may do: the genesis document's `scope`, else the document's `requires.scopes`.
     pub declared: ScopeSet,
     /// Whether it consents to methods beyond those that it declared. AGTP-API 16.4.
     pub wildcards: bool,
-    /// Under whose rules it runs.
+    /// The governance zone in whose rules it runs: its document's, else its genesis document's.
     pub governance_zone: Option<String>,
 }
 
@@ -70,12 +70,12 @@ impl AgentIdentity {
         })
     }
 
-    /// Its genesis document, read anew.
+    /// Its genesis document, parsed from its text at each call.
     pub fn genesis(&self) -> Option<Genesis> {
         self.genesis.as_ref().map(|genesis| genesis.unpack(&self.agent_id))
     }
 
-    /// What it says of itself, read anew.
+    /// Its identity document, parsed from its text at each call.
     pub fn document(&self) -> Option<AgentDocument> {
         self.document.as_ref().map(PackedDocument::unpack)
     }
@@ -108,8 +108,10 @@ fn keys(genesis: Option<&Genesis>, document: Option<&AgentDocument>) -> Box<[Str
     named.into_iter().chain(genesis.and_then(Genesis::agent_fingerprint)).collect()
 }
 
-/// What the agent's documents say it may do.
+/// The scopes that the agent declares: the genesis document's, else the identity document's.
 fn declared<'a>(genesis: Option<&'a Genesis>, document: Option<&'a AgentDocument>) -> Vec<&'a str> {
+    // By the key, not by its content: a genesis document with an empty `scope` grants nothing, and the identity
+    // document must not add to it.
     match genesis.filter(|genesis| genesis.document().contains_key("scope")) {
         Some(genesis) => genesis.scope().collect(),
         None => document.map(|document| document.declared().collect()).unwrap_or_default(),

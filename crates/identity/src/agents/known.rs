@@ -1,4 +1,4 @@
-//! All agents that are known here, by name.
+//! This module finds known agents by id, handle and name.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub struct KnownAgents {
 }
 
 impl KnownAgents {
-    /// The agent of a canonical name, wherever it lives.
+    /// The agent with this id, hosted here or elsewhere.
     pub fn get(&self, id: &AgentId) -> Option<&Arc<AgentIdentity>> {
         self.by_id.get(id)
     }
@@ -37,6 +37,7 @@ impl KnownAgents {
     /// document calls it. AGTP base 1, URI forms 3 and 4.
     pub fn of_name(&self, name: &str) -> Option<&Arc<AgentIdentity>> {
         let by_handle = self.hosted.iter().find(|agent| agent.name.eq_ignore_ascii_case(name));
+        // Handles first: a document must not take another agent's short name by its title.
         by_handle.or_else(|| self.hosted.iter().find(|agent| agent.is_titled(name)))
     }
 
@@ -50,7 +51,7 @@ impl KnownAgents {
         self.by_id.is_empty()
     }
 
-    /// Adds one. Gives it back when it is one too many, or its name is taken.
+    /// Adds an agent. Fails when there are [`KNOWN_AGENTS_MAX`], or its id is known already: the first one stays.
     pub(crate) fn add(&mut self, agent: AgentIdentity) -> Result<(), AddError> {
         if let Some(other) = self.by_id.get(&agent.agent_id) {
             return Err(AddError::By(other.name.clone()));
@@ -71,10 +72,10 @@ impl KnownAgents {
 /// Why an agent was not added.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum AddError {
-    /// Another one has its name.
+    /// Another agent, of this name, has its id.
     #[error("its agent id is that of `{0}`")]
     By(String),
-    /// There are enough.
+    /// [`KNOWN_AGENTS_MAX`] are known already.
     #[error("more than {KNOWN_AGENTS_MAX} agents are known")]
     Full,
 }

@@ -1,4 +1,4 @@
-//! From a deployment's folders to the agents that are known.
+//! This module loads the known agents from a deployment's folders.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -42,6 +42,8 @@ pub fn load<'a>(
             loading.add(agent, &file);
         }
     }
+    // After those that live here: of two with one id the first stays, so that no file in `known/` takes the name of a
+    // resident.
     loading.strangers(&home.folder.join(KNOWN));
     (loading.known, loading.notices)
 }
@@ -55,14 +57,14 @@ pub(super) fn with_made<'a>(
     agents.iter().map(|(card, settings)| (*card, *settings, made.remove(card.handle()))).collect()
 }
 
-/// What was found so far.
+/// The agents and notices so far.
 struct Loading {
     known: KnownAgents,
     notices: Vec<IdentityNotice>,
 }
 
 impl Loading {
-    /// Adds an agent, and says what is to be said about it.
+    /// Adds an agent, with a warning for each of its scopes that grants nothing.
     fn add(&mut self, agent: AgentIdentity, file: &Path) {
         for scope in agent.ignored_scopes() {
             let reason = format!(
@@ -95,7 +97,7 @@ impl Loading {
         }
     }
 
-    /// An agent of elsewhere. `None`: its files were refused.
+    /// The agent of another host with the files `name.*`. `None`: they were refused, with a notice.
     fn stranger(&mut self, folder: &Path, name: &str) -> Option<AgentIdentity> {
         let (genesis_file, document_file) =
             (folder.join(format!("{name}{GENESIS_SUFFIX}")), folder.join(format!("{name}{DOCUMENT_SUFFIX}")));

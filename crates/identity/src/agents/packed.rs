@@ -1,5 +1,5 @@
-//! Documents of agents as they are held while nobody asks for them. A tree of JSON takes five times the
-//! room of its text, and a host of many agents has two for each.
+//! This module keeps documents of agents as text: a tree of JSON takes five times the room of its text, and a host of
+//! many agents has two for each.
 
 use forecourt_core::AgentId;
 use serde_json::{Map, Value};

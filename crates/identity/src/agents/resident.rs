@@ -1,4 +1,4 @@
-//! Who an agent is that lives here: from its files, or from a genesis document that is made for it.
+//! This module finds out who an agent is that lives here: from its files, or from a genesis document that it makes.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use super::settings::AgentIdentitySettings;
 use crate::genesis::{Genesis, GenesisError, OperatorStatement, TrustPosture};
 use crate::kept;
 
-/// An agent and where it lives.
+/// An agent with its settings and its files.
 pub(crate) struct Residence<'a, 'h> {
     pub home: &'a AgentHome<'h>,
     pub card: &'a AgentCard,
@@ -30,7 +30,7 @@ struct GenesisFile {
 }
 
 impl Residence<'_, '_> {
-    /// Who the agent is. `None`: its files were refused.
+    /// The agent's identity. `None`: its files were refused, with a notice.
     pub(crate) fn agent(&mut self) -> Option<AgentIdentity> {
         let handle = self.card.handle();
         let document_file = self.home.document_file(handle);
@@ -71,7 +71,8 @@ impl Residence<'_, '_> {
     fn paired(&mut self, document: &AgentDocument, named: &AgentId) -> Option<GenesisFile> {
         let file = self.home.genesis_file(self.card.handle());
         match files::genesis(&file, self.notices) {
-            // One that was made here before the document was written may be its own.
+            // The operator may have written the document for a genesis document that was made here earlier: it counts
+            // if the ids agree.
             FileOutcome::Nothing => {
                 let file = self.home.kept_file(self.card.handle())?;
                 let genesis = files::genesis(&file, &mut Vec::new()).good()?;
@@ -113,6 +114,7 @@ impl Residence<'_, '_> {
         match kept {
             Ok(genesis) if !keeps => Some(GenesisFile { genesis, file }),
             Ok(made) => {
+                // Read back: another process may have made one first, and then its agent id counts.
                 let genesis = files::genesis(&file, self.notices).good()?;
                 if genesis == made {
                     self.tell_made(&file, &genesis);
@@ -143,7 +145,7 @@ impl Residence<'_, '_> {
         written(&self.genesis_file()?.genesis).ok()
     }
 
-    /// Says which settings came too late.
+    /// Warns of settings that differ from the genesis document, and so have no effect.
     fn unheeded(&mut self, origin: &GenesisFile) {
         let keys = self.settings.differing(&origin.genesis);
         if !keys.is_empty() {

@@ -1,4 +1,4 @@
-//! What an agent's own file says about its identity.
+//! This module has the settings of an agent's own file about its identity.
 
 use forecourt_contract::scope::ScopeSet;
 use forecourt_core::Timestamp;

@@ -1,4 +1,4 @@
-//! Making, listing and revoking keys. By any process that has the store, also while another one serves.
+//! This module makes, lists and revokes API keys, by any process that has the store, also while another one serves.
 
 use std::collections::BTreeMap;
 
@@ -27,9 +27,9 @@ pub(super) fn stream_of(hash: &str) -> String {
 /// A key that was just made.
 #[derive(Debug)]
 pub struct CreatedApiKey {
-    /// What is kept of it.
+    /// Its record in the store.
     pub key: ApiKey,
-    /// What its bearer sends. Kept nowhere.
+    /// The text that its bearer sends. It is stored nowhere.
     pub secret: ApiKeySecret,
 }
 
@@ -42,10 +42,10 @@ pub enum ApiKeyError {
     /// A key of this name is in force.
     #[error("a key named `{0}` is in force: revoke it first, or choose another name")]
     NameTaken(String),
-    /// It would end before it begins.
+    /// Its expiry is not in the future.
     #[error("the key would have expired already")]
     AlreadyExpired,
-    /// As many are in force as may be.
+    /// [`API_KEYS_MAX`] are in force.
     #[error("{API_KEYS_MAX} API keys are in force, which is as many as a deployment has: revoke one first")]
     TooMany,
     /// As many are remembered as may be, revoked ones included.
@@ -60,7 +60,7 @@ pub enum ApiKeyError {
     /// Others kept changing the keys.
     #[error("the API keys are being changed by others: try again")]
     Busy,
-    /// The store failed, or holds what is no key.
+    /// The store failed, or an entry in it can't be read as a key.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -111,8 +111,11 @@ impl ApiKeys {
             for _ in 0..TRIES {
                 let index = read(self.store.as_ref(), now).await?;
                 check_room(&index, &key, now)?;
+                // Behind the entry that was read last: of two processes that take one name at once, one has to read
+                // again.
                 if self.store.append_entry(INDEX, entry.clone(), Some(index.last)).await?.is_some() {
-                    // From here on the name is taken, and with the next entry the key opens something.
+                    // The name is taken now, and the key opens something from the next entry on. A crash between the
+                    // two leaves a key that opens nothing.
                     self.append(&hash, &KeyEntry::Created { key: key.clone() }, &key, now, 0).await?;
                     return Ok(CreatedApiKey { key, secret });
                 }
@@ -148,7 +151,8 @@ impl ApiKeys {
             let in_force = index.records.into_values().filter(|record| record.is_in_force(now));
             let unknown = || ApiKeyError::Unknown(name_or_id.chars().take(API_KEY_NAME_CHARS_MAX).collect());
             let record = in_force.into_iter().find(|record| is_meant(&record)).ok_or_else(unknown)?;
-            // What decides comes first: an index that says less is mended by revoking again.
+            // The key's own stream first, since it decides: after a crash in between the key is dead, and revoking
+            // again completes the index.
             self.append(&record.hash, &KeyEntry::Revoked {}, &record.key, now, 1).await?;
             let entry = entry(&IndexEntry::Revoked { id: record.key.id.clone() }, &record.key, now)?;
             self.store.append_entry(INDEX, entry, None).await?;
@@ -188,7 +192,7 @@ fn check_room(index: &Index, key: &ApiKey, now: Timestamp) -> Result<(), ApiKeyE
     if in_force().count() >= API_KEYS_MAX {
         return Err(ApiKeyError::TooMany);
     }
-    // Each key has an entry more when it is revoked.
+    // Two entries for each key: one when it is made, one when it is revoked.
     if index.entries >= 2 * API_KEY_RECORDS_MAX {
         return Err(ApiKeyError::TooManyRecords);
     }

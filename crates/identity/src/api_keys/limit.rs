@@ -1,4 +1,4 @@
-//! How often a key may be used: so many requests in a span, as a bucket that fills evenly.
+//! This module limits how often an API key may be used: so many requests in a span, as a bucket that fills evenly.
 
 use std::fmt;
 use std::str::FromStr;
@@ -54,6 +54,7 @@ impl FromStr for ApiKeyLimit {
 
     fn from_str(text: &str) -> Result<Self, ApiKeyLimitError> {
         let (count, unit) = text.split_once('/').ok_or(ApiKeyLimitError)?;
+        // `parse` alone would take `+1`.
         let digits = (1..=7).contains(&count.len()) && count.bytes().all(|b| b.is_ascii_digit());
         let requests = count.parse().ok().filter(|n| digits && (1..=API_KEY_REQUESTS_MAX).contains(n));
         let span = SPANS.into_iter().find(|span| span.unit == unit);
@@ -91,7 +92,7 @@ impl Bucket {
     pub(super) fn take(&mut self, limit: ApiKeyLimit, now: Timestamp) -> Result<(), u64> {
         let (requests, span) = (i128::from(limit.requests), limit.nanos());
         let now = now.as_nanosecond() * requests;
-        // A clock that was set back makes nobody wait for longer than the span.
+        // Clamped: a clock that was set back must not lock a key out for longer than the span.
         let full_at = self.0.clamp(now, now + span * requests);
         self.0 = full_at;
         let too_early = full_at - now - (span * requests - span);

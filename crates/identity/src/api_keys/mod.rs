@@ -1,4 +1,5 @@
-//! API keys: secrets that the operator makes for programs. Shown once, kept as a hash, sent as bearer tokens.
+//! This module has API keys: secrets that the operator makes for programs. A key is shown once, stored as a hash, and
+//! sent as a bearer token.
 //!
 //! Everything that is kept is a stream of the store: one index of all keys, one stream for each key, named by the
 //! hash of its secret, and one that says when it was used. Whoever presents a key is looked up in the store each
@@ -32,7 +33,7 @@ pub(crate) use secret::is_api_key;
 pub(crate) use verify::ApiKeyRefusal;
 pub use verify::METHOD;
 
-/// What begins the subjects of API keys. No issuer of tokens and no Connector may use it.
+/// The prefix of the subjects of API keys. No issuer of tokens and no Connector may use it.
 pub(crate) const SUBJECT_PREFIX: &str = "key:";
 
 /// The API keys of a deployment, in its store. One for the whole life of a server: limits count on when the
@@ -43,7 +44,7 @@ pub struct ApiKeys {
 }
 
 impl ApiKeys {
-    /// Those in `store`.
+    /// The keys in `store`.
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self { store, usage: usage::Usage::default() }
     }

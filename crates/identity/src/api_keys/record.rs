@@ -1,4 +1,4 @@
-//! What is kept of a key, and what the operator says of a new one.
+//! This module has the stored form of an API key, and the request for a new one.
 
 use forecourt_core::Timestamp;
 use forecourt_core::scope::ScopeSet;
@@ -8,12 +8,12 @@ use super::SUBJECT_PREFIX;
 use super::limit::ApiKeyLimit;
 use crate::limits::API_KEY_NAME_CHARS_MAX;
 
-/// What the operator says of a new key.
+/// The operator's request for a new key.
 #[derive(Debug, Clone)]
 pub struct ApiKeyRequest {
-    /// Names it among those that are in force: 1 to 64 of `a-z`, `0-9`, `-`, `_` and `.`.
+    /// Its name, unique among the keys in force: 1 to 64 of `a-z`, `0-9`, `-`, `_` and `.`.
     pub name: String,
-    /// What may be done with it.
+    /// The scopes that its bearer has.
     pub scopes: ScopeSet,
     /// How often it may be used; `None`: as often as any caller.
     pub limit: Option<ApiKeyLimit>,
@@ -21,14 +21,14 @@ pub struct ApiKeyRequest {
     pub expires_at: Option<Timestamp>,
 }
 
-/// A key as it is kept: everything but its secret.
+/// A key as it is stored: everything but its secret.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ApiKey {
-    /// Names it for ever: 12 hexadecimal digits.
+    /// Its id, never used again: 12 hexadecimal digits.
     pub id: String,
-    /// Names it among those that are in force.
+    /// Its name, unique among the keys in force.
     pub name: String,
-    /// What may be done with it.
+    /// The scopes that its bearer has.
     pub scopes: ScopeSet,
     /// How often it may be used; `None`: as often as any caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -41,7 +41,7 @@ pub struct ApiKey {
 }
 
 impl ApiKey {
-    /// Who its bearer is to policies.
+    /// The subject of its bearer's evidence: `key:` and the name.
     pub fn subject(&self) -> String {
         format!("{SUBJECT_PREFIX}{}", self.name)
     }
@@ -65,7 +65,7 @@ pub struct ApiKeyListing {
     pub last_used_at: Option<Timestamp>,
 }
 
-/// Whether a text can name a key.
+/// Whether a text fits the grammar of a key's name.
 pub(super) fn is_name(text: &str) -> bool {
     let known = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_' | b'.');
     (1..=API_KEY_NAME_CHARS_MAX).contains(&text.len()) && text.bytes().all(known)

@@ -4,7 +4,7 @@
 use forecourt_core::Entropy;
 use forecourt_jose::encoding::{from_base64url, sha256, to_base64url};
 
-/// What begins every key, so that scanners for leaked secrets find it.
+/// The prefix of every key, by which scanners for leaked secrets find it.
 const PREFIX: &str = "fck_";
 /// Random bytes of a key.
 const BYTES: usize = 32;
@@ -35,7 +35,7 @@ impl std::fmt::Debug for ApiKeySecret {
     }
 }
 
-/// Whether a bearer token says that it is an API key of ours.
+/// Whether a bearer token has the form of an API key of this program.
 pub(crate) fn is_api_key(token: &str) -> bool {
     token.starts_with(PREFIX)
 }

@@ -1,4 +1,4 @@
-//! What happens as keys are used: their limits run, and now and then it is written down that they are in use.
+//! This module counts the uses of API keys against their limits, and records when a key was used last.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,12 +26,12 @@ struct InUse {
     day: i64,
 }
 
-/// How long one entry about a use is kept.
+/// A use is to be recorded, in an entry that is kept for this time.
 struct Due(Duration);
 
 impl Usage {
-    /// Counts one use. Fails with the seconds to wait when the limit is used up; otherwise writes the use down,
-    /// behind the caller's back and at most once a minute.
+    /// Counts one use. Fails with the seconds to wait when the limit is used up. Otherwise records the use in the
+    /// store, at most once a minute and in the background: no request waits for that write.
     pub(super) fn count(&self, store: &Arc<dyn Store>, key: &ApiKey, now: Timestamp) -> Result<(), u64> {
         let due = self.take(key, now)?;
         if let Some(Due(kept)) = due {
@@ -59,6 +59,8 @@ impl Usage {
         }
         in_use.used_at = now;
         let (minute, day) = (now.as_second().div_euclid(60), now.as_second().div_euclid(86_400));
+        // The first use of a day is remembered for long and the others for an hour: the last use is known to the minute
+        // while it is recent, and a busy key still has few entries.
         let kept = match (in_use.day != day, in_use.minute != minute) {
             (true, _) => Some(Due(API_KEY_DAY_KEPT)),
             (false, true) => Some(Due(API_KEY_MINUTE_KEPT)),
@@ -69,7 +71,7 @@ impl Usage {
     }
 }
 
-/// When a key was used last, as far as that is remembered.
+/// When a key was used last: to the minute for an hour, then to the day. `None`: never, or longer ago than is recorded.
 pub(super) async fn last_used(
     store: &dyn Store,
     key: &ApiKey,

@@ -1,4 +1,4 @@
-//! A presented key into evidence.
+//! This module verifies a presented API key, and makes evidence of it.
 
 use forecourt_core::identity::{Audience, BEARER_TOKEN, Proof};
 use forecourt_core::scope::Scope;
@@ -15,10 +15,10 @@ use super::{ApiKey, ApiKeys};
 
 /// The method of evidence from an API key.
 pub const METHOD: &str = "urn:forecourt:auth:api-key";
-/// Its assurance: somebody whom the operator gave a secret.
+/// Its assurance level: the operator handed out the secret.
 const ASSURANCE: &str = "api-key";
 
-/// Why a presented key opens nothing.
+/// Why a presented key is refused.
 #[derive(Debug)]
 pub(crate) enum ApiKeyRefusal {
     /// It is not in force, or that can't be told now. The answer is the same for a key that was never there, one that
@@ -29,7 +29,7 @@ pub(crate) enum ApiKeyRefusal {
 }
 
 impl ApiKeys {
-    /// What the bearer of `token` may do, after counting this use of it. `agent` is whom the request is for.
+    /// Evidence for the bearer of `token`, after counting this use of it. `agent` is the agent that the request is for.
     pub(crate) async fn verify(
         &self,
         token: &str,
@@ -46,6 +46,7 @@ impl ApiKeys {
     /// The key, asked from the store each time: nothing that was read before would know that it was revoked.
     async fn in_force(&self, token: &str, now: Timestamp) -> Result<ApiKey, ProofError> {
         let hash = hash_of(token).ok_or(ProofError::UnknownKey)?;
+        // Two are enough: the first makes the key, and any second one ends it.
         let entries = self.store.entries(&stream_of(&hash), Span::After(0), 2, now).await.map_err(unavailable)?;
         let mut bodies = entries.into_iter().map(|(_, entry)| serde_json::from_value(entry.body));
         match (bodies.next(), bodies.next()) {

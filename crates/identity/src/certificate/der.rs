@@ -1,9 +1,9 @@
-//! The few forms of DER that a certificate is written in. X.690; RFC 5280 4.1, 4.2.
+//! This module writes the few forms of DER that a certificate needs. X.690; RFC 5280 4.1, 4.2.
 
 use ed25519_dalek::pkcs8::spki::der::pem::{self, LineEnding};
 use forecourt_core::Timestamp;
 
-/// What a value is.
+/// The tag of a DER value.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Tag {
     Boolean,
@@ -44,6 +44,7 @@ pub(super) fn wrap(tag: Tag, content: &[u8]) -> Vec<u8> {
     let length = content.len().to_be_bytes();
     let digits: &[u8] = &length[length.iter().take_while(|byte| **byte == 0).count()..];
     match (content.len(), digits.len()) {
+        // All bytes of a zero are leading ones, so that no digit is left.
         (0, _) => whole.push(0),
         (1..=0x7f, _) => whole.extend(digits),
         (_, count) => {
@@ -59,12 +60,12 @@ pub(super) fn sequence(parts: &[&[u8]]) -> Vec<u8> {
     wrap(Tag::Sequence, &parts.concat())
 }
 
-/// Whole octets as bits.
+/// A BIT STRING of whole octets.
 pub(super) fn bits(octets: &[u8]) -> Vec<u8> {
     wrap(Tag::BitString, &[&[0], octets].concat())
 }
 
-/// The name of the algorithm. RFC 8410 3.
+/// The algorithm identifier of Ed25519. RFC 8410 3.
 pub(super) fn ed25519() -> Vec<u8> {
     sequence(&[&wrap(Tag::ObjectIdentifier, &[0x2b, 0x65, 0x70])])
 }
@@ -93,7 +94,7 @@ pub(super) fn extension(oid: &[u8], is_critical: bool, value: &[u8]) -> Vec<u8> 
     sequence(&[&name, &critical, &wrap(Tag::OctetString, value)])
 }
 
-/// RFC 5280 4.2.1.9.
+/// The extension `basicConstraints`: whether the certificate is an authority's. RFC 5280 4.2.1.9.
 pub(super) fn basic_constraints(is_authority: bool) -> Vec<u8> {
     let content = if is_authority { wrap(Tag::Boolean, &[0xff]) } else { Vec::new() };
     extension(&[0x55, 0x1d, 0x13], true, &sequence(&[&content]))
@@ -107,7 +108,7 @@ pub(super) fn key_usage(usage: [u8; 2]) -> Vec<u8> {
     extension(&[0x55, 0x1d, 0x0f], true, &wrap(Tag::BitString, &usage))
 }
 
-/// For clients of TLS. RFC 5280 4.2.1.12.
+/// The extension `extKeyUsage` with `clientAuth` alone. RFC 5280 4.2.1.12.
 pub(super) fn for_clients() -> Vec<u8> {
     let purpose = wrap(Tag::ObjectIdentifier, &[0x2b, 6, 1, 5, 5, 7, 3, 2]);
     extension(&[0x55, 0x1d, 0x25], false, &sequence(&[&purpose]))

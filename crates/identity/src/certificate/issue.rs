@@ -20,29 +20,29 @@ use crate::limits::{CERTIFICATE_SCT_BYTES_MAX, CERTIFICATE_TEXT_CHARS_MAX};
 /// What an agent's certificate will say. What is `None` is left out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CertificateDraft {
-    /// The agent whose it is.
+    /// The agent's id, which is also the subject's common name.
     pub agent_id: AgentId,
-    /// For whom the agent acts.
+    /// The principal for whom the agent acts.
     pub principal_id: Option<String>,
     /// The scopes that it may claim at most, as tokens.
     pub scopes: Option<Vec<String>>,
-    /// Under whose rules the agent runs.
+    /// The governance zone in whose rules the agent runs.
     pub governance_zone: Option<String>,
-    /// How well the agent is vouched for.
+    /// The agent's trust tier.
     pub trust_tier: Option<TrustTier>,
-    /// What kind of work it does.
+    /// The agent's archetype, such as `analyst`.
     pub archetype: Option<String>,
     /// The certificate by which the agent was put into service.
     pub activation_id: Option<String>,
     /// The receipt of a log of certificates; at most [`CERTIFICATE_SCT_BYTES_MAX`] bytes.
     pub ctl_sct: Option<Vec<u8>>,
-    /// From when it holds.
+    /// The start of its validity.
     pub not_before: Timestamp,
-    /// Until when.
+    /// The end of its validity.
     pub not_after: Timestamp,
 }
 
-/// Why there is no certificate.
+/// Why a certificate can't be issued.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IssueError {
     /// What is given as the authority's certificate can't be read.
@@ -169,6 +169,7 @@ fn signed(body: &Body<'_>, extensions: &[u8], key: &SigningKey, entropy: &dyn En
 fn serial(entropy: &dyn Entropy) -> Vec<u8> {
     let mut bytes = [0; 16];
     entropy.fill(&mut bytes);
+    // The first bit clear keeps it positive; the second set keeps its DER at 16 bytes, whatever the rest is.
     bytes[0] = bytes[0] & 0x3f | 0x40;
     der::wrap(Tag::Integer, &bytes)
 }
@@ -181,6 +182,7 @@ fn extensions(draft: &CertificateDraft) -> Result<Vec<u8>, IssueError> {
         sorted.dedup();
         sorted.join(",")
     });
+    // The critical ones bind the certificate: RFC 5280 4.2 has a reader refuse it that does not know one of them.
     let texts: [(&[u8], &'static str, bool, Option<&str>); 6] = [
         (&SUBJECT_AGENT_ID, "agent id", true, Some(draft.agent_id.as_str())),
         (&PRINCIPAL_ID, "principal", true, draft.principal_id.as_deref()),

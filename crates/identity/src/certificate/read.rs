@@ -1,4 +1,4 @@
-//! From DER to what it says.
+//! This module reads an agent's certificate from DER.
 
 use forecourt_contract::scope::ScopeSet;
 use forecourt_core::{AgentId, Timestamp};
@@ -47,6 +47,7 @@ impl AgentCertificate {
             activation_id: text(&ACTIVATION_CERTIFICATE_ID, "activation-certificate-id")?,
             ctl_sct: receipt(&certificate)?,
             fingerprint: fingerprint(&certificate),
+            // A start that no clock of ours reaches lies in the future: such a certificate does not hold yet.
             not_before: time(&certificate.validity().not_before, Timestamp::MAX),
             not_after: time(&certificate.validity().not_after, Timestamp::MAX),
         })
@@ -63,6 +64,7 @@ fn value<'a>(
     match (found.next(), found.next()) {
         (None, _) => Ok(None),
         (Some(extension), None) => Ok(Some(extension.value)),
+        // RFC 5280 4.2 allows one of a kind: readers would differ in which of two they take.
         (Some(_), Some(_)) => Err(AgentCertificateError::Extension(name)),
     }
 }

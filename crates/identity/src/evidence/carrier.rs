@@ -54,6 +54,7 @@ impl UnverifiedEvidence {
 
 /// The array in one field. `None` when it is none, or has more than [`EVIDENCE_BYTES_MAX`].
 fn entries_of(text: &str) -> Option<Vec<Value>> {
+    // Before decoding, by the length of its base64.
     if text.len() > EVIDENCE_BYTES_MAX.div_ceil(3) * 4 {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Whom the operator trusts to say what. Nothing is fetched for anyone else.
+//! This module has whom the operator trusts to assert what. Nothing is fetched for anyone else.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Whether one entry of evidence holds. Identity-evidence v0.1; the order is that of the cost, and
-//! trust comes before any fetch (REST 7.3).
+//! This module verifies one entry of evidence. Identity-evidence v0.1. Cheap checks come first, and trust before any
+//! fetch (REST 7.3).
 
 use forecourt_core::identity::BEARER_TOKEN;
 use forecourt_core::{Address, IdentityEvidence, Timestamp, json};
@@ -40,11 +40,13 @@ pub(crate) async fn verify(
     match evidence.proof.kind.as_str() {
         "signed-attestation" => check_attestation(issuer, &evidence, entry, now).await?,
         "transport" | BEARER_TOKEN if issuer.trusted.is_sender(own) => {}
+        // Such a proof only says how the Connector knew the sender: from anybody but the Connector it proves nothing.
         "transport" | BEARER_TOKEN => return Err(ProofError::BadSignature),
         _ => return Err(MALFORMED),
     }
     let replay_key = replay_key(&evidence, entry)?;
-    // From here on it is known, and goes to agents and into the store: whoever reads it there could show it again.
+    // The evidence goes to agents and into the store now: with its signature, whoever reads it there could present it
+    // again (REST 7.3).
     let mut evidence = evidence;
     evidence.proof.fields.retain(|name, _| KEPT_OF_PROOFS.contains(&name.as_str()));
     Ok(Entry { replay_key, evidence, until })

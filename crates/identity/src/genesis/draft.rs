@@ -1,4 +1,4 @@
-//! Makes an agent's genesis document.
+//! This module makes and signs an agent's genesis document.
 
 use std::str::FromStr;
 
@@ -39,7 +39,7 @@ impl FromStr for Archetype {
 }
 
 impl Archetype {
-    /// The word for it.
+    /// The word in documents and settings.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Assistant => "assistant",
@@ -51,7 +51,7 @@ impl Archetype {
     }
 }
 
-/// What an agent's genesis document will say.
+/// The content of a genesis document that is to be signed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GenesisDraft {
     /// What the agent is called where it is made. Two agents that are alike in everything else, and made
@@ -61,20 +61,20 @@ pub struct GenesisDraft {
     pub owner: String,
     /// What kind of work it does.
     pub archetype: Archetype,
-    /// Under whose rules it runs.
+    /// The governance zone in whose rules it runs.
     pub governance_zone: String,
-    /// What it may do, as tokens.
+    /// Its scopes, as tokens.
     pub scope: Vec<String>,
-    /// How well it is vouched for.
+    /// The trust tier.
     pub trust_tier: TrustTier,
-    /// By what it is vouched for.
+    /// The verification path, such as `org-asserted`.
     pub verification_path: String,
     /// When it is issued, to the second.
     pub issued_at: Timestamp,
 }
 
 impl GenesisDraft {
-    /// Signs it: from now on the agent has a name.
+    /// Signs the document, which gives the agent its id.
     pub fn sign(self, key: &SigningKey) -> Result<Genesis, GenesisError> {
         let seconds = self.issued_at.as_second();
         let issued_at = Timestamp::from_second(seconds).map_err(|error| GenesisError::Malformed(error.to_string()))?;

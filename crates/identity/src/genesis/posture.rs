@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use super::Genesis;
 
-/// What a second-tier agent carries when nobody said more.
+/// The warning of a second-tier agent whose documents give none.
 const INCOMPLETE: &str = "verification-incomplete";
-/// What an agent carries whose path of verification nobody knows.
+/// The warning of an agent whose `verification_path` is not one of AGTP trust.
 const UNSUPPORTED: &str = "verification-path-unsupported";
 /// The paths by which a first-tier agent can be verified.
 const FIRST_TIER_PATHS: [&str; 3] = ["dns-anchored", "log-anchored", "hybrid"];
-/// The path of who only vouches for itself.
+/// The path of an agent that only its own organisation vouches for.
 const ORG_ASSERTED: &str = "org-asserted";
 
 /// How well an agent is vouched for. A smaller number is stronger.
@@ -22,7 +22,7 @@ pub enum TrustTier {
     Verified = 1,
     /// Asserted by its own organisation.
     OrgAsserted = 2,
-    /// An experiment.
+    /// Experimental: an agent that is being tried out.
     Experimental = 3,
 }
 
@@ -45,37 +45,38 @@ impl From<TrustTier> for u8 {
     }
 }
 
-/// What an operator states about an agent.
+/// The operator's statements about an agent, from its identity document; each goes before the genesis document's.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OperatorStatement {
-    /// How well it is vouched for.
+    /// The trust tier.
     pub trust_tier: Option<TrustTier>,
-    /// By what.
+    /// The verification path, such as `dns-anchored`.
     pub verification_path: Option<String>,
-    /// What to be careful about.
+    /// The trust warning, a word for callers.
     pub trust_warning: Option<String>,
-    /// Who answers for it.
+    /// The owner who answers for the agent.
     pub owner_id: Option<String>,
 }
 
-/// How far an agent is vouched for.
+/// The resolved trust posture of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TrustPosture {
-    /// How well it is vouched for.
+    /// The trust tier.
     pub trust_tier: TrustTier,
-    /// By what.
+    /// The verification path, such as `dns-anchored`.
     pub verification_path: String,
-    /// What to be careful about. A second-tier agent always has one.
+    /// The trust warning, a word for callers. A second-tier agent always has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust_warning: Option<String>,
-    /// Who answers for it.
+    /// The owner who answers for the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_id: Option<String>,
 }
 
 impl TrustPosture {
-    /// Puts it together.
+    /// The posture of an agent: each field from the statement, else the genesis document, else the default (tier 2,
+    /// `org-asserted`).
     pub fn resolve(stated: &OperatorStatement, genesis: Option<&Genesis>) -> Self {
         let tier = stated.trust_tier.or_else(|| genesis?.trust_tier()).unwrap_or(TrustTier::OrgAsserted);
         let path = stated.verification_path.as_deref().or_else(|| genesis?.verification_path());
@@ -94,7 +95,7 @@ impl TrustPosture {
         Self { trust_tier, verification_path: path, trust_warning, owner_id }
     }
 
-    /// What was resolved, and which of it came from where. For the log.
+    /// The resolved values and the source of each, as a line for the log.
     pub(crate) fn told(&self, stated: &OperatorStatement, genesis: Option<&Genesis>) -> String {
         let from = |is_stated: bool, is_lifted: bool| match (is_stated, is_lifted) {
             (true, _) => "document",
@@ -120,7 +121,7 @@ pub(crate) fn is_first_tier_path(path: &str) -> bool {
     FIRST_TIER_PATHS.contains(&path)
 }
 
-/// Whether anybody knows this path.
+/// Whether AGTP trust defines this path.
 pub(crate) fn is_known_path(path: &str) -> bool {
     path == ORG_ASSERTED || is_first_tier_path(path)
 }

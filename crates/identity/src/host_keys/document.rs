@@ -18,7 +18,8 @@ use crate::limits::{KEYS_MAX, PREVIOUS_KEY_TTL};
 /// Bytes of a [`StateSecret`].
 const SECRET_BYTES: usize = 32;
 
-/// What seals state that a client carries from one request to the next. It stays when the signing key is rotated.
+/// The secret from which the keys for state that clients carry are derived. A rotation keeps it, so that such state
+/// stays valid.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct StateSecret([u8; SECRET_BYTES]);
 
@@ -69,6 +70,7 @@ impl HostKeys {
     pub fn rotated(&self, entropy: &dyn Entropy, now: Timestamp) -> Self {
         let old = self.current.public().clone().replaced(now, PREVIOUS_KEY_TTL);
         let mut previous: Vec<_> = self.previous.iter().filter(|key| key.is_good_at(now)).cloned().collect();
+        // The newest first: of too many, the oldest are dropped.
         previous.insert(0, old);
         previous.truncate(KEYS_MAX);
         Self { current: SigningKey::generate(entropy), previous, secret: self.secret.clone() }
@@ -83,7 +85,7 @@ impl HostKeys {
         secret
     }
 
-    /// Everything, private halves too.
+    /// All keys and the secret as JSON, with the private halves. For a store that encrypts.
     ///
     /// # Errors
     /// The key has no PEM form.
@@ -96,7 +98,7 @@ impl HostKeys {
         Ok(json!(document))
     }
 
-    /// What [`HostKeys::to_document`] wrote down.
+    /// Reads the keys from a document of [`HostKeys::to_document`].
     ///
     /// # Errors
     /// It is something else.

@@ -1,4 +1,4 @@
-//! The signature base: the text that is signed. RFC 9421 2.
+//! This module builds the signature base, the text that is signed. RFC 9421 2.
 
 use forecourt_jose::ProofError;
 use http::{HeaderMap, HeaderName};
@@ -59,6 +59,7 @@ impl CoveredMessage<'_> {
             "@path" => Some(self.path().to_owned()),
             "@query" => Some(format!("?{}", self.query.unwrap_or_default())),
             "@query-param" => self.query_parameter(component.query_parameter.as_deref()?),
+            // An unknown derived component is refused, not left out: the signer meant it to be covered.
             derived if derived.starts_with('@') => None,
             field => self.field(field),
         }
@@ -82,6 +83,7 @@ impl CoveredMessage<'_> {
         let query = self.query.unwrap_or_default();
         let mut found = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| *name == wanted);
         let (_, value) = found.next()?;
+        // RFC 9421 2.2.8: a parameter that occurs twice can't be covered by its name.
         found.next().is_none().then(|| percent_encode(&value))
     }
 }

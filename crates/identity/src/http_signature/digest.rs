@@ -1,4 +1,4 @@
-//! `Content-Digest`: the body's hash among the fields, where a signature can cover it. RFC 9530 2.
+//! This module writes and checks `Content-Digest`, by which a signature covers the body. RFC 9530 2.
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::digest::{Algorithm, SHA256, SHA512, digest};

@@ -1,4 +1,4 @@
-//! `Signature-Input` and `Signature` into checked values. RFC 9421 4.1, 4.2.
+//! This module reads `Signature-Input` and `Signature` into checked values. RFC 9421 4.1, 4.2.
 
 use forecourt_core::Timestamp;
 use forecourt_jose::ProofError;
@@ -14,19 +14,19 @@ const MALFORMED: ProofError = ProofError::Malformed("signature");
 /// One signature of a request: what it covers and says, and its bytes.
 #[derive(Debug, Clone)]
 pub struct SignatureInput {
-    /// Its name in both dictionaries.
+    /// Its key in both dictionaries, `Signature-Input` and `Signature`.
     pub label: String,
-    /// What is signed, in order, without repetitions.
+    /// The covered components, in order, each once.
     pub components: Vec<Component>,
-    /// When it was made.
+    /// `created`: when it was made.
     pub created: Option<Timestamp>,
-    /// When it ends.
+    /// `expires`: when it ends.
     pub expires: Option<Timestamp>,
-    /// Which key made it.
+    /// `keyid`: the name of the key.
     pub keyid: Option<String>,
-    /// By which algorithm, if it says so.
+    /// `alg`: the algorithm.
     pub alg: Option<String>,
-    /// For one use.
+    /// The nonce, at most [`NONCE_BYTES_MAX`] bytes.
     pub nonce: Option<String>,
     /// The signature.
     pub signature: Vec<u8>,
@@ -55,7 +55,7 @@ impl SignatureInput {
 fn read(headers: &HeaderMap) -> Result<Vec<SignatureInput>, ProofError> {
     let (Some(inputs), Some(signatures)) = (combined(headers, &SIGNATURE_INPUT)?, combined(headers, &SIGNATURE)?)
     else {
-        // One without the other proves nothing, and is a mistake worth telling.
+        // One field without the other is an error: its sender meant to sign, and must not pass as unsigned.
         let some = headers.contains_key(&SIGNATURE_INPUT) || headers.contains_key(&SIGNATURE);
         return if some { Err(MALFORMED) } else { Ok(Vec::new()) };
     };
@@ -89,6 +89,7 @@ fn one(label: &str, input: &ListEntry, signature: &ListEntry) -> Result<Signatur
         return Err(MALFORMED);
     }
     let components = list.items.iter().map(component).collect::<Result<Vec<_>, _>>()?;
+    // RFC 9421 2: each component may be covered once.
     let twice = |(at, c): (usize, &Component)| components[..at].iter().any(|e| e.identifier == c.identifier);
     if components.iter().enumerate().any(twice) {
         return Err(MALFORMED);
@@ -111,6 +112,7 @@ fn one(label: &str, input: &ListEntry, signature: &ListEntry) -> Result<Signatur
 fn component(item: &Item) -> Result<Component, ProofError> {
     let BareItem::String(name) = &item.bare_item else { return Err(MALFORMED) };
     let name = name.as_str();
+    // RFC 9421 2.3: the parameters are signed anyway, and must not be among the components.
     if name.is_empty() || name == "@signature-params" || name.bytes().any(|b| b.is_ascii_uppercase()) {
         return Err(MALFORMED);
     }

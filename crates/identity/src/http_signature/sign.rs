@@ -1,4 +1,4 @@
-//! Signing requests of ours. RFC 9421 3.1.
+//! This module signs our own requests. RFC 9421 3.1.
 
 use forecourt_core::{Entropy, Timestamp, ids};
 use forecourt_jose::encoding::to_base64;
@@ -19,7 +19,7 @@ const LABEL: &str = "agent";
 pub struct RequestSigner {
     /// The key.
     pub key: SigningKey,
-    /// What receivers look the key up by: `acct:local@domain`.
+    /// The `keyid` by which receivers find the key: `acct:local@domain`.
     pub keyid: String,
 }
 
@@ -57,6 +57,7 @@ impl RequestSigner {
         };
         let message = CoveredMessage {
             method: method.as_str(),
+            // Without the fragment, which is never sent.
             target_uri: &url[..Position::AfterQuery],
             authority: &url[Position::BeforeHost..Position::AfterPort],
             path: url.path(),

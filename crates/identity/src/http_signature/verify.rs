@@ -1,4 +1,4 @@
-//! Whether a request was signed by the agent that it says. RFC 9421 3.2.
+//! This module verifies that a request was signed by the agent that it names. RFC 9421 3.2.
 
 use forecourt_core::identity::{Audience, Proof};
 use forecourt_core::{Address, IdentityEvidence, Timestamp};
@@ -15,7 +15,7 @@ use crate::request::RequestProof;
 /// The method of evidence from a signed request.
 pub const METHOD: &str = "urn:mentionable:auth:agent-signature:v0.1";
 
-/// What a `keyid` names.
+/// The owner of a key, as a `keyid` names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyId {
     /// An agent by its address, written `acct:local@domain`.
@@ -50,12 +50,12 @@ pub trait KeyDirectory: Send + Sync + 'static {
     fn find<'a>(&'a self, id: &'a KeyId, now: Timestamp) -> BoxFuture<'a, Result<FoundKeys, ProofError>>;
 }
 
-/// What a signature must be like.
+/// The operator's requirements on signatures: `[identity.http_signatures]`.
 #[derive(Debug, Clone)]
 pub struct SignaturePolicy {
-    /// The algorithms of keys that count.
+    /// The algorithms that are accepted, in the order in which keys are tried.
     pub algorithms: Vec<Algorithm>,
-    /// How old a signature may be.
+    /// The greatest age of a signature, from its `created`.
     pub age_max: std::time::Duration,
     /// Whether a signature needs a nonce.
     pub require_nonce: bool,
@@ -67,7 +67,7 @@ impl Default for SignaturePolicy {
     }
 }
 
-/// A signature that holds.
+/// A signature that was verified, and whose it is.
 #[derive(Debug, Clone)]
 pub(crate) struct VerifiedSignature {
     pub(crate) address: Address,
@@ -111,6 +111,7 @@ async fn verify_one(
     if policy.require_nonce && input.nonce.is_none() {
         return Err(ProofError::Missing("nonce"));
     }
+    // Also for an empty body, if the digest is covered: somebody on the way may have removed the body.
     if !request.body().is_empty() || covers(input, "content-digest") {
         matches_digest(request.headers, request.body())?;
     }
@@ -118,6 +119,7 @@ async fn verify_one(
     let keyid = input.keyid.as_deref().ok_or(ProofError::Missing("keyid"))?;
     let id = KeyId::parse(keyid).ok_or(ProofError::UnknownKey)?;
     let found = directory.find(&id, request.now).await?;
+    // The signature named one agent and the directory found another one: neither is proven.
     if matches!(&id, KeyId::Agent(address) if *address != found.address) {
         return Err(ProofError::UnknownKey);
     }
@@ -140,6 +142,7 @@ fn matching_key<'a>(
 ) -> Result<&'a VerifyKey, ProofError> {
     let mut fault = ProofError::UnknownKey;
     for algorithm in &policy.algorithms {
+        // All its keys are tried: a `keyid` names an agent or its card, and not one of its keys.
         for key in keys.select(None, *algorithm, now) {
             // What the signature says about its algorithm must agree with the key (RFC 9421 3.2.1).
             if input.alg.as_deref().is_some_and(|alg| Some(alg) != algorithm.http_name()) {
@@ -158,12 +161,13 @@ fn covers(input: &SignatureInput, name: &str) -> bool {
     input.components.iter().any(|component| component.name == name)
 }
 
-/// The least that a signature must cover for us: what is asked, of whom, and the body.
+/// Checks that a signature covers the method, the target with its authority, and the body.
 fn check_coverage(input: &SignatureInput, request: &RequestProof<'_>) -> Result<(), ProofError> {
     if !covers(input, "@method") {
         return Err(ProofError::Uncovered("@method"));
     }
     let parts = covers(input, "@authority")
+        // A request without a query need not cover `@query`: one that is added on the way makes it uncovered.
         && (covers(input, "@request-target")
             || covers(input, "@path") && (covers(input, "@query") || request.query.is_none()));
     if !covers(input, "@target-uri") && !parts {
@@ -175,13 +179,14 @@ fn check_coverage(input: &SignatureInput, request: &RequestProof<'_>) -> Result<
     }
 }
 
-/// Gives the moment at which the signature stops being acceptable.
+/// Checks `created` and `expires`, and gives the moment at which the signature ends.
 fn check_times(policy: &SignaturePolicy, input: &SignatureInput, now: Timestamp) -> Result<Timestamp, ProofError> {
     let created = input.created.ok_or(ProofError::Missing("created"))?;
     if created > now.checked_add(SKEW).unwrap_or(now) {
         return Err(ProofError::NotYetValid);
     }
     let oldest = created.checked_add(policy.age_max).map_err(|_| ProofError::Malformed("signature"))?;
+    // A signer may shorten the life of its signature, and never lengthen it.
     let until = input.expires.map_or(oldest, |expires| expires.min(oldest));
     if now < until { Ok(until) } else { Err(ProofError::Expired) }
 }

@@ -1,4 +1,5 @@
-//! The session cookie, and which requests it counts on. RFC 6265, security sheet section 2.
+//! This module reads and sets the session cookie, and decides on which requests it counts. RFC 6265, security sheet
+//! section 2.
 //!
 //! A browser sends cookies by itself, whoever made it ask. So a cookie says who somebody is only where the
 //! request comes from a page of ours, or is a person who opens a page.
@@ -60,7 +61,10 @@ impl<'a> BrowserRequest<'a> {
         match self.headers.get(&SEC_FETCH_SITE).map(HeaderValue::as_bytes) {
             Some(b"same-origin") => true,
             Some(b"none") => reads,
+            // `same-site` too: another host of the domain is not this one. An image or a frame of a foreign page is no
+            // visit of the person.
             Some(_) => reads && says(&SEC_FETCH_MODE, "navigate") && says(&SEC_FETCH_DEST, "document"),
+            // Browsers without Fetch Metadata send `Origin` with each POST: one without it is not from a page of ours.
             None => match self.headers.contains_key(ORIGIN) {
                 true => self.has_own_origin(),
                 false => reads,

@@ -1,4 +1,4 @@
-//! Who is signed in, for the operator: sessions by names that open nothing.
+//! This module lists open sessions for the operator, by names that open nothing.
 
 use forecourt_core::Timestamp;
 use forecourt_core::store::{Span, StoreError};

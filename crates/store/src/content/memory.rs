@@ -1,4 +1,4 @@
-//! The same in memory, for tests and for hosts that share a process.
+//! This module keeps pushed items in memory, for tests and for hosts that share a process.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,7 +15,7 @@ use super::{
 #[derive(Default)]
 pub struct MemoryContent(Mutex<HashMap<Handle, AgentContent>>);
 
-/// What is held for one agent.
+/// The items of one agent.
 #[derive(Clone, Default)]
 struct AgentContent {
     head: ContentHead,
@@ -42,12 +42,12 @@ impl AgentContent {
     }
 }
 
-/// A number that no epoch before had.
+/// A random number for an epoch, so that no epoch of an agent has the number of an earlier one.
 pub(crate) fn epoch() -> u64 {
     let mut bytes = [0; 8];
-    // A machine without randomness must not serve.
+    // An error means a machine without randomness, on which nothing that is minted would be a secret.
     aws_lc_rs::rand::fill(&mut bytes).expect("the operating system gives random bytes");
-    // Databases have signed numbers only.
+    // 63 bits: PostgreSQL's `bigint` is signed.
     u64::from_le_bytes(bytes) >> 1
 }
 
@@ -60,6 +60,8 @@ impl ContentRows for MemoryContent {
     ) -> StoreFuture<'_, Result<ContentChanged, ContentFull>> {
         let mut all = self.0.lock();
         let before = all.entry(agent.clone()).or_insert_with(AgentContent::begun);
+        // On a copy, as the bounds are known only when the whole change was made, and it must then leave nothing
+        // changed.
         let mut after = before.clone();
         after.head.revision += 1;
         let revision = after.head.revision;
@@ -82,11 +84,13 @@ impl ContentRows for MemoryContent {
                 after.head.epoch = epoch();
             }
         }
+        // Over the bound a change that does not add is still made: an agent that is full must be able to shrink.
         let is_more = |of: fn(&AgentContent) -> u64, bound: u64| of(&after) > bound && of(&after) > of(before);
         if is_more(|held| held.rows.len() as u64, bounds.ids) || is_more(AgentContent::bytes, bounds.bytes) {
             return Box::pin(async { Ok(Err(ContentFull)) });
         }
         if !differs.is_empty() && !differs.contains(&true) {
+            // Nothing differs: without a new revision no node reads or indexes anything.
             after.head = before.head;
         }
         let head = after.head;

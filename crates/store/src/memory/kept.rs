@@ -1,4 +1,4 @@
-//! What [`super::Memory`] holds, and the rules of each operation.
+//! This module has the maps of [`super::Memory`], and the rules of each operation.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -25,7 +25,7 @@ use webhooks::Waiting;
 
 pub(super) use accounts::Accounts;
 
-/// What a route costs.
+/// The bytes that are charged for a route.
 const ROUTE_BYTES: u64 = ROW_BYTES + 32;
 
 /// A conversation is one between a caller and one agent.
@@ -55,7 +55,7 @@ struct Record {
     /// By number, in the order in which they were registered.
     webhooks: BTreeMap<u64, Webhook>,
     account: Account,
-    /// What it costs with all that hangs on it.
+    /// The bytes that are charged for it, with its events, artifacts and webhooks.
     bytes: u64,
 }
 
@@ -98,6 +98,7 @@ fn room(len: usize, max: usize, what: &str) -> Result<(), StoreError> {
 impl KeptEntry {
     pub(super) fn create_task(&mut self, task: Task, webhooks: Vec<Webhook>) -> Result<(), StoreError> {
         if let Some(Record { task: made, .. }) = self.tasks.get(&task.id) {
+            // A repetition of the same call, whose answer was lost, is no conflict.
             let is_this = (&made.run, made.created_at) == (&task.run, task.created_at);
             return if is_this { Ok(()) } else { Err(StoreError::Corrupt("a task of this id exists".to_owned())) };
         }
@@ -129,6 +130,7 @@ impl KeptEntry {
         if first == 0 || first > next {
             return Err(StoreError::Corrupt(format!("event {first} would follow event {}", next - 1)));
         }
+        // A caller that repeats a call sends events that are here already: they are neither stored nor charged again.
         let known = usize::try_from(next - first).unwrap_or(usize::MAX);
         let bytes = cost_of(events.iter().skip(known));
         self.accounts.room(&record.account, bytes)?;
@@ -148,6 +150,7 @@ impl KeptEntry {
         if let Some(resumption) = &change.resume {
             self.accounts.room(&record.account, bytes + cost_of(&resumption.webhooks))?;
             self.has_room_for(&resumption.webhooks, record.webhooks.len())?;
+        // A short outcome is taken over every bound, so that each task can end.
         } else if outcome > OUTCOME_FREE_BYTES {
             self.accounts.room(&record.account, bytes)?;
         }
@@ -166,6 +169,7 @@ impl KeptEntry {
         }
         record.events.extend(ending);
         record.task.outcome = change.outcome;
+        // In the step that settles the task: a crash can't lose the deliveries of an ending that was acknowledged.
         if change.to.is_settled() {
             self.tell_of(id, None);
         }
@@ -246,11 +250,12 @@ impl KeptEntry {
         }
         let (payer, held) = before.map_or((Account::HOST, 0), |before| (before.account.clone(), before.bytes));
         let turns: Vec<_> = turns.into_iter().map(sized).collect();
-        // The sizes tell which turns stay, so that none is copied before there is room.
+        // Sizes alone tell which turns stay: nothing is changed before it is known that there is room.
         let earlier = before.iter().flat_map(|before| before.turns.iter().rev());
         let sizes: Vec<usize> = turns.iter().rev().chain(earlier).map(|(_, size)| *size).collect();
         let kept = turns::kept(sizes.iter().copied(), keep);
         let bytes = cost(0) + sizes[..kept].iter().map(|size| cost(*size)).sum::<u64>();
+        // The last writer pays for the whole conversation, so that whoever takes it over needs room for all of it.
         self.accounts.room(&account, if payer == account { bytes.saturating_sub(held) } else { bytes })?;
         self.accounts.give_back(&payer, held);
         self.accounts.add(&account, bytes);

@@ -1,4 +1,4 @@
-//! What only the operator may ask.
+//! This module has the reads that only the operator may do, for [`Memory`].
 
 use forecourt_core::store::{StoreFuture, TaskFilter, TaskPage};
 use forecourt_core::{Task, Timestamp};

@@ -1,4 +1,4 @@
-//! What the functions of the schema answer.
+//! This module reads the codes that the functions of the schema answer.
 
 use forecourt_core::limits::WEBHOOKS_PER_TASK_MAX;
 use forecourt_core::{QuotaBound, StoreError};

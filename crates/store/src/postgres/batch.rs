@@ -1,4 +1,4 @@
-//! Writes of tasks that one statement does together: what is bound to `write_2` of the schema.
+//! This module writes many tasks by one statement: it binds them to `write_2` of the schema.
 //!
 //! A statement is parsed and planned, sent and answered once for all of them, and needs no `BEGIN` and `COMMIT` around
 //! it: that, and not what it does, is most of what a write costs.
@@ -24,7 +24,7 @@ pub(super) struct TaskWrite {
     pub(super) task: Hash,
     /// The run that makes the task, or that must hold it.
     pub(super) run: String,
-    /// Whose bytes they are; `None` for the host's own.
+    /// The account that is charged; `None` for the host's own.
     pub(super) account: Option<Hash>,
     /// Bytes that the account must have room for; `None` for what is written without asking.
     pub(super) room: Option<i64>,
@@ -33,7 +33,7 @@ pub(super) struct TaskWrite {
     pub(super) step: TaskStep,
 }
 
-/// What is done with the task.
+/// The change of the task.
 #[derive(Debug)]
 pub(super) enum TaskStep {
     Create {
@@ -152,6 +152,7 @@ struct Columns<'a> {
 /// One value of each write; none at all when no write has one.
 fn column<'a, T>(writes: &[&'a TaskWrite], value: impl Fn(&'a TaskWrite) -> Option<T>) -> Vec<Option<T>> {
     let values: Vec<Option<T>> = writes.iter().map(|write| value(write)).collect();
+    // Most batches leave most of the columns out: an empty array stands for one of nulls.
     if values.iter().any(Option::is_some) { values } else { Vec::new() }
 }
 
@@ -169,7 +170,7 @@ fn column_of_new<'a, T>(writes: &[&'a TaskWrite], value: impl Fn(NewColumns<'a>)
     })
 }
 
-/// What only a new task has.
+/// The columns that only a new task has.
 struct NewColumns<'a> {
     agent: &'a str,
     owner: Option<&'a [u8]>,
@@ -180,7 +181,8 @@ struct NewColumns<'a> {
 
 impl<'a> Columns<'a> {
     fn of(writes: &[&'a TaskWrite]) -> Self {
-        // Locked in this order, as everywhere.
+        // Sorted, which is the order in which every transaction locks accounts: two that lock in different orders
+        // deadlock.
         let accounts: BTreeSet<&Hash> = writes.iter().filter_map(|write| write.account.as_ref()).collect();
         let accounts: Vec<&[u8]> = accounts.into_iter().map(|account| &account[..]).collect();
         let place = |account: &Hash| {

@@ -1,4 +1,4 @@
-//! One write on its way: the call of a function of the schema, what it locks, and where it stands in a transaction.
+//! This module has one write: the call of a function of the schema, what it locks, and its place in a transaction.
 
 use tokio_postgres::types::{ToSql, Type};
 
@@ -56,8 +56,8 @@ from! {
     Vec<String> => Param::Texts,
 }
 
-/// What a write is about. Writes of one transaction stand in this order, so that two transactions never wait for each
-/// other.
+/// The row that a write changes. Writes of one transaction are sorted by it, so that two transactions lock rows in the
+/// same order and never deadlock.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Subject {
     Run(String),
@@ -76,7 +76,7 @@ pub(super) enum Subject {
 pub(super) struct Call {
     work: Work,
     pub(super) subject: Subject,
-    /// Whose bytes it may change, besides those of its subject.
+    /// The account whose bytes it may change, besides that of its subject.
     account: Option<Hash>,
     /// Whether doing it twice is as good as doing it once.
     is_repeatable: bool,
@@ -112,7 +112,7 @@ impl Call {
 
     /// A write of a task, which always knows when it was done before.
     pub(super) fn task(write: TaskWrite) -> Self {
-        // Its account is named: it needs not be looked up.
+        // `false`: its account is given here, and need not be looked up from the task to be locked.
         let (subject, account) = (Subject::Task(write.task, false), write.account);
         Self { work: Work::Task(Box::new(write)), subject, account, is_repeatable: true }
     }
@@ -166,6 +166,7 @@ pub(super) fn locks(calls: &[&Call]) -> Option<Vec<Param>> {
             Subject::Task(_, false) | Subject::Run(_) | Subject::Claim(_) | Subject::Stream(_) | Subject::New => {}
         }
     }
+    // Then the statement is left out: one less to send for runs, claims and streams.
     let nothing = [&accounts, &tasks, &threads, &routes].iter().all(|list| list.is_empty()) && deliveries.is_empty();
     (!nothing).then(|| {
         vec![

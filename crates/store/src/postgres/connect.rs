@@ -1,4 +1,4 @@
-//! Connections: where to, how secured, how many, and how long anybody waits for one.
+//! This module opens and pools connections to PostgreSQL.
 
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,7 +16,7 @@ use super::tls::{Opener, Security};
 use crate::PoolLoad;
 use crate::limits::{POSTGRES_ATTEMPTS, POSTGRES_CONNECT_MAX, POSTGRES_LANES, POSTGRES_OPERATION_MAX};
 
-/// How often a connection that nobody uses says that it is there, so that what stands between keeps it.
+/// The TCP keep-alive of idle connections: firewalls and balancers drop connections that are silent for minutes.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
 /// A few connections to one database.
@@ -37,11 +37,14 @@ pub(super) struct Connections {
 impl Connections {
     /// At most `max` connections to `url`; none is opened yet. Fails when the URL is none.
     pub(super) fn new(url: &str, max: usize) -> Result<Self, StoreError> {
+        // One for each lane, one for what is written alone, and at least one to read with.
         let max = max.max(POSTGRES_LANES + 2);
         let (mut config, security) = read_url(url)?;
         let tls = security.connector()?;
         config.connect_timeout(POSTGRES_CONNECT_MAX).keepalives_idle(KEEPALIVE).application_name("forecourt");
         let place = place(&config);
+        // Only asks whether it is closed: a query as a test would cost each operation a round trip. A dead connection
+        // is found by its first statement.
         let recycling_method = RecyclingMethod::Fast;
         let opener = Opener { tls: tls.clone(), otherwise: security.otherwise };
         let manager = Manager::from_connect(config, opener, ManagerConfig { recycling_method });
@@ -70,7 +73,7 @@ impl Connections {
         lent.map_err(|error| no_connection(error, &self.place, self.max))
     }
 
-    /// Who uses them, and who waits for one.
+    /// The number of connections in use, and of operations that wait for one.
     pub(super) fn load(&self) -> PoolLoad {
         let status = self.pool.status();
         PoolLoad {
@@ -83,7 +86,7 @@ impl Connections {
         }
     }
 
-    /// What a caller is told for whom no connection became free.
+    /// The error of an operation for which no connection became free.
     pub(super) fn exhausted(&self) -> StoreError {
         exhausted(self.max)
     }
@@ -101,7 +104,8 @@ impl Connections {
     /// Gives up a connection that does not answer, and asks the database to stop what it does on it.
     pub(super) fn give_up(&self, connection: Object) -> StoreError {
         let (cancel, tls) = (connection.cancel_token(), self.tls.clone());
-        // Nobody waits for it: a database that does not answer may not hear of it either.
+        // In the background: a database that does not answer may not take the cancellation either, and the caller has
+        // waited enough.
         tokio::spawn(async move { in_time(cancel.cancel_query(tls)).await });
         drop(Object::take(connection));
         let seconds = POSTGRES_OPERATION_MAX.as_secs();
@@ -132,8 +136,8 @@ impl Connections {
         self.attempt(sql, params).await?.map_err(|error| to_store_error(&error))
     }
 
-    /// A connection that is known to be dead, as after a restart of the database, is replaced before anything is asked
-    /// of it.
+    /// Runs one statement on one connection. The inner error is that of the statement; a connection that it lost is
+    /// dropped from the pool.
     async fn attempt(
         &self,
         sql: &str,
@@ -151,7 +155,7 @@ impl Connections {
     }
 }
 
-/// What comes within the time that a caller waits for a connection.
+/// The result of `work` within [`POSTGRES_CONNECT_MAX`]. `None`: it took longer.
 pub(super) async fn in_time<T>(work: impl Future<Output = T>) -> Option<T> {
     tokio::time::timeout(POSTGRES_CONNECT_MAX, work).await.ok()
 }

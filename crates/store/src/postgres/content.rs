@@ -1,7 +1,7 @@
-//! Items that were pushed to agents, as rows that every node follows.
+//! This module keeps pushed items in PostgreSQL.
 //!
-//! A change locks the head of its agent, so that revisions are committed in their order: who has read up to one
-//! misses nothing before it.
+//! A change locks the head of its agent, so that revisions are committed in order: a node that has read up to one has
+//! missed none before it.
 
 use std::collections::HashMap;
 
@@ -44,7 +44,7 @@ const PAGE: &str = "SELECT key, revision, body, total FROM (
        ) few
      ) summed WHERE total - item_bytes < $6 ORDER BY revision, key";
 
-/// What of a row is sealed.
+/// The sealed part of a row.
 #[derive(Serialize, Deserialize)]
 struct Body {
     id: String,
@@ -61,7 +61,7 @@ struct LockedHead {
     bytes: u64,
 }
 
-/// What is held for an id.
+/// The columns of an id's row that a change is compared with.
 struct KnownItem {
     said: Vec<u8>,
     item_bytes: u64,
@@ -88,6 +88,8 @@ impl ContentRows for Postgres {
         let agent = agent.as_str().to_owned();
         Box::pin(async move {
             let mut client = self.connections.lend().await?;
+            // Named, as a server may have another default: under repeatable read the lock of the head would fail
+            // instead of waiting.
             let begin = client.build_transaction().isolation_level(IsolationLevel::ReadCommitted);
             let transaction = begin.start().await.map_err(away)?;
             let of = Change { transaction: &transaction, seal: &self.seal, agent: &agent };
@@ -152,6 +154,7 @@ struct Change<'a> {
 impl Change<'_> {
     async fn lock(&self) -> Result<LockedHead, StoreError> {
         let first = epoch().cast_signed();
+        // An agent without a head would have no row to lock, and two nodes would both begin it.
         self.run(BEGIN_HEAD, &[(&self.agent, Type::TEXT), (&first, Type::INT8)]).await?;
         let rows = self.run(LOCK_HEAD, &[(&self.agent, Type::TEXT)]).await?;
         let row = rows.first().ok_or_else(|| StoreError::Unavailable("the head of an agent is gone".to_owned()))?;
@@ -259,7 +262,7 @@ impl Change<'_> {
         self.transaction.query_typed(sql, params).await.map_err(away)
     }
 
-    /// What stands for an id: ids could be guessed from a plain hash.
+    /// The key of an id: a keyed hash, as a copy of the database would let ids be guessed from a plain one.
     fn key(&self, id: &str) -> Hash {
         self.seal.pseudonym(&format!("content {id}"))
     }

@@ -1,4 +1,4 @@
-//! What is asked about files, webhooks and deliveries, and the calls that change them.
+//! This module reads and writes artifacts, webhooks and deliveries in PostgreSQL.
 
 use forecourt_core::store::{Delivery, IfTaskEnded, Notification, StoredArtifact, Webhook, WebhookRegistration, cost};
 use forecourt_core::{StoreError, TaskState, Timestamp};
@@ -19,8 +19,8 @@ use crate::time::{count, nanos};
 /// The longest lease, in nanoseconds: ten years, so that sums stay in range.
 const LEASE_MAX: i64 = 10 * 365 * 24 * 3600 * 1_000_000_000;
 
-/// Takes what is due, the longest due first, and hides it for the length of the lease. Nobody waits for what another
-/// one takes at the moment.
+/// Takes what is due, the longest due first, and hides it for the length of the lease. `SKIP LOCKED`: a node passes
+/// over what another node is taking, and does not wait for it.
 const CLAIM: &str = "
     WITH clock AS (
         SELECT CASE WHEN $4 THEN (extract(epoch FROM clock_timestamp()) * 1000000000)::bigint ELSE $1 END AS at
@@ -63,7 +63,7 @@ impl Postgres {
         let unavailable = |what: &str| StoreError::Unavailable(what.to_owned());
         let _permit = self.artifact_writes.acquire().await.map_err(|_| unavailable("the store is closed"))?;
         let seal = std::sync::Arc::clone(&self.seal);
-        // Megabytes take milliseconds: not on a thread that others wait for.
+        // Sealing megabytes takes milliseconds, in which a thread of the runtime would serve nobody else.
         let sealing = tokio::task::spawn_blocking(move || NewArtifact::new(&seal, task, artifact));
         let artifact = sealing.await.map_err(|_| unavailable("the artifact was not sealed"))??;
         let bytes = cost_of([&artifact.body, &artifact.bytes]);
@@ -79,7 +79,8 @@ impl Postgres {
             self.caller_max(),
             signed(self.options.artifacts_bytes_max).into(),
         ];
-        // By itself, since all artifacts share one sum.
+        // In a transaction of its own: all artifacts share one row with their sum, and a batch would hold its lock for
+        // long.
         let put =
             self.writer.write_alone(Call::new("put_artifact_1", self.subject(task), None, params).repeatable()).await?;
         if put.code == NO_TASK { Ok(()) } else { put.done(self.bounds()).map(drop) }
@@ -162,7 +163,8 @@ impl Postgres {
         queued.done(self.bounds()).map(drop)
     }
 
-    /// How long the lease is by the clock of whoever claims; from when on, by that of the database.
+    /// Claims deliveries. The caller's clock gives the length of the lease, and the database's its beginning: clocks of
+    /// nodes that are apart must not free each other's claims.
     pub(super) async fn claim_due(
         &self,
         now: Timestamp,
@@ -180,7 +182,8 @@ impl Postgres {
         let id = i64::try_from(id).unwrap_or(i64::MAX);
         let params: [Param; 2] = [id.into(), retry_at.map(nanos).into()];
         let call = Call::new("settle_delivery_1", Subject::Delivery(id), None, params);
-        // Ended twice is ended. One that is due again may be somebody else's by the second time.
+        // Deleting twice is deleting once. A delivery that was made due again may be claimed by another node by the
+        // second time, and would be taken away from it.
         let settled = self.writer.write(if retry_at.is_none() { call.repeatable() } else { call }).await?;
         settled.done(self.bounds()).map(drop)
     }

@@ -1,4 +1,4 @@
-//! What goes wrong with a database that is elsewhere, and what the caller is told of it.
+//! This module maps errors of PostgreSQL and of the way to it to [`StoreError`].
 
 use std::error::Error as _;
 
@@ -7,19 +7,19 @@ use forecourt_core::{QuotaBound, StoreError};
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
-/// What an operator is told of a URL that leads nowhere.
+/// The error for a URL that can't be used.
 pub(super) fn unusable(reason: impl std::fmt::Display) -> StoreError {
     StoreError::Unavailable(format!("the URL of the store: {reason}"))
 }
 
-/// What a caller is told of an error.
+/// The store's error for one of PostgreSQL.
 pub(super) fn to_store_error(error: &Error) -> StoreError {
     match error.code().map(SqlState::code) {
         Some("53100") => StoreError::Full { bound: QuotaBound::Disk },
         Some(code) if is_passing(code) => StoreError::Unavailable(words(error)),
         Some(_) => StoreError::Corrupt(words(error)),
-        // Without a code it did not come from the database, but from the way to it; or it is no answer to what was
-        // asked.
+        // Without a SQLSTATE the error is the connection's, and passes; but for a column of another type, which is a
+        // schema of another version.
         None if error.source().is_some_and(|source| source.is::<tokio_postgres::types::WrongType>()) => {
             StoreError::Corrupt(words(error))
         }
@@ -31,7 +31,7 @@ pub(super) fn to_store_error(error: &Error) -> StoreError {
 fn is_passing(code: &str) -> bool {
     // Connections, read-only, roles, databases that are missing, conflicts, resources, states, operators, IO.
     const CLASSES: &[&str] = &["08", "25", "28", "3D", "40", "53", "54", "55", "57", "58"];
-    // Not allowed: the operator's to grant.
+    // Insufficient privilege: the operator grants it, and the data needs no repair.
     code == "42501" || CLASSES.iter().any(|class| code.starts_with(class))
 }
 
@@ -42,7 +42,7 @@ pub(super) fn is_conflict(error: &Error) -> bool {
     error.code().is_some_and(|code| conflicts.contains(code))
 }
 
-/// Whether the connection is gone, or is about to be: nobody on it is better off alone.
+/// Whether the connection is gone, or about to be closed by the server: repeating a statement on it can't work.
 pub(super) fn is_lost(error: &Error) -> bool {
     error.code().is_none_or(|code| ["08", "57P"].iter().any(|class| code.code().starts_with(class)))
 }
@@ -71,7 +71,7 @@ fn words(error: &Error) -> String {
     }
 }
 
-/// What a caller is told when there is no connection.
+/// The store's error when no connection could be had.
 pub(super) fn no_connection(error: PoolError, place: &str, max: usize) -> StoreError {
     let reason = match error {
         PoolError::Timeout(TimeoutType::Wait) => return exhausted(max),

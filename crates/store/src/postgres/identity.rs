@@ -1,4 +1,5 @@
-//! Whose database it is, and with which key it is sealed: agreed by whoever opens it first.
+//! This module binds a database to a deployment and to a key: the first node that opens it writes both, and others must
+//! have the same.
 
 use forecourt_core::StoreError;
 use tokio_postgres::Client;
@@ -25,7 +26,7 @@ pub(super) async fn agree(client: &Client, seal: &Seal, deployment: &str) -> Res
     })
 }
 
-/// What stands under a name: `value`, if nothing stood there.
+/// Writes `value` under a name where there is none, and gives the value that is there now: the first node's.
 async fn first(client: &Client, name: &str, value: Vec<u8>) -> Result<Vec<u8>, StoreError> {
     let fault = |error| to_store_error(&error);
     let insert = "INSERT INTO forecourt.meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING";
@@ -35,7 +36,8 @@ async fn first(client: &Client, name: &str, value: Vec<u8>) -> Result<Vec<u8>, S
         return row.try_get(0).map_err(fault);
     }
     match client.execute_typed(insert, &[(&name, Type::TEXT), (&value, Type::BYTEA)]).await {
-        // Where transactions don't see by default what others commit meanwhile: another node was faster.
+        // Another node inserted it in between. Under a default of repeatable read that is an error, and not a conflict
+        // to do nothing about.
         Err(error) if is_conflict(&error) => {}
         inserted => drop(inserted.map_err(fault)?),
     }

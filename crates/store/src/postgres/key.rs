@@ -1,4 +1,4 @@
-//! The key that all nodes of a deployment have.
+//! This module reads the key that all nodes of a deployment have.
 
 use std::fmt;
 
@@ -30,6 +30,7 @@ impl StoreKey {
 
     /// A secret for another purpose than sealing rows, the same for whoever has the key.
     pub fn secret(&self, purpose: &str) -> [u8; KEY_BYTES] {
+        // Derived by purpose, so that a secret that leaks tells nothing about the key or the other secrets.
         let key = hmac::Key::new(hmac::HMAC_SHA256, &self.0);
         let mut secret = [0; KEY_BYTES];
         secret.copy_from_slice(hmac::sign(&key, format!("forecourt {purpose}").as_bytes()).as_ref());

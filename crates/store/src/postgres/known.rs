@@ -1,4 +1,4 @@
-//! What this node believes of tasks that it used lately: a guess that saves a question, and that the database checks.
+//! This module remembers tasks that this node used lately: guesses that save a query, and that the database checks.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::limits::TASK_ROWS_AT_HAND;
 use crate::seal::Hash;
 use crate::sealed::Holder;
 
-/// What is believed of a task.
+/// This node's guess about a task, which the database checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct KnownTask {
     /// The number of its last event.
@@ -16,10 +16,10 @@ pub(super) struct KnownTask {
     pub(super) payer: Payer,
 }
 
-/// Whose bytes a task counts towards. Once it was made that never changes.
+/// The account that is charged for a task. It never changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Payer {
-    /// Another node made it, or it is long ago.
+    /// Not known: another node made the task, or it was forgotten here.
     #[default]
     Unknown,
     /// The host itself: nobody is charged.
@@ -62,6 +62,7 @@ impl KnownTasks {
 
     pub(super) fn put(&self, task: Hash, is: KnownTask) {
         let mut known = self.0.lock();
+        // Two generations instead of a list by last use: a read moves nothing, and whole maps are dropped at once.
         if known.new.len() >= TASK_ROWS_AT_HAND {
             known.old = std::mem::take(&mut known.new);
         }

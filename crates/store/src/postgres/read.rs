@@ -1,4 +1,4 @@
-//! Columns of rows, and numbers as PostgreSQL counts.
+//! This module reads columns of rows.
 
 use forecourt_core::StoreError;
 use tokio_postgres::Row;
@@ -23,7 +23,7 @@ pub(super) fn number(row: &Row, at: usize) -> Result<u64, StoreError> {
     Ok(column::<i64>(row, at)?.unsigned_abs())
 }
 
-/// A column that is text with any character in it.
+/// A column of bytes that hold text: an owner may have a NUL, which PostgreSQL's `text` refuses.
 pub(super) fn any_text(row: &Row, at: usize) -> Result<Option<String>, StoreError> {
     let bytes: Option<Vec<u8>> = column(row, at)?;
     bytes.map(|bytes| String::from_utf8(bytes).map_err(|_| corrupt("an owner is no text"))).transpose()

@@ -1,4 +1,4 @@
-//! What only the operator may ask.
+//! This module has the reads that only the operator may do, in PostgreSQL.
 
 use forecourt_core::store::{StoreFuture, TaskFilter, TaskPage};
 use forecourt_core::{Handle, StoreError, Task, TaskState, Timestamp};
@@ -44,7 +44,7 @@ impl StoreReads for Postgres {
         Box::pin(async move {
             let params = [Param::from(i64::try_from(after).unwrap_or(i64::MAX)), count(limit).into()];
             let rows = self.read(DELIVERIES, &params.each_ref().map(Param::typed)).await?;
-            // Those whose task has just gone are about to go too.
+            // A delivery whose task was just deleted is deleted with it; it may still be in this result.
             rows.iter().filter_map(|row| self.queued(row).transpose()).collect()
         })
     }

@@ -1,4 +1,4 @@
-//! Numbered migrations, taken while older programs are at work.
+//! This module migrates the schema by numbered steps, while older programs are at work.
 //!
 //! A migration only adds: tables, columns that need no value, functions of the next number. A later one removes what
 //! nobody uses any more, and says from which version on a program works without it (`oldest_that_works`). So a program
@@ -10,7 +10,7 @@ use tokio_postgres::Client;
 use super::error::to_store_error;
 use crate::sealed::corrupt;
 
-/// What brings a database from version n to n + 1.
+/// The step from version n of the schema to n + 1.
 #[derive(Clone, Copy)]
 pub(super) struct Migration {
     pub(super) sql: &'static str,
@@ -26,8 +26,9 @@ pub(super) const MIGRATIONS: &[Migration] = &[
 
 /// What one migration at a time holds: `FORE` in ASCII, and a number.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(1179603525, 1)";
-/// What everything begins with. A migration waits for others for a minute, and for tables not so long that those who
-/// use them would queue behind it. It looks at the version after it waited, whatever transactions do by default.
+/// Begins the transaction of a step. It waits a minute for other migrations, and (in [`FOUND`]) 4 s for tables, since
+/// statements of serving nodes queue behind a lock that is waited for. `READ COMMITTED`, whatever the default is, so
+/// that the version is read as it is after the wait.
 const BEGIN: &str =
     "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '60s'; SET LOCAL statement_timeout = 0";
 const FOUND: &str = "SET LOCAL lock_timeout = '4s'; CREATE SCHEMA IF NOT EXISTS forecourt;
@@ -47,7 +48,7 @@ pub(super) struct Version {
 /// too old for.
 pub(super) async fn migrate(client: &Client, migrations: &[Migration]) -> Result<(), StoreError> {
     let newest = i64::try_from(migrations.len()).unwrap_or(i64::MAX);
-    // Whoever may not create anything needs not, where there is nothing to create.
+    // Looked at first, without the lock: a role that may not create tables can open a database that is up to date.
     while look(client, newest).await?.is_none_or(|is| is.version < newest) {
         step(client, migrations).await?;
     }
@@ -90,7 +91,7 @@ async fn take(client: &Client, migrations: &[Migration]) -> Result<(), tokio_pos
     client.batch_execute(FOUND).await?;
     let found = client.query_typed("SELECT version, oldest_that_works FROM forecourt.schema_version", &[]).await?;
     let (version, oldest) = found.first().map_or((0, 0), |row| (row.get::<_, i64>(0), row.get::<_, i64>(1)));
-    // Somebody else may have been faster.
+    // Another node may have taken this step while we waited for the lock: the version that is read now decides.
     let Some(migration) = usize::try_from(version).ok().and_then(|version| migrations.get(version)) else {
         return Ok(());
     };

@@ -1,4 +1,4 @@
-//! How large our tables are: looked at now and then, never for each write.
+//! This module bounds the size of the tables. It asks the database every few seconds, and not for each write.
 
 use std::time::Instant;
 
@@ -51,6 +51,8 @@ impl Postgres {
                 used
             }
         };
+        // The last sixteenth stays free, so that a store that is full for new things can still end and remove what it
+        // has.
         if used.saturating_add(bytes) > max - max / RESERVE {
             return Err(StoreError::Full { bound: QuotaBound::Store { max } });
         }

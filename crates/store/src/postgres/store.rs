@@ -1,4 +1,4 @@
-//! The trait: every operation is one call, or one statement that reads.
+//! This module implements the trait `Store` for PostgreSQL: each operation is one call, or one statement that reads.
 
 use forecourt_core::store::{
     Conversation, ConversationAppend, ConversationVersion, Delivery, IfTaskEnded, LedgerEntry, Notification, RunBeat,
@@ -16,7 +16,7 @@ use crate::sealed::signed;
 use crate::sealed::threads::ThreadName;
 use crate::time::{count, nanos};
 
-/// Bytes that the probe writes: enough to need a page.
+/// Bytes that the probe of readiness writes: enough to need a new page, which a full disk would refuse.
 const PROBE_BYTES: usize = 32 * 1024;
 
 fn thread_name(thread: &ThreadId, agent: &Handle) -> ThreadName {
@@ -199,6 +199,7 @@ impl Store for Postgres {
     fn expire(&self, now: Timestamp, limit: usize) -> StoreFuture<'_, u64> {
         let (now, rows) = (nanos(now), EXPIRED_ROWS_PER_COMMIT as u64);
         Box::pin(async move {
+            // Events first and in steps: deleting a task with its whole log would hold locks for as long as the log is.
             while self.alone("trim_logs_1", vec![now.into(), signed(rows).into()]).await? >= rows {}
             let removed = self.alone("expire_1", vec![now.into(), count(limit).into()]).await?;
             let left = (limit as u64).saturating_sub(removed);

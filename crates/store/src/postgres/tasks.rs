@@ -1,4 +1,4 @@
-//! What is asked about tasks, and the calls that change them.
+//! This module reads and writes tasks in PostgreSQL.
 
 use forecourt_core::limits::WEBHOOKS_PER_TASK_MAX;
 use forecourt_core::store::{Cursor, TaskChange, TaskFilter, TaskPage, Webhook, cost};
@@ -22,7 +22,7 @@ use crate::time::{count, moment, nanos};
 /// The columns of [`sealed_task`], in its order.
 pub(super) const COLUMNS: &str =
     "t.hash, t.agent, t.owner, t.run, t.created_at, t.expires_at, t.body, t.state, t.updated_at, t.outcome";
-/// How often a move is sealed anew, when somebody else was faster.
+/// How often a move is sealed again because another event was logged in between.
 const GUESSES_MAX: usize = 8;
 
 /// A row of [`COLUMNS`].
@@ -81,7 +81,8 @@ impl Postgres {
         Ok(())
     }
 
-    /// The call that makes a task. Nobody else knows of it yet, but somebody who guessed its id.
+    /// The call that makes a task: one row of a batch where it is small and has no webhooks, else a function of its
+    /// own.
     fn creation(&self, new: NewTask, bytes: u64, room: u64) -> Call {
         if new.webhooks.is_empty() && bytes <= POSTGRES_BATCHED_BYTES_MAX {
             let step = TaskStep::Create {
@@ -161,6 +162,7 @@ impl Postgres {
     pub(super) async fn move_task(&self, id: &TaskId, change: TaskChange) -> Result<bool, StoreError> {
         let task = hash(id.expose());
         let change = Move::new(&self.seal, id, change)?;
+        // An ending with a short outcome is written over every bound: a task of a full account must still end.
         let is_bounded = change.resume.is_some() || !is_free(change.outcome.as_ref());
         let bytes = cost_of(change.outcome.as_ref()) + cost(change.resume_bytes) + cost_of_all(&change.webhooks);
         if is_bounded {
@@ -170,6 +172,8 @@ impl Postgres {
         for _ in 0..GUESSES_MAX {
             let moved = self.writer.write(self.advance(task, &change, last, is_bounded, bytes).await?).await?;
             match moved.code {
+                // The ending is sealed for its number. An event was written since the guess, so that it is sealed again
+                // for the next one.
                 LOOK_AGAIN => last = moved.n.unsigned_abs(),
                 NO_TASK | NOT_SO => return Ok(false),
                 _ => {
@@ -305,6 +309,7 @@ impl Postgres {
         if let Some(cursor) = filter.cursor {
             conditions.add_place(cursor);
         }
+        // One more than is wanted, to know whether there is a next page.
         conditions.values.push(count(filter.limit.saturating_add(1)).into());
         let page = format!(
             "SELECT {COLUMNS}, t.id FROM forecourt.tasks t WHERE {}

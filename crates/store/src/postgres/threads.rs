@@ -1,4 +1,4 @@
-//! What is asked about conversations, routes, claims and streams, and the calls that change them.
+//! This module reads and writes conversations, routes, claims and streams in PostgreSQL.
 
 use forecourt_core::store::{Conversation, ConversationAppend, ConversationVersion, LedgerEntry, Span, cost};
 use forecourt_core::{Account, Handle, StoreError, Timestamp};
@@ -37,6 +37,7 @@ impl Postgres {
             self.caller_max(),
         ];
         let subject = Subject::Thread(name.hash, agent);
+        // Not repeatable: after a commit whose answer was lost, the turns could be appended twice.
         let added = self.writer.write(Call::new("append_turns_1", subject, holder.0, params)).await?;
         if added.code == NOT_SO {
             return Ok(None);
@@ -111,6 +112,7 @@ impl Postgres {
 
     pub(super) async fn claim_key(&self, key: Hash, now: Timestamp, expires_at: Timestamp) -> Result<bool, StoreError> {
         let params: [Param; 3] = [key.into(), nanos(now).into(), nanos(expires_at).into()];
+        // Not repeatable: after a commit whose answer was lost, the key would be taken, and its own claimant refused.
         let claimed = self.writer.write(Call::new("claim_once_1", Subject::Claim(key), None, params)).await?;
         Ok(claimed.done(self.bounds())? == 1)
     }
@@ -134,6 +136,7 @@ impl Postgres {
             signed(bytes).into(),
             self.caller_max(),
         ];
+        // Not repeatable, as in `add_turns`.
         let added = self.writer.write(Call::new("append_entry_1", Subject::Stream(stream), holder.0, params)).await?;
         if added.code == NOT_SO { Ok(None) } else { added.done(self.bounds()).map(Some) }
     }

@@ -1,4 +1,4 @@
-//! How a connection is secured: what `sslmode` means, as libpq has it.
+//! This module secures connections to PostgreSQL as `sslmode` says, with libpq's meaning.
 
 use std::error::Error as _;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::error::unusable;
 
-/// How sure one wants to be of whom one talks to: by `sslmode`.
+/// How the server's certificate is verified, by `sslmode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trust {
     /// Whoever answers: `disable`, `allow`, `prefer`, and `require` without authorities.
@@ -31,12 +31,12 @@ pub(super) enum Trust {
     Host,
 }
 
-/// What a URL says of TLS.
+/// The TLS settings of a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Security {
-    /// What is tried first.
+    /// The mode that is tried first.
     pub(super) mode: SslMode,
-    /// What is tried when the server refuses that.
+    /// The mode that is tried when the server refuses the first.
     pub(super) otherwise: Option<SslMode>,
     pub(super) trust: Trust,
     /// The file of the authorities; `system` for those of the system.
@@ -52,7 +52,7 @@ impl Security {
             "disable" => (Disable, None, Trust::Anybody),
             "allow" => (Disable, Some(Require), Trust::Anybody),
             "prefer" => (Prefer, Some(Disable), Trust::Anybody),
-            // Who names authorities wants them asked.
+            // As libpq: with `sslrootcert`, `require` verifies as `verify-ca` does.
             "require" if is_named => (Require, None, Trust::Authority),
             "require" => (Require, None, Trust::Anybody),
             "verify-ca" => (Require, None, Trust::Authority),
@@ -64,13 +64,14 @@ impl Security {
             }
         };
         if roots.as_deref() == Some("system") && trust != Trust::Host {
-            // Anybody gets a certificate of theirs, for some name.
+            // A public authority certifies any host: without the check of the name, every certificate of theirs would
+            // pass.
             return Err(unusable("with sslrootcert=system, sslmode has to be verify-full"));
         }
         Ok(Self { mode, otherwise, trust, roots })
     }
 
-    /// What connections are opened with.
+    /// The connector by which connections are opened.
     pub(super) fn connector(&self) -> Result<MakeRustlsConnect, StoreError> {
         tls(self.trust, self.roots.as_deref()).map(MakeRustlsConnect::new)
     }
@@ -90,7 +91,7 @@ impl Connect for Opener {
                 (Err(refusal), Some(mode)) if is_of_the_way(&refusal) => {
                     let mut config = config;
                     config.ssl_mode(mode);
-                    // The first way was the better one: its refusal says more.
+                    // The error of the first way: that of the fallback would hide why the better one failed.
                     open(&config, self.tls.clone()).await.map_err(|_| refusal)
                 }
                 (opened, _) => opened,
@@ -104,7 +105,7 @@ impl Connect for Opener {
 fn is_of_the_way(error: &Error) -> bool {
     match error.code() {
         Some(code) => *code == SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
-        // Nobody listens there: nobody will.
+        // Connection refused is no question of TLS: the other way would be refused too.
         None => !error.source().and_then(|cause| cause.downcast_ref()).is_some_and(is_refused),
     }
 }

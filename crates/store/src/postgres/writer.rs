@@ -1,6 +1,7 @@
-//! What writes: a few lanes, each of which takes whatever is queued, sends it in one transaction without waiting for
-//! single answers, and then answers everybody. One commit serves all who waited for it. A lane goes out beside another
-//! one with as many writes as are worth it; fewer wait for that one, and go out with those whom it answers.
+//! This module writes to PostgreSQL by a few lanes. Each takes what is queued, sends it in one transaction without
+//! waiting for single answers, and then answers every caller: one commit serves all who waited for it. A lane starts
+//! beside another one only with enough writes; fewer wait for that one to end, and go out together with the writes of
+//! the callers whom it answers.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -102,7 +103,7 @@ fn closed() -> StoreError {
 #[derive(Default)]
 struct UnderWay {
     commits: AtomicUsize,
-    /// Told at the end of each.
+    /// Notified at the end of each.
     ended: Notify,
 }
 
@@ -140,7 +141,8 @@ async fn lane(
         if gather(&mut queue, &mut batch, &under_way, expected).await == 0 {
             return;
         }
-        // Before another lane looks.
+        // While the queue is still locked, so that no other lane sees nothing under way and goes out with a single
+        // write.
         let _under_way = under_way.begin();
         drop(queue);
         expected = batch.len();
@@ -160,7 +162,7 @@ async fn gather(
     let patience = tokio::time::sleep(POSTGRES_GATHER_MAX);
     tokio::pin!(patience);
     while !batch.is_empty() && batch.len() < POSTGRES_WRITES_BESIDE_MIN {
-        // Before it is asked whether there is any, so that no end is missed.
+        // Enabled before `is_any`: an end between the two would be missed, and the wait would last its whole time.
         let ended = under_way.ended.notified();
         tokio::pin!(ended);
         ended.as_mut().enable();
@@ -169,12 +171,13 @@ async fn gather(
         }
         tokio::select! {
             () = ended => {}
-            // The other one may wait for a lock, which is no reason for these to wait.
+            // The other transaction may itself be waiting for a lock, for seconds.
             () = &mut patience => break,
             more = queue.recv_many(batch, POSTGRES_WRITES_BESIDE_MIN) => if more == 0 { break },
         }
     }
     take_waiting(queue, batch);
+    // Yields, no sleep: those who were just answered are ready to run, and come back within a turn or two.
     for _ in 0..TURNS_GIVEN {
         if batch.is_empty() || batch.len() >= expected.min(WRITES_PER_COMMIT_MAX) {
             break;
@@ -199,18 +202,24 @@ fn take_waiting(queue: &mut mpsc::Receiver<Pending>, batch: &mut Vec<Pending>) {
 async fn commit(connections: &Connections, mut batch: Vec<Pending>) {
     for tried in 1.. {
         let now = Instant::now();
+        // Callers of older ones are told that they were not done, and may repeat them: now they must not be done any
+        // more.
         batch.retain(|pending| pending.until > now);
+        // The order in which every node locks rows; in the order of arrival two nodes would deadlock. Stable, so that
+        // writes of one task keep theirs.
         batch.sort_by(|one, other| one.call.subject.cmp(&other.call.subject));
         let calls: Vec<&Call> = batch.iter().map(|pending| &pending.call).collect();
         match attempt(connections, &calls).await {
             Ok(answers) => {
                 for (pending, answer) in batch.into_iter().zip(answers) {
-                    // Whoever asked may have gone; the write stands all the same.
+                    // An error means that the caller has gone; the write is committed all the same.
                     let _ = pending.answer.send(Ok(answer));
                 }
                 return;
             }
             Err(Undone::All(fault)) => return refuse(batch, &fault),
+            // The connection was lost, perhaps after the commit: only writes that know that they were done may be sent
+            // again.
             Err(Undone::Unknown(fault)) => {
                 let (again, lost) = batch.into_iter().partition(|pending| pending.call.is_repeatable());
                 refuse(lost, &fault);
@@ -219,6 +228,7 @@ async fn commit(connections: &Connections, mut batch: Vec<Pending>) {
                     return refuse(batch, &fault);
                 }
             }
+            // PostgreSQL undoes the whole transaction for one statement: apart, only the guilty one fails.
             Err(Undone::One(_)) => {
                 for pending in batch {
                     let answer = alone(connections, &pending.call).await;
@@ -291,6 +301,8 @@ async fn write(connections: &Connections, client: &Client, calls: &[&Call]) -> R
         if let Some(answers) = batch::write(client, writes).await? {
             return Ok(answers);
         }
+        // The server or a role has other defaults (`synchronous_commit = off`, another isolation): transactions set
+        // their own.
         connections.begin_from_now_on();
     }
     transact(client, calls, statements).await
@@ -319,6 +331,8 @@ async fn transact(client: &Client, calls: &[&Call], statements: Vec<Statement<'_
     for done in in_order(steps).await {
         match done {
             Ok(some) => answers.extend(some),
+            // Statements behind the failed one only say that the transaction is aborted: the first real error is the
+            // cause.
             Err(error) if fault.as_ref().is_none_or(|fault| is_undone(fault) && !is_undone(&error)) => {
                 fault = Some(error);
             }
@@ -348,7 +362,7 @@ async fn in_order<T>(mut steps: Vec<BoxFuture<'_, T>>) -> Vec<T> {
             if done[at].is_none() {
                 match Pin::new(&mut steps[at]).poll(context) {
                     Poll::Ready(value) => done[at] = Some(value),
-                    // Answers come in order: behind this one there is nothing yet.
+                    // The answers of a connection come in order: if this one is not there, later ones are not either.
                     Poll::Pending if is_begun => return Poll::Pending,
                     Poll::Pending => {}
                 }

@@ -1,4 +1,4 @@
-//! What is sealed of a file made by a task.
+//! This module seals the files of tasks.
 
 use forecourt_core::StoreError;
 use forecourt_core::limits::ARTIFACT_BYTES_MAX;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::seal::{Hash, Label, Seal, hash};
 
-/// What is said of an artifact besides its bytes.
+/// The sealed metadata of an artifact.
 #[derive(Serialize, Deserialize)]
 struct Body {
     id: String,

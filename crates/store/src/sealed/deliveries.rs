@@ -1,4 +1,4 @@
-//! What is sealed of the deliveries that wait.
+//! This module opens waiting deliveries.
 
 use forecourt_core::StoreError;
 use forecourt_core::store::Delivery;

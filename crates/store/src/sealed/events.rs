@@ -1,4 +1,4 @@
-//! What is sealed of a task's event log: each event by itself, bound to its number.
+//! This module seals a task's event log: each event by itself, bound to its number.
 
 use forecourt_core::{Event, StoreError};
 

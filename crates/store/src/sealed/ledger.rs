@@ -1,4 +1,4 @@
-//! What is sealed of an entry of a stream.
+//! This module seals the entries of streams.
 
 use forecourt_core::limits::ENTRY_BYTES_MAX;
 use forecourt_core::store::LedgerEntry;

@@ -1,4 +1,4 @@
-//! What is sealed of which agent a conversation is with.
+//! This module seals which agent a conversation is with.
 
 use forecourt_core::{Handle, StoreError};
 

@@ -1,4 +1,4 @@
-//! What is sealed of a task.
+//! This module seals tasks: ids, protocol, turns and outcome.
 
 use forecourt_core::reply::CollectedReply;
 use forecourt_core::store::{Resumption, TaskChange, Webhook};
@@ -19,7 +19,7 @@ struct Body {
     received_via: String,
     #[serde(default)]
     turns: Vec<Turn>,
-    /// What was asked, in databases of version 1, which knew no turns.
+    /// The request, in rows of version 1, which had no turns.
     #[serde(default, skip_serializing)]
     request: Vec<Part>,
 }
@@ -27,6 +27,7 @@ struct Body {
 impl Body {
     fn turns(turns: Vec<Turn>, request: Vec<Part>) -> Vec<Turn> {
         let asked = |parts| vec![Turn::new(Role::User, parts)];
+        // A row of version 1 has only a request; a migration can't rewrite what is sealed.
         if turns.is_empty() && !request.is_empty() { asked(request) } else { turns }
     }
 }
@@ -58,7 +59,7 @@ pub(crate) struct Move {
     pub(crate) ending: Option<Ending>,
     pub(crate) resume: Option<Resumption>,
     pub(crate) webhooks: Vec<NewWebhook>,
-    /// What the turns of `resume` have as JSON.
+    /// The bytes of the turns of `resume` as JSON.
     pub(crate) resume_bytes: usize,
 }
 
@@ -150,6 +151,7 @@ impl SealedTask {
             agent: Handle::parse(&self.agent).map_err(|e| corrupt(e.to_string()))?,
             thread: body.thread,
             owner: self.owner,
+            // The store has only a keyed hash of the account, from which it can't be told.
             account: Account::HOST,
             received_via: body.received_via,
             turns: Body::turns(body.turns, body.request),

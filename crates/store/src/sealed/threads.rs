@@ -1,4 +1,4 @@
-//! What is sealed of a conversation.
+//! This module seals the turns of conversations.
 
 use forecourt_core::store::ConversationAppend;
 use forecourt_core::{Handle, StoreError, Timestamp, Turn};
@@ -25,6 +25,8 @@ impl ThreadName {
 
     pub(crate) fn seal(&self, seal: &Seal, addition: ConversationAppend) -> Result<SealedAddition, StoreError> {
         let ConversationAppend { owner, account, turns, keep, expires_at } = addition;
+        // Not compressed: the database keeps turns by their lengths (`THREAD_BYTES_MAX`), which must be those of the
+        // JSON.
         let turn = |turn| seal.seal_plain(self.label(), &slim::with_parts(turn)?);
         let turns = turns.iter().map(turn).collect::<Result<_, _>>()?;
         Ok(SealedAddition { owner, holder: Holder::new(seal, &account), turns, keep, expires_at })

@@ -1,4 +1,4 @@
-//! What is sealed of webhooks, notices and the deliveries that wait.
+//! This module seals webhooks and notices.
 
 use forecourt_core::store::{Notification, Webhook};
 use forecourt_core::{StoreError, Timestamp};
@@ -26,12 +26,12 @@ impl NewWebhook {
     }
 }
 
-/// What webhooks cost together.
+/// The bytes that are charged for webhooks together.
 pub(crate) fn cost_of_all(webhooks: &[NewWebhook]) -> u64 {
     cost_of(webhooks.iter().map(|webhook| &webhook.body))
 }
 
-/// What a notice is sealed under: it belongs to nothing.
+/// The label that a notice is sealed under: it belongs to no task.
 fn notice_label(nothing: &Hash) -> Label<'_> {
     Label { kind: "notice", of: nothing, part: b"" }
 }

@@ -1,4 +1,4 @@
-//! The statements about files made by tasks.
+//! This module has the statements about artifacts.
 
 use forecourt_core::store::StoredArtifact;
 use forecourt_core::{StoreError, Timestamp};
@@ -34,7 +34,7 @@ pub(super) fn put(
         return Ok(Ok(()));
     }
     if total(db, "artifact_bytes")?.unsigned_abs() > bytes_max {
-        // The error takes the row back.
+        // Asked after the insert, which updates the sum by a trigger; the error rolls the row back.
         return Err(StoreError::Unavailable(format!("all artifacts have at most {bytes_max} bytes")).into());
     }
     quota::add(db, task, signed(cost))?;

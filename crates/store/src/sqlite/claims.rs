@@ -1,4 +1,4 @@
-//! The one statement that decides single use.
+//! This module has the one statement that decides single use.
 
 use forecourt_core::Timestamp;
 use rusqlite::{Connection, params};

@@ -1,4 +1,4 @@
-//! Databases looked at and copied from outside, whoever serves them.
+//! This module inspects and copies databases while another process serves them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -23,6 +23,8 @@ pub const SCHEMA_VERSION: usize = schema::MIGRATIONS.len();
 pub fn copy_database(from: &Path, to: &Path) -> Result<(), StoreError> {
     let copied = || -> Result<(), SqliteError> {
         let to = to.to_str().ok_or_else(|| StoreError::Unavailable("the path is no text".to_owned()))?;
+        // One read transaction over the whole copy, so that it is of one moment; copying the file would miss what is in
+        // the log.
         look_at(from)?.execute("VACUUM INTO ?1", [to])?;
         Ok(())
     };

@@ -1,4 +1,4 @@
-//! What goes wrong inside, and what the caller is told of it.
+//! This module maps SQLite's errors to [`StoreError`].
 
 use forecourt_core::{QuotaBound, StoreError};
 use rusqlite::{Connection, Error, ErrorCode};

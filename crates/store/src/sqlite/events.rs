@@ -1,4 +1,4 @@
-//! The statements about a task's event log.
+//! This module has the statements about a task's event log.
 
 use forecourt_core::Event;
 use forecourt_core::store::cost;

@@ -1,4 +1,4 @@
-//! The statements that remove what has expired, and the probe for readiness.
+//! This module removes what has expired, and probes whether a write would work.
 
 use forecourt_core::Timestamp;
 use rusqlite::{Connection, params};
@@ -50,12 +50,13 @@ pub(super) fn give_back(db: &Connection, limit: i64) -> Result<bool, SqliteError
     let free: i64 = db.query_row("PRAGMA freelist_count", [], |row| row.get(0))?;
     let spare = (free - FREE_PAGES).clamp(0, limit);
     if spare > 0 {
-        // One page is given back with each step.
+        // Each step of the statement frees one page, so that it must be stepped to its end.
         let mut vacuum = db.prepare(&format!("PRAGMA incremental_vacuum({spare})"))?;
         let mut steps = vacuum.query([])?;
         while steps.next()?.is_some() {}
     }
     let left: i64 = db.query_row("PRAGMA freelist_count", [], |row| row.get(0))?;
+    // `left < free`: a database that can't give pages back would be asked for ever.
     Ok(left > FREE_PAGES && left < free)
 }
 

@@ -1,4 +1,5 @@
-//! Private modes, and the key file. A folder that is already there keeps its mode: it is not ours.
+//! This module makes the database's files private, and reads and makes the key file. A folder that exists already keeps
+//! its mode: it is not ours.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, set_permissions};
 use std::io::{self, Read, Write};
@@ -39,6 +40,7 @@ pub(super) fn read_key(path: &Path) -> Result<Option<[u8; KEY_BYTES]>, StoreErro
     };
     set_permissions(path, Permissions::from_mode(PRIVATE_FILE)).map_err(|e| away(path, &e))?;
     let mut bytes = Vec::with_capacity(KEY_BYTES);
+    // One byte more than a key has: enough to see that the file is too long, whatever its size.
     file.take(KEY_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(|e| away(path, &e))?;
     let key = bytes.try_into().map_err(|_| corrupt(format!("store.key does not have {KEY_BYTES} bytes")))?;
     Ok(Some(key))
@@ -55,6 +57,7 @@ pub(super) fn create_key(path: &Path, entropy: &dyn Entropy) -> Result<[u8; KEY_
         file.write_all(&key)?;
         file.sync_all()?;
         std::fs::rename(&aside, path)?;
+        // The folder too: a rename is durable only with it, and a database whose key is lost opens nothing.
         File::open(folder(path))?.sync_all()
     };
     write().map_err(|e| away(path, &e))?;

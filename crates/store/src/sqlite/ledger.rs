@@ -1,4 +1,4 @@
-//! The statements about streams of entries.
+//! This module has the statements about streams of entries.
 
 use forecourt_core::Timestamp;
 use forecourt_core::store::{LedgerEntry, Span, cost};
@@ -36,6 +36,8 @@ pub(super) fn append(
     let account = entry.holder.row(db)?;
     let (stream, next) = match found {
         Some((stream, last, Some(_))) => (stream, last + 1),
+        // All entries have expired, whether or not they are deleted yet: how far the removal has come must not show in
+        // numbers.
         Some((stream, _, None)) => (begun_anew(db, stream, &entry.stream)?, 1),
         None => (begun(db, &entry.stream)?, 1),
     };

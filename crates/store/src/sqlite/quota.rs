@@ -1,4 +1,4 @@
-//! Whose bytes are kept: an account for each caller, charged in the transaction that writes.
+//! This module charges the bytes of each caller to its account, in the transaction that writes them.
 //!
 //! The sums are kept by triggers (`schema/5.sql`), so that nothing can be removed without being given
 //! back. Here is what is asked before something is written.
@@ -27,7 +27,7 @@ pub(super) struct Bounds {
     pub(super) store: u64,
 }
 
-/// What SQLite knows of an account.
+/// The row of an account in SQLite.
 pub(super) trait HolderRow {
     /// The row of this account, made if need be.
     fn row(self, db: &Connection) -> Result<Option<i64>, SqliteError>;
@@ -85,7 +85,8 @@ impl Bounds {
     /// Whether the whole store may have `bytes` more.
     pub(super) fn store_room(self, db: &Connection, bytes: u64) -> QuotaResult<()> {
         let max = self.store - self.store / RESERVE;
-        // Pages that nothing is on are asked for where the others might be too many: three questions for each write.
+        // An upper bound first, by the largest page size: page size and free pages would be two more statements for
+        // each write.
         let pages = read(db, "PRAGMA page_count")?;
         if (pages * PAGE_BYTES_MAX).saturating_add(bytes) > max && used(db, pages)?.saturating_add(bytes) > max {
             return Ok(Err(StoreError::Full { bound: QuotaBound::Store { max: self.store } }));
@@ -129,7 +130,7 @@ pub(super) fn met(db: &Connection) -> QuotaBound {
     let read = |pragma: &str| db.query_row(pragma, [], |row| row.get::<_, i64>(0)).unwrap_or_default().unsigned_abs();
     let (max, pages) = (read("PRAGMA max_page_count"), read("PRAGMA page_count"));
     let size = read("PRAGMA page_size");
-    // A write may need many pages at once, so that the last ones are never taken.
+    // A large write fails while some pages are left, so that near the bound counts as at it.
     let near = pages + (max / RESERVE).max(1) >= max;
     if near { QuotaBound::Store { max: max * size } } else { QuotaBound::Disk }
 }

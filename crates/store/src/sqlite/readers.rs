@@ -1,4 +1,4 @@
-//! Read-only connections on blocking threads. In WAL mode they see every commit that was answered
+//! This module reads by read-only connections on blocking threads. In WAL mode they see every commit that was answered,
 //! and never wait for the writer.
 
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl Readers {
             let connection = idle.lock().pop().ok_or_else(gone)?;
             let result = work(&connection);
             idle.lock().push(connection);
-            // Only now may the next one look for a connection.
+            // After the connection is back: whoever gets the permit must find one.
             drop(permit);
             result.map_err(StoreError::from)
         });

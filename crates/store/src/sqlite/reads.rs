@@ -1,4 +1,4 @@
-//! The statements of what only the operator may ask.
+//! This module has the reads that only the operator may do, in SQLite.
 
 use forecourt_core::store::{StoreFuture, TaskFilter, TaskPage};
 use forecourt_core::{Handle, StoreError, Task, TaskState, Timestamp};
@@ -73,7 +73,7 @@ fn deliveries(db: &Connection, seal: &Seal, after: u64, limit: usize) -> Result<
         let (webhook, task) = match (notice, task) {
             (Some(notice), _) => (webhooks::open_notice(seal, notice)?, None),
             (None, Some(task)) => (webhooks::open(seal, &task, row.get(5)?)?, Some(task)),
-            // Its task has expired and is about to be removed, and this with it.
+            // Its task was just deleted, and this row with it.
             (None, None) => continue,
         };
         let agent: Option<String> = row.get(7)?;

@@ -1,4 +1,4 @@
-//! The statements about which agent a conversation is with.
+//! This module has the statements about which agent a conversation is with.
 
 use forecourt_core::store::cost;
 use forecourt_core::{Handle, Timestamp};

@@ -1,4 +1,5 @@
-//! Where the row of a task is: at hand for those used lately, else by the number that its hash begins with.
+//! This module finds the row of a task: from memory for tasks used lately, else by the number that its hash begins
+//! with.
 
 use std::collections::HashMap;
 
@@ -30,14 +31,14 @@ pub(super) struct TaskRow {
 #[derive(Default)]
 pub(super) struct TaskRows(Mutex<Generations>);
 
-/// What was used lately, and before that.
+/// Rows used lately, and those used before that: a bounded cache without a list by last use.
 #[derive(Default)]
 struct Generations {
     new: HashMap<Hash, AtHand>,
     old: HashMap<Hash, AtHand>,
 }
 
-/// What is remembered of a task.
+/// A remembered row of a task.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct AtHand {
     id: i64,
@@ -72,6 +73,8 @@ impl TaskRows {
     /// The row of a task, `None` when there is no such task.
     pub(super) fn find(&self, db: &Connection, task: &Hash) -> Result<Option<TaskRow>, SqliteError> {
         if let Some(row) = self.at_hand(task) {
+            // Asked again: the write that made the row may have been rolled back, or the task have expired and its
+            // number be another's.
             let mut is_there = db.prepare_cached("SELECT 1 FROM tasks WHERE id = ?1 AND hash = ?2")?;
             if is_there.exists(params![row.id, task])? {
                 return Ok(Some(row));

@@ -1,4 +1,4 @@
-//! The statements about runs: which are alive, and whose a task is.
+//! This module has the statements about runs: their heartbeats, and which run holds a task.
 
 use forecourt_core::store::RunBeat;
 use forecourt_core::{StoreError, Timestamp};

@@ -1,4 +1,4 @@
-//! Numbered migrations, and what is refused at opening.
+//! This module migrates the schema by numbered steps, and refuses databases that are newer or not ours.
 
 use forecourt_core::StoreError;
 use rusqlite::{Connection, TransactionBehavior};
@@ -22,8 +22,8 @@ pub(super) const MIGRATIONS: &[&str] = &[
 /// Brings a database to the newest version, all steps in one transaction: a fresh one is made with one commit, and one
 /// that can't be brought there stays what it was. Refuses a newer one, and one that is not ours.
 pub(super) fn migrate(db: &mut Connection, migrations: &[&str]) -> Result<(), SqliteError> {
-    // A table that takes another one's place would otherwise take along what refers to it. Can't be changed within
-    // a transaction.
+    // With foreign keys on, dropping a table that another one replaces would delete all rows that refer to it. SQLite
+    // ignores the pragma inside a transaction.
     db.pragma_update(None, "foreign_keys", false)?;
     take_steps(db, migrations)?;
     db.pragma_update(None, "foreign_keys", true)?;

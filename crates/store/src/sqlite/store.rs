@@ -1,4 +1,5 @@
-//! The trait: seal what is asked for, hand it to the writer or a reader, open what comes back.
+//! This module implements the trait `Store` for SQLite: it seals values, hands them to the writer or a reader, and
+//! opens what comes back.
 
 use std::sync::Arc;
 
@@ -156,7 +157,7 @@ impl Store for Sqlite {
             let unavailable = |what: &str| StoreError::Unavailable(what.to_owned());
             let permit = self.artifact_writes.acquire().await.map_err(|_| unavailable("the store is closed"))?;
             let seal = Arc::clone(&self.seal);
-            // Megabytes take milliseconds: not on a thread that others wait for.
+            // Sealing megabytes takes milliseconds, in which a thread of the runtime would serve nobody else.
             let sealing = tokio::task::spawn_blocking(move || NewArtifact::new(&seal, task, artifact));
             let artifact = sealing.await.map_err(|_| unavailable("the artifact was not sealed"))??;
             let bytes_max = self.options.artifacts_bytes_max;
@@ -300,8 +301,10 @@ impl Store for Sqlite {
 
     fn expire(&self, now: Timestamp, limit: usize) -> StoreFuture<'_, u64> {
         Box::pin(async move {
+            // One commit for each step, so that other writes get in between.
             while self.writer.write(move |db| expiry::trim_logs(db, now, EXPIRED_ROWS_PER_COMMIT)).await? {}
             let removed = self.writer.write(move |db| expiry::remove(db, now, limit)).await?;
+            // Only when nothing is left to remove: pages that are about to be filled again are not given back first.
             if removed < limit as u64 {
                 while self.writer.write(|db| expiry::give_back(db, FREED_PAGES_PER_COMMIT)).await? {}
             }

@@ -1,4 +1,4 @@
-//! The statements about tasks.
+//! This module has the statements about tasks.
 
 use forecourt_core::store::{Resumption, cost};
 use forecourt_core::{Event, Task, Timestamp};
@@ -103,7 +103,7 @@ pub(super) fn advance(
     change: &Move,
     bounds: (usize, Bounds),
 ) -> QuotaResult<bool> {
-    // One look finds it and says how it stands, where its row is at hand.
+    // One statement finds the row and reads its state, where the row is remembered.
     let found = match rows.look(db, task, TaskStanding::read)? {
         Some(found) => Some(found),
         None => match rows.find(db, task)? {
@@ -133,9 +133,12 @@ fn advance_found(
     {
         return Ok(Err(full));
     }
+    // Another run may hold the task by now, or somebody may have cancelled it: the compare in this transaction decides.
     if standing.state != change.from.name() || standing.run != change.run {
         return Ok(Ok(false));
     }
+    // Deliveries that still wait tell of the state that is left now: they get a copy of its outcome before it is
+    // replaced.
     if standing.has_webhooks && change.from.is_settled() {
         webhooks::keep_outcomes(db, task, change.from)?;
     }
@@ -148,7 +151,7 @@ fn advance_found(
         webhooks::add_all(db, task, &change.webhooks, pending_max)?;
     }
     if let Some(ending) = &change.ending {
-        // Only here is its number known. It is small, so sealing it holds nobody up.
+        // Sealed here, on the writer's thread, since only here its number is known; an ending is small.
         let last = events::last(db, task)?;
         for event in sealed::events::seal_all(seal, &task.hash, last + 1, &[Event::Ending(ending.clone())])? {
             more += signed(events::append_after(db, task, last, &event)?);

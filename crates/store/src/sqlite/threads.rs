@@ -1,4 +1,4 @@
-//! The statements about conversations.
+//! This module has the statements about conversations.
 
 use forecourt_core::store::{Conversation, ConversationVersion, cost};
 use forecourt_core::{Timestamp, Turn};
@@ -38,6 +38,7 @@ pub(super) fn append(
     }
     let bytes = trim(db, thread, *keep)?;
     charge(db, thread, *holder, bytes, bounds)?;
+    // With nothing kept the next addition counts from 1 again, as `max(n)` of no turns is 0.
     let last_turn = if *keep == 0 { 0 } else { last.unsigned_abs() + turns.len() as u64 };
     Ok(Ok(Some(ConversationVersion { last_turn, expires_at: moment(nanos(*expires_at)) })))
 }
@@ -48,7 +49,7 @@ fn charge(db: &Connection, thread: i64, holder: Holder, bytes: u64, bounds: Boun
     let mut held = db.prepare_cached("SELECT account, bytes FROM threads WHERE id = ?1")?;
     let (payer, held): (Option<i64>, i64) = held.query_row([thread], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let more = if payer == account { bytes.saturating_sub(held.unsigned_abs()) } else { bytes };
-    // The error takes back what was written: which turns stay, and so what it costs, is known only now.
+    // Asked after writing, as only now it is known which turns stay and what they cost; an error rolls the writes back.
     bounds.room(db, holder, more)??;
     db.prepare_cached("UPDATE threads SET account = ?2, bytes = ?3 WHERE id = ?1")?.execute(params![
         thread,

@@ -1,4 +1,4 @@
-//! The statements about webhooks and the deliveries that wait for them.
+//! This module has the statements about webhooks, and about the deliveries that wait for them.
 
 use forecourt_core::limits::WEBHOOKS_PER_TASK_MAX;
 use forecourt_core::store::{IfTaskEnded, Webhook, WebhookRegistration, cost};
@@ -33,7 +33,7 @@ pub(super) fn add_all(
     Ok(())
 }
 
-/// What a webhook is held to that is registered by itself.
+/// The bounds on a webhook that is registered for a task that exists.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
     /// Webhooks of one task.
@@ -98,6 +98,7 @@ fn put(
     let (bytes, row) = (signed(cost(webhook.body.len())), task.id);
     let before = body_cost(db, row, &webhook.hash)?;
     let mut replace = db.prepare_cached("UPDATE webhooks SET body = ?3 WHERE task = ?1 AND hash = ?2")?;
+    // A replacement adds no webhook and no delivery, so that the bounds on these do not apply to it.
     if replace.execute(params![row, webhook.hash, webhook.body])? > 0 {
         quota::add(db, task, bytes - signed(before))?;
         return Ok(WebhookRegistration::Yes);

@@ -1,4 +1,4 @@
-//! Whose bytes are kept.
+//! This module counts the bytes of each account.
 
 use std::collections::HashMap;
 
@@ -69,7 +69,7 @@ pub(super) fn json_len<T: Serialize + ?Sized>(value: &T) -> usize {
     serde_json::to_vec(value).map_or(0, |json| json.len())
 }
 
-/// What values cost as they are kept.
+/// The bytes that are charged for values.
 pub(super) fn cost_of<'a, T: Serialize + 'a>(values: impl IntoIterator<Item = &'a T>) -> u64 {
     values.into_iter().map(|value| cost(json_len(value))).sum()
 }

@@ -1,4 +1,4 @@
-//! Streams of entries that are only ever added to.
+//! This module has append-only streams of entries.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -46,6 +46,7 @@ impl Ledger {
         if expected.is_some_and(|expected| expected != last.unwrap_or(0)) {
             return Ok(None);
         }
+        // Everything in it has expired: it begins anew at 1, as in the databases, where an empty stream is removed.
         if last.is_none() {
             let gone = self.streams.remove(&name).map(|stream| stream.entries).unwrap_or_default();
             self.entries -= gone.len();
@@ -65,6 +66,7 @@ impl Ledger {
     pub(super) fn read(&self, name: &str, span: Span, limit: usize, now: Timestamp) -> Vec<(u64, LedgerEntry)> {
         let Some(stream) = self.streams.get(name) else { return Vec::new() };
         let shown = |(n, entry): (&u64, &LedgerEntry)| {
+            // As the databases answer, which have only a keyed hash of the account.
             entry.is_there(now).then(|| (*n, LedgerEntry { account: Account::HOST, ..entry.clone() }))
         };
         match span {

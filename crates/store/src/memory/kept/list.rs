@@ -1,4 +1,4 @@
-//! Lists of tasks.
+//! This module lists tasks.
 
 use std::cmp::Reverse;
 

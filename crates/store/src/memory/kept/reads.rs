@@ -1,4 +1,4 @@
-//! What only the operator may ask.
+//! This module has the reads that only the operator may do.
 
 use std::collections::BTreeMap;
 

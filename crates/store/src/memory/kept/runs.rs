@@ -1,4 +1,4 @@
-//! Which runs are alive.
+//! This module keeps the heartbeats of runs.
 
 use std::collections::HashMap;
 
@@ -17,6 +17,7 @@ pub(in crate::memory) struct Runs {
 
 impl Runs {
     pub(in crate::memory) fn beat(&mut self, run: String) -> bool {
+        // A process that slept while its run was ended must not take up tasks that are another run's by now.
         if self.ended.contains_key(&run) {
             return false;
         }

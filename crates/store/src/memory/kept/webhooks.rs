@@ -1,4 +1,4 @@
-//! Webhooks, and the deliveries that wait for them.
+//! This module keeps webhooks, and the deliveries that wait for them.
 
 use std::collections::HashMap;
 
@@ -18,9 +18,9 @@ pub(super) struct Waiting {
     claimed: bool,
 }
 
-/// What a delivery tells of.
+/// The subject of a delivery.
 enum About {
-    /// A task that settled. Held is what may have changed before it is told.
+    /// A task that settled. The fields hold what may have changed by the time it is delivered.
     Task {
         id: TaskId,
         webhook: u64,
@@ -33,7 +33,7 @@ enum About {
     Notice(Box<Notification>),
 }
 
-/// What a notice costs.
+/// The bytes that are charged for a notice.
 fn notice_cost(notice: &Notification) -> u64 {
     cost(json_len(&notice.webhook))
 }
@@ -79,7 +79,7 @@ impl Waiting {
         }
     }
 
-    /// Whom it tells, and of which task; `None` when that is gone.
+    /// The webhook to notify and the task to tell of; `None` when the task is gone.
     fn told(&self, tasks: &HashMap<TaskId, Record>, now: Timestamp) -> Option<(Webhook, Option<Task>)> {
         match &self.about {
             About::Task { id, webhook, state, settled_at, outcome } => {
@@ -214,7 +214,7 @@ impl KeptEntry {
         due.sort_by_key(|(_, waiting, _)| waiting.due_at);
         let taken = due.into_iter().take(limit).map(|(id, waiting, (webhook, task))| {
             let attempts = waiting.attempts;
-            // The attempt counts from here.
+            // Counted before it is made: an attempt that a crash cuts short may have reached its receiver.
             waiting.attempts += 1;
             (waiting.due_at, waiting.claimed) = (lease, true);
             Delivery { id, webhook, task, attempts }

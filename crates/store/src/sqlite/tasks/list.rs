@@ -1,4 +1,4 @@
-//! Lists of tasks, from an index and never by opening what is not asked for.
+//! This module lists tasks from an index, and opens only the rows of the page.
 
 use forecourt_core::Timestamp;
 use forecourt_core::store::{Cursor, TaskFilter, TaskPage};
@@ -98,6 +98,7 @@ fn listed(
     let total = total(db, &conditions)?;
     if let Some(cursor) = filter.cursor {
         let place = [Value::Integer(nanos(cursor.updated_at)), Value::Integer(cursor.place)];
+        // By the last row that was shown, and not by its number: tasks that come meanwhile do not shift the pages.
         conditions.add("(updated_at, id) < (?, ?)", place);
     }
     let (found, more) = page(db, &conditions, filter.limit)?;
@@ -115,6 +116,7 @@ fn total(db: &Connection, conditions: &Conditions) -> Result<u64, SqliteError> {
 /// At most `limit` rows with their numbers, still sealed, and whether there are more.
 fn page(db: &Connection, conditions: &Conditions, limit: usize) -> Result<(Vec<(i64, SealedTask)>, bool), SqliteError> {
     let mut select = db.prepare_cached(&select(conditions))?;
+    // One more than is wanted, to know whether there is a next page.
     let values = conditions.values.iter().cloned().chain([Value::Integer(count(limit.saturating_add(1)))]);
     let read = |row: &rusqlite::Row<'_>| Ok((row.get(10)?, read_task(row)?));
     let mut found = select.query_map(params_from_iter(values), read)?.collect::<Result<Vec<_>, _>>()?;

@@ -1,5 +1,5 @@
-//! What waits for the writer: filled by many, emptied by its thread, which is woken when as much is there as it
-//! wants, and not for each write.
+//! This module has the queue of the writer: many callers fill it, and its thread is woken when as many writes wait as
+//! it wants, and not for each one.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ impl Queue {
         }
         line.commands.push_back(command);
         if line.commands.len() >= line.wanted {
-            // Once is enough: until the thread has looked, nobody else need wake it.
+            // One wake-up is enough: until the thread has run, further ones would be system calls for nothing.
             line.wanted = usize::MAX;
             self.0.full.notify_one();
         }
@@ -95,6 +95,7 @@ impl Waiting {
         let count = line.commands.len().min(WRITES_PER_COMMIT_MAX);
         let taken = line.commands.drain(..count).collect();
         drop(line);
+        // After the lock is released, as each permit wakes a caller that takes the lock at once.
         self.0.room.add_permits(count);
         taken
     }
@@ -116,7 +117,7 @@ impl Drop for Waiting {
         self.0.room.close();
         let mut line = self.0.line.lock();
         line.is_open = false;
-        // Their answers are dropped with them, which those who wait for them notice.
+        // Dropped outside the lock: dropping a command drops its answer channel, which wakes a caller.
         let left = std::mem::take(&mut line.commands);
         drop(line);
         drop(left);
