@@ -11,6 +11,8 @@ use walkdir::WalkDir;
 
 #[path = "tidy/circles.rs"]
 mod circles;
+#[path = "tidy/contributing.rs"]
+mod contributing;
 #[path = "tidy/floors.rs"]
 mod floors;
 #[path = "tidy/lengths.rs"]
