@@ -11,7 +11,6 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use regex::Regex;
 use serde_json::Value;
 
 use crate::admin::{TOKEN, api};
@@ -182,7 +181,7 @@ fn endpoint_handler(served: &Served) {
 
 fn console_page(served: &Served) {
     let program = api(served, "/program", &[]).with_status(200).json();
-    assert!(Regex::new(r"^\d+\.\d+\.\d+$").unwrap().is_match(program["version"].as_str().unwrap()), "{program}");
+    assert!(program["version"].as_str().unwrap().starts_with(env!("CARGO_PKG_VERSION")), "{program}");
     let jar = served.deployment.path().join("cookies");
     let jar = jar.to_str().unwrap();
     let origin = format!("http://localhost:{}", served.admin);

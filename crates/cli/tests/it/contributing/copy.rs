@@ -83,6 +83,7 @@ pub(super) fn build(pages: &[&str]) -> PathBuf {
     let _ = fs::remove_dir_all(&stage);
     bring(&root(), &stage);
     patch(&paths, pages);
+    tell_apart(&stage);
     // The lock file is no part of patches: a version of anything would break them.
     let updated = paths.cargo(&stage, &["update", "--workspace", "--offline", "--quiet"]);
     assert!(updated.status.success(), "{}", String::from_utf8_lossy(&updated.stderr));
@@ -116,6 +117,17 @@ fn patch(paths: &CopyPaths, pages: &[&str]) {
             panic!("the patch of {FOLDER}/{page}.md does not apply after those of {others}: {git}\n{remake}");
         }
     }
+}
+
+/// Gives the crates of the copy a version of their own. In one folder of artefacts cargo tells crates apart by their names
+/// and versions, and not by where their sources are: the copy would be built over the project, and each again in turn.
+fn tell_apart(stage: &Path) {
+    let manifest = stage.join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).unwrap();
+    let own = concat!("version = \"", env!("CARGO_PKG_VERSION"), "\"");
+    let apart = concat!("version = \"", env!("CARGO_PKG_VERSION"), "+example\"");
+    assert!(text.contains(own), "the version of the workspace is not where it was: {own}");
+    fs::write(&manifest, text.replacen(own, apart, 1)).unwrap();
 }
 
 /// What is said of a copy that does not build: the pages whose files the compiler names, and its own words.
