@@ -13,6 +13,8 @@ use walkdir::WalkDir;
 mod backends;
 #[path = "tidy/circles.rs"]
 mod circles;
+#[path = "tidy/contributing.rs"]
+mod contributing;
 #[path = "tidy/floors.rs"]
 mod floors;
 #[path = "tidy/lengths.rs"]

@@ -47,6 +47,7 @@
 //! | `widget` | the widget of MCP, in Chromium |
 //! | `three_nodes` | three daemons behind a balancer: tasks, promises, sessions, keys and content go on anywhere |
 //! | `tool` | `ask --via mcp` |
+//! | `contributing` | the pages for contributors: each example is built and asked |
 //! | `conform` | `forecourt conform` against our own servers, over every wire |
 //! | `conformance` | the conformance suite of MCP, with a list of known gaps |
 //! | `stranger` | NLWeb by a client that knows the specification alone |
@@ -76,6 +77,7 @@ mod certificates;
 mod conform;
 mod conformance;
 mod console;
+mod contributing;
 mod conversations;
 mod crash;
 mod data;

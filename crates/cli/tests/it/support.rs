@@ -29,6 +29,7 @@ pub(crate) const FREE_PORTS: [&str; 8] =
 /// A deployment that can be changed before, and while, it is served.
 pub(crate) struct Deployment {
     folder: TempDir,
+    program: PathBuf,
 }
 
 impl Deployment {
@@ -86,7 +87,18 @@ impl Deployment {
 
     /// A folder with nothing in it, for `init`.
     pub(crate) fn empty() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self { folder: tempfile::tempdir().unwrap(), program: env!("CARGO_BIN_EXE_forecourt").into() }
+    }
+
+    /// The same deployment for another build of the program.
+    #[must_use]
+    pub(crate) fn run_by(self, program: PathBuf) -> Self {
+        Self { program, ..self }
+    }
+
+    /// The program that runs it.
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
     }
 
     /// A deployment of one agent, `@agent`, with this backend.
@@ -157,7 +169,7 @@ impl Deployment {
 
     /// The program, to be given arguments: in this folder, and out of the way of its user's own.
     pub(crate) fn command(&self, name: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_forecourt"));
+        let mut command = Command::new(&self.program);
         command.arg(name).current_dir(self.path()).env("XDG_STATE_HOME", self.path().join("state"));
         for variable in ["FORECOURT_DATA_DIR", "FORECOURT_LOG", "FORECOURT_TOKEN"] {
             command.env_remove(variable);
