@@ -193,14 +193,14 @@ fn judged(exchanged: ExchangeOutcome) -> Result<Vec<Response>, IncompleteExchang
         Some(ExchangeError::Closed { .. }) => ClientError::Closed,
         Some(ExchangeError::CutOff) => ClientError::CutOff,
         Some(ExchangeError::Late) => ClientError::Late,
-        Some(ExchangeError::Malformed(fault)) => ClientError::Malformed(fault),
+        Some(ExchangeError::Malformed(error)) => ClientError::Malformed(error),
     };
     Err(IncompleteExchange { answers: exchanged.answers, error })
 }
 
 /// A fault of a status line in words of its own: the codec's are for requests.
-fn about(fault: HeadError) -> String {
-    match fault {
+fn about(error: HeadError) -> String {
+    match error {
         HeadError::Version | HeadError::Line => "it does not begin with `AGTP/1.0 CODE REASON`".to_owned(),
         other => other.to_string(),
     }
