@@ -2,7 +2,7 @@
 //! AGTP-API 8.7, 10.3 to 10.8, 11.
 
 use super::call::MethodCall;
-use crate::builtin::Discovery;
+use crate::discovery::Discovery;
 use forecourt_contract::call::Thread;
 use forecourt_contract::reserved::{PROPOSALS, proposal};
 use forecourt_core::Timestamp;
