@@ -9,16 +9,16 @@ mod request_builder;
 
 use std::sync::Arc;
 
+use forecourt_agtp_wire::codec::{Bounds, HeadError};
+use forecourt_agtp_wire::limits::PORT;
+use forecourt_agtp_wire::message::{Request, Response};
 use forecourt_egress::{ClientCertificate, Connection, Egress, EgressError, Purpose, SetupError, Tls};
 use forecourt_telemetry::{OutgoingContext, outgoing};
+use futures::future::BoxFuture;
 
 use self::exchange::{ExchangeError, ExchangeOutcome, Patience, exchange};
 use self::pool::Pool;
 use crate::limits::{ANSWER_BODY_BYTES_MAX, ANSWER_REST_TIME_MAX, PIPELINED_MAX};
-use forecourt_agtp_wire::codec::{Bounds, HeadError};
-use forecourt_agtp_wire::limits::PORT;
-use forecourt_agtp_wire::message::{Request, Response};
-use futures::future::BoxFuture;
 
 pub(crate) use request_builder::RequestBuilder;
 

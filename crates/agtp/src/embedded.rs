@@ -62,7 +62,6 @@ use forecourt_contract::Method;
 use crate::ask::Ask;
 use crate::reply::{Problem, Reply};
 use crate::service::Service;
-
 use steps::Steps;
 
 pub(crate) use delegate::post;

@@ -46,7 +46,6 @@ mod words;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-pub(crate) use forecourt_agtp_wire::NAME;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_host::{Envelope, Site};
 use forecourt_settings::{Problems, Section};
@@ -55,6 +54,8 @@ use forecourt_surface::{Listen, Mount, Protocol, Surface, Wire};
 use answer::on_connections;
 use service::Service;
 use settings::AgtpSettings;
+
+pub(crate) use forecourt_agtp_wire::NAME;
 
 /// AGTP, as the registry knows it.
 pub const PROTOCOL: Protocol = Protocol {

@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use bytes::BytesMut;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadHalf};
-use tokio::time::{Instant, timeout_at};
-
 use forecourt_agtp_wire::codec::{AwaitedPart, Bounds, Decoder, HeadError, encode};
 use forecourt_agtp_wire::limits::READ_BYTES;
 use forecourt_agtp_wire::message::{Request, Response, StatusLine};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadHalf};
+use tokio::time::{Instant, timeout_at};
 
 /// How long a server may take for each part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

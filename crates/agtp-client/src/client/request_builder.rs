@@ -1,12 +1,11 @@
 //! A request in the making. Base 2.1, 2.2 and 2.4.
 
 use bytes::Bytes;
-use forecourt_core::ids::uuid7;
-use forecourt_core::{AgentId, Entropy, Timestamp};
-
 use forecourt_agtp_wire::limits::START_LINE_BYTES_MAX;
 use forecourt_agtp_wire::message::{BadField, Message, Request, RequestLine, VERSION};
 use forecourt_agtp_wire::uri::is_target;
+use forecourt_core::ids::uuid7;
+use forecourt_core::{AgentId, Entropy, Timestamp};
 
 /// A request in the making. The first thing that is wrong is told at its [end](RequestBuilder::finish).
 #[derive(Debug)]

@@ -8,14 +8,14 @@ mod session;
 use std::io::Read;
 use std::path::Path;
 
+use forecourt_agtp_wire::media_types::{JSON, YAML};
+use forecourt_agtp_wire::uri::AgtpUri;
+use forecourt_client::output::{Failure, Outcome};
 use forecourt_core::{AgentId, Clock, SystemClock};
 use forecourt_host::SystemEntropy;
 
 use crate::client::RequestBuilder;
 use crate::commands::args::CallArguments;
-use forecourt_agtp_wire::media_types::{JSON, YAML};
-use forecourt_agtp_wire::uri::AgtpUri;
-use forecourt_client::output::{Failure, Outcome};
 
 pub(super) use self::line::{Line, Wish};
 

@@ -5,6 +5,8 @@ mod certificate;
 use std::io::{Read, Write};
 use std::path::Path;
 
+use forecourt_client::output::{Failure, Outcome, print_json, stderrln, stdout, stdoutln};
+use forecourt_client::printable::line;
 use forecourt_contract::scope::ScopeSet;
 use forecourt_core::{AgentId, Timestamp};
 use forecourt_host::SystemEntropy;
@@ -15,8 +17,6 @@ use forecourt_identity::{HostKeys, SigningKey};
 use serde_json::{Map, Value};
 
 use crate::commands::args::{GenesisArguments, GenesisCreate, GenesisHash, GenesisShow, GenesisVerify, GenesisWhat};
-use forecourt_client::output::{Failure, Outcome, print_json, stderrln, stdout, stdoutln};
-use forecourt_client::printable::line;
 
 /// Characters of a field that are shown on one line.
 const SHOWN_CHARS_MAX: usize = 200;

@@ -2,6 +2,10 @@
 
 use std::path::Path;
 
+use forecourt_agtp_wire::media_types::MANIFEST;
+use forecourt_client::output::{Failure, Outcome, print_json, stdout};
+use forecourt_client::printable::line;
+use forecourt_client::serving::Serving;
 use forecourt_core::Timestamp;
 use forecourt_settings::files;
 use serde_json::json;
@@ -10,10 +14,6 @@ use super::call::{Line, Wish, parse};
 use crate::client::RequestBuilder;
 use crate::commands::args::{ManifestArguments, ManifestCheck, ManifestWhat};
 use crate::manifest::{ManifestFinding, ManifestVerdict, Signature, Weight, check, check_response};
-use forecourt_agtp_wire::media_types::MANIFEST;
-use forecourt_client::output::{Failure, Outcome, print_json, stdout};
-use forecourt_client::printable::line;
-use forecourt_client::serving::Serving;
 
 /// The data folder of a deployment, unless it was told otherwise.
 const DATA_FOLDER: &str = ".forecourt";

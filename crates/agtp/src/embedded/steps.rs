@@ -20,7 +20,6 @@ use super::records::RecordReader;
 use super::summarize::SummarizeMethod;
 use super::suspend::SuspendMethod;
 use super::tasks::CallerTasks;
-
 use crate::ask::Ask;
 use crate::service::Service;
 use crate::sessions::SessionLedger;

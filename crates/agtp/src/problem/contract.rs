@@ -1,5 +1,6 @@
 //! Refusals of the contract layer.
 
+use forecourt_agtp_wire::status::Status;
 use forecourt_contract::Refusal;
 use forecourt_contract::endpoint::COMPOSITION_ERROR;
 use forecourt_contract::refusal::{BrokenContract, FailedStep, IdentityRefusal, NotAllowed, Recovery};
@@ -9,7 +10,6 @@ use super::members::{at, authority, names};
 use super::{IdentityError, native, negotiation};
 use crate::limits::RETRY_BUSY_SECONDS;
 use crate::reply::{Problem, Reply};
-use forecourt_agtp_wire::status::Status;
 
 impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {

@@ -3,13 +3,13 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
+use forecourt_agtp_wire::message::Response;
+use forecourt_client::output::{Failure, Outcome, print_json, stderrln};
+use forecourt_client::printable::{Words, line};
 use forecourt_core::json;
 use serde_json::{Map, Value, json};
 
 use crate::commands::args::CallArguments;
-use forecourt_agtp_wire::message::Response;
-use forecourt_client::output::{Failure, Outcome, print_json, stderrln};
-use forecourt_client::printable::{Words, line};
 
 /// Fields that tell callers to move on. AGTP-API 4.4 and 6.5.
 const WARNINGS: [&str; 2] = ["AGTP-Catalog-Warning", "AGTP-Endpoint-Warning"];

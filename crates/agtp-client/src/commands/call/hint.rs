@@ -1,13 +1,12 @@
 //! What an answer that is no success means, and what to do next. Base 4, AGTP-API 11.
 
-use serde_json::Value;
-
-use super::answer::parsed;
-use forecourt_agtp_wire::message::Request;
-use forecourt_agtp_wire::message::Response;
+use forecourt_agtp_wire::message::{Request, Response};
 use forecourt_agtp_wire::uri::AgtpUri;
 use forecourt_client::output::{Failure, Outcome, stderrln};
 use forecourt_client::printable::line;
+use serde_json::Value;
+
+use super::answer::parsed;
 
 /// Characters of the server's own words that are shown.
 const WORDS_CHARS_MAX: usize = 400;

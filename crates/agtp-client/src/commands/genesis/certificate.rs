@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use forecourt_client::output::{Failure, Outcome, stderrln, stdoutln};
 use forecourt_contract::scope::Scope;
 use forecourt_core::Timestamp;
 use forecourt_host::SystemEntropy;
@@ -15,7 +16,6 @@ use serde_json::Value;
 
 use crate::commands::args::{GenesisAuthority, GenesisCertificate};
 use crate::commands::genesis::{read_checked, write_private};
-use forecourt_client::output::{Failure, Outcome, stderrln, stdoutln};
 
 /// How long before now a certificate begins to hold, for clocks that are behind.
 const BEFORE: Duration = Duration::from_secs(5 * 60);
