@@ -9,16 +9,16 @@ mod request_builder;
 
 use std::sync::Arc;
 
+use forecourt_agtp_wire::codec::{Bounds, HeadError};
+use forecourt_agtp_wire::limits::PORT;
+use forecourt_agtp_wire::message::{Request, Response};
 use forecourt_egress::{ClientCertificate, Connection, Egress, EgressError, Purpose, SetupError, Tls};
 use forecourt_telemetry::{OutgoingContext, outgoing};
+use futures::future::BoxFuture;
 
 use self::exchange::{ExchangeError, ExchangeOutcome, Patience, exchange};
 use self::pool::Pool;
 use crate::limits::{ANSWER_BODY_BYTES_MAX, ANSWER_REST_TIME_MAX, PIPELINED_MAX};
-use forecourt_agtp_wire::codec::{Bounds, HeadError};
-use forecourt_agtp_wire::limits::PORT;
-use forecourt_agtp_wire::message::{Request, Response};
-use futures::future::BoxFuture;
 
 pub(crate) use request_builder::RequestBuilder;
 
@@ -193,14 +193,14 @@ fn judged(exchanged: ExchangeOutcome) -> Result<Vec<Response>, IncompleteExchang
         Some(ExchangeError::Closed { .. }) => ClientError::Closed,
         Some(ExchangeError::CutOff) => ClientError::CutOff,
         Some(ExchangeError::Late) => ClientError::Late,
-        Some(ExchangeError::Malformed(fault)) => ClientError::Malformed(fault),
+        Some(ExchangeError::Malformed(error)) => ClientError::Malformed(error),
     };
     Err(IncompleteExchange { answers: exchanged.answers, error })
 }
 
 /// A fault of a status line in words of its own: the codec's are for requests.
-fn about(fault: HeadError) -> String {
-    match fault {
+fn about(error: HeadError) -> String {
+    match error {
         HeadError::Version | HeadError::Line => "it does not begin with `AGTP/1.0 CODE REASON`".to_owned(),
         other => other.to_string(),
     }

@@ -8,6 +8,8 @@ mod policies;
 mod server;
 mod signature;
 
+use forecourt_agtp_wire::media_types;
+use forecourt_agtp_wire::message::Response;
 use forecourt_contract::Catalog;
 use forecourt_core::{Timestamp, json};
 use serde::Serialize;
@@ -15,8 +17,6 @@ use serde_json::Value;
 
 use self::fields::Fields;
 use crate::limits::MANIFEST_FINDINGS_MAX;
-use forecourt_agtp_wire::media_types;
-use forecourt_agtp_wire::message::Response;
 
 pub use self::signature::Signature;
 

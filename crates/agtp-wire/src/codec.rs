@@ -13,11 +13,11 @@ use std::fmt::Write;
 use bytes::{Buf, BytesMut};
 use memchr::memmem;
 
-pub use error::HeadError;
-pub use start::StartLine;
-
 use crate::limits::{BODY_BYTES_MAX, FIELDS_BYTES_MAX, FIELDS_MAX, LENGTH_DIGITS_MAX, START_LINE_BYTES_MAX};
 use crate::message::{Fields, Message, VERSION};
+
+pub use error::HeadError;
+pub use start::StartLine;
 
 /// Fields of which a second one could mean another message, or another sender, and what carries secrets.
 const SINGLE: [&str; 12] = [

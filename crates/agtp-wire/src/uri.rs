@@ -218,7 +218,7 @@ mod tests {
     }
 
     fn read(text: &str) -> AgtpUri {
-        AgtpUri::parse(text).unwrap_or_else(|fault| panic!("{text}: {fault}"))
+        AgtpUri::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
     }
 
     #[test]
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn what_is_no_uri_says_why() {
         let upper = id().to_uppercase();
-        for (text, fault) in [
+        for (text, error) in [
             ("", UriError::Scheme),
             ("example.com", UriError::Scheme),
             ("https://example.com", UriError::Scheme),
@@ -303,7 +303,7 @@ mod tests {
             ("agtp://h/é", UriError::Target),
             ("agtp://h/a\r\nX: y", UriError::Target),
         ] {
-            assert_eq!(AgtpUri::parse(text), Err(fault), "{text:?}");
+            assert_eq!(AgtpUri::parse(text), Err(error), "{text:?}");
         }
     }
 

@@ -14,6 +14,7 @@ mod target;
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_agtp_wire::message::{Request, RequestLine};
 use forecourt_contract::call::{CallTrail, LifecycleState};
 use forecourt_contract::policy::ResolvedMethod;
 use forecourt_contract::{Call, CallAnswer, CallTarget, Method, Refusal, RoutedCall, Tier, input, reserved};
@@ -34,7 +35,7 @@ use crate::records::RecordFacts;
 use crate::reply::{Problem, Reply, RequestOutcome};
 use crate::service::{ConnectionInfo, Service, lifecycle_state};
 use crate::sessions::{self, SessionLedger};
-use forecourt_agtp_wire::message::{Request, RequestLine};
+
 pub(crate) use speak::on_connections;
 #[cfg(test)]
 pub(crate) use speak::serve;

@@ -10,15 +10,15 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::BytesMut;
+use forecourt_agtp_wire::codec::{AwaitedPart, Bounds, Decoder, HeadError, encode};
+use forecourt_agtp_wire::limits::READ_BYTES;
+use forecourt_agtp_wire::message::{Request, RequestLine, Response};
 use futures::poll;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, Sleep, sleep_until, timeout, timeout_at};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use crate::limits::{LINGER_BYTES_MAX, LINGER_TIME, WRITE_BATCH_BYTES};
-use forecourt_agtp_wire::codec::{AwaitedPart, Bounds, Decoder, HeadError, encode};
-use forecourt_agtp_wire::limits::READ_BYTES;
-use forecourt_agtp_wire::message::{Request, RequestLine, Response};
 
 /// Who answers the requests of a connection.
 pub(crate) trait Answer: Sync {

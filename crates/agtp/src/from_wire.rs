@@ -5,10 +5,12 @@ pub(crate) mod body;
 mod fields;
 mod target;
 
-use crate::reply::Problem;
-pub(crate) use fields::RequestFields;
 use forecourt_agtp_wire::message::Request;
 use forecourt_agtp_wire::status::Status;
+
+use crate::reply::Problem;
+
+pub(crate) use fields::RequestFields;
 pub(crate) use target::{AGENTS, AgentPath, GENESIS, TargetPath, target};
 
 /// Refuses what this version of the protocol has and this server does not.

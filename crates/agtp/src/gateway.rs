@@ -11,6 +11,9 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request as HttpRequest, State};
 use axum::response::Response as HttpResponse;
+use forecourt_agtp_wire::codec::HeadError;
+use forecourt_agtp_wire::message::{Message, Request, RequestLine, Response};
+use forecourt_agtp_wire::status::Status;
 use forecourt_core::{ClientAddr, Error};
 use forecourt_surface::body::{BodyError, BodyLimits, read_limited};
 use forecourt_telemetry::going_on;
@@ -21,9 +24,6 @@ use crate::connection::ConnectionError;
 use crate::problem::bad_field;
 use crate::reply::Problem;
 use crate::service::{ConnectionInfo, Service};
-use forecourt_agtp_wire::codec::HeadError;
-use forecourt_agtp_wire::message::{Message, Request, RequestLine, Response};
-use forecourt_agtp_wire::status::Status;
 
 /// Names the code of the answer on the other wire.
 const STATUS_CODE: HeaderName = HeaderName::from_static("agtp-status-code");

@@ -22,7 +22,7 @@ use crate::settings::{AgtpSettings, Disclosure};
 
 pub(crate) use agents::{AgentEntry, LocalAgent};
 pub(crate) use audience::Audience;
-pub(crate) use contracts::{contract_entry, contract_shown};
+pub(crate) use contracts::{contract_entry, describe_contract};
 pub(crate) use endpoints::DirectoryEntry;
 pub(crate) use offers::{Api, HostedProtocol};
 

@@ -7,7 +7,7 @@
 //! | `answer.rs`, `answer/` | the trip of a request: who calls, where to, the order of checks | base 5, 6.7; AGTP-API 6.1, 13.2 |
 //! | `service.rs`, `service/` | what every answer can need: host, agents, keys, settings | |
 //! | `sessions.rs`, `sessions/` | sessions that rest | base 3.1, 3.4 |
-//! | `builtin.rs`, `builtin/` | what DISCOVER answers | base 2.6; AGTP-API 5.8 to 5.10 |
+//! | `discovery.rs`, `discovery/` | what DISCOVER answers | base 2.6; AGTP-API 5.8 to 5.10 |
 //! | `manifest.rs`, `manifest/` | the manifest: written, counted, signed, kept ready | base 11; AGTP-API 8 |
 //! | `inventory.rs`, `inventory/` | what there is, as the two above show it | AGTP-API 5.8, 8 |
 //! | `embedded.rs`, `embedded/` | the other methods that every host answers | base 3 |
@@ -23,8 +23,8 @@
 
 mod answer;
 mod ask;
-mod builtin;
 mod connection;
+mod discovery;
 mod embedded;
 mod from_wire;
 mod gateway;
@@ -46,7 +46,6 @@ mod words;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-pub(crate) use forecourt_agtp_wire::NAME;
 use forecourt_core::Site;
 use forecourt_core::{AgentCard, Endpoint};
 use forecourt_host::Envelope;
@@ -56,6 +55,8 @@ use forecourt_surface::{Listen, Mount, Protocol, Surface, Wire};
 use answer::on_connections;
 use service::Service;
 use settings::AgtpSettings;
+
+pub(crate) use forecourt_agtp_wire::NAME;
 
 /// AGTP, as the registry knows it.
 pub const PROTOCOL: Protocol = Protocol {

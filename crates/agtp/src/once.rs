@@ -8,6 +8,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use forecourt_agtp_wire::status::Status;
 use forecourt_contract::Call;
 use forecourt_core::json;
 use forecourt_core::limits::ENTRY_BYTES_MAX;
@@ -17,7 +18,6 @@ use serde_json::{Value, json};
 use crate::ask::Ask;
 use crate::embedded::ENDPOINT_TYPE;
 use crate::reply::{Body, Problem, Reply};
-use forecourt_agtp_wire::status::Status;
 
 /// The method whose answer holds a secret that is told once and kept nowhere.
 const UNKEPT: &str = "SUSPEND";

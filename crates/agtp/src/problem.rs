@@ -17,6 +17,8 @@ pub(crate) use members::authority;
 pub(crate) use native::refusal;
 pub(crate) use proposal::{contract_not_ended, not_yours};
 
+use forecourt_agtp_wire::codec::HeadError;
+use forecourt_agtp_wire::status::Status;
 use forecourt_contract::Violation;
 use forecourt_core::Error;
 use forecourt_core::error::whole_seconds;
@@ -27,8 +29,6 @@ use serde_json::Value;
 
 use crate::connection::ConnectionError;
 use crate::reply::Problem;
-use forecourt_agtp_wire::codec::HeadError;
-use forecourt_agtp_wire::status::Status;
 
 /// What opens things of other agents. Base 3.4, 7.
 pub(crate) const OPERATOR_SCOPE: &str = "inspect:all";

@@ -20,6 +20,7 @@ use parking_lot::Mutex;
 use serde_json::{Map, Value};
 
 use crate::settings::{AgtpSettings, AuditFailure};
+
 pub(crate) use facts::RecordFacts;
 pub(crate) use keys::RecordKey;
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use forecourt_agtp_wire::status::Status;
 use forecourt_contract::call::CallTrail;
 use forecourt_core::error::whole_seconds;
 use forecourt_core::limits;
@@ -11,7 +12,6 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::records::RecordFacts;
-use forecourt_agtp_wire::status::Status;
 
 /// What a request is answered with. The fields that every answer has are added when it is written.
 #[derive(Debug, Clone)]

@@ -23,7 +23,7 @@ use forecourt_surface::Mount;
 use forecourt_synthesis::negotiator::Negotiator;
 
 use crate::ask::Ask;
-use crate::builtin::Discovery;
+use crate::discovery::Discovery;
 use crate::inventory::Inventory;
 use crate::records::Records;
 use crate::sessions::Resting;

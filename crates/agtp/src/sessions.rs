@@ -5,6 +5,7 @@ mod resting;
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::digest::{SHA256, digest};
+use forecourt_agtp_wire::status::Status;
 use forecourt_core::{Clock, Error, Timestamp};
 use forecourt_host::{Host, Ledger};
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 use crate::NAME;
 use crate::ask::Ask;
 use crate::reply::Problem;
-use forecourt_agtp_wire::status::Status;
+
 pub(crate) use resting::Resting;
 
 /// The parameter that wakes a session.

@@ -9,6 +9,8 @@ mod records;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
+use forecourt_agtp_wire::limits::PORT;
+use forecourt_agtp_wire::uri::AgtpUri;
 use forecourt_contract::Rules;
 use forecourt_core::Site;
 use forecourt_core::Timestamp;
@@ -19,9 +21,6 @@ use forecourt_surface::{Carries, Listen, Socket};
 use forecourt_synthesis::settings::SynthesisSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use forecourt_agtp_wire::limits::PORT;
-use forecourt_agtp_wire::uri::AgtpUri;
 
 pub(crate) use limits::LimitSettings;
 pub(crate) use oauth::{OauthSettings, TokenValidator};

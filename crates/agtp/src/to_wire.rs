@@ -4,6 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use forecourt_agtp_wire::message::{Fields, Message, Request, Response, StatusLine};
+use forecourt_agtp_wire::status::Status;
 use forecourt_contract::call::CallTrail;
 use forecourt_core::AgentId;
 use forecourt_identity::agents::AgentIdentity;
@@ -11,8 +13,6 @@ use forecourt_identity::genesis::TrustPosture;
 use serde_json::Value;
 
 use crate::reply::{Body, Problem, Reply, RequestOutcome};
-use forecourt_agtp_wire::message::{Fields, Message, Request, Response, StatusLine};
-use forecourt_agtp_wire::status::Status;
 
 /// The media type of errors.
 const ERROR: &str = "application/json";

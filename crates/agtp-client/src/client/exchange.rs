@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use bytes::BytesMut;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadHalf};
-use tokio::time::{Instant, timeout_at};
-
 use forecourt_agtp_wire::codec::{AwaitedPart, Bounds, Decoder, HeadError, encode};
 use forecourt_agtp_wire::limits::READ_BYTES;
 use forecourt_agtp_wire::message::{Request, Response, StatusLine};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadHalf};
+use tokio::time::{Instant, timeout_at};
 
 /// How long a server may take for each part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,7 +138,7 @@ mod tests {
         RequestBuilder::new("QUERY", Some("/x")).finish().unwrap()
     }
 
-    async fn told(stream: &mut DuplexStream, requests: &[Request]) -> ExchangeOutcome {
+    async fn exchanged(stream: &mut DuplexStream, requests: &[Request]) -> ExchangeOutcome {
         exchange(stream, requests, Bounds::default(), PATIENCE).await
     }
 
@@ -156,7 +155,7 @@ mod tests {
                 tokio::time::sleep(Duration::from_secs(3600)).await;
             }
         });
-        let exchanged = told(&mut ours, &[request()]).await;
+        let exchanged = exchanged(&mut ours, &[request()]).await;
         server.abort();
         exchanged
     }
@@ -173,7 +172,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn base_2_1_what_is_no_answer_is_malformed() {
-        for (text, fault) in [
+        for (text, error) in [
             (&b"HTTP/1.1 200 OK\r\n\r\n"[..], HeadError::Version),
             (b"AGTP/1.0 20 OK\r\n\r\n", HeadError::Line),
             (b"AGTP/1.0 200\r\n\r\n", HeadError::Line),
@@ -186,7 +185,7 @@ mod tests {
             (b"AGTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", HeadError::TransferCoding),
         ] {
             let heard = heard(&[text], false).await;
-            assert_eq!((heard.answers.len(), heard.broken), (0, Some(ExchangeError::Malformed(fault))), "{text:?}");
+            assert_eq!((heard.answers.len(), heard.broken), (0, Some(ExchangeError::Malformed(error))), "{text:?}");
         }
         let huge = [b"AGTP/1.0 200 OK\r\n".to_vec(), b"X: y\r\n".repeat(20_000)].concat();
         assert_eq!(heard(&[&huge], false).await.broken, Some(ExchangeError::Malformed(HeadError::FieldsTooLarge)));
@@ -230,7 +229,7 @@ mod tests {
                 theirs.write_all(format!("AGTP/1.0 {code} OK\r\n\r\n").as_bytes()).await.unwrap();
             }
         });
-        let heard = told(&mut ours, &vec![request(); 20]).await;
+        let heard = exchanged(&mut ours, &vec![request(); 20]).await;
         server.await.unwrap();
         let codes: Vec<u16> = heard.answers.iter().map(|answer| answer.start.code).collect();
         assert_eq!((codes, heard.broken, heard.is_clean), ((200..220).collect(), None, true));
@@ -240,7 +239,7 @@ mod tests {
     async fn a_request_that_was_not_written_whole_was_not_taken() {
         let (mut ours, theirs) = duplex(16);
         drop(theirs);
-        assert_eq!(told(&mut ours, &[request()]).await.broken, Some(ExchangeError::Closed { is_taken: false }));
+        assert_eq!(exchanged(&mut ours, &[request()]).await.broken, Some(ExchangeError::Closed { is_taken: false }));
     }
 
     #[tokio::test(start_paused = true)]
@@ -251,7 +250,7 @@ mod tests {
             theirs
         });
         let large = RequestBuilder::new("QUERY", Some("/x")).body("text/plain", vec![b'a'; 1024]).finish().unwrap();
-        let heard = told(&mut ours, &[large]).await;
+        let heard = exchanged(&mut ours, &[large]).await;
         drop(server.await.unwrap());
         assert_eq!((heard.answers[0].start.code, heard.is_clean), (400, false));
     }

@@ -1,18 +1,17 @@
 //! A request in the making. Base 2.1, 2.2 and 2.4.
 
 use bytes::Bytes;
-use forecourt_core::ids::uuid7;
-use forecourt_core::{AgentId, Entropy, Timestamp};
-
 use forecourt_agtp_wire::limits::START_LINE_BYTES_MAX;
 use forecourt_agtp_wire::message::{BadField, Message, Request, RequestLine, VERSION};
 use forecourt_agtp_wire::uri::is_target;
+use forecourt_core::ids::uuid7;
+use forecourt_core::{AgentId, Entropy, Timestamp};
 
 /// A request in the making. The first thing that is wrong is told at its [end](RequestBuilder::finish).
 #[derive(Debug)]
 pub(crate) struct RequestBuilder {
     request: Request,
-    fault: Option<DraftError>,
+    error: Option<DraftError>,
 }
 
 /// Why there can be no such request.
@@ -25,12 +24,12 @@ pub(crate) enum DraftError {
     #[error("path and query are printable ASCII, begin with a slash and have no `#`")]
     Target,
     /// A field can't be sent.
-    #[error("`{name}`: {fault}")]
+    #[error("`{name}`: {error}")]
     Field {
         /// Its name.
         name: String,
         /// What is wrong with it.
-        fault: BadField,
+        error: BadField,
     },
     /// A field that the codec writes, or that is there already.
     #[error("`{0}` can't be set, or is set twice")]
@@ -44,12 +43,12 @@ impl RequestBuilder {
         let is_word = !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/');
         let is_path = target.is_none_or(|target| target.starts_with('/') && is_target(target));
         let start = RequestLine { method: method.to_owned(), target: target.map(str::to_owned) };
-        let fault = match (is_word, is_path) {
+        let error = match (is_word, is_path) {
             (false, _) => Some(DraftError::Method),
             (true, false) => Some(DraftError::Target),
             (true, true) => None,
         };
-        Self { request: Message::new(start), fault }
+        Self { request: Message::new(start), error }
     }
 
     /// Adds a field. Each name can be there once, and the framing is the codec's.
@@ -61,7 +60,7 @@ impl RequestBuilder {
         }
         match self.request.fields.push(name, value) {
             Ok(()) => self,
-            Err(fault) => self.wrong(DraftError::Field { name: name.to_owned(), fault }),
+            Err(error) => self.wrong(DraftError::Field { name: name.to_owned(), error }),
         }
     }
 
@@ -100,15 +99,15 @@ impl RequestBuilder {
     pub(crate) fn finish(self) -> Result<Request, DraftError> {
         let RequestLine { method, target } = &self.request.start;
         let bytes = VERSION.len() + 1 + method.len() + target.as_ref().map_or(0, |target| 1 + target.len());
-        match self.fault {
-            Some(fault) => Err(fault),
+        match self.error {
+            Some(error) => Err(error),
             None if bytes > START_LINE_BYTES_MAX => Err(DraftError::Target),
             None => Ok(self.request),
         }
     }
 
-    fn wrong(mut self, fault: DraftError) -> Self {
-        self.fault.get_or_insert(fault);
+    fn wrong(mut self, error: DraftError) -> Self {
+        self.error.get_or_insert(error);
         self
     }
 }
@@ -153,24 +152,24 @@ mod tests {
 
     #[test]
     fn the_first_thing_that_is_wrong_is_told() {
-        let fault = |draft: RequestBuilder| draft.finish().unwrap_err();
-        assert_eq!(fault(RequestBuilder::new("", None)), DraftError::Method);
-        assert_eq!(fault(RequestBuilder::new("QUERY /x", None)), DraftError::Method);
+        let error = |draft: RequestBuilder| draft.finish().unwrap_err();
+        assert_eq!(error(RequestBuilder::new("", None)), DraftError::Method);
+        assert_eq!(error(RequestBuilder::new("QUERY /x", None)), DraftError::Method);
         for target in ["", "x", "/a b", "/a#b", "/é", "/a\r\nX: y"] {
-            assert_eq!(fault(RequestBuilder::new("QUERY", Some(target))), DraftError::Target, "{target:?}");
+            assert_eq!(error(RequestBuilder::new("QUERY", Some(target))), DraftError::Target, "{target:?}");
         }
         let name = "Task-ID".to_owned();
-        let bad = DraftError::Field { name: name.clone(), fault: BadField::Value };
+        let bad = DraftError::Field { name: name.clone(), error: BadField::Value };
         assert_eq!(
-            fault(RequestBuilder::new("QUERY", None).field("Task-ID", "a\r\nX: y").field("Content-Length", "1")),
+            error(RequestBuilder::new("QUERY", None).field("Task-ID", "a\r\nX: y").field("Content-Length", "1")),
             bad
         );
         assert_eq!(
-            fault(RequestBuilder::new("QUERY", None).field("Task-ID", "a").field("task-id", "b")),
+            error(RequestBuilder::new("QUERY", None).field("Task-ID", "a").field("task-id", "b")),
             DraftError::Taken("task-id".into())
         );
         let long = format!("/{}", "a".repeat(START_LINE_BYTES_MAX));
-        assert_eq!(fault(RequestBuilder::new("QUERY", Some(&long))), DraftError::Target);
+        assert_eq!(error(RequestBuilder::new("QUERY", Some(&long))), DraftError::Target);
     }
 
     proptest! {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use forecourt_agtp_wire::codec::{Decoder, encode};
+use forecourt_agtp_wire::message::{Message, RequestLine, StatusLine};
 use forecourt_egress::EgressConfig;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -15,7 +16,6 @@ use tokio_rustls::TlsAcceptor;
 
 use super::*;
 use crate::limits::{KEPT_PER_SERVER_MAX, KEPT_TIME_MAX};
-use forecourt_agtp_wire::message::{Message, RequestLine, StatusLine};
 
 /// What a server that answers with the method and the target counts: its connections.
 #[derive(Default)]

@@ -8,14 +8,14 @@ mod session;
 use std::io::Read;
 use std::path::Path;
 
+use forecourt_agtp_wire::media_types::{JSON, YAML};
+use forecourt_agtp_wire::uri::AgtpUri;
+use forecourt_client::output::{Failure, Outcome};
 use forecourt_core::{AgentId, Clock, SystemClock};
 use forecourt_host::SystemEntropy;
 
 use crate::client::RequestBuilder;
 use crate::commands::args::CallArguments;
-use forecourt_agtp_wire::media_types::{JSON, YAML};
-use forecourt_agtp_wire::uri::AgtpUri;
-use forecourt_client::output::{Failure, Outcome};
 
 pub(super) use self::line::{Line, Wish};
 
@@ -27,7 +27,7 @@ pub(crate) async fn run(arguments: CallArguments) -> Outcome {
     let uri = parse(&arguments.uri)?;
     let line = Line::to(&uri, &Wish::of(&arguments))?;
     let request = draft(&arguments, &uri, &line)?.finish();
-    let request = request.map_err(|fault| Failure::usage(format!("this can't be sent: {fault}")))?;
+    let request = request.map_err(|error| Failure::usage(format!("this can't be sent: {error}")))?;
     let response = line.send(&request).await?;
     match &arguments.out {
         // A file holds what was asked for, or is not written.
@@ -44,7 +44,7 @@ pub(crate) async fn run(arguments: CallArguments) -> Outcome {
 pub(super) fn parse(text: &str) -> Result<AgtpUri, Failure> {
     let hint =
         "they look like agtp://demo.localhost/methods, agtp://demo.localhost/agents/chef or agtp://ID@demo.localhost";
-    AgtpUri::parse(text).map_err(|fault| Failure::usage(format!("`{text}` is not a URI of AGTP: {fault}")).hint(hint))
+    AgtpUri::parse(text).map_err(|error| Failure::usage(format!("`{text}` is not a URI of AGTP: {error}")).hint(hint))
 }
 
 fn draft(arguments: &CallArguments, uri: &AgtpUri, line: &Line) -> Result<RequestBuilder, Failure> {
@@ -69,7 +69,7 @@ fn draft(arguments: &CallArguments, uri: &AgtpUri, line: &Line) -> Result<Reques
 
 fn agent(arguments: &CallArguments, uri: &AgtpUri) -> Result<Option<AgentId>, Failure> {
     let Some(text) = &arguments.agent_id else { return Ok(uri.agent().cloned()) };
-    AgentId::parse(text).map(Some).map_err(|fault| Failure::usage(format!("--agent-id: {fault}")))
+    AgentId::parse(text).map(Some).map_err(|error| Failure::usage(format!("--agent-id: {error}")))
 }
 
 /// The body that somebody typed, or the one in the file that they named.

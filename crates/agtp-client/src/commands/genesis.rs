@@ -5,6 +5,8 @@ mod certificate;
 use std::io::{Read, Write};
 use std::path::Path;
 
+use forecourt_client::output::{Failure, Outcome, print_json, stderrln, stdout, stdoutln};
+use forecourt_client::printable::line;
 use forecourt_contract::scope::ScopeSet;
 use forecourt_core::{AgentId, Timestamp};
 use forecourt_host::SystemEntropy;
@@ -15,8 +17,6 @@ use forecourt_identity::{HostKeys, SigningKey};
 use serde_json::{Map, Value};
 
 use crate::commands::args::{GenesisArguments, GenesisCreate, GenesisHash, GenesisShow, GenesisVerify, GenesisWhat};
-use forecourt_client::output::{Failure, Outcome, print_json, stderrln, stdout, stdoutln};
-use forecourt_client::printable::line;
 
 /// Characters of a field that are shown on one line.
 const SHOWN_CHARS_MAX: usize = 200;
@@ -35,7 +35,7 @@ pub(crate) fn run(genesis: &GenesisArguments) -> Outcome {
 
 fn run_create(create: &GenesisCreate) -> Outcome {
     let key = signing_key(create)?;
-    let genesis = draft(create)?.sign(&key).map_err(|fault| Failure::yours(fault.to_string()))?;
+    let genesis = draft(create)?.sign(&key).map_err(|error| Failure::yours(error.to_string()))?;
     match &create.out {
         None => print_json(genesis.document()),
         Some(file) => {
@@ -72,8 +72,8 @@ fn signing_key(create: &GenesisCreate) -> Result<SigningKey, Failure> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => made(&file)?,
         Err(error) => return Err(Failure::yours(format!("{}: {error}", file.display()))),
     };
-    SigningKey::from_pem(&pem).map_err(|fault| {
-        let failure = Failure::yours(format!("{}: {fault}", file.display()));
+    SigningKey::from_pem(&pem).map_err(|error| {
+        let failure = Failure::yours(format!("{}: {error}", file.display()));
         failure.hint("an Ed25519 key as PKCS #8 is needed; `openssl genpkey -algorithm ed25519` makes one")
     })
 }
@@ -81,7 +81,7 @@ fn signing_key(create: &GenesisCreate) -> Result<SigningKey, Failure> {
 /// A new key, kept in `file` for its owner alone.
 fn made(file: &Path) -> Result<String, Failure> {
     let key = SigningKey::generate(&SystemEntropy);
-    let pem = key.to_private_pem().map_err(|fault| Failure::ours(fault.to_string()))?;
+    let pem = key.to_private_pem().map_err(|error| Failure::ours(error.to_string()))?;
     write_private(file, &pem)?;
     stderrln!("made a new key: {}. Keep it: who has it can change the state of the agent", file.display());
     Ok(pem)
@@ -119,13 +119,13 @@ fn run_show(show: &GenesisShow) -> Outcome {
         document.insert("agent_id".to_owned(), genesis.id().as_str().into());
         return print_json(&document);
     }
-    stdout(format_args!("{}", told(&genesis)));
+    stdout(format_args!("{}", describe(&genesis)));
     warn_of_spelling(&genesis);
     Ok(())
 }
 
 /// What an origin says, a line for each thing.
-fn told(genesis: &Genesis) -> String {
+fn describe(genesis: &Genesis) -> String {
     let text = |name: &str| {
         genesis.document().get(name).map(|value| match value {
             Value::String(text) => text.clone(),
@@ -146,8 +146,8 @@ fn told(genesis: &Genesis) -> String {
         ("issuer key", genesis.issuer_fingerprint().map(|found| format!("sha256 {found}"))),
         ("signature", Some("good".to_owned())),
     ];
-    let said = lines.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    said.map(|(name, value)| format!("{name:<11} {}\n", line(&value, SHOWN_CHARS_MAX))).collect()
+    let filled = lines.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    filled.map(|(name, value)| format!("{name:<11} {}\n", line(&value, SHOWN_CHARS_MAX))).collect()
 }
 
 fn run_verify(verify: &GenesisVerify) -> Outcome {
@@ -181,16 +181,16 @@ fn issuer_key(text: &str) -> Result<String, Failure> {
 
 fn run_hash(hash: &GenesisHash) -> Outcome {
     let document = read(&hash.file)?;
-    let (id, doubt) = match Genesis::check(document.clone(), None) {
+    let (id, error) = match Genesis::check(document.clone(), None) {
         Ok(genesis) => (genesis.id().clone(), None),
-        Err(fault) => {
+        Err(error) => {
             let id: Result<AgentId, _> = name_of(&document);
-            (id.map_err(|fault| Failure::yours(fault.to_string()))?, Some(fault))
+            (id.map_err(|error| Failure::yours(error.to_string()))?, Some(error))
         }
     };
     stdoutln!("{id}");
-    if let Some(fault) = doubt {
-        stderrln!("warning: it is not a valid genesis document yet: {fault}");
+    if let Some(error) = error {
+        stderrln!("warning: it is not a valid genesis document yet: {error}");
     }
     Ok(())
 }
@@ -202,8 +202,8 @@ fn warn_of_spelling(genesis: &Genesis) {
 }
 
 pub(super) fn read_checked(file: &Path) -> Result<Genesis, Failure> {
-    let fault = |fault| Failure::yours(format!("{}: {fault}", file.display()));
-    Genesis::check(read(file)?, None).map_err(fault)
+    let wrong = |error| Failure::yours(format!("{}: {error}", file.display()));
+    Genesis::check(read(file)?, None).map_err(wrong)
 }
 
 /// The object in a file or on standard input.

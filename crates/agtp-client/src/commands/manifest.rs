@@ -2,6 +2,10 @@
 
 use std::path::Path;
 
+use forecourt_agtp_wire::media_types::MANIFEST;
+use forecourt_client::output::{Failure, Outcome, print_json, stdout};
+use forecourt_client::printable::line;
+use forecourt_client::serving::Serving;
 use forecourt_core::Timestamp;
 use forecourt_settings::files;
 use serde_json::json;
@@ -10,10 +14,6 @@ use super::call::{Line, Wish, parse};
 use crate::client::RequestBuilder;
 use crate::commands::args::{ManifestArguments, ManifestCheck, ManifestWhat};
 use crate::manifest::{ManifestFinding, ManifestVerdict, Signature, Weight, check, check_response};
-use forecourt_agtp_wire::media_types::MANIFEST;
-use forecourt_client::output::{Failure, Outcome, print_json, stdout};
-use forecourt_client::printable::line;
-use forecourt_client::serving::Serving;
 
 /// The data folder of a deployment, unless it was told otherwise.
 const DATA_FOLDER: &str = ".forecourt";
@@ -41,7 +41,7 @@ async fn run_check(arguments: &ManifestCheck) -> Outcome {
     };
     match arguments.json {
         true => print_json(&json!({"what": arguments.what, "ok": verdict.is_fine(), "verdict": verdict}))?,
-        false => stdout(format_args!("{}", told(&arguments.what, &verdict))),
+        false => stdout(format_args!("{}", report(&arguments.what, &verdict))),
     }
     let wrong = verdict.findings.iter().filter(|finding| finding.weight == Weight::Wrong).count();
     match wrong {
@@ -55,7 +55,7 @@ async fn run_check(arguments: &ManifestCheck) -> Outcome {
 async fn fetched(uri: &str, wish: Wish<'_>) -> Result<ManifestVerdict, Failure> {
     let server = Line::to(&parse(uri)?, &wish)?;
     let request = RequestBuilder::new("DISCOVER", None).field("Accept", MANIFEST).finish();
-    let response = server.send(&request.map_err(|fault| Failure::ours(fault.to_string()))?).await?;
+    let response = server.send(&request.map_err(|error| Failure::ours(error.to_string()))?).await?;
     match response.start.code {
         200 => Ok(check_response(&response, Timestamp::now())),
         262 => Err(Failure::yours(format!("{uri} shows its manifest to nobody who does not say who they are"))
@@ -81,9 +81,9 @@ fn read(file: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 /// The verdict for people, a line to each finding.
-fn told(what: &str, verdict: &ManifestVerdict) -> String {
+fn report(what: &str, verdict: &ManifestVerdict) -> String {
     let mut text = format!("{what}\n");
-    verdict.findings.iter().for_each(|finding| text.push_str(&shown(finding)));
+    verdict.findings.iter().for_each(|finding| text.push_str(&report_line(finding)));
     text.push_str(&match &verdict.signature {
         Signature::Valid { kid: Some(kid) } => format!("  signed by {}\n", line(kid, 100)),
         Signature::Valid { kid: None } => "  signed\n".to_owned(),
@@ -95,7 +95,7 @@ fn told(what: &str, verdict: &ManifestVerdict) -> String {
     text
 }
 
-fn shown(finding: &ManifestFinding) -> String {
+fn report_line(finding: &ManifestFinding) -> String {
     let weight = match finding.weight {
         Weight::Wrong => "wrong ",
         Weight::Advice => "advice",

@@ -75,8 +75,8 @@ fn method<'a>(
 
 fn path<'a>(endpoint: &Fields<'a>, catalog: Option<&Catalog>, found: &mut FindingList) -> Option<&'a str> {
     let path = endpoint.text("path", "6.4", found)?;
-    if let Some(Err(fault)) = catalog.map(|catalog| Template::parse(path, catalog)) {
-        found.wrong("5.1", &endpoint.at("path"), fault.to_string());
+    if let Some(Err(error)) = catalog.map(|catalog| Template::parse(path, catalog)) {
+        found.wrong("5.1", &endpoint.at("path"), error.to_string());
     }
     Some(path)
 }
@@ -85,27 +85,27 @@ fn meaning(endpoint: &Fields<'_>, catalog: Option<&Catalog>, found: &mut Finding
     endpoint.text("description", "6.4", found);
     let shipped = Catalog::shipped();
     let block = endpoint.get("semantic").unwrap_or(&Value::Null);
-    for fault in Semantic::read(block, catalog.unwrap_or(&shipped)).err().into_iter().flatten() {
-        found.wrong("7.1", &endpoint.at("semantic"), fault.message);
+    for error in Semantic::read(block, catalog.unwrap_or(&shipped)).err().into_iter().flatten() {
+        found.wrong("7.1", &endpoint.at("semantic"), error.message);
     }
 }
 
 /// An input is closed; an output need not be.
 fn schemas(endpoint: &Fields<'_>, found: &mut FindingList) {
     let input = endpoint.object("input_schema", "6.4", found).and_then(|_| endpoint.get("input_schema"));
-    if let Some(Err(fault)) = input.cloned().map(Schema::input) {
-        found.wrong("6.4", &endpoint.at("input_schema"), fault.to_string());
+    if let Some(Err(error)) = input.cloned().map(Schema::input) {
+        found.wrong("6.4", &endpoint.at("input_schema"), error.to_string());
     }
     let output = endpoint.object("output_schema", "6.4", found).and_then(|_| endpoint.get("output_schema"));
-    if let Some(Err(fault)) = output.cloned().map(Schema::compile) {
-        found.wrong("6.4", &endpoint.at("output_schema"), fault.to_string());
+    if let Some(Err(error)) = output.cloned().map(Schema::compile) {
+        found.wrong("6.4", &endpoint.at("output_schema"), error.to_string());
     }
 }
 
 fn scopes(endpoint: &Fields<'_>, found: &mut FindingList) {
     for token in endpoint.texts("required_scopes", "6.4", found) {
-        if let Err(fault) = Scope::parse_required(token) {
-            found.wrong("6.4", &endpoint.at("required_scopes"), fault.to_string());
+        if let Err(error) = Scope::parse_required(token) {
+            found.wrong("6.4", &endpoint.at("required_scopes"), error.to_string());
         }
     }
 }

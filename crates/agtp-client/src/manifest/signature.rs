@@ -55,14 +55,14 @@ fn verified(manifest: &Value, compact: &str, now: Timestamp) -> Result<Option<St
     let [protected, "", signature] = parts[..] else {
         return Err("it has three parts, the middle one empty: the payload is the manifest".to_owned());
     };
-    let jws = Jws::detached(protected, &bytes, signature).map_err(|fault| fault.to_string())?;
+    let jws = Jws::detached(protected, &bytes, signature).map_err(|error| error.to_string())?;
     let jwks = manifest["server"].get("signing_keys").ok_or("the manifest has no `server.signing_keys`")?;
     let has_secret = jwks["keys"].as_array().is_some_and(|keys| keys.iter().any(|key| key["kty"] == "oct"));
     if has_secret {
         return Err("a secret is published among the keys".to_owned());
     }
-    let keys = KeySet::from_jwks(jwks).map_err(|fault| format!("`server.signing_keys`: {fault}"))?;
-    jws.verify(&keys, now).map_err(|fault| fault.to_string())?;
+    let keys = KeySet::from_jwks(jwks).map_err(|error| format!("`server.signing_keys`: {error}"))?;
+    jws.verify(&keys, now).map_err(|error| error.to_string())?;
     Ok(jws.kid().map(str::to_owned))
 }
 

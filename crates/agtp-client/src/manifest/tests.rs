@@ -1,5 +1,6 @@
 //! Each rule by breaking it in a manifest that keeps all of them.
 
+use forecourt_agtp_wire::message::StatusLine;
 use forecourt_identity::{HostKeys, jws};
 use forecourt_testkit::CountedEntropy;
 use proptest::prelude::*;
@@ -7,7 +8,6 @@ use serde_json::json;
 
 use super::*;
 use crate::limits::MANIFEST_FINDINGS_MAX;
-use forecourt_agtp_wire::message::StatusLine;
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 

@@ -23,7 +23,7 @@ fn decode_within<S: StartLine>(
             match decoder.decode(&mut buffer) {
                 Ok(Some(message)) => found.push(message),
                 Ok(None) => break,
-                Err(fault) => return (Err(fault), buffer),
+                Err(error) => return (Err(error), buffer),
             }
         }
     }
@@ -94,7 +94,7 @@ fn what_is_waited_for_is_known() {
 
 #[test]
 fn security_10_what_could_be_read_in_two_ways_is_not_read() {
-    for (head, fault) in [
+    for (head, error) in [
         ("AGTP/1.0  QUERY /a\r\n\r\n", HeadError::Line),
         ("AGTP/1.0 QUERY /a \r\n\r\n", HeadError::Line),
         ("AGTP/1.0 QUERY /a b\r\n\r\n", HeadError::Line),
@@ -116,7 +116,7 @@ fn security_10_what_could_be_read_in_two_ways_is_not_read() {
     ] {
         for piece in [1, head.len()] {
             let found = decode_within::<RequestLine>(head.as_bytes(), Bounds::default(), piece).0;
-            assert_eq!(found, Err(fault), "{head:?} in pieces of {piece}");
+            assert_eq!(found, Err(error), "{head:?} in pieces of {piece}");
         }
     }
 }

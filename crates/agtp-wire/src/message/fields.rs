@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn nothing_can_end_its_line_or_begin_another() {
         let mut fields = Fields::default();
-        for (name, value, fault) in [
+        for (name, value, error) in [
             ("", "a", BadField::Name),
             ("A B", "a", BadField::Name),
             ("A\r\nB", "a", BadField::Name),
@@ -217,7 +217,7 @@ mod tests {
             ("A", "a\0", BadField::Value),
             ("A", "é", BadField::Value),
         ] {
-            assert_eq!(fields.push(name, value), Err(fault), "{name:?}: {value:?}");
+            assert_eq!(fields.push(name, value), Err(error), "{name:?}: {value:?}");
         }
         assert!(fields.is_empty() && fields.lines().is_empty());
         for lines in

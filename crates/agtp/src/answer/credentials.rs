@@ -34,7 +34,7 @@ pub(super) struct Credentials<'a> {
     pub settings: &'a AgtpSettings,
 }
 
-impl<'a> Credentials<'a> {
+impl Credentials<'_> {
     /// Whether an agent has to prove its name on this connection: a name alone is a claim. Base 6.7.
     pub(super) fn must_prove(&self, connection: &ConnectionInfo) -> bool {
         let is_local = connection.peer.is_loopback() && self.settings.listen.ip().is_loopback();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use forecourt_agtp_wire::message::Request;
 use forecourt_contract::Call;
 use forecourt_contract::call::Thread;
 
@@ -11,7 +12,6 @@ use crate::ask::Ask;
 use crate::from_wire::{self, RequestFields, body};
 use crate::problem::bad_field;
 use crate::reply::Problem;
-use forecourt_agtp_wire::message::Request;
 
 /// Reads requests that came by one connection.
 pub(super) struct RequestReader<'a> {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use forecourt_agtp_wire::message::{Request, Response};
 use forecourt_contract::call::CallTrail;
 use forecourt_core::ids::uuid7;
 
@@ -9,7 +10,6 @@ use super::seal::RecordSeal;
 use crate::records::RecordFacts;
 use crate::reply::{Problem, RequestOutcome};
 use crate::to_wire::{ResponseDefaults, ResponseStamp};
-use forecourt_agtp_wire::message::{Request, Response};
 
 /// Makes the responses of a server.
 pub(crate) struct Responder<'a> {

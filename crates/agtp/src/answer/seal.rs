@@ -1,5 +1,7 @@
 //! The one exit: a response leaves with its record, or not at all. Base 2.5, 8.1.
 
+use forecourt_agtp_wire::message::{Request, Response};
+use forecourt_agtp_wire::status::Status;
 use forecourt_attribution::{ContractFields, LogError, RecordDraft};
 use forecourt_contract::call::CallTrail;
 use forecourt_core::error::whole_seconds;
@@ -11,8 +13,6 @@ use crate::limits::{NAME_CHARS_MAX, RECORDS_RETRY_AFTER};
 use crate::records::{RecordFacts, Records};
 use crate::reply::Problem;
 use crate::settings::AuditFailure;
-use forecourt_agtp_wire::message::{Request, Response};
-use forecourt_agtp_wire::status::Status;
 
 /// Where a response carries its record, and what that is called.
 const FIELDS: (&str, &str) = ("Attribution-Record", "Audit-ID");

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use forecourt_agtp_wire::message::{Request, Response};
 use forecourt_core::in_place;
 use forecourt_server::{Connection, Speak, StreamRequests};
 use forecourt_telemetry::{RemoteParent, TRACEPARENT, TRACESTATE};
@@ -14,7 +15,6 @@ use crate::connection::{Answer, ConnectionError, speak};
 use crate::manifest::metric_label;
 use crate::reply::Problem;
 use crate::service::{ConnectionInfo, Service};
-use forecourt_agtp_wire::message::{Request, Response};
 
 /// The requests of one connection.
 struct Session {

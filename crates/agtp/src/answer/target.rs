@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use forecourt_agtp_wire::message::RequestLine;
+use forecourt_agtp_wire::status::Status;
 use forecourt_contract::{Dispatcher, RequestPath};
 use forecourt_identity::agents::{AgentIdentity, KnownAgents};
 
 use crate::from_wire::{AGENTS, AgentPath, TargetPath, target};
 use crate::reply::Problem;
-use forecourt_agtp_wire::message::RequestLine;
-use forecourt_agtp_wire::status::Status;
 
 /// Endings of names that are never the canonical ones. Base 1.
 const SUFFIXES: [&str; 3] = [".agent", ".nomo", ".agtp"];

@@ -1,10 +1,10 @@
 use std::sync::Mutex;
 
+use forecourt_agtp_wire::message::{Message, StatusLine};
 use tokio::io::{DuplexStream, duplex};
 use tokio::task::JoinHandle;
 
 use super::*;
-use forecourt_agtp_wire::message::{Message, StatusLine};
 
 const PATIENCE: Patience = Patience {
     head: Duration::from_secs(10),

@@ -1,22 +1,20 @@
 //! CONFIRM: a decision about something that waits for one, with a signed receipt. Base 3.1.
 
-use super::ambient::Ambient;
-use super::call::MethodCall;
-use super::messenger::Messenger;
-use super::tasks::CallerTasks;
 use arc_swap::ArcSwap;
+use forecourt_agtp_wire::status::Status;
 use forecourt_core::{Part, TaskId};
 use forecourt_host::{Ledger, OperatorAnswer, OperatorAnswerOutcome, OperatorDecision, OperatorQueue, Run, TaskPermit};
 use forecourt_identity::{HostKeys, jws};
 use serde_json::{Value, json};
 
+use super::ambient::Ambient;
+use super::call::MethodCall;
 use super::escalate::describe_question;
-use super::messenger::{CarriedMessage, members_of, require_answer, work_status};
-
+use super::messenger::{CarriedMessage, Messenger, members_of, require_answer, work_status};
+use super::tasks::CallerTasks;
 use crate::NAME;
 use crate::limits::{ANSWER_PATIENCE, RECEIPT_TTL, WORK_PATIENCE};
 use crate::reply::{Problem, Reply};
-use forecourt_agtp_wire::status::Status;
 
 /// The decisions, and what the reference implementation calls the first one.
 const DECISIONS: [&str; 4] = ["accepted", "rejected", "deferred", "confirmed"];
@@ -30,8 +28,10 @@ pub(super) struct ConfirmMethod<'a> {
     pub tasks: CallerTasks<'a>,
     pub ambient: Ambient<'a>,
     pub queue: &'a OperatorQueue,
+    /// Where receipts are kept.
     pub ledger: &'a Ledger,
     pub keys: &'a ArcSwap<HostKeys>,
+    /// The name of this server, which signs.
     pub server_id: &'a str,
 }
 

@@ -1,18 +1,17 @@
 //! What is done to contracts besides calling them: looked at, released, revoked, swept. AGTP-API 10.1.4; base 3.3,
 //! 3.4.
 
-use super::call::MethodCall;
-use crate::builtin::Discovery;
+use forecourt_agtp_wire::status::Status;
 use forecourt_synthesis::contracts::{ContractHolder, ContractRecord};
 use forecourt_synthesis::negotiator::{ContractActor, Negotiator, SweptContract};
 use forecourt_synthesis::settings::OnPolicyChange;
 use serde_json::{Value, json};
 
-use super::call::not_kept;
-use crate::inventory::contract_shown;
+use super::call::{MethodCall, not_kept};
+use crate::discovery::Discovery;
+use crate::inventory::describe_contract;
 use crate::problem::{contract_not_ended, not_yours};
 use crate::reply::{Problem, Reply};
-use forecourt_agtp_wire::status::Status;
 
 /// The words for what a sweep does. AGTP-API 10.1.4.1.
 const MODES: [&str; 2] = ["grandfather", "invalidate"];
@@ -23,6 +22,7 @@ pub(super) struct CallerContracts<'a> {
     pub call: MethodCall<'a>,
     pub negotiator: &'a Negotiator,
     pub discovery: &'a Discovery,
+    /// What a sweep does unless told otherwise.
     pub on_policy_change: OnPolicyChange,
 }
 
@@ -34,7 +34,7 @@ impl CallerContracts<'_> {
         let found = self.negotiator.contract(id).await?;
         let contract = found.ok_or_else(|| not_kept("contract-not-found", "synthesis_id", id))?;
         self.require_holder(&contract.record.holder)?;
-        Ok(self.call.inspection("contract", contract_shown(&contract)))
+        Ok(self.call.inspection("contract", describe_contract(&contract)))
     }
 
     /// INSPECT of a look at the gate that led to no contract, for whoever called and for operators.

@@ -1,33 +1,31 @@
 //! DELEGATE: work for another agent of this host, with less than the caller may do itself. Base 3.1.
 
-use super::agents::{HostAgents, no_agent};
-use super::ambient::Ambient;
-use super::call::MethodCall;
-use super::messenger::Messenger;
-use super::tasks::CallerTasks;
-use arc_swap::ArcSwap;
-use forecourt_identity::HostKeys;
 use std::time::Duration;
-use tokio_util::sync::CancellationToken;
 
+use arc_swap::ArcSwap;
 use bytes::Bytes;
 use forecourt_agtp_wire::media_types::JSON;
+use forecourt_agtp_wire::status::Status;
 use forecourt_contract::{Scope, ScopeSet};
 use forecourt_core::store::Webhook;
 use forecourt_core::{CollectedReply, Ending, Handle, Message, Task, TaskId, Timestamp, ids};
 use forecourt_egress::{Egress, Purpose, WebhookPost};
 use forecourt_host::{Run, TaskPermit};
+use forecourt_identity::HostKeys;
 use forecourt_identity::jws::Jws;
 use http::{HeaderMap, HeaderValue, header};
 use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
 
-use super::messenger::{CarriedMessage, members_of, parts, work_status};
-use super::tasks::{error_of, working};
+use super::agents::{HostAgents, no_agent};
+use super::ambient::Ambient;
+use super::call::MethodCall;
+use super::messenger::{CarriedMessage, Messenger, members_of, parts, work_status};
+use super::tasks::{CallerTasks, error_of, working};
 use crate::NAME;
 use crate::limits::{ANSWER_PATIENCE, CALLBACK_RETRIES, WORK_PATIENCE};
 use crate::problem::authority;
 use crate::reply::{Problem, Reply};
-use forecourt_agtp_wire::status::Status;
 
 /// What one request hands to another agent.
 struct Delegation {
@@ -44,8 +42,11 @@ pub(super) struct DelegateMethod<'a> {
     pub messenger: Messenger<'a>,
     pub tasks: CallerTasks<'a>,
     pub ambient: Ambient<'a>,
+    /// The keys that tokens of delegation are verified with.
     pub keys: &'a ArcSwap<HostKeys>,
+    /// Says which callbacks may be called.
     pub egress: &'a Egress,
+    /// Cancelled when the host stops.
     pub stopping: &'a CancellationToken,
 }
 

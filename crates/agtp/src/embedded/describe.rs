@@ -1,9 +1,7 @@
 //! DESCRIBE: who an agent is, or what it can do. Base 3.1, 6.3.
 
-use super::agents::HostAgents;
-use super::call::MethodCall;
-use crate::service::lifecycle_state;
 use arc_swap::ArcSwap;
+use forecourt_agtp_wire::status::Status;
 use forecourt_contract::catalog::EMBEDDED;
 use forecourt_core::store::Span;
 use forecourt_core::{AgentCard, ContentMode, Timestamp};
@@ -12,10 +10,11 @@ use forecourt_identity::HostKeys;
 use forecourt_identity::agents::{AgentIdentity, Current, Issuer};
 use serde_json::{Map, Value, json};
 
-use super::agents::no_agent;
+use super::agents::{HostAgents, no_agent};
+use super::call::MethodCall;
 use super::document::{Form, render};
 use crate::reply::{Problem, Reply};
-use forecourt_agtp_wire::status::Status;
+use crate::service::lifecycle_state;
 
 /// What can be asked about.
 const DOMAINS: [&str; 6] = ["methods", "modalities", "tools", "version", "budget", "zones"];
@@ -24,8 +23,10 @@ const DOMAINS: [&str; 6] = ["methods", "modalities", "tools", "version", "budget
 pub(super) struct DescribeMethod<'a> {
     pub call: MethodCall<'a>,
     pub agents: HostAgents<'a>,
+    /// The media types that are taken, as sent.
     pub accept: Option<&'a str>,
     pub lifecycle: &'a Lifecycle,
+    /// The keys that sign the document.
     pub keys: &'a ArcSwap<HostKeys>,
 }
 

@@ -1,12 +1,12 @@
 //! A document as JSON, as YAML, or as a page for people. Base 3.1, DESCRIBE.
 
 use bytes::Bytes;
+use forecourt_agtp_wire::status::Status;
 use forecourt_core::yaml;
 use forecourt_pages::escape;
 use serde_json::{Map, Value};
 
 use crate::reply::{Body, Reply};
-use forecourt_agtp_wire::status::Status;
 
 /// The forms of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

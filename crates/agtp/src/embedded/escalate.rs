@@ -1,17 +1,17 @@
 //! ESCALATE: a question to the operator of this host. Base 3.1.
 
-use super::agents::HostAgents;
-use super::ambient::Ambient;
-use super::call::MethodCall;
-use super::tasks::CallerTasks;
+use forecourt_agtp_wire::status::Status;
 use forecourt_contract::call::Thread;
 use forecourt_core::TaskId;
 use forecourt_host::{OperatorInquiry, OperatorQuestion, OperatorQueue};
 use forecourt_synthesis::negotiator::Negotiator;
 use serde_json::{Value, json};
 
+use super::agents::HostAgents;
+use super::ambient::Ambient;
+use super::call::MethodCall;
+use super::tasks::CallerTasks;
 use crate::reply::{Problem, Reply};
-use forecourt_agtp_wire::status::Status;
 
 /// Why somebody must decide.
 const REASONS: [&str; 5] =
@@ -28,7 +28,9 @@ pub(super) struct EscalateMethod<'a> {
     pub ambient: Ambient<'a>,
     pub queue: &'a OperatorQueue,
     pub negotiator: &'a Negotiator,
+    /// The session whose refused proposals are in a person's hands from now on.
     pub thread: &'a Thread,
+    /// What the operator is called, beside `operator` and `human`.
     pub contact: Option<&'a str>,
 }
 

@@ -1,20 +1,19 @@
 //! EXECUTE: work for the agent that is addressed, or a call of an endpoint by its name. Base 3.1.
 
-use super::agents::HostAgents;
-use super::ambient::Ambient;
-use super::call::MethodCall;
-use super::messenger::Messenger;
-use forecourt_contract::negotiation::ContractStamp;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
+use forecourt_contract::negotiation::ContractStamp;
 use forecourt_contract::{Call, Method};
 use forecourt_core::{Error, File, Part};
 use forecourt_host::{Host, InvokeOutcome, Run};
 use serde_json::{Value, json};
 
-use super::messenger::{CarriedMessage, members_of, parts, require_answer, work_status};
+use super::agents::HostAgents;
+use super::ambient::Ambient;
+use super::call::MethodCall;
+use super::messenger::{CarriedMessage, Messenger, members_of, parts, require_answer, work_status};
 use super::tasks::working;
 use crate::NAME;
 use crate::limits::{ANSWER_PATIENCE, WORK_PATIENCE};
@@ -40,8 +39,11 @@ pub(super) struct ExecuteMethod<'a> {
     pub agents: HostAgents<'a>,
     pub messenger: Messenger<'a>,
     pub ambient: Ambient<'a>,
+    /// What the call of an endpoint takes over: its caller, its thread, its contract and its depth.
     pub request: &'a Call,
+    /// Whether it is no request, but a step of a composition.
     pub is_step: bool,
+    /// Told the contract under which an endpoint answered.
     pub served_under: &'a OnceLock<Arc<ContractStamp>>,
     pub endpoints: EndpointInvoker<'a>,
 }

@@ -1,24 +1,22 @@
 //! INSPECT: what is kept about agents, tasks and questions. Base 3.3.
 
-use super::agents::HostAgents;
-use super::call::MethodCall;
-use super::tasks::CallerTasks;
 use arc_swap::ArcSwap;
+use forecourt_agtp_wire::status::Status;
 use forecourt_core::Timestamp;
 use forecourt_core::store::Span;
 use forecourt_host::{CHANGES_PER_READ_MAX, Lifecycle, OperatorQuestion, OperatorQueue};
 use forecourt_identity::HostKeys;
 use serde_json::{Value, json};
 
-use super::agents::no_agent;
-use super::call::not_kept;
+use super::agents::{HostAgents, no_agent};
+use super::call::{MethodCall, not_kept};
 use super::contracts::CallerContracts;
 use super::escalate::describe_question;
 use super::events::describe_change;
 use super::records::RecordReader;
+use super::tasks::CallerTasks;
 use crate::limits::EVENTS_DEFAULT;
 use crate::reply::{Problem, Reply};
-use forecourt_agtp_wire::status::Status;
 
 /// What can be looked at.
 const TARGETS: [&str; 7] = ["audit", "chain_head", "lifecycle", "contract", "rcns-attempt", "task", "escalation"];

@@ -1,22 +1,21 @@
 //! ACTIVATE, DEACTIVATE, REINSTATE, REVOKE and DEPRECATE: where an agent stands. Base 3.2, 3.4.
 
-use super::agents::HostAgents;
-use super::call::MethodCall;
 use arc_swap::ArcSwap;
+use forecourt_agtp_wire::status::Status;
 use forecourt_core::{Error, Handle, LifecycleState, LifecycleTransition};
 use forecourt_host::{Attest, Host, LifecycleChange, LifecycleOutcome, StoredLifecycleChange};
 use forecourt_identity::HostKeys;
 use forecourt_identity::agents::AgentIdentity;
 use serde_json::{Map, json};
 
-use super::agents::no_agent;
+use super::agents::{HostAgents, no_agent};
+use super::call::MethodCall;
 use super::contracts::CallerContracts;
 use super::events::{audit_id, event_type, record_of, sign_event};
 use crate::problem::unauthorized;
 use crate::records::Records;
 use crate::reply::{Problem, Reply};
 use crate::settings::LifecycleAuth;
-use forecourt_agtp_wire::status::Status;
 
 /// Changes where the agents here stand, and nothing else of the host.
 #[derive(Clone, Copy)]
@@ -41,14 +40,20 @@ impl<'a> LifecycleControl<'a> {
 pub(super) struct LifecycleMethod<'a> {
     pub call: MethodCall<'a>,
     pub agents: HostAgents<'a>,
+    /// The agent that the path names.
     pub addressed: Option<&'a AgentIdentity>,
+    /// The agent that calls, if it is known here.
     pub known: Option<&'a AgentIdentity>,
+    /// The key of the certificate that the caller showed.
     pub key_fingerprint: Option<&'a str>,
+    /// Whether the request came from this machine.
     pub is_local: bool,
+    /// Who may change where agents stand.
     pub auth: LifecycleAuth,
     pub control: LifecycleControl<'a>,
     pub records: &'a Records,
     pub keys: &'a ArcSwap<HostKeys>,
+    /// The name of this server, which signs.
     pub server_id: &'a str,
     pub contracts: CallerContracts<'a>,
 }

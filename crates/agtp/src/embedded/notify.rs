@@ -1,14 +1,13 @@
 //! NOTIFY: a message to an agent here, in the background. Base 3.1.
 
+use forecourt_agtp_wire::status::Status;
+use serde_json::json;
+
 use super::agents::HostAgents;
 use super::ambient::Ambient;
 use super::call::MethodCall;
-use super::messenger::Messenger;
-use serde_json::json;
-
-use super::messenger::{parts, require_answer};
+use super::messenger::{Messenger, parts, require_answer};
 use crate::reply::{Problem, Reply};
-use forecourt_agtp_wire::status::Status;
 
 const URGENCIES: [&str; 3] = ["critical", "informational", "background"];
 const GUARANTEES: [&str; 3] = ["at_most_once", "at_least_once", "exactly_once"];

@@ -1,13 +1,13 @@
 //! What a method is given, by the names of the base protocol or by those of its reference implementation.
 //! Base 3.1.
 
+use forecourt_agtp_wire::status::Status;
 use forecourt_core::{AgentId, Timestamp};
 use serde_json::{Map, Value};
 
 use crate::ask::Ask;
 use crate::limits::{KEPT_BYTES_MAX, NAME_CHARS_MAX, REASON_BYTES_MAX};
 use crate::reply::Problem;
-use forecourt_agtp_wire::status::Status;
 
 /// The names of one parameter, the right one first.
 pub(super) type Names<'n> = &'n [&'n str];

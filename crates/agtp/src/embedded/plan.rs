@@ -4,10 +4,6 @@
 //! agent that is addressed. An agent that writes is asked which of them, in which order; else those whose
 //! meaning shares the most words with the goal.
 
-use super::agents::HostAgents;
-use super::ambient::Ambient;
-use super::call::MethodCall;
-use super::messenger::Messenger;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -15,7 +11,10 @@ use forecourt_contract::{Dispatcher, Endpoint, Scope};
 use forecourt_core::Handle;
 use serde_json::{Value, json};
 
-use super::messenger::parts;
+use super::agents::HostAgents;
+use super::ambient::Ambient;
+use super::call::MethodCall;
+use super::messenger::{Messenger, parts};
 use crate::limits::{PLAN_ENDPOINTS_SHOWN, PLAN_STEPS_DEFAULT, PLAN_STEPS_MAX, PLAN_WORDS_MAX};
 use crate::reply::{Problem, Reply};
 use crate::words::{is_akin, words};

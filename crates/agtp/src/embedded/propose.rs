@@ -1,8 +1,9 @@
 //! PROPOSE: endpoints that are made while serving, and what became of proposals that are looked at later.
 //! AGTP-API 8.7, 10.3 to 10.8, 11.
 
-use super::call::MethodCall;
-use crate::builtin::Discovery;
+use std::sync::Arc;
+
+use forecourt_agtp_wire::status::Status;
 use forecourt_contract::call::Thread;
 use forecourt_contract::reserved::{PROPOSALS, proposal};
 use forecourt_core::Timestamp;
@@ -10,10 +11,10 @@ use forecourt_synthesis::contracts::Contract;
 use forecourt_synthesis::negotiator::{Negotiator, ProposeOutcome};
 use forecourt_synthesis::proposal::{ProposalRefusal, RejectionReason};
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
 
+use super::call::MethodCall;
+use crate::discovery::Discovery;
 use crate::reply::{Body, Problem, Reply};
-use forecourt_agtp_wire::status::Status;
 
 /// The media type of an endpoint that was made. AGTP-API 17.2.
 pub(crate) const ENDPOINT_TYPE: &str = "application/vnd.agtp.endpoint+json";
@@ -24,11 +25,15 @@ const UNITS: [(u64, char); 4] = [(86_400, 'd'), (3_600, 'h'), (60, 'm'), (1, 's'
 /// Endpoints that callers propose, and what became of them.
 pub(super) struct ProposeMethod<'a> {
     pub call: MethodCall<'a>,
+    /// Where the request goes: a proposal that is looked at has a path of its own.
     pub path: &'a str,
+    /// All of the body.
     pub proposal: &'a Map<String, Value>,
     pub thread: &'a Thread,
+    /// Whether it is no request, but a step of a composition.
     pub is_step: bool,
     pub is_synthesis_enabled: bool,
+    /// How long a proposal is looked at, at most.
     pub evaluation_seconds: u64,
     pub negotiator: &'a Arc<Negotiator>,
     pub discovery: &'a Discovery,

@@ -1,14 +1,13 @@
 //! QUERY: a question to the agent that is addressed. Base 3.1.
 
-use super::agents::HostAgents;
-use super::ambient::Ambient;
-use super::call::MethodCall;
-use super::messenger::Messenger;
 use forecourt_core::{FindingsDetail, Question, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::messenger::parts;
+use super::agents::HostAgents;
+use super::ambient::Ambient;
+use super::call::MethodCall;
+use super::messenger::{Messenger, parts};
 use super::results::{Format, Provenance, SearchResult, results};
 use crate::reply::{Problem, Reply};
 

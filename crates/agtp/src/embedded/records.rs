@@ -1,28 +1,32 @@
 //! INSPECT of records: one by its name, where a chain stands, and the events of an agent's life. Base 3.3, 8.
 
-use super::call::MethodCall;
-use forecourt_identity::agents::AgentIdentity;
 use std::sync::Arc;
 
+use forecourt_agtp_wire::status::Status;
 use forecourt_attribution::{AttributionLog, LogError};
 use forecourt_core::AgentId;
+use forecourt_identity::agents::AgentIdentity;
 use serde_json::{Value, json};
 
-use super::call::not_kept;
+use super::call::{MethodCall, not_kept};
 use super::events::describe_jws;
 use crate::problem::unauthorized;
 use crate::reply::{Problem, Reply};
 use crate::settings::ReadAcl;
-use forecourt_agtp_wire::status::Status;
 
 /// What is recorded of agents, for whom the operator lets read it.
 #[derive(Clone, Copy)]
 pub(super) struct RecordReader<'a> {
     pub call: MethodCall<'a>,
+    /// `None`: no records are kept here.
     pub log: Option<&'a Arc<AttributionLog>>,
+    /// Whom the operator lets read.
     pub acl: ReadAcl,
+    /// Keys of certificates whose holders read everything.
     pub operator_keys: &'a [String],
+    /// The agent that calls, if it is known here.
     pub known: Option<&'a AgentIdentity>,
+    /// The key of the certificate that the caller showed.
     pub key_fingerprint: Option<&'a str>,
 }
 

@@ -1,13 +1,10 @@
 //! SUMMARIZE: a text in fewer words. Base 3.1.
 
-use super::agents::HostAgents;
-use super::ambient::Ambient;
-use super::call::MethodCall;
-use super::messenger::Messenger;
 use std::borrow::Cow;
 
 use aws_lc_rs::digest::{SHA256, digest};
 use bytes::Bytes;
+use forecourt_agtp_wire::status::Status;
 use forecourt_content::{SummaryWish, read_page, summary};
 use forecourt_core::part::{File, FileSource};
 use forecourt_core::{CollectedReply, Ending, Error, Handle, Part};
@@ -15,9 +12,11 @@ use forecourt_egress::data_url;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::messenger::parts;
+use super::agents::HostAgents;
+use super::ambient::Ambient;
+use super::call::MethodCall;
+use super::messenger::{Messenger, parts};
 use crate::reply::{Problem, Reply};
-use forecourt_agtp_wire::status::Status;
 
 const LENGTHS: [&str; 3] = ["brief", "standard", "detailed"];
 const FORMATS: [&str; 3] = ["bullets", "prose", "structured"];

@@ -1,16 +1,16 @@
 //! SUSPEND: sessions that rest until their nonce is shown, or for a while. Base 3.1, 3.4.
 
+use std::time::Duration;
+
+use forecourt_agtp_wire::status::Status;
+use serde_json::json;
+
 use super::ambient::Ambient;
 use super::call::MethodCall;
 use super::contracts::CallerContracts;
-use std::time::Duration;
-
-use serde_json::json;
-
 use crate::limits::{SUSPENSION_DEFAULT, SUSPENSION_MAX};
 use crate::reply::{Problem, Reply};
 use crate::sessions::{NONCE, Resting, SessionEntry, SessionLedger, SessionName, Suspension, base64url};
-use forecourt_agtp_wire::status::Status;
 
 /// Why a session may rest. A contract is released for any reason.
 const REASONS: [&str; 4] = ["awaiting_input", "resource_limit", "scheduled_pause", "external_dependency"];
@@ -19,6 +19,7 @@ const REASONS: [&str; 4] = ["awaiting_input", "resource_limit", "scheduled_pause
 pub(super) struct SuspendMethod<'a> {
     pub call: MethodCall<'a>,
     pub ambient: Ambient<'a>,
+    /// The session that the request belongs to.
     pub session_id: Option<&'a str>,
     pub resting: &'a Resting,
     pub sessions: SessionLedger<'a>,

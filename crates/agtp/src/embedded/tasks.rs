@@ -1,5 +1,6 @@
 //! Tasks that were begun for a caller, as it may see them. Base 3.1.
 
+use forecourt_agtp_wire::status::Status;
 use forecourt_core::{Ending, Error, Noun, Sender, TaskId};
 use forecourt_host::{Host, TaskAccess, TaskPermit};
 use serde_json::{Value, json};
@@ -7,7 +8,6 @@ use serde_json::{Value, json};
 use super::agents::HostAgents;
 use super::messenger::members_of;
 use crate::reply::{Problem, Reply};
-use forecourt_agtp_wire::status::Status;
 
 /// The tasks that the caller may see.
 #[derive(Clone, Copy)]

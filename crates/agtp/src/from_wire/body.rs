@@ -1,5 +1,6 @@
 //! Bodies: JSON or YAML, the parameters themselves or an envelope around them. Base 2.2.
 
+use forecourt_agtp_wire::status::Status;
 use forecourt_contract::Call;
 use forecourt_core::yaml::YamlBounds;
 use forecourt_core::{json, yaml};
@@ -7,7 +8,6 @@ use serde_json::{Map, Value};
 
 use crate::limits::{NAME_CHARS_MAX, YAML_NODES_MAX, YAML_REPEATED_MAX};
 use crate::reply::Problem;
-use forecourt_agtp_wire::status::Status;
 
 /// The members of an envelope. No other may stand beside them.
 const ENVELOPE: [&str; 5] = ["method", "task_id", "session_id", "parameters", "context"];

@@ -1,5 +1,6 @@
 //! The fields of a request, each as what it means. Base 2.4.
 
+use forecourt_agtp_wire::message::Fields;
 use forecourt_contract::ScopeSet;
 use forecourt_contract::call::{ContractTerms, Thread};
 use forecourt_core::StateToken;
@@ -8,7 +9,6 @@ use forecourt_core::limits::HOPS_MAX;
 use crate::limits::{NAME_CHARS_MAX, OWNER_CHARS_MAX};
 use crate::problem::{STATE, bad_field};
 use crate::reply::Problem;
-use forecourt_agtp_wire::message::Fields;
 
 /// How many of us stand in line before the request, so that services and agents that lead back here come
 /// to an end. Not of the protocol.

@@ -1,9 +1,10 @@
 //! Where a request line points, as far as it says itself. Base 1, 2.1; AGTP-API 5.5.
 
-use crate::reply::Problem;
 use forecourt_agtp_wire::codec::HeadError;
 use forecourt_agtp_wire::message::RequestLine;
 use forecourt_agtp_wire::status::Status;
+
+use crate::reply::Problem;
 
 /// The path under which agents have names.
 pub(crate) const AGENTS: &str = "/agents/";

@@ -29,11 +29,11 @@ pub(crate) fn contract_entry(record: &ContractRecord) -> Value {
 }
 
 /// A contract as INSPECT shows it. The method and the path stand apart from those of the call. Base 3.3.
-pub(crate) fn contract_shown(contract: &Contract) -> Value {
+pub(crate) fn describe_contract(contract: &Contract) -> Value {
     let record = &contract.record;
     let end = record.end();
     let entry = contract_entry(record);
-    let mut shown = json!({
+    let mut body = json!({
         "contract": entry,
         "method_proposed": record.method,
         "path_proposed": record.path.as_str(),
@@ -45,10 +45,10 @@ pub(crate) fn contract_shown(contract: &Contract) -> Value {
         "endpoint": contract.endpoint,
         "plan": contract.plan_summary(),
     });
-    if let (Some(shown), Value::Object(entry)) = (shown.as_object_mut(), entry) {
-        shown.extend(entry.into_iter().filter(|(name, _)| !["method", "path"].contains(&name.as_str())));
+    if let (Some(members), Value::Object(entry)) = (body.as_object_mut(), entry) {
+        members.extend(entry.into_iter().filter(|(name, _)| !["method", "path"].contains(&name.as_str())));
     }
-    shown
+    body
 }
 
 fn bound_to(scope: &ContractScope) -> &'static str {

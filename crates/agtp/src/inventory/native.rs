@@ -32,8 +32,8 @@ pub(super) fn endpoints(catalog: &Catalog) -> Vec<Arc<Endpoint>> {
     let around = RegistrationContext { overrides: &overrides, ..RegistrationContext::new(catalog, &policy, &recipes) };
     let register = |native: Native| match Endpoint::register(native.definition(), &around) {
         Ok(endpoint) => Some(Arc::new(endpoint)),
-        Err(faults) => {
-            tracing::error!(?faults, "an endpoint of the protocol's own can't be described with this catalog");
+        Err(errors) => {
+            tracing::error!(faults = ?errors, "an endpoint of the protocol's own can't be described with this catalog");
             None
         }
     };
@@ -87,73 +87,95 @@ fn list_of(required: &[&str]) -> Value {
     json!({"type": "array", "items": {"type": "object", "required": required}})
 }
 
+/// All of them, in the order in which they are listed.
 fn natives() -> [Native; 8] {
-    let agent_id = json!({"type": "string", "pattern": "^[0-9a-f]{64}$"});
-    let nothing = || json!({});
-    [
-        Native {
-            path: "/",
-            description: "Lists what can be discovered here, or finds agents that fit given criteria.",
-            outcome: "The directory of discovery surfaces, or candidates in the order of their relevance.",
-            input: search_properties(),
-            output: json!({"type": "object", "anyOf": [{"required": ["directory"]}, {"required": ["candidates"]}]}),
-        },
-        Native {
-            path: "/methods",
-            description: "Lists all registered endpoints on this server.",
-            outcome: "One line for each endpoint, with who guarantees it.",
-            input: methods_properties(),
-            output: list_of(&["method", "path", "description", "tier"]),
-        },
-        Native {
-            path: "/agents",
-            description: "Lists the agents that live on this server.",
-            outcome: "One line for each agent, with how far it is vouched for.",
-            input: nothing(),
-            output: list_of(&["agent_id", "name", "trust_tier", "verification_path"]),
-        },
-        Native {
-            path: "/genesis",
-            description: "Returns the signed genesis document of an agent.",
-            outcome: "The document in its canonical form, good for checking the agent's name and its issuer.",
-            input: json!({"agent_id": agent_id}),
-            output: json!({"type": "object", "required": ["signature"]}),
-        },
-        Native {
-            path: "/tools",
-            description: "Lists the tools that this server and its agents offer.",
-            outcome: "One descriptor for each tool, with the agent that owns it.",
-            input: nothing(),
-            output: list_of(&["name"]),
-        },
-        Native {
-            path: "/apis",
-            description: "Lists the HTTP interfaces beside this protocol.",
-            outcome: "One line for each interface, with where it is.",
-            input: nothing(),
-            output: list_of(&["name"]),
-        },
-        Native {
-            path: "/patterns",
-            description: "Lists the shapes of endpoints that can be negotiated here.",
-            outcome: "Whether anything is negotiated, and the shapes that recipes match.",
-            input: nothing(),
-            output: json!({"type": "object", "required": ["rcns_enabled", "patterns"]}),
-        },
-        Native {
-            path: "/contracts",
-            description: "Lists the endpoints that were negotiated with the caller.",
-            outcome: "One line for each contract that is in force, the oldest first.",
-            input: json!({
-                "max_results": {"type": "integer", "minimum": 1, "maximum": CONTRACTS_LISTED_MAX},
-                "after": {
-                    "type": "string",
-                    "description": "The contract after which the page begins: `Continuation-Token` of the last one.",
-                },
-            }),
-            output: list_of(&["synthesis_id", "method", "path"]),
-        },
-    ]
+    [root(), methods(), agents(), genesis(), tools(), apis(), patterns(), contracts()]
+}
+
+fn root() -> Native {
+    Native {
+        path: "/",
+        description: "Lists what can be discovered here, or finds agents that fit given criteria.",
+        outcome: "The directory of discovery surfaces, or candidates in the order of their relevance.",
+        input: search_properties(),
+        output: json!({"type": "object", "anyOf": [{"required": ["directory"]}, {"required": ["candidates"]}]}),
+    }
+}
+
+fn methods() -> Native {
+    Native {
+        path: "/methods",
+        description: "Lists all registered endpoints on this server.",
+        outcome: "One line for each endpoint, with who guarantees it.",
+        input: methods_properties(),
+        output: list_of(&["method", "path", "description", "tier"]),
+    }
+}
+
+fn agents() -> Native {
+    Native {
+        path: "/agents",
+        description: "Lists the agents that live on this server.",
+        outcome: "One line for each agent, with how far it is vouched for.",
+        input: json!({}),
+        output: list_of(&["agent_id", "name", "trust_tier", "verification_path"]),
+    }
+}
+
+fn genesis() -> Native {
+    Native {
+        path: "/genesis",
+        description: "Returns the signed genesis document of an agent.",
+        outcome: "The document in its canonical form, good for checking the agent's name and its issuer.",
+        input: json!({"agent_id": {"type": "string", "pattern": "^[0-9a-f]{64}$"}}),
+        output: json!({"type": "object", "required": ["signature"]}),
+    }
+}
+
+fn tools() -> Native {
+    Native {
+        path: "/tools",
+        description: "Lists the tools that this server and its agents offer.",
+        outcome: "One descriptor for each tool, with the agent that owns it.",
+        input: json!({}),
+        output: list_of(&["name"]),
+    }
+}
+
+fn apis() -> Native {
+    Native {
+        path: "/apis",
+        description: "Lists the HTTP interfaces beside this protocol.",
+        outcome: "One line for each interface, with where it is.",
+        input: json!({}),
+        output: list_of(&["name"]),
+    }
+}
+
+fn patterns() -> Native {
+    Native {
+        path: "/patterns",
+        description: "Lists the shapes of endpoints that can be negotiated here.",
+        outcome: "Whether anything is negotiated, and the shapes that recipes match.",
+        input: json!({}),
+        output: json!({"type": "object", "required": ["rcns_enabled", "patterns"]}),
+    }
+}
+
+fn contracts() -> Native {
+    Native {
+        path: "/contracts",
+        description: "Lists the endpoints that were negotiated with the caller.",
+        outcome: "One line for each contract that is in force, the oldest first.",
+        input: json!({
+            "max_results": {"type": "integer", "minimum": 1, "maximum": CONTRACTS_LISTED_MAX},
+            "after": {
+                "type": "string",
+                "description": "The contract after which the page begins: `Continuation-Token` of the last one.",
+            },
+        }),
+        output: list_of(&["synthesis_id", "method", "path"]),
+    }
 }
 
 /// What the list of endpoints takes: nothing for the whole list, or what must hold of the endpoints on a page.

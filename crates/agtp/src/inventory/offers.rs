@@ -56,8 +56,8 @@ impl Inventory {
     /// The tools, but those of agents that are not named to such a caller. AGTP-API 5.8.4.
     pub(crate) fn tools(&self, audience: Audience) -> Vec<ToolEntry<'_>> {
         let named = self.disclosure().reaches(audience);
-        let told = self.tools.iter().filter(|tool| tool.as_tool && (named || tool.agent.is_none()));
-        let entry = told.map(|tool| ToolEntry {
+        let visible = self.tools.iter().filter(|tool| tool.as_tool && (named || tool.agent.is_none()));
+        let entry = visible.map(|tool| ToolEntry {
             name: &tool.name,
             title: &tool.title,
             description: &tool.description,

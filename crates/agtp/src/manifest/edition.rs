@@ -4,6 +4,7 @@
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use forecourt_agtp_wire::media_types;
 use forecourt_core::{Timestamp, json};
 use forecourt_identity::{HostKeys, SigningKey, jws};
 use forecourt_surface::document::{self, ServedDocument as Served};
@@ -14,7 +15,6 @@ use super::document::ManifestDocument;
 use super::revision::{Hashes, Revision};
 use crate::inventory::{Audience, Inventory};
 use crate::limits::MANIFEST_FRESH;
-use forecourt_agtp_wire::media_types;
 
 /// The type of a manifest's signature. Base 11.
 const SIGNATURE_TYPE: &str = "agtp-manifest+jws";

@@ -1,11 +1,11 @@
 //! What an agent that was asked comes to when that is no answer.
 
+use forecourt_agtp_wire::status::Status;
 use forecourt_core::{Ending, FailureCause};
 
 use super::unauthorized;
 use crate::limits::RETRY_BUSY_SECONDS;
 use crate::reply::Problem;
-use forecourt_agtp_wire::status::Status;
 
 impl Problem {
     /// What an ending without an answer comes to. `None` for answers, and for what is asked back.

@@ -1,12 +1,12 @@
 //! Refusals of the host: its limits, and the rules of its agents.
 
+use forecourt_agtp_wire::status::Status;
 use forecourt_core::PolicyPart;
 use forecourt_core::policy::RefusalKind;
 use serde_json::Value;
 
 use super::unauthorized;
 use crate::reply::Problem;
-use forecourt_agtp_wire::status::Status;
 
 /// The field with the state of a refusal, by which its caller goes on once the condition is met: in the refusal, and in
 /// the call that comes after it. PolicyPart 5.4.

@@ -1,11 +1,11 @@
 //! What several kinds of refusals say alike.
 
+use forecourt_agtp_wire::status::Status;
 use forecourt_contract::Scope;
 use forecourt_contract::refusal::Pair;
 use serde_json::Value;
 
 use crate::reply::Problem;
-use forecourt_agtp_wire::status::Status;
 
 /// The problem, with the pair that it is about.
 pub(super) fn at(problem: Problem, pair: &Pair) -> Problem {

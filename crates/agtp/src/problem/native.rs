@@ -1,12 +1,12 @@
 //! Refusals of the host's own methods: from this wire to the contract layer, where steps of compositions
 //! meet them, and back. AGTP-API 12.1.
 
+use forecourt_agtp_wire::status::Status;
 use forecourt_contract::Refusal;
 use forecourt_contract::refusal::{NativeRefusal, NativeRefusalKind};
 use serde_json::Value;
 
 use crate::reply::Problem;
-use forecourt_agtp_wire::status::Status;
 
 /// The codes under which natives are refused. What else can go wrong is ours.
 const REASONS: [(NativeRefusalKind, Status); 22] = [

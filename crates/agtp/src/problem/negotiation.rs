@@ -1,5 +1,6 @@
 //! Refusals of contracts that are made while serving. AGTP-API 10.1, 11.
 
+use forecourt_agtp_wire::status::Status;
 use forecourt_contract::ContractRefusal;
 use forecourt_contract::negotiation::ContractPreview;
 use forecourt_contract::refusal::Pair;
@@ -9,7 +10,6 @@ use serde_json::{Value, json};
 
 use super::members::{at, authority, names};
 use crate::reply::Problem;
-use forecourt_agtp_wire::status::Status;
 
 /// What is offered, in the words of the reference implementation. Base 9.5.
 fn summary(preview: &ContractPreview) -> Value {

@@ -1,5 +1,6 @@
 //! Refusals of proposals, and of what is done to contracts besides calling them. AGTP-API 10.3 to 10.6; base 3.4.
 
+use forecourt_agtp_wire::status::Status;
 use forecourt_contract::ContractRefusal;
 use forecourt_contract::negotiation::NoContractReason;
 use forecourt_core::error::whole_seconds;
@@ -11,7 +12,6 @@ use serde_json::{Value, json};
 use super::members::{authority, names};
 use super::unauthorized;
 use crate::reply::Problem;
-use forecourt_agtp_wire::status::Status;
 
 impl From<ProposalRefusal> for Problem {
     fn from(refusal: ProposalRefusal) -> Self {

@@ -1,8 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use forecourt_contract::refusal::FailedStep;
-use forecourt_contract::refusal::{BrokenContract, IdentityRefusal, NotAllowed, Pair};
+use forecourt_contract::refusal::{BrokenContract, FailedStep, IdentityRefusal, NotAllowed, Pair};
 use forecourt_contract::{Method, Refusal, Scope};
 use forecourt_core::policy::{AuthChallenge, RefusalKind};
 use forecourt_core::{Noun, PolicyPart, TaskState};

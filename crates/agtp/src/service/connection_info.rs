@@ -26,9 +26,9 @@ pub(crate) struct ConnectionInfo {
 }
 
 impl ConnectionInfo {
-    /// A connection from a client that showed the certificate `shown`.
-    pub(crate) fn new(peer: IpAddr, shown: Option<&[u8]>) -> Self {
-        Self { peer, certificate: shown.map(AgentCertificate::parse), id: None }
+    /// A connection from a client that showed this certificate.
+    pub(crate) fn new(peer: IpAddr, certificate: Option<&[u8]>) -> Self {
+        Self { peer, certificate: certificate.map(AgentCertificate::parse), id: None }
     }
 
     /// The same, with a name that nobody else can know.

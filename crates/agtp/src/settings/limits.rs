@@ -3,13 +3,13 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
+use forecourt_agtp_wire::codec::Bounds;
+use forecourt_agtp_wire::limits::{BODY_BYTES_MAX, FIELDS_BYTES_MAX, START_LINE_BYTES_MAX};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::connection::Patience;
 use crate::limits::{BODY_BYTES_SETTABLE, HEAD_BYTES_SETTABLE};
-use forecourt_agtp_wire::codec::Bounds;
-use forecourt_agtp_wire::limits::{BODY_BYTES_MAX, FIELDS_BYTES_MAX, START_LINE_BYTES_MAX};
 
 /// The table `limits`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

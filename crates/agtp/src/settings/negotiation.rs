@@ -142,8 +142,8 @@ mod tests {
 
     #[test]
     fn a_switch_without_the_other_is_told() {
-        let told = |text: &str| read(text).unwrap().notices();
-        assert!(told("[policies.rcns]\nenabled = true")[0].contains("synthesis_enabled"));
-        assert!(told("[policies]\nsynthesis_enabled = true\n[policies.rcns]\nenabled = true").is_empty());
+        let notices = |text: &str| read(text).unwrap().notices();
+        assert!(notices("[policies.rcns]\nenabled = true")[0].contains("synthesis_enabled"));
+        assert!(notices("[policies]\nsynthesis_enabled = true\n[policies.rcns]\nenabled = true").is_empty());
     }
 }

@@ -1,13 +1,13 @@
 //! Signed records of what was answered. Base 8, 10.
 
 use std::num::{NonZeroU32, NonZeroU64};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use forecourt_attribution::limits::{SEGMENT_BYTES_DEFAULT, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN, SIZE_MAX_DEFAULT};
 use forecourt_attribution::{LogOptions, SyncPolicy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 
 /// The table `audit`: a signed record of every response, kept in `records` in the data folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use forecourt_agtp_wire::message::Response;
 use forecourt_contract::ScopeSet;
 use forecourt_core::Timestamp;
 use forecourt_identity::certificate::{AgentCertificate, AgentCertificateError};
@@ -9,7 +10,6 @@ use serde_json::json;
 
 use super::support::{Server, body, certificate_of, code, server};
 use crate::service::ConnectionInfo;
-use forecourt_agtp_wire::message::Response;
 
 const ELSEWHERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7));
 

@@ -1,11 +1,11 @@
 //! Whatever is sent, each request has one answer, and nobody panics.
 
+use forecourt_agtp_wire::message::Response;
 use forecourt_testkit::dear;
 use proptest::prelude::*;
 use tokio::runtime::Builder;
 
 use super::support::{Server, server};
-use forecourt_agtp_wire::message::Response;
 
 /// The answers to bytes, until the server closes or has nothing more to say.
 async fn answers(server: &Server, bytes: &[u8]) -> Vec<Response> {

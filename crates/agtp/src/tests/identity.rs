@@ -3,11 +3,11 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use forecourt_agtp_wire::message::Response;
 use forecourt_testhost::Blueprint;
 
 use super::support::{Server, add, blueprint, body, code, contract, definition, server, server_of};
 use crate::service::ConnectionInfo;
-use forecourt_agtp_wire::message::Response;
 
 const ELSEWHERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 7));
 

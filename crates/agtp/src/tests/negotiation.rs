@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use forecourt_agtp_wire::message::Response;
 use forecourt_contract::{Failure, HostHandle, Invocation, ScopeSet};
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_endpoints::{Functions, Kinds, load};
@@ -22,7 +23,6 @@ use forecourt_testhost::Blueprint;
 use serde_json::{Value, json};
 
 use super::support::{Client, Server, blueprint, body, server_of, terms};
-use forecourt_agtp_wire::message::Response;
 
 /// Both switches, for the agents of these tests, which this host vouches for itself.
 const OPEN: &str = "[policies]\nsynthesis_enabled = true\n[policies.rcns]\nenabled = true\nmin_trust_tier = 2\n";

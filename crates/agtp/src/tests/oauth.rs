@@ -2,12 +2,12 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use forecourt_agtp_wire::message::Response;
 use serde_json::{Value, json};
 
 use super::support::{LOCAL, Server, body, code, server};
 use crate::limits::PRINCIPAL_BYTES_MAX;
 use crate::service::ConnectionInfo;
-use forecourt_agtp_wire::message::Response;
 
 const ELSEWHERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7));
 const NOOP: &str = "[policies.oauth]\nvalidator = \"noop\"\nallow_noop_validator = true\n\

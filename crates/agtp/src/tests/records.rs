@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use axum::body::Body;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use forecourt_agtp_wire::message::Response;
 use forecourt_attribution::verify::verify;
 use forecourt_attribution::{RecordKeys, folder, sha256, to_hex};
 use futures::future::join_all;
@@ -14,7 +15,6 @@ use tower::ServiceExt;
 
 use super::support::{Server, body, code, server};
 use crate::gateway;
-use forecourt_agtp_wire::message::Response;
 
 /// The payload of the record that a response carries, whose Audit-ID is held against it.
 fn record(response: &Response) -> Value {

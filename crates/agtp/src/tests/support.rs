@@ -4,6 +4,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use bytes::BytesMut;
+use forecourt_agtp_wire::codec::{Bounds, Decoder};
+use forecourt_agtp_wire::message::{Response, StatusLine};
 use forecourt_contract::endpoint::{Binding, Definition, RegistrationContext};
 use forecourt_contract::limits::HANDLER_TIME_DEFAULT;
 use forecourt_contract::{Dispatcher, Endpoint, Failure, Handler, Invocation, RecipeBook, ScopeSet};
@@ -23,8 +25,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::answer::serve;
 use crate::service::{ConnectionInfo, Service};
-use forecourt_agtp_wire::codec::{Bounds, Decoder};
-use forecourt_agtp_wire::message::{Response, StatusLine};
 
 /// Where clients come from, unless a test says otherwise.
 pub(crate) const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);

@@ -3,13 +3,13 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
+use forecourt_agtp_wire::message::Response;
+use forecourt_client::output::{Failure, Outcome, print_json, stderrln};
+use forecourt_client::printable::{Words, line};
 use forecourt_core::json;
 use serde_json::{Map, Value, json};
 
 use crate::commands::args::CallArguments;
-use forecourt_agtp_wire::message::Response;
-use forecourt_client::output::{Failure, Outcome, print_json, stderrln};
-use forecourt_client::printable::{Words, line};
 
 /// Fields that tell callers to move on. AGTP-API 4.4 and 6.5.
 const WARNINGS: [&str; 2] = ["AGTP-Catalog-Warning", "AGTP-Endpoint-Warning"];
@@ -30,7 +30,7 @@ pub(super) fn print(response: &Response, arguments: &CallArguments) -> Outcome {
         (None, Ok(body)) => text.push_str(body),
         (None, Err(_)) => return binary(response, &text, is_terminal),
     }
-    said(&text)
+    print_text(&text)
 }
 
 /// Writes the body to a file, which is there whole or not at all.
@@ -40,7 +40,7 @@ pub(super) fn write(response: &Response, file: &Path) -> Outcome {
     written.map_err(|error| Failure::yours(format!("{}: {error}", file.display())))
 }
 
-fn said(text: &str) -> Outcome {
+fn print_text(text: &str) -> Outcome {
     let mut words = Words::new();
     match words.say(text).and_then(|()| words.end()) {
         // A reader that went away, such as `head`, has what it wanted.
@@ -54,7 +54,7 @@ fn binary(response: &Response, head: &str, is_terminal: bool) -> Outcome {
         return Err(Failure::yours(format!("the body is {} bytes that are no text", response.body.len()))
             .hint("send it to a file: > FILE"));
     }
-    said(head)?;
+    print_text(head)?;
     Ok(io::stdout().write_all(&response.body)?)
 }
 
@@ -92,9 +92,9 @@ mod tests {
         response.fields.push("Server-ID", "a.example").unwrap();
         assert_eq!(whole(&response)["body"], Value::Null);
         response.body = "{\"a\": 1}".into();
-        let told = whole(&response);
+        let printed = whole(&response);
         assert_eq!(
-            (&told["status"], &told["headers"]["Server-ID"], &told["body"]["a"]),
+            (&printed["status"], &printed["headers"]["Server-ID"], &printed["body"]["a"]),
             (&200.into(), &"a.example".into(), &1.into())
         );
         response.body = "a: 1".into();

@@ -1,13 +1,12 @@
 //! What an answer that is no success means, and what to do next. Base 4, AGTP-API 11.
 
-use serde_json::Value;
-
-use super::answer::parsed;
-use forecourt_agtp_wire::message::Request;
-use forecourt_agtp_wire::message::Response;
+use forecourt_agtp_wire::message::{Request, Response};
 use forecourt_agtp_wire::uri::AgtpUri;
 use forecourt_client::output::{Failure, Outcome, stderrln};
 use forecourt_client::printable::line;
+use serde_json::Value;
+
+use super::answer::parsed;
 
 /// Characters of the server's own words that are shown.
 const WORDS_CHARS_MAX: usize = 400;
@@ -20,11 +19,11 @@ pub(super) fn judge(response: &Response, request: &Request, uri: &AgtpUri) -> Ou
         return Ok(());
     }
     let body = parsed(response).unwrap_or_default();
-    let said = said(&body);
+    let message = error_text(&body);
     let reason = line(&response.start.reason, 80);
-    let failure = Failure::yours(match said.is_empty() {
+    let failure = Failure::yours(match message.is_empty() {
         true => format!("{code} {reason}"),
-        false => format!("{code} {reason}: {said}"),
+        false => format!("{code} {reason}: {message}"),
     });
     match hint(code, &body, request, uri) {
         Some(hint) => Err(failure.hint(line(&hint, WORDS_CHARS_MAX))),
@@ -70,7 +69,8 @@ fn text<'a>(body: &'a Value, name: &str) -> &'a str {
     member(body, name).as_str().unwrap_or_default()
 }
 
-fn said(body: &Value) -> String {
+/// What the server says of its error: in words, else by its code.
+fn error_text(body: &Value) -> String {
     let words = ["message", "explanation", "detail"].map(|name| text(body, name)).into_iter().find(|t| !t.is_empty());
     let code = text(body, "code");
     match (words, code) {
@@ -190,7 +190,7 @@ mod tests {
     use crate::client::RequestBuilder;
     use forecourt_agtp_wire::message::StatusLine;
 
-    fn told(code: u16, body: &Value) -> String {
+    fn explained(code: u16, body: &Value) -> String {
         let uri = AgtpUri::parse("agtp://a.example:4481/room").unwrap();
         let request = RequestBuilder::new("BOOK", uri.target()).finish().unwrap();
         let mut response = Response::new(StatusLine::new(code, "Reason"));
@@ -229,18 +229,18 @@ mod tests {
             (464, json!({"error": {"reason": "rcns-disabled"}}), "rcns-disabled"),
             (503, json!({}), "later"),
         ] {
-            let told = told(code, &body);
-            assert!(told.contains(said), "{code}: {told}");
+            let text = explained(code, &body);
+            assert!(text.contains(said), "{code}: {text}");
         }
     }
 
     #[test]
     fn success_is_2xx_and_authority_that_is_missing_is_none() {
         for code in [200, 202, 204, 261, 263] {
-            assert_eq!(told(code, &json!({})), "fine");
+            assert_eq!(explained(code, &json!({})), "fine");
         }
         for code in [199, 262, 300, 400, 500, 999] {
-            assert_ne!(told(code, &json!({})), "fine", "{code}");
+            assert_ne!(explained(code, &json!({})), "fine", "{code}");
         }
     }
 
@@ -248,8 +248,8 @@ mod tests {
     fn s10_3_what_follows_a_proposal_is_told_as_a_command() {
         let uri = AgtpUri::parse("agtp://a.example:4481/").unwrap();
         let approved = json!({"method": "BOOK", "path": "/room", "synthesis_id": "s1"});
-        let told = next(263, &approved, &uri).unwrap();
-        assert!(told.contains("BOOK agtp://a.example:4481/room -H 'Contract-Synthesized: s1'"), "{told}");
+        let text = next(263, &approved, &uri).unwrap();
+        assert!(text.contains("BOOK agtp://a.example:4481/room -H 'Contract-Synthesized: s1'"), "{text}");
         let pending = json!({"polling_path": "/proposals/p1"});
         assert!(next(261, &pending, &uri).unwrap().contains("QUERY agtp://a.example:4481/proposals/p1"));
         assert_eq!((next(200, &approved, &uri), next(263, &json!([]), &uri)), (None, None));
@@ -257,10 +257,10 @@ mod tests {
 
     #[test]
     fn the_words_of_servers_are_shown_on_one_line_and_without_what_terminals_obey() {
-        let told = told(422, &json!({"error": {"message": "a\u{1b}[31m\nb", "field": "/\u{202e}x"}}));
-        assert!(told.contains("a[31m b") && !told.contains('\u{202e}'), "{told}");
+        let text = explained(422, &json!({"error": {"message": "a\u{1b}[31m\nb", "field": "/\u{202e}x"}}));
+        assert!(text.contains("a[31m b") && !text.contains('\u{202e}'), "{text}");
         for body in [json!(7), json!([]), json!({"error": 7}), json!({"error": {"suggestions": 7}})] {
-            assert!(!self::told(459, &body).is_empty());
+            assert!(!explained(459, &body).is_empty());
         }
     }
 }

@@ -2,21 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use forecourt_core::Domain;
-use forecourt_egress::{ClientCertificate, EgressError, Purpose};
-
-use crate::client::Client;
-use crate::client::ClientError;
-use crate::client::Server;
-use crate::commands::args::{CallArguments, ManifestCheck, Trust};
 use forecourt_agtp_wire::NAME;
-use forecourt_agtp_wire::message::Request;
-use forecourt_agtp_wire::message::Response;
+use forecourt_agtp_wire::message::{Request, Response};
 use forecourt_agtp_wire::uri::AgtpUri;
 use forecourt_client::network;
 use forecourt_client::output::Failure;
 use forecourt_client::printable::line;
 use forecourt_client::serving::Serving;
+use forecourt_core::Domain;
+use forecourt_egress::{ClientCertificate, EgressError, Purpose};
+
+use crate::client::{Client, ClientError, Server};
+use crate::commands::args::{CallArguments, ManifestCheck, Trust};
 
 /// How somebody wishes to be connected.
 pub(in crate::commands) struct Wish<'a> {

@@ -7,12 +7,12 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use aws_lc_rs::hmac;
+use forecourt_client::serving::user_folder;
 use forecourt_core::Entropy;
 use forecourt_core::ids::mint;
 use nix::unistd::getsid;
 
 use crate::client::Server;
-use forecourt_client::serving::user_folder;
 
 /// The file of the secret in the user's state folder.
 const FILE: &str = "agtp-session.key";

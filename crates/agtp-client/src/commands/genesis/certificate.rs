@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use forecourt_client::output::{Failure, Outcome, stderrln, stdoutln};
 use forecourt_contract::scope::Scope;
 use forecourt_core::Timestamp;
 use forecourt_host::SystemEntropy;
@@ -15,7 +16,6 @@ use serde_json::Value;
 
 use crate::commands::args::{GenesisAuthority, GenesisCertificate};
 use crate::commands::genesis::{read_checked, write_private};
-use forecourt_client::output::{Failure, Outcome, stderrln, stdoutln};
 
 /// How long before now a certificate begins to hold, for clocks that are behind.
 const BEFORE: Duration = Duration::from_secs(5 * 60);
@@ -27,7 +27,7 @@ pub(super) fn run_authority(wanted: &GenesisAuthority) -> Outcome {
         return Err(Failure::yours(format!("{}: is there already", certificate.display())));
     }
     let key = SigningKey::generate(&SystemEntropy);
-    let private = key.to_private_pem().map_err(|fault| Failure::ours(fault.to_string()))?;
+    let private = key.to_private_pem().map_err(|error| Failure::ours(error.to_string()))?;
     let authority =
         CertificateAuthority::create(&wanted.name, key, validity(wanted.days)?, &SystemEntropy).map_err(unfit)?;
     write_private(&key_file, &private)?;
@@ -49,7 +49,7 @@ pub(super) fn run_certificate(wanted: &GenesisCertificate) -> Outcome {
         Some(file) => signing_key(file)?,
         None => SigningKey::generate(&SystemEntropy),
     };
-    let private = key.to_private_pem().map_err(|fault| Failure::ours(fault.to_string()))?;
+    let private = key.to_private_pem().map_err(|error| Failure::ours(error.to_string()))?;
     let certificate = authority.issue(&draft(wanted, &genesis)?, &key, &SystemEntropy).map_err(unfit)?;
     write_private(&wanted.out, &format!("{certificate}{private}"))?;
     stdoutln!("{}", genesis.id());
@@ -87,7 +87,7 @@ fn authority(name: &Path) -> Result<CertificateAuthority, Failure> {
     let bytes = read(&certificate, CERTIFICATE_BYTES_MAX).map_err(|failure| failure.hint(hint))?;
     let pem = String::from_utf8_lossy(&bytes).into_owned();
     CertificateAuthority::read(&pem, signing_key(&key)?)
-        .map_err(|fault| Failure::yours(format!("{}: {fault}", certificate.display())))
+        .map_err(|error| Failure::yours(format!("{}: {error}", certificate.display())))
 }
 
 /// The certificate and the key of an authority.
@@ -102,8 +102,8 @@ fn files(name: &Path) -> (PathBuf, PathBuf) {
 
 fn signing_key(file: &Path) -> Result<SigningKey, Failure> {
     let pem = String::from_utf8_lossy(&read(file, CERTIFICATE_BYTES_MAX)?).into_owned();
-    SigningKey::from_pem(&pem).map_err(|fault| {
-        let failure = Failure::yours(format!("{}: {fault}", file.display()));
+    SigningKey::from_pem(&pem).map_err(|error| {
+        let failure = Failure::yours(format!("{}: {error}", file.display()));
         failure.hint("an Ed25519 key as PKCS #8 is needed; `openssl genpkey -algorithm ed25519` makes one")
     })
 }
@@ -122,6 +122,6 @@ fn validity(days: u16) -> Result<(Timestamp, Timestamp), Failure> {
     ends.map_err(|error| Failure::yours(error.to_string()))
 }
 
-fn unfit(fault: IssueError) -> Failure {
-    Failure::yours(fault.to_string())
+fn unfit(error: IssueError) -> Failure {
+    Failure::yours(error.to_string())
 }

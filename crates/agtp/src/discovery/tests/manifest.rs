@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use super::*;
 use forecourt_agtp_wire::status::Status;
+
+use super::*;
 
 #[tokio::test]
 async fn s8_2_every_field_is_there_in_its_order() {

@@ -1,14 +1,14 @@
 //! Which surface a request is for: by its path, by its deprecated `target`, or, at the root, by who asks
 //! for what. AGTP-API 5.8, 5.10, 8.10; base 2.6.
 
+use forecourt_agtp_wire::media_types::{JSON, MANIFEST};
+use forecourt_agtp_wire::status::Status;
 use forecourt_contract::call::Identity;
 use serde_json::{Map, Value};
 
 use crate::ask::Ask;
 use crate::inventory::Inventory;
 use crate::reply::Problem;
-use forecourt_agtp_wire::media_types::{JSON, MANIFEST};
-use forecourt_agtp_wire::status::Status;
 
 /// The media types of which each names a directory that stands alone. Base 2.6.
 const DIRECTORY_TYPES: [&str; 2] = ["application/json", JSON];

@@ -1,7 +1,8 @@
 //! The deprecated form that names the surface in the body. AGTP-API 5.10.
 
-use super::*;
 use forecourt_agtp_wire::status::Status;
+
+use super::*;
 
 fn targeting(ask: Ask, target: &str) -> Ask {
     asking(ask, json!({"target": target}))

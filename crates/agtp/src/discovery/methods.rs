@@ -1,6 +1,7 @@
 //! The endpoints that fit a filter: a line of each, or all of each, so that nobody has to take the whole
 //! manifest for one of them. Without a filter the list is the one of AGTP-API 5.8, whole.
 
+use forecourt_agtp_wire::status::Status;
 use forecourt_contract::Endpoint;
 use forecourt_contract::call::Tier;
 use serde_json::{Map, Value, json};
@@ -8,7 +9,6 @@ use serde_json::{Map, Value, json};
 use crate::inventory::Inventory;
 use crate::limits::{CRITERIA_WORDS_MAX, FULL_METHODS_BYTES_MAX, FULL_METHODS_MAX, METHODS_LISTED_MAX};
 use crate::reply::{Problem, Reply};
-use forecourt_agtp_wire::status::Status;
 
 /// Says where the next page begins: the last endpoint of this one. Base 2.5.
 const NEXT_PAGE: &str = "Continuation-Token";

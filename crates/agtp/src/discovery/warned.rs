@@ -1,4 +1,4 @@
-//! Who was told that a form is deprecated, so that nobody is told twice. AGTP-API 5.10.
+//! Who was warned that a form is deprecated, so that nobody is warned twice. AGTP-API 5.10.
 
 use std::collections::HashSet;
 
@@ -6,23 +6,23 @@ use parking_lot::Mutex;
 
 use crate::limits::WARNED_CALLERS_MAX;
 
-/// The callers that were told: at most [`WARNED_CALLERS_MAX`], and then all of them are forgotten.
+/// The callers that were warned: at most [`WARNED_CALLERS_MAX`], and then all of them are forgotten.
 /// Callers without a name count as one.
 #[derive(Debug, Default)]
 pub(super) struct WarnedCallers(Mutex<HashSet<Option<String>>>);
 
 impl WarnedCallers {
-    /// Whether a caller was not told before; from now on it was.
+    /// Whether a caller was not warned before; from now on it was.
     pub(super) fn is_first(&self, agent_id: Option<&str>) -> bool {
-        let mut told = self.0.lock();
+        let mut warned = self.0.lock();
         let agent_id = agent_id.map(str::to_owned);
-        if told.contains(&agent_id) {
+        if warned.contains(&agent_id) {
             return false;
         }
-        if told.len() >= WARNED_CALLERS_MAX {
-            told.clear();
+        if warned.len() >= WARNED_CALLERS_MAX {
+            warned.clear();
         }
-        told.insert(agent_id)
+        warned.insert(agent_id)
     }
 }
 

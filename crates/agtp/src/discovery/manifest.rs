@@ -1,5 +1,7 @@
 //! The manifest, or that the caller has it. AGTP-API 8.10, 8.11; base 2.5.
 
+use forecourt_agtp_wire::media_types::MANIFEST;
+use forecourt_agtp_wire::status::Status;
 use forecourt_surface::document::is_listed;
 
 use crate::inventory::{Audience, Inventory};
@@ -7,8 +9,6 @@ use crate::limits::MANIFEST_FRESH;
 use crate::manifest::{Publisher, View};
 use crate::reply::{Body, Reply};
 use crate::settings::Disclosure;
-use forecourt_agtp_wire::media_types::MANIFEST;
-use forecourt_agtp_wire::status::Status;
 
 /// The manifest of a view, unless `known`, the caller's tags, lists it.
 pub(super) async fn reply(publisher: &Publisher, inventory: &Inventory, view: View, known: Option<&str>) -> Reply {

@@ -1,11 +1,11 @@
 //! Agents by criteria. AGTP-API 8.10; base 3.1.
 
+use forecourt_agtp_wire::status::Status;
 use forecourt_core::LifecycleState;
 use forecourt_host::LifecycleChange;
 
 use super::*;
 use crate::limits::{CANDIDATES_DEFAULT, CANDIDATES_MAX, CRITERIA_CHARS_MAX, CRITERIA_WORDS_MAX};
-use forecourt_agtp_wire::status::Status;
 
 fn looking(place: &Place, parameters: Value) -> Ask {
     asking(place.by("chef", "/"), parameters)

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use forecourt_agtp_wire::status::Status;
 use forecourt_core::AgentId;
 use forecourt_identity::agents::AgentIdentity;
 use serde_json::{Map, Value};
@@ -10,7 +11,6 @@ use serde_json::{Map, Value};
 use crate::ask::Ask;
 use crate::inventory::{Audience, Inventory};
 use crate::reply::{Problem, Reply};
-use forecourt_agtp_wire::status::Status;
 
 /// The genesis document of the agent that is asked for.
 pub(super) fn reply(

@@ -1,11 +1,11 @@
 //! The surfaces below the root. AGTP-API 5.8.
 
+use forecourt_agtp_wire::status::Status;
 use forecourt_core::{AgentId, Handle};
 use forecourt_identity::genesis::Genesis;
 use forecourt_surface::tool::Tool;
 
 use super::*;
-use forecourt_agtp_wire::status::Status;
 
 fn tool(name: &str, agent: Option<&str>) -> Tool {
     Tool {

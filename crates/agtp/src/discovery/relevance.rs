@@ -32,33 +32,33 @@ impl SearchWords {
         if self.0.is_empty() {
             return 1.0;
         }
-        let said = said(card);
-        let sum: f64 = self.0.iter().map(|word| best(word, &said)).sum();
+        let weighted = weighted_words(card);
+        let sum: f64 = self.0.iter().map(|word| best(word, &weighted)).sum();
         (sum / self.0.len() as f64 * 100.0).round() / 100.0
     }
 }
 
 /// Every word that an agent says of itself, with what it is worth.
-fn said(card: &AgentCard) -> Vec<(String, f64)> {
+fn weighted_words(card: &AgentCard) -> Vec<(String, f64)> {
     let weighted = |text: &str, worth: f64| words(text).map(move |word| (word, worth)).collect::<Vec<_>>();
-    let mut said = weighted(card.handle().as_str(), IN_NAME);
-    said.extend(weighted(&card.name, IN_NAME));
-    said.extend(weighted(&card.description, IN_DESCRIPTION));
+    let mut all = weighted(card.handle().as_str(), IN_NAME);
+    all.extend(weighted(&card.name, IN_NAME));
+    all.extend(weighted(&card.description, IN_DESCRIPTION));
     for skill in &card.skills {
-        said.extend(weighted(&skill.name, IN_NAME));
-        said.extend(skill.tags.iter().flat_map(|tag| weighted(tag, IN_NAME)));
-        said.extend(weighted(&skill.description, IN_SKILL));
+        all.extend(weighted(&skill.name, IN_NAME));
+        all.extend(skill.tags.iter().flat_map(|tag| weighted(tag, IN_NAME)));
+        all.extend(weighted(&skill.description, IN_SKILL));
     }
-    said
+    all
 }
 
-fn best(word: &str, said: &[(String, f64)]) -> f64 {
+fn best(word: &str, weighted: &[(String, f64)]) -> f64 {
     let worth = |(other, worth): &(String, f64)| match other {
         same if same == word => *worth,
         akin if is_akin(word, akin) => worth / 2.0,
         _ => 0.0,
     };
-    said.iter().map(worth).fold(0.0, f64::max)
+    weighted.iter().map(worth).fold(0.0, f64::max)
 }
 
 fn gather<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {

@@ -1,5 +1,6 @@
 //! The contracts that are in force: those of the caller, or all of them for operators. AGTP-API 5.8.7.
 
+use forecourt_agtp_wire::status::Status;
 use forecourt_contract::Scope;
 use forecourt_synthesis::contracts::{Contract, ContractHolder};
 use serde_json::{Map, Value};
@@ -9,7 +10,6 @@ use crate::inventory::{Inventory, contract_entry};
 use crate::limits::CONTRACTS_LISTED_MAX;
 use crate::problem::{OPERATOR_SCOPE, unauthorized};
 use crate::reply::{Problem, Reply};
-use forecourt_agtp_wire::status::Status;
 
 /// Says where the next page begins: the last contract of this one. Base 2.5.
 const NEXT_PAGE: &str = "Continuation-Token";

@@ -1,8 +1,9 @@
 //! Which DISCOVER is which: the table of base 2.6.
 
-use super::*;
 use forecourt_agtp_wire::media_types::MANIFEST;
 use forecourt_agtp_wire::status::Status;
+
+use super::*;
 
 fn accepting(ask: Ask, accept: &str) -> Ask {
     Ask { accept: Some(accept.to_owned()), ..ask }

@@ -28,6 +28,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
+use forecourt_agtp_wire::status::Status;
 use forecourt_contract::call::Identity;
 use forecourt_identity::HostKeys;
 use serde_json::json;
@@ -37,7 +38,6 @@ use crate::inventory::{Audience, Inventory};
 use crate::manifest::{Publisher, View};
 use crate::problem::authority;
 use crate::reply::{Body, Problem, Reply};
-use forecourt_agtp_wire::status::Status;
 use surface::{BuiltinRequest, Surface};
 use warned::WarnedCallers;
 
