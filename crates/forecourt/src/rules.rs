@@ -13,7 +13,7 @@ use forecourt_host::rules::{
 use forecourt_host::{Guardrail, Site};
 use forecourt_settings::{Problem, Problems, Section, files};
 
-use crate::deployment::AgentDefinition;
+use crate::agents::AgentDefinition;
 use crate::registry::sign_in_path;
 use crate::settings::GeoSettings;
 

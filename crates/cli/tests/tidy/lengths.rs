@@ -12,9 +12,6 @@ const LINES_MAX: usize = 60;
 const LONGER: &[(&str, &str)] = &[
     ("crates/agtp/src/inventory/native.rs", "natives"),
     ("crates/agtp/src/problem/contract.rs", "spelled"),
-    ("crates/forecourt/src/deployment/read.rs", "read_top"),
-    ("crates/forecourt/src/house.rs", "build"),
-    ("crates/forecourt/src/running.rs", "start"),
     ("crates/host/src/builder.rs", "start"),
     ("crates/mcp/src/call.rs", "call"),
     ("crates/mcp/src/surface.rs", "enter"),
