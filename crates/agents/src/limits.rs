@@ -10,18 +10,18 @@ pub const FRAME_BYTES_MAX: usize = forecourt_core::limits::ARTIFACT_BYTES_MAX / 
 /// Bytes that one answer of a program or a webhook may take on its way to us.
 pub const ANSWER_BYTES_MAX: usize = forecourt_core::limits::REPLY_BYTES_MAX / 3 * 4 + 4 * 1024 * 1024;
 /// Seconds that a service may make callers wait.
-pub const RETRY_AFTER_SECONDS_MAX: u64 = 24 * 60 * 60;
+pub(crate) const RETRY_AFTER_SECONDS_MAX: u64 = 24 * 60 * 60;
 /// Fields that the settings add to each request.
-pub const HEADERS_MAX: usize = 32;
+pub(crate) const HEADERS_MAX: usize = 32;
 /// Bytes of one call that pushes items.
 pub const PUSH_BYTES_MAX: usize = forecourt_content::limits::PUSH_BYTES_MAX;
 /// Bytes of the answer of an agent of another domain, as it comes over the wire.
 pub const ELSEWHERE_ANSWER_BYTES_MAX: usize = 512 * 1024;
 /// Tokens for services behind one agent that are kept, one for each caller's token.
-pub const EXCHANGED_TOKENS_MAX: usize = 1_000;
+pub(crate) const EXCHANGED_TOKENS_MAX: usize = 1_000;
 /// How long such a token is kept at most.
-pub const EXCHANGED_TOKEN_TIME_MAX: Duration = Duration::from_secs(3_600);
+pub(crate) const EXCHANGED_TOKEN_TIME_MAX: Duration = Duration::from_secs(3_600);
 /// How long a token endpoint may take.
-pub const TOKEN_EXCHANGE_TIME_MAX: Duration = Duration::from_secs(15);
+pub(crate) const TOKEN_EXCHANGE_TIME_MAX: Duration = Duration::from_secs(15);
 /// Bytes of the answer of a token endpoint.
-pub const TOKEN_ANSWER_BYTES_MAX: usize = 64 * 1024;
+pub(crate) const TOKEN_ANSWER_BYTES_MAX: usize = 64 * 1024;

@@ -70,8 +70,8 @@ impl TokenExchange {
 
     fn ending(&self, failure: ExchangeFailure) -> Ending {
         match failure {
-            ExchangeFailure::Unreachable(fault) => {
-                tracing::warn!(?fault, "a token endpoint gave no answer");
+            ExchangeFailure::Unreachable(failure) => {
+                tracing::warn!(fault = ?failure, "a token endpoint gave no answer");
                 unavailable(&format!("{WHO} can't be reached at the moment."), None)
             }
             ExchangeFailure::Away(status) => {

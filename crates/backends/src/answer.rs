@@ -175,7 +175,7 @@ fn read_part(key: &str, value: Value) -> Result<Part, AnswerDecodeError> {
 }
 
 fn read_policy(key: &str, fields: Map<String, Value>) -> Result<PolicyPart, AnswerDecodeError> {
-    PolicyPart::from_agent(fields).map_err(|fault| unreadable(format!("`{key}`: {fault}")))
+    PolicyPart::from_agent(fields).map_err(|error| unreadable(format!("`{key}`: {error}")))
 }
 
 /// Adds a part as the event that it is: text is text, a refusal is an ending.
@@ -228,7 +228,7 @@ fn ending(fields: &mut Map<String, Value>, host: &str) -> Result<Option<Ending>,
 }
 
 fn refusal(policy: PolicyPart, host: &str) -> Result<Ending, AnswerDecodeError> {
-    policy.validate_of_agent(host).map_err(|fault| unreadable(format!("a malformed refusal: {fault}")))?;
+    policy.validate_of_agent(host).map_err(|error| unreadable(format!("a malformed refusal: {error}")))?;
     Ok(Ending::Refused(Box::new(policy)))
 }
 

@@ -128,7 +128,7 @@ impl Command {
             }
             Ok(Some(line)) if line.trim_ascii().is_empty() => Vec::new(),
             Ok(Some(line)) => self.line(running, &line),
-            Err(fault) => vec![Event::Ending(fault.ending(WHO))],
+            Err(error) => vec![Event::Ending(error.ending(WHO))],
         }
     }
 

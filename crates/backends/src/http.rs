@@ -140,8 +140,8 @@ impl Webhook {
             }
             let response = match upstream::send(&self.egress, request, self.timeouts, self.retries).await {
                 Ok(response) => response,
-                Err(fault) => {
-                    yield Err(fault.ending(WHO));
+                Err(error) => {
+                    yield Err(error.ending(WHO));
                     return;
                 }
             };
@@ -168,7 +168,7 @@ impl Webhook {
         let mime = response.mime();
         let is_json = mime == "application/json" || mime.ends_with("+json");
         let bytes_max = if is_json { ANSWER_BYTES_MAX } else { REPLY_TEXT_BYTES_MAX };
-        let bytes = response.bytes(bytes_max).await.map_err(|fault| fault.ending(WHO))?;
+        let bytes = response.bytes(bytes_max).await.map_err(|error| error.ending(WHO))?;
         match mime.as_str() {
             _ if is_json => json::parse(&bytes).map_err(|error| unreadable(&error)),
             "text/plain" | "text/markdown" => Ok(Value::String(String::from_utf8_lossy(&bytes).into_owned())),
@@ -207,7 +207,7 @@ impl Webhook {
 
 /// The value that a server-sent event stands for.
 fn event_value(event: Result<SseEvent, UpstreamFailure>) -> Result<Value, Ending> {
-    let SseEvent { name, data, .. } = event.map_err(|fault| fault.ending(WHO))?;
+    let SseEvent { name, data, .. } = event.map_err(|error| error.ending(WHO))?;
     match name.as_str() {
         "message" | "text" => Ok(Value::String(data)),
         "end" => Ok(json!({"end": true})),

@@ -9,22 +9,22 @@ pub const SCRIPT_EVENTS_MAX: usize = 10_000;
 /// Bytes of a rule's pattern.
 pub const SCRIPT_PATTERN_BYTES_MAX: usize = 4 * 1024;
 /// Bytes of memory of one compiled pattern.
-pub const SCRIPT_PATTERN_SIZE_MAX: usize = 1024 * 1024;
+pub(crate) const SCRIPT_PATTERN_SIZE_MAX: usize = 1024 * 1024;
 
 /// Retries of a request whose connection could not be made.
 pub const RETRIES_MAX: usize = 5;
 
 /// Programs of one agent that run at once.
-pub const PROCESSES_MAX: usize = 256;
+pub(crate) const PROCESSES_MAX: usize = 256;
 /// Messages of one agent that wait for a program. One more is told to try again later.
 pub const PROCESSES_WAITING_MAX: usize = 64;
 /// Words of a command, the program included.
-pub const COMMAND_WORDS_MAX: usize = 256;
+pub(crate) const COMMAND_WORDS_MAX: usize = 256;
 /// Variables that the settings give to a program.
-pub const VARIABLES_MAX: usize = 256;
+pub(crate) const VARIABLES_MAX: usize = 256;
 /// How long a program that has answered may go on before it is ended.
-pub const TIDY_TIME_MAX: Duration = Duration::from_secs(5);
+pub(crate) const TIDY_TIME_MAX: Duration = Duration::from_secs(5);
 /// Lines of a program's standard error that reach the log during one answer.
-pub const STDERR_LINES_MAX: u32 = 100;
+pub(crate) const STDERR_LINES_MAX: u32 = 100;
 /// Bytes of such a line.
-pub const STDERR_LINE_BYTES_MAX: usize = 1024;
+pub(crate) const STDERR_LINE_BYTES_MAX: usize = 1024;

@@ -6,11 +6,11 @@ use forecourt_core::{Clock, Timestamp};
 use parking_lot::Mutex;
 
 /// Failures in a row after which a provider is left alone.
-pub const FAILURES_MAX: u32 = 5;
+pub(crate) const FAILURES_MAX: u32 = 5;
 /// How long it is left alone at first; twice as long each further time.
-pub const REST_MIN: Duration = Duration::from_secs(10);
+pub(crate) const REST_MIN: Duration = Duration::from_secs(10);
 /// How long it is left alone at most.
-pub const REST_MAX: Duration = Duration::from_secs(5 * 60);
+pub(crate) const REST_MAX: Duration = Duration::from_secs(5 * 60);
 
 /// Whether a provider may be asked. After a rest, one caller asks it first.
 #[derive(Debug, Default)]

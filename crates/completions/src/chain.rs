@@ -16,7 +16,7 @@ use crate::window::Window;
 use forecourt_agents::declined::unavailable;
 
 /// The wait before a provider is asked again; each further one is twice as long, and of each a random share is taken.
-pub const RETRY_WAIT: Duration = Duration::from_millis(400);
+pub(crate) const RETRY_WAIT: Duration = Duration::from_millis(400);
 /// The longest that a provider may have us wait before it is asked again. One that asks for more is left alone.
 pub const RETRY_WAIT_MAX: Duration = Duration::from_secs(8);
 /// How often one provider may be asked again for one reply.

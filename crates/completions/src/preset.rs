@@ -100,7 +100,7 @@ const TELLING: Quirks = Quirks { stream_usage: true, ..COMMON };
 const NEWER: Quirks = Quirks { max_tokens: TokensField::MaxCompletionTokens, ..TELLING };
 
 /// Everybody that is known, those that run on one's own machines first.
-pub const PRESETS: &[Preset] = &[
+pub(crate) const PRESETS: &[Preset] = &[
     Preset {
         name: "ollama",
         base_url: Some("http://127.0.0.1:11434/v1"),

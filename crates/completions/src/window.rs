@@ -29,7 +29,7 @@ pub const IMAGE_TOKENS: u64 = 1_200;
 /// Tokens that the frame of a message is taken for.
 pub const MESSAGE_TOKENS: u64 = 6;
 /// The smallest window that a server may name.
-pub const WINDOW_MIN: u32 = 256;
+pub(crate) const WINDOW_MIN: u32 = 256;
 /// What Ollama reads of a model, whatever the model could, unless its settings say more.
 const OLLAMA_WINDOW: u32 = 4_096;
 /// How long a server is waited for that is asked about its model.
@@ -134,7 +134,9 @@ async fn probe(provider: &Provider) -> Option<u32> {
         WindowSource::Ollama => {
             match fetch(provider, &format!("{root}/api/ps"), None).await.and_then(|ps| loaded(&ps, model)) {
                 Some(tokens) => Some(tokens),
-                None => shown(&fetch(provider, &format!("{root}/api/show"), Some(json!({"model": model}))).await?),
+                None => {
+                    ollama_window(&fetch(provider, &format!("{root}/api/show"), Some(json!({"model": model}))).await?)
+                }
             }
         }
         WindowSource::LlamaCpp => {
@@ -179,7 +181,7 @@ fn loaded(list: &Value, model: &str) -> Option<u64> {
 
 /// What Ollama will read of a model that is not loaded: what its parameters say, else the usual, and never more than
 /// the model can.
-fn shown(about: &Value) -> Option<u64> {
+fn ollama_window(about: &Value) -> Option<u64> {
     let info = about["model_info"].as_object()?;
     let can = info.iter().find(|(key, _)| key.ends_with(".context_length")).and_then(|(_, value)| value.as_u64());
     let parameters = about["parameters"].as_str().unwrap_or_default();
@@ -223,9 +225,9 @@ mod tests {
         let ps = json!({"models": [{"name": "tiny:latest", "context_length": 8192}]});
         assert_eq!((loaded(&ps, "tiny"), loaded(&ps, "other")), (Some(8192), None));
         let about = |parameters: &str| json!({"parameters": parameters, "model_info": {"llama.context_length": 131_072, "x": 1}});
-        assert_eq!(shown(&about("stop \"x\"\nnum_ctx    16384\n")), Some(16_384));
-        assert_eq!(shown(&about("")), Some(4_096));
-        assert_eq!(shown(&about("num_ctx 999999")), Some(131_072));
+        assert_eq!(ollama_window(&about("stop \"x\"\nnum_ctx    16384\n")), Some(16_384));
+        assert_eq!(ollama_window(&about("")), Some(4_096));
+        assert_eq!(ollama_window(&about("num_ctx 999999")), Some(131_072));
         let models = json!({"data": [{"id": "a", "max_model_len": 2048}]});
         assert_eq!((listed(&models, "a"), listed(&models, "b")), (Some(2048), Some(2048)));
         assert_eq!(listed(&json!({"data": []}), "a"), None);

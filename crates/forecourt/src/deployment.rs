@@ -1,5 +1,5 @@
 //! A deployment as its files describe it: read with every problem of every file found in one go, added to by
-//! a program that embeds this crate, and built into a [`House`].
+//! a program that embeds this crate, and built into a [`House`](crate::House).
 
 mod read;
 
@@ -25,11 +25,12 @@ use forecourt_settings::{Environment, KeyMove, Problem, Problems, ProcessEnviron
 use serde_json::Value;
 
 use self::read::{read_agents, read_top};
-use crate::domains::DomainsFile;
-use crate::house::{self, House};
+use crate::agents::{self, AgentDefinition, Backing};
+use crate::domains_file::DomainsFile;
 use crate::meters::Meters;
 use crate::rules::HostRule;
 use crate::settings;
+pub use crate::settings::FILE;
 use crate::settings::telemetry::Telemetry;
 use crate::settings::{
     AgentSettings, BusSettings, Listen, ListenOverrides, Log, QuestionSettings, ReloadSettings, StoreSettings, Tls,
@@ -37,8 +38,6 @@ use crate::settings::{
 };
 use crate::wires::Wires;
 
-/// The file that makes a folder a deployment.
-pub const FILE: &str = "forecourt.toml";
 /// The data folder within that of a deployment, unless another one is named.
 pub const DATA: &str = ".forecourt";
 /// Agents in one deployment.
@@ -106,15 +105,6 @@ pub struct Deployment {
     pub(crate) root: Section,
 }
 
-/// One agent: a file of `agents/`, or one that a program adds.
-pub(crate) struct AgentDefinition {
-    pub settings: AgentSettings,
-    pub section: Section,
-    pub backing: Backing,
-    /// Who it is to other agents.
-    pub identity: AgentIdentitySettings,
-}
-
 /// What the files of a deployment take from elsewhere.
 #[derive(Debug, Clone, Default)]
 pub struct EnvironmentNotices {
@@ -122,14 +112,6 @@ pub struct EnvironmentNotices {
     pub overrides: Vec<String>,
     /// Warnings about files with secrets, a sentence each.
     pub secrets: Vec<String>,
-}
-
-/// What answers for an agent.
-pub(crate) enum Backing {
-    /// A backend, built from this section.
-    Section(Section),
-    /// Code of the program around us.
-    Program(BuiltAgent),
 }
 
 impl Deployment {
@@ -173,7 +155,7 @@ impl Deployment {
                 Ok(deployment)
             }
             _ => {
-                problems.extend(house::backend_problems(folder, &agents));
+                problems.extend(agents::backend_problems(folder, &agents));
                 Err(problems)
             }
         }
@@ -230,15 +212,6 @@ impl Deployment {
     {
         self.own_functions = self.own_functions.with(name, function);
         self
-    }
-
-    /// Builds the deployment: every agent once, every endpoint. Opens no socket and no store, so that what
-    /// fails here is wrong in the settings.
-    ///
-    /// # Errors
-    /// Everything that is wrong, at once.
-    pub fn build(self) -> Result<House, Problems> {
-        House::build(self)
     }
 
     /// The domain of every address here.

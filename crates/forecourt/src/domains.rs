@@ -5,7 +5,7 @@
 //! keys, its own host with limits, sessions and agents, and its own views for the operator. A request reaches a house
 //! through [`LiveDomains`] alone, which knows one domain for each name.
 
-mod file;
+mod router;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,15 +16,12 @@ use forecourt_server::{AllowedHosts, Connection, ServerName, Speak, requested_ho
 use forecourt_settings::{Problem, Problems, ProcessEnvironment};
 use http::Request;
 
-use crate::deployment::{Deployment, FILE};
-use crate::live::{LiveHouse, LiveRouter};
+use crate::live::LiveHouse;
 use crate::reload::FileLook;
+use crate::settings::FILE;
 
-pub use file::DomainsFile;
-pub(crate) use file::{SHARED, divided, several_instead_of_one};
-
-/// Domains of one daemon.
-pub const DOMAINS_MAX: usize = 100;
+pub use crate::domains_file::{DOMAINS_MAX, DomainsFile};
+use router::LiveRouter;
 
 /// The deployments in a folder: those that its `forecourt.toml` names by `[[domain]]`, the folder itself, or else each
 /// folder in it that has a `forecourt.toml`, by name. None where there is neither.
@@ -68,27 +65,6 @@ impl DomainsFolder {
         let first = FileLook::of(&folder.join(FILE));
         Self { folder, first }
     }
-}
-
-/// What is wrong with deployments that are served beside each other, and right with each alone: two of one name, and
-/// sockets that are not the same.
-pub fn disagreements(deployments: &[&Deployment]) -> Problems {
-    let mut problems = Problems::new();
-    for (at, deployment) in deployments.iter().enumerate() {
-        for name in deployment.host_names() {
-            let before = deployments[..at].iter().find(|other| other.host_names().contains(&name));
-            if let Some(other) = before {
-                let text = format!("`{name}` is served by {} already", other.folder().display());
-                problems.push(deployment.root.problem(Some("domain"), text));
-            }
-        }
-    }
-    if let Some((first, others)) = deployments.split_first() {
-        for other in others {
-            problems.extend(crate::server::other_sockets(first, other));
-        }
-    }
-    problems
 }
 
 /// A domain that is served.

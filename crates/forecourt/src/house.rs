@@ -1,25 +1,27 @@
 //! A house: everything that a deployment is while it is served, built and checked, without a socket and
 //! without a store. A server is put to work with one, and is given another one while it works.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_agents::siblings::{Sibling, Siblings};
-use forecourt_agents::usage::NoUsage;
-use forecourt_agents::{BuiltAgent, Context, IndexedContent};
-use forecourt_contract::{Dispatcher, HostHandle};
+use forecourt_agents::siblings::Siblings;
+use forecourt_agents::tool::EndpointTool;
+use forecourt_agents::{BuiltAgent, Context};
+use forecourt_contract::Dispatcher;
 use forecourt_core::Site;
 use forecourt_core::agent::Icon;
-use forecourt_core::{AgentCard, Domain, Handle, Policy, SystemClock};
-use forecourt_egress::{Egress, EgressConfig};
-use forecourt_host::{HostedAgent, SystemEntropy};
+use forecourt_core::{AgentCard, Handle, Policy};
+use forecourt_egress::Egress;
+use forecourt_host::HostedAgent;
 use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_questions::QuestionLog;
 use forecourt_rules::RuleServices;
 use forecourt_settings::Problems;
 
-use crate::deployment::{AgentDefinition, Backing, Deployment};
+use crate::agents::{AgentDefinition, build, context, siblings};
+pub use crate::content::Content;
+use crate::deployment::Deployment;
 use crate::endpoints::Endpoints;
 use crate::guards;
 use crate::inspect;
@@ -27,7 +29,6 @@ use crate::manual;
 use crate::operated;
 use crate::payments::Payments;
 use crate::questions;
-use crate::registry::BACKENDS;
 use crate::rules::{AgentRules, RuleBuilder};
 use crate::wires::Wires;
 
@@ -52,15 +53,6 @@ pub struct House {
     pub(crate) questions: Option<Arc<QuestionLog>>,
 }
 
-/// Content that an agent answers from.
-#[derive(Clone)]
-pub struct Content {
-    /// The agent.
-    pub handle: Handle,
-    /// Its index.
-    pub indexing: Arc<dyn IndexedContent>,
-}
-
 impl House {
     /// Builds every agent and every endpoint.
     pub(crate) fn build(mut deployment: Deployment) -> Result<Self, Problems> {
@@ -70,51 +62,37 @@ impl House {
         operated::check_login(&deployment, &egress)?;
         let endpoints = Endpoints::load(&deployment, &egress)?;
         let mut problems = Problems::new();
-        let (mut agents, mut contents) = (Vec::with_capacity(deployment.agents.len()), Vec::new());
-        let tools = endpoints.tools();
         let siblings = siblings(&deployment.agents, &site, endpoints.host.clone());
         let host_rules = std::mem::take(&mut deployment.host_rules);
         let payments = Payments::new(&deployment.payments, &egress, &deployment.root)?;
-        let gates = RuleBuilder {
+        let rules = RuleBuilder {
             signs_in: deployment.identity.oidc.is_some(),
             guards: guards::services(&egress, deployment.meters.models.clone()),
             ..RuleBuilder::new(&host_rules, &site, deployment.countries.take(), payments.offer_builders())
         };
-        problems.absorb(gates.check_names(&deployment.agents));
-        let mut rule_summaries = Vec::new();
+        problems.absorb(rules.check_names(&deployment.agents));
         let questions = questions::log(&deployment.questions, &deployment.data);
         // What its file says of an agent is of no use once it is built, and there may be thousands.
-        let mut identities = Vec::with_capacity(deployment.agents.len());
-        for agent in std::mem::take(&mut deployment.agents) {
-            let context = Context {
-                siblings: siblings.clone(),
-                endpoints: tools.clone(),
-                usage: deployment.meters.models.clone(),
-                ..context(&agent, &deployment.dir, &site, &egress, &deployment.data)
-            };
-            let built = problems.absorb(build(&agent.backing, &context));
-            let rules = problems.absorb(gates.build(&agent));
-            let (Some(built), Some(AgentRules { rules, guards, summaries })) = (built, rules) else { continue };
-            if !summaries.is_empty() {
-                rule_summaries.push((agent.settings.handle.clone(), summaries));
-            }
-            if let Some(indexing) = built.indexing.clone() {
-                contents.push(Content { handle: agent.settings.handle.clone(), indexing });
-            }
-            let card = Arc::new(card(&agent, &site, &built, &deployment.wires));
-            let time_max = Duration::from_secs(agent.settings.timeout_seconds.get().into());
-            let agent_inside = match &questions {
-                Some(log) => questions::logged(built, log),
-                None => built.agent,
-            };
-            let hosted = HostedAgent::new(card, agent_inside, Policy::new(rules), time_max);
-            agents.push(hosted.guarded(guards).showing_usage(agent.settings.show_usage));
-            identities.push((agent.settings.handle, agent.identity));
+        let definitions = std::mem::take(&mut deployment.agents);
+        let mut built = AgentsOfHouse::with_capacity(definitions.len());
+        let tools = endpoints.tools();
+        let builder = AgentBuilder {
+            deployment: &deployment,
+            site: &site,
+            egress: &egress,
+            rules: &rules,
+            siblings: &siblings,
+            tools: &tools,
+            questions: questions.as_ref(),
+        };
+        for agent in definitions {
+            problems.absorb(builder.add(agent, &mut built));
         }
         if !problems.is_empty() {
             problems.extend(endpoints.refused.clone());
         }
-        let (egress, rules) = (Arc::new(egress), gates.services.clone());
+        let (egress, rules) = (Arc::new(egress), rules.services.clone());
+        let AgentsOfHouse { hosted: agents, contents, identities, rule_summaries } = built;
         let whole = Self {
             deployment,
             site,
@@ -192,7 +170,80 @@ impl House {
     }
 }
 
+/// The agents of a house, as they are built one after another.
+struct AgentsOfHouse {
+    hosted: Vec<HostedAgent>,
+    contents: Vec<Content>,
+    identities: Vec<(Handle, AgentIdentitySettings)>,
+    rule_summaries: Vec<(Handle, Vec<String>)>,
+}
+
+impl AgentsOfHouse {
+    fn with_capacity(count: usize) -> Self {
+        Self {
+            hosted: Vec::with_capacity(count),
+            contents: Vec::new(),
+            identities: Vec::with_capacity(count),
+            rule_summaries: Vec::new(),
+        }
+    }
+}
+
+/// What every agent is built with.
+struct AgentBuilder<'a> {
+    deployment: &'a Deployment,
+    site: &'a Site,
+    egress: &'a Egress,
+    rules: &'a RuleBuilder<'a>,
+    siblings: &'a Siblings,
+    tools: &'a [EndpointTool],
+    questions: Option<&'a Arc<QuestionLog>>,
+}
+
+impl AgentBuilder<'_> {
+    /// Builds an agent with its rules and adds it to `all`. Fails with everything that is wrong with it.
+    fn add(&self, agent: AgentDefinition, all: &mut AgentsOfHouse) -> Result<(), Problems> {
+        let mut problems = Problems::new();
+        let context = Context {
+            siblings: self.siblings.clone(),
+            endpoints: self.tools.to_vec(),
+            usage: self.deployment.meters.models.clone(),
+            ..context(&agent, &self.deployment.dir, self.site, self.egress, &self.deployment.data)
+        };
+        let built = problems.absorb(build(&agent.backing, &context));
+        let rules = problems.absorb(self.rules.build(&agent));
+        let (Some(built), Some(AgentRules { rules, guards, summaries })) = (built, rules) else {
+            return Err(problems);
+        };
+        if !summaries.is_empty() {
+            all.rule_summaries.push((agent.settings.handle.clone(), summaries));
+        }
+        if let Some(indexing) = built.indexing.clone() {
+            all.contents.push(Content { handle: agent.settings.handle.clone(), indexing });
+        }
+        let card = Arc::new(card(&agent, self.site, &built, &self.deployment.wires));
+        let time_max = Duration::from_secs(agent.settings.timeout_seconds.get().into());
+        let agent_inside = match self.questions {
+            Some(log) => questions::logged(built, log),
+            None => built.agent,
+        };
+        let hosted = HostedAgent::new(card, agent_inside, Policy::new(rules), time_max);
+        all.hosted.push(hosted.guarded(guards).showing_usage(agent.settings.show_usage));
+        all.identities.push((agent.settings.handle, agent.identity));
+        Ok(())
+    }
+}
+
 impl Deployment {
+    /// Builds the deployment: every agent once, every endpoint. Opens no socket and no store, so that what
+    /// fails here is wrong in the settings.
+    ///
+    /// # Errors
+    /// Everything that is wrong, at once.
+    pub fn build(self) -> Result<House, Problems> {
+        House::build(self)
+    }
+
     /// Its endpoints alone, and what of their files is refused.
     ///
     /// # Errors
@@ -231,69 +282,6 @@ pub(crate) fn egress(deployment: &Deployment, site: &Site) -> Result<Egress, Pro
         builder = builder.own_address(*address);
     }
     builder.build().map_err(wrong)
-}
-
-/// What is wrong in the backends of agents, found even when the rest of the deployment is in no
-/// state to be built: as if it were served on a domain of no meaning.
-pub(crate) fn backend_problems(folder: &Path, agents: &[AgentDefinition]) -> Problems {
-    let mut problems = Problems::new();
-    let (Ok(domain), Ok(egress)) = (Domain::parse("check.localhost"), Egress::builder(EgressConfig::default()).build())
-    else {
-        return problems;
-    };
-    let site = Site { origin: format!("https://{domain}"), name: domain.to_string(), domain };
-    let siblings = siblings(agents, &site, HostHandle::default());
-    for agent in agents {
-        let context = Context { siblings: siblings.clone(), ..context(agent, folder, &site, &egress, folder) };
-        problems.absorb(build(&agent.backing, &context));
-    }
-    problems
-}
-
-/// The agents as they see each other.
-fn siblings(agents: &[AgentDefinition], site: &Site, host: HostHandle) -> Siblings {
-    let seen = agents.iter().map(|agent| Sibling {
-        address: site.address(&agent.settings.handle),
-        name: agent.settings.name.clone(),
-        description: agent.settings.description.clone(),
-    });
-    Siblings::new(seen, host)
-}
-
-fn context(agent: &AgentDefinition, folder: &Path, site: &Site, egress: &Egress, data: &Path) -> Context {
-    Context {
-        handle: agent.settings.handle.clone(),
-        host: site.canonical_host().to_owned(),
-        language: agent.settings.language.clone(),
-        folder: folder.to_path_buf(),
-        data_dir: data.to_path_buf(),
-        clock: Arc::new(SystemClock),
-        entropy: Arc::new(SystemEntropy),
-        egress: egress.clone(),
-        path_variable: std::env::var("PATH").ok(),
-        variable: |name| std::env::var(name).ok(),
-        budget: agent.settings.budget.clone(),
-        usage: Arc::new(NoUsage),
-        endpoints: Vec::new(),
-        siblings: Siblings::default(),
-        builtin: vec![(manual::NAME.to_owned(), manual::folder(data))],
-    }
-}
-
-fn build(backing: &Backing, context: &Context) -> Result<BuiltAgent, Problems> {
-    let section = match backing {
-        Backing::Section(section) => section,
-        Backing::Program(built) => return Ok(built.clone()),
-    };
-    let kinds = || BACKENDS.iter().map(|b| format!("`{}`", b.kind)).collect::<Vec<_>>().join(", ");
-    let Some(kind) = section.text("kind").map(str::to_owned) else {
-        return Err(section.problem(None, format!("[backend] needs `kind`: one of {}", kinds())).into());
-    };
-    let Some(backend) = BACKENDS.iter().find(|backend| backend.kind == kind) else {
-        let problem = section.problem(Some("kind"), format!("there is no backend `{kind}`"));
-        return Err(problem.hint(format!("there are {}", kinds())).into());
-    };
-    (backend.build)(section.clone(), context)
 }
 
 fn card(agent: &AgentDefinition, site: &Site, built: &BuiltAgent, wires: &Wires) -> AgentCard {

@@ -13,8 +13,8 @@ use forecourt_store::Sqlite;
 use forecourt_surface::Carries;
 
 use crate::certificates::CertificateSource;
+use crate::content::Content;
 use crate::deployment::Deployment;
-use crate::house::Content;
 use crate::settings::StoreKind;
 use crate::storage::{DATABASE, SIGNED};
 

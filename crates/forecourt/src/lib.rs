@@ -35,13 +35,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod agents;
 mod certificates;
+mod content;
 mod content_watcher;
 pub mod data_folder;
 pub mod deployment;
 pub mod domains;
+mod domains_file;
 mod endpoints;
 mod error;
+mod export_metrics;
 mod guards;
 pub mod house;
 pub mod identities;

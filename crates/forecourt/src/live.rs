@@ -6,19 +6,16 @@ use std::sync::{Arc, Weak};
 
 use arc_swap::ArcSwapOption;
 use axum::Router;
-use axum::body::Body;
 use forecourt_contract::{Dispatcher, HostApi, HostServices};
 use forecourt_core::{Error, Message, Reply};
 use forecourt_host::{Host, Run};
-use forecourt_server::{Route, RouteClasses, Speak};
+use forecourt_server::{RouteClasses, Speak};
 use forecourt_surface::Surface;
 use futures::future::BoxFuture;
-use http::{Request, Response, StatusCode};
 use parking_lot::Mutex;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::domains::LiveDomains;
-use crate::house::Content;
+use crate::content::Content;
 
 /// A house with a host at work in it, and everything that its protocols have set up.
 pub(crate) struct OpenHouse {
@@ -91,7 +88,7 @@ impl LiveHouse {
     }
 
     /// What answers on the listeners that all protocols share, or on that of a protocol's own.
-    fn router(&self, listen: Option<&'static str>) -> Option<Router> {
+    pub(crate) fn router(&self, listen: Option<&'static str>) -> Option<Router> {
         let house = self.now()?;
         match listen {
             None => Some(house.shared.clone()),
@@ -119,31 +116,4 @@ impl HostApi for LiveHouse {
     fn services(self: Arc<Self>) -> Option<Arc<HostServices>> {
         Some(self.now()?.services.clone())
     }
-}
-
-/// A router that each request looks up, so that it meets the newest house of its domain and keeps it to its end.
-#[derive(Clone)]
-pub(crate) struct LiveRouter {
-    pub(crate) domains: Arc<LiveDomains>,
-    pub(crate) listen: Option<&'static str>,
-}
-
-impl Route for LiveRouter {
-    fn route(&self, request: &mut Request<Body>) -> Result<Router, Box<Response<Body>>> {
-        Ok(match self.domains.of_request(request) {
-            // Without a router for it there is nothing at any path.
-            Some(live) => live.router(self.listen).unwrap_or_default(),
-            None => misdirected(),
-        })
-    }
-
-    fn compresses(&self) -> bool {
-        self.listen.is_none()
-    }
-}
-
-/// What answers requests for a host that is not that of their connection.
-fn misdirected() -> Router {
-    let text = "This host is not served on this connection.";
-    Router::new().fallback(move || async move { (StatusCode::MISDIRECTED_REQUEST, text) })
 }

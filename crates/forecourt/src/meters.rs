@@ -7,9 +7,9 @@ use forecourt_store::StoreMetrics;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
+use crate::export_metrics::ExportMetrics;
 use crate::model_metrics::ModelMetrics;
 use crate::process_metrics::ProcessMetrics;
-use crate::telemetry::ExportMetrics;
 
 /// The prefix of every metric that is not about the process as such.
 const PREFIX: &str = "forecourt";

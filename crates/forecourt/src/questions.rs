@@ -1,5 +1,4 @@
-//! What people ask: counted behind the gate, rated with a thumb at `POST /~{handle}/feedback`, and shown to the
-//! operator at `/questions`. There is nothing of this unless `[questions]` turns it on.
+//! What people ask: counted behind the gate, and rated with a thumb at `POST /~{handle}/feedback`. There is nothing of this unless `[questions]` turns it on.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,26 +6,23 @@ use std::sync::Arc;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Path as UrlPath, Request, State};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::post;
 use axum::{Json, Router};
 use forecourt_agents::BuiltAgent;
 use forecourt_core::{Agent, Clock, Handle, SystemClock};
 use forecourt_host::Host;
-use forecourt_questions::{LoggedAgent, QuestionCount, QuestionLog, QuestionReport, Rating, RatingOutcome};
+use forecourt_questions::{LoggedAgent, QuestionLog, Rating, RatingOutcome};
 use forecourt_surface::HttpRoutes;
 use http::{HeaderMap, StatusCode, header};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::live::LiveHouse;
 use crate::settings::QuestionSettings;
 
 /// The log in the data folder.
 const FILE: &str = "questions.db";
 /// Bytes of a rating.
 const RATING_BYTES_MAX: usize = 16 * 1024;
-/// Questions of each list that the operator is shown.
-const SHOWN: usize = 100;
 const FEEDBACK_PATH: &str = "/~{handle}/feedback";
 
 /// The log, where the operator wants one.
@@ -114,76 +110,4 @@ async fn rated(feedback: &Feedback, handle: &str, headers: &HeaderMap, body: Bod
 fn is_json(headers: &HeaderMap) -> bool {
     let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     media.split(';').next().is_some_and(|media| media.trim().eq_ignore_ascii_case("application/json"))
-}
-
-/// `GET /questions`, to be put behind the admin token.
-pub(crate) fn operator_routes(live: Arc<LiveHouse>) -> Router {
-    Router::new().route("/questions", get(shown)).with_state(live)
-}
-
-async fn shown(State(live): State<Arc<LiveHouse>>, headers: HeaderMap) -> Response {
-    let log = live.now().and_then(|house| house.services.get::<QuestionLog>());
-    let Some(log) = log else {
-        let why = "no questions are kept: set `log = true` under [questions] in forecourt.toml";
-        return (StatusCode::NOT_FOUND, Json(json!({"error": why}))).into_response();
-    };
-    let report = tokio::task::spawn_blocking(move || log.report(SHOWN, SystemClock.now())).await;
-    let Ok(Ok(report)) = report else {
-        return (StatusCode::INTERNAL_SERVER_ERROR, Json(json!({"error": "the log could not be read"})))
-            .into_response();
-    };
-    let no_store = [(header::CACHE_CONTROL, "no-store")];
-    let wanted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    match wanted.contains("text/html") {
-        true => {
-            let policy = [(header::CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'")];
-            let html = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
-            (no_store, policy, html, page(&report)).into_response()
-        }
-        false => (no_store, Json(report)).into_response(),
-    }
-}
-
-fn page(report: &QuestionReport) -> String {
-    let QuestionReport { asked, unanswered, keep_days, top, without_good_answer } = report;
-    format!(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>What people ask</title>\
-         <style>body{{font:1rem system-ui;max-width:60rem;margin:2rem auto;padding:0 1rem}}\
-         table{{border-collapse:collapse;width:100%}}td,th{{text-align:left;padding:.3rem .6rem;\
-         border-bottom:1px solid #8884}}td.n{{text-align:right}}:root{{color-scheme:light dark}}</style>\
-         <h1>What people ask</h1><p>{asked} questions in the last {keep_days} days, {unanswered} without a good \
-         answer.</p><h2>Asked most</h2>{}<h2>Without a good answer</h2>{}</html>",
-        table(top),
-        table(without_good_answer),
-    )
-}
-
-fn table(questions: &[QuestionCount]) -> String {
-    if questions.is_empty() {
-        return "<p>None.</p>".to_owned();
-    }
-    let mut rows =
-        String::from("<table><tr><th>Question<th>Agent<th>Asked<th>Nothing found<th>Not understood<th>👍<th>👎</tr>");
-    for one in questions {
-        let numbers = [one.asked, one.nothing_found, one.not_understood, one.good, one.bad];
-        let numbers: String = numbers.iter().map(|number| format!("<td class=\"n\">{number}")).collect();
-        rows.push_str(&format!("<tr><td>{}<td>@{}{numbers}</tr>", escaped(&one.question), escaped(&one.agent)));
-    }
-    rows + "</table>"
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn questions_of_strangers_are_text_on_the_operators_page() {
-        let question = QuestionCount { question: "<script>alert(1)</script>".to_owned(), ..QuestionCount::default() };
-        let page = page(&QuestionReport { top: vec![question], ..QuestionReport::default() });
-        assert!(page.contains("&lt;script&gt;") && !page.contains("<script"));
-    }
 }

@@ -9,12 +9,10 @@
 //! | `attempt` | what was tried, by what, and what came of it |
 //! | `files` | which files make a deployment, and how they look |
 //! | `fixed` | the settings that need a restart |
-//! | `reloader` | one attempt after another, and the watch over the files |
 
 mod attempt;
 mod files;
 mod fixed;
-mod reloader;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,9 +22,9 @@ use forecourt_settings::Problems;
 use crate::deployment::Deployment;
 
 pub use attempt::{Attempt, AttemptOutcome, AttemptProblem, ReloadTrigger};
+pub(crate) use attempt::{CHANGED_SHOWN, shown, told};
 pub(crate) use files::{FileLook, WatchedFiles};
 pub(crate) use fixed::FixedSettings;
-pub(crate) use reloader::{NotApplied, Reloader, blocking};
 
 /// Where a deployment comes from, so that it can be read again.
 ///
@@ -39,7 +37,7 @@ pub struct ReloadSource {
     /// The file that says what this deployment shares with others, if there is one.
     shared_file: Option<PathBuf>,
     /// The files as they were when this was made, and what in them can't change.
-    first: Arc<(FileLook, FixedSettings)>,
+    pub(crate) first: Arc<(FileLook, FixedSettings)>,
 }
 
 impl ReloadSource {

@@ -14,7 +14,7 @@ use forecourt_rules::{
 };
 use forecourt_settings::{Problem, Problems, Section, files};
 
-use crate::deployment::AgentDefinition;
+use crate::agents::AgentDefinition;
 use crate::registry::sign_in_path;
 use crate::settings::GeoSettings;
 

@@ -8,7 +8,7 @@ use forecourt_completions::budget::BudgetStore;
 use forecourt_contract::HostServices;
 use forecourt_core::Store;
 use forecourt_egress::{Egress, Purpose};
-use forecourt_host::{Directory, Host, HostBuilder, HostParts, HostedAgent, OperatorWebhook};
+use forecourt_host::{Directory, Host, HostBuilder, HostParts, HostedAgent, LeaseSettings, OperatorWebhook};
 use forecourt_identity::agents::IdentityNotice;
 use forecourt_identity::api_keys::ApiKeys;
 use forecourt_identity::{HostKeys, Verifier};
@@ -19,9 +19,10 @@ use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
+use crate::content::Content;
 use crate::deployment::Deployment;
 use crate::error::Error;
-use crate::house::{Content, House};
+use crate::house::House;
 use crate::identities;
 use crate::live::{LiveHouse, OpenHouse};
 use crate::nodes::{BusMetrics, NatsHandle, NodeLinks};
@@ -98,29 +99,14 @@ impl Running {
             let standings = storage.standings(&house.deployment)?;
             let live = Arc::new(LiveHouse::default());
             let Opening { parts, house } = Opening::of(house, &storage)?;
-            let mut builder = HostBuilder::new(parts.site, parts.directory, store.clone(), parts.egress);
-            builder.standings = standings;
-            builder.bus = nodes.bus.clone();
-            (builder.alone, builder.lease) = (nodes.alone, lease);
-            builder.operator = parts.operator;
-            builder.limits = parts.limits;
-            builder.envelopes = parts.envelopes;
-            builder.couriers = parts.couriers;
-            builder.schemes = parts.schemes;
-            builder.contract = parts.contract;
-            builder.rules = parts.rules;
-            let host = builder.start(stop.clone()).await.map_err(|error| Error::new(error.to_string()))?;
+            let host = start_host(parts, &store, standings, &nodes, lease, stop.clone()).await?;
             let api_keys = Arc::new(ApiKeys::new(store.clone()));
             let around =
                 Around { live: &live, storage: &storage, store: &store, keys: &keys, api_keys: &api_keys, stop: &stop };
             around.agree(&house, &host, agreed.as_ref()).await?;
             let mounted = around.mount(house, host)?;
             if let Some(content) = &content {
-                let behind = |error: SharedContentError| {
-                    Error::new(format!("what was pushed to other nodes can't be read: {error}"))
-                };
-                content.bring_all(&mounted.open.contents).await.map_err(behind)?;
-                content.catch_up_all(&mounted.open.contents).await.map_err(behind)?;
+                catch_up(content, &mounted.open.contents).await?;
                 tokio::spawn(content.clone().follow(live.clone(), stop.clone()));
                 tokio::spawn(shared::keys_of(&store).follow(keys.clone(), nodes.bus, stop.clone()));
             }
@@ -273,6 +259,37 @@ impl Running {
         let latest = self.latest.lock();
         (latest.deployment.clone(), latest.mount.clone())
     }
+}
+
+/// The host of a house, on what lasts from one house to the next.
+async fn start_host(
+    parts: HostParts,
+    store: &Arc<dyn Store>,
+    standings: Option<Arc<dyn Store>>,
+    nodes: &NodeLinks,
+    lease: LeaseSettings,
+    stop: CancellationToken,
+) -> Result<Arc<Host>, Error> {
+    let mut builder = HostBuilder::new(parts.site, parts.directory, store.clone(), parts.egress);
+    builder.standings = standings;
+    builder.bus = nodes.bus.clone();
+    (builder.alone, builder.lease) = (nodes.alone, lease);
+    builder.operator = parts.operator;
+    builder.limits = parts.limits;
+    builder.envelopes = parts.envelopes;
+    builder.couriers = parts.couriers;
+    builder.schemes = parts.schemes;
+    builder.contract = parts.contract;
+    builder.rules = parts.rules;
+    builder.start(stop).await.map_err(|error| Error::new(error.to_string()))
+}
+
+/// Brings what was pushed here before it was all nodes' to the others, and what was pushed there to this one.
+async fn catch_up(content: &SharedContent, contents: &[Content]) -> Result<(), Error> {
+    let behind =
+        |error: SharedContentError| Error::new(format!("what was pushed to other nodes can't be read: {error}"));
+    content.bring_all(contents).await.map_err(behind)?;
+    content.catch_up_all(contents).await.map_err(behind)
 }
 
 /// A house taken apart: what the host is made of, and the rest.

@@ -7,10 +7,11 @@
 //! | `domain` | one domain: a host at work in a data folder |
 //! | `list` | the domains of a server, and what they share |
 //! | `following` | domains that come and go while it serves |
+//! | `reloader` | one attempt after another to read a deployment again, and the watch over the files |
 //! | `apply` | one deployment takes the place of another |
 //! | `sockets` | the listeners, and on which terms they are served |
 //! | `certificates` | what they show |
-//! | `operator` | what answers on the operator's listener; its routes are in `console`, `push`, `queue` and `reload` |
+//! | `operator` | what answers on the operator's listener; its routes are in `console`, `push`, `questions`, `queue` and `reload` |
 
 mod admin_router;
 mod apply;
@@ -22,9 +23,11 @@ mod following;
 mod list;
 mod operator;
 mod push;
+mod questions;
 mod queue;
 mod readiness;
 mod reload;
+mod reloader;
 mod sockets;
 mod start;
 mod store_metrics;
@@ -48,7 +51,7 @@ use domain::index_new;
 use list::{DomainList, SharedParts};
 
 pub(crate) use domain::ServerCore;
-pub(crate) use sockets::other_sockets;
+pub use sockets::disagreements;
 pub use start::{BoundServer, take_snapshots};
 
 /// How long a request that is half sent at the end may take to be whole.

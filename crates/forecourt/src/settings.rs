@@ -28,6 +28,9 @@ pub(crate) use shared::{check_together, notice, read_bus, read_store};
 pub use store::{StoreKind, StoreSettings};
 pub use tls::Tls;
 
+/// The file that makes a folder a deployment.
+pub const FILE: &str = "forecourt.toml";
+
 /// The top of `forecourt.toml`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

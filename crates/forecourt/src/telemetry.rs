@@ -37,9 +37,9 @@ use tracing_subscriber::{Layer, Registry as Subscriber};
 
 use crate::deployment::Deployment;
 use crate::error::Error;
+use crate::export_metrics::Signal;
 pub use crate::settings::telemetry::{SampledFlagTrust, SignalUrls, TelemetrySettings};
-pub use export::ExportMetrics;
-use export::{Exporter, Signal};
+use export::Exporter;
 use queue::{LogQueue, Queue, SpanQueue};
 use traces::{Sampler, is_ours};
 

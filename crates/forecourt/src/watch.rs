@@ -10,8 +10,8 @@ use forecourt_host::SystemEntropy;
 use forecourt_identity::HostKeys;
 use tokio_util::sync::CancellationToken;
 
+use crate::content::Content;
 use crate::content_watcher::{ContentWatcher, WatchedContent};
-use crate::house::Content;
 
 /// How often the file of keys is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(2);

@@ -116,12 +116,12 @@ const DULL: [&str; 4] = ["Thing", "CreativeWork", "WebPage", "WebPageElement"];
 const BRIEF_CHARS_MAX: usize = 80;
 
 /// What is in a data part; a list becomes one card for each of its elements.
-pub(crate) fn shown(data: &Value) -> Vec<ItemView> {
+pub(crate) fn views(data: &Value) -> Vec<ItemView> {
     match data {
         Value::Array(items) if !items.is_empty() && items.iter().all(Value::is_object) => {
-            items.iter().map(shown_one).collect()
+            items.iter().map(view).collect()
         }
-        other => vec![shown_one(other)],
+        other => vec![view(other)],
     }
 }
 
@@ -161,7 +161,7 @@ pub(crate) fn json(value: &Value) -> String {
     clean::clip(&clean::text(&format!("{value:#}")), EXCERPT_CHARS_MAX)
 }
 
-fn shown_one(data: &Value) -> ItemView {
+fn view(data: &Value) -> ItemView {
     let item = data.as_object().and_then(item);
     item.map_or_else(|| ItemView::Json(json(data)), |item| ItemView::Item(Box::new(item)))
 }
@@ -232,25 +232,25 @@ fn fact(key: &str, value: &Value) -> Option<Fact> {
     if key.starts_with('@') || HIDDEN.contains(&key) {
         return None;
     }
-    let value = clean::clip(&clean::line(&said(value)?), FACT_CHARS_MAX);
+    let value = clean::clip(&clean::line(&to_words(value)?), FACT_CHARS_MAX);
     let label = words(&clean::line(key));
     (!value.is_empty() && !label.is_empty()).then_some(Fact { label, value })
 }
 
 /// A value in words; `None` for what has none.
-fn said(value: &Value) -> Option<String> {
+fn to_words(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
         Value::Bool(true) => Some("yes".to_owned()),
         Value::Bool(false) => Some("no".to_owned()),
         Value::Number(number) => Some(number.to_string()),
         Value::String(text) => Some(duration(text).unwrap_or_else(|| short_name(text).to_owned())),
-        Value::Array(values) => said_list(values),
-        Value::Object(fields) => said_object(fields),
+        Value::Array(values) => list_to_words(values),
+        Value::Object(fields) => object_to_words(fields),
     }
 }
 
-fn said_list(values: &[Value]) -> Option<String> {
+fn list_to_words(values: &[Value]) -> Option<String> {
     let said: Vec<String> = values.iter().take(FACT_VALUES_MAX).filter_map(scalar).collect();
     let more = values.len().saturating_sub(FACT_VALUES_MAX);
     match (said.is_empty(), more) {
@@ -264,13 +264,13 @@ fn said_list(values: &[Value]) -> Option<String> {
 fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::Array(_) => None,
-        Value::Object(fields) => said_object(fields),
-        other => said(other),
+        Value::Object(fields) => object_to_words(fields),
+        other => to_words(other),
     }
 }
 
 /// A price, a rating or a name.
-fn said_object(fields: &Map<String, Value>) -> Option<String> {
+fn object_to_words(fields: &Map<String, Value>) -> Option<String> {
     let plain = |key: &str| match fields.get(key)? {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
@@ -351,7 +351,7 @@ mod tests {
     use super::*;
 
     fn card(data: Value) -> Item {
-        match shown(&data).into_iter().next() {
+        match views(&data).into_iter().next() {
             Some(ItemView::Item(item)) => *item,
             _ => panic!("no card: {data}"),
         }
@@ -364,7 +364,7 @@ mod tests {
     #[test]
     fn what_has_no_name_is_shown_as_json() {
         for data in [json!(null), json!(1), json!("x"), json!([]), json!([1]), json!({"a": 1}), json!({"name": 1})] {
-            assert!(matches!(shown(&data)[..], [ItemView::Json(_)]), "{data}");
+            assert!(matches!(views(&data)[..], [ItemView::Json(_)]), "{data}");
         }
     }
 
@@ -427,7 +427,7 @@ mod tests {
 
     #[test]
     fn a_list_is_a_card_each() {
-        assert_eq!(shown(&json!([{"name": "a"}, {"name": "b"}])).len(), 2);
+        assert_eq!(views(&json!([{"name": "a"}, {"name": "b"}])).len(), 2);
     }
 
     #[test]

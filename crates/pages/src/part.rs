@@ -92,7 +92,7 @@ impl PartView {
     }
 
     fn take_data(&mut self, data: &Data) {
-        for shown in item::shown(&data.data) {
+        for shown in item::views(&data.data) {
             match shown {
                 ItemView::Item(item) => self.items.push(*item),
                 ItemView::Json(json) => self.data.push(json),

@@ -149,7 +149,7 @@ impl SearchPage<'_> {
 }
 
 fn chosen(place: &Place, field: &str, value: &str) -> ChosenValue {
-    ChosenValue { value: facets::said(value), url: place.toggled(field, value) }
+    ChosenValue { value: facets::facet_label(value), url: place.toggled(field, value) }
 }
 
 /// A name and a value of a query.

@@ -249,7 +249,7 @@ impl AnswerText<'_> {
         }
         let judge = || document::choose(self.say, self.library, &asked.text, &mut [best.clone()]);
         let fits = found.section.or_else(judge).filter(|fits| *fits > SectionMatch::Unrelated)?;
-        Some(document::told(self.say, self.library, &asked.text, best, fits))
+        Some(document::section_answer(self.say, self.library, &asked.text, best, fits))
     }
 
     /// What was looked for instead of words that no item has.

@@ -181,7 +181,7 @@ impl<'a> Conversation<'a> {
             return SearchIntent::About(about);
         }
         if phrases().is_about_self(text)
-            && let Some(intent) = self.told(text)
+            && let Some(intent) = self.intent_of(text)
         {
             return intent;
         }
@@ -219,7 +219,7 @@ impl<'a> Conversation<'a> {
 
     /// What is told of the caller alone: kept, and asked again with it where something is asked. `None`: something else
     /// is said too.
-    fn told(&mut self, text: &str) -> Option<SearchIntent> {
+    fn intent_of(&mut self, text: &str) -> Option<SearchIntent> {
         let parsed = self.reads.understand(text);
         let is_consumed = |word: &str| text[..text.len() - phrases().behind_self(text).len()].contains(word);
         let left = content(&parsed.text).split_whitespace().filter(|word| !is_consumed(word)).count();

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::fact_data;
 use crate::facts::facts;
 use crate::limits::SECTIONS_COMPARED_MAX;
-use crate::markdown::{escaped_text, link, shown};
+use crate::markdown::{escaped_text, link, strip_hidden};
 use crate::passage::{Passage, passage};
 
 /// The part of what a question says that a section has to speak of, to be told as the answer.
@@ -60,7 +60,13 @@ pub(crate) fn choose(say: Sentences, library: &Library, question: &str, hits: &m
 }
 
 /// The section in words: its passage, where it is from, and what stands beside it.
-pub(crate) fn told(say: Sentences, library: &Library, question: &str, hit: &Hit, fits: SectionMatch) -> String {
+pub(crate) fn section_answer(
+    say: Sentences,
+    library: &Library,
+    question: &str,
+    hit: &Hit,
+    fits: SectionMatch,
+) -> String {
     let Passage { text, is_cut } = written(library, question, hit);
     let mut lines = Vec::new();
     if fits != SectionMatch::Answers {
@@ -87,7 +93,7 @@ fn written(library: &Library, question: &str, hit: &Hit) -> Passage {
     match section.filter(|markdown| !markdown.trim().is_empty()) {
         Some(markdown) => {
             let told = passage(markdown, &worth);
-            Passage { text: shown(&told.text), ..told }
+            Passage { text: strip_hidden(&told.text), ..told }
         }
         None => {
             let told = passage(text(hit), &worth);

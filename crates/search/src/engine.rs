@@ -87,7 +87,7 @@ impl SearchEngine {
             None => find::find(library, &asked, page)?,
         };
         find::choose_section(library, words.say, &asked, &mut found);
-        self.told(&words, admitted.message(), &asked, &found)
+        self.whole_answer(&words, admitted.message(), &asked, &found)
     }
 
     /// What is asked for, or the answer to who asks for no list of items.
@@ -150,7 +150,7 @@ impl SearchEngine {
     }
 
     /// The whole answer.
-    pub(crate) fn told(
+    pub(crate) fn whole_answer(
         &self,
         words: &AnswerText<'_>,
         message: &Message,
@@ -177,7 +177,7 @@ impl SearchEngine {
         if !message.search.findings.with_facets() {
             return Ok(Some(findings));
         }
-        let (total, counted, facets) = facets::told(words.library, asked, found)?;
+        let (total, counted, facets) = facets::collect(words.library, asked, found)?;
         Ok(Some(Findings { total: Some(total), counted, facets, items: words.explained(found), ..findings }))
     }
 }

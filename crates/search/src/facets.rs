@@ -47,7 +47,7 @@ pub(super) fn known(name: &str) -> Option<&'static str> {
 
 /// How many items fit in all, in how many values were counted, and the properties that tell them apart:
 /// those that something was chosen of, then the most telling first.
-pub(super) fn told(
+pub(super) fn collect(
     library: &Library,
     asked: &SearchRequest,
     found: &SearchResults,

@@ -41,7 +41,7 @@ impl FactContext<'_> {
             let hit = hits.remove(best);
             let Some(mut text) = self.tell(&hit, reading) else { continue };
             if !hits.is_empty() {
-                let others: Vec<String> = hits.iter().take(OTHERS_MAX).map(|hit| self.told_apart(hit)).collect();
+                let others: Vec<String> = hits.iter().take(OTHERS_MAX).map(|hit| self.tell_apart(hit)).collect();
                 text = format!("{text} {}", self.say.fact_others(&others.join(", ")));
             }
             return Ok(Some(FactAnswer { text, hit }));
@@ -57,7 +57,7 @@ impl FactContext<'_> {
     }
 
     /// An item with the fact that tells it from others of its name.
-    fn told_apart(&self, hit: &Hit) -> String {
+    fn tell_apart(&self, hit: &Hit) -> String {
         let name = link(&hit.name, hit.url.as_deref());
         match facts(self.say, &hit.item).first() {
             Some(fact) => format!("{name} ({})", plain(fact)),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Options of a question that a search asks back.
-pub const ELICIT_OPTIONS_MAX: usize = 6;
+pub(crate) const ELICIT_OPTIONS_MAX: usize = 6;
 /// Sites of one agent.
 pub const SITES_MAX: usize = 50;
 /// Pages of one visit to a site.
@@ -11,103 +11,103 @@ pub const SITE_PAGES_MAX: usize = 100_000;
 /// Links from the first page of a site to the last one.
 pub const SITE_DEPTH_MAX: u32 = 50;
 /// Seconds between two requests to a site.
-pub const SITE_DELAY_MAX: f64 = 60.0;
+pub(crate) const SITE_DELAY_MAX: f64 = 60.0;
 /// Minutes between two visits: a year.
 pub const REFRESH_MINUTES_MAX: u64 = 525_600;
 /// Reasons of one run of indexing that are told.
-pub const WARNINGS_MAX: usize = 100;
+pub(crate) const WARNINGS_MAX: usize = 100;
 /// Tables of one agent of which it is said how they are read.
-pub const TABLES_MAX: usize = 100;
+pub(crate) const TABLES_MAX: usize = 100;
 /// Files and folders of content of one agent.
 pub const CONTENT_SOURCES_MAX: usize = 1_000;
 /// Results of one answer.
 pub const RESULTS_MAX: usize = 50;
 /// Results of one answer to who asks for more at once.
-pub const SHOWN_MAX: usize = 100;
+pub(crate) const SHOWN_MAX: usize = 100;
 /// Facets that are told of one answer.
-pub const FACETS_MAX: usize = 6;
+pub(crate) const FACETS_MAX: usize = 6;
 /// Earlier turns of the caller that a follow-up may build on.
-pub const FOLLOW_UPS_MAX: usize = 20;
+pub(crate) const FOLLOW_UPS_MAX: usize = 20;
 /// Names of items that are read to tell what a word of a follow-up adds to.
-pub const NAMES_READ: usize = 20;
+pub(crate) const NAMES_READ: usize = 20;
 /// Items, from the first on, of which one has to answer a question for it to be answered at all.
-pub const COVERED_ITEMS: usize = 5;
+pub(crate) const COVERED_ITEMS: usize = 5;
 /// Items that are looked at to find the first of the shown ones by another order.
-pub const ORDERED_ITEMS_MAX: usize = 500;
+pub(crate) const ORDERED_ITEMS_MAX: usize = 500;
 /// Phrases of earlier turns that a question is put together from.
-pub const PHRASES_MAX: usize = 16;
+pub(crate) const PHRASES_MAX: usize = 16;
 /// Items up to which a search is done where the question arrives; larger ones get a thread of their own.
-pub const INLINE_ITEMS_MAX: u64 = 50_000;
+pub(crate) const INLINE_ITEMS_MAX: u64 = 50_000;
 /// Entries of one fact of an item, such as ingredients.
-pub const FACT_ENTRIES_MAX: usize = 60;
+pub(crate) const FACT_ENTRIES_MAX: usize = 60;
 /// Bytes of a question that may ask for one fact of one item.
-pub const FACT_QUESTION_BYTES_MAX: usize = 300;
+pub(crate) const FACT_QUESTION_BYTES_MAX: usize = 300;
 /// Names that one such question is read as having, which are looked up.
-pub const FACT_READINGS_MAX: usize = 8;
+pub(crate) const FACT_READINGS_MAX: usize = 8;
 /// Bytes of a section that are told at once.
-pub const PASSAGE_BYTES_MAX: usize = 1_800;
+pub(crate) const PASSAGE_BYTES_MAX: usize = 1_800;
 /// Sections among which the one is chosen that answers a question.
-pub const SECTIONS_COMPARED_MAX: usize = 10;
+pub(crate) const SECTIONS_COMPARED_MAX: usize = 10;
 /// Items among which one of a name is looked for.
 pub const NAMED_ITEMS_MAX: usize = 30;
 /// Bytes of one fact of an item in an answer.
 pub const FACT_BYTES_MAX: usize = 120;
 /// Bytes of one text about a caller that are read beside the question.
-pub const BACKGROUND_BYTES_MAX: usize = 4 * 1024;
+pub(crate) const BACKGROUND_BYTES_MAX: usize = 4 * 1024;
 /// Such texts that are read.
-pub const BACKGROUND_TEXTS_MAX: usize = 16;
+pub(crate) const BACKGROUND_TEXTS_MAX: usize = 16;
 /// Clauses of one such text by which items may come earlier.
-pub const BACKGROUND_CLAUSES_MAX: usize = 32;
+pub(crate) const BACKGROUND_CLAUSES_MAX: usize = 32;
 /// Constraints that such texts may come to.
-pub const BACKGROUND_CONSTRAINTS_MAX: usize = 24;
+pub(crate) const BACKGROUND_CONSTRAINTS_MAX: usize = 24;
 /// Words of such texts by which items come earlier.
-pub const LEANINGS_MAX: usize = 32;
+pub(crate) const LEANINGS_MAX: usize = 32;
 /// Items, from the first on, that words about a caller may put into another order.
-pub const LEANING_ITEMS_MAX: usize = 50;
+pub(crate) const LEANING_ITEMS_MAX: usize = 50;
 /// Values named to ask about, beside words: in one message, and by all turns of a question, of which the
 /// newest hold.
-pub const QUESTION_FILTERS_MAX: usize = 32;
+pub(crate) const QUESTION_FILTERS_MAX: usize = 32;
 /// Items that a model gets from one search.
-pub const TOOL_ITEMS_MAX: usize = 10;
+pub(crate) const TOOL_ITEMS_MAX: usize = 10;
 /// Bytes of an item that a model gets whole; of a larger one it gets the facts.
-pub const TOOL_ITEM_BYTES_MAX: usize = 2 * 1024;
+pub(crate) const TOOL_ITEM_BYTES_MAX: usize = 2 * 1024;
 /// Bytes of a prompt that count as one token: fewer than any language takes, so that budgets hold.
-pub const BYTES_PER_TOKEN: usize = 3;
+pub(crate) const BYTES_PER_TOKEN: usize = 3;
 /// Tokens that one question may be allowed.
-pub const RERANK_TOKENS_MAX: usize = 1_000_000;
+pub(crate) const RERANK_TOKENS_MAX: usize = 1_000_000;
 /// How long a reranking model may be given.
-pub const RERANK_TIME_MAX: Duration = Duration::from_secs(60);
+pub(crate) const RERANK_TIME_MAX: Duration = Duration::from_secs(60);
 /// Items of one answer that a model may rank.
-pub const RANKED_MAX: usize = 100;
+pub(crate) const RANKED_MAX: usize = 100;
 /// Items that a model ranks in one call.
-pub const RANK_WINDOW_ITEMS: usize = 10;
+pub(crate) const RANK_WINDOW_ITEMS: usize = 10;
 /// Calls for one question that run at once.
-pub const RANK_CALLS_MAX: usize = 4;
+pub(crate) const RANK_CALLS_MAX: usize = 4;
 /// Calls of one agent's model that run at once. More wait.
-pub const RERANK_CALLS_MAX: usize = 16;
+pub(crate) const RERANK_CALLS_MAX: usize = 16;
 /// Failures in a row after which a model is left alone for [`RERANK_REST`].
 pub const RERANK_FAILURES_MAX: u32 = 5;
 /// How long a model that fails is left alone.
-pub const RERANK_REST: Duration = Duration::from_secs(30);
+pub(crate) const RERANK_REST: Duration = Duration::from_secs(30);
 /// Bytes of one answer of a reranking model.
 pub const RERANK_ANSWER_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of answers that are kept for those who ask the same.
-pub const ANSWER_CACHE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+pub(crate) const ANSWER_CACHE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Minutes for which they are kept: a day.
-pub const ANSWER_CACHE_MINUTES_MAX: u64 = 1_440;
+pub(crate) const ANSWER_CACHE_MINUTES_MAX: u64 = 1_440;
 /// Bytes of one text of an item, or of a turn, in a prompt.
-pub const PROMPT_TEXT_BYTES_MAX: usize = 600;
+pub(crate) const PROMPT_TEXT_BYTES_MAX: usize = 600;
 /// Turns before the question in a prompt.
-pub const PROMPT_TURNS_MAX: usize = 8;
+pub(crate) const PROMPT_TURNS_MAX: usize = 8;
 /// Bytes of a question as a model words it.
 pub const REWRITTEN_BYTES_MAX: usize = 400;
 /// Further searches that a model may think of.
-pub const FURTHER_SEARCHES_MAX: usize = 3;
+pub(crate) const FURTHER_SEARCHES_MAX: usize = 3;
 /// Characters of why an item stands where it does.
-pub const WHY_CHARS_MAX: usize = 160;
+pub(crate) const WHY_CHARS_MAX: usize = 160;
 /// Items that a summary is made from.
-pub const SUMMARIZED_MAX: usize = 10;
+pub(crate) const SUMMARIZED_MAX: usize = 10;
 /// Bytes of a summary.
-pub const SUMMARY_BYTES_MAX: usize = 4 * 1024;
+pub(crate) const SUMMARY_BYTES_MAX: usize = 4 * 1024;
 /// Items that a cross-encoder reads for one question.
-pub const CROSS_ENCODER_ITEMS: usize = 30;
+pub(crate) const CROSS_ENCODER_ITEMS: usize = 30;

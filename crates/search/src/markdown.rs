@@ -17,7 +17,7 @@ pub(super) fn plain(text: &str) -> String {
 }
 
 /// Markdown of somebody else as it is written, without what nobody should see.
-pub(super) fn shown(markdown: &str) -> String {
+pub(super) fn strip_hidden(markdown: &str) -> String {
     markdown.chars().filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || is_hidden(*c))).collect()
 }
 

@@ -22,7 +22,7 @@ use file::LogFile;
 pub use line::{AccessEntry, AccessFormat};
 
 /// Lines that may wait to be written.
-pub const LINES_WAITING_MAX: usize = 8_192;
+pub(crate) const LINES_WAITING_MAX: usize = 8_192;
 /// Bytes of a file before the next one is begun, unless it is configured.
 pub const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// How long a line rests in memory at most.

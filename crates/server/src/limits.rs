@@ -6,23 +6,23 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Entries of `X-Forwarded-For` or `Forwarded` that are looked at, from the right.
-pub const FORWARDED_ENTRIES_MAX: usize = 64;
+pub(crate) const FORWARDED_ENTRIES_MAX: usize = 64;
 
 /// Bytes of an `X-Request-Id` that a trusted proxy gives. A longer one is passed over.
-pub const REQUEST_ID_BYTES_MAX: usize = 64;
+pub(crate) const REQUEST_ID_BYTES_MAX: usize = 64;
 
 /// Frames of HTTP/2 that ask for nothing, such as pings, settings, priorities and resets, which a client may
 /// send at once; one more ends the connection.
-pub const IDLE_FRAMES_MAX: u32 = 500;
+pub(crate) const IDLE_FRAMES_MAX: u32 = 500;
 
 /// How many of these a client may send each second, from then on.
-pub const IDLE_FRAMES_PER_SECOND: u32 = 50;
+pub(crate) const IDLE_FRAMES_PER_SECOND: u32 = 50;
 
 /// Bytes of a method's name.
-pub const METHOD_BYTES_MAX: usize = 32;
+pub(crate) const METHOD_BYTES_MAX: usize = 32;
 
 /// Bytes of a client's own certificate.
-pub const CLIENT_CERTIFICATE_BYTES_MAX: usize = 16 * 1024;
+pub(crate) const CLIENT_CERTIFICATE_BYTES_MAX: usize = 16 * 1024;
 
 /// Authorities whose certificates of clients are taken.
 pub const AUTHORITIES_MAX: usize = 100;

@@ -18,7 +18,7 @@ pub struct RouteClass {
 
 impl RouteClass {
     /// What no route matches.
-    pub const UNMATCHED: Self = Self { protocol: "none", route: "none" };
+    pub(crate) const UNMATCHED: Self = Self { protocol: "none", route: "none" };
 }
 
 /// All routes that are mounted on a listener.

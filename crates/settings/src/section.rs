@@ -42,9 +42,9 @@ impl Section {
     pub fn parse(file: &Path, text: &str, environment: &dyn Environment) -> Result<Section, Problems> {
         let source = Arc::new(Source::new(file, text));
         let mut problems = Problems::new();
-        let (root, mut faults) = DeTable::parse_recoverable(text);
-        faults.sort_by_key(|fault| fault.span().map(|span| span.start));
-        problems.extend(faults.iter().map(|fault| syntax_problem(&source, fault)));
+        let (root, mut errors) = DeTable::parse_recoverable(text);
+        errors.sort_by_key(|error| error.span().map(|span| span.start));
+        problems.extend(errors.iter().map(|error| syntax_problem(&source, error)));
         // What could be read of a broken text would bring problems that are none.
         problems.into_result(())?;
 
@@ -251,9 +251,9 @@ impl Node {
     }
 }
 
-fn syntax_problem(source: &Source, fault: &toml::de::Error) -> Problem {
-    let message = fault.message().lines().collect::<Vec<_>>().join("; ");
-    match fault.span() {
+fn syntax_problem(source: &Source, error: &toml::de::Error) -> Problem {
+    let message = error.message().lines().collect::<Vec<_>>().join("; ");
+    match error.span() {
         Some(span) => Problem::at(&source.file, source.place(&span), message),
         None => Problem::of_file(&source.file, message),
     }

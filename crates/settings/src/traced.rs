@@ -30,7 +30,7 @@ pub(crate) struct TracedError {
 /// Reads a value as what `T` takes.
 pub(crate) fn deserialize<'de, T: Deserialize<'de>>(value: &'de Value) -> Result<T, TracedError> {
     let way = Way::default();
-    T::deserialize(TracedDeserializer { value, way: &way }).map_err(|error| way.fault(&error))
+    T::deserialize(TracedDeserializer { value, way: &way }).map_err(|error| way.locate(&error))
 }
 
 /// Where the reader is. What fails leaves it where it stands.
@@ -54,7 +54,7 @@ impl Way {
         self.0.borrow_mut().truncate(depth);
     }
 
-    fn fault(self, error: &Error) -> TracedError {
+    fn locate(self, error: &Error) -> TracedError {
         TracedError { steps: self.0.into_inner(), message: error.to_string() }
     }
 }

@@ -14,57 +14,57 @@ pub const SENTENCE_CHARS_MAX: usize = 2_000;
 /// Endpoints that are named in place of one that can't be made.
 pub const COUNTER_PROPOSALS_MAX: usize = 3;
 /// Endpoints that are looked at for those, in the order of their paths.
-pub const COUNTER_LOOKED_AT_MAX: usize = 10_000;
+pub(crate) const COUNTER_LOOKED_AT_MAX: usize = 10_000;
 /// References and combinations of a schema that are followed for one question about it. What lies deeper is not
 /// known.
-pub const FOLLOWED_MAX: usize = 24;
+pub(crate) const FOLLOWED_MAX: usize = 24;
 /// Pairs of schemas that are compared to learn whether one value fits another place.
-pub const FIT_CHECKS_MAX: u32 = 2_000;
+pub(crate) const FIT_CHECKS_MAX: u32 = 2_000;
 /// Schemas that one field of a described endpoint is copied from. What lies beyond is let through.
-pub const COPIED_SCHEMAS_MAX: usize = 200;
+pub(crate) const COPIED_SCHEMAS_MAX: usize = 200;
 /// Steps of a plan that is put together from schemas alone.
 pub const SEARCH_STEPS_MAX: usize = 4;
 /// Registered endpoints that a plan from schemas is searched among: those that lead to what is wanted.
 pub const SEARCH_ENDPOINTS_MAX: usize = 128;
 /// Beginnings of plans that are looked at in one search.
-pub const SEARCH_NODES_MAX: usize = 5_000;
+pub(crate) const SEARCH_NODES_MAX: usize = 5_000;
 /// Contracts that are remembered, ended ones included, for each that may be open: of one agent, and of all.
-pub const KNOWN_PER_CONTRACT_MAX: usize = 2;
+pub(crate) const KNOWN_PER_CONTRACT_MAX: usize = 2;
 /// How long a caller waits for the store to tell of contracts. Long enough to read all of them after a start.
-pub const CATCH_UP_TIME_MAX: Duration = Duration::from_secs(60);
+pub(crate) const CATCH_UP_TIME_MAX: Duration = Duration::from_secs(60);
 /// How often a contract is tried to be written because another process wrote in between.
 pub const APPEND_TRIES_MAX: usize = 64;
 /// When to try again after a bound on contracts was met: some may have expired by then.
-pub const CAPACITY_RETRY_AFTER: Duration = Duration::from_secs(60);
+pub(crate) const CAPACITY_RETRY_AFTER: Duration = Duration::from_secs(60);
 /// Contracts that are ended at once, so that they are written in few commits.
-pub const ENDINGS_AT_ONCE: usize = 64;
+pub(crate) const ENDINGS_AT_ONCE: usize = 64;
 /// Definitions of contracts that are read at once, for a page of a list.
-pub const DEFINITIONS_READ_AT_ONCE: usize = 16;
+pub(crate) const DEFINITIONS_READ_AT_ONCE: usize = 16;
 /// Plans that are kept ready to run.
-pub const COMPILED_PLANS_MAX: u64 = 1_000;
+pub(crate) const COMPILED_PLANS_MAX: u64 = 1_000;
 /// Characters of a reason or an actor's name that is kept with the end of a contract.
 pub const REASON_CHARS_MAX: usize = 500;
 
 /// How long an agent's looks at the gate are counted together.
-pub const RATE_WINDOW: Duration = Duration::from_secs(60);
+pub(crate) const RATE_WINDOW: Duration = Duration::from_secs(60);
 /// Agents whose looks at the gate are counted at once.
-pub const RATED_AGENTS_MAX: usize = 10_000;
+pub(crate) const RATED_AGENTS_MAX: usize = 10_000;
 
 /// How long a look at the gate that led to no contract can be asked about.
-pub const ATTEMPT_TTL: Duration = Duration::from_secs(60 * 60);
+pub(crate) const ATTEMPT_TTL: Duration = Duration::from_secs(60 * 60);
 /// Such looks of one agent that are kept.
-pub const ATTEMPTS_PER_AGENT_MAX: usize = 64;
+pub(crate) const ATTEMPTS_PER_AGENT_MAX: usize = 64;
 /// Such looks of all agents that are kept.
 pub const ATTEMPTS_MAX: usize = 10_000;
 
 /// How long refused proposals of a session are counted together: from the last one on.
-pub const TURNS_TTL: Duration = Duration::from_secs(60 * 60);
+pub(crate) const TURNS_TTL: Duration = Duration::from_secs(60 * 60);
 /// Sessions whose refused proposals are counted at once.
-pub const TURN_SESSIONS_MAX: usize = 10_000;
+pub(crate) const TURN_SESSIONS_MAX: usize = 10_000;
 
 /// How long a proposal that was looked at later can be asked for, from its decision on.
-pub const PROPOSAL_TTL: Duration = Duration::from_secs(60 * 60);
+pub(crate) const PROPOSAL_TTL: Duration = Duration::from_secs(60 * 60);
 /// Proposals of one agent that are looked at, or can be asked for, at once.
-pub const PROPOSALS_PER_AGENT_MAX: usize = 16;
+pub(crate) const PROPOSALS_PER_AGENT_MAX: usize = 16;
 /// Such proposals of all agents.
-pub const PROPOSALS_MAX: usize = 1_000;
+pub(crate) const PROPOSALS_MAX: usize = 1_000;

@@ -13,11 +13,11 @@ use forecourt_agents::tool::ToolResult;
 /// What the answer of `sibling` comes to. A refusal and a failure are told to the model, which then
 /// has to do without.
 pub(super) fn outcome(sibling: &Sibling, answer: CollectedReply) -> ToolResult {
-    said(&format!("@{}", sibling.handle()), answer)
+    tool_result(&format!("@{}", sibling.handle()), answer)
 }
 
 /// What the answer of `who` comes to.
-pub(super) fn said(who: &str, answer: CollectedReply) -> ToolResult {
+pub(super) fn tool_result(who: &str, answer: CollectedReply) -> ToolResult {
     let CollectedReply { parts, ending, .. } = answer;
     let told = match ending {
         Ending::Complete => Ok(answered(who, &parts, None)),
@@ -33,7 +33,7 @@ pub(super) fn said(who: &str, answer: CollectedReply) -> ToolResult {
 }
 
 /// Why the host carried nothing to `sibling`, and what to do instead.
-pub(super) fn fault(sibling: &Sibling, error: &Error) -> String {
+pub(super) fn delivery_error(sibling: &Sibling, error: &Error) -> String {
     let handle = sibling.handle();
     match error {
         Error::NotFound { .. } | Error::Gone { .. } => format!("@{handle} is not here any more; answer without it"),
@@ -218,10 +218,10 @@ mod tests {
             of(Vec::new(), Ending::failed("No shelf.")).unwrap_err().words(),
             "@pantry could not answer: No shelf."
         );
-        assert!(fault(&pantry(), &Error::invalid("hops", "at most 8")).contains("at most 8"));
-        assert!(!fault(&pantry(), &Error::internal("disk /dev/sda")).contains("disk"));
+        assert!(delivery_error(&pantry(), &Error::invalid("hops", "at most 8")).contains("at most 8"));
+        assert!(!delivery_error(&pantry(), &Error::internal("disk /dev/sda")).contains("disk"));
         let busy = Error::Unavailable { retry_after: std::time::Duration::from_secs(5) };
-        assert!(fault(&pantry(), &busy).contains("5 s"));
+        assert!(delivery_error(&pantry(), &busy).contains("5 s"));
     }
 
     #[test]

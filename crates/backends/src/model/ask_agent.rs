@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::agent_answer::{fault, outcome, said};
+use super::agent_answer::{delivery_error, outcome, tool_result};
 use super::allowed_domains::AllowedDomains;
 use super::limits::{ELSEWHERE_WORDS_BYTES_MAX, SIBLING_TIME_MAX, SIBLING_WORDS_CHARS_MAX};
 use forecourt_agents::backend::Context;
@@ -121,7 +121,7 @@ impl Inner {
         let answering = async {
             match self.siblings.host().receive(self.message(sibling, words, message)).await {
                 Ok(reply) => outcome(sibling, reply.collect().await),
-                Err(error) => Err(fault(sibling, &error).into()),
+                Err(error) => Err(delivery_error(sibling, &error).into()),
             }
         };
         let late = || Err(format!("@{} took too long; answer without it, and say so", sibling.handle()).into());
@@ -151,11 +151,11 @@ impl Inner {
         match answered {
             Ok(reply) => match reply.ending {
                 Ending::Refused(part) => Err(ToolError::Refused(part)),
-                _ => said(&to.to_string(), reply),
+                _ => tool_result(&to.to_string(), reply),
             },
-            Err(fault) => {
-                tracing::debug!(%fault, "an agent of another domain gave no answer");
-                Err(format!("{to} {fault}; answer without it, and say so").into())
+            Err(error) => {
+                tracing::debug!(fault = %error, "an agent of another domain gave no answer");
+                Err(format!("{to} {error}; answer without it, and say so").into())
             }
         }
     }
@@ -238,7 +238,7 @@ fn meant_for(sender: &Sender, agent: &Address) -> Sender {
 /// The line by which a model learns of the agents beside it.
 fn introduction(siblings: &[Sibling]) -> String {
     let known = siblings.iter().map(|sibling| {
-        json!({"agent": sibling.handle(), "name": shown(&sibling.name), "about": shown(&sibling.description)})
+        json!({"agent": sibling.handle(), "name": one_line(&sibling.name), "about": one_line(&sibling.description)})
     });
     format!(
         "A message may mention several agents; the one mentioned first has the floor and answers. Ask others \
@@ -258,7 +258,7 @@ fn abroad(allowed: &AllowedDomains) -> String {
     )
 }
 
-fn shown(words: &str) -> String {
+fn one_line(words: &str) -> String {
     words.chars().map(|c| if c.is_control() { ' ' } else { c }).take(SIBLING_WORDS_CHARS_MAX).collect()
 }
 
@@ -370,7 +370,7 @@ mod tests {
         let data = long.split_once("as data: ").unwrap().1;
         let data: Value = serde_json::from_str(data).unwrap();
         assert_eq!((&data[0]["agent"], &data[0]["name"]), (&json!("pantry"), &json!("Pan try")));
-        let shown_chars = |chars: usize| shown(&"ä".repeat(chars)).chars().count();
+        let shown_chars = |chars: usize| one_line(&"ä".repeat(chars)).chars().count();
         assert_eq!(shown_chars(SIBLING_WORDS_CHARS_MAX), SIBLING_WORDS_CHARS_MAX);
         assert_eq!(shown_chars(SIBLING_WORDS_CHARS_MAX + 1), SIBLING_WORDS_CHARS_MAX);
     }

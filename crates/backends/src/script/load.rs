@@ -98,7 +98,7 @@ fn all_steps(settings: EventSettings, context: &Context) -> Vec<GivenStep> {
     let steps: [Option<GivenStep>; 14] = [
         settings.text.map(|text| ("text", emit(Event::Text(host(text))))),
         settings.wait_ms.map(|millis| ("wait_ms", wait(millis))),
-        is_progress.then(|| ("progress", told(progress, note))),
+        is_progress.then(|| ("progress", progress_step(progress, note))),
         settings.tool_call.map(|call| ("tool_call", called(call, context))),
         settings.file.map(|file| ("file", attached(file, context))),
         settings.data.map(|data| ("data", emit(Event::Part(Part::data(hosted(data, context)))))),
@@ -126,7 +126,7 @@ fn bounded(millis: u64) -> Option<Duration> {
     Some(Duration::from_millis(millis)).filter(|time| *time <= WAIT_TIME_MAX)
 }
 
-fn told(fraction: Option<f64>, note: Option<String>) -> Result<Step, String> {
+fn progress_step(fraction: Option<f64>, note: Option<String>) -> Result<Step, String> {
     if fraction.is_some_and(|fraction| !(0.0..=1.0).contains(&fraction)) {
         return Err("`progress` must be between 0 and 1".to_owned());
     }

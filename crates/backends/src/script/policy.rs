@@ -56,7 +56,7 @@ impl PolicyTemplate {
         if data_keys(self.fields.get("data")) != part.data.len() {
             return Err("the keys of `data` need a prefix, such as `oauth.error`".to_owned());
         }
-        part.validate(host).map_err(|fault| fault.to_string())
+        part.validate(host).map_err(|error| error.to_string())
     }
 
     fn fill(&self, state: &str) -> Result<PolicyPart, String> {
@@ -64,7 +64,7 @@ impl PolicyTemplate {
         if self.has_state {
             fields.values_mut().for_each(|value| replace(value, STATE, state));
         }
-        PolicyPart::from_json(fields).map_err(|fault| fault.to_string())
+        PolicyPart::from_json(fields).map_err(|error| error.to_string())
     }
 
     /// The refusal with a fresh token of 256 bits, if it has one.

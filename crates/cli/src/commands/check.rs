@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use forecourt::Handle;
 use forecourt::deployment::{EnvironmentNotices, FILE};
-use forecourt::domains::{deployment_folders, disagreements};
+use forecourt::domains::deployment_folders;
+use forecourt::server::disagreements;
 use forecourt::{Running, Storage, identities, inspect};
 use forecourt_contract::{Dispatcher, Endpoint};
 use forecourt_settings::{KeyMove, files, rewrite};

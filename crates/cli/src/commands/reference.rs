@@ -17,7 +17,7 @@ use schemars::schema_for;
 
 use crate::args::{ReferenceArguments, ReferenceTopic};
 use crate::output::{Outcome, stdout};
-use forecourt::registry::{PROTOCOLS, PagesSettings, backends};
+use forecourt::registry::{BACKENDS, PROTOCOLS, PagesSettings};
 use forecourt::settings::{
     AdminSettings, AgentSettings, BusSettings, DomainEntry, GeoSettings, Listen, Log, QuestionSettings, ReloadSettings,
     StoreSettings, Tls, TopSettings,
@@ -94,7 +94,7 @@ pub(super) fn sections() -> Vec<DocumentedSection> {
     sections.push(documented("agents/*.toml [agtp]", "Who an agent is to other agents.", || {
         schema_for!(AgentIdentitySettings)
     }));
-    for backend in backends() {
+    for backend in BACKENDS {
         let name = leak(format!("agents/*.toml [backend] kind = \"{}\"", backend.kind));
         sections.push(documented(name, backend.about, backend.schema));
     }

@@ -10,9 +10,9 @@ mod signals;
 use std::path::Path;
 
 use forecourt::deployment::{EnvironmentNotices, FILE};
-use forecourt::domains::{DomainsFolder, deployment_folders, disagreements};
+use forecourt::domains::{DomainsFolder, deployment_folders};
 use forecourt::reload::{ReloadSource, ReloadTrigger};
-use forecourt::server::{DRAIN, take_snapshots};
+use forecourt::server::{DRAIN, disagreements, take_snapshots};
 use forecourt::telemetry::Telemetry;
 use forecourt::{Deployment, Problem, Problems, Server, data_folder};
 

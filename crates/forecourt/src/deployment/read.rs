@@ -2,28 +2,34 @@
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use forecourt_admin::{ConsoleUrl, EntranceSettings};
+use forecourt_egress::EgressConfig;
 use forecourt_egress::limits::SECRET_BYTES_MAX;
 use forecourt_endpoints::{Functions, policy, python};
-use forecourt_host::OperatorWebhook;
+use forecourt_host::rules::CountryTable;
+use forecourt_host::{LimitSettings, OperatorWebhook};
+use forecourt_identity::IdentityConfig;
 use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_pages::Pages;
-use forecourt_server::AdminToken;
+use forecourt_payments::PaymentsSettings;
+use forecourt_server::{AdminToken, HttpLimits};
 use forecourt_settings::{
     Environment, EnvironmentOverride, MovedKey, OVERRIDE_PREFIX, Problem, Problems, Section, files, nearest,
 };
 
-use super::{AGENTS_MAX, AgentDefinition, Backing, DATA, Deployment, FILE};
-use crate::domains::{DomainsFile, SHARED, divided, several_instead_of_one};
+use super::{AGENTS_MAX, DATA, Deployment};
+use crate::agents::{AgentDefinition, Backing};
+use crate::domains_file::{DomainsFile, SHARED, divided, several_instead_of_one};
 use crate::meters::Meters;
 use crate::payments::read_payments;
 use crate::registry::PROTOCOLS;
-use crate::rules::{read_countries, read_host_rules};
+use crate::rules::{HostRule, read_countries, read_host_rules};
 use crate::settings::telemetry::Telemetry;
 use crate::settings::{
-    AdminSettings, AgentSettings, ListenOverrides, Log, QuestionSettings, Tls, TopSettings, check_together, read_bus,
-    read_store,
+    AdminSettings, AgentSettings, BusSettings, FILE, Listen, ListenOverrides, Log, QuestionSettings, ReloadSettings,
+    StoreSettings, Tls, TopSettings, check_together, read_bus, read_store,
 };
 use crate::wires::Wires;
 use forecourt_questions::limits::KEEP_DAYS_MAX;
@@ -39,71 +45,83 @@ const MOVED: &[MovedKey] = &[
     MovedKey { old: "egress.at_once_per_host", new: "egress.max_concurrent_per_host" },
 ];
 
-pub(super) fn read_top(
-    dir: &Path,
+/// The tables of a deployment's file, and of the one that several domains share, if there is one.
+struct Tables {
+    root: Section,
+    shared: Option<Section>,
+}
+
+impl Tables {
+    /// Reads the file, with what goes before its keys.
+    fn open(dir: &Path, environment: &dyn Environment, beside: Option<&DomainsFile>) -> Result<Self, Problems> {
+        let file = dir.join(FILE);
+        let hint = "`forecourt init DIR` makes a working deployment";
+        let text = files::text_of(&file).map_err(|problem| if file.exists() { problem } else { problem.hint(hint) })?;
+        let mut root = Section::parse(&file, &text, environment)?;
+        let mut variables = environment_overrides(environment).0;
+        if beside.is_some() {
+            variables = divided(variables).1;
+        }
+        root.override_from(&variables)?;
+        if let Some(problem) = several_instead_of_one(&root, &text) {
+            return Err(problem.into());
+        }
+        root.accept_moved(MOVED);
+        PROTOCOLS.iter().for_each(|protocol| root.accept_moved(protocol.moved));
+        Ok(Self { root, shared: beside.map(DomainsFile::shared) })
+    }
+
+    /// A table of this domain.
+    fn own(&mut self, table: &str) -> Section {
+        self.root.take_or_empty(table)
+    }
+
+    /// A table of what domains share: the file says it that names them.
+    fn shared(&mut self, table: &str) -> Section {
+        self.shared.as_mut().unwrap_or(&mut self.root).take_or_empty(table)
+    }
+}
+
+/// What of a deployment is for its operator: where it listens and keeps its state, what it logs and tells.
+struct OperationSettings {
+    listen: Listen,
+    tls: Tls,
+    entrance: EntranceSettings,
+    operator: Option<OperatorWebhook>,
+    store: StoreSettings,
+    bus: BusSettings,
+    questions: QuestionSettings,
+    telemetry: Telemetry,
+    log: Log,
+    reload: ReloadSettings,
+}
+
+/// Reads what is for the operator. Of a store and a bus that were read, whether they fit each other is told by what is
+/// given beside it, at the end.
+fn read_operation(
+    tables: &mut Tables,
     environment: &dyn Environment,
     overrides: &ListenOverrides,
     beside: Option<&DomainsFile>,
-) -> Result<Deployment, Problems> {
-    let file = dir.join(FILE);
-    let hint = "`forecourt init DIR` makes a working deployment";
-    let text = files::text_of(&file).map_err(|problem| if file.exists() { problem } else { problem.hint(hint) })?;
-    let mut root = Section::parse(&file, &text, environment)?;
-    let mut variables = environment_overrides(environment).0;
-    if beside.is_some() {
-        variables = divided(variables).1;
-    }
-    root.override_from(&variables)?;
-    if let Some(problem) = several_instead_of_one(&root, &text) {
-        return Err(problem.into());
-    }
-    root.accept_moved(MOVED);
-    PROTOCOLS.iter().for_each(|protocol| root.accept_moved(protocol.moved));
-    let mut problems = Problems::new();
-    let mut shared = beside.map(DomainsFile::shared);
-    if let Some(file) = beside {
-        problems.extend(file.said_twice(&root));
-        SHARED.iter().for_each(|table| drop(root.take(table)));
-    }
-    // Of what domains share, the file says that names them.
-    let mut of_all = |root: &mut Section, table: &str| shared.as_mut().unwrap_or(root).take_or_empty(table);
-    let listen = problems.absorb(of_all(&mut root, "listen").read()).map(|listen| overrides.or(listen));
-    let tls = problems.absorb(read_tls(&root.take_or_empty("tls")));
-    let admin = problems.absorb(read_admin(&root.take_or_empty("admin")));
-    let store = problems.absorb(read_store(&root.take_or_empty("store")));
-    let bus_section = root.take_or_empty("bus");
+    problems: &mut Problems,
+) -> (Option<OperationSettings>, Result<(), Problems>) {
+    let listen = problems.absorb(tables.shared("listen").read()).map(|listen| overrides.or(listen));
+    let tls = problems.absorb(read_tls(&tables.own("tls")));
+    let admin = problems.absorb(read_admin(&tables.own("admin")));
+    let store = problems.absorb(read_store(&tables.own("store")));
+    let bus_section = tables.own("bus");
     let bus = problems.absorb(read_bus(&bus_section));
-    let questions = problems.absorb(read_questions(&root.take_or_empty("questions")));
-    let telemetry = problems.absorb(Telemetry::read(&of_all(&mut root, "telemetry"), environment));
-    let log = problems.absorb(read_log(&of_all(&mut root, "log"), beside));
-    let reload = problems.absorb(root.take_or_empty("reload").read());
-    let limits = problems.absorb(root.take_or_empty("limits").read());
-    let egress = problems.absorb(root.take_or_empty("egress").read());
-    let identity = problems.absorb(root.take_or_empty("identity").read());
-    let http = problems.absorb(of_all(&mut root, "http").read());
-    let path = std::env::var("PATH").ok();
-    let functions = problems.absorb(python::Options::read(&root.take_or_empty("functions"), path));
-    let endpoints = root.take_or_empty(policy::SECTION);
-    let host_rules = problems.absorb(read_host_rules(&mut root));
-    let countries = problems.absorb(read_countries(&root.take_or_empty("geo")));
-    let payments = problems.absorb(read_payments(&root.take_or_empty("payments")));
-    let pages = problems.absorb(Pages::read(&root.take_or_empty("pages")));
-    let wires = problems.absorb(Wires::open(&mut root, |name| overrides.named(name)));
-    let deployment = problems.absorb(root.read::<TopSettings>()).map(|top| match beside {
-        Some(file) => TopSettings { trusted_proxies: file.trusted_proxies().to_vec(), ..top },
-        None => top,
-    });
-    if let Some(problem) = deployment.as_ref().and_then(|d| bad_url(&root, d)) {
-        problems.push(problem);
-    }
-    if let (Some(store), Some(bus)) = (&store, &bus) {
-        problems.absorb(check_together(&bus_section, store, bus));
-    }
+    let questions = problems.absorb(read_questions(&tables.own("questions")));
+    let telemetry = problems.absorb(Telemetry::read(&tables.shared("telemetry"), environment));
+    let log = problems.absorb(read_log(&tables.shared("log"), beside));
+    let reload = problems.absorb(tables.own("reload").read());
+    let fit = match (&store, &bus) {
+        (Some(store), Some(bus)) => check_together(&bus_section, store, bus).map_err(Problems::from),
+        _ => Ok(()),
+    };
     let whole = (|| {
         let (entrance, operator) = admin?;
-        Some(Deployment {
-            dir: dir.to_path_buf(),
-            top: deployment?,
+        Some(OperationSettings {
             listen: listen?,
             tls: tls?,
             entrance,
@@ -111,20 +129,114 @@ pub(super) fn read_top(
             store: store?,
             bus: bus?,
             questions: questions?,
+            telemetry: telemetry?,
             log: log?,
             reload: reload?,
-            telemetry: telemetry?,
+        })
+    })();
+    (whole, fit)
+}
+
+/// What of a deployment is for its callers: what it lets in and out, what answers, and how that looks.
+struct ServingSettings {
+    limits: LimitSettings,
+    egress: EgressConfig,
+    identity: IdentityConfig,
+    http: HttpLimits,
+    functions: python::Options,
+    endpoints: Section,
+    host_rules: Vec<HostRule>,
+    countries: Option<Arc<CountryTable>>,
+    payments: PaymentsSettings,
+    pages: Pages,
+    wires: Wires,
+}
+
+fn read_serving(tables: &mut Tables, overrides: &ListenOverrides, problems: &mut Problems) -> Option<ServingSettings> {
+    let limits = problems.absorb(tables.own("limits").read());
+    let egress = problems.absorb(tables.own("egress").read());
+    let identity = problems.absorb(tables.own("identity").read());
+    let http = problems.absorb(tables.shared("http").read());
+    let path = std::env::var("PATH").ok();
+    let functions = problems.absorb(python::Options::read(&tables.own("functions"), path));
+    let endpoints = tables.own(policy::SECTION);
+    let host_rules = problems.absorb(read_host_rules(&mut tables.root));
+    let countries = problems.absorb(read_countries(&tables.own("geo")));
+    let payments = problems.absorb(read_payments(&tables.own("payments")));
+    let pages = problems.absorb(Pages::read(&tables.own("pages")));
+    let wires = problems.absorb(Wires::open(&mut tables.root, |name| overrides.named(name)));
+    Some(ServingSettings {
+        limits: limits?,
+        egress: egress?,
+        identity: identity?,
+        http: http?,
+        functions: functions?,
+        endpoints,
+        host_rules: host_rules?,
+        countries: countries?,
+        payments: payments?,
+        pages: pages?,
+        wires: wires?,
+    })
+}
+
+pub(super) fn read_top(
+    dir: &Path,
+    environment: &dyn Environment,
+    overrides: &ListenOverrides,
+    beside: Option<&DomainsFile>,
+) -> Result<Deployment, Problems> {
+    let mut tables = Tables::open(dir, environment, beside)?;
+    let mut problems = Problems::new();
+    if let Some(file) = beside {
+        problems.extend(file.said_twice(&tables.root));
+        SHARED.iter().for_each(|table| drop(tables.root.take(table)));
+    }
+    let (operation, fit) = read_operation(&mut tables, environment, overrides, beside, &mut problems);
+    let serving = read_serving(&mut tables, overrides, &mut problems);
+    let root = tables.root;
+    let top = read_top_settings(&root, beside, &mut problems);
+    problems.absorb(fit);
+    let whole = (|| {
+        let OperationSettings { listen, tls, entrance, operator, store, bus, questions, telemetry, log, reload } =
+            operation?;
+        let ServingSettings {
+            limits,
+            egress,
+            identity,
+            http,
+            functions,
+            endpoints,
+            host_rules,
+            countries,
+            payments,
+            pages,
+            wires,
+        } = serving?;
+        Some(Deployment {
+            dir: dir.to_path_buf(),
+            top: top?,
+            listen,
+            tls,
+            entrance,
+            operator,
+            store,
+            bus,
+            questions,
+            log,
+            reload,
+            telemetry,
             meters: Meters::default(),
-            limits: limits?,
-            egress: egress?,
-            identity: identity?,
-            http: http?,
-            functions: functions?,
-            payments: payments?,
-            pages: pages?.into(),
-            host_rules: host_rules?,
-            countries: countries?,
-            wires: wires?,
+            limits,
+            egress,
+            identity,
+            http,
+            functions,
+            payments,
+            pages: pages.into(),
+            host_rules,
+            countries,
+            wires,
             endpoints,
             agents: Vec::new(),
             own_functions: Functions::new(),
@@ -137,6 +249,18 @@ pub(super) fn read_top(
         Some(loaded) if problems.is_empty() => Ok(loaded),
         _ => Err(problems),
     }
+}
+
+/// Reads what is left at the top of the file.
+fn read_top_settings(root: &Section, beside: Option<&DomainsFile>, problems: &mut Problems) -> Option<TopSettings> {
+    let top = problems.absorb(root.read::<TopSettings>()).map(|top| match beside {
+        Some(file) => TopSettings { trusted_proxies: file.trusted_proxies().to_vec(), ..top },
+        None => top,
+    });
+    if let Some(problem) = top.as_ref().and_then(|top| bad_url(root, top)) {
+        problems.push(problem);
+    }
+    top
 }
 
 /// The file of the access log is named from the folder on of whoever names it.

@@ -7,7 +7,7 @@ use forecourt_settings::{Problem, Problems};
 use serde::Serialize;
 
 /// Files that an attempt names as changed; more are counted in [`Attempt::changed_count`].
-pub(super) const CHANGED_SHOWN: usize = 100;
+pub(crate) const CHANGED_SHOWN: usize = 100;
 
 /// One attempt to put the deployment as its files are now in the place of the one that is served.
 #[derive(Debug, Clone, Serialize)]
@@ -100,11 +100,11 @@ impl AttemptProblem {
 }
 
 /// Problems as an attempt tells them.
-pub(super) fn told(problems: &Problems, folder: &Path) -> Vec<AttemptProblem> {
+pub(crate) fn told(problems: &Problems, folder: &Path) -> Vec<AttemptProblem> {
     problems.iter().map(|problem| AttemptProblem::of(problem, folder)).collect()
 }
 
 /// A path as it is told: within the folder of the deployment, relative to it.
-pub(super) fn shown(path: &Path, folder: &Path) -> String {
+pub(crate) fn shown(path: &Path, folder: &Path) -> String {
     path.strip_prefix(folder).unwrap_or(path).display().to_string()
 }

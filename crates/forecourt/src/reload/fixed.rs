@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use forecourt_settings::{Problem, Problems, Section, files};
 use toml::{Table, Value};
 
-use crate::deployment::FILE;
-use crate::domains::SHARED;
+use crate::domains_file::SHARED;
+use crate::settings::FILE;
 
 /// Keys and tables of `forecourt.toml` that are read at the start only, and why. A table stands for all of its keys.
 /// In the manual: "Change the configuration without a restart".

@@ -8,6 +8,7 @@ use forecourt_settings::{Problem, Problems, Section};
 
 use super::certificates::CertificateChange;
 use super::domain::publish;
+use super::reloader::{NotApplied, blocking};
 use super::sockets::SocketChange;
 use super::{Addresses, ServerCore, console, index_new};
 use crate::certificates::CertificateSource;
@@ -15,7 +16,7 @@ use crate::deployment::Deployment;
 use crate::error::Error;
 use crate::house::{self, House};
 use crate::inspect;
-use crate::reload::{FixedSettings, NotApplied, ReloadSource, blocking};
+use crate::reload::{FixedSettings, ReloadSource};
 
 impl ServerCore {
     /// Serves the deployment as `source` gives it now. What was done beside that is said in a sentence each.

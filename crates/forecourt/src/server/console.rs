@@ -12,12 +12,13 @@ use forecourt_server::{ReadinessCheck, certificate_facts};
 use futures::future::BoxFuture;
 use serde_json::Value;
 
+use super::reloader::Reloader;
+use crate::export_metrics::ExportMetrics;
 use crate::house::House;
 use crate::live::LiveHouse;
 use crate::operated::CertificatePaths;
-use crate::reload::{AttemptOutcome, ReloadTrigger, Reloader};
+use crate::reload::{AttemptOutcome, ReloadTrigger};
 use crate::running::Running;
-use crate::telemetry::ExportMetrics;
 
 /// What the operator's surface asks of this program.
 struct Around {

@@ -9,7 +9,7 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, MetricEncoder
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::gauge::ConstGauge;
 
-use crate::house::Content;
+use crate::content::Content;
 use crate::live::LiveHouse;
 
 /// Looks at the content of the house as it stands whenever somebody asks.

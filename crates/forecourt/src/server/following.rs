@@ -12,13 +12,14 @@ use futures::future::BoxFuture;
 use super::Server;
 use super::certificates::CertificateKeeper;
 use super::domain::OpenedDomain;
+use super::reloader::blocking;
 use crate::data_folder;
 use crate::deployment::{Deployment, FILE};
 use crate::domains::{DOMAINS_MAX, DomainsFolder, deployment_folders};
 use crate::error::Error;
 use crate::inspect;
 use crate::manual;
-use crate::reload::{FileLook, ReloadSource, ReloadTrigger, WatchedFiles, blocking};
+use crate::reload::{FileLook, ReloadSource, ReloadTrigger, WatchedFiles};
 use crate::serving;
 
 /// How often the folders of deployments are looked at.

@@ -16,10 +16,9 @@ use serde_json::json;
 use super::admin_router::AdminRouter;
 use super::certificates::CertificateKeeper;
 use super::readiness::ready;
+use super::reloader::Reloader;
 use super::{DomainList, ServerCore, console, push, queue, reload};
 use crate::data_folder;
-use crate::questions;
-use crate::reload::Reloader;
 use crate::running::Running;
 
 /// What is before the views of one domain on the operator's listener.
@@ -52,7 +51,7 @@ impl OperatorView {
         let ready = ready(live.clone(), place.clone(), keeper.clone(), list.clone());
         let guarded = push::routes(live.clone(), place, running.content())
             .merge(queue::routes(live.clone()))
-            .merge(questions::operator_routes(live.clone()))
+            .merge(super::questions::routes(live.clone()))
             .merge(reload::routes(reloader.clone(), live.clone()));
         let desk = console::desk(running, reloader.clone(), ready.clone(), data, entrance.clone());
         let shown = Mutex::new((Arc::default(), entrance));

@@ -16,8 +16,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
+use crate::content::Content;
 use crate::data_folder::Place;
-use crate::house::Content;
 use crate::live::LiveHouse;
 use crate::shared::content::{SharedContent, SharedContentError};
 

@@ -10,8 +10,8 @@ use parking_lot::Mutex;
 
 use super::DomainList;
 use super::certificates::CertificateKeeper;
+use crate::content::Content;
 use crate::data_folder;
-use crate::house::Content;
 use crate::live::LiveHouse;
 
 /// Whether a domain takes requests, with what it goes on without, such as a good certificate; or why it does not. The

@@ -9,8 +9,9 @@ use axum::{Json, Router};
 use http::StatusCode;
 use serde_json::json;
 
+use super::reloader::Reloader;
 use crate::live::LiveHouse;
-use crate::reload::{AttemptOutcome, ReloadTrigger, Reloader};
+use crate::reload::{AttemptOutcome, ReloadTrigger};
 
 #[derive(Clone)]
 struct ReloadState {

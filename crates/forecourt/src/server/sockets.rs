@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use self::alike::different;
-pub(crate) use self::alike::other_sockets;
+pub use self::alike::disagreements;
 use self::terms::{Fronts, Terms};
 use self::wanted::{ADMIN, BoundSocket, HTTP, HTTPS, SocketKind, WantedSocket, wanted};
 use super::Addresses;

@@ -21,7 +21,7 @@ use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::hint_or;
-use crate::house::Content;
+use crate::content::Content;
 use crate::live::LiveHouse;
 
 /// What nodes are told by that something was pushed.

@@ -23,8 +23,8 @@ use object_store::{ObjectStore, ObjectStoreExt, ObjectStoreScheme, PutPayload, W
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
+use crate::content::Content;
 use crate::error::Error;
-use crate::house::Content;
 use crate::live::LiveHouse;
 
 /// How often it is looked at whether there is something new to share.

@@ -17,8 +17,9 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use super::SCOPE;
-use super::export::{Exporter, Signal};
+use super::export::Exporter;
 use super::openmetrics::{FamilyText, SampleText, read};
+use crate::export_metrics::Signal;
 
 /// The labels of one series: names and values.
 type Labels = Vec<(String, String)>;

@@ -19,7 +19,8 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
-use super::export::{ExportMetrics, Exporter, Signal};
+use super::export::Exporter;
+use crate::export_metrics::{ExportMetrics, Signal};
 
 /// Items of one request.
 const BATCH_MAX: usize = 512;

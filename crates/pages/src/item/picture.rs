@@ -19,18 +19,18 @@ pub(super) fn of(fields: &Map<String, Value>) -> Option<String> {
 
 fn address(value: &Value, depth: usize) -> Option<String> {
     match value {
-        Value::String(text) => shown(text),
+        Value::String(text) => https_url(text),
         Value::Array(values) if depth == 0 => values.iter().find_map(|value| address(value, depth + 1)),
         Value::Object(fields) => {
             let texts =
                 ["contentUrl", "thumbnailUrl", "url", "@id"].iter().filter_map(|key| fields.get(*key)?.as_str());
-            texts.filter_map(shown).next()
+            texts.filter_map(https_url).next()
         }
         Value::Array(_) | Value::Null | Value::Bool(_) | Value::Number(_) => None,
     }
 }
 
-fn shown(text: &str) -> Option<String> {
+fn https_url(text: &str) -> Option<String> {
     let url = clean::href(text).filter(|url| url.chars().count() <= ADDRESS_CHARS_MAX)?;
     url.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://")).then_some(url)
 }

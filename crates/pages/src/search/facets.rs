@@ -43,11 +43,11 @@ fn view(facet: &Facet, place: &Place) -> FacetView {
 
 fn value_view(facet: &Facet, value: &str, items: usize, place: &Place) -> ValueView {
     let (is_chosen, url) = (place.has(&facet.field, value), place.toggled(&facet.field, value));
-    ValueView { value: said(value), items, is_chosen, url }
+    ValueView { value: facet_label(value), items, is_chosen, url }
 }
 
 /// A value as people read it.
-pub(super) fn said(value: &str) -> String {
+pub(super) fn facet_label(value: &str) -> String {
     clean::line(item::short_name(value))
 }
 
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn names_of_a_vocabulary_are_short() {
-        assert_eq!(said("https://schema.org/VeganDiet"), "VeganDiet");
-        assert_eq!(said("A\u{202e}\nB"), "A B");
+        assert_eq!(facet_label("https://schema.org/VeganDiet"), "VeganDiet");
+        assert_eq!(facet_label("A\u{202e}\nB"), "A B");
     }
 }

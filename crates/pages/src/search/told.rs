@@ -204,7 +204,7 @@ impl SearchAnswer {
         };
         let mut html = String::new();
         let mut is_shown = true;
-        for shown in item::shown(&data.data) {
+        for shown in item::views(&data.data) {
             match shown {
                 ItemView::Item(item) => html.push_str(&self.item(&item)),
                 ItemView::Json(_) => is_shown = false,

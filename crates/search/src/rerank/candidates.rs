@@ -157,7 +157,7 @@ impl CandidateSearch {
         let skipped = if candidates.is_some() { asked.offset } else { 0 };
         if found.hits.len() <= skipped {
             let found = SearchResults { hits: Vec::new(), ..found };
-            return Ok(ControlFlow::Break(engine.told(&words, message, &asked, &found)?));
+            return Ok(ControlFlow::Break(engine.whole_answer(&words, message, &asked, &found)?));
         }
         let mut findings = engine.findings(&words, message, &asked, &found)?;
         let told = rewritten.as_ref().filter(|rewritten| rewritten.question != said.question);

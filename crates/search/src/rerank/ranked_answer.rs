@@ -20,7 +20,7 @@ use super::budget::Budget;
 use super::candidates::{Candidates, find_candidates};
 use super::clean::CitedItem;
 use super::order::RankOrder;
-use super::prompt_item::shown;
+use super::prompt_item::prompt_entry;
 use super::rank::{self, Judgements};
 use super::summary::{self, NOT_ANSWERED, Summary, SummaryEnd};
 use super::{error::RerankError, model::RerankModel};
@@ -61,7 +61,7 @@ pub(crate) fn events(engine: Arc<SearchEngine>, reranker: Arc<Reranker>, admitte
                         let ready = summary.take(&words);
                         if let Some(event) = answer.summed_up(&ready) {
                             yield event;
-                            if let Some(told) = answer.told_so_far() {
+                            if let Some(told) = answer.partial_findings() {
                                 yield told;
                             }
                         }
@@ -107,7 +107,7 @@ impl RankedAnswer {
     fn ranking(&self) -> impl Stream<Item = Result<Judgements, RerankError>> + Send + use<> {
         let begun = &self.begun;
         let hits = if begun.is_ranked { begun.hits.as_slice() } else { &[] };
-        let entries: Vec<Option<Value>> = hits.iter().enumerate().map(|(at, hit)| shown(at + 1, hit)).collect();
+        let entries: Vec<Option<Value>> = hits.iter().enumerate().map(|(at, hit)| prompt_entry(at + 1, hit)).collect();
         let windows = entries.chunks(RANK_WINDOW_ITEMS).map(|window| window.iter().flatten().cloned().collect());
         let windows: Vec<Vec<Value>> = windows.collect();
         let judge = Arc::new(RankingCall {
@@ -175,7 +175,7 @@ impl RankedAnswer {
     /// What stands before the first item.
     fn lead_in(&mut self) -> Event {
         let (begun, mut best) = (&self.begun, self.hit(self.begun.skip).clone());
-        if shown(1, &best).is_none() {
+        if prompt_entry(1, &best).is_none() {
             // What speaks to models is not quoted in our name.
             best.snippet.clear();
         }
@@ -213,7 +213,7 @@ impl RankedAnswer {
     }
 
     /// The candidates of this answer that were given by now.
-    fn shown(&self) -> &[usize] {
+    fn given_items(&self) -> &[usize] {
         self.given.get(self.begun.skip..).unwrap_or_default()
     }
 
@@ -227,10 +227,14 @@ impl RankedAnswer {
             None => 0.0,
         };
         let findings = Findings {
-            summary: self.told_summary(),
+            summary: self.summary_or_lead(),
             count: self.begun.count,
             more: self.begun.found.has_more,
-            items: self.shown().iter().map(|at| ItemFindings { score: score(at), reason: Some(reason(at)) }).collect(),
+            items: self
+                .given_items()
+                .iter()
+                .map(|at| ItemFindings { score: score(at), reason: Some(reason(at)) })
+                .collect(),
             notes: self.begun.notes.clone(),
             ..self.begun.findings.clone()?
         };
@@ -238,7 +242,7 @@ impl RankedAnswer {
     }
 
     /// The answer in a sentence or two, when no better one follows.
-    fn told_summary(&self) -> String {
+    fn summary_or_lead(&self) -> String {
         match self.wants_summary() && self.summary.is_empty() {
             true => String::new(),
             false if self.summary.is_empty() => self.lead.clone(),
@@ -254,7 +258,7 @@ impl RankedAnswer {
     /// A summary of the items that were given, and the words that the model has for it.
     fn summary(&self) -> (Summary, impl Stream<Item = Result<String, RerankError>> + Send + use<>) {
         let numbered = || (self.begun.skip..self.given.len()).map(|place| (self.number(place), self.hit(place)));
-        let entries: Vec<Value> = numbered().filter_map(|(n, hit)| shown(n, hit)).take(SUMMARIZED_MAX).collect();
+        let entries: Vec<Value> = numbered().filter_map(|(n, hit)| prompt_entry(n, hit)).take(SUMMARIZED_MAX).collect();
         let sources = numbered().map(|(number, hit)| CitedItem { number, url: hit.url.clone() });
         let prompt = summary::prompt(&self.begun.question, &entries);
         let words = self.begun.reranker.model.words(&self.begun.budget, prompt, self.begun.budget.end_by);
@@ -273,7 +277,7 @@ impl RankedAnswer {
     }
 
     /// The summary so far, for a page that shows it as it comes.
-    fn told_so_far(&self) -> Option<Event> {
+    fn partial_findings(&self) -> Option<Event> {
         self.tell().filter(|_| self.begun.admitted.message().search.findings.with_facets())
     }
 

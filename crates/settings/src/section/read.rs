@@ -29,7 +29,7 @@ fn read_with(section: &Section, attempt: &mut dyn FnMut(&Value) -> Result<(), Tr
     for _ in 0..PROBLEMS_MAX {
         let TracedError { steps, message } = match attempt(&json) {
             Ok(()) => return problems.in_file_order().into_result(()),
-            Err(fault) => fault,
+            Err(error) => error,
         };
         if take_as_text(section, &mut json, &steps) {
             continue;

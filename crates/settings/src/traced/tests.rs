@@ -54,10 +54,10 @@ fn whole() -> Value {
 }
 
 /// Where it is wrong; the words are those of `serde_json`.
-fn fault<T: DeserializeOwned + Debug>(value: &Value) -> Vec<Step> {
-    let fault = deserialize::<T>(value).map(|read| format!("{read:?}")).unwrap_err();
-    assert_eq!(fault.message, serde_json::from_value::<T>(value.clone()).unwrap_err().to_string());
-    fault.steps
+fn steps_of_error<T: DeserializeOwned + Debug>(value: &Value) -> Vec<Step> {
+    let error = deserialize::<T>(value).map(|read| format!("{read:?}")).unwrap_err();
+    assert_eq!(error.message, serde_json::from_value::<T>(value.clone()).unwrap_err().to_string());
+    error.steps
 }
 
 #[test]
@@ -98,15 +98,15 @@ fn what_is_wrong_is_said_in_the_same_words_with_its_place() {
     for (name, value, place) in wrong {
         let mut all = whole();
         all[name] = value;
-        assert_eq!(fault::<Whole>(&all), place, "{all}");
+        assert_eq!(steps_of_error::<Whole>(&all), place, "{all}");
     }
     let mut less = whole();
     less.as_object_mut().unwrap().remove("ratio");
-    assert_eq!(fault::<Whole>(&less), []);
+    assert_eq!(steps_of_error::<Whole>(&less), []);
     // Of keys that are numbers, `serde_json` would name a line and a column of the key.
     for wrong in [json!({"4x": 1}), json!({"70000": 1}), json!({"": 1})] {
-        let fault = deserialize::<BTreeMap<u16, u8>>(&wrong).unwrap_err();
+        let error = deserialize::<BTreeMap<u16, u8>>(&wrong).unwrap_err();
         let (name, _) = wrong.as_object().unwrap().iter().next().unwrap();
-        assert_eq!(fault.steps, [key(name)], "{wrong}");
+        assert_eq!(error.steps, [key(name)], "{wrong}");
     }
 }

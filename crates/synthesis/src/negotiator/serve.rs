@@ -65,7 +65,7 @@ impl Negotiator {
 
     fn compile(&self, dispatcher: &Dispatcher, bound: BoundPlan) -> Result<RegisteredEndpoint, Arc<str>> {
         let BoundPlan { endpoint, plan, timeout } = bound;
-        let endpoint = endpoint.map_err(|fault| Arc::from(fault.to_string()))?;
+        let endpoint = endpoint.map_err(|error| Arc::from(error.to_string()))?;
         if let Some(reason) = dangling(dispatcher, &plan) {
             return Err(reason);
         }

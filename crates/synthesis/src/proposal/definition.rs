@@ -67,10 +67,10 @@ impl Proposal {
 
     /// Section 10.6, 2.
     fn proposed_path(&self, dispatcher: &Dispatcher) -> Result<Template, ProposalRefusal> {
-        Template::parse(&self.path, &dispatcher.catalog).map_err(|fault| {
-            let reason = fault.to_string();
-            let segment = match fault {
-                TemplateError::Path(fault) => fault.segment,
+        Template::parse(&self.path, &dispatcher.catalog).map_err(|error| {
+            let reason = error.to_string();
+            let segment = match error {
+                TemplateError::Path(error) => error.segment,
                 TemplateError::Form(segment) => segment,
                 TemplateError::Twice(name) => format!("{{{name}}}"),
                 TemplateError::NeverMatches | TemplateError::TooLong => String::new(),
@@ -102,7 +102,7 @@ impl Proposal {
         let input = match (declared, self.legacy_parameters()) {
             (None, Some(parameters)) => {
                 let from_parameters = Schema::input(parameters);
-                Some(from_parameters.map_err(|fault| self.malformed_schema("parameters", &fault))?)
+                Some(from_parameters.map_err(|error| self.malformed_schema("parameters", &error))?)
             }
             (declared, _) => declared,
         };
@@ -122,7 +122,7 @@ impl Proposal {
         compile: impl Fn(Value) -> Result<Schema, SchemaError>,
     ) -> Result<Option<Schema>, ProposalRefusal> {
         match self.definition.get(name).filter(|source| !source.is_null()) {
-            Some(source) => compile(source.clone()).map(Some).map_err(|fault| self.malformed_schema(name, &fault)),
+            Some(source) => compile(source.clone()).map(Some).map_err(|error| self.malformed_schema(name, &error)),
             None if self.is_legacy => Ok(None),
             None => {
                 let message = format!("the proposed endpoint needs its `{name}`");
@@ -131,8 +131,8 @@ impl Proposal {
         }
     }
 
-    fn malformed_schema(&self, name: &str, fault: &SchemaError) -> ProposalRefusal {
-        malformed("malformed-schema", self.field(name), format!("`{name}`: {fault}"))
+    fn malformed_schema(&self, name: &str, error: &SchemaError) -> ProposalRefusal {
+        malformed("malformed-schema", self.field(name), format!("`{name}`: {error}"))
     }
 
     /// The map `parameters` of the legacy form as a schema: each is a schema, the name of a type, or whatever else

@@ -6,8 +6,29 @@ use super::terms::Terms;
 use super::wanted::{WantedSocket, wanted};
 use crate::deployment::Deployment;
 
+/// What is wrong with deployments that are served beside each other, and right with each alone: two of one name, and
+/// sockets that are not the same.
+pub fn disagreements(deployments: &[&Deployment]) -> Problems {
+    let mut problems = Problems::new();
+    for (at, deployment) in deployments.iter().enumerate() {
+        for name in deployment.host_names() {
+            let before = deployments[..at].iter().find(|other| other.host_names().contains(&name));
+            if let Some(other) = before {
+                let text = format!("`{name}` is served by {} already", other.folder().display());
+                problems.push(deployment.root.problem(Some("domain"), text));
+            }
+        }
+    }
+    if let Some((first, others)) = deployments.split_first() {
+        for other in others {
+            problems.extend(other_sockets(first, other));
+        }
+    }
+    problems
+}
+
 /// What of a deployment is not as sockets are that it would share with another one.
-pub(crate) fn other_sockets(first: &Deployment, other: &Deployment) -> Problems {
+fn other_sockets(first: &Deployment, other: &Deployment) -> Problems {
     let (open, others) = (wanted(first), wanted(other));
     let are_same_terms = Terms::of(first, &open).are_those_of(&Terms::of(other, &others));
     different(other, &open, &others, are_same_terms)

@@ -75,8 +75,8 @@ fn rfc5280_6_each_rule_that_is_broken_has_its_fault() {
             params.custom_extensions.push(large);
         }),
     ];
-    for (n, (fault, change)) in cases.into_iter().enumerate() {
-        assert_eq!(verifier.check(&client(&one, change), now()), Err(fault), "case {n}");
+    for (n, (error, change)) in cases.into_iter().enumerate() {
+        assert_eq!(verifier.check(&client(&one, change), now()), Err(error), "case {n}");
     }
     assert_eq!(verifier.check(&client(&one, |params| critical(params, &KNOWN)), now()), Ok(()));
     assert_eq!(verifier.check(&client(&one, |_| {}), now()), Ok(()));

@@ -19,10 +19,12 @@ use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use super::attempt::{CHANGED_SHOWN, shown, told};
-use super::{Attempt, AttemptOutcome, FileLook, FixedSettings, ReloadSource, ReloadTrigger, WatchedFiles};
+use super::ServerCore;
 use crate::error::Error;
-use crate::server::ServerCore;
+use crate::reload::{
+    Attempt, AttemptOutcome, CHANGED_SHOWN, FileLook, FixedSettings, ReloadSource, ReloadTrigger, WatchedFiles, shown,
+    told,
+};
 
 /// How often the files are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(200);

@@ -6,9 +6,10 @@ use forecourt_settings::{Environment, EnvironmentOverride, Problem, Problems, Se
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::DOMAINS_MAX;
-use crate::deployment::FILE;
-use crate::settings::DomainEntry;
+use crate::settings::{DomainEntry, FILE};
+
+/// Domains of one daemon.
+pub const DOMAINS_MAX: usize = 100;
 
 /// What names a domain.
 const DOMAIN: &str = "domain";
