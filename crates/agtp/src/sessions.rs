@@ -70,7 +70,7 @@ impl Suspension {
 impl SessionName<'_> {
     /// The last entry of the session and its number, 0 where there is none.
     pub(crate) async fn last(self, host: &Host) -> Result<(u64, Option<SessionEntry>), Error> {
-        let found = host.ledger().last(NAME, &self.stream()).await?;
+        let found = host.ledger(NAME).last(&self.stream()).await?;
         Ok(found.map_or((0, None), |(number, entry)| (number, serde_json::from_value(entry.body).ok())))
     }
 
@@ -82,7 +82,7 @@ impl SessionName<'_> {
         until: Timestamp,
         last: u64,
     ) -> Result<bool, Error> {
-        let written = host.ledger().append(NAME, &self.stream(), json!(entry), Some(until), Some(last)).await?;
+        let written = host.ledger(NAME).append(&self.stream(), json!(entry), Some(until), Some(last)).await?;
         Ok(written.is_some())
     }
 

@@ -35,6 +35,7 @@ const LAYERS: &[&[&str]] = &[
     &["features"],
     &["core", "settings", "telemetry"],
     &[
+        "audit",
         "bus",
         "contract",
         "egress",
@@ -48,7 +49,7 @@ const LAYERS: &[&[&str]] = &[
         "server",
         "vocabulary",
     ],
-    &["acme", "client", "content", "endpoints", "oidc", "openapi", "payments", "questions", "rules"],
+    &["acme", "client", "content", "endpoints", "issuance", "oidc", "openapi", "payments", "questions", "rules"],
     &["identity", "host", "agents"],
     &["attribution", "conform", "search", "surface", "synthesis"],
     &["a2a", "agtp", "email", "mcp", "mentionable", "model", "nlweb", "signin", "wellknown"],

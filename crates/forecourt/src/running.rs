@@ -8,7 +8,7 @@ use forecourt_bus::NatsBus;
 use forecourt_contract::HostServices;
 use forecourt_core::Store;
 use forecourt_egress::{Egress, Purpose};
-use forecourt_host::{Directory, Host, HostBuilder, HostParts, HostedAgent, OperatorWebhook};
+use forecourt_host::{Directory, Host, HostBuilder, HostedAgent, OperatorWebhook};
 use forecourt_identity::agents::IdentityNotice;
 use forecourt_identity::api_keys::ApiKeys;
 use forecourt_identity::{HostKeys, Verifier};
@@ -97,18 +97,10 @@ impl Running {
             }
             let standings = storage.standings(&house.deployment)?;
             let live = Arc::new(LiveHouse::default());
-            let Opening { parts, house } = Opening::of(house, &storage)?;
-            let mut builder = HostBuilder::new(parts.site, parts.directory, store.clone(), parts.egress);
+            let Opening { mut builder, house } = Opening::of(house, &storage, &store)?;
             builder.standings = standings;
             builder.bus = nodes.bus.clone();
             (builder.alone, builder.lease) = (nodes.alone, lease);
-            builder.operator = parts.operator;
-            builder.limits = parts.limits;
-            builder.envelopes = parts.envelopes;
-            builder.couriers = parts.couriers;
-            builder.schemes = parts.schemes;
-            builder.contract = parts.contract;
-            builder.rules = parts.rules;
             let host = builder.start(stop.clone()).await.map_err(|error| Error::new(error.to_string()))?;
             let api_keys = Arc::new(ApiKeys::new(store.clone()));
             let around =
@@ -164,8 +156,8 @@ impl Running {
                 let text = format!("{} can't become {} while it is served", then.origin, now.origin);
                 return Err(Error::new(text).hint("restart the server to serve another domain or address"));
             }
-            let Opening { parts, house } = Opening::of(house, &self.storage)?;
-            let host = before.replaced_by(parts).await.map_err(|error| Error::new(error.to_string()))?;
+            let Opening { builder, house } = Opening::of(house, &self.storage, &self.store)?;
+            let host = builder.replace(&before).await.map_err(|error| Error::new(error.to_string()))?;
             let Self { live, storage, store, keys, api_keys, stop, .. } = self;
             let around = Around { live, storage, store, keys, api_keys, stop };
             around.agree(&house, &host, self.agreed.as_ref()).await?;
@@ -277,12 +269,12 @@ impl Running {
 
 /// A house taken apart: what the host is made of, and the rest.
 struct Opening {
-    parts: HostParts,
+    builder: HostBuilder,
     house: House,
 }
 
 impl Opening {
-    fn of(mut house: House, storage: &Storage) -> Result<Self, Error> {
+    fn of(mut house: House, storage: &Storage, store: &Arc<dyn Store>) -> Result<Self, Error> {
         let agents: Vec<HostedAgent> = std::mem::take(&mut house.agents);
         let deployment = &house.deployment;
         let default = deployment.top.default_agent.as_ref().ok_or_else(|| Error::new("there is no agent"))?;
@@ -291,20 +283,16 @@ impl Opening {
         // know.
         let is_apart = matches!(storage, Storage::Apart { .. }) && !deployment.store.is_shared();
         let operator = operator(deployment, &house.egress)?.filter(|_| !is_apart);
-        let parts = HostParts {
-            site: house.site.clone(),
-            directory,
-            egress: house.egress.clone(),
-            limits: deployment.limits.clone(),
-            contract: house.endpoints.contract.clone(),
-            operator,
-            envelopes: deployment.wires.envelopes(),
-            couriers: deployment.wires.couriers(&house.egress, &house.site),
-            rules: house.rules.clone(),
-            schemes: house.payments.schemes(),
-        };
+        let mut builder = HostBuilder::new(house.site.clone(), directory, store.clone(), house.egress.clone());
+        builder.limits = deployment.limits.clone();
+        builder.contract = house.endpoints.contract.clone();
+        builder.operator = operator;
+        builder.envelopes = deployment.wires.envelopes();
+        builder.couriers = deployment.wires.couriers(&house.egress, &house.site);
+        builder.rules = house.rules.clone();
+        builder.schemes = house.payments.schemes();
         house.payments.begin_check();
-        Ok(Self { parts, house })
+        Ok(Self { builder, house })
     }
 }
 

@@ -11,8 +11,8 @@ use forecourt_core::policy::{Admitted, GateNotes};
 use forecourt_core::reply::refused;
 use forecourt_core::store::Notification;
 use forecourt_core::{
-    Clock, Entropy, Error, Handle, Message, Noun, PolicyPart, Reply, Sender, Store, Task, ThreadId, Transport,
-    UsageMeter, in_place,
+    Clock, Entropy, Error, Handle, Message, PolicyPart, Reply, Sender, Store, Task, ThreadId, Transport, UsageMeter,
+    in_place,
 };
 use forecourt_telemetry::spans;
 use futures::future::BoxFuture;
@@ -26,18 +26,20 @@ use crate::authority::continued;
 use crate::conversations::{Conversations, RecalledMessage};
 use crate::deliver::{DeliveryWakeup, Outbound};
 use crate::directory::{Directory, HostedAgent};
-use crate::idempotency::Idempotency;
+use crate::idempotency::{Idempotency, IdempotencyOwner, IdempotentCalls};
 use crate::in_flight::CallerSlots;
-use crate::issuance::{Issuances, UsedUp};
 use crate::ledger::Ledger;
-use crate::lifecycle::{Attest, Lifecycle, LifecycleChange, LifecycleOutcome};
+use crate::lifecycle::{Lifecycle, LifecycleView};
 use crate::limits::Throttle;
 use crate::metrics::{Metrics, error_name};
-use crate::operator_queue::OperatorQueue;
+use crate::operated::OperatorDesk;
+use crate::operator_queue::{Inquiries, OperatorQueue};
+use crate::records::Records;
 use crate::request::Request;
 use crate::run::Run;
 use crate::tasks::Tasks;
 use forecourt_core::Site;
+use forecourt_issuance::UsedUp;
 use forecourt_rules::guard::GuardedMessage;
 
 /// Everything a domain offers, behind two verbs.
@@ -49,11 +51,10 @@ pub struct Host {
     pub(crate) lifecycle: Arc<Lifecycle>,
     pub(crate) operator: OperatorQueue,
     pub(crate) idempotency: Idempotency,
-    pub(crate) ledger: Arc<Ledger>,
     pub(crate) contract: Arc<Dispatcher>,
     pub(crate) attachments: Attachments,
-    /// What callers were asked to do first, and did.
-    pub(crate) issuances: Arc<Issuances>,
+    /// Where what becomes of requests is written down.
+    pub(crate) records: Arc<Records>,
     /// By what posts are made, and by what they are made once this host has taken over.
     pub(crate) outbound: Arc<ArcSwap<Outbound>>,
     pub(crate) own_outbound: Arc<Outbound>,
@@ -124,9 +125,8 @@ impl Host {
             Ok(passed) => self.fetch_and_use_up(&passage, passed, brings_history).await?,
             Err(refused) => Err(refused),
         };
-        let request = |message: &Message| {
-            Request::new(resident.clone(), message, earlier, caller, is_known, &run, &self.issuances)
-        };
+        let request =
+            |message: &Message| Request::new(resident.clone(), message, earlier, caller, is_known, &run, &self.records);
         match verdict {
             Ok((admitted, used)) => {
                 let request = request(admitted.message());
@@ -201,8 +201,8 @@ impl Host {
     ) -> Result<Admitted, Box<AdmissionRefusal>> {
         let guarded = GuardedMessage { guards: &passage.resident.guards, counter: &*self.metrics, brings_history };
         guarded.judge(admitted).await.map_err(|(admitted, denied)| {
-            let record = self.issuances.guarded_record(admitted.card().handle(), admitted.message());
-            self.issuances.note_guarded(record, &denied.rule, &denied.part);
+            let record = self.records.guarded_record(admitted.card().handle(), admitted.message());
+            self.records.note_guarded(record, &denied.rule, &denied.part);
             let message = Box::new(admitted.into_message());
             Box::new(AdmissionRefusal { message, refusal: denied.part, is_issued: false, leaves_task: false })
         })
@@ -270,38 +270,30 @@ impl Host {
         &self.entropy
     }
 
-    /// Where the agents stand in their lives.
-    pub fn lifecycle(&self) -> &Lifecycle {
-        &self.lifecycle
+    /// Where the agents stand in their lives, to be read.
+    pub fn lifecycle(&self) -> LifecycleView<'_> {
+        LifecycleView::new(&self.lifecycle)
     }
 
-    /// Changes the lifecycle of an agent. Whether somebody may is for the protocol to decide. Fails with
-    /// [`Error::NotFound`] when there is no such agent.
-    pub fn change_lifecycle<'a>(
-        &'a self,
-        agent: &'a Handle,
-        change: &'a LifecycleChange,
-        attest: Attest<'a>,
-    ) -> BoxFuture<'a, Result<LifecycleOutcome, Error>> {
-        Box::pin(async move {
-            self.directory.find(agent).ok_or_else(|| Error::not_found(Noun::Agent))?;
-            self.lifecycle.change(agent, change, attest).await
-        })
+    /// What may be asked of the operator.
+    pub fn inquiries(&self) -> Inquiries<'_> {
+        Inquiries::new(&self.operator)
     }
 
-    /// What waits for the operator.
-    pub fn operator(&self) -> &OperatorQueue {
-        &self.operator
+    /// What the operator decides. Only for the operator's own surface, and for a protocol that has checked that its
+    /// caller acts for the operator.
+    pub fn operator(&self) -> OperatorDesk<'_> {
+        OperatorDesk { host: self }
     }
 
-    /// Calls that are made once.
-    pub fn idempotency(&self) -> &Idempotency {
-        &self.idempotency
+    /// The calls that a caller makes once.
+    pub fn idempotency<'a>(&'a self, caller: IdempotencyOwner<'a>) -> IdempotentCalls<'a> {
+        IdempotentCalls::new(&self.idempotency, caller)
     }
 
-    /// Streams of entries that protocols keep.
-    pub fn ledger(&self) -> &Ledger {
-        &self.ledger
+    /// The streams of entries that `owner` keeps: a protocol, or another part of the program by its name.
+    pub fn ledger(&self, owner: &'static str) -> Ledger {
+        Ledger::new(self.store.clone(), self.clock.clone(), owner)
     }
 
     /// What the host counts.

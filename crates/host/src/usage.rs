@@ -57,7 +57,7 @@ impl Drop for Request {
     fn drop(&mut self) {
         let used = std::mem::take(self.used.get_mut());
         if !used.is_empty() {
-            self.issuances.note_usage(self, used);
+            self.records.note_usage(self, used);
         }
     }
 }

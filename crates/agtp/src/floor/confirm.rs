@@ -36,7 +36,7 @@ impl Floor<'_> {
             _ => OperatorDecision::Accepted,
         };
         let stream = format!("receipt:{}:{caller}:{target}", caller.len());
-        let (number, kept) = match self.service.host.ledger().last(NAME, &stream).await? {
+        let (number, kept) = match self.service.host.ledger(NAME).last(&stream).await? {
             Some((number, entry)) => (number, Some(entry.body)),
             None => (0, None),
         };
@@ -47,13 +47,13 @@ impl Floor<'_> {
         let effect = self.decide(target, decision, is_named).await?;
         let receipt = self.receipt(caller, target, (decision, reason), effect);
         let until = self.now() + RECEIPT_TTL;
-        self.service.host.ledger().append(NAME, &stream, receipt.clone(), Some(until), Some(number)).await?;
+        self.service.host.ledger(NAME).append(&stream, receipt.clone(), Some(until), Some(number)).await?;
         Ok(Reply::ok(receipt))
     }
 
     /// What goes on by the decision: a task that waits for its caller, or a question to the operator.
     async fn decide(&self, target: &str, decision: OperatorDecision, is_named: bool) -> Result<Value, Problem> {
-        if let Some(asked) = self.service.host.operator().question(target).await? {
+        if let Some(asked) = self.service.host.inquiries().question(target).await? {
             return self.decide_question(target, decision, asked.inquiry.by.as_deref()).await;
         }
         match self.task(target).await {

@@ -46,7 +46,7 @@ impl Floor<'_> {
             context,
             due,
         };
-        let asked = self.service.host.operator().ask(inquiry).await?;
+        let asked = self.service.host.inquiries().ask(inquiry).await?;
         // AGTP-API 10.3: what this session had refused is in the hands of a person now.
         self.service.negotiator.escalated(&self.ask.call.caller, &self.ask.call.thread);
         Ok(Reply::json(

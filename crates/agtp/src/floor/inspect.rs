@@ -64,7 +64,7 @@ impl Floor<'_> {
     async fn inspect_escalation(&self) -> Result<Reply, Problem> {
         let id = self.named("escalation_id")?;
         let caller = self.ask.call.caller.agent_id.as_deref();
-        let asked = self.service.host.operator().question(id).await?;
+        let asked = self.service.host.inquiries().question(id).await?;
         let is_mine = |asked: &OperatorQuestion| asked.inquiry.by.as_deref() == caller || self.is_operator().is_ok();
         let asked = asked.filter(is_mine).ok_or_else(|| none("escalation-not-found", "escalation_id", id))?;
         self.inspected("escalation", escalation(&asked))

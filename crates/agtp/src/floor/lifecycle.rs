@@ -29,7 +29,7 @@ impl Floor<'_> {
         let keys = self.service.keys.load();
         let server = self.server_id();
         let attest = |change: &LifecycleTransition| Some(signed(keys.current(), &agent.agent_id, server, change));
-        let changed = self.service.host.change_lifecycle(handle, &wish, &attest).await?;
+        let changed = self.service.host.operator().change_lifecycle(handle, &wish, &attest).await?;
         if let LifecycleOutcome::Now(kept) = &changed {
             self.service.records.event(&agent.agent_id, recorded(kept)).await;
         }

@@ -89,7 +89,7 @@ impl Resting {
 
     async fn write(&self, host: &Host, name: SessionName<'_>, until: Timestamp, woke: bool) -> Result<(), Error> {
         let line = StoredSession { agent: name.agent.to_owned(), session: name.session.to_owned(), woke };
-        host.ledger().append(NAME, STREAM, json!(line), Some(until), None).await?;
+        host.ledger(NAME).append(STREAM, json!(line), Some(until), None).await?;
         Ok(())
     }
 
@@ -104,7 +104,7 @@ impl Resting {
         if self.is_fresh(now) {
             return Ok(());
         }
-        if let Some((number, _)) = host.ledger().last(NAME, STREAM).await? {
+        if let Some((number, _)) = host.ledger(NAME).last(STREAM).await? {
             // Once all of a stream has expired it begins anew, and its numbers may be beyond the old ones already.
             if read.until.is_some_and(|until| until <= host.clock().now()) {
                 *read = StreamPosition::default();
@@ -120,7 +120,7 @@ impl Resting {
 
     async fn read_on(&self, host: &Host, read: &mut StreamPosition) -> Result<(), Error> {
         loop {
-            let page = host.ledger().entries(NAME, STREAM, Span::After(read.last), ENTRIES_PER_READ_MAX).await?;
+            let page = host.ledger(NAME).entries(STREAM, Span::After(read.last), ENTRIES_PER_READ_MAX).await?;
             let is_whole = page.len() < ENTRIES_PER_READ_MAX;
             let mut known = self.known.write();
             for (number, entry) in page {

@@ -15,7 +15,6 @@ const LONGER: &[(&str, &str)] = &[
     ("crates/forecourt/src/deployment/read.rs", "read_top"),
     ("crates/forecourt/src/house.rs", "build"),
     ("crates/forecourt/src/running.rs", "start"),
-    ("crates/host/src/builder.rs", "start"),
     ("crates/mcp/src/call.rs", "call"),
     ("crates/mcp/src/surface.rs", "enter"),
     ("crates/synthesis/src/plan/fit.rs", "keyword"),

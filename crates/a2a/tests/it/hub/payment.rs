@@ -8,7 +8,7 @@ use forecourt_core::policy::{
     PaymentSubmission, PaymentTerms, Receipt, Requirement, Rule, RuleVerdict, Settlement,
 };
 use forecourt_core::{AgentCard, Message, StateToken};
-use forecourt_host::IssuanceStatus;
+use forecourt_issuance::IssuanceStatus;
 use forecourt_testkit::{ScriptedAgent, card};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
