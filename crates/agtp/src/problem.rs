@@ -19,7 +19,7 @@ pub(crate) use proposal::{contract_not_ended, not_yours};
 
 use forecourt_contract::Violation;
 use forecourt_core::Error;
-use forecourt_core::error::whole_seconds;
+use forecourt_core::clock::whole_seconds;
 use forecourt_core::limits::FULL_RETRY;
 use forecourt_identity::certificate::Mismatch;
 use forecourt_surface::failure::HostFailure;

@@ -1,10 +1,11 @@
 //! The gate, held against what was done: rules say what is required, and the ledger whether it was met.
 
-use forecourt_core::policy::{Admitted, Objection, PaymentError};
+use forecourt_core::gate::Admitted;
+use forecourt_core::policy::{Objection, PaymentError};
 use forecourt_core::{Error, Message, PolicyPart, Task, ThreadId};
 
 use crate::directory::HostedAgent;
-use crate::receive::Host;
+use crate::host::Host;
 use forecourt_issuance::{
     Claimant, Finding, REQUIREMENTS_MAX, RequirementUse, SubmittedIssuance, Unmet, UsedUp, waits_for,
 };

@@ -19,13 +19,12 @@ use crate::counters::HostCounters;
 use crate::deliver::{Courier, Deliverer, Envelope, Outbound};
 use crate::directory::Directory;
 use crate::heartbeat;
+use crate::host::Host;
 use crate::idempotency::Idempotency;
 use crate::lease::LeaseSettings;
 use crate::limits::{LimitSettings, Throttle};
-use crate::notifier::{OperatorNotifier, OperatorWebhook};
-use crate::operator_queue::OperatorQueue;
+use crate::operator_queue::{OperatorNotifier, OperatorQueue, OperatorWebhook};
 use crate::random::SystemEntropy;
-use crate::receive::Host;
 use crate::records::Records;
 use crate::upkeep;
 

@@ -6,7 +6,7 @@ use forecourt_core::{Error, StateToken};
 use forecourt_issuance::{Issuance, IssuanceOutcome, IssuanceStatus};
 use futures::future::BoxFuture;
 
-use crate::receive::Host;
+use crate::host::Host;
 
 impl Host {
     /// Whether payments of a family of schemes, such as `x402`, can be taken here.

@@ -4,8 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::clock::after;
-use forecourt_core::error::whole_seconds;
+use forecourt_core::clock::{after, whole_seconds};
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Clock, Error, PolicyPart, Store, Timestamp};
@@ -20,10 +19,6 @@ use crate::tasks::Tasks;
 
 /// How long a key is remembered.
 pub const ONCE_TTL: Duration = Duration::from_secs(24 * 60 * 60);
-/// Keys of one caller that are remembered at once, unless the operator says otherwise.
-pub const ONCE_PER_CALLER_MAX: u64 = 100_000;
-/// Keys of all callers that are remembered at once, unless the operator says otherwise.
-pub const ONCE_MAX: u64 = 1_000_000;
 /// Bytes of a key.
 pub const ONCE_KEY_BYTES_MAX: usize = 256;
 /// How often a key is tried that led to nothing so far.

@@ -21,6 +21,7 @@ mod digest;
 mod directory;
 mod follow;
 mod heartbeat;
+mod host;
 mod idempotency;
 mod in_flight;
 mod invoke;
@@ -31,7 +32,6 @@ mod limits;
 mod limits_hit;
 mod metrics;
 mod nodes;
-mod notifier;
 mod operated;
 mod operator_queue;
 mod permit;
@@ -45,8 +45,10 @@ mod run;
 mod running;
 mod tasks;
 pub mod topics;
+mod turns;
 mod upkeep;
 mod usage;
+mod usage_viewers;
 mod work;
 
 pub use activity::{AgentActivity, AgentFailure, FAILURES_KEPT};
@@ -59,9 +61,10 @@ pub use deliver::{CarryOutcome, Courier, Envelope};
 pub use deployment_id::{DeploymentId, DeploymentIdError};
 pub use directory::{Directory, HostedAgent};
 pub use follow::FollowUntil;
+pub use host::Host;
 pub use idempotency::{
-    IdempotencyOwner, IdempotencyPermit, IdempotencyState, IdempotentCalls, ONCE_KEY_BYTES_MAX, ONCE_MAX,
-    ONCE_PER_CALLER_MAX, ONCE_TRIES_MAX, ONCE_TTL,
+    IdempotencyOwner, IdempotencyPermit, IdempotencyState, IdempotentCalls, ONCE_KEY_BYTES_MAX, ONCE_TRIES_MAX,
+    ONCE_TTL,
 };
 pub use in_flight::WAITING_MAX;
 pub use invoke::InvokeOutcome;
@@ -71,17 +74,16 @@ pub use lifecycle::{
     Attest, CHANGES_PER_READ_MAX, LifecycleChange, LifecycleOutcome, LifecycleView, STANDING_AGE_MAX,
     StoredLifecycleChange,
 };
-pub use limits::{LimitSettings, Rate};
+pub use limits::{LimitSettings, ONCE_MAX, ONCE_PER_CALLER_MAX, Rate};
 pub use limits_hit::{LIMITS_HIT_MAX, LimitHit};
 pub use metrics::Metrics;
-pub use notifier::{OperatorWebhook, QUESTION_RETRIES};
 pub use operated::{OpenSessions, OperatorDesk};
 pub use operator_queue::{
     Inquiries, OperatorAnswer, OperatorAnswerOutcome, OperatorDecision, OperatorInquiry, OperatorQuestion,
-    QUEUE_ENTRIES_MAX, QUEUE_TTL, QUEUE_WAITING_MAX, QUEUE_WAITING_PER_CALLER_MAX,
+    OperatorWebhook, QUESTION_RETRIES, QUEUE_ENTRIES_MAX, QUEUE_TTL, QUEUE_WAITING_MAX, QUEUE_WAITING_PER_CALLER_MAX,
 };
 pub use permit::{TaskAccess, TaskPermit, TaskPermits};
 pub use random::SystemEntropy;
-pub use receive::Host;
 pub use run::{Run, TaskMode};
-pub use usage::{MODEL_USAGE, UsageViewers};
+pub use usage::MODEL_USAGE;
+pub use usage_viewers::UsageViewers;

@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::error::whole_seconds;
+use forecourt_core::clock::whole_seconds;
 use forecourt_core::limits::STORED_BYTES_PER_CALLER;
 use forecourt_core::network::Network;
 use forecourt_core::policy::RefusalKind;
@@ -13,10 +13,14 @@ use forecourt_core::{Message, PolicyPart};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::idempotency::{ONCE_MAX, ONCE_PER_CALLER_MAX};
 use crate::rates::{Pace, RateTable};
 use forecourt_audit::AUDIT_DAYS;
 use forecourt_issuance::{CONSENT_WAIT_SECONDS, IssuanceLimits, OPEN_ISSUANCES_PER_CALLER_MAX, PAYMENT_WAIT_SECONDS};
+
+/// Idempotency keys of one caller that are remembered at once, unless the operator says otherwise.
+pub const ONCE_PER_CALLER_MAX: u64 = 100_000;
+/// Idempotency keys of all callers that are remembered at once, unless the operator says otherwise.
+pub const ONCE_MAX: u64 = 1_000_000;
 
 /// How often, and how much at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -7,10 +7,10 @@ use futures::future::BoxFuture;
 use prometheus_client::registry::Registry;
 
 use crate::activity::AgentActivity;
+use crate::host::Host;
 use crate::lifecycle::{Attest, LifecycleChange, LifecycleOutcome};
 use crate::limits_hit::LimitHit;
 use crate::operator_queue::{OperatorAnswer, OperatorAnswerOutcome, OperatorQuestion};
-use crate::receive::Host;
 
 /// Sessions that a protocol keeps, told to the operator by how many there are. A protocol publishes it among the
 /// host's services.
@@ -64,6 +64,12 @@ impl<'a> OperatorDesk<'a> {
 }
 
 impl Host {
+    /// What the operator decides. Only for the operator's own surface, and for a protocol that has checked that its
+    /// caller acts for the operator.
+    pub fn operator(&self) -> OperatorDesk<'_> {
+        OperatorDesk { host: self }
+    }
+
     /// Names everything that is counted here in `registry`.
     pub fn register_metrics(&self, registry: &mut Registry) {
         self.metrics.register(registry);

@@ -14,9 +14,14 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::deliver::OPERATOR;
 use crate::metrics::Metrics;
-use crate::notifier::{self, OperatorNotifier};
 use crate::topics;
+
+mod notifier;
+
+pub(crate) use notifier::OperatorNotifier;
+pub use notifier::{OperatorWebhook, QUESTION_RETRIES};
 
 /// How long a question and its answer are kept, from when each was written.
 pub const QUEUE_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -263,7 +268,7 @@ impl OperatorQueue {
     async fn notify(&self, asked: &OperatorQuestion) {
         let Some(notifier) = &self.notifier else { return };
         if let Err(error) = notifier.notify(asked).await {
-            self.metrics.delivered(notifier::NAME, false);
+            self.metrics.delivered(OPERATOR, false);
             tracing::warn!(%error, id = asked.id, "the operator's webhook is not told of a question");
         }
     }

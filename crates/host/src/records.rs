@@ -6,9 +6,6 @@ use forecourt_audit::{Audit, AuditOutcome, AuditRecord, RequestOrigin};
 use forecourt_core::{AnswerUsage, Clock, Handle, Message, PolicyPart};
 use forecourt_issuance::Issuances;
 
-use crate::request::Request;
-use crate::usage::MODEL_USAGE;
-
 /// Where things are written down.
 pub(crate) struct Records {
     /// What callers were asked to do first, and did.
@@ -61,21 +58,5 @@ impl Records {
             usage: AnswerUsage::default(),
             dropped: 0,
         }
-    }
-
-    /// Tells what models used for an answer.
-    pub(crate) fn note_usage(&self, request: &Request, usage: AnswerUsage) {
-        self.audit.record(AuditRecord {
-            at: self.clock.now(),
-            agent: request.resident.card.handle().clone(),
-            who: request.caller().shown(),
-            rule: String::new(),
-            kind: MODEL_USAGE.to_owned(),
-            outcome: AuditOutcome::Used,
-            state: None,
-            origin: RequestOrigin::new(request.via, &request.id),
-            usage,
-            dropped: 0,
-        });
     }
 }

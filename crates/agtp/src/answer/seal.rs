@@ -2,7 +2,7 @@
 
 use forecourt_attribution::{ContractFields, LogError, RecordDraft};
 use forecourt_contract::call::CallTrail;
-use forecourt_core::error::whole_seconds;
+use forecourt_core::clock::whole_seconds;
 use forecourt_core::ids::uuid7;
 
 use super::facts::{ActionFacts, request_hash};

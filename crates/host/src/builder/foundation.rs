@@ -12,11 +12,11 @@ use crate::conversations::{ConversationWriter, Conversations};
 use crate::counters::HostCounters;
 use crate::deliver::{DeliveryWakeup, Outbound};
 use crate::deployment_id::{DeploymentId, DeploymentIdError};
+use crate::host::Host;
 use crate::lease::Lease;
 use crate::lifecycle::Lifecycle;
 use crate::metrics::Metrics;
 use crate::rates::RateTable;
-use crate::receive::Host;
 use crate::tasks::{TaskParts, Tasks};
 
 /// What all hosts of a process after one another have in common.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use crate::agent::AgentCard;
+use crate::card::AgentCard;
 use crate::maybe_boxed::{MaybeBoxed, at_once, in_time};
 use crate::message::{Message, RECEIPT};
 use crate::part::Part;
@@ -28,34 +28,6 @@ pub trait Rule: Send + Sync + 'static {
     /// pass, however often the message is held against the gate.
     fn count(&self, _card: &AgentCard, _message: &Message) -> RuleVerdict {
         Ok(())
-    }
-}
-
-/// What the host and the gate note of a message on its way to an agent. Neither callers nor agents have a say in it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GateNotes {
-    /// How many rules, from the first on, have counted it.
-    counted: usize,
-    /// Whether its conversation was kept before it came.
-    continues: bool,
-}
-
-impl GateNotes {
-    /// The notes of a message that comes to a gate, which counts it anew, whatever gate it came through before. For
-    /// the host, which says whether the conversation of the message was kept before it came.
-    pub fn arriving(continues: bool) -> Self {
-        Self { counted: 0, continues }
-    }
-
-    /// Notes that its conversation turned out to be a known one, or not. For the host.
-    pub fn set_continues(&mut self, continues: bool) {
-        self.continues = continues;
-    }
-
-    /// Whether the conversation of the message was kept before it came: then its name can't be one that was made up
-    /// for this very message.
-    pub fn continues(&self) -> bool {
-        self.continues
     }
 }
 
