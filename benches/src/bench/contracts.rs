@@ -53,7 +53,7 @@ async fn measure(run: &Run) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let store = Sqlite::open(&folder.path().join("store.db"), SqliteOptions::default())?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let ledger = Ledger::new(store, clock.clone());
+    let ledger = Ledger::new(store, clock.clone(), forecourt_synthesis::contracts::LEDGER_OWNER);
     let count = run.of(CONTRACTS, CONTRACTS_SMOKE);
     fill(&ledger, count).await?;
 
@@ -115,10 +115,10 @@ async fn fill(ledger: &Ledger, count: usize) -> anyhow::Result<()> {
     let (negotiator, _contracts, _host) = negotiator(ledger);
     let made = negotiator.propose(&Map::new(), &caller("a"), &Thread::default()).await;
     ensure!(matches!(made, Ok(ProposeOutcome::Approved { .. })), "a contract is made: {made:?}");
-    let entries = ledger.entries("synthesis", "contracts", Span::After(0), 10).await?;
+    let entries = ledger.entries("contracts", Span::After(0), 10).await?;
     let (_, made) = entries.into_iter().next_back().ok_or_else(|| anyhow!("it is in the ledger"))?;
     for first in (0..count).step_by(WRITTEN_AT_ONCE) {
-        let write = |n: usize| ledger.append("synthesis", "contracts", copied(&made.body, n), made.expires_at, None);
+        let write = |n: usize| ledger.append("contracts", copied(&made.body, n), made.expires_at, None);
         for written in join_all((first..count.min(first + WRITTEN_AT_ONCE)).map(write)).await {
             written?;
         }

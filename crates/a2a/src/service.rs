@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forecourt_core::error::whole_seconds;
+use forecourt_core::clock::whole_seconds;
 use forecourt_core::policy::{AuthChallenge, RefusalKind};
 use forecourt_core::{Error, Handle, Noun, PolicyPart, Sender, TaskId, TaskState, in_place};
 use forecourt_egress::Egress;

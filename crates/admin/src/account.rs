@@ -63,14 +63,14 @@ pub(crate) async fn note(host: &Host, by: &str, action: &str, target: String, re
         outcome: came.word().to_owned(),
     };
     let body = serde_json::to_value(&done).unwrap_or_default();
-    if let Err(error) = host.ledger().append(OWNER, STREAM, body, until, None).await {
+    if let Err(error) = host.ledger(OWNER).append(STREAM, body, until, None).await {
         tracing::error!(%error, action, "what an operator did was not written down");
     }
 }
 
 /// What was done, the last first, before a number.
 pub(crate) async fn read(host: &Host, before: u64, limit: usize) -> Result<Vec<(u64, Action)>, ApiError> {
-    let entries = host.ledger().entries(OWNER, STREAM, Span::Before(before), limit).await?;
+    let entries = host.ledger(OWNER).entries(STREAM, Span::Before(before), limit).await?;
     let action = |(number, entry): (u64, forecourt_core::store::LedgerEntry)| {
         serde_json::from_value(entry.body).ok().map(|action| (number, action))
     };

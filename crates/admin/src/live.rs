@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
+use forecourt_audit::AUDIT_STREAM;
 use forecourt_core::store::{Span, TaskFilter};
-use forecourt_host::{AUDIT_STREAM, FollowUntil};
+use forecourt_host::FollowUntil;
 use forecourt_surface::sse;
 use futures::StreamExt;
 use futures::stream::BoxStream;

@@ -91,9 +91,9 @@ pub(crate) async fn begin(host: &Host, headers: &HeaderMap, new: NewSession) -> 
     let (hash, until) = (secret.hash(), after(now, SESSION_IDLE));
     let NewSession { who, role, opened_by, way } = new;
     let session = Session { who, role, opened_by, way, begun_at: now, until };
-    write(host.ledger(), &hash, &Entry::Open(session), until, None).await?;
+    write(&host.ledger(OWNER), &hash, &Entry::Open(session), until, None).await?;
     let listed = serde_json::to_value(SessionEntry { hash }).unwrap_or_default();
-    host.ledger().append(OWNER, ALL, listed, Some(after(now, SESSION_LIFETIME)), None).await?;
+    host.ledger(OWNER).append(ALL, listed, Some(after(now, SESSION_LIFETIME)), None).await?;
     Ok(secret)
 }
 
@@ -108,7 +108,7 @@ pub(crate) async fn opened(host: &Host, headers: &HeaderMap) -> Result<Option<Op
     if goes_on > after(session.until, SESSION_TOUCH) {
         session.until = goes_on;
         // Whoever ended it at this very moment goes first.
-        write(host.ledger(), &hash, &Entry::Open(session.clone()), goes_on, Some(number)).await?;
+        write(&host.ledger(OWNER), &hash, &Entry::Open(session.clone()), goes_on, Some(number)).await?;
     }
     Ok(Some(OpenSession { session, hash, csrf: secret.csrf() }))
 }
@@ -143,7 +143,7 @@ pub(crate) async fn open(host: &Host) -> Result<Vec<(String, Session)>, ApiError
 }
 
 async fn all(host: &Host) -> Result<Vec<(String, Session)>, ApiError> {
-    let begun = host.ledger().entries(OWNER, ALL, Span::Before(u64::MAX), SESSIONS_LISTED_MAX).await?;
+    let begun = host.ledger(OWNER).entries(ALL, Span::Before(u64::MAX), SESSIONS_LISTED_MAX).await?;
     let mut open = Vec::new();
     for (_, entry) in begun {
         let Ok(SessionEntry { hash }) = serde_json::from_value(entry.body) else { continue };
@@ -160,13 +160,13 @@ async fn end_hash(host: &Host, hash: &str) -> Result<(), ApiError> {
         return Ok(());
     }
     let until = after(host.clock().now(), SESSION_LIFETIME);
-    write(host.ledger(), hash, &Entry::Ended, until, None).await
+    write(&host.ledger(OWNER), hash, &Entry::Ended, until, None).await
 }
 
 /// The session of a hash that has not ended, with the number of what says so.
 async fn open_one(host: &Host, hash: &str) -> Result<Option<(u64, Session)>, ApiError> {
     let now = host.clock().now();
-    let last = host.ledger().last(OWNER, &stream(hash)).await?;
+    let last = host.ledger(OWNER).last(&stream(hash)).await?;
     Ok(last.and_then(|(number, entry)| match serde_json::from_value(entry.body) {
         Ok(Entry::Open(session)) if session.until > now => Some((number, session)),
         _ => None,
@@ -182,7 +182,7 @@ async fn write(
     last: Option<u64>,
 ) -> Result<(), ApiError> {
     let body = serde_json::to_value(entry).unwrap_or_default();
-    ledger.append(OWNER, &stream(hash), body, Some(until), last).await?;
+    ledger.append(&stream(hash), body, Some(until), last).await?;
     Ok(())
 }
 

@@ -75,9 +75,9 @@ impl KeyedCall {
         work: impl Future<Output = Result<Reply, Problem>> + Send,
     ) -> Result<Reply, Problem> {
         let KeyedCall { caller, key, sent, presented, session, peer } = self;
-        let caller = IdempotencyOwner { name: &caller, session: session.as_deref() };
+        let calls = host.idempotency(IdempotencyOwner { name: &caller, session: session.as_deref() });
         let accepts = |kept: &Value| presented.is_some() && offered(kept) == presented.as_deref();
-        let once = host.idempotency().begin_after(caller, &key, &sent, &accepts).await?;
+        let once = calls.begin_after(&key, &sent, &accepts).await?;
         if !matches!(once, IdempotencyState::First(_)) {
             // What is done for the first time is counted where it is done.
             host.meter(peer).map_err(|part| Problem::from(*part))?;
@@ -97,13 +97,13 @@ impl KeyedCall {
         };
         let reply = work.await;
         let settled = match CallRecord::of(&reply) {
-            CallRecord::Outcome(answer) => host.idempotency().settle(begun, Some(answer)).await,
+            CallRecord::Outcome(answer) => calls.settle(begun, Some(answer)).await,
             CallRecord::ForNow(answer) => {
                 let now = host.clock().now();
                 let until = now.checked_add(window).unwrap_or(now);
-                host.idempotency().settle_refusal(begun, answer, until).await
+                calls.settle_refusal(begun, answer, until).await
             }
-            CallRecord::Nothing => host.idempotency().settle(begun, None).await,
+            CallRecord::Nothing => calls.settle(begun, None).await,
         };
         if let Err(error) = settled {
             tracing::error!(%error, "the answer to a call with a key was not kept");

@@ -21,7 +21,7 @@ use forecourt_agtp_wire::codec::HeadError;
 use forecourt_agtp_wire::status::Status;
 use forecourt_contract::Violation;
 use forecourt_core::Error;
-use forecourt_core::error::whole_seconds;
+use forecourt_core::clock::whole_seconds;
 use forecourt_core::limits::FULL_RETRY;
 use forecourt_identity::certificate::Mismatch;
 use forecourt_surface::failure::HostFailure;

@@ -13,6 +13,7 @@ mod keys;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use forecourt_attribution::anchors::ANCHORS;
 use forecourt_attribution::{AttributionLog, LogError, folder};
 use forecourt_core::AgentId;
 use forecourt_surface::Mount;
@@ -84,7 +85,7 @@ impl Records {
             return Ok(Arc::clone(log));
         }
         let log = AttributionLog::open(&folder, options, key.source(), mount.host.clock().clone())?;
-        anchors::anchor(&log, mount.host.ledger());
+        anchors::anchor(&log, mount.host.ledger(ANCHORS));
         *open = Some((folder, Arc::clone(&log)));
         Ok(log)
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use forecourt_agtp_wire::status::Status;
 use forecourt_contract::call::CallTrail;
-use forecourt_core::error::whole_seconds;
+use forecourt_core::clock::whole_seconds;
 use forecourt_core::limits;
 use forecourt_identity::agents::AgentIdentity;
 use serde::Serialize;

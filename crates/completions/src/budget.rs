@@ -211,12 +211,7 @@ impl Budget {
     }
 
     fn lines(&self, message: &Message) -> Vec<Line> {
-        let sender = &message.sender;
-        let caller = match (sender.owner(), sender.network()) {
-            (Some(owner), _) => format!("owner {owner}"),
-            (None, Some(network)) => format!("network {network}"),
-            (None, None) => "local".to_owned(),
-        };
+        let caller = message.sender.caller(None).stream_name();
         // Nobody's name is in the name of a stream.
         let caller = URL_SAFE_NO_PAD.encode(&digest(&SHA256, caller.as_bytes()).as_ref()[..16]);
         let scope = |limits: &Limits| if limits.by_caller { caller.as_str() } else { "all" };

@@ -28,6 +28,11 @@ impl Account {
         Self(Some(format!("network:{network}")))
     }
 
+    /// What the operator reads of whose it is: the subject, the network, or nothing.
+    pub fn shown(&self) -> &str {
+        self.key().and_then(|key| key.split_once(':')).map_or("", |(_, name)| name)
+    }
+
     /// What it is counted under; `None` for the host's own.
     pub fn key(&self) -> Option<&str> {
         self.0.as_deref()

@@ -30,3 +30,26 @@ impl Clock for SystemClock {
 pub fn after(at: Timestamp, by: Duration) -> Timestamp {
     at.checked_add(by).unwrap_or(Timestamp::MAX)
 }
+
+/// A time to wait in whole seconds: rounded up, so that nobody comes back too early, and at least one.
+pub fn whole_seconds(wait: Duration) -> u64 {
+    wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0)).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_to_wait_is_rounded_up_to_whole_seconds() {
+        for (wait, seconds) in [
+            (Duration::ZERO, 1),
+            (Duration::from_millis(10), 1),
+            (Duration::from_secs(1), 1),
+            (Duration::from_millis(1_001), 2),
+            (Duration::MAX, u64::MAX),
+        ] {
+            assert_eq!(whole_seconds(wait), seconds, "{wait:?}");
+        }
+    }
+}

@@ -6,9 +6,9 @@
 use crate::error::{Error, Noun};
 use crate::policy::{KINDS, PolicyPart, RefusalKindEntry};
 use crate::question::Question;
+use crate::quota::QuotaBound;
 use crate::reply::{Ending, FailureCause, SignIn};
-use crate::store::QuotaBound;
-use crate::task::TaskState;
+use crate::task_state::TaskState;
 
 /// A row of the table of errors.
 #[derive(Debug)]

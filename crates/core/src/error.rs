@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::limits::RETRY_AFTER;
-use crate::store::QuotaBound;
-use crate::task::TaskState;
+use crate::quota::QuotaBound;
+use crate::task_state::TaskState;
 
 /// The kind of thing that an [`Error`] is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,28 +122,5 @@ impl Error {
     /// An [`Error::Internal`] that keeps `cause` for the log.
     pub fn internal(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Internal(cause.into())
-    }
-}
-
-/// A time to wait in whole seconds: rounded up, so that nobody comes back too early, and at least one.
-pub fn whole_seconds(wait: Duration) -> u64 {
-    wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0)).max(1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_to_wait_is_rounded_up_to_whole_seconds() {
-        for (wait, seconds) in [
-            (Duration::ZERO, 1),
-            (Duration::from_millis(10), 1),
-            (Duration::from_secs(1), 1),
-            (Duration::from_millis(1_001), 2),
-            (Duration::MAX, u64::MAX),
-        ] {
-            assert_eq!(whole_seconds(wait), seconds, "{wait:?}");
-        }
     }
 }

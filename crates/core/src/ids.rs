@@ -4,9 +4,9 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
+use crate::caller::CallerKey;
 use crate::clock::Entropy;
 use crate::limits::{CLIENT_ID_BYTES_MAX, TOKEN_BYTES};
-use crate::message::Sender;
 
 /// A fresh bearer token: [`TOKEN_BYTES`] random bytes in base64url, 43 characters.
 pub fn mint(entropy: &dyn Entropy) -> String {
@@ -117,19 +117,20 @@ const NAMED: char = '\0';
 const CONTEXT: &str = "ctx-";
 
 impl ThreadId {
-    /// The conversation that `sender` calls `name`. One that the host named ([`Self::mint_context`]) is a
+    /// The conversation that `caller` calls `name`. One that the host named ([`Self::mint_context`]) is a
     /// capability: the same for all who know it. Any other name may be guessed, so that it stands for one
     /// conversation of each owner, and of each network of callers who proved nothing.
     ///
     /// `None` when the name is empty, longer than [`CLIENT_ID_BYTES_MAX`] bytes or holds control
     /// characters.
-    pub fn adopt(name: &str, sender: &Sender) -> Option<Self> {
-        match (is_context(name), sender.owner(), sender.network()) {
-            // Who has neither an owner nor a network is a caller within this process.
-            (true, ..) | (_, None, None) => Self::of("", name),
-            (_, Some(owner), _) => Self::adopt_for(owner, name),
-            // `@` here and `:` above keep a subject whose name is spelled like an address apart from that address.
-            (_, None, Some(network)) => Self::of(&format!("@{network}"), name),
+    pub fn adopt(name: &str, caller: &CallerKey<'_>) -> Option<Self> {
+        match caller {
+            _ if is_context(name) => Self::of("", name),
+            CallerKey::Subject(owner) => Self::adopt_for(owner, name),
+            CallerKey::Network(network) | CallerKey::Conversation { network: Some(network), .. } => {
+                Self::of(&format!("@{network}"), name)
+            }
+            CallerKey::Conversation { network: None, .. } | CallerKey::Local => Self::of("", name),
         }
     }
 

@@ -20,7 +20,8 @@
 //! | [`reply`] | the stream of events that answers a message, and its one ending |
 //! | [`task`] | work that outlives a connection, and its legal moves |
 //! | [`usage`] | what language models used for an answer |
-//! | [`policy`] | refusals as content, and the gate that decides them |
+//! | [`policy`] | refusals as content, and what is required instead |
+//! | [`gate`] | the rules before an agent, and the one value that opens it |
 //! | [`identity`] | evidence of who is speaking |
 //! | [`site`] | what the outside calls a place |
 //! | [`standing`] | where an agent stands in its life |
@@ -34,12 +35,14 @@ pub mod agent_id;
 pub mod authority;
 pub mod bus;
 pub mod caller;
+mod card;
 pub mod clean;
 pub mod clock;
 pub mod codes;
 mod credential;
 pub mod error;
 pub mod findings;
+pub mod gate;
 pub mod identity;
 pub mod ids;
 mod in_place;
@@ -55,12 +58,14 @@ pub mod origin;
 pub mod part;
 pub mod policy;
 pub mod question;
+mod quota;
 pub mod reply;
 pub mod scope;
 pub mod site;
 pub mod standing;
 pub mod store;
 pub mod task;
+mod task_state;
 pub mod usage;
 pub mod yaml;
 
@@ -75,6 +80,7 @@ pub use clock::{Clock, Entropy, SystemClock};
 pub use credential::SubjectToken;
 pub use error::{Error, Noun};
 pub use findings::{Findings, FindingsDetail, SearchOptions, SearchRefinement};
+pub use gate::{Admitted, Policy, Rule};
 pub use identity::IdentityEvidence;
 pub use ids::{MessageId, StateToken, TaskId, ThreadId};
 pub use in_place::in_place;
@@ -84,13 +90,14 @@ pub use maybe_boxed::{MaybeBoxed, at_once, in_time};
 pub use mention::{behind_mention, first_mention};
 pub use message::{ClientAddr, History, Message, Profile, Role, Sender, Transport, Turn};
 pub use part::{File, FileSource, Link, Part, Text, ToolCall, ToolOutcome};
-pub use policy::{Admitted, Policy, PolicyPart, Rule};
+pub use policy::PolicyPart;
 pub use question::{FieldKind, Question, QuestionAnswer, QuestionField, QuestionOption};
+pub use quota::QuotaBound;
 pub use reply::{CollectedReply, Ending, Event, EventStream, FailureCause, Progress, Reply, SignIn};
 pub use scope::{Scope, ScopeSet};
 pub use site::Site;
 pub use standing::{LifecycleState, LifecycleTransition};
-pub use store::{QuotaBound, Store, StoreError};
+pub use store::{Store, StoreError};
 pub use task::{Task, TaskState};
 pub use usage::{AnswerUsage, ModelUsage, UsageMeter};
 

@@ -20,15 +20,17 @@ use crate::ids::{MessageId, ThreadId};
 use crate::language::Language;
 use crate::network::Network;
 use crate::part::Part;
-use crate::policy::{GateNotes, PolicyResolution, Submission};
+use crate::policy::{PolicyResolution, Submission};
 use crate::question::{Question, QuestionAnswer};
 use crate::usage::UsageMeter;
 
 mod caller;
 mod history;
 mod json;
+mod notes;
 
 pub use history::History;
+pub use notes::GateNotes;
 
 /// How a message reached this host: a name such as `rest` or `a2a`. Data for people and logs;
 /// no step of the trip branches on it.

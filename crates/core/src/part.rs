@@ -225,3 +225,12 @@ impl<'de> Deserialize<'de> for ToolCall {
         json::read_tool_call(&mut fields).map_err(serde::de::Error::custom)
     }
 }
+
+/// The refusal among `parts`, if there is one: whatever follows it is to be dropped.
+/// PolicyPart 3.5, 5.2.
+pub fn find_policy_part(parts: &[Part]) -> Option<&PolicyPart> {
+    parts.iter().find_map(|part| match part {
+        Part::Policy(policy) => Some(policy),
+        _ => None,
+    })
+}

@@ -16,12 +16,11 @@ use crate::task::{Task, TaskState};
 
 mod ledger;
 mod list;
-mod quota;
 
 pub use crate::account::Account;
+pub use crate::quota::{QuotaBound, cost};
 pub use ledger::{LedgerEntry, Span};
 pub use list::{Cursor, TaskFilter, TaskPage};
-pub use quota::{QuotaBound, cost};
 
 /// The future of a store operation. When it is ready with `Ok`, the write is durable.
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;

@@ -202,7 +202,7 @@ impl Service {
         reader: &str,
     ) -> Result<Correspondence, Error> {
         let entropy = self.host.entropy().as_ref();
-        let known = threads::find(self.host.ledger(), self.domain(), agent, reader, &mail.references).await?;
+        let known = threads::find(&self.host.ledger(NAME), self.domain(), agent, reader, &mail.references).await?;
         let (conversation, token) = (known.unwrap_or_else(|| ids::mint(entropy)), ids::mint(entropy));
         threads::remember(&self.host, &token, agent, reader, &conversation).await?;
         let (subject, references) = Correspondence::headings(mail);

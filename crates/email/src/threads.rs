@@ -35,7 +35,7 @@ pub(crate) async fn find(
         let Some(token) = id.rsplit_once('@').filter(|(token, host)| ids::is_token(token) && *host == domain) else {
             continue;
         };
-        let Some((_, entry)) = ledger.last(NAME, &stream("answer", token.0.as_bytes())).await? else { continue };
+        let Some((_, entry)) = ledger.last(&stream("answer", token.0.as_bytes())).await? else { continue };
         let Ok(sent) = serde_json::from_value::<SentAnswer>(entry.body) else { continue };
         if sent.agent == *agent && sent.reader == reader {
             return Ok(Some(sent.conversation));
@@ -54,19 +54,19 @@ pub(crate) async fn remember(
 ) -> Result<(), Error> {
     let (agent, reader, conversation) = (agent.clone(), reader.to_owned(), conversation.to_owned());
     let body = serde_json::to_value(SentAnswer { agent, reader, conversation }).map_err(Error::internal)?;
-    host.ledger().append(NAME, &stream("answer", token.as_bytes()), body, Some(forgotten_at(host)), None).await?;
+    host.ledger(NAME).append(&stream("answer", token.as_bytes()), body, Some(forgotten_at(host)), None).await?;
     Ok(())
 }
 
 /// Whether a message was taken before.
 pub(crate) async fn was_taken(host: &Host, fingerprint: &[u8]) -> Result<bool, Error> {
-    Ok(host.ledger().last(NAME, &stream("taken", fingerprint)).await?.is_some())
+    Ok(host.ledger(NAME).last(&stream("taken", fingerprint)).await?.is_some())
 }
 
 /// Remembers that a message was taken.
 pub(crate) async fn take(host: &Host, fingerprint: &[u8]) -> Result<(), Error> {
-    host.ledger()
-        .append(NAME, &stream("taken", fingerprint), Value::Bool(true), Some(forgotten_at(host)), Some(0))
+    host.ledger(NAME)
+        .append(&stream("taken", fingerprint), Value::Bool(true), Some(forgotten_at(host)), Some(0))
         .await?;
     Ok(())
 }

@@ -8,7 +8,7 @@ use forecourt_completions::budget::BudgetStore;
 use forecourt_contract::HostServices;
 use forecourt_core::Store;
 use forecourt_egress::{Egress, Purpose};
-use forecourt_host::{Directory, Host, HostBuilder, HostParts, HostedAgent, LeaseSettings, OperatorWebhook};
+use forecourt_host::{Directory, Host, HostBuilder, HostedAgent, OperatorWebhook};
 use forecourt_identity::agents::IdentityNotice;
 use forecourt_identity::api_keys::ApiKeys;
 use forecourt_identity::{HostKeys, Verifier};
@@ -98,8 +98,11 @@ impl Running {
             }
             let standings = storage.standings(&house.deployment)?;
             let live = Arc::new(LiveHouse::default());
-            let Opening { parts, house } = Opening::of(house, &storage)?;
-            let host = start_host(parts, &store, standings, &nodes, lease, stop.clone()).await?;
+            let Opening { mut builder, house } = Opening::of(house, &storage, &store)?;
+            builder.standings = standings;
+            builder.bus = nodes.bus.clone();
+            (builder.alone, builder.lease) = (nodes.alone, lease);
+            let host = builder.start(stop.clone()).await.map_err(|error| Error::new(error.to_string()))?;
             let api_keys = Arc::new(ApiKeys::new(store.clone()));
             let around =
                 Around { live: &live, storage: &storage, store: &store, keys: &keys, api_keys: &api_keys, stop: &stop };
@@ -150,8 +153,8 @@ impl Running {
                 let text = format!("{} can't become {} while it is served", then.origin, now.origin);
                 return Err(Error::new(text).hint("restart the server to serve another domain or address"));
             }
-            let Opening { parts, house } = Opening::of(house, &self.storage)?;
-            let host = before.replaced_by(parts).await.map_err(|error| Error::new(error.to_string()))?;
+            let Opening { builder, house } = Opening::of(house, &self.storage, &self.store)?;
+            let host = builder.replace(&before).await.map_err(|error| Error::new(error.to_string()))?;
             let Self { live, storage, store, keys, api_keys, stop, .. } = self;
             let around = Around { live, storage, store, keys, api_keys, stop };
             around.agree(&house, &host, self.agreed.as_ref()).await?;
@@ -261,29 +264,6 @@ impl Running {
     }
 }
 
-/// The host of a house, on what lasts from one house to the next.
-async fn start_host(
-    parts: HostParts,
-    store: &Arc<dyn Store>,
-    standings: Option<Arc<dyn Store>>,
-    nodes: &NodeLinks,
-    lease: LeaseSettings,
-    stop: CancellationToken,
-) -> Result<Arc<Host>, Error> {
-    let mut builder = HostBuilder::new(parts.site, parts.directory, store.clone(), parts.egress);
-    builder.standings = standings;
-    builder.bus = nodes.bus.clone();
-    (builder.alone, builder.lease) = (nodes.alone, lease);
-    builder.operator = parts.operator;
-    builder.limits = parts.limits;
-    builder.envelopes = parts.envelopes;
-    builder.couriers = parts.couriers;
-    builder.schemes = parts.schemes;
-    builder.contract = parts.contract;
-    builder.rules = parts.rules;
-    builder.start(stop).await.map_err(|error| Error::new(error.to_string()))
-}
-
 /// Brings what was pushed here before it was all nodes' to the others, and what was pushed there to this one.
 async fn catch_up(content: &SharedContent, contents: &[Content]) -> Result<(), Error> {
     let behind =
@@ -294,12 +274,12 @@ async fn catch_up(content: &SharedContent, contents: &[Content]) -> Result<(), E
 
 /// A house taken apart: what the host is made of, and the rest.
 struct Opening {
-    parts: HostParts,
+    builder: HostBuilder,
     house: House,
 }
 
 impl Opening {
-    fn of(mut house: House, storage: &Storage) -> Result<Self, Error> {
+    fn of(mut house: House, storage: &Storage, store: &Arc<dyn Store>) -> Result<Self, Error> {
         let agents: Vec<HostedAgent> = std::mem::take(&mut house.agents);
         let deployment = &house.deployment;
         let default = deployment.top.default_agent.as_ref().ok_or_else(|| Error::new("there is no agent"))?;
@@ -308,20 +288,16 @@ impl Opening {
         // know.
         let is_apart = matches!(storage, Storage::Apart { .. }) && !deployment.store.is_shared();
         let operator = operator(deployment, &house.egress)?.filter(|_| !is_apart);
-        let parts = HostParts {
-            site: house.site.clone(),
-            directory,
-            egress: house.egress.clone(),
-            limits: deployment.limits.clone(),
-            contract: house.endpoints.contract.clone(),
-            operator,
-            envelopes: deployment.wires.envelopes(),
-            couriers: deployment.wires.couriers(&house.egress, &house.site),
-            rules: house.rules.clone(),
-            schemes: house.payments.schemes(),
-        };
+        let mut builder = HostBuilder::new(house.site.clone(), directory, store.clone(), house.egress.clone());
+        builder.limits = deployment.limits.clone();
+        builder.contract = house.endpoints.contract.clone();
+        builder.operator = operator;
+        builder.envelopes = deployment.wires.envelopes();
+        builder.couriers = deployment.wires.couriers(&house.egress, &house.site);
+        builder.rules = house.rules.clone();
+        builder.schemes = house.payments.schemes();
         house.payments.begin_check();
-        Ok(Self { parts, house })
+        Ok(Self { builder, house })
     }
 }
 

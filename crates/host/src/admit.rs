@@ -1,14 +1,14 @@
 //! The gate, held against what was done: rules say what is required, and the ledger whether it was met.
 
-use forecourt_core::policy::{Admitted, Objection, PaymentError};
+use forecourt_core::gate::Admitted;
+use forecourt_core::policy::{Objection, PaymentError};
 use forecourt_core::{Error, Message, PolicyPart, Task, ThreadId};
 
-use crate::audit::RequestOrigin;
 use crate::directory::HostedAgent;
-use crate::issuance::{
-    Claimant, Finding, Holder, HolderKey, REQUIREMENTS_MAX, RequirementUse, SubmittedIssuance, Unmet, UsedUp, waits_for,
+use crate::host::Host;
+use forecourt_issuance::{
+    Claimant, Finding, REQUIREMENTS_MAX, RequirementUse, SubmittedIssuance, Unmet, UsedUp, waits_for,
 };
-use crate::receive::Host;
 
 /// What a message is held against beside the rules of its agent.
 pub(crate) struct Passage<'a> {
@@ -66,7 +66,7 @@ impl Host {
         mut message: Box<Message>,
     ) -> Result<Result<PassedMessage, Box<AdmissionRefusal>>, Error> {
         self.find_thread(passage, &mut message).await?;
-        let submitted = self.issuances.submitted(&claimant(passage, &message), &message).await?;
+        let submitted = self.records.issuances.submitted(&claimant(passage, &message), &message).await?;
         let (mut met, mut uses) = (Vec::new(), Vec::new());
         while met.len() <= REQUIREMENTS_MAX {
             let verdict = passage.resident.policy.admit(passage.resident.card.clone(), message, &met).await;
@@ -79,7 +79,7 @@ impl Host {
             };
             message = refused;
             let claimant = claimant(passage, &message);
-            match self.issuances.meet(&requirement, &claimant, submitted.as_ref(), &mut message).await? {
+            match self.records.issuances.meet(&requirement, &claimant, submitted.as_ref(), &mut message).await? {
                 Finding::Met(one) => {
                     put_back(&mut message, &one);
                     uses.push(*one);
@@ -99,15 +99,15 @@ impl Host {
         mut passed: PassedMessage,
     ) -> Result<Result<PassedMessage, Box<AdmissionRefusal>>, Error> {
         let message = passed.admitted.message();
-        if passed.uses.iter().any(|one| one.issuance().is_some()) {
+        if passed.uses.iter().any(|one| one.asked().is_some()) {
             return Ok(Ok(passed));
         }
         let Some(submitted) = submitted else { return Ok(Ok(passed)) };
-        match self.issuances.resume(&claimant(passage, message), &submitted, message).await? {
+        match self.records.issuances.resume(&claimant(passage, message), &submitted, message).await? {
             None => Ok(Ok(passed)),
             Some(Finding::Met(one)) => {
-                if let Some(record) = one.issuance().filter(|_| message.parts.is_empty()) {
-                    passed.admitted = passed.admitted.with_parts(record.asked.clone());
+                if let Some(asked) = one.asked().filter(|_| message.parts.is_empty()) {
+                    passed.admitted = passed.admitted.with_parts(asked.to_vec());
                 }
                 passed.uses.push(*one);
                 Ok(Ok(passed))
@@ -123,7 +123,7 @@ impl Host {
     /// gave it; who has none gets one, so that it is known when it comes back.
     async fn find_thread(&self, passage: &Passage<'_>, message: &mut Message) -> Result<(), Error> {
         if let Some(thread) = &passage.unknown
-            && self.issuances.knows(&HolderKey::of_thread(thread), passage.resident.card.handle()).await?
+            && self.records.issuances.knows(thread, passage.resident.card.handle()).await?
         {
             message.thread = Some(thread.clone());
             message.gate.set_continues(true);
@@ -138,7 +138,7 @@ impl Host {
         message: Box<Message>,
         refusal: Box<PolicyPart>,
     ) -> Box<AdmissionRefusal> {
-        self.issuances.note_refused(passage.resident.card.handle(), &message, &refusal);
+        self.records.note_refused(passage.resident.card.handle(), &message, &refusal);
         Box::new(AdmissionRefusal { message, refusal, is_issued: false, leaves_task: false })
     }
 
@@ -154,7 +154,7 @@ impl Host {
             Unmet::Ask(requirement, fault) => {
                 let claimant = claimant(passage, &message);
                 let refused = claimant.refused(&message);
-                let refusal = self.issuances.issue(&requirement, &passage.resident.card, refused).await?;
+                let refusal = self.records.issuances.issue(&requirement, &passage.resident.card, refused).await?;
                 Box::new(with_fault(refusal, fault))
             }
         };
@@ -173,7 +173,7 @@ impl Host {
             return Ok(Ok((admitted, None)));
         }
         let requirement = uses.iter().find_map(|one| one.requirement()).map(|wanted| Box::new(wanted.clone()));
-        match self.issuances.use_up(uses, admitted.message()).await? {
+        match self.records.issuances.use_up(uses, admitted.message()).await? {
             Some(mut used) => {
                 let admitted = admitted.with_receipt(used.receipt.as_deref());
                 Ok(Ok((admitted.with_resolution(used.resolution.take()), Some(used))))
@@ -191,30 +191,16 @@ impl Host {
 }
 
 fn claimant<'a>(passage: &Passage<'a>, message: &Message) -> Claimant<'a> {
-    let holder = Holder {
-        subject: message.sender.owner().map(str::to_owned),
-        thread: message.thread.clone(),
-        account: message.sender.account(),
-    };
-    let subject = holder.subject.as_deref().map(HolderKey::of_subject);
-    let thread = holder.thread.as_ref().map(HolderKey::of_thread);
-    Claimant {
-        card: &passage.resident.card,
-        keys: subject.into_iter().chain(thread).collect(),
-        holder,
-        earlier: passage.earlier,
-        may_pay: passage.is_answered,
-        origin: RequestOrigin::of(message),
-    }
+    Claimant::new(&passage.resident.card, message, passage.earlier, passage.is_answered)
 }
 
 /// What was said before it was asked for something, where the message brings no words of its own.
 fn put_back(message: &mut Message, one: &RequirementUse) {
-    let Some(record) = one.issuance() else { return };
+    let Some(asked) = one.asked() else { return };
     if message.parts.is_empty() {
-        message.parts.clone_from(&record.asked);
+        message.parts = asked.to_vec();
         if message.language.is_none() {
-            message.language.clone_from(&record.language);
+            message.language = one.language().cloned();
         }
     }
 }

@@ -17,11 +17,11 @@ use tokio::time::{Instant, timeout_at};
 use crate::background::BackgroundWork;
 use crate::follow::FollowUntil;
 use crate::in_flight::{Lane, Slot};
-use crate::issuance::{AnswerMark, UsedUp};
 use crate::request::Request;
 use crate::run::{Run, TaskMode};
 use crate::running;
 use crate::tasks::{Tasks, busy};
+use forecourt_issuance::{AnswerMark, UsedUp};
 
 impl Tasks {
     /// Lets the agent answer, as `run` says. Refused when too much is under way.
@@ -45,7 +45,7 @@ impl Tasks {
         mark: Option<AnswerMark>,
         run: Run,
     ) -> Result<Reply, Error> {
-        let slot = match self.in_flight.acquire(run.lane(), request.caller).await {
+        let slot = match self.in_flight.acquire(run.lane(), request.slots).await {
             Ok(slot) => slot,
             Err(refusal) => return Ok(self.turn_away(&request, *refusal)),
         };
@@ -74,7 +74,7 @@ impl Tasks {
         refusal: PolicyPart,
         run: Run,
     ) -> Result<Reply, Error> {
-        match self.in_flight.acquire(run.lane(), request.caller).await {
+        match self.in_flight.acquire(run.lane(), request.slots).await {
             Ok(slot) => Box::pin(self.begin(request, refused(refusal), run.webhook, slot)).await,
             Err(refusal) => Ok(self.turn_away(&request, *refusal)),
         }
@@ -145,7 +145,7 @@ impl Tasks {
 
     /// A slow answer, of which the caller was `told` so many events, as a task: which one, and the rest.
     async fn go_on(self: Arc<Self>, request: Arc<Request>, events: EventStream, told: u64) -> EventStream {
-        let slot = match self.in_flight.acquire(Lane::Background, request.caller).await {
+        let slot = match self.in_flight.acquire(Lane::Background, request.slots).await {
             Ok(slot) => slot,
             Err(refusal) => return self.turn_away(&request, *refusal).events,
         };

@@ -1,46 +1,42 @@
-//! Putting a host together, and setting it to work.
+//! Putting a host together, and setting it to work: the first one of a process, and those that take its place.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
+use forecourt_audit::{Audit, PendingRecords};
 use forecourt_contract::Dispatcher;
 use forecourt_core::policy::PaymentScheme;
-use forecourt_core::{Bus, Clock, Entropy, Error, NoBus, Store, SystemClock};
+use forecourt_core::{Bus, Clock, Entropy, Error, NoBus, Site, Store, SystemClock};
 use forecourt_egress::Egress;
+use forecourt_issuance::{IssuanceParts, Issuances};
+use forecourt_rules::RuleServices;
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 use crate::attachments::Attachments;
-use crate::audit::{self, Audit};
-use crate::conversations::{ConversationWriter, Conversations};
 use crate::counters::HostCounters;
-use crate::deliver::{Courier, Deliverer, DeliveryWakeup, Envelope, Outbound};
-use crate::deployment_id::{DeploymentId, DeploymentIdError};
+use crate::deliver::{Courier, Deliverer, Envelope, Outbound};
 use crate::directory::Directory;
 use crate::heartbeat;
+use crate::host::Host;
 use crate::idempotency::Idempotency;
-use crate::issuance::{Desk, IssuanceParts, Issuances};
-use crate::lease::{Lease, LeaseSettings};
-use crate::ledger::Ledger;
-use crate::lifecycle::Lifecycle;
+use crate::lease::LeaseSettings;
 use crate::limits::{LimitSettings, Throttle};
-use crate::metrics::Metrics;
-use crate::notifier::{OperatorNotifier, OperatorWebhook};
-use crate::operator_queue::OperatorQueue;
+use crate::operator_queue::{OperatorNotifier, OperatorQueue, OperatorWebhook};
 use crate::random::SystemEntropy;
-use crate::rates::RateTable;
-use crate::receive::Host;
-use crate::tasks::{TaskParts, Tasks};
+use crate::records::Records;
 use crate::upkeep;
-use forecourt_core::Site;
-use forecourt_rules::RuleServices;
 
-/// What a host is made of. The rest has defaults: the machine's clock and randomness.
+mod foundation;
+
+use foundation::HostFoundation;
+
+/// What a host is made of: the first one of a process ([`HostBuilder::start`]), and each one that takes the place of
+/// another ([`HostBuilder::replace`]). What is not named to [`HostBuilder::new`] has defaults.
 pub struct HostBuilder {
-    /// What the outside calls this place.
+    /// What the outside calls this place. The domain of a host and of what replaces it is the same: what is kept
+    /// belongs to it.
     pub site: Site,
     /// Who lives here.
     pub directory: Directory,
@@ -113,132 +109,163 @@ impl HostBuilder {
     /// Fails when the store can't be read: a host that can't see its tasks must not take more.
     pub fn start(self, stop: CancellationToken) -> BoxFuture<'static, Result<Arc<Host>, Error>> {
         Box::pin(async move {
-            let metrics = Arc::new(Metrics::default());
-            let wakeup = DeliveryWakeup::default();
-            let writer = ConversationWriter::new(self.store.clone(), self.clock.clone(), stop.clone(), self.alone);
-            let writer = Arc::new(writer);
-            let conversations =
-                Conversations { writer: writer.clone(), clock: self.clock.clone(), entropy: self.entropy.clone() };
-            let rates = match self.alone {
-                true => RateTable::new(),
-                false => self.shared_rates().await?,
-            };
-            let rates = Arc::new(rates);
-            let run = forecourt_core::ids::mint(&*self.entropy);
-            let parts = TaskParts {
-                site: Arc::new(self.site.clone()),
-                store: self.store.clone(),
-                conversations: conversations.clone(),
-                clock: self.clock.clone(),
-                entropy: self.entropy.clone(),
-                metrics: metrics.clone(),
-                wakeup: wakeup.clone(),
-                bus: self.bus.clone(),
-                rates: rates.clone(),
-                lease: Lease::new(self.lease, self.alone, run),
-            };
-            let tasks = Arc::new(Tasks::new(parts, &self.limits));
-            self.rules.set(Arc::new(HostCounters { rates: rates.clone(), tasks: tasks.clone() }));
-            let ended = tasks.recover().await?;
-            if ended > 0 {
-                tracing::warn!(ended, "tasks of an earlier run were cut off and have been ended as failed");
-            }
-            let cut_off = if self.alone { self.store.release_deliveries(self.clock.now()).await? } else { 0 };
-            if cut_off > 0 {
-                tracing::info!(cut_off, "posts that an earlier run had begun are due again");
-            }
-            let standings = self.standings.unwrap_or_else(|| self.store.clone());
-            let lifecycle = Lifecycle::read(standings, self.clock.clone(), self.bus.clone(), &self.directory).await?;
-            let lifecycle = Arc::new(lifecycle);
-            let notifier = self.operator.map(|webhook| OperatorNotifier {
-                webhook,
-                store: self.store.clone(),
-                clock: self.clock.clone(),
-                entropy: self.entropy.clone(),
-                wakeup: wakeup.clone(),
-            });
-            let operator = OperatorQueue {
-                store: self.store.clone(),
-                clock: self.clock.clone(),
-                entropy: self.entropy.clone(),
-                metrics: metrics.clone(),
-                bus: self.bus.clone(),
-                notifier,
-            };
-            let ledger = Arc::new(Ledger::new(self.store.clone(), self.clock.clone()));
-            let own_outbound =
-                Arc::new(Outbound { egress: self.egress.clone(), envelopes: self.envelopes, couriers: self.couriers });
-            let outbound = Arc::new(ArcSwap::new(own_outbound.clone()));
-            let deliverer = Deliverer {
-                store: self.store.clone(),
-                clock: self.clock.clone(),
-                entropy: self.entropy.clone(),
-                outbound: outbound.clone(),
-                metrics: metrics.clone(),
-                wakeup: wakeup.clone(),
-            };
-            let (audit, records) = Audit::new();
             let kept = Duration::from_secs(self.limits.audit_days.get().saturating_mul(24 * 60 * 60));
-            let audited = audit::write(records, self.store.clone(), self.clock.clone(), kept, stop.clone());
-            let issuances = Arc::new(Issuances::new(IssuanceParts {
+            let foundation = HostFoundation::lay(&self, stop).await?;
+            let (audit, pending) = Audit::new();
+            let issuances = Issuances::new(IssuanceParts {
                 site: self.site.clone(),
-                limits: self.limits.clone(),
-                schemes: self.schemes,
-                tasks: tasks.clone(),
-                desk: Arc::new(Desk::new(audit)),
-            }));
-            issuances.take_over();
-            let indeterminate = issuances.recover().await?;
-            if indeterminate > 0 {
-                tracing::warn!(
-                    indeterminate,
-                    "payments of an earlier run are being asked about: nobody knows whether they were settled"
-                );
-            }
-            let posting = TaskTracker::new();
-            posting.spawn(audited);
-            tokio::spawn(issuances.clone().reconcile(stop.clone()));
-            posting.spawn(deliverer.run(stop.clone()));
-            posting.spawn(writer.run());
-            posting.spawn(tasks.clone().keep_lease(stop.clone()));
-            posting.close();
-            tokio::spawn(heartbeat::hear(tasks.clone(), lifecycle.clone(), &*self.bus, stop.clone()));
-            tokio::spawn(upkeep::sweep(self.store.clone(), self.clock.clone(), stop.clone()));
-            Ok(Arc::new(Host {
-                site: self.site,
-                directory: self.directory,
-                throttle: Arc::new(Throttle::new(&self.limits, rates)),
-                conversations,
-                lifecycle,
-                operator,
-                idempotency: Idempotency::new(tasks.clone(), &self.limits),
-                ledger,
-                contract: self.contract,
-                attachments: Attachments { egress: self.egress },
-                issuances,
-                outbound,
-                own_outbound,
-                wakeup,
-                tasks,
-                store: self.store,
-                clock: self.clock,
-                entropy: self.entropy,
-                metrics,
-                posting,
-                stop,
-            }))
+                limits: self.limits.issuances(),
+                schemes: self.schemes.clone(),
+                run: foundation.tasks.clone(),
+                store: foundation.store.clone(),
+                clock: foundation.clock.clone(),
+                entropy: foundation.entropy.clone(),
+                audit: audit.clone(),
+            });
+            let records = Records { issuances: Arc::new(issuances), audit, clock: foundation.clock.clone() };
+            let host = Arc::new(self.on(foundation, records));
+            host.take_over();
+            host.recover_payments().await?;
+            host.begin_work(pending, kept);
+            Ok(host)
         })
     }
 
-    /// The counters of a host that others count with.
-    async fn shared_rates(&self) -> Result<RateTable, Error> {
-        let agreed = DeploymentId::agree(&*self.store, &*self.clock, &*self.entropy, &self.site.domain).await;
-        let deployment = agreed.map_err(|error| match error {
-            DeploymentIdError::Store(error) => error.into(),
-            error @ DeploymentIdError::OtherDeployment { .. } => Error::internal(error),
-        })?;
-        let mut node = [0; 8];
-        self.entropy.fill(&mut node);
-        Ok(RateTable::shared(deployment.seed(), u64::from_be_bytes(node), self.bus.clone()))
+    /// A host of these parts that goes on with everything else of `before`: the store, tasks and replies under way
+    /// with the places that they take, counters of limits, keys of calls that are made once, deliveries, the
+    /// lifecycle of agents. That one works on beside it, for the requests that it has, and until
+    /// [`Host::take_over`] deliveries go on by what that one says. The store, the bus, the lease, the clock and the
+    /// randomness of this builder are not looked at.
+    ///
+    /// Buckets go on too, at the new rates. How many answers and tasks may run at once stays what it was at the
+    /// start.
+    ///
+    /// # Errors
+    /// The store can't tell where the agents stand.
+    pub fn replace(self, before: &Host) -> BoxFuture<'_, Result<Arc<Host>, Error>> {
+        Box::pin(async move {
+            for agent in self.directory.iter() {
+                before.lifecycle.state(agent.card.handle()).await?;
+            }
+            let foundation = HostFoundation::of(before);
+            self.rules.set(Arc::new(HostCounters { tasks: foundation.tasks.clone() }));
+            let (site, limits) = (self.site.clone(), self.limits.issuances());
+            let issuances = before.records.issuances.replaced_by(site, limits, self.schemes.clone());
+            let records = before.records.replaced_by(issuances);
+            Ok(Arc::new(self.on(foundation, records)))
+        })
+    }
+
+    /// The host of these parts on a foundation.
+    fn on(self, foundation: HostFoundation, records: Records) -> Host {
+        let operator = self.operator_queue(&foundation);
+        let HostFoundation {
+            conversations,
+            lifecycle,
+            outbound,
+            wakeup,
+            tasks,
+            store,
+            clock,
+            entropy,
+            metrics,
+            posting,
+            stop,
+        } = foundation;
+        let own_outbound = Outbound { egress: self.egress.clone(), envelopes: self.envelopes, couriers: self.couriers };
+        Host {
+            site: self.site,
+            directory: self.directory,
+            throttle: Arc::new(Throttle::new(&self.limits, tasks.rates.clone())),
+            operator,
+            idempotency: Idempotency::new(tasks.clone(), &self.limits),
+            contract: self.contract,
+            attachments: Attachments { egress: self.egress },
+            records: Arc::new(records),
+            own_outbound: Arc::new(own_outbound),
+            conversations,
+            lifecycle,
+            outbound,
+            wakeup,
+            tasks,
+            store,
+            clock,
+            entropy,
+            metrics,
+            posting,
+            stop,
+        }
+    }
+
+    fn operator_queue(&self, foundation: &HostFoundation) -> OperatorQueue {
+        let HostFoundation { store, clock, entropy, wakeup, .. } = foundation;
+        let notifier = self.operator.clone().map(|webhook| OperatorNotifier {
+            webhook,
+            store: store.clone(),
+            clock: clock.clone(),
+            entropy: entropy.clone(),
+            wakeup: wakeup.clone(),
+        });
+        OperatorQueue {
+            store: store.clone(),
+            clock: clock.clone(),
+            entropy: entropy.clone(),
+            metrics: foundation.metrics.clone(),
+            bus: foundation.tasks.bus.clone(),
+            notifier,
+        }
+    }
+
+    /// How posts are made.
+    pub(crate) fn outbound(&self) -> Outbound {
+        let (envelopes, couriers) = (self.envelopes.clone(), self.couriers.clone());
+        Outbound { egress: self.egress.clone(), envelopes, couriers }
+    }
+
+    /// The clock, and the randomness.
+    pub(crate) fn ambient(&self) -> (Arc<dyn Clock>, Arc<dyn Entropy>) {
+        (self.clock.clone(), self.entropy.clone())
+    }
+}
+
+impl Host {
+    /// Has deliveries and the settling of payments, which all hosts after one another have in common, go on by what
+    /// this one says.
+    pub fn take_over(&self) {
+        self.outbound.store(self.own_outbound.clone());
+        self.records.issuances.take_over();
+    }
+
+    async fn recover_payments(&self) -> Result<(), Error> {
+        let indeterminate = self.records.issuances.recover().await?;
+        if indeterminate > 0 {
+            tracing::warn!(
+                indeterminate,
+                "payments of an earlier run are being asked about: nobody knows whether they were settled"
+            );
+        }
+        Ok(())
+    }
+
+    /// Works in the background until the stop that it was started with.
+    fn begin_work(&self, pending: PendingRecords, kept: Duration) {
+        let deliverer = Deliverer {
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            entropy: self.entropy.clone(),
+            outbound: self.outbound.clone(),
+            metrics: self.metrics.clone(),
+            wakeup: self.wakeup.clone(),
+        };
+        let (store, clock, stop) = (&self.store, &self.clock, &self.stop);
+        self.posting.spawn(pending.write(store.clone(), clock.clone(), kept, stop.clone()));
+        tokio::spawn(self.records.issuances.clone().reconcile(stop.clone()));
+        self.posting.spawn(deliverer.run(stop.clone()));
+        self.posting.spawn(self.conversations.writer.clone().run());
+        self.posting.spawn(self.tasks.clone().keep_lease(stop.clone()));
+        self.posting.close();
+        let tasks = self.tasks.clone();
+        tokio::spawn(heartbeat::hear(tasks, self.lifecycle.clone(), &*self.tasks.bus, stop.clone()));
+        tokio::spawn(upkeep::sweep(store.clone(), clock.clone(), stop.clone()));
     }
 }

@@ -15,7 +15,7 @@ use forecourt_core::{
 };
 
 use crate::directory::HostedAgent;
-use crate::resume::with_turns_of;
+use crate::turns::with_turns_of;
 
 mod cache;
 mod writer;

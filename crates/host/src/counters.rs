@@ -6,12 +6,11 @@ use std::time::Duration;
 use forecourt_core::CallerKey;
 use forecourt_rules::{Quota, RuleCounters};
 
-use crate::rates::{Pace, RateTable};
+use crate::rates::Pace;
 use crate::tasks::Tasks;
 
 /// The counters of a host.
 pub(crate) struct HostCounters {
-    pub(crate) rates: Arc<RateTable>,
     pub(crate) tasks: Arc<Tasks>,
 }
 
@@ -20,9 +19,9 @@ impl RuleCounters for HostCounters {
         let pace = Pace::new(quota.requests.get(), quota.per, quota.burst.get());
         match caller {
             CallerKey::Subject(name) | CallerKey::Conversation { key: name, .. } => {
-                self.rates.take(&(scope, &**name), pace)
+                self.tasks.rates.take(&(scope, &**name), pace)
             }
-            CallerKey::Network(network) => self.rates.take(&(scope, network), pace),
+            CallerKey::Network(network) => self.tasks.rates.take(&(scope, network), pace),
             CallerKey::Local => Ok(()),
         }
     }

@@ -23,9 +23,10 @@ use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
 
 use crate::metrics::Metrics;
-use crate::notifier;
-use crate::usage;
+use crate::usage_viewers;
 
+/// Whose posts to the operator are, among those of protocols.
+pub(crate) const OPERATOR: &str = "operator";
 /// Posts under way at once.
 pub(crate) const POSTS_AT_ONCE: usize = 16;
 /// How much longer than any post may take a taken delivery is hidden from other takers.
@@ -113,7 +114,7 @@ impl Deliverer {
             }
         };
         // Who gets a post need not be who may see it.
-        due.iter_mut().filter_map(|delivery| delivery.task.as_mut()).for_each(usage::hide);
+        due.iter_mut().filter_map(|delivery| delivery.task.as_mut()).for_each(usage_viewers::hide);
         let count = due.len();
         let deliver = |delivery: Delivery| {
             let span = spans::deliver(&delivery.webhook.protocol);
@@ -152,7 +153,7 @@ impl Deliverer {
             _ if courier.is_some() => protocol,
             Some(_) if self.outbound.load().envelopes.contains_key(protocol) => protocol,
             Some(_) => "unknown",
-            None => notifier::NAME,
+            None => OPERATOR,
         };
         self.metrics.delivered(of, worked);
         spans::record_outcome(&Span::current(), if worked { "delivered" } else { "failed" }, !worked);

@@ -6,9 +6,9 @@ use forecourt_core::policy::{ConsentTerms, Demand, PaidFor, PaymentTerms, Refusa
 use forecourt_core::{Ending, Error, PolicyPart};
 use serde_json::{Map, Value};
 
-use crate::audit::RequestOrigin;
-use crate::issuance::{Holder, RefusedMessage};
 use crate::request::Request;
+use forecourt_audit::RequestOrigin;
+use forecourt_issuance::{Holder, RefusedMessage};
 
 /// The rule that an agent's own demand is told by.
 const RULE: &str = "agent";
@@ -31,7 +31,7 @@ pub(crate) async fn issued(request: &Request, part: PolicyPart) -> Ending {
         origin: RequestOrigin::new(request.via, &request.id),
     };
     let asked_for = requirement(&part);
-    match request.issuances.issue(&asked_for, &request.resident.card, refused).await {
+    match request.records.issuances.issue(&asked_for, &request.resident.card, refused).await {
         Ok(issued) => Ending::Refused(Box::new(in_its_words(issued, part))),
         Err(Error::Full { bound }) => Ending::Refused(Box::new(bound.refusal())),
         Err(error) => {

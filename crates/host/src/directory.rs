@@ -7,7 +7,7 @@ use std::time::Duration;
 use forecourt_core::{Agent, AgentCard, Error, Handle, Language, Message, Noun, Policy};
 use forecourt_rules::guard::Guardrail;
 
-use crate::usage::UsageViewers;
+use crate::usage_viewers::UsageViewers;
 
 /// An agent with everything that stands around it.
 pub struct HostedAgent {

@@ -4,8 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::clock::after;
-use forecourt_core::error::whole_seconds;
+use forecourt_core::clock::{after, whole_seconds};
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Clock, Error, PolicyPart, Store, Timestamp};
@@ -20,10 +19,6 @@ use crate::tasks::Tasks;
 
 /// How long a key is remembered.
 pub const ONCE_TTL: Duration = Duration::from_secs(24 * 60 * 60);
-/// Keys of one caller that are remembered at once, unless the operator says otherwise.
-pub const ONCE_PER_CALLER_MAX: u64 = 100_000;
-/// Keys of all callers that are remembered at once, unless the operator says otherwise.
-pub const ONCE_MAX: u64 = 1_000_000;
 /// Bytes of a key.
 pub const ONCE_KEY_BYTES_MAX: usize = 256;
 /// How often a key is tried that led to nothing so far.
@@ -40,7 +35,7 @@ const LINES_PER_TRY: u64 = 2;
 /// What is known of a key.
 #[derive(Debug)]
 pub enum IdempotencyState {
-    /// Nothing before: it is to be done, and its answer kept with [`Idempotency::settle`].
+    /// Nothing before: it is to be done, and its answer kept with [`IdempotentCalls::settle`].
     First(IdempotencyPermit),
     /// It was done, with this answer.
     Again(Value),
@@ -91,8 +86,8 @@ enum KeyState {
     Dropped,
 }
 
-/// Calls that are made once.
-pub struct Idempotency {
+/// Calls that are made once, of all callers.
+pub(crate) struct Idempotency {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     tasks: Arc<Tasks>,
@@ -114,23 +109,8 @@ impl Idempotency {
         }
     }
 
-    /// Begins something under a key of a caller; `sent` is all that makes it this and nothing else.
-    /// Written before anything is done, so that it outlives a crash. Refused when the caller's session has
-    /// used [`LimitSettings::idempotency_keys_per_caller_max`] keys within [`ONCE_TTL`], all together
-    /// [`LimitSettings::idempotency_keys_max`], or this one was tried [`ONCE_TRIES_MAX`] times in vain. Fails
-    /// with [`Error::Invalid`] when the key is empty or too long, with [`Error::Unavailable`] while the host drains.
-    pub fn begin<'a>(
-        &'a self,
-        caller: IdempotencyOwner<'a>,
-        key: &'a str,
-        sent: &'a [u8],
-    ) -> BoxFuture<'a, Result<IdempotencyState, Error>> {
-        Box::pin(async move { self.begin_after(caller, key, sent, &|_| false).await })
-    }
-
-    /// The same for something that may go on from a refusal which was kept ([`Idempotency::settle_refusal`]):
-    /// whether it does is for `goes_on` to say, by the answer that was kept.
-    pub fn begin_after<'a>(
+    /// [`IdempotentCalls::begin_after`] of a caller.
+    fn begin_after<'a>(
         &'a self,
         caller: IdempotencyOwner<'a>,
         key: &'a str,
@@ -171,27 +151,9 @@ impl Idempotency {
         })
     }
 
-    /// Keeps the answer of what was begun, for whoever sends it again. `None`: it was not done, for a
-    /// reason that may pass, and may be sent again.
-    pub fn settle(&self, begun: IdempotencyPermit, answer: Option<Value>) -> BoxFuture<'_, Result<(), Error>> {
-        Box::pin(async move {
-            let line = KeyLine { hash: begun.hash, state: answer.map_or(KeyState::Dropped, KeyState::Done) };
-            self.write(&begun.stream, &line, begun.until, begun.number).await.map(|_| ())
-        })
-    }
-
-    /// Keeps the answer of what was begun and refused, for whoever sends it again before `until`. From then on
-    /// it may be tried again.
-    pub fn settle_refusal(
-        &self,
-        begun: IdempotencyPermit,
-        answer: Value,
-        until: Timestamp,
-    ) -> BoxFuture<'_, Result<(), Error>> {
-        Box::pin(async move {
-            let line = KeyLine { hash: begun.hash, state: KeyState::Refused(answer, until) };
-            self.write(&begun.stream, &line, begun.until, begun.number).await.map(|_| ())
-        })
+    async fn settle(&self, begun: IdempotencyPermit, state: KeyState) -> Result<(), Error> {
+        let line = KeyLine { hash: begun.hash, state };
+        self.write(&begun.stream, &line, begun.until, begun.number).await.map(|_| ())
     }
 
     async fn last(&self, stream: &str) -> Result<Option<(u64, KeyLine)>, Error> {
@@ -250,6 +212,56 @@ impl Idempotency {
             *logged = Some(now);
             tracing::warn!(caller, bound, max, "calls are refused, since too many idempotency keys are remembered");
         }
+    }
+}
+
+/// The calls that one caller makes once.
+#[derive(Clone, Copy)]
+pub struct IdempotentCalls<'a> {
+    all: &'a Idempotency,
+    caller: IdempotencyOwner<'a>,
+}
+
+impl<'a> IdempotentCalls<'a> {
+    pub(crate) fn new(all: &'a Idempotency, caller: IdempotencyOwner<'a>) -> Self {
+        Self { all, caller }
+    }
+
+    /// Begins something under a key of the caller; `sent` is all that makes it this and nothing else.
+    /// Written before anything is done, so that it outlives a crash. Refused when the caller's session has
+    /// used [`LimitSettings::idempotency_keys_per_caller_max`] keys within [`ONCE_TTL`], all together
+    /// [`LimitSettings::idempotency_keys_max`], or this one was tried [`ONCE_TRIES_MAX`] times in vain. Fails
+    /// with [`Error::Invalid`] when the key is empty or too long, with [`Error::Unavailable`] while the host drains.
+    pub fn begin(self, key: &'a str, sent: &'a [u8]) -> BoxFuture<'a, Result<IdempotencyState, Error>> {
+        self.begin_after(key, sent, &|_| false)
+    }
+
+    /// The same for something that may go on from a refusal which was kept ([`Self::settle_refusal`]):
+    /// whether it does is for `goes_on` to say, by the answer that was kept.
+    pub fn begin_after(
+        self,
+        key: &'a str,
+        sent: &'a [u8],
+        goes_on: &'a (dyn Fn(&Value) -> bool + Sync),
+    ) -> BoxFuture<'a, Result<IdempotencyState, Error>> {
+        self.all.begin_after(self.caller, key, sent, goes_on)
+    }
+
+    /// Keeps the answer of what was begun, for whoever sends it again. `None`: it was not done, for a
+    /// reason that may pass, and may be sent again.
+    pub fn settle(self, begun: IdempotencyPermit, answer: Option<Value>) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(self.all.settle(begun, answer.map_or(KeyState::Dropped, KeyState::Done)))
+    }
+
+    /// Keeps the answer of what was begun and refused, for whoever sends it again before `until`. From then on
+    /// it may be tried again.
+    pub fn settle_refusal(
+        self,
+        begun: IdempotencyPermit,
+        answer: Value,
+        until: Timestamp,
+    ) -> BoxFuture<'a, Result<(), Error>> {
+        Box::pin(self.all.settle(begun, KeyState::Refused(answer, until)))
     }
 }
 

@@ -16,9 +16,9 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use tracing::{Instrument, Span};
 
+use crate::host::Host;
 use crate::in_flight::{Lane, Slot};
 use crate::metrics::GaugeGuard;
-use crate::receive::Host;
 
 /// What came of a call that the host took.
 #[derive(Debug)]

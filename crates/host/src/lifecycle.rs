@@ -70,7 +70,7 @@ pub enum LifecycleOutcome {
 pub type Attest<'a> = &'a (dyn Fn(&LifecycleTransition) -> Option<String> + Send + Sync);
 
 /// Where everybody stands. A change is always made from the truth.
-pub struct Lifecycle {
+pub(crate) struct Lifecycle {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     /// Tells other nodes of changes.
@@ -154,7 +154,7 @@ impl Lifecycle {
 
     /// Where an agent stands: what the store said no longer than [`STANDING_AGE_MAX`] ago. One that
     /// nothing is known of is active. Fails when the store has to be asked and can't be.
-    pub fn state<'a>(&'a self, agent: &'a Handle) -> MaybeBoxed<'a, Result<LifecycleState, Error>> {
+    pub(crate) fn state<'a>(&'a self, agent: &'a Handle) -> MaybeBoxed<'a, Result<LifecycleState, Error>> {
         match self.known(agent).filter(|known| known.is_fresh(self.clock.now())) {
             Some(known) => at_once(Ok(known.state)),
             // Rare.
@@ -163,7 +163,7 @@ impl Lifecycle {
     }
 
     /// Where an agent stood when it was last asked for: for lists of many, which decide nothing.
-    pub fn state_at_hand(&self, agent: &Handle) -> LifecycleState {
+    pub(crate) fn state_at_hand(&self, agent: &Handle) -> LifecycleState {
         self.known(agent).map(|known| known.state).unwrap_or_default()
     }
 
@@ -203,7 +203,7 @@ impl Lifecycle {
 
     /// Reads at most `limit` changes of an agent, and never more than [`CHANGES_PER_READ_MAX`], with
     /// their numbers.
-    pub fn changes<'a>(
+    pub(crate) fn changes<'a>(
         &'a self,
         agent: &'a Handle,
         span: Span,
@@ -231,6 +231,36 @@ impl Lifecycle {
 
 fn opened(body: Value) -> Result<StoredLifecycleChange, Error> {
     serde_json::from_value(body).map_err(Error::internal)
+}
+
+/// Where the agents of a host stand, to be read.
+#[derive(Clone, Copy)]
+pub struct LifecycleView<'a>(&'a Lifecycle);
+
+impl<'a> LifecycleView<'a> {
+    pub(crate) fn new(lifecycle: &'a Lifecycle) -> Self {
+        Self(lifecycle)
+    }
+
+    /// Where an agent stands: as it was known within [`STANDING_AGE_MAX`], else as the store says now.
+    pub fn state(self, agent: &'a Handle) -> MaybeBoxed<'a, Result<LifecycleState, Error>> {
+        self.0.state(agent)
+    }
+
+    /// Where an agent stood when that was last asked.
+    pub fn state_at_hand(self, agent: &Handle) -> LifecycleState {
+        self.0.state_at_hand(agent)
+    }
+
+    /// Reads at most `limit` changes of an agent, and never more than [`CHANGES_PER_READ_MAX`], with their numbers.
+    pub fn changes(
+        self,
+        agent: &'a Handle,
+        span: Span,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Vec<(u64, StoredLifecycleChange)>, Error>> {
+        self.0.changes(agent, span, limit)
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::error::whole_seconds;
+use forecourt_core::clock::whole_seconds;
 use forecourt_core::limits::STORED_BYTES_PER_CALLER;
 use forecourt_core::network::Network;
 use forecourt_core::policy::RefusalKind;
@@ -13,10 +13,14 @@ use forecourt_core::{Message, PolicyPart};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::audit::AUDIT_DAYS;
-use crate::idempotency::{ONCE_MAX, ONCE_PER_CALLER_MAX};
-use crate::issuance::{CONSENT_WAIT_SECONDS, OPEN_ISSUANCES_PER_CALLER_MAX, PAYMENT_WAIT_SECONDS};
 use crate::rates::{Pace, RateTable};
+use forecourt_audit::AUDIT_DAYS;
+use forecourt_issuance::{CONSENT_WAIT_SECONDS, IssuanceLimits, OPEN_ISSUANCES_PER_CALLER_MAX, PAYMENT_WAIT_SECONDS};
+
+/// Idempotency keys of one caller that are remembered at once, unless the operator says otherwise.
+pub const ONCE_PER_CALLER_MAX: u64 = 100_000;
+/// Idempotency keys of all callers that are remembered at once, unless the operator says otherwise.
+pub const ONCE_MAX: u64 = 1_000_000;
 
 /// How often, and how much at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -86,6 +90,17 @@ impl Default for LimitSettings {
             consent_wait_seconds: long(CONSENT_WAIT_SECONDS),
             payment_wait_seconds: long(PAYMENT_WAIT_SECONDS),
             audit_days: long(AUDIT_DAYS),
+        }
+    }
+}
+
+impl LimitSettings {
+    /// Those of what callers are asked to do first.
+    pub(crate) fn issuances(&self) -> IssuanceLimits {
+        IssuanceLimits {
+            open_per_caller_max: self.open_issuances_per_caller_max,
+            consent_wait: Duration::from_secs(self.consent_wait_seconds.get()),
+            payment_wait: Duration::from_secs(self.payment_wait_seconds.get()),
         }
     }
 }

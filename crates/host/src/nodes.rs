@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use forecourt_core::Bus;
 
+use crate::host::Host;
 use crate::lease::NodeStatus;
-use crate::receive::Host;
 
 impl Host {
     /// What the nodes tell each other by: hints, whose truth is in the store. [`crate::topics`] names them.

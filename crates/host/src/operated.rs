@@ -1,13 +1,16 @@
-//! What the operator's own pages ask of a host beside what everybody may.
+//! What the operator decides, and what the operator's own pages ask of a host beside what everybody may.
 
 use std::fmt;
 
-use forecourt_core::Handle;
+use forecourt_core::{Error, Handle, Noun};
+use futures::future::BoxFuture;
 use prometheus_client::registry::Registry;
 
 use crate::activity::AgentActivity;
+use crate::host::Host;
+use crate::lifecycle::{Attest, LifecycleChange, LifecycleOutcome};
 use crate::limits_hit::LimitHit;
-use crate::receive::Host;
+use crate::operator_queue::{OperatorAnswer, OperatorAnswerOutcome, OperatorQuestion};
 
 /// Sessions that a protocol keeps, told to the operator by how many there are. A protocol publishes it among the
 /// host's services.
@@ -24,7 +27,49 @@ impl fmt::Debug for OpenSessions {
     }
 }
 
+/// What the operator decides. Whoever has it has checked that the operator is who asks.
+#[derive(Clone, Copy)]
+pub struct OperatorDesk<'a> {
+    pub(crate) host: &'a Host,
+}
+
+impl<'a> OperatorDesk<'a> {
+    /// Everything that was asked and is kept, the oldest first.
+    pub fn questions(self) -> BoxFuture<'a, Result<Vec<OperatorQuestion>, Error>> {
+        self.host.operator.questions()
+    }
+
+    /// A question by its name.
+    pub fn question(self, id: &'a str) -> BoxFuture<'a, Result<Option<OperatorQuestion>, Error>> {
+        self.host.operator.question(id)
+    }
+
+    /// Answers a question.
+    pub fn answer(self, id: &'a str, answer: OperatorAnswer) -> BoxFuture<'a, Result<OperatorAnswerOutcome, Error>> {
+        self.host.operator.answer(id, answer)
+    }
+
+    /// Changes the lifecycle of an agent. Fails with [`Error::NotFound`] when there is no such agent.
+    pub fn change_lifecycle(
+        self,
+        agent: &'a Handle,
+        change: &'a LifecycleChange,
+        attest: Attest<'a>,
+    ) -> BoxFuture<'a, Result<LifecycleOutcome, Error>> {
+        Box::pin(async move {
+            self.host.directory.find(agent).ok_or_else(|| Error::not_found(Noun::Agent))?;
+            self.host.lifecycle.change(agent, change, attest).await
+        })
+    }
+}
+
 impl Host {
+    /// What the operator decides. Only for the operator's own surface, and for a protocol that has checked that its
+    /// caller acts for the operator.
+    pub fn operator(&self) -> OperatorDesk<'_> {
+        OperatorDesk { host: self }
+    }
+
     /// Names everything that is counted here in `registry`.
     pub fn register_metrics(&self, registry: &mut Registry) {
         self.metrics.register(registry);

@@ -14,9 +14,14 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::deliver::OPERATOR;
 use crate::metrics::Metrics;
-use crate::notifier::{self, OperatorNotifier};
 use crate::topics;
+
+mod notifier;
+
+pub(crate) use notifier::OperatorNotifier;
+pub use notifier::{OperatorWebhook, QUESTION_RETRIES};
 
 /// How long a question and its answer are kept, from when each was written.
 pub const QUEUE_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -131,7 +136,7 @@ struct QueueContents {
 }
 
 /// Questions to the operator.
-pub struct OperatorQueue {
+pub(crate) struct OperatorQueue {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
@@ -245,7 +250,7 @@ fn full() -> Error {
 impl OperatorQueue {
     /// Asks the operator. The same question of the same caller that waits already is given back
     /// instead. Fails with [`Error::Unavailable`] when too many wait.
-    pub fn ask(&self, inquiry: OperatorInquiry) -> BoxFuture<'_, Result<OperatorQuestion, Error>> {
+    pub(crate) fn ask(&self, inquiry: OperatorInquiry) -> BoxFuture<'_, Result<OperatorQuestion, Error>> {
         Box::pin(async move {
             let (asked, is_new) = self.append(inquiry).await?;
             if is_new {
@@ -263,23 +268,23 @@ impl OperatorQueue {
     async fn notify(&self, asked: &OperatorQuestion) {
         let Some(notifier) = &self.notifier else { return };
         if let Err(error) = notifier.notify(asked).await {
-            self.metrics.delivered(notifier::NAME, false);
+            self.metrics.delivered(OPERATOR, false);
             tracing::warn!(%error, id = asked.id, "the operator's webhook is not told of a question");
         }
     }
 
     /// Everything that was asked and is kept, the oldest first.
-    pub fn questions(&self) -> BoxFuture<'_, Result<Vec<OperatorQuestion>, Error>> {
+    pub(crate) fn questions(&self) -> BoxFuture<'_, Result<Vec<OperatorQuestion>, Error>> {
         Box::pin(async move { Ok(self.read().await?.all) })
     }
 
     /// A question by its name.
-    pub fn question<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<OperatorQuestion>, Error>> {
+    pub(crate) fn question<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<OperatorQuestion>, Error>> {
         Box::pin(async move { Ok(self.questions().await?.into_iter().find(|asked| asked.id == id)) })
     }
 
     /// Answers a question. Whether somebody may is for the caller of this to decide.
-    pub fn answer<'a>(
+    pub(crate) fn answer<'a>(
         &'a self,
         id: &'a str,
         answer: OperatorAnswer,
@@ -292,5 +297,26 @@ impl OperatorQueue {
             }
             Ok(answered)
         })
+    }
+}
+
+/// What anybody may have the operator asked, and hear of it.
+#[derive(Clone, Copy)]
+pub struct Inquiries<'a>(&'a OperatorQueue);
+
+impl<'a> Inquiries<'a> {
+    pub(crate) fn new(queue: &'a OperatorQueue) -> Self {
+        Self(queue)
+    }
+
+    /// Asks the operator. The same question of the same caller that waits already is given back
+    /// instead. Fails with [`Error::Unavailable`] when too many wait.
+    pub fn ask(self, inquiry: OperatorInquiry) -> BoxFuture<'a, Result<OperatorQuestion, Error>> {
+        self.0.ask(inquiry)
+    }
+
+    /// A question by its name.
+    pub fn question(self, id: &'a str) -> BoxFuture<'a, Result<Option<OperatorQuestion>, Error>> {
+        self.0.question(id)
     }
 }

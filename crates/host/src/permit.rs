@@ -14,9 +14,9 @@ use futures::stream::BoxStream;
 
 use crate::directory::Directory;
 use crate::follow::FollowUntil;
-use crate::receive::Host;
+use crate::host::Host;
 use crate::tasks::Tasks;
-use crate::usage;
+use crate::usage_viewers;
 
 /// Events at the end of a task's log in which the last sign of progress is looked for.
 const PROGRESS_EVENTS_MAX: usize = 256;
@@ -125,7 +125,7 @@ impl Host {
 impl TaskPermit {
     fn new(tasks: Arc<Tasks>, mut task: Task, sees_usage: bool) -> Self {
         if !sees_usage {
-            usage::hide(&mut task);
+            usage_viewers::hide(&mut task);
         }
         Self { tasks, task, sees_usage }
     }

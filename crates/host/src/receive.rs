@@ -1,72 +1,25 @@
-//! The whole trip of a message, and the host that it is a method of.
-
-use std::sync::Arc;
-use std::time::Duration;
-
-use arc_swap::ArcSwap;
-use forecourt_contract::Dispatcher;
-use forecourt_core::clock::after;
-use forecourt_core::limits::{HOPS_MAX, THREAD_TTL};
-use forecourt_core::policy::{Admitted, GateNotes};
-use forecourt_core::reply::refused;
-use forecourt_core::store::Notification;
-use forecourt_core::{
-    Clock, Entropy, Error, Handle, Message, Noun, PolicyPart, Reply, Sender, Store, Task, ThreadId, Transport,
-    UsageMeter, in_place,
-};
-use forecourt_telemetry::spans;
-use futures::future::BoxFuture;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
-use tracing::Instrument;
+//! The whole trip of a message.
 
 use crate::admit::{AdmissionRefusal, Passage, PassedMessage};
-use crate::attachments::Attachments;
 use crate::authority::continued;
-use crate::conversations::{Conversations, RecalledMessage};
-use crate::deliver::{DeliveryWakeup, Outbound};
-use crate::directory::{Directory, HostedAgent};
-use crate::idempotency::Idempotency;
+use crate::conversations::RecalledMessage;
+use crate::directory::HostedAgent;
+use crate::host::Host;
 use crate::in_flight::CallerSlots;
-use crate::issuance::{Issuances, UsedUp};
-use crate::ledger::Ledger;
-use crate::lifecycle::{Attest, Lifecycle, LifecycleChange, LifecycleOutcome};
-use crate::limits::Throttle;
-use crate::metrics::{Metrics, error_name};
-use crate::operator_queue::OperatorQueue;
+use crate::metrics::error_name;
 use crate::request::Request;
 use crate::run::Run;
-use crate::tasks::Tasks;
-use forecourt_core::Site;
+use forecourt_core::gate::Admitted;
+use forecourt_core::limits::HOPS_MAX;
+use forecourt_core::message::GateNotes;
+use forecourt_core::reply::refused;
+use forecourt_core::{Error, Message, PolicyPart, Reply, Task, ThreadId, Transport, UsageMeter, in_place};
+use forecourt_issuance::UsedUp;
 use forecourt_rules::guard::GuardedMessage;
-
-/// Everything a domain offers, behind two verbs.
-pub struct Host {
-    pub(crate) site: Site,
-    pub(crate) directory: Directory,
-    pub(crate) throttle: Arc<Throttle>,
-    pub(crate) conversations: Conversations,
-    pub(crate) lifecycle: Arc<Lifecycle>,
-    pub(crate) operator: OperatorQueue,
-    pub(crate) idempotency: Idempotency,
-    pub(crate) ledger: Arc<Ledger>,
-    pub(crate) contract: Arc<Dispatcher>,
-    pub(crate) attachments: Attachments,
-    /// What callers were asked to do first, and did.
-    pub(crate) issuances: Arc<Issuances>,
-    /// By what posts are made, and by what they are made once this host has taken over.
-    pub(crate) outbound: Arc<ArcSwap<Outbound>>,
-    pub(crate) own_outbound: Arc<Outbound>,
-    pub(crate) wakeup: DeliveryWakeup,
-    pub(crate) tasks: Arc<Tasks>,
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) entropy: Arc<dyn Entropy>,
-    pub(crate) metrics: Arc<Metrics>,
-    /// Ends, after the stop that the host was started with, when the posts under way are made.
-    pub(crate) posting: TaskTracker,
-    pub(crate) stop: CancellationToken,
-}
+use forecourt_telemetry::spans;
+use futures::future::BoxFuture;
+use std::sync::Arc;
+use tracing::Instrument;
 
 /// A message that found its agent, and may be held against the agent's rules.
 struct EnteredMessage {
@@ -124,9 +77,8 @@ impl Host {
             Ok(passed) => self.fetch_and_use_up(&passage, passed, brings_history).await?,
             Err(refused) => Err(refused),
         };
-        let request = |message: &Message| {
-            Request::new(resident.clone(), message, earlier, caller, is_known, &run, &self.issuances)
-        };
+        let request =
+            |message: &Message| Request::new(resident.clone(), message, earlier, caller, is_known, &run, &self.records);
         match verdict {
             Ok((admitted, used)) => {
                 let request = request(admitted.message());
@@ -201,8 +153,8 @@ impl Host {
     ) -> Result<Admitted, Box<AdmissionRefusal>> {
         let guarded = GuardedMessage { guards: &passage.resident.guards, counter: &*self.metrics, brings_history };
         guarded.judge(admitted).await.map_err(|(admitted, denied)| {
-            let record = self.issuances.guarded_record(admitted.card().handle(), admitted.message());
-            self.issuances.note_guarded(record, &denied.rule, &denied.part);
+            let record = self.records.guarded_record(admitted.card().handle(), admitted.message());
+            self.records.note_guarded(record, &denied.rule, &denied.part);
             let message = Box::new(admitted.into_message());
             Box::new(AdmissionRefusal { message, refusal: denied.part, is_issued: false, leaves_task: false })
         })
@@ -246,146 +198,4 @@ impl Host {
 struct TurnedAway {
     resident: Arc<HostedAgent>,
     refusal: Box<PolicyPart>,
-}
-
-/// The questions that protocols ask beside [`Host::receive`].
-impl Host {
-    /// What the outside calls this place.
-    pub fn site(&self) -> &Site {
-        &self.site
-    }
-
-    /// The agents here.
-    pub fn directory(&self) -> &Directory {
-        &self.directory
-    }
-
-    /// The host's clock.
-    pub fn clock(&self) -> &Arc<dyn Clock> {
-        &self.clock
-    }
-
-    /// The host's randomness.
-    pub fn entropy(&self) -> &Arc<dyn Entropy> {
-        &self.entropy
-    }
-
-    /// Where the agents stand in their lives.
-    pub fn lifecycle(&self) -> &Lifecycle {
-        &self.lifecycle
-    }
-
-    /// Changes the lifecycle of an agent. Whether somebody may is for the protocol to decide. Fails with
-    /// [`Error::NotFound`] when there is no such agent.
-    pub fn change_lifecycle<'a>(
-        &'a self,
-        agent: &'a Handle,
-        change: &'a LifecycleChange,
-        attest: Attest<'a>,
-    ) -> BoxFuture<'a, Result<LifecycleOutcome, Error>> {
-        Box::pin(async move {
-            self.directory.find(agent).ok_or_else(|| Error::not_found(Noun::Agent))?;
-            self.lifecycle.change(agent, change, attest).await
-        })
-    }
-
-    /// What waits for the operator.
-    pub fn operator(&self) -> &OperatorQueue {
-        &self.operator
-    }
-
-    /// Calls that are made once.
-    pub fn idempotency(&self) -> &Idempotency {
-        &self.idempotency
-    }
-
-    /// Streams of entries that protocols keep.
-    pub fn ledger(&self) -> &Ledger {
-        &self.ledger
-    }
-
-    /// What the host counts.
-    pub fn metrics(&self) -> &Arc<Metrics> {
-        &self.metrics
-    }
-
-    /// Cancelled when the host stops, after running work was waited for: what protocols keep open for
-    /// as long as a client likes ends with it.
-    pub fn stopping(&self) -> &CancellationToken {
-        &self.stop
-    }
-
-    /// Counts one request of a caller against its limits, for requests that carry no message.
-    pub fn meter(&self, peer: Option<std::net::IpAddr>) -> Result<(), Box<PolicyPart>> {
-        self.throttle.admit_peer(peer)
-    }
-
-    /// Queues a notice: a delivery that belongs to no task, for the courier of its protocol. Durable when this
-    /// returns. Fails with [`Error::Unavailable`] while as many deliveries wait as may.
-    pub fn notify(&self, notice: Notification) -> BoxFuture<'_, Result<(), Error>> {
-        Box::pin(async move {
-            self.store.enqueue(notice).await?;
-            self.wakeup.wake();
-            Ok(())
-        })
-    }
-
-    /// Whether a conversation with an agent is kept here that `sender` may go on with.
-    pub fn remembers<'a>(
-        &'a self,
-        thread: &'a ThreadId,
-        agent: &'a Handle,
-        sender: &'a Sender,
-    ) -> BoxFuture<'a, Result<bool, Error>> {
-        Box::pin(async move { self.conversations.is_kept(thread, agent, sender).await })
-    }
-
-    /// Which agent a conversation is with, as far as [`Host::set_route`] was told. Hub card 3.3.
-    pub fn route<'a>(&'a self, thread: &'a ThreadId) -> BoxFuture<'a, Result<Option<Handle>, Error>> {
-        Box::pin(async move { Ok(self.store.route(thread, self.clock.now()).await?) })
-    }
-
-    /// Records which agent a conversation is with, until it was idle for [`THREAD_TTL`]. Hub card 3.3.
-    /// Counts towards the bytes that are kept for `sender`.
-    pub fn set_route<'a>(
-        &'a self,
-        thread: &'a ThreadId,
-        agent: &'a Handle,
-        sender: &'a Sender,
-    ) -> BoxFuture<'a, Result<(), Error>> {
-        Box::pin(async move {
-            Ok(self.store.set_route(thread, agent, after(self.clock.now(), THREAD_TTL), &sender.account()).await?)
-        })
-    }
-
-    /// Whether the host can do its work: the store answers, its lease holds and it is not draining.
-    pub fn ready(&self) -> BoxFuture<'_, Result<(), Error>> {
-        Box::pin(async move {
-            self.tasks.accepting()?;
-            Ok(self.store.ready().await?)
-        })
-    }
-
-    /// Stops taking messages, waits for running work up to `wait_max`, and ends what is left as
-    /// failed, with a reason. No accepted task is lost, and no turn of a conversation.
-    pub fn drain(&self, wait_max: Duration) -> BoxFuture<'_, ()> {
-        Box::pin(async move {
-            self.tasks.drain(wait_max).await;
-        })
-    }
-
-    /// Writes the turns of conversations that wait to be written.
-    pub fn write_conversations(&self) -> BoxFuture<'_, ()> {
-        Box::pin(async move {
-            self.conversations.writer.write_all().await;
-        })
-    }
-
-    /// Waits, after the stop that the host was started with, for the last turns of conversations to be written
-    /// and for the posts under way, so that none is cut off: one that was begun counts as made. What is due but not begun, the next run posts.
-    pub fn stopped(&self) -> BoxFuture<'_, ()> {
-        Box::pin(async move {
-            self.posting.wait().await;
-        })
-    }
 }

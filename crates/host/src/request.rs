@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use crate::conversations::{UserTurn, as_turn};
 use crate::directory::HostedAgent;
 use crate::in_flight::CallerSlots;
-use crate::issuance::Issuances;
+use crate::records::Records;
 use crate::run::{Run, TaskMode};
 
 /// What is kept of a message once its agent, or the gate, has it. Shared, since the agent's wrapper may need it at
@@ -24,7 +24,8 @@ pub(crate) struct Request {
     pub(crate) via: Transport,
     /// The id of the message.
     pub(crate) id: MessageId,
-    pub(crate) caller: CallerSlots,
+    /// The places that its work takes.
+    pub(crate) slots: CallerSlots,
     pub(crate) owner: Option<String>,
     /// What was said, where something of it is to be kept.
     pub(crate) turn: Option<Turn>,
@@ -40,8 +41,8 @@ pub(crate) struct Request {
     pub(crate) network: Option<Network>,
     /// What models used for the answer so far.
     pub(crate) used: Mutex<AnswerUsage>,
-    /// Where refusals that ask for something are written down.
-    pub(crate) issuances: Arc<Issuances>,
+    /// Where what becomes of it is written down.
+    pub(crate) records: Arc<Records>,
 }
 
 impl Request {
@@ -49,10 +50,10 @@ impl Request {
         resident: Arc<HostedAgent>,
         message: &Message,
         earlier: Option<Box<Task>>,
-        caller: CallerSlots,
+        slots: CallerSlots,
         is_known: bool,
         run: &Run,
-        issuances: &Arc<Issuances>,
+        records: &Arc<Records>,
     ) -> Self {
         let is_remembered = resident.card.remembers && !message.unrecorded && message.thread.is_some();
         Self {
@@ -67,9 +68,9 @@ impl Request {
             resident,
             is_remembered,
             is_known,
-            caller,
+            slots,
             earlier,
-            issuances: issuances.clone(),
+            records: records.clone(),
         }
     }
 
@@ -81,7 +82,12 @@ impl Request {
 
     /// Whose stored bytes count what is kept of it. Made when something is: of most messages nothing is.
     pub(crate) fn account(&self) -> Account {
-        CallerKey::of(self.owner.as_deref(), None, self.network).account()
+        self.caller().account()
+    }
+
+    /// Who asked, whatever the conversation.
+    pub(crate) fn caller(&self) -> CallerKey<'_> {
+        CallerKey::of(self.owner.as_deref(), None, self.network)
     }
 
     /// The language of the answer.

@@ -3,12 +3,13 @@
 use forecourt_core::clock::after;
 use forecourt_core::limits::{TASK_TTL, TASK_TURNS_BYTES_MAX, TASK_TURNS_MAX, WEBHOOKS_PER_TASK_MAX};
 use forecourt_core::store::{Resumption, TaskChange, Webhook};
-use forecourt_core::{Ending, Error, History, Noun, Part, Role, Task, TaskId, TaskState, Turn};
+use forecourt_core::{Error, Noun, Part, Task, TaskId, TaskState, Turn};
 
 use crate::background::{NotKept, not_kept};
 use crate::directory::HostedAgent;
 use crate::permit::too_many_webhooks;
 use crate::tasks::Tasks;
+use crate::turns::asked_back;
 
 impl Tasks {
     /// Moves a task that waited on, with what the agent had asked and what the caller says now.
@@ -58,29 +59,5 @@ impl Tasks {
             Ok(None) => Error::not_found(Noun::Task),
             Err(error) => error.into(),
         }
-    }
-}
-
-/// What the agent said before it waited, as a turn: its answer so far, then the question, or the
-/// refusal in words.
-fn asked_back(task: &Task) -> Turn {
-    let outcome = task.outcome.as_ref();
-    let mut parts = outcome.map(|outcome| outcome.parts.clone()).unwrap_or_default();
-    let question = outcome.and_then(|outcome| outcome.ending.question());
-    parts.extend(match outcome.map(|outcome| &outcome.ending) {
-        Some(Ending::Refused(part)) => Some(Part::text(part.message.clone())),
-        _ => question.map(|question| Part::markdown(question.text.clone())),
-    });
-    let question = question.cloned().map(Box::new);
-    Turn { timestamp: Some(task.updated_at), question, ..Turn::new(Role::Assistant, parts) }
-}
-
-/// Adds to `history` what was said in `task` and is not there yet: a conversation leaves out refused
-/// turns, and many agents keep none.
-pub(crate) fn with_turns_of(task: &Task, history: &mut History) {
-    let known = |turn: &Turn| turn.id.is_some() && history.iter().any(|earlier| earlier.id == turn.id);
-    let unknown = task.turns.iter().position(|turn| turn.role == Role::User && !known(turn));
-    if let Some(first) = unknown {
-        history.extend(task.turns[first..].iter().cloned().chain([asked_back(task)]));
     }
 }

@@ -18,10 +18,10 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use tracing::Span;
 
 use crate::demand;
-use crate::issuance::AnswerMark;
 use crate::metrics::Metrics;
 use crate::request::Request;
 use forecourt_core::Site;
+use forecourt_issuance::AnswerMark;
 use forecourt_rules::guard::{ReplyGuards, Side, guarded};
 
 /// Begins the agent's work under guard. `mark` is what its message was let through by, if by anything.
@@ -67,9 +67,9 @@ fn reply_guards(request: &Arc<Request>, admitted: &Admitted, metrics: &Arc<Metri
         return None;
     }
     let agent = request.resident.card.handle().clone();
-    let issuances = request.issuances.clone();
-    let record = issuances.guarded_record(&agent, admitted.message());
-    let note = Box::new(move |rule: &str, part: &PolicyPart| issuances.note_guarded(record.clone(), rule, part));
+    let records = request.records.clone();
+    let record = records.guarded_record(&agent, admitted.message());
+    let note = Box::new(move |rule: &str, part: &PolicyPart| records.note_guarded(record.clone(), rule, part));
     Some(ReplyGuards { guards, agent, counter: metrics.clone(), note })
 }
 

@@ -11,6 +11,8 @@ use forecourt_core::store::TaskChange;
 use forecourt_core::{
     Bus, Clock, CollectedReply, Ending, Entropy, Error, FailureCause, Store, StoreError, Task, TaskId,
 };
+use forecourt_issuance::HostRun;
+use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
@@ -284,6 +286,20 @@ impl Tasks {
             self.tracker.wait().await;
         }
         self.conversations.writer.write_all().await;
+    }
+}
+
+impl HostRun for Tasks {
+    fn name(&self) -> Arc<str> {
+        self.lease.run()
+    }
+
+    fn is_draining(&self) -> bool {
+        Self::is_draining(self)
+    }
+
+    fn has_ended_another(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.run_ended.notified())
     }
 }
 

@@ -1,45 +1,12 @@
-//! What language models use for answers: who sees it, and the record of it in the audit.
+//! What language models use for answers, written into the audit.
 
-use forecourt_core::Task;
+use forecourt_audit::{AuditOutcome, AuditRecord, RequestOrigin};
 use forecourt_core::usage::{AnswerUsage, ModelUsage, UsageSink};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use crate::request::Request;
 
 /// The kind of an audit record that tells what models used for an answer.
 pub const MODEL_USAGE: &str = "model_usage";
-
-/// Who sees what language models used for an agent's answers. The operator always does.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum UsageViewers {
-    /// The operator alone.
-    Nobody,
-    /// Those who proved who they are, for what they asked themselves.
-    #[default]
-    Owners,
-    /// Everybody, for what they may read anyway.
-    Everybody,
-}
-
-impl UsageViewers {
-    /// Whether somebody sees it. `is_owner`: who asked proved who that is.
-    pub(crate) fn include(self, is_owner: bool) -> bool {
-        match self {
-            Self::Nobody => false,
-            Self::Owners => is_owner,
-            Self::Everybody => true,
-        }
-    }
-}
-
-/// Takes what models used out of a task, for who may not see it.
-pub(crate) fn hide(task: &mut Task) {
-    if let Some(outcome) = &mut task.outcome {
-        outcome.usage = AnswerUsage::default();
-    }
-}
 
 impl UsageSink for Request {
     fn add(&self, used: ModelUsage) {
@@ -57,23 +24,23 @@ impl Drop for Request {
     fn drop(&mut self) {
         let used = std::mem::take(self.used.get_mut());
         if !used.is_empty() {
-            self.issuances.note_usage(self, used);
+            note(self, used);
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_stranger_sees_nothing_unless_that_was_set() {
-        for (viewers, owner, stranger) in [
-            (UsageViewers::Nobody, false, false),
-            (UsageViewers::default(), true, false),
-            (UsageViewers::Everybody, true, true),
-        ] {
-            assert_eq!((viewers.include(true), viewers.include(false)), (owner, stranger), "{viewers:?}");
-        }
-    }
+/// Tells the audit what models used for an answer.
+fn note(request: &Request, usage: AnswerUsage) {
+    request.records.audit.record(AuditRecord {
+        at: request.records.clock.now(),
+        agent: request.resident.card.handle().clone(),
+        who: request.caller().shown(),
+        rule: String::new(),
+        kind: MODEL_USAGE.to_owned(),
+        outcome: AuditOutcome::Used,
+        state: None,
+        origin: RequestOrigin::new(request.via, &request.id),
+        usage,
+        dropped: 0,
+    });
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use forecourt_core::error::whole_seconds;
+use forecourt_core::clock::whole_seconds;
 use forecourt_core::part::{Artifact, ArtifactContent};
 use forecourt_core::reply::Question;
 use forecourt_core::{CollectedReply, Ending, Error, File, FileSource, Part, TaskState, ThreadId};

@@ -28,7 +28,7 @@ use tokio::sync::mpsc::Receiver;
 
 use crate::limits::{RESTORES_MAX, SESSION_IDLE, SESSION_RETRY, STREAM_RETRY};
 use crate::streams::{Log, Streams};
-use register::{CallerKey, Full, Register};
+use register::{Full, Register};
 use shared::SharedSessions;
 
 /// Sessions that are open, by the SDK and by us.
@@ -92,7 +92,7 @@ impl Drop for SessionReservation<'_> {
 impl Sessions {
     /// None yet. Those of a host that is not alone are all nodes'.
     pub(crate) fn new(host: &Host) -> Self {
-        let shared = (!host.is_alone()).then(|| SharedSessions::new(host.ledger().clone()));
+        let shared = (!host.is_alone()).then(|| SharedSessions::new(host.ledger(shared::PROTOCOL)));
         Self {
             open: Mutex::default(),
             register: Arc::default(),
@@ -136,7 +136,8 @@ impl Sessions {
     /// Takes a place for a session of `sender`; one that nobody uses ends for it where there are enough.
     /// Refused when all that may end for it are in use.
     pub(crate) fn reserve(&self, sender: &Sender) -> Result<SessionReservation<'_>, Box<PolicyPart>> {
-        let place = self.register.lock().reserve(CallerKey::of(sender), self.clock.now()).map_err(refusal)?;
+        let place =
+            self.register.lock().reserve(sender.caller(None).into_owned(), self.clock.now()).map_err(refusal)?;
         let ended = place.ends.and_then(|id| self.open.lock().remove_entry(id.as_str()));
         if let Some((id, session)) = ended {
             // Its worker may be stuck with a client that does not read.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::error::whole_seconds;
+use forecourt_core::clock::whole_seconds;
 use forecourt_core::policy::PaymentSubmission;
 use forecourt_core::reply::ReplyAccumulator;
 use forecourt_core::{

@@ -25,7 +25,8 @@ mod words;
 
 use std::sync::Arc;
 
-use forecourt_core::policy::{OfferBuilder, Requirement, Rule, RuleVerdict};
+use forecourt_core::gate::{Rule, RuleVerdict};
+use forecourt_core::policy::{OfferBuilder, Requirement};
 use forecourt_core::{AgentCard, Clock, Handle, Message, PolicyPart, Site};
 use futures::future::BoxFuture;
 

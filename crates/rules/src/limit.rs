@@ -2,8 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use forecourt_core::error::whole_seconds;
-use forecourt_core::policy::{Objection, RefusalKind, Rule, RuleVerdict};
+use forecourt_core::clock::whole_seconds;
+use forecourt_core::gate::{Rule, RuleVerdict};
+use forecourt_core::policy::{Objection, RefusalKind};
 use forecourt_core::{AgentCard, CallerKey, Message, PolicyPart, ThreadId};
 use futures::future::BoxFuture;
 use schemars::JsonSchema;

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use forecourt_core::error::whole_seconds;
+use forecourt_core::clock::whole_seconds;
 use forecourt_core::limits;
 use futures::{Stream, StreamExt};
 use http::header::{ALLOW, RETRY_AFTER};

@@ -37,7 +37,7 @@ pub use record::{
 use crate::limits::TOMBSTONE_TTL;
 
 /// Under which the ledger keeps the stream, whatever protocol negotiates.
-const PROTOCOL: &str = "synthesis";
+pub const LEDGER_OWNER: &str = "synthesis";
 const STREAM: &str = "contracts";
 
 /// All contracts of a store, as this process knows them. One for a process, whatever becomes of its deployment.
@@ -151,7 +151,7 @@ impl Contracts {
     async fn definition(&self, record: &ContractRecord) -> Result<Option<Definition>, StoreAway> {
         // The ledger reads after a number, so this is the one entry that made the contract.
         let span = Span::After(record.number.saturating_sub(1));
-        let found = self.ledger.entries(PROTOCOL, STREAM, span, 1).await.map_err(|error| away(&error))?;
+        let found = self.ledger.entries(STREAM, span, 1).await.map_err(|error| away(&error))?;
         let entry = found.into_iter().next().filter(|(number, _)| *number == record.number);
         entry.map(|(_, entry)| Definition::read(&entry.body).map_err(|error| away(&error))).transpose()
     }
@@ -185,7 +185,7 @@ impl Contracts {
     ) -> Result<(Option<Arc<ContractRecord>>, bool), StoreAway> {
         let body = serde_json::to_value(entry).map_err(|error| away(&error))?;
         // It is there for as long as the entry is that made the contract: no end is forgotten before its beginning.
-        let written = self.ledger.append(PROTOCOL, STREAM, body, Some(forgotten_at(record)), None).await;
+        let written = self.ledger.append(STREAM, body, Some(forgotten_at(record)), None).await;
         let number = written.map_err(|error| away(&error))?;
         self.catch_up().await?;
         let record = self.get(&record.synthesis_id);

@@ -61,5 +61,5 @@ impl Service {
 /// What `sender` calls `name`.
 pub(super) fn adopted(name: &str, sender: &Sender) -> Result<ThreadId, ServiceError> {
     let wrong = || OperationError::param("contextId", "must be 1 to 256 bytes without control characters");
-    Ok(ThreadId::adopt(name, sender).ok_or_else(wrong)?)
+    Ok(ThreadId::adopt(name, &sender.caller(None)).ok_or_else(wrong)?)
 }

@@ -1,9 +1,11 @@
 //! What callers bring to go on after a refusal, and those who rather do not pay. PolicyPart 5.3, 5.6; x402 over A2A
 //! v0.2, 5.4, 5.5.
 
+use forecourt_audit::RequestOrigin;
 use forecourt_core::MessageId;
 use forecourt_core::policy::Submission;
-use forecourt_host::{IssuanceOutcome, IssuanceStatus, RequestOrigin, TaskPermit};
+use forecourt_host::TaskPermit;
+use forecourt_issuance::{IssuanceOutcome, IssuanceStatus};
 
 use super::{Caller, OperationReply, Service, ServiceError};
 use crate::from_wire::IncomingMessage;

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use forecourt_core::{Error, Handle, Sender, TaskId, Timestamp};
+use forecourt_core::{CallerKey, Error, Handle, Sender, TaskId, Timestamp};
 use forecourt_host::{Host, TaskPermit};
 use forecourt_surface::document::tag;
 use parking_lot::Mutex;
@@ -69,7 +69,7 @@ impl Arrivals {
         }
         let now = host.clock().now();
         let before = self.before.get_or_try_init(|| async {
-            let last = host.ledger().last(NAME, MARK).await?;
+            let last = host.ledger(NAME).last(MARK).await?;
             Ok::<_, Error>(last.map_or(Timestamp::MIN, |(_, mark)| mark.expires_at.unwrap_or(Timestamp::MAX)))
         });
         Ok(now < *before.await? || self.written.lock().may_have(key, now))
@@ -82,7 +82,7 @@ impl Arrivals {
         }
         // For longer than is needed, so that it is not said with every message.
         let marked_until = until.checked_add(MARKED_AHEAD).unwrap_or(Timestamp::MAX);
-        host.ledger().append(NAME, MARK, json!({}), Some(marked_until), None).await?;
+        host.ledger(NAME).append(MARK, json!({}), Some(marked_until), None).await?;
         let written = &mut *self.written.lock();
         written.marked_until = written.marked_until.max(marked_until);
         Ok(())
@@ -106,10 +106,9 @@ impl MessageFingerprint {
             return None;
         }
         let agent = caller.agent.as_ref().map(Handle::as_str).unwrap_or_default();
-        let key = match (sender.owner(), sender.network()) {
-            (Some(owner), _) => format!("owner {owner}\0{agent}\0{}", message.id),
-            (None, Some(network)) => format!("network {network}\0{agent}\0{}", message.id),
-            (None, None) => return None,
+        let key = match sender.caller(None) {
+            CallerKey::Local => return None,
+            caller => format!("{}\0{agent}\0{}", caller.stream_name(), message.id),
         };
         let said = DialectValue(Dialect::Json10, &MessageItem(message)).to_bytes();
         Some(Self { key: key.into(), said })
@@ -150,7 +149,7 @@ impl Service {
         sent: &MessageFingerprint,
         turn: ArrivalTurn,
     ) -> Result<(ArrivalTurn, Option<TaskPermit>), ServiceError> {
-        let last = self.host.ledger().last(NAME, &sent.name()).await?;
+        let last = self.host.ledger(NAME).last(&sent.name()).await?;
         let hash = sent.hash();
         let same = last.filter(|(_, entry)| entry.body["hash"] == hash.as_str());
         let Some(id) = same.and_then(|(_, entry)| entry.body["task"].as_str().map(str::to_owned)) else {
@@ -173,7 +172,7 @@ impl Service {
         self.arrivals.written.lock().take(&sent.key, now);
         tokio::spawn(async move {
             let written = match turn.arrivals.mark(&host, until).await {
-                Ok(()) => host.ledger().append(NAME, &sent.name(), body, Some(until), None).await.map(drop),
+                Ok(()) => host.ledger(NAME).append(&sent.name(), body, Some(until), None).await.map(drop),
                 Err(error) => Err(error),
             };
             if let Err(error) = written {

@@ -33,7 +33,7 @@ pub(super) async fn begin(host: &Host, kept: LoginState) -> Result<SignInStart, 
     let begun = Flow::begin(&**host.entropy());
     let body = serde_json::to_value(Entry::Begun { kept, flow: begun.flow.clone() }).unwrap_or_default();
     let until = until(host.clock().now());
-    host.ledger().append(OWNER, &stream(&begun.state), body, Some(until), Some(0)).await?;
+    host.ledger(OWNER).append(&stream(&begun.state), body, Some(until), Some(0)).await?;
     Ok(begun)
 }
 
@@ -42,12 +42,12 @@ pub(super) async fn take(host: &Host, state: &str) -> Result<Option<(LoginState,
     if !forecourt_core::ids::is_token(state) {
         return Ok(None);
     }
-    let (ledger, stream) = (host.ledger(), stream(state));
-    let Some((number, entry)) = ledger.last(OWNER, &stream).await? else { return Ok(None) };
+    let (ledger, stream) = (host.ledger(OWNER), stream(state));
+    let Some((number, entry)) = ledger.last(&stream).await? else { return Ok(None) };
     let Ok(Entry::Begun { kept, flow }) = serde_json::from_value(entry.body) else { return Ok(None) };
     let used = serde_json::to_value(Entry::Used).unwrap_or_default();
     // For as long as what it follows, which would be the last one again.
-    let is_ours = ledger.append(OWNER, &stream, used, entry.expires_at, Some(number)).await?.is_some();
+    let is_ours = ledger.append(&stream, used, entry.expires_at, Some(number)).await?.is_some();
     Ok(is_ours.then_some((kept, flow)))
 }
 

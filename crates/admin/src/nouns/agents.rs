@@ -176,7 +176,7 @@ async fn change(ask: Command, to: LifecycleState, action: &'static str) -> Resul
     let why = reason(ask.body::<Why>()?.reason.as_deref())?;
     let (host, by) = (&ask.house.host, &ask.actor.name);
     let change = LifecycleChange { to, by: Some(by.clone()), reason: why.clone(), details: serde_json::Map::new() };
-    let outcome = host.change_lifecycle(&handle, &change, &|_| None).await.map_err(|error| match error {
+    let outcome = host.operator().change_lifecycle(&handle, &change, &|_| None).await.map_err(|error| match error {
         forecourt_core::Error::NotFound { .. } => unknown(&handle),
         error => error.into(),
     })?;

@@ -1,8 +1,8 @@
 //! Who was refused, what was asked for first, and what was let through: the audit of the gate.
 
+use forecourt_audit::{AUDIT_STREAM, AuditOutcome, AuditRecord};
 use forecourt_core::Timestamp;
 use forecourt_core::store::Span;
-use forecourt_host::{AUDIT_STREAM, AuditOutcome, AuditRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 

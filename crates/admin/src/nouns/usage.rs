@@ -1,9 +1,9 @@
 //! What language models used for answers, by who asked and when: tokens and costs, and nothing of what was said.
 
+use forecourt_audit::{AUDIT_STREAM, AuditOutcome, AuditRecord};
 use forecourt_core::Timestamp;
 use forecourt_core::store::Span;
 use forecourt_core::usage::{AnswerUsage, ModelUsage};
-use forecourt_host::{AUDIT_STREAM, AuditOutcome, AuditRecord};
 use forecourt_surface::usage::units;
 use schemars::JsonSchema;
 use serde::Serialize;

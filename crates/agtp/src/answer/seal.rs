@@ -4,7 +4,7 @@ use forecourt_agtp_wire::message::{Request, Response};
 use forecourt_agtp_wire::status::Status;
 use forecourt_attribution::{ContractFields, LogError, RecordDraft};
 use forecourt_contract::call::CallTrail;
-use forecourt_core::error::whole_seconds;
+use forecourt_core::clock::whole_seconds;
 use forecourt_core::ids::uuid7;
 use forecourt_core::{Clock, Entropy};
 

@@ -79,7 +79,7 @@ impl Revision {
             if last.as_ref() == Some(&next) {
                 return Ok(next);
             }
-            if host.ledger().append(crate::NAME, STREAM, json!(next), None, Some(number)).await?.is_some() {
+            if host.ledger(crate::NAME).append(STREAM, json!(next), None, Some(number)).await?.is_some() {
                 return Ok(next);
             }
         }
@@ -90,7 +90,7 @@ impl Revision {
 /// The last revision that was kept, with its number; 0 when there is none. One that can't be read was
 /// written by a newer program, and counts as none.
 async fn last(host: &Host) -> Result<(u64, Option<Revision>), Error> {
-    let found = host.ledger().last(crate::NAME, STREAM).await?;
+    let found = host.ledger(crate::NAME).last(STREAM).await?;
     Ok(found.map_or((0, None), |(number, entry)| (number, serde_json::from_value(entry.body).ok())))
 }
 

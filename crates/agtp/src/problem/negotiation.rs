@@ -4,7 +4,7 @@ use forecourt_agtp_wire::status::Status;
 use forecourt_contract::ContractRefusal;
 use forecourt_contract::negotiation::ContractPreview;
 use forecourt_contract::refusal::Pair;
-use forecourt_core::error::whole_seconds;
+use forecourt_core::clock::whole_seconds;
 use forecourt_core::limits::RETRY_AFTER;
 use serde_json::{Value, json};
 

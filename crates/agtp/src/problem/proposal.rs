@@ -3,7 +3,7 @@
 use forecourt_agtp_wire::status::Status;
 use forecourt_contract::ContractRefusal;
 use forecourt_contract::negotiation::NoContractReason;
-use forecourt_core::error::whole_seconds;
+use forecourt_core::clock::whole_seconds;
 use forecourt_core::limits::RETRY_AFTER;
 use forecourt_synthesis::negotiator::NegotiationError;
 use forecourt_synthesis::proposal::ProposalRefusal;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use forecourt_attribution::AttributionLog;
-use forecourt_attribution::anchors::{ANCHORS, MARK, anchor_stream};
+use forecourt_attribution::anchors::{MARK, anchor_stream};
 use forecourt_core::Timestamp;
 use forecourt_host::Ledger;
 use parking_lot::Mutex;
@@ -18,7 +18,7 @@ const ANCHOR_EVERY: Duration = Duration::from_secs(10 * 60);
 const ANCHOR_KEPT: Duration = Duration::from_secs(2 * 366 * 24 * 60 * 60);
 
 /// Has the log of a node among several say how far it is.
-pub(super) fn anchor(log: &Arc<AttributionLog>, ledger: &Ledger) {
+pub(super) fn anchor(log: &Arc<AttributionLog>, ledger: Ledger) {
     let Some(node) = log.node() else { return };
     let (stream, ledger, last) = (anchor_stream(node), ledger.clone(), Mutex::new(None::<Instant>));
     log.anchor_with(Box::new(move |mark| {
@@ -32,7 +32,7 @@ pub(super) fn anchor(log: &Arc<AttributionLog>, ledger: &Ledger) {
         let (stream, ledger) = (stream.clone(), ledger.clone());
         runtime.spawn(async move {
             let until = Timestamp::now().checked_add(ANCHOR_KEPT).ok();
-            if let Err(error) = ledger.append(ANCHORS, &stream, json!({MARK: mark}), until, None).await {
+            if let Err(error) = ledger.append(&stream, json!({MARK: mark}), until, None).await {
                 tracing::warn!(%error, "how far the records of this node are was not told to the store");
             }
         });

@@ -18,8 +18,13 @@ use crate::settings::AgtpSettings;
 /// is an event in the chain of records of their agent.
 pub(crate) fn negotiator(mount: &Mount, settings: &AgtpSettings, records: Arc<Records>) -> Arc<Negotiator> {
     let host = &mount.host;
-    let contracts =
-        mount.services.keep(|| Contracts::new(host.ledger().clone(), host.clock().clone(), host.entropy().clone()));
+    let contracts = mount.services.keep(|| {
+        Contracts::new(
+            host.ledger(forecourt_synthesis::contracts::LEDGER_OWNER),
+            host.clock().clone(),
+            host.entropy().clone(),
+        )
+    });
     let negotiator = Negotiator::new(NegotiatorParts {
         contracts,
         memory: mount.services.keep(NegotiationMemory::default),

@@ -169,7 +169,7 @@ async fn base_3_2_an_agent_out_of_service_does_not_call() {
         let server = server_of(blueprint("")).await;
         let wish = LifecycleChange { to, ..LifecycleChange::default() };
         let chef = Handle::parse("chef").unwrap();
-        server.mounted.mount.host.change_lifecycle(&chef, &wish, &|_| None).await.unwrap();
+        server.mounted.mount.host.operator().change_lifecycle(&chef, &wish, &|_| None).await.unwrap();
         let answer = server.ask_as_chef("FETCH /rooms/7", "").await;
         assert_eq!(code(&answer), (wanted.0, wanted.1.to_owned()));
         assert_eq!(body(&answer)["error"]["agent_id"], server.id("chef"));

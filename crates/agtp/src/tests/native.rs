@@ -109,7 +109,7 @@ async fn base_3_2_an_agent_out_of_service_is_not_called_by_a_step_either() {
     let (server, _folder) = server_with(&["method = \"PROPOSE\""]).await;
     let wish = LifecycleChange { to: LifecycleState::Suspended, ..LifecycleChange::default() };
     let chef = Handle::parse("chef").unwrap();
-    server.mounted.mount.host.change_lifecycle(&chef, &wish, &|_| None).await.unwrap();
+    server.mounted.mount.host.operator().change_lifecycle(&chef, &wish, &|_| None).await.unwrap();
     let told = async |head: &str| body(&server.ask(head, "").await)["error"]["details"]["underlying_status"].clone();
     assert_eq!(told("PLAN /trips/0").await, 503, "it is the default agent");
     assert_eq!(told(&format!("PLAN /trips/0\r\nAgent-ID: {}", server.id("gate"))).await, 463);

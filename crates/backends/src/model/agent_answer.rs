@@ -1,6 +1,6 @@
 //! What another agent said, in the words of a tool. Everything in it is data.
 
-use forecourt_core::error::whole_seconds;
+use forecourt_core::clock::whole_seconds;
 use forecourt_core::message::text_of;
 use forecourt_core::part::ArtifactContent;
 use forecourt_core::{CollectedReply, Ending, Error, File, FileSource, Link, Part, PolicyPart, ToolOutcome};

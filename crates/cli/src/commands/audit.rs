@@ -2,8 +2,8 @@
 
 use super::printable::printable;
 use forecourt::storage;
+use forecourt_audit::{AuditReader, AuditRecord};
 use forecourt_core::{Clock, ModelUsage, SystemClock, Timestamp};
-use forecourt_host::{AuditReader, AuditRecord};
 use forecourt_surface::usage::units;
 use jiff::{Span, tz::TimeZone};
 

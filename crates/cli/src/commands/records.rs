@@ -101,7 +101,7 @@ async fn anchor(place: &Place, folder: &Path) -> Result<Option<String>, Failure>
         return Ok(None);
     };
     let store = storage::shared_store(&deployment, deployment.data_folder()).await?;
-    let found = Ledger::new(store, Arc::new(SystemClock)).last(ANCHORS, &anchor_stream(&node)).await;
+    let found = Ledger::new(store, Arc::new(SystemClock), ANCHORS).last(&anchor_stream(&node)).await;
     let found = found.map_err(|error| Failure::ours(error.to_string()))?;
     let mark = found.and_then(|(_, entry)| entry.body[MARK].as_str().map(str::to_owned));
     match &mark {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::part::PolicyPartError;
+use super::malformed::PolicyPartError;
 use crate::limits::{CHALLENGES_BYTES_MAX, CHALLENGES_MAX};
 
 /// One challenge: a scheme and its parameters, stored unquoted.

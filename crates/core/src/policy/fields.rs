@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::challenge::AuthChallenge;
 use super::kind::AcceptedPayment;
-use super::part::PolicyPartError;
+use super::malformed::PolicyPartError;
 use super::sanitize::sanitize_map;
 
 /// Takes a field out. An explicit `null` counts as absent: many writers have no other word for it,

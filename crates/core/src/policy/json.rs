@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::fields::{take, text};
 use super::kind::RefusalKind;
-use super::part::{PolicyPart, PolicyPartError, Translation};
+use super::malformed::PolicyPartError;
+use super::part::{PolicyPart, Translation};
 use super::sanitize::{is_prefixed, sanitize_map};
 
 impl PolicyPart {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::challenge::AuthChallenge;
-use crate::error::whole_seconds;
+use crate::clock::whole_seconds;
 use crate::limits::RETRY_AFTER;
 
 /// Why a request is refused, with the fields that only this kind has.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::challenge::AuthChallenge;
 use super::fields::{challenges, payments, seconds, text};
 use super::kind::{AcceptedPayment, RefusalKind};
-use super::part::PolicyPartError;
+use super::malformed::PolicyPartError;
 
 /// What is known of a kind of refusals.
 #[derive(Debug)]

@@ -7,11 +7,12 @@ use serde_json::{Map, Value};
 
 use super::challenge::check_challenges;
 use super::kind::RefusalKind;
+use super::malformed::PolicyPartError;
 use super::sanitize::is_prefixed;
 use crate::ids::StateToken;
 use crate::language::Language;
 use crate::origin::is_bound_to;
-use crate::task::TaskState;
+use crate::task_state::TaskState;
 
 /// The key of `data` under which a refusal that another host made keeps its links as it is passed on. The person acts
 /// on that host, and this host issues no state for it.
@@ -51,20 +52,6 @@ pub struct Translation {
     pub title: Option<String>,
     /// The detail.
     pub message: String,
-}
-
-/// Why a refusal is malformed. PolicyPart 3.6.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PolicyPartError {
-    /// A required field is missing.
-    #[error("`{0}` is missing")]
-    Missing(&'static str),
-    /// A field has another shape than the specification gives it.
-    #[error("`{0}` must be {1}")]
-    Wrong(&'static str, &'static str),
-    /// A URL is not https on the agent's canonical host. PolicyPart 3.2.
-    #[error("`{0}` must be an https URL on the agent's own host")]
-    ForeignUrl(&'static str),
 }
 
 impl PolicyPart {

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use forecourt_core::policy::{Objection, RefusalKind, RuleVerdict};
+use forecourt_core::gate::RuleVerdict;
+use forecourt_core::policy::{Objection, RefusalKind};
 use forecourt_core::store::StoreError;
 use forecourt_core::{Address, AgentCard, Error, Language, Message, Noun, Policy, PolicyPart, Rule, TaskState};
 use futures::future::{BoxFuture, FutureExt};

@@ -1,8 +1,9 @@
 //! Refusals, read, checked and written. PolicyPart 3.
 
+use forecourt_core::part::find_policy_part;
 use forecourt_core::policy::{
-    AcceptedPayment, AuthChallenge, PolicyPartError, RefusalKind, canonical_stringify, find_policy_part,
-    sanitize_policy_data, validate_auth_challenge, validate_url_origin,
+    AcceptedPayment, AuthChallenge, PolicyPartError, RefusalKind, canonical_stringify, sanitize_policy_data,
+    validate_auth_challenge, validate_url_origin,
 };
 use forecourt_core::{Language, Part, PolicyPart, TaskState};
 use proptest::prelude::*;

@@ -12,7 +12,7 @@ use crate::cases;
 fn adopt(owner: Option<&str>, name: &str) -> Option<ThreadId> {
     match owner {
         Some(owner) => ThreadId::adopt_for(owner, name),
-        None => ThreadId::adopt(name, &Sender::anonymous()),
+        None => ThreadId::adopt(name, &Sender::anonymous().caller(None)),
     }
 }
 
@@ -66,7 +66,10 @@ fn a_clients_name_never_equals_a_token_nor_meets_another_owners() {
         assert!(adopted[n + 1..].iter().all(|other| other != one), "{:?}", owners[n]);
     }
     assert_eq!((ours.expose(), ours.key(), ours.is_adopted()), (token.as_str(), token.as_str(), false));
-    assert_eq!(ThreadId::adopt("ctx", &Sender::anonymous()), ThreadId::adopt("ctx", &Sender::anonymous()));
+    assert_eq!(
+        ThreadId::adopt("ctx", &Sender::anonymous().caller(None)),
+        ThreadId::adopt("ctx", &Sender::anonymous().caller(None))
+    );
     assert_eq!(format!("{:?}", adopted[0]), "ThreadId([redacted])");
 }
 

@@ -101,7 +101,7 @@ async fn a_name_that_a_client_made_up_is_adopted_for_its_owner() {
     let asks = [(Some("ann"), "one"), (Some("ann"), "two"), (Some("bob"), "three"), (None, "four")];
     for (owner, text) in asks {
         let sender = owner.map_or_else(|| message(text).sender, signed_in);
-        let adopted = ThreadId::adopt("ctx-1", &sender);
+        let adopted = ThreadId::adopt("ctx-1", &sender.caller(None));
         let asked = Message { sender, ..in_thread(text, adopted.clone()) };
         let reply = host.receive(asked, Run::without_task()).await.unwrap();
         assert_eq!(reply.thread, adopted);
@@ -116,7 +116,7 @@ async fn a_name_that_a_client_made_up_is_adopted_for_its_owner() {
 async fn an_adopted_name_stays_with_an_agent_that_remembers_nothing() {
     let agent = ScriptedAgent::saying(["ok"]);
     let host = Setup::default().host(agent.clone()).await;
-    let named = ThreadId::adopt("ctx-1", &message("x").sender);
+    let named = ThreadId::adopt("ctx-1", &message("x").sender.caller(None));
     for run in [Run::without_task(), Run::task_unless_message(Duration::ZERO)] {
         let reply = host.receive(in_thread("x", named.clone()), run).await.unwrap();
         assert_eq!(reply.thread, named);
@@ -161,7 +161,7 @@ async fn a_conversation_of_somebody_who_signed_in_is_begun_anew_for_everybody_el
 #[tokio::test]
 async fn a_name_that_was_made_up_is_one_conversation_for_each_network() {
     let from = |address: &str| Sender { peer: Some(address.parse().unwrap()), ..Sender::anonymous() };
-    let named = |address| ThreadId::adopt("my chat", &from(address)).unwrap();
+    let named = |address| ThreadId::adopt("my chat", &from(address).caller(None)).unwrap();
     assert_ne!(named("192.0.2.1"), named("192.0.2.2"));
     assert_ne!(named("2001:db8::1"), named("2001:db8:0:1::1"));
     for (one, other) in [("2001:db8::1", "2001:db8::2"), ("::ffff:192.0.2.1", "192.0.2.1")] {
@@ -169,11 +169,14 @@ async fn a_name_that_was_made_up_is_one_conversation_for_each_network() {
     }
     let minted = ThreadId::mint_context(&CountedEntropy::default());
     for address in ["192.0.2.1", "2001:db8::1"] {
-        assert_eq!(ThreadId::adopt(minted.expose(), &from(address)).unwrap(), minted, "a capability");
-        assert_eq!(ThreadId::adopt(minted.expose(), &signed_in("ann")).unwrap(), minted);
+        assert_eq!(ThreadId::adopt(minted.expose(), &from(address).caller(None)).unwrap(), minted, "a capability");
+        assert_eq!(ThreadId::adopt(minted.expose(), &signed_in("ann").caller(None)).unwrap(), minted);
     }
     let shorter = &minted.expose()[..46];
-    assert_ne!(ThreadId::adopt(shorter, &from("192.0.2.1")), ThreadId::adopt(shorter, &from("192.0.2.2")));
+    assert_ne!(
+        ThreadId::adopt(shorter, &from("192.0.2.1").caller(None)),
+        ThreadId::adopt(shorter, &from("192.0.2.2").caller(None))
+    );
 }
 
 /// How many turns the store has of a conversation.
@@ -208,7 +211,7 @@ async fn turns_are_written_behind_their_answers_and_a_first_exchange_with_the_se
     let left = say(&host, "three", None).await;
     pass(CONVERSATION_FIRST_WRITE_AFTER).await;
     assert_eq!(stored(&setup, left.as_ref()).await, 2, "its token goes on to be good");
-    let named = say(&host, "four", ThreadId::adopt("chat", &message("x").sender)).await;
+    let named = say(&host, "four", ThreadId::adopt("chat", &message("x").sender.caller(None))).await;
     pass(CONVERSATION_WRITE_AFTER).await;
     assert_eq!(stored(&setup, named.as_ref()).await, 2, "whoever names a conversation means to go on with it");
 }

@@ -161,7 +161,7 @@ async fn base_3_2_an_agent_out_of_service_calls_nothing_over_any_protocol() {
     assert_eq!(standing().await, LifecycleState::Active);
     for to in [LifecycleState::Suspended, LifecycleState::Retired] {
         let wish = LifecycleChange { to, ..LifecycleChange::default() };
-        host.change_lifecycle(&bot, &wish, &|_| None).await.unwrap();
+        host.operator().change_lifecycle(&bot, &wish, &|_| None).await.unwrap();
         assert_eq!(standing().await, to);
         let caller = host.caller(granted("booking:room", Some("bot"))).await.unwrap();
         let call = Call { method: "QUERY".into(), path: "/".into(), caller, ..Call::default() };

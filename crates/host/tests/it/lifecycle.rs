@@ -16,7 +16,7 @@ fn unsigned(_: &LifecycleTransition) -> Option<String> {
 async fn change(host: &Host, to: LifecycleState) -> LifecycleOutcome {
     let wish =
         LifecycleChange { to, by: Some("ops".to_owned()), reason: Some("a test".to_owned()), ..Default::default() };
-    host.change_lifecycle(&handle(), &wish, &unsigned).await.unwrap()
+    host.operator().change_lifecycle(&handle(), &wish, &unsigned).await.unwrap()
 }
 
 async fn ending(host: &Host) -> Result<Ending, Error> {
@@ -72,7 +72,7 @@ async fn standings_survive_a_restart_with_all_that_led_to_them() {
     let host = setup.host(ScriptedAgent::saying(["answer"])).await;
     let sign = |change: &LifecycleTransition| Some(format!("signed {}", change.to.name()));
     let wish = LifecycleChange { to: LifecycleState::Deprecated, ..Default::default() };
-    host.change_lifecycle(&handle(), &wish, &sign).await.unwrap();
+    host.operator().change_lifecycle(&handle(), &wish, &sign).await.unwrap();
     change(&host, LifecycleState::Suspended).await;
     change(&host, LifecycleState::Suspended).await;
 
@@ -140,6 +140,6 @@ async fn a_host_of_its_own_state_reads_and_keeps_standings_where_it_is_told_to()
 async fn an_agent_that_is_not_here_is_not_found() {
     let host = Setup::default().host(ScriptedAgent::saying(["answer"])).await;
     let nobody = Handle::parse("nobody").unwrap();
-    let result = host.change_lifecycle(&nobody, &LifecycleChange::default(), &unsigned).await;
+    let result = host.operator().change_lifecycle(&nobody, &LifecycleChange::default(), &unsigned).await;
     assert!(matches!(result, Err(Error::NotFound { .. })));
 }

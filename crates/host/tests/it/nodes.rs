@@ -306,7 +306,7 @@ async fn a_suspended_agent_answers_on_no_node_from_that_moment_on() {
     let (one, two) =
         (cluster.node(ScriptedAgent::saying(["x"])).await, cluster.node(ScriptedAgent::saying(["x"])).await);
     let change = LifecycleChange { to: forecourt_core::LifecycleState::Suspended, ..LifecycleChange::default() };
-    one.host.change_lifecycle(&handle(), &change, &|_| None).await.unwrap();
+    one.host.operator().change_lifecycle(&handle(), &change, &|_| None).await.unwrap();
     pass(Duration::from_millis(1)).await;
     let reply = two.host.receive(message("hi"), Run::without_task()).await.unwrap();
     let events: Vec<Event> = reply.events.collect().await;

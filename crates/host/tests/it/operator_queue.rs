@@ -52,10 +52,10 @@ async fn a_question_that_nobody_asked_is_unknown() {
 #[tokio::test]
 async fn the_same_question_waits_once() {
     let host = host().await;
-    let first = host.operator().ask(inquiry("ann", "t1")).await.unwrap();
-    assert_eq!(host.operator().ask(inquiry("ann", "t1")).await.unwrap(), first);
+    let first = host.inquiries().ask(inquiry("ann", "t1")).await.unwrap();
+    assert_eq!(host.inquiries().ask(inquiry("ann", "t1")).await.unwrap(), first);
     for other in [inquiry("bob", "t1"), inquiry("ann", "t2")] {
-        assert_ne!(host.operator().ask(other).await.unwrap().id, first.id);
+        assert_ne!(host.inquiries().ask(other).await.unwrap().id, first.id);
     }
     assert_eq!(host.operator().questions().await.unwrap().len(), 3);
 }
@@ -63,7 +63,7 @@ async fn the_same_question_waits_once() {
 #[tokio::test]
 async fn an_answer_stays_and_a_deferred_question_waits_on() {
     let host = host().await;
-    let id = host.operator().ask(inquiry("ann", "t1")).await.unwrap().id;
+    let id = host.inquiries().ask(inquiry("ann", "t1")).await.unwrap().id;
     for decision in [OperatorDecision::Deferred, OperatorDecision::Rejected] {
         assert!(host.operator().question(&id).await.unwrap().unwrap().waits());
         let answered = host.operator().answer(&id, answer(&host, decision)).await.unwrap();
@@ -77,7 +77,7 @@ async fn an_answer_stays_and_a_deferred_question_waits_on() {
 #[tokio::test]
 async fn of_many_answers_at_once_one_counts() {
     let host = host().await;
-    let id = host.operator().ask(inquiry("ann", "t1")).await.unwrap().id;
+    let id = host.inquiries().ask(inquiry("ann", "t1")).await.unwrap().id;
     let answers = (0..8).map(|_| host.operator().answer(&id, answer(&host, OperatorDecision::Accepted)));
     let answers = futures::future::join_all(answers).await;
     assert_eq!(answers.iter().filter(|answer| matches!(answer, Ok(OperatorAnswerOutcome::Now(_)))).count(), 1);
@@ -87,21 +87,21 @@ async fn of_many_answers_at_once_one_counts() {
 async fn a_caller_has_a_bounded_number_of_questions_waiting() {
     let host = host().await;
     for n in 0..QUEUE_WAITING_PER_CALLER_MAX {
-        host.operator().ask(inquiry("ann", &n.to_string())).await.unwrap();
+        host.inquiries().ask(inquiry("ann", &n.to_string())).await.unwrap();
     }
-    assert!(matches!(host.operator().ask(inquiry("ann", "one more")).await, Err(Error::Unavailable { .. })));
+    assert!(matches!(host.inquiries().ask(inquiry("ann", "one more")).await, Err(Error::Unavailable { .. })));
     let first = host.operator().questions().await.unwrap().remove(0);
     let _ = host.operator().answer(&first.id, answer(&host, OperatorDecision::Accepted)).await.unwrap();
-    host.operator().ask(inquiry("ann", "one more")).await.unwrap();
+    host.inquiries().ask(inquiry("ann", "one more")).await.unwrap();
 }
 
 #[tokio::test]
 async fn all_callers_together_have_too() {
     let host = host().await;
     for n in 0..QUEUE_WAITING_MAX {
-        host.operator().ask(inquiry(&(n / 20).to_string(), &n.to_string())).await.unwrap();
+        host.inquiries().ask(inquiry(&(n / 20).to_string(), &n.to_string())).await.unwrap();
     }
-    assert!(matches!(host.operator().ask(inquiry("ann", "one more")).await, Err(Error::Unavailable { .. })));
+    assert!(matches!(host.inquiries().ask(inquiry("ann", "one more")).await, Err(Error::Unavailable { .. })));
 }
 
 #[tokio::test]
@@ -109,7 +109,7 @@ async fn questions_survive_a_restart_and_expire() {
     let setup = Setup::default();
     let again = Setup { store: setup.store.clone(), clock: setup.clock.clone(), ..Setup::default() };
     let clock = setup.clock.clone();
-    let asked = setup.host(ScriptedAgent::saying(["a"])).await.operator().ask(inquiry("ann", "t1")).await.unwrap();
+    let asked = setup.host(ScriptedAgent::saying(["a"])).await.inquiries().ask(inquiry("ann", "t1")).await.unwrap();
     let host = again.host(ScriptedAgent::saying(["a"])).await;
     clock.advance(QUEUE_TTL - Duration::from_secs(1));
     assert_eq!(host.operator().question(&asked.id).await.unwrap(), Some(asked.clone()));
@@ -135,7 +135,7 @@ fn failed(host: &Host) -> bool {
 async fn a_webhook_that_may_not_be_reached_keeps_nobody_from_asking() {
     let setup = Setup { egress: Default::default(), ..telling("http://127.0.0.1:9/hook") };
     let host = setup.host(ScriptedAgent::saying(["x"])).await;
-    let asked = host.operator().ask(inquiry("ann", "t1")).await.unwrap();
+    let asked = host.inquiries().ask(inquiry("ann", "t1")).await.unwrap();
     assert_eq!(host.operator().question(&asked.id).await.unwrap(), Some(asked));
     while !failed(&host) {
         tokio::task::yield_now().await;
@@ -147,7 +147,7 @@ async fn a_post_that_is_not_taken_waits_for_its_next_attempt() {
     let (url, mut received) = receiver(StatusCode::INTERNAL_SERVER_ERROR).await;
     let setup = telling(&url);
     let host = setup.host(ScriptedAgent::saying(["x"])).await;
-    host.operator().ask(inquiry("ann", "t1")).await.unwrap();
+    host.inquiries().ask(inquiry("ann", "t1")).await.unwrap();
     received.recv().await.unwrap();
     while !failed(&host) {
         tokio::task::yield_now().await;
@@ -166,7 +166,7 @@ async fn a_question_is_told_once_signed_and_without_what_is_secret() {
     let host = setup.host(ScriptedAgent::saying(["x"])).await;
     let due = Timestamp::from_second(2_000_000_000).unwrap();
     let inquiry = OperatorInquiry { due: Some(due), ..inquiry("ann", "the-name-of-a-task") };
-    let asked = host.operator().ask(inquiry.clone()).await.unwrap();
+    let asked = host.inquiries().ask(inquiry.clone()).await.unwrap();
     let (headers, body) = received.recv().await.unwrap();
     let signed = headers[signature::HEADER].to_str().unwrap();
     assert!(signature::verify(SECRET.as_bytes(), body.as_bytes(), signed));
@@ -177,7 +177,7 @@ async fn a_question_is_told_once_signed_and_without_what_is_secret() {
     });
     assert_eq!(told, expected);
     assert!(!body.contains("the-name-of-a-task") && !body.contains("Which room?"));
-    assert_eq!(host.operator().ask(inquiry).await.unwrap(), asked);
+    assert_eq!(host.inquiries().ask(inquiry).await.unwrap(), asked);
     assert!(received.try_recv().is_err(), "it waits already");
     let tasks = setup.store.tasks(TaskFilter { limit: 9, ..TaskFilter::default() }, setup.clock.now()).await.unwrap();
     let owners: Vec<_> = tasks.tasks.iter().map(|task| (&task.owner, &task.thread)).collect();
@@ -191,7 +191,7 @@ async fn what_was_not_told_before_the_end_is_told_by_the_next_run() {
     setup.stop.cancel();
     let host = setup.host(ScriptedAgent::saying(["x"])).await;
     host.stopped().await;
-    let asked = host.operator().ask(inquiry("ann", "t1")).await.unwrap();
+    let asked = host.inquiries().ask(inquiry("ann", "t1")).await.unwrap();
     setup.stop = tokio_util::sync::CancellationToken::new();
     let _next = setup.host(ScriptedAgent::saying(["x"])).await;
     assert!(received.recv().await.unwrap().1.contains(&asked.id));

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_core::gate::{Rule, RuleVerdict};
 use forecourt_core::limits::{TASK_TTL, TASK_TURNS_BYTES_MAX, TASK_TURNS_MAX, THREAD_TTL, WEBHOOKS_PER_TASK_MAX};
 use forecourt_core::message::text_of;
-use forecourt_core::policy::{AuthChallenge, RefusalKind, Rule, RuleVerdict};
+use forecourt_core::policy::{AuthChallenge, RefusalKind};
 use forecourt_core::reply::Question;
 use forecourt_core::store::{IfTaskEnded, TaskFilter, Webhook};
 use forecourt_core::{

@@ -3,41 +3,12 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::net::IpAddr;
 
-use forecourt_core::network::Network;
-use forecourt_core::{Sender, Timestamp};
+use forecourt_core::{CallerKey, Sender, Timestamp};
 
 use crate::limits::{
     SESSION_RECENTLY_USED, SESSIONS_CROWDED, SESSIONS_MAX, SESSIONS_PER_CALLER_CROWDED_MAX, SESSIONS_PER_CALLER_MAX,
 };
-
-/// Whose sessions count together: whoever proved who it is, else the network that it calls from.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum CallerKey {
-    /// A verified identity.
-    Owner(String),
-    /// A network, of callers that prove nothing. `None` where no listener said from where.
-    Network(Option<Network>),
-}
-
-impl CallerKey {
-    /// The key of a request's sender.
-    pub(crate) fn of(sender: &Sender) -> Self {
-        Self::new(sender.owner(), sender.peer)
-    }
-
-    fn new(owner: Option<&str>, peer: Option<IpAddr>) -> Self {
-        owner.map_or_else(|| Self::Network(peer.map(Network::of)), |owner| Self::Owner(owner.to_owned()))
-    }
-
-    fn owner(&self) -> Option<&str> {
-        match self {
-            Self::Owner(owner) => Some(owner),
-            Self::Network(_) => None,
-        }
-    }
-}
 
 /// Why no session can begin: the bound that was reached, and every session under it is in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,12 +45,12 @@ pub(crate) struct SessionPlace {
 pub(crate) struct Register {
     sessions: HashMap<String, SessionEntry>,
     /// Places of sessions that have no id yet.
-    places: HashMap<u64, CallerKey>,
+    places: HashMap<u64, CallerKey<'static>>,
     last: u64,
 }
 
 struct SessionEntry {
-    caller: CallerKey,
+    caller: CallerKey<'static>,
     /// When a request of it began or ended last, at first when it was opened.
     used_at: Timestamp,
     /// Whether there was any request after the handshake.
@@ -100,7 +71,7 @@ impl SessionEntry {
 
 impl Register {
     /// Takes a place for a session of `caller`, if need be that of another session.
-    pub(crate) fn reserve(&mut self, caller: CallerKey, now: Timestamp) -> Result<SessionPlace, Full> {
+    pub(crate) fn reserve(&mut self, caller: CallerKey<'static>, now: Timestamp) -> Result<SessionPlace, Full> {
         let counts = self.counts();
         let (all, own) = (counts.values().sum::<usize>(), counts.get(&caller).copied().unwrap_or_default());
         // Whoever has few finds a place long after those who have many are held to what they have.
@@ -150,9 +121,9 @@ impl Register {
     /// whoever has its id, and belongs to the first who shows who it is. One that is not known is nobody's.
     pub(crate) fn is_of(&mut self, id: &str, sender: &Sender) -> bool {
         let Some(entry) = self.sessions.get_mut(id) else { return false };
-        match (entry.caller.owner(), sender.owner()) {
+        match (entry.caller.subject(), sender.owner()) {
             (None, Some(owner)) => {
-                entry.caller = CallerKey::Owner(owner.to_owned());
+                entry.caller = CallerKey::Subject(owner.to_owned().into());
                 true
             }
             (known, owner) => known == owner,
@@ -165,7 +136,7 @@ impl Register {
     }
 
     /// How many places each caller has.
-    fn counts(&self) -> HashMap<CallerKey, usize> {
+    fn counts(&self) -> HashMap<CallerKey<'static>, usize> {
         let mut counts = HashMap::new();
         for caller in self.sessions.values().map(|entry| &entry.caller).chain(self.places.values()) {
             *counts.entry(caller.clone()).or_default() += 1;
@@ -177,7 +148,7 @@ impl Register {
     /// whose last use is longest ago.
     fn first_to_end(
         &self,
-        counts: &HashMap<CallerKey, usize>,
+        counts: &HashMap<CallerKey<'static>, usize>,
         now: Timestamp,
         among: impl Fn(&SessionEntry) -> bool,
     ) -> Option<String> {

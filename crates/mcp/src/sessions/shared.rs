@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::limits::{SESSION_KEPT, SESSION_NOTED_EVERY};
 
-const PROTOCOL: &str = "mcp";
+pub(super) const PROTOCOL: &str = "mcp";
 /// Attempts to write behind the last entry while others do so too.
 const ATTEMPTS_MAX: usize = 8;
 
@@ -76,7 +76,7 @@ impl SharedSessions {
     }
 
     async fn last(&self, id: &str) -> Result<Option<(u64, Timestamp, SessionRecord)>, Error> {
-        let found = self.ledger.entries(PROTOCOL, &stream(id), Span::Before(u64::MAX), 1).await?;
+        let found = self.ledger.entries(&stream(id), Span::Before(u64::MAX), 1).await?;
         Ok(found
             .into_iter()
             .next()
@@ -95,7 +95,7 @@ impl SharedSessions {
         let account = sender.account();
         let until = now.checked_add(SESSION_KEPT).ok();
         let body = json!(record);
-        Ok(self.ledger.append_on(account, PROTOCOL, &stream(id), body, until, Some(last)).await?.is_some())
+        Ok(self.ledger.append_on(account, &stream(id), body, until, Some(last)).await?.is_some())
     }
 }
 
@@ -124,7 +124,7 @@ impl SessionStore for SharedSessions {
         let Some((_, at, record)) = self.last(id).await? else { return Ok(()) };
         let record = SessionRecord { initialize: Value::Null, ended: true, ..record };
         let until = at.checked_add(SESSION_KEPT + SESSION_NOTED_EVERY).ok();
-        self.ledger.append(PROTOCOL, &stream(id), json!(record), until, None).await?;
+        self.ledger.append(&stream(id), json!(record), until, None).await?;
         Ok(())
     }
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use forecourt_core::policy::{AuthChallenge, RefusalKind, RuleVerdict};
+use forecourt_core::gate::RuleVerdict;
+use forecourt_core::policy::{AuthChallenge, RefusalKind};
 use forecourt_core::{AgentCard, Message, PolicyPart, Rule};
 use forecourt_host::{LimitSettings, Rate};
 use forecourt_testkit::{ScriptedAgent, card};

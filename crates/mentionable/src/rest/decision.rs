@@ -12,9 +12,10 @@ use std::time::Duration;
 
 use axum::body::Body;
 use bytes::Bytes;
+use forecourt_audit::RequestOrigin;
 use forecourt_core::StateToken;
 use forecourt_core::policy::{Demand, PaymentError};
-use forecourt_host::{Issuance, IssuanceOutcome, IssuanceStatus, RequestOrigin};
+use forecourt_issuance::{Issuance, IssuanceOutcome, IssuanceStatus};
 use forecourt_pages::{DecisionPage, DecisionStatus};
 use forecourt_surface::refusal::words;
 use http::header::{CACHE_CONTROL, LOCATION};

@@ -1,7 +1,7 @@
 //! Faults into statuses and words: what was wrong, and what would be right. The refusals are in
 //! `refusal.rs`, since they are content.
 
-use forecourt_core::error::whole_seconds;
+use forecourt_core::clock::whole_seconds;
 use forecourt_core::limits::FULL_RETRY;
 use forecourt_core::{Ending, Error, Noun};
 use http::{HeaderValue, StatusCode};

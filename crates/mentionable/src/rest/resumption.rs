@@ -6,7 +6,7 @@
 
 use forecourt_core::policy::Submission;
 use forecourt_core::{Part, Sender, StateToken, ThreadId};
-use forecourt_host::{Issuance, IssuanceStatus};
+use forecourt_issuance::{Issuance, IssuanceStatus};
 
 use super::answer::{HttpAnswer, RestError};
 use super::conversation_cookie;

@@ -268,7 +268,7 @@ async fn the_gate_refuses_in_a_frame_too() {
             &'a self,
             _: &'a AgentCard,
             _: &'a forecourt_core::Message,
-        ) -> futures::future::BoxFuture<'a, forecourt_core::policy::RuleVerdict> {
+        ) -> futures::future::BoxFuture<'a, forecourt_core::gate::RuleVerdict> {
             Box::pin(async { Err(PolicyPart::new(RefusalKind::Forbidden, "closed").into()) })
         }
     }

@@ -1,11 +1,9 @@
 //! This module maps SQLite's errors to [`StoreError`].
 
 use forecourt_core::{QuotaBound, StoreError};
-use rusqlite::{Connection, Error, ErrorCode};
+use rusqlite::{Error, ErrorCode};
 
 pub(super) use crate::sealed::corrupt;
-
-use super::quota;
 
 /// Why an operation failed.
 #[derive(Debug)]
@@ -17,16 +15,6 @@ pub(super) enum SqliteError {
 }
 
 impl SqliteError {
-    /// The same, with which bound was met when there was no room.
-    pub(super) fn at(self, db: &Connection) -> Self {
-        match self {
-            Self::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => {
-                Self::Store(StoreError::Full { bound: quota::met(db) })
-            }
-            other => other,
-        }
-    }
-
     /// The same fault once more, for each of the neighbours that it hit.
     pub(super) fn to_store_error(&self) -> StoreError {
         match self {

@@ -4,7 +4,7 @@
 //! back. Here is what is asked before something is written.
 
 use forecourt_core::{QuotaBound, StoreError};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 
 use super::error::SqliteError;
 use super::rows::TaskRow;
@@ -125,8 +125,20 @@ pub(super) fn add(db: &Connection, task: &TaskRow, more: i64) -> Result<(), Sqli
     Ok(())
 }
 
+impl SqliteError {
+    /// The same, with which bound was met when there was no room.
+    pub(super) fn at(self, db: &Connection) -> Self {
+        match self {
+            Self::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => {
+                Self::Store(StoreError::Full { bound: met(db) })
+            }
+            other => other,
+        }
+    }
+}
+
 /// Which bound a write met that found no page: that of the database, or the disk's.
-pub(super) fn met(db: &Connection) -> QuotaBound {
+fn met(db: &Connection) -> QuotaBound {
     let read = |pragma: &str| db.query_row(pragma, [], |row| row.get::<_, i64>(0)).unwrap_or_default().unsigned_abs();
     let (max, pages) = (read("PRAGMA max_page_count"), read("PRAGMA page_count"));
     let size = read("PRAGMA page_size");

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 
 use forecourt_core::StoreError;
 use parking_lot::Mutex;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::error::SqliteError;
-use super::runs;
 use crate::limits::{TASK_ROWS_AT_HAND, TASKS_UNNAMED_MAX};
 use crate::seal::Hash;
+use crate::sealed::tasks::SealedTask;
 
 /// The number that a task is looked up by: what its hash begins with.
 pub(super) fn name(hash: &[u8]) -> i64 {
@@ -112,7 +112,7 @@ impl TaskRows {
 
 impl TaskRows {
     /// The row of a task that `run` works on, looked at once where it is at hand; `None` when there is no such task.
-    /// Fails as [`runs::holds`] does.
+    /// Fails as [`holds`] does.
     pub(super) fn find_held(&self, db: &Connection, task: &Hash, run: &str) -> Result<Option<TaskRow>, SqliteError> {
         if let Some(row) = self.at_hand(task) {
             let mut look = db.prepare_cached(
@@ -125,12 +125,40 @@ impl TaskRows {
             }
         }
         let row = self.find(db, task)?;
-        row.iter().try_for_each(|row| runs::holds(db, row, run))?;
+        row.iter().try_for_each(|row| holds(db, row, run))?;
         Ok(row)
     }
 }
 
 /// A task that is so new that its name was not written yet.
+/// Fails when a task is another run's, and when nobody works on it any more: whoever still writes for it has not heard
+/// that it was cancelled, or that its run was ended.
+fn holds(db: &Connection, task: &TaskRow, run: &str) -> Result<(), SqliteError> {
+    let mut select =
+        db.prepare_cached("SELECT 1 FROM tasks WHERE id = ?1 AND run = ?2 AND state IN ('submitted', 'working')")?;
+    if select.exists(params![task.id, run])? { Ok(()) } else { Err(StoreError::NotHeld.into()) }
+}
+
+/// The columns of [`SealedTask`], in its order.
+pub(super) const COLUMNS: &str = "tasks.hash, tasks.agent, tasks.owner, tasks.run, tasks.created_at, \
+     tasks.expires_at, tasks.body, tasks.state, tasks.updated_at, tasks.outcome";
+
+/// A row of [`COLUMNS`].
+pub(super) fn read_task(row: &Row<'_>) -> rusqlite::Result<SealedTask> {
+    Ok(SealedTask {
+        hash: row.get(0)?,
+        agent: row.get(1)?,
+        owner: row.get(2)?,
+        run: row.get(3)?,
+        created_at: row.get(4)?,
+        expires_at: row.get(5)?,
+        body: row.get(6)?,
+        state: row.get(7)?,
+        updated_at: row.get(8)?,
+        outcome: row.get(9)?,
+    })
+}
+
 fn unnamed(db: &Connection, task: &Hash) -> Result<Option<i64>, SqliteError> {
     let mut scan = db.prepare_cached(
         "SELECT id FROM tasks WHERE id > (SELECT amount FROM totals WHERE name = 'tasks_named')

@@ -1,11 +1,10 @@
 //! This module has the statements about runs: their heartbeats, and which run holds a task.
 
+use forecourt_core::Timestamp;
 use forecourt_core::store::RunBeat;
-use forecourt_core::{StoreError, Timestamp};
 use rusqlite::{Connection, params};
 
 use super::error::SqliteError;
-use super::rows::TaskRow;
 use crate::limits::ENDED_RUNS_KEPT;
 use crate::sealed::signed;
 use crate::time::count;
@@ -43,12 +42,4 @@ pub(super) fn forget(db: &Connection, now: Timestamp, limit: usize) -> Result<us
         "DELETE FROM runs WHERE run IN (SELECT run FROM runs WHERE ended > 1 AND ended <= ?1 LIMIT ?2)",
     )?;
     Ok(delete.execute(params![now.as_second().saturating_sub(kept), count(limit)])?)
-}
-
-/// Fails when a task is another run's, and when nobody works on it any more: whoever still writes for it has not heard
-/// that it was cancelled, or that its run was ended.
-pub(super) fn holds(db: &Connection, task: &TaskRow, run: &str) -> Result<(), SqliteError> {
-    let mut select =
-        db.prepare_cached("SELECT 1 FROM tasks WHERE id = ?1 AND run = ?2 AND state IN ('submitted', 'working')")?;
-    if select.exists(params![task.id, run])? { Ok(()) } else { Err(StoreError::NotHeld.into()) }
 }

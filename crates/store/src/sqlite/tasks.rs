@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
 use super::error::{SqliteError, corrupt};
 use super::quota::{Bounds, HolderRow, QuotaResult};
-use super::rows::{self, TaskRow, TaskRows};
+use super::rows::{self, COLUMNS, TaskRow, TaskRows, read_task};
 use super::{events, quota, webhooks};
 use crate::seal::{Hash, Seal};
 use crate::sealed::tasks::{Move, NewTask, SealedTask};
@@ -174,26 +174,6 @@ fn resume(db: &Connection, seal: &Seal, task: &TaskRow, resumption: &Resumption)
     let sealed = sealed::tasks::resumed(seal, &task.hash, sealed, resumption)?;
     update.execute(params![task.id, resumption.run, nanos(resumption.expires_at), sealed])?;
     quota::add(db, task, signed(cost(sealed.len())) - signed(cost(before)))
-}
-
-/// The columns of [`SealedTask`], in its order.
-pub(super) const COLUMNS: &str = "tasks.hash, tasks.agent, tasks.owner, tasks.run, tasks.created_at, \
-     tasks.expires_at, tasks.body, tasks.state, tasks.updated_at, tasks.outcome";
-
-/// A row of [`COLUMNS`].
-pub(super) fn read_task(row: &Row<'_>) -> rusqlite::Result<SealedTask> {
-    Ok(SealedTask {
-        hash: row.get(0)?,
-        agent: row.get(1)?,
-        owner: row.get(2)?,
-        run: row.get(3)?,
-        created_at: row.get(4)?,
-        expires_at: row.get(5)?,
-        body: row.get(6)?,
-        state: row.get(7)?,
-        updated_at: row.get(8)?,
-        outcome: row.get(9)?,
-    })
 }
 
 pub(super) fn task(db: &Connection, seal: &Seal, task: &TaskRow, now: Timestamp) -> Result<Option<Task>, SqliteError> {

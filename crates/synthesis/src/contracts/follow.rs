@@ -14,9 +14,9 @@ use parking_lot::RwLock;
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+use super::STREAM;
 use super::entry::ContractEntry;
 use super::index::Index;
-use super::{PROTOCOL, STREAM};
 use crate::limits::CATCH_UP_TIME_MAX;
 
 /// Why nothing can be said of contracts now: the store is away, or holds what is none. The cause is in the log.
@@ -87,7 +87,7 @@ impl Follower {
 
     async fn read_on(&self, last: &mut u64) -> Result<(), StoreAway> {
         loop {
-            let page = self.ledger.entries(PROTOCOL, STREAM, Span::After(*last), ENTRIES_PER_READ_MAX).await;
+            let page = self.ledger.entries(STREAM, Span::After(*last), ENTRIES_PER_READ_MAX).await;
             let page = page.map_err(|error| away(&error))?;
             let is_whole = page.len() < ENTRIES_PER_READ_MAX;
             let read = |(number, entry): (u64, forecourt_core::store::LedgerEntry)| {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::entry::{Definition, NewEntry};
 use super::follow::away;
 use super::record::{Contract, ContractHolder, ContractRecord, ContractScope, ContractState};
-use super::{Contracts, PROTOCOL, STREAM, StoreAway, forgotten_at};
+use super::{Contracts, STREAM, StoreAway, forgotten_at};
 use crate::Synthesis;
 use crate::limits::{APPEND_TRIES_MAX, CONTRACT_BYTES_MAX, KNOWN_PER_CONTRACT_MAX};
 use crate::settings::SynthesisSettings;
@@ -77,7 +77,7 @@ impl Contracts {
             let body = serde_json::to_value(&entry).map_err(|error| away(&error))?;
             let until = Some(forgotten_at(&record));
             let account = draft.account.clone();
-            let written = self.ledger.append_on(account, PROTOCOL, STREAM, body, until, Some(last)).await;
+            let written = self.ledger.append_on(account, STREAM, body, until, Some(last)).await;
             match written {
                 // Another process wrote in between: its entry may fill the last place, so the bounds are looked at
                 // again.
@@ -103,14 +103,14 @@ impl Contracts {
     async fn catch_up_to_the_last(&self) -> Result<u64, StoreAway> {
         for _ in 0..APPEND_TRIES_MAX {
             let read = self.follower.catch_up().await?;
-            match self.ledger.last(PROTOCOL, STREAM).await.map_err(|error| away(&error))? {
+            match self.ledger.last(STREAM).await.map_err(|error| away(&error))? {
                 Some((last, _)) if last <= read => return Ok(last),
                 Some(_) => {}
                 None => {
                     let begun = serde_json::to_value(NewEntry::Begun).map_err(|error| away(&error))?;
                     // Of two processes that begin the stream at once, the store takes one; both then read what it
                     // wrote.
-                    let written = self.ledger.append(PROTOCOL, STREAM, begun, None, Some(0)).await;
+                    let written = self.ledger.append(STREAM, begun, None, Some(0)).await;
                     written.map_err(|error| away(&error))?;
                 }
             }

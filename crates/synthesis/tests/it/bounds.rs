@@ -60,8 +60,8 @@ async fn an_agent_has_so_many_contracts_and_all_have_so_many() {
 
 /// The bytes of the last entry.
 async fn last_bytes(world: &World) -> usize {
-    let ledger = Ledger::new(world.store.clone(), world.clock.clone());
-    let entries = ledger.entries("synthesis", "contracts", Span::Before(u64::MAX), 1).await.unwrap();
+    let ledger = Ledger::new(world.store.clone(), world.clock.clone(), "synthesis");
+    let entries = ledger.entries("contracts", Span::Before(u64::MAX), 1).await.unwrap();
     entries[0].1.body.to_string().len()
 }
 

@@ -231,8 +231,8 @@ async fn callers_share_reads_that_begin_after_they_came() {
     tokio::task::yield_now().await;
     let other = World { clock: world.clock.clone(), ..world.clone() };
     let entry = json!({"kind": "ended", "synthesis_id": &*name, "end": {"kind": "revoked", "at": "2026-01-01T00:00:00Z", "actor": null, "reason": null}});
-    let ledger = forecourt_host::Ledger::new(other.store.clone(), other.clock.clone());
-    ledger.append("synthesis", "contracts", entry, None, None).await.unwrap();
+    let ledger = forecourt_host::Ledger::new(other.store.clone(), other.clock.clone(), "synthesis");
+    ledger.append("contracts", entry, None, None).await.unwrap();
     let late: Vec<_> = (0..100).map(|_| present(&process)).collect();
     tokio::task::yield_now().await;
     store.may_read.add_permits(1_000);
@@ -248,7 +248,7 @@ async fn an_entry_of_a_newer_program_stops_all_service() {
     let world = World::new();
     let process = Process::start(&world);
     let name = made(&process).await;
-    let ledger = forecourt_host::Ledger::new(world.store.clone(), world.clock.clone());
-    ledger.append("synthesis", "contracts", json!({"kind": "ended-otherwise"}), None, None).await.unwrap();
+    let ledger = forecourt_host::Ledger::new(world.store.clone(), world.clock.clone(), "synthesis");
+    ledger.append("contracts", json!({"kind": "ended-otherwise"}), None, None).await.unwrap();
     assert_eq!(process.word(presenting(agent("a"), "/suites/1", &name)).await, "contracts-unavailable");
 }

@@ -99,7 +99,7 @@ impl Process {
     pub(crate) fn with(world: &World, settings: Settings) -> Process {
         let clock: Arc<dyn Clock> = world.clock.clone();
         let entropy: Arc<dyn Entropy> = world.entropy.clone();
-        let ledger = Ledger::new(world.store.clone(), clock.clone());
+        let ledger = Ledger::new(world.store.clone(), clock.clone(), "synthesis");
         let contracts = Arc::new(Contracts::new(ledger, clock.clone(), entropy.clone()));
         let handle = HostHandle::default();
         let services = Arc::new(HostServices::new(handle.clone()));

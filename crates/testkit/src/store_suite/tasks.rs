@@ -155,7 +155,8 @@ pub async fn a_list_loses_none_of_those_with_the_same_moment(store: Fresh) {
 
 /// One, two and no conversation; the moment itself belongs to what is since it.
 pub async fn a_list_is_of_several_conversations_and_since_a_moment(store: Fresh) {
-    let threads = [some_thread(), some_thread(), ThreadId::adopt("ctx", &Sender::anonymous()).expect("a name")];
+    let threads =
+        [some_thread(), some_thread(), ThreadId::adopt("ctx", &Sender::anonymous().caller(None)).expect("a name")];
     for (thread, second) in threads.iter().zip([1, 2, 3]) {
         let thread = Some(thread.clone());
         created(&store, Task { thread, updated_at: after(second), ..some_task() }).await;

@@ -137,7 +137,7 @@ pub async fn a_conversation_expires_unless_it_goes_on(store: Fresh) {
 pub async fn a_name_of_two_owners_is_two_conversations(store: Fresh) {
     let token = some_thread();
     let named = |owner| ThreadId::adopt_for(owner, token.expose()).expect("a name");
-    let nobodys = ThreadId::adopt(token.expose(), &Sender::anonymous()).expect("a name");
+    let nobodys = ThreadId::adopt(token.expose(), &Sender::anonymous().caller(None)).expect("a name");
     let (anns, bobs) = (named("ann"), named("bob"));
     for (thread, word) in [(&anns, "a"), (&bobs, "b"), (&nobodys, "n"), (&token, "t")] {
         append(&store, thread, &[word], 10, 60).await;

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use forecourt_core::gate::{Rule, RuleVerdict};
 use forecourt_core::policy::{
     AcceptedPayment, ConsentTerms, Demand, PaidFor, PaymentConfirmation, PaymentError, PaymentScheme,
-    PaymentSubmission, PaymentTerms, Receipt, Requirement, Rule, RuleVerdict, Settlement,
+    PaymentSubmission, PaymentTerms, Receipt, Requirement, Settlement,
 };
 use forecourt_core::{AgentCard, Message, StateToken};
-use forecourt_host::IssuanceStatus;
+use forecourt_issuance::IssuanceStatus;
 use forecourt_testkit::{ScriptedAgent, card};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};

@@ -224,7 +224,7 @@ impl Rule for Refusing {
         &'a self,
         _: &'a AgentCard,
         _: &'a Message,
-    ) -> futures::future::BoxFuture<'a, forecourt_core::policy::RuleVerdict> {
+    ) -> futures::future::BoxFuture<'a, forecourt_core::gate::RuleVerdict> {
         let mut left = self.left.lock();
         let refuses = *left > 0;
         *left = left.saturating_sub(1);

@@ -137,7 +137,7 @@ async fn agents_out_of_service_are_not_found() {
         (LifecycleState::Retired, vec!["chef"]),
     ] {
         let wish = LifecycleChange { to, ..LifecycleChange::default() };
-        place.mounted.mount.host.change_lifecycle(&clerk, &wish, &|_| None).await.unwrap();
+        place.mounted.mount.host.operator().change_lifecycle(&clerk, &wish, &|_| None).await.unwrap();
         assert_eq!(names(&place.json(&all).await), expected, "{to:?}");
     }
 }

@@ -57,7 +57,7 @@ async fn s3_1_the_nonce_is_kept_as_a_hash() {
     let body = rest(&server, json!({})).await;
     let nonce = body["resumption_nonce"].as_str().unwrap();
     let stream = format!("session:64:{}:s-1", server.id("chef"));
-    let (_, entry) = server.mounted.mount.host.ledger().last("agtp", &stream).await.unwrap().unwrap();
+    let (_, entry) = server.mounted.mount.host.ledger("agtp").last(&stream).await.unwrap().unwrap();
     assert!(!entry.body.to_string().contains(nonce));
 }
 

@@ -50,7 +50,7 @@ async fn a_revision_is_kept_once() {
     let again = Revision::keep(host, &hashes("a", "e"), at(50)).await.unwrap();
     assert_eq!(first, again);
     Revision::keep(host, &hashes("b", "e"), at(60)).await.unwrap();
-    let kept = host.ledger().entries(crate::NAME, STREAM, Span::After(0), 10).await.unwrap();
+    let kept = host.ledger(crate::NAME).entries(STREAM, Span::After(0), 10).await.unwrap();
     assert_eq!(kept.len(), 2);
 }
 
@@ -69,6 +69,6 @@ async fn nodes_that_start_together_agree() {
 async fn what_a_newer_program_wrote_counts_as_nothing() {
     let host = host().await;
     let host = &host.mount.host;
-    host.ledger().append(crate::NAME, STREAM, json!({"shape": 2}), None, None).await.unwrap();
+    host.ledger(crate::NAME).append(STREAM, json!({"shape": 2}), None, None).await.unwrap();
     assert_eq!(Revision::keep(host, &hashes("a", "e"), at(1)).await.unwrap().count, 1);
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use forecourt_core::policy::{AcceptedPayment, RefusalKind};
 use forecourt_core::{Admitted, Agent, Ending, Event, EventStream, Message, PolicyPart, TaskState, reply};
-use forecourt_host::{IssuanceOutcome, Run, TaskAccess};
+use forecourt_host::{Run, TaskAccess};
+use forecourt_issuance::IssuanceOutcome;
 use parking_lot::Mutex;
 use serde_json::{Map, json};
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use forecourt_audit::{AUDIT_STREAM, AuditOutcome, AuditReader, AuditRecord, RequestOrigin};
 use forecourt_core::policy::PaidFor;
 use forecourt_core::{Clock, MessageId};
-use forecourt_host::{AUDIT_STREAM, AuditOutcome, AuditReader, AuditRecord, RequestOrigin};
 use forecourt_testkit::ScriptedAgent;
 
 use super::support::{Till, Wants, ask, coins, payment, setup, stores, submitting, with_state};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use forecourt_core::policy::{PaidFor, RefusalKind};
 use forecourt_core::{Account, Handle, Message, Sender, StateToken, ThreadId};
-use forecourt_host::{ASKED_BYTES_MAX, Holder, Issuance, IssuanceStatus, LimitSettings};
+use forecourt_host::LimitSettings;
+use forecourt_issuance::{ASKED_BYTES_MAX, Holder, Issuance, IssuanceStatus};
 use forecourt_testkit::{CountedEntropy, ScriptedAgent};
 
 use super::support::{Till, Wants, ask, coins, consent, payment, setup, stores, submitting, with_state};

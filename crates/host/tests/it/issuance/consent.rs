@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use forecourt_core::policy::{Confirmation, RefusalKind};
 use forecourt_core::{Language, Message, Part};
-use forecourt_host::{CONSENT_WAIT_SECONDS, IssuanceOutcome, IssuanceStatus};
+use forecourt_issuance::{CONSENT_WAIT_SECONDS, IssuanceOutcome, IssuanceStatus};
 use forecourt_testkit::ScriptedAgent;
 
 use super::support::{Wants, ask, consent, setup, stores, with_state};

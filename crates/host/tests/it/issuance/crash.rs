@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use forecourt_core::policy::{PaidFor, Settlement};
 use forecourt_core::{Ending, Event, Store};
-use forecourt_host::{Host, IssuanceStatus, Run, TaskAccess};
+use forecourt_host::{Host, Run, TaskAccess};
+use forecourt_issuance::IssuanceStatus;
 use forecourt_testkit::{CountedEntropy, HandClock, ScriptedAgent, Step};
 use futures::StreamExt;
 

@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use forecourt_core::policy::PaidFor;
 use forecourt_core::{StateToken, Store, SystemClock, ThreadId};
-use forecourt_host::{IssuanceStatus, Run, SystemEntropy};
+use forecourt_host::{Run, SystemEntropy};
+use forecourt_issuance::IssuanceStatus;
 use forecourt_store::{Sqlite, SqliteOptions};
 use forecourt_testkit::{ScriptedAgent, Step};
 use futures::StreamExt;

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use forecourt_core::policy::PaidFor;
 use forecourt_core::{Event, Store};
-use forecourt_host::{IssuanceStatus, LEASE, Run};
+use forecourt_host::{LEASE, Run};
+use forecourt_issuance::IssuanceStatus;
 use forecourt_store::Memory;
 use forecourt_testkit::{ScriptedAgent, Step};
 use futures::StreamExt;

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use forecourt_core::policy::{Confirmation, PaidFor, RefusalKind, Settlement};
-use forecourt_host::{IssuanceOutcome, IssuanceStatus, PAYMENT_WAIT_SECONDS};
+use forecourt_issuance::{IssuanceOutcome, IssuanceStatus, PAYMENT_WAIT_SECONDS};
 use forecourt_testkit::ScriptedAgent;
 
 use super::support::{Till, Wants, ask, coins, payment, refused_payment, setup, stores, submitting, with_state};

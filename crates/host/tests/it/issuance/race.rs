@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 
 use forecourt_core::policy::PaidFor;
 use forecourt_core::{Message, Sender};
-use forecourt_host::{Host, IssuanceOutcome, LimitSettings, Rate};
+use forecourt_host::{Host, LimitSettings, Rate};
+use forecourt_issuance::IssuanceOutcome;
 use forecourt_testkit::ScriptedAgent;
 use futures::StreamExt;
 

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use forecourt_core::gate::{Rule, RuleVerdict};
 use forecourt_core::policy::{
     AcceptedPayment, ConsentTerms, Demand, PaidFor, PaymentConfirmation, PaymentError, PaymentScheme,
-    PaymentSubmission, PaymentTerms, Receipt, RefusalKind, Requirement, Rule, RuleVerdict, Settlement, Submission,
+    PaymentSubmission, PaymentTerms, Receipt, RefusalKind, Requirement, Settlement, Submission,
 };
 use forecourt_core::{
     AgentCard, Ending, Event, Message, MessageId, Part, PolicyPart, Reply, StateToken, Store, ThreadId,

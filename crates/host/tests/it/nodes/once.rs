@@ -15,7 +15,7 @@ async fn a_call_that_is_sent_to_every_node_at_once_is_made_by_one_and_answered_a
     for _ in 0..3 {
         nodes.push(cluster.node(ScriptedAgent::saying(["soup"])).await);
     }
-    let begin = |n: usize| nodes[n % 3].host.idempotency().begin(ANN, "k", b"one");
+    let begin = |n: usize| nodes[n % 3].host.idempotency(ANN).begin("k", b"one");
     let found = futures::future::try_join_all((0..24).map(begin)).await.unwrap();
     let mut first = found.into_iter().enumerate().filter_map(|(n, state)| match state {
         IdempotencyState::First(permit) => Some((n % 3, permit)),
@@ -25,11 +25,11 @@ async fn a_call_that_is_sent_to_every_node_at_once_is_made_by_one_and_answered_a
     let (by, permit) = first.next().expect("one of them is the first");
     assert!(first.next().is_none(), "and no other");
     drop(first);
-    nodes[by].host.idempotency().settle(permit, Some(json!("the answer"))).await.unwrap();
+    nodes[by].host.idempotency(ANN).settle(permit, Some(json!("the answer"))).await.unwrap();
     for (n, node) in nodes.iter().enumerate() {
         let IdempotencyState::Again(answer) = begin(n).await.unwrap() else { panic!("node {n} makes it again") };
         assert_eq!(answer, "the answer");
-        let other = node.host.idempotency().begin(ANN, "k", b"two").await.unwrap();
+        let other = node.host.idempotency(ANN).begin("k", b"two").await.unwrap();
         assert!(matches!(other, IdempotencyState::Other), "the key is used on every node");
     }
 }

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use forecourt_core::ThreadId;
-use forecourt_core::policy::GateNotes;
+use forecourt_core::message::GateNotes;
 use forecourt_host::Host;
 use forecourt_testkit::Step;
 

@@ -1,7 +1,9 @@
+use forecourt_core::network::Network;
+
 use super::*;
 
-fn network(n: u8) -> CallerKey {
-    CallerKey::new(None, Some([192, 0, 2, n].into()))
+fn network(n: u8) -> CallerKey<'static> {
+    CallerKey::Network(Network::of([192, 0, 2, n].into()))
 }
 
 fn at(seconds: i64) -> Timestamp {
@@ -19,7 +21,7 @@ impl Hall {
     }
 
     /// Opens a session; gives its id, and the one that ended for it.
-    fn open(&mut self, caller: CallerKey, now: Timestamp) -> Result<(String, Option<String>), Full> {
+    fn open(&mut self, caller: CallerKey<'static>, now: Timestamp) -> Result<(String, Option<String>), Full> {
         let place = self.register.reserve(caller, now)?;
         self.opened += 1;
         let id = format!("s{}", self.opened);
@@ -28,7 +30,7 @@ impl Hall {
     }
 
     /// Opens `count` sessions and uses each.
-    fn used(&mut self, caller: &CallerKey, count: usize, now: Timestamp) {
+    fn used(&mut self, caller: &CallerKey<'static>, count: usize, now: Timestamp) {
         for _ in 0..count {
             let (id, _) = self.open(caller.clone(), now).expect("a place");
             self.register.used(&id, now, 0);
@@ -88,7 +90,7 @@ fn b5_where_it_is_crowded_those_with_many_make_room_of_their_own() {
 fn b5_a_host_has_so_many_sessions_and_none_in_use_ends_for_a_stranger() {
     let mut hall = Hall::new();
     for n in 0..SESSIONS_MAX {
-        hall.used(&CallerKey::Owner(n.to_string()), 1, at(0));
+        hall.used(&CallerKey::Subject(n.to_string().into()), 1, at(0));
     }
     assert_eq!(hall.open(network(1), at(1)).unwrap_err(), Full::Host);
     let rested = at(SESSION_RECENTLY_USED.as_secs() as i64);
@@ -109,7 +111,7 @@ fn b5_a_place_that_nobody_takes_is_given_back() {
 #[test]
 fn s6_a_session_is_its_owners_alone() {
     let mut hall = Hall::new();
-    let (id, _) = hall.open(CallerKey::of(&sender(Some("ann"))), at(0)).expect("a place");
+    let (id, _) = hall.open(sender(Some("ann")).caller(None).into_owned(), at(0)).expect("a place");
     assert!(hall.register.is_of(&id, &sender(Some("ann"))));
     assert!(!hall.register.is_of(&id, &sender(Some("bob"))) && !hall.register.is_of(&id, &sender(None)));
     assert!(!hall.register.is_of("made-up", &sender(None)));

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use forecourt_core::policy::{Demand, PaymentError, RefusalKind};
 use forecourt_core::{Language, PolicyPart};
-use forecourt_host::{IssuanceOutcome, IssuanceStatus};
+use forecourt_issuance::{IssuanceOutcome, IssuanceStatus};
 use http::StatusCode;
 use serde_json::{Value, json};
 

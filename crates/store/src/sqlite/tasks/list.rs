@@ -5,10 +5,10 @@ use forecourt_core::store::{Cursor, TaskFilter, TaskPage};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
-use super::{COLUMNS, read_task};
 use crate::seal::{Seal, hash};
 use crate::sealed::tasks::SealedTask;
 use crate::sqlite::error::SqliteError;
+use crate::sqlite::rows::{COLUMNS, read_task};
 use crate::time::{count, moment, nanos};
 
 /// Conditions in fixed text, and what is bound to them.

@@ -7,13 +7,13 @@ use forecourt_core::Error;
 use forecourt_core::clock::after;
 use forecourt_core::policy::{Demand, Settlement};
 use forecourt_core::store::{LedgerEntry, Span};
+use futures::future::BoxFuture;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::IssuanceStatus;
-use super::limits::{INDETERMINATE_KEPT, SETTLE_TIME_MAX};
-use super::streams::{Issuances, StateHash, WatchedSettlement};
-use crate::ledger::ENTRIES_PER_READ_MAX;
+use crate::IssuanceStatus;
+use crate::limits::{INDETERMINATE_KEPT, SETTLE_TIME_MAX};
+use crate::streams::{Issuances, StateHash, WatchedSettlement};
 
 /// The list of what was ever indeterminate.
 const LIST: &str = "issuances-indeterminate";
@@ -22,10 +22,12 @@ const WAIT_MIN: Duration = Duration::from_secs(5);
 const WAIT_MAX: Duration = Duration::from_secs(10 * 60);
 /// Settlements that are asked about at once.
 const WATCHED_MAX: usize = 10_000;
+/// Entries of the list that are read in one go.
+const ENTRIES_PER_READ_MAX: usize = 200;
 
 impl Issuances {
     /// Puts an issuance on the list, before it is indeterminate, so that whoever starts next finds it.
-    pub(super) async fn list_indeterminate(&self, hash: &StateHash) -> Result<(), Error> {
+    pub(crate) async fn list_indeterminate(&self, hash: &StateHash) -> Result<(), Error> {
         let now = self.clock.now();
         let body = serde_json::to_value(hash).map_err(Error::internal)?;
         self.store.append_entry(LIST, LedgerEntry::new(body, now).until(after(now, INDETERMINATE_KEPT)), None).await?;
@@ -33,7 +35,7 @@ impl Issuances {
     }
 
     /// Has [`Self::reconcile`] ask about it.
-    pub(super) fn watch(&self, hash: &StateHash) {
+    pub(crate) fn watch(&self, hash: &StateHash) {
         let mut watched = self.desk.watched.lock();
         if watched.len() < WATCHED_MAX && watched.iter().all(|other| other.hash != *hash) {
             watched.push(WatchedSettlement { hash: hash.clone(), due: Instant::now() + WAIT_MIN, wait: WAIT_MIN });
@@ -42,7 +44,11 @@ impl Issuances {
     }
 
     /// Finds what an earlier run left indeterminate; gives how many there are.
-    pub(crate) async fn recover(&self) -> Result<usize, Error> {
+    pub fn recover(&self) -> BoxFuture<'_, Result<usize, Error>> {
+        Box::pin(self.watch_indeterminate())
+    }
+
+    async fn watch_indeterminate(&self) -> Result<usize, Error> {
         let (mut after, mut found) = (0, 0);
         loop {
             let page = self.store.entries(LIST, Span::After(after), ENTRIES_PER_READ_MAX, self.clock.now()).await?;
@@ -60,7 +66,11 @@ impl Issuances {
     }
 
     /// Asks what came of settlements, each with longer and longer waits, until `stop`.
-    pub(crate) async fn reconcile(self: Arc<Self>, stop: CancellationToken) {
+    pub fn reconcile(self: Arc<Self>, stop: CancellationToken) -> BoxFuture<'static, ()> {
+        Box::pin(self.ask_until(stop))
+    }
+
+    async fn ask_until(self: Arc<Self>, stop: CancellationToken) {
         loop {
             let next = self.desk.watched.lock().iter().map(|watched| watched.due).min();
             let due = async {
@@ -73,8 +83,8 @@ impl Issuances {
                 () = due => self.ask_due().await,
                 () = self.desk.news.notified() => {}
                 // What it left indeterminate is asked about from here on.
-                () = self.tasks.run_ended.notified() => {
-                    if let Err(error) = self.recover().await {
+                () = self.run.has_ended_another() => {
+                    if let Err(error) = self.watch_indeterminate().await {
                         tracing::warn!(%error, "payments of a node that is gone were not looked for");
                     }
                 }

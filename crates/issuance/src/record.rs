@@ -10,74 +10,75 @@ use forecourt_core::{Account, Error, Handle, Language, Part, StateToken, TaskId,
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Holder, Issuance, IssuanceStatus};
-use crate::audit::RequestOrigin;
+use crate::holder::Holder;
+use crate::{Issuance, IssuanceStatus};
+use forecourt_audit::RequestOrigin;
 
 /// An issuance after a step.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct IssuanceRecord {
-    pub(super) status: IssuanceStatus,
+    pub(crate) status: IssuanceStatus,
     pub(crate) requirement: Requirement,
     /// The hash of the requirement's terms.
-    pub(super) terms: String,
-    pub(super) agent: Handle,
+    pub(crate) terms: String,
+    pub(crate) agent: Handle,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) subject: Option<String>,
+    pub(crate) subject: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) thread: Option<ThreadId>,
+    pub(crate) thread: Option<ThreadId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) task: Option<TaskId>,
+    pub(crate) task: Option<TaskId>,
     /// Whose bytes the further steps count towards.
-    pub(super) account: Account,
+    pub(crate) account: Account,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) asked: Vec<Part>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) language: Option<Language>,
-    pub(super) issued_at: Timestamp,
+    pub(crate) issued_at: Timestamp,
     /// When it is of no use any more, where it stands now.
-    pub(super) expires_at: Timestamp,
+    pub(crate) expires_at: Timestamp,
     /// When all entries so far are forgotten. Never earlier than for the step before: of a use that is forgotten,
     /// nothing may be left to use.
-    pub(super) kept_until: Timestamp,
+    pub(crate) kept_until: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) resolution: Option<PolicyResolution>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) receipt: Option<Map<String, Value>>,
     /// What is being settled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) settling: Option<Settling>,
+    pub(crate) settling: Option<Settling>,
     /// What used it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) used: Option<IssuanceUse>,
+    pub(crate) used: Option<IssuanceUse>,
     /// The last request that took a step.
     #[serde(default)]
-    pub(super) origin: RequestOrigin,
+    pub(crate) origin: RequestOrigin,
     /// Whether the run that used it is gone, and its answer was not whole. Found out as it is read, never written.
     #[serde(skip)]
-    pub(super) is_cut_off: bool,
+    pub(crate) is_cut_off: bool,
 }
 
 /// A payment on its way: kept so that somebody can ask what came of it. A bearer of money.
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Settling {
+pub(crate) struct Settling {
     /// Names it in the ledger too, so that whoever reads it knows the state that it is told of.
-    pub(super) state: StateToken,
-    pub(super) family: String,
-    pub(super) payload: Map<String, Value>,
+    pub(crate) state: StateToken,
+    pub(crate) family: String,
+    pub(crate) payload: Map<String, Value>,
     /// Which of the offers it means.
-    pub(super) offer: usize,
-    pub(super) fingerprint: String,
+    pub(crate) offer: usize,
+    pub(crate) fingerprint: String,
 }
 
 /// One use.
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct IssuanceUse {
+pub(crate) struct IssuanceUse {
     /// The run of the host that answered.
-    pub(super) run: String,
-    pub(super) at: Timestamp,
+    pub(crate) run: String,
+    pub(crate) at: Timestamp,
     /// Whether the answer came to its end.
     #[serde(default)]
-    pub(super) is_answered: bool,
+    pub(crate) is_answered: bool,
 }
 
 impl IssuanceRecord {
@@ -85,7 +86,7 @@ impl IssuanceRecord {
     ///
     /// What was used by a run that died before its answer was whole may be used again: it was paid once, and is
     /// answered once. A run is dead when it has lost its lease, as with its tasks.
-    pub(super) fn status(&self, now: Timestamp) -> IssuanceStatus {
+    pub(crate) fn status(&self, now: Timestamp) -> IssuanceStatus {
         let is_over = self.expires_at <= now;
         match self.status {
             IssuanceStatus::Consumed if self.is_cut_off && !is_over => IssuanceStatus::Verified,
@@ -95,17 +96,17 @@ impl IssuanceRecord {
     }
 
     /// The run that uses it, as long as its answer is not whole.
-    pub(super) fn open_use(&self) -> Option<&str> {
+    pub(crate) fn open_use(&self) -> Option<&str> {
         self.used.as_ref().filter(|used| !used.is_answered).map(|used| &*used.run)
     }
 
     /// The next step, which is remembered for so long at least.
-    pub(super) fn step(&self, status: IssuanceStatus, now: Timestamp, kept: Duration) -> Self {
+    pub(crate) fn step(&self, status: IssuanceStatus, now: Timestamp, kept: Duration) -> Self {
         Self { status, kept_until: self.kept_until.max(after(now, kept)), is_cut_off: false, ..self.clone() }
     }
 
     /// The entry that says so.
-    pub(super) fn entry(&self, now: Timestamp) -> Result<LedgerEntry, Error> {
+    pub(crate) fn entry(&self, now: Timestamp) -> Result<LedgerEntry, Error> {
         let body = serde_json::to_value(self).map_err(Error::internal)?;
         // What was paid for must not fail for want of the payer's room.
         let is_payers = matches!(self.requirement.demand, Demand::Consent(_)) || self.status == IssuanceStatus::Issued;
@@ -114,11 +115,11 @@ impl IssuanceRecord {
     }
 
     /// Whose it is.
-    pub(super) fn holder(&self) -> Holder {
+    pub(crate) fn holder(&self) -> Holder {
         Holder { subject: self.subject.clone(), thread: self.thread.clone(), account: self.account.clone() }
     }
 
-    pub(super) fn into_issuance(self, now: Timestamp) -> Issuance {
+    pub(crate) fn into_issuance(self, now: Timestamp) -> Issuance {
         Issuance {
             status: self.status(now),
             requirement: self.requirement,
@@ -137,21 +138,21 @@ impl IssuanceRecord {
 
 impl Settling {
     /// The payment, in the words of its scheme. `family` is the scheme's own name for itself.
-    pub(super) fn payment(&self, family: &'static str) -> PaymentSubmission {
+    pub(crate) fn payment(&self, family: &'static str) -> PaymentSubmission {
         PaymentSubmission { family, payload: self.payload.clone() }
     }
 }
 
 /// What was said, where it is short enough to be kept: whole or not at all, since half a question is another one.
-pub(super) fn kept_parts(parts: &[Part]) -> Vec<Part> {
+pub(crate) fn kept_parts(parts: &[Part]) -> Vec<Part> {
     let mut bytes = 0;
     for part in parts {
         bytes += part.weight();
-        if bytes > super::limits::ASKED_BYTES_MAX {
+        if bytes > crate::limits::ASKED_BYTES_MAX {
             return Vec::new();
         }
     }
     // Files are longer as JSON than they weigh.
     let len = serde_json::to_string(parts).map_or(usize::MAX, |text| text.len());
-    if len <= super::limits::ASKED_BYTES_MAX { parts.to_vec() } else { Vec::new() }
+    if len <= crate::limits::ASKED_BYTES_MAX { parts.to_vec() } else { Vec::new() }
 }

@@ -24,7 +24,7 @@ pub const ASKED_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of a payment, as JSON.
 pub const PAYMENT_BYTES_MAX: usize = 32 * 1024;
 /// Marks of one holder that are looked through for something that was done, the newest first.
-pub(super) const HOLDER_MARKS_READ_MAX: usize = 64;
+pub(crate) const HOLDER_MARKS_READ_MAX: usize = 64;
 /// Things that may be required of one message, one after another.
 pub const REQUIREMENTS_MAX: usize = 8;
 /// How long checking a payment may take.
@@ -32,4 +32,4 @@ pub const VERIFY_TIME_MAX: Duration = Duration::from_secs(20);
 /// How long settling a payment, or asking what came of it, may take. Over it, nobody knows.
 pub const SETTLE_TIME_MAX: Duration = Duration::from_secs(60);
 /// How often a step is written anew that something else came before.
-pub(super) const TRIES_MAX: usize = 8;
+pub(crate) const TRIES_MAX: usize = 8;

@@ -4,42 +4,30 @@
 use std::sync::Arc;
 
 use forecourt_core::policy::{Demand, PaymentError, PaymentSubmission, RefusalKind, Requirement};
-use forecourt_core::{AgentCard, Error, Message, PolicyPart, StateToken, Task};
+use forecourt_core::{Error, Message, PolicyPart, StateToken, Task};
 
-use super::issue::RefusedMessage;
-use super::record::IssuanceRecord;
-use super::streams::{HolderKey, Issuances, StateHash};
-use super::used::RequirementUse;
-use super::{Holder, IssuanceOutcome, IssuanceStatus};
-use crate::audit::{AuditOutcome, RequestOrigin};
+use crate::claimant::Claimant;
 use crate::digest::canonical_hash;
+use crate::holder::HolderKey;
+use crate::record::IssuanceRecord;
+use crate::streams::{Issuances, StateHash};
+use crate::used::{MetBy, RequirementUse};
+use crate::{IssuanceOutcome, IssuanceStatus};
+use forecourt_audit::AuditOutcome;
+use futures::future::BoxFuture;
 
 /// When to come back while a settlement is being asked about, in seconds.
 const INDETERMINATE_RETRY_SECONDS: u64 = 30;
 
-/// Who wants something of which agent.
-pub(crate) struct Claimant<'a> {
-    pub(crate) card: &'a AgentCard,
-    pub(crate) holder: Holder,
-    /// By what it may be known, the surest first.
-    pub(crate) keys: Vec<HolderKey>,
-    /// The task that it goes on with.
-    pub(crate) earlier: Option<&'a Task>,
-    /// Whether a payment that it brings may be taken now.
-    pub(crate) may_pay: bool,
-    /// The request that it came by.
-    pub(crate) origin: RequestOrigin,
-}
-
 /// The issuance whose state a message brings, or whose task it goes on with.
-pub(crate) struct SubmittedIssuance {
+pub struct SubmittedIssuance {
     state: StateToken,
     number: u64,
     record: IssuanceRecord,
 }
 
 /// What came of holding a requirement against what was done.
-pub(crate) enum Finding {
+pub enum Finding {
     /// It is met, by this.
     Met(Box<RequirementUse>),
     /// It is not, and something else comes first: an offer, or a refusal with its reason.
@@ -47,7 +35,7 @@ pub(crate) enum Finding {
 }
 
 /// Why it is not met.
-pub(crate) enum Unmet {
+pub enum Unmet {
     /// Nothing was done yet: this is to be asked for.
     Ask(Box<Requirement>, Option<PaymentError>),
     /// Not now, whatever is done.
@@ -57,7 +45,17 @@ pub(crate) enum Unmet {
 impl Issuances {
     /// Holds `requirement` against what its caller did. Words that were said before it was asked for something
     /// are put back into a `message` that brings none of its own.
-    pub(crate) async fn meet(
+    pub fn meet<'a>(
+        self: &'a Arc<Self>,
+        requirement: &'a Requirement,
+        claimant: &'a Claimant<'_>,
+        submitted: Option<&'a SubmittedIssuance>,
+        message: &'a mut Message,
+    ) -> BoxFuture<'a, Result<Finding, Error>> {
+        Box::pin(self.hold_against(requirement, claimant, submitted, message))
+    }
+
+    async fn hold_against(
         self: &Arc<Self>,
         requirement: &Requirement,
         claimant: &Claimant<'_>,
@@ -79,7 +77,7 @@ impl Issuances {
             }
         }
         if self.is_granted(requirement, &claimant.keys, claimant.card.handle()).await? {
-            return Ok(Finding::Met(Box::new(RequirementUse::Granted)));
+            return Ok(Finding::Met(Box::new(RequirementUse(MetBy::Granted))));
         }
         let credit = match message.may_spend {
             true => self.meet_by_credit(requirement, claimant).await?,
@@ -103,45 +101,49 @@ impl Issuances {
 
     /// What was done about a state that no rule asks for: an agent's own refusal, say, or one of a rule that is
     /// content by now. `None` when there is nothing to use.
-    pub(crate) async fn resume(
-        self: &Arc<Self>,
-        claimant: &Claimant<'_>,
-        submitted: &SubmittedIssuance,
-        message: &Message,
-    ) -> Result<Option<Finding>, Error> {
-        match self.status(&submitted.record) {
-            IssuanceStatus::Verified => Ok(Some(submitted.met())),
-            IssuanceStatus::Indeterminate => Ok(Some(Finding::Unmet(Unmet::Refused(indeterminate())))),
-            IssuanceStatus::Issued => {
-                let payment = message.submission.as_ref().and_then(|submission| submission.payment.clone());
-                self.paid_now(&submitted.record.requirement, payment, claimant, Some(submitted), message).await
+    pub fn resume<'a>(
+        self: &'a Arc<Self>,
+        claimant: &'a Claimant<'_>,
+        submitted: &'a SubmittedIssuance,
+        message: &'a Message,
+    ) -> BoxFuture<'a, Result<Option<Finding>, Error>> {
+        Box::pin(async move {
+            match self.status(&submitted.record) {
+                IssuanceStatus::Verified => Ok(Some(submitted.met())),
+                IssuanceStatus::Indeterminate => Ok(Some(Finding::Unmet(Unmet::Refused(indeterminate())))),
+                IssuanceStatus::Issued => {
+                    let payment = message.submission.as_ref().and_then(|submission| submission.payment.clone());
+                    self.paid_now(&submitted.record.requirement, payment, claimant, Some(submitted), message).await
+                }
+                IssuanceStatus::Consumed | IssuanceStatus::Declined | IssuanceStatus::Expired => Ok(None),
             }
-            IssuanceStatus::Consumed | IssuanceStatus::Declined | IssuanceStatus::Expired => Ok(None),
-        }
+        })
     }
 
     /// The issuance of the state that a message brings, or that its task waits for, if it is this claimant's.
     /// None is treated like any other that is of no use: who asks learns nothing. Looked up once for each message:
     /// what changes meanwhile is found when it is used, and the audit is told once of a state that is of no use.
-    pub(crate) async fn submitted(
-        &self,
-        claimant: &Claimant<'_>,
-        message: &Message,
-    ) -> Result<Option<SubmittedIssuance>, Error> {
-        let named = message.submission.as_ref().and_then(|submission| submission.state.clone());
-        let Some(state) = named.or_else(|| claimant.earlier.and_then(waits_for)) else { return Ok(None) };
-        let hash = StateHash::of(&state);
-        let last = self.last(&hash).await?.filter(|(_, record)| is_of(record, claimant));
-        let Some((number, record)) = last else {
-            self.note_useless(&hash, None, claimant, AuditOutcome::Foreign);
-            return Ok(None);
-        };
-        match self.status(&record) {
-            IssuanceStatus::Consumed => self.note_useless(&hash, Some(&record), claimant, AuditOutcome::Replayed),
-            IssuanceStatus::Expired => self.note_useless(&hash, Some(&record), claimant, AuditOutcome::Expired),
-            _ => {}
-        }
-        Ok(Some(SubmittedIssuance { state, number, record }))
+    pub fn submitted<'a>(
+        &'a self,
+        claimant: &'a Claimant<'_>,
+        message: &'a Message,
+    ) -> BoxFuture<'a, Result<Option<SubmittedIssuance>, Error>> {
+        Box::pin(async move {
+            let named = message.submission.as_ref().and_then(|submission| submission.state.clone());
+            let Some(state) = named.or_else(|| claimant.earlier.and_then(waits_for)) else { return Ok(None) };
+            let hash = StateHash::of(&state);
+            let last = self.last(&hash).await?.filter(|(_, record)| is_of(record, claimant));
+            let Some((number, record)) = last else {
+                self.note_useless(&hash, None, claimant, AuditOutcome::Foreign);
+                return Ok(None);
+            };
+            match self.status(&record) {
+                IssuanceStatus::Consumed => self.note_useless(&hash, Some(&record), claimant, AuditOutcome::Replayed),
+                IssuanceStatus::Expired => self.note_useless(&hash, Some(&record), claimant, AuditOutcome::Expired),
+                _ => {}
+            }
+            Ok(Some(SubmittedIssuance { state, number, record }))
+        })
     }
 
     /// Something of the same terms that a holder did and has not used yet; a refusal while nobody knows whether it
@@ -205,19 +207,6 @@ impl Issuances {
     }
 }
 
-impl Claimant<'_> {
-    /// What is kept of its message when it is refused.
-    pub(crate) fn refused<'a>(&self, message: &'a Message) -> RefusedMessage<'a> {
-        RefusedMessage {
-            holder: Holder { thread: message.thread.clone(), ..self.holder.clone() },
-            task: self.earlier.map(|task| task.id.clone()),
-            parts: &message.parts,
-            language: message.language.as_ref(),
-            origin: self.origin.clone(),
-        }
-    }
-}
-
 impl SubmittedIssuance {
     fn met(&self) -> Finding {
         met(self.state.clone(), self.number, self.record.clone())
@@ -232,7 +221,7 @@ fn is_of(record: &IssuanceRecord, claimant: &Claimant<'_>) -> bool {
 }
 
 /// The state that a task waits for.
-pub(crate) fn waits_for(task: &Task) -> Option<StateToken> {
+pub fn waits_for(task: &Task) -> Option<StateToken> {
     match &task.outcome.as_ref()?.ending {
         forecourt_core::Ending::Refused(part) => part.state(),
         _ => None,
@@ -241,7 +230,7 @@ pub(crate) fn waits_for(task: &Task) -> Option<StateToken> {
 
 fn met(state: StateToken, number: u64, record: IssuanceRecord) -> Finding {
     let hash = StateHash::of(&state);
-    Finding::Met(Box::new(RequirementUse::Issuance { hash, number, record: Box::new(record) }))
+    Finding::Met(Box::new(RequirementUse(MetBy::Issuance { hash, number, record: Box::new(record) })))
 }
 
 /// Nobody knows whether it was paid: neither a failure nor a reason to offer it again. Sheet 9.5, step 5.

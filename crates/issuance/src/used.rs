@@ -3,19 +3,23 @@
 use std::sync::Arc;
 
 use forecourt_core::policy::{Confirmation, Demand, PolicyResolution, Requirement};
-use forecourt_core::{Error, Message};
+use forecourt_core::{Error, Language, Message, Part};
+use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::IssuanceStatus;
-use super::deduction::Deduction;
-use super::limits::TRIES_MAX;
-use super::record::{IssuanceRecord, IssuanceUse};
-use super::streams::{Issuances, StateHash};
-use crate::audit::{AuditOutcome, RequestOrigin};
+use crate::IssuanceStatus;
+use crate::deduction::Deduction;
 use crate::digest::canonical_hash;
+use crate::limits::TRIES_MAX;
+use crate::record::{IssuanceRecord, IssuanceUse};
+use crate::streams::{Issuances, StateHash};
+use forecourt_audit::{AuditOutcome, RequestOrigin};
 
 /// What one requirement is met by.
-pub(crate) enum RequirementUse {
+pub struct RequirementUse(pub(crate) MetBy);
+
+/// The same, as it is used up.
+pub(crate) enum MetBy {
     /// Something that was done, good for one use.
     Issuance { hash: StateHash, number: u64, record: Box<IssuanceRecord> },
     /// Something that holds, and is not used up.
@@ -25,19 +29,29 @@ pub(crate) enum RequirementUse {
 }
 
 impl RequirementUse {
-    pub(crate) fn issuance(&self) -> Option<&IssuanceRecord> {
-        match self {
-            Self::Issuance { record, .. } => Some(record),
-            Self::Granted | Self::Credit(_) => None,
+    /// What was said before it was asked for something, where it is good for one use.
+    pub fn asked(&self) -> Option<&[Part]> {
+        self.issuance().map(|record| record.asked.as_slice())
+    }
+
+    /// The language that its caller asked for then.
+    pub fn language(&self) -> Option<&Language> {
+        self.issuance().and_then(|record| record.language.as_ref())
+    }
+
+    fn issuance(&self) -> Option<&IssuanceRecord> {
+        match &self.0 {
+            MetBy::Issuance { record, .. } => Some(record),
+            MetBy::Granted | MetBy::Credit(_) => None,
         }
     }
 
     /// What it meets, where that was asked for by itself.
-    pub(crate) fn requirement(&self) -> Option<&Requirement> {
-        match self {
-            Self::Issuance { record, .. } => Some(&record.requirement),
-            Self::Credit(deduction) => Some(&deduction.requirement),
-            Self::Granted => None,
+    pub fn requirement(&self) -> Option<&Requirement> {
+        match &self.0 {
+            MetBy::Issuance { record, .. } => Some(&record.requirement),
+            MetBy::Credit(deduction) => Some(&deduction.requirement),
+            MetBy::Granted => None,
         }
     }
 
@@ -48,15 +62,18 @@ impl RequirementUse {
 }
 
 /// What was used up for one answer.
-pub(crate) struct UsedUp {
-    pub(crate) resolution: Option<Box<PolicyResolution>>,
-    pub(crate) receipt: Option<Box<Map<String, Value>>>,
-    pub(crate) mark: AnswerMark,
+pub struct UsedUp {
+    /// What the agent is told was done.
+    pub resolution: Option<Box<PolicyResolution>>,
+    /// The receipt of what was paid.
+    pub receipt: Option<Box<Map<String, Value>>>,
+    /// Follows the answer to its end.
+    pub mark: AnswerMark,
 }
 
 /// Follows an answer to its end, so that what it was let through by is known to be answered: after that there is
 /// nothing left to use. What never reached its agent is given back; what a crash cuts off, the next run finds.
-pub(crate) struct AnswerMark {
+pub struct AnswerMark {
     /// What was used; taken out once it is settled.
     used: Option<UsedThings>,
     has_begun: bool,
@@ -72,7 +89,15 @@ struct UsedThings {
 impl Issuances {
     /// Uses up everything that lets a message through, each once, whoever else tries at the same time. `None` when
     /// somebody else was first: then nothing is used.
-    pub(crate) async fn use_up(
+    pub fn use_up<'a>(
+        self: &'a Arc<Self>,
+        uses: Vec<RequirementUse>,
+        message: &'a Message,
+    ) -> BoxFuture<'a, Result<Option<UsedUp>, Error>> {
+        Box::pin(self.use_all(uses, message))
+    }
+
+    async fn use_all(
         self: &Arc<Self>,
         mut uses: Vec<RequirementUse>,
         message: &Message,
@@ -104,16 +129,16 @@ impl Issuances {
     /// Uses up one thing; `false` when somebody else was first.
     async fn use_one(&self, one: RequirementUse, mark: &mut AnswerMark, origin: &RequestOrigin) -> Result<bool, Error> {
         let Some(used) = &mut mark.used else { return Ok(false) };
-        match one {
-            RequirementUse::Granted => Ok(true),
-            RequirementUse::Issuance { hash, number, record } => {
+        match one.0 {
+            MetBy::Granted => Ok(true),
+            MetBy::Issuance { hash, number, record } => {
                 let consumed =
                     self.consume(&hash, number, IssuanceRecord { origin: origin.clone(), ..*record }).await?;
                 let is_ours = consumed.is_some();
                 used.states.extend(consumed);
                 Ok(is_ours)
             }
-            RequirementUse::Credit(deduction) => {
+            MetBy::Credit(deduction) => {
                 let deducted = self.deduct(*deduction).await?;
                 let is_ours = deducted.is_some();
                 used.deductions.extend(deducted);
@@ -135,7 +160,7 @@ impl Issuances {
             return Ok(None);
         }
         let now = self.clock.now();
-        let used = IssuanceUse { run: self.tasks.lease.run().to_string(), at: now, is_answered: false };
+        let used = IssuanceUse { run: self.run.name().to_string(), at: now, is_answered: false };
         let step = record.step(IssuanceStatus::Consumed, now, std::time::Duration::ZERO);
         let consumed = IssuanceRecord { used: Some(used), ..step };
         let Some(number) = self.write(hash, &consumed, number).await? else { return Ok(None) };
@@ -190,15 +215,17 @@ fn is_what_was_offered(record: &IssuanceRecord) -> Result<bool, Error> {
 
 impl AnswerMark {
     /// The agent has heard of it: from here on, it is used.
-    pub(crate) fn begin(&mut self) {
+    pub fn begin(&mut self) {
         self.has_begun = true;
     }
 
     /// The answer has come to its end.
-    pub(crate) async fn answered(mut self) {
-        if let Some(used) = self.used.take() {
-            used.settle(true).await;
-        }
+    pub fn answered(mut self) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            if let Some(used) = self.used.take() {
+                used.settle(true).await;
+            }
+        })
     }
 
     async fn give_back(mut self) {
@@ -229,7 +256,7 @@ impl Drop for AnswerMark {
     fn drop(&mut self) {
         let Some(used) = self.used.take() else { return };
         let has_begun = self.has_begun;
-        if has_begun && used.issuances.tasks.is_draining() {
+        if has_begun && used.issuances.run.is_draining() {
             return;
         }
         // Where nobody is left to write it, it is as after a crash.

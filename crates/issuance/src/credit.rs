@@ -10,12 +10,14 @@ use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Error, Handle, Timestamp, ids};
 use serde::{Deserialize, Serialize};
 
-use super::deduction::{Amount, Deduction};
-use super::limits::{CONVERSATION_GRANT_MAX, PAYMENT_CLAIM_KEPT, TRIES_MAX};
-use super::meet::{Claimant, Finding, Unmet};
-use super::record::IssuanceRecord;
-use super::streams::{HolderKey, Issuances, StateHash};
-use super::used::RequirementUse;
+use crate::claimant::Claimant;
+use crate::deduction::{Amount, Deduction};
+use crate::holder::HolderKey;
+use crate::limits::{CONVERSATION_GRANT_MAX, PAYMENT_CLAIM_KEPT, TRIES_MAX};
+use crate::meet::{Finding, Unmet};
+use crate::record::IssuanceRecord;
+use crate::streams::{Issuances, StateHash};
+use crate::used::{MetBy, RequirementUse};
 
 /// Deductions of one holder whose answers are on their way at once.
 const OPEN_DEDUCTIONS_MAX: usize = 64;
@@ -101,7 +103,7 @@ impl CreditEntry {
 impl Issuances {
     /// Whether a claimant's credit pays for what is required. Before the first deduction its caps must be agreed to,
     /// where they are wanted; over them it has to be paid. `None` where there is no credit to speak of.
-    pub(super) async fn meet_by_credit(
+    pub(crate) async fn meet_by_credit(
         &self,
         requirement: &Requirement,
         claimant: &Claimant<'_>,
@@ -130,20 +132,20 @@ impl Issuances {
                 amount,
                 id: ids::uuid7(self.clock.now(), &*self.entropy),
             };
-            return Ok(Some(Finding::Met(Box::new(RequirementUse::Credit(Box::new(deduction))))));
+            return Ok(Some(Finding::Met(Box::new(RequirementUse(MetBy::Credit(Box::new(deduction)))))));
         }
         Ok(None)
     }
 
     /// Deducts, if it is still there: `None` when it is not.
-    pub(super) async fn deduct(&self, deduction: Deduction) -> Result<Option<Deduction>, Error> {
+    pub(crate) async fn deduct(&self, deduction: Deduction) -> Result<Option<Deduction>, Error> {
         for _ in 0..TRIES_MAX {
             let (number, mut entry) = self.credit(&deduction.stream, &deduction.terms).await?;
             let left =
                 entry.balance.minus(deduction.amount).filter(|_| entry.allows(deduction.amount, &deduction.terms));
             let (Some(left), Some(spent)) = (left, entry.spent.plus(deduction.amount)) else { return Ok(None) };
             (entry.balance, entry.spent) = (left, spent);
-            let (run, at) = (self.tasks.lease.run().to_string(), self.clock.now());
+            let (run, at) = (self.run.name().to_string(), self.clock.now());
             entry.open.push(OpenDeduction { id: deduction.id.clone(), amount: deduction.amount, run, at });
             entry.step = CreditStep::Deducted(deduction.amount);
             if self.write_credit(&deduction.stream, &entry, deduction.kept, number).await? {
@@ -155,7 +157,7 @@ impl Issuances {
     }
 
     /// Ends a deduction: its answer came to its end, or never began.
-    pub(super) async fn settle_deduction(&self, deduction: &Deduction, is_answered: bool) -> Result<(), Error> {
+    pub(crate) async fn settle_deduction(&self, deduction: &Deduction, is_answered: bool) -> Result<(), Error> {
         for _ in 0..TRIES_MAX {
             let (number, mut entry) = self.credit(&deduction.stream, &deduction.terms).await?;
             let Some(place) = entry.open.iter().position(|one| one.id == deduction.id) else { return Ok(()) };
@@ -175,7 +177,7 @@ impl Issuances {
     }
 
     /// Adds what was paid over the price of one message, once for each state.
-    pub(super) async fn deposit(
+    pub(crate) async fn deposit(
         &self,
         hash: &StateHash,
         record: &IssuanceRecord,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use crate::agent::AgentCard;
+use crate::card::AgentCard;
 use crate::maybe_boxed::{MaybeBoxed, at_once, in_time};
 use crate::message::{Message, RECEIPT};
 use crate::part::Part;
@@ -30,34 +30,6 @@ pub trait Rule: Send + Sync + 'static {
     /// however often the message comes to the gate.
     fn count(&self, _card: &AgentCard, _message: &Message) -> RuleVerdict {
         Ok(())
-    }
-}
-
-/// Notes of the host and the gate about a message on its way. Nothing that callers or agents send sets them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GateNotes {
-    /// How many rules, from the first on, have counted it.
-    counted: usize,
-    /// Whether its conversation was kept before it came.
-    continues: bool,
-}
-
-impl GateNotes {
-    /// The notes of a message that comes to an agent's gate for the first time: no rule of it has counted the message,
-    /// whatever gate it passed before. `continues`: whether its conversation was stored before it came.
-    pub fn arriving(continues: bool) -> Self {
-        Self { counted: 0, continues }
-    }
-
-    /// Sets whether its conversation was stored before it came. For the host, once it has looked.
-    pub fn set_continues(&mut self, continues: bool) {
-        self.continues = continues;
-    }
-
-    /// Whether the conversation of the message was stored before it came: then the caller can't have made up its name
-    /// with this message, to get a limit of its own.
-    pub fn continues(&self) -> bool {
-        self.continues
     }
 }
 

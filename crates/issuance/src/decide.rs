@@ -3,24 +3,30 @@
 use forecourt_core::clock::after;
 use forecourt_core::policy::{Confirmation, ConsentConfirmation, ConsentTerms, Demand, PolicyResolution};
 use forecourt_core::{Error, StateToken, Timestamp};
+use futures::future::BoxFuture;
 
-use super::limits::{EXPIRED_KEPT, TRIES_MAX, VERIFIED_KEPT};
-use super::record::IssuanceRecord;
-use super::streams::{Issuances, StateHash};
-use super::{IssuanceOutcome, IssuanceStatus};
-use crate::audit::{AuditOutcome, RequestOrigin};
 use crate::digest::canonical_hash;
+use crate::limits::{EXPIRED_KEPT, TRIES_MAX, VERIFIED_KEPT};
+use crate::record::IssuanceRecord;
+use crate::streams::{Issuances, StateHash};
+use crate::{IssuanceOutcome, IssuanceStatus};
+use forecourt_audit::{AuditOutcome, RequestOrigin};
 
 /// Who this host says has verified something. PolicyPart 5.2.
-pub(super) const VERIFIED_BY: &str = "self";
+pub(crate) const VERIFIED_BY: &str = "self";
 
 impl Issuances {
-    /// A person agrees. [`IssuanceOutcome::Late`] when it can't be done any more, also for what is no consent.
-    pub(crate) async fn accept(
-        &self,
-        state: &StateToken,
-        origin: &RequestOrigin,
-    ) -> Result<Option<IssuanceOutcome>, Error> {
+    /// A person agrees to a consent, with the request `origin`. [`IssuanceOutcome::Late`] when it can't be done any
+    /// more, also for what is no consent; `None` for what is none of ours.
+    pub fn accept<'a>(
+        &'a self,
+        state: &'a StateToken,
+        origin: &'a RequestOrigin,
+    ) -> BoxFuture<'a, Result<Option<IssuanceOutcome>, Error>> {
+        Box::pin(self.accept_once(state, origin))
+    }
+
+    async fn accept_once(&self, state: &StateToken, origin: &RequestOrigin) -> Result<Option<IssuanceOutcome>, Error> {
         let hash = StateHash::of(state);
         for _ in 0..TRIES_MAX {
             let Some((number, record)) = self.last(&hash).await? else { return Ok(None) };
@@ -58,7 +64,7 @@ impl Issuances {
     }
 
     /// The step that says that it was done, and by what.
-    pub(super) fn verified(
+    pub(crate) fn verified(
         &self,
         state: &StateToken,
         record: &IssuanceRecord,
@@ -71,12 +77,16 @@ impl Issuances {
         IssuanceRecord { expires_at: after(now, VERIFIED_KEPT), resolution: Some(resolution), settling: None, ..step }
     }
 
-    /// A person says no.
-    pub(crate) async fn decline(
-        &self,
-        state: &StateToken,
-        origin: &RequestOrigin,
-    ) -> Result<Option<IssuanceOutcome>, Error> {
+    /// A person says no. `None` for what is none of ours.
+    pub fn decline<'a>(
+        &'a self,
+        state: &'a StateToken,
+        origin: &'a RequestOrigin,
+    ) -> BoxFuture<'a, Result<Option<IssuanceOutcome>, Error>> {
+        Box::pin(self.decline_once(state, origin))
+    }
+
+    async fn decline_once(&self, state: &StateToken, origin: &RequestOrigin) -> Result<Option<IssuanceOutcome>, Error> {
         let hash = StateHash::of(state);
         for _ in 0..TRIES_MAX {
             let Some((number, record)) = self.last(&hash).await? else { return Ok(None) };
@@ -97,6 +107,6 @@ impl Issuances {
 }
 
 /// When a consent that is given `now` stops holding; `None`: never.
-pub(super) fn consent_end(terms: &ConsentTerms, now: Timestamp) -> Option<Timestamp> {
+pub(crate) fn consent_end(terms: &ConsentTerms, now: Timestamp) -> Option<Timestamp> {
     terms.lifetime_seconds.map(|seconds| after(now, std::time::Duration::from_secs(seconds)))
 }

@@ -9,11 +9,9 @@ use forecourt_core::store::{Account, Notification, Webhook};
 use forecourt_core::{Clock, Entropy, Error, Store, ids};
 use serde_json::{Map, Value, json};
 
-use crate::deliver::DeliveryWakeup;
-use crate::operator_queue::OperatorQuestion;
+use super::OperatorQuestion;
+use crate::deliver::{DeliveryWakeup, OPERATOR};
 
-/// Whose posts these are, among those of protocols.
-pub(crate) const NAME: &str = "operator";
 /// Further attempts after a first one that failed: the last about an hour and a half after it.
 pub const QUESTION_RETRIES: u32 = 10;
 /// How long after the question a post is of use.
@@ -59,7 +57,7 @@ impl OperatorNotifier {
         let OperatorWebhook { url, secret } = self.webhook.clone();
         Webhook {
             id: ids::mint(&*self.entropy),
-            protocol: NAME.to_owned(),
+            protocol: OPERATOR.to_owned(),
             url,
             secret: Some(secret),
             callback: false,

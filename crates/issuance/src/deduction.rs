@@ -6,7 +6,7 @@ use forecourt_core::Handle;
 use forecourt_core::policy::{CreditTerms, Requirement};
 use serde::{Deserialize, Serialize};
 
-use crate::audit::RequestOrigin;
+use forecourt_audit::RequestOrigin;
 
 /// Whole units, as a decimal string on the outside.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -15,16 +15,16 @@ pub(crate) struct Amount(u128);
 
 impl Amount {
     /// Digits and nothing else: no sign, no point, no spaces.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         is_number.then(|| text.parse().ok().map(Self))?
     }
 
-    pub(super) fn plus(self, other: Self) -> Option<Self> {
+    pub(crate) fn plus(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)
     }
 
-    pub(super) fn minus(self, other: Self) -> Option<Self> {
+    pub(crate) fn minus(self, other: Self) -> Option<Self> {
         self.0.checked_sub(other.0).map(Self)
     }
 }
@@ -46,15 +46,15 @@ impl From<Amount> for String {
 /// A deduction, before and after it was made.
 pub(crate) struct Deduction {
     /// What it pays for.
-    pub(super) requirement: Requirement,
-    pub(super) agent: Handle,
+    pub(crate) requirement: Requirement,
+    pub(crate) agent: Handle,
     /// Who is charged, for the audit: nobody's name where nobody proved one.
-    pub(super) who: String,
+    pub(crate) who: String,
     /// The message that it is for.
-    pub(super) origin: RequestOrigin,
-    pub(super) stream: String,
-    pub(super) terms: CreditTerms,
-    pub(super) amount: Amount,
-    pub(super) kept: Duration,
-    pub(super) id: String,
+    pub(crate) origin: RequestOrigin,
+    pub(crate) stream: String,
+    pub(crate) terms: CreditTerms,
+    pub(crate) amount: Amount,
+    pub(crate) kept: Duration,
+    pub(crate) id: String,
 }

@@ -10,15 +10,16 @@ use forecourt_core::policy::{
 use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Error, StateToken};
 use forecourt_telemetry::going_on;
+use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use super::limits::{
+use crate::limits::{
     INDETERMINATE_KEPT, PAYMENT_BYTES_MAX, PAYMENT_CLAIM_KEPT, SETTLE_TIME_MAX, TRIES_MAX, VERIFY_TIME_MAX,
 };
-use super::record::{IssuanceRecord, Settling};
-use super::streams::{Issuances, StateHash};
-use super::{IssuanceOutcome, IssuanceStatus};
-use crate::audit::{AuditOutcome, RequestOrigin};
+use crate::record::{IssuanceRecord, Settling};
+use crate::streams::{Issuances, StateHash};
+use crate::{IssuanceOutcome, IssuanceStatus};
+use forecourt_audit::{AuditOutcome, RequestOrigin};
 
 /// Who has a payment, or had it.
 #[derive(Serialize, Deserialize)]
@@ -35,17 +36,21 @@ struct CheckedPayment {
 }
 
 impl Issuances {
-    /// Pays for a state, once: [`crate::Host::pay`].
-    pub(crate) async fn pay(
-        self: &Arc<Self>,
-        state: &StateToken,
-        payment: &PaymentSubmission,
-        origin: &RequestOrigin,
-    ) -> Result<Option<IssuanceOutcome>, Error> {
-        let (issuances, state, payment, origin) = (self.clone(), state.clone(), payment.clone(), origin.clone());
-        // Whoever asked may go away in the middle; money that is on its way is followed to its end all the same.
-        let paying = tokio::spawn(going_on(async move { issuances.pay_to_the_end(&state, &payment, origin).await }));
-        paying.await.map_err(Error::internal)?
+    /// Pays for a state, with the request `origin`: selects the offer, checks the payment against it, settles, each
+    /// once. The offer is the stored one, never the payer's. `None` for what is none of ours.
+    pub fn pay<'a>(
+        self: &'a Arc<Self>,
+        state: &'a StateToken,
+        payment: &'a PaymentSubmission,
+        origin: &'a RequestOrigin,
+    ) -> BoxFuture<'a, Result<Option<IssuanceOutcome>, Error>> {
+        Box::pin(async move {
+            let (issuances, state, payment, origin) = (self.clone(), state.clone(), payment.clone(), origin.clone());
+            // Whoever asked may go away in the middle; money that is on its way is followed to its end all the same.
+            let paying =
+                tokio::spawn(going_on(async move { issuances.pay_to_the_end(&state, &payment, origin).await }));
+            paying.await.map_err(Error::internal)?
+        })
     }
 
     async fn pay_to_the_end(
@@ -119,7 +124,7 @@ impl Issuances {
         Ok(CheckedPayment { scheme, offer, fingerprint })
     }
 
-    pub(super) fn scheme(&self, family: &str) -> Option<Arc<dyn PaymentScheme>> {
+    pub(crate) fn scheme(&self, family: &str) -> Option<Arc<dyn PaymentScheme>> {
         self.schemes.iter().find(|scheme| scheme.family() == family).cloned()
     }
 
@@ -155,7 +160,7 @@ impl Issuances {
     }
 
     /// Moves an indeterminate issuance on by what came of settling it. Only a definite answer does.
-    pub(super) async fn conclude(
+    pub(crate) async fn conclude(
         &self,
         hash: &StateHash,
         record: &IssuanceRecord,
@@ -224,6 +229,6 @@ fn claim_stream(settling: &Settling) -> String {
     format!("payment:{}:{}", settling.family, settling.fingerprint)
 }
 
-pub(super) fn fault(code: &str, message: impl Into<String>, is_passing: bool) -> PaymentError {
+pub(crate) fn fault(code: &str, message: impl Into<String>, is_passing: bool) -> PaymentError {
     PaymentError { code: code.to_owned(), message: message.into(), is_passing }
 }

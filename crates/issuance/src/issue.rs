@@ -5,41 +5,50 @@ use std::time::Duration;
 use forecourt_core::clock::after;
 use forecourt_core::policy::{Demand, RefusalKind, Requirement, STATE_KEY};
 use forecourt_core::{AgentCard, Error, Language, Part, PolicyPart, StateToken, TaskId};
+use futures::future::BoxFuture;
 use serde_json::Value;
 
-use super::limits::EXPIRED_KEPT;
-use super::record::{IssuanceRecord, kept_parts};
-use super::streams::{Issuances, StateHash};
-use super::{Holder, IssuanceStatus};
-use crate::audit::{AuditOutcome, RequestOrigin};
+use crate::IssuanceStatus;
 use crate::digest::canonical_hash;
+use crate::holder::Holder;
+use crate::limits::EXPIRED_KEPT;
+use crate::record::{IssuanceRecord, kept_parts};
+use crate::streams::{Issuances, StateHash};
+use forecourt_audit::{AuditOutcome, RequestOrigin};
 
 /// What a caller with too many open ones is told to wait, in seconds.
 const RETRY_SECONDS: u64 = 60;
 
 /// What is kept of the message that a refusal answers.
-pub(crate) struct RefusedMessage<'a> {
-    pub(crate) holder: Holder,
-    pub(crate) task: Option<TaskId>,
-    pub(crate) parts: &'a [Part],
-    pub(crate) language: Option<&'a Language>,
-    pub(crate) origin: RequestOrigin,
+pub struct RefusedMessage<'a> {
+    /// Whose the issuance will be.
+    pub holder: Holder,
+    /// The task that it goes on with.
+    pub task: Option<TaskId>,
+    /// What was said.
+    pub parts: &'a [Part],
+    /// The language that the caller asked for.
+    pub language: Option<&'a Language>,
+    /// The request that it came by.
+    pub origin: RequestOrigin,
 }
 
 impl Issuances {
     /// The refusal that asks for `requirement`, with a new state in it: written down before anybody sees it. Too
-    /// many requests when its caller has [`crate::LimitSettings::open_issuances_per_caller_max`] open already.
-    pub(crate) async fn issue(
-        &self,
-        requirement: &Requirement,
-        card: &AgentCard,
-        refused: RefusedMessage<'_>,
-    ) -> Result<PolicyPart, Error> {
-        Ok(self.issue_known(requirement, card, refused).await?.1)
+    /// many requests when its caller has [`IssuanceLimits::open_per_caller_max`] open already.
+    ///
+    /// [`IssuanceLimits::open_per_caller_max`]: crate::IssuanceLimits::open_per_caller_max
+    pub fn issue<'a>(
+        &'a self,
+        requirement: &'a Requirement,
+        card: &'a AgentCard,
+        refused: RefusedMessage<'a>,
+    ) -> BoxFuture<'a, Result<PolicyPart, Error>> {
+        Box::pin(async move { Ok(self.issue_known(requirement, card, refused).await?.1) })
     }
 
     /// [`Self::issue`], with the state for the host itself. `None` where there are too many.
-    pub(super) async fn issue_known(
+    pub(crate) async fn issue_known(
         &self,
         requirement: &Requirement,
         card: &AgentCard,
@@ -84,10 +93,10 @@ impl Issuances {
 
     /// How long it may take to do what is required.
     fn wait(&self, requirement: &Requirement) -> Duration {
-        Duration::from_secs(match requirement.demand {
-            Demand::Consent(_) => self.limits.consent_wait_seconds.get(),
-            Demand::Payment(_) => self.limits.payment_wait_seconds.get(),
-        })
+        match requirement.demand {
+            Demand::Consent(_) => self.limits.consent_wait,
+            Demand::Payment(_) => self.limits.payment_wait,
+        }
     }
 
     fn refusal(&self, requirement: &Requirement, card: &AgentCard, state: &StateToken) -> PolicyPart {
@@ -112,7 +121,7 @@ impl Issuances {
     }
 
     fn too_many(&self) -> PolicyPart {
-        let max = self.limits.open_issuances_per_caller_max;
+        let max = self.limits.open_per_caller_max;
         let kind = RefusalKind::TooManyRequests { retry_after_seconds: Some(RETRY_SECONDS) };
         let message = format!(
             "You have {max} consents or payments open, as many as one caller may (limits.open_issuances_per_caller_max). \

@@ -80,7 +80,7 @@ impl RequestOrigin {
     }
 
     /// The request that `message` came by.
-    pub(crate) fn of(message: &Message) -> Self {
+    pub fn of(message: &Message) -> Self {
         Self::new(message.received_via, &message.id)
     }
 }
@@ -145,20 +145,20 @@ pub enum AuditOutcome {
 
 /// Takes records, and never waits.
 #[derive(Clone)]
-pub(crate) struct Audit {
+pub struct Audit {
     queue: mpsc::Sender<AuditRecord>,
     dropped: Arc<AtomicU64>,
 }
 
 impl Audit {
     /// An audit, and what has to be run so that it is written.
-    pub(crate) fn new() -> (Self, mpsc::Receiver<AuditRecord>) {
+    pub fn new() -> (Self, PendingRecords) {
         let (queue, records) = mpsc::channel(AUDIT_QUEUE_MAX);
-        (Self { queue, dropped: Arc::default() }, records)
+        (Self { queue, dropped: Arc::default() }, PendingRecords(records))
     }
 
     /// Takes a record, if there is room.
-    pub(crate) fn record(&self, mut record: AuditRecord) {
+    pub fn record(&self, mut record: AuditRecord) {
         for name in [&mut record.who, &mut record.rule] {
             if let Some((end, _)) = name.char_indices().nth(NAME_CHARS_MAX) {
                 name.truncate(end);
@@ -199,8 +199,24 @@ impl AuditReader {
     }
 }
 
-/// Writes records in batches, until `stop`, and then what is left.
-pub(crate) async fn write(
+/// Records that nobody has written yet.
+pub struct PendingRecords(mpsc::Receiver<AuditRecord>);
+
+impl PendingRecords {
+    /// Writes them in batches, and those to come, until `stop`, and then what is left. Each is remembered for as
+    /// long as `kept` says.
+    pub fn write(
+        self,
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        kept: Duration,
+        stop: CancellationToken,
+    ) -> BoxFuture<'static, ()> {
+        Box::pin(write(self.0, store, clock, kept, stop))
+    }
+}
+
+async fn write(
     mut records: mpsc::Receiver<AuditRecord>,
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,

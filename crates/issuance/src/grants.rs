@@ -8,11 +8,12 @@ use forecourt_core::store::{LedgerEntry, Span};
 use forecourt_core::{Account, Error, Handle, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::decide::consent_end;
-use super::limits::CONVERSATION_GRANT_MAX;
-use super::record::IssuanceRecord;
-use super::streams::{HolderKey, Issuances};
+use crate::decide::consent_end;
 use crate::digest::canonical_hash;
+use crate::holder::HolderKey;
+use crate::limits::CONVERSATION_GRANT_MAX;
+use crate::record::IssuanceRecord;
+use crate::streams::Issuances;
 
 /// Something that holds until a moment.
 #[derive(Serialize, Deserialize)]
@@ -24,7 +25,7 @@ struct Grant {
 impl Issuances {
     /// Whether what is required holds for one of `holders` already: a consent that was given, a period that was
     /// paid for.
-    pub(super) async fn is_granted(
+    pub(crate) async fn is_granted(
         &self,
         requirement: &Requirement,
         holders: &[HolderKey],
@@ -52,7 +53,7 @@ impl Issuances {
     }
 
     /// Lets a consent that was given hold for as long as its terms say.
-    pub(super) async fn grant_consent(&self, record: &IssuanceRecord) -> Result<(), Error> {
+    pub(crate) async fn grant_consent(&self, record: &IssuanceRecord) -> Result<(), Error> {
         let Demand::Consent(terms) = &record.requirement.demand else { return Ok(()) };
         if terms.lifetime_seconds == Some(0) {
             return Ok(());
@@ -62,7 +63,7 @@ impl Issuances {
     }
 
     /// Lets a period that was paid for hold, from now on.
-    pub(super) async fn grant_period(&self, record: &IssuanceRecord) -> Result<(), Error> {
+    pub(crate) async fn grant_period(&self, record: &IssuanceRecord) -> Result<(), Error> {
         let Demand::Payment(terms) = &record.requirement.demand else { return Ok(()) };
         let PaidFor::Period { seconds } = terms.covers else { return Ok(()) };
         let until = after(self.clock.now(), Duration::from_secs(seconds));

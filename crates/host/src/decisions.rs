@@ -1,0 +1,73 @@
+//! What people and wallets decide about what they were asked for first.
+
+use forecourt_audit::RequestOrigin;
+use forecourt_core::policy::PaymentSubmission;
+use forecourt_core::{Error, StateToken};
+use forecourt_issuance::{Issuance, IssuanceOutcome, IssuanceStatus};
+use futures::future::BoxFuture;
+
+use crate::host::Host;
+
+impl Host {
+    /// Whether payments of a family of schemes, such as `x402`, can be taken here.
+    pub fn takes_payments(&self, family: &str) -> bool {
+        self.records.issuances.takes_payments(family)
+    }
+
+    /// What a state was issued for. `None` when it is none of ours, or forgotten.
+    pub fn issuance<'a>(&'a self, state: &'a StateToken) -> BoxFuture<'a, Result<Option<Issuance>, Error>> {
+        self.records.issuances.issuance(state)
+    }
+
+    /// A person agrees on the page of a consent, with the request `origin`. Once it is agreed to, saying so again changes nothing.
+    /// [`IssuanceStatus::Expired`] for what is none of ours.
+    pub fn accept_consent<'a>(
+        &'a self,
+        state: &'a StateToken,
+        origin: &'a RequestOrigin,
+    ) -> BoxFuture<'a, Result<IssuanceOutcome, Error>> {
+        Box::pin(async move {
+            Ok(self
+                .records
+                .issuances
+                .accept(state, origin)
+                .await?
+                .unwrap_or(IssuanceOutcome::Late(IssuanceStatus::Expired)))
+        })
+    }
+
+    /// A person says no on the page of a consent or a payment.
+    pub fn decline<'a>(
+        &'a self,
+        state: &'a StateToken,
+        origin: &'a RequestOrigin,
+    ) -> BoxFuture<'a, Result<IssuanceOutcome, Error>> {
+        Box::pin(async move {
+            Ok(self
+                .records
+                .issuances
+                .decline(state, origin)
+                .await?
+                .unwrap_or(IssuanceOutcome::Late(IssuanceStatus::Expired)))
+        })
+    }
+
+    /// Pays for a state: selects the offer, checks the payment against it, settles, each once. The offer is the
+    /// stored one, never the payer's. [`IssuanceStatus::Indeterminate`] when nobody knows whether it was settled:
+    /// then the host goes on asking, and nothing is charged a second time.
+    pub fn pay<'a>(
+        &'a self,
+        state: &'a StateToken,
+        payment: &'a PaymentSubmission,
+        origin: &'a RequestOrigin,
+    ) -> BoxFuture<'a, Result<IssuanceOutcome, Error>> {
+        Box::pin(async move {
+            Ok(self
+                .records
+                .issuances
+                .pay(state, payment, origin)
+                .await?
+                .unwrap_or(IssuanceOutcome::Late(IssuanceStatus::Expired)))
+        })
+    }
+}

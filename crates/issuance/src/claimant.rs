@@ -1,0 +1,41 @@
+//! Who wants something of which agent.
+
+use forecourt_audit::RequestOrigin;
+use forecourt_core::{AgentCard, Message, Task};
+
+use crate::holder::{Holder, HolderKey};
+use crate::issue::RefusedMessage;
+
+/// Who wants something of which agent.
+pub struct Claimant<'a> {
+    pub(crate) card: &'a AgentCard,
+    pub(crate) holder: Holder,
+    /// By what it may be known, the surest first.
+    pub(crate) keys: Vec<HolderKey>,
+    /// The task that it goes on with.
+    pub(crate) earlier: Option<&'a Task>,
+    /// Whether a payment that it brings may be taken now.
+    pub(crate) may_pay: bool,
+    /// The request that it came by.
+    pub(crate) origin: RequestOrigin,
+}
+
+impl<'a> Claimant<'a> {
+    /// Whoever sent `message` to the agent of `card`, going on with the task `earlier`; `may_pay`: whether a payment
+    /// that the message brings may be taken now.
+    pub fn new(card: &'a AgentCard, message: &Message, earlier: Option<&'a Task>, may_pay: bool) -> Self {
+        let holder = Holder::of(&message.sender, message.thread.as_ref());
+        Self { card, keys: holder.keys(), holder, earlier, may_pay, origin: RequestOrigin::of(message) }
+    }
+
+    /// What is kept of its message when it is refused.
+    pub fn refused<'m>(&self, message: &'m Message) -> RefusedMessage<'m> {
+        RefusedMessage {
+            holder: Holder { thread: message.thread.clone(), ..self.holder.clone() },
+            task: self.earlier.map(|task| task.id.clone()),
+            parts: &message.parts,
+            language: message.language.as_ref(),
+            origin: self.origin.clone(),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What callers were asked to do first, from the asking to its one use. PolicyPart 3.3.4, PolicyResolution.
+//!
+//! An issuance is a stream in the ledger, named by the hash of its state: each step is an entry, written only
+//! if the one before is the last, so that of two who take a step at once one does, in this process or another.
+
+use forecourt_core::policy::{PolicyResolution, Receipt, Requirement};
+use forecourt_core::{Handle, Language, Part, Sender, TaskId, ThreadId, Timestamp};
+
+mod account;
+mod claimant;
+mod credit;
+mod decide;
+mod deduction;
+mod digest;
+mod grants;
+mod holder;
+mod issue;
+mod limits;
+mod meet;
+mod pay;
+mod reconcile;
+mod record;
+mod streams;
+mod used;
+
+pub use claimant::Claimant;
+pub use holder::Holder;
+pub use issue::RefusedMessage;
+pub use limits::*;
+pub use meet::{Finding, SubmittedIssuance, Unmet, waits_for};
+pub use streams::{HostRun, IssuanceLimits, IssuanceParts, Issuances};
+pub use used::{AnswerMark, RequirementUse, UsedUp};
+
+/// Where an issuance stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IssuanceStatus {
+    /// It was asked for.
+    Issued,
+    /// A payment is being settled, or nobody knows whether it was.
+    Indeterminate,
+    /// It was done, and may be used once.
+    Verified,
+    /// It was used.
+    Consumed,
+    /// The person said no.
+    Declined,
+    /// Its time is over. Never written: it follows from the time.
+    Expired,
+}
+
+/// Something that a caller was asked to do, as the host keeps it.
+#[derive(Debug, Clone)]
+pub struct Issuance {
+    /// Where it stands.
+    pub status: IssuanceStatus,
+    /// What was asked for, frozen.
+    pub requirement: Requirement,
+    /// The agent that it is for.
+    pub agent: Handle,
+    /// Whose it is: nobody else may use it.
+    pub holder: Holder,
+    /// The task that waits for it.
+    pub task: Option<TaskId>,
+    /// What was said, so that it need not be said again; empty when it was too long to keep.
+    pub asked: Vec<Part>,
+    /// The language that the caller asked for.
+    pub language: Option<Language>,
+    /// When it was asked for.
+    pub issued_at: Timestamp,
+    /// When it is of no use any more.
+    pub expires_at: Timestamp,
+    /// What was done, once it is verified.
+    pub resolution: Option<PolicyResolution>,
+    /// The receipt of its payment.
+    pub receipt: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
+/// What came of a person's decision, or of a payment.
+#[derive(Debug, Clone, PartialEq)]
+pub enum IssuanceOutcome {
+    /// It is done, and good for one use. With the receipt, where something was paid.
+    Verified(Option<Box<Receipt>>),
+    /// The person said no.
+    Declined,
+    /// It can't be done any more: used, expired, declined, or being paid for. Where it stands.
+    Late(IssuanceStatus),
+    /// The payment was refused and nothing was taken; another try may work.
+    Refused(forecourt_core::policy::PaymentError),
+}
+
+impl Issuance {
+    /// Whether it is this caller's: the subject's alone where it is a subject's, else of whoever is in its
+    /// conversation.
+    pub fn is_held_by(&self, sender: &Sender, thread: Option<&ThreadId>) -> bool {
+        match &self.holder.subject {
+            Some(subject) => sender.owner() == Some(subject),
+            None => self.holder.thread.is_some() && self.holder.thread.as_ref() == thread,
+        }
+    }
+}
