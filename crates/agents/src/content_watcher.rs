@@ -344,7 +344,7 @@ mod tests {
     use std::path::PathBuf;
     use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-    use forecourt_content::LoadProgress;
+    use forecourt_index::LoadProgress;
     use tokio::time::advance;
 
     use super::*;

@@ -42,7 +42,7 @@ pub const STDERR_LINES_MAX: u32 = 100;
 pub const STDERR_LINE_BYTES_MAX: usize = 1024;
 
 /// Bytes of one call that pushes items.
-pub const PUSH_BYTES_MAX: usize = forecourt_content::limits::PUSH_BYTES_MAX;
+pub const PUSH_BYTES_MAX: usize = forecourt_index::limits::PUSH_BYTES_MAX;
 
 /// Tool calls in one answer of a model. Security sheet, section 11.
 pub const TOOL_CALLS_MAX: usize = 32;
