@@ -2,7 +2,8 @@
 
 #![no_main]
 
-use forecourt_content::{read_page, read_sitemap, robots_allow};
+use forecourt_crawler::{read_sitemap, robots_allow};
+use forecourt_loaders::read_page;
 use libfuzzer_sys::fuzz_target;
 use url::Url;
 

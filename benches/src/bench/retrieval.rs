@@ -9,7 +9,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
-use forecourt_content::{ContentSource, Library, Options, Query, RankBy};
+use forecourt_index::{Library, Options, Query, RankBy};
+use forecourt_loaders::ContentSource;
 use forecourt_testkit::judged::{DEEP, JudgedSet, MADE, PlainBm25, Scores};
 
 use crate::run::Run;

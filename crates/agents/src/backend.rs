@@ -4,12 +4,12 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use forecourt_content::{
+use forecourt_core::{Agent, Clock, ContentMode, Entropy, Handle, Language, Timestamp};
+use forecourt_egress::Egress;
+use forecourt_index::{
     Error as ContentError, FollowedItem, FollowedRevision, LoadProgress, NamedIds, PushedDocument, PutOutcome, RankBy,
     RemoveOutcome,
 };
-use forecourt_core::{Agent, Clock, ContentMode, Entropy, Handle, Language, Timestamp};
-use forecourt_egress::Egress;
 use forecourt_settings::{Problems, Section};
 
 use crate::budget::BudgetSettings;

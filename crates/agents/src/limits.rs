@@ -14,7 +14,7 @@ pub(crate) const RETRY_AFTER_SECONDS_MAX: u64 = 24 * 60 * 60;
 /// Fields that the settings add to each request.
 pub(crate) const HEADERS_MAX: usize = 32;
 /// Bytes of one call that pushes items.
-pub const PUSH_BYTES_MAX: usize = forecourt_content::limits::PUSH_BYTES_MAX;
+pub const PUSH_BYTES_MAX: usize = forecourt_index::limits::PUSH_BYTES_MAX;
 /// Bytes of the answer of an agent of another domain, as it comes over the wire.
 pub const ELSEWHERE_ANSWER_BYTES_MAX: usize = 512 * 1024;
 /// Tokens for services behind one agent that are kept, one for each caller's token.

@@ -359,7 +359,7 @@ mod tests {
     use std::path::PathBuf;
     use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-    use forecourt_agents::LoadProgress;
+    use forecourt_index::LoadProgress;
     use tokio::time::advance;
 
     use super::*;

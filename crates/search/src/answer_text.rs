@@ -1,9 +1,10 @@
 //! What was found, in words. The words are ours, short, and say nothing that the data does not.
 
-use forecourt_content::{Contradiction, Correction, Filter, Hit, Library, MatchedConstraint, Query};
 use forecourt_core::findings::{ItemFindings, MatchReason, SpellingCorrection};
 use forecourt_core::{AgentCard, Ending, Event, Findings, Language, Message, Part};
+use forecourt_index::{Correction, Hit, Library, MatchedConstraint, Query};
 use forecourt_sentences::{Sentences, SpokenLanguage};
+use forecourt_understanding::{Contradiction, Filter};
 
 use super::document::{self, SectionMatch};
 use super::fact_answer::FactAnswer;

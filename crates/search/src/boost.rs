@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use forecourt_content::{Error, Hit, Library, Query};
+use forecourt_index::{Error, Hit, Library, Query};
 use serde_json::Value;
 
 use crate::limits::LEANING_ITEMS_MAX;

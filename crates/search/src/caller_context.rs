@@ -4,8 +4,8 @@
 
 use std::sync::LazyLock;
 
-use forecourt_content::{Filter, ParsedQuestion, Test};
 use forecourt_core::{Message, Part, Role};
+use forecourt_understanding::{Filter, ParsedQuestion, Test};
 use regex::Regex;
 use serde_json::{Map, Value};
 

@@ -1,6 +1,6 @@
 //! Whether an item contains something, by what it lists, and whether it suits a diet.
 
-use forecourt_content::Hit;
+use forecourt_index::Hit;
 use forecourt_vocabulary::folded;
 use serde_json::Value;
 

@@ -6,12 +6,13 @@ use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use forecourt_content::{
-    ContentSource, Error, ExplainedHit, FollowedItem, FollowedRevision, INDEX_VERSION, KindCount, Library,
-    LoadProgress, NamedIds, Options, ParsedQuestion, PushedDocument, PutOutcome, Query, RemoveOutcome, Report, look,
-    unpack,
-};
 use forecourt_core::{Clock, Language, Timestamp};
+use forecourt_index::{
+    Error, ExplainedHit, FollowedItem, FollowedRevision, INDEX_VERSION, KindCount, Library, LoadProgress, NamedIds,
+    Options, PushedDocument, PutOutcome, Query, RemoveOutcome, Report, unpack,
+};
+use forecourt_loaders::{ContentSource, look};
+use forecourt_understanding::ParsedQuestion;
 use forecourt_vocabulary::Vocabulary;
 
 use super::index_slots::{IndexSlots, mark_file};
@@ -163,7 +164,7 @@ impl IndexedContent for ContentIndex {
     }
 
     fn fingerprint(&self) -> Result<u64, IndexingError> {
-        let found = look(&self.all_sources()).map_err(failed)?;
+        let found = look(&self.all_sources()).map_err(|error| failed(error.into()))?;
         let left_out = found.left_out.iter().map(ToString::to_string).take(WARNINGS_MAX).collect();
         *self.left_out.lock().unwrap_or_else(PoisonError::into_inner) = left_out;
         let mut hasher = DefaultHasher::new();

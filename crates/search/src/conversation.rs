@@ -1,9 +1,9 @@
 //! What is asked, after what was asked before. Goes by the caller's turns alone, so that the same
 //! conversation always means the same.
 
-use forecourt_content::{Filter, Test};
 use forecourt_core::message::text_of;
 use forecourt_core::{Message, Part, Question, QuestionAnswer, Role, SearchRefinement, Turn, behind_mention};
+use forecourt_understanding::{Filter, Test};
 use forecourt_vocabulary::ItemPosition;
 
 use super::caller_context::background;

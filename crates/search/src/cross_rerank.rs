@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use forecourt_content::{CrossEncoder, Error, Hit, Library};
+use forecourt_embed::CrossEncoder;
+use forecourt_index::{Error, Hit, Library};
 
 use crate::find::{SearchResults, find};
 use crate::limits::CROSS_ENCODER_ITEMS;

@@ -1,7 +1,8 @@
 //! A question to a document: the section that answers it, as it was written, with links to it and to its
 //! neighbours; or that none does.
 
-use forecourt_content::{Hit, Library, SECTION, WordCoverage};
+use forecourt_index::{Hit, Library, WordCoverage};
+use forecourt_loaders::item::SECTION;
 use forecourt_sentences::Sentences;
 use serde_json::Value;
 

@@ -1,8 +1,8 @@
 //! Asking back: when very many items fit and one property splits them well, which of its values is meant.
 
-use forecourt_content::{Error, Facet, Library, Query};
 use forecourt_core::findings::URL_HOST;
 use forecourt_core::reply::Question;
+use forecourt_index::{Error, Facet, Library, Query};
 use forecourt_sentences::Sentences;
 use serde_json::json;
 

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use forecourt_agents::declined::unavailable;
-use forecourt_content::{Error, Library};
 use forecourt_core::{Admitted, Ending, Event, Findings, Message, Question};
+use forecourt_index::{Error, Library};
 use forecourt_sentences::Sentences;
 
 use crate::answer_text::{AnswerText, items_word};

@@ -1,7 +1,7 @@
 //! Properties that people tell items apart by, and how the items of an answer differ in them.
 
-use forecourt_content::{Error, Facet, Library, Query};
 use forecourt_core::findings;
+use forecourt_index::{Error, Facet, Library, Query};
 
 use super::find::SearchResults;
 use super::request::SearchRequest;

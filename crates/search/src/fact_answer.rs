@@ -1,7 +1,7 @@
 //! One fact of one item, with its source: what the item states, or that it doesn't. Never a guess from other
 //! items.
 
-use forecourt_content::{Error, Hit, Library};
+use forecourt_index::{Error, Hit, Library};
 use forecourt_vocabulary::folded;
 use unicode_segmentation::UnicodeSegmentation;
 

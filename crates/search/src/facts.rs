@@ -1,6 +1,6 @@
 //! What is worth saying about an item in a few words, in schema.org's vocabulary.
 
-use forecourt_content::Hit;
+use forecourt_index::Hit;
 use forecourt_sentences::Sentences;
 use serde_json::Value;
 

@@ -1,8 +1,8 @@
 //! Filters by name, as data parts of a message give them: `{"filters": {"recipeCuisine": "Indian"}}`, and what
 //! a person clicked.
 
-use forecourt_content::Filter;
 use forecourt_core::{Part, SearchRefinement};
+use forecourt_understanding::Filter;
 use serde_json::{Map, Value};
 
 use super::request::{NamedFilter, QuestionParser};
@@ -106,7 +106,7 @@ pub(super) fn in_words(value: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use forecourt_content::{ParsedQuestion, Test};
+    use forecourt_understanding::{ParsedQuestion, Test};
     use serde_json::json;
 
     use super::*;

@@ -1,8 +1,9 @@
 //! From what is asked to what was found, and what would be found if less were asked.
 
-use forecourt_content::{Correction, Error, Filter, Hit, Library, Query, Test};
 use forecourt_core::findings::LeftOut;
+use forecourt_index::{Correction, Error, Hit, Library, Query};
 use forecourt_sentences::Sentences;
+use forecourt_understanding::{Filter, Test};
 
 use super::boost;
 use super::document::{self, SectionMatch};

@@ -1,6 +1,6 @@
 //! How a turn goes on with a question: what it adds, what it replaces, and when it is a question of its own.
 
-use forecourt_content::{Filter, ParsedQuestion, Test};
+use forecourt_understanding::{Filter, ParsedQuestion, Test};
 
 use super::name_role::{Joining, head, is_same, joining, stands_for_itself, tokens};
 use super::phrase::{Phrase, PhrasePlace};

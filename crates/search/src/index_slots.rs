@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use forecourt_content::{Error, Library, Options};
 use forecourt_core::Handle;
+use forecourt_index::{Error, Library, Options};
 
 /// Indexes of one agent at once: the one that is asked, and those that earlier questions still look at.
 pub(crate) const SLOTS_MAX: usize = 8;

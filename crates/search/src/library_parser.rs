@@ -1,7 +1,8 @@
 //! Questions read with an index: what words mean there, and how a turn goes on with another one.
 
-use forecourt_content::{Error, Filter, Library, ParsedQuestion, Query, RankBy};
 use forecourt_core::{Language, Question, Timestamp};
+use forecourt_index::{Error, Library, Query, RankBy};
+use forecourt_understanding::{Filter, ParsedQuestion};
 use forecourt_vocabulary::{LANGUAGES, Vocabulary};
 use serde_json::Value;
 

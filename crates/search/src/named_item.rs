@@ -1,6 +1,6 @@
 //! Items by their name, as a person says it.
 
-use forecourt_content::{Error, Hit, Library, Query};
+use forecourt_index::{Error, Hit, Library, Query};
 use forecourt_vocabulary::folded;
 
 use crate::facts::stem;

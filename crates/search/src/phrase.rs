@@ -1,6 +1,6 @@
 //! What one turn said, and where it stands in the whole question.
 
-use forecourt_content::Filter;
+use forecourt_understanding::Filter;
 
 /// What one turn said.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use forecourt_agents::backend::{IndexingError, JudgedCorpus, QuestionRanker};
-use forecourt_content::{ContentSource, Error, Library, Options, ParsedQuestion, Query, RankBy};
 use forecourt_core::Language;
+use forecourt_index::{Error, Library, Options, Query, RankBy};
+use forecourt_loaders::ContentSource;
+use forecourt_understanding::ParsedQuestion;
 
 const BY_WORDS: &[RankBy] = &[RankBy::Words];
 const BY_ALL: &[RankBy] = &[RankBy::Words, RankBy::Meaning, RankBy::Both];
@@ -36,7 +38,7 @@ impl QuestionRanker for LibraryRanker {
         let ParsedQuestion { text, filters, order, .. } = self.library.understand(question, &Language::english());
         let query = Query { text, filters, order, limit: wanted, ..Query::default() };
         let hits = self.library.search_by(&query, by).map_err(|error| IndexingError(error.to_string()))?;
-        let own = |hit: &forecourt_content::Hit| hit.item.get("_id").and_then(|id| id.as_str()).map(str::to_owned);
+        let own = |hit: &forecourt_index::Hit| hit.item.get("_id").and_then(|id| id.as_str()).map(str::to_owned);
         Ok(match self.is_corpus {
             true => hits.iter().filter_map(own).collect(),
             false => hits.into_iter().map(|hit| hit.id).collect(),

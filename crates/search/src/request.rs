@@ -1,8 +1,9 @@
 //! This module holds what a search is asked for: words, filters and how much, whoever understood them.
 
-use forecourt_content::{Contradiction, Filter, Hit, ParsedQuestion, SortOrder, Test};
 use forecourt_core::{AgentCard, Language, Message, Question};
+use forecourt_index::Hit;
 use forecourt_sentences::SpokenLanguage;
+use forecourt_understanding::{Contradiction, Filter, ParsedQuestion, SortOrder, Test};
 use forecourt_vocabulary::OffTopic;
 use serde_json::Value;
 

@@ -7,9 +7,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_content::limits::VISIT_TIME_MAX;
-use forecourt_content::{ContentSource, Options, SiteRead, URL_PLACES, WebSite};
 use forecourt_core::Language;
+use forecourt_crawler::limits::VISIT_TIME_MAX;
+use forecourt_crawler::{SiteRead, WebSite};
+use forecourt_index::Options;
+use forecourt_loaders::{ContentSource, URL_PLACES};
 use forecourt_settings::{Problems, Section};
 use forecourt_vocabulary::Vocabulary;
 use schemars::JsonSchema;

@@ -1,7 +1,8 @@
 //! The item that a caller means of those that were shown: the question that showed it is asked again, and has the same
 //! answer.
 
-use forecourt_content::{Error, Hit, Library, Query, SortOrder};
+use forecourt_index::{Error, Hit, Library, Query};
+use forecourt_understanding::SortOrder;
 
 use super::find::find;
 use super::request::{ItemQuestion, SearchRequest, ShownHit, ShownItem};

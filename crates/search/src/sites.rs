@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 use std::{fs, io};
 
-use forecourt_content::{ContentSource, Hosts, LoadProgress, Visit, Visitor, WebSite};
 use forecourt_core::Timestamp;
+use forecourt_crawler::{Hosts, Visit, Visitor, WebSite};
+use forecourt_index::LoadProgress;
+use forecourt_loaders::ContentSource;
 
 use crate::limits::WARNINGS_MAX;
 use forecourt_agents::backend::{Context, FetchSummary, IndexingError};

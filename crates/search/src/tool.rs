@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use forecourt_content::{Hit, Library};
 use forecourt_core::{Language, Message};
+use forecourt_index::{Hit, Library};
 use forecourt_sentences::{Sentences, SpokenLanguage};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -72,7 +72,7 @@ impl Tool for SearchTool {
                 searched(&library, &query, limit)
             };
             let done = tokio::task::spawn_blocking(work).await.map_err(|_| "the search failed")?;
-            done.map_err(|error: forecourt_content::Error| {
+            done.map_err(|error: forecourt_index::Error| {
                 tracing::error!(%error, "a search failed");
                 "the search failed".into()
             })
@@ -81,7 +81,7 @@ impl Tool for SearchTool {
     }
 }
 
-fn searched(library: &Library, query: &str, limit: usize) -> Result<Value, forecourt_content::Error> {
+fn searched(library: &Library, query: &str, limit: usize) -> Result<Value, forecourt_index::Error> {
     let understood = library.understand(query, &Language::english());
     let asked = SearchRequest { text: understood.text, filters: understood.filters, ..SearchRequest::default() };
     let found: SearchResults = find(library, &asked, limit)?;

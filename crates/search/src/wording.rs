@@ -1,6 +1,6 @@
 //! A question in words, with what earlier turns said: `decontextualized_query`.
 
-use forecourt_content::Filter;
+use forecourt_understanding::Filter;
 
 use super::phrase::{Phrase, PhrasePlace};
 use super::request::SearchRequest;

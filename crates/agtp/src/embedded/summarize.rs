@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use aws_lc_rs::digest::{SHA256, digest};
 use bytes::Bytes;
 use forecourt_agtp_wire::status::Status;
-use forecourt_content::{SummaryWish, read_page, summary};
 use forecourt_core::part::{File, FileSource};
 use forecourt_core::{CollectedReply, Ending, Error, Handle, Part};
 use forecourt_egress::data_url;
+use forecourt_index::{SummaryWish, summary};
+use forecourt_loaders::read_page;
 use serde_json::{Value, json};
 use url::Url;
 

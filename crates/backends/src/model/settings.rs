@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_content::Options;
+use forecourt_index::Options;
 use forecourt_settings::{Problems, Section};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -13,6 +13,7 @@ const ABOUT: &[&str] = &[
     "nouns, settings, traces",
     "one job each, no agent known",
     "what stands on those",
+    "content, to be searched",
     "callers, agents, the two verbs",
     "shared by protocols, and proofs",
     "a protocol is one crate",

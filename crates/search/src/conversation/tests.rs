@@ -1,7 +1,7 @@
 use forecourt_core::{Handle, MessageId, Part, SearchRefinement, Turn};
 use serde_json::{Value, json};
 
-use forecourt_content::{Filter, ParsedQuestion};
+use forecourt_understanding::{Filter, ParsedQuestion};
 
 use super::super::name_role::is_same;
 use super::*;

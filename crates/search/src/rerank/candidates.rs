@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use forecourt_content::{Error, Hit, Library};
 use forecourt_core::{Admitted, Ending, Event, Findings, Language};
+use forecourt_index::{Error, Hit, Library};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use forecourt_content::Hit;
+use forecourt_index::Hit;
 use forecourt_sentences::{Sentences, SpokenLanguage};
 use regex::Regex;
 use serde_json::{Map, Value, json};

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_stream::stream;
-use forecourt_content::Hit;
 use forecourt_core::findings::{ItemFindings, MatchReason};
 use forecourt_core::{Admitted, Ending, Event, EventStream, Findings, Part};
+use forecourt_index::Hit;
 use forecourt_sentences::Sentences;
 use futures::{Stream, StreamExt, pin_mut, stream};
 use serde_json::Value;

@@ -1,9 +1,10 @@
 //! A question worded anew by a model: complete from the turns before it, and searched for by other words too.
 //! Constraints stay those that the content understands; the model only passes them on.
 
-use forecourt_content::{Error, Filter, Hit, Library, ParsedQuestion, Query, Test};
 use forecourt_core::message::text_of;
 use forecourt_core::{Language, Message, Part, Role, behind_mention};
+use forecourt_index::{Error, Hit, Library, Query};
+use forecourt_understanding::{Filter, ParsedQuestion, Test};
 use serde_json::{Value, json};
 
 use super::json::{objects_with, values};

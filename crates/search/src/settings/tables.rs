@@ -1,6 +1,6 @@
 //! What is said of tables, checked and given to the sources that they are in.
 
-use forecourt_content::{ContentSource, TableMapping};
+use forecourt_loaders::{ContentSource, TableMapping};
 use forecourt_settings::{Problems, Section};
 
 use super::TableSettings;

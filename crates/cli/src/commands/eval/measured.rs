@@ -1,8 +1,8 @@
 //! One configuration, asked all questions.
 
 use forecourt_agents::QuestionRanker;
-use forecourt_content::RankBy;
 use forecourt_eval::{DEEP, JudgedQuestion, Scores, mean};
+use forecourt_index::RankBy;
 
 use crate::output::{Failure, stderrln};
 

@@ -1,0 +1,3 @@
+//! Sites as a visitor meets them.
+
+mod sites;

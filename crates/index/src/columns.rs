@@ -1,0 +1,38 @@
+//! The columns of an index that every query needs, whether it goes by words or by meaning.
+
+use std::sync::Arc;
+
+use tantivy::columnar::ColumnValues;
+use tantivy::fastfield::AliveBitSet;
+use tantivy::{DocId, SegmentReader};
+
+use crate::error::Result;
+
+/// Columns by name, as fast fields are asked for: the hash of the id, that of everything that the document is made
+/// from, and that of the file that the item came from.
+pub(crate) const KEY: &str = "key";
+pub(crate) const HASH: &str = "hash";
+pub(crate) const ORIGIN: &str = "origin";
+
+/// The columns of one segment that every query needs.
+pub(crate) struct Columns {
+    pub(crate) key: Arc<dyn ColumnValues<u64>>,
+    pub(crate) hash: Arc<dyn ColumnValues<u64>>,
+    pub(crate) origin: Arc<dyn ColumnValues<u64>>,
+    /// Which documents are not deleted. `None`: all.
+    pub(crate) living: Option<AliveBitSet>,
+}
+
+impl Columns {
+    /// Those of a segment.
+    pub(crate) fn of(segment: &SegmentReader) -> Result<Self> {
+        let column = |name: &str| segment.fast_fields().u64(name).map(|column| column.first_or_default_col(0));
+        let living = segment.alive_bitset().cloned();
+        Ok(Self { key: column(KEY)?, hash: column(HASH)?, origin: column(ORIGIN)?, living })
+    }
+
+    /// Whether a document is still there.
+    pub(crate) fn is_living(&self, doc: DocId) -> bool {
+        self.living.as_ref().is_none_or(|living| living.is_alive(doc))
+    }
+}

@@ -1,0 +1,216 @@
+//! The properties of an item, flattened to dot paths: what filters can ask about.
+
+use forecourt_core::findings::URL_HOST;
+use serde_json::Value;
+
+use crate::limits::{FACT_BYTES_MAX, FACTS_MAX, PATH_BYTES_MAX};
+use forecourt_loaders::grounding::{self, GROUNDING, GroundedItem};
+use forecourt_loaders::item::{SECTION, type_name};
+use forecourt_loaders::limits::PATH_LEVELS_MAX;
+use forecourt_understanding::measure;
+
+/// Long prose is searched, not filtered by; an id is looked up.
+const NO_FACTS: &[&str] = &[
+    "@context",
+    "@id",
+    "url",
+    "name",
+    "headline",
+    "title",
+    "description",
+    "text",
+    "abstract",
+    "articleBody",
+    "reviewBody",
+    "transcript",
+    GROUNDING,
+    SECTION,
+];
+
+/// Where the values of schema.org's enumerations begin.
+const ENUMERATIONS: [&str; 2] = ["https://schema.org/", "http://schema.org/"];
+
+/// One value of one property.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Fact<'a> {
+    /// Property names joined by dots, array positions left out: `offers.price`.
+    pub(crate) path: &'a str,
+    /// The value as written, for text and truth values.
+    pub(crate) text: Option<&'a str>,
+    /// The value as a quantity: numbers, durations in minutes, dates in days, prices.
+    pub(crate) number: Option<f64>,
+}
+
+/// Visits the facts of an item in its own order, at most [`FACTS_MAX`].
+pub(crate) fn visit(item: &Value, take: impl FnMut(Fact<'_>)) {
+    visit_grounded(GroundedItem { item, grounding: None }, take);
+}
+
+/// The same of an item whose grounding stands beside it.
+pub(crate) fn visit_grounded(grounded: GroundedItem<'_>, mut take: impl FnMut(Fact<'_>)) {
+    let item = grounded.item;
+    let Value::Object(fields) = item else { return };
+    let mut walk = Walk { path: String::new(), left: FACTS_MAX, take: &mut take };
+    for host in grounding::hosts(grounded) {
+        (walk.take)(Fact { path: URL_HOST, text: Some(&host), number: None });
+    }
+    for (key, value) in fields {
+        if !NO_FACTS.contains(&key.as_str()) {
+            walk.down(key, value, 1);
+            walk.count(key, value);
+        }
+    }
+}
+
+struct Walk<'a> {
+    path: String,
+    left: usize,
+    take: &'a mut dyn FnMut(Fact<'_>),
+}
+
+impl Walk<'_> {
+    /// How many texts a list has, as `recipeIngredient.count`: questions ask for at most so many.
+    fn count(&mut self, key: &str, value: &Value) {
+        let Value::Array(items) = value else { return };
+        let is_list = !items.is_empty() && !key.starts_with('@') && items.iter().all(Value::is_string);
+        let path = format!("{key}.count");
+        if is_list && self.left > 0 && path.len() <= PATH_BYTES_MAX && !key.contains(char::is_control) {
+            self.left -= 1;
+            (self.take)(Fact { path: &path, text: None, number: Some(items.len() as f64) });
+        }
+    }
+
+    fn down(&mut self, key: &str, value: &Value, level: usize) {
+        let before = self.path.len();
+        if level > PATH_LEVELS_MAX || before + key.len() + 1 > PATH_BYTES_MAX || key.contains(char::is_control) {
+            return;
+        }
+        // The value of a JSON-LD value object belongs to the property that holds it.
+        if key != "@value" {
+            if before > 0 {
+                self.path.push('.');
+            }
+            self.path.push_str(key);
+        }
+        self.value(value, level);
+        self.path.truncate(before);
+    }
+
+    fn value(&mut self, value: &Value, level: usize) {
+        match value {
+            Value::Null => {}
+            Value::Bool(truth) => self.leaf(Some(if *truth { "true" } else { "false" }), None),
+            Value::Number(number) => self.leaf(None, number.as_f64().map(|n| self.unit(n))),
+            Value::String(text) if self.path == "keywords" => {
+                text.split(',').for_each(|keyword| self.text(keyword));
+            }
+            Value::String(text) => self.text(text),
+            Value::Array(items) => items.iter().for_each(|item| self.value(item, level)),
+            Value::Object(fields) => fields.iter().for_each(|(key, value)| self.down(key, value, level + 1)),
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        let text = text.trim();
+        let text = ENUMERATIONS.iter().find_map(|start| text.strip_prefix(start)).unwrap_or(text);
+        let number = measure::quantity(&self.path, text);
+        match self.path.ends_with("@type") {
+            true => self.leaf(Some(type_name(text)), None),
+            false => self.leaf(Some(text), number),
+        }
+    }
+
+    /// A bare year under a date property is a date, as it would be in quotes.
+    fn unit(&self, number: f64) -> f64 {
+        match (1_000.0..=9_999.0).contains(&number) && number.fract() == 0.0 {
+            true => measure::quantity(&self.path, &format!("{number}")).unwrap_or(number),
+            false => number,
+        }
+    }
+
+    fn leaf(&mut self, text: Option<&str>, number: Option<f64>) {
+        let fits = text.is_none_or(|text| !text.is_empty() && text.len() <= FACT_BYTES_MAX);
+        if self.left == 0 || !fits || self.path.is_empty() {
+            return;
+        }
+        self.left -= 1;
+        (self.take)(Fact { path: &self.path, text, number });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn facts(item: Value) -> Vec<(String, Option<String>, Option<f64>)> {
+        let mut out = Vec::new();
+        visit(&item, |fact| out.push((fact.path.to_owned(), fact.text.map(str::to_owned), fact.number)));
+        out
+    }
+
+    #[test]
+    fn nested_objects_become_dot_paths() {
+        let item = json!({"offers": [{"price": "12.50", "priceCurrency": "EUR"}], "geo": {"latitude": 48.1}});
+        let expected = [
+            ("geo.latitude".into(), None, Some(48.1)),
+            ("offers.price".into(), Some("12.50".into()), Some(12.5)),
+            ("offers.priceCurrency".into(), Some("EUR".into()), None),
+        ];
+        assert_eq!(facts(item), expected);
+    }
+
+    #[test]
+    fn prose_and_contexts_are_no_facts_and_keywords_are_several() {
+        let item = json!({"@context": "x", "name": "n", "description": "d", "keywords": "quick, vegan", "vegan": true});
+        let expected = [
+            ("keywords".into(), Some("quick".into()), None),
+            ("keywords".into(), Some("vegan".into()), None),
+            ("vegan".into(), Some("true".into()), None),
+        ];
+        assert_eq!(facts(item), expected);
+    }
+
+    #[test]
+    fn value_objects_and_types_lose_their_wrapping() {
+        let item = json!({"@type": ["https://schema.org/Recipe"], "award": {"@value": "Gold", "@language": "en"}});
+        assert!(facts(item.clone()).contains(&("@type".into(), Some("Recipe".into()), None)));
+        assert!(facts(item).contains(&("award".into(), Some("Gold".into()), None)));
+    }
+
+    #[test]
+    fn lists_of_texts_are_counted() {
+        let item = json!({"ingredients": ["salt", "rice"], "sizes": [1, 2], "none": []});
+        let counts: Vec<_> = facts(item).into_iter().filter(|fact| fact.0.ends_with(".count")).collect();
+        assert_eq!(counts, [("ingredients.count".into(), None, Some(2.0))]);
+    }
+
+    #[test]
+    fn years_are_dates_where_dates_are_meant() {
+        let item = json!({"dateCreated": 1970, "pages": 1970});
+        assert_eq!(facts(item), [("dateCreated".into(), None, Some(0.0)), ("pages".into(), None, Some(1_970.0))]);
+    }
+
+    #[test]
+    fn an_item_is_of_the_hosts_of_its_sources() {
+        let sources = json!(["https://shop.example/a", "https://www.list.example/"]);
+        let item = json!({"name": "n", "url": "https://other.example/", "grounding": {"source_urls": sources}});
+        let host = |host: &str| (URL_HOST.to_owned(), Some(host.to_owned()), None);
+        assert_eq!(facts(item), [host("shop.example"), host("list.example")]);
+        assert_eq!(facts(json!({"url": "https://other.example:8443/"})), [host("other.example")]);
+    }
+
+    #[test]
+    fn facts_end_at_their_bounds() {
+        let many = |n: usize| json!({"x": vec![json!(1); n]});
+        assert_eq!(facts(many(FACTS_MAX)).len(), FACTS_MAX);
+        assert_eq!(facts(many(FACTS_MAX + 1)).len(), FACTS_MAX);
+        assert_eq!(facts(json!({"x": "y".repeat(FACT_BYTES_MAX)})).len(), 1);
+        assert_eq!(facts(json!({"x": "y".repeat(FACT_BYTES_MAX + 1)})).len(), 0);
+        let deep = |n: usize| (0..n).fold(json!(1), |value, _| json!({"a": value}));
+        assert_eq!(facts(deep(PATH_LEVELS_MAX)).len(), 1);
+        assert_eq!(facts(deep(PATH_LEVELS_MAX + 1)).len(), 0);
+        assert_eq!(facts(json!({"p".repeat(PATH_BYTES_MAX - 1): 1})).len(), 1);
+        assert_eq!(facts(json!({"p".repeat(PATH_BYTES_MAX): 1})).len(), 0);
+    }
+}

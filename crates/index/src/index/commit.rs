@@ -1,0 +1,46 @@
+//! What a run writes beside its commit.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::schema::VERSION;
+use crate::analysis::LanguageAnalyzer;
+
+/// What a run writes beside its commit.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct Summary {
+    version: u32,
+    /// Codes of the languages that items are in.
+    tongues: BTreeSet<String>,
+    /// Up to which change it has what was pushed.
+    #[serde(default)]
+    pub(crate) pushed: u64,
+    /// The revision of the vocabulary by which items were judged.
+    #[serde(default)]
+    pub(crate) vocabulary: u64,
+    /// Paths of facts that are quantities.
+    pub(crate) numbers: BTreeSet<String>,
+}
+
+impl Summary {
+    pub(crate) fn is_current(payload: &str) -> bool {
+        serde_json::from_str::<Self>(payload).is_ok_and(|summary| summary.version == VERSION)
+    }
+
+    /// As it is committed.
+    pub(crate) fn payload(&mut self) -> String {
+        self.version = VERSION;
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    pub(crate) fn note_tongue(&mut self, tongue: LanguageAnalyzer) {
+        if !self.tongues.contains(tongue.code()) {
+            self.tongues.insert(tongue.code().to_owned());
+        }
+    }
+
+    pub(crate) fn tongues(&self) -> impl Iterator<Item = LanguageAnalyzer> {
+        self.tongues.iter().map(|code| LanguageAnalyzer::of(code))
+    }
+}

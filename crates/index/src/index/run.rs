@@ -1,0 +1,367 @@
+//! One loading run: every item of every source is looked up, and only what has changed is written.
+//! Everything becomes visible at once, with one commit at the end; a run that does not get there
+//! leaves the index as it was.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+
+use forecourt_core::Timestamp;
+use forecourt_vocabulary::Vocabulary;
+use serde_json::Value;
+use tantivy::{IndexWriter, Term};
+
+use super::commit::Summary;
+use super::document::{Hashes, Maker};
+use super::folder::Folder;
+use super::snapshot::Snapshot;
+use crate::analysis::LanguageAnalyzer;
+use crate::error::{Error, Result};
+use crate::limits::PROGRESS_ITEMS;
+use crate::pushed::{PushFile, Row};
+use crate::report::{LoadProgress, Progress, Report};
+use forecourt_loaders::grounding::{GroundedItem, grounding, moment};
+use forecourt_loaders::item::{Item, Place, hash};
+use forecourt_loaders::limits::{ITEM_BYTES_MAX, ITEMS_MAX};
+use forecourt_loaders::{At, Input, Reason, Sink, Stop, load};
+use forecourt_loaders::{Files, SourceFile};
+
+/// What stands for a file in reasons about what was pushed.
+const PUSHED: &str = "pushed";
+/// What was pushed lies on no line.
+const NOWHERE: At = At { line: 0, bytes: 0 };
+
+/// What a run works with.
+pub(crate) struct Job<'a> {
+    pub(crate) folder: &'a Folder,
+    pub(crate) before: &'a Snapshot,
+    pub(crate) scope: Scope<'a>,
+    pub(crate) pushed: &'a PushFile,
+    /// The language of items that do not say theirs.
+    pub(crate) tongue: LanguageAnalyzer,
+    /// By what the classes of items are judged.
+    pub(crate) vocabulary: &'a Arc<Vocabulary>,
+    pub(crate) progress: &'a mut dyn Progress,
+    pub(crate) cancel: &'a dyn Fn() -> bool,
+}
+
+/// What a run looks at.
+#[derive(Clone, Copy)]
+pub(crate) enum Scope<'a> {
+    /// Everything: what was pushed, and these files. What is in neither goes.
+    All(&'a Files),
+    /// The items that were pushed and the keys that were removed by one call. The others stay.
+    Call { items: &'a [Value], removed: &'a [u64] },
+}
+
+/// Reads what there is and commits what has changed.
+pub(crate) fn run(job: Job<'_>) -> Result<Report> {
+    let mut writer = job.folder.writer()?;
+    let (scope, pushed, vocabulary) = (job.scope, job.pushed, job.vocabulary.revision());
+    // Asked for before: what is pushed during the run is seen by the next one.
+    let revision = pushed.revision()?;
+    let mut state = Run::new(job, &writer);
+    let finished = match scope {
+        Scope::All(files) => {
+            state.summary.pushed = revision;
+            state.summary.vocabulary = vocabulary;
+            state.read_pushed().and_then(|()| state.read_files(files)).and_then(|()| state.remove_vanished())
+        }
+        Scope::Call { items, removed } => {
+            // With another change that this index has not seen, the next whole run is needed all the same.
+            state.summary.pushed += u64::from(state.summary.pushed + 1 == revision);
+            state.take_call(items, removed)
+        }
+    };
+    let needless = state.needless_removals();
+    let Run { mut report, mut summary, error, before, .. } = state;
+    if let Some(error) = error {
+        return Err(error);
+    }
+    if finished.is_err() {
+        report.cancelled = true;
+        return Ok(report);
+    }
+    if report.has_changed() || summary != before.summary {
+        let mut commit = writer.prepare_commit()?;
+        commit.set_payload(&summary.payload());
+        commit.commit()?;
+        writer.wait_merging_threads()?;
+    }
+    pushed.forget_removed(&needless, revision)?;
+    Ok(report)
+}
+
+/// Keys are hashes already.
+#[derive(Default)]
+struct AsIs(u64);
+
+impl Hasher for AsIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = self.0 << 8 | u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key;
+    }
+}
+
+type Keys = HashSet<u64, BuildHasherDefault<AsIs>>;
+
+struct Run<'a, 'w> {
+    writer: &'w IndexWriter,
+    before: &'a Snapshot,
+    pushed: &'a PushFile,
+    tongue: LanguageAnalyzer,
+    progress: &'a mut dyn Progress,
+    cancel: &'a dyn Fn() -> bool,
+    maker: Maker,
+    /// Whether items that have not changed were judged by another vocabulary.
+    is_judged_anew: bool,
+    summary: Summary,
+    report: Report,
+    seen: Keys,
+    /// Pushed and removed by hand: what files have under these keys does not count.
+    overridden: Keys,
+    /// Those of them that were removed, as long as no file has been seen to have them.
+    needless: Keys,
+    /// Files that could not be read to their end: what was in them stays.
+    incomplete: Keys,
+    at: LoadProgress,
+    bytes_before: u64,
+    file: &'a str,
+    /// Where the file can be found by others, and when it was written.
+    url: Option<String>,
+    written_at: String,
+    origin: u64,
+    json: Vec<u8>,
+    error: Option<Error>,
+}
+
+impl<'a, 'w> Run<'a, 'w> {
+    fn new(job: Job<'a>, writer: &'w IndexWriter) -> Self {
+        let files: &[SourceFile] = if let Scope::All(files) = job.scope { &files.read } else { &[] };
+        let bytes_total = files.iter().map(|file| file.bytes).sum();
+        Self {
+            writer,
+            before: job.before,
+            pushed: job.pushed,
+            tongue: job.tongue,
+            progress: job.progress,
+            cancel: job.cancel,
+            maker: Maker::new(job.folder.fields, Arc::clone(job.vocabulary)),
+            is_judged_anew: job.before.summary.vocabulary != job.vocabulary.revision(),
+            summary: job.before.summary.clone(),
+            report: Report::default(),
+            seen: Keys::default(),
+            overridden: Keys::default(),
+            needless: Keys::default(),
+            incomplete: Keys::default(),
+            at: LoadProgress { files_total: files.len(), bytes_total, ..LoadProgress::default() },
+            bytes_before: 0,
+            file: PUSHED,
+            url: None,
+            written_at: moment(Timestamp::UNIX_EPOCH),
+            origin: hash(&[PUSHED.as_bytes()]),
+            json: Vec::new(),
+            error: None,
+        }
+    }
+
+    /// Everything that was pushed, before any file.
+    fn read_pushed(&mut self) -> Result<(), Stop> {
+        let mut after = None;
+        loop {
+            let rows = match self.pushed.rows(after) {
+                Ok(rows) => rows,
+                Err(error) => return self.failed(error),
+            };
+            let Some(last) = rows.last() else { break };
+            after = Some(last.key);
+            for row in rows {
+                self.read_row(&row)?;
+            }
+        }
+        // Known from now on, and not before: what was pushed is not overridden by itself.
+        self.overridden = self.seen.iter().chain(&self.needless).copied().collect();
+        Ok(())
+    }
+
+    fn read_row(&mut self, row: &Row) -> Result<(), Stop> {
+        let Some(bytes) = &row.item else {
+            self.needless.insert(row.key);
+            return Ok(());
+        };
+        match serde_json::from_slice(bytes) {
+            Ok(item) => self.item(NOWHERE, &item, Some(bytes)),
+            Err(error) => self.skip(NOWHERE, Reason::Broken(error.to_string())),
+        }
+    }
+
+    /// What one call pushed and removed.
+    fn take_call(&mut self, items: &[Value], removed: &[u64]) -> Result<(), Stop> {
+        for key in removed {
+            let known = match self.before.hash_of(*key) {
+                Ok(known) => known,
+                Err(error) => return self.failed(error),
+            };
+            if known.is_some() {
+                self.writer.delete_term(Term::from_field_u64(self.before.fields.key, *key));
+                self.report.removed += 1;
+            }
+        }
+        items.iter().try_for_each(|item| self.item(NOWHERE, item, None))
+    }
+
+    /// Removed keys that no file has, when all files were read: nothing is hidden by their removal.
+    fn needless_removals(&mut self) -> Vec<u64> {
+        match self.incomplete.is_empty() && !self.report.cancelled {
+            true => self.needless.drain().collect(),
+            false => Vec::new(),
+        }
+    }
+
+    fn failed<T>(&mut self, error: Error) -> Result<T, Stop> {
+        self.error = Some(error);
+        Err(Stop::Failed)
+    }
+
+    fn read_files(&mut self, files: &'a Files) -> Result<(), Stop> {
+        files.left_out.iter().for_each(|file| self.report.leave_out(file.clone()));
+        for file in &files.read {
+            self.file = &file.name;
+            self.written_at = moment(file.written_at());
+            self.origin = file.origin();
+            self.bytes_before = self.at.bytes;
+            let (items, skipped) = (self.at.items, self.report.skipped);
+            let read = self.read_file(file);
+            // What was skipped on the way was counted as an item of the file.
+            let skipped = self.report.skipped - skipped;
+            let items = (self.at.items - items).saturating_sub(skipped);
+            let is_broken = match read {
+                Ok(()) => false,
+                Err(Stop::Broken { line, reason }) => {
+                    self.incomplete.insert(self.origin);
+                    self.report.skip(self.file, (line > 0).then_some(line), &reason);
+                    true
+                }
+                Err(stop) => return Err(stop),
+            };
+            self.report.file_read(self.file, file.format.name(), items, skipped + u64::from(is_broken));
+            self.at.files += 1;
+            self.at.bytes = self.bytes_before + file.bytes;
+            self.progress.progressed(&self.at);
+        }
+        Ok(())
+    }
+
+    fn read_file(&mut self, file: &'a SourceFile) -> Result<(), Stop> {
+        let unreadable = |error: std::io::Error| Stop::Broken { line: 0, reason: Reason::Broken(error.to_string()) };
+        let reader = File::open(&file.path).map_err(unreadable)?;
+        let mut input = Input::new(reader, &file.name, file.url.as_deref()).with_table(file.table.as_ref());
+        self.url = input.url();
+        load(file.format, &mut input, self)
+    }
+
+    /// Counts an item, and looks up from work now and then.
+    fn tick(&mut self, at: At) -> Result<(), Stop> {
+        self.at.items += 1;
+        self.at.skipped = self.report.skipped;
+        self.at.bytes = self.bytes_before + at.bytes;
+        if self.at.items.is_multiple_of(PROGRESS_ITEMS) {
+            self.progress.progressed(&self.at);
+        }
+        if (self.cancel)() { Err(Stop::Cancelled) } else { Ok(()) }
+    }
+
+    /// Writes an item if it is new or changed.
+    fn take(&mut self, item: &Item<'_>, key: u64, json: &Value, bytes: &[u8]) -> Result<()> {
+        let tongue = item.language.map_or(self.tongue, LanguageAnalyzer::of);
+        let content = hash(&[bytes, tongue.code().as_bytes(), &self.origin.to_be_bytes()]);
+        let known = self.before.hash_of(key)?;
+        if known == Some(content) && !self.is_judged_anew {
+            self.report.unchanged += 1;
+            return Ok(());
+        }
+        match known {
+            Some(_) => {
+                self.writer.delete_term(Term::from_field_u64(self.before.fields.key, key));
+                self.report.updated += 1;
+            }
+            None => self.report.loaded += 1,
+        }
+        self.summary.note_tongue(tongue);
+        let hashes = Hashes { key, content, origin: self.origin };
+        // Beside the hash, so that an item of a file is not another one for the time alone.
+        let grounding = grounding(json, self.url.as_deref(), &self.written_at);
+        let grounded = GroundedItem { item: json, grounding: grounding.as_ref() };
+        let document = self.maker.document(item, grounded, tongue, &hashes, &mut self.summary);
+        self.writer.add_document(document)?;
+        Ok(())
+    }
+
+    /// Deletes what no source has any more.
+    fn remove_vanished(&mut self) -> Result<(), Stop> {
+        for (segment, columns) in self.before.searcher.segment_readers().iter().zip(&self.before.columns) {
+            for doc in segment.doc_ids_alive() {
+                let key = columns.key.get_val(doc);
+                let is_unread =
+                    self.incomplete.contains(&columns.origin.get_val(doc)) && !self.overridden.contains(&key);
+                if !self.seen.contains(&key) && !is_unread {
+                    self.writer.delete_term(Term::from_field_u64(self.before.fields.key, key));
+                    self.report.removed += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Sink for Run<'_, '_> {
+    fn item(&mut self, at: At, json: &Value, raw: Option<&[u8]>) -> Result<(), Stop> {
+        let Some(item) = Item::read(json, Place { file: self.file, line: at.line }) else {
+            return self.skip(at, Reason::NoName);
+        };
+        if self.seen.len() >= ITEMS_MAX {
+            return self.skip(at, Reason::TooManyItems);
+        }
+        let key = hash(&[item.id.as_bytes()]);
+        if self.overridden.contains(&key) {
+            self.needless.remove(&key);
+            self.report.overridden += 1;
+            return self.tick(at);
+        }
+        if !self.seen.insert(key) {
+            return self.skip(at, Reason::SameId(item.id));
+        }
+        let mut own = std::mem::take(&mut self.json);
+        own.clear();
+        let bytes = match raw {
+            Some(raw) => raw,
+            // Writing JSON to memory does not fail.
+            None => serde_json::to_writer(&mut own, json).map_or(&[][..], |()| &own),
+        };
+        if bytes.len() > ITEM_BYTES_MAX {
+            // Not seen, so that what it was before does not stay in its place.
+            self.seen.remove(&key);
+            self.json = own;
+            return self.skip(at, Reason::TooLong);
+        }
+        let taken = self.take(&item, key, json, bytes);
+        self.json = own;
+        match taken {
+            Ok(()) => self.tick(at),
+            Err(error) => self.failed(error),
+        }
+    }
+
+    fn skip(&mut self, at: At, reason: Reason) -> Result<(), Stop> {
+        self.report.skip(self.file, Some(at.line), &reason);
+        self.tick(at)
+    }
+}

@@ -1,0 +1,126 @@
+//! What items have, judged by some of them: cheap to take, and the same every time.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use forecourt_core::LazyJson;
+
+use crate::facts;
+
+/// Items that are looked at.
+const ITEMS: usize = 200;
+
+/// Some of the items of an index, counted.
+#[derive(Debug, Default)]
+pub(crate) struct Sample {
+    items: usize,
+    /// How many of them have a property.
+    with: BTreeMap<String, usize>,
+    /// Its quantities, in ascending order.
+    numbers: BTreeMap<String, Vec<f64>>,
+    /// Its texts: how many there are, how long they are together, and which.
+    texts: BTreeMap<String, Texts>,
+    /// Properties that say of which kind an item is.
+    kinds: Vec<String>,
+}
+
+/// The texts of one property.
+#[derive(Debug, Default)]
+struct Texts {
+    count: usize,
+    bytes: usize,
+    distinct: BTreeSet<String>,
+}
+
+/// The part of the items that state a property, from which on it may be one that sorts them into kinds.
+const KIND_SHARE_MIN: f64 = 0.1;
+/// Items of the sample that state such a property.
+const KIND_ITEMS_MIN: usize = 8;
+/// Different values among all values of such a property: many items share them.
+const KIND_DISTINCT_MAX: f64 = 0.75;
+/// Values of such a property that one item has, and bytes of one value, on average.
+const KIND_VALUES_MAX: usize = 8;
+const KIND_BYTES_MAX: usize = 24;
+
+impl Sample {
+    /// Every how manieth item of so many is looked at.
+    pub(crate) fn step(items: u64) -> usize {
+        (items as usize).div_ceil(ITEMS).max(1)
+    }
+
+    /// Counts some items.
+    pub(crate) fn of(items: impl Iterator<Item = LazyJson>) -> Self {
+        let mut sample = Self::default();
+        items.for_each(|item| sample.add(&item));
+        sample.numbers.values_mut().for_each(|numbers| numbers.sort_by(f64::total_cmp));
+        let kinds = sample.texts.iter().filter(|(path, texts)| sample.is_kind(path, texts));
+        sample.kinds = kinds.map(|(path, _)| path.clone()).collect();
+        sample
+    }
+
+    /// Whether the texts of a property sort items into kinds, as categories, genres and keywords do: short ones
+    /// that many items share.
+    fn is_kind(&self, path: &str, texts: &Texts) -> bool {
+        let with = self.with.get(path).copied().unwrap_or_default();
+        let is_frequent = with >= KIND_ITEMS_MIN && self.share(path) >= KIND_SHARE_MIN;
+        let is_short = texts.count <= KIND_VALUES_MAX * with && texts.bytes <= KIND_BYTES_MAX * texts.count;
+        // What all items are tells none of them apart.
+        let tells_apart = texts.distinct.len() > 1;
+        is_frequent && is_short && tells_apart && texts.distinct.len() as f64 <= KIND_DISTINCT_MAX * texts.count as f64
+    }
+
+    /// Properties that say of which kind an item is, such as its category.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = &str> {
+        self.kinds.iter().map(String::as_str)
+    }
+
+    fn add(&mut self, item: &serde_json::Value) {
+        let mut paths = BTreeSet::new();
+        facts::visit(item, |fact| {
+            paths.insert(fact.path.to_owned());
+            match fact {
+                facts::Fact { text: Some(text), number: None, .. } if !text.contains("://") => {
+                    let texts = self.texts.entry(fact.path.to_owned()).or_default();
+                    texts.count += 1;
+                    texts.bytes += text.len();
+                    texts.distinct.insert(text.to_lowercase());
+                }
+                _ => {}
+            }
+            if let Some(number) = fact.number {
+                self.numbers.entry(fact.path.to_owned()).or_default().push(number);
+            }
+        });
+        self.items += 1;
+        paths.into_iter().for_each(|path| *self.with.entry(path).or_default() += 1);
+    }
+
+    /// The part of the items that have a property, 0 to 1.
+    pub(crate) fn share(&self, path: &str) -> f64 {
+        self.with.get(path).map_or(0.0, |with| *with as f64 / self.items as f64)
+    }
+
+    /// The quantity that `part` of the items do not exceed.
+    pub(crate) fn quantile(&self, path: &str, part: f64) -> Option<f64> {
+        let numbers = self.numbers.get(path)?;
+        let at = (numbers.len() as f64 * part).ceil() as usize;
+        numbers.get(at.max(1) - 1).or(numbers.last()).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn shares_and_quantiles_are_those_of_the_items() {
+        let mut sample = Sample::default();
+        (1..=9).for_each(|n| sample.add(&json!({"price": n, "genre": "x"})));
+        sample.add(&json!({"genre": ["x", "y"]}));
+        assert_eq!((sample.share("genre"), sample.share("price"), sample.share("other")), (1.0, 0.9, 0.0));
+        assert_eq!(sample.quantile("price", 1.0 / 3.0), Some(3.0));
+        assert_eq!((sample.quantile("price", 0.0), sample.quantile("price", 1.0)), (Some(1.0), Some(9.0)));
+        assert_eq!(sample.quantile("genre", 0.5), None);
+    }
+}

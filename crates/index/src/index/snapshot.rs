@@ -1,0 +1,116 @@
+//! One state of the index, as queries see it. A new one is put in its place when a run is done.
+
+use std::sync::OnceLock;
+
+use tantivy::query::Bm25StatisticsProvider;
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocAddress, DocId, DocSet, Searcher, TERMINATED, Term};
+
+use super::commit::Summary;
+use super::folder::Folder;
+use super::frequencies::Frequencies;
+use super::sample::Sample;
+use super::schema::Fields;
+use super::stored::StoredItem;
+use crate::columns::Columns;
+use crate::dense::Vectors;
+use crate::error::Result;
+
+/// An index that does not change while it is looked at.
+pub(crate) struct Snapshot {
+    pub(crate) searcher: Searcher,
+    pub(crate) fields: Fields,
+    pub(crate) summary: Summary,
+    /// By segment.
+    pub(crate) columns: Vec<Columns>,
+    pub(crate) vectors: Option<Vectors>,
+    /// Taken when a question first asks for it.
+    sample: OnceLock<Sample>,
+    frequencies: Frequencies,
+}
+
+impl Snapshot {
+    /// The folder's last commit. `vectors` are those found for a model, if there is one.
+    pub(crate) fn take(folder: &Folder, vectors: impl FnOnce(&[Columns]) -> Result<Option<Vectors>>) -> Result<Self> {
+        let searcher = folder.searcher()?;
+        let columns = searcher.segment_readers().iter().map(Columns::of).collect::<Result<Vec<_>>>()?;
+        let vectors = vectors(&columns)?;
+        Ok(Self {
+            searcher,
+            fields: folder.fields,
+            summary: folder.summary()?,
+            columns,
+            vectors,
+            sample: OnceLock::new(),
+            frequencies: Frequencies::default(),
+        })
+    }
+
+    /// What items have, judged by some of them.
+    pub(crate) fn sample(&self) -> &Sample {
+        self.sample.get_or_init(|| {
+            let step = Sample::step(self.searcher.num_docs());
+            let segments = self.searcher.segment_readers().iter().zip(0..);
+            let docs = segments
+                .flat_map(|(reader, segment)| reader.doc_ids_alive().map(move |doc| DocAddress::new(segment, doc)));
+            // What can't be read is passed over.
+            Sample::of(docs.step_by(step).filter_map(|address| Some(self.stored(address).ok()?.item)))
+        })
+    }
+
+    /// What is stored of a document.
+    pub(crate) fn stored(&self, address: DocAddress) -> Result<StoredItem> {
+        Ok(self.searcher.doc(address)?)
+    }
+
+    /// The key of a document.
+    pub(crate) fn key(&self, address: DocAddress) -> u64 {
+        self.columns[address.segment_ord as usize].key.get_val(address.doc_id)
+    }
+
+    /// The content hash of the item with this key, if it is in the index.
+    pub(crate) fn hash_of(&self, key: u64) -> Result<Option<u64>> {
+        Ok(self.find(key)?.map(|at| self.columns[at.segment_ord as usize].hash.get_val(at.doc_id)))
+    }
+
+    /// The document with this key.
+    pub(crate) fn find(&self, key: u64) -> Result<Option<DocAddress>> {
+        let term = Term::from_field_u64(self.fields.key, key);
+        for (ord, segment) in self.searcher.segment_readers().iter().enumerate() {
+            let inverted = segment.inverted_index(self.fields.key)?;
+            let Some(mut docs) =
+                inverted.read_postings(&term, IndexRecordOption::Basic).map_err(tantivy::TantivyError::from)?
+            else {
+                continue;
+            };
+            let mut doc: DocId = docs.doc();
+            while doc != TERMINATED {
+                if !segment.is_deleted(doc) {
+                    return Ok(Some(DocAddress::new(ord as u32, doc)));
+                }
+                doc = docs.advance();
+            }
+        }
+        Ok(None)
+    }
+
+    /// In how many documents a term occurs.
+    pub(crate) fn doc_freq(&self, term: &Term) -> u64 {
+        self.frequencies.of(term, || self.searcher.doc_freq(term)).unwrap_or(0)
+    }
+}
+
+/// What BM25 is reckoned from: what the searcher says, with the frequencies that are remembered.
+impl Bm25StatisticsProvider for Snapshot {
+    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
+        self.searcher.total_num_tokens(field)
+    }
+
+    fn total_num_docs(&self) -> tantivy::Result<u64> {
+        self.searcher.total_num_docs()
+    }
+
+    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
+        self.frequencies.of(term, || self.searcher.doc_freq(term))
+    }
+}

@@ -1,0 +1,197 @@
+//! The one type that callers hold.
+
+mod archive;
+mod follow;
+mod loading;
+mod push;
+mod questions;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Weak};
+
+use arc_swap::ArcSwap;
+use forecourt_core::Language;
+use forecourt_core::findings::URL_HOST;
+use forecourt_understanding::QuestionScope as _;
+use forecourt_vocabulary::{QuestionLexicon, Vocabulary};
+use parking_lot::Mutex;
+
+use crate::analysis::LanguageAnalyzer;
+use crate::columns::Columns;
+use crate::dense::{Model, Vectors, drop_damaged};
+use crate::error::Result;
+use crate::index::{Folder, Snapshot};
+use crate::pushed::PushFile;
+
+pub use archive::{INDEX_VERSION, unpack};
+pub use push::{NamedIds, PutOutcome, RemoveOutcome};
+
+/// The libraries that are open in this process, by their folders. A deployment that takes the place of another
+/// answers from the same indexes while questions to the one before still end.
+static OPEN: LazyLock<Mutex<HashMap<PathBuf, OpenLibrary>>> = LazyLock::new(Mutex::default);
+
+/// How a library was opened, and the library for as long as somebody holds it.
+type OpenLibrary = (Options, Weak<Library>);
+
+/// How a library is opened.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The language of items and queries that do not say theirs. English when not given.
+    pub language: Option<Language>,
+    /// A folder with an embedding model: a static one or a sentence transformer.
+    /// Without it, search is by words alone.
+    pub model: Option<PathBuf>,
+    /// The file in which items that are pushed are kept. Without it, none can be.
+    pub pushed: Option<PathBuf>,
+    /// A file by which indexes are locked that lie beside each other, in a folder that exists once they do.
+    /// Without it, the index has a lock file of its own.
+    pub lock: Option<PathBuf>,
+    /// What words mean. That which comes with the program when not given.
+    pub vocabulary: Option<Arc<Vocabulary>>,
+}
+
+/// An index of content in a folder of its own. Shared by reference: searching and indexing go on
+/// at the same time, and a search sees one state of the index from beginning to end.
+pub struct Library {
+    folder: Folder,
+    snapshot: ArcSwap<Snapshot>,
+    model: Option<Arc<Model>>,
+    tongue: LanguageAnalyzer,
+    vocabulary: Arc<Vocabulary>,
+    /// What words of questions mean.
+    lexicon: QuestionLexicon,
+    pushed: PushFile,
+    /// Held by a run from its beginning to its end.
+    indexing: Mutex<()>,
+    /// Held while the index is written, by runs and by pushes.
+    writing: Mutex<()>,
+    /// Held by a push from its beginning to its end.
+    pushing: Mutex<()>,
+    /// Held while vectors are made.
+    embedding: Mutex<()>,
+    /// Held while another state of the index takes the place of the one before, so that the later one stays.
+    refreshing: Mutex<()>,
+}
+
+impl Library {
+    /// The library in `dir`: the one that is open in this process already, if it was opened in the same way, else
+    /// one that is opened now. Fails as [`Library::open`] does, and with [`crate::Error::InUse`] while it is open in
+    /// another way.
+    pub fn shared(dir: &Path, options: &Options) -> Result<Arc<Self>> {
+        std::fs::create_dir_all(dir).map_err(crate::error::folder(dir))?;
+        // However a folder is spelled, it is one.
+        let key = std::fs::canonicalize(dir).map_err(crate::error::folder(dir))?;
+        let mut open = OPEN.lock();
+        open.retain(|_, (_, library)| library.strong_count() > 0);
+        let known = open.get(&key).filter(|(opened_by, _)| opened_by == options);
+        if let Some(library) = known.and_then(|(_, library)| library.upgrade()) {
+            return Ok(library);
+        }
+        let library = Arc::new(Self::open(dir, options.clone())?);
+        open.insert(key, (options.clone(), Arc::downgrade(&library)));
+        Ok(library)
+    }
+
+    /// The library in `dir` if it is open in this process already, and was opened in the same way.
+    pub fn opened(dir: &Path, options: &Options) -> Option<Arc<Self>> {
+        let key = std::fs::canonicalize(dir).ok()?;
+        let open = OPEN.lock();
+        let (_, library) = open.get(&key).filter(|(opened_by, _)| opened_by == options)?;
+        library.upgrade()
+    }
+
+    /// Whether this process has the library in `dir` open, in whatever way.
+    pub fn is_open(dir: &Path) -> bool {
+        let Ok(key) = std::fs::canonicalize(dir) else { return false };
+        OPEN.lock().get(&key).is_some_and(|(_, library)| library.strong_count() > 0)
+    }
+
+    /// Opens the index in `dir`, creating it when missing. An index of another version, or one whose files
+    /// are damaged, is emptied for the next [`Library::index`] to fill. Fails when another process has the folder open, or
+    /// when the model cannot be read.
+    pub fn open(dir: &Path, options: Options) -> Result<Self> {
+        let tongue = options
+            .language
+            .as_ref()
+            .map_or(LanguageAnalyzer::ENGLISH, |language| LanguageAnalyzer::of(language.as_str()));
+        let model = options.model.as_deref().map(Model::load).transpose()?.map(Arc::new);
+        let folder = Folder::open(dir, options.lock.as_deref())?;
+        if let Some(model) = &model {
+            drop_damaged(&folder.vectors(), model)?;
+        }
+        let snapshot = Snapshot::take(&folder, |columns| vectors(&folder, model.as_deref(), columns))?;
+        let [indexing, writing, pushing, embedding, refreshing] = [const { Mutex::new(()) }; 5];
+        let (snapshot, pushed) = (ArcSwap::from_pointee(snapshot), PushFile::new(options.pushed));
+        let vocabulary = options.vocabulary.unwrap_or_else(Vocabulary::shipped);
+        let lexicon = QuestionLexicon::of(&vocabulary);
+        Ok(Self {
+            folder,
+            snapshot,
+            model,
+            tongue,
+            vocabulary,
+            lexicon,
+            pushed,
+            indexing,
+            writing,
+            pushing,
+            embedding,
+            refreshing,
+        })
+    }
+
+    /// Whether the index has everything that was pushed.
+    pub fn has_what_was_pushed(&self) -> Result<bool> {
+        Ok(self.snapshot.load().summary.pushed == self.pushed.revision()?)
+    }
+
+    /// Whether an item of this key can be found.
+    fn has(&self, key: u64) -> Result<bool> {
+        Ok(self.snapshot.load().find(key)?.is_some())
+    }
+
+    /// What words mean here.
+    pub fn vocabulary(&self) -> &Arc<Vocabulary> {
+        &self.vocabulary
+    }
+
+    /// Whether items have links to this host of the web.
+    pub fn has_host(&self, host: &str) -> bool {
+        self.snapshot.load().has_value(URL_HOST, host)
+    }
+
+    /// The folder that it is in.
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Items in the index.
+    pub fn len(&self) -> u64 {
+        self.snapshot.load().searcher.num_docs()
+    }
+
+    /// Whether there is nothing to find.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether search goes by meaning too, or by words alone because no model was given.
+    pub fn has_model(&self) -> bool {
+        self.model.is_some()
+    }
+
+    fn refresh(&self) -> Result<()> {
+        let _refreshing = self.refreshing.lock();
+        self.snapshot.store(Arc::new(Snapshot::take(&self.folder, |columns| self.vectors(columns))?));
+        Ok(())
+    }
+
+    fn vectors(&self, columns: &[Columns]) -> Result<Option<Vectors>> {
+        vectors(&self.folder, self.model.as_deref(), columns)
+    }
+}
+
+fn vectors(folder: &Folder, model: Option<&Model>, columns: &[Columns]) -> Result<Option<Vectors>> {
+    model.map(|model| Vectors::find(&folder.vectors(), model, columns)).transpose()
+}

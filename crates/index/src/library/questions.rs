@@ -1,0 +1,115 @@
+//! Asking the index.
+
+use forecourt_core::findings::LeftOut;
+use forecourt_core::{Language, LazyJson, Timestamp};
+use forecourt_loaders::item::hash;
+use forecourt_understanding::{Filter, ParsedQuestion, ReadingAids, named, understand};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::Library;
+use crate::error::Result;
+use crate::index::Snapshot;
+use crate::search::{
+    Correction, ExplainedHit, Facets, Hit, Query, RankBy, WordCoverage, corrections, explain, facets, has_property,
+    is_answered, keeps_words, left_out, nearest, search, word_coverage,
+};
+
+impl Library {
+    /// The best items for a query, best first; equal scores in a stable order. Takes processor
+    /// time and reads from disk: call it where that is allowed.
+    pub fn search(&self, query: &Query) -> Result<Vec<Hit>> {
+        self.search_by(query, RankBy::Both)
+    }
+
+    /// As [`Library::search`], by words or by meaning alone, so that each can be measured.
+    pub fn search_by(&self, query: &Query, by: RankBy) -> Result<Vec<Hit>> {
+        search(&self.snapshot.load(), self.model.as_deref(), query, by, self.tongue)
+    }
+
+    /// The best items for a query as [`Library::search`] ranks them, with what their places come from.
+    /// Slower than a search.
+    pub fn explain(&self, query: &Query) -> Result<Vec<ExplainedHit>> {
+        explain(&self.snapshot.load(), self.model.as_deref(), query, self.tongue)
+    }
+
+    /// The words of a query that no item has, and what is looked for instead. A word that an item has is never
+    /// corrected.
+    pub fn corrections(&self, query: &Query) -> Vec<Correction> {
+        corrections(&self.snapshot.load(), query, self.tongue)
+    }
+
+    /// Whether another wording of a question still has the words that it asks by: at least half of those that
+    /// items have and that are no stop words. A question without any is kept by every wording.
+    pub fn keeps_words(&self, question: &str, wording: &str) -> bool {
+        keeps_words(&self.snapshot.load(), question, wording, self.tongue)
+    }
+
+    /// How many items a query finds by words, and, if these are more than `over`, how they differ in some
+    /// properties (dot paths). The query's `limit` and `offset` do not matter.
+    pub fn facets(&self, query: &Query, fields: &[&str], over: usize) -> Result<Facets> {
+        facets(&self.snapshot.load(), query, fields, over, self.tongue)
+    }
+
+    /// Whether one of these hits answers a text, rather than only sharing a word with it.
+    pub fn is_answered(&self, text: &str, hits: &[Hit]) -> Result<bool> {
+        let ids: Vec<&str> = hits.iter().map(|hit| hit.id.as_str()).collect();
+        is_answered(&self.snapshot.load(), text, &ids, self.tongue)
+    }
+
+    /// Whether some item has a property at this dot path.
+    pub fn has_property(&self, path: &str) -> Result<bool> {
+        has_property(&self.snapshot.load(), path)
+    }
+
+    /// A few values of a property that are nearest to one that no item has.
+    pub fn nearest_values(&self, path: &str, value: &str) -> Result<Vec<String>> {
+        nearest(&self.snapshot.load(), path, value, self.tongue)
+    }
+
+    /// The item with this id, as it was loaded, and where it is from.
+    pub fn item(&self, id: &str) -> Result<Option<LazyJson>> {
+        let snapshot = self.snapshot.load();
+        match snapshot.find(hash(&[id.as_bytes()]))? {
+            Some(address) => Ok(Some(snapshot.stored(address)?.item)),
+            None => Ok(None),
+        }
+    }
+
+    /// The constraints in a question, as far as this index has facts for them, worded in the language of the
+    /// answer, and the text that is left. Put both into a [`Query`]. Dates that are told from today are not
+    /// understood: [`Library::understand_at`] knows what day it is.
+    pub fn understand(&self, text: &str, answer_in: &Language) -> ParsedQuestion {
+        understand(text, self.aids(&self.snapshot.load(), answer_in, None))
+    }
+
+    /// The same for a question that was put at `now`: "this weekend" is the next one after it, in UTC.
+    pub fn understand_at(&self, text: &str, answer_in: &Language, now: Timestamp) -> ParsedQuestion {
+        let today = now.to_zoned(TimeZone::UTC).date();
+        understand(text, self.aids(&self.snapshot.load(), answer_in, Some(today)))
+    }
+
+    /// How many items that otherwise fit a query were left out by each of its limits, because they don't state
+    /// what it asks about. Limits that every such item states are not among them. Counts end at
+    /// [`crate::limits::LEFT_OUT_MAX`].
+    pub fn left_out(&self, query: &Query) -> Result<Vec<LeftOut>> {
+        let counted = left_out(&self.snapshot.load(), query)?;
+        Ok(counted.into_iter().map(|(limit, items)| LeftOut { limit, items }).collect())
+    }
+
+    fn aids<'a>(&'a self, known: &'a Snapshot, answer_in: &'a Language, today: Option<Date>) -> ReadingAids<'a> {
+        ReadingAids { known, vocabulary: &self.vocabulary, lexicon: &self.lexicon, answer_in, today }
+    }
+
+    /// The constraints that a caller gives by a name and a value, such as `price` and `"less than $20"`. Empty
+    /// when the value says nothing that could be looked for.
+    pub fn named(&self, name: &str, value: &Value, answer_in: &Language) -> Vec<Filter> {
+        named(name, value, self.aids(&self.snapshot.load(), answer_in, None))
+    }
+
+    /// The words of a question that say something, and where a passage, which has a heading and a text, has each.
+    pub fn word_coverage(&self, question: &str, heading: &str, text: &str) -> Vec<WordCoverage> {
+        word_coverage(&self.snapshot.load(), self.tongue, question, heading, text)
+    }
+}

@@ -1,0 +1,69 @@
+//! Every bound of the index, of searching it and of pushing into it, with its unit.
+
+/// Items between two calls of a progress listener.
+pub const PROGRESS_ITEMS: u64 = 500;
+/// Facts of one item that can be used as filters.
+pub const FACTS_MAX: usize = 512;
+/// Texts of one item by which its classes are judged.
+pub const CLASS_TEXTS_MAX: usize = 2_000;
+/// Bytes of one fact. Longer texts are searched, not filtered by.
+pub const FACT_BYTES_MAX: usize = 256;
+/// Bytes of a fact that is kept as a whole; longer ones equal what has all their words.
+pub const WHOLE_FACT_BYTES_MAX: usize = 32;
+/// Bytes of a fact's dot path.
+pub const PATH_BYTES_MAX: usize = 128;
+/// Distinct number facts (paths) of one index: each is a column.
+pub const NUMBER_PATHS_MAX: usize = 1_000;
+/// Bytes of one indexed word; the rest of it is cut off.
+pub const WORD_BYTES_MAX: usize = 64;
+/// Words of a query whose meaning as a kind of item is looked for; longer queries name no kind.
+pub const KIND_WORDS_MAX: usize = 12;
+/// Hits that can be paged through: `offset + limit` of a query.
+pub const HITS_MAX: usize = 1_000;
+/// Items in which the values of facets are counted.
+pub const FACET_ITEMS_MAX: usize = 200;
+/// Values of one facet.
+pub const FACET_VALUES_MAX: usize = 20;
+/// Characters of a hit's snippet.
+pub const SNIPPET_CHARS_MAX: usize = 240;
+/// Bytes of an item's text that are read for its snippet.
+pub const SNIPPET_BYTES_READ: usize = 16 * 1024;
+/// Terms whose frequencies are remembered before those that were not asked for lately are forgotten.
+pub const FREQUENCIES_KEPT: usize = 4_096;
+/// Items whose vectors are made together, on all processors.
+pub const EMBED_ITEMS: usize = 64;
+/// Bytes of memory for the words of items that are not yet written out.
+pub const WRITER_BYTES: usize = 64 * 1024 * 1024;
+/// Files that vectors may be spread over before they are written into one.
+pub const VECTOR_FILES_MAX: usize = 16;
+/// Vectors that are compared one by one with what is asked; more are joined to a graph, through which a search
+/// finds its way.
+pub const COMPARED_ROWS_MAX: usize = 50_000;
+/// Vectors from which on a graph does not grow any more; others go into another one. Growing takes 200 bytes of
+/// memory for each of them.
+pub const GRAPH_ROWS_MAX: usize = 1_000_000;
+/// Items that are embedded between two points at which their vectors are on the disk and found, with a static
+/// model and with a transformer: what a crash takes.
+pub const EMBED_BATCH_ITEMS: [usize; 2] = [65_536, 2_048];
+/// Bytes of one call that pushes items.
+pub const PUSH_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Items that one call can push, and ids that one can remove.
+pub const PUSH_ITEMS_MAX: usize = 10_000;
+/// Ids for which something pushed is held in one index, removed ones included.
+pub const PUSHED_IDS_MAX: u64 = 1_000_000;
+/// Bytes of all items that were pushed into one index.
+pub const PUSHED_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
+/// Pushed items that are read at once.
+pub const PUSHED_ROWS_READ: u32 = 500;
+/// Bytes of a text that are read for its summary.
+pub const SUMMARY_BYTES_READ: usize = 256 * 1024;
+/// Sentences of a text that are read for its summary.
+pub const SUMMARY_SENTENCES_READ: usize = 5_000;
+/// Items that are counted as left out by one limit. With more, it is said to be so many.
+pub const LEFT_OUT_MAX: usize = 10_000;
+/// Words of a text that may be the name of an item.
+pub const NAME_WORDS_MAX: usize = 12;
+/// Files in the archive of an index.
+pub const ARCHIVE_FILES_MAX: u64 = 100_000;
+/// Bytes of an index that is taken out of an archive.
+pub const ARCHIVE_BYTES_MAX: u64 = 256 * 1024 * 1024 * 1024;

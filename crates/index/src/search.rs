@@ -1,0 +1,149 @@
+//! Queries in, ranked hits out.
+
+mod answered;
+mod explain;
+mod facets;
+mod fuse;
+mod hit;
+mod matching;
+mod meaning;
+mod ordered;
+mod plan;
+mod query;
+mod rank;
+mod scope;
+mod snippet;
+mod spelling;
+mod terms;
+mod values;
+mod word_coverage;
+
+pub(crate) use answered::is_answered;
+pub use explain::ExplainedHit;
+pub(crate) use explain::explain;
+pub(crate) use facets::facets;
+pub use facets::{Facet, Facets};
+pub use hit::{Hit, MatchedConstraint};
+pub(crate) use matching::left_out;
+pub use query::Query;
+pub use spelling::Correction;
+pub(crate) use values::{has_property, nearest};
+pub use word_coverage::WordCoverage;
+pub(crate) use word_coverage::word_coverage;
+
+use fuse::{WordEvidence, fuse};
+use meaning::Meaning;
+use plan::{Plan, stems_of};
+use rank::RankedDoc;
+
+use crate::analysis::LanguageAnalyzer;
+use crate::dense::{Model, Near};
+use crate::error::Result;
+use crate::index::Snapshot;
+use crate::limits::HITS_MAX;
+use forecourt_understanding::limits::FILTERS_MAX;
+
+/// Hits of each kind of search that are put together.
+const FUSE_DEPTH: usize = 100;
+
+/// What a ranking goes by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RankBy {
+    /// Words alone: BM25.
+    Words,
+    /// Meaning alone: the nearest vectors. Without a model, nothing is found.
+    Meaning,
+    /// Both rankings put together. Without a model, words alone.
+    #[default]
+    Both,
+}
+
+/// Searches one snapshot.
+pub(crate) fn search(
+    snapshot: &Snapshot,
+    model: Option<&Model>,
+    query: &Query,
+    by: RankBy,
+    default: LanguageAnalyzer,
+) -> Result<Vec<Hit>> {
+    let Some((_, plan, page)) = found(snapshot, model, query, by, default)? else { return Ok(Vec::new()) };
+    page.iter().map(|ranked| hit::read(snapshot, ranked, query, &plan)).collect()
+}
+
+/// The words of a query that no item has, and what is looked for instead.
+pub(crate) fn corrections(snapshot: &Snapshot, query: &Query, default: LanguageAnalyzer) -> Vec<Correction> {
+    let tongue = query.tongue(default);
+    // Nearly every question is spelled right, and to see that takes no plan.
+    match terms::knows_all(snapshot, &query.text, tongue) {
+        true => Vec::new(),
+        false => Plan::of(snapshot, query, tongue).corrections,
+    }
+}
+
+/// Whether a wording has at least half of the words of a question that items have.
+pub(crate) fn keeps_words(snapshot: &Snapshot, question: &str, wording: &str, tongue: LanguageAnalyzer) -> bool {
+    let (asked, kept) = (stems_of(snapshot, question, tongue), stems_of(snapshot, wording, tongue));
+    let lost = asked.iter().filter(|stem| !kept.contains(stem)).count();
+    2 * lost <= asked.len()
+}
+
+/// What each kind of search has found, the best first.
+#[derive(Default)]
+struct Lists {
+    words: Vec<RankedDoc>,
+    near: Vec<Near>,
+}
+
+/// The page of documents that a query asks for, and what their places come from. `None` when it asks for none.
+fn found(
+    snapshot: &Snapshot,
+    model: Option<&Model>,
+    query: &Query,
+    by: RankBy,
+    default: LanguageAnalyzer,
+) -> Result<Option<(Lists, Plan, Vec<RankedDoc>)>> {
+    let end = query.offset.saturating_add(query.limit).min(HITS_MAX);
+    if end <= query.offset || query.filters.len() > FILTERS_MAX {
+        return Ok(None);
+    }
+    let mut plan = Plan::of(snapshot, query, query.tongue(default));
+    if let Some(order) = &query.order {
+        let mut ranked = ordered::top(snapshot, query, order, &plan, end)?;
+        ranked.drain(..query.offset.min(ranked.len()));
+        return Ok(Some((Lists::default(), plan, ranked)));
+    }
+    let (mut lists, mut ranked) = rank_all(snapshot, model, query, by, &plan, end)?;
+    if ranked.is_empty() && plan.relax() {
+        lists.words = rank::top(snapshot, &plan, end)?;
+        ranked.clone_from(&lists.words);
+    }
+    ranked.truncate(end);
+    ranked.drain(..query.offset.min(ranked.len()));
+    Ok(Some((lists, plan, ranked)))
+}
+
+/// The best `end` documents at least, when there are so many.
+fn rank_all(
+    snapshot: &Snapshot,
+    model: Option<&Model>,
+    query: &Query,
+    by: RankBy,
+    plan: &Plan,
+    end: usize,
+) -> Result<(Lists, Vec<RankedDoc>)> {
+    let depth = end.max(FUSE_DEPTH);
+    let model = model.filter(|_| by != RankBy::Words);
+    let Some(meaning) = Meaning::of(snapshot, model, &plan.corrected(&query.text), plan) else {
+        let words = if by == RankBy::Meaning { Vec::new() } else { rank::top(snapshot, plan, end)? };
+        return Ok((Lists { words: words.clone(), near: Vec::new() }, words));
+    };
+    let near = meaning.nearest(plan, depth)?;
+    let words = if by == RankBy::Both { rank::top(snapshot, plan, depth)? } else { Vec::new() };
+    let coverage = match words.first() {
+        Some(best) => plan.words.coverage(snapshot, best.address)?,
+        None => Default::default(),
+    };
+    let evidence = WordEvidence { asked: plan.words.asked, coverage, documents: snapshot.searcher.num_docs() };
+    let ranked = fuse(&words, &near, evidence, meaning.kind, |address| meaning.cosine(address));
+    Ok((Lists { words, near }, ranked))
+}

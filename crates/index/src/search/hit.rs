@@ -1,0 +1,94 @@
+//! What a caller gets back for each document.
+
+use forecourt_core::LazyJson;
+use serde_json::Value;
+
+use super::plan::Plan;
+use super::query::Query;
+use super::rank::RankedDoc;
+use super::snippet::snippet;
+use crate::analysis::{LanguageAnalyzer, Words, fold_text};
+use crate::error::Result;
+use crate::facts;
+use crate::index::{Snapshot, StoredItem};
+use forecourt_loaders::item;
+use forecourt_understanding::{Filter, Test};
+
+/// One item that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// Higher is better. Comparable within one answer only.
+    pub score: f32,
+    /// The item's id, stable over re-indexing.
+    pub id: String,
+    /// The item as it was loaded, and where it is from. Parsed when somebody looks into it.
+    pub item: LazyJson,
+    /// Its name.
+    pub name: String,
+    /// Its link, if it has one.
+    pub url: Option<String>,
+    /// The sentence of its text that says most about the query, at most
+    /// [`crate::limits::SNIPPET_CHARS_MAX`] characters. Empty when it has no prose, and when
+    /// [`Query::items_only`] says so.
+    pub snippet: String,
+    /// The query's constraints, with the facts that satisfy them, in the query's order. None with
+    /// [`Query::items_only`].
+    pub matched: Vec<MatchedConstraint>,
+}
+
+/// A constraint that an item satisfies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MatchedConstraint {
+    /// The constraint, in the words of its filter.
+    pub constraint: String,
+    /// The property that satisfies it. `None` for what must be absent.
+    pub field: Option<String>,
+    /// Its value, as it is written in the item.
+    pub value: Option<String>,
+}
+
+/// Reads a document from the store and makes a hit of it.
+pub(super) fn read(snapshot: &Snapshot, ranked: &RankedDoc, query: &Query, plan: &Plan) -> Result<Hit> {
+    let StoredItem { id, name, url, item } = snapshot.stored(ranked.address)?;
+    let hit = Hit { score: ranked.score, id, name, url, snippet: String::new(), matched: Vec::new(), item };
+    if query.items_only {
+        return Ok(hit);
+    }
+    let snippet =
+        item::prose(&hit.item).map(|prose| snippet(prose, &plan.words.stems(), plan.tongue)).unwrap_or_default();
+    let matched = query.filters.iter().map(|filter| matched(&hit.item, filter, plan.tongue)).collect();
+    Ok(Hit { snippet, matched, ..hit })
+}
+
+fn matched(item: &Value, filter: &Filter, tongue: LanguageAnalyzer) -> MatchedConstraint {
+    let (field, value) = satisfying(item, filter, tongue).unzip();
+    MatchedConstraint { constraint: filter.words.clone(), field, value }
+}
+
+/// The first fact of an item that passes a filter: its path and its value as text.
+fn satisfying(item: &Value, filter: &Filter, tongue: LanguageAnalyzer) -> Option<(String, String)> {
+    let mut found = None;
+    facts::visit(item, |fact| {
+        let asked = filter.fields.iter().any(|field| field == fact.path);
+        if found.is_none() && asked && passes(&fact, &filter.test, tongue) {
+            let value = fact.text.map(str::to_owned).or_else(|| fact.number.map(|number| number.to_string()));
+            found = value.map(|value| (fact.path.to_owned(), value));
+        }
+    });
+    found
+}
+
+fn passes(fact: &facts::Fact<'_>, test: &Test, tongue: LanguageAnalyzer) -> bool {
+    match test {
+        Test::Is(value) => fact.text.is_some_and(|text| fold_text(text) == fold_text(value)),
+        Test::Mentions(words) => fact.text.is_some_and(|text| {
+            let there = Words::of(text, tongue);
+            Words::of(words, tongue).iter().any(|word| there.iter().any(|other| other == word))
+        }),
+        Test::OneOf(texts) => texts.iter().any(|text| passes(fact, &Test::Mentions(text.clone()), tongue)),
+        Test::Without { .. } | Test::Unstated(_) | Test::OfClass(_) => false,
+        Test::Within { from, to } => {
+            fact.number.is_some_and(|number| from.is_none_or(|from| number >= from) && to.is_none_or(|to| number <= to))
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! A query in the search engine's terms. It is built from analysed words, never parsed: nothing
+//! that a stranger types is syntax.
+
+use std::borrow::Cow;
+use std::ops::Bound;
+
+use tantivy::query::{
+    AllQuery, BooleanQuery, ConstScoreQuery, EmptyQuery, EnableScoring, Occur, Query as Search, RangeQuery, TermQuery,
+};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocId, Term};
+
+use super::query::Query;
+use super::spelling::Correction;
+use super::terms::{QueryWords, ScoredTerms, Terms};
+use crate::analysis::{
+    LanguageAnalyzer, Words, bare_word, content_words, fact_word, fold_text, is_generic_word, whole_fact,
+};
+use crate::classes::{CLASS, FREE_OF, STATED};
+use crate::error::Result;
+use crate::index::{Snapshot, number_key};
+use crate::limits::WHOLE_FACT_BYTES_MAX;
+use forecourt_loaders::item::hash;
+use forecourt_understanding::limits::QUERY_BYTES_MAX;
+use forecourt_understanding::{ClassLimit, Filter, Test};
+
+/// A query that is ready to run.
+pub(crate) struct Plan {
+    /// Words that are looked for, each once.
+    pub(crate) words: QueryWords,
+    /// Words of the text that no item has, and what was looked for instead.
+    pub(crate) corrections: Vec<Correction>,
+    pub(crate) tongue: LanguageAnalyzer,
+    scored: Option<BooleanQuery>,
+    filters: Vec<(Occur, Box<dyn Search>)>,
+    asked_text: bool,
+    /// Whether the words say no more than that something to eat, read or see is wanted.
+    is_generic: bool,
+}
+
+impl Plan {
+    pub(crate) fn of(snapshot: &Snapshot, query: &Query, tongue: LanguageAnalyzer) -> Self {
+        let text = head(&query.text);
+        let content = content_words(text, tongue);
+        // "Something quick" asks for nothing but quickness; alone, "something" would be looked for.
+        let only_filters = query.text.trim().is_empty() || (content.is_empty() && !query.filters.is_empty());
+        let kept = if content.is_empty() { text } else { &content };
+        let tongues = tongues(snapshot, tongue);
+        let mut terms = Terms::new(snapshot, &tongues);
+        if !only_filters {
+            terms.add(kept);
+            terms.add_names(text);
+            terms.add_kinds(kept);
+        }
+        let filters = query.filters.iter().flat_map(|filter| filter_clauses(snapshot, filter, &tongues)).collect();
+        let ScoredTerms { words, corrections, query: scored } = terms.finish();
+        let is_generic = content.split_whitespace().all(|word| is_generic_word(&bare_word(word), tongue));
+        Self { words, corrections, tongue, scored, filters, asked_text: !only_filters, is_generic }
+    }
+
+    /// Lets go of the words where they asked for nothing in particular: "quick dinner" is answered
+    /// by whatever is quick when nothing quick calls itself a dinner. Returns whether it did.
+    pub(crate) fn relax(&mut self) -> bool {
+        let relaxes = self.is_generic && self.asked_text && !self.filters.is_empty();
+        if relaxes {
+            self.scored = None;
+            self.asked_text = false;
+        }
+        relaxes
+    }
+
+    /// The text with its corrections: a model knows no more of misspelled words than the index does.
+    pub(super) fn corrected<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.corrections.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let read = |word: &str| {
+            let correction = self.corrections.iter().find(|correction| correction.written == fold_text(bare(word)));
+            correction.map_or_else(|| word.to_owned(), Correction::read_as)
+        };
+        Cow::Owned(text.split_whitespace().map(read).collect::<Vec<_>>().join(" "))
+    }
+
+    /// Whether there was text to search for, known words or not.
+    pub(crate) fn has_text(&self) -> bool {
+        self.asked_text
+    }
+
+    /// Whether some documents may not be found, whatever they say.
+    pub(crate) fn is_filtered(&self) -> bool {
+        !self.filters.is_empty()
+    }
+
+    /// What adds to a document's score.
+    pub(crate) fn clauses(&self) -> impl Iterator<Item = &dyn Search> {
+        let clauses = self.scored.iter().flat_map(|scored| scored.clauses());
+        clauses.map(|(_, clause)| &**clause)
+    }
+
+    /// The words and the filters. `None` when there was text and no word of it is known.
+    pub(crate) fn ranking(&self) -> Option<Box<dyn Search>> {
+        match &self.scored {
+            Some(scored) if self.filters.is_empty() => Some(Box::new(scored.clone())),
+            Some(scored) => Some(self.with_filters(Box::new(scored.clone()))),
+            None if self.asked_text => None,
+            None => Some(self.only_filters()),
+        }
+    }
+
+    fn only_filters(&self) -> Box<dyn Search> {
+        self.with_filters(Box::new(AllQuery))
+    }
+
+    fn with_filters(&self, first: Box<dyn Search>) -> Box<dyn Search> {
+        let mut clauses = vec![(Occur::Must, first)];
+        clauses.extend(self.filters.iter().map(|(occur, query)| (*occur, query.box_clone())));
+        Box::new(BooleanQuery::new(clauses))
+    }
+
+    /// Visits the living documents of a segment that pass the filters.
+    pub(crate) fn allowed(&self, snapshot: &Snapshot, segment: usize, take: &mut dyn FnMut(DocId)) -> Result<()> {
+        let reader = &snapshot.searcher.segment_readers()[segment];
+        if self.filters.is_empty() {
+            reader.doc_ids_alive().for_each(take);
+            return Ok(());
+        }
+        let weight = self.only_filters().weight(EnableScoring::disabled_from_searcher(&snapshot.searcher))?;
+        weight.for_each_no_score(reader, &mut |docs| {
+            docs.iter().filter(|doc| !reader.is_deleted(**doc)).for_each(|doc| take(*doc));
+        })?;
+        Ok(())
+    }
+}
+
+/// The stems of the words that a query of this text looks for, without what else makes a plan.
+pub(super) fn stems_of(snapshot: &Snapshot, text: &str, tongue: LanguageAnalyzer) -> Vec<String> {
+    let text = head(text);
+    if text.trim().is_empty() {
+        return Vec::new();
+    }
+    let content = content_words(text, tongue);
+    let tongues = tongues(snapshot, tongue);
+    let mut terms = Terms::new(snapshot, &tongues);
+    terms.add(if content.is_empty() { text } else { &content });
+    terms.finish().words.stems().into_iter().map(str::to_owned).collect()
+}
+
+/// The tongue of a query, and those of items.
+fn tongues(snapshot: &Snapshot, tongue: LanguageAnalyzer) -> Vec<LanguageAnalyzer> {
+    let others = snapshot.summary.tongues().filter(|other| *other != tongue);
+    std::iter::once(tongue).chain(others).collect()
+}
+
+/// The part of a text that is read.
+pub(super) fn head(text: &str) -> &str {
+    let mut end = text.len().min(QUERY_BYTES_MAX);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// A word without the punctuation around it.
+fn bare(word: &str) -> &str {
+    word.trim_matches(|c: char| !c.is_alphanumeric())
+}
+
+pub(super) fn filter_clauses(
+    snapshot: &Snapshot,
+    filter: &Filter,
+    tongues: &[LanguageAnalyzer],
+) -> Vec<(Occur, Box<dyn Search>)> {
+    match &filter.test {
+        Test::Is(value) if value.len() <= WHOLE_FACT_BYTES_MAX || filter.fields.iter().any(|field| is_key(field)) => {
+            vec![must(any(filter.fields.iter().map(|field| one(whole_term(snapshot, field, value))).collect()))]
+        }
+        // A long value is not kept whole; what has all its words is taken for it.
+        Test::Is(words) | Test::Mentions(words) => {
+            let in_field =
+                |field: &String| any(tongues.iter().map(|tongue| mentions(snapshot, field, words, *tongue)).collect());
+            vec![must(any(filter.fields.iter().map(in_field).collect()))]
+        }
+        Test::OneOf(texts) => {
+            let each = filter.fields.iter().flat_map(|field| texts.iter().map(move |text| (field, text)));
+            let each = each.flat_map(|(field, text)| tongues.iter().map(move |tongue| (field, text, *tongue)));
+            vec![must(any(each.map(|(field, text, tongue)| mentions(snapshot, field, text, tongue)).collect()))]
+        }
+        Test::Without { classes, words } => without(snapshot, classes, words, tongues),
+        Test::Unstated(classes) => vec![must(unstated(snapshot, classes))],
+        Test::OfClass(classes) => {
+            vec![must(any(classes.iter().map(|class| one(mark(snapshot, CLASS, class))).collect()))]
+        }
+        Test::Within { from, to } => {
+            let in_field = |field: &String| range(snapshot, field, *from, *to);
+            vec![must(any(filter.fields.iter().map(in_field).collect()))]
+        }
+    }
+}
+
+fn must(query: Box<dyn Search>) -> (Occur, Box<dyn Search>) {
+    (Occur::Must, Box::new(ConstScoreQuery::new(query, 0.0)))
+}
+
+fn any(mut queries: Vec<Box<dyn Search>>) -> Box<dyn Search> {
+    match queries.len() {
+        0 => Box::new(EmptyQuery),
+        1 => queries.remove(0),
+        _ => Box::new(BooleanQuery::union(queries)),
+    }
+}
+
+fn one(term: Term) -> Box<dyn Search> {
+    Box::new(TermQuery::new(term, IndexRecordOption::Basic))
+}
+
+/// The term of a whole value. Ids and links are found by the item's key: they are its id.
+fn whole_term(snapshot: &Snapshot, field: &str, value: &str) -> Term {
+    match is_key(field) {
+        true => Term::from_field_u64(snapshot.fields.key, hash(&[value.as_bytes()])),
+        false => Term::from_field_text(snapshot.fields.facts, &whole_fact(field, value)),
+    }
+}
+
+fn is_key(field: &str) -> bool {
+    matches!(field, "@id" | "url")
+}
+
+fn mentions(snapshot: &Snapshot, field: &str, words: &str, tongue: LanguageAnalyzer) -> Box<dyn Search> {
+    let words = Words::of(words, tongue);
+    let mut terms: Vec<Box<dyn Search>> =
+        words.iter().map(|word| one(Term::from_field_text(snapshot.fields.facts, &fact_word(field, word)))).collect();
+    match terms.len() {
+        0 => Box::new(EmptyQuery),
+        1 => terms.remove(0),
+        _ => Box::new(BooleanQuery::intersection(terms)),
+    }
+}
+
+/// What has no such class and states as much, and none of the words.
+fn without(
+    snapshot: &Snapshot,
+    classes: &[ClassLimit],
+    words: &[String],
+    tongues: &[LanguageAnalyzer],
+) -> Vec<(Occur, Box<dyn Search>)> {
+    let mut clauses: Vec<_> = classes.iter().map(|limit| must(stating(snapshot, limit))).collect();
+    clauses.extend(classes.iter().map(|limit| (Occur::MustNot, one(mark(snapshot, CLASS, &limit.class)))));
+    let each = words.iter().flat_map(|phrase| tongues.iter().map(move |tongue| (phrase, *tongue)));
+    let unwanted = each.filter_map(|(phrase, tongue)| together(snapshot.fields.text, phrase, tongue));
+    clauses.extend(unwanted.map(|query| (Occur::MustNot, query)));
+    clauses
+}
+
+/// What says whether it keeps a limit: it states what it is made of, or promises that it does.
+fn stating(snapshot: &Snapshot, limit: &ClassLimit) -> Box<dyn Search> {
+    any(vec![one(mark(snapshot, STATED, &limit.area)), one(mark(snapshot, FREE_OF, &limit.class))])
+}
+
+/// What does not say of each class whether it has it.
+fn unstated(snapshot: &Snapshot, classes: &[ClassLimit]) -> Box<dyn Search> {
+    let mut clauses: Vec<(Occur, Box<dyn Search>)> = vec![(Occur::Must, Box::new(AllQuery))];
+    let all = classes.iter().map(|limit| (Occur::Must, stating(snapshot, limit)));
+    clauses.push((Occur::MustNot, Box::new(BooleanQuery::new(all.collect()))));
+    if classes.is_empty() { Box::new(EmptyQuery) } else { Box::new(BooleanQuery::new(clauses)) }
+}
+
+/// The term of what the vocabulary says of items.
+fn mark(snapshot: &Snapshot, path: &str, id: &str) -> Term {
+    Term::from_field_text(snapshot.fields.facts, &whole_fact(path, id))
+}
+
+/// All words of a phrase, in any order.
+fn together(field: Field, phrase: &str, tongue: LanguageAnalyzer) -> Option<Box<dyn Search>> {
+    let words = Words::of(phrase, tongue);
+    let mut terms: Vec<Box<dyn Search>> = words.iter().map(|word| one(Term::from_field_text(field, word))).collect();
+    match terms.len() {
+        0 => None,
+        1 => Some(terms.remove(0)),
+        _ => Some(Box::new(BooleanQuery::intersection(terms))),
+    }
+}
+
+fn range(snapshot: &Snapshot, field: &str, from: Option<f64>, to: Option<f64>) -> Box<dyn Search> {
+    if !snapshot.summary.numbers.contains(field) {
+        return Box::new(EmptyQuery);
+    }
+    let bound = |value: f64| {
+        let mut term = Term::from_field_json_path(snapshot.fields.numbers, &number_key(field), false);
+        term.append_type_and_fast_value(value);
+        Bound::Included(term)
+    };
+    let from = bound(from.unwrap_or(f64::MIN));
+    let to = bound(to.unwrap_or(f64::MAX));
+    Box::new(RangeQuery::new(from, to))
+}

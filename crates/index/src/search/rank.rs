@@ -1,0 +1,76 @@
+//! The best documents in an order that does not depend on how the index happens to be cut into
+//! segments: by score, then by key.
+
+use std::cmp::Ordering;
+
+use tantivy::collector::TopDocs;
+use tantivy::query::{EnableScoring, Query as Search};
+use tantivy::{DocAddress, Order};
+
+use super::plan::Plan;
+use crate::best::Best;
+use crate::columns::KEY;
+use crate::error::Result;
+use crate::index::Snapshot;
+
+/// A document and its place in a list.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct RankedDoc {
+    pub(crate) score: f32,
+    pub(crate) key: u64,
+    pub(crate) address: DocAddress,
+}
+
+impl Eq for RankedDoc {}
+
+impl Ord for RankedDoc {
+    /// A higher score is greater; then the smaller key.
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.score.total_cmp(&other.score).then(other.key.cmp(&self.key))
+    }
+}
+
+impl PartialOrd for RankedDoc {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The `wanted` best documents of a plan.
+pub(super) fn top(snapshot: &Snapshot, plan: &Plan, wanted: usize) -> Result<Vec<RankedDoc>> {
+    match plan.ranking() {
+        None => Ok(Vec::new()),
+        Some(query) if plan.has_text() => by_score(snapshot, &*query, wanted),
+        Some(query) => by_key(snapshot, &*query, wanted),
+    }
+}
+
+/// One pass over all segments, each of which begins with the threshold that those before it have
+/// set. It lies a step below the last score, so that what is tied with it is seen and the key decides.
+fn by_score(snapshot: &Snapshot, query: &dyn Search, wanted: usize) -> Result<Vec<RankedDoc>> {
+    let weight = query.weight(EnableScoring::enabled_from_statistics_provider(snapshot, &snapshot.searcher))?;
+    let mut best: Best<RankedDoc> = Best::of(wanted);
+    let threshold = |best: &Best<RankedDoc>| best.last().map_or(f32::MIN, |last| last.score.next_down());
+    for ((reader, columns), segment) in snapshot.searcher.segment_readers().iter().zip(&snapshot.columns).zip(0..) {
+        weight.for_each_pruning(threshold(&best), reader, &mut |doc, score| {
+            if columns.is_living(doc) {
+                let (key, address) = (columns.key.get_val(doc), DocAddress::new(segment, doc));
+                best.offer(RankedDoc { score, key, address });
+            }
+            threshold(&best)
+        })?;
+    }
+    Ok(best.into_sorted())
+}
+
+fn by_key(snapshot: &Snapshot, query: &dyn Search, wanted: usize) -> Result<Vec<RankedDoc>> {
+    let order = TopDocs::with_limit(wanted).order_by_fast_field::<u64>(KEY, Order::Asc);
+    let found = snapshot.searcher.search(query, &order)?;
+    let keyed = |address| RankedDoc { score: 0.0, key: snapshot.key(address), address };
+    Ok(found.into_iter().map(|(_, address)| keyed(address)).collect())
+}
+
+/// Higher scores first, then smaller keys.
+pub(super) fn sort(ranked: &mut [RankedDoc]) {
+    ranked.sort_by(|a, b| b.cmp(a));
+}

@@ -1,0 +1,51 @@
+//! What there is to ask about: an index says it of its items.
+
+use forecourt_understanding::{Filter, QuestionScope};
+use tantivy::Term;
+
+use super::matching::{has_any, has_name};
+use crate::analysis::{LanguageAnalyzer, Words, fact_word, whole_fact};
+use crate::classes::STATED;
+use crate::index::Snapshot;
+
+impl QuestionScope for Snapshot {
+    fn has_number(&self, path: &str) -> bool {
+        self.summary.numbers.contains(path)
+    }
+
+    fn has_word(&self, path: &str, word: &str) -> bool {
+        let in_tongue = |tongue| {
+            let words = Words::of(word, tongue);
+            words.len() > 0 && words.iter().all(|word| has_fact(self, &fact_word(path, word)))
+        };
+        in_tongue(LanguageAnalyzer::ENGLISH) || self.summary.tongues().any(in_tongue)
+    }
+
+    fn has_value(&self, path: &str, value: &str) -> bool {
+        has_fact(self, &whole_fact(path, value))
+    }
+
+    fn share(&self, path: &str) -> f64 {
+        self.sample().share(path)
+    }
+
+    fn quantile(&self, path: &str, part: f64) -> Option<f64> {
+        self.sample().quantile(path, part)
+    }
+
+    fn finds(&self, text: &str, filters: &[Filter]) -> bool {
+        has_any(self, text, filters)
+    }
+
+    fn is_name(&self, text: &str) -> bool {
+        has_name(self, text)
+    }
+
+    fn states(&self, area: &str) -> bool {
+        self.has_value(STATED, area)
+    }
+}
+
+fn has_fact(snapshot: &Snapshot, fact: &str) -> bool {
+    snapshot.doc_freq(&Term::from_field_text(snapshot.fields.facts, fact)) > 0
+}

@@ -1,0 +1,18 @@
+//! Items into an index and out again.
+
+mod archive;
+mod common;
+mod crash;
+mod damage;
+mod follow;
+mod formats;
+mod kitchen;
+mod limits_kept;
+mod limits_understood;
+mod meaning;
+mod ordered;
+mod push;
+mod queries;
+mod reindex;
+mod retrieval;
+mod understanding;

@@ -1,0 +1,3 @@
+//! Files as people write them, read to items.
+
+mod bad_input;

@@ -1,0 +1,192 @@
+//! "From 1999", "in the 90s", "since 2010", "between 1980 and 1985", "after 1 May 2021", "this weekend", "in March".
+
+use forecourt_vocabulary::{Quantity, WordClass};
+use jiff::ToSpan;
+use jiff::civil::Date;
+
+use crate::found::{FoundMeaning, Rank, UnderstoodPart};
+use crate::measure::days_of;
+use crate::moment::TO_MIDNIGHT;
+use crate::named_date::{NamedDate, Wording, name, relative_end};
+use crate::quantity::within;
+use crate::reader::Reader;
+
+/// The dates that a question is limited to here.
+pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
+    let (limit, tokens) = limit(reader, at, floor)?;
+    let is_story = tokens.start.checked_sub(1).is_some_and(|before| reader.is_single(before, WordClass::Story));
+    if is_story {
+        return None;
+    }
+    let path = reader.path(Quantity::Date);
+    match (path, limit) {
+        (Some(path), Some((from, to, words))) => {
+            let (from, to) = (from.map(days_of), to.map(|day| days_of(day) + TO_MIDNIGHT));
+            Some(UnderstoodPart::limit(tokens, Rank::Quantity(Quantity::Date), within(path, from, to, words)))
+        }
+        _ => {
+            let is_limit = reader.states_facts() && !reader.is_name();
+            is_limit.then(|| UnderstoodPart::new(tokens, FoundMeaning::NotUnderstood))
+        }
+    }
+}
+
+/// The first and the last day, and how that is said. `None`: nobody knows what day it is.
+type Limit = Option<(Option<Date>, Option<Date>, String)>;
+
+fn limit(reader: &Reader<'_>, at: usize, floor: usize) -> Option<(Limit, std::ops::Range<usize>)> {
+    let made = reader.skip(at, &[WordClass::Made]);
+    let class = |class| reader.class(made, class);
+    let absorbed = |end: usize| reader.absorb(reader.absorb(at, WordClass::Made, floor), WordClass::AtTime, floor)..end;
+    if let Some(between) = class(WordClass::Between).and_then(|at| between(reader, at)) {
+        return Some((between.0, absorbed(between.1)));
+    }
+    let named = |class: WordClass| reader.class(made, class).and_then(|at| name(reader, skip_article(reader, at)));
+    if let Some(found) = named(WordClass::After) {
+        let named = found?;
+        let day = named.last.and_then(|last| last.checked_add(1.day()).ok());
+        return Some((Some((day, None, later(reader, day?))), absorbed(named.end)));
+    }
+    if let Some(found) = named(WordClass::Before) {
+        let named = found?;
+        let day = named.first.checked_sub(1.day()).ok();
+        return Some((Some((None, day, earlier(reader, day?))), absorbed(named.end)));
+    }
+    if let Some(Some(named)) = named(WordClass::Since) {
+        return Some((Some((Some(named.first), None, later(reader, named.first))), absorbed(named.end)));
+    }
+    if let Some(Some(named)) = named(WordClass::Until) {
+        return named.last.map(|last| (Some((None, Some(last), earlier(reader, last))), absorbed(named.end)));
+    }
+    let led = class(WordClass::AtTime).map(|at| skip_article(reader, at));
+    let start = led.unwrap_or(made);
+    let named = name(reader, start).or_else(|| name(reader, made))?;
+    let Some(named) = named else {
+        let end = relative_end(reader, start).or_else(|| relative_end(reader, made))?;
+        return Some((None, absorbed(end)));
+    };
+    if let Some(end) = reader.class(named.end, WordClass::OrLater) {
+        return Some((Some((Some(named.first), None, later(reader, named.first))), absorbed(end)));
+    }
+    if let (Some(end), Some(last)) = (reader.class(named.end, WordClass::OrEarlier), named.last) {
+        return Some((Some((None, Some(last), earlier(reader, last))), absorbed(end)));
+    }
+    (led.is_some() || named.stands_alone).then(|| {
+        let words = in_words(reader, &named, start);
+        (Some((Some(named.first), named.last, words)), absorbed(named.end))
+    })
+}
+
+fn skip_article(reader: &Reader<'_>, at: usize) -> usize {
+    reader.skip(at, &[WordClass::Article, WordClass::AtTime])
+}
+
+fn between(reader: &Reader<'_>, at: usize) -> Option<(Limit, usize)> {
+    let low = name(reader, skip_article(reader, at))??;
+    let to = reader.class(low.end, WordClass::To)?;
+    let high = name(reader, skip_article(reader, to))??;
+    let (first, last) = (low.first.min(high.first), low.last?.max(high.last?));
+    let words = reader.say("date_between", &[&spell(first, false), &spell(last, true)]);
+    Some((Some((Some(first), Some(last), words)), high.end))
+}
+
+fn later(reader: &Reader<'_>, day: Date) -> String {
+    reader.say("date_least", &[&spell(day, false)])
+}
+
+fn earlier(reader: &Reader<'_>, day: Date) -> String {
+    reader.say("date_most", &[&spell(day, true)])
+}
+
+/// A day, or the year that begins or ends with it.
+fn spell(day: Date, is_end: bool) -> String {
+    let is_whole = (day.month(), day.day()) == if is_end { (12, 31) } else { (1, 1) };
+    if is_whole { day.year().to_string() } else { day.to_string() }
+}
+
+fn in_words(reader: &Reader<'_>, named: &NamedDate, start: usize) -> String {
+    match (named.wording, named.last) {
+        (_, None) => later(reader, named.first),
+        (Wording::Decade, _) => reader.say("date_decade", &[&named.first.year().to_string()]),
+        (Wording::Written, _) => reader.say("date_in", &[reader.written(start..named.end)]),
+        (Wording::Days, Some(last)) if last == named.first => reader.say("date_in", &[&last.to_string()]),
+        (Wording::Days, Some(last)) => reader.say("date_between", &[&named.first.to_string(), &last.to_string()]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::filter::Test;
+    use crate::tests::{Everything, parts};
+
+    #[test]
+    fn years_and_decades_are_ranges() {
+        for (text, left, limit) in [
+            ("ships from 1999", "ships", "from 1999"),
+            ("ships in the 90s", "ships", "from the 1990s"),
+            ("80's ships", "ships", "from the 1980s"),
+            ("1970s ships", "ships", "from the 1970s"),
+            ("ships of the nineties", "ships", "from the 1990s"),
+            ("ships since 2010", "ships", "2010 or later"),
+            ("ships from 2010 onwards", "ships", "2010 or later"),
+            ("ships, 2010 or newer", "ships", "2010 or later"),
+            ("ships after 2010", "ships", "2011 or later"),
+            ("ships made after May 1, 2021", "ships", "2021-05-02 or later"),
+            ("ships after 2021-05", "ships", "2021-06-01 or later"),
+            ("ships before 1990", "ships", "1989 or earlier"),
+            ("ships before 12 March 1990", "ships", "1990-03-11 or earlier"),
+            ("ships until 1990", "ships", "1990 or earlier"),
+            ("ships from June 2020", "ships", "from June 2020"),
+            ("ships released between 1985 and 1980", "ships", "from 1980 to 1985"),
+            ("Schiffe aus den 90ern", "Schiffe", "from the 1990s"),
+            ("Schiffe der 90er Jahre", "Schiffe", "from the 1990s"),
+            ("Schiffe vor 1990", "Schiffe", "1989 or earlier"),
+            ("Schiffe seit 2010", "Schiffe", "2010 or later"),
+            ("bateaux des années 90", "bateaux", "from the 1990s"),
+            ("bateaux après 2010", "bateaux", "2011 or later"),
+            ("barcos de los años 90", "barcos", "from the 1990s"),
+            ("barcos antes de 1990", "barcos", "1989 or earlier"),
+        ] {
+            assert_eq!(parts(text), (left.to_owned(), vec![limit.to_owned()]), "{text}");
+        }
+    }
+
+    #[test]
+    fn titles_stories_and_ages_stay() {
+        for text in [
+            "2001 a space odyssey",
+            "blade runner 2049",
+            "a story set in 1944",
+            "takes place in 1920",
+            "50 ways",
+            "people in their 30s",
+            "room 2010b",
+        ] {
+            assert!(parts(text).1.is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_year_ends_with_its_last_second() {
+        let understood = crate::tests::understood("ships from 1970", &Everything);
+        let Test::Within { from: Some(from), to: Some(to) } = understood.filters[0].test else { panic!() };
+        assert!(from == 0.0 && to > 364.9 && to < 365.0);
+    }
+
+    #[test]
+    fn dates_are_told_from_today() {
+        for (text, left, limit) in [
+            ("concerts tomorrow", "concerts", "from 2026-11-24"),
+            ("concerts this weekend", "concerts", "from 2026-11-28 to 2026-11-29"),
+            ("concerts next week", "concerts", "from 2026-11-30 to 2026-12-06"),
+            ("concerts on Friday", "concerts", "from 2026-11-27"),
+            ("concerts in the next 3 days", "concerts", "from 2026-11-23 to 2026-11-26"),
+            ("Konzerte am Wochenende", "Konzerte", "from 2026-11-28 to 2026-11-29"),
+            ("concerts ce week-end", "concerts", "from 2026-11-28 to 2026-11-29"),
+            ("conciertos este fin de semana", "conciertos", "from 2026-11-28 to 2026-11-29"),
+            ("ships from March", "ships", "from 2026-03-01 to 2026-03-31"),
+        ] {
+            assert_eq!(parts(text), (left.to_owned(), vec![limit.to_owned()]), "{text}");
+        }
+    }
+}

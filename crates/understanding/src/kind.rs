@@ -1,0 +1,71 @@
+//! "movies about ships": the kind of item, where the index has items of that type.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::draft::Draft;
+use crate::filter::Filter;
+use crate::pattern::pattern;
+use crate::scope::QuestionScope;
+
+/// Everyday words for types of schema.org.
+const OTHER_NAMES: &[(&str, &str)] =
+    &[("film", "Movie"), ("song", "MusicRecording"), ("people", "Person"), ("show", "TVSeries")];
+
+/// A word, and perhaps a preposition behind it.
+static WORD: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(\p{L}{3,30})\b(\s+(?:from|for|about|with|without|by|of|in|that|which)\b)?"));
+
+/// Takes out the first plural that is a kind, or the first such word in front of a preposition.
+pub(crate) fn read(draft: &mut Draft<'_>) {
+    let found = WORD.captures_iter(&draft.out.text).find_map(|found| {
+        let word = found.get(1)?;
+        let leads_on = found.get(2).is_some();
+        let kind = forms(word.as_str(), leads_on).find_map(|form| kind(draft.known, &form))?;
+        Some((word.range(), kind))
+    });
+    if let Some((range, kind)) = found.filter(|_| draft.has_room(1)) {
+        draft.cut(range);
+        draft.out.filters.push(Filter { words: kind.clone(), ..Filter::is("@type", kind) });
+    }
+}
+
+/// What the word could be the plural of; itself only when it leads on.
+fn forms(word: &str, leads_on: bool) -> impl Iterator<Item = String> {
+    let word = word.to_lowercase();
+    let plural = |end: &str, single: &str| word.strip_suffix(end).map(|stem| format!("{stem}{single}"));
+    let forms =
+        [plural("s", ""), plural("es", ""), plural("ies", "y"), (leads_on || word == "people").then(|| word.clone())];
+    forms.into_iter().flatten()
+}
+
+/// The type that a word means, if there are such items.
+fn kind(known: &dyn QuestionScope, word: &str) -> Option<String> {
+    let named = OTHER_NAMES.iter().find(|(name, _)| *name == word).map(|(_, kind)| (*kind).to_owned());
+    let own = || {
+        let mut chars = word.chars();
+        chars.next().map(|first| first.to_uppercase().chain(chars).collect::<String>())
+    };
+    named.or_else(own).filter(|kind| known.has_value("@type", &kind.to_lowercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tests::parts;
+
+    #[test]
+    fn kinds_are_plurals_or_lead_on() {
+        for (text, left, kind) in [
+            ("movies about ships", "about ships", "Movie"),
+            ("space films", "space", "Movie"),
+            ("recipe for soup", "for soup", "Recipe"),
+            ("Show me RECIPES with peas", "Show me with peas", "Recipe"),
+        ] {
+            assert_eq!(parts(text), (left.to_owned(), vec![kind.to_owned()]), "{text}");
+        }
+        for text in ["movie star", "ships", "events in town", "s"] {
+            assert!(parts(text).1.is_empty(), "{text}");
+        }
+    }
+}

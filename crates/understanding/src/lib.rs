@@ -1,0 +1,72 @@
+//! Constraints in a question, found without a language model: limits of time, price, rating, date, size and the
+//! like, things that must be absent or there, orders and counts, people, places, and kinds of items. English,
+//! German, French and Spanish: what words mean is data of the vocabulary.
+//!
+//! [`understand`] takes a question apart into [`Filter`]s, an order, a count and the text that is left;
+//! [`named`] reads constraints that a caller gives by name. What items can be asked about is known to a
+//! [`QuestionScope`], which an index implements.
+//!
+//! Careful on purpose. A rule speaks up only when the scope has facts that it could ask about; what is understood
+//! leaves the text and becomes a filter with its own wording, so that an answer can say what it did. What looks
+//! like a limit and can't be checked is told as it was written. A limit is a limit: items that do not state the
+//! fact are left out, and a note says so.
+//!
+//! Searches nothing, and asks no model.
+//!
+//! Begin at `question.rs`, which names the rules in their order.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `filter`, `exclusion` | constraints on items, and an order of them |
+//! | [`measure`] | texts that are quantities, in items and in questions |
+//! | `scope` | what there is to ask about |
+//! | `parsed_question` | what a question comes to |
+//! | `question` | a question read rule by rule |
+//! | `reader` | a question as tokens, and what they mean |
+//! | `amount`, `quantity` | numbers with units, and what is compared with them |
+//! | `moment`, `named_date`, `date` | dates |
+//! | `things`, `without`, `wanted` | lists of things that must be absent, or there |
+//! | `order`, `stock` | superlatives, counts, availability, sizes |
+//! | `found`, `draft` | what rules find, and what becomes of the question |
+//! | `contradiction` | limits that no item can keep together |
+//! | `people`, `place`, `value`, `kind` | what the data has a value for |
+//! | `named` | constraints that a caller gives by name |
+//! | [`limits`] | every bound, with its unit |
+
+mod amount;
+mod contradiction;
+mod date;
+mod draft;
+mod exclusion;
+mod filter;
+mod found;
+mod kind;
+pub mod limits;
+pub mod measure;
+mod moment;
+mod named;
+mod named_date;
+mod order;
+mod parsed_question;
+mod pattern;
+mod people;
+mod place;
+mod quantity;
+mod question;
+mod reader;
+mod scope;
+mod stock;
+#[cfg(test)]
+mod tests;
+mod things;
+mod value;
+mod wanted;
+mod without;
+
+pub use contradiction::{Contradiction, QuestionReading};
+pub use exclusion::Exclusion;
+pub use filter::{ClassLimit, Filter, SortOrder, Test};
+pub use named::named;
+pub use parsed_question::ParsedQuestion;
+pub use question::understand;
+pub use scope::{QuestionScope, ReadingAids};

@@ -1,0 +1,16 @@
+//! Every bound of questions and their constraints, with its unit.
+
+/// Bytes of a query that are read.
+pub const QUERY_BYTES_MAX: usize = 8 * 1024;
+/// Words of a query that are searched for.
+pub const QUERY_WORDS_MAX: usize = 64;
+/// Filters of one query.
+pub const FILTERS_MAX: usize = 64;
+/// Values of one filter of which any may hold.
+pub const FILTER_VALUES_MAX: usize = 16;
+/// Objects inside of one another in the value of a filter.
+pub const FILTER_LEVELS_MAX: usize = 4;
+/// Items that a question can ask for: "three soups".
+pub const ITEMS_ASKED_MAX: usize = 100;
+/// Limits of one question that are told as not understood; the others stay text.
+pub const NOT_UNDERSTOOD_MAX: usize = 16;

@@ -1,0 +1,244 @@
+//! Times as they are named: years, months, days, decades, and those that are told from today.
+
+use forecourt_vocabulary::{PhraseMeaning, Quantity, RelativeDate, Unit, WordClass};
+use jiff::ToSpan;
+use jiff::civil::{Date, Weekday};
+
+use crate::moment::{days, decade};
+use crate::reader::Reader;
+
+/// Years that a question can mean.
+const YEARS: std::ops::RangeInclusive<f64> = 1_800.0..=2_099.0;
+/// The most days, weeks or months from today that can be asked for.
+const STEPS_MAX: f64 = 1_000.0;
+
+/// A time that is named.
+#[derive(Debug, Clone)]
+pub(crate) struct NamedDate {
+    pub(crate) first: Date,
+    /// `None`: whatever comes later.
+    pub(crate) last: Option<Date>,
+    /// The token behind it.
+    pub(crate) end: usize,
+    pub(crate) wording: Wording,
+    /// Whether it can mean nothing but a date, so that no word has to lead to it.
+    pub(crate) stands_alone: bool,
+}
+
+/// How it is said back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wording {
+    /// As it is written.
+    Written,
+    Decade,
+    /// By its days.
+    Days,
+}
+
+/// The time that is named here. `Some(None)`: one that depends on what day it is, which nobody knows.
+pub(crate) fn name(reader: &Reader<'_>, at: usize) -> Option<Option<NamedDate>> {
+    if let Some(named) = decade_here(reader, at).or_else(|| written(reader, at)) {
+        return Some(Some(named));
+    }
+    relative_end(reader, at)?;
+    match reader.aids.today {
+        None => Some(None),
+        Some(today) => relative(reader, at, today).map(Some),
+    }
+}
+
+/// "90s", "1990er", "années 90", "nineties".
+fn decade_here(reader: &Reader<'_>, at: usize) -> Option<NamedDate> {
+    let of = |first: i16, end: usize, stands_alone: bool| {
+        let (first, _) = days(first, None, None)?;
+        let last = Date::new(first.year() + 9, 12, 31).ok();
+        Some(NamedDate { first, last, end, wording: Wording::Decade, stands_alone })
+    };
+    let named = |meaning: &PhraseMeaning| if let PhraseMeaning::Decade(year) = meaning { Some(*year) } else { None };
+    if let Some((year, end)) = reader.longest(at, named) {
+        let is_led =
+            at > 0 && (reader.is_single(at - 1, WordClass::Article) || reader.is_single(at - 1, WordClass::AtTime));
+        let behind = reader.class(end, WordClass::DecadeLead).unwrap_or(end);
+        return of(year, behind, false).filter(|_| is_led);
+    }
+    let lead = reader.class(at, WordClass::DecadeLead);
+    let quote = usize::from(reader.is_mark(at, '\''));
+    let digits = lead.unwrap_or(at + quote);
+    let token = reader.token(digits)?;
+    let number = token.number().filter(|number| number % 10.0 == 0.0 && (*number <= 90.0 || YEARS.contains(number)))?;
+    let is_two_or_four = matches!(token.range.len(), 2 | 4);
+    let end = match lead {
+        Some(_) => digits + 1,
+        None => {
+            let ending = digits + 1 + usize::from(reader.is_mark(digits + 1, '\''));
+            let joined = reader.token(ending).is_some_and(|token| token.is_joined);
+            reader.class(ending, WordClass::DecadeEnding).filter(|_| joined)?
+        }
+    };
+    let end = reader.class(end, WordClass::DecadeLead).unwrap_or(end);
+    of(decade(number as i16), end, true).filter(|_| is_two_or_four)
+}
+
+/// "2010", "2010-05-01", "May 2010", "1 May 2010", "May 1, 2010", "12. März".
+fn written(reader: &Reader<'_>, at: usize) -> Option<NamedDate> {
+    let of = |(first, last): (Date, Date), end: usize, stands_alone: bool| NamedDate {
+        first,
+        last: Some(last),
+        end,
+        wording: Wording::Written,
+        stands_alone,
+    };
+    if let Some(year) = year(reader, at) {
+        let part = |at: usize| {
+            let token = reader.token(at + 1).filter(|token| token.is_joined && reader.is_mark(at, '-'))?;
+            i8::try_from(token.number()? as i64).ok().filter(|_| token.range.len() == 2)
+        };
+        return match (part(at + 1), part(at + 3)) {
+            (Some(month), Some(day)) => Some(of(days(year, Some(month), Some(day))?, at + 5, true)),
+            (Some(month), None) => Some(of(days(year, Some(month), None)?, at + 3, true)),
+            (None, _) => Some(of(days(year, None, None)?, at + 1, false)),
+        };
+    }
+    let (day, month_at) = match day_number(reader, at) {
+        Some((day, end)) => (Some(day), reader.skip(end, &[WordClass::AtTime])),
+        None => (None, at),
+    };
+    let month = |meaning: &PhraseMeaning| if let PhraseMeaning::Month(month) = meaning { Some(*month) } else { None };
+    let (month, behind) = reader.longest(month_at, month)?;
+    let behind = behind + usize::from(reader.is_mark(behind, '.'));
+    let (day, behind) = match day {
+        Some(day) => (Some(day), behind),
+        None => day_number(reader, behind).map_or((None, behind), |(day, end)| (Some(day), end)),
+    };
+    let year_at = reader.skip(behind + usize::from(reader.is_mark(behind, ',')), &[WordClass::AtTime]);
+    match year(reader, year_at) {
+        Some(year) => Some(of(days(year, Some(month), day)?, year_at + 1, true)),
+        None => {
+            let span = nearest(reader, month, day)?;
+            let stands_alone = day.is_some();
+            Some(NamedDate { wording: Wording::Days, ..of(span, behind, stands_alone) })
+        }
+    }
+}
+
+/// A month, or a day of it, of the year that is meant: what comes next where items take place, else what was
+/// last.
+fn nearest(reader: &Reader<'_>, month: i8, day: Option<i8>) -> Option<(Date, Date)> {
+    let today = reader.aids.today?;
+    let takes_place = reader.path(Quantity::Date).is_some_and(|path| path.starts_with("start"));
+    let step = if takes_place { 1 } else { -1 };
+    [0, step].into_iter().find_map(|years| {
+        let span = days(today.year() + years, Some(month), day)?;
+        let is_meant = if takes_place { span.1 >= today } else { span.0 <= today };
+        is_meant.then_some(span)
+    })
+}
+
+fn year(reader: &Reader<'_>, at: usize) -> Option<i16> {
+    let token = reader.token(at)?;
+    let number = token.number().filter(|number| number.fract() == 0.0 && YEARS.contains(number))?;
+    let is_plain =
+        token.range.len() == 4 && reader.token(at + 1).is_none_or(|next| !(next.is_joined && next.is_word()));
+    is_plain.then_some(number as i16)
+}
+
+/// The number of a day, with its ending.
+fn day_number(reader: &Reader<'_>, at: usize) -> Option<(i8, usize)> {
+    let token = reader.token(at)?;
+    let number = token.number().filter(|number| number.fract() == 0.0 && (1.0..=31.0).contains(number))?;
+    let has_ending = reader.token(at + 1).is_some_and(|next| next.is_joined);
+    let ending = reader.class(at + 1, WordClass::OrdinalEnding).filter(|_| has_ending);
+    let end = ending.unwrap_or_else(|| at + 1 + usize::from(reader.is_mark(at + 1, '.')));
+    Some((number as i8, end))
+}
+
+/// Where a time that is told from today ends.
+pub(crate) fn relative_end(reader: &Reader<'_>, at: usize) -> Option<usize> {
+    if let Some((_, end, _)) = steps(reader, at) {
+        return Some(end);
+    }
+    let plain = |meaning: &PhraseMeaning| match meaning {
+        PhraseMeaning::Relative(date) if !matches!(date, RelativeDate::Next | RelativeDate::Last) => Some(()),
+        _ => None,
+    };
+    reader.longest(at, plain).map(|((), end)| end).or_else(|| weekday(reader, at).map(|(_, end)| end))
+}
+
+/// "In the next 3 days": how many days, where it ends, and whether it lies ahead.
+fn steps(reader: &Reader<'_>, at: usize) -> Option<(i64, usize, bool)> {
+    let led = |meaning: &PhraseMeaning| match meaning {
+        PhraseMeaning::Relative(RelativeDate::Next) => Some(true),
+        PhraseMeaning::Relative(RelativeDate::Last) => Some(false),
+        _ => None,
+    };
+    let (is_ahead, behind) = reader.longest(at, led)?;
+    let (number, end, _) = reader.number(behind).filter(|(number, _, _)| *number <= STEPS_MAX)?;
+    let unit = |meaning: &PhraseMeaning| match meaning {
+        PhraseMeaning::Unit(Unit::Day) => Some(1.0),
+        PhraseMeaning::Unit(Unit::Week) => Some(7.0),
+        PhraseMeaning::Unit(Unit::Month) => Some(30.0),
+        _ => None,
+    };
+    let (days, end) = reader.longest(end, unit)?;
+    Some(((number * days).round() as i64, end, is_ahead))
+}
+
+fn weekday(reader: &Reader<'_>, at: usize) -> Option<(i8, usize)> {
+    reader.longest(at, |meaning| if let PhraseMeaning::Weekday(day) = meaning { Some(*day) } else { None })
+}
+
+/// A time that is told from today.
+fn relative(reader: &Reader<'_>, at: usize, today: Date) -> Option<NamedDate> {
+    let of = |first: Date, last: Option<Date>, end: usize, stands_alone: bool| {
+        Some(NamedDate { first, last, end, wording: Wording::Days, stands_alone })
+    };
+    if let Some((steps, end, is_ahead)) = steps(reader, at) {
+        let other = today.checked_add(if is_ahead { steps.days() } else { (-steps).days() }).ok()?;
+        return of(today.min(other), Some(today.max(other)), end, true);
+    }
+    let told = |meaning: &PhraseMeaning| if let PhraseMeaning::Relative(date) = meaning { Some(*date) } else { None };
+    if let Some((date, end)) = reader.longest(at, told) {
+        let (first, last) = told_from(today, date)?;
+        return of(first, last, end, true);
+    }
+    let (day, end) = weekday(reader, at)?;
+    let ahead = (i64::from(day) - i64::from(today.weekday().to_monday_one_offset())).rem_euclid(7);
+    let day = today.checked_add(ahead.days()).ok()?;
+    of(day, Some(day), end, false)
+}
+
+/// The first and the last day of what is told from today. Weeks begin with Monday.
+fn told_from(today: Date, date: RelativeDate) -> Option<(Date, Option<Date>)> {
+    let plus = |day: Date, days: i64| day.checked_add(days.days()).ok();
+    let monday = plus(today, 1 - i64::from(today.weekday().to_monday_one_offset()))?;
+    let week = |weeks: i64| Some((plus(monday, 7 * weeks)?, plus(monday, 7 * weeks + 6)));
+    let weekend = |weeks: i64| Some((plus(monday, 7 * weeks + 5)?, plus(monday, 7 * weeks + 6)));
+    let one = |days: i64| plus(today, days).map(|day| (day, Some(day)));
+    let month = |months: i64| {
+        let first = today.first_of_month().checked_add(months.months()).ok()?;
+        Some((first, Some(first.last_of_month())))
+    };
+    let year = |years: i64| {
+        let first = today.first_of_year().checked_add(years.years()).ok()?;
+        Some((first, Some(first.last_of_year())))
+    };
+    match date {
+        RelativeDate::Today => one(0),
+        RelativeDate::Tomorrow => one(1),
+        RelativeDate::Yesterday => one(-1),
+        RelativeDate::ThisWeekend if today.weekday() == Weekday::Sunday => one(0),
+        RelativeDate::ThisWeekend => weekend(0),
+        RelativeDate::NextWeekend => weekend(1),
+        RelativeDate::ThisWeek => week(0),
+        RelativeDate::NextWeek => week(1),
+        RelativeDate::LastWeek => week(-1),
+        RelativeDate::ThisMonth => month(0),
+        RelativeDate::NextMonth => month(1),
+        RelativeDate::LastMonth => month(-1),
+        RelativeDate::ThisYear => year(0),
+        RelativeDate::NextYear => year(1),
+        RelativeDate::LastYear => year(-1),
+        RelativeDate::Upcoming => Some((today, None)),
+        RelativeDate::Next | RelativeDate::Last => None,
+    }
+}

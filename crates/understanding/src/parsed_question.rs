@@ -1,0 +1,24 @@
+//! What a question comes to.
+
+use crate::contradiction::Contradiction;
+use crate::filter::{Filter, SortOrder};
+
+/// A question taken apart.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ParsedQuestion {
+    /// What is left to search for by words.
+    pub text: String,
+    /// Constraints, each with its wording; at most [`crate::limits::FILTERS_MAX`].
+    pub filters: Vec<Filter>,
+    /// What a person should know about the constraints, a sentence each.
+    pub notes: Vec<String>,
+    /// Limits that the question states and that could not be turned into a constraint, as they are written.
+    /// They are told, never claimed.
+    pub not_understood: Vec<String>,
+    /// The order that the question asks for: "the cheapest".
+    pub order: Option<SortOrder>,
+    /// How many items the question asks for: "three soups".
+    pub count: Option<usize>,
+    /// Limits of which one rules out what is asked for all the same, with both ways to read the question.
+    pub contradictions: Vec<Contradiction>,
+}

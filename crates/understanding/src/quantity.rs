@@ -1,0 +1,280 @@
+//! Limits of quantities: "under 30 minutes", "at most 5 ingredients", "for 8 people", "4 stars or better", "20
+//! bucks", and "quick" or "cheap" where nothing else is said.
+
+use forecourt_vocabulary::{PhraseMeaning, Quantity, WordClass};
+
+use crate::amount::{Comparison, Span};
+use crate::filter::{Filter, Test};
+use crate::found::{FoundMeaning, Rank, UnderstoodPart};
+use crate::reader::Reader;
+
+/// What "quick" promises, in minutes.
+const QUICK_MINUTES: f64 = 30.0;
+/// Of all prices, the part that is cheap, and the part that is dear.
+const THIRD: f64 = 1.0 / 3.0;
+
+/// What a quantity is limited to here.
+pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
+    let (asked, behind) = asked_quantity(reader, at);
+    let span = reader.span(behind)?;
+    let start = reader.absorb(at, WordClass::LimitLead, floor);
+    let has_lead = start < at || behind > at;
+    match quantity(reader, &span, asked, has_lead) {
+        QuantitySubject::Known(quantity, factor, path) => {
+            let (from, to) = ends(reader, quantity, &span, has_lead)?;
+            let (from, to) = (from.map(|end| end * factor), to.map(|end| end * factor));
+            let filter = within(path, from, to, words(reader, quantity, from, to));
+            let fields = reader.table.paths(quantity).iter().filter(|other| reader.aids.known.has_number(other));
+            let fields = if quantity == Quantity::Price { fields.cloned().collect() } else { filter.fields.clone() };
+            Some(UnderstoodPart::limit(start..span.end, Rank::Quantity(quantity), Filter { fields, ..filter }))
+        }
+        QuantitySubject::NotChecked => Some(UnderstoodPart::new(start..span.end, FoundMeaning::NotUnderstood)),
+        QuantitySubject::None => None,
+    }
+}
+
+/// What an amount is of.
+enum QuantitySubject {
+    Known(Quantity, f64, &'static str),
+    /// A limit of something that no item states.
+    NotChecked,
+    /// Mere words.
+    None,
+}
+
+/// The quantity that words in front of an amount name.
+fn asked_quantity(reader: &Reader<'_>, at: usize) -> (Option<Option<Quantity>>, usize) {
+    let led = [
+        (WordClass::Serves, Some(Quantity::People)),
+        (WordClass::Rated, Some(Quantity::Rating)),
+        (WordClass::Costs, Some(Quantity::Price)),
+        (WordClass::For, None),
+    ];
+    let found = led.into_iter().filter_map(|(class, quantity)| Some((quantity, reader.class(at, class)?)));
+    let longest = found.reduce(|best, next| if next.1 > best.1 { next } else { best });
+    longest.map_or((None, at), |(quantity, end)| (Some(quantity), end))
+}
+
+fn quantity(reader: &Reader<'_>, span: &Span, asked: Option<Option<Quantity>>, has_lead: bool) -> QuantitySubject {
+    let is_limit = span.comparison != Comparison::Bare;
+    let unchecked = |is_limit: bool| match is_limit && reader.states_facts() && !reader.is_name() {
+        true => QuantitySubject::NotChecked,
+        false => QuantitySubject::None,
+    };
+    if let Some(unit) = span.amount.unit {
+        let mut measured = reader.table.measured(unit);
+        let known = measured.find_map(|(quantity, factor)| Some((quantity, factor, reader.path(quantity)?)));
+        let Some((quantity, factor, path)) = known else {
+            let is_people = unit == forecourt_vocabulary::Unit::Person && asked.is_some();
+            return unchecked(is_limit || is_people);
+        };
+        return QuantitySubject::Known(quantity, factor, path);
+    }
+    let named = |quantity| match reader.path(quantity) {
+        Some(path) => QuantitySubject::Known(quantity, 1.0, path),
+        None => unchecked(is_limit),
+    };
+    let ends = reader.ends_clause(span.end);
+    let is_price = is_limit && span.amount.in_digits && span.comparison == Comparison::Compared;
+    match asked {
+        Some(Some(quantity)) if !span.amount.is_article => named(quantity),
+        Some(None) if !is_limit && ends && !span.amount.is_article && reader.path(Quantity::People).is_some() => {
+            named(Quantity::People)
+        }
+        // Where things have prices and take no time, a bare number can only be a price.
+        _ if is_price && ends && reader.path(Quantity::Time).is_none() => named(Quantity::Price),
+        _ => unchecked(is_price && ends && (has_lead || reader.path(Quantity::Price).is_some())),
+    }
+}
+
+/// The ends of a limit. An amount without a comparison means what people mean by it.
+fn ends(reader: &Reader<'_>, quantity: Quantity, span: &Span, has_lead: bool) -> Option<(Option<f64>, Option<f64>)> {
+    let value = span.amount.value;
+    if quantity == Quantity::Age {
+        return Some((None, Some(span.to.unwrap_or(value))));
+    }
+    if span.comparison != Comparison::Bare {
+        let is_count = matches!(quantity, Quantity::People | Quantity::Parts);
+        let step = if span.is_strict && is_count { 1.0 } else { 0.0 };
+        return Some((span.from.map(|from| from + step), span.to.map(|to| to - step)));
+    }
+    match quantity {
+        Quantity::Time if span.amount.is_article && !has_lead && !span.amount.is_joined => None,
+        // "127 hours" is a title, "a 90 minute film" is a limit.
+        Quantity::Length => {
+            let is_film = reader.class(span.end, WordClass::Kind).is_some() && !span.amount.is_article;
+            is_film.then_some((Some(value * 0.9), Some(value * 1.1)))
+        }
+        // "Seven stars" shine, "five star hotels" are rated.
+        Quantity::Rating if !span.amount.in_digits && reader.ends_clause(span.end) => None,
+        Quantity::Rating | Quantity::People => Some((Some(value), None)),
+        _ => (value > 0.0).then_some((None, Some(value))),
+    }
+}
+
+/// A limit in words.
+pub(crate) fn words(reader: &Reader<'_>, quantity: Quantity, from: Option<f64>, to: Option<f64>) -> String {
+    let spell = |end: f64| match quantity {
+        Quantity::Time | Quantity::Length => reader.spell_minutes(end),
+        _ => reader.spell(end),
+    };
+    let id = quantity.id();
+    match (from, to) {
+        (Some(from), Some(to)) => reader.say(&format!("{id}_between"), &[&spell(from), &spell(to)]),
+        (Some(from), None) => reader.say(&format!("{id}_least"), &[&spell(from)]),
+        (None, Some(to)) => reader.say(&format!("{id}_most"), &[&spell(to)]),
+        (None, None) => String::new(),
+    }
+}
+
+pub(crate) fn within(path: &str, from: Option<f64>, to: Option<f64>, words: String) -> Filter {
+    Filter { fields: vec![path.to_owned()], test: Test::Within { from, to }, words }
+}
+
+/// "Cheap", "quick", "easy": little or much of a quantity.
+pub(crate) fn read_level(reader: &Reader<'_>, at: usize, _: usize) -> Option<UnderstoodPart> {
+    let level = |meaning: &PhraseMeaning| match meaning {
+        PhraseMeaning::Level(quantity, is_high) => Some((*quantity, *is_high)),
+        _ => None,
+    };
+    let ((quantity, is_high), end) = reader.longest(at, level)?;
+    Some(UnderstoodPart::new(at..end, FoundMeaning::Level(quantity, is_high)))
+}
+
+/// The limit that a level is here. What is little, the items say themselves.
+pub(crate) fn level(reader: &Reader<'_>, quantity: Quantity, is_high: bool) -> Option<Filter> {
+    let (known, id) = (reader.aids.known, quantity.id());
+    let Some(path) = reader.path(quantity) else { return level_in_words(reader, quantity, is_high) };
+    let at = |part: f64| known.quantile(path, part);
+    let (from, to) = match (quantity, is_high) {
+        (Quantity::Time, false) => (None, Some(QUICK_MINUTES)),
+        (Quantity::Rating, true) => (Some(at(1.0 - THIRD)?), None),
+        (_, false) => (None, Some(at(THIRD)?)),
+        (_, true) => (Some(at(1.0 - THIRD)?), None),
+    };
+    let end = from.or(to)?;
+    let words = match quantity {
+        Quantity::Price | Quantity::Difficulty => {
+            reader.say(&format!("{id}_{}", if is_high { "high" } else { "low" }), &[&reader.spell(end)])
+        }
+        _ => words(reader, quantity, from, to),
+    };
+    Some(within(path, from, to, words))
+}
+
+/// The same where items say it in words.
+fn level_in_words(reader: &Reader<'_>, quantity: Quantity, is_high: bool) -> Option<Filter> {
+    let values = reader.table.level(quantity, is_high);
+    let has = |path: &&String| values.iter().any(|value| reader.aids.known.has_word(path, value));
+    let fields: Vec<String> = reader.table.paths(quantity).iter().filter(has).cloned().collect();
+    let end = if is_high { "high" } else { "low" };
+    let words = reader.say(&format!("{}_{end}_word", quantity.id()), &[]);
+    (!fields.is_empty()).then(|| Filter { fields, test: Test::OneOf(values.to_vec()), words })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tests::{Everything, parts, understood_in};
+
+    #[test]
+    fn limits_are_read_in_many_forms() {
+        for (text, left, limit) in [
+            ("soup under 30 minutes", "soup", "30 minutes or less"),
+            ("soup in under 30 mins", "soup", "30 minutes or less"),
+            ("Soup ready in half an hour", "Soup", "30 minutes or less"),
+            ("soup that takes less than an hour", "soup", "1 hour or less"),
+            ("soup in 1.5 hours or less", "soup", "1.5 hours or less"),
+            ("20-minute dinner", "dinner", "20 minutes or less"),
+            ("dinner 45 min max", "dinner", "45 minutes or less"),
+            ("no more than twenty minutes, soup", "soup", "20 minutes or less"),
+            ("stew over 2 hours", "stew", "2 hours or more"),
+            ("quick soup", "soup", "30 minutes or less"),
+            ("quick soup under 15 minutes", "quick soup", "15 minutes or less"),
+            ("desserts under an hour", "desserts", "1 hour or less"),
+            ("Suppe unter 30 Minuten", "Suppe", "30 minutes or less"),
+            ("schnelle Suppe", "Suppe", "30 minutes or less"),
+            ("Eintopf in weniger als einer halben Stunde", "Eintopf", "30 minutes or less"),
+            ("Braten, mindestens 2 Stunden", "Braten", "2 hours or more"),
+            ("soupe en moins de 30 minutes", "soupe", "30 minutes or less"),
+            ("soupe, moins d'une heure", "soupe", "1 hour or less"),
+            ("sopa en menos de 30 minutos", "sopa", "30 minutes or less"),
+            ("sopa en media hora", "sopa", "30 minutes or less"),
+            ("sopa rápida", "sopa", "30 minutes or less"),
+        ] {
+            assert_eq!(parts(text), (left.to_owned(), vec![limit.to_owned()]), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_uses_of_the_words_stay() {
+        for text in [
+            "quick bread",
+            "fast food burger",
+            "breakfast",
+            "7 hour",
+            "soup for 30 people",
+            "under the sea",
+            "minute steak",
+        ] {
+            let expected = if text == "7 hour" { vec!["7 hours or less".to_owned()] } else { Vec::new() };
+            assert_eq!(parts(text).1, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn prices_need_a_currency() {
+        for (text, left, limit) in [
+            ("gift under $20", "gift", "at most 20"),
+            ("gift up to 19.99 euros", "gift", "at most 19.99"),
+            ("gift between $10 and $20", "gift", "from 10 to 20"),
+            ("gift from 10 to 20 dollars", "gift", "from 10 to 20"),
+            ("wine over €50", "wine", "at least 50"),
+            ("wine, $20 or less", "wine", "at most 20"),
+            ("Wein unter 20 Euro", "Wein", "at most 20"),
+            ("vin à moins de 20 €", "vin", "at most 20"),
+            ("vino por menos de 20 euros", "vino", "at most 20"),
+            ("Wein zwischen 10 und 20 Euro", "Wein", "from 10 to 20"),
+            ("cheap wine", "wine", "cheap here: at most 10"),
+            ("günstiger Wein", "Wein", "cheap here: at most 10"),
+            ("a premium wine", "a wine", "dear here: at least 20"),
+            ("cheap wine under $5", "cheap wine", "at most 5"),
+        ] {
+            assert_eq!(parts(text), (left.to_owned(), vec![limit.to_owned()]), "{text}");
+        }
+        assert!(parts("gift under 20").1.is_empty());
+        assert!(parts("between 10 and 20 people").1.is_empty());
+    }
+
+    #[test]
+    fn ratings_are_read_in_many_forms() {
+        for (text, left, limit) in [
+            ("hotel with at least 4 stars", "hotel", "rated 4 or better"),
+            ("4-star hotel", "hotel", "rated 4 or better"),
+            ("hotel, 4+ stars", "hotel", "rated 4 or better"),
+            ("hotel 4.5 stars or better", "hotel", "rated 4.5 or better"),
+            ("hotel rated over 4", "hotel", "rated 4 or better"),
+            ("hotel under 3 stars", "hotel", "rated 3 or less"),
+            ("Hotel mit mindestens 4 Sternen", "Hotel", "rated 4 or better"),
+            ("highly rated hotel", "hotel", "rated 20 or better"),
+        ] {
+            assert_eq!(parts(text), (left.to_owned(), vec![limit.to_owned()]), "{text}");
+        }
+        for text in ["star wars", "hotel 4", "movie stars", "seven stars"] {
+            assert!(parts(text).1.is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn limits_are_said_back_in_the_language_of_the_answer() {
+        for (language, said) in [
+            ("en", "45 minutes or less"),
+            ("de", "höchstens 45 Minuten"),
+            ("fr", "45 minutes au plus"),
+            ("es", "45 minutos como máximo"),
+            ("nl", "45 minutes or less"),
+        ] {
+            assert_eq!(understood_in("soup in 45 min", &Everything, language).filters[0].words, said, "{language}");
+        }
+        assert_eq!(understood_in("soup, 1.5 h max", &Everything, "de").filters[0].words, "höchstens 1,5 Stunden");
+    }
+}

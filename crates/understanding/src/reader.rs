@@ -1,0 +1,182 @@
+//! A question as tokens, and what the words of each place mean. Every rule reads it; none changes it.
+
+use std::cell::OnceCell;
+use std::ops::Range;
+
+use forecourt_vocabulary::{PhraseMeaning, PropertyTable, Quantity, QuestionToken, TextProperties, WordClass, tokens};
+
+use crate::scope::ReadingAids;
+
+/// A question while it is read.
+pub(crate) struct Reader<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) tokens: Vec<QuestionToken>,
+    /// For each token, what the phrases mean that begin there, and how many tokens each takes.
+    meanings: Vec<Vec<(&'a PhraseMeaning, usize)>>,
+    pub(crate) aids: ReadingAids<'a>,
+    pub(crate) table: &'static PropertyTable,
+    states_facts: OnceCell<bool>,
+    is_name: OnceCell<bool>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(text: &'a str, aids: ReadingAids<'a>) -> Self {
+        let tokens = tokens(text);
+        let meanings = (0..tokens.len()).map(|at| aids.lexicon.meanings(&tokens[at..])).collect();
+        let [states_facts, is_name] = [const { OnceCell::new() }; 2];
+        Self { text, tokens, meanings, aids, table: PropertyTable::shipped(), states_facts, is_name }
+    }
+
+    /// What the phrases mean that begin here, and where each ends.
+    pub(crate) fn meanings(&self, at: usize) -> impl Iterator<Item = (&'a PhraseMeaning, usize)> + '_ {
+        let here = self.meanings.get(at).into_iter().flatten();
+        here.map(move |(meaning, length)| (*meaning, at + length))
+    }
+
+    /// Where the longest phrase of a class ends that begins here.
+    pub(crate) fn class(&self, at: usize, class: WordClass) -> Option<usize> {
+        self.longest(at, |meaning| (*meaning == PhraseMeaning::Word(class)).then_some(())).map(|((), end)| end)
+    }
+
+    /// The longest phrase here of which `take` makes something.
+    pub(crate) fn longest<T>(&self, at: usize, take: impl Fn(&'a PhraseMeaning) -> Option<T>) -> Option<(T, usize)> {
+        let found = self.meanings(at).filter_map(|(meaning, end)| Some((take(meaning)?, end)));
+        found.reduce(|best, next| if next.1 > best.1 { next } else { best })
+    }
+
+    /// Where the phrases of these classes end that begin here, one behind the other.
+    pub(crate) fn skip(&self, mut at: usize, classes: &[WordClass]) -> usize {
+        while let Some(end) = classes.iter().filter_map(|class| self.class(at, *class)).max() {
+            at = end;
+        }
+        at
+    }
+
+    /// Where the words begin that go away with what begins at `start`; not before `floor`.
+    pub(crate) fn absorb(&self, mut start: usize, class: WordClass, floor: usize) -> usize {
+        while start > floor && self.is_single(start - 1, class) {
+            start -= 1;
+        }
+        start
+    }
+
+    /// Whether a token is a word of this class by itself.
+    pub(crate) fn is_single(&self, at: usize, class: WordClass) -> bool {
+        self.meanings(at).any(|(meaning, end)| end == at + 1 && *meaning == PhraseMeaning::Word(class))
+    }
+
+    /// Whether the token before is of this class.
+    pub(crate) fn is_behind(&self, at: usize, class: WordClass) -> bool {
+        at > 0 && self.is_single(at - 1, class)
+    }
+
+    pub(crate) fn token(&self, at: usize) -> Option<&QuestionToken> {
+        self.tokens.get(at)
+    }
+
+    pub(crate) fn is_mark(&self, at: usize, mark: char) -> bool {
+        self.token(at).is_some_and(|token| token.is_mark(mark))
+    }
+
+    pub(crate) fn is_word(&self, at: usize) -> bool {
+        self.token(at).is_some_and(QuestionToken::is_word)
+    }
+
+    /// Whether a clause ends here: with the text, a mark, or words that begin something else.
+    pub(crate) fn ends_clause(&self, at: usize) -> bool {
+        !self.is_word(at) && self.token(at).is_none_or(|token| token.number().is_none())
+            || [WordClass::With, WordClass::Without, WordClass::Filler, WordClass::And, WordClass::Or]
+                .iter()
+                .any(|class| self.class(at, *class).is_some())
+            || [WordClass::AtTime, WordClass::LimitLead, WordClass::WithoutLead]
+                .iter()
+                .any(|class| self.is_single(at, *class))
+    }
+
+    /// The bytes that tokens take.
+    pub(crate) fn bytes(&self, tokens: Range<usize>) -> Range<usize> {
+        let start = self.tokens.get(tokens.start).map_or(self.text.len(), |token| token.range.start);
+        let end =
+            tokens.end.checked_sub(1).and_then(|last| self.tokens.get(last)).map_or(start, |token| token.range.end);
+        start..end.max(start)
+    }
+
+    /// Tokens as they are written.
+    pub(crate) fn written(&self, tokens: Range<usize>) -> &'a str {
+        &self.text[self.bytes(tokens)]
+    }
+
+    /// The property by which a quantity is known here.
+    pub(crate) fn path(&self, quantity: Quantity) -> Option<&'static str> {
+        let known = self.aids.known;
+        let mut paths = self.table.paths(quantity).iter().map(String::as_str).filter(|path| known.has_number(path));
+        match quantity {
+            // Where items have several dates, most of them tell which one is meant.
+            Quantity::Date => {
+                let shares = paths.map(|path| (path, known.share(path)));
+                shares.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(path, _)| path)
+            }
+            _ => paths.next(),
+        }
+    }
+
+    /// Whether items have facts that limits are about, or are bare texts.
+    pub(crate) fn states_facts(&self) -> bool {
+        *self.states_facts.get_or_init(|| {
+            let TextProperties { made_of, availability, .. } = &self.table.texts;
+            let quantities = Quantity::ALL.into_iter().filter(|quantity| *quantity != Quantity::Date);
+            let known = self.aids.known;
+            quantities.flat_map(|quantity| self.table.paths(quantity)).any(|path| known.has_number(path))
+                || made_of.iter().chain(availability).any(|path| known.share(path) > 0.0)
+                || ["genre", "category", "startDate"].iter().any(|path| known.share(path) > 0.0)
+        })
+    }
+
+    /// Whether the question is what an item is called.
+    pub(crate) fn is_name(&self) -> bool {
+        *self.is_name.get_or_init(|| self.aids.known.is_name(self.text))
+    }
+
+    /// Whether items state of which classes of an area they are.
+    pub(crate) fn states(&self, area: &str) -> bool {
+        self.aids.known.states(area)
+    }
+
+    /// Whether an item has a word in a list of what is in it.
+    pub(crate) fn is_listed(&self, words: &str) -> bool {
+        self.table.texts.lists.iter().any(|path| self.aids.known.has_word(path, words))
+    }
+
+    /// What a class is called in the language of the answer: as it was written, if it is called so there.
+    pub(crate) fn class_name(&self, id: &str, written: &str) -> String {
+        let language = self.aids.answer_in.as_str();
+        let Some(class) = self.aids.vocabulary.class(id) else { return id.to_owned() };
+        let is_called =
+            |name: &String| written.strip_prefix(name.as_str()).is_some_and(|rest| matches!(rest, "" | "s" | "es"));
+        if class.names(language).iter().any(is_called) {
+            return written.to_owned();
+        }
+        // Ids are English, in the plural where names are in the singular.
+        let (name, plural) = (class.name(language), id.replace('-', " "));
+        if language == "en" && plural.starts_with(name) { plural } else { name.to_owned() }
+    }
+
+    /// A wording in the language of the answer.
+    pub(crate) fn say(&self, key: &str, values: &[&str]) -> String {
+        self.aids.lexicon.say(self.aids.answer_in.as_str(), key, values)
+    }
+
+    /// A number in the language of the answer.
+    pub(crate) fn spell(&self, number: f64) -> String {
+        let rounded = (number * 100.0).round() / 100.0;
+        rounded.to_string().replace('.', &self.say("decimal", &[]))
+    }
+
+    /// A time in the language of the answer: `45 minutes`, `1.5 hours`.
+    pub(crate) fn spell_minutes(&self, minutes: f64) -> String {
+        let (value, one, many) =
+            if minutes >= 60.0 { (minutes / 60.0, "hour", "hours") } else { (minutes, "minute", "minutes") };
+        let value = (value * 100.0).round() / 100.0;
+        format!("{} {}", self.spell(value), self.say(if value == 1.0 { one } else { many }, &[]))
+    }
+}

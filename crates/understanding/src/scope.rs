@@ -1,0 +1,43 @@
+//! What a question is read with, and what there is to ask about.
+
+use forecourt_core::Language;
+use forecourt_vocabulary::{QuestionLexicon, Vocabulary};
+use jiff::civil::Date;
+
+use crate::filter::Filter;
+
+/// What a question is read with.
+#[derive(Clone, Copy)]
+pub struct ReadingAids<'a> {
+    /// What there is to ask about.
+    pub known: &'a dyn QuestionScope,
+    /// What words of items mean.
+    pub vocabulary: &'a Vocabulary,
+    /// What words of questions mean.
+    pub lexicon: &'a QuestionLexicon,
+    /// The language in which limits are said back.
+    pub answer_in: &'a Language,
+    /// The day that it is. Without it, "tomorrow" is not understood.
+    pub today: Option<Date>,
+}
+
+/// What there is to ask about: an index says it of its items. Questions are read by what it answers, so that no
+/// limit is understood that nothing could be held against.
+pub trait QuestionScope {
+    /// Whether some item has a quantity at this path.
+    fn has_number(&self, path: &str) -> bool;
+    /// Whether some item has this word in the property at this path.
+    fn has_word(&self, path: &str, word: &str) -> bool;
+    /// Whether some item has exactly this value at this path, apart from case.
+    fn has_value(&self, path: &str, value: &str) -> bool;
+    /// The part of the items that have this property, 0 to 1, about.
+    fn share(&self, path: &str) -> f64;
+    /// The quantity at this path that `part` of the items do not exceed, about.
+    fn quantile(&self, path: &str, part: f64) -> Option<f64>;
+    /// Whether some item has all words of a text and keeps all limits.
+    fn finds(&self, text: &str, filters: &[Filter]) -> bool;
+    /// Whether a text may be the name of an item: all its neighbouring words stand together in names.
+    fn is_name(&self, text: &str) -> bool;
+    /// Whether some item states of which classes of this area of the vocabulary it is.
+    fn states(&self, area: &str) -> bool;
+}

@@ -1,0 +1,61 @@
+//! "In stock", "sold out", "free entry", "size M".
+
+use forecourt_vocabulary::{Quantity, TextProperties, WordClass};
+
+use crate::filter::{Filter, Test};
+use crate::found::{FoundMeaning, Rank, UnderstoodPart};
+use crate::quantity::within;
+use crate::reader::Reader;
+
+pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
+    let classes = [(WordClass::Unavailable, false), (WordClass::Available, true)];
+    let led = classes.into_iter().filter_map(|(class, is_there)| Some((is_there, reader.class(at, class)?)));
+    let availability = led.reduce(|best, next| if next.1 > best.1 { next } else { best });
+    match availability {
+        Some((is_there, end)) => available(reader, is_there, reader.absorb(at, WordClass::WithoutLead, floor), end),
+        None => size(reader, at).or_else(|| free_of_charge(reader, at)),
+    }
+}
+
+fn available(reader: &Reader<'_>, is_there: bool, start: usize, end: usize) -> Option<UnderstoodPart> {
+    let TextProperties { availability, in_stock, out_of_stock, .. } = &reader.table.texts;
+    let has = |path: &&String| in_stock.iter().chain(out_of_stock).any(|value| reader.aids.known.has_word(path, value));
+    let fields: Vec<String> = availability.iter().filter(has).cloned().collect();
+    if fields.is_empty() {
+        let is_limit = reader.path(Quantity::Price).is_some() && !reader.is_name();
+        return is_limit.then(|| UnderstoodPart::new(start..end, FoundMeaning::NotUnderstood));
+    }
+    let (values, key) = if is_there { (in_stock, "in_stock") } else { (out_of_stock, "out_of_stock") };
+    let filter = Filter { fields, test: Test::OneOf(values.clone()), words: reader.say(key, &[]) };
+    Some(UnderstoodPart::limit(start..end, Rank::Stock, filter))
+}
+
+/// A size that is said to be one.
+fn size(reader: &Reader<'_>, at: usize) -> Option<UnderstoodPart> {
+    let behind = reader.class(at, WordClass::Size)?;
+    let value = reader.token(behind).filter(|token| token.number().is_some() || token.word.len() <= 4)?;
+    let fields: Vec<String> =
+        reader.table.texts.size.iter().filter(|path| reader.aids.known.share(path) > 0.0).cloned().collect();
+    let tokens = at..behind + 1;
+    if fields.is_empty() {
+        let is_limit = reader.path(Quantity::Price).is_some() && !reader.is_name();
+        return is_limit.then(|| UnderstoodPart::new(tokens, FoundMeaning::NotUnderstood));
+    }
+    let value = reader.text[value.range.clone()].to_owned();
+    let words = reader.say("of_size", &[&value]);
+    Some(UnderstoodPart::limit(tokens, Rank::Stock, Filter { fields, test: Test::Is(value), words }))
+}
+
+fn free_of_charge(reader: &Reader<'_>, at: usize) -> Option<UnderstoodPart> {
+    let end = reader.class(at, WordClass::FreeOfCharge)?;
+    let (known, words) = (reader.aids.known, reader.say("free_of_charge", &[]));
+    let paths = &reader.table.texts.free_of_charge;
+    let path = paths.iter().find(|path| known.has_value(path, "true") || known.has_value(path, "false"));
+    let price = || reader.path(Quantity::Price);
+    let filter = match (path, price()) {
+        (Some(path), _) => Filter { words, ..Filter::is(path, "true") },
+        (None, Some(price)) => within(price, None, Some(0.0), words),
+        (None, None) => return None,
+    };
+    Some(UnderstoodPart::limit(at..end, Rank::Stock, filter).keeping_words())
+}

@@ -1,0 +1,91 @@
+//! What the tests of all rules share.
+
+use std::sync::LazyLock;
+
+use forecourt_core::Language;
+use forecourt_vocabulary::{QuestionLexicon, Vocabulary};
+use jiff::civil::Date;
+
+use crate::filter::Filter;
+use crate::named::named;
+use crate::parsed_question::ParsedQuestion;
+use crate::question::understand;
+use crate::scope::{QuestionScope, ReadingAids};
+
+/// What a question means, read with the vocabulary that comes with the program.
+pub(crate) fn understood(text: &str, known: &dyn QuestionScope) -> ParsedQuestion {
+    understood_in(text, known, "en")
+}
+
+/// The same, said back in a language, on Monday, the 23rd of November 2026.
+pub(crate) fn understood_in(text: &str, known: &dyn QuestionScope, language: &str) -> ParsedQuestion {
+    with_aids(known, language, |aids| understand(text, aids))
+}
+
+fn with_aids<T>(known: &dyn QuestionScope, language: &str, read: impl FnOnce(ReadingAids<'_>) -> T) -> T {
+    static LEXICON: LazyLock<QuestionLexicon> = LazyLock::new(|| QuestionLexicon::of(&Vocabulary::shipped()));
+    let (vocabulary, answer_in) = (Vocabulary::shipped(), Language::parse(language).unwrap());
+    let today = Some(Date::constant(2026, 11, 23));
+    read(ReadingAids { known, vocabulary: &vocabulary, lexicon: &LEXICON, answer_in: &answer_in, today })
+}
+
+/// What a caller means by a name and a value, read in the same way.
+pub(crate) fn read_named(name: &str, value: &serde_json::Value) -> Vec<Filter> {
+    with_aids(&Everything, "en", |aids| named(name, value, aids))
+}
+
+/// An index of recipes and movies with prices.
+pub(crate) struct Everything;
+
+impl QuestionScope for Everything {
+    fn has_number(&self, path: &str) -> bool {
+        matches!(path, "totalTime" | "datePublished" | "offers.price" | "aggregateRating.ratingValue")
+    }
+
+    fn has_word(&self, path: &str, word: &str) -> bool {
+        let ingredients =
+            ["nuts", "almond", "milk", "eggs", "egg", "cilantro", "bake", "chicken", "flour", "vegetarian"];
+        path == "recipeIngredient" && ingredients.contains(&word)
+    }
+
+    fn has_value(&self, path: &str, value: &str) -> bool {
+        let value = value.to_lowercase();
+        let values: &[&str] = match path {
+            "@type" => &["recipe", "movie"],
+            "genre" => &["comedy", "romance", "science fiction", "war", "dance"],
+            "actor.name" => &["bill murray", "sandra oh"],
+            "author.name" => &["ursula k. le guin"],
+            "location.address.addressLocality" => &["berlin", "new york"],
+            "address.addressCountry" => &["it"],
+            _ => &[],
+        };
+        values.contains(&value.as_str())
+    }
+
+    fn share(&self, path: &str) -> f64 {
+        if path == "genre" { 1.0 } else { 0.1 }
+    }
+
+    /// Quantities from 1 to 30.
+    fn quantile(&self, _: &str, part: f64) -> Option<f64> {
+        Some((part * 30.0).round())
+    }
+
+    fn finds(&self, _: &str, _: &[Filter]) -> bool {
+        false
+    }
+
+    fn is_name(&self, _: &str) -> bool {
+        false
+    }
+
+    fn states(&self, area: &str) -> bool {
+        area == "food"
+    }
+}
+
+/// The text that is left, and the wordings of the filters.
+pub(crate) fn parts(text: &str) -> (String, Vec<String>) {
+    let found = understood(text, &Everything);
+    (found.text, found.filters.into_iter().map(|filter| filter.words).collect())
+}
