@@ -53,7 +53,7 @@ const LAYERS: &[&[&str]] = &[
     &["acme", "client", "content", "endpoints", "oidc", "openapi", "payments", "questions"],
     &["identity", "host", "agents"],
     &["attribution", "completions", "conform", "surface", "synthesis"],
-    &["a2a", "agtp", "email", "mcp", "mentionable", "nlweb", "search", "signin", "wellknown"],
+    &["a2a", "agtp", "email", "mcp", "mentionable", "nlweb", "search", "signin"],
     &["admin", "backends"],
     &["forecourt"],
     &["cli"],
