@@ -57,13 +57,13 @@ impl ApiError {
     }
 
     pub(crate) fn too_many(message: impl Into<String>, retry_after: u64) -> Self {
-        let fault = Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", message);
-        Self { retry_after: Some(retry_after), ..fault }
+        let error = Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", message);
+        Self { retry_after: Some(retry_after), ..error }
     }
 
     pub(crate) fn unavailable(message: impl Into<String>) -> Self {
-        let fault = Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message);
-        Self { retry_after: Some(RETRY_AFTER.as_secs()), ..fault }
+        let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message);
+        Self { retry_after: Some(RETRY_AFTER.as_secs()), ..error }
     }
 
     pub(crate) fn internal(message: impl Into<String>) -> Self {

@@ -78,11 +78,11 @@ async fn show(
             let ask = Ask { desk: desk.clone(), house, actor: visitor.clone(), path, query, body: Value::Null };
             make(ask).await
         }
-        Err(fault) => Err(fault),
+        Err(error) => Err(error),
     };
     match shown {
         Ok(page) => html(StatusCode::OK, page.of(desk).render(&visitor, uri, done.as_deref())),
-        Err(fault) => failed(&fault, &visitor, uri),
+        Err(error) => failed(&error, &visitor, uri),
     }
 }
 
@@ -90,12 +90,12 @@ async fn show(
 async fn visitor(desk: &Arc<Desk>, headers: &HeaderMap, uri: &Uri) -> Result<Actor, Box<Response>> {
     match access::actor(desk, headers).await {
         Ok(actor) => Ok(actor),
-        Err(fault) if fault.status == StatusCode::UNAUTHORIZED => {
+        Err(error) if error.status == StatusCode::UNAUTHORIZED => {
             let wanted = uri.path_and_query().map_or("/console", |wanted| wanted.as_str());
             let next = forecourt_pages::escape::query(access::safe_next(Some(wanted)));
             Err(Box::new(redirect(&format!("/console/login?next={next}"))))
         }
-        Err(fault) => Err(Box::new(turned_away(&fault, doorway::closed(&fault)))),
+        Err(error) => Err(Box::new(turned_away(&error, doorway::closed(&error)))),
     }
 }
 
@@ -115,14 +115,14 @@ async fn act(State(desk): State<Arc<Desk>>, Path(path): Path<String>, request: R
     };
     let done = match sent(&desk, &actor, &head.headers, body).await {
         Ok((meant, form)) => acted(&desk, &actor, &path, (meant, form)).await,
-        Err(fault) => Err(fault),
+        Err(error) => Err(error),
     };
     match done {
         Ok((back, word)) => {
             let joint = if back.contains('?') { '&' } else { '?' };
             redirect(&format!("{back}{joint}done={word}"))
         }
-        Err(fault) => failed(&fault, &actor, &head.uri),
+        Err(error) => failed(&error, &actor, &head.uri),
     }
 }
 
@@ -203,8 +203,8 @@ async fn written(headers: &HeaderMap, body: Body) -> Result<BTreeMap<String, Str
     Ok(url::form_urlencoded::parse(&bytes).into_owned().collect())
 }
 
-fn failed(fault: &ApiError, actor: &Actor, uri: &Uri) -> Response {
-    html(fault.status, Page::of_fault(fault).render(actor, uri, None))
+fn failed(error: &ApiError, actor: &Actor, uri: &Uri) -> Response {
+    html(error.status, Page::of_error(error).render(actor, uri, None))
 }
 
 /// The same with cookies to set.
@@ -215,10 +215,10 @@ fn with_cookies(mut response: Response, cookies: impl IntoIterator<Item = Header
     response
 }
 
-/// The page of a fault for who is not logged in, with when to come again.
-fn turned_away(fault: &ApiError, page: String) -> Response {
-    let mut response = html(fault.status, page);
-    if let Some(seconds) = fault.retry_after {
+/// The page of an error for who is not logged in, with when to come again.
+fn turned_away(error: &ApiError, page: String) -> Response {
+    let mut response = html(error.status, page);
+    if let Some(seconds) = error.retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
     }
     response

@@ -67,9 +67,6 @@ pub use role::Role;
 /// The paths that these routes are at, for metrics and the log.
 pub const PATHS: [&str; 3] = ["/console", "/console/{*path}", "/api/v1/{*path}"];
 
-/// Where a provider sends operators back to, below the origin of the console.
-pub const LOGIN_CALLBACK: &str = login::CALLBACK;
-
 /// The API and the console. Both know who asks by themselves, and nothing of either opens for anybody whom the desk's
 /// entrance does not let in.
 pub fn router(desk: &Arc<Desk>) -> Router {

@@ -7,13 +7,13 @@ pub const BODY_BYTES_MAX: usize = 256 * 1024;
 /// Characters of a reason that somebody gives.
 pub const REASON_CHARS_MAX: usize = 500;
 /// Things in a list that does not say how many it wants.
-pub const PAGE_DEFAULT: usize = 50;
+pub(crate) const PAGE_DEFAULT: usize = 50;
 /// Things in a list.
-pub const PAGE_MAX: usize = 200;
+pub(crate) const PAGE_MAX: usize = 200;
 /// Events of a task that are shown at once.
-pub const EVENTS_MAX: usize = 500;
+pub(crate) const EVENTS_MAX: usize = 500;
 /// Characters of a text of an event, or of an answer, that are shown.
-pub const TEXT_CHARS_MAX: usize = 20_000;
+pub(crate) const TEXT_CHARS_MAX: usize = 20_000;
 /// How long a session of the console lasts, whatever happens.
 pub const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
 /// How long it lasts without a request.
@@ -21,15 +21,15 @@ pub const SESSION_IDLE: Duration = Duration::from_secs(30 * 60);
 /// How long it has gone on when it is written down that it does.
 pub const SESSION_TOUCH: Duration = Duration::from_secs(5 * 60);
 /// Sessions of the console that are listed, and as many of people who signed in.
-pub const SESSIONS_LISTED_MAX: usize = 200;
+pub(crate) const SESSIONS_LISTED_MAX: usize = 200;
 /// Logins at a provider that are begun within [`ATTEMPTS_WITHIN`], by everybody together: each is kept for ten minutes.
 pub const LOGINS_BEGUN_MAX: usize = 60;
 /// Bytes of the query that a provider's answer comes back with.
 pub const CALLBACK_BYTES_MAX: usize = 16 * 1024;
 /// Values of a claim that give a role.
-pub const ROLE_VALUES_MAX: usize = 100;
+pub(crate) const ROLE_VALUES_MAX: usize = 100;
 /// Characters of what a provider is called on the login.
-pub const LOGIN_NAME_CHARS_MAX: usize = 60;
+pub(crate) const LOGIN_NAME_CHARS_MAX: usize = 60;
 /// Characters of what somebody is called who was let in.
 pub const NAME_CHARS_MAX: usize = 200;
 /// Wrong tokens that may be shown within [`ATTEMPTS_WITHIN`], by everybody together. Over it, nobody logs in until
@@ -38,20 +38,20 @@ pub const ATTEMPTS_MAX: usize = 10;
 /// See [`ATTEMPTS_MAX`].
 pub const ATTEMPTS_WITHIN: Duration = Duration::from_secs(60);
 /// Days for which it is kept what operators did.
-pub const ACTIONS_DAYS: i64 = 365;
+pub(crate) const ACTIONS_DAYS: i64 = 365;
 /// Streams of changes that are open at once.
-pub const STREAMS_MAX: usize = 32;
+pub(crate) const STREAMS_MAX: usize = 32;
 /// How often it is looked whether something has changed.
 pub const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long a stream stays open; a browser comes again by itself.
-pub const STREAM_TIME_MAX: Duration = Duration::from_secs(10 * 60);
+pub(crate) const STREAM_TIME_MAX: Duration = Duration::from_secs(10 * 60);
 /// Answers of the playground in the making at once.
-pub const TRIALS_MAX: usize = 8;
+pub(crate) const TRIALS_MAX: usize = 8;
 /// Characters of what is said in the playground.
-pub const TRIAL_CHARS_MAX: usize = 20_000;
+pub(crate) const TRIAL_CHARS_MAX: usize = 20_000;
 /// Bytes of a file of settings that is shown.
-pub const SETTINGS_BYTES_MAX: usize = 256 * 1024;
+pub(crate) const SETTINGS_BYTES_MAX: usize = 256 * 1024;
 /// Files of settings that are shown.
-pub const SETTINGS_FILES_MAX: usize = 500;
+pub(crate) const SETTINGS_FILES_MAX: usize = 500;
 /// Records of the audit that are looked through for one page of a list that is filtered.
-pub const AUDIT_ENTRIES_LOOKED_AT_MAX: usize = 400;
+pub(crate) const AUDIT_ENTRIES_LOOKED_AT_MAX: usize = 400;

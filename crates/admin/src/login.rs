@@ -50,8 +50,11 @@ pub(crate) async fn begin(desk: &Desk, next: &str, prompt: SignInPrompt) -> Resu
     let kept = LoginState { next: safe_next(Some(next)).to_owned(), provider: provider.mark() };
     let begun = attempt::begin(&host, kept).await?;
     let callback = entrance.url.at(CALLBACK);
-    let url =
-        provider.way().sign_in_url(&begun, &callback, prompt, now).await.map_err(|error| fault(provider, error))?;
+    let url = provider
+        .way()
+        .sign_in_url(&begun, &callback, prompt, now)
+        .await
+        .map_err(|error| login_error(provider, error))?;
     let cookie = cookie::give_login(entrance.url.way(), &attempt::mark(&begun.state), &begun.cookie, FLOW_TIME_MAX);
     Ok(Away { url: url.into(), cookie })
 }
@@ -68,7 +71,7 @@ pub(crate) async fn come_back(desk: &Desk, headers: &HeaderMap, query: &str) -> 
             came.cookies.extend(cookies);
             came.outcome = Ok(came.next.clone());
         }
-        Err(fault) => came.outcome = Err(fault),
+        Err(error) => came.outcome = Err(error),
     }
     came
 }
@@ -91,19 +94,19 @@ async fn ended(
     }
     let now = host.clock().now();
     let issuer = parameter(query, "iss");
-    if !provider.way().is_of_issuer(issuer.as_deref(), now).await.map_err(|error| fault(provider, error))? {
+    if !provider.way().is_of_issuer(issuer.as_deref(), now).await.map_err(|error| login_error(provider, error))? {
         tracing::warn!("a login came back from another issuer");
-        return Err(fault(provider, OidcError::Invalid));
+        return Err(login_error(provider, OidcError::Invalid));
     }
     if let Some(error) = parameter(query, "error") {
         return Err(declined(provider, &error));
     }
-    let code = parameter(query, "code").ok_or_else(|| fault(provider, OidcError::Invalid))?;
+    let code = parameter(query, "code").ok_or_else(|| login_error(provider, OidcError::Invalid))?;
     let callback = entrance.url.at(CALLBACK);
     let wants_more = |claims: &_| provider.roles().wants_more(claims);
     let identified = provider.way().identified(code, (&flow, &callback), now, &wants_more).await;
-    let claims = identified.map_err(|error| fault(provider, error))?.claims;
-    let who = called(&claims).ok_or_else(|| fault(provider, OidcError::Invalid))?;
+    let claims = identified.map_err(|error| login_error(provider, error))?.claims;
+    let who = called(&claims).ok_or_else(|| login_error(provider, OidcError::Invalid))?;
     let held = provider.roles().held(&claims);
     let Some(role) = provider.roles().role(&held) else {
         tracing::warn!("somebody logged in at the provider who has no role here");
@@ -141,7 +144,7 @@ fn stale() -> ApiError {
     ApiError::invalid("this login was used before, took too long, or was begun in another browser").hint("log in again")
 }
 
-fn fault(provider: &LoginProvider, error: OidcError) -> ApiError {
+fn login_error(provider: &LoginProvider, error: OidcError) -> ApiError {
     let name = provider.name();
     match error {
         OidcError::Unavailable => ApiError::unavailable(format!("{name} can't be reached at the moment"))
@@ -158,7 +161,7 @@ fn declined(provider: &LoginProvider, error: &str) -> ApiError {
     let known = error.len() <= 64 && error.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     tracing::info!(error = if known { error } else { "other" }, "the provider did not log somebody in");
     match error {
-        "temporarily_unavailable" | "server_error" => fault(provider, OidcError::Unavailable),
+        "temporarily_unavailable" | "server_error" => login_error(provider, OidcError::Unavailable),
         _ => ApiError::forbidden(format!("{} did not log you in", provider.name())).hint("log in again"),
     }
 }

@@ -14,10 +14,10 @@ pub fn document() -> Value {
         settings.meta_schema = None;
     });
     let mut schemas = schemas.for_serialize().into_generator();
-    let fault = schemas.subschema_for::<ApiErrorBody>().to_value();
+    let error_schema = schemas.subschema_for::<ApiErrorBody>().to_value();
     let mut paths = Map::new();
     for route in ROUTES {
-        let operation = operation(route, &mut schemas, &fault);
+        let operation = operation(route, &mut schemas, &error_schema);
         let path = paths.entry(format!("{BASE}{}", route.path)).or_insert_with(|| json!({}));
         path[route.verb()] = operation;
     }
@@ -49,8 +49,9 @@ pub fn document() -> Value {
     })
 }
 
-fn operation(route: &Route, schemas: &mut SchemaGenerator, fault: &Value) -> Value {
-    let refused = |about: &str| json!({"description": about, "content": {"application/json": {"schema": fault}}});
+fn operation(route: &Route, schemas: &mut SchemaGenerator, error_schema: &Value) -> Value {
+    let refused =
+        |about: &str| json!({"description": about, "content": {"application/json": {"schema": error_schema}}});
     let mut content = json!({"application/json": {"schema": (route.answer)(schemas)}});
     if route.is_followed() {
         content["text/event-stream"] = json!({"schema": {"type": "string"}});

@@ -71,7 +71,7 @@ const LAYERS: &[&[&str]] = &[
     &["index"],
     &["identity", "host", "agents"],
     &["attribution", "completions", "conform", "surface", "synthesis"],
-    &["a2a", "agtp", "agtp-client", "email", "mcp", "mentionable", "nlweb", "search", "signin", "wellknown"],
+    &["a2a", "agtp", "agtp-client", "email", "mcp", "mentionable", "nlweb", "search", "signin"],
     &["admin", "backends"],
     &["forecourt"],
     &["cli"],

@@ -41,7 +41,7 @@ use crate::wires::Wires;
 /// The data folder within that of a deployment, unless another one is named.
 pub const DATA: &str = ".forecourt";
 /// Agents in one deployment.
-pub const AGENTS_MAX: usize = 10_000;
+pub(crate) const AGENTS_MAX: usize = 10_000;
 
 /// Everything that the files of a deployment say, and what a program adds to it.
 ///

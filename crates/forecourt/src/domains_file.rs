@@ -87,7 +87,7 @@ impl DomainsFile {
     }
 
     /// What the file of one domain says that only this file may.
-    pub(crate) fn said_twice(&self, own: &Section) -> Problems {
+    pub(crate) fn duplicated_tables(&self, own: &Section) -> Problems {
         let mut problems = Problems::new();
         for name in SHARED.into_iter().filter(|name| own.has(name)) {
             let text = format!("`{name}` is what all domains share: {} says it", self.file().display());

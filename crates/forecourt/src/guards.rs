@@ -119,10 +119,10 @@ impl ModelJudge {
         let messages = json!([{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": asked}]);
         let mut body = self.provider.fields.clone();
         body.insert("messages".to_owned(), messages);
-        let fault = |error: ProviderError| JudgeError(reason(error.into_ending()));
-        let mut reply = self.provider.ask(&body, 0, Instant::now() + self.time_max).await.map_err(fault)?;
+        let judge_error = |error: ProviderError| JudgeError(reason(error.into_ending()));
+        let mut reply = self.provider.ask(&body, 0, Instant::now() + self.time_max).await.map_err(judge_error)?;
         let mut said = String::new();
-        while let Some(text) = reply.next_text().await.map_err(fault)? {
+        while let Some(text) = reply.next_text().await.map_err(judge_error)? {
             said.push_str(&text);
         }
         ruling(&said)

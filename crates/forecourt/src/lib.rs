@@ -7,12 +7,15 @@
 //! | module | holds |
 //! |---|---|
 //! | [`deployment`], [`settings`] | the files, and what a program adds to them |
+//! | `agents` | one agent as it is defined, and what answers for it |
 //! | [`house`] | everything built |
 //! | [`running`] | a host at work in a house, and how another one takes its place |
 //! | `live` | the one swap that every request looks at |
 //! | [`domains`] | several deployments in one daemon, and which of them a request is for |
 //! | [`reload`] | a deployment that is read again while it is served |
 //! | [`server`] | listeners, the operator's calls, the end |
+//! | `content_watcher` | the content of all agents, kept up to date |
+//! | `wellknown` | what programs look for on every host: robots.txt, llms.txt, the catalogs |
 //! | `certificates` | where the certificate of a deployment comes from |
 //! | [`storage`], [`data_folder`], [`serving`] | where state is kept, and who holds it |
 //! | [`shared`] | what the nodes of one deployment have in common |
@@ -71,6 +74,7 @@ pub mod shared;
 pub mod storage;
 pub mod telemetry;
 mod watch;
+mod wellknown;
 mod wires;
 
 pub use deployment::Deployment;

@@ -24,7 +24,7 @@ type MountPages = fn(&Mount) -> HttpRoutes;
 /// Pages of the host itself, which belong to no protocol: what they are called in metrics, and what mounts them.
 pub const PAGES: &[(&str, MountPages)] = &[
     (forecourt_signin::NAME, forecourt_signin::routes),
-    (forecourt_wellknown::NAME, forecourt_wellknown::routes),
+    (crate::wellknown::NAME, crate::wellknown::routes),
     (crate::manual::NAME, crate::manual_routes::routes),
 ];
 

@@ -22,7 +22,7 @@ use forecourt_settings::Problems;
 use crate::deployment::Deployment;
 
 pub use attempt::{Attempt, AttemptOutcome, AttemptProblem, ReloadTrigger};
-pub(crate) use attempt::{CHANGED_SHOWN, shown, told};
+pub(crate) use attempt::{CHANGED_SHOWN, attempt_problems, relative_path};
 pub(crate) use files::{FileLook, WatchedFiles};
 pub(crate) use fixed::FixedSettings;
 

@@ -176,7 +176,7 @@ async fn open_shared(deployment: &Deployment) -> Result<Arc<Postgres>, Error> {
         size_max: deployment.store.size_max,
         ..PostgresOptions::new(shared.url.clone(), shared.key.clone(), deployment.domain().to_string())
     };
-    let place = shared.shown();
+    let place = shared.location();
     Postgres::open(options).await.map_err(|error| match error {
         StoreError::Unavailable(reason) => Error::new(format!("the store at {place} can't be reached: {reason}"))
             .hint("`url` in [store] says where it is; this node begins once the database answers"),

@@ -32,20 +32,20 @@ impl<'a> Doorway<'a> {
     }
 
     /// The page, with what went wrong before.
-    pub(super) fn render(&self, next: &str, fault: Option<&ApiError>) -> String {
+    pub(super) fn render(&self, next: &str, error: Option<&ApiError>) -> String {
         let elsewhere = self
             .elsewhere
             .map(|origin| format!("{origin}/console/login?here=1&next={}", forecourt_pages::escape::query(next)));
         let page = Page {
             style: assets::versioned("console.css"),
             title: "Log in",
-            alert: fault.map(|fault| sentence(&fault.message)),
-            hint: fault.and_then(|fault| fault.hint.as_deref()).map(sentence),
+            alert: error.map(|error| sentence(&error.message)),
+            hint: error.and_then(|error| error.hint.as_deref()).map(sentence),
             next,
             takes_token: self.takes_token,
             provider: self.provider,
             elsewhere,
-            anew: fault.filter(|fault| fault.status == StatusCode::FORBIDDEN).map(|_| ANEW),
+            anew: error.filter(|error| error.status == StatusCode::FORBIDDEN).map(|_| ANEW),
             leads_to: None,
         };
         page.render().unwrap_or_default()
@@ -53,10 +53,10 @@ impl<'a> Doorway<'a> {
 }
 
 /// What is said to who can't come in.
-pub(super) fn closed(fault: &ApiError) -> String {
+pub(super) fn closed(error: &ApiError) -> String {
     let page = Page {
-        alert: Some(sentence(&fault.message)),
-        hint: fault.hint.as_deref().map(sentence),
+        alert: Some(sentence(&error.message)),
+        hint: error.hint.as_deref().map(sentence),
         ..Page::bare("Closed")
     };
     page.render().unwrap_or_default()

@@ -26,8 +26,8 @@ pub(super) async fn form(
 ) -> Response {
     let entrance = desk.entrance();
     if entrance.is_closed() {
-        let fault = access::closed();
-        return turned_away(&fault, doorway::closed(&fault));
+        let error = access::closed();
+        return turned_away(&error, doorway::closed(&error));
     }
     let next = access::safe_next(query.get("next").map(String::as_str));
     let is_here = query.contains_key("here");
@@ -40,12 +40,12 @@ pub(super) async fn login(State(desk): State<Arc<Desk>>, request: Request) -> Re
     let entrance = desk.entrance();
     let form = match sent_before_login(&entrance, &head.headers, body).await {
         Ok(form) => form,
-        Err(fault) => return turned_away(&fault, doorway::closed(&fault)),
+        Err(error) => return turned_away(&error, doorway::closed(&error)),
     };
     let next = access::safe_next(form.get("next").map(String::as_str));
     match logged_in(&desk, &head.headers, form.get("token").map_or("", |token| token.trim())).await {
         Ok(cookies) => with_cookies(redirect(next), cookies),
-        Err(fault) => turned_away(&fault, Doorway::new(&entrance, &head.headers, false).render(next, Some(&fault))),
+        Err(error) => turned_away(&error, Doorway::new(&entrance, &head.headers, false).render(next, Some(&error))),
     }
 }
 
@@ -82,12 +82,12 @@ pub(super) async fn logout(State(desk): State<Arc<Desk>>, request: Request) -> R
     let ended = match sent(&desk, &actor, &head.headers, body).await {
         Ok(_) => match desk.house() {
             Ok(house) => sessions::end(&house.host, &head.headers).await,
-            Err(fault) => Err(fault),
+            Err(error) => Err(error),
         },
-        Err(fault) => Err(fault),
+        Err(error) => Err(error),
     };
     match ended {
         Ok(()) => with_cookies(redirect("/console/login"), cookie::forget_session()),
-        Err(fault) => failed(&fault, &actor, &head.uri),
+        Err(error) => failed(&error, &actor, &head.uri),
     }
 }

@@ -23,7 +23,7 @@ pub(super) async fn leave(State(desk): State<Arc<Desk>>, request: Request) -> Re
     let entrance = desk.entrance();
     let form = match sent_before_login(&entrance, &head.headers, body).await {
         Ok(form) => form,
-        Err(fault) => return turned_away(&fault, doorway::closed(&fault)),
+        Err(error) => return turned_away(&error, doorway::closed(&error)),
     };
     let next = access::safe_next(form.get("next").map(String::as_str));
     // Whoever was sent back with an account that may not come in has another one in mind.
@@ -33,7 +33,7 @@ pub(super) async fn leave(State(desk): State<Arc<Desk>>, request: Request) -> Re
             let name = entrance.provider.as_ref().map_or("the provider", |provider| provider.name());
             with_cookies(html(StatusCode::OK, doorway::leading(&away.url, &format!("Go on to {name}"))), away.cookie)
         }
-        Err(fault) => turned_away(&fault, Doorway::new(&entrance, &head.headers, true).render(next, Some(&fault))),
+        Err(error) => turned_away(&error, Doorway::new(&entrance, &head.headers, true).render(next, Some(&error))),
     }
 }
 
@@ -42,13 +42,13 @@ pub(super) async fn come_back(State(desk): State<Arc<Desk>>, uri: Uri, headers: 
     let came = login::come_back(&desk, &headers, uri.query().unwrap_or_default()).await;
     let response = match came.outcome {
         Ok(next) => html(StatusCode::OK, doorway::leading(&next, "Go on to the console")),
-        Err(fault) => {
+        Err(error) => {
             let entrance = desk.entrance();
             let page = match entrance.is_closed() {
-                true => doorway::closed(&fault),
-                false => Doorway::new(&entrance, &headers, true).render(&came.next, Some(&fault)),
+                true => doorway::closed(&error),
+                false => Doorway::new(&entrance, &headers, true).render(&came.next, Some(&error)),
             };
-            turned_away(&fault, page)
+            turned_away(&error, page)
         }
     };
     with_cookies(response, came.cookies)

@@ -47,7 +47,7 @@ pub(super) async fn agent(
         Err(response) => return *response,
     };
     let page = of_agent(&desk, &actor, &handle, "", None).await;
-    shown(&desk, page, &actor, &uri)
+    render_page(&desk, page, &actor, &uri)
 }
 
 /// Says something to an agent, and shows what came.
@@ -76,7 +76,7 @@ pub(super) async fn ask_agent(State(desk): State<Arc<Desk>>, Path(handle): Path<
         page.sections.push(Section::new("What happened", Body::Log(log)));
         Ok(page)
     };
-    shown(&desk, page.await, &actor, &head.uri)
+    render_page(&desk, page.await, &actor, &head.uri)
 }
 
 async fn of_agent(
@@ -134,7 +134,7 @@ pub(super) async fn thing(
         let (thing, form) = found(&desk, &actor, &kind, &id).await?;
         Ok(of_thing(&actor, &kind, &thing, &form, &BTreeMap::new()))
     };
-    shown(&desk, page.await, &actor, &uri)
+    render_page(&desk, page.await, &actor, &uri)
 }
 
 /// Calls an endpoint or a tool, and shows what came.
@@ -155,8 +155,8 @@ pub(super) async fn call_thing(
         let mut page = of_thing(&actor, &kind, &thing, &form, &written);
         let arguments = match form::read(&form, &written) {
             Ok(arguments) => arguments,
-            Err(fault) => {
-                page.alert = Some(fault.message);
+            Err(error) => {
+                page.alert = Some(error.message);
                 return Ok(page);
             }
         };
@@ -176,7 +176,7 @@ pub(super) async fn call_thing(
         }
         Ok(page)
     };
-    shown(&desk, page.await, &actor, &head.uri)
+    render_page(&desk, page.await, &actor, &head.uri)
 }
 
 async fn found(desk: &Arc<Desk>, actor: &Actor, kind: &str, id: &str) -> Result<(Triable, Vec<Field>), ApiError> {
@@ -247,9 +247,9 @@ fn for_operators(actor: &Actor) -> Vec<Section> {
     }
 }
 
-fn shown(desk: &Desk, page: Result<Page, ApiError>, actor: &Actor, uri: &Uri) -> Response {
+fn render_page(desk: &Desk, page: Result<Page, ApiError>, actor: &Actor, uri: &Uri) -> Response {
     match page {
         Ok(page) => html(StatusCode::OK, page.of(desk).render(actor, uri, None)),
-        Err(fault) => failed(&fault, actor, uri),
+        Err(error) => failed(&error, actor, uri),
     }
 }

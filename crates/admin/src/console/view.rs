@@ -170,10 +170,10 @@ impl Page {
     }
 
     /// What went wrong, as a page.
-    pub(crate) fn of_fault(fault: &ApiError) -> Self {
+    pub(crate) fn of_error(error: &ApiError) -> Self {
         Self {
-            alert: Some(sentence(&fault.message)),
-            hint: fault.hint.as_deref().map(sentence),
+            alert: Some(sentence(&error.message)),
+            hint: error.hint.as_deref().map(sentence),
             crumb: Some(("/console".to_owned(), "Overview".to_owned())),
             ..Self::new("", "That did not work")
         }

@@ -185,8 +185,8 @@ async fn change(ask: Command, to: LifecycleState, action: &'static str) -> Resul
         LifecycleOutcome::Now(_) => (Came::Done, Ok(format!("@{handle} is {} now", to.name()))),
         LifecycleOutcome::Already => (Came::Already, Ok(format!("@{handle} is {} already", to.name()))),
         LifecycleOutcome::Never(from) => {
-            let fault = ApiError::conflict(format!("@{handle} is {}, and stays so", from.name()));
-            (Came::Refused, Err(fault.hint("a retired agent never answers again; give a new one another handle")))
+            let error = ApiError::conflict(format!("@{handle} is {}, and stays so", from.name()));
+            (Came::Refused, Err(error.hint("a retired agent never answers again; give a new one another handle")))
         }
     };
     account::note(host, by, action, target, why.as_deref(), came).await;

@@ -69,11 +69,11 @@ fn store(ask: &Ask, ready: &Result<Vec<String>, String>) -> Check {
 }
 
 /// `None`: there is no bus.
-fn bus(fault: Option<Option<String>>) -> Check {
-    match fault {
+fn bus(error: Option<Option<String>>) -> Check {
+    match error {
         None => Check::new("bus", "off", "one node needs none: [bus] is for several"),
         Some(None) => Check::new("bus", "good", "connected"),
-        Some(Some(fault)) => Check::new("bus", "warn", format!("{fault}; nothing is lost, it takes seconds longer")),
+        Some(Some(error)) => Check::new("bus", "warn", format!("{error}; nothing is lost, it takes seconds longer")),
     }
 }
 

@@ -166,7 +166,7 @@ pub(crate) async fn one(ask: Ask) -> Result<TaskDetail, ApiError> {
     });
     Ok(TaskDetail {
         line: line(task),
-        turns: task.turns.iter().map(|turn| said(turn.role, &turn.parts)).collect(),
+        turns: task.turns.iter().map(|turn| spoken_turn(turn.role, &turn.parts)).collect(),
         answer: answer.filter(|text| !text.is_empty()).map(|text| shortened(&text, TEXT_CHARS_MAX)),
         ending: outcome.map(|outcome| outcome.ending.code().to_owned()),
         failure,
@@ -204,15 +204,15 @@ pub(crate) async fn cancel(ask: Command) -> Result<ActionOutcome, ApiError> {
 /// The task of a path, for the operator.
 pub(crate) async fn permit(ask: &Ask) -> Result<TaskPermit, ApiError> {
     let unknown = || {
-        let fault = ApiError::not_found("there is no such task, or it has expired");
-        fault.hint("GET /api/v1/tasks lists those that there are, and so does `forecourt admin tasks`")
+        let error = ApiError::not_found("there is no such task, or it has expired");
+        error.hint("GET /api/v1/tasks lists those that there are, and so does `forecourt admin tasks`")
     };
     let found = ask.desk.reads.task_by_reference(ask.named("task"), ask.now()).await?;
     let id: TaskId = found.ok_or_else(unknown)?.id;
     Ok(ask.house.host.task(&id, TaskAccess::Operator).await?)
 }
 
-fn said(role: Role, parts: &[Part]) -> SpokenTurn {
+fn spoken_turn(role: Role, parts: &[Part]) -> SpokenTurn {
     let who = match role {
         Role::User => "caller",
         Role::Assistant => "agent",

@@ -45,7 +45,7 @@ impl RoleClaims {
     pub(crate) fn held(&self, claims: &Map<String, Value>) -> Vec<RoleEvidence> {
         let mut held: Vec<RoleEvidence> = Vec::new();
         for rule in [&self.operators, &self.viewers] {
-            let said = said(claims, &rule.claim);
+            let said = claim_values(claims, &rule.claim);
             for value in rule.values.iter().filter(|value| said.contains(value)) {
                 let one = RoleEvidence { claim: rule.claim.clone(), value: value.clone() };
                 if !held.contains(&one) {
@@ -84,7 +84,7 @@ impl RoleClaims {
 }
 
 /// What a claim says: a text, or a list of texts.
-fn said(claims: &Map<String, Value>, claim: &str) -> Vec<String> {
+fn claim_values(claims: &Map<String, Value>, claim: &str) -> Vec<String> {
     if claim == ADDRESS {
         return verified_address(claims).map(str::to_ascii_lowercase).into_iter().collect();
     }

@@ -17,7 +17,7 @@ const ABOUT: &[&str] = &[
     "callers, agents, the two verbs",
     "shared by protocols, and proofs",
     "a protocol is one crate",
-    "the operator's house",
+    "the operator, and backends",
     "one daemon",
     "one program",
 ];

@@ -189,7 +189,7 @@ pub(super) fn read_top(
     let mut tables = Tables::open(dir, environment, beside)?;
     let mut problems = Problems::new();
     if let Some(file) = beside {
-        problems.extend(file.said_twice(&tables.root));
+        problems.extend(file.duplicated_tables(&tables.root));
         SHARED.iter().for_each(|table| drop(tables.root.take(table)));
     }
     let (operation, fit) = read_operation(&mut tables, environment, overrides, beside, &mut problems);

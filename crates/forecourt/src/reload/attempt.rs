@@ -91,7 +91,7 @@ pub struct AttemptProblem {
 impl AttemptProblem {
     fn of(problem: &Problem, folder: &Path) -> Self {
         Self {
-            file: shown(problem.file(), folder),
+            file: relative_path(problem.file(), folder),
             line: problem.line(),
             message: problem.message().to_owned(),
             hint: problem.next_step().map(str::to_owned),
@@ -100,11 +100,11 @@ impl AttemptProblem {
 }
 
 /// Problems as an attempt tells them.
-pub(crate) fn told(problems: &Problems, folder: &Path) -> Vec<AttemptProblem> {
+pub(crate) fn attempt_problems(problems: &Problems, folder: &Path) -> Vec<AttemptProblem> {
     problems.iter().map(|problem| AttemptProblem::of(problem, folder)).collect()
 }
 
 /// A path as it is told: within the folder of the deployment, relative to it.
-pub(crate) fn shown(path: &Path, folder: &Path) -> String {
+pub(crate) fn relative_path(path: &Path, folder: &Path) -> String {
     path.strip_prefix(folder).unwrap_or(path).display().to_string()
 }

@@ -133,7 +133,7 @@ async fn put(
     tracing::info!(agent = handle, stored = done.stored, skipped = done.skipped, "content was pushed");
     let nothing = done.stored + done.unchanged == 0 && done.skipped > 0;
     let status = if nothing { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    Ok((status, Json(shown_put(&done))).into_response())
+    Ok((status, Json(put_summary(&done))).into_response())
 }
 
 async fn remove(
@@ -164,7 +164,7 @@ async fn remove(
     doors.place.is_there().map_err(gone)?;
     tracing::info!(agent = handle, removed = done.removed.len(), "content was removed");
     let status = if done.removed.is_empty() { StatusCode::NOT_FOUND } else { StatusCode::OK };
-    Ok((status, Json(shown_removed(&done))).into_response())
+    Ok((status, Json(removal_summary(&done))).into_response())
 }
 
 impl Doors {
@@ -239,14 +239,14 @@ async fn blocking<T: Send + 'static>(
     Ok(tokio::task::spawn_blocking(work).await.map_err(broke)??)
 }
 
-fn shown_put(done: &PutOutcome) -> Value {
+fn put_summary(done: &PutOutcome) -> Value {
     let reasons: Vec<Value> =
         done.reasons.iter().map(|skipped| json!({"line": skipped.line, "reason": skipped.reason})).collect();
     json!({"stored": done.stored, "unchanged": done.unchanged, "skipped": done.skipped, "reasons": reasons,
         "searchable": done.is_searchable})
 }
 
-fn shown_removed(done: &RemoveOutcome) -> Value {
+fn removal_summary(done: &RemoveOutcome) -> Value {
     json!({"removed": done.removed, "unknown": done.unknown, "searchable": done.is_searchable})
 }
 

@@ -22,8 +22,8 @@ use tokio::time::Instant;
 use super::ServerCore;
 use crate::error::Error;
 use crate::reload::{
-    Attempt, AttemptOutcome, CHANGED_SHOWN, FileLook, FixedSettings, ReloadSource, ReloadTrigger, WatchedFiles, shown,
-    told,
+    Attempt, AttemptOutcome, CHANGED_SHOWN, FileLook, FixedSettings, ReloadSource, ReloadTrigger, WatchedFiles,
+    attempt_problems, relative_path,
 };
 
 /// How often the files are looked at.
@@ -253,12 +253,12 @@ impl ReloadWork {
             self.applied = look.clone();
         }
         self.settle(look).await;
-        let attempt = self.told(by, at, begun.elapsed(), &changed, result);
+        let attempt = self.report(by, at, begun.elapsed(), &changed, result);
         self.reloader.note(&attempt);
         attempt
     }
 
-    fn told(
+    fn report(
         &self,
         by: ReloadTrigger,
         at: Timestamp,
@@ -269,9 +269,11 @@ impl ReloadWork {
         let folder = &self.source.folder;
         let (outcome, notes, problems) = match result {
             Ok(notes) => (AttemptOutcome::Applied, notes, Vec::new()),
-            Err(NotApplied::Refused(problems)) => (AttemptOutcome::Refused, Vec::new(), told(&problems, folder)),
+            Err(NotApplied::Refused(problems)) => {
+                (AttemptOutcome::Refused, Vec::new(), attempt_problems(&problems, folder))
+            }
             Err(NotApplied::NeedsRestart(problems)) => {
-                (AttemptOutcome::NeedsRestart, Vec::new(), told(&problems, folder))
+                (AttemptOutcome::NeedsRestart, Vec::new(), attempt_problems(&problems, folder))
             }
         };
         Attempt {
@@ -279,7 +281,7 @@ impl ReloadWork {
             by,
             at,
             took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-            changed: changed.iter().take(CHANGED_SHOWN).map(|path| shown(path, folder)).collect(),
+            changed: changed.iter().take(CHANGED_SHOWN).map(|path| relative_path(path, folder)).collect(),
             changed_count: changed.len(),
             notes,
             agents: self.core.running.host().directory().iter().count(),

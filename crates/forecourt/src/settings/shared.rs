@@ -31,7 +31,7 @@ pub struct SharedStore {
 
 impl SharedStore {
     /// Where it is, without a name and a password.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn location(&self) -> String {
         let Ok(url) = url::Url::parse(&self.url) else { return "an unknown place".to_owned() };
         let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
         format!("postgres://{}{port}{}", url.host_str().unwrap_or_default(), url.path())

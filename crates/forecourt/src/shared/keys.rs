@@ -124,14 +124,14 @@ impl SharedKeys {
         let Some((number, entry)) = found.into_iter().next().filter(|(number, _)| *number > after) else {
             return Ok(None);
         };
-        let unreadable = |fault: KeyError| Error::new(format!("the signing keys in the store can't be read: {fault}"));
+        let unreadable = |error: KeyError| Error::new(format!("the signing keys in the store can't be read: {error}"));
         let keys = HostKeys::from_document(&entry.body).map_err(unreadable)?;
         Ok(Some(AgreedKeys { number, keys }))
     }
 
     /// Whether these are the keys behind the entry `last` from now on.
     async fn write(&self, keys: &HostKeys, last: u64) -> Result<bool, Error> {
-        let body = keys.to_document().map_err(|fault| Error::new(fault.to_string()))?;
+        let body = keys.to_document().map_err(|error| Error::new(error.to_string()))?;
         let entry = LedgerEntry::new(body, self.clock.now());
         Ok(self.store.append_entry(STREAM, entry, Some(last)).await.map_err(away)?.is_some())
     }

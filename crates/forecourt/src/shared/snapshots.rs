@@ -235,7 +235,7 @@ impl Snapshots {
         }
         upload.finish().await.map_err(|error| error.to_string())?;
         let mut statement = Statement { file: archive, sha256, bytes, items, made_at: now, code: String::new() };
-        statement.code = hex(hmac::sign(&self.key, &said(&content.handle, name, &statement)).as_ref());
+        statement.code = hex(hmac::sign(&self.key, &signed_bytes(&content.handle, name, &statement)).as_ref());
         let text = serde_json::to_vec_pretty(&statement).map_err(|error| error.to_string())?;
         let file = folder.join(format!("{name}.json"));
         self.store.put(&file, PutPayload::from(text)).await.map_err(|error| error.to_string())?;
@@ -245,7 +245,7 @@ impl Snapshots {
 
     fn is_ours(&self, handle: &Handle, name: &str, statement: &Statement) -> bool {
         let code = unhex(&statement.code).unwrap_or_default();
-        hmac::verify(&self.key, &said(handle, name, statement), &code).is_ok()
+        hmac::verify(&self.key, &signed_bytes(handle, name, statement), &code).is_ok()
     }
 }
 
@@ -262,7 +262,7 @@ async fn whole(content: &Content) -> Result<Option<(u64, u64)>, String> {
 }
 
 /// What the code of a statement is made over.
-fn said(handle: &Handle, name: &str, statement: &Statement) -> Vec<u8> {
+fn signed_bytes(handle: &Handle, name: &str, statement: &Statement) -> Vec<u8> {
     let Statement { file, sha256, bytes, items, made_at, code: _ } = statement;
     format!("{handle}\n{name}\n{file}\n{sha256}\n{bytes}\n{items}\n{made_at}").into_bytes()
 }

@@ -28,7 +28,7 @@ impl Page {
             may_act: visitor.role == Role::Operator,
             csrf: visitor.csrf().unwrap_or_default(),
             back: without_done(back),
-            told: done.and_then(told),
+            told: done.and_then(notice),
         };
         shell.render().unwrap_or_default()
     }
@@ -42,7 +42,7 @@ fn without_done(path: &str) -> String {
 }
 
 /// What is said of a form that was sent. Nothing of the address is shown.
-fn told(done: &str) -> Option<(&'static str, &'static str)> {
+fn notice(done: &str) -> Option<(&'static str, &'static str)> {
     match done {
         "done" => Some(("good", "Done.")),
         "already" => Some(("warn", "There was nothing to do: it is so already.")),

@@ -13,11 +13,11 @@ use forecourt_surface::{BaseUrl, HttpRoutes, Mount};
 use http::HeaderValue;
 use http::header::LINK;
 
-use crate::limits::FRESH;
-use crate::listing::SiteListing;
-use crate::public::public_file;
-use crate::robots::ROBOTS;
-use crate::{ai_catalog, api_catalog, llms};
+use super::limits::FRESH;
+use super::listing::SiteListing;
+use super::public::public_file;
+use super::robots::ROBOTS;
+use super::{ai_catalog, api_catalog, llms};
 
 const ROBOTS_PATH: &str = "/robots.txt";
 const LLMS_PATH: &str = "/llms.txt";

@@ -14,7 +14,7 @@
 
 mod ai_catalog;
 mod api_catalog;
-pub mod limits;
+mod limits;
 mod listing;
 mod llms;
 mod public;
@@ -24,9 +24,9 @@ mod surface;
 use forecourt_surface::{HttpRoutes, Mount};
 
 /// What these routes are called in metrics.
-pub const NAME: &str = "well-known";
+pub(crate) const NAME: &str = "well-known";
 
 /// The routes.
-pub fn routes(mount: &Mount) -> HttpRoutes {
+pub(crate) fn routes(mount: &Mount) -> HttpRoutes {
     surface::routes(mount)
 }

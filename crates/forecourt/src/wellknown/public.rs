@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::limits::PUBLIC_FILE_BYTES_MAX;
+use super::limits::PUBLIC_FILE_BYTES_MAX;
 
 /// The folder, in the deployment's own.
 const FOLDER: &str = "public";

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::listing::SiteListing;
+use super::listing::SiteListing;
 
 /// Where it is.
 pub(crate) const PATH: &str = "/.well-known/api-catalog";

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use forecourt_core::AgentCard;
 
-use crate::listing::{SiteListing, one_line};
+use super::listing::{SiteListing, one_line};
 
 /// The whole document.
 pub(crate) fn llms_txt(listing: &SiteListing<'_>) -> String {

@@ -7,7 +7,7 @@ use forecourt_core::Site;
 use forecourt_host::Host;
 use forecourt_surface::BaseUrl;
 
-use crate::limits::AGENTS_LISTED_MAX;
+use super::limits::AGENTS_LISTED_MAX;
 
 /// The site and its agents, under the origin of one request.
 pub(crate) struct SiteListing<'a> {
