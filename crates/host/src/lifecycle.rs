@@ -168,7 +168,7 @@ impl Lifecycle {
     }
 
     /// Has an agent stand elsewhere, and keeps who wanted it and why. Whether there is such an agent is for the
-    /// caller to know: [`crate::Host::change_lifecycle`].
+    /// caller to know: [`crate::OperatorDesk::change_lifecycle`].
     pub(crate) async fn change(
         &self,
         agent: &Handle,
