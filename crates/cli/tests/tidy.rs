@@ -122,15 +122,12 @@ fn every_crate_has_a_layer() {
 /// Crates in which modules still import each other in a circle, and how many circles each has. It may only
 /// shrink.
 const CIRCLES_LEFT: &[(&str, usize)] = &[
-    ("a2a", 3),
     ("agents", 3),
-    ("cli", 1),
     ("content", 4),
     ("core", 2),
     ("egress", 1),
     ("forecourt", 1),
     ("host", 1),
-    ("mcp", 1),
     ("mentionable", 2),
     ("pages", 1),
     ("server", 1),

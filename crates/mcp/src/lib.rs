@@ -3,7 +3,7 @@
 //!
 //! | what | module |
 //! |---|---|
-//! | what is on offer where | `offer`, `agents`, `named`, `resources`, `mime`, `prompts`, `widget` |
+//! | what is on offer where | `offer`, `agents`, `named`, `own_resource`, `resources`, `mime`, `prompts`, `widget` |
 //! | one call: progress, questions, result | `call`, `waiting`, `log`, `requirements`, `elicit`, `forms`, `answer`, `content` |
 //! | what becomes of a call that takes long | `tasks`, `partial`, and `task` for clients without them |
 //! | the handler of the SDK; what it says of itself; lists in pages | `server`, `about`, `page` |
@@ -37,6 +37,7 @@ mod mime;
 mod named;
 mod offer;
 mod origin;
+mod own_resource;
 mod page;
 mod partial;
 mod payment;

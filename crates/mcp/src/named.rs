@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use crate::content::failed;
 use crate::limits::{INLINE_FILE_BYTES_MAX, NAME_CHARS_MAX, NAMED_MAX, PROMPT_PARTS_MAX};
-use crate::resources::OwnFile;
+use crate::own_resource::OwnFile;
 use crate::section::{McpSettings, PromptSettings, ToolSettings};
 use crate::{agents, answer};
 

@@ -42,3 +42,15 @@ pub const CONTEXT: &str = "https://a2a-protocol.org/2025-06-18";
 pub const MENTIONABLE_VERSION: &str = "0.1";
 /// The version of a hub that is nobody in particular: raised when its routing changes.
 pub const HUB_VERSION: &str = "1.0.0";
+
+/// `defaultInputModes` as `default_input_modes`.
+pub(crate) fn snake(name: &str) -> String {
+    let mut text = String::with_capacity(name.len() + 4);
+    for c in name.chars() {
+        if c.is_ascii_uppercase() {
+            text.push('_');
+        }
+        text.push(c.to_ascii_lowercase());
+    }
+    text
+}

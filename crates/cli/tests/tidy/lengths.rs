@@ -16,8 +16,6 @@ const LONGER: &[(&str, &str)] = &[
     ("crates/forecourt/src/house.rs", "build"),
     ("crates/forecourt/src/running.rs", "start"),
     ("crates/host/src/builder.rs", "start"),
-    ("crates/mcp/src/call.rs", "call"),
-    ("crates/mcp/src/surface.rs", "enter"),
     ("crates/synthesis/src/plan/fit.rs", "keyword"),
 ];
 
