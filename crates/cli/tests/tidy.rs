@@ -128,7 +128,6 @@ const CIRCLES_LEFT: &[(&str, usize)] = &[
     ("egress", 1),
     ("forecourt", 1),
     ("host", 1),
-    ("mentionable", 2),
     ("pages", 1),
     ("server", 1),
     ("settings", 1),
