@@ -166,7 +166,7 @@ fn schema(settings: &ToolSettings) -> Result<Schema, String> {
         Some(whole) => whole.clone(),
         None => of_arguments(&settings.arguments)?,
     };
-    Schema::compile(source).map_err(|fault| format!("has a schema that is none: {fault}"))
+    Schema::compile(source).map_err(|error| format!("has a schema that is none: {error}"))
 }
 
 fn of_arguments(arguments: &Map<String, Value>) -> Result<Value, String> {
