@@ -89,7 +89,7 @@ impl Cards {
     }
 
     /// Whether cards declare that there is more to see for callers that are known.
-    pub fn has_extended(&self) -> bool {
+    pub(crate) fn has_extended(&self) -> bool {
         self.verifier.token_issuers().next().is_some()
     }
 
