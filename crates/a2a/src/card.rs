@@ -9,21 +9,26 @@
 //! | the forms | `write.rs` |
 //! | signatures, and what they cover | `sign.rs`, `shape.rs` |
 //! | our cards, rendered once | `cards.rs` |
-//! | cards of others, read | `read.rs` |
+//! | cards of others, read | `read.rs`, `binding.rs` |
+//! | what the operator decides | `settings.rs` |
 //! | what is wrong with a card | `validate.rs` |
 
+mod binding;
 mod cards;
 mod facts;
 pub mod limits;
 pub mod names;
 mod read;
+mod settings;
 mod shape;
 mod sign;
 mod validate;
 mod write;
 
-pub use cards::{CardSettings, Cards};
-pub use read::{AgentRef, Binding, CardSignature, Extension, Interface, RemoteCard, Scheme, read};
+pub use binding::Binding;
+pub use cards::Cards;
+pub use read::{AgentRef, CardSignature, Extension, Interface, RemoteCard, Scheme, read};
+pub use settings::CardSettings;
 pub use shape::SignatureScope;
 pub use sign::{SignatureError, verify_signature};
 pub use validate::{Problem, validate, validate_agent};

@@ -58,7 +58,7 @@ pub(crate) fn heard(message: Message, request: &Metadata, card: &AgentCard) -> R
     let annotations = annotations::of(&metadata, &extensions, &references, &parts);
     Ok(IncomingMessage {
         id,
-        parts: said(parts, card)?,
+        parts: core_parts(parts, card)?,
         history: history(own.get("history")),
         hop: hop(own.get("agent_chain")),
         evidence: own.get("identity_evidence").and_then(Value::as_array).cloned().unwrap_or_default(),
@@ -110,7 +110,7 @@ fn hop(chain: Option<&Value>) -> u32 {
     u32::try_from(hop.saturating_sub(1)).unwrap_or(u32::MAX)
 }
 
-fn said(parts: Vec<Part>, card: &AgentCard) -> Result<Vec<CorePart>, OperationError> {
+fn core_parts(parts: Vec<Part>, card: &AgentCard) -> Result<Vec<CorePart>, OperationError> {
     let is_data_url = |part: &&Part| matches!(&part.content, Content::Url(url) if url.starts_with("data:"));
     if parts.iter().filter(is_data_url).count() > DATA_URLS_MAX {
         return Err(OperationError::param("message.parts", format!("at most {DATA_URLS_MAX} data: URLs")));

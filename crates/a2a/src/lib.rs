@@ -36,7 +36,6 @@ mod rest;
 mod rpc;
 pub mod section;
 mod service;
-mod skill;
 mod surface;
 mod target;
 mod version;
@@ -155,7 +154,7 @@ fn cards(mount: &Mount, settings: &A2aSettings) -> Cards {
         organization: settings.organization.clone(),
         hub_version: Some(settings.version.clone()),
         grpc: Some(mount.host.site().canonical_host().to_owned()),
-        skills: skills(mount).map(skill::listed).collect(),
+        skills: skills(mount).map(service::card_skill).collect(),
         grpc_on_cards: settings.grpc_on_cards,
         takes_x402: mount.host.takes_payments(payment::FAMILY),
     };

@@ -70,7 +70,7 @@ fn call(
     };
     let asked = asked.map_err(|fault| (None, fault))?;
     let Some((version, method)) = Method::from_rpc(&name) else {
-        return Err((None, OperationError::MethodNotFound(shown(&name))));
+        return Err((None, OperationError::MethodNotFound(printable_name(&name))));
     };
     agrees(version, asked, &name).map_err(|fault| (Some(method), fault))?;
     let params = fields.remove("params").unwrap_or_default();
@@ -94,7 +94,7 @@ pub(crate) fn agrees(version: Version, asked: Option<Version>, name: &str) -> Re
 }
 
 /// A name as an error shows it: bounded, as it is the caller's.
-fn shown(name: &str) -> String {
+fn printable_name(name: &str) -> String {
     name.chars().take(64).collect()
 }
 

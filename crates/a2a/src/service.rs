@@ -26,6 +26,7 @@ mod push;
 mod remembered;
 mod repeats;
 mod send;
+mod skill;
 mod tasks;
 mod tenant;
 
@@ -33,6 +34,7 @@ pub(crate) use caller::{Caller, EXTENSION_FIELDS};
 pub(crate) use grpc::OverGrpc;
 pub(crate) use push::post;
 pub(crate) use repeats::Arrivals;
+pub(crate) use skill::card_skill;
 pub(crate) use tenant::named as tenant_named;
 
 /// What the protocol is made of, once for all bindings.

@@ -5,27 +5,27 @@ use std::time::Duration;
 /// Bytes of a message, unless the operator says otherwise; one more is refused with 552.
 pub const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 /// Bytes of a message that the operator can allow at most.
-pub const MESSAGE_BYTES_CEILING: usize = 16 * 1024 * 1024;
+pub(crate) const MESSAGE_BYTES_CEILING: usize = 16 * 1024 * 1024;
 /// Bytes of a command line, with its end. RFC 5321 4.5.3.1.4, with room for parameters.
 pub const LINE_BYTES_MAX: usize = 2 * 1024;
 /// Recipients of one message, unless the operator says otherwise; one more is refused with 452.
-pub const RECIPIENTS_MAX: usize = 20;
+pub(crate) const RECIPIENTS_MAX: usize = 20;
 /// Commands of one connection that mean nothing; after them it is closed.
-pub const BAD_COMMANDS_MAX: u32 = 10;
+pub(crate) const BAD_COMMANDS_MAX: u32 = 10;
 /// How long a client may take for its next bytes.
-pub const CLIENT_WAIT: Duration = Duration::from_secs(60);
+pub(crate) const CLIENT_WAIT: Duration = Duration::from_secs(60);
 /// How long a client may take for a whole message.
-pub const MESSAGE_WAIT: Duration = Duration::from_secs(300);
+pub(crate) const MESSAGE_WAIT: Duration = Duration::from_secs(300);
 /// Bytes of text that a turn may have; the rest is cut.
 pub const TEXT_BYTES_MAX: usize = 64 * 1024;
 /// Attachments that are handed on; the others are left out.
-pub const ATTACHMENTS_MAX: usize = 20;
+pub(crate) const ATTACHMENTS_MAX: usize = 20;
 /// Parts of a message, nested ones included; more are refused.
-pub const MIME_PARTS_MAX: usize = 200;
+pub(crate) const MIME_PARTS_MAX: usize = 200;
 /// Characters of a subject that are kept.
-pub const SUBJECT_CHARS_MAX: usize = 200;
+pub(crate) const SUBJECT_CHARS_MAX: usize = 200;
 /// Bytes of a Message-Id; longer ones are passed over.
-pub const MESSAGE_ID_BYTES_MAX: usize = 250;
+pub(crate) const MESSAGE_ID_BYTES_MAX: usize = 250;
 /// Ids of earlier messages that are looked at, and named in an answer.
 pub const REFERENCES_MAX: usize = 20;
 /// Signatures of one message that are looked at, the first ones.
@@ -33,26 +33,26 @@ pub const SIGNATURES_MAX: usize = 5;
 /// How old a signature may be.
 pub const SIGNATURE_AGE_MAX: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// How far in the future a signature may be.
-pub const CLOCK_SKEW_MAX: Duration = Duration::from_secs(5 * 60);
+pub(crate) const CLOCK_SKEW_MAX: Duration = Duration::from_secs(5 * 60);
 /// How long a lookup may take; there are two attempts.
-pub const LOOKUP_WAIT: Duration = Duration::from_secs(4);
+pub(crate) const LOOKUP_WAIT: Duration = Duration::from_secs(4);
 /// Messages of one sender within an hour, unless the operator says otherwise; one more is put off with 451.
-pub const MESSAGES_PER_SENDER_PER_HOUR: u32 = 60;
+pub(crate) const MESSAGES_PER_SENDER_PER_HOUR: u32 = 60;
 /// Senders who are counted at once.
-pub const SENDERS_MAX: usize = 10_000;
+pub(crate) const SENDERS_MAX: usize = 10_000;
 /// Further attempts to hand an answer to the submission server: the last within the hour that a task is kept.
-pub const SUBMISSION_RETRIES: u32 = 9;
+pub(crate) const SUBMISSION_RETRIES: u32 = 9;
 /// How long a notice that belongs to no task is of use.
 pub const NOTICE_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 /// Bytes of one reply of the submission server, all of its lines.
-pub const SMTP_REPLY_BYTES_MAX: usize = 8 * 1024;
+pub(crate) const SMTP_REPLY_BYTES_MAX: usize = 8 * 1024;
 /// How long after a refusal its state is first looked at.
-pub const RESUME_LOOK_FIRST: Duration = Duration::from_secs(2);
+pub(crate) const RESUME_LOOK_FIRST: Duration = Duration::from_secs(2);
 /// The longest that lies between two looks at the state of a refusal.
-pub const RESUME_LOOK_MAX: Duration = Duration::from_secs(30);
+pub(crate) const RESUME_LOOK_MAX: Duration = Duration::from_secs(30);
 /// Bytes of a policy envelope in a header, as base64; a longer one is left out, or passed over.
-pub const ENVELOPE_BYTES_MAX: usize = 16 * 1024;
+pub(crate) const ENVELOPE_BYTES_MAX: usize = 16 * 1024;
 /// How often a question is asked again whose agent had no room.
-pub const REPEATS_MAX: u32 = 8;
+pub(crate) const REPEATS_MAX: u32 = 8;
 /// The longest that a question waits for room; who says longer is told of.
-pub const REPEAT_AFTER_MAX: Duration = Duration::from_secs(60);
+pub(crate) const REPEAT_AFTER_MAX: Duration = Duration::from_secs(60);

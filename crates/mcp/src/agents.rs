@@ -146,10 +146,10 @@ async fn begin(host: &Host, agent: Handle, patience: Duration, call: &ToolCall) 
         Some(id) => {
             let waiting = task::readable(host, id, &call.sender).await?;
             match (waiting.agent == agent, waiting.state.is_waiting()) {
-                (false, _) => return Err(Box::new(answer::fault(&Error::not_found(Noun::Task)))),
+                (false, _) => return Err(Box::new(answer::error_output(&Error::not_found(Noun::Task)))),
                 (true, false) => {
                     let conflict = Error::Conflict { what: Noun::Task, state: waiting.state };
-                    return Err(Box::new(answer::fault(&conflict)));
+                    return Err(Box::new(answer::error_output(&conflict)));
                 }
                 (true, true) => Run::next_turn(waiting, patience),
             }
@@ -157,7 +157,7 @@ async fn begin(host: &Host, agent: Handle, patience: Duration, call: &ToolCall) 
         None => Run::task_if_slow(patience.min(BECOMES_TASK_AFTER)),
     };
     let message = asked.message(host, agent, call);
-    host.receive(message, run).await.map_err(|error| Box::new(answer::fault(&error)))
+    host.receive(message, run).await.map_err(|error| Box::new(answer::error_output(&error)))
 }
 
 /// The arguments of a call.

@@ -97,7 +97,7 @@ pub(crate) fn working(so_far: String, place: &TaskLocation) -> ToolOutput {
 }
 
 /// What an error says to a caller. The cause of ours goes to the log.
-pub(crate) fn fault(error: &Error) -> ToolOutput {
+pub(crate) fn error_output(error: &Error) -> ToolOutput {
     if let Error::Internal(cause) = error {
         tracing::error!(%cause, "a call failed");
     }

@@ -52,7 +52,7 @@ async fn carry(egress: Egress, url: &str, token: Option<&str>, input: Input, out
         tokio::select! {
             said = near.receive(), if !open.has_ended => match said {
                 Some(message) => {
-                    let id = open.said(&message);
+                    let id = open.track(&message);
                     if let Err(error) = far.send(message).await {
                         let Some(id) = id else { continue };
                         open.waiting.remove(&id);
@@ -100,7 +100,7 @@ struct Open {
 
 impl Open {
     /// Notes a message of the client; gives the id of a request.
-    fn said(&mut self, message: &ClientJsonRpcMessage) -> Option<RequestId> {
+    fn track(&mut self, message: &ClientJsonRpcMessage) -> Option<RequestId> {
         self.has_begun = true;
         match message {
             JsonRpcMessage::Request(request) => {

@@ -1,13 +1,16 @@
 //! One call of a tool: its progress, its questions and its result.
 
+use std::ops::ControlFlow;
+
 use forecourt_core::ids;
 use forecourt_core::limits::HOPS_MAX;
+use forecourt_core::policy::PaymentSubmission;
 use forecourt_core::reply::Progress;
-use forecourt_surface::tool::{Tool, ToolCall, ToolEvent, ToolOutput};
+use forecourt_surface::tool::{ElicitedAnswer, Tool, ToolCall, ToolEvent, ToolOutput};
 use futures::StreamExt;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ClientCapabilities, InputRequiredResult, ProgressNotificationParam,
-    ProgressToken, ProtocolVersion,
+    CallToolRequestParams, CallToolResponse, ClientCapabilities, InputRequiredResult, InputResponses,
+    ProgressNotificationParam, ProgressToken, ProtocolVersion,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
@@ -15,7 +18,7 @@ use serde_json::Value;
 
 use crate::NAME;
 use crate::caller::Caller;
-use crate::content::{conforming, failed, result};
+use crate::content::{failed, result};
 use crate::elicit::{self, Modes};
 use crate::forms::{Form, forms};
 use crate::limits::{ANSWER_TIME_MAX, QUESTIONS_PER_CALL_MAX};
@@ -31,80 +34,141 @@ pub(crate) async fn call(
     params: CallToolRequestParams,
     client: &Client<'_>,
 ) -> Result<CallToolResponse, ErrorData> {
-    let mut arguments = params.arguments.map_or_else(|| Value::Object(Default::default()), Value::Object);
-    let ended = |called| result(conforming(called, offered), caller.language.as_ref()).into();
-    let asking = &client.asking;
-    // Only who can be asked something calls the tool a second time with the same arguments.
-    let may_ask = asking.modes.form || asking.modes.url;
-    let mut responses = params.input_responses.unwrap_or_default();
-    let (mut answered, mut visited, mut round) = (None, None, 0);
-    let mut payment = payment::submitted(params.meta.as_ref(), client.context);
-    if let Some(state) = params.request_state {
-        let waiting = Seal::new(offer, &offered.tool, caller, &arguments).open(&state)?;
-        round = waiting.round;
-        let forms = waiting.forms();
-        visited = waiting.visited();
-        match waiting.take(forms, &mut responses)? {
-            Next::Goes(answers) => answered = answers,
-            Next::Declined => return Ok(ended(declined())),
-            Next::Lacks(waiting, forms) => {
-                let lacks = || ErrorData::invalid_params("inputResponses lacks what was asked for", None);
-                let asked = forms.iter().all(|form| !form.fields.is_empty());
-                let close = || Seal::new(offer, &offered.tool, caller, &arguments).close(&waiting);
-                let sealed = asked.then(close).flatten().ok_or_else(lacks)?;
-                return Ok(input_required(forms, sealed).into());
-            }
-        }
-    }
+    let rounds = Rounds { offer, offered, caller, client };
+    let mut state = match rounds.begin(params)? {
+        ControlFlow::Continue(state) => state,
+        ControlFlow::Break(response) => return Ok(response),
+    };
     loop {
-        let once = ToolCall {
-            arguments: if may_ask { arguments.clone() } else { arguments.take() },
-            sender: caller.sender.clone(),
-            hop: caller.hop,
-            language: caller.language.clone(),
-            via: NAME,
-            gives_tasks: asking.gives_tasks,
-            answered: answered.take().map(Box::new),
-            visited: visited.take().map(Box::new),
-            payment: payment.take().map(Box::new),
-        };
-        let called = run(&offered.tool, once, caller, client.context).await?;
-        if asking.gives_tasks
-            && let Some(created) = tasks::created(&offer.host, caller, &called).await
+        let output = run(&offered.tool, rounds.tool_call(&mut state), caller, client.context).await?;
+        if client.asking.gives_tasks
+            && let Some(created) = tasks::created(&offer.host, caller, &output).await
         {
             return Ok(created.into());
         }
-        if !may_ask {
-            return Ok(ended(called));
+        if !client.asking.may_ask() {
+            return Ok(rounds.response(output));
         }
-        // The newest revision knows the person's visit by the call itself.
-        let id = if asking.in_rounds { String::new() } else { ids::mint(&**offer.host.entropy()) };
-        let wish = wish(&called, asking.modes, id);
-        let Some(forms) = wish.filter(|_| round < QUESTIONS_PER_CALL_MAX) else { return Ok(ended(called)) };
-        round += 1;
-        // Who knows what will be asked may have answered with the call.
-        let waiting = Waiting::for_answers(&called, round);
-        let page = waiting.visited();
-        let (mut waiting, forms) = match waiting.take(forms, &mut responses)? {
-            Next::Goes(answers) => {
-                (answered, visited) = (answers, page);
-                continue;
+        if let ControlFlow::Break(response) = rounds.ask(&mut state, output).await? {
+            return Ok(response);
+        }
+    }
+}
+
+/// One call, round after round: the tool is called, asks, and is called again with what was answered.
+struct Rounds<'a> {
+    offer: &'a Offer,
+    offered: &'a OfferedTool,
+    caller: &'a Caller,
+    client: &'a Client<'a>,
+}
+
+/// What a call takes into its next round.
+struct CallState {
+    arguments: Value,
+    /// Answers that came with the call, as far as nobody asked for them yet.
+    responses: InputResponses,
+    answered: Option<ElicitedAnswer>,
+    visited: Option<Value>,
+    payment: Option<PaymentSubmission>,
+    round: usize,
+}
+
+impl Rounds<'_> {
+    /// What the first round begins with: where the call goes on from an earlier one, with the answers to that. Breaks
+    /// with the response when answers are missing still, or the person declined.
+    fn begin(&self, params: CallToolRequestParams) -> Result<ControlFlow<CallToolResponse, CallState>, ErrorData> {
+        let mut state = CallState {
+            arguments: params.arguments.map_or_else(|| Value::Object(Default::default()), Value::Object),
+            responses: params.input_responses.unwrap_or_default(),
+            answered: None,
+            visited: None,
+            payment: payment::submitted(params.meta.as_ref(), self.client.context),
+            round: 0,
+        };
+        let Some(sealed) = params.request_state else { return Ok(ControlFlow::Continue(state)) };
+        let waiting = self.seal(&state).open(&sealed)?;
+        state.round = waiting.round;
+        let forms = waiting.forms();
+        state.visited = waiting.visited();
+        match waiting.take(forms, &mut state.responses)? {
+            Next::Goes(answers) => state.answered = answers,
+            Next::Declined => return Ok(ControlFlow::Break(self.response(declined()))),
+            Next::Lacks(waiting, forms) => {
+                let lacks = || ErrorData::invalid_params("inputResponses lacks what was asked for", None);
+                let is_asked = forms.iter().all(|form| !form.fields.is_empty());
+                let close = || self.seal(&state).close(&waiting);
+                let sealed = is_asked.then(close).flatten().ok_or_else(lacks)?;
+                return Ok(ControlFlow::Break(input_required(forms, sealed).into()));
             }
-            Next::Declined => return Ok(ended(declined())),
+        }
+        Ok(ControlFlow::Continue(state))
+    }
+
+    /// The call of the tool in this round.
+    fn tool_call(&self, state: &mut CallState) -> ToolCall {
+        // Only who can be asked something calls the tool a second time with the same arguments.
+        let may_ask = self.client.asking.may_ask();
+        ToolCall {
+            arguments: if may_ask { state.arguments.clone() } else { state.arguments.take() },
+            sender: self.caller.sender.clone(),
+            hop: self.caller.hop,
+            language: self.caller.language.clone(),
+            via: NAME,
+            gives_tasks: self.client.asking.gives_tasks,
+            answered: state.answered.take().map(Box::new),
+            visited: state.visited.take().map(Box::new),
+            payment: state.payment.take().map(Box::new),
+        }
+    }
+
+    /// Asks the person what the tool wants to know. Breaks with the response when it wants nothing, when the client is
+    /// to call again with the answers, or when nobody answers.
+    async fn ask(&self, state: &mut CallState, output: ToolOutput) -> Result<ControlFlow<CallToolResponse>, ErrorData> {
+        let asking = &self.client.asking;
+        // The newest revision knows the person's visit by the call itself.
+        let id = if asking.in_rounds { String::new() } else { ids::mint(&**self.offer.host.entropy()) };
+        let wish = wish(&output, asking.modes, id);
+        let Some(forms) = wish.filter(|_| state.round < QUESTIONS_PER_CALL_MAX) else {
+            return Ok(ControlFlow::Break(self.response(output)));
+        };
+        state.round += 1;
+        // Who knows what will be asked may have answered with the call.
+        let waiting = Waiting::for_answers(&output, state.round);
+        let page = waiting.visited();
+        let (mut waiting, forms) = match waiting.take(forms, &mut state.responses)? {
+            Next::Goes(answers) => {
+                (state.answered, state.visited) = (answers, page);
+                return Ok(ControlFlow::Continue(()));
+            }
+            Next::Declined => return Ok(ControlFlow::Break(self.response(declined()))),
             Next::Lacks(waiting, forms) => (waiting, forms),
         };
-        let Some(context) = client.context.filter(|_| !asking.in_rounds) else {
-            let sealed = Seal::new(offer, &offered.tool, caller, &arguments).close(&waiting);
-            return Ok(sealed.map_or_else(|| ended(called), |sealed| input_required(forms, sealed).into()));
+        let Some(context) = self.client.context.filter(|_| !asking.in_rounds) else {
+            let sealed = self.seal(state).close(&waiting);
+            let ask = |sealed| input_required(forms, sealed).into();
+            return Ok(ControlFlow::Break(sealed.map_or_else(|| self.response(output), ask)));
         };
         for form in forms {
-            let asked = context.peer.create_elicitation_with_timeout(form.request.clone(), Some(ANSWER_TIME_MAX)).await;
-            match asked.ok().and_then(elicit::accepted) {
-                Some(said) => drop(waiting.answers.insert(form.key.clone(), form.answers(said))),
-                None => return Ok(ended(called)),
+            let answer =
+                context.peer.create_elicitation_with_timeout(form.request.clone(), Some(ANSWER_TIME_MAX)).await;
+            match answer.ok().and_then(elicit::accepted) {
+                Some(values) => drop(waiting.answers.insert(form.key.clone(), form.answers(values))),
+                None => return Ok(ControlFlow::Break(self.response(output))),
             }
         }
-        (answered, visited) = (waiting.answered(), page);
+        (state.answered, state.visited) = (waiting.answered(), page);
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// The seal of what this call remembers.
+    fn seal(&self, state: &CallState) -> Seal<'_> {
+        Seal::new(self.offer, &self.offered.tool, self.caller, &state.arguments)
+    }
+
+    /// What the tool came to, as the client is told.
+    fn response(&self, output: ToolOutput) -> CallToolResponse {
+        result(self.offered.conforming(output), self.caller.language.as_ref()).into()
     }
 }
 
@@ -168,16 +232,16 @@ impl ToldProgress {
     /// when it can't rise any more.
     fn next(&mut self, progress: Progress) -> Option<ProgressNotificationParam> {
         let token = self.token.clone()?;
-        let said = progress.fraction.filter(|fraction| *fraction > self.last).map(|fraction| fraction.min(1.0));
-        let next = said.unwrap_or(self.last + (1.0 - self.last) / 100.0);
+        let told = progress.fraction.filter(|fraction| *fraction > self.last).map(|fraction| fraction.min(1.0));
+        let next = told.unwrap_or(self.last + (1.0 - self.last) / 100.0);
         if next <= self.last {
             return None;
         }
         self.last = next;
-        let told = ProgressNotificationParam::new(token, self.last).with_total(1.0);
+        let notification = ProgressNotificationParam::new(token, self.last).with_total(1.0);
         Some(match progress.note {
-            Some(note) => told.with_message(note),
-            None => told,
+            Some(note) => notification.with_message(note),
+            None => notification,
         })
     }
 }
@@ -213,6 +277,11 @@ pub(crate) struct Asking {
 }
 
 impl Asking {
+    /// Whether the person behind the client can be asked anything.
+    fn may_ask(&self) -> bool {
+        self.modes.form || self.modes.url
+    }
+
     pub(crate) fn of(context: &RequestContext<RoleServer>) -> Self {
         Self::new(context.protocol_version().as_ref(), context.client_capabilities().as_ref())
     }

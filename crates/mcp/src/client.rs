@@ -168,7 +168,7 @@ async fn read(
     let declined = UpstreamError::of(status, &answer.headers);
     let body = answer.body.collect().await.map_err(|error| StreamableHttpError::Client(error.into()))?;
     if let Some(declined) = declined {
-        return Err(StreamableHttpError::Client(OutError::Declined { declined, message: said(&body) }));
+        return Err(StreamableHttpError::Client(OutError::Declined { declined, message: error_words(&body) }));
     }
     match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
         Ok(message) if is_answer(&body, status) => Ok(StreamableHttpPostResponse::Json(message, session)),
@@ -178,7 +178,7 @@ async fn read(
 }
 
 /// What the error in a body says.
-fn said(body: &[u8]) -> String {
+fn error_words(body: &[u8]) -> String {
     let value: Value = serde_json::from_slice(body).unwrap_or_default();
     let error = &value["error"];
     error["message"].as_str().or(error.as_str()).unwrap_or_default().to_owned()

@@ -10,7 +10,6 @@ use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource, ResourceCo
 use serde_json::{Map, Value, json};
 
 use crate::limits::INLINE_FILE_BYTES_MAX;
-use crate::offer::OfferedTool;
 
 /// The key of our own metadata, as on the other wires. PolicyPart 4.1.
 const NAMESPACE: &str = "mentionable";
@@ -40,22 +39,8 @@ pub(crate) fn result(called: ToolOutput, language: Option<&Language>) -> CallToo
     result
 }
 
-/// The same without a structure that contradicts what the tool promises of its results: clients hold those of
-/// failures to it, too, and throw. What it says of the failure goes beside the result.
-pub(crate) fn conforming(mut called: ToolOutput, offered: &OfferedTool) -> ToolOutput {
-    let failed = called.is_error || called.refusal.is_some();
-    if failed && offered.tool.output.is_some() && !called.structured.is_null() && !offered.holds(&called.structured) {
-        let error = match called.structured.take() {
-            Value::Object(mut fields) if fields.len() == 1 => fields.remove("error").unwrap_or(fields.into()),
-            other => other,
-        };
-        note(&mut called.meta, "error", error);
-    }
-    called
-}
-
 /// Puts something beside a result, under our own name.
-fn note(meta: &mut Map<String, Value>, key: &str, value: Value) {
+pub(crate) fn note(meta: &mut Map<String, Value>, key: &str, value: Value) {
     let own = meta.entry(NAMESPACE).or_insert_with(|| json!({}));
     own[key] = value;
 }

@@ -3,12 +3,12 @@
 //!
 //! | what | module |
 //! |---|---|
-//! | what is on offer where | `offer`, `agents`, `named`, `resources`, `mime`, `prompts`, `widget` |
+//! | what is on offer where | `offer`, `agents`, `named`, `own_resource`, `resources`, `mime`, `prompts`, `widget` |
 //! | one call: progress, questions, result | `call`, `waiting`, `log`, `requirements`, `elicit`, `forms`, `answer`, `content` |
 //! | what becomes of a call that takes long | `tasks`, `partial`, and `task` for clients without them |
 //! | the handler of the SDK; what it says of itself; lists in pages | `server`, `about`, `page` |
 //! | a call that needs no session, without the SDK's machinery | `direct` |
-//! | the way in over HTTP: origins, callers, sessions, refusals | `surface`, `target`, `origin`, `caller`, `sessions`, `streams`, `cors`, `fault`, `verdict` |
+//! | the way in over HTTP: origins, callers, sessions, refusals | `surface`, `target`, `origin`, `caller`, `sessions`, `streams`, `cors`, `rpc_error`, `verdict` |
 //! | the way in over a pipe | [`stdio`] |
 //! | other servers: fronted as an agent, or bridged to a pipe | `backend`, [`bridge`], `client` |
 //! | calling other servers for a person; `forecourt ask` | `visit`, `form`, `ask` |
@@ -37,6 +37,7 @@ mod mime;
 mod named;
 mod offer;
 mod origin;
+mod own_resource;
 mod page;
 mod partial;
 mod payment;

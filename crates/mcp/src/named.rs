@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use crate::content::failed;
 use crate::limits::{INLINE_FILE_BYTES_MAX, NAME_CHARS_MAX, NAMED_MAX, PROMPT_PARTS_MAX};
-use crate::resources::OwnFile;
+use crate::own_resource::OwnFile;
 use crate::section::{McpSettings, PromptSettings, ToolSettings};
 use crate::{agents, answer};
 
@@ -166,7 +166,7 @@ fn schema(settings: &ToolSettings) -> Result<Schema, String> {
         Some(whole) => whole.clone(),
         None => of_arguments(&settings.arguments)?,
     };
-    Schema::compile(source).map_err(|fault| format!("has a schema that is none: {fault}"))
+    Schema::compile(source).map_err(|error| format!("has a schema that is none: {error}"))
 }
 
 fn of_arguments(arguments: &Map<String, Value>) -> Result<Value, String> {

@@ -10,17 +10,17 @@ use forecourt_core::Handle;
 use forecourt_host::Host;
 use forecourt_settings::{Problems, Section};
 use forecourt_surface::Mount;
-use forecourt_surface::tool::Tool;
+use forecourt_surface::tool::{Tool, ToolOutput};
 use parking_lot::Mutex;
 use rmcp::ErrorData;
 use rmcp::model::{JsonObject, MetaObject, PaginatedRequestParams, RequestStateCodec, ToolAnnotations};
 use serde_json::{Value, json};
 
-use crate::content::object;
+use crate::content::{note, object};
 use crate::named::{self, Prompt};
+use crate::own_resource::{self, OwnResource};
 use crate::page::Page;
 use crate::partial::Partial;
-use crate::resources::{self, OwnResource};
 use crate::section::{AgentTools, McpSettings, Requirement};
 use crate::{agents, task, widget};
 
@@ -87,9 +87,23 @@ impl OfferedTool {
     }
 
     /// Whether a structured result is what the tool promises. One whose promise can't be checked holds nothing.
-    pub(crate) fn holds(&self, structured: &Value) -> bool {
+    fn holds(&self, structured: &Value) -> bool {
         let compiled = self.output.as_ref().and_then(|output| output.compiled());
         compiled.is_some_and(|output| output.check(structured).is_ok())
+    }
+
+    /// A result without a structure that contradicts what the tool promises of its results: clients hold those of
+    /// failures to it, too, and throw. What it says of the failure goes beside the result.
+    pub(crate) fn conforming(&self, mut output: ToolOutput) -> ToolOutput {
+        let failed = output.is_error || output.refusal.is_some();
+        if failed && self.tool.output.is_some() && !output.structured.is_null() && !self.holds(&output.structured) {
+            let error = match output.structured.take() {
+                Value::Object(mut fields) if fields.len() == 1 => fields.remove("error").unwrap_or(fields.into()),
+                other => other,
+            };
+            note(&mut output.meta, "error", error);
+        }
+        output
     }
 
     /// Whether some of its arguments are to be named in headers of a call.
@@ -170,7 +184,7 @@ impl Offer {
     /// What `settings` offer on this host. Fails with everything in `section` that does not fit it.
     pub(crate) fn new(mount: &Mount, settings: McpSettings, section: &Section) -> Result<Self, Problems> {
         let prompts = named::prompts(&settings, section)?;
-        let resources = resources::resources(&settings, section)?;
+        let resources = own_resource::resources(&settings, section)?;
         let patience = Duration::from_secs(settings.call_timeout_seconds.get().into());
         let own = mount.host.directory().iter().map(|resident| agents::tool(&mount.host, &resident.card, patience));
         let awaiting = task::tool(&mount.host, patience);

@@ -1,19 +1,14 @@
 //! Resources: how each agent describes itself, the widget that shows results, and those of the owner's naming,
 //! which are the host's.
 
-mod address;
-mod file;
-mod own;
 pub(crate) mod watch;
-
-pub(crate) use file::OwnFile;
-pub(crate) use own::{OwnResource, resources};
 
 use forecourt_core::{AgentCard, Handle};
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 use serde_json::json;
 
 use crate::offer::Offer;
+use crate::own_resource::{OwnResource, Stamp};
 use crate::widget;
 
 /// What is there at an endpoint.
@@ -57,7 +52,7 @@ pub(crate) fn is_there(offer: &Offer, agent: Option<&Handle>, address: &str) -> 
 }
 
 /// How a resource stands now; `None` for what stands still.
-async fn stamp(offer: &Offer, address: &str) -> file::Stamp {
+async fn stamp(offer: &Offer, address: &str) -> Stamp {
     own(offer, None).find(|resource| resource.is_at(address))?.stamp().await
 }
 

@@ -159,10 +159,31 @@ impl McpEndpoint {
 
     /// Lets a request in: an endpoint that exists, within the limits, by a caller whose proofs hold and
     /// whose session it is.
-    async fn enter(&self, mut head: Parts, body: Body) -> Result<Response, HttpAnswer> {
-        let host = &self.offer.host;
-        let directory = host.directory();
-        let agent = target::read(head.uri.path());
+    async fn enter(&self, head: Parts, body: Body) -> Result<Response, HttpAnswer> {
+        let (resident, agent) = self.endpoint(head.uri.path())?;
+        let body = read_limited(body, &BodyLimits::with_bytes_max(BODY_BYTES_MAX)).await.map_err(rpc_error::unread)?;
+        let direct = says_json(&head.headers).then(|| DirectCall::read(&head, &body)).flatten();
+        if let Some(call) = direct.filter(|call| !call.names_arguments(&self.offer)) {
+            return self.answer_directly(&head, &body, call, resident, agent).await;
+        }
+        let peek = self.peek(&head, &body)?;
+        let caller = self.caller(&head, &body, resident, agent).await;
+        let caller = caller.map_err(|part| self.refusal(&part, peek.id()))?;
+        let verdict = caller.verdict.clone();
+        let response = self.pass_on(head, body, &peek, caller).await?;
+        if peek.is("tools/call") && !peek.id().is_null() && response.status().is_success() {
+            // An answer that has begun can't tell the client any more that it must sign in.
+            if let Some(part) = verdict.refusal(VERDICT_TIME_MAX).await {
+                return Err(self.refusal(&part, peek.id()));
+            }
+        }
+        Ok(response)
+    }
+
+    /// Whose endpoint a path is: the agent that is addressed, and its name unless it is the host's.
+    fn endpoint(&self, path: &str) -> Result<(&HostedAgent, Option<Handle>), HttpAnswer> {
+        let directory = self.offer.host.directory();
+        let agent = target::read(path);
         let resident = match &agent {
             Some(Some(agent)) => directory.find(agent),
             Some(None) => Some(directory.default_agent()),
@@ -170,63 +191,66 @@ impl McpEndpoint {
         };
         let missing =
             || rpc_error::answer(StatusCode::NOT_FOUND, &Value::Null, "there is no MCP endpoint at this path");
-        let (resident, agent) = (resident.ok_or_else(missing)?, agent.flatten());
-        let body = read_limited(body, &BodyLimits::with_bytes_max(BODY_BYTES_MAX)).await.map_err(rpc_error::unread)?;
-        let direct = says_json(&head.headers).then(|| DirectCall::read(&head, &body)).flatten();
-        if let Some(call) = direct.filter(|call| !call.names_arguments(&self.offer)) {
-            return self.answer_directly(&head, &body, call, resident, agent).await;
-        }
-        let (peek, broken) = match Peek::at(&head, &body) {
+        Ok((resident.ok_or_else(missing)?, agent.flatten()))
+    }
+
+    /// Looks at a message, and counts it against the limits of whoever sends it, also one that is not JSON.
+    fn peek(&self, head: &Parts, body: &[u8]) -> Result<Peek, HttpAnswer> {
+        let (peek, broken) = match Peek::at(head, body) {
             Ok(peek) => (peek, None),
             Err(error) => (Peek(Value::Null), Some(error)),
         };
-        let refused = |part: PolicyPart| rpc_error::refused(&part, peek.id(), host.site().canonical_host());
         if !peek.is("tools/call") {
             // Calls carry messages, which are counted on their way to the agent.
             let address = head.extensions.get::<ClientAddr>().map(|client| client.0);
-            host.meter(address).map_err(|part| refused(*part))?;
+            self.offer.host.meter(address).map_err(|part| self.refusal(&part, peek.id()))?;
         }
-        if let Some(error) = broken {
-            return Err(rpc_error::no_json(&error));
+        match broken {
+            Some(error) => Err(rpc_error::no_json(&error)),
+            None => Ok(peek),
         }
-        let proof = credentials::Request {
-            head: &head,
-            body: Some(&body),
-            agent: &resident.card.address,
-            now: host.clock().now(),
-        };
-        let sender = credentials::sender(&self.verifier, host.site(), proof).await.map_err(|part| refused(*part))?;
-        let verdict = Verdict::default();
-        let language = negotiate::language(&head.headers);
-        let hop = hops::read(&head.headers);
-        let caller = Caller { agent: agent.clone(), sender, hop, language, verdict: verdict.clone(), log: None };
+    }
+
+    /// Who sends a request, as far as its proofs hold.
+    async fn caller(
+        &self,
+        head: &Parts,
+        body: &[u8],
+        resident: &HostedAgent,
+        agent: Option<Handle>,
+    ) -> Result<Caller, Box<PolicyPart>> {
+        let host = &self.offer.host;
+        let address = &resident.card.address;
+        let proof = credentials::Request { head, body: Some(body), agent: address, now: host.clock().now() };
+        let sender = credentials::sender(&self.verifier, host.site(), proof).await?;
+        let (hop, language) = (hops::read(&head.headers), negotiate::language(&head.headers));
+        Ok(Caller { agent, sender, hop, language, verdict: Verdict::default(), log: None })
+    }
+
+    /// Passes a message on to its session: one that is begun by it, that is there, or that another node has begun.
+    async fn pass_on(&self, mut head: Parts, body: Bytes, peek: &Peek, caller: Caller) -> Result<Response, HttpAnswer> {
         let session = head.headers.get(&SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
         if let Some(id) = &session {
-            self.check_session(id, &peek, &caller).await?;
+            self.check_session(id, peek, &caller).await?;
         }
         let begins = peek.is("initialize");
-        let place = begins.then(|| self.sessions.reserve(&caller.sender)).transpose().map_err(|part| refused(*part))?;
+        let place = begins.then(|| self.sessions.reserve(&caller.sender)).transpose();
+        let place = place.map_err(|part| self.refusal(&part, peek.id()))?;
         let sender = begins.then(|| caller.sender.clone());
         head.extensions.insert(caller);
         if let Some(id) = session.as_deref().filter(|_| head.method != Method::DELETE) {
             self.restore(id, &head).await?;
         }
         Carrier::remember(&mut head);
-        let served = self.serve(head, body, &peek).await;
+        let served = self.serve(head, body, peek).await;
         session.iter().for_each(|id| self.sessions.settle(id));
         let response = served?;
         if let (Some(sender), Some(id)) = (sender, begun(response.headers())) {
             let initialize = peek.0["params"].clone();
-            let unkept = |error| rpc_error::unkept(&error, peek.id(), host.site().canonical_host());
+            let unkept = |error| rpc_error::unkept(&error, peek.id(), self.canonical_host());
             self.sessions.share(id, initialize, &sender).await.map_err(unkept)?;
         }
         bind(place, response.headers());
-        if peek.is("tools/call") && !peek.id().is_null() && response.status().is_success() {
-            // An answer that has begun can't tell the client any more that it must sign in.
-            if let Some(part) = verdict.refusal(VERDICT_TIME_MAX).await {
-                return Err(refused(*part));
-            }
-        }
         Ok(response)
     }
 
@@ -239,21 +263,23 @@ impl McpEndpoint {
         resident: &HostedAgent,
         agent: Option<Handle>,
     ) -> Result<Response, HttpAnswer> {
-        let host = &self.offer.host;
         let id = call.id.clone();
-        let refused =
-            |part: PolicyPart| rpc_error::refused(&part, &id.clone().into_json_value(), host.site().canonical_host());
-        let address = &resident.card.address;
-        let proof = credentials::Request { head, body: Some(body), agent: address, now: host.clock().now() };
-        let sender = credentials::sender(&self.verifier, host.site(), proof).await;
-        let sender = sender.map_err(|part| refused(*part))?;
-        let (hop, language) = (hops::read(&head.headers), negotiate::language(&head.headers));
-        let caller = Caller { agent, sender, hop, language, verdict: Verdict::default(), log: None };
+        let refusal = |part: Box<PolicyPart>| self.refusal(&part, &id.clone().into_json_value());
+        let caller = self.caller(head, body, resident, agent).await.map_err(refusal)?;
         let answer = call.answer(&self.offer, &caller).await;
         match caller.verdict.known_refusal() {
-            Some(part) => Err(refused(*part)),
+            Some(part) => Err(refusal(part)),
             None => Ok(answer.into_response()),
         }
+    }
+
+    /// A refusal of the message of this id.
+    fn refusal(&self, part: &PolicyPart, id: &Value) -> HttpAnswer {
+        rpc_error::refused(part, id, self.canonical_host())
+    }
+
+    fn canonical_host(&self) -> &str {
+        self.offer.host.site().canonical_host()
     }
 
     /// Has the SDK answer a request that was let in, and mends what clients stumble over.
@@ -288,11 +314,10 @@ impl McpEndpoint {
 
     /// Fails when a session may not be gone on with.
     async fn check_session(&self, id: &str, peek: &Peek, caller: &Caller) -> Result<(), HttpAnswer> {
-        let host = self.offer.host.site().canonical_host();
         self.sessions.enter(id, &caller.sender).await.map_err(|refusal| match refusal {
             // As for one that does not exist: the client begins another.
             SessionRefusal::Unknown => rpc_error::answer(StatusCode::NOT_FOUND, peek.id(), "there is no such session"),
-            SessionRefusal::Full(part) => rpc_error::refused(&part, peek.id(), host),
+            SessionRefusal::Full(part) => self.refusal(&part, peek.id()),
             SessionRefusal::Unavailable => rpc_error::unavailable(peek.id()),
         })
     }

@@ -75,7 +75,7 @@ fn wait(host: Arc<Host>, patience: Duration, call: ToolCall) -> BoxStream<'stati
             Ok(Some(outcome)) => answer::ended(&host, outcome, &place).await,
             // The caller knows of the task.
             Ok(None) => ToolOutput { task: None, ..answer::working(so_far.finish(Ending::Complete).text(), &place) },
-            Err(error) => answer::fault(&error),
+            Err(error) => answer::error_output(&error),
         };
         yield ToolEvent::Done(Box::new(called));
     })
@@ -87,7 +87,7 @@ async fn read(host: &Host, call: &ToolCall) -> Result<TaskPermit, Box<ToolOutput
     let task = readable(host, id, &call.sender).await?;
     match &call.arguments["cancel"] {
         Value::Null | Value::Bool(false) => Ok(task),
-        Value::Bool(true) => task.cancel().await.map_err(|error| Box::new(answer::fault(&error))),
+        Value::Bool(true) => task.cancel().await.map_err(|error| Box::new(answer::error_output(&error))),
         _ => Err(Box::new(failed("`cancel` must be true or false"))),
     }
 }
@@ -98,5 +98,5 @@ pub(crate) async fn readable(host: &Host, id: &str, sender: &Sender) -> Result<T
         Some(id) => host.task(&id, TaskAccess::As(sender)).await,
         None => Err(Error::not_found(Noun::Task)),
     };
-    found.map_err(|error| Box::new(answer::fault(&error)))
+    found.map_err(|error| Box::new(answer::error_output(&error)))
 }

@@ -25,8 +25,8 @@ fn refused(called: &ToolOutput) -> ErrorData {
     ErrorData::invalid_params(called.text.join(" "), None)
 }
 
-fn fault(error: &Error) -> ErrorData {
-    refused(&answer::fault(error))
+fn rpc_error(error: &Error) -> ErrorData {
+    refused(&answer::error_output(error))
 }
 
 /// The task that a call has become.
@@ -76,7 +76,7 @@ async fn outcome(offer: &Offer, task: &TaskPermit) -> ToolOutput {
     let place = TaskLocation { thread: task.thread.clone(), task: Some(task.clone()) };
     match task.outcome.clone() {
         Some(outcome) => answer::ended(&offer.host, outcome, &place).await,
-        None => answer::fault(&Error::unavailable()),
+        None => answer::error_output(&Error::unavailable()),
     }
 }
 
@@ -125,7 +125,7 @@ async fn go_on(host: &Host, caller: &Caller, task: &TaskPermit, words: String) -
         ..Message::new(id, task.agent.clone(), vec![Part::text(words)], NAME, host.clock().now())
     };
     let run = Run::next_turn(task.clone(), Duration::ZERO);
-    host.receive(message, run).await.map(drop).map_err(|error| fault(&error))
+    host.receive(message, run).await.map(drop).map_err(|error| rpc_error(&error))
 }
 
 /// Gives a task up. One that has ended stays as it is.
@@ -133,7 +133,7 @@ pub(crate) async fn cancel(offer: &Offer, caller: &Caller, id: &str) -> Result<(
     let task = readable(&offer.host, id, &caller.sender).await.map_err(|called| refused(&called))?;
     match task.cancel().await {
         Ok(_) | Err(Error::Conflict { .. }) => Ok(()),
-        Err(error) => Err(fault(&error)),
+        Err(error) => Err(rpc_error(&error)),
     }
 }
 

@@ -18,15 +18,14 @@ use http::header::{ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE};
 
 use self::form::Form;
 use self::pay::Payer;
+use crate::discovery::names::REST;
 
-/// What `--via` calls the REST transport.
-const VIA: &str = "rest";
 /// The token of a conversation. Mentionable REST 6.
 static SESSION: HeaderName = HeaderName::from_static("x-mentionable-session");
 
 /// The REST transport, as `ask` knows it.
 pub(crate) const CLIENT: AskClient = AskClient {
-    name: VIA,
+    name: REST,
     options: AskOptions { task: false, answers: true, payment: true, domain: false },
     tool: None,
     run: |call| Box::pin(run(call)),
@@ -84,7 +83,7 @@ fn request(ask: &AskArguments) -> Result<UpstreamRequest, Failure> {
 async fn connect(call: &AskCall) -> Result<AskTarget, Failure> {
     match call.addresses.resolve(&call.arguments).await? {
         Addressee::Url { url, egress } => Ok(AskTarget::typed(&url, url.clone(), egress)),
-        Addressee::Agent { agent, egress } => match agent.endpoint(VIA).map(str::to_owned) {
+        Addressee::Agent { agent, egress } => match agent.endpoint(REST).map(str::to_owned) {
             Some(endpoint) => AskTarget::agent(agent, &endpoint, egress),
             None => Err(agent.not_available("REST")),
         },

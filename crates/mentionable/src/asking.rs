@@ -75,7 +75,7 @@ impl Asking {
         let ours = question.conversation.map(|ours| (question.from.clone(), ours.to_owned(), acct));
         let session = ours.as_ref().and_then(|ours| self.sessions.0.get(ours));
         let request = self.request(&endpoint, &question, session.as_deref()).ok_or(RemoteError::Unreadable)?;
-        let response = self.egress.send(Purpose::RemoteAgent, request).await.map_err(|error| fault(&error))?;
+        let response = self.egress.send(Purpose::RemoteAgent, request).await.map_err(|error| remote_error(&error))?;
         if let (Some(ours), Some(session)) = (ours, session_of(&response.headers)) {
             self.sessions.0.insert(ours, session);
         }
@@ -119,7 +119,7 @@ impl Asking {
         response: UpstreamResponse,
     ) -> Result<CollectedReply, RemoteError> {
         let status = response.status;
-        let bytes = response.body.collect().await.map_err(|error| fault(&error))?;
+        let bytes = response.body.collect().await.map_err(|error| remote_error(&error))?;
         if bytes.len() > ELSEWHERE_ANSWER_BYTES_MAX {
             return Err(RemoteError::TooLarge);
         }
@@ -153,8 +153,8 @@ impl Asking {
         fields: serde_json::Map<String, Value>,
     ) -> Result<CollectedReply, RemoteError> {
         let part = PolicyPart::from_json(fields).map_err(|_| RemoteError::Unreadable)?;
-        if let Err(fault) = part.validate(&agent.canonical_host) {
-            tracing::warn!(%fault, agent = %agent.acct, "an agent of another domain gave a malformed refusal");
+        if let Err(error) = part.validate(&agent.canonical_host) {
+            tracing::warn!(%error, agent = %agent.acct, "an agent of another domain gave a malformed refusal");
             return Err(RemoteError::Unreadable);
         }
         let mut part = relayed(part, self.site.canonical_host(), from);
@@ -202,7 +202,7 @@ fn unknown(error: &ResolveError) -> RemoteError {
     if error.is_transient() { RemoteError::Away } else { RemoteError::Unknown }
 }
 
-fn fault(error: &EgressError) -> RemoteError {
+fn remote_error(error: &EgressError) -> RemoteError {
     tracing::warn!(reason = error.log_reason(), "an agent of another domain could not be asked");
     match error {
         EgressError::TooLarge { .. } => RemoteError::TooLarge,

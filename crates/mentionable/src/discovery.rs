@@ -9,13 +9,14 @@
 //! | agent card, `validateAgentCard` | `validate.rs` |
 //! | agent directory | `directory.rs` |
 //! | the fields of all these, in their order | `wire.rs` |
-//! | how a document is served: caching, origins, methods | `document.rs` |
 //! | the paths | `surface.rs` |
+//! | hosts of addresses | `https_host.rs` |
 //! | WebFinger 2.4: finding agents elsewhere | `resolver/` |
 
 mod acct;
 mod card;
 mod directory;
+mod https_host;
 pub mod limits;
 pub mod names;
 mod resolver;

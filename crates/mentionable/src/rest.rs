@@ -13,28 +13,31 @@
 //! | files and links beside words | `links.rs` |
 //! | 5.4 background | `callback.rs`, `task.rs`, `envelope.rs` |
 //! | 5.5 webhooks, 5.6 artifacts | `task.rs`, `artifact.rs` |
-//! | 6 sessions | `request.rs`, `conversation_cookie.rs` |
+//! | 6 sessions | `responder.rs`, `conversation_cookie.rs` |
 //! | PolicyResolution 5.3: where people decide, and how it goes on | `decision.rs`, `resumption.rs` |
 //! | the same for programs that pay with x402 | `payment.rs` |
 //! | RFC 9457 | `problem.rs` |
-//! | 7 identity | `transport.rs`; the fields in `forecourt_surface::credentials` |
+//! | 7 identity | `exchange.rs`; the fields in `forecourt_surface::credentials` |
 //! | 7.2 cookies of people who signed in | `signed_in.rs` |
 //! | 8.2.1 CSRF, 8.6 CORS | `same_origin.rs`, `cors.rs` |
 //! | the host's own pages | `front.rs`, and `search.rs` for agents that find things |
 //!
-//! A request is an [`request::Asked`] and what comes of it an [`answer::Outcome`]; `transport.rs` is the
-//! trip between the two, and `surface.rs` alone knows the web framework.
+//! A request is read into a [`request::RequestHead`] and a body (`body.rs`), and what comes of it is an
+//! [`answer::Outcome`]. `exchange.rs` is the trip of a message, `reply.rs` writes what came of it, and everything that
+//! is sent is written by a [`responder::Responder`]. `surface.rs` alone knows the web framework.
 
 mod agent_route;
 mod answer;
 mod answers;
 mod artifact;
+mod body;
 mod callback;
 mod conversation_cookie;
 mod cors;
 mod decision;
 mod envelope;
 mod errors;
+mod exchange;
 mod from_wire;
 mod front;
 mod limits;
@@ -46,7 +49,9 @@ mod problem;
 mod query;
 mod refusal;
 mod render;
+mod reply;
 mod request;
+mod responder;
 mod resumption;
 mod same_origin;
 mod search;

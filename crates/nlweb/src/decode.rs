@@ -127,7 +127,7 @@ fn context_of(value: Option<Value>) -> Result<Context, ApiError> {
 fn conversation(mut fields: Fields) -> Result<Context, ApiError> {
     let prev = match fields.value("prev") {
         None => Some(Vec::new()),
-        Some(Value::Array(items)) => items.into_iter().map(said).collect::<Option<Vec<_>>>(),
+        Some(Value::Array(items)) => items.into_iter().map(into_text).collect::<Option<Vec<_>>>(),
         Some(_) => None,
     };
     let prev = prev.ok_or_else(|| ApiError::wrong("context.prev", "an array of strings, the earlier queries"))?;
@@ -148,7 +148,7 @@ fn conversation(mut fields: Fields) -> Result<Context, ApiError> {
     Ok(Context { prev, about })
 }
 
-fn said(value: Value) -> Option<String> {
+fn into_text(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),
         _ => None,
@@ -188,7 +188,7 @@ fn format_of(names: &[String]) -> Result<Format, ApiError> {
     match names.iter().find_map(known) {
         Some(format) => Ok(format),
         None if names.is_empty() => Ok(Format::ConversationalSearch),
-        None => Err(ApiError::Format(shown(names))),
+        None => Err(ApiError::Format(listing(names))),
     }
 }
 
@@ -198,10 +198,10 @@ fn summarizes(names: &[String], notes: &mut Vec<String>) -> Result<bool, ApiErro
     let is_known = |name: &&String| ["list", "summarize"].iter().any(|known| name.eq_ignore_ascii_case(known));
     let unknown: Vec<String> = names.iter().filter(|name| !is_known(name)).cloned().collect();
     if !unknown.is_empty() && unknown.len() == names.len() {
-        return Err(ApiError::Mode(shown(names)));
+        return Err(ApiError::Mode(listing(names)));
     }
     if !unknown.is_empty() {
-        notes.push(format!("prefer.mode: {} is not known here and was left out", shown(&unknown)));
+        notes.push(format!("prefer.mode: {} is not known here and was left out", listing(&unknown)));
     }
     Ok(names.iter().any(|name| name.eq_ignore_ascii_case("summarize")))
 }
@@ -241,7 +241,7 @@ fn written(object: &Map<String, Value>) -> usize {
 }
 
 /// Names for a message, shortened.
-fn shown(names: &[String]) -> String {
+fn listing(names: &[String]) -> String {
     names.join(", ").chars().filter(|c| !c.is_control()).take(100).collect()
 }
 

@@ -59,7 +59,7 @@ pub(crate) fn asked(host: &Host, own: Option<&Handle>, site: Option<&str>) -> Re
     match handle(host, site).and_then(|handle| directory.find(&handle)) {
         Some(named) if own.is_none_or(|own| named.card.handle() == own) => Ok(ChosenAgent::one(named)),
         Some(named) => Err(unknown(site, format!("only @{} at this address, and {ALL}", here.card.handle()), named)),
-        None => part(host, own, site).ok_or_else(|| ApiError::Site { named: shown(site), known: known(host) }),
+        None => part(host, own, site).ok_or_else(|| ApiError::Site { named: printable_site(site), known: known(host) }),
     }
 }
 
@@ -85,7 +85,7 @@ fn host_name(site: &str) -> String {
 
 fn unknown(site: &str, known: String, named: &HostedAgent) -> ApiError {
     let known = format!("{known}; ask @{} at its own address, or at /ask", named.card.handle());
-    ApiError::Site { named: shown(site), known }
+    ApiError::Site { named: printable_site(site), known }
 }
 
 /// The handle that `site` names, if it is one of this domain.
@@ -102,7 +102,7 @@ pub(crate) fn known(host: &Host) -> String {
     format!("{}, and {ALL}", handles.collect::<Vec<_>>().join(", "))
 }
 
-fn shown(site: &str) -> String {
+fn printable_site(site: &str) -> String {
     site.chars().take(100).collect()
 }
 

@@ -77,7 +77,7 @@ pub(crate) async fn about(State(service): State<Arc<Service>>, request: Request)
         }
         Some(resident) => match refused(&service, &head, resident) {
             Some(message) => failure(StatusCode::FORBIDDEN, "ORIGIN_NOT_LISTED", message),
-            None => written(StatusCode::OK, &told(&service, resident)),
+            None => written(StatusCode::OK, &description(&service, resident)),
         },
     }
     .into_response()
@@ -99,7 +99,7 @@ fn refused(service: &Service, head: &Parts, resident: &HostedAgent) -> Option<St
     ))
 }
 
-fn told(service: &Service, resident: &HostedAgent) -> Value {
+fn description(service: &Service, resident: &HostedAgent) -> Value {
     let (card, branding) = (&resident.card, &service.pages.branding);
     let accents = branding.accents();
     let (accent, on_accent) = accents.map_or((None, None), |(accent, on)| (Some(accent), Some(on)));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use forecourt_core::{Handle, Skill, Timestamp};
+use forecourt_core::{Handle, Timestamp};
 use forecourt_host::Host;
 use forecourt_identity::{HostKeys, Verifier};
 use forecourt_surface::base_url::PlainOrigin;
@@ -15,28 +15,10 @@ use serde_json::Value;
 use super::facts::{self, CardContext, Facts};
 use super::limits::{CARD_FRESH, KEPT_BYTES_MAX};
 use super::names::{CARD_PATH, HUB_PATH, JWKS_PATH, OLD_CARD_PATH};
+use super::settings::CardSettings;
 use super::validate::{Problem, validate, validate_agent};
 use super::write::{unsigned, write};
 use crate::model::Version;
-
-/// What the operator decides about cards.
-#[derive(Debug, Clone, Default)]
-pub struct CardSettings {
-    /// Who runs the host; the site's name when absent.
-    pub organization: Option<String>,
-    /// The version of a hub of several agents; [`super::names::HUB_VERSION`] when absent.
-    pub hub_version: Option<String>,
-    /// The host where gRPC is spoken, if it is, with its port unless that is 443.
-    pub grpc: Option<String>,
-    /// What the hub does beside its agents, called by name with data.
-    pub skills: Vec<Skill>,
-    /// Whether strangers see that on the cards of agents. Some clients refuse a whole card that names
-    /// an interface without a scheme, so it is never on the hub's, and by default only on those for
-    /// callers that are known.
-    pub grpc_on_cards: bool,
-    /// Whether agents may be paid by x402 here.
-    pub takes_x402: bool,
-}
 
 /// The cards of a host. They depend on the configuration and the keys, and of a request on its origin alone.
 pub struct Cards {
@@ -107,7 +89,7 @@ impl Cards {
     }
 
     /// Whether cards declare that there is more to see for callers that are known.
-    pub fn has_extended(&self) -> bool {
+    pub(crate) fn has_extended(&self) -> bool {
         self.verifier.token_issuers().next().is_some()
     }
 

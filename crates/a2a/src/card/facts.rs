@@ -9,9 +9,9 @@ use forecourt_identity::Verifier;
 use forecourt_surface::BaseUrl;
 use serde::Serialize;
 
-use super::cards::CardSettings;
 use super::limits::{HANDLES_NAMED_MAX, ISSUERS_NAMED_MAX, SKILLS_LISTED_MAX};
 use super::names::{self, HUB_PATH, HUB_VERSION, MENTIONABLE_CARDS_PATH};
+use super::settings::CardSettings;
 
 /// What every agent takes and gives unless it says otherwise.
 const PLAIN_TEXT: &str = "text/plain";

@@ -5,10 +5,10 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use forecourt_core::Skill;
 use serde_json::Value;
-use url::{Host, Url};
 
+use super::binding::{Binding, is_reachable};
 use super::limits::{AGENTS_READ_MAX, ENTRIES_READ_MAX, INTERFACES_READ_MAX, SIGNATURES_MAX};
-use super::names::{AGENTS, DEFAULT_AGENT, MENTIONABLE};
+use super::names::{AGENTS, DEFAULT_AGENT, MENTIONABLE, snake};
 use super::shape::SCHEME_KINDS;
 use super::validate::Problem;
 use crate::model::Version;
@@ -59,17 +59,6 @@ pub struct Interface {
     pub version: Version,
     /// What every request must then repeat.
     pub tenant: Option<String>,
-}
-
-/// What A2A is spoken over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Binding {
-    /// JSON-RPC 2.0 over HTTP.
-    JsonRpc,
-    /// Paths and methods of HTTP with JSON bodies.
-    HttpJson,
-    /// gRPC.
-    Grpc,
 }
 
 /// Something that an agent has beyond A2A.
@@ -199,51 +188,12 @@ fn interfaces(card: &Value) -> Vec<Interface> {
     found
 }
 
-impl Binding {
-    /// Reads the name that cards use.
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        match name {
-            "JSONRPC" => Some(Self::JsonRpc),
-            "HTTP+JSON" => Some(Self::HttpJson),
-            "GRPC" => Some(Self::Grpc),
-            _ => None,
-        }
-    }
-}
-
 /// Patch numbers mean nothing on the wire. Versions before 0.3 are read as 0.3, whose shapes they had.
 fn version(text: &str) -> Option<Version> {
     match text.split('.').next() {
         Some("0") => Some(Version::V0_3),
         Some("1") => Some(Version::V1_0),
         _ => None,
-    }
-}
-
-/// Whether an interface may be used: https, or http to this machine, with no user and no fragment.
-/// gRPC has its own way to write where it is.
-pub(crate) fn is_reachable(url: &str, binding: Binding) -> bool {
-    match Url::parse(url) {
-        Ok(parsed) if matches!(parsed.scheme(), "http" | "https") => {
-            let plain = parsed.username().is_empty() && parsed.password().is_none() && parsed.fragment().is_none();
-            plain && (parsed.scheme() == "https" || is_loopback(&parsed))
-        }
-        _ => binding == Binding::Grpc && is_host_and_port(url),
-    }
-}
-
-fn is_host_and_port(text: &str) -> bool {
-    let Ok(url) = Url::parse(&format!("https://{text}")) else { return false };
-    let port = text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-    port && url.path() == "/" && url.query().is_none() && url.username().is_empty() && !text.contains(['/', '#', '@'])
-}
-
-fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
     }
 }
 
@@ -284,30 +234,18 @@ fn schemes(card: &Value) -> Vec<Scheme> {
 fn signature(value: &Value) -> Option<CardSignature> {
     let protected = text(value, "protected")?;
     let header = URL_SAFE_NO_PAD.decode(protected).ok().and_then(|bytes| forecourt_core::json::parse(&bytes).ok());
-    let said = |name: &str| text(header.as_ref()?, name).map(str::to_owned);
+    let claim = |name: &str| text(header.as_ref()?, name).map(str::to_owned);
     Some(CardSignature {
         protected: protected.to_owned(),
         signature: text(value, "signature")?.to_owned(),
-        kid: said("kid"),
-        jku: said("jku"),
+        kid: claim("kid"),
+        jku: claim("jku"),
     })
 }
 
 /// A member by its name, or by the name it has in the protocol buffers, which their JSON may use too.
 fn field<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
     value.get(name).or_else(|| value.get(snake(name)))
-}
-
-/// `defaultInputModes` as `default_input_modes`.
-pub(crate) fn snake(name: &str) -> String {
-    let mut text = String::with_capacity(name.len() + 4);
-    for c in name.chars() {
-        if c.is_ascii_uppercase() {
-            text.push('_');
-        }
-        text.push(c.to_ascii_lowercase());
-    }
-    text
 }
 
 fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {

@@ -28,14 +28,14 @@ impl Default for Demotions {
 
 impl Demotions {
     /// Believes no refusal in `context` for now. `card` is when the agent's card was read.
-    pub fn demote(&self, context: &str, card: Timestamp, now: Timestamp) {
+    pub(crate) fn demote(&self, context: &str, card: Timestamp, now: Timestamp) {
         tracing::warn!("a remote agent gave a malformed refusal although it says that it keeps PolicyPart");
         let until = now.checked_add(window()).unwrap_or(Timestamp::MAX);
         self.since.insert(context.to_owned(), DemotionKey { until, card });
     }
 
     /// Whether refusals in `context` are not believed at `now`.
-    pub fn is_demoted(&self, context: &str, card: Timestamp, now: Timestamp) -> bool {
+    pub(crate) fn is_demoted(&self, context: &str, card: Timestamp, now: Timestamp) -> bool {
         self.since.get(context).is_some_and(|demoted| now < demoted.until && card <= demoted.card)
     }
 }

@@ -281,7 +281,7 @@ impl CachedCard {
 impl DiscoveredAgent {
     /// [`Self::canonical_host`]; of an agent whose card names plain HTTP, which is for development alone, at
     /// [`ANY_PORT`]: its pages are at another port of the same host there.
-    pub fn refusal_host(&self) -> String {
+    pub(crate) fn refusal_host(&self) -> String {
         let is_plain = self.endpoint.url.scheme() == "http" && self.canonical_host == self.endpoint.canonical_host();
         match self.endpoint.url.host_str().filter(|_| is_plain) {
             Some(name) => format!("{name}{ANY_PORT}"),
@@ -290,7 +290,7 @@ impl DiscoveredAgent {
     }
 
     /// Whether the agent says that its refusals keep the rules. PolicyPart 5.1.
-    pub fn declares_policy(&self) -> bool {
+    pub(crate) fn declares_policy(&self) -> bool {
         let extensions = self.card.as_ref().map_or(&[][..], |card| &card.extensions);
         extensions.iter().any(|extension| POLICY.contains(&extension.uri.as_str()))
     }

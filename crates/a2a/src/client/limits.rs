@@ -3,45 +3,45 @@
 use std::time::Duration;
 
 /// Cards that are kept, in all.
-pub const CARDS_KEPT_MAX: u64 = 256;
+pub(crate) const CARDS_KEPT_MAX: u64 = 256;
 /// How long a card is kept at least, whatever its server says.
-pub const CARD_KEPT_MIN: Duration = Duration::from_secs(60);
+pub(crate) const CARD_KEPT_MIN: Duration = Duration::from_secs(60);
 /// How long a card is kept at most, whatever its server says. Demotions of PolicyPart 3.6 last as
 /// long at most.
-pub const CARD_KEPT_MAX: Duration = Duration::from_secs(60 * 60);
+pub(crate) const CARD_KEPT_MAX: Duration = Duration::from_secs(60 * 60);
 /// How long fetching a card or its keys may take.
-pub const CARD_TIME_MAX: Duration = Duration::from_secs(10);
+pub(crate) const CARD_TIME_MAX: Duration = Duration::from_secs(10);
 /// Bytes of a card or a key set.
-pub const CARD_BYTES_MAX: usize = forecourt_egress::limits::DOCUMENT_BYTES_MAX;
+pub(crate) const CARD_BYTES_MAX: usize = forecourt_egress::limits::DOCUMENT_BYTES_MAX;
 /// Bytes of one event of a stream, or of an answer in one piece.
 pub const FRAME_BYTES_MAX: usize = forecourt_agents::limits::FRAME_BYTES_MAX;
 /// Bytes of all that comes over one connection.
 pub const ANSWER_BYTES_MAX: usize = forecourt_agents::limits::ANSWER_BYTES_MAX;
 /// Attempts at a connection for a message, of which nothing was sent before.
-pub const CONNECTS_MAX: u32 = 3;
+pub(crate) const CONNECTS_MAX: u32 = 3;
 /// Attempts in a row at going on with a broken stream that bring nothing new.
 pub const RESUMES_FRUITLESS_MAX: u32 = 5;
 /// Attempts at going on with one broken stream, in all.
-pub const RESUMES_MAX: u32 = 20;
+pub(crate) const RESUMES_MAX: u32 = 20;
 /// The wait before the first attempt at going on; each fruitless one doubles it.
-pub const RESUME_PAUSE: Duration = Duration::from_millis(200);
+pub(crate) const RESUME_PAUSE: Duration = Duration::from_millis(200);
 /// The wait between two looks at a task whose agent does not stream; each one doubles it.
-pub const POLL_PAUSE: Duration = Duration::from_millis(500);
+pub(crate) const POLL_PAUSE: Duration = Duration::from_millis(500);
 /// The longest wait between two looks.
-pub const POLL_PAUSE_MAX: Duration = Duration::from_secs(5);
+pub(crate) const POLL_PAUSE_MAX: Duration = Duration::from_secs(5);
 /// Conversations whose claims are not believed, in all. PolicyPart 3.6.
-pub const DEMOTED_MAX: u64 = 10_000;
+pub(crate) const DEMOTED_MAX: u64 = 10_000;
 /// Characters of what an agent says about an error.
 pub const REASON_CHARS_MAX: usize = 500;
 /// Bytes of an event id that is sent back.
-pub const EVENT_ID_BYTES_MAX: usize = 1_024;
+pub(crate) const EVENT_ID_BYTES_MAX: usize = 1_024;
 /// Bytes of text of a waiting task that are remembered, so that its next turn does not repeat them.
-pub const TAKEN_BYTES_MAX: usize = 64 * 1024;
+pub(crate) const TAKEN_BYTES_MAX: usize = 64 * 1024;
 /// Conversations whose other end is remembered, by agent.
 pub const THREADS_MAX: u64 = 10_000;
 /// Cancellations on their way at once, by agent. One more is left to the other side's time-outs.
-pub const CANCELS_MAX: usize = 64;
+pub(crate) const CANCELS_MAX: usize = 64;
 /// How long one cancellation may take.
-pub const CANCEL_TIME_MAX: Duration = Duration::from_secs(10);
+pub(crate) const CANCEL_TIME_MAX: Duration = Duration::from_secs(10);
 /// Origins beside its card's own that an agent's interfaces may be on.
-pub const ORIGINS_MAX: usize = 16;
+pub(crate) const ORIGINS_MAX: usize = 16;

@@ -119,7 +119,7 @@ impl Peer {
     }
 
     /// [`Peer::call`], with the answer as it was spelled.
-    pub fn call_raw<'a>(
+    pub(crate) fn call_raw<'a>(
         &'a self,
         operation: &'a Operation,
         hop: u32,

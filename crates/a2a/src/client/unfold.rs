@@ -105,7 +105,7 @@ impl Unfolding {
     }
 
     /// Whether a refusal had to be rejected. PolicyPart 3.6.
-    pub fn is_malformed(&self) -> bool {
+    pub(crate) fn is_malformed(&self) -> bool {
         self.is_malformed
     }
 

@@ -47,7 +47,7 @@ impl OfHost {
     }
 }
 
-fn told(status: ServingStatus) -> HealthCheckResponse {
+fn health_response(status: ServingStatus) -> HealthCheckResponse {
     HealthCheckResponse { status: status.into() }
 }
 
@@ -55,7 +55,7 @@ fn told(status: ServingStatus) -> HealthCheckResponse {
 impl Health for OfHost {
     async fn check(&self, request: Request<HealthCheckRequest>) -> Result<Response<HealthCheckResponse>, Status> {
         match SERVICES.contains(&request.get_ref().service.as_str()) {
-            true => Ok(Response::new(told(self.status().await))),
+            true => Ok(Response::new(health_response(self.status().await))),
             false => Err(Status::not_found("there is no such service here")),
         }
     }
@@ -71,7 +71,7 @@ impl Health for OfHost {
             loop {
                 let status = if is_known { host.status().await } else { ServingStatus::ServiceUnknown };
                 if last != Some(status) {
-                    yield Ok(told(status));
+                    yield Ok(health_response(status));
                     last = Some(status);
                 }
                 tokio::select! {

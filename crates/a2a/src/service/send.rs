@@ -21,7 +21,6 @@ use crate::limits::DIRECT_ANSWER_WITHIN;
 use crate::model::{Configuration, Item, Metadata, OperationError, OperationOutcome, Role, Send};
 use crate::parts::fragment;
 use crate::payment::{self, PaymentAnswer};
-use crate::skill;
 use crate::view::{self, TaskDetail};
 
 /// The name of this protocol in messages.
@@ -74,9 +73,9 @@ impl Service {
         let Send { message, configuration, metadata } = *send;
         if caller.agent.is_none()
             && message.task.is_none()
-            && let Some(wanted) = skill::wanted(&self.skills, &message)
+            && let Some(request) = super::skill::requested(&self.skills, &message)
         {
-            return self.call_skill(caller, &message, wanted).await;
+            return self.call_skill(caller, &message, request).await;
         }
         let aimed = self.aimed(caller, &message)?;
         let sender = self.sender(caller, aimed.assumed).await?;

@@ -32,7 +32,7 @@ fn run_diff(arguments: &CatalogDiff) -> Outcome {
     match arguments.json {
         true => print_json(&joined(&diff, &found)?)?,
         // Catalogs come from elsewhere.
-        false => stdout(format_args!("{}", printable(&told(&diff, &found)))),
+        false => stdout(format_args!("{}", printable(&summary(&diff, &found)))),
     }
     match found.count() {
         0 => Ok(()),
@@ -62,7 +62,7 @@ fn joined(diff: &Diff, found: &Conflicts) -> Result<Value, Failure> {
 }
 
 /// The comparison for people: headed lists, and how many things break.
-fn told(diff: &Diff, found: &Conflicts) -> String {
+fn summary(diff: &Diff, found: &Conflicts) -> String {
     let paths = found.path_grammar_conflicts.iter();
     let paths = paths.map(|c| format!("{}: `{}` in {} spells {}", c.file, c.segment, c.path, c.verb));
     let endpoints = found.endpoint_conflicts.iter().map(|c| format!("{}: {}", c.file, c.method));

@@ -34,16 +34,16 @@ pub(crate) async fn run(check: &Check) -> Outcome {
     if folders.is_empty() || folders == [check.place.dir.clone()] {
         return run_one(check).await;
     }
-    let mut outcome = told(beside_each_other(check, &folders));
+    let mut outcome = report(beside_each_other(check, &folders));
     for folder in &folders {
         let one = Check { place: check.place.within(folder), ..*check };
-        outcome = outcome.and(told(run_one(&one).await));
+        outcome = outcome.and(report(run_one(&one).await));
     }
     outcome
 }
 
 /// Tells at once what is wrong, and what follows is told too.
-fn told(outcome: Outcome) -> Outcome {
+fn report(outcome: Outcome) -> Outcome {
     outcome.map_err(|failure| {
         failure.report();
         failure.said()

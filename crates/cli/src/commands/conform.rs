@@ -58,7 +58,7 @@ fn order(conform: Conform, target: Target, selection: Selection) -> Result<Order
 
 fn agent(flag: &str, text: Option<&str>) -> Result<Option<AgentId>, Failure> {
     let id = text.map(AgentId::parse).transpose();
-    id.map_err(|fault| Failure::usage(format!("{flag}: {fault}")))
+    id.map_err(|error| Failure::usage(format!("{flag}: {error}")))
 }
 
 fn show(checks: &[CheckListing], is_json: bool) -> Outcome {

@@ -28,7 +28,7 @@ fn import_openapi(asked: &ImportOpenapi) -> Outcome {
     let options =
         Options { base_url: asked.base_url.clone(), is_rehosted: asked.functions.is_some(), record: record.clone() };
     let shown = asked.file.display();
-    let imported = import(&text, &options).map_err(|fault| Failure::yours(format!("{shown}: {fault}")))?;
+    let imported = import(&text, &options).map_err(|error| Failure::yours(format!("{shown}: {error}")))?;
     let disk = Disk { endpoints: &asked.out, functions: asked.functions.as_deref() };
     let plan = plan(&imported, record, &disk, asked.force);
     folder::write(&plan, asked)?;

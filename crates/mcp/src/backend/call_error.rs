@@ -129,8 +129,8 @@ impl From<ClientInitializeError> for CallError {
 
 /// What is behind an error of the transport.
 fn below(error: &DynamicTransportError) -> CallError {
-    let Some(fault) = client::http_error(error.error.as_ref()) else { return CallError::Broken(error.to_string()) };
-    match fault {
+    let Some(cause) = client::http_error(error.error.as_ref()) else { return CallError::Broken(error.to_string()) };
+    match cause {
         StreamableHttpError::Client(OutError::Declined { declined, message }) => {
             CallError::Declined { declined: *declined, message: message.clone() }
         }
@@ -145,7 +145,7 @@ fn below(error: &DynamicTransportError) -> CallError {
         }
         StreamableHttpError::HttpStatus(answered) => CallError::Status(answered.status),
         StreamableHttpError::UnexpectedServerResponse(_) | StreamableHttpError::UnexpectedContentType(_) => {
-            CallError::Unreadable(fault.to_string())
+            CallError::Unreadable(cause.to_string())
         }
         other => CallError::Broken(other.to_string()),
     }

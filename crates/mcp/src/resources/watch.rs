@@ -8,9 +8,9 @@ use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::file::Stamp;
 use crate::limits::{FILE_LOOK_EVERY, SUBSCRIPTIONS_MAX};
 use crate::offer::{Offer, OfferSource};
+use crate::own_resource::Stamp;
 
 /// The resources that one client wants to hear of.
 #[derive(Default)]

@@ -11,13 +11,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::{Clock, Domain, Timestamp};
-use forecourt_egress::{CheckedUrl, Egress, Purpose};
+use forecourt_egress::{Egress, Purpose};
 use futures::future::BoxFuture;
 use moka::future::Cache;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::acct::Acct;
+use super::https_host::https_host;
 use super::limits::{KEPT_BYTES_MAX, KEPT_MAX, KEPT_MIN};
 use super::names::{DIRECTORY_PATH, REL_AGENT_CARD};
 use super::validate::{CardError, ExpectedCard, validate_agent_card};
@@ -179,16 +180,6 @@ fn url_on(domain: &Domain, port: u16, path: &str) -> String {
         HTTPS_PORT => format!("https://{domain}{path}"),
         port => format!("https://{domain}:{port}{path}"),
     }
-}
-
-/// The host of an https URL, with its port unless that is the usual one.
-pub(super) fn https_host(url: &str) -> Option<String> {
-    let target = CheckedUrl::parse(url).ok().filter(CheckedUrl::is_https)?;
-    let host = target.url().host_str()?;
-    Some(match target.url().port() {
-        Some(port) => format!("{host}:{port}"),
-        None => host.to_owned(),
-    })
 }
 
 impl std::fmt::Debug for Resolver {

@@ -25,8 +25,8 @@ impl From<Failure> for RestError {
 }
 
 impl From<DecodeError> for RestError {
-    fn from(fault: DecodeError) -> Self {
-        Self::Failure(fault.into())
+    fn from(error: DecodeError) -> Self {
+        Self::Failure(error.into())
     }
 }
 

@@ -15,34 +15,34 @@ use serde_json::json;
 use super::answer::{HttpAnswer, Outcome};
 use super::envelope;
 use super::media::Media;
-use super::request::RestRequest;
+use super::responder::Responder;
 
 /// What a browser may do with a download: nothing.
 const POLICY: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'; frame-ancestors 'none'");
 
-impl RestRequest<'_> {
-    /// An artifact's bytes, or what there is to know about it for who wants JSON.
-    pub(crate) async fn artifact(&self, task: &TaskPermit, id: &str) -> Outcome {
-        let artifact = task.artifact(id).await?;
-        let asked = self.at(&task.agent);
-        let mut head = asked.head_of(Media::Json, &asked.door.card.language, None);
-        let as_json = wants_json(&self.head.headers, &artifact.mime);
-        let tag = etag(&artifact, as_json);
-        head.insert(CACHE_CONTROL, cache_control(task, self.rest.host.clock().now()));
-        if let Some(tag) = tag {
-            head.typed_insert(tag.clone());
-            if self.head.headers.typed_get::<IfNoneMatch>().is_some_and(|known| !known.precondition_passes(&tag)) {
-                return Ok(HttpAnswer::empty(StatusCode::NOT_MODIFIED, head));
-            }
+/// An artifact's bytes, or what there is to know about it for who wants JSON.
+///
+/// `responder` speaks in the name of the agent of the task.
+pub(crate) async fn answer(responder: &Responder<'_>, task: &TaskPermit, id: &str, now: Timestamp) -> Outcome {
+    let headers = responder.request.headers();
+    let artifact = task.artifact(id).await?;
+    let mut head = responder.head_of(Media::Json, &responder.route.card.language, None);
+    let as_json = wants_json(headers, &artifact.mime);
+    let tag = etag(&artifact, as_json);
+    head.insert(CACHE_CONTROL, cache_control(task, now));
+    if let Some(tag) = tag {
+        head.typed_insert(tag.clone());
+        if headers.typed_get::<IfNoneMatch>().is_some_and(|known| !known.precondition_passes(&tag)) {
+            return Ok(HttpAnswer::empty(StatusCode::NOT_MODIFIED, head));
         }
-        Ok(match as_json {
-            true => HttpAnswer::whole(StatusCode::OK, head, about(task, &artifact)),
-            false => {
-                add_download_fields(&mut head, &artifact);
-                HttpAnswer::whole(StatusCode::OK, head, artifact.bytes)
-            }
-        })
     }
+    Ok(match as_json {
+        true => HttpAnswer::whole(StatusCode::OK, head, about(task, &artifact)),
+        false => {
+            add_download_fields(&mut head, &artifact);
+            HttpAnswer::whole(StatusCode::OK, head, artifact.bytes)
+        }
+    })
 }
 
 /// Whether a request prefers JSON to the bytes. For bytes that are JSON themselves, only a request

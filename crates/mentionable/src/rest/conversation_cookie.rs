@@ -6,6 +6,7 @@
 //! not name, and one without a state begins a new one, which is asked for its consent anew.
 
 use forecourt_core::ThreadId;
+use forecourt_host::Issuance;
 use http::header::{COOKIE, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -48,6 +49,12 @@ pub(crate) fn add(head: &mut HeaderMap, asked: &HeaderMap, thread: &ThreadId) {
         field.set_sensitive(true);
         head.append(SET_COOKIE, field);
     }
+}
+
+/// The conversation of an issuance, where this browser waits for it.
+pub(crate) fn waiting_thread(headers: &HeaderMap, issuance: &Issuance) -> Option<ThreadId> {
+    let thread = issuance.holder.thread.as_ref()?;
+    of(headers).into_iter().find(|waiting| waiting == thread)
 }
 
 #[cfg(test)]

@@ -13,21 +13,23 @@ use std::time::Duration;
 use axum::body::Body;
 use bytes::Bytes;
 use forecourt_audit::RequestOrigin;
-use forecourt_core::StateToken;
 use forecourt_core::policy::{Demand, PaymentError};
+use forecourt_core::{StateToken, Timestamp};
 use forecourt_issuance::{Issuance, IssuanceOutcome, IssuanceStatus};
 use forecourt_pages::{DecisionPage, DecisionStatus};
 use forecourt_surface::refusal::words;
-use http::header::{CACHE_CONTROL, LOCATION};
-use http::{HeaderValue, Method, StatusCode};
+use http::header::CACHE_CONTROL;
+use http::{HeaderValue, Method};
 
-use super::answer::{HttpAnswer, Outcome};
+use super::answer::{HttpAnswer, Outcome, RestError};
+use super::conversation_cookie;
 use super::errors::Failure;
 use super::from_wire::TRANSPORT;
 use super::media::Media;
-use super::render;
-use super::request::RestRequest;
+use super::request::RequestHead;
+use super::responder::Responder;
 use super::same_origin;
+use super::transport::Rest;
 
 use form::{Decision, SubmittedForm};
 use programs::json_of;
@@ -75,10 +77,13 @@ impl DecisionKind {
 }
 
 /// A decision that somebody looks at, with the state that opened it.
-struct OpenDecision {
+struct OpenDecision<'a> {
     kind: DecisionKind,
     state: StateToken,
     issuance: Issuance,
+    /// Speaks in the name of the agent that asks.
+    responder: Responder<'a>,
+    now: Timestamp,
 }
 
 /// What a form sends along with it, so that it can be told from a form of another page.
@@ -91,141 +96,128 @@ fn is_form_token(kind: DecisionKind, state: &StateToken, token: &str) -> bool {
     forecourt_egress::signature::verify(state.expose().as_bytes(), kind.name().as_bytes(), token)
 }
 
-impl RestRequest<'_> {
-    /// Answers a request to `/consent/{state}` or `/pay/{state}`.
-    pub(crate) async fn decision(&self, kind: DecisionKind, body: Body) -> HttpAnswer {
-        if self.head.method == Method::OPTIONS {
-            return self.options(DECISION_METHODS);
+/// Answers a request to `/consent/{state}` or `/pay/{state}`.
+pub(crate) async fn answer(rest: &Rest, responder: Responder<'_>, kind: DecisionKind, body: Body) -> HttpAnswer {
+    let method = &responder.request.parts.method;
+    if method == Method::OPTIONS {
+        return responder.options(DECISION_METHODS);
+    }
+    let decision = match open(rest, responder, kind).await {
+        Ok(decision) => decision,
+        Err(error) => return private(responder.respond(Err(error))),
+    };
+    let outcome = match *method {
+        Method::GET | Method::HEAD => decision.page_answer(None),
+        Method::POST => Box::pin(decide(rest, &decision, body)).await,
+        _ => Err(Failure::method(DECISION_METHODS).into()),
+    };
+    private(decision.responder.respond(outcome))
+}
+
+/// What the path names. Unknown, expired, used and malformed states look alike, as does one of the other kind.
+async fn open<'a>(rest: &'a Rest, responder: Responder<'a>, kind: DecisionKind) -> Result<OpenDecision<'a>, RestError> {
+    let request = responder.request;
+    rest.meter(&request)?;
+    decision_media(&request)?;
+    let text = request.parts.uri.path().strip_prefix(kind.prefix()).unwrap_or_default();
+    let state = StateToken::parse(text).ok_or_else(Failure::no_such_decision)?;
+    let issuance = rest.host.issuance(&state).await?.ok_or_else(Failure::no_such_decision)?;
+    let is_over = matches!(issuance.status, IssuanceStatus::Consumed | IssuanceStatus::Expired);
+    match !is_over && DecisionKind::of(&issuance) == kind {
+        true => {
+            let responder = responder.of(rest.door(&issuance.agent));
+            Ok(OpenDecision { kind, state, issuance, responder, now: rest.host.clock().now() })
         }
-        let opened = match self.opened(kind).await {
-            Ok(opened) => opened,
-            Err(error) => return private(self.respond(Err(error))),
-        };
-        // In the name of the agent that asks.
-        let asked = self.at(&opened.issuance.agent);
-        let outcome = match self.head.method {
-            Method::GET | Method::HEAD => asked.shown(&opened, None),
-            Method::POST => Box::pin(asked.decided(&opened, body)).await,
-            _ => Err(Failure::method(DECISION_METHODS).into()),
-        };
-        private(asked.respond(outcome))
+        false => Err(Failure::no_such_decision().into()),
     }
+}
 
-    /// What the path names. Unknown, expired, used and malformed states look alike, as does one of the other kind.
-    async fn opened(&self, kind: DecisionKind) -> Result<OpenDecision, super::answer::RestError> {
-        self.meter()?;
-        self.decision_media()?;
-        let text = self.head.uri.path().strip_prefix(kind.prefix()).unwrap_or_default();
-        let state = StateToken::parse(text).ok_or_else(Failure::no_such_decision)?;
-        let issuance = self.rest.host.issuance(&state).await?.ok_or_else(Failure::no_such_decision)?;
-        let is_over = matches!(issuance.status, IssuanceStatus::Consumed | IssuanceStatus::Expired);
-        match !is_over && DecisionKind::of(&issuance) == kind {
-            true => Ok(OpenDecision { kind, state, issuance }),
-            false => Err(Failure::no_such_decision().into()),
+/// A page, words or JSON; a stream of one decision is JSON, too.
+fn decision_media(request: &RequestHead<'_>) -> Result<Media, Failure> {
+    Ok(Media::of_error(Some(request.media()?)))
+}
+
+/// What a POST decides. Checked in this order: who posts, in what form, with which token.
+async fn decide(rest: &Rest, decision: &OpenDecision<'_>, body: Body) -> Outcome {
+    let OpenDecision { kind, state, responder, .. } = decision;
+    let request = &responder.request;
+    if same_origin::is_foreign_form(request.headers(), request.site) {
+        return Err(Failure::cross_site().into());
+    }
+    let media = decision_media(request)?;
+    let SubmittedForm { decision: choice, callback } = form::read(request.parts, body, *kind, state).await?;
+    let host = &rest.host;
+    let origin = RequestOrigin::new(TRANSPORT, &rest.ids.next());
+    let (outcome, paid) = match choice {
+        Decision::Accept => (host.accept_consent(state, &origin).await?, None),
+        Decision::Decline => (host.decline(state, &origin).await?, None),
+        // Where nothing is paid a program is told what is to be, as a refusal tells it.
+        Decision::Ask => return Ok(decision.payment_wanted(media, None)),
+        Decision::Pay(payment) => (host.pay(state, &payment, &origin).await?, Some(payment)),
+    };
+    if let (IssuanceOutcome::Verified(_), Some(payment), Some(callback)) = (&outcome, &paid, &callback) {
+        receipt::hand_over(&rest.egress, callback, state, payment).await;
+    }
+    match (media, outcome) {
+        (_, IssuanceOutcome::Late(IssuanceStatus::Consumed | IssuanceStatus::Expired)) => {
+            Err(Failure::no_such_decision().into())
         }
+        (media, IssuanceOutcome::Refused(error)) if paid.is_some() => Ok(decision.payment_wanted(media, Some(&error))),
+        (_, IssuanceOutcome::Refused(error)) => Err(Failure::bad_request(error.message).into()),
+        (Media::Html, IssuanceOutcome::Verified(_)) if callback.is_none() => {
+            Ok(responder.see_other(&decision.return_to()))
+        }
+        (Media::Html, _) => Ok(responder.see_other(&kind.path(state))),
+        (media, outcome) => Ok(decision.outcome_answer(media, outcome)),
+    }
+}
+
+impl OpenDecision<'_> {
+    /// The page itself, in the form that is wanted. `error`: why a payment was not taken.
+    fn page_answer(&self, error: Option<&PaymentError>) -> Outcome {
+        let callback = receipt::callback_of(self.responder.request.query());
+        Ok(self.page(decision_media(&self.responder.request)?, error, callback.as_deref()))
     }
 
-    /// A page, words or JSON; a stream of one decision is JSON, too.
-    fn decision_media(&self) -> Result<Media, Failure> {
-        Ok(Media::of_error(Some(self.media()?)))
-    }
-
-    /// The page itself.
-    fn shown(&self, opened: &OpenDecision, fault: Option<&PaymentError>) -> Outcome {
-        let callback = receipt::callback_of(self.head.uri.query().unwrap_or_default());
-        Ok(self.shown_as(opened, self.decision_media()?, fault, callback.as_deref()))
-    }
-
-    fn shown_as(
-        &self,
-        opened: &OpenDecision,
-        media: Media,
-        fault: Option<&PaymentError>,
-        callback: Option<&str>,
-    ) -> HttpAnswer {
-        let OpenDecision { kind, state, issuance } = opened;
-        let (path, wanted) = (kind.path(state), self.language());
-        let left = issuance.expires_at.duration_since(self.rest.host.clock().now());
-        let (url, return_to) = (self.base().url(&path), self.return_to(state));
+    fn page(&self, media: Media, error: Option<&PaymentError>, callback: Option<&str>) -> HttpAnswer {
+        let Self { kind, state, issuance, responder, now } = self;
+        let Responder { request, route, branding, .. } = responder;
+        let (path, wanted) = (kind.path(state), request.language());
+        let left = issuance.expires_at.duration_since(*now);
+        let (url, return_to) = (request.base().url(&path), self.return_to());
         // Whoever was merely given the address is not led to the answer.
         let holder = &issuance.holder;
-        let is_here = holder.subject.is_some() || self.waiting_thread(issuance).is_some();
+        let waits = conversation_cookie::waiting_thread(request.headers(), issuance).is_some();
+        let is_here = holder.subject.is_some() || waits;
         let page = DecisionPage {
-            brand: &self.rest.pages.branding,
-            card: &self.door.card,
+            brand: branding,
+            card: &route.card,
             url: &url,
             language: wanted.as_ref().or(issuance.language.as_ref()),
             requirement: &issuance.requirement,
             asked: &issuance.asked,
-            agent_path: &self.door.path,
+            agent_path: &route.path,
             path: &path,
             token: &form_token(*kind, state),
             return_to: is_here.then_some(return_to.as_str()),
             time_left: Duration::try_from(left).unwrap_or_default(),
             status: status(issuance.status),
-            fault: fault.map(|fault| fault.message.as_str()),
+            fault: error.map(|error| error.message.as_str()),
             receipt_callback: callback,
         };
         let language = page.language().clone();
         let content: Bytes = match media {
             Media::Html => page.render().into(),
-            Media::Markdown | Media::Stream => words(&self.asked_for(opened), Some(&language)).into(),
-            Media::Json => json_of(&self.told(opened)),
+            Media::Markdown | Media::Stream => words(&self.refusal(), Some(&language)).into(),
+            Media::Json => json_of(&self.to_json()),
         };
-        self.page(media, self.rest.pages.branding.asking_policy(), &language, content)
+        responder.page(media, branding.asking_policy(), &language, content)
     }
 
     /// Where it goes on: the agent, with the state echoed. A path, so that a browser stays where its
     /// conversation is. PolicyPart 3.3.4.
-    fn return_to(&self, state: &StateToken) -> String {
-        format!("{}?state={}", self.door.path, state.expose())
-    }
-
-    /// What a POST decides. Checked in this order: who posts, in what form, with which token.
-    async fn decided(&self, opened: &OpenDecision, body: Body) -> Outcome {
-        if same_origin::is_foreign_form(&self.head.headers, self.rest.host.site()) {
-            return Err(Failure::cross_site().into());
-        }
-        let media = self.decision_media()?;
-        let OpenDecision { kind, state, .. } = opened;
-        let SubmittedForm { decision, callback } = form::read(self.head, body, *kind, state).await?;
-        let host = &self.rest.host;
-        let origin = RequestOrigin::new(TRANSPORT, &self.rest.ids.next());
-        let (outcome, paid) = match decision {
-            Decision::Accept => (host.accept_consent(state, &origin).await?, None),
-            Decision::Decline => (host.decline(state, &origin).await?, None),
-            // Where nothing is paid a program is told what is to be, as a refusal tells it.
-            Decision::Ask => return Ok(self.payment_wanted(opened, media, None)),
-            Decision::Pay(payment) => (host.pay(state, &payment, &origin).await?, Some(payment)),
-        };
-        if let (IssuanceOutcome::Verified(_), Some(payment), Some(callback)) = (&outcome, &paid, &callback) {
-            receipt::hand_over(&self.rest.egress, callback, state, payment).await;
-        }
-        match (media, outcome) {
-            (_, IssuanceOutcome::Late(IssuanceStatus::Consumed | IssuanceStatus::Expired)) => {
-                Err(Failure::no_such_decision().into())
-            }
-            (media, IssuanceOutcome::Refused(fault)) if paid.is_some() => {
-                Ok(self.payment_wanted(opened, media, Some(&fault)))
-            }
-            (_, IssuanceOutcome::Refused(fault)) => Err(Failure::bad_request(fault.message).into()),
-            (Media::Html, IssuanceOutcome::Verified(_)) if callback.is_none() => {
-                Ok(self.see_other(&self.return_to(state)))
-            }
-            (Media::Html, _) => Ok(self.see_other(&kind.path(state))),
-            (media, outcome) => Ok(self.outcome_told(opened, media, outcome)),
-        }
-    }
-
-    /// 303, so that a reload does not post again. RFC 9110 15.4.4.
-    pub(crate) fn see_other(&self, path: &str) -> HttpAnswer {
-        let mut head = self.head_of(Media::Html, &forecourt_core::Language::english(), None);
-        render::security_fields(&mut head, self.rest.pages.branding.answer_policy());
-        if let Ok(location) = HeaderValue::from_str(path) {
-            head.insert(LOCATION, location);
-        }
-        head.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        HttpAnswer::empty(StatusCode::SEE_OTHER, head)
+    fn return_to(&self) -> String {
+        format!("{}?state={}", self.responder.route.path, self.state.expose())
     }
 }
 

@@ -125,8 +125,8 @@ impl Failure {
 
 /// REST 3 and companion decision U14.
 impl From<DecodeError> for Failure {
-    fn from(fault: DecodeError) -> Self {
-        let (status, title) = match fault {
+    fn from(error: DecodeError) -> Self {
+        let (status, title) = match error {
             DecodeError::QueryTooLong | DecodeError::BodyTooLarge { .. } => {
                 (StatusCode::PAYLOAD_TOO_LARGE, "Too large")
             }
@@ -145,7 +145,7 @@ impl From<DecodeError> for Failure {
             | DecodeError::DataUrl(_)
             | DecodeError::TooManyDataUrls => (StatusCode::BAD_REQUEST, "Bad request"),
         };
-        Self::new(status, title, fault.to_string())
+        Self::new(status, title, error.to_string())
     }
 }
 

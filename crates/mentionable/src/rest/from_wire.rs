@@ -151,12 +151,12 @@ fn with_url_read(part: Part) -> PendingPart {
 /// An earlier turn of the transcript. History is text only (REST 3.2.3): files are mentioned, URLs
 /// stay words, and a turn without words is left out.
 fn turn(run: Run) -> Option<Turn> {
-    let texts = run.entries.iter().map(said).filter(|text| !text.is_empty());
+    let texts = run.entries.iter().map(entry_text).filter(|text| !text.is_empty());
     let parts: Vec<Part> = texts.map(Part::text).collect();
     (!parts.is_empty()).then(|| Turn::new(run.role, parts))
 }
 
-fn said(entry: &Entry) -> Cow<'_, str> {
+fn entry_text(entry: &Entry) -> Cow<'_, str> {
     match entry {
         Entry::Text { text, .. } => text.into(),
         Entry::File { mime, name, .. } => format!("[{}, {mime}]", name.as_deref().unwrap_or("attachment")).into(),

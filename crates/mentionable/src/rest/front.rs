@@ -18,121 +18,128 @@ use super::limits::AGENTS_PER_PAGE;
 use super::media::Media;
 use super::refusal::VERSION;
 use super::render;
-use super::request::RestRequest;
+use super::responder::Responder;
+use super::search;
+use super::signed_in::account;
+use super::transport::Rest;
 use crate::{NAME, discovery};
 
-impl RestRequest<'_> {
-    /// The host's front page.
-    pub(crate) fn front_page(&self) -> Outcome {
-        self.meter()?;
-        let media = self.media()?;
-        let (base, site) = (self.base(), self.base().site());
-        let number = page_number(self.head.uri.query().unwrap_or_default()).ok_or_else(Failure::no_such_page)?;
-        let count = self.rest.listed.len();
-        let before = (number - 1).saturating_mul(AGENTS_PER_PAGE);
-        if before > 0 && before >= count {
-            return Err(Failure::no_such_page().into());
-        }
-        // Only these are rendered: a host may have thousands.
-        let cards: Vec<Cow<'_, AgentCard>> = self
-            .rest
-            .listed
-            .iter()
-            .skip(before)
-            .take(AGENTS_PER_PAGE)
-            .map(|handle| base.card(&self.rest.door(handle).card))
-            .collect();
-        let previous_page = (number > 1).then(|| page_url(number - 1));
-        let next_page = (before + cards.len() < count).then(|| page_url(number + 1));
-        let paths: Vec<String> = cards.iter().map(|card| agent_route::path(card)).collect();
-        let agents: Vec<AgentListItem<'_>> = cards
-            .iter()
-            .zip(&paths)
-            .map(|(card, path)| AgentListItem { card, page: path, ask: card.endpoint(NAME) })
-            .collect();
-        let (language, url) = (Language::english(), site.url("/"));
-        let json_ld = discovery::json_ld(&site, cards.iter().map(|card| &**card));
-        let page = FrontPage {
-            brand: &self.rest.pages.branding,
-            name: &site.name,
-            ask: agents.first().filter(|_| number == 1),
-            domain: &site.domain,
-            url: &url,
-            language: &language,
-            agents: &agents,
-            json_ld: Some(&json_ld),
-            manual_url: None,
-            previous_page: previous_page.as_deref(),
-            next_page: next_page.as_deref(),
-            account: self.account(),
-        };
-        let content = match media {
-            Media::Html => page.render().into(),
-            Media::Markdown => page.render_markdown().into(),
-            Media::Stream => render::one_message(&page.render_markdown()),
-            Media::Json => {
-                let agents: Vec<Value> = cards.iter().map(|card| about(card)).collect();
-                let mut listed = json!({"v": VERSION, "domain": site.domain, "name": site.name, "agents": agents});
-                if let Some(next) = &next_page {
-                    listed["next"] = site.url(next).into();
-                }
-                written(&listed)
-            }
-        };
-        Ok(self.page(media, csp::PAGE, &language, content))
+/// The host's front page.
+pub(crate) fn front_page(rest: &Rest, responder: &Responder<'_>) -> Outcome {
+    let request = &responder.request;
+    rest.meter(request)?;
+    let media = request.media()?;
+    let (base, site) = (request.base(), request.base().site());
+    let number = page_number(request.query()).ok_or_else(Failure::no_such_page)?;
+    let count = rest.listed.len();
+    let before = (number - 1).saturating_mul(AGENTS_PER_PAGE);
+    if before > 0 && before >= count {
+        return Err(Failure::no_such_page().into());
     }
+    // Only these are rendered: a host may have thousands.
+    let cards: Vec<Cow<'_, AgentCard>> = rest
+        .listed
+        .iter()
+        .skip(before)
+        .take(AGENTS_PER_PAGE)
+        .map(|handle| base.card(&rest.door(handle).card))
+        .collect();
+    let previous_page = (number > 1).then(|| page_url(number - 1));
+    let next_page = (before + cards.len() < count).then(|| page_url(number + 1));
+    let paths: Vec<String> = cards.iter().map(|card| agent_route::path(card)).collect();
+    let agents: Vec<AgentListItem<'_>> = cards
+        .iter()
+        .zip(&paths)
+        .map(|(card, path)| AgentListItem { card, page: path, ask: card.endpoint(NAME) })
+        .collect();
+    let (language, url) = (Language::english(), site.url("/"));
+    let json_ld = discovery::json_ld(&site, cards.iter().map(|card| &**card));
+    let page = FrontPage {
+        brand: responder.branding,
+        name: &site.name,
+        ask: agents.first().filter(|_| number == 1),
+        domain: &site.domain,
+        url: &url,
+        language: &language,
+        agents: &agents,
+        json_ld: Some(&json_ld),
+        manual_url: None,
+        previous_page: previous_page.as_deref(),
+        next_page: next_page.as_deref(),
+        account: account(responder, &rest.verifier),
+    };
+    let content = match media {
+        Media::Html => page.render().into(),
+        Media::Markdown => page.render_markdown().into(),
+        Media::Stream => render::one_message(&page.render_markdown()),
+        Media::Json => {
+            let agents: Vec<Value> = cards.iter().map(|card| about(card)).collect();
+            let mut listed = json!({"v": VERSION, "domain": site.domain, "name": site.name, "agents": agents});
+            if let Some(next) = &next_page {
+                listed["next"] = site.url(next).into();
+            }
+            written(&listed)
+        }
+    };
+    Ok(responder.page(media, csp::PAGE, &language, content))
+}
 
-    /// The page of the addressed agent, for a request that asks nothing yet. Design 7, item 1.
-    pub(crate) fn agent_page(&self) -> Outcome {
-        self.meter()?;
-        let media = self.media()?;
-        let (base, site) = (self.base(), self.base().site());
-        let card = &*base.card(&self.door.card);
-        let language = Language::english();
-        let url = site.url(&self.door.path);
-        let page = AgentPage {
-            brand: &self.rest.pages.branding,
-            card,
-            url: &url,
-            language: &language,
-            action: &self.door.path,
-            ask: card.endpoint(NAME),
-            host_name: &site.name,
-            session: None,
-            json_ld: None,
-            account: self.account(),
-        };
-        let content = match media {
-            Media::Html if card.finds => return Ok(self.page(media, csp::SEARCH, &language, self.search_page())),
-            Media::Html => page.render().into(),
-            Media::Markdown => page.render_markdown().into(),
-            Media::Stream => render::one_message(&page.render_markdown()),
-            Media::Json => {
-                let mut about = about(card);
-                about["v"] = VERSION.into();
-                written(&about)
-            }
-        };
-        Ok(self.page(media, csp::PAGE, &language, content))
-    }
+/// The page of the addressed agent, for a request that asks nothing yet. Design 7, item 1.
+pub(crate) fn agent_page(rest: &Rest, responder: &Responder<'_>) -> Outcome {
+    let Responder { request, route, .. } = responder;
+    rest.meter(request)?;
+    let media = request.media()?;
+    let (base, site) = (request.base(), request.base().site());
+    let card = &*base.card(&route.card);
+    let account = account(responder, &rest.verifier);
+    let language = Language::english();
+    let url = site.url(&route.path);
+    let page = AgentPage {
+        brand: responder.branding,
+        card,
+        url: &url,
+        language: &language,
+        action: &route.path,
+        ask: card.endpoint(NAME),
+        host_name: &site.name,
+        session: None,
+        json_ld: None,
+        account,
+    };
+    let content = match media {
+        Media::Html if card.finds => {
+            let content = search::empty_page(responder, page.account);
+            return Ok(responder.page(media, csp::SEARCH, &language, content));
+        }
+        Media::Html => page.render().into(),
+        Media::Markdown => page.render_markdown().into(),
+        Media::Stream => render::one_message(&page.render_markdown()),
+        Media::Json => {
+            let mut about = about(card);
+            about["v"] = VERSION.into();
+            written(&about)
+        }
+    };
+    Ok(responder.page(media, csp::PAGE, &language, content))
+}
 
-    /// A file of the host's own pages. Its address changes with its content, so it may be kept.
-    pub(crate) fn asset(&self) -> Outcome {
-        let missing = || Failure::new(StatusCode::NOT_FOUND, "Not found", "there is no such file");
-        let asset = self.rest.pages.branding.asset(self.head.uri.path()).ok_or_else(missing)?;
-        let mut head = self.door.head(HeaderValue::from_static(asset.mime), &Language::english());
-        head.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
-        if let Ok(tag) = asset.etag.parse::<ETag>() {
-            head.typed_insert(tag.clone());
-            if self.head.headers.typed_get::<IfNoneMatch>().is_some_and(|known| !known.precondition_passes(&tag)) {
-                return Ok(HttpAnswer::empty(StatusCode::NOT_MODIFIED, head));
-            }
+/// A file of the host's own pages. Its address changes with its content, so it may be kept.
+pub(crate) fn asset(responder: &Responder<'_>) -> Outcome {
+    let request = &responder.request;
+    let missing = || Failure::new(StatusCode::NOT_FOUND, "Not found", "there is no such file");
+    let asset = responder.branding.asset(request.parts.uri.path()).ok_or_else(missing)?;
+    let mut head = responder.route.head(HeaderValue::from_static(asset.mime), &Language::english());
+    head.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
+    if let Ok(tag) = asset.etag.parse::<ETag>() {
+        head.typed_insert(tag.clone());
+        if request.headers().typed_get::<IfNoneMatch>().is_some_and(|known| !known.precondition_passes(&tag)) {
+            return Ok(HttpAnswer::empty(StatusCode::NOT_MODIFIED, head));
         }
-        if asset.mime.starts_with("image/") {
-            render::security_fields(&mut head, csp::PICTURE);
-        }
-        Ok(HttpAnswer::whole(StatusCode::OK, head, asset.bytes.clone()))
     }
+    if asset.mime.starts_with("image/") {
+        render::security_fields(&mut head, csp::PICTURE);
+    }
+    Ok(HttpAnswer::whole(StatusCode::OK, head, asset.bytes.clone()))
 }
 
 /// The page that a query asks for, from 1 on: the first where it names none. `None` for what is no page.

@@ -31,7 +31,7 @@ const BODY_MEMBERS: [&str; 3] = ["x402Version", "error", "accepts"];
 
 /// The payment that a POST carries, if it carries one. Fails when it can't be read or is not the only one.
 pub(crate) fn from_headers(headers: &HeaderMap) -> Result<Option<PaymentSubmission>, Failure> {
-    let found = x402::from_headers(headers).map_err(|fault| Failure::bad_request(fault.message))?;
+    let found = x402::from_headers(headers).map_err(|error| Failure::bad_request(error.message))?;
     Ok(found.map(|(_, payment)| payment))
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn of_text(text: &str) -> Result<PaymentSubmission, Failure> {
 
 /// A payment as JSON, which must say its version.
 pub(crate) fn of_value(value: Value) -> Result<PaymentSubmission, Failure> {
-    submission(value).map(|(_, payment)| payment).map_err(|fault| Failure::bad_request(fault.message))
+    submission(value).map(|(_, payment)| payment).map_err(|error| Failure::bad_request(error.message))
 }
 
 /// The first offer of a refusal in this version of x402, to the byte; of one whose payment was not taken, with why.
@@ -65,8 +65,8 @@ fn offer(part: &PolicyPart, version: u64) -> Option<Map<String, Value>> {
     let x402 = accepted_payments.iter().filter(|offer| offer.scheme.starts_with(SCHEME));
     let is_of = |payload: &&Map<String, Value>| payload.get("x402Version").and_then(Value::as_u64) == Some(version);
     let mut offer = x402.map(|offer| &offer.payload).find(is_of)?.clone();
-    if let Some(fault) = part.code.as_deref().and_then(|code| code.strip_prefix(FAULT_CODE)) {
-        offer.insert("error".to_owned(), fault.into());
+    if let Some(code) = part.code.as_deref().and_then(|code| code.strip_prefix(FAULT_CODE)) {
+        offer.insert("error".to_owned(), code.into());
     }
     Some(offer)
 }

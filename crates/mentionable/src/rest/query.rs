@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     fn texts(query: &str) -> Vec<String> {
-        let ask = decode(query).unwrap_or_else(|fault| panic!("{query}: {fault}"));
+        let ask = decode(query).unwrap_or_else(|error| panic!("{query}: {error}"));
         let entries = ask.runs.into_iter().flat_map(|run| run.entries);
         let text = |entry| match entry {
             Entry::Text { text, .. } => text,

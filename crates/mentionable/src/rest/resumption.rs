@@ -6,6 +6,7 @@
 
 use forecourt_core::policy::Submission;
 use forecourt_core::{Part, Sender, StateToken, ThreadId};
+use forecourt_host::Host;
 use forecourt_issuance::{Issuance, IssuanceStatus};
 
 use super::answer::{HttpAnswer, RestError};
@@ -13,7 +14,7 @@ use super::conversation_cookie;
 use super::decision::DecisionKind;
 use super::errors::Failure;
 use super::media::Media;
-use super::request::RestRequest;
+use super::responder::Responder;
 use super::wire::Ask;
 
 /// What a request goes on with.
@@ -33,71 +34,68 @@ pub(crate) enum ResumedRequest {
     Answer(Box<HttpAnswer>),
 }
 
-impl RestRequest<'_> {
-    /// Looks up the state that `ask` echoes and completes it: the conversation where the browser holds it, the
-    /// question where it brings none.
-    ///
-    /// Fails with 404 when there is nothing to go on with, for whatever reason, and with 410 when it was answered.
-    pub(crate) async fn resumed(&self, ask: &mut Ask, sender: &Sender) -> Result<ResumedRequest, RestError> {
-        let Some(text) = ask.state.take() else { return Ok(ResumedRequest::Message(Resumption::default())) };
-        let is_wordless = ask.runs.is_empty() && ask.parts.is_none();
-        let found = match StateToken::parse(&text) {
-            Some(state) => self.rest.host.issuance(&state).await?.map(|issuance| (state, issuance)),
-            None => None,
+/// Looks up the state that `ask` echoes and completes it: the conversation where the browser holds it, the
+/// question where it brings none.
+///
+/// Fails with 404 when there is nothing to go on with, for whatever reason, and with 410 when it was answered.
+pub(crate) async fn resume(
+    host: &Host,
+    responder: &Responder<'_>,
+    ask: &mut Ask,
+    sender: &Sender,
+) -> Result<ResumedRequest, RestError> {
+    let Some(text) = ask.state.take() else { return Ok(ResumedRequest::Message(Resumption::default())) };
+    let is_wordless = ask.runs.is_empty() && ask.parts.is_none();
+    let found = match StateToken::parse(&text) {
+        Some(state) => host.issuance(&state).await?.map(|issuance| (state, issuance)),
+        None => None,
+    };
+    let found = found.filter(|(_, issuance)| issuance.agent == *responder.route.card.handle());
+    let Some((state, issuance)) = found else {
+        return if is_wordless {
+            Err(Failure::no_such_decision().into())
+        } else {
+            Ok(ResumedRequest::Message(Resumption::default()))
         };
-        let found = found.filter(|(_, issuance)| issuance.agent == *self.door.card.handle());
-        let Some((state, issuance)) = found else {
-            return if is_wordless {
-                Err(Failure::no_such_decision().into())
-            } else {
-                Ok(ResumedRequest::Message(Resumption::default()))
-            };
-        };
-        let waited = self.waiting_thread(&issuance);
-        if let (None, Some(thread)) = (&ask.session, self.thread_of(&issuance, waited.as_ref(), sender)) {
-            ask.session = Some(thread.expose().to_owned());
-        }
-        if is_wordless {
-            let thread = ask.session.as_deref().and_then(ThreadId::parse);
-            if !issuance.is_held_by(sender, thread.as_ref()) {
-                return self.elsewhere(&state, &issuance);
-            }
-            if issuance.asked.is_empty() && issuance.status == IssuanceStatus::Consumed {
-                return Err(Failure::already_answered().into());
-            }
-            if issuance.asked.is_empty() {
-                let message = "your question was too long to be kept; send it once more, with this state";
-                return Err(Failure::bad_request(message).into());
-            }
-            ask.parts = Some(issuance.asked.clone());
-        }
-        let submission = Some(Box::new(Submission { state: Some(state), payment: None }));
-        let asked = if is_wordless { issuance.asked } else { Vec::new() };
-        Ok(ResumedRequest::Message(Resumption { submission, asked }))
+    };
+    let waited = conversation_cookie::waiting_thread(responder.request.headers(), &issuance);
+    if let (None, Some(thread)) = (&ask.session, thread_of(&issuance, waited.as_ref(), sender)) {
+        ask.session = Some(thread.expose().to_owned());
     }
-
-    /// The conversation of an issuance, where this browser waits for it.
-    pub(crate) fn waiting_thread(&self, issuance: &Issuance) -> Option<ThreadId> {
-        let thread = issuance.holder.thread.as_ref()?;
-        conversation_cookie::of(&self.head.headers).into_iter().find(|waiting| waiting == thread)
-    }
-
-    /// The conversation that goes on: the one that this browser waits for, or that of the proven holder.
-    fn thread_of(&self, issuance: &Issuance, waited: Option<&ThreadId>, sender: &Sender) -> Option<ThreadId> {
-        let is_subjects = issuance.holder.subject.is_some() && issuance.holder.subject.as_deref() == sender.owner();
-        let own = issuance.holder.thread.as_ref().filter(|thread| is_subjects && !thread.is_adopted());
-        waited.or(own).cloned()
-    }
-
-    /// What somebody else's question comes to: to a person the page that says where it stands, if it says anything.
-    fn elsewhere(&self, state: &StateToken, issuance: &Issuance) -> Result<ResumedRequest, RestError> {
-        let is_over = matches!(issuance.status, IssuanceStatus::Consumed | IssuanceStatus::Expired);
-        match self.media {
-            Some(Media::Html) if !is_over => {
-                let page = DecisionKind::of(issuance).path(state);
-                Ok(ResumedRequest::Answer(Box::new(self.see_other(&page))))
-            }
-            _ => Err(Failure::no_such_decision().into()),
+    if is_wordless {
+        let thread = ask.session.as_deref().and_then(ThreadId::parse);
+        if !issuance.is_held_by(sender, thread.as_ref()) {
+            return elsewhere(responder, &state, &issuance);
         }
+        if issuance.asked.is_empty() && issuance.status == IssuanceStatus::Consumed {
+            return Err(Failure::already_answered().into());
+        }
+        if issuance.asked.is_empty() {
+            let message = "your question was too long to be kept; send it once more, with this state";
+            return Err(Failure::bad_request(message).into());
+        }
+        ask.parts = Some(issuance.asked.clone());
+    }
+    let submission = Some(Box::new(Submission { state: Some(state), payment: None }));
+    let asked = if is_wordless { issuance.asked } else { Vec::new() };
+    Ok(ResumedRequest::Message(Resumption { submission, asked }))
+}
+
+/// The conversation that goes on: the one that this browser waits for, or that of the proven holder.
+fn thread_of(issuance: &Issuance, waited: Option<&ThreadId>, sender: &Sender) -> Option<ThreadId> {
+    let is_subjects = issuance.holder.subject.is_some() && issuance.holder.subject.as_deref() == sender.owner();
+    let own = issuance.holder.thread.as_ref().filter(|thread| is_subjects && !thread.is_adopted());
+    waited.or(own).cloned()
+}
+
+/// What somebody else's question comes to: to a person the page that says where it stands, if it says anything.
+fn elsewhere(responder: &Responder<'_>, state: &StateToken, issuance: &Issuance) -> Result<ResumedRequest, RestError> {
+    let is_over = matches!(issuance.status, IssuanceStatus::Consumed | IssuanceStatus::Expired);
+    match responder.request.media {
+        Some(Media::Html) if !is_over => {
+            let page = DecisionKind::of(issuance).path(state);
+            Ok(ResumedRequest::Answer(Box::new(responder.see_other(&page))))
+        }
+        _ => Err(Failure::no_such_decision().into()),
     }
 }

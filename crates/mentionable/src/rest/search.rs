@@ -5,7 +5,7 @@
 
 use bytes::Bytes;
 use forecourt_core::{Ending, Event, EventStream, Language, Part, Reply, SearchRefinement, ThreadId};
-use forecourt_pages::{SearchAnswer, SearchPage, csp};
+use forecourt_pages::{Account, SearchAnswer, SearchPage, csp};
 use forecourt_surface::ending::{self, add_challenges};
 use forecourt_surface::refusal::add_fields;
 use futures::{Stream, StreamExt};
@@ -16,7 +16,7 @@ use super::media::Media;
 use super::payment;
 use super::refusal;
 use super::render;
-use super::request::RestRequest;
+use super::responder::Responder;
 use super::wire::{Ask, Entry};
 use crate::NAME;
 
@@ -24,6 +24,7 @@ use crate::NAME;
 const EVENTS_AT_ONCE: usize = 128;
 
 /// What a page of results is about.
+#[derive(Default)]
 pub(crate) struct Search {
     question: String,
     /// What was asked before it, the oldest first.
@@ -31,18 +32,17 @@ pub(crate) struct Search {
     narrowing: SearchRefinement,
 }
 
-impl RestRequest<'_> {
+impl Search {
     /// The search that a request is: by words alone, by a browser, in no conversation, and of an agent
     /// that finds things. Conversations are shown as answers, since a link says one turn only.
     ///
     /// One that goes on after a refusal with the question `asked` is one too.
-    pub(crate) fn search(&self, ask: &Ask, asked: &[Part]) -> Option<Search> {
-        if !self.door.card.finds || self.media != Some(Media::Html) {
+    pub(crate) fn of(responder: &Responder<'_>, ask: &Ask, asked: &[Part]) -> Option<Search> {
+        if !responder.route.card.finds || responder.request.media != Some(Media::Html) {
             return None;
         }
         if let [only] = asked {
-            let question = only.as_text()?.to_owned();
-            return Some(Search { question, earlier: Vec::new(), narrowing: SearchRefinement::default() });
+            return Some(Search { question: only.as_text()?.to_owned(), ..Search::default() });
         }
         if ask.session.is_some() {
             return None;
@@ -51,65 +51,71 @@ impl RestRequest<'_> {
         let [Entry::Text { text, .. }] = run.entries.as_slice() else { return None };
         Some(Search { question: text.clone(), earlier: ask.earlier.clone(), narrowing: ask.narrowing.clone() })
     }
+}
 
-    /// The page of an agent that finds things, before anything is asked.
-    pub(crate) fn search_page(&self) -> Bytes {
-        let (url, language, narrowing) = (self.url(), Language::english(), SearchRefinement::default());
-        self.page_of("", &[], &narrowing, &url, &language).render().into()
-    }
+/// The page of an agent that finds things, before anything is asked.
+pub(crate) fn empty_page(responder: &Responder<'_>, account: Account<'_>) -> Bytes {
+    let (url, language, search) = (responder.request.url(), Language::english(), Search::default());
+    page_of(responder, account, &search, &url, &language).render().into()
+}
 
-    /// What came of a search. The first event decides the status; the page is sent as the others come.
-    pub(crate) async fn found(&self, search: Search, reply: Reply) -> HttpAnswer {
-        let Reply { thread, language, mut events, .. } = reply;
-        let url = self.url();
-        let page = self.page_of(&search.question, &search.earlier, &search.narrowing, &url, &language);
-        let (begin, answer) = (page.begin(), page.answer());
-        let first = events.next().await;
-        let mut head = self.answer_head(Media::Html, &language, thread.as_ref());
-        render::security_fields(&mut head, csp::FOUND);
-        let status = match &first {
-            Some(Event::Ending(Ending::Refused(part))) => {
-                add_fields(&mut head, part, self.rest.host.site().canonical_host());
-                payment::add_offer(&mut head, part);
-                self.keep_waiting(&mut head, part, thread.as_ref());
-                if self.rest.settings.policy_header {
-                    refusal::add_policy_field(&mut head, part);
-                }
-                forecourt_surface::refusal::status(&part.kind)
+/// What came of a search. The first event decides the status; the page is sent as the others come.
+pub(crate) async fn answer(
+    responder: &Responder<'_>,
+    account: Account<'_>,
+    search: Search,
+    reply: Reply,
+) -> HttpAnswer {
+    let Reply { thread, language, mut events, .. } = reply;
+    let canonical_host = responder.request.site.canonical_host();
+    let url = responder.request.url();
+    let page = page_of(responder, account, &search, &url, &language);
+    let (begin, answer) = (page.begin(), page.answer());
+    let first = events.next().await;
+    let mut head = responder.answer_head(Media::Html, &language, thread.as_ref());
+    render::security_fields(&mut head, csp::FOUND);
+    let status = match &first {
+        Some(Event::Ending(Ending::Refused(part))) => {
+            add_fields(&mut head, part, canonical_host);
+            payment::add_offer(&mut head, part);
+            responder.keep_waiting(&mut head, part, thread.as_ref());
+            if responder.policy_header {
+                refusal::add_policy_field(&mut head, part);
             }
-            Some(Event::Ending(ending)) => {
-                if let Ending::SignIn(wanted) = ending {
-                    add_challenges(&mut head, wanted, self.rest.host.site().canonical_host());
-                }
-                ending::status(ending)
-            }
-            None => StatusCode::BAD_GATEWAY,
-            Some(_) => StatusCode::OK,
-        };
-        HttpAnswer { status, head, content: Content::Frames(Box::pin(written(begin, answer, first, events, thread))) }
-    }
-
-    fn page_of<'a>(
-        &'a self,
-        question: &'a str,
-        earlier: &'a [String],
-        narrowing: &'a SearchRefinement,
-        url: &'a str,
-        language: &'a Language,
-    ) -> SearchPage<'a> {
-        SearchPage {
-            brand: &self.rest.pages.branding,
-            earlier,
-            card: &self.door.card,
-            url,
-            language,
-            path: &self.door.path,
-            ask: self.door.card.endpoint(NAME),
-            host_name: &self.rest.host.site().name,
-            question,
-            narrowing,
-            account: self.account(),
+            forecourt_surface::refusal::status(&part.kind)
         }
+        Some(Event::Ending(ending)) => {
+            if let Ending::SignIn(wanted) = ending {
+                add_challenges(&mut head, wanted, canonical_host);
+            }
+            ending::status(ending)
+        }
+        None => StatusCode::BAD_GATEWAY,
+        Some(_) => StatusCode::OK,
+    };
+    HttpAnswer { status, head, content: Content::Frames(Box::pin(written(begin, answer, first, events, thread))) }
+}
+
+fn page_of<'a>(
+    responder: &Responder<'a>,
+    account: Account<'a>,
+    search: &'a Search,
+    url: &'a str,
+    language: &'a Language,
+) -> SearchPage<'a> {
+    let Responder { request, route, branding, .. } = *responder;
+    SearchPage {
+        brand: branding,
+        earlier: &search.earlier,
+        card: &route.card,
+        url,
+        language,
+        path: &route.path,
+        ask: route.card.endpoint(NAME),
+        host_name: &request.site.name,
+        question: &search.question,
+        narrowing: &search.narrowing,
+        account,
     }
 }
 

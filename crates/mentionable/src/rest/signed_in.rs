@@ -2,8 +2,8 @@
 
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Ending, Event, PolicyPart, Reply, Sender};
-use forecourt_identity::Person;
 use forecourt_identity::sessions::BrowserRequest;
+use forecourt_identity::{Person, Verifier};
 use forecourt_pages::{Account, sign_in_path};
 use forecourt_surface::BaseUrl;
 use futures::StreamExt;
@@ -13,65 +13,64 @@ use url::form_urlencoded;
 
 use super::answer::RestError;
 use super::limits::SIGN_IN_PATH_BYTES_MAX;
-use super::request::RestRequest;
+use super::responder::Responder;
 use super::transport::Rest;
 use super::wire::{Ask, Entry};
 
-impl Rest {
-    /// The person whose browser sent a request, by its cookie. Fails when nobody knows.
-    pub(crate) async fn person(&self, head: &Parts) -> Result<Option<Person>, RestError> {
-        if self.verifier.sessions().is_none() {
-            return Ok(None);
+/// The person whose browser sent a request, by its cookie. Fails when nobody knows.
+pub(crate) async fn person(rest: &Rest, head: &Parts) -> Result<Option<Person>, RestError> {
+    if rest.verifier.sessions().is_none() {
+        return Ok(None);
+    }
+    let origin = BaseUrl::of(rest.host.site(), &head.extensions).origin();
+    let browser = BrowserRequest { method: &head.method, headers: &head.headers, origin };
+    let agent = &rest.door_at(head.uri.path()).unwrap_or(&rest.default).card.address;
+    let (now, entropy) = (rest.host.clock().now(), &**rest.host.entropy());
+    let found = rest.verifier.person(browser, agent, now, entropy).await;
+    found.map_err(|error| forecourt_core::Error::from(error).into())
+}
+
+/// The sender, or who is signed in where nothing in the request itself proves who sent it.
+pub(crate) fn or_person(sender: Sender, person: Option<&Person>) -> Sender {
+    match person {
+        Some(person) if !sender.verified => {
+            let Sender { peer, claimed_address, .. } = sender;
+            Sender { peer, claimed_address, ..person.sender.clone() }
         }
-        let origin = BaseUrl::of(self.host.site(), &head.extensions).origin();
-        let browser = BrowserRequest { method: &head.method, headers: &head.headers, origin };
-        let agent = &self.door_at(head.uri.path()).unwrap_or(&self.default).card.address;
-        let (now, entropy) = (self.host.clock().now(), &**self.host.entropy());
-        let found = self.verifier.person(browser, agent, now, entropy).await;
-        found.map_err(|error| forecourt_core::Error::from(error).into())
+        _ => sender,
     }
 }
 
-impl RestRequest<'_> {
-    /// The sender, or who is signed in where nothing in the request itself proves who sent it.
-    pub(crate) fn or_person(&self, sender: Sender) -> Sender {
-        match self.person {
-            Some(person) if !sender.verified => {
-                let Sender { peer, claimed_address, .. } = sender;
-                Sender { peer, claimed_address, ..person.sender.clone() }
-            }
-            _ => sender,
+/// Who is signed in, as the host's own pages say it.
+pub(crate) fn account<'a>(responder: &Responder<'a>, verifier: &Verifier) -> Account<'a> {
+    let here = responder.request.parts.uri.path_and_query().map_or("/", |here| here.as_str());
+    match (responder.person, verifier.sessions()) {
+        (Some(person), _) => Account::SignedIn(&person.name),
+        (None, Some(_)) => {
+            let path = Some(sign_in_path(here)).filter(|path| path.len() <= SIGN_IN_PATH_BYTES_MAX);
+            // Whole: a development host has names that the provider does not know.
+            Account::SignedOut(
+                responder.request.base().url(&path.unwrap_or_else(|| sign_in_path(&responder.route.path))),
+            )
         }
+        (None, None) => Account::None,
     }
+}
 
-    /// Who is signed in, as the host's own pages say it.
-    pub(crate) fn account<'a>(&'a self) -> Account<'a> {
-        let here = self.head.uri.path_and_query().map_or("/", |here| here.as_str());
-        match (self.person, self.rest.verifier.sessions()) {
-            (Some(person), _) => Account::SignedIn(&person.name),
-            (None, Some(_)) => {
-                let path = Some(sign_in_path(here)).filter(|path| path.len() <= SIGN_IN_PATH_BYTES_MAX);
-                // Whole: a development host has names that the provider does not know.
-                Account::SignedOut(self.base().url(&path.unwrap_or_else(|| sign_in_path(&self.door.path))))
-            }
-            (None, None) => Account::None,
-        }
-    }
-
-    /// Where a person comes back to who has to sign in first: to the question, where an address can say it, else to
-    /// the agent. `None` where nobody signs in, or somebody has.
-    pub(crate) fn way_back(&self, ask: &Ask) -> Option<WayBack> {
-        self.rest.verifier.sessions().filter(|_| self.person.is_none())?;
-        let path = match self.head.method {
-            Method::GET | Method::HEAD => self.head.uri.path_and_query()?.as_str().to_owned(),
-            _ => question(&self.door.path, ask).unwrap_or_else(|| self.door.path.clone()),
-        };
-        let to = |path: &str| self.rest.host.site().url(&sign_in_path(path));
-        // The query of the page that signs in has the usual bound.
-        let fits = |path: &String| sign_in_path(path).len() <= SIGN_IN_PATH_BYTES_MAX;
-        let url = if fits(&path) { to(&path) } else { to(&self.door.path) };
-        Some(WayBack { usual: to(&self.door.path), url })
-    }
+/// Where a person comes back to who has to sign in first: to the question, where an address can say it, else to
+/// the agent. `None` where nobody signs in, or somebody has.
+pub(crate) fn way_back(responder: &Responder<'_>, verifier: &Verifier, ask: &Ask) -> Option<WayBack> {
+    let Responder { request, route, person, .. } = responder;
+    verifier.sessions().filter(|_| person.is_none())?;
+    let path = match request.parts.method {
+        Method::GET | Method::HEAD => request.parts.uri.path_and_query()?.as_str().to_owned(),
+        _ => question(&route.path, ask).unwrap_or_else(|| route.path.clone()),
+    };
+    let to = |path: &str| request.site.url(&sign_in_path(path));
+    // The query of the page that signs in has the usual bound.
+    let fits = |path: &String| sign_in_path(path).len() <= SIGN_IN_PATH_BYTES_MAX;
+    let url = if fits(&path) { to(&path) } else { to(&route.path) };
+    Some(WayBack { usual: to(&route.path), url })
 }
 
 /// The address that asks what a POST asked, if one can: a single turn of words.

@@ -7,24 +7,26 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
-use bytes::Bytes;
 use forecourt_core::{Handle, in_place};
+use forecourt_host::Run;
 use forecourt_surface::HttpRoutes;
-use forecourt_surface::body::{BodyError, BodyLimits, content_type, read_limited};
+use forecourt_surface::body::content_type;
 use forecourt_surface::protected_resource::ProtectedResource;
 use futures::future::BoxFuture;
-use http::header::CONTENT_ENCODING;
-use http::{HeaderMap, Method, StatusCode};
+use http::{Method, StatusCode};
 
-use super::answer::{Outcome, RestError};
-use super::decision::DecisionKind;
+use super::answer::{HttpAnswer, Outcome};
+use super::body::{check_json, check_uncoded, read};
+use super::decision::{self, DecisionKind};
 use super::errors::Failure;
 use super::limits::{BODY_BYTES_MAX, WEBHOOK_BODY_BYTES_MAX};
-use super::request::RestRequest;
-use super::task::TaskPath;
+use super::media::Media;
+use super::request::RequestHead;
+use super::responder::Responder;
+use super::task::{self, TaskPath};
 use super::transport::Rest;
 use super::wire::DecodeError;
-use super::{callback, multipart, payment, query, same_origin, turns};
+use super::{artifact, callback, exchange, front, multipart, payment, query, same_origin, signed_in, turns};
 
 /// The path patterns of agents; the tilde may come encoded, and a last slash changes nothing.
 const AGENT_PATHS: [&str; 6] =
@@ -69,86 +71,97 @@ fn on_agent(State(rest): State<Arc<Rest>>, request: Request) -> BoxFuture<'stati
 
 async fn at_agent(rest: Arc<Rest>, request: Request) -> Response {
     let (head, body) = request.into_parts();
-    let door = rest.door_at(head.uri.path());
-    let asked = RestRequest::of_agent(&rest, door.unwrap_or(&rest.default), &head);
-    let person = match rest.person(&head).await {
+    let route = rest.door_at(head.uri.path());
+    let responder = rest.responder(route.unwrap_or(&rest.default), RequestHead::of_agent(rest.host.site(), &head));
+    let person = match signed_in::person(&rest, &head).await {
         Ok(person) => person,
-        Err(error) => return asked.respond(Err(error)).into_response(),
+        Err(error) => return responder.respond(Err(error)).into_response(),
     };
-    let asked = asked.by(person.as_ref());
-    let outcome = match door {
-        Some(_) => agent(&asked, body).await,
+    let responder = responder.to(person.as_ref());
+    let outcome = match route {
+        Some(_) => agent(&rest, &responder, body).await,
         None => Err(Failure::no_such_agent().into()),
     };
-    asked.respond(outcome).into_response()
+    responder.respond(outcome).into_response()
 }
 
-async fn agent(asked: &RestRequest<'_>, body: Body) -> Outcome {
-    match asked.head.method {
-        Method::GET | Method::HEAD => match asked.head.uri.query() {
-            None | Some("") => asked.agent_page(),
+async fn agent(rest: &Rest, responder: &Responder<'_>, body: Body) -> Outcome {
+    let head = responder.request.parts;
+    match head.method {
+        Method::GET | Method::HEAD => match head.uri.query() {
+            None | Some("") => front::agent_page(rest, responder),
             Some(query) => {
-                let ask = query::decode(query).map_err(|fault| explained(asked, fault))?;
-                match asked.head.method {
+                let ask = query::decode(query).map_err(|error| explained(responder, error))?;
+                match head.method {
                     // It would use up a state whose answer nobody sees.
-                    Method::HEAD if ask.runs.is_empty() => asked.agent_page(),
+                    Method::HEAD if ask.runs.is_empty() => front::agent_page(rest, responder),
                     // A payment in a header is passed over: a GET settles nothing. REST 8.2.1.
-                    _ => asked.carried(ask, None, None, forecourt_host::Run::without_task()).await,
+                    _ => exchange::carry(rest, responder, ask, None, None, Run::without_task()).await,
                 }
             }
         },
         // On the heap, so that a GET does not carry its size around.
-        Method::POST => Box::pin(post(asked, body)).await,
-        Method::OPTIONS => Ok(asked.options(AGENT_METHODS)),
+        Method::POST => Box::pin(post(rest, responder, body)).await,
+        Method::OPTIONS => Ok(responder.options(AGENT_METHODS)),
         _ => Err(Failure::method(AGENT_METHODS).into()),
     }
 }
 
 /// Checks in this order: who posts, what the body claims to be, its size, its form. REST 3.2, 8.2.1.
-async fn post(asked: &RestRequest<'_>, body: Body) -> Outcome {
-    if !asked.door.card.cors && same_origin::is_cross_site(&asked.head.headers, asked.rest.host.site()) {
+async fn post(rest: &Rest, responder: &Responder<'_>, body: Body) -> Outcome {
+    let request = &responder.request;
+    let headers = request.headers();
+    if !responder.route.card.cors && same_origin::is_cross_site(headers, request.site) {
         return Err(Failure::cross_site().into());
     }
-    asked.media()?;
-    let headers = &asked.head.headers;
-    let boundary = multipart::boundary(content_type(headers)).map_err(|fault| explained(asked, fault))?;
-    uncoded(headers)?;
+    request.media()?;
+    let boundary = multipart::boundary(content_type(headers)).map_err(|error| explained(responder, error))?;
+    check_uncoded(headers)?;
     let payment = payment::from_headers(headers)?;
     let body = read(body, BODY_BYTES_MAX).await?;
     let fields = multipart::decode(&body, &boundary)?;
-    let ask = turns::group(fields).map_err(|fault| explained(asked, fault))?;
-    let run = callback::run(asked.head, &asked.rest.egress, asked.rest.settings.webhook_retries).await;
-    asked.carried(ask, payment, Some(&body), run).await
+    let ask = turns::group(fields).map_err(|error| explained(responder, error))?;
+    let run = callback::run(request.parts, &rest.egress, rest.settings.webhook_retries).await;
+    exchange::carry(rest, responder, ask, payment, Some(&body), run).await
 }
 
 async fn on_task(State(rest): State<Arc<Rest>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
-    let asked = RestRequest::of_task(&rest, &head);
+    let responder = rest.responder(&rest.default, RequestHead::of_task(rest.host.site(), &head));
     let outcome = match TaskPath::read(head.uri.path()) {
-        Some(path) => task(&asked, path, body).await,
+        Some(path) => on_task_path(&rest, &responder, path, body).await,
         None => Err(Failure::no_such_task().into()),
     };
-    asked.respond(outcome).into_response()
+    responder.respond(outcome).into_response()
 }
 
-async fn task(asked: &RestRequest<'_>, path: TaskPath<'_>, body: Body) -> Outcome {
-    let reading = matches!(asked.head.method, Method::GET | Method::HEAD);
+async fn on_task_path(rest: &Rest, responder: &Responder<'_>, path: TaskPath<'_>, body: Body) -> Outcome {
+    let (request, host) = (&responder.request, &rest.host);
+    let method = &request.parts.method;
+    let is_reading = matches!(*method, Method::GET | Method::HEAD);
     match path {
-        _ if asked.head.method == Method::OPTIONS => Ok(asked.options(path.allow())),
-        TaskPath::Task(id) if reading => {
-            asked.meter()?;
-            Ok(asked.polled(&*asked.task(id).await?))
+        _ if method == Method::OPTIONS => Ok(responder.options(path.allow())),
+        TaskPath::Task(id) if is_reading => {
+            rest.meter(request)?;
+            let task = task::find(host, id).await?;
+            Ok(task::poll(&responder.of(rest.door(&task.agent)), &task))
         }
-        TaskPath::Artifact(id, artifact) if reading => {
-            asked.meter()?;
-            asked.artifact(&asked.task(id).await?, artifact).await
+        TaskPath::Artifact(id, artifact) if is_reading => {
+            rest.meter(request)?;
+            let task = task::find(host, id).await?;
+            artifact::answer(&responder.of(rest.door(&task.agent)), &task, artifact, host.clock().now()).await
         }
-        TaskPath::Webhook(id) if asked.head.method == Method::POST => {
-            asked.meter()?;
-            let task = asked.task(id).await?;
-            is_json(&asked.head.headers)?;
-            uncoded(&asked.head.headers)?;
-            asked.registered(&task, &read(body, WEBHOOK_BODY_BYTES_MAX).await?).await
+        TaskPath::Webhook(id) if method == Method::POST => {
+            rest.meter(request)?;
+            let task = task::find(host, id).await?;
+            check_json(request.headers())?;
+            check_uncoded(request.headers())?;
+            let body = read(body, WEBHOOK_BODY_BYTES_MAX).await?;
+            let retries = rest.settings.webhook_retries;
+            task::register(&task, &body, &rest.egress, &**host.entropy(), retries).await?;
+            let route = rest.door(&task.agent);
+            let head = responder.of(route).head_of(Media::Json, &route.card.language, None);
+            Ok(HttpAnswer::empty(StatusCode::NO_CONTENT, head))
         }
         TaskPath::Task(_) | TaskPath::Artifact(..) | TaskPath::Webhook(_) => Err(Failure::method(path.allow()).into()),
     }
@@ -164,47 +177,48 @@ async fn on_payment(State(rest): State<Arc<Rest>>, request: Request) -> Response
 
 async fn on_decision(rest: &Rest, kind: DecisionKind, request: Request) -> Response {
     let (head, body) = request.into_parts();
-    let asked = RestRequest::of_agent(rest, &rest.default, &head);
-    Box::pin(asked.decision(kind, body)).await.into_response()
+    let responder = rest.responder(&rest.default, RequestHead::of_agent(rest.host.site(), &head));
+    Box::pin(decision::answer(rest, responder, kind, body)).await.into_response()
 }
 
 async fn on_front(State(rest): State<Arc<Rest>>, request: Request) -> Response {
     let (head, _) = request.into_parts();
-    let asked = RestRequest::of_agent(&rest, &rest.default, &head);
-    let person = match rest.person(&head).await {
+    let responder = rest.responder(&rest.default, RequestHead::of_agent(rest.host.site(), &head));
+    let person = match signed_in::person(&rest, &head).await {
         Ok(person) => person,
-        Err(error) => return asked.respond(Err(error)).into_response(),
+        Err(error) => return responder.respond(Err(error)).into_response(),
     };
-    let asked = asked.by(person.as_ref());
-    asked.respond(page(&asked, |asked| asked.front_page())).into_response()
+    let responder = responder.to(person.as_ref());
+    let outcome = page(&responder, || front::front_page(&rest, &responder));
+    responder.respond(outcome).into_response()
 }
 
 async fn on_asset(State(rest): State<Arc<Rest>>, request: Request) -> Response {
     let (head, _) = request.into_parts();
-    let asked = RestRequest::of_agent(&rest, &rest.default, &head);
-    asked.respond(page(&asked, |asked| asked.asset())).into_response()
+    let responder = rest.responder(&rest.default, RequestHead::of_agent(rest.host.site(), &head));
+    responder.respond(page(&responder, || front::asset(&responder))).into_response()
 }
 
 /// What no protocol has a path for. This transport answers, since browsers and crawlers come here.
 async fn on_nothing(State(rest): State<Arc<Rest>>, request: Request) -> Response {
     let (head, _) = request.into_parts();
-    let asked = RestRequest::of_agent(&rest, &rest.default, &head);
-    asked.respond(Err(Failure::no_such_page().into())).into_response()
+    let responder = rest.responder(&rest.default, RequestHead::of_agent(rest.host.site(), &head));
+    responder.respond(Err(Failure::no_such_page().into())).into_response()
 }
 
 /// A resource that is only read.
-fn page(asked: &RestRequest<'_>, show: fn(&RestRequest<'_>) -> Outcome) -> Outcome {
-    match asked.head.method {
-        Method::GET | Method::HEAD => show(asked),
-        Method::OPTIONS => Ok(asked.options(PAGE_METHODS)),
+fn page(responder: &Responder<'_>, show: impl FnOnce() -> Outcome) -> Outcome {
+    match responder.request.parts.method {
+        Method::GET | Method::HEAD => show(),
+        Method::OPTIONS => Ok(responder.options(PAGE_METHODS)),
         _ => Err(Failure::method(PAGE_METHODS).into()),
     }
 }
 
-/// A fault with the form that would have been right, where there is one to show.
-fn explained(asked: &RestRequest<'_>, fault: DecodeError) -> Failure {
-    let url = asked.base().url(&asked.door.path);
-    let hint = match fault {
+/// An error with the form that would have been right, where there is one to show.
+fn explained(responder: &Responder<'_>, error: DecodeError) -> Failure {
+    let url = responder.request.base().url(&responder.route.path);
+    let hint = match error {
         DecodeError::NoUser => format!("GET {url}?user=hello"),
         DecodeError::MultiTurnQuery
         | DecodeError::QueryTooLong
@@ -212,32 +226,7 @@ fn explained(asked: &RestRequest<'_>, fault: DecodeError) -> Failure {
         | DecodeError::NoTerminalUser => {
             format!("curl {url} -F user='an earlier question' -F assistant='its answer' -F user='the question now'")
         }
-        _ => return fault.into(),
+        _ => return error.into(),
     };
-    Failure::from(fault).hint(hint)
-}
-
-pub(super) async fn read(body: Body, bytes_max: usize) -> Result<Bytes, Failure> {
-    read_limited(body, &BodyLimits::with_bytes_max(bytes_max)).await.map_err(|error| match error {
-        BodyError::TooLarge { bytes_max } => DecodeError::BodyTooLarge { bytes_max }.into(),
-        BodyError::TooSlow => DecodeError::BodyTooSlow.into(),
-        BodyError::Broken => DecodeError::BodyBroken.into(),
-    })
-}
-
-pub(super) fn uncoded(headers: &HeaderMap) -> Result<(), RestError> {
-    let coded =
-        headers.get_all(CONTENT_ENCODING).iter().any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"));
-    if coded { Err(DecodeError::Coded.into()) } else { Ok(()) }
-}
-
-fn is_json(headers: &HeaderMap) -> Result<(), Failure> {
-    let essence = content_type(headers).and_then(|text| text.split(';').next()).unwrap_or_default().trim();
-    match essence.eq_ignore_ascii_case("application/json") {
-        true => Ok(()),
-        false => {
-            let message = "the body must be application/json";
-            Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Unsupported media type", message))
-        }
-    }
+    Failure::from(error).hint(hint)
 }

@@ -4,19 +4,19 @@
 
 use bytes::Bytes;
 use forecourt_core::store::{IfTaskEnded, Webhook};
-use forecourt_core::{Error, Task, TaskId, ids, json};
-use forecourt_egress::{EgressError, Purpose, Refusal};
-use forecourt_host::{TaskAccess, TaskPermit};
+use forecourt_core::{Entropy, Error, Task, TaskId, ids, json};
+use forecourt_egress::{Egress, EgressError, Purpose, Refusal};
+use forecourt_host::{Host, TaskAccess, TaskPermit};
 use http::header::{CACHE_CONTROL, CONTENT_LOCATION};
 use http::{HeaderValue, StatusCode};
 use serde_json::{Map, Value};
 
-use super::answer::{HttpAnswer, Outcome, RestError};
+use super::answer::{HttpAnswer, RestError};
 use super::envelope;
 use super::errors::Failure;
 use super::limits::{ARTIFACT_ID_BYTES_MAX, SECRET_BYTES_MAX};
 use super::media::Media;
-use super::request::RestRequest;
+use super::responder::Responder;
 use crate::NAME;
 
 /// What a path under `/tasks/` names. Segments are taken as they are: ours need no encoding.
@@ -53,48 +53,51 @@ impl<'a> TaskPath<'a> {
     }
 }
 
-impl RestRequest<'_> {
-    /// The task of an id as it stood in the path; unknown, expired and malformed ids look alike.
-    pub(crate) async fn task(&self, id: &str) -> Result<TaskPermit, RestError> {
-        let id = TaskId::parse(id).ok_or_else(Failure::no_such_task)?;
-        Ok(self.rest.host.task(&id, TaskAccess::ById).await?)
-    }
+/// The task of an id as it stood in the path; unknown, expired and malformed ids look alike.
+pub(crate) async fn find(host: &Host, id: &str) -> Result<TaskPermit, RestError> {
+    let id = TaskId::parse(id).ok_or_else(Failure::no_such_task)?;
+    Ok(host.task(&id, TaskAccess::ById).await?)
+}
 
-    /// How a task stands: 202 while it is worked on. REST 5.4.1.
-    pub(crate) fn polled(&self, task: &Task) -> HttpAnswer {
-        let asked = self.at(&task.agent);
-        let mut head = asked.head_of(Media::Json, &asked.door.card.language, None);
-        head.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
-        let status = match envelope::is_settled(task) {
-            true => StatusCode::OK,
-            false => StatusCode::ACCEPTED,
-        };
-        if let (StatusCode::ACCEPTED, Ok(location)) = (status, HeaderValue::from_str(&envelope::path(task))) {
-            head.insert(CONTENT_LOCATION, location);
-        }
-        HttpAnswer::whole(status, head, serde_json::to_vec(&envelope::envelope(task)).unwrap_or_default())
+/// How a task stands: 202 while it is worked on. REST 5.4.1.
+///
+/// `responder` speaks in the name of its agent.
+pub(crate) fn poll(responder: &Responder<'_>, task: &Task) -> HttpAnswer {
+    let mut head = responder.head_of(Media::Json, &responder.route.card.language, None);
+    head.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
+    let status = match envelope::is_settled(task) {
+        true => StatusCode::OK,
+        false => StatusCode::ACCEPTED,
+    };
+    if let (StatusCode::ACCEPTED, Ok(location)) = (status, HeaderValue::from_str(&envelope::path(task))) {
+        head.insert(CONTENT_LOCATION, location);
     }
+    HttpAnswer::whole(status, head, serde_json::to_vec(&envelope::envelope(task)).unwrap_or_default())
+}
 
-    /// Registers whom to tell when a task changes. A task at its end changes no more, so that is a
-    /// conflict: its caller reads the result instead of waiting for a call that never comes.
-    pub(crate) async fn registered(&self, task: &TaskPermit, body: &Bytes) -> Outcome {
-        let wanted = Registration::decode(body)?;
-        if let Err(error) = self.rest.egress.permits(Purpose::Webhook, &wanted.url).await {
-            tracing::info!(reason = error.log_reason(), "a webhook was not accepted");
-            return Err(unaccepted(&error).into());
-        }
-        let Registration { url, secret } = wanted;
-        let retries = self.rest.settings.webhook_retries;
-        let id = ids::mint(&**self.rest.host.entropy());
-        let details = Map::new();
-        let webhook = Webhook { id, protocol: NAME.to_owned(), url, secret, callback: false, retries, details };
-        task.add_webhook(webhook, IfTaskEnded::Refuse).await.map_err(|error| match error {
-            Error::Conflict { .. } => Failure::from(error).hint("GET the task to read what came of it"),
-            other => Failure::from(other),
-        })?;
-        let asked = self.at(&task.agent);
-        Ok(HttpAnswer::empty(StatusCode::NO_CONTENT, asked.head_of(Media::Json, &asked.door.card.language, None)))
+/// Registers whom to tell when a task changes. A task at its end changes no more, so that is a
+/// conflict: its caller reads the result instead of waiting for a call that never comes.
+pub(crate) async fn register(
+    task: &TaskPermit,
+    body: &Bytes,
+    egress: &Egress,
+    entropy: &dyn Entropy,
+    retries: u32,
+) -> Result<(), RestError> {
+    let wanted = Registration::decode(body)?;
+    if let Err(error) = egress.permits(Purpose::Webhook, &wanted.url).await {
+        tracing::info!(reason = error.log_reason(), "a webhook was not accepted");
+        return Err(unaccepted(&error).into());
     }
+    let Registration { url, secret } = wanted;
+    let id = ids::mint(entropy);
+    let details = Map::new();
+    let webhook = Webhook { id, protocol: NAME.to_owned(), url, secret, callback: false, retries, details };
+    task.add_webhook(webhook, IfTaskEnded::Refuse).await.map_err(|error| match error {
+        Error::Conflict { .. } => Failure::from(error).hint("GET the task to read what came of it"),
+        other => Failure::from(other),
+    })?;
+    Ok(())
 }
 
 /// Why a URL can't be a webhook. Nothing was connected to, so that the reason tells of the URL and of our rules, and
@@ -104,7 +107,7 @@ fn unaccepted(error: &EgressError) -> Failure {
         return Failure::busy("the URL can't be checked at the moment, as too much is going on");
     };
     let reason = match refusal {
-        Refusal::Text(fault) => format!("it {fault}"),
+        Refusal::Text(error) => format!("it {error}"),
         Refusal::Scheme => "its scheme is not https:".to_owned(),
         Refusal::Port => "its port is not open from here; 443 is".to_owned(),
         Refusal::OwnHost => "it is on this host itself".to_owned(),

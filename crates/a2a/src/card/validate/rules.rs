@@ -6,9 +6,9 @@ use forecourt_core::Handle;
 use serde_json::{Map, Value};
 
 use super::Problem;
+use crate::card::binding::{Binding, is_reachable};
 use crate::card::limits::PROBLEMS_MAX;
-use crate::card::names::{AGENTS, DEFAULT_AGENT, MENTIONABLE};
-use crate::card::read::{Binding, is_reachable, snake};
+use crate::card::names::{AGENTS, DEFAULT_AGENT, MENTIONABLE, snake};
 use crate::card::shape::SCHEME_KINDS;
 
 /// Fields of A2A of more than one word, by level: a second spelling of one of these in the same

@@ -38,10 +38,10 @@ pub(super) fn deployment(folder: &Path) -> Result<Deployment, Failure> {
     let mut found = Deployment::default();
     for file in files::files_in(&folder.join("endpoints"), FILES_MAX).map_err(unread)? {
         let table = table(&file)?;
-        found.endpoints.extend(endpoint(&table, shown(&file, folder)));
+        found.endpoints.extend(endpoint(&table, relative_name(&file, folder)));
     }
     for file in RECIPES.map(|name| folder.join(name)).into_iter().filter(|file| file.exists()) {
-        found.recipes.extend(recipes(&table(&file)?, &shown(&file, folder)));
+        found.recipes.extend(recipes(&table(&file)?, &relative_name(&file, folder)));
     }
     for (name, path) in POLICIES.into_iter().filter(|(name, _)| folder.join(name).exists()) {
         found.policy.extend(policy(&table(&folder.join(name))?, path, name)?);
@@ -59,7 +59,7 @@ fn table(file: &Path) -> Result<Table, Failure> {
     text.parse().map_err(|error: toml::de::Error| unread(Problem::of_file(file, error.to_string().trim_end())))
 }
 
-fn shown(file: &Path, folder: &Path) -> String {
+fn relative_name(file: &Path, folder: &Path) -> String {
     file.strip_prefix(folder).unwrap_or(file).display().to_string()
 }
 

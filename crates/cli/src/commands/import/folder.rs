@@ -30,7 +30,7 @@ impl Folder for Disk<'_> {
 fn text(path: &Path) -> Option<String> {
     match fs::read(path) {
         Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
-        Err(fault) if fault.kind() == ErrorKind::NotFound => None,
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(_) => Some(String::new()),
     }
 }
@@ -47,10 +47,10 @@ pub(super) fn record(folder: &Path) -> Result<ImportRecord, Failure> {
         Ok(file) => {
             file.take(RECORD_BYTES_MAX as u64 + 1).read_to_string(&mut text).map_err(|e| wrong(e.to_string()))?
         }
-        Err(fault) if fault.kind() == ErrorKind::NotFound => return Ok(ImportRecord::default()),
-        Err(fault) => return Err(wrong(fault.to_string())),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(ImportRecord::default()),
+        Err(error) => return Err(wrong(error.to_string())),
     };
-    ImportRecord::read(&text).map_err(|fault| wrong(fault.to_string()))
+    ImportRecord::read(&text).map_err(|error| wrong(error.to_string()))
 }
 
 /// Writes what is to be written. A first import writes every file, or none when one is there already.

@@ -5,7 +5,7 @@ use forecourt_identity::{Algorithm, KeySet, VerifyKey};
 use serde_json::Value;
 
 use super::super::acct::Acct;
-use super::super::names::TRANSPORT_REST;
+use super::super::names::{REST, TRANSPORT_REST};
 
 /// An agent elsewhere: its domain, its WebFinger record and its card agree on who it is.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +44,7 @@ impl ResolvedAgent {
 
     /// The endpoints that its card names, by the protocols they are for.
     pub fn endpoints(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        self.rest_endpoint().map(|url| ("rest", url)).into_iter().chain([("a2a", self.a2a_endpoint())])
+        self.rest_endpoint().map(|url| (REST, url)).into_iter().chain([("a2a", self.a2a_endpoint())])
     }
 
     /// The protocols over which it says it can be reached.

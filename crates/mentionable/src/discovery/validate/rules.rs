@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::{CardError, CardProblem, ExpectedCard};
 use crate::discovery::acct::Acct;
+use crate::discovery::https_host::https_host;
 use crate::discovery::names::{PROTOCOL_VERSION, TRANSPORT_REST};
-use crate::discovery::resolver::https_host;
 
 /// The transports that there are. Agent card 3.2.
 const TRANSPORTS: [&str; 3] = ["https+json", "https+sse", "https+jsonrpc"];

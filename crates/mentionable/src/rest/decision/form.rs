@@ -14,7 +14,7 @@ use url::form_urlencoded;
 use super::super::answer::RestError;
 use super::super::errors::Failure;
 use super::super::limits::DECISION_BODY_BYTES_MAX;
-use super::super::{payment, surface};
+use super::super::{body, payment};
 use super::{DecisionKind, is_form_token, receipt};
 
 /// What somebody decided.
@@ -40,18 +40,18 @@ pub(super) struct SubmittedForm {
 /// of a payment do not, since no page of another site can (RFC 9110 and Fetch: they are preflighted).
 pub(super) async fn read(
     head: &Parts,
-    body: Body,
+    bytes: Body,
     kind: DecisionKind,
     state: &StateToken,
 ) -> Result<SubmittedForm, RestError> {
-    surface::uncoded(&head.headers)?;
+    body::check_uncoded(&head.headers)?;
     let callback = receipt::callback_of(head.uri.query().unwrap_or_default());
     if kind == DecisionKind::Payment
         && let Some(payment) = payment::from_headers(&head.headers)?
     {
         return Ok(SubmittedForm { decision: Decision::Pay(payment), callback });
     }
-    let bytes = surface::read(body, DECISION_BODY_BYTES_MAX).await?;
+    let bytes = body::read(bytes, DECISION_BODY_BYTES_MAX).await?;
     if kind == DecisionKind::Payment && bytes.is_empty() {
         return Ok(SubmittedForm { decision: Decision::Ask, callback });
     }

@@ -11,91 +11,87 @@ use super::super::answer::HttpAnswer;
 use super::super::media::Media;
 use super::super::payment;
 use super::super::refusal::VERSION;
-use super::super::request::RestRequest;
 use super::{OpenDecision, receipt};
 
-impl RestRequest<'_> {
+impl OpenDecision<'_> {
     /// The refusal once more, as it stands.
-    pub(super) fn asked_for(&self, opened: &OpenDecision) -> PolicyPart {
-        let OpenDecision { kind, state, issuance } = opened;
+    pub(super) fn refusal(&self) -> PolicyPart {
+        let Self { kind, state, issuance, responder, .. } = self;
+        let site = responder.request.site;
         let demanded = match &issuance.requirement.demand {
             Demand::Consent(_) => RefusalKind::ConsentRequired {
                 state: state.expose().to_owned(),
-                return_to: self.rest.host.site().url(&self.door.path),
+                return_to: site.url(&responder.route.path),
             },
             Demand::Payment(terms) => RefusalKind::PaymentRequired { accepted_payments: terms.accepted.clone() },
         };
         let mut part = PolicyPart::new(demanded, issuance.requirement.message.clone());
         part.title = issuance.requirement.title.clone();
         part.message_translations = issuance.requirement.message_translations.clone();
-        part.url = Some(self.rest.host.site().url(&kind.path(state)));
+        part.url = Some(site.url(&kind.path(state)));
         part.data.insert("mentionable.state".to_owned(), state.expose().into());
         part
     }
 
     /// Where a decision stands, for programs.
-    pub(super) fn told(&self, opened: &OpenDecision) -> Value {
-        let issuance = &opened.issuance;
-        let mut told = json!({
+    pub(super) fn to_json(&self) -> Value {
+        let Self { issuance, responder, .. } = self;
+        let mut fields = json!({
             "v": VERSION,
-            "agent": self.door.card.address,
+            "agent": responder.route.card.address,
             "status": issuance.status,
             "expires_at": issuance.expires_at.to_string(),
-            "return_to": self.base().url(&self.return_to(&opened.state)),
-            "policy": self.asked_for(opened),
+            "return_to": responder.request.base().url(&self.return_to()),
+            "policy": self.refusal(),
         });
         if let Demand::Consent(consent) = &issuance.requirement.demand {
-            told["scope"] = Value::Object(consent.scope.clone());
+            fields["scope"] = Value::Object(consent.scope.clone());
         }
-        told
+        fields
     }
 
     /// 402, as a refusal tells it: what a program needs to pay, or to pay again. To a person, the page.
-    pub(super) fn payment_wanted(
-        &self,
-        opened: &OpenDecision,
-        media: Media,
-        fault: Option<&PaymentError>,
-    ) -> HttpAnswer {
+    pub(super) fn payment_wanted(&self, media: Media, error: Option<&PaymentError>) -> HttpAnswer {
         if media == Media::Html {
-            let callback = receipt::callback_of(self.head.uri.query().unwrap_or_default());
-            let page = self.shown_as(opened, media, fault, callback.as_deref());
+            let callback = receipt::callback_of(self.responder.request.query());
+            let page = self.page(media, error, callback.as_deref());
             return HttpAnswer { status: StatusCode::PAYMENT_REQUIRED, ..page };
         }
-        let mut part = self.asked_for(opened);
-        if let Some(fault) = fault {
-            part.code = Some(format!("payment:{}", fault.code));
-            part.message = fault.message.clone();
+        let mut part = self.refusal();
+        if let Some(error) = error {
+            part.code = Some(format!("payment:{}", error.code));
+            part.message = error.message.clone();
         }
-        self.refused(media, &part, None)
+        self.responder.refused(media, &part, None)
     }
 
     /// What came of a POST, for programs: done or declined 200, being looked into or decided before 409.
-    pub(super) fn outcome_told(&self, opened: &OpenDecision, media: Media, outcome: IssuanceOutcome) -> HttpAnswer {
+    pub(super) fn outcome_answer(&self, media: Media, outcome: IssuanceOutcome) -> HttpAnswer {
+        let responder = &self.responder;
         let (status, stands, receipt) = match outcome {
             IssuanceOutcome::Verified(receipt) => (StatusCode::OK, IssuanceStatus::Verified, receipt),
             IssuanceOutcome::Declined => (StatusCode::OK, IssuanceStatus::Declined, None),
             IssuanceOutcome::Late(status) => (StatusCode::CONFLICT, status, None),
-            IssuanceOutcome::Refused(_) => (StatusCode::BAD_REQUEST, opened.issuance.status, None),
+            IssuanceOutcome::Refused(_) => (StatusCode::BAD_REQUEST, self.issuance.status, None),
         };
-        let mut told = json!({
+        let mut fields = json!({
             "v": VERSION,
-            "agent": self.door.card.address,
+            "agent": responder.route.card.address,
             "status": stands,
-            "return_to": self.base().url(&self.return_to(&opened.state)),
+            "return_to": responder.request.base().url(&self.return_to()),
         });
         let receipt = receipt.map(|receipt| receipt.details);
         if let Some(receipt) = &receipt {
-            told["receipt"] = Value::Object(receipt.clone());
+            fields["receipt"] = Value::Object(receipt.clone());
         }
         let language = Language::english();
         let content = match media {
-            Media::Json => json_of(&told),
-            _ => format!("{}\n\n{}", told["status"].as_str().unwrap_or_default(), self.return_to(&opened.state)).into(),
+            Media::Json => json_of(&fields),
+            _ => format!("{}\n\n{}", fields["status"].as_str().unwrap_or_default(), self.return_to()).into(),
         };
-        let mut answer = self.page(media, self.rest.pages.branding.answer_policy(), &language, content);
+        let mut answer = responder.page(media, responder.branding.answer_policy(), &language, content);
         if let Some(receipt) = &receipt {
-            payment::add_receipt(&mut answer.head, &self.head.headers, receipt);
+            payment::add_receipt(&mut answer.head, responder.request.headers(), receipt);
         }
         HttpAnswer { status, ..answer }
     }

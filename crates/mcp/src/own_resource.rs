@@ -1,5 +1,8 @@
 //! Resources of the owner's naming: texts, files, and texts for every address of a form.
 
+mod address;
+mod file;
+
 use std::collections::HashSet;
 
 use forecourt_settings::{Problems, Section};
@@ -8,10 +11,12 @@ use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::address::AddressTemplate;
-use super::file::{OwnFile, Stamp};
 use crate::limits::{FILE_BYTES_MAX, NAMED_MAX};
 use crate::section::{McpSettings, ResourceSettings};
+
+use address::AddressTemplate;
+
+pub(crate) use file::{OwnFile, Stamp};
 
 /// A resource that was found to be in order.
 pub(crate) struct OwnResource {
@@ -98,7 +103,7 @@ impl OwnResource {
     }
 
     /// As lists show it; `None` for a form, which has a list of its own.
-    pub(super) fn listed(&self) -> Option<Resource> {
+    pub(crate) fn listed(&self) -> Option<Resource> {
         if matches!(self.content, Content::Form(..)) {
             return None;
         }
@@ -109,7 +114,7 @@ impl OwnResource {
     }
 
     /// A form as lists show it.
-    pub(super) fn template(&self) -> Option<ResourceTemplate> {
+    pub(crate) fn template(&self) -> Option<ResourceTemplate> {
         if !matches!(self.content, Content::Form(..)) {
             return None;
         }
@@ -120,7 +125,7 @@ impl OwnResource {
     }
 
     /// Whether an address is its own, or of its form.
-    pub(super) fn is_at(&self, address: &str) -> bool {
+    pub(crate) fn is_at(&self, address: &str) -> bool {
         match &self.content {
             Content::Text(_) | Content::File(_) => self.settings.uri == address,
             Content::Form(form, _) => form.values(address).is_some(),
@@ -128,7 +133,7 @@ impl OwnResource {
     }
 
     /// What is at an address of its own. Fails when a file can't be read any more.
-    pub(super) async fn contents(&self, address: &str) -> Result<ResourceContents, String> {
+    pub(crate) async fn contents(&self, address: &str) -> Result<ResourceContents, String> {
         let text = match &self.content {
             Content::File(file) => return file.contents(address).await,
             Content::Text(text) => text.clone(),
@@ -143,7 +148,7 @@ impl OwnResource {
     }
 
     /// How it stands now: what stands still has always the same.
-    pub(super) async fn stamp(&self) -> Stamp {
+    pub(crate) async fn stamp(&self) -> Stamp {
         match &self.content {
             Content::File(file) => file.stamp().await,
             Content::Text(_) | Content::Form(..) => None,

@@ -10,11 +10,12 @@ use serde_json::{Map, Value, json};
 
 use crate::card::limits::EXAMPLE_FIELDS_MAX;
 use crate::model::{Content, Item, Message, Metadata, OperationOutcome, Part, Role};
-use crate::service::{Caller, OperationReply, Service, ServiceError};
-use crate::view;
+use crate::{NAME, view};
+
+use super::{Caller, OperationReply, Service, ServiceError};
 
 /// What cards say of a skill, with an example of the data that calls it.
-pub(crate) fn listed(tool: &Tool) -> Skill {
+pub(crate) fn card_skill(tool: &Tool) -> Skill {
     let required = tool.input.get("required").and_then(Value::as_array).into_iter().flatten();
     let fields = required.filter_map(Value::as_str).take(EXAMPLE_FIELDS_MAX);
     let input: Map<String, Value> = fields.map(|name| (name.to_owned(), json!("…"))).collect();
@@ -28,13 +29,13 @@ pub(crate) fn listed(tool: &Tool) -> Skill {
 }
 
 /// A call of a skill.
-pub(crate) struct SkillCall<'a> {
+pub(super) struct SkillCall<'a> {
     skill: &'a Tool,
     input: Value,
 }
 
 /// The skill that a message calls, if it is one of `skills`.
-pub(crate) fn wanted<'a>(skills: &'a [Tool], message: &Message) -> Option<SkillCall<'a>> {
+pub(super) fn requested<'a>(skills: &'a [Tool], message: &Message) -> Option<SkillCall<'a>> {
     let mut data = message.parts.iter().filter_map(|part| match &part.content {
         Content::Data(Value::Object(data)) => Some(data),
         _ => None,
@@ -47,55 +48,56 @@ pub(crate) fn wanted<'a>(skills: &'a [Tool], message: &Message) -> Option<SkillC
 
 impl Service {
     /// Calls a skill, and says what came of it.
-    pub(crate) async fn call_skill(
+    pub(super) async fn call_skill(
         &self,
         caller: &Caller<'_>,
         message: &Message,
-        wanted: SkillCall<'_>,
+        request: SkillCall<'_>,
     ) -> Result<OperationReply, ServiceError> {
         let sender = self.sender(caller, self.host.directory().default_agent()).await?;
         let thread = self.thread(message.context.as_deref(), None, &sender).await?;
         let call = ToolCall {
-            arguments: wanted.input,
+            arguments: request.input,
             sender,
             hop: caller.hop(),
             language: None,
-            via: super::NAME,
+            via: NAME,
             gives_tasks: false,
             answered: None,
             visited: None,
             payment: None,
         };
-        let mut events = (wanted.skill.call)(call);
-        let mut called = ToolOutput::default();
+        let mut events = (request.skill.call)(call);
+        let mut output = ToolOutput::default();
         while let Some(event) = events.next().await {
             if let ToolEvent::Done(done) = event {
-                called = *done;
+                output = *done;
             }
         }
-        Ok(self.told(called, &thread))
+        Ok(self.skill_reply(output, &thread))
     }
 
-    fn told(&self, called: ToolOutput, thread: &ThreadId) -> OperationReply {
-        if let Some(part) = called.refusal {
+    fn skill_reply(&self, output: ToolOutput, thread: &ThreadId) -> OperationReply {
+        if let Some(part) = output.refusal {
             return self.refused(thread, part);
         }
-        let mut parts = vec![data(called.structured)];
-        if !called.is_error {
-            return OperationReply::Once(OperationOutcome::Sent(Item::Message(self.saying(
+        let mut parts = vec![data(output.structured)];
+        if !output.is_error {
+            return OperationReply::Once(OperationOutcome::Sent(Item::Message(self.skill_message(
                 parts,
-                called.meta,
+                output.meta,
                 thread,
             ))));
         }
-        parts.extend(called.text.into_iter().map(Part::text));
+        parts.extend(output.text.into_iter().map(Part::text));
         let id = TaskId::mint(&**self.host.entropy()).expose().to_owned();
-        let task = view::ended(id, self.saying(parts, called.meta, thread), TaskState::Failed, self.host.clock().now());
+        let task =
+            view::ended(id, self.skill_message(parts, output.meta, thread), TaskState::Failed, self.host.clock().now());
         OperationReply::Once(OperationOutcome::Sent(Item::Task(task)))
     }
 
     /// What a skill says: its result, and beside it what its endpoint wants known, such as that it is deprecated.
-    fn saying(&self, parts: Vec<Part>, metadata: Metadata, thread: &ThreadId) -> Message {
+    fn skill_message(&self, parts: Vec<Part>, metadata: Metadata, thread: &ThreadId) -> Message {
         Message {
             id: forecourt_core::ids::mint(&**self.host.entropy()),
             role: Role::Agent,

@@ -21,7 +21,7 @@ pub(crate) struct OwnFile {
 }
 
 /// When a file was changed, and how long it is.
-pub(super) type Stamp = Option<(SystemTime, u64)>;
+pub(crate) type Stamp = Option<(SystemTime, u64)>;
 
 impl OwnFile {
     /// The file at `path`, of the type `mime` or what its ending says. Fails when it is not there, is no

@@ -1,0 +1,90 @@
+//! The trip of a message: from what was asked to the agent, and with the answer back.
+
+use bytes::Bytes;
+use forecourt_core::policy::{PaymentSubmission, Submission};
+use forecourt_core::{File, Link, Part};
+use forecourt_egress::hops;
+use forecourt_host::Run;
+use forecourt_surface::credentials;
+
+use super::answer::Outcome;
+use super::from_wire::{Envelope, message};
+use super::media::Media;
+use super::reply;
+use super::responder::Responder;
+use super::resumption::{ResumedRequest, Resumption, resume};
+use super::same_origin::is_cross_site;
+use super::search::{self, Search};
+use super::signed_in::{account, or_person, way_back};
+use super::transport::Rest;
+use super::wire::{Ask, Entry};
+
+/// Carries what was asked to the agent, and the answer back. `payment` and `body` are those of a POST; the raw
+/// body is what signatures cover.
+pub(crate) async fn carry(
+    rest: &Rest,
+    responder: &Responder<'_>,
+    mut ask: Ask,
+    payment: Option<PaymentSubmission>,
+    body: Option<&Bytes>,
+    run: Run,
+) -> Outcome {
+    let Responder { request, route, .. } = responder;
+    let media = request.media()?;
+    let host = &rest.host;
+    let received_at = host.clock().now();
+    let body = body.map(|body| &**body);
+    let back = way_back(responder, &rest.verifier, &ask);
+    let proof = credentials::Request { head: request.parts, body, agent: &route.card.address, now: received_at };
+    let sender = or_person(credentials::sender(&rest.verifier, host.site(), proof).await?, responder.person);
+    let Resumption { submission, asked } = match ask.state {
+        // On the heap: few requests go on after a refusal.
+        Some(_) => match Box::pin(resume(host, responder, &mut ask, &sender)).await? {
+            ResumedRequest::Message(resumption) => resumption,
+            ResumedRequest::Answer(answer) => return Ok(*answer),
+        },
+        None => Resumption::default(),
+    };
+    let submission = match payment {
+        Some(payment) => Some(Box::new(Submission {
+            payment: Some(payment),
+            ..submission.map(|submission| *submission).unwrap_or_default()
+        })),
+        None => submission,
+    };
+    let search = Search::of(responder, &ask, &asked);
+    let asked = if asked.is_empty() && media == Media::Html { last_turn(&ask) } else { asked };
+    let envelope = Envelope {
+        recipient: route.card.handle().clone(),
+        sender,
+        language: request.language(),
+        finds: route.card.finds,
+        with_facets: search.is_some(),
+        hop: hops::read(request.headers()),
+        id: rest.ids.next(),
+        submission,
+        may_spend: !is_cross_site(request.headers(), host.site()),
+        received_at,
+    };
+    let reply = host.receive(message(ask, envelope)?, run).await?;
+    let reply = match back {
+        Some(back) => back.of(reply),
+        None => reply,
+    };
+    Ok(match search {
+        // On the heap, as is a stream: what most requests don't need must not make every request's future larger.
+        Some(search) => Box::pin(search::answer(responder, account(responder, &rest.verifier), search, reply)).await,
+        None => reply::answer(responder, media, reply, &asked).await,
+    })
+}
+
+/// What the last turn says, for the page of its answer.
+fn last_turn(ask: &Ask) -> Vec<Part> {
+    let entries = ask.runs.last().map(|run| run.entries.as_slice()).unwrap_or_default();
+    let part = |entry: &Entry| match entry {
+        Entry::Text { text, .. } if !text.starts_with("data:") => Part::text(text.clone()),
+        Entry::Text { .. } => Part::Link(Link { url: String::new(), title: None, description: None }),
+        Entry::File { mime, name, .. } => Part::File(File::inline(mime.clone(), name.clone(), Bytes::new())),
+    };
+    entries.iter().map(part).collect()
+}
