@@ -82,7 +82,7 @@ pub(crate) const FORMATS: &[FormatInfo] = &[
 
 impl Format {
     /// The format that a file's name promises. `None` for what is no content.
-    pub fn of(path: &Path) -> Option<Self> {
+    pub(crate) fn of(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         let known = FORMATS.iter().find(|(_, _, endings, _)| endings.contains(&extension.as_str()))?;
         Some(known.0)
@@ -101,7 +101,7 @@ impl Format {
     }
 
     /// Bytes that a file may have, when it is read whole.
-    pub fn bytes_max(self) -> Option<u64> {
+    pub(crate) fn bytes_max(self) -> Option<u64> {
         match self {
             Self::JsonLines | Self::Json | Self::Csv | Self::Tsv | Self::Feed => None,
             Self::Docx | Self::Odt | Self::Epub | Self::Pdf => Some(PACKED_FILE_BYTES_MAX),
@@ -110,12 +110,12 @@ impl Format {
     }
 
     /// Whether a file of it is a text that people read, of which every section is an item.
-    pub fn is_document(self) -> bool {
+    pub(crate) fn is_document(self) -> bool {
         self.bytes_max().is_some()
     }
 
     /// The endings of files that are read.
-    pub fn endings() -> impl Iterator<Item = &'static str> {
+    pub(crate) fn endings() -> impl Iterator<Item = &'static str> {
         FORMATS.iter().flat_map(|(_, _, endings, _)| endings.iter().copied())
     }
 }

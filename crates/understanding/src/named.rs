@@ -2,20 +2,17 @@
 //! `"offers.price": {"maxValue": 20}`, `"genre": ["Comedy", "Drama"]`. The name is a property, a dot path, or
 //! what people call one; the value decides what is asked of it.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-use serde_json::{Map, Value};
+mod range;
 
 use forecourt_vocabulary::{PropertyTable, Quantity};
+use serde_json::{Map, Value};
 
+use self::range::{Ends, is_spent, moments, quantity, range};
 use crate::filter::{Filter, Test};
 use crate::limits::{FILTER_LEVELS_MAX, FILTER_VALUES_MAX};
-use crate::measure;
-use crate::pattern::pattern;
+use crate::place;
 use crate::question::understand;
 use crate::scope::{QuestionScope, ReadingAids};
-use crate::{moment, place};
 
 /// What people call quantities.
 const QUANTITIES: &[(&str, Quantity)] = &[
@@ -54,38 +51,6 @@ const KINDS: &[&str] = &["itemtype", "type", "@type"];
 const LOWER: &[&str] = &["min", "minvalue", "minprice", "gte", "gt", "from", "start", "after"];
 const UPPER: &[&str] = &["max", "maxvalue", "maxprice", "lte", "lt", "to", "end", "before"];
 
-static UP_TO: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"^(?:<=?|≤|at\s+most|up\s+to|max(?:imum)?|no\s+more\s+than|less\s+than|under|below|cheaper\s+than|shorter\s+than|until|unter|höchstens|bis|moins\s+de|menos\s+de)\s*(.+)$",
-    )
-});
-static FROM: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"^(?:>=?|≥|at\s+least|min(?:imum)?|from|since|more\s+than|over|above|longer\s+than|über|mindestens|ab|seit|plus\s+de|au\s+moins|más\s+de|al\s+menos|desde)\s*(.+)$",
-    )
-});
-static OR_MORE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^(.+?)(?:\s*\+|\s*\.\.|\s+(?:or|and)\s+(?:more|better|later|newer|up|above|over))(?:\s*stars?)?$")
-});
-static OR_LESS: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^(?:\.\.\s*(.+)|(.+?)\s+or\s+(?:less|under|earlier|older|cheaper))$"));
-static BETWEEN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"^(?:between\s+|from\s+|zwischen\s+|entre\s+)?(.+?)(?:\s*(?:\.\.|…|–)\s*|\s+(?:-|to|and|und|bis|et|y|a)\s+|/)(.+)$",
-    )
-});
-static DASH: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\D?\d+(?:[.,]\d+)?)-(\D?\d+(?:[.,]\d+)?.*)$"));
-static AFTER: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^(?:after|later\s+than|newer\s+than|nach|après|después\s+de)\s+(.+)$"));
-static BEFORE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^(?:before|prior\s+to|older\s+than|vor|avant|antes\s+de)\s+(.+)$"));
-/// A number with the unit that the property has anyway.
-static AMOUNT: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"^[$€£]?\s*(half an?|an?|\d{1,12}(?:[.,]\d{1,4})?)[\s-]*(h|hrs?|hours?|stunden?|heures?|horas?)?[\s-]*(?:m|mins?|minutes?|minuten|minutos|stars?|sterne|étoiles|estrellas|dollars?|euros?|pounds?|calories|kcal|people|usd|eur|gbp|chf|€|\$|£)?$",
-    )
-});
-
 /// What a caller means by `name` and `value`: constraints that all hold. Empty when the value says nothing
 /// that could be looked for. A property that no item has is asked for all the same; nothing passes then.
 pub fn named(name: &str, value: &Value, aids: ReadingAids<'_>) -> Vec<Filter> {
@@ -98,9 +63,6 @@ struct NamedProperty<'a> {
     known: &'a dyn QuestionScope,
     aids: ReadingAids<'a>,
 }
-
-/// The ends of a range.
-type Ends = (Option<f64>, Option<f64>);
 
 impl NamedProperty<'_> {
     fn value(&self, value: &Value, level: usize) -> Vec<Filter> {
@@ -251,75 +213,6 @@ fn other_names(name: &str) -> impl Iterator<Item = &'static str> + use<> {
     let quantity = QUANTITIES.iter().find(|(name, _)| *name == lower).map(|(_, quantity)| *quantity);
     let paths = quantity.map_or(&[][..], |quantity| PropertyTable::shipped().paths(quantity));
     other.iter().copied().chain(paths.iter().map(String::as_str))
-}
-
-/// Whether a property says what may be spent: money, or time.
-fn is_spent(field: &str) -> bool {
-    is_of(field, Quantity::Price) || is_of(field, Quantity::Time)
-}
-
-fn is_of(field: &str, quantity: Quantity) -> bool {
-    PropertyTable::shipped().paths(quantity).iter().any(|path| path == field)
-}
-
-/// A number as people write it in a value: digits, or `a`, `half an`.
-fn amount(text: &str) -> Option<f64> {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-    let word = match text.as_str() {
-        "a" | "an" => Some(1.0),
-        "half a" | "half an" => Some(0.5),
-        _ => None,
-    };
-    word.or_else(|| text.replace(',', ".").parse().ok()).filter(|value: &f64| value.is_finite() && *value >= 0.0)
-}
-
-/// The range that a text says for a property.
-fn range(field: &str, text: &str) -> Option<Ends> {
-    let part = |found: &regex::Captures<'_>, at: usize| found.get(at).and_then(|part| quantity(field, part.as_str()));
-    let is_open = is_spent(field);
-    if let Some(ends) = quantity(field, text) {
-        return Some((Some(ends.0).filter(|_| !is_open), Some(ends.1)));
-    }
-    if let Some(found) = AFTER.captures(text) {
-        return Some((Some(part(&found, 1)?.1), None));
-    }
-    if let Some(found) = BEFORE.captures(text) {
-        return Some((None, Some(part(&found, 1)?.0 - moment::MOMENT)));
-    }
-    if let Some(found) = UP_TO.captures(text) {
-        return Some((None, Some(part(&found, 1)?.1)));
-    }
-    if let Some(found) = OR_LESS.captures(text) {
-        return Some((None, Some(part(&found, 1).or_else(|| part(&found, 2))?.1)));
-    }
-    if let Some(ends) = [&*BETWEEN, &*DASH].into_iter().find_map(|it| {
-        let found = it.captures(text)?;
-        Some((part(&found, 1)?, part(&found, 2)?))
-    }) {
-        return Some((Some(ends.0.0.min(ends.1.0)), Some(ends.0.1.max(ends.1.1))));
-    }
-    let found = FROM.captures(text).or_else(|| OR_MORE.captures(text))?;
-    Some((Some(part(&found, 1)?.0), None))
-}
-
-/// The quantity that a text is, from its least to its most: a year begins and ends.
-fn quantity(field: &str, text: &str) -> Option<(f64, f64)> {
-    let text = text.trim();
-    if let Some(ends) = moments(field, text) {
-        return Some(ends);
-    }
-    if let Some(found) = AMOUNT.captures(text) {
-        let hours = found.get(2).is_some();
-        let number = amount(&found[1])? * if hours { 60.0 } else { 1.0 };
-        return Some((number, number));
-    }
-    // A span of time begins like a moment.
-    measure::quantity(field, text).filter(|_| !text.contains('/')).map(|number| (number, number))
-}
-
-/// The ends of a day, a month, a year or a decade, for a property that holds dates.
-fn moments(field: &str, text: &str) -> Option<(f64, f64)> {
-    if is_of(field, Quantity::Date) || measure::is_date_key(field) { moment::ends(text) } else { None }
 }
 
 /// A scalar in words; of an object its name.

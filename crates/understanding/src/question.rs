@@ -68,7 +68,7 @@ mod tests {
     use crate::filter::Filter;
     use crate::limits::FILTERS_MAX;
     use crate::scope::QuestionScope;
-    use crate::tests::{Everything, parts, understood, understood_in};
+    use crate::tests::{Everything, parts, understood};
 
     /// An index of bare texts.
     struct Nothing;

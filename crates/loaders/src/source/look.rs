@@ -10,13 +10,6 @@ use crate::item::hash;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint(u64);
 
-impl Fingerprint {
-    /// The fingerprint as a number, to be kept and compared later.
-    pub fn value(self) -> u64 {
-        self.0
-    }
-}
-
 /// What sources look like from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceLook {
