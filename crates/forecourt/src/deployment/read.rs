@@ -197,57 +197,67 @@ pub(super) fn read_top(
     let root = tables.root;
     let top = read_top_settings(&root, beside, &mut problems);
     problems.absorb(fit);
-    let whole = (|| {
-        let OperationSettings { listen, tls, entrance, operator, store, bus, questions, telemetry, log, reload } =
-            operation?;
-        let ServingSettings {
-            limits,
-            egress,
-            identity,
-            http,
-            functions,
-            endpoints,
-            host_rules,
-            countries,
-            payments,
-            pages,
-            wires,
-        } = serving?;
-        Some(Deployment {
-            dir: dir.to_path_buf(),
-            top: top?,
-            listen,
-            tls,
-            entrance,
-            operator,
-            store,
-            bus,
-            questions,
-            log,
-            reload,
-            telemetry,
-            meters: Meters::default(),
-            limits,
-            egress,
-            identity,
-            http,
-            functions,
-            payments,
-            pages: pages.into(),
-            host_rules,
-            countries,
-            wires,
-            endpoints,
-            agents: Vec::new(),
-            own_functions: Functions::new(),
-            own_addresses: Vec::new(),
-            data: dir.join(DATA),
-            root,
-        })
-    })();
-    match whole {
-        Some(loaded) if problems.is_empty() => Ok(loaded),
+    match (top, operation, serving) {
+        (Some(top), Some(operation), Some(serving)) if problems.is_empty() => {
+            Ok(assemble(dir, root, top, operation, serving))
+        }
         _ => Err(problems),
+    }
+}
+
+/// The deployment of what was read, without agents yet.
+fn assemble(
+    dir: &Path,
+    root: Section,
+    top: TopSettings,
+    operation: OperationSettings,
+    serving: ServingSettings,
+) -> Deployment {
+    let OperationSettings { listen, tls, entrance, operator, store, bus, questions, telemetry, log, reload } =
+        operation;
+    let ServingSettings {
+        limits,
+        egress,
+        identity,
+        http,
+        functions,
+        endpoints,
+        host_rules,
+        countries,
+        payments,
+        pages,
+        wires,
+    } = serving;
+    Deployment {
+        dir: dir.to_path_buf(),
+        top,
+        listen,
+        tls,
+        entrance,
+        operator,
+        store,
+        bus,
+        questions,
+        log,
+        reload,
+        telemetry,
+        meters: Meters::default(),
+        limits,
+        egress,
+        identity,
+        http,
+        functions,
+        payments,
+        pages: pages.into(),
+        host_rules,
+        countries,
+        wires,
+        endpoints,
+        agents: Vec::new(),
+        own_functions: Functions::new(),
+        own_addresses: Vec::new(),
+        data: dir.join(DATA),
+        root,
     }
 }
 
