@@ -1,6 +1,5 @@
 //! This module has the card by which an agent describes itself. How a protocol spells it is the protocol's own.
 
-
 use serde::{Deserialize, Serialize};
 
 use crate::address::{Address, Handle};

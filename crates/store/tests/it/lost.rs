@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use forecourt_core::store::{LedgerEntry, Resumption, Span, TaskChange};
-use forecourt_core::{CallerKey, CollectedReply, Ending, Event, Part, Question, Role, Store, Task, TaskState, Turn};
+use forecourt_core::{
+    Account, CallerKey, CollectedReply, Ending, Event, Part, Question, Role, Store, Task, TaskState, Turn,
+};
 use forecourt_store::{Postgres, PostgresOptions, StoreKey};
 use forecourt_testkit::postgres::PostgresServer;
 use forecourt_testkit::store_suite::{after, completed, is_unavailable, outcome, some_task, start, webhook};

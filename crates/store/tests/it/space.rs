@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use forecourt_core::network::Network;
 use forecourt_core::store::{ConversationAppend, IfTaskEnded, TaskChange};
-use forecourt_core::{CallerKey, Event, Role, Store, Task, Turn};
+use forecourt_core::{Account, CallerKey, Event, Role, Store, Task, Turn};
 use forecourt_store::{Sqlite, SqliteOptions, limits};
 use forecourt_testkit::store_suite::quota::noise;
 use forecourt_testkit::store_suite::{addition, after, chef, outcome, some_task, some_thread, start, webhook};
