@@ -6,7 +6,7 @@ mod resting;
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::digest::{SHA256, digest};
 use forecourt_agtp_wire::status::Status;
-use forecourt_core::{Clock, Error, Timestamp};
+use forecourt_core::{Error, Timestamp};
 use forecourt_host::{Host, Ledger};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -46,17 +46,22 @@ pub(crate) struct Suspension {
     pub checkpoint: Option<Value>,
 }
 
-/// Where sessions are kept, and the clock by which they rest.
+/// Where sessions are kept, and the clock by which they rest: nothing else of the host.
 #[derive(Clone, Copy)]
-pub(crate) struct SessionLedger<'a> {
-    ledger: &'a Ledger,
-    clock: &'a dyn Clock,
-}
+pub(crate) struct SessionLedger<'a>(&'a Host);
 
 impl<'a> SessionLedger<'a> {
     /// That of a host.
     pub(crate) fn of(host: &'a Host) -> Self {
-        Self { ledger: host.ledger(), clock: host.clock().as_ref() }
+        Self(host)
+    }
+
+    fn ledger(self) -> Ledger {
+        self.0.ledger(NAME)
+    }
+
+    fn now(self) -> Timestamp {
+        self.0.clock().now()
     }
 }
 
@@ -85,7 +90,7 @@ impl Suspension {
 impl SessionName<'_> {
     /// The last entry of the session and its number, 0 where there is none.
     pub(crate) async fn last(self, sessions: SessionLedger<'_>) -> Result<(u64, Option<SessionEntry>), Error> {
-        let found = sessions.ledger.last(NAME, &self.stream()).await?;
+        let found = sessions.ledger().last(&self.stream()).await?;
         Ok(found.map_or((0, None), |(number, entry)| (number, serde_json::from_value(entry.body).ok())))
     }
 
@@ -97,7 +102,7 @@ impl SessionName<'_> {
         until: Timestamp,
         last: u64,
     ) -> Result<bool, Error> {
-        let written = sessions.ledger.append(NAME, &self.stream(), json!(entry), Some(until), Some(last)).await?;
+        let written = sessions.ledger().append(&self.stream(), json!(entry), Some(until), Some(last)).await?;
         Ok(written.is_some())
     }
 

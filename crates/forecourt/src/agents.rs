@@ -7,9 +7,10 @@ use forecourt_agents::siblings::{Sibling, Siblings};
 use forecourt_agents::usage::NoUsage;
 use forecourt_agents::{BuiltAgent, Context};
 use forecourt_contract::HostHandle;
+use forecourt_core::Site;
 use forecourt_core::{Domain, SystemClock};
 use forecourt_egress::{Egress, EgressConfig};
-use forecourt_host::{Site, SystemEntropy};
+use forecourt_host::SystemEntropy;
 use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_settings::{Problems, Section};
 

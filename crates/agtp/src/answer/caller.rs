@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forecourt_contract::call::Identity;
 use forecourt_contract::{Caller, ScopeSet};
 use forecourt_core::{AgentId, Authority, Error, Sender};
-use forecourt_host::Lifecycle;
+use forecourt_host::LifecycleView;
 use forecourt_identity::agents::{AgentIdentity, KnownAgents};
 use forecourt_identity::api_keys;
 use forecourt_identity::certificate::CertificateClaim;
@@ -24,7 +24,7 @@ pub(super) struct CallerLookup<'a> {
     /// What proves who calls.
     pub credentials: Credentials<'a>,
     /// Where agents stand in their lives.
-    pub lifecycle: &'a Lifecycle,
+    pub lifecycle: LifecycleView<'a>,
     /// The connection that the request came by.
     pub connection: &'a ConnectionInfo,
 }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use forecourt_contract::{Scope, ScopeSet};
+use forecourt_core::Site;
 use forecourt_core::identity::{Audience, BEARER_TOKEN, Proof};
 use forecourt_core::{Clock, IdentityEvidence, Sender};
-use forecourt_host::{Directory, Site};
+use forecourt_host::Directory;
 use forecourt_identity::agents::AgentIdentity;
 use forecourt_identity::{PresentedCredentials, RequestProof, Verifier, api_keys};
 use forecourt_surface::credentials;

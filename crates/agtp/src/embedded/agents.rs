@@ -1,8 +1,9 @@
 //! The agents that a call is about: the one that is addressed, and those that its parameters name.
 
 use forecourt_agtp_wire::status::Status;
+use forecourt_core::Site;
 use forecourt_core::{AgentCard, AgentId, Handle};
-use forecourt_host::{Directory, Site};
+use forecourt_host::Directory;
 use forecourt_identity::agents::{AgentIdentity, KnownAgents};
 
 use crate::reply::Problem;

@@ -2,8 +2,10 @@
 
 use arc_swap::ArcSwap;
 use forecourt_agtp_wire::status::Status;
-use forecourt_core::{Part, TaskId};
-use forecourt_host::{Ledger, OperatorAnswer, OperatorAnswerOutcome, OperatorDecision, OperatorQueue, Run, TaskPermit};
+use forecourt_core::{Error, Part, TaskId};
+use forecourt_host::{
+    Host, Inquiries, Ledger, OperatorAnswer, OperatorAnswerOutcome, OperatorDecision, Run, TaskPermit,
+};
 use forecourt_identity::{HostKeys, jws};
 use serde_json::{Value, json};
 
@@ -12,7 +14,6 @@ use super::call::MethodCall;
 use super::escalate::describe_question;
 use super::messenger::{CarriedMessage, Messenger, members_of, require_answer, work_status};
 use super::tasks::CallerTasks;
-use crate::NAME;
 use crate::limits::{ANSWER_PATIENCE, RECEIPT_TTL, WORK_PATIENCE};
 use crate::reply::{Problem, Reply};
 
@@ -21,15 +22,30 @@ const DECISIONS: [&str; 4] = ["accepted", "rejected", "deferred", "confirmed"];
 /// What the header of a receipt says that it is.
 const TYPE: &str = "agtp-attestation+jws";
 
+/// Answers questions to the operator, whose say this method carries, and does nothing else of the host.
+#[derive(Clone, Copy)]
+pub(super) struct DecisionControl<'a>(&'a Host);
+
+impl<'a> DecisionControl<'a> {
+    pub(super) fn new(host: &'a Host) -> Self {
+        Self(host)
+    }
+
+    async fn answer(self, id: &str, answer: OperatorAnswer) -> Result<OperatorAnswerOutcome, Error> {
+        self.0.operator().answer(id, answer).await
+    }
+}
+
 /// A decision about something that waits for one, with a signed receipt.
 pub(super) struct ConfirmMethod<'a> {
     pub call: MethodCall<'a>,
     pub messenger: Messenger<'a>,
     pub tasks: CallerTasks<'a>,
     pub ambient: Ambient<'a>,
-    pub queue: &'a OperatorQueue,
+    pub inquiries: Inquiries<'a>,
+    pub decisions: DecisionControl<'a>,
     /// Where receipts are kept.
-    pub ledger: &'a Ledger,
+    pub ledger: Ledger,
     pub keys: &'a ArcSwap<HostKeys>,
     /// The name of this server, which signs.
     pub server_id: &'a str,
@@ -51,7 +67,7 @@ impl ConfirmMethod<'_> {
             _ => OperatorDecision::Accepted,
         };
         let stream = format!("receipt:{}:{caller}:{target}", caller.len());
-        let (number, kept) = match self.ledger.last(NAME, &stream).await? {
+        let (number, kept) = match self.ledger.last(&stream).await? {
             Some((number, entry)) => (number, Some(entry.body)),
             None => (0, None),
         };
@@ -62,13 +78,13 @@ impl ConfirmMethod<'_> {
         let effect = self.decide(target, decision, is_named).await?;
         let receipt = self.receipt(caller, target, (decision, reason), effect);
         let until = self.ambient.now() + RECEIPT_TTL;
-        self.ledger.append(NAME, &stream, receipt.clone(), Some(until), Some(number)).await?;
+        self.ledger.append(&stream, receipt.clone(), Some(until), Some(number)).await?;
         Ok(Reply::ok(receipt))
     }
 
     /// What goes on by the decision: a task that waits for its caller, or a question to the operator.
     async fn decide(&self, target: &str, decision: OperatorDecision, is_named: bool) -> Result<Value, Problem> {
-        if let Some(asked) = self.queue.question(target).await? {
+        if let Some(asked) = self.inquiries.question(target).await? {
             return self.decide_question(target, decision, asked.inquiry.by.as_deref()).await;
         }
         match self.tasks.find(target).await {
@@ -97,7 +113,7 @@ impl ConfirmMethod<'_> {
         }
         let reason = self.call.given.reason()?;
         let answer = OperatorAnswer { decision, reason, by: caller.to_owned(), at: self.ambient.now() };
-        match self.queue.answer(id, answer).await? {
+        match self.decisions.answer(id, answer).await? {
             OperatorAnswerOutcome::Now(asked) => Ok(json!({"escalation": describe_question(&asked)})),
             OperatorAnswerOutcome::Before(asked) => {
                 let message = "this question was answered already";

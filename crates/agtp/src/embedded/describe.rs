@@ -5,7 +5,7 @@ use forecourt_agtp_wire::status::Status;
 use forecourt_contract::catalog::EMBEDDED;
 use forecourt_core::store::Span;
 use forecourt_core::{AgentCard, ContentMode, Timestamp};
-use forecourt_host::Lifecycle;
+use forecourt_host::LifecycleView;
 use forecourt_identity::HostKeys;
 use forecourt_identity::agents::{AgentIdentity, Current, Issuer};
 use serde_json::{Map, Value, json};
@@ -25,7 +25,7 @@ pub(super) struct DescribeMethod<'a> {
     pub agents: HostAgents<'a>,
     /// The media types that are taken, as sent.
     pub accept: Option<&'a str>,
-    pub lifecycle: &'a Lifecycle,
+    pub lifecycle: LifecycleView<'a>,
     /// The keys that sign the document.
     pub keys: &'a ArcSwap<HostKeys>,
 }

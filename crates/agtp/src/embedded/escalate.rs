@@ -3,7 +3,7 @@
 use forecourt_agtp_wire::status::Status;
 use forecourt_contract::call::Thread;
 use forecourt_core::TaskId;
-use forecourt_host::{OperatorInquiry, OperatorQuestion, OperatorQueue};
+use forecourt_host::{Inquiries, OperatorInquiry, OperatorQuestion};
 use forecourt_synthesis::negotiator::Negotiator;
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ pub(super) struct EscalateMethod<'a> {
     pub agents: HostAgents<'a>,
     pub tasks: CallerTasks<'a>,
     pub ambient: Ambient<'a>,
-    pub queue: &'a OperatorQueue,
+    pub inquiries: Inquiries<'a>,
     pub negotiator: &'a Negotiator,
     /// The session whose refused proposals are in a person's hands from now on.
     pub thread: &'a Thread,
@@ -65,7 +65,7 @@ impl EscalateMethod<'_> {
             context,
             due,
         };
-        let asked = self.queue.ask(inquiry).await?;
+        let asked = self.inquiries.ask(inquiry).await?;
         // AGTP-API 10.3: what this session had refused is in the hands of a person now.
         self.negotiator.escalated(self.call.caller, self.thread);
         Ok(Reply::json(

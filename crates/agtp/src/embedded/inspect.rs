@@ -4,7 +4,7 @@ use arc_swap::ArcSwap;
 use forecourt_agtp_wire::status::Status;
 use forecourt_core::Timestamp;
 use forecourt_core::store::Span;
-use forecourt_host::{CHANGES_PER_READ_MAX, Lifecycle, OperatorQuestion, OperatorQueue};
+use forecourt_host::{CHANGES_PER_READ_MAX, Inquiries, LifecycleView, OperatorQuestion};
 use forecourt_identity::HostKeys;
 use serde_json::{Value, json};
 
@@ -28,8 +28,8 @@ pub(super) struct InspectMethod<'a> {
     pub tasks: CallerTasks<'a>,
     pub records: RecordReader<'a>,
     pub contracts: CallerContracts<'a>,
-    pub queue: &'a OperatorQueue,
-    pub lifecycle: &'a Lifecycle,
+    pub inquiries: Inquiries<'a>,
+    pub lifecycle: LifecycleView<'a>,
     pub keys: &'a ArcSwap<HostKeys>,
     pub server_id: &'a str,
 }
@@ -82,7 +82,7 @@ impl InspectMethod<'_> {
     async fn inspect_escalation(&self) -> Result<Reply, Problem> {
         let id = self.call.given.named("escalation_id")?;
         let caller = self.call.caller.agent_id.as_deref();
-        let asked = self.queue.question(id).await?;
+        let asked = self.inquiries.question(id).await?;
         let is_mine =
             |asked: &OperatorQuestion| asked.inquiry.by.as_deref() == caller || self.call.require_operator().is_ok();
         let asked = asked.filter(is_mine).ok_or_else(|| not_kept("escalation-not-found", "escalation_id", id))?;

@@ -32,7 +32,7 @@ impl<'a> LifecycleControl<'a> {
         change: &LifecycleChange,
         attest: Attest<'_>,
     ) -> Result<LifecycleOutcome, Error> {
-        self.0.change_lifecycle(agent, change, attest).await
+        self.0.operator().change_lifecycle(agent, change, attest).await
     }
 }
 

@@ -3,7 +3,7 @@
 use super::agents::HostAgents;
 use super::ambient::Ambient;
 use super::call::MethodCall;
-use super::confirm::ConfirmMethod;
+use super::confirm::{ConfirmMethod, DecisionControl};
 use super::contracts::CallerContracts;
 use super::delegate::DelegateMethod;
 use super::describe::DescribeMethod;
@@ -77,7 +77,7 @@ impl<'a> Steps<'a> {
             tasks: self.tasks,
             records: self.records(),
             contracts: self.contracts(),
-            queue: self.service.host.operator(),
+            inquiries: self.service.host.inquiries(),
             lifecycle: self.service.host.lifecycle(),
             keys: &self.service.keys,
             server_id: self.service.server_id(),
@@ -141,7 +141,7 @@ impl<'a> Steps<'a> {
             agents: self.agents,
             tasks: self.tasks,
             ambient: self.ambient,
-            queue: self.service.host.operator(),
+            inquiries: self.service.host.inquiries(),
             negotiator: &self.service.negotiator,
             thread: &self.ask.call.thread,
             contact: self.service.settings.server.contact.as_deref(),
@@ -154,8 +154,9 @@ impl<'a> Steps<'a> {
             messenger: self.messenger,
             tasks: self.tasks,
             ambient: self.ambient,
-            queue: self.service.host.operator(),
-            ledger: self.service.host.ledger(),
+            inquiries: self.service.host.inquiries(),
+            decisions: DecisionControl::new(&self.service.host),
+            ledger: self.service.host.ledger(crate::NAME),
             keys: &self.service.keys,
             server_id: self.service.server_id(),
         }

@@ -1,7 +1,7 @@
 //! What agents are called on this wire, and where they stand.
 
 use forecourt_core::{Error, LifecycleState};
-use forecourt_host::Lifecycle;
+use forecourt_host::LifecycleView;
 use forecourt_identity::agents::AgentIdentity;
 
 /// The canonical URI of an agent. Base 1, form 1.
@@ -10,7 +10,10 @@ pub(crate) fn uri(agent: &AgentIdentity) -> String {
 }
 
 /// Where an agent stands in its life. Those of elsewhere are in service.
-pub(crate) async fn lifecycle_state(lifecycle: &Lifecycle, agent: &AgentIdentity) -> Result<LifecycleState, Error> {
+pub(crate) async fn lifecycle_state(
+    lifecycle: LifecycleView<'_>,
+    agent: &AgentIdentity,
+) -> Result<LifecycleState, Error> {
     match &agent.handle {
         Some(handle) => lifecycle.state(handle).await,
         None => Ok(LifecycleState::Active),

@@ -17,7 +17,6 @@ use serde_json::json;
 use tokio::sync::Mutex;
 
 use super::{SessionLedger, SessionName};
-use crate::NAME;
 use crate::limits::{RESTING_AGE_MAX, SESSIONS_RESTING_MAX, SESSIONS_RESTING_PER_AGENT_MAX};
 
 const STREAM: &str = "resting";
@@ -66,7 +65,7 @@ impl Resting {
     pub(crate) async fn may_rest(&self, sessions: SessionLedger<'_>, name: SessionName<'_>) -> Result<bool, Error> {
         self.read(sessions).await?;
         let until = self.known.read().sessions.0.get(name.agent).and_then(|own| own.get(name.session).copied());
-        Ok(until.is_some_and(|until| until > sessions.clock.now()))
+        Ok(until.is_some_and(|until| until > sessions.now()))
     }
 
     /// Adds a session of an agent, before it rests. Fails with [`Error::Unavailable`] when too many do.
@@ -77,7 +76,7 @@ impl Resting {
         until: Timestamp,
     ) -> Result<(), Error> {
         self.read(sessions).await?;
-        if !self.known.write().sessions.add(name, until, sessions.clock.now()) {
+        if !self.known.write().sessions.add(name, until, sessions.now()) {
             return Err(Error::unavailable());
         }
         self.write(sessions, name, until, false).await
@@ -100,24 +99,24 @@ impl Resting {
         woke: bool,
     ) -> Result<(), Error> {
         let line = StoredSession { agent: name.agent.to_owned(), session: name.session.to_owned(), woke };
-        sessions.ledger.append(NAME, STREAM, json!(line), Some(until), None).await?;
+        sessions.ledger().append(STREAM, json!(line), Some(until), None).await?;
         Ok(())
     }
 
     /// Reads what was written since the last time, unless that was a moment ago.
     async fn read(&self, sessions: SessionLedger<'_>) -> Result<(), Error> {
-        if self.is_fresh(sessions.clock.now()) {
+        if self.is_fresh(sessions.now()) {
             return Ok(());
         }
         let mut read = self.read.lock().await;
-        let now = sessions.clock.now();
+        let now = sessions.now();
         // Somebody else may have read while this one waited for its turn.
         if self.is_fresh(now) {
             return Ok(());
         }
-        if let Some((number, _)) = sessions.ledger.last(NAME, STREAM).await? {
+        if let Some((number, _)) = sessions.ledger().last(STREAM).await? {
             // Once all of a stream has expired it begins anew, and its numbers may be beyond the old ones already.
-            if read.until.is_some_and(|until| until <= sessions.clock.now()) {
+            if read.until.is_some_and(|until| until <= sessions.now()) {
                 *read = StreamPosition::default();
             }
             if number > read.last {
@@ -131,7 +130,7 @@ impl Resting {
 
     async fn read_on(&self, sessions: SessionLedger<'_>, read: &mut StreamPosition) -> Result<(), Error> {
         loop {
-            let page = sessions.ledger.entries(NAME, STREAM, Span::After(read.last), ENTRIES_PER_READ_MAX).await?;
+            let page = sessions.ledger().entries(STREAM, Span::After(read.last), ENTRIES_PER_READ_MAX).await?;
             let is_whole = page.len() < ENTRIES_PER_READ_MAX;
             let mut known = self.known.write();
             for (number, entry) in page {

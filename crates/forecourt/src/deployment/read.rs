@@ -8,12 +8,12 @@ use forecourt_admin::{ConsoleUrl, EntranceSettings};
 use forecourt_egress::EgressConfig;
 use forecourt_egress::limits::SECRET_BYTES_MAX;
 use forecourt_endpoints::{Functions, policy, python};
-use forecourt_host::rules::CountryTable;
 use forecourt_host::{LimitSettings, OperatorWebhook};
 use forecourt_identity::IdentityConfig;
 use forecourt_identity::agents::AgentIdentitySettings;
 use forecourt_pages::Pages;
 use forecourt_payments::PaymentsSettings;
+use forecourt_rules::CountryTable;
 use forecourt_server::{AdminToken, HttpLimits};
 use forecourt_settings::{
     Environment, EnvironmentOverride, MovedKey, OVERRIDE_PREFIX, Problem, Problems, Section, files, nearest,

@@ -6,7 +6,7 @@
 //! not name, and one without a state begins a new one, which is asked for its consent anew.
 
 use forecourt_core::ThreadId;
-use forecourt_host::Issuance;
+use forecourt_issuance::Issuance;
 use http::header::{COOKIE, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 

@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
+use forecourt_core::Site;
 use forecourt_core::{ClientAddr, Language};
-use forecourt_host::Site;
 use forecourt_surface::{BaseUrl, negotiate};
 use http::HeaderMap;
 use http::request::Parts;
