@@ -9,6 +9,8 @@ use std::process::Command;
 use regex::Regex;
 use walkdir::WalkDir;
 
+#[path = "tidy/architecture.rs"]
+mod architecture;
 #[path = "tidy/backends.rs"]
 mod backends;
 #[path = "tidy/circles.rs"]

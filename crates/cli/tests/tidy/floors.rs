@@ -8,7 +8,7 @@ use super::{LAYERS, PROTOCOLS, dependencies, root};
 
 const FILE: &str = "docs/floors.svg";
 /// What is done on each floor, the lowest first.
-const ABOUT: &[&str] = &[
+pub(super) const ABOUT: &[&str] = &[
     "one set of features",
     "nouns, settings, traces",
     "one job each, no agent known",
