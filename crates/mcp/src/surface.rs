@@ -160,13 +160,15 @@ impl McpEndpoint {
     /// Lets a request in: an endpoint that exists, within the limits, by a caller whose proofs hold and
     /// whose session it is.
     async fn enter(&self, head: Parts, body: Body) -> Result<Response, HttpAnswer> {
-        let (resident, agent) = self.endpoint(head.uri.path())?;
+        let (resident, agent) = self.endpoint(head.uri.path()).ok_or_else(|| {
+            rpc_error::answer(StatusCode::NOT_FOUND, &Value::Null, "there is no MCP endpoint at this path")
+        })?;
         let body = read_limited(body, &BodyLimits::with_bytes_max(BODY_BYTES_MAX)).await.map_err(rpc_error::unread)?;
         let direct = says_json(&head.headers).then(|| DirectCall::read(&head, &body)).flatten();
         if let Some(call) = direct.filter(|call| !call.names_arguments(&self.offer)) {
             return self.answer_directly(&head, &body, call, resident, agent).await;
         }
-        let peek = self.peek(&head, &body)?;
+        let peek = self.peek(&head, &body).map_err(|refused| *refused)?;
         let caller = self.caller(&head, &body, resident, agent).await;
         let caller = caller.map_err(|part| self.refusal(&part, peek.id()))?;
         let verdict = caller.verdict.clone();
@@ -181,21 +183,18 @@ impl McpEndpoint {
     }
 
     /// Whose endpoint a path is: the agent that is addressed, and its name unless it is the host's.
-    fn endpoint(&self, path: &str) -> Result<(&HostedAgent, Option<Handle>), HttpAnswer> {
+    fn endpoint(&self, path: &str) -> Option<(&HostedAgent, Option<Handle>)> {
         let directory = self.offer.host.directory();
-        let agent = target::read(path);
+        let agent = target::read(path)?;
         let resident = match &agent {
-            Some(Some(agent)) => directory.find(agent),
-            Some(None) => Some(directory.default_agent()),
-            None => None,
+            Some(agent) => directory.find(agent)?,
+            None => directory.default_agent(),
         };
-        let missing =
-            || rpc_error::answer(StatusCode::NOT_FOUND, &Value::Null, "there is no MCP endpoint at this path");
-        Ok((resident.ok_or_else(missing)?, agent.flatten()))
+        Some((resident, agent))
     }
 
     /// Looks at a message, and counts it against the limits of whoever sends it, also one that is not JSON.
-    fn peek(&self, head: &Parts, body: &[u8]) -> Result<Peek, HttpAnswer> {
+    fn peek(&self, head: &Parts, body: &[u8]) -> Result<Peek, Box<HttpAnswer>> {
         let (peek, broken) = match Peek::at(head, body) {
             Ok(peek) => (peek, None),
             Err(error) => (Peek(Value::Null), Some(error)),
@@ -203,10 +202,10 @@ impl McpEndpoint {
         if !peek.is("tools/call") {
             // Calls carry messages, which are counted on their way to the agent.
             let address = head.extensions.get::<ClientAddr>().map(|client| client.0);
-            self.offer.host.meter(address).map_err(|part| self.refusal(&part, peek.id()))?;
+            self.offer.host.meter(address).map_err(|part| Box::new(self.refusal(&part, peek.id())))?;
         }
         match broken {
-            Some(error) => Err(rpc_error::no_json(&error)),
+            Some(error) => Err(Box::new(rpc_error::no_json(&error))),
             None => Ok(peek),
         }
     }

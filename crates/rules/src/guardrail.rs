@@ -142,7 +142,7 @@ pub struct GuardServices {
 }
 
 impl GuardrailRule {
-    pub(crate) fn build(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<Guardrail, RuleProblem> {
+    pub(crate) fn build(&self, words: &RuleWords, context: &RuleContext<'_>) -> Result<Arc<Guardrail>, RuleProblem> {
         if self.patterns.is_empty() && self.webhook.is_none() && self.model.is_none() {
             return Err(RuleProblem::whole("needs `patterns`, `webhook` or `model`"));
         }
@@ -162,7 +162,7 @@ impl GuardrailRule {
             refused_unless_valid(&part, context.site)?;
             Ok(part)
         };
-        Ok(Guardrail {
+        Ok(Arc::new(Guardrail {
             rule: words.name.clone().unwrap_or_else(|| "guardrail".to_owned()),
             judges_messages: self.check != GuardedSide::Reply,
             judges_replies: self.check != GuardedSide::Message,
@@ -170,7 +170,7 @@ impl GuardrailRule {
             window_chars: self.window_chars,
             of_message: refusal("This agent does not answer messages of this kind.")?,
             of_reply: refusal("This answer was held back by a rule of this host.")?,
-        })
+        }))
     }
 
     fn seats(&self, context: &RuleContext<'_>) -> Result<Vec<Seat>, RuleProblem> {

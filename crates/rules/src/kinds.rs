@@ -1,6 +1,8 @@
 //! The kinds of rules: the one list of them. A new kind is a row here, and a file with its settings and what they
 //! become.
 
+use std::sync::Arc;
+
 use forecourt_settings::JsonProblem;
 use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Error as _};
@@ -32,7 +34,7 @@ pub(crate) enum RuleProduct {
 /// What was made.
 pub(crate) enum BuiltKind {
     Gate(BuiltRule),
-    Guardrail(Guardrail),
+    Guardrail(Arc<Guardrail>),
 }
 
 /// Each row: the kind as it is written, its settings, what it makes, and the method of the settings that makes it.

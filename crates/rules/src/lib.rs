@@ -137,7 +137,7 @@ pub fn guardrails(
     let (mut built, mut problems) = (Vec::new(), Vec::new());
     for (index, one) in settings.iter().enumerate() {
         match build(index, one, RuleProduct::Guardrail, context) {
-            Ok(Some(BuiltKind::Guardrail(guardrail))) => built.push(Arc::new(guardrail)),
+            Ok(Some(BuiltKind::Guardrail(guardrail))) => built.push(guardrail),
             Ok(_) => {}
             Err(problem) => problems.push(RuleProblem { index, ..problem }),
         }
