@@ -129,13 +129,13 @@ pub enum Item {
     Task(Task),
     /// A direct answer, after which nothing follows.
     Message(Message),
-    /// The task has moved.
+    /// The state of the task changed, or the agent says something about it.
     Status(StatusUpdate),
-    /// The task has made something.
+    /// The task made an artifact, or the next piece of one.
     Artifact(ArtifactUpdate),
 }
 
-/// A move of a task.
+/// A change of a task's state: `TaskStatusUpdateEvent`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StatusUpdate {
     /// Which task.
@@ -150,7 +150,7 @@ pub struct StatusUpdate {
     pub metadata: Metadata,
 }
 
-/// Something new of a task.
+/// An artifact of a task, or the next piece of one: `TaskArtifactUpdateEvent`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArtifactUpdate {
     /// Which task.
@@ -197,7 +197,7 @@ impl Default for Configuration {
     }
 }
 
-/// Whom to tell about a task.
+/// A push notification configuration: which webhook is posted to when the task settles.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PushConfig {
     /// Names it within its task; made up by the client or, when absent, by the server.
@@ -344,7 +344,7 @@ pub enum OperationError {
     /// The body is no JSON.
     #[error("the body is not valid JSON: {0}")]
     Parse(String),
-    /// The body is no request.
+    /// The body is JSON but no request, or names what is not here.
     #[error("{0}")]
     InvalidRequest(String),
     /// There is no such method.
@@ -353,7 +353,7 @@ pub enum OperationError {
     /// A parameter is missing or wrong.
     #[error("{}", violations(.0))]
     InvalidParams(Vec<Violation>),
-    /// Ours.
+    /// The host failed; its log has the cause.
     #[error("the host could not do it")]
     Internal,
     /// Unknown, expired, or not the caller's.
@@ -365,7 +365,7 @@ pub enum OperationError {
     /// Webhooks are switched off.
     #[error("this agent sends no push notifications")]
     PushNotificationNotSupported,
-    /// Legal in form, impossible here.
+    /// The request is well formed, and can't be carried out here or in the state of the task.
     #[error("{0}")]
     UnsupportedOperation(String),
     /// The agent does not take this media type.

@@ -84,6 +84,8 @@ impl Service {
             Operation::Send(send) => in_place(|| self.send(caller, send, false)).await,
             Operation::Stream(send) => in_place(|| self.send(caller, send, true)).await,
             other => {
+                // `Host::receive` meters messages; operations that carry none are metered here, before proofs cost
+                // anything.
                 self.host.meter(caller.peer())?;
                 let sender = self.sender(caller, self.addressed(caller)?).await?;
                 Box::pin(self.asked(caller, &sender, other)).await

@@ -122,6 +122,7 @@ async fn on_rpc(service: &Arc<Service>, agent: Option<Handle>, head: &Parts, bod
         }
     }
     if !is_json(&head.headers) {
+        // Errors of JSON-RPC ride on 200: clients read the code -32005, and few a bare 415.
         return error(StatusCode::OK, &nameless, &not_json());
     }
     let body = match read(body).await {
@@ -130,6 +131,7 @@ async fn on_rpc(service: &Arc<Service>, agent: Option<Handle>, head: &Parts, bod
     };
     let asked = version::asked(head);
     if let Some(PlainCall { id, method, version, send }) = PlainCall::read(&body)
+        // A version that does not agree with the method is refused on the long way.
         && matches!(asked, Ok(asked) if asked.unwrap_or(Version::V0_3) == version)
     {
         let binding = Binding::rpc(id).spelled(rpc::dialect(version), method);

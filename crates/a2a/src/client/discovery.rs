@@ -213,6 +213,7 @@ impl Discovery {
         let (card, holds) = match self.look(url, old, now).await {
             Ok(Some((kept, fresh))) => (Ok(Some(Arc::new(kept))), self.bounded(fresh)),
             Ok(None) => (Ok(None), CARD_KEPT_MIN),
+            // A fault is shared by those who wait for it and is not kept: the next one looks again.
             Err(error) => (Err(error), Duration::ZERO),
         };
         Arc::new(CardLookup { card, until: now.checked_add(holds).unwrap_or(Timestamp::MAX) })

@@ -84,6 +84,7 @@ impl<'a> ObjectReader<'a> {
             reading.note(path, "must be an object");
             return None;
         };
+        // Most objects have no such key, and their fields need no second look-up.
         let snake = map.keys().any(|key| key.contains('_'));
         Some(Self { map, snake, path, reading })
     }

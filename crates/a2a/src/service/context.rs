@@ -43,6 +43,8 @@ impl Service {
         let Some(name) = context else {
             return Ok(ThreadId::mint_context(&**self.host.entropy()));
         };
+        // A name in the shape of the host's own that it never gave to this caller opens nothing: it is adopted like any
+        // made-up name.
         if let (Some(own), Some(agent)) = (ThreadId::parse(name), agent)
             && self.host.remembers(&own, agent, sender).await?
         {
