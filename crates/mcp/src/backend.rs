@@ -203,6 +203,7 @@ impl Server {
 
     /// The connection, opened if there is none that works.
     async fn line(&self) -> Result<Arc<Line>, CallError> {
+        // Held while the connection is opened, so that messages that come at once share one.
         let mut kept = self.line.lock().await;
         if let Some(line) = kept.as_ref().filter(|line| !line.is_closed()) {
             return Ok(line.clone());

@@ -1,4 +1,4 @@
-//! What comes of a call, as MCP writes it.
+//! Results of calls, as MCP writes them: content, structured content, `isError` and `_meta`.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -30,6 +30,7 @@ pub(crate) fn result(called: ToolOutput, language: Option<&Language>) -> CallToo
     }
     content.extend(parts.into_iter().filter_map(block));
     if content.is_empty() {
+        // Some hosts pass `content` on and nothing else.
         content.push(ContentBlock::text(structured.to_string()));
     }
     let failed = is_error || refusal.is_some();

@@ -124,6 +124,8 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = self.caller(&context)?;
+        // While it is held, the way in waits before it sends a status; dropped, it ends that wait however the call
+        // ends.
         let _pending = caller.verdict.pending();
         let offer = self.offer();
         let offered = call::callable(&offer, &caller, &request.name)?;
@@ -226,6 +228,7 @@ impl ServerHandler for Server {
 
     async fn set_level(&self, request: SetLevel, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
         if Asking::of(&context).in_rounds {
+            // 2026-07-28 has no such method: each request names its level.
             return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
         }
         *self.log.lock() = Some(log::level(&request));

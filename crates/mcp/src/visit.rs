@@ -1,4 +1,4 @@
-//! The other side: calling the tools of any server, for a person who waits for the answer.
+//! A client for the tools of any MCP server, on behalf of a person who waits for the answer.
 
 use std::sync::Arc;
 use std::time::Duration;
