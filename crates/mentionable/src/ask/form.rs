@@ -14,6 +14,7 @@ pub(super) struct Form {
 
 impl Form {
     pub(super) fn new(entropy: &dyn Entropy) -> Self {
+        // Random, so that nothing that is sent holds it by chance.
         Self { boundary: ids::mint(entropy), body: Vec::new() }
     }
 

@@ -93,7 +93,7 @@ pub(crate) struct Skill<'a> {
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(tag = "scheme", rename_all = "kebab-case")]
 pub(crate) enum Auth<'a> {
-    /// Not at all.
+    /// No credentials are looked at.
     None,
     /// With a token of this issuer.
     BearerJwt {

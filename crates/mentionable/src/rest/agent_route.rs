@@ -18,7 +18,7 @@ static X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
 /// Fields that an answer usually has, so that none has to move.
 const FIELDS_USUAL: usize = 16;
 
-/// One agent's door. Made once, at start.
+/// How one agent is served over REST: its card, its path, and the header values that never change. Made once, at start.
 pub(crate) struct AgentRoute {
     pub(crate) card: Arc<AgentCard>,
     /// Its path on this origin, `/~handle`.
@@ -29,7 +29,7 @@ pub(crate) struct AgentRoute {
 }
 
 impl AgentRoute {
-    /// The door of an agent. An operator's `cache_control` that is no header value is passed over.
+    /// The route of an agent. An operator's `cache_control` that is no header value is passed over.
     pub(crate) fn new(card: Arc<AgentCard>) -> Self {
         Self {
             path: path(&card),

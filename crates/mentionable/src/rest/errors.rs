@@ -1,5 +1,5 @@
-//! Faults into statuses and words: what was wrong, and what would be right. The refusals are in
-//! `refusal.rs`, since they are content.
+//! Failures: the status and the words for what was wrong, and what would be right. Refusals are in `refusal.rs`, since
+//! they are content.
 
 use forecourt_core::clock::whole_seconds;
 use forecourt_core::limits::FULL_RETRY;

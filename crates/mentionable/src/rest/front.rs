@@ -136,6 +136,7 @@ pub(crate) fn asset(responder: &Responder<'_>) -> Outcome {
             return Ok(HttpAnswer::empty(StatusCode::NOT_MODIFIED, head));
         }
     }
+    // A picture may be an SVG, which runs scripts when it is opened by itself.
     if asset.mime.starts_with("image/") {
         render::security_fields(&mut head, csp::PICTURE);
     }

@@ -32,6 +32,7 @@ pub(crate) fn refusal(part: &PolicyPart, status: StatusCode, language: &Language
     }
     problem.insert("kind".to_owned(), part.kind().into());
     problem.insert("policy".to_owned(), json!(part));
+    // Members of x402 never replace those of a problem.
     for (name, value) in payment::body_members(part) {
         problem.entry(name).or_insert(value);
     }

@@ -111,6 +111,7 @@ impl<'a> Responder<'a> {
         }
         self.keep_waiting(&mut head, part, thread);
         let status = if media == Media::Stream { StatusCode::OK } else { status(&part.kind) };
+        // A stream tells its refusal in a frame under 200: fields of another status would contradict that.
         if media != Media::Stream {
             add_fields(&mut head, part, self.request.site.canonical_host());
             if status == StatusCode::SERVICE_UNAVAILABLE {

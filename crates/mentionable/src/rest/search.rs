@@ -71,6 +71,7 @@ pub(crate) async fn answer(
     let url = responder.request.url();
     let page = page_of(responder, account, &search, &url, &language);
     let (begin, answer) = (page.begin(), page.answer());
+    // Awaited before anything is sent: behind the first byte no status can change.
     let first = events.next().await;
     let mut head = responder.answer_head(Media::Html, &language, thread.as_ref());
     render::security_fields(&mut head, csp::FOUND);

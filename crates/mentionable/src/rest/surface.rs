@@ -140,6 +140,7 @@ async fn on_task_path(rest: &Rest, responder: &Responder<'_>, path: TaskPath<'_>
     let method = &request.parts.method;
     let is_reading = matches!(*method, Method::GET | Method::HEAD);
     match path {
+        // Every other arm meters before it looks: guesses at ids count against the caller's limits.
         _ if method == Method::OPTIONS => Ok(responder.options(path.allow())),
         TaskPath::Task(id) if is_reading => {
             rest.meter(request)?;

@@ -57,7 +57,7 @@ pub enum ResolveSource {
     Card,
     /// A directory.
     Directory,
-    /// Something else.
+    /// Any other document of a domain.
     Document,
 }
 
