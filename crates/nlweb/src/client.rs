@@ -1,5 +1,4 @@
-//! The other side: asking any NLWeb agent, and reading what it tells. Values in and out; whoever uses it
-//! opens the connections.
+//! A client for any NLWeb agent: requests and responses as values. Whoever uses it opens the connections.
 
 use forecourt_client::ask::AnswerPiece;
 use serde_json::{Map, Value, json};

@@ -72,6 +72,7 @@ impl Fields {
         let Some(value) = self.value(key) else { return Ok(None) };
         let number = match &value {
             Value::Number(number) => number.as_u64(),
+            // The flat form of 0.54 has nothing but text.
             Value::String(digits) => digits.trim().parse().ok(),
             _ => None,
         };

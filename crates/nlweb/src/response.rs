@@ -147,6 +147,7 @@ impl Outcome {
         match self {
             // NLWeb 7.4: what an agent comes to is an answer to the request.
             Self::Answer { .. } | Self::Elicitation(_) | Self::Unanswered { .. } => StatusCode::OK,
+            // Design 22: the answer is not there yet.
             Self::Promise(_) => StatusCode::ACCEPTED,
             Self::Failure { status, .. } => *status,
             Self::Refused { part, .. } => refusal::status(&part.kind),
