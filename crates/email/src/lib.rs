@@ -100,6 +100,7 @@ fn login(smtp: &SmtpSettings, section: &Section) -> Result<Option<(String, Strin
         (None, Some(file)) => {
             let file = section.resolve_path(file);
             let wrong = |error| section.problem(Some("smtp"), format!("{}: {error}", file.display()));
+            // Editors end a file with a line end, which is no part of a password.
             std::fs::read_to_string(&file).map_err(wrong)?.trim_end_matches(['\r', '\n']).to_owned()
         }
         (None, None) => return Ok(None),
@@ -187,6 +188,7 @@ struct Room {
 
 impl Room {
     fn service(&self) -> Arc<Service> {
+        // The deployment may have been replaced since this connection was opened.
         self.service.current.load().unwrap_or_else(|| self.service.clone())
     }
 }

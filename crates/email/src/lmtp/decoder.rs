@@ -101,6 +101,7 @@ impl MessageDecoder {
                 break;
             }
             if self.bytes.len() > bytes_max {
+                // Memory goes back at once; the rest is only looked through for the end of the message.
                 self.is_too_large = true;
                 self.bytes = Vec::new();
             }
