@@ -63,6 +63,7 @@ impl Field {
             AnswerKind::Text => Some(answer.into()),
             AnswerKind::Number { whole: true } => answer.parse::<i64>().ok().map(Value::from),
             AnswerKind::Number { whole: false } => {
+                // `parse` takes `inf` and `NaN`, for which JSON has no number.
                 answer.parse::<f64>().ok().filter(|n| n.is_finite()).map(Value::from)
             }
             AnswerKind::Boolean => match answer.to_lowercase().as_str() {
@@ -90,5 +91,6 @@ impl Field {
 fn chosen(choices: &[Choice], answer: &str) -> Option<String> {
     let numbered = answer.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
     let is_meant = |choice: &&Choice| choice.value == answer || choice.title.eq_ignore_ascii_case(answer);
+    // The number comes last: a choice may itself be called `2`.
     choices.iter().find(is_meant).or(numbered).map(|choice| choice.value.clone())
 }
