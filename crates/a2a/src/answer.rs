@@ -42,7 +42,7 @@ impl Binding {
         Self { rpc: Some(id), dialect: Dialect::Json03, files: Files::Bytes, media_type: JSON, streams: false }
     }
 
-    /// HTTP+JSON.
+    /// Answers over HTTP+JSON: bare, in the media type of the version.
     pub(crate) fn rest(version: Version) -> Self {
         let media_type = if version == Version::V1_0 { A2A_JSON } else { JSON };
         Self { rpc: None, dialect: crate::rest::dialect(version), files: Files::Bytes, media_type, streams: false }

@@ -39,7 +39,7 @@ const SILENCE: Duration = Duration::from_secs(2 * 60);
 /// How long a card is kept; one question is over before.
 const CARD: Duration = Duration::from_secs(60);
 
-/// Whom to ask, and what it is called.
+/// The agent that is asked: the peer, the host that its refusals must lead to, and what messages call it.
 struct RemoteAgent {
     peer: Peer,
     /// The host that the links of refusals must lead to. PolicyPart 3.2.

@@ -32,7 +32,7 @@ use self::threads::Threads;
 use crate::client::limits::CANCELS_MAX;
 use crate::client::{ClientTimeouts, Demotions, DiscoveredAgent, Discovery, Peer, PeerConfig, Rules};
 
-/// Fronts a remote agent.
+/// The backend `a2a`: an agent here that passes its messages to a remote A2A agent.
 pub const BACKEND: Backend = Backend {
     kind: "a2a",
     about: "Fronts a remote A2A agent, 0.3 or 1.0: whoever talks to this agent talks to that one.",

@@ -51,6 +51,7 @@ impl<'a> Frames<'a> {
             }
             Event::Part(part) => {
                 let home = FileBase { origin: self.origin, task: &self.task.id };
+                // Counted as `view::made` counts them: who comes back would otherwise have one artifact under two ids.
                 match home.place(near(self.permit, part).await, self.own + 1) {
                     Some(PartPlacement::Answer(part)) => {
                         let item = self.piece(part.clone());

@@ -161,6 +161,7 @@ impl Service {
     ) -> Result<TaskPermit, ServiceError> {
         let id = TaskId::parse(id).ok_or(OperationError::TaskNotFound)?;
         let task = self.host.task(&id, TaskAccess::As(sender)).await?;
+        // Hub card 4: at the endpoint of one agent the tasks of others do not exist.
         let here = caller.agent.as_ref().is_none_or(|agent| *agent == task.agent);
         if here { Ok(task) } else { Err(OperationError::TaskNotFound.into()) }
     }

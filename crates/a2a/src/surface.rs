@@ -56,6 +56,7 @@ async fn on_card(State(service): State<Arc<Service>>, request: Request) -> Respo
 /// The card of the hub or of one agent: in the form of 1.0 for who asks for that, else the one that
 /// both versions read. Hub card 2, 5.
 fn card(service: &Service, head: &Parts, agent: Option<&Handle>) -> Response {
+    // Few clients name a version when they fetch a card, so that the form without one has everything.
     let version = version::asked(head).ok().flatten().unwrap_or(Version::V0_3);
     let cards = service.cards.at(BaseUrl::of(service.host.site(), &head.extensions));
     answer(&head.method, &head.headers, || match agent {

@@ -30,7 +30,7 @@ pub(crate) struct TaskDetail {
 }
 
 impl TaskDetail {
-    /// Everything.
+    /// All messages and all artifacts, with offers in the order in which they were made.
     pub(crate) const ALL: Self = Self { history: None, artifacts: true, offers: OfferOrder::AsMade };
 }
 

@@ -78,7 +78,7 @@ fn total_seconds() -> u64 {
     120
 }
 
-/// The section, checked.
+/// The settings of an `a2a` backend, parsed and checked.
 pub(super) struct CheckedSettings {
     pub(super) url: Url,
     pub(super) headers: HeaderMap,

@@ -94,12 +94,12 @@ impl Peer {
         Self { line: Arc::new(PeerContext { egress, purpose, endpoint, url, headers, patience, streams }) }
     }
 
-    /// Where it is.
+    /// The interface that this peer is asked at.
     pub fn endpoint(&self) -> &Endpoint {
         &self.line.endpoint
     }
 
-    /// How long we wait for it.
+    /// The time-outs of each request and of a whole answer.
     pub fn patience(&self) -> ClientTimeouts {
         self.line.patience
     }

@@ -327,7 +327,7 @@ struct New {
 }
 
 impl TakenArtifact {
-    /// The next pieces.
+    /// Appends the next pieces of the artifact (`append: true`); all of them are new.
     fn add(&mut self, text: String, others: Vec<Event>) -> New {
         let goes_on = !self.text.is_empty();
         self.text.push_str(&text);

@@ -60,7 +60,7 @@ impl Service {
     }
 }
 
-/// What `sender` calls `name`.
+/// The conversation that `sender` named itself: the same name of another caller is another conversation.
 pub(super) fn adopted(name: &str, sender: &Sender) -> Result<ThreadId, ServiceError> {
     let wrong = || OperationError::param("contextId", "must be 1 to 256 bytes without control characters");
     Ok(ThreadId::adopt(name, &sender.caller(None)).ok_or_else(wrong)?)

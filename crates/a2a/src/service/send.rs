@@ -230,6 +230,8 @@ impl Service {
         let resident = named.or(sticky).unwrap_or(assumed);
         let sender = self.seen_by(resident, assumed, caller, sender).await?;
         let thread = self.thread(context, Some(resident.card.handle()), &sender).await?;
+        // Renewed by each message: a lively conversation would lose its agent seven days after the mention (Hub card
+        // 3.3).
         let sticks = match mentioned.or(sticky) {
             Some(_) => Some(adopted(thread.expose(), &sender)?),
             None => None,

@@ -148,7 +148,7 @@ impl Rules {
         }
     }
 
-    /// How many there are.
+    /// Checks a list of interfaces, and counts them. `binding` is the name of the field that says over what.
     fn interfaces(&mut self, card: &Value, name: &str, binding: &str) -> usize {
         let Some(list) = card.get(name) else { return 0 };
         let Some(list) = list.as_array() else {
