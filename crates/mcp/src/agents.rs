@@ -25,6 +25,7 @@ use crate::{payment, task};
 
 /// The name of an agent's tool.
 pub(crate) fn name(handle: &Handle) -> String {
+    // Many hosts allow letters, digits, `_` and `-` only, which a handle has.
     format!("ask_{handle}")
 }
 

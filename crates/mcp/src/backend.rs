@@ -32,7 +32,7 @@ use self::settings::{RemoteServerSettings, Target};
 use crate::client::HOPS;
 use crate::trace;
 
-/// Fronts an MCP server.
+/// The backend `mcp`: an agent here whose messages are calls of one tool of an MCP server.
 pub const BACKEND: Backend = Backend {
     kind: "mcp",
     about: "Fronts an MCP server, on HTTP or a program: each message is a call of one of its tools.",

@@ -33,6 +33,7 @@ pub(crate) fn result(called: ToolOutput, language: Option<&Language>) -> CallToo
         // Some hosts pass `content` on and nothing else.
         content.push(ContentBlock::text(structured.to_string()));
     }
+    // Written either way: some clients take a result without `isError` for a good one.
     let failed = is_error || refusal.is_some();
     let mut result = if failed { CallToolResult::error(content) } else { CallToolResult::success(content) };
     result.structured_content = (!structured.is_null()).then_some(structured);

@@ -29,7 +29,7 @@ use crate::prompts::PromptReply;
 use crate::resources::watch::Subscriptions;
 use crate::{about, prompts, requirements, resources, tasks, trace};
 
-/// What answers one client.
+/// The SDK's handler of one client: lists, calls, resources, prompts and tasks.
 #[derive(Clone)]
 pub(crate) struct Server {
     /// What is offered, of which a session sees whatever the deployment has by then.
@@ -43,7 +43,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// For clients over HTTP.
+    /// The handler of a client over HTTP, whose requests bring their caller along.
     pub(crate) fn remote(offer: OfferSource) -> Self {
         Self { offer, local: None, log: Arc::default(), subscriptions: Arc::default() }
     }

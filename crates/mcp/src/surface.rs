@@ -42,7 +42,7 @@ const PING: &[u8] = br#"{"jsonrpc":"2.0","id":"restore","method":"ping"}"#;
 static LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 static SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// The way in.
+/// The HTTP entrance of MCP: origins, callers and sessions in front of the SDK's service.
 pub(crate) struct McpEndpoint {
     offer: Arc<Offer>,
     verifier: Arc<Verifier>,
@@ -106,6 +106,7 @@ async fn at_mcp(door: Arc<McpEndpoint>, request: Request) -> Response {
     }
     let origin = head.headers.get(ORIGIN).cloned();
     let foreign = |origin: &HeaderValue| !origin.to_str().is_ok_and(|origin| door.origins.allow(origin));
+    // MCP, transports: 403, against DNS rebinding. Programs send no origin and pass.
     if origin.as_ref().is_some_and(foreign) {
         let words = "pages of this origin may not connect; [mcp] allowed_origins names those that may";
         return rpc_error::answer(StatusCode::FORBIDDEN, &Value::Null, words).into_response();
