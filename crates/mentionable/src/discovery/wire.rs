@@ -39,7 +39,7 @@ pub(crate) struct Card<'a> {
     pub(crate) mentionable: Mentionable<'a>,
 }
 
-/// A picture.
+/// The icon of an agent. Agent card 3.1.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Icon<'a> {
     pub(crate) url: &'a str,

@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::cors::CORS;
 
-/// Who answers. REST 5.2.
+/// The header with the address of the agent that answers. REST 5.2.
 pub(crate) static X_MENTIONABLE_AGENT: HeaderName = HeaderName::from_static("x-mentionable-agent");
 /// The token of the conversation. REST 6.
 pub(crate) static X_MENTIONABLE_SESSION: HeaderName = HeaderName::from_static("x-mentionable-session");
@@ -47,6 +47,7 @@ impl AgentRoute {
         head.insert(CONTENT_TYPE, content_type);
         head.insert(CONTENT_LANGUAGE, language);
         head.insert(&X_MENTIONABLE_AGENT, self.address.clone());
+        // REST 5.2: an answer is for one caller and one question; to keep it longer is the agent's choice.
         head.insert(CACHE_CONTROL, HeaderValue::from_static("private, max-age=0"));
         head.insert(&X_ROBOTS_TAG, HeaderValue::from_static("noindex, nofollow, noarchive"));
         head.insert(VARY, HeaderValue::from_static("Accept, Accept-Language"));

@@ -83,7 +83,7 @@ impl Failure {
         Self { allow: Some(allow), ..Self::new(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed", message) }
     }
 
-    /// 406. REST 4.
+    /// 406: the request accepts none of the four media types. REST 4.
     pub(crate) fn not_acceptable() -> Self {
         let message = "this resource is text/html, text/markdown, application/json or text/event-stream";
         Self::new(StatusCode::NOT_ACCEPTABLE, "Not acceptable", message)

@@ -24,7 +24,7 @@ use super::signed_in::account;
 use super::transport::Rest;
 use crate::{NAME, discovery};
 
-/// The host's front page.
+/// The front page of the host: its agents, at most [`AGENTS_PER_PAGE`] a page, in each of the four forms.
 pub(crate) fn front_page(rest: &Rest, responder: &Responder<'_>) -> Outcome {
     let request = &responder.request;
     rest.meter(request)?;

@@ -157,6 +157,7 @@ fn field(head: &[u8], bytes: Bytes) -> Result<Field, DecodeError> {
             name if name.eq_ignore_ascii_case("content-transfer-encoding") => &mut coding,
             _ => continue,
         };
+        // Of two, other readers of the same body may take the other one.
         if slot.replace(value).is_some() {
             return Err(DecodeError::Multipart("a header field of a part occurs twice"));
         }

@@ -10,7 +10,7 @@ use forecourt_surface::negotiate;
 use super::errors::Failure;
 use super::payment;
 
-/// Its media type.
+/// The media type of Problem Details. RFC 9457 3.
 pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
 
 /// The `Content-Type` of a problem.

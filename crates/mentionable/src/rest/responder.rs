@@ -91,6 +91,7 @@ impl<'a> Responder<'a> {
             render::security_fields(&mut head, self.branding.asking_policy());
         }
         if let Some(mut token) = thread.and_then(|thread| HeaderValue::from_str(thread.expose()).ok()) {
+            // Who has the token continues the conversation: it stays out of printed headers.
             token.set_sensitive(true);
             head.insert(&X_MENTIONABLE_SESSION, token);
         }

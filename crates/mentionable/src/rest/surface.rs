@@ -115,6 +115,7 @@ async fn post(rest: &Rest, responder: &Responder<'_>, body: Body) -> Outcome {
         return Err(Failure::cross_site().into());
     }
     request.media()?;
+    // What the head says is checked before the body is read: a refusal must not cost an upload.
     let boundary = multipart::boundary(content_type(headers)).map_err(|error| explained(responder, error))?;
     check_uncoded(headers)?;
     let payment = payment::from_headers(headers)?;

@@ -21,7 +21,7 @@ pub struct ResolvedAgent {
 }
 
 impl ResolvedAgent {
-    /// Its name for people.
+    /// The agent's name for people.
     pub fn name(&self) -> &str {
         self.text("/name")
     }
