@@ -11,7 +11,7 @@ const ASK: &str = "ask";
 /// The last segment of addresses where promises are checked on.
 const AWAIT: &str = "await";
 
-/// A question. NLWeb 3.
+/// A question to any NLWeb agent, as `POST /ask` takes it. NLWeb 3.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Question {
     /// The question in words.

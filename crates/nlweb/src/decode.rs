@@ -208,7 +208,7 @@ fn summarizes(names: &[String], notes: &mut Vec<String>) -> Result<bool, ApiErro
     Ok(names.iter().any(|name| name.eq_ignore_ascii_case("summarize")))
 }
 
-/// NLWeb 3.4.
+/// Reads `meta`: version, session, user. A version that is not spoken here becomes a note. NLWeb 3.4.
 fn meta_of(value: Option<Value>, notes: &mut Vec<String>) -> Result<Meta, ApiError> {
     let mut fields = Fields::of("meta", value)?;
     for key in VERSION_KEYS {

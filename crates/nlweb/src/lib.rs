@@ -101,7 +101,7 @@ impl NlwebWire {
 }
 
 impl Wire for NlwebWire {
-    /// Design 5.
+    /// The endpoint of an agent, `/~{handle}/ask`. Design 5.
     fn endpoints(&self, site: &Site, card: &AgentCard) -> Vec<Endpoint> {
         vec![Endpoint::new(NAME, site.url(&format!("/~{}/ask", card.handle())))]
     }

@@ -9,7 +9,7 @@ use forecourt_host::{Host, HostedAgent};
 use crate::api_error::ApiError;
 use crate::limits::{ASKED_AT_ONCE_MAX, NAMED_AGENTS_MAX};
 
-/// Everything that is here.
+/// The value of `query.site` that asks every agent that finds items.
 pub(crate) const ALL: &str = "all";
 
 /// Who is asked, and for which part of what they have.

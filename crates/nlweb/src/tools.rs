@@ -334,7 +334,7 @@ fn ask_input(host: &Host, chooses: bool) -> Value {
     input
 }
 
-/// NLWeb A.2.
+/// The input schema of `await`. NLWeb A.2.
 fn await_input() -> Value {
     json!({
         "type": "object",
