@@ -28,7 +28,7 @@ pub(crate) enum Alignment {
     Unknown,
 }
 
-/// Who signed.
+/// The domain whose valid DKIM signature vouches for the author.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Signer {
     /// The domain.

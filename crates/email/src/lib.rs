@@ -117,7 +117,7 @@ impl Wire for EmailWire {
         self.settings.listen = Some(address);
     }
 
-    /// WebFinger 2.3, link 4.
+    /// The mailbox of an agent as a `mailto:` URL, where mail is taken. WebFinger 2.3, link 4.
     fn endpoints(&self, site: &Site, card: &AgentCard) -> Vec<Endpoint> {
         let url = format!("mailto:{}@{}", card.handle(), site.domain);
         self.settings.listen.map(|_| Endpoint::new(NAME, url)).into_iter().collect()

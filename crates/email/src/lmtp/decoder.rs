@@ -7,7 +7,7 @@ use bytes::{Buf, BytesMut};
 
 use crate::limits::LINE_BYTES_MAX;
 
-/// What was read.
+/// A whole command line or message, cut out of the stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame {
     /// A command, without its end.
