@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// Questions that belong together.
+/// A form that a person fills in: a text and the questions below it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Form {
     /// What it is about.
@@ -11,7 +11,7 @@ pub struct Form {
     pub fields: Vec<Field>,
 }
 
-/// One question.
+/// One question of a form, and what counts as its answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
     /// Names it in the answer.
@@ -44,7 +44,7 @@ pub enum AnswerKind {
     Many(Vec<Choice>),
 }
 
-/// Something to choose.
+/// One option of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choice {
     /// What is sent.

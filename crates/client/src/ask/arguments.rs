@@ -67,7 +67,7 @@ pub struct AskArguments {
 }
 
 impl AskArguments {
-    /// Whom it trusts.
+    /// The authorities that the flags `--data`, `--cacert` and `--insecure` name.
     pub fn trust(&self) -> Trust<'_> {
         Trust { data: self.data.as_deref(), cacert: self.cacert.as_deref(), insecure: self.insecure }
     }
