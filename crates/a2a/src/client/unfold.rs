@@ -28,7 +28,7 @@ pub struct Unfolding {
     /// Whether any text was given.
     has_spoken: bool,
     tools: Tools,
-    /// The messages of statuses that were taken, by their ids.
+    /// The id of the last status message that was taken.
     said: Option<String>,
     bytes: usize,
     pieces: usize,
