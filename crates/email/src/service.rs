@@ -254,7 +254,6 @@ fn reader(sender: &Sender, from: &Mailbox) -> String {
 /// Names a message: the same for each time that a mail server hands it over.
 fn fingerprint(agent: &Handle, reader: &str, mail: &InboundMail, raw: &[u8]) -> Vec<u8> {
     let body = digest(&SHA256, raw);
-    // Servers may add fields between two attempts, so that the id counts where there is one.
     let name = mail.id.as_deref().map_or(body.as_ref(), str::as_bytes);
     [agent.as_str().as_bytes(), reader.as_bytes(), name].join(&0)
 }
