@@ -44,19 +44,19 @@ impl Subscriptions {
         if std::mem::replace(&mut *self.is_watched.lock(), true) {
             return;
         }
-        // Weak, so that looking ends with the client that subscribed.
+        // With a strong reference, looking would outlive the client that subscribed.
         tokio::spawn(look(Arc::downgrade(self), offer, tell));
     }
 
     /// The resources that have changed since they were looked at.
     async fn changed(&self, offer: &Offer) -> Vec<String> {
-        // A copy: the lock is not held while files are looked at.
+        // The lock must not be held while files are looked at, so they are copied.
         let known = self.of.lock().clone();
         let mut changed = Vec::new();
         for (address, before) in known {
             let now = super::stamp(offer, &address).await;
             if now != before {
-                // Only if the client has not unsubscribed meanwhile.
+                // The client may have unsubscribed during the look: `insert` would bring the address back.
                 self.of.lock().entry(address.clone()).and_modify(|stamp| *stamp = now);
                 changed.push(address);
             }
