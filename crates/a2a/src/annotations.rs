@@ -1,5 +1,5 @@
-//! What history shows of a message beside its words: metadata, extensions, the tasks it refers to, and the
-//! metadata of its parts. Kept with the turn, in the words of A2A, and read back here alone.
+//! Annotations keep what history shows of a message beside its text: metadata, extensions, the tasks it refers to, and
+//! the metadata of its parts. They are stored with the turn under A2A's names, and only this module reads them.
 
 use serde_json::{Map, Value};
 
@@ -12,8 +12,8 @@ const REFERENCES: &str = "referenceTaskIds";
 /// The metadata of parts, by their place.
 const PARTS: &str = "parts";
 
-/// What is kept of a message; nothing when there is nothing beside its parts. What only a host may say has
-/// been taken out of `metadata`.
+/// The annotations of a message, to be stored with its turn; empty when it has nothing beside its parts. The caller has
+/// taken out of `metadata` what only a host may say.
 pub(crate) fn of(
     metadata: &Metadata,
     extensions: &[String],

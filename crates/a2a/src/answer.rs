@@ -1,4 +1,4 @@
-//! What comes of an operation, as a response: enveloped by JSON-RPC or bare, whole or in frames.
+//! Responses: what an operation came to, in an envelope of JSON-RPC or bare, in one piece or as server-sent events.
 
 use bytes::Bytes;
 use forecourt_core::PolicyPart;
@@ -42,7 +42,7 @@ impl Binding {
         Self { rpc: Some(id), dialect: Dialect::Json03, files: Files::Bytes, media_type: JSON, streams: false }
     }
 
-    /// HTTP+JSON.
+    /// Answers over HTTP+JSON: bare, in the media type of the version.
     pub(crate) fn rest(version: Version) -> Self {
         let media_type = if version == Version::V1_0 { A2A_JSON } else { JSON };
         Self { rpc: None, dialect: crate::rest::dialect(version), files: Files::Bytes, media_type, streams: false }
@@ -50,6 +50,7 @@ impl Binding {
 
     /// The same for one client: in plain JSON for who wants nothing else, and files as it has them.
     pub(crate) fn accepting(mut self, headers: &HeaderMap) -> Self {
+        // 1.0 wants `application/a2a+json` (11.1), but clients of its SDKs may accept plain JSON alone.
         let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or("*/*");
         if accept.contains(JSON) && !accept.contains(A2A_JSON) && !accept.contains("*/*") {
             self.media_type = JSON;
@@ -67,6 +68,8 @@ impl Binding {
 
     /// The same, for a request that was not understood but asked for a stream.
     pub(crate) fn of_stream_in_03(mut self, method: Option<Method>, head: &http::request::Parts) -> Self {
+        // The method's version may be what was not understood. Without the field a request is of 0.3, whose streaming
+        // clients read an error from a frame only (design 20).
         let old = !head.headers.contains_key(A2A_VERSION);
         self.streams = old && matches!(method, Some(Method::Stream | Method::Subscribe));
         self
@@ -220,6 +223,7 @@ fn code_name(status: StatusCode) -> &'static str {
 /// The body of a fault of HTTP+JSON, which says the same as the status that it goes under.
 fn bare(status: StatusCode, version: Version, fault: &OperationError) -> Value {
     let mut body = fault.to_rest(version);
+    // 405, 408 and 413 are the transport's and in no row of the table: the body must not contradict the status line.
     if status != fault.row().http {
         body["error"]["code"] = status.as_u16().into();
         body["error"]["status"] = code_name(status).into();
@@ -231,6 +235,7 @@ fn frames(frames: impl Stream<Item = Bytes> + Send + 'static) -> HttpAnswer {
     let mut head = HeaderMap::new();
     head.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     head.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    // nginx would otherwise hold events back until its buffer is full.
     head.insert(&X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
     let content = Content::Frames(Box::pin(KeepAlive::new(Box::pin(frames))));
     HttpAnswer { status: StatusCode::OK, head, content }

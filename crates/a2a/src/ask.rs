@@ -39,7 +39,7 @@ const SILENCE: Duration = Duration::from_secs(2 * 60);
 /// How long a card is kept; one question is over before.
 const CARD: Duration = Duration::from_secs(60);
 
-/// Whom to ask, and what it is called.
+/// The agent that is asked: the peer, the host that its refusals must lead to, and what messages call it.
 struct RemoteAgent {
     peer: Peer,
     /// The host that the links of refusals must lead to. PolicyPart 3.2.
@@ -61,6 +61,7 @@ async fn run(call: AskCall) -> Outcome {
     loop {
         let next = tokio::select! {
             next = items.next() => next,
+            // Nothing is cancelled: the task goes on there, and `--task` hears the rest.
             _ = &mut leaving => return Err(display.left()),
         };
         match next {
@@ -118,6 +119,7 @@ async fn connect(call: &AskCall) -> Result<RemoteAgent, Failure> {
     match call.addresses.resolve(ask).await? {
         Addressee::Url { url, egress } => {
             let card = discover(&egress, Purpose::Upstream, &url).await?;
+            // The user typed this URL, so that its address may be private. Below, a card or a directory names it.
             remote_agent(ask, &egress, Purpose::Upstream, &card, None, url.to_string())
         }
         Addressee::Agent { agent, egress } => {
@@ -157,6 +159,8 @@ fn remote_agent(
     headers.extend(ask.authorization()?.map(|value| (AUTHORIZATION, value)));
     headers.extend(ask.accept_language()?.map(|value| (ACCEPT_LANGUAGE, value)));
     let patience = ClientTimeouts { first: ANSWER_TIME_MAX, idle: SILENCE, total: ANSWER_TIME_MAX };
+    // Links of refusals must lead to the host of the address that was asked for, else to that of the card (PolicyPart
+    // 3.2).
     let canonical_host = canonical_host.unwrap_or_else(|| card.canonical_host.clone());
     let (egress, endpoint, streams) = (egress.clone(), card.endpoint.clone(), card.streams());
     Ok(RemoteAgent {

@@ -1,8 +1,8 @@
 //! `a2a`: a remote A2A agent answers, as if it lived here.
 //!
-//! Its card says where and how it is spoken to; the card is read when the first message comes and
-//! again as its server says. Each conversation here has one there (`contextId`), and an answer to its
-//! question goes on with its task. Whoever gives up here cancels there.
+//! Its card says where and how it is spoken to; the card is read when the first message comes and again as its server
+//! says. Each conversation here has one there (`contextId`), and an answer to its question goes on with its task. If
+//! the caller disconnects here, the remote task is cancelled.
 //!
 //! Refusals are passed on when they can be believed. Their links lead to the remote agent's host,
 //! where a caller of ours must not be sent by a button (PolicyPart 3.2): they stand in the message,
@@ -32,7 +32,7 @@ use self::threads::Threads;
 use crate::client::limits::CANCELS_MAX;
 use crate::client::{ClientTimeouts, Demotions, DiscoveredAgent, Discovery, Peer, PeerConfig, Rules};
 
-/// Fronts a remote agent.
+/// The backend `a2a`: an agent here that passes its messages to a remote A2A agent.
 pub const BACKEND: Backend = Backend {
     kind: "a2a",
     about: "Fronts a remote A2A agent, 0.3 or 1.0: whoever talks to this agent talks to that one.",
@@ -107,6 +107,8 @@ impl FrontedAgent {
     /// The agent that was found, ready to be asked. The operator wrote its origin down, so its
     /// address may be private.
     fn peer(&self, found: &Arc<DiscoveredAgent>) -> Peer {
+        // By pointer: a card that was read anew is another `Arc`, so that a peer is never used for an endpoint that its
+        // card no longer names.
         if let Some((_, peer)) = self.last_peer.load().as_deref().filter(|(known, _)| Arc::ptr_eq(known, found)) {
             return peer.clone();
         }
@@ -123,6 +125,7 @@ impl FrontedAgent {
         let Some(exchange) = &self.exchange else { return Ok(self.peer(found)) };
         let mut headers = self.headers.clone();
         headers.insert(AUTHORIZATION, exchange.authorization(token).await?);
+        // Never kept in `last_peer`: it bears the token of one caller.
         Ok(self.peer_with(found, headers))
     }
 

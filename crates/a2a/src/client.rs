@@ -5,7 +5,7 @@
 //! | a URL into an agent that can be asked | `discovery.rs` |
 //! | which interface | `endpoint.rs` |
 //! | one agent: operations and streams | `peer.rs` |
-//! | requests and answers in both bindings | `wire.rs`, `exchange.rs`, `fault.rs` |
+//! | requests and answers in both bindings | `wire.rs`, `exchange.rs`, `error.rs` |
 //! | one answer over as many connections as it takes | `follow.rs` |
 //! | its items as events, each piece once | `unfold.rs` |
 //! | which refusals are believed | `receive.rs`, `demotions.rs` |

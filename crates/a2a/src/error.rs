@@ -30,6 +30,8 @@ impl OperationError {
     pub(crate) fn row(&self) -> ErrorRow {
         let general = |rpc, http, grpc| ErrorRow { rpc, http, grpc, reason: None };
         let own = |rpc, http, grpc, reason| ErrorRow { rpc, http, grpc, reason: Some(reason) };
+        // The statuses are those of 1.0.1. 1.0.0 had 409 for a task that can't be cancelled, 415 for a media type and
+        // 502 for an agent's invalid answer.
         let (bad, missing, ours) = (StatusCode::BAD_REQUEST, StatusCode::NOT_FOUND, StatusCode::INTERNAL_SERVER_ERROR);
         match self {
             Self::Parse(_) => general(-32700, bad, INVALID_ARGUMENT),

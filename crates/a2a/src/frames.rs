@@ -1,4 +1,4 @@
-//! The events of a task into the items of a stream.
+//! Frames turn the events of a task into the items of a stream.
 //!
 //! The words of an answer are one artifact in pieces, which is closed by an update that holds all of
 //! it: some clients show the last update and nothing else (design 20).
@@ -45,11 +45,13 @@ impl<'a> Frames<'a> {
         match event {
             Event::Text(text) => {
                 let item = self.piece(fragment(text.clone()));
+                // After `piece`, which asks whether this is the first one: the first replaces, the others append.
                 self.text.push_str(&text);
                 vec![item]
             }
             Event::Part(part) => {
                 let home = FileBase { origin: self.origin, task: &self.task.id };
+                // Counted as `view::made` counts them: who comes back would otherwise have one artifact under two ids.
                 match home.place(near(self.permit, part).await, self.own + 1) {
                     Some(PartPlacement::Answer(part)) => {
                         let item = self.piece(part.clone());
@@ -138,10 +140,13 @@ impl<'a> Frames<'a> {
             items.push(self.made(answer(whole)));
         }
         if let Ending::Refused(part) = &ending {
+            // Before the status: nothing may follow a refusal (PolicyPart 3.5).
             let part = policy::outgoing(part, self.offers);
             items.extend(policy::mandates(&part).into_iter().map(|mandate| self.made(mandate)));
         }
+        // The next turn counts its artifacts from 1, as they are counted when the task is read.
         self.own = 0;
+        // A question or refusal that was answered since is replayed as what it was, and not as the task stands now.
         let is_last = !self.permit.last_event().await.is_ok_and(|last| last > number);
         let (status, metadata) = self.status_after(ending, is_last).await;
         items.push(self.moved(status, is_last, metadata));

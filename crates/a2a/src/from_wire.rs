@@ -14,7 +14,7 @@ use crate::model::{Content, Message, Metadata, OperationError, Part};
 use crate::payment::{self, PaymentAnswer};
 use crate::policy::OWN;
 
-/// What stands in it that a caller may not say, or that is read here and not passed on.
+/// Keys of our own metadata object that never reach an agent: proofs, what only a host may say, and what is read here.
 const TAKEN: [&str; 6] =
     ["identity_evidence", "verifiable_credentials", "policy", "policy_resolution", "history", "agent_chain"];
 
@@ -50,7 +50,10 @@ pub(crate) fn heard(message: Message, request: &Metadata, card: &AgentCard) -> R
         OperationError::param("message.messageId", "must be 1 to 256 bytes without control characters")
     })?;
     let Message { parts, mut metadata, extensions, references, task, .. } = message;
+    // Before annotations are made of the metadata: a signed payment is as good as money and must not be kept with the
+    // turn.
     let payment = payment::take(&mut metadata, request)?;
+    // x402 over A2A v0.2, 5.5: only the task that asked knows what the payment is for.
     if matches!(payment, Some(PaymentAnswer::Submitted(_))) && task.is_none() {
         return Err(OperationError::param("message.taskId", "must name the task that asked for this payment"));
     }

@@ -75,7 +75,7 @@ pub(crate) struct GrpcReply {
     pub(crate) answer: GrpcAnswer,
 }
 
-/// What is sent back.
+/// The messages of one call's answer: one, or a stream of items.
 pub(crate) enum GrpcAnswer {
     /// One message, even where a stream was asked for.
     Once(Box<OperationOutcome>),

@@ -81,7 +81,7 @@ struct A2aWire {
 }
 
 impl Wire for A2aWire {
-    /// Hub card 4.
+    /// The endpoint of an agent, `/a2a/{handle}`, with its A2A card as the description. Hub card 4.
     fn endpoints(&self, site: &Site, card: &AgentCard) -> Vec<Endpoint> {
         let base = site.url(&format!("{}/{}", card::names::HUB_PATH, card.handle()));
         let description = format!("{base}{}", card::names::CARD_PATH);
@@ -91,6 +91,7 @@ impl Wire for A2aWire {
     fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {
         let cards = cards(mount, &self.settings);
         let problems = self.problems(mount, &cards);
+        // If the default agent alone decided, a mention would lead pages of other origins around the others.
         let hub_is_open = mount.host.directory().iter().all(|resident| resident.card.cors);
         let skills = skills(mount).cloned().collect();
         let Mount { host, verifier, egress, .. } = mount.clone();
@@ -112,7 +113,7 @@ impl Wire for A2aWire {
         Some(target::resource)
     }
 
-    /// The cards.
+    /// The cards of the hub and of each agent, for static hosting. Fails when one of them would be refused by others.
     fn documents(&self, mount: &Mount) -> Result<Vec<PublishedDocument>, Problems> {
         let cards = cards(mount, &self.settings);
         self.problems(mount, &cards).into_result(cards.documents())

@@ -21,7 +21,7 @@ pub enum Version {
 /// Free members, by key. Extensions keep theirs here.
 pub type Metadata = Map<String, Value>;
 
-/// Who wrote a message.
+/// The author of a message, seen from the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The client.
@@ -64,7 +64,7 @@ pub struct Part {
     pub metadata: Metadata,
 }
 
-/// What a part holds.
+/// The content of a part: exactly one of text, bytes, an address and data.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
     /// Words.
@@ -94,7 +94,7 @@ pub struct Task {
     pub metadata: Metadata,
 }
 
-/// Where a task stands.
+/// The status of a task (`TaskStatus`): its state, the agent's message about it, and since when.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Status {
     /// The state. What a peer calls unknown or unspecified is [`TaskState::Working`].
@@ -129,13 +129,13 @@ pub enum Item {
     Task(Task),
     /// A direct answer, after which nothing follows.
     Message(Message),
-    /// The task has moved.
+    /// The state of the task changed, or the agent says something about it.
     Status(StatusUpdate),
-    /// The task has made something.
+    /// The task made an artifact, or the next piece of one.
     Artifact(ArtifactUpdate),
 }
 
-/// A move of a task.
+/// A change of a task's state: `TaskStatusUpdateEvent`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StatusUpdate {
     /// Which task.
@@ -150,7 +150,7 @@ pub struct StatusUpdate {
     pub metadata: Metadata,
 }
 
-/// Something new of a task.
+/// An artifact of a task, or the next piece of one: `TaskArtifactUpdateEvent`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArtifactUpdate {
     /// Which task.
@@ -197,7 +197,7 @@ impl Default for Configuration {
     }
 }
 
-/// Whom to tell about a task.
+/// A push notification configuration: which webhook is posted to when the task settles.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PushConfig {
     /// Names it within its task; made up by the client or, when absent, by the server.
@@ -221,7 +221,7 @@ pub struct PushAuthentication {
     pub credentials: Option<String>,
 }
 
-/// Which tasks to list.
+/// The filters and the page of `ListTasks`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ListQuery {
     /// Only those of a conversation.
@@ -240,7 +240,7 @@ pub struct ListQuery {
     pub include_artifacts: bool,
 }
 
-/// One page of tasks.
+/// One page of `ListTasks`, the task that moved last first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskListing {
     /// The last moved first.
@@ -344,19 +344,19 @@ pub enum OperationError {
     /// The body is no JSON.
     #[error("the body is not valid JSON: {0}")]
     Parse(String),
-    /// The body is no request.
+    /// The body is JSON but no request, or names what is not here.
     #[error("{0}")]
     InvalidRequest(String),
-    /// There is no such method.
+    /// No method of this name exists in either version.
     #[error("there is no method {0:?}")]
     MethodNotFound(String),
     /// A parameter is missing or wrong.
     #[error("{}", violations(.0))]
     InvalidParams(Vec<Violation>),
-    /// Ours.
+    /// The host failed; its log has the cause.
     #[error("the host could not do it")]
     Internal,
-    /// Unknown, expired, or not the caller's.
+    /// The task is unknown, has expired, or is not the caller's: these look alike.
     #[error("task not found")]
     TaskNotFound,
     /// The task has ended.
@@ -365,7 +365,7 @@ pub enum OperationError {
     /// Webhooks are switched off.
     #[error("this agent sends no push notifications")]
     PushNotificationNotSupported,
-    /// Legal in form, impossible here.
+    /// The request is well formed, and can't be carried out here or in the state of the task.
     #[error("{0}")]
     UnsupportedOperation(String),
     /// The agent does not take this media type.
@@ -374,7 +374,7 @@ pub enum OperationError {
     /// The agent answered something that is no answer.
     #[error("the agent's answer could not be read")]
     InvalidAgentResponse,
-    /// There is no extended card.
+    /// The host declares an extended card, and has none for this agent.
     #[error("there is no extended agent card")]
     ExtendedAgentCardNotConfigured,
     /// The card requires an extension that the request does not name.
@@ -395,7 +395,7 @@ pub struct Violation {
 }
 
 impl OperationError {
-    /// One wrong parameter.
+    /// [`Self::InvalidParams`] for one field, such as `message.parts`, and what would be right.
     pub fn param(field: impl Into<String>, description: impl Into<String>) -> Self {
         Self::InvalidParams(vec![Violation { field: field.into(), description: description.into() }])
     }
@@ -412,12 +412,12 @@ impl Part {
         Self::of(Content::Text(words.into()))
     }
 
-    /// A JSON value.
+    /// A part that holds a JSON value, without a media type.
     pub fn data(value: Value) -> Self {
         Self::of(Content::Data(value))
     }
 
-    /// `content` and nothing else.
+    /// A part with this content, and without name, media type and metadata.
     pub fn of(content: Content) -> Self {
         Self { content, filename: None, media_type: None, metadata: Metadata::new() }
     }

@@ -10,7 +10,7 @@ use crate::model::{Metadata, OperationError};
 const KEYS: &str = "x402.payment.";
 /// Where a payment stands. On every message about it.
 pub(crate) const STATUS: &str = "x402.payment.status";
-/// What is asked for.
+/// The key of the payment requirements of a refusal.
 pub(crate) const REQUIRED: &str = "x402.payment.required";
 /// A signed payment: a bearer of money.
 const PAYLOAD: &str = "x402.payment.payload";
@@ -29,7 +29,7 @@ const PAYMENT_FAILED: &str = "payment-failed";
 const FAULT: &str = "payment:";
 /// What the schemes of x402 begin with.
 const SCHEME: &str = "x402.";
-/// Their family. `PaymentScheme::family`.
+/// The family of these schemes, as `PaymentScheme::family` names it.
 pub(crate) const FAMILY: &str = "x402";
 
 /// Whether an offer is to be paid by x402.

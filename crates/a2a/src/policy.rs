@@ -18,7 +18,7 @@ use crate::payment;
 pub(crate) const VERSION: &str = "v0.1";
 /// Our own object among metadata.
 pub(crate) const OWN: &str = "mentionable";
-/// The envelope in it.
+/// The key of a refusal's envelope in that object. PolicyPart 4.1.
 pub(crate) const POLICY: &str = "policy";
 /// The kind of a part that holds an envelope of another version, on its way from one A2A agent to the next.
 const FOREIGN: &str = "mentionable.policy";

@@ -66,6 +66,7 @@ fn from_body(body: &[u8]) -> Result<Map<String, Value>, OperationError> {
 }
 
 fn from_query(query: &str) -> Result<Map<String, Value>, OperationError> {
+    // One more than allowed tells too many from enough without reading all of a hostile query.
     let pairs: Vec<_> = url::form_urlencoded::parse(query.as_bytes()).take(PARAMETERS_MAX + 1).collect();
     if pairs.len() > PARAMETERS_MAX {
         return Err(OperationError::InvalidRequest(format!("at most {PARAMETERS_MAX} parameters")));

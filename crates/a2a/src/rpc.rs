@@ -82,6 +82,8 @@ fn call(
 
 /// Whether a method is one of the version that was named; without a name, that is 0.3.
 pub(crate) fn agrees(version: Version, asked: Option<Version>, name: &str) -> Result<(), OperationError> {
+    // A2A 1.0 3.6.2: without the field a request is of 0.3. A method of 1.0 is then refused with the way out, not
+    // guessed at.
     match (version, asked.unwrap_or(Version::V0_3)) {
         (Version::V0_3, Version::V0_3) | (Version::V1_0, Version::V1_0) => Ok(()),
         (Version::V1_0, Version::V0_3) => Err(OperationError::VersionNotSupported(format!(

@@ -84,6 +84,8 @@ impl Service {
             Operation::Send(send) => in_place(|| self.send(caller, send, false)).await,
             Operation::Stream(send) => in_place(|| self.send(caller, send, true)).await,
             other => {
+                // `Host::receive` meters messages; operations that carry none are metered here, before proofs cost
+                // anything.
                 self.host.meter(caller.peer())?;
                 let sender = self.sender(caller, self.addressed(caller)?).await?;
                 Box::pin(self.asked(caller, &sender, other)).await
@@ -159,6 +161,7 @@ impl Service {
     ) -> Result<TaskPermit, ServiceError> {
         let id = TaskId::parse(id).ok_or(OperationError::TaskNotFound)?;
         let task = self.host.task(&id, TaskAccess::As(sender)).await?;
+        // Hub card 4: at the endpoint of one agent the tasks of others do not exist.
         let here = caller.agent.as_ref().is_none_or(|agent| *agent == task.agent);
         if here { Ok(task) } else { Err(OperationError::TaskNotFound.into()) }
     }

@@ -56,6 +56,7 @@ async fn on_card(State(service): State<Arc<Service>>, request: Request) -> Respo
 /// The card of the hub or of one agent: in the form of 1.0 for who asks for that, else the one that
 /// both versions read. Hub card 2, 5.
 fn card(service: &Service, head: &Parts, agent: Option<&Handle>) -> Response {
+    // Few clients name a version when they fetch a card, so that the form without one has everything.
     let version = version::asked(head).ok().flatten().unwrap_or(Version::V0_3);
     let cards = service.cards.at(BaseUrl::of(service.host.site(), &head.extensions));
     answer(&head.method, &head.headers, || match agent {
@@ -122,6 +123,7 @@ async fn on_rpc(service: &Arc<Service>, agent: Option<Handle>, head: &Parts, bod
         }
     }
     if !is_json(&head.headers) {
+        // Errors of JSON-RPC ride on 200: clients read the code -32005, and few a bare 415.
         return error(StatusCode::OK, &nameless, &not_json());
     }
     let body = match read(body).await {
@@ -130,6 +132,7 @@ async fn on_rpc(service: &Arc<Service>, agent: Option<Handle>, head: &Parts, bod
     };
     let asked = version::asked(head);
     if let Some(PlainCall { id, method, version, send }) = PlainCall::read(&body)
+        // A version that does not agree with the method is refused on the long way.
         && matches!(asked, Ok(asked) if asked.unwrap_or(Version::V0_3) == version)
     {
         let binding = Binding::rpc(id).spelled(rpc::dialect(version), method);

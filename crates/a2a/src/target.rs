@@ -67,6 +67,7 @@ impl Target {
             return Some(Self { agent: None, place: TargetPlace::Rpc });
         }
         let below = below.strip_prefix('/')?;
+        // Words with a meaning go before handles; `RESERVED` keeps agents from being called so.
         if let Some(place) = TargetPlace::read(below) {
             return Some(Self { agent: None, place });
         }

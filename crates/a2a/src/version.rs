@@ -10,6 +10,7 @@ pub(crate) const A2A_VERSION: &str = "a2a-version";
 /// The version that a request names; `None` when it names none, which means 0.3. Fails when it is one
 /// that is not spoken here.
 pub(crate) fn asked(head: &Parts) -> Result<Option<Version>, OperationError> {
+    // Bytes that are no text become `?`, an unknown version: as an absent field they would mean 0.3.
     let field = head.headers.get(A2A_VERSION).map(|value| value.to_str().unwrap_or("?"));
     let said = field.or_else(|| parameter(head.uri.query()?)).map(str::trim).unwrap_or_default();
     read(said)

@@ -30,7 +30,7 @@ pub(crate) struct TaskDetail {
 }
 
 impl TaskDetail {
-    /// Everything.
+    /// All messages and all artifacts, with offers in the order in which they were made.
     pub(crate) const ALL: Self = Self { history: None, artifacts: true, offers: OfferOrder::AsMade };
 }
 
@@ -46,7 +46,7 @@ pub(crate) async fn task(task: &TaskPermit, want: TaskDetail, origin: &str) -> S
     shown(task, parts, want, origin)
 }
 
-/// A settled task as it is told to those who wait elsewhere: files by their address.
+/// A settled task as a push notification carries it. Files are given by their address under `origin`.
 pub(crate) fn told(task: &Task, origin: &str) -> Shown {
     let parts = task.outcome.as_ref().map(|outcome| outcome.parts.clone()).unwrap_or_default();
     shown(task, parts, TaskDetail::ALL, origin)
@@ -180,6 +180,7 @@ fn status_message(task: &Task, outcome: &CollectedReply, offers: OfferOrder) -> 
     payment::complete(&mut metadata, receipts);
     put_code(&mut metadata, &outcome.ending);
     let extensions = policy.into_iter().chain(paid).map(str::to_owned).collect();
+    // The same from read to read (design 20), and another one for the next ending of the task.
     let name = format!("s{}", task.updated_at.as_microsecond());
     Some(Message { extensions, metadata, ..said(task, &name, parts) })
 }

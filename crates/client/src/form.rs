@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// Questions that belong together.
+/// A form that a person fills in: a text and the questions below it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Form {
     /// What it is about.
@@ -11,7 +11,7 @@ pub struct Form {
     pub fields: Vec<Field>,
 }
 
-/// One question.
+/// One question of a form, and what counts as its answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
     /// Names it in the answer.
@@ -44,7 +44,7 @@ pub enum AnswerKind {
     Many(Vec<Choice>),
 }
 
-/// Something to choose.
+/// One option of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choice {
     /// What is sent.
@@ -63,6 +63,7 @@ impl Field {
             AnswerKind::Text => Some(answer.into()),
             AnswerKind::Number { whole: true } => answer.parse::<i64>().ok().map(Value::from),
             AnswerKind::Number { whole: false } => {
+                // `parse` takes `inf` and `NaN`, for which JSON has no number.
                 answer.parse::<f64>().ok().filter(|n| n.is_finite()).map(Value::from)
             }
             AnswerKind::Boolean => match answer.to_lowercase().as_str() {
@@ -90,5 +91,6 @@ impl Field {
 fn chosen(choices: &[Choice], answer: &str) -> Option<String> {
     let numbered = answer.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
     let is_meant = |choice: &&Choice| choice.value == answer || choice.title.eq_ignore_ascii_case(answer);
+    // The number comes last: a choice may itself be called `2`.
     choices.iter().find(is_meant).or(numbered).map(|choice| choice.value.clone())
 }

@@ -74,6 +74,7 @@ impl Serving {
         };
         let mut all: Vec<Self> = Vec::new();
         for serving in places.iter().filter_map(|file| read(file)).filter(|serving| serving.domain == *domain) {
+            // The folder here and a pointer to it may be the same deployment.
             if !all.iter().any(|known| is_same(&known.data, &serving.data)) {
                 all.push(serving);
             }
@@ -87,6 +88,7 @@ impl Serving {
 
     /// Whether somebody serves it at the moment.
     fn is_served(&self) -> bool {
+        // A running server holds the lock and the system frees it after a crash, so that an old file means nothing.
         let Ok(lock) = File::options().write(true).open(self.data.join(LOCK)) else { return false };
         matches!(lock.try_lock(), Err(TryLockError::WouldBlock))
     }

@@ -43,6 +43,7 @@ impl Terminal {
     /// Puts the questions of a form, one after the other: the values by the names of the fields. `None` when it was
     /// declined.
     pub fn fill_in(&self, form: Form) -> BoxFuture<'static, Option<Map<String, Value>>> {
+        // A person takes their time: typing must not hold a thread of the runtime.
         async { spawn_blocking(|| fill_in(form)).await.ok().flatten() }.boxed()
     }
 

@@ -28,7 +28,7 @@ pub(crate) enum Alignment {
     Unknown,
 }
 
-/// Who signed.
+/// The domain whose valid DKIM signature vouches for the author.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Signer {
     /// The domain.
@@ -61,6 +61,7 @@ impl Authenticator {
             None => mail_auth::hickory_resolver::system_conf::read_system_conf().map_err(|error| error.to_string())?,
         };
         options.timeout = LOOKUP_WAIT;
+        // One more behind the first.
         options.attempts = 1;
         MessageAuthenticator::new(config, options).map(Self).map_err(|error| error.to_string())
     }
@@ -70,6 +71,7 @@ impl Authenticator {
         if !matches!(head.from.as_slice(), [from] if Mailbox::parse(from).as_ref() == Some(author)) {
             return Alignment::None("the message has another author");
         }
+        // Each one costs lookups at a DNS server that the author of the message chose.
         head.dkim_headers.truncate(SIGNATURES_MAX);
         let head = &*head;
         let checked = self.0.verify_dkim(head).await;
@@ -81,6 +83,7 @@ impl Authenticator {
             match output.result() {
                 DkimResult::Pass => {}
                 DkimResult::TempError(_) => {
+                    // Another signature may still hold; only when none does is the message put off.
                     is_unknown = true;
                     continue;
                 }
@@ -105,8 +108,10 @@ impl Authenticator {
         output: &DkimOutput<'_>,
         author: &Mailbox,
     ) -> Option<Alignment> {
+        // RFC 6376 5.4: a signature that does not cover From says nothing of the author.
         let signature = output.signature().filter(|it| is_named(&it.h, HeaderName::From))?;
         let is_exact = signature.d.trim_end_matches('.').eq_ignore_ascii_case(author.domain().as_str());
+        // SPF asks which host sent the message, and here that is always the operator's own mail server.
         let spf = SpfOutput::default();
         let outputs = std::slice::from_ref(output);
         let dmarc = self.0.verify_dmarc(DmarcParameters::new(head, outputs, "", &spf)).await;

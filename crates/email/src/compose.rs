@@ -30,7 +30,7 @@ pub(crate) struct Style<'a> {
     pub(crate) now: i64,
 }
 
-/// What is told.
+/// What a message tells.
 pub(crate) enum Content<'a> {
     /// What an agent answered.
     Reply(&'a CollectedReply),
@@ -67,6 +67,7 @@ pub(crate) fn compose(content: &Content<'_>, to: &Correspondence, style: &Style<
         .subject(to.subject.as_str())
         .date(style.now)
         .message_id(format!("{}@{}", to.token, style.domain))
+        // RFC 3834 3.1, and what Exchange has for it: no program is to answer this one. By the third we know our own.
         .header("Auto-Submitted", Raw::new("auto-replied"))
         .header("X-Auto-Response-Suppress", Raw::new("All"))
         .header(LOOP_FIELD, Raw::new(style.domain));

@@ -1,4 +1,4 @@
-//! What is due by mail: answers, refusals, and questions that can be asked again.
+//! The courier of this protocol: it sends the answers and refusals that are due, and asks questions again.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -63,11 +63,14 @@ impl EmailCourier {
             && let Some(asked) = asked(task)
         {
             return match delivery.attempts {
+                // Only waits, the first time; the question is asked again when the delivery comes due once more.
                 0 => CarryOutcome::Wait(after),
                 _ => outcome_of(service.ask_again(to, asked, None).await, after),
             };
         }
+        // Without a signature the refusal holds no link (PolicyPart 4.4), so that nobody can do what it wants.
         let state = content.refusal().and_then(PolicyPart::state).filter(|_| self.signature.is_some());
+        // Further attempts at this delivery must not begin to look a second time.
         if let Some(state) = state.filter(|_| delivery.attempts == 0)
             && let Err(error) = wait(service, to, &state).await
         {

@@ -100,6 +100,7 @@ fn login(smtp: &SmtpSettings, section: &Section) -> Result<Option<(String, Strin
         (None, Some(file)) => {
             let file = section.resolve_path(file);
             let wrong = |error| section.problem(Some("smtp"), format!("{}: {error}", file.display()));
+            // Editors end a file with a line end, which is no part of a password.
             std::fs::read_to_string(&file).map_err(wrong)?.trim_end_matches(['\r', '\n']).to_owned()
         }
         (None, None) => return Ok(None),
@@ -116,7 +117,7 @@ impl Wire for EmailWire {
         self.settings.listen = Some(address);
     }
 
-    /// WebFinger 2.3, link 4.
+    /// The mailbox of an agent as a `mailto:` URL, where mail is taken. WebFinger 2.3, link 4.
     fn endpoints(&self, site: &Site, card: &AgentCard) -> Vec<Endpoint> {
         let url = format!("mailto:{}@{}", card.handle(), site.domain);
         self.settings.listen.map(|_| Endpoint::new(NAME, url)).into_iter().collect()
@@ -187,6 +188,7 @@ struct Room {
 
 impl Room {
     fn service(&self) -> Arc<Service> {
+        // The deployment may have been replaced since this connection was opened.
         self.service.current.load().unwrap_or_else(|| self.service.clone())
     }
 }

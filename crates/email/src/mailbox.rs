@@ -25,7 +25,7 @@ impl Mailbox {
         Some(Self { local: local.to_ascii_lowercase(), domain: Domain::parse(domain).ok()? })
     }
 
-    /// The domain.
+    /// The part behind the `@`, in A-labels.
     pub(crate) fn domain(&self) -> &Domain {
         &self.domain
     }

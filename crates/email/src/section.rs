@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::{MESSAGE_BYTES_CEILING, MESSAGE_BYTES_MAX, MESSAGES_PER_SENDER_PER_HOUR, RECIPIENTS_MAX};
 
-/// The listener.
+/// The name of the LMTP listener.
 pub(crate) const LISTENER: &str = "email";
 /// Where the section says that it is.
 pub(crate) const SOCKETS: &[Socket] =
@@ -151,7 +151,7 @@ impl EmailSettings {
 }
 
 impl SmtpSettings {
-    /// The port.
+    /// The port of the submission server: 465 with implicit TLS, else 587, unless the settings name one.
     pub(crate) fn port(&self) -> u16 {
         self.port.unwrap_or(match self.tls {
             SmtpTls::Implicit => 465,

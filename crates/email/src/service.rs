@@ -84,6 +84,7 @@ impl Service {
         };
         let automatic = mail.automatic.or(envelope.return_path.is_empty().then_some("the null return path"));
         if let Some(why) = automatic {
+            // Taken, not refused: a refusal becomes a bounce, which is an answer to a program again (RFC 3834 2).
             tracing::info!(why, "a message that nobody wants answered was dropped");
             return all(SmtpReply::taken());
         }
@@ -120,6 +121,7 @@ impl Service {
         let sender = sender(mail, &alignment, &address, now);
         let reader = reader(&sender, &mail.from);
         let fingerprint = fingerprint(agent, &reader, mail, raw);
+        // Before the sender is counted: a mail server that did not hear the reply hands the same message over again.
         if threads::was_taken(&self.host, &fingerprint).await? {
             return Ok(SmtpReply::taken());
         }
@@ -130,6 +132,7 @@ impl Service {
         let message = self.message(agent, mail, &alignment, &to);
         let reply = self.ask(message, &to).await?;
         if reply.code == 250 {
+            // After the task is durable: a crash in between has the message taken twice, and never lost.
             threads::take(&self.host, &fingerprint).await?;
         }
         Ok(reply)
@@ -152,6 +155,7 @@ impl Service {
         if let Some(reply) = put_off(&part) {
             return Ok(reply);
         }
+        // The address may be somebody else's: whoever handed the message over is told, and nobody is written to.
         if !verified {
             return Ok(SmtpReply::refused("5.7.1", &part.message));
         }
@@ -178,6 +182,7 @@ impl Service {
         submission: Option<Submission>,
     ) -> Result<SmtpReply, Error> {
         let entropy = self.host.entropy().as_ref();
+        // Somebody did what was wanted in between: that is a new question and not one more attempt.
         let repeats = if submission.is_some() { 0 } else { to.repeats + 1 };
         let to = Correspondence { token: ids::mint(entropy), repeats, ..to.clone() };
         let reader = reader(&to.sender, &to.to);
@@ -203,6 +208,7 @@ impl Service {
     ) -> Result<Correspondence, Error> {
         let entropy = self.host.entropy().as_ref();
         let known = threads::find(&self.host.ledger(NAME), self.domain(), agent, reader, &mail.references).await?;
+        // The id of the answer is kept before there is one: a reply to it may come as soon as it is sent.
         let (conversation, token) = (known.unwrap_or_else(|| ids::mint(entropy)), ids::mint(entropy));
         threads::remember(&self.host, &token, agent, reader, &conversation).await?;
         let (subject, references) = Correspondence::headings(mail);

@@ -92,6 +92,7 @@ impl Submission {
                 return Err(SubmissionError::Unfit("the submission server offers no STARTTLS"));
             }
             dialogue.command("STARTTLS", 220).await?;
+            // A new dialogue, and EHLO once more: what was offered in the clear counts no longer (RFC 3207 4.2).
             dialogue = Dialogue::new(dialogue.into_plain()?.start_tls(&self.tls()?).await?);
             dialogue.command(&hello, 250).await?;
         }

@@ -1,4 +1,5 @@
-//! What an endpoint says of itself when a client begins.
+//! The description of an endpoint that a client gets in `initialize` or `server/discover`: name, capabilities and
+//! instructions.
 
 use forecourt_core::Handle;
 use rmcp::model::{Implementation, ServerCapabilities, ServerConfig};

@@ -25,6 +25,7 @@ use crate::{payment, task};
 
 /// The name of an agent's tool.
 pub(crate) fn name(handle: &Handle) -> String {
+    // Many hosts allow letters, digits, `_` and `-` only, which a handle has.
     format!("ask_{handle}")
 }
 
@@ -101,6 +102,7 @@ pub(crate) fn ask(host: Arc<Host>, agent: Handle, patience: Duration, call: Tool
             if let Some(id) = task {
                 place.task = host.task(&id, TaskAccess::As(&call.sender)).await.ok();
                 abandon = place.task.clone().map(CancelOnDrop::new);
+                // A client that goes on with tasks by itself is given the task at once.
                 deadline = if call.gives_tasks { begun_at } else { deadline };
             }
             let mut gathered = ReplyAccumulator::default();

@@ -123,7 +123,7 @@ fn fields(state: TaskState, text: String, place: &TaskLocation) -> Map<String, V
     fields
 }
 
-/// What the ending adds.
+/// Adds what an ending says: a question, a refusal, or why there is no answer.
 fn close(called: &mut ToolOutput, fields: &mut Map<String, Value>, ending: Ending) {
     match ending {
         Ending::Complete | Ending::Message(_) => {}

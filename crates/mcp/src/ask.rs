@@ -57,6 +57,7 @@ async fn run(call: AskCall) -> Outcome {
         outcome = converse(&visit, tool, ask, &to) => outcome,
         _ = tokio::signal::ctrl_c() => Err(Failure::yours("stopped listening")),
     };
+    // Also after Ctrl-C: the server would keep its session until that is idle for too long.
     visit.end().await;
     outcome
 }
@@ -71,6 +72,7 @@ async fn converse(visit: &Visit, tool: &AskTool, ask: &AskArguments, to: &AskTar
     loop {
         let answer = visit.call(name, arguments).await.map_err(|error| failure(error, tool, to))?;
         match show(&mut display, &answer, tool, ask, to)? {
+            // With `--json` the promise itself is the answer.
             AnswerEnd::Later(token, seconds) if !ask.json => {
                 pause(seconds).await;
                 (name, arguments) = (tool.poll_name, (tool.poll)(&token));

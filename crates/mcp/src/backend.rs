@@ -32,7 +32,7 @@ use self::settings::{RemoteServerSettings, Target};
 use crate::client::HOPS;
 use crate::trace;
 
-/// Fronts an MCP server.
+/// The backend `mcp`: an agent here whose messages are calls of one tool of an MCP server.
 pub const BACKEND: Backend = Backend {
     kind: "mcp",
     about: "Fronts an MCP server, on HTTP or a program: each message is a call of one of its tools.",
@@ -203,6 +203,7 @@ impl Server {
 
     /// The connection, opened if there is none that works.
     async fn line(&self) -> Result<Arc<Line>, CallError> {
+        // Held while the connection is opened, so that messages that come at once share one.
         let mut kept = self.line.lock().await;
         if let Some(line) = kept.as_ref().filter(|line| !line.is_closed()) {
             return Ok(line.clone());

@@ -50,6 +50,7 @@ async fn carry(egress: Egress, url: &str, token: Option<&str>, input: Input, out
     let mut open = Open::default();
     loop {
         tokio::select! {
+            // A pipe that has ended gives `None` again and again, and would keep this loop busy.
             said = near.receive(), if !open.has_ended => match said {
                 Some(message) => {
                     let id = open.track(&message);

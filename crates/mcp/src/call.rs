@@ -41,6 +41,7 @@ pub(crate) async fn call(
     };
     loop {
         let output = run(&offered.tool, rounds.tool_call(&mut state), caller, client.context).await?;
+        // Before any question is put: a task asks by its own means (`tasks/get`, `tasks/update`).
         if client.asking.gives_tasks
             && let Some(created) = tasks::created(&offer.host, caller, &output).await
         {
@@ -96,6 +97,8 @@ impl Rounds<'_> {
             Next::Declined => return Ok(ControlFlow::Break(self.response(declined()))),
             Next::Lacks(waiting, forms) => {
                 let lacks = || ErrorData::invalid_params("inputResponses lacks what was asked for", None);
+                // A form that was forgotten is put once more. A page has no fields: to call again without having been
+                // there is an error.
                 let is_asked = forms.iter().all(|form| !form.fields.is_empty());
                 let close = || self.seal(&state).close(&waiting);
                 let sealed = is_asked.then(close).flatten().ok_or_else(lacks)?;
@@ -233,6 +236,7 @@ impl ToldProgress {
     fn next(&mut self, progress: Progress) -> Option<ProgressNotificationParam> {
         let token = self.token.clone()?;
         let told = progress.fraction.filter(|fraction| *fraction > self.last).map(|fraction| fraction.min(1.0));
+        // Progress must rise with every notification. A step of what is left rises and does not reach the total.
         let next = told.unwrap_or(self.last + (1.0 - self.last) / 100.0);
         if next <= self.last {
             return None;

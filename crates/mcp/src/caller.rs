@@ -1,4 +1,4 @@
-//! Who calls, and through which door: what a request says beside its JSON-RPC.
+//! The caller of one request: the endpoint, the verified sender, and what else a request says outside of its JSON-RPC.
 
 use forecourt_core::{Handle, Language, Sender};
 

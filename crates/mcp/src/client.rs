@@ -89,6 +89,7 @@ impl Out {
         if let Some(token) = token {
             request.headers.insert(AUTHORIZATION, HeaderValue::from_str(&format!("Bearer {token}")).map_err(unfit)?);
         }
+        // Last, so that the operator's fields count before those of the SDK.
         for (name, value) in self.headers.iter() {
             request.headers.insert(name, value.clone());
         }
@@ -110,6 +111,7 @@ impl StreamableHttpClient for Out {
         let value = serde_json::to_value(&message)?;
         let mut request = UpstreamRequest::post(uri.as_ref(), value.to_string());
         request.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        // The SDK sends on a task of its own, where only the message says how many agents stand before it.
         if let Some(hop) = value["params"]["_meta"][HOPS].as_u64() {
             hops::write(&mut request.headers, u32::try_from(hop).unwrap_or(u32::MAX));
         }
@@ -155,6 +157,7 @@ async fn read(
     if let (StatusCode::UNAUTHORIZED, Some(challenge)) = (status, text(WWW_AUTHENTICATE)) {
         return Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge)));
     }
+    // MCP 2025-11-25, transports: the session is gone, and the client begins another.
     if status == StatusCode::NOT_FOUND && in_session {
         return Err(StreamableHttpError::SessionExpired);
     }

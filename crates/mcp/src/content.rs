@@ -1,4 +1,4 @@
-//! What comes of a call, as MCP writes it.
+//! Results of calls, as MCP writes them: content, structured content, `isError` and `_meta`.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -30,8 +30,10 @@ pub(crate) fn result(called: ToolOutput, language: Option<&Language>) -> CallToo
     }
     content.extend(parts.into_iter().filter_map(block));
     if content.is_empty() {
+        // Some hosts pass `content` on and nothing else.
         content.push(ContentBlock::text(structured.to_string()));
     }
+    // Written either way: some clients take a result without `isError` for a good one.
     let failed = is_error || refusal.is_some();
     let mut result = if failed { CallToolResult::error(content) } else { CallToolResult::success(content) };
     result.structured_content = (!structured.is_null()).then_some(structured);

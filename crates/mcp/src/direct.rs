@@ -96,6 +96,7 @@ impl DirectCall {
         let named = is_one.then(|| only(headers, &MCP_NAME)).flatten()?;
         let WireCall { jsonrpc, id, method, params } = serde_json::from_slice(body).ok()?;
         let WireParams { meta, name, arguments, input_responses, request_state } = params;
+        // A body that contradicts its headers is for the SDK to refuse, with -32020.
         let fits = jsonrpc == "2.0" && method == METHOD && meta.version == VERSION && name == named;
         let is_quiet = meta.progress_token.is_none() && meta.log_level.is_none() && meta.payment.is_none();
         (fits && is_quiet).then_some(())?;

@@ -28,7 +28,7 @@ pub(crate) const RESTORES_MAX: usize = 64;
 pub(crate) const SESSION_NOTED_EVERY: Duration = Duration::from_secs(60 * 60);
 /// Events of all sessions that are kept for clients that lost a stream.
 pub(crate) const EVENTS_KEPT_MAX: usize = 10_000;
-/// Bytes of these events.
+/// Bytes of all events that are kept for clients that lost a stream.
 pub(crate) const EVENT_BYTES_KEPT_MAX: usize = 64 * 1024 * 1024;
 /// Entries on a page of a list.
 pub(crate) const PAGE_SIZE: usize = 100;
@@ -70,7 +70,7 @@ pub(crate) const TOOL_LISTING_TIME_MAX: Duration = Duration::from_secs(10);
 pub(crate) const TASK_POLL: Duration = Duration::from_secs(1);
 /// Tools of the owner's naming, and prompts.
 pub(crate) const NAMED_MAX: usize = 100;
-/// Characters of their names.
+/// Characters of the name of a tool or prompt of the owner's naming.
 pub(crate) const NAME_CHARS_MAX: usize = 64;
 /// Bytes of one message of a program behind an agent.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;

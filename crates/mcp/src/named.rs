@@ -21,7 +21,7 @@ use crate::own_resource::OwnFile;
 use crate::section::{McpSettings, PromptSettings, ToolSettings};
 use crate::{agents, answer};
 
-/// A prompt that was found to be in order.
+/// A prompt of the deployment, with its templates parsed and its files checked.
 pub(crate) struct Prompt {
     pub(crate) settings: PromptSettings,
     text: Text,

@@ -27,7 +27,7 @@ use crate::{agents, task, widget};
 /// The dialect of schemas in MCP. Tools, 2025-11-25.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// Everything that the endpoints share.
+/// What the endpoints of one deployment offer: tools, prompts and resources, made once.
 pub(crate) struct Offer {
     pub(crate) host: Arc<Host>,
     pub(crate) settings: McpSettings,

@@ -3,7 +3,7 @@
 use forecourt_core::Site;
 use url::{Host, Url};
 
-/// Scheme, host and port.
+/// A web origin: scheme, host and port. RFC 6454.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Origin {
     scheme: String,

@@ -18,7 +18,7 @@ use address::AddressTemplate;
 
 pub(crate) use file::{OwnFile, Stamp};
 
-/// A resource that was found to be in order.
+/// A resource of the deployment, with its address and its template parsed and its file checked.
 pub(crate) struct OwnResource {
     settings: ResourceSettings,
     content: Content,
@@ -139,6 +139,7 @@ impl OwnResource {
             Content::Text(text) => text.clone(),
             Content::Form(form, text) => {
                 let values = Value::Object(form.values(address).unwrap_or_default());
+                // A value of an address is a stranger's: it must not end the string of JSON that it stands in.
                 let written = if self.mime().contains("json") { within_json } else { str::to_owned };
                 text.fill(&values, written).ok_or("the address is too long")?
             }

@@ -29,7 +29,7 @@ use crate::prompts::PromptReply;
 use crate::resources::watch::Subscriptions;
 use crate::{about, prompts, requirements, resources, tasks, trace};
 
-/// What answers one client.
+/// The SDK's handler of one client: lists, calls, resources, prompts and tasks.
 #[derive(Clone)]
 pub(crate) struct Server {
     /// What is offered, of which a session sees whatever the deployment has by then.
@@ -43,7 +43,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// For clients over HTTP.
+    /// The handler of a client over HTTP, whose requests bring their caller along.
     pub(crate) fn remote(offer: OfferSource) -> Self {
         Self { offer, local: None, log: Arc::default(), subscriptions: Arc::default() }
     }
@@ -124,6 +124,8 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = self.caller(&context)?;
+        // While it is held, the way in waits before it sends a status; dropped, it ends that wait however the call
+        // ends.
         let _pending = caller.verdict.pending();
         let offer = self.offer();
         let offered = call::callable(&offer, &caller, &request.name)?;
@@ -226,6 +228,7 @@ impl ServerHandler for Server {
 
     async fn set_level(&self, request: SetLevel, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
         if Asking::of(&context).in_rounds {
+            // 2026-07-28 has no such method: each request names its level.
             return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
         }
         *self.log.lock() = Some(log::level(&request));

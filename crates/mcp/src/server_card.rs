@@ -15,7 +15,7 @@ use crate::target;
 
 /// What follows the path of the endpoint that it is about.
 pub(crate) const SUFFIX: &str = "/server-card";
-/// Its media type.
+/// The media type of a server card.
 pub(crate) const MEDIA_TYPE: &str = "application/mcp-server-card+json";
 
 /// The revisions that clients may begin with.

@@ -157,6 +157,7 @@ impl Sessions {
             let is_of = self.register.lock().is_of(id, sender);
             return if is_of { Ok(()) } else { Err(SessionRefusal::Unknown) };
         };
+        // The ledger decides on every request: another node may have ended the session, or bound it to its owner.
         let is_of = shared.is_of(id, sender, self.clock.now()).await.map_err(|_| SessionRefusal::Unavailable)?;
         if !is_of {
             return Err(SessionRefusal::Unknown);
@@ -170,6 +171,7 @@ impl Sessions {
 
     /// Gives back the place of a session that is not open here after all.
     pub(crate) fn settle(&self, id: &str) {
+        // `open` before `register`, as in `SessionReservation::take`: the other order could lock up.
         let open = self.open.lock();
         if !open.contains_key(id) {
             self.register.lock().close(id);

@@ -63,6 +63,7 @@ impl Drop for Streams {
 #[async_trait::async_trait]
 impl EventStore for Streams {
     async fn store_event(&self, stream: &str, event: &ServerSseMessage) -> Result<EventId, EventStoreError> {
+        // The SDK's name for the stream that belongs to no request.
         let stream = if stream.ends_with(":common") { "" } else { stream };
         let bytes = size(event)?;
         let id = {
@@ -86,6 +87,7 @@ impl EventStore for Streams {
         let (log, session, mut told) = (self.log.clone(), self.session, self.told.subscribe());
         Ok(Box::pin(async_stream::stream! {
             loop {
+                // Seen before the look: what comes between the look and the wait still wakes that.
                 told.borrow_and_update();
                 let (behind, goes_on) = log.kept.lock().behind(session, &stream, after);
                 for (number, event) in behind {

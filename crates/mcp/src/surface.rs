@@ -42,7 +42,7 @@ const PING: &[u8] = br#"{"jsonrpc":"2.0","id":"restore","method":"ping"}"#;
 static LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 static SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// The way in.
+/// The HTTP entrance of MCP: origins, callers and sessions in front of the SDK's service.
 pub(crate) struct McpEndpoint {
     offer: Arc<Offer>,
     verifier: Arc<Verifier>,
@@ -59,6 +59,7 @@ impl McpEndpoint {
         let counted = sessions.clone();
         let count = Box::new(move || counted.count());
         mount.services.publish(Arc::new(OpenSessions { protocol: crate::NAME, count }));
+        // Against DNS rebinding the SDK serves the names of loopback alone, and answers 403 under any other.
         let hosts = [site.domain.as_str(), site.canonical_host(), "localhost", "127.0.0.1", "::1"];
         // Origins are checked here, before anything is read; the names of the host once more there.
         let mut config = StreamableHttpServerConfig::default()
@@ -105,6 +106,7 @@ async fn at_mcp(door: Arc<McpEndpoint>, request: Request) -> Response {
     }
     let origin = head.headers.get(ORIGIN).cloned();
     let foreign = |origin: &HeaderValue| !origin.to_str().is_ok_and(|origin| door.origins.allow(origin));
+    // MCP, transports: 403, against DNS rebinding. Programs send no origin and pass.
     if origin.as_ref().is_some_and(foreign) {
         let words = "pages of this origin may not connect; [mcp] allowed_origins names those that may";
         return rpc_error::answer(StatusCode::FORBIDDEN, &Value::Null, words).into_response();
@@ -164,6 +166,7 @@ impl McpEndpoint {
             rpc_error::answer(StatusCode::NOT_FOUND, &Value::Null, "there is no MCP endpoint at this path")
         })?;
         let body = read_limited(body, &BodyLimits::with_bytes_max(BODY_BYTES_MAX)).await.map_err(rpc_error::unread)?;
+        // Not metered here: a call carries a message, which is counted on its way to the agent.
         let direct = says_json(&head.headers).then(|| DirectCall::read(&head, &body)).flatten();
         if let Some(call) = direct.filter(|call| !call.names_arguments(&self.offer)) {
             return self.answer_directly(&head, &body, call, resident, agent).await;
@@ -242,6 +245,7 @@ impl McpEndpoint {
         }
         Carrier::remember(&mut head);
         let served = self.serve(head, body, peek).await;
+        // Also where it failed: a session that the SDK did not make must not keep a place.
         session.iter().for_each(|id| self.sessions.settle(id));
         let response = served?;
         if let (Some(sender), Some(id)) = (sender, begun(response.headers())) {
@@ -342,6 +346,7 @@ fn says_json(headers: &HeaderMap) -> bool {
 
 /// Takes clients that accept anything, or say nothing, for clients that accept what they are given.
 fn accept_both(method: &Method, headers: &mut HeaderMap) {
+    // The SDK wants both types to the letter and answers 406 to `*/*`.
     let any = |value: &HeaderValue| value.to_str().is_ok_and(|text| text.contains("*/*"));
     let open = headers.get_all(ACCEPT).iter().any(any) || !headers.contains_key(ACCEPT);
     if open && matches!(*method, Method::POST | Method::GET) {

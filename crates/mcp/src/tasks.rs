@@ -90,6 +90,7 @@ pub(crate) async fn update(
 ) -> Result<(), ErrorData> {
     let host = &offer.host;
     let task = readable(host, id, &caller.sender).await.map_err(|called| refused(&called))?;
+    // A late or repeated answer is no error; the task goes on as it does.
     if !task.state.is_waiting() {
         return Ok(());
     }
@@ -132,6 +133,7 @@ async fn go_on(host: &Host, caller: &Caller, task: &TaskPermit, words: String) -
 pub(crate) async fn cancel(offer: &Offer, caller: &Caller, id: &str) -> Result<(), ErrorData> {
     let task = readable(&offer.host, id, &caller.sender).await.map_err(|called| refused(&called))?;
     match task.cancel().await {
+        // `tasks/cancel` is a wish: of a task that has ended it is no error.
         Ok(_) | Err(Error::Conflict { .. }) => Ok(()),
         Err(error) => Err(rpc_error(&error)),
     }

@@ -1,5 +1,5 @@
-//! This module tells the way in whether a call got past whoever may refuse it, while its answer is in the making: a
-//! client signs in when the transport says so, and no answer in the protocol makes it.
+//! A verdict says, while an answer is being made, whether the call got past whoever may refuse it. Clients begin to
+//! sign in at a 401 or 403 of the transport, and at no answer within the protocol.
 
 use std::sync::Arc;
 use std::time::Duration;

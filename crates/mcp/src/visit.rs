@@ -1,4 +1,4 @@
-//! The other side: calling the tools of any server, for a person who waits for the answer.
+//! A client for the tools of any MCP server, on behalf of a person who waits for the answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -76,13 +76,13 @@ pub(crate) struct CallReply {
 pub(crate) enum VisitError {
     /// No connection, with the reason.
     Unconnected(String),
-    /// The server wants to know who asks.
+    /// The server answered 401: it wants a token.
     SignIn,
     /// There is no such tool; there are these.
     NoTool(Vec<String>),
     /// The server refused the request, in its own words.
     Refused(String),
-    /// Whoever is there speaks no MCP.
+    /// Nothing that speaks MCP answers there; the reason.
     NoMcp(String),
     /// The answer broke off, or makes no sense.
     Broken(String),

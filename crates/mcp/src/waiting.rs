@@ -29,11 +29,11 @@ pub(crate) struct Waiting {
 
 /// How a call goes on.
 pub(crate) enum Next {
-    /// With what was said; with nothing after a page was visited.
+    /// The call goes on with these answers; with none after a page was visited.
     Goes(Option<ElicitedAnswer>),
-    /// These are not answered yet.
+    /// Answers to these forms are missing.
     Lacks(Waiting, Vec<Form>),
-    /// Not at all.
+    /// The person declined, and the call ends.
     Declined,
 }
 
@@ -91,6 +91,8 @@ pub(crate) struct Seal<'a> {
 impl<'a> Seal<'a> {
     /// The seal of one call.
     pub(crate) fn new(offer: &'a Offer, tool: &Tool, caller: &Caller, arguments: &Value) -> Self {
+        // `requestState` comes back from the client, who may have it from somebody else or change it: it holds for this
+        // tool, caller and arguments alone, and for a while.
         let owner = caller.sender.owner().unwrap_or_default();
         let bound_to = serde_json::json!([tool.name, owner, forecourt_core::json::canonical(arguments)]).to_string();
         Self { offer, bound_to: bound_to.into_bytes() }

@@ -35,7 +35,7 @@ pub(crate) fn resource() -> Resource {
         .with_meta(MetaObject(object(meta())))
 }
 
-/// The widget itself.
+/// The HTML of the widget as a resource, with its content security policy.
 pub(crate) fn contents() -> ResourceContents {
     ResourceContents::TextResourceContents {
         uri: URI.to_owned(),

@@ -131,6 +131,7 @@ impl Asking {
             && let Some(parts) = answer["parts"].as_array()
         {
             let parts = parts.iter().filter_map(|part| serde_json::from_value::<Part>(part.clone()).ok());
+            // The other agent is a stranger here: refusals and kept files are for a host to name.
             let parts = parts.filter(Part::may_be_callers).collect();
             return Ok(CollectedReply::new(parts, Ending::Complete));
         }

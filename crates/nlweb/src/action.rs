@@ -12,7 +12,7 @@ use crate::section::ActionSettings;
 /// The vocabulary of types that say no other.
 const SCHEMA_ORG: &str = "https://schema.org/";
 
-/// An action that was found to be in order.
+/// An action of the configuration, parsed and checked.
 #[derive(Debug)]
 pub(crate) struct Action {
     item_type: Option<String>,
@@ -167,10 +167,12 @@ impl How {
         let mut set = |key: &str, value: Value| action.insert(key.to_owned(), value);
         match self {
             Self::Http { endpoint, params, headers } => {
+                // Encoded: a field of an item must not add a path or a parameter to the address.
                 set("endpoint", endpoint.fill(item, encoded)?.into());
                 if let Some(params) = params {
                     set("params", params.fill(item)?);
                 }
+                // Unbroken: a line break in a field of an item would begin another header.
                 let each = headers.iter().map(|(name, text)| Some((name.clone(), text.fill(item, unbroken)?.into())));
                 let headers = each.collect::<Option<Map<_, _>>>()?;
                 if !headers.is_empty() {

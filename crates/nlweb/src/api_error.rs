@@ -44,7 +44,7 @@ pub(crate) enum ApiError {
     },
     /// The body, or the query string, is longer than is read.
     TooLarge(usize),
-    /// The body did not come.
+    /// The body did not come in time.
     Cut(String),
     /// None of the formats is spoken here.
     Format(String),
@@ -71,7 +71,7 @@ pub(crate) enum ApiError {
     Unavailable(u64),
     /// There is no room to keep it.
     Full(QuotaBound),
-    /// Ours.
+    /// The host failed; its log has the cause.
     Internal,
 }
 

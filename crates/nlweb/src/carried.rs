@@ -1,5 +1,5 @@
-//! A conversation that the caller carries: where several agents answer at once none has all of it, so the
-//! last questions go round in `session_context`. NLWeb 3.4. What comes back is hearsay, as `prev` is.
+//! Conversations that the caller keeps: where several agents answer at once none has all of it, so that the last
+//! questions go round in `session_context`. NLWeb 3.4. What comes back is the caller's word, as `prev` is.
 
 use forecourt_core::{Part, Role, Turn};
 use serde_json::{Map, Value, json};
@@ -22,6 +22,7 @@ pub(crate) fn site(session: &Map<String, Value>) -> Option<&str> {
 /// The questions before this one, as turns. What is none is passed over.
 pub(crate) fn turns(session: &Map<String, Value>) -> Vec<Turn> {
     let asked = session.get(ASKED).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    // Bounded on the way in as well: the caller may have put anything there.
     let last = &asked[asked.len().saturating_sub(CARRIED_MAX)..];
     let turn = |asked: &Value| {
         let mut turn = Turn::text(Role::User, asked.get("text")?.as_str()?);

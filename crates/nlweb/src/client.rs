@@ -1,5 +1,4 @@
-//! The other side: asking any NLWeb agent, and reading what it tells. Values in and out; whoever uses it
-//! opens the connections.
+//! A client for any NLWeb agent: requests and responses as values. Whoever uses it opens the connections.
 
 use forecourt_client::ask::AnswerPiece;
 use serde_json::{Map, Value, json};
@@ -12,7 +11,7 @@ const ASK: &str = "ask";
 /// The last segment of addresses where promises are checked on.
 const AWAIT: &str = "await";
 
-/// A question. NLWeb 3.
+/// A question to any NLWeb agent, as `POST /ask` takes it. NLWeb 3.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Question {
     /// The question in words.

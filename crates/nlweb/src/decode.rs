@@ -95,6 +95,7 @@ fn query_of(value: Value) -> Result<(Query, Option<usize>, usize), ApiError> {
         Some(Value::String(text)) if !text.trim().is_empty() => text,
         _ => return Err(ApiError::wrong("query.text", wanted)),
     };
+    // A client of 0.54 may have resolved the earlier turns itself: this text then stands without them.
     let decontextualized = fields.text("decontextualized_query")?.filter(|text| !text.trim().is_empty());
     let text = decontextualized.unwrap_or(text);
     let site = fields.short("site", NAME_BYTES_MAX)?.map(|site| site.trim().to_owned()).filter(|site| !site.is_empty());
@@ -104,6 +105,7 @@ fn query_of(value: Value) -> Result<(Query, Option<usize>, usize), ApiError> {
     if skip > SKIPPED_MAX {
         return Err(ApiError::wrong("query.start_num", format!("at most {SKIPPED_MAX}")));
     }
+    // NLWeb 3.1: every further attribute is a filter. What has a meaning of its own was taken out above.
     let filters: Map<String, Value> = fields.rest().into_iter().filter(|(_, value)| !value.is_null()).collect();
     bounded("query.text", text.len(), TEXT_BYTES_MAX)?;
     if filters.len() > FILTERS_MAX {
@@ -206,7 +208,7 @@ fn summarizes(names: &[String], notes: &mut Vec<String>) -> Result<bool, ApiErro
     Ok(names.iter().any(|name| name.eq_ignore_ascii_case("summarize")))
 }
 
-/// NLWeb 3.4.
+/// Reads `meta`: version, session, user. A version that is not spoken here becomes a note. NLWeb 3.4.
 fn meta_of(value: Option<Value>, notes: &mut Vec<String>) -> Result<Meta, ApiError> {
     let mut fields = Fields::of("meta", value)?;
     for key in VERSION_KEYS {

@@ -30,7 +30,7 @@ impl Fields {
         self.fields.remove(key).filter(|value| !value.is_null())
     }
 
-    /// A string.
+    /// Takes a string. `null` is none; another type is an error that names the path.
     pub(crate) fn text(&mut self, key: &str) -> Result<Option<String>, ApiError> {
         match self.value(key) {
             None => Ok(None),
@@ -49,7 +49,7 @@ impl Fields {
         }
     }
 
-    /// A boolean.
+    /// Takes a boolean, likewise.
     pub(crate) fn flag(&mut self, key: &str) -> Result<Option<bool>, ApiError> {
         match self.value(key) {
             None => Ok(None),
@@ -72,6 +72,7 @@ impl Fields {
         let Some(value) = self.value(key) else { return Ok(None) };
         let number = match &value {
             Value::Number(number) => number.as_u64(),
+            // The flat form of 0.54 has nothing but text.
             Value::String(digits) => digits.trim().parse().ok(),
             _ => None,
         };
@@ -111,7 +112,7 @@ impl Fields {
         }
     }
 
-    /// What was not read.
+    /// The fields that nobody took.
     pub(crate) fn rest(self) -> Map<String, Value> {
         self.fields
     }

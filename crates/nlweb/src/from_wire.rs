@@ -46,6 +46,7 @@ pub(crate) fn message(ask: &Ask, card: &AgentCard, host: Option<&str>, envelope:
         history: ask.context.prev.iter().map(|text| Turn::text(Role::User, text.clone())).collect(),
         language: ask.prefer.language.clone().or(language),
         hop,
+        // For the agent alone: nothing in it proves who asks or switches anything in the host.
         metadata: hearsay(ask).into_iter().map(|said| (NAME.to_owned(), said)).collect(),
         search: SearchOptions {
             findings: FindingsDetail::Summary,

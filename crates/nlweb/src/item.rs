@@ -101,6 +101,7 @@ impl Shelf<'_> {
     fn address(self, source: &FileSource, mime: &str, id: Option<&str>) -> Option<String> {
         match source {
             FileSource::Inline(bytes) => (bytes.len() <= FILE_BYTES_MAX)
+                // A comma would end the media type of a `data:` URL.
                 .then(|| format!("data:{};base64,{}", mime.replace([',', ' '], ""), STANDARD.encode(bytes))),
             FileSource::Url { url, .. } if url.starts_with('/') => Some(format!("{}{url}", self.origin)),
             FileSource::Url { url, .. } => Some(url.clone()),
@@ -123,6 +124,7 @@ fn objects(data: LazyJson) -> Vec<LazyJson> {
 
 /// An item that says where it comes from, as far as it says that at all.
 fn grounded(item: LazyJson) -> LazyJson {
+    // NLWeb 4.1.1: what the agent itself says of an item's origin stands.
     if item.has_member("grounding") {
         return item;
     }
@@ -171,6 +173,7 @@ pub(crate) fn in_054(item: LazyJson, site: &Handle, told: Option<&ItemFindings>,
         let mut set = |key: &str, value: Value| fields.insert(key.to_owned(), value);
         set("@id", id.into());
         set("site", site.as_str().into());
+        // Always a number, as clients of 0.54 expect it (design 24). JSON has none for NaN.
         set("score", json!(told.map(|told| told.score).filter(|score| score.is_finite()).unwrap_or(0.0)));
         // What clients of 0.54 show beside a score.
         if let (Some(why), false) = (told.and_then(why), fields.contains_key("description")) {

@@ -1,5 +1,5 @@
-//! How the answer of a promise is to be written: kept in the name of the message, so that a later
-//! `await`, maybe of another node, needs nothing but the task. NLWeb 4.2 gives `await` no preferences.
+//! The style of a promised answer, kept in the message's id, so that a later `await`, maybe of another node, needs
+//! nothing but the task. NLWeb 4.2 gives `await` no preferences.
 
 use forecourt_core::{Entropy, MessageId, Task, ids};
 
@@ -13,6 +13,7 @@ pub(crate) fn message_id(style: Style, entropy: &dyn Entropy) -> MessageId {
     let limit = format!("{}+{}", style.limit.unwrap_or(0), style.skip);
     let format = style.format.name(Dialect::V0_55);
     let name = format!("{PREFIX}:{}:{format}:{mode}:{limit}:{}", style.dialect.version(), ids::mint(entropy));
+    // Without its style the answer is written plainly, which is better than no answer.
     MessageId::parse(&name).unwrap_or_else(|| MessageId::mint(entropy))
 }
 

@@ -41,9 +41,11 @@ pub(crate) fn request(query: &str) -> Result<Value, ApiError> {
             other if PASSED_OVER.contains(&other) => continue,
             other => (&mut asked, other, text(&value)),
         };
+        // The first counts, so that a parameter of the address goes before the body behind it.
         into.entry(name).or_insert(value);
     }
     let is_current = prefer.get("response_format").and_then(Value::as_str) == Some(CURRENT_FORMAT);
+    // Who asks in the flat form without a version is an old client, unless it names a format that only 0.55 has.
     if !meta.contains_key("version") && !is_current {
         meta.insert("version".to_owned(), Dialect::V0_54.version().into());
     }

@@ -5,7 +5,7 @@
 //! | 3 the question, 4.2 `await` | [`section`] for settings; `wire`, `decode`, `fields`; `legacy` for the flat form |
 //! | 3.1 `site` | `site`; `merged` when it is several agents |
 //! | 3.2 context, 3.4 sessions into the host's words | `from_wire`; `carried` where the caller keeps the conversation |
-//! | 4 the four types of responses | `response`; `unfold` and `item` for answers; `fault` for failures |
+//! | 4 the four types of responses | `response`; `unfold` and `item` for answers; `api_error` for failures |
 //! | 4.1.2, 4.2 promises | `service`; `kept` for how they are to be written |
 //! | 5 actions | `action` |
 //! | 6 streaming | `stream` |
@@ -101,7 +101,7 @@ impl NlwebWire {
 }
 
 impl Wire for NlwebWire {
-    /// Design 5.
+    /// The endpoint of an agent, `/~{handle}/ask`. Design 5.
     fn endpoints(&self, site: &Site, card: &AgentCard) -> Vec<Endpoint> {
         vec![Endpoint::new(NAME, site.url(&format!("/~{}/ask", card.handle())))]
     }

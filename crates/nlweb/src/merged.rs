@@ -14,6 +14,7 @@ use futures::stream;
 /// Asks every agent that a message is for, and puts what they find together. Fails as the first of them
 /// does, when none answers.
 pub(crate) async fn receive(host: &Host, messages: Vec<Message>) -> Result<Reply, Error> {
+    // Without tasks: a promise stands for one agent's task, and there would be several.
     let begun = join_all(messages.into_iter().map(|message| host.receive(message, Run::without_task()))).await;
     let (mut replies, mut error) = (Vec::new(), None);
     for reply in begun {
@@ -56,6 +57,7 @@ fn together(answers: Vec<CollectedReply>) -> Vec<Event> {
             other => others.push(other),
         }
     }
+    // An ending of one agent counts only where nobody found anything: the items of the others are the answer.
     if found.iter().all(|one| one.items.is_empty())
         && let Some(ending) = most_useful(others)
     {
@@ -96,6 +98,7 @@ fn merged(found: &[AgentResults]) -> Findings {
     };
     let summaries = telling.iter().map(|one| one.findings.summary.as_str());
     let summaries: Vec<&str> = summaries.filter(|summary| !summary.is_empty()).collect();
+    // Only what meant nothing to any of them was left out.
     let is_ignored = |name: &&String| telling.iter().all(|one| one.findings.ignored.contains(name));
     let first = telling.first().map(|one| one.findings.ignored.as_slice()).unwrap_or_default();
     Findings {

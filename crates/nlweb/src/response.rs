@@ -58,7 +58,7 @@ pub(crate) struct About {
     pub(crate) usage: AnswerUsage,
 }
 
-/// The content. NLWeb 4.1.
+/// The content of a response, by its type. NLWeb 4.1.
 #[derive(Debug, Clone)]
 pub(crate) enum Outcome {
     /// 4.1.1: items in their order, and the answer in words.
@@ -75,7 +75,7 @@ pub(crate) enum Outcome {
     Refused { part: Box<PolicyPart>, message: String },
 }
 
-/// NLWeb 4.1.2.
+/// A promise: the token to check on it by, and how far the work has come. NLWeb 4.1.2.
 #[derive(Debug, Clone)]
 pub(crate) struct Promise {
     pub(crate) token: String,
@@ -147,6 +147,7 @@ impl Outcome {
         match self {
             // NLWeb 7.4: what an agent comes to is an answer to the request.
             Self::Answer { .. } | Self::Elicitation(_) | Self::Unanswered { .. } => StatusCode::OK,
+            // Design 22: the answer is not there yet.
             Self::Promise(_) => StatusCode::ACCEPTED,
             Self::Failure { status, .. } => *status,
             Self::Refused { part, .. } => refusal::status(&part.kind),
@@ -242,7 +243,7 @@ fn refused_code(kind: &RefusalKind) -> String {
 }
 
 impl Response {
-    /// The whole response.
+    /// The whole response as JSON: the content fields and `_meta`.
     pub(crate) fn to_value(&self, settings: &NlwebSettings) -> Value {
         let mut object = self.outcome.content(self.about.style);
         object.insert("_meta".to_owned(), self.meta(settings).into());
@@ -259,7 +260,7 @@ impl Response {
         serde_json::to_string(&AnswerBody { meta: self.meta(settings), results }).unwrap_or_default()
     }
 
-    /// `_meta`. NLWeb 4.
+    /// The `_meta` of a finished response. NLWeb 4.
     pub(crate) fn meta(&self, settings: &NlwebSettings) -> Map<String, Value> {
         let Style { dialect, format, .. } = self.about.style;
         let is_answer = matches!(self.outcome, Outcome::Answer { .. });

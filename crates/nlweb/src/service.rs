@@ -66,6 +66,7 @@ impl Service {
     /// name stays with it, and one that the caller carries with whoever was asked before.
     pub(crate) async fn resident(&self, own: Option<&Handle>, ask: &Ask) -> Result<ChosenAgent, ApiError> {
         let named = ask.query.site.as_deref();
+        // A name in the request goes before the conversation: who names another agent wants that one.
         if let (None, None, Some(thread)) = (own, named, conversation(&ask.meta.session)) {
             let with = self.host.route(&thread).await.map_err(|error| self.fault(error))?;
             if let Some(resident) = with.and_then(|agent| self.host.directory().find(&agent)) {
@@ -158,6 +159,7 @@ impl Service {
         };
         let all = std::iter::once(&chosen.resident).chain(&chosen.beside);
         let mut search = first.search.clone();
+        // Together they give as many as one agent would.
         search.narrowing.results = chosen.share(search.narrowing.results);
         let to = |resident: &Arc<HostedAgent>| Message {
             search: search.clone(),
@@ -287,6 +289,7 @@ impl Service {
     async fn promised(&self, own: Option<&Handle>, token: &str, sender: &Sender) -> Result<TaskPermit, ApiError> {
         let id = TaskId::parse(token).ok_or(ApiError::NoPromise)?;
         let task = self.host.task(&id, TaskAccess::As(sender)).await.map_err(|error| self.fault(error))?;
+        // At the endpoint of one agent the tasks of others look as if they did not exist.
         let here = own.is_none_or(|own| *own == task.agent);
         if here { Ok(task) } else { Err(ApiError::NoPromise) }
     }
@@ -295,6 +298,7 @@ impl Service {
     async fn cancelled(&self, task: TaskPermit) -> Result<TaskPermit, ApiError> {
         match task.cancel().await {
             Ok(task) => Ok(task),
+            // It ended first: the caller gets what came of it instead of an error.
             Err(Error::Conflict { .. }) => task.reload().await.map_err(|error| self.fault(error)),
             Err(error) => Err(self.fault(error)),
         }
@@ -428,6 +432,7 @@ fn conversation(session: &Map<String, Value>) -> Option<ThreadId> {
 /// conversation that is not ours is never given back as if it were.
 pub(crate) fn session(mut sent: Map<String, Value>, thread: Option<&ThreadId>) -> Map<String, Value> {
     sent.remove(CONVERSATION);
+    // A state is used once; sent again it would have every later question refused.
     sent.remove(STATE);
     if let Some(thread) = thread {
         sent.insert(CONVERSATION.to_owned(), thread.expose().into());

@@ -9,7 +9,7 @@ use forecourt_host::{Host, HostedAgent};
 use crate::api_error::ApiError;
 use crate::limits::{ASKED_AT_ONCE_MAX, NAMED_AGENTS_MAX};
 
-/// Everything that is here.
+/// The value of `query.site` that asks every agent that finds items.
 pub(crate) const ALL: &str = "all";
 
 /// Who is asked, and for which part of what they have.
@@ -37,6 +37,7 @@ impl ChosenAgent {
     /// The first of several, which there are.
     fn of(residents: Vec<&Arc<HostedAgent>>, host: Option<String>) -> Option<Self> {
         let (first, others) = residents.split_first()?;
+        // One question must not become work for thousands of agents.
         let beside = others.iter().take(ASKED_AT_ONCE_MAX - 1).map(|resident| (*resident).clone()).collect();
         Some(Self { beside, host, ..Self::one(first) })
     }

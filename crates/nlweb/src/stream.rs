@@ -117,6 +117,7 @@ impl Writer<'_> {
             _ => Map::new(),
         };
         let response = Response { about: self.about.clone(), outcome };
+        // The items were sent one by one; only a question, which is no item, stands in this frame.
         let mut complete = content;
         complete.insert("_meta".to_owned(), response.meta(self.settings).into());
         frames.push(self.frame("complete", &complete));

@@ -118,6 +118,7 @@ async fn on_path(State(service): State<Arc<Service>>, request: Request) -> Respo
         Some(origin) => CORS.admit(&mut answer.head, origin),
         None => {}
     }
+    // Which origins may read it is decided for each, so that caches must not share it among them.
     if !open && !service.pages.embed.is_empty() {
         Cors::depends_on_origin(&mut answer.head);
     }
@@ -209,6 +210,7 @@ impl NlwebRequest<'_> {
             Ok(begun) => begun,
             Err(response) => return written(self.service, &response),
         };
+        // Only what is there already: to wait for the first event would hold the whole stream back.
         match begun.reply.events.next().now_or_never() {
             Some(Some(Event::Ending(Ending::Refused(part)))) => {
                 // With its session, by which its caller is known when it comes back.
@@ -246,6 +248,7 @@ impl NlwebRequest<'_> {
         };
         let directory = self.service.host.directory();
         let resident = self.agent.as_ref().and_then(|agent| directory.find(agent)).unwrap_or(directory.default_agent());
+        // `Host::receive` meters questions; `await` carries none.
         let metered = self.service.host.meter(self.peer());
         let sender = match metered {
             Ok(()) => self.sender(resident, Some(&body)).await,

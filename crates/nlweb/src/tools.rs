@@ -215,9 +215,11 @@ fn going_on(mut ask: Ask, answered: ElicitedAnswer) -> Ask {
     }
     match earlier.pointer("/_meta/session_context") {
         Some(Value::Object(session)) if session.contains_key(CONVERSATION) => ask.meta.session = session.clone(),
+        // Without a conversation to go on with, the question itself becomes an earlier query.
         _ => ask.context.prev.push(ask.query.text),
     }
     ask.query.text = said.join(", ");
+    // These filters do not pass `decode` any more, which holds requests to that bound.
     let room = FILTERS_MAX.saturating_sub(ask.query.filters.len());
     let named = answers.into_iter().filter(|(name, value)| name != UNNAMED && !value.is_null());
     ask.query.filters.extend(named.take(room));
@@ -332,7 +334,7 @@ fn ask_input(host: &Host, chooses: bool) -> Value {
     input
 }
 
-/// NLWeb A.2.
+/// The input schema of `await`. NLWeb A.2.
 fn await_input() -> Value {
     json!({
         "type": "object",

@@ -80,6 +80,7 @@ impl<'a> Unfolding<'a> {
         match event {
             Event::Text(text) => {
                 self.text.push_str(&text);
+                // Its place comes before the items that follow, though its text is whole only at the end (NLWeb 6.1).
                 if self.style.summarize && !self.text.trim().is_empty() {
                     self.reserve();
                 }
@@ -182,6 +183,7 @@ impl<'a> Unfolding<'a> {
             self.skipped += 1;
             return None;
         }
+        // Findings name the items of the whole answer, those that are passed over included.
         let place = self.skipped + self.given;
         let told = self.findings.as_ref().and_then(|findings| findings.items.get(place).cloned());
         let item = match &told {

@@ -72,7 +72,7 @@ impl Style {
     }
 }
 
-/// A question. NLWeb 3.
+/// A request to `ask`, read and bounded. NLWeb 3.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ask {
     /// What is asked.
@@ -89,7 +89,7 @@ pub(crate) struct Ask {
     pub(crate) notes: Vec<String>,
 }
 
-/// NLWeb 3.1.
+/// The `query` of a request: the question, the site and the filters. NLWeb 3.1.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Query {
     /// The question in the caller's words.
@@ -100,7 +100,7 @@ pub(crate) struct Query {
     pub(crate) filters: Map<String, Value>,
 }
 
-/// NLWeb 3.2.
+/// The `context` of a request: earlier queries, and whatever else the caller knows. NLWeb 3.2.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Context {
     /// Earlier queries, oldest first.
@@ -120,7 +120,7 @@ pub(crate) struct Prefer {
     pub(crate) user_agent: Option<String>,
 }
 
-/// NLWeb 3.4.
+/// The `meta` of a request: session, user, and whether it may be remembered. NLWeb 3.4.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Meta {
     /// What the caller wants back as it was.
@@ -154,11 +154,11 @@ pub(crate) struct Await {
     pub(crate) notes: Vec<String>,
 }
 
-/// NLWeb 4.2, `action`.
+/// What an `await` wants of a promise. NLWeb 4.2, `action`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// How does it stand?
+    /// `checkin`: tells how far it is, or gives the answer.
     Checkin,
-    /// Give up.
+    /// `cancel`: stops the work.
     Cancel,
 }

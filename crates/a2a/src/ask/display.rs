@@ -108,6 +108,7 @@ impl TaskDisplay {
     fn end(&mut self, ending: Ending) -> Outcome {
         match ending {
             Ending::Complete => {}
+            // `--json` has printed the raw item already.
             Ending::Message(text) if self.as_json => drop(text),
             Ending::Message(text) => ignore_broken_pipe(self.words.say(&text).and_then(|()| self.words.end()))?,
             Ending::Question(question) => {

@@ -28,6 +28,8 @@ pub(super) fn answer(front: Arc<FrontedAgent>, message: Message) -> EventStream 
         let found = match front.discovery.find(&front.url).await {
             Ok(found) => found,
             Err(error) => {
+                // The error may name addresses inside the operator's network: it goes to the log, and the caller gets
+                // the cause alone.
                 tracing::warn!(%error, agent = %front.handle, "a remote agent was not found");
                 yield match error {
                     DiscoveryError::Declined(declined) => Event::Ending(declined.ending(WHO, &*front.clock)),
@@ -58,6 +60,8 @@ pub(super) fn answer(front: Arc<FrontedAgent>, message: Message) -> EventStream 
                 }
             };
             let events = turn.unfolding.take(arrived.item);
+            // Before the first `yield`: a caller who leaves at one drops the stream there, and the task must be known
+            // by then to be cancelled.
             turn.leaving.note(turn.unfolding.task(), turn.unfolding.state());
             for event in events {
                 match event {
@@ -135,6 +139,8 @@ impl<'a> Turn<'a> {
     /// Whether the task or the conversation that this turn continues is gone there, so that the turn
     /// can only begin one anew.
     fn may_begin_anew(&mut self, fault: &PeerError) -> bool {
+        // Servers do not agree on the error for a task that has ended or is unknown: 1.0 says UnsupportedOperation,
+        // those of 0.3 mostly -32602 or -32004.
         let is_gone = matches!(
             fault.fault(),
             Some(
@@ -144,6 +150,7 @@ impl<'a> Turn<'a> {
             )
         );
         let is_first = self.unfolding.state().is_none();
+        // `take` lets it happen once: the second message names no task, so that an error for it is the answer.
         is_gone && is_first && self.remote.waiting.take().is_some()
     }
 
@@ -155,8 +162,11 @@ impl<'a> Turn<'a> {
             self.front.demotions.demote(key, self.found.read_at, self.front.clock.now());
         }
         let waits = self.unfolding.state().is_some_and(TaskState::is_waiting);
+        // A refusal that was not believed is a failure here though its task waits there: the next turn begins another
+        // task.
         let is_open = waits && !matches!(ending, Ending::Failed { .. });
         let waiting = self.unfolding.task().filter(|_| is_open).map(str::to_owned);
+        // Only a task that goes on can repeat what it made.
         let taken = if waiting.is_some() { self.unfolding.taken() } else { TaskCursor::default() };
         let wants_payment = waiting.is_some() && payment::is_wish(ending);
         self.front.threads.keep(self.thread.as_ref(), RemoteThread { context, waiting, wants_payment, taken });

@@ -1,4 +1,4 @@
-//! Telling the remote agent that nobody waits for it any more.
+//! A guard that cancels the task of a remote agent when its answer is no longer read.
 
 use std::sync::Arc;
 
@@ -38,6 +38,8 @@ impl RemoteCancel {
 impl Drop for RemoteCancel {
     fn drop(&mut self) {
         let Some(task) = self.task.take().filter(|_| !self.is_settled) else { return };
+        // `drop` can't wait, so that the cancellation runs by itself. Without a runtime (the process ends) or a free
+        // slot the remote agent's own time-out ends the task.
         let (Ok(runtime), Ok(slot)) = (Handle::try_current(), self.slots.clone().try_acquire_owned()) else { return };
         let (peer, hop) = (self.peer.clone(), self.hop);
         runtime.spawn(async move {

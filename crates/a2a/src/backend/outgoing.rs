@@ -18,8 +18,10 @@ const OWN_KEYS: [&str; 2] = ["agent_chain", "history"];
 /// Which agent in line the remote one would be, counted from 1, and how many there may be. `None`:
 /// it would be one too many. Companion specifications 4.6.
 pub(super) fn chain(message: &Message) -> Option<(u32, u32)> {
+    // A caller may shorten the chain, and never lengthen it.
     let claimed = message.metadata.get(OURS).and_then(|ours| ours["agent_chain"]["max_hops"].as_u64());
     let max = claimed.and_then(|max| u32::try_from(max).ok()).map_or(HOPS_MAX, |max| max.min(HOPS_MAX));
+    // `hop` agents stood before this one, which is number `hop + 1`; the remote agent is the next.
     let hop = message.hop.saturating_add(2);
     (hop <= max).then_some((hop, max))
 }
@@ -39,6 +41,7 @@ pub(super) fn send(
     };
     OWN_KEYS.iter().for_each(|key| drop(ours.remove(*key)));
     ours.insert("agent_chain".to_owned(), json!({"hop": hop, "max_hops": max, "is_final": hop == max}));
+    // Only when the conversation begins there: afterwards the remote agent has a history of its own for `contextId`.
     if send_history && remote.context.is_none() && !message.history.is_empty() {
         ours.insert("history".to_owned(), json!(message.history));
     }
@@ -107,6 +110,7 @@ fn filed(source: &FileSource, mime: &str, name: Option<&str>) -> Option<model::P
     let content = match source {
         FileSource::Inline(bytes) => Content::Raw(bytes.clone()),
         FileSource::Url { url, .. } => Content::Url(url.clone()),
+        // The message does not hold these bytes: they are in the store of this host.
         FileSource::Kept => return None,
     };
     Some(model::Part {

@@ -78,7 +78,7 @@ fn total_seconds() -> u64 {
     120
 }
 
-/// The section, checked.
+/// The settings of an `a2a` backend, parsed and checked.
 pub(super) struct CheckedSettings {
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
@@ -108,6 +108,7 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<CheckedSettin
     let origins = origins(section, &settings.origins, &mut problems);
     let headers = fields(section, &settings.headers, &mut problems);
     let exchange = on_behalf_of::read(settings.on_behalf_of, section, &headers, context, &mut problems);
+    // `upstream_url` has noted that problem already.
     let Ok(url) = Url::parse(&settings.url) else { return Err(problems) };
     problems.into_result(CheckedSettings {
         url,

@@ -97,6 +97,7 @@ impl Cards {
     /// handle. Hub card 3.4, 7.
     pub fn problems(&self) -> Vec<(Option<Handle>, Problem)> {
         let (directory, published) = (self.host.directory(), self.published());
+        // This form holds every field of the form of 1.0, so that one check covers both.
         let hub = unsigned(&facts::hub(published.place(false), directory), Version::V0_3);
         let hub = validate(&hub).into_iter().map(|problem| (None, problem));
         let agents = directory.iter().flat_map(|resident| {
@@ -131,6 +132,8 @@ pub struct CardsAt<'a> {
 impl CardsAt<'_> {
     /// The card at the well-known path: that of `version` alone for 1.0, else the one of both.
     pub fn hub(self, version: Version) -> ServedDocument {
+        // Never with gRPC: google-adk refuses a whole card for one interface whose URL is not https of the card's own
+        // origin.
         self.render(Which::Hub, version, || facts::hub(self.place(false), self.cards.host.directory()))
     }
 
@@ -160,6 +163,7 @@ impl CardsAt<'_> {
         let keys = self.cards.keys.load();
         let key = Key { which, version, kid: keys.current().kid().to_owned(), plain: self.base.plain().cloned() };
         let written = || write(&facts(), version, &keys, &self.base.url(JWKS_PATH));
+        // Those who ask at once, after a rotation for instance, wait for one signature instead of making one each.
         self.cards.rendered.get_with(key, || document(&written(), self.cards.since))
     }
 

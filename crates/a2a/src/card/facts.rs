@@ -227,6 +227,7 @@ fn complete(skill: &Skill) -> Skill {
     skill.tags.retain(|tag| !tag.is_empty());
     skill.examples.retain(|example| !example.is_empty());
     if skill.tags.is_empty() {
+        // Tags are required: the Python SDK of 0.3 refuses a card with a skill that has none.
         skill.tags.push(skill.id.clone());
     }
     skill

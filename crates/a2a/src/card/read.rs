@@ -88,7 +88,8 @@ pub struct AgentRef {
 pub struct Scheme {
     /// What requirements call it.
     pub name: String,
-    /// `apiKey`, `http`, `oauth2`, `openIdConnect`, `mutualTLS`, or one that there was not.
+    /// `apiKey`, `http`, `oauth2`, `openIdConnect`, `mutualTLS`, or whatever else the card says; empty when it says
+    /// nothing.
     pub kind: String,
 }
 
@@ -179,6 +180,7 @@ fn interfaces(card: &Value) -> Vec<Interface> {
     let mut found: Vec<Interface> = Vec::new();
     for (url, name, version, tenant) in current.chain([main]).chain(additional).take(INTERFACES_READ_MAX) {
         let (Some(url), Some(binding), Some(version)) = (url, Binding::named(name), version) else { continue };
+        // A card for both versions lists its main URL in `supportedInterfaces` and as `url`.
         let known = found.iter().any(|one| (one.url.as_str(), one.binding, one.version) == (url, binding, version));
         if !known && is_reachable(url, binding) {
             let tenant = tenant.filter(|tenant| !tenant.is_empty()).map(str::to_owned);
@@ -225,6 +227,7 @@ fn agent(value: &Value) -> Option<AgentRef> {
 fn schemes(card: &Value) -> Vec<Scheme> {
     let named = field(card, "securitySchemes").and_then(Value::as_object).into_iter().flatten();
     let kind = |scheme: &Value| {
+        // 0.3 says the kind in `type`, 1.0 by the one member that is there.
         let member = SCHEME_KINDS.iter().find(|(_, member)| field(scheme, member).is_some());
         text(scheme, "type").or(member.map(|(kind, _)| *kind)).unwrap_or_default().to_owned()
     };

@@ -142,7 +142,8 @@ static SKILL_0_3: Shape = Fields(&[
     ("security", Any),
     ("tags", Any),
 ]);
-/// The fields of all five kinds; what tells them apart is their default and dropped.
+/// The fields of all five kinds of security schemes. `type`, which tells them apart, is not covered: in each class of
+/// the verifier it is the default, and defaults are left out.
 static SCHEME_0_3: Shape = Fields(&[
     ("bearerFormat", Any),
     ("description", Any),
@@ -165,6 +166,8 @@ pub(crate) const SCHEME_KINDS: [(&str, &str); 5] = [
 
 /// What is left of `value`; `None` when nothing is.
 fn project(value: &Value, shape: &Shape) -> Option<Value> {
+    // Verifiers parse a card into their own type and write that again before they verify: unknown fields, empties and
+    // defaults are gone by then. Whatever they drop must be dropped here, or no signature holds.
     match (shape, value) {
         (Any, value) => filled(value),
         (Unless(default), Value::String(text)) => (text != default).then(|| filled(value))?,
@@ -221,6 +224,8 @@ fn ascii(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     let mut units = [0u16; 2];
     for c in json.chars() {
+        // Python's `json` with `ensure_ascii` escapes all but space to `~`, so DEL too, and other planes as two
+        // surrogates.
         if c < '\u{7f}' {
             text.push(c);
         } else {

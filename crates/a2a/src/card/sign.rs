@@ -37,6 +37,7 @@ pub fn verify_signature(card: &Value, keys: &KeySet, now: Timestamp) -> Result<S
     let mut fault = SignatureError::Unsigned;
     for signature in signatures.iter().take(SIGNATURES_MAX) {
         let text = |name: &str| signature.get(name).and_then(Value::as_str).unwrap_or_default();
+        // A signature does not say which version's fields it covers.
         for (covered, payload) in &payloads {
             let Some(payload) = payload else { continue };
             let verified = Jws::detached(text("protected"), payload, text("signature"))

@@ -27,6 +27,8 @@ pub(crate) fn write(facts: &Facts, version: Version, keys: &HostKeys, jku: &str)
     let mut card = unsigned(facts, version);
     let covered: &[SignatureScope] = match version {
         Version::V1_0 => &[SignatureScope::V1_0],
+        // Verifiers of 1.0 read this form too. Those of 0.3 accept only a signature over the fields of 0.3, so that
+        // there are two.
         Version::V0_3 => &[SignatureScope::V1_0, SignatureScope::V0_3],
     };
     let signatures: Vec<Value> = covered.iter().filter_map(|&covered| sign(&card, covered, keys, jku)).collect();
@@ -79,6 +81,7 @@ fn dual(facts: &Facts) -> Value {
         card["supportsAuthenticatedExtendedCard"] = true.into();
     }
     if let Some(hub) = &facts.hub {
+        // Looks like a second spelling of `protocolVersion`, but at this level no parser of A2A takes it for one.
         card["protocol_version"] = MENTIONABLE_VERSION.into();
         card[DEFAULT_AGENT] = hub.default_agent.as_str().into();
         card[AGENTS] = json!(hub.agents);

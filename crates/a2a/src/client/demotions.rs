@@ -7,8 +7,8 @@ use moka::sync::Cache;
 
 use super::limits::{CARD_KEPT_MAX, DEMOTED_MAX};
 
-/// The conversations in which an agent broke the rules that it says it keeps. Each is forgotten when
-/// the agent's card is read anew, or after an hour.
+/// The conversations in which an agent broke the rules that its card promises to keep: its refusals are not believed
+/// there. Each is forgotten when the card is read anew, or after an hour.
 pub struct Demotions {
     since: Cache<String, DemotionKey>,
 }

@@ -50,7 +50,7 @@ struct LastFound {
     until: Timestamp,
 }
 
-/// What is believed.
+/// What a [`Discovery`] believes of the cards that it finds, and how it fetches them.
 #[derive(Debug, Clone)]
 pub struct Rules {
     /// Who wrote the URLs: [`Purpose::Upstream`] for an operator, [`Purpose::Document`] otherwise.
@@ -65,7 +65,7 @@ pub struct Rules {
     pub kept_max: Duration,
 }
 
-/// An agent that was found.
+/// An agent that was found: where to ask it, and how far its card can be believed.
 #[derive(Debug, Clone)]
 pub struct DiscoveredAgent {
     /// Where to ask.
@@ -212,7 +212,9 @@ impl Discovery {
     async fn know(&self, url: &Url, old: Option<Arc<CachedCard>>, now: Timestamp) -> Arc<CardLookup> {
         let (card, holds) = match self.look(url, old, now).await {
             Ok(Some((kept, fresh))) => (Ok(Some(Arc::new(kept))), self.bounded(fresh)),
+            // Each message to an endpoint without a card would otherwise look for one at two or three places first.
             Ok(None) => (Ok(None), CARD_KEPT_MIN),
+            // A fault is shared by those who wait for it and is not kept: the next one looks again.
             Err(error) => (Err(error), Duration::ZERO),
         };
         Arc::new(CardLookup { card, until: now.checked_add(holds).unwrap_or(Timestamp::MAX) })

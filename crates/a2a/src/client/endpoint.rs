@@ -5,7 +5,7 @@ use url::{Origin, Url};
 use crate::codec::Dialect;
 use crate::model::Version;
 
-/// How requests are framed.
+/// The bindings of A2A that this client speaks; gRPC is not among them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Binding {
     /// JSON-RPC over one URL.

@@ -134,6 +134,7 @@ pub(super) fn of_rest(status: u16, body: &Value) -> PeerError {
     let reason = details.iter().find_map(|detail| detail["reason"].as_str());
     let fault = match (reason, error["code"].as_i64()) {
         (Some(reason), _) => by_reason(reason, &message),
+        // 0.3 writes the code of JSON-RPC there, 1.0 the HTTP status.
         (None, Some(code)) if code < 0 => Some(by_code(code, &message)),
         (None, _) => None,
     };
@@ -184,6 +185,7 @@ fn by_reason(reason: &str, message: &str) -> Option<OperationError> {
 fn by_status(status: u16, message: &str) -> Option<OperationError> {
     match status {
         400 | 422 => Some(OperationError::InvalidRequest(message.to_owned())),
+        // Not TaskNotFound: a server that has no such path answers the same.
         404 | 405 => Some(OperationError::UnsupportedOperation(message.to_owned())),
         415 => Some(OperationError::ContentTypeNotSupported(message.to_owned())),
         501 => Some(OperationError::UnsupportedOperation(message.to_owned())),

@@ -131,6 +131,7 @@ impl PeerResponse {
             let mut reader = SseReader::new(FRAME_BYTES_MAX);
             while let Some(chunk) = self.chunk().await {
                 let pushed = chunk.and_then(|chunk| reader.push(&chunk).map_err(|_| PeerError::TooLarge));
+                // Events that were whole before the fault come first: the last one may be the ending.
                 while let Some(event) = reader.next_event() {
                     yield Ok(event);
                 }

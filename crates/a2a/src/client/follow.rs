@@ -109,6 +109,7 @@ impl FollowState {
                 Ok(arrived) => {
                     let is_last = self.note(&arrived);
                     if is_last && self.is_blind {
+                        // The end was seen and pieces before it were not: only the task itself has all of it.
                         return self.read().await.map(|whole| (whole, true));
                     }
                     if is_last || !self.is_untrusted(&arrived.item) {
@@ -136,6 +137,7 @@ impl FollowState {
         };
         let next = within(self.deadline, arrivals.next()).await?;
         self.arrivals = Some(arrivals);
+        // A connection that closes is no ending; only a final state is one (PolicyPart 3.5).
         next.unwrap_or(Err(PeerError::Broken))
     }
 
@@ -170,6 +172,7 @@ impl FollowState {
     /// Takes notice of an item, and says whether it is the last one.
     fn note(&mut self, arrived: &StreamItem) -> bool {
         let begins_in_the_middle = self.is_resumed && !self.has_begun && !matches!(arrived.item, Item::Task(_));
+        // With an event id the server goes on exactly behind it; without one, what came in between is missing.
         if begins_in_the_middle && self.last_id.is_none() {
             self.is_blind = true;
         }
@@ -198,6 +201,7 @@ impl FollowState {
 
     /// Decides how to go on behind `fault`, and how long to wait before.
     fn again(&mut self, fault: PeerError) -> Result<Duration, PeerError> {
+        // Before the task is known there is nothing to take up, and to send the message again might do its work twice.
         if self.task.is_none() || fault == PeerError::Overtime {
             return Err(fault);
         }
@@ -242,6 +246,7 @@ fn may_look(said: &OperationError) -> bool {
         OperationError::UnsupportedOperation(_)
             | OperationError::MethodNotFound(_)
             | OperationError::InvalidRequest(_)
+            // Error codes that are unknown here are read as this one.
             | OperationError::Internal
     )
 }

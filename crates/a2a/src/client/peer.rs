@@ -94,12 +94,12 @@ impl Peer {
         Self { line: Arc::new(PeerContext { egress, purpose, endpoint, url, headers, patience, streams }) }
     }
 
-    /// Where it is.
+    /// The interface that this peer is asked at.
     pub fn endpoint(&self) -> &Endpoint {
         &self.line.endpoint
     }
 
-    /// How long we wait for it.
+    /// The time-outs of each request and of a whole answer.
     pub fn patience(&self) -> ClientTimeouts {
         self.line.patience
     }
@@ -161,6 +161,8 @@ impl Peer {
                     let data = Bytes::from(event.data);
                     let item = wire::item(&peer.line.endpoint, &data)?;
                     let raw = RawAnswer::new(peer.line.endpoint.binding, data);
+                    // The id goes back in a header field: a stranger's very long one is dropped, and the stream is then
+                    // taken up without.
                     Ok(StreamItem { item, raw, id: event.last_id.filter(|id| id.len() <= EVENT_ID_BYTES_MAX) })
                 });
                 let is_over = arrived.is_err();

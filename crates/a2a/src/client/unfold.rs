@@ -28,7 +28,7 @@ pub struct Unfolding {
     /// Whether any text was given.
     has_spoken: bool,
     tools: Tools,
-    /// The messages of statuses that were taken, by their ids.
+    /// The id of the last status message that was taken.
     said: Option<String>,
     bytes: usize,
     pieces: usize,
@@ -199,6 +199,7 @@ impl Unfolding {
         let seen = &mut self.artifacts[at];
         let new = if append { seen.add(text, others) } else { seen.replace(text, others) };
         if !new.text.is_empty() {
+            // Artifacts are paragraphs of one answer; pieces of one artifact run on.
             let gap = if self.has_spoken && !new.goes_on { "\n\n" } else { "" };
             self.has_spoken = true;
             events.push(Event::Text(format!("{gap}{}", new.text)));
@@ -213,6 +214,7 @@ impl Unfolding {
             return;
         }
         let id = status.message.as_ref().map(|message| message.id.clone());
+        // A subscription begins with the task as it stands, whose status message was told before.
         let is_repeated = id.is_some() && id == self.said;
         self.said = id.or_else(|| self.said.take());
         let message = status.message.unwrap_or_else(empty);
@@ -267,6 +269,7 @@ impl Unfolding {
     fn words(&mut self, parts: Vec<crate::model::Part>, events: &mut Vec<Event>) {
         let (texts, others) = self.tools.split(parts, None);
         let text = texts.join("\n");
+        // Some agents put the whole answer into the artifact and into the last status as well.
         let is_repeated = self.has_spoken && self.artifacts.iter().any(|seen| seen.text.trim() == text.trim());
         if !text.trim().is_empty() && !is_repeated {
             let gap = if self.has_spoken { "\n\n" } else { "" };
@@ -324,7 +327,7 @@ struct New {
 }
 
 impl TakenArtifact {
-    /// The next pieces.
+    /// Appends the next pieces of the artifact (`append: true`); all of them are new.
     fn add(&mut self, text: String, others: Vec<Event>) -> New {
         let goes_on = !self.text.is_empty();
         self.text.push_str(&text);
@@ -339,6 +342,7 @@ impl TakenArtifact {
         if others.len() >= self.others.len() {
             self.others = others;
         }
+        // The same again, or an earlier state of it from a stream that was taken up in the middle.
         if self.text.starts_with(&text) {
             return New { text: String::new(), goes_on: true, others: new_others };
         }

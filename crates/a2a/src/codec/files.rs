@@ -37,6 +37,7 @@ impl Files {
     pub(crate) fn read(self, mut message: Value) -> Value {
         if self == Self::Text {
             each_file(&mut message, &|bytes| {
+                // Base64 twice: once as JSON writes bytes, once as the text that the library put into them.
                 let text = STANDARD.decode(&*bytes).ok().and_then(|text| String::from_utf8(text).ok());
                 if let Some(text) = text.filter(|text| STANDARD.decode(text).is_ok()) {
                     *bytes = text;
@@ -62,6 +63,7 @@ fn each_file(value: &mut Value, change: &impl Fn(&mut String)) {
         Value::Object(members) => {
             for (name, member) in members {
                 match (name.as_str(), member) {
+                    // A caller's own data may have a member of the name below.
                     ("metadata" | "data", _) => {}
                     ("fileWithBytes", Value::String(bytes)) => change(bytes),
                     (_, member) => each_file(member, change),

@@ -38,6 +38,7 @@ pub(super) fn read(mut fields: ObjectReader<'_>) -> Option<Item> {
         return read_as(shape, fields);
     }
     let mut wrapped = WRAPPERS.iter().filter_map(|(name, shape)| fields.take(name).map(|v| (*name, *shape, v)));
+    // Exactly one member says which item it is; two would be two items in one frame.
     match (wrapped.next(), wrapped.next()) {
         (Some((name, shape, value)), None) => {
             drop(wrapped);
@@ -54,6 +55,7 @@ fn bare_shape(fields: &mut ObjectReader<'_>) -> Option<Shape> {
         Some("message") => Some(Shape::Message),
         Some("status-update") => Some(Shape::Status),
         Some("artifact-update") => Some(Shape::Artifact),
+        // Agents that leave `kind` out are met: each of these members belongs to one item alone.
         _ if fields.has("artifact") => Some(Shape::Artifact),
         _ if fields.has("messageId") => Some(Shape::Message),
         _ if fields.has("status") && fields.has("id") => Some(Shape::Task),

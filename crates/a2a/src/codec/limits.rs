@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-/// Bytes of a token, of credentials, of the name of a scheme.
+/// Problems named in one refusal; the rest is left out.
 pub(super) use crate::limits::PUSH_SECRET_BYTES_MAX as SECRET_BYTES_MAX;
 pub(super) use forecourt_core::limits::{CLIENT_ID_BYTES_MAX, PARTS_MAX, URL_BYTES_MAX};
 

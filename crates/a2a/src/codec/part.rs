@@ -30,6 +30,7 @@ fn read_1_0(mut fields: ObjectReader<'_>) -> Option<Part> {
     let media_type = fields.text("mediaType", MODE_BYTES_MAX);
     let metadata = fields.metadata("metadata");
     let (text, raw, url) = (fields.take("text"), fields.take("raw"), fields.take("url"));
+    // Data is any JSON value in 1.0, so that `null` is data when it stands alone and absent beside another member.
     let content = match (text, raw, url, fields.take_nullable("data")) {
         (Some(text), None, None, None | Some(Value::Null)) => fields.string("text", text).map(Content::Text),
         (None, Some(raw), None, None | Some(Value::Null)) => bytes(&fields, "raw", raw),

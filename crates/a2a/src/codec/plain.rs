@@ -287,6 +287,7 @@ impl PlainConfiguration {
         Some(Configuration {
             accepted_output_modes: texts(self.accepted_output_modes, MODES_MAX, MODE_BYTES_MAX)?,
             history_length: match self.history_length {
+                // The long way takes what 32 bits with a sign hold.
                 Some(length) => Some(i32::try_from(length).is_ok().then_some(length)?),
                 None => None,
             },
@@ -312,6 +313,7 @@ fn texts(list: Option<Vec<String>>, items: usize, bytes: usize) -> Option<Vec<St
 /// Free members: the one thing in a plain message that becomes a tree, since agents are given one.
 fn metadata(raw: Option<&RawValue>, levels: usize) -> Option<Metadata> {
     let Some(raw) = raw else { return Some(Metadata::new()) };
+    // Nesting counts from the outside of the body, as on the long way: a part must not get a depth of its own.
     match parse_below(levels, raw.get().as_bytes()).ok()? {
         Value::Object(metadata) => Some(metadata),
         _ => None,

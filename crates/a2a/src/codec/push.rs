@@ -119,6 +119,7 @@ fn read_authentication(mut fields: ObjectReader<'_>) -> Option<PushAuthenticatio
 /// A text that ends up in a header of each post.
 fn secret(fields: &mut ObjectReader<'_>, name: &'static str) -> Option<String> {
     let text = fields.text(name, SECRET_BYTES_MAX)?;
+    // A line break would begin a header of the caller's own in every post.
     if !is_header_text(&text) {
         fields.odd(name, "must be visible ASCII characters and spaces");
     }

@@ -39,12 +39,12 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Of a client's request.
+    /// Reads a client's request: whatever is wrong is noted, and refuses it.
     pub(super) fn strict(dialect: Dialect) -> Self {
         Self { dialect, lenient: false, violations: RefCell::default() }
     }
 
-    /// Of an agent's answer.
+    /// Reads an agent's answer: what can be understood without a field is not refused for it.
     pub(super) fn lenient(dialect: Dialect) -> Self {
         Self { dialect, lenient: true, violations: RefCell::default() }
     }
@@ -84,6 +84,7 @@ impl<'a> ObjectReader<'a> {
             reading.note(path, "must be an object");
             return None;
         };
+        // Most objects have no such key, and their fields need no second look-up.
         let snake = map.keys().any(|key| key.contains('_'));
         Some(Self { map, snake, path, reading })
     }
@@ -190,7 +191,7 @@ impl<'a> ObjectReader<'a> {
         }
     }
 
-    /// A list of strings.
+    /// A list of at most `items` strings of at most `bytes` bytes each; empty when it is absent or wrong.
     pub(super) fn texts(&mut self, name: &'static str, items: usize, bytes: usize) -> Vec<String> {
         let found = match self.take(name) {
             None => return Vec::new(),
@@ -226,7 +227,7 @@ impl<'a> ObjectReader<'a> {
         count
     }
 
-    /// Free members.
+    /// An object of free members; empty when it is absent or wrong.
     pub(super) fn metadata(&mut self, name: &'static str) -> Metadata {
         match self.take(name) {
             None => Metadata::new(),

@@ -9,7 +9,7 @@ use super::write::{DialectValue, Moment, ObjectWriter};
 use super::{Dialect, message, part};
 use crate::model::{Artifact, Status, Task};
 
-/// Reads one task.
+/// Reads a task. `None`, with the reason noted, without an id or a status.
 pub(super) fn read(mut fields: ObjectReader<'_>) -> Option<Task> {
     let id = fields.required_id("id");
     let context = fields.expected_id("contextId");

@@ -84,7 +84,7 @@ impl<S: Serializer> ObjectWriter<S> {
     }
 }
 
-/// RFC 3339, UTC, milliseconds.
+/// A timestamp in RFC 3339, in UTC and with milliseconds: the only form that 1.0 admits.
 pub(super) struct Moment(pub(super) Timestamp);
 
 impl Serialize for Moment {

@@ -25,7 +25,7 @@ const SERVICES: [&str; 3] = ["", "lf.a2a.v1.A2AService", "a2a.v1.A2AService"];
 /// How often somebody who watches is told of a change.
 const WATCHED_EVERY: Duration = Duration::from_secs(5);
 
-/// What answers [`ABOUT_PATHS`].
+/// The routes of [`ABOUT_PATHS`]: server reflection, old and new, and the health service.
 pub(crate) fn about(host: Arc<Host>) -> Router {
     let describing = || Builder::configure().register_encoded_file_descriptor_set(DESCRIPTORS);
     let checked = "the compiler of the descriptors has checked them";

@@ -56,6 +56,7 @@ async fn prepare(
     name: &str,
     request: Request<Body>,
 ) -> Result<(Grpc<Transcoder>, Handler, Request<Body>), Status> {
+    // From the head on: the time for the body is the client's, too.
     let until = deadline::timeout(request.headers()).and_then(|time| Instant::now().checked_add(time));
     let version = service.version;
     let rpc =
@@ -65,6 +66,7 @@ async fn prepare(
     let bytes = read_limited(body, &service.limits).await.map_err(status::of_body)?;
     let framing = Grpc::new(Transcoder { input: rpc.input.clone(), output: rpc.output.clone() })
         .max_decoding_message_size(service.limits.bytes_max);
+    // The framing takes its own copy: signatures of requests cover the raw body, which goes on beside the message.
     let request = Request::from_parts(head.clone(), Body::from(bytes.clone()));
     Ok((framing, Handler { service, rpc, until, arrived: Some((head, bytes)) }, request))
 }

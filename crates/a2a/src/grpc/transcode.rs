@@ -69,7 +69,7 @@ impl Codec for Transcoder {
     }
 }
 
-/// Reads requests.
+/// Decodes request messages of one kind into JSON.
 #[derive(Debug)]
 pub(crate) struct Reader(MessageDescriptor);
 
@@ -84,7 +84,7 @@ impl Decoder for Reader {
     }
 }
 
-/// Writes answers.
+/// Encodes JSON into answer messages of one kind.
 #[derive(Debug)]
 pub(crate) struct Writer(MessageDescriptor);
 

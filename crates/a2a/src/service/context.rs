@@ -43,6 +43,8 @@ impl Service {
         let Some(name) = context else {
             return Ok(ThreadId::mint_context(&**self.host.entropy()));
         };
+        // A name in the shape of the host's own that it never gave to this caller opens nothing: it is adopted like any
+        // made-up name.
         if let (Some(own), Some(agent)) = (ThreadId::parse(name), agent)
             && self.host.remembers(&own, agent, sender).await?
         {
@@ -58,7 +60,7 @@ impl Service {
     }
 }
 
-/// What `sender` calls `name`.
+/// The conversation that `sender` named itself: the same name of another caller is another conversation.
 pub(super) fn adopted(name: &str, sender: &Sender) -> Result<ThreadId, ServiceError> {
     let wrong = || OperationError::param("contextId", "must be 1 to 256 bytes without control characters");
     Ok(ThreadId::adopt(name, &sender.caller(None)).ok_or_else(wrong)?)

@@ -40,8 +40,8 @@ impl Service {
         (state.is_some() || payment.is_some()).then(|| Box::new(Submission { state, payment }))
     }
 
-    /// Ends a task whose caller does not pay: what it was offered is withdrawn first, by the message `said`. Fails when it has paid already,
-    /// or may have.
+    /// Ends a task whose caller does not pay: what it was offered is withdrawn first, by the message `said`. Fails when
+    /// it has paid already, or may have.
     pub(super) async fn rejected(
         &self,
         caller: &Caller<'_>,
@@ -53,6 +53,8 @@ impl Service {
         {
             use IssuanceStatus::{Consumed, Declined, Expired, Indeterminate, Issued, Verified};
             match self.host.decline(&state, &RequestOrigin::new(crate::NAME, said)).await? {
+                // Money may have moved: a state that was paid is owed an answer (design 44), so that the task is not
+                // cancelled.
                 IssuanceOutcome::Late(Verified | Consumed | Indeterminate) => {
                     let words = "the payment was taken, or is being settled: send the next message without it";
                     return Err(OperationError::UnsupportedOperation(words.to_owned()).into());

@@ -78,6 +78,7 @@ impl Service {
     async fn webhooks(&self, caller: &Caller<'_>, sender: &Sender, task: &str) -> Result<Vec<Webhook>, ServiceError> {
         let task = self.readable(caller, sender, task).await?;
         let mut webhooks = task.webhooks().await?;
+        // The task may have webhooks of other protocols, whose details mean nothing here.
         webhooks.retain(|webhook| webhook.protocol == NAME);
         Ok(webhooks)
     }

@@ -29,6 +29,8 @@ impl RememberedNames {
     pub(super) fn take(&mut self, name: &str, now: Timestamp) {
         self.turn_over(now);
         if self.new.len() + self.old.len() >= SENT_NAMES_MAX {
+            // To forget all at once bounds memory; until then every message may have been written, and the store is
+            // asked.
             self.lost_until = Some(later(now));
             (self.new, self.old) = Default::default();
         }

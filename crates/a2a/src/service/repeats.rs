@@ -26,8 +26,8 @@ use crate::service::tasks::{Pauses, at_work};
 const GONE: &str =
     "this message was carried out, and its task can't be read any more; to have it done again, send another messageId";
 
-/// The stream that tells, by when its last entry expires, until when there may be something of a message that is sent
-/// again: who begins with an empty one need not ask the store for any of them.
+/// A ledger stream whose last entry expires when the last remembered message does. A process that starts and finds it
+/// empty need not look for any message in the store.
 const MARK: &str = "sent";
 
 /// What a message is known by when it comes again. Most are not looked up by it, so that it is hashed when it is.
@@ -169,8 +169,12 @@ impl Service {
         let (host, body) = (self.host.clone(), json!({"hash": sent.hash(), "task": task.expose()}));
         let now = host.clock().now();
         let until = end_of(now);
+        // Noted before the store has it: a repetition in between looks there, and waits first for the turn that is held
+        // below.
         self.arrivals.written.lock().take(&sent.key, now);
         tokio::spawn(async move {
+            // The mark first: a crash in between costs look-ups of nothing, while an entry without a mark would never
+            // be looked for.
             let written = match turn.arrivals.mark(&host, until).await {
                 Ok(()) => host.ledger(NAME).append(&sent.name(), body, Some(until), None).await.map(drop),
                 Err(error) => Err(error),

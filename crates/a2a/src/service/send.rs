@@ -82,6 +82,7 @@ impl Service {
         let sent = match self.first_sent(caller, &message, &sender).await? {
             FirstSent::Now(sent) => sent,
             FirstSent::Before(task) => {
+                // This way does not reach `Host::receive`, which meters all other messages.
                 self.host.meter(caller.peer())?;
                 return self.again(caller, *task, &configuration, streams).await;
             }
@@ -106,6 +107,7 @@ impl Service {
         };
         let MessageRoute { resident, sender, thread, continues, sticks } = routed;
         let before = match &continues {
+            // Read before the task gets the message: everything after this number is the answer to it.
             Some(task) => task.last_event().await?,
             None => 0,
         };
@@ -228,6 +230,8 @@ impl Service {
         let resident = named.or(sticky).unwrap_or(assumed);
         let sender = self.seen_by(resident, assumed, caller, sender).await?;
         let thread = self.thread(context, Some(resident.card.handle()), &sender).await?;
+        // Renewed by each message: a lively conversation would lose its agent seven days after the mention (Hub card
+        // 3.3).
         let sticks = match mentioned.or(sticky) {
             Some(_) => Some(adopted(thread.expose(), &sender)?),
             None => None,

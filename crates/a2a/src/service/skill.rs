@@ -40,6 +40,7 @@ pub(super) fn requested<'a>(skills: &'a [Tool], message: &Message) -> Option<Ski
         Content::Data(Value::Object(data)) => Some(data),
         _ => None,
     });
+    // Any other data is for the agent that the message is for.
     let (Some(only), None) = (data.next(), data.next()) else { return None };
     let id = only.get("skill")?.as_str()?;
     let skill = skills.iter().find(|skill| skill.name == id)?;

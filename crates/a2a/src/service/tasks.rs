@@ -56,6 +56,7 @@ impl Service {
         }
         let log = view::log(&task).await?;
         let last = log.last().map_or(0, |(number, _)| *number);
+        // A number beyond the last one (of another task, or made up) would skip what is still to come.
         let seen = seen.unwrap_or(u64::MAX).min(last);
         let passed: Vec<_> = log.into_iter().take_while(|(number, _)| *number <= seen).collect();
         // Read after its log: where that has an ending, the task is settled by now.

@@ -15,7 +15,7 @@ use crate::printable::line;
 /// Characters of the name of a protocol.
 const PROTOCOL_CHARS_MAX: usize = 40;
 
-/// Finds whoever was named.
+/// Finds the agent, domain or URL that a user named, and the way there.
 pub trait AddressBook: Send + Sync {
     /// Reads [`AskArguments::agent`], and looks the agent up on its domain.
     ///

@@ -67,7 +67,7 @@ pub struct AskArguments {
 }
 
 impl AskArguments {
-    /// Whom it trusts.
+    /// The authorities that the flags `--data`, `--cacert` and `--insecure` name.
     pub fn trust(&self) -> Trust<'_> {
         Trust { data: self.data.as_deref(), cacert: self.cacert.as_deref(), insecure: self.insecure }
     }
@@ -79,6 +79,7 @@ impl AskArguments {
     pub fn authorization(&self) -> Result<Option<HeaderValue>, Failure> {
         let Some(token) = &self.token else { return Ok(None) };
         let mut value = header_value("--token", &format!("Bearer {token}"))?;
+        // A sensitive value is not printed with its headers.
         value.set_sensitive(true);
         Ok(Some(value))
     }

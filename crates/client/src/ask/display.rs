@@ -81,6 +81,7 @@ impl<'a> AnswerDisplay<'a> {
                     let percent = progress.map(|fraction| format!("{:.0}%", fraction * 100.0));
                     let words = percent.into_iter().chain(message.map(|words| line(&words, ITEM_CHARS_MAX)));
                     stderrln!("[promised {}]", words.collect::<Vec<_>>().join(" "));
+                    // Once, although each look at the promise gives it again.
                     if !std::mem::replace(&mut self.promised, true) {
                         stderrln!("hear of it later with: --task {}", line(&token, ID_CHARS_MAX));
                     }

@@ -21,7 +21,7 @@ pub const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// How long an answer may take from its first to its last byte. People have Ctrl-C.
 pub const ANSWER_TIME_MAX: Duration = Duration::from_secs(30 * 60);
 
-/// Whom to ask.
+/// The endpoint that is asked over HTTP, and the way there.
 pub struct AskTarget {
     /// The way there.
     pub egress: Arc<Egress>,
@@ -38,6 +38,7 @@ pub struct AskTarget {
 impl AskTarget {
     /// A URL that somebody typed, wherever it leads; `endpoint` is what is asked for it.
     pub fn typed(url: &Url, endpoint: Url, egress: Arc<Egress>) -> Self {
+        // The user typed the URL, so that its address may be private; what a card names, below, is a stranger's.
         Self { egress, purpose: Purpose::Upstream, endpoint, canonical_host: host_of(url), label: url.to_string() }
     }
 

@@ -7,7 +7,7 @@ use bytes::{Buf, BytesMut};
 
 use crate::limits::LINE_BYTES_MAX;
 
-/// What was read.
+/// A whole command line or message, cut out of the stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame {
     /// A command, without its end.
@@ -101,6 +101,7 @@ impl MessageDecoder {
                 break;
             }
             if self.bytes.len() > bytes_max {
+                // Memory goes back at once; the rest is only looked through for the end of the message.
                 self.is_too_large = true;
                 self.bytes = Vec::new();
             }

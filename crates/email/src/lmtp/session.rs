@@ -13,7 +13,7 @@ use super::decoder::{Decoder, Frame, LineError};
 use super::reply::SmtpReply;
 use crate::limits::{BAD_COMMANDS_MAX, CLIENT_WAIT, MESSAGE_WAIT};
 
-/// Who takes mail.
+/// What a session hands mail to: it knows the agents of mailboxes, and takes messages for them.
 pub trait Mailroom: Sync {
     /// The agent of a mailbox, or why there is none.
     fn agent(&self, address: &str) -> Result<Handle, SmtpReply>;
@@ -201,6 +201,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send, M: Mailroom> Session<'_, S, M> {
         }
         self.write("354 the message, and a dot\r\n").await?;
         self.decoder.expect_message();
+        // A bound for the whole as well: with a byte now and then a client would hold its connection for days.
         let whole = timeout_at(Instant::now() + MESSAGE_WAIT, self.frame(CLIENT_WAIT)).await;
         let frame = whole.map_err(|_| Over)??;
         let Some(envelope) = self.envelope.take() else { return Err(Over) };

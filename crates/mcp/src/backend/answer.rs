@@ -27,6 +27,7 @@ pub(super) fn events(result: CallToolResult, host: &str, agent: &Handle) -> Vec<
         }
     }
     let policy = result.meta.as_ref().and_then(|meta| meta.0.get("mentionable")?.get("policy"));
+    // Before `isError`, which a result with a refusal has too: it would be read as a failure.
     let (words, ending) = if let Some(policy) = policy {
         (before(&structured), refused(policy, host, agent))
     } else if result.is_error == Some(true) {
@@ -102,6 +103,7 @@ fn before(structured: &Value) -> String {
 
 /// A failure: what was said before it, and why.
 fn failed(said: Words, structured: &Value) -> (String, Ending) {
+    // Only hosts like this one write both fields.
     if let (Some(error), Some(_)) = (structured["error"].as_str(), structured["text"].as_str()) {
         let told = structured["code"].as_str().and_then(|code| Ending::from_code(code, error));
         return (before(structured), told.unwrap_or_else(|| Ending::failed(error)));

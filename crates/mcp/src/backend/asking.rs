@@ -123,6 +123,7 @@ impl Waiting {
         let mut waiting = self.0.lock();
         let now = Instant::now();
         waiting.retain(|_, kept| kept.until > now);
+        // A conversation that waits already takes no further place: its earlier call is replaced, and given up.
         let Some(thread) = thread.filter(|thread| waiting.len() < CALLS_WAITING_MAX || waiting.contains_key(thread))
         else {
             return Err(call);

@@ -41,6 +41,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
         ready!(Pin::new(&mut self.inner).poll_read(context, buffer))?;
         let counted = self.count(buffer.filled().get(before..).unwrap_or_default());
         if counted.is_err() {
+            // By the contract of `poll_read` an error means that nothing was read.
             buffer.set_filled(before);
         }
         Poll::Ready(counted)

@@ -56,6 +56,7 @@ impl Line {
     async fn over_a_pipe(program: &Program, guest: Guest, told: Arc<ProgressListeners>) -> Result<Self, CallError> {
         let RunningProgram { process, stdin, stdout, stderr } = program.start()?;
         let complaint = |line: &[u8]| tracing::debug!("an MCP server's program says: {}", printable(line));
+        // Read whether or not it is logged: a program whose pipe is full stands still.
         tokio::spawn(each_line(stderr, COMPLAINT_BYTES_MAX, complaint));
         let output = Lines::new(stdout, MESSAGE_BYTES_MAX);
         let transport = AsyncRwTransport::<RoleClient, _, _>::new_client(output, stdin);
@@ -76,6 +77,8 @@ impl Line {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let peer = self.service.peer();
         let handle = peer.send_request_with_option(request, PeerRequestOptions::no_options()).await?;
+        // The token is made when the request is sent, so that progress may have come before anybody listens
+        // (`Listener::Early`).
         let _listening = self.told.listen(handle.progress_token.clone(), listener);
         let mut leaving = Leaving { peer: peer.clone(), call: Some(handle.id.clone()) };
         let result = handle.await_response().await;

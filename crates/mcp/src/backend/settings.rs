@@ -66,7 +66,7 @@ fn total_seconds() -> u64 {
     60
 }
 
-/// The section, checked.
+/// The settings of an `mcp` backend, parsed and checked.
 pub(super) struct CheckedSection {
     pub(super) target: Target,
     pub(super) tool: String,
@@ -76,7 +76,7 @@ pub(super) struct CheckedSection {
     pub(super) exchange: Option<Arc<TokenExchange>>,
 }
 
-/// Where the server is.
+/// Where the server is: a URL, or a program that is started.
 #[derive(Clone)]
 pub(super) enum Target {
     Url { url: String, headers: HeaderMap },

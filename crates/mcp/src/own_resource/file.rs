@@ -44,6 +44,7 @@ impl OwnFile {
     async fn bytes(&self) -> Result<Bytes, String> {
         let gone = |_| format!("file not found: {}", self.name());
         let found = tokio::fs::metadata(&self.path).await.map_err(gone)?;
+        // Once more: the file may have grown since the start.
         fits(found.len(), self.bytes_max, Path::new(self.name()))?;
         Ok(tokio::fs::read(&self.path).await.map_err(gone)?.into())
     }

@@ -44,16 +44,19 @@ impl Subscriptions {
         if std::mem::replace(&mut *self.is_watched.lock(), true) {
             return;
         }
+        // With a strong reference, looking would outlive the client that subscribed.
         tokio::spawn(look(Arc::downgrade(self), offer, tell));
     }
 
     /// The resources that have changed since they were looked at.
     async fn changed(&self, offer: &Offer) -> Vec<String> {
+        // The lock must not be held while files are looked at, so they are copied.
         let known = self.of.lock().clone();
         let mut changed = Vec::new();
         for (address, before) in known {
             let now = super::stamp(offer, &address).await;
             if now != before {
+                // The client may have unsubscribed during the look: `insert` would bring the address back.
                 self.of.lock().entry(address.clone()).and_modify(|stamp| *stamp = now);
                 changed.push(address);
             }
@@ -65,6 +68,7 @@ impl Subscriptions {
 /// Looks now and then, until nobody subscribes any more.
 async fn look(subscriptions: Weak<Subscriptions>, offer: OfferSource, tell: Tell) {
     let mut ticks = interval(FILE_LOOK_EVERY);
+    // By default, ticks that a slow look missed would follow at once.
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;

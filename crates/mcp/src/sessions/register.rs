@@ -13,9 +13,9 @@ use crate::limits::{
 /// Why no session can begin: the bound that was reached, and every session under it is in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Full {
-    /// Sessions of one caller: so many.
+    /// The caller has as many sessions as it may; the bound.
     Caller(usize),
-    /// Sessions of all callers.
+    /// The host has as many sessions as it may.
     Host,
 }
 
@@ -138,6 +138,7 @@ impl Register {
     /// How many places each caller has.
     fn counts(&self) -> HashMap<CallerKey<'static>, usize> {
         let mut counts = HashMap::new();
+        // Places count too: whoever begins many at once would otherwise be past the bound before the first is open.
         for caller in self.sessions.values().map(|entry| &entry.caller).chain(self.places.values()) {
             *counts.entry(caller.clone()).or_default() += 1;
         }

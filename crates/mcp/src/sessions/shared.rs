@@ -57,6 +57,7 @@ impl SharedSessions {
     /// first who shows who it is, on whichever node.
     pub(crate) async fn is_of(&self, id: &str, sender: &Sender, now: Timestamp) -> Result<bool, Error> {
         for _ in 0..ATTEMPTS_MAX {
+            // Read anew in each round: when another node wrote behind this entry, what it wrote decides.
             let Some((number, at, record)) = self.last(id).await? else { return Ok(false) };
             let owner = sender.owner();
             let is_first = record.owner.is_none() && owner.is_some();
@@ -123,6 +124,7 @@ impl SessionStore for SharedSessions {
         // Whoever may end it was asked before.
         let Some((_, at, record)) = self.last(id).await? else { return Ok(()) };
         let record = SessionRecord { initialize: Value::Null, ended: true, ..record };
+        // Later than any earlier entry expires: if this one went first, the session would be open again.
         let until = at.checked_add(SESSION_KEPT + SESSION_NOTED_EVERY).ok();
         self.ledger.append(&stream(id), json!(record), until, None).await?;
         Ok(())

@@ -52,6 +52,7 @@ async fn whole(
             show(&read(&value, status, to)?)
         }
         None if !status.is_success() => Err(failed(status, location, &String::from_utf8_lossy(&bytes))),
+        // REST 5: reserved, and to be taken for no reply.
         None if status == StatusCode::NO_CONTENT => Ok(()),
         None if as_json => Err(Failure::unreachable(format!("the answer is not JSON but {}", line(media_type, 80)))),
         None if media_type.starts_with("text/") && media_type != "text/html" => show(&String::from_utf8_lossy(&bytes)),

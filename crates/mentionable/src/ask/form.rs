@@ -14,15 +14,16 @@ pub(super) struct Form {
 
 impl Form {
     pub(super) fn new(entropy: &dyn Entropy) -> Self {
+        // Random, so that nothing that is sent holds it by chance.
         Self { boundary: ids::mint(entropy), body: Vec::new() }
     }
 
-    /// Adds words.
+    /// Adds a field of plain text.
     pub(super) fn text(&mut self, name: &str, text: &str) {
         self.part(&format!("name=\"{}\"", escaped(name)), "text/plain; charset=utf-8", text.as_bytes());
     }
 
-    /// Adds a file.
+    /// Adds a file as a field. Fails when it can't be read, or is larger than any agent takes.
     pub(super) fn file(&mut self, name: &str, path: &Path) -> Result<(), Failure> {
         let bytes = attachment::read(path)?;
         let own = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

@@ -15,7 +15,7 @@ const WORD_CHARS_MAX: usize = 200;
 /// Characters of a token.
 const TOKEN_CHARS_MAX: usize = 300;
 
-/// What an answer leaves to do.
+/// How it can go on after an answer: the token of the conversation, and the questions that were asked back.
 #[derive(Debug, Default)]
 pub(super) struct AnswerRest {
     /// The conversation to go on with.

@@ -108,6 +108,7 @@ impl Resolver {
     async fn look_up(&self, acct: &Acct, port: u16) -> Arc<CachedOutcome> {
         let (outcome, fresh) = match self.find(acct, port).await {
             Ok(found) => (Ok(Arc::new(found.value)), found.fresh),
+            // Kept for [`KEPT_MIN`] all the same, so that nobody can make this host ask again and again.
             Err(error) => (Err(error), Duration::ZERO),
         };
         let now = self.clock.now();
@@ -117,18 +118,21 @@ impl Resolver {
     /// The steps of WebFinger 2.4, in order.
     async fn find(&self, acct: &Acct, port: u16) -> Result<FetchedDocument<ResolvedAgent>, ResolveError> {
         let url = url_on(acct.domain(), port, &lookup_path(&acct.to_uri()));
+        // WebFinger may redirect once, a card not at all: the purposes decide that (WebFinger 2.4 step 3).
         let record: FetchedDocument<Value> =
             fetch::json(&self.egress, Purpose::WebFinger, ResolveSource::WebFinger, &url)
                 .await
                 .map_err(|error| error.or_unknown(acct))?;
         let jrd = Jrd::deserialize(&record.value)
             .map_err(|_| ResolveError::Unreadable { what: ResolveSource::WebFinger, url })?;
+        // Step 5: a record about another address would let one agent pass for another.
         if Acct::parse_uri(&jrd.subject).as_ref() != Some(acct) {
             return Err(ResolveError::OtherSubject);
         }
         let (card_url, canonical_host) = card_link(&jrd.links)?;
         let card = fetch::json(&self.egress, Purpose::Document, ResolveSource::Card, &card_url).await?;
         check(&card.value, acct, &canonical_host)?;
+        // The record leads to the card, so that the whole holds no longer than either.
         let fresh = card.fresh.min(record.fresh);
         Ok(FetchedDocument {
             value: ResolvedAgent { acct: acct.clone(), card_url, canonical_host, card: card.value },

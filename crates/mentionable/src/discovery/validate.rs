@@ -1,5 +1,5 @@
-//! Whether a card is one: ours before it is published, others' before it is believed.
-//! Agent card, `validateAgentCard`. Unknown fields are passed over.
+//! Validation of agent cards: our own before they are published, others' before they are believed. Agent card,
+//! `validateAgentCard`. Unknown fields are passed over.
 
 mod rules;
 
@@ -49,7 +49,7 @@ pub enum CardError {
     AddressMismatch,
     /// Not an absolute https URL without userinfo.
     NotHttps,
-    /// A transport that there is not.
+    /// A transport that is not in the list of Agent card 3.2.
     Transport,
     /// The REST extension does not say where. REST 2.
     RestEndpointMissing,

@@ -39,7 +39,7 @@ pub(crate) struct Card<'a> {
     pub(crate) mentionable: Mentionable<'a>,
 }
 
-/// A picture.
+/// The icon of an agent. Agent card 3.1.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Icon<'a> {
     pub(crate) url: &'a str,
@@ -93,7 +93,7 @@ pub(crate) struct Skill<'a> {
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(tag = "scheme", rename_all = "kebab-case")]
 pub(crate) enum Auth<'a> {
-    /// Not at all.
+    /// No credentials are looked at.
     None,
     /// With a token of this issuer.
     BearerJwt {

@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::cors::CORS;
 
-/// Who answers. REST 5.2.
+/// The header with the address of the agent that answers. REST 5.2.
 pub(crate) static X_MENTIONABLE_AGENT: HeaderName = HeaderName::from_static("x-mentionable-agent");
 /// The token of the conversation. REST 6.
 pub(crate) static X_MENTIONABLE_SESSION: HeaderName = HeaderName::from_static("x-mentionable-session");
@@ -18,7 +18,7 @@ static X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
 /// Fields that an answer usually has, so that none has to move.
 const FIELDS_USUAL: usize = 16;
 
-/// One agent's door. Made once, at start.
+/// How one agent is served over REST: its card, its path, and the header values that never change. Made once, at start.
 pub(crate) struct AgentRoute {
     pub(crate) card: Arc<AgentCard>,
     /// Its path on this origin, `/~handle`.
@@ -29,7 +29,7 @@ pub(crate) struct AgentRoute {
 }
 
 impl AgentRoute {
-    /// The door of an agent. An operator's `cache_control` that is no header value is passed over.
+    /// The route of an agent. An operator's `cache_control` that is no header value is passed over.
     pub(crate) fn new(card: Arc<AgentCard>) -> Self {
         Self {
             path: path(&card),
@@ -47,6 +47,7 @@ impl AgentRoute {
         head.insert(CONTENT_TYPE, content_type);
         head.insert(CONTENT_LANGUAGE, language);
         head.insert(&X_MENTIONABLE_AGENT, self.address.clone());
+        // REST 5.2: an answer is for one caller and one question; to keep it longer is the agent's choice.
         head.insert(CACHE_CONTROL, HeaderValue::from_static("private, max-age=0"));
         head.insert(&X_ROBOTS_TAG, HeaderValue::from_static("noindex, nofollow, noarchive"));
         head.insert(VARY, HeaderValue::from_static("Accept, Accept-Language"));

@@ -1,4 +1,4 @@
-//! What becomes of a request: an answer, a fault or a refusal.
+//! The outcome of a request: an answer, a failure or a refusal.
 
 use forecourt_core::{Error, PolicyPart};
 pub(crate) use forecourt_surface::answer::{Content, HttpAnswer};
@@ -9,7 +9,7 @@ use super::wire::DecodeError;
 /// Why a request is not answered with what it asked for.
 #[derive(Debug)]
 pub(crate) enum RestError {
-    /// A fault, theirs or ours.
+    /// The request is wrong, or the host or the agent failed.
     Failure(Failure),
     /// A refusal, which is content. PolicyPart 4.5.
     Refusal(Box<PolicyPart>),

@@ -25,6 +25,7 @@ const POLICY: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none
 /// `responder` speaks in the name of the agent of the task.
 pub(crate) async fn answer(responder: &Responder<'_>, task: &TaskPermit, id: &str, now: Timestamp) -> Outcome {
     let headers = responder.request.headers();
+    // Under its own task alone: the id of the task is what lets a caller read it (REST 5.6).
     let artifact = task.artifact(id).await?;
     let mut head = responder.head_of(Media::Json, &responder.route.card.language, None);
     let as_json = wants_json(headers, &artifact.mime);

@@ -21,6 +21,7 @@ pub(super) async fn read(body: Body, bytes_max: usize) -> Result<Bytes, Failure>
 
 /// Fails for a body with a content coding, which none may have.
 pub(super) fn check_uncoded(headers: &HeaderMap) -> Result<(), RestError> {
+    // Bounds count what comes over the wire: a coded body could unpack to any size.
     let coded =
         headers.get_all(CONTENT_ENCODING).iter().any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"));
     if coded { Err(DecodeError::Coded.into()) } else { Ok(()) }

@@ -13,7 +13,7 @@ use crate::NAME;
 
 /// Says that a preference was honoured. RFC 7240 3.
 pub(crate) static PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
-/// Its value.
+/// The value of `Preference-Applied` where an answer is made in the background.
 pub(crate) const RESPOND_ASYNC: HeaderValue = HeaderValue::from_static("respond-async");
 
 /// How the answer to a POST is kept going. In the background when that is preferred, unless it names
@@ -21,9 +21,11 @@ pub(crate) const RESPOND_ASYNC: HeaderValue = HeaderValue::from_static("respond-
 pub(crate) async fn run(head: &Parts, egress: &Egress, retries: u32) -> Run {
     let Some(wish) = preference(&head.headers, "respond-async") else { return Run::without_task() };
     let Some(callback) = wish.parameter("callback") else { return Run::in_background(None) };
+    // REST 5.4: otherwise a caller could have this host post answers to a third party.
     if !is_callback_of(&callback, &head.headers, &head.uri) {
         return Run::without_task();
     }
+    // Whoever is no browser writes `Origin` and `Host` as it likes, so that the check above proves nothing by itself.
     match egress.permits(Purpose::Callback, &callback).await {
         Ok(()) => Run::in_background(Some(webhook(callback.into_owned(), retries))),
         Err(error) => {

@@ -36,6 +36,7 @@ pub(crate) fn is_browser(headers: &HeaderMap) -> bool {
 
 /// Adds a conversation; the oldest above [`CONVERSATIONS_WAITING_MAX`] is forgotten.
 pub(crate) fn add(head: &mut HeaderMap, asked: &HeaderMap, thread: &ThreadId) {
+    // A name that a client made up opens nothing by itself, and must not begin to by way of a cookie.
     if thread.is_adopted() {
         return;
     }

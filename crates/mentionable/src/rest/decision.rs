@@ -117,6 +117,7 @@ pub(crate) async fn answer(rest: &Rest, responder: Responder<'_>, kind: Decision
 /// What the path names. Unknown, expired, used and malformed states look alike, as does one of the other kind.
 async fn open<'a>(rest: &'a Rest, responder: Responder<'a>, kind: DecisionKind) -> Result<OpenDecision<'a>, RestError> {
     let request = responder.request;
+    // First, so that guesses at states count against the caller's limits.
     rest.meter(&request)?;
     decision_media(&request)?;
     let text = request.parts.uri.path().strip_prefix(kind.prefix()).unwrap_or_default();

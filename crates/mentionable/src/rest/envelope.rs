@@ -33,6 +33,7 @@ pub(crate) fn envelope(task: &Task) -> Value {
     if let Some(outcome) = task.outcome.as_ref().filter(|_| state == "failed") {
         status["code"] = outcome.ending.code().into();
     }
+    // The members of A2A's push notification (REST 5.4), so that one receiver reads both.
     let mut envelope = json!({"id": task.id.expose(), "status": status});
     if let Some(thread) = &task.thread {
         envelope["contextId"] = thread.expose().into();

@@ -1,5 +1,5 @@
-//! Faults into statuses and words: what was wrong, and what would be right. The refusals are in
-//! `refusal.rs`, since they are content.
+//! Failures: the status and the words for what was wrong, and what would be right. Refusals are in `refusal.rs`, since
+//! they are content.
 
 use forecourt_core::clock::whole_seconds;
 use forecourt_core::limits::FULL_RETRY;
@@ -83,7 +83,7 @@ impl Failure {
         Self { allow: Some(allow), ..Self::new(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed", message) }
     }
 
-    /// 406. REST 4.
+    /// 406: the request accepts none of the four media types. REST 4.
     pub(crate) fn not_acceptable() -> Self {
         let message = "this resource is text/html, text/markdown, application/json or text/event-stream";
         Self::new(StatusCode::NOT_ACCEPTABLE, "Not acceptable", message)

@@ -34,6 +34,7 @@ pub(crate) async fn carry(
     let host = &rest.host;
     let received_at = host.clock().now();
     let body = body.map(|body| &**body);
+    // Before `resume`, which completes `ask`: a sign-in leads back to what this request itself said.
     let back = way_back(responder, &rest.verifier, &ask);
     let proof = credentials::Request { head: request.parts, body, agent: &route.card.address, now: received_at };
     let sender = or_person(credentials::sender(&rest.verifier, host.site(), proof).await?, responder.person);
@@ -63,6 +64,7 @@ pub(crate) async fn carry(
         hop: hops::read(request.headers()),
         id: rest.ids.next(),
         submission,
+        // Any site can have a browser send a GET here; it must not use up what its person has paid for.
         may_spend: !is_cross_site(request.headers(), host.site()),
         received_at,
     };

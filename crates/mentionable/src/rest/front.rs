@@ -24,7 +24,7 @@ use super::signed_in::account;
 use super::transport::Rest;
 use crate::{NAME, discovery};
 
-/// The host's front page.
+/// The front page of the host: its agents, at most [`AGENTS_PER_PAGE`] a page, in each of the four forms.
 pub(crate) fn front_page(rest: &Rest, responder: &Responder<'_>) -> Outcome {
     let request = &responder.request;
     rest.meter(request)?;
@@ -136,6 +136,7 @@ pub(crate) fn asset(responder: &Responder<'_>) -> Outcome {
             return Ok(HttpAnswer::empty(StatusCode::NOT_MODIFIED, head));
         }
     }
+    // A picture may be an SVG, which runs scripts when it is opened by itself.
     if asset.mime.starts_with("image/") {
         render::security_fields(&mut head, csp::PICTURE);
     }

@@ -87,6 +87,7 @@ impl<'a> Reader<'a> {
     /// Passes the first boundary, which begins the body. Of a preamble only an empty line is accepted.
     fn opening(&mut self) -> Result<bool, DecodeError> {
         self.at = if self.body.starts_with(b"\r\n") { 2 } else { 0 };
+        // Without its CRLF, which the first boundary need not have before it.
         let first = &self.delimiter[2..];
         if !self.rest().starts_with(first) {
             return Err(DecodeError::Multipart("it must begin with its boundary"));
@@ -113,6 +114,7 @@ impl<'a> Reader<'a> {
 
     /// The header block of a part, without the empty line after it.
     fn head(&mut self) -> Result<&'a [u8], DecodeError> {
+        // Within the bound only: the end of a head is not looked for in all that follows.
         let window = &self.rest()[..self.rest().len().min(PART_HEAD_BYTES_MAX + 4)];
         if window.starts_with(b"\r\n") {
             return Err(DecodeError::Multipart("a part has no Content-Disposition"));
@@ -137,6 +139,7 @@ impl<'a> Reader<'a> {
             if let Some(follows) = self.boundary_end() {
                 return Ok((self.body.slice(start.min(end)..end), follows));
             }
+            // It only looked like a boundary, so that it is content; the next one may begin behind its CRLF.
             search = end + 2;
         }
     }
@@ -154,6 +157,7 @@ fn field(head: &[u8], bytes: Bytes) -> Result<Field, DecodeError> {
             name if name.eq_ignore_ascii_case("content-transfer-encoding") => &mut coding,
             _ => continue,
         };
+        // Of two, other readers of the same body may take the other one.
         if slot.replace(value).is_some() {
             return Err(DecodeError::Multipart("a header field of a part occurs twice"));
         }

@@ -10,7 +10,7 @@ use forecourt_surface::negotiate;
 use super::errors::Failure;
 use super::payment;
 
-/// Its media type.
+/// The media type of Problem Details. RFC 9457 3.
 pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
 
 /// The `Content-Type` of a problem.
@@ -32,6 +32,7 @@ pub(crate) fn refusal(part: &PolicyPart, status: StatusCode, language: &Language
     }
     problem.insert("kind".to_owned(), part.kind().into());
     problem.insert("policy".to_owned(), json!(part));
+    // Members of x402 never replace those of a problem.
     for (name, value) in payment::body_members(part) {
         problem.entry(name).or_insert(value);
     }

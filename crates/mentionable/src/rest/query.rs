@@ -1,9 +1,9 @@
 //! The GET form: a query string into one turn. REST 3.1.
 //!
-//! Beside the parameters of the spec there are those that the forms and links of our own pages send,
-//! which agents that know nothing of them ignore: `filter.{property}`, `results` and `ask=no` narrow a
-//! search down, `prev` (again and again) says what was asked before, `answer.{question}` answers one of several questions (see `answers.rs`), and `state` goes on after a
-//! refusal (see `resumption.rs`), with the question that was kept where there is no `user`.
+//! Beside the parameters of the spec there are those that the forms and links of our own pages send, which agents that
+//! know nothing of them ignore: `filter.{property}`, `results` and `ask=no` narrow a search down, `prev` (it may occur
+//! again) says what was asked before, `answer.{question}` answers one of several questions (see `answers.rs`), and
+//! `state` goes on after a refusal (see `resumption.rs`), with the question that was kept where there is no `user`.
 
 use std::collections::BTreeSet;
 

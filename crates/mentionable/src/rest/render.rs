@@ -60,7 +60,7 @@ fn under(spoken: bool, text: String) -> String {
     if spoken { format!("\n\n{text}") } else { text }
 }
 
-/// A refusal. REST 5.3.
+/// The body of a refusal: a page, words, the policy part as JSON, or a frame and the end. REST 5.3.
 pub(crate) fn refusal(media: Media, frame: &Frame<'_>, part: &PolicyPart) -> Bytes {
     match media {
         Media::Html => html::refusal(frame, part).into(),

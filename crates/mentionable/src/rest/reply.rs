@@ -75,6 +75,7 @@ async fn stream_of(responder: &Responder<'_>, reply: Reply) -> HttpAnswer {
     }
     let mut head = responder.head_of(Media::Stream, &language, thread.as_ref());
     if let Some(Event::Ending(Ending::Refused(part))) = begun.last() {
+        // Now or never: a cookie stands in the head, which is sent before the frames.
         responder.keep_waiting(&mut head, part, thread.as_ref());
     }
     if let Some(receipt) = &receipt {

@@ -37,7 +37,7 @@ impl<'a> RequestHead<'a> {
         self.media.ok_or_else(Failure::not_acceptable)
     }
 
-    /// Its fields.
+    /// The headers of the request.
     pub(crate) fn headers(&self) -> &'a HeaderMap {
         &self.parts.headers
     }

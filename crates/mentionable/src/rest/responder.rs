@@ -91,6 +91,7 @@ impl<'a> Responder<'a> {
             render::security_fields(&mut head, self.branding.asking_policy());
         }
         if let Some(mut token) = thread.and_then(|thread| HeaderValue::from_str(thread.expose()).ok()) {
+            // Who has the token continues the conversation: it stays out of printed headers.
             token.set_sensitive(true);
             head.insert(&X_MENTIONABLE_SESSION, token);
         }
@@ -111,6 +112,7 @@ impl<'a> Responder<'a> {
         }
         self.keep_waiting(&mut head, part, thread);
         let status = if media == Media::Stream { StatusCode::OK } else { status(&part.kind) };
+        // A stream tells its refusal in a frame under 200: fields of another status would contradict that.
         if media != Media::Stream {
             add_fields(&mut head, part, self.request.site.canonical_host());
             if status == StatusCode::SERVICE_UNAVAILABLE {

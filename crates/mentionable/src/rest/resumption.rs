@@ -50,8 +50,10 @@ pub(crate) async fn resume(
         Some(state) => host.issuance(&state).await?.map(|issuance| (state, issuance)),
         None => None,
     };
+    // The state of another agent's refusal is as unknown here as one that never was.
     let found = found.filter(|(_, issuance)| issuance.agent == *responder.route.card.handle());
     let Some((state, issuance)) = found else {
+        // With words of its own it is a question, whatever the state was worth.
         return if is_wordless {
             Err(Failure::no_such_decision().into())
         } else {
@@ -64,6 +66,7 @@ pub(crate) async fn resume(
     }
     if is_wordless {
         let thread = ask.session.as_deref().and_then(ThreadId::parse);
+        // Whoever was merely given the address may decide, and is not shown the answer.
         if !issuance.is_held_by(sender, thread.as_ref()) {
             return elsewhere(responder, &state, &issuance);
         }
@@ -84,6 +87,7 @@ pub(crate) async fn resume(
 /// The conversation that goes on: the one that this browser waits for, or that of the proven holder.
 fn thread_of(issuance: &Issuance, waited: Option<&ThreadId>, sender: &Sender) -> Option<ThreadId> {
     let is_subjects = issuance.holder.subject.is_some() && issuance.holder.subject.as_deref() == sender.owner();
+    // An adopted name is the client's own word and no proof that it holds the conversation.
     let own = issuance.holder.thread.as_ref().filter(|thread| is_subjects && !thread.is_adopted());
     waited.or(own).cloned()
 }

@@ -15,6 +15,7 @@ const LOCAL_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 pub(crate) fn is_cross_site(headers: &HeaderMap, site: &Site) -> bool {
     let foreign_fetch = headers.get(&SEC_FETCH_SITE).is_some_and(|value| value == "cross-site");
     let foreign_origin = headers.get_all(ORIGIN).iter().any(|origin| {
+        // `null`, the origin of sandboxed frames and `data:` pages, has no host and is foreign.
         let host = origin.to_str().ok().and_then(host_of);
         host.is_none_or(|host| !is_ours(&host, site))
     });

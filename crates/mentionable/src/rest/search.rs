@@ -71,8 +71,10 @@ pub(crate) async fn answer(
     let url = responder.request.url();
     let page = page_of(responder, account, &search, &url, &language);
     let (begin, answer) = (page.begin(), page.answer());
+    // Awaited before anything is sent: behind the first byte no status can change.
     let first = events.next().await;
     let mut head = responder.answer_head(Media::Html, &language, thread.as_ref());
+    // This policy allows no script, so that what an item or a question says can't become one.
     render::security_fields(&mut head, csp::FOUND);
     let status = match &first {
         Some(Event::Ending(Ending::Refused(part))) => {

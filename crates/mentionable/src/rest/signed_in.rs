@@ -33,6 +33,7 @@ pub(crate) async fn person(rest: &Rest, head: &Parts) -> Result<Option<Person>, 
 /// The sender, or who is signed in where nothing in the request itself proves who sent it.
 pub(crate) fn or_person(sender: Sender, person: Option<&Person>) -> Sender {
     match person {
+        // A cookie is sent without being asked; what the request proves by itself counts before it.
         Some(person) if !sender.verified => {
             let Sender { peer, claimed_address, .. } = sender;
             Sender { peer, claimed_address, ..person.sender.clone() }

@@ -115,6 +115,7 @@ async fn post(rest: &Rest, responder: &Responder<'_>, body: Body) -> Outcome {
         return Err(Failure::cross_site().into());
     }
     request.media()?;
+    // What the head says is checked before the body is read: a refusal must not cost an upload.
     let boundary = multipart::boundary(content_type(headers)).map_err(|error| explained(responder, error))?;
     check_uncoded(headers)?;
     let payment = payment::from_headers(headers)?;
@@ -140,6 +141,7 @@ async fn on_task_path(rest: &Rest, responder: &Responder<'_>, path: TaskPath<'_>
     let method = &request.parts.method;
     let is_reading = matches!(*method, Method::GET | Method::HEAD);
     match path {
+        // Every other arm meters before it looks: guesses at ids count against the caller's limits.
         _ if method == Method::OPTIONS => Ok(responder.options(path.allow())),
         TaskPath::Task(id) if is_reading => {
             rest.meter(request)?;

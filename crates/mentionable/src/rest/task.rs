@@ -85,6 +85,7 @@ pub(crate) async fn register(
     retries: u32,
 ) -> Result<(), RestError> {
     let wanted = Registration::decode(body)?;
+    // Checked once more at every delivery, as the addresses of a name change.
     if let Err(error) = egress.permits(Purpose::Webhook, &wanted.url).await {
         tracing::info!(reason = error.log_reason(), "a webhook was not accepted");
         return Err(unaccepted(&error).into());

@@ -1,4 +1,4 @@
-//! The transport put together: which doors there are, and what the requests to them share.
+//! The REST transport as a whole: a route for each agent, and what all requests share.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(crate) struct Rest {
 }
 
 impl Rest {
-    /// A door for each agent of the host.
+    /// Makes the transport, with a route for each agent of the host.
     pub(crate) fn new(
         host: Arc<Host>,
         verifier: Arc<Verifier>,
@@ -62,13 +62,13 @@ impl Rest {
         Ok(self.host.meter(request.peer())?)
     }
 
-    /// The door of an agent; the default one's when it has left.
+    /// The route of an agent; that of the default agent when it has left.
     pub(crate) fn door(&self, agent: &Handle) -> &AgentRoute {
         self.doors.get(agent).unwrap_or(&self.default)
     }
 
-    /// The door at a path segment such as `~chef`. Handles fold case; nothing is percent-decoded but
-    /// the tilde, which some clients encode.
+    /// The route at a path such as `/~chef`; `None` when no agent is there. Handles fold case; nothing is
+    /// percent-decoded but the tilde, which some clients encode.
     pub(crate) fn door_at(&self, path: &str) -> Option<&AgentRoute> {
         let segment = path.strip_prefix('/')?;
         let tilde = ["~", "%7E", "%7e"].iter().find_map(|tilde| segment.strip_prefix(tilde))?;

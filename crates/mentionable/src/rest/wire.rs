@@ -53,7 +53,7 @@ pub(crate) struct Ask {
 }
 
 impl Entry {
-    /// Plain words.
+    /// An entry of plain text.
     pub(crate) fn text(text: impl Into<String>) -> Self {
         Self::Text { mime: "text/plain".to_owned(), text: text.into() }
     }

@@ -142,12 +142,13 @@ impl Rules {
             Some(url) => {
                 let binding = card.get("preferredTransport").and_then(Value::as_str).unwrap_or("JSONRPC");
                 self.reachable(url, binding, "/url");
+                // `url` makes this a card of 0.3, which requires the version.
                 self.text(card, "", "protocolVersion");
             }
         }
     }
 
-    /// How many there are.
+    /// Checks a list of interfaces, and counts them. `binding` is the name of the field that says over what.
     fn interfaces(&mut self, card: &Value, name: &str, binding: &str) -> usize {
         let Some(list) = card.get(name) else { return 0 };
         let Some(list) = list.as_array() else {
@@ -172,6 +173,7 @@ impl Rules {
     }
 
     fn reachable(&mut self, url: &Value, binding: &str, path: &str) {
+        // A binding that is unknown here is no fault; but only gRPC may leave the scheme of its URL out.
         let binding = Binding::named(binding).unwrap_or(Binding::HttpJson);
         if !url.as_str().is_some_and(|url| is_reachable(url, binding)) {
             self.wrong(path, "is an absolute https URL, or http on this machine, without user and fragment");

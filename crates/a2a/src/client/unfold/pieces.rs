@@ -111,7 +111,8 @@ fn made(text: String, mime: String, name: Option<String>) -> Event {
     Event::Part(Part::Artifact(Artifact { mime, artifact_type: None, name, content }))
 }
 
-/// A file elsewhere. What a browser would obey instead of fetching is data.
+/// A file at an address. Only http and https become one: a page would run a `javascript:` URL, so that other schemes
+/// are shown as data.
 fn pointed(url: String, mime: Option<String>, name: Option<String>) -> Part {
     let is_plain = url::Url::parse(&url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
     if !is_plain {

@@ -21,7 +21,7 @@ pub struct ResolvedAgent {
 }
 
 impl ResolvedAgent {
-    /// Its name for people.
+    /// The agent's name for people.
     pub fn name(&self) -> &str {
         self.text("/name")
     }
@@ -66,6 +66,7 @@ impl ResolvedAgent {
         let previous = self.list("/mentionable/previous_signing_keys");
         let mut keys: Vec<VerifyKey> = Vec::new();
         for key in current.into_iter().chain(previous).filter_map(key).filter(|key| key.is_good_at(now)) {
+            // Of two keys with one id the first counts: the current key before those that it replaced.
             if key.kid().is_none() || keys.iter().all(|earlier| earlier.kid() != key.kid()) {
                 keys.push(key);
             }

@@ -48,7 +48,7 @@ pub enum ResolveError {
     },
 }
 
-/// What was asked for.
+/// The document that was fetched on the way to an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResolveSource {
     /// An answer of WebFinger.
@@ -57,7 +57,7 @@ pub enum ResolveSource {
     Card,
     /// A directory.
     Directory,
-    /// Something else.
+    /// Any other document of a domain.
     Document,
 }
 

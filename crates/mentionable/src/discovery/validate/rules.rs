@@ -15,7 +15,7 @@ use crate::discovery::names::{PROTOCOL_VERSION, TRANSPORT_REST};
 /// The transports that there are. Agent card 3.2.
 const TRANSPORTS: [&str; 3] = ["https+json", "https+sse", "https+jsonrpc"];
 
-/// Gathers what is wrong.
+/// A check of one card, with the problems that were found so far.
 #[derive(Default)]
 pub(super) struct Rules {
     pub(super) problems: Vec<CardProblem>,
@@ -51,7 +51,7 @@ impl Kind {
 }
 
 impl Rules {
-    /// Agent card 3.1.
+    /// Checks the top level of a card, and from there all its sections. Agent card 3.1.
     pub(super) fn card(&mut self, card: &Value, expected: ExpectedCard<'_>) {
         if !card.is_object() {
             return self.report(CardError::WrongType, "", "a card is a JSON object");
@@ -90,7 +90,7 @@ impl Rules {
         }
     }
 
-    /// Agent card 3.2.
+    /// Checks the section `a2a`: endpoint, transport, capabilities, skills, modes. Agent card 3.2.
     fn a2a(&mut self, a2a: &Value, canonical_host: Option<&str>) {
         let endpoint = self.https(a2a, "/a2a", "endpoint");
         let transport = self.required(a2a, "/a2a", "transport", Kind::Text);
@@ -131,7 +131,7 @@ impl Rules {
         }
     }
 
-    /// REST 2.
+    /// Checks the REST extension: it names an https endpoint on the canonical host. REST 2.
     fn rest(&mut self, entry: &Value, base: &str, canonical_host: Option<&str>) {
         if entry["endpoint"].is_null() {
             let message = "the REST extension needs the URL of the endpoint";
@@ -156,7 +156,7 @@ impl Rules {
         }
     }
 
-    /// Agent card 3.4.
+    /// Checks the section `mentionable`: protocols, homepage, signing key. Agent card 3.4.
     fn mentionable(&mut self, section: &Value) {
         let base = "/mentionable";
         if self.entries(section, base, "supported_inbound").iter().any(|name| !name.is_string()) {

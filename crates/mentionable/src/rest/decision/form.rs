@@ -17,7 +17,7 @@ use super::super::limits::DECISION_BODY_BYTES_MAX;
 use super::super::{body, payment};
 use super::{DecisionKind, is_form_token, receipt};
 
-/// What somebody decided.
+/// The choice that a POST to the page of a consent or a payment makes.
 pub(super) enum Decision {
     /// To agree.
     Accept,
@@ -29,7 +29,7 @@ pub(super) enum Decision {
     Ask,
 }
 
-/// What was sent.
+/// A POST to the page of a consent or a payment: the choice, and where a receipt goes.
 pub(super) struct SubmittedForm {
     pub(super) decision: Decision,
     /// Where the receipt goes besides. Not checked yet.
