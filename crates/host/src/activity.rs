@@ -23,7 +23,7 @@ pub struct AgentActivity {
 /// An answer that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentFailure {
-    /// When.
+    /// When the answer ended.
     pub at: Timestamp,
     /// The protocol it was asked over.
     pub via: Transport,

@@ -30,6 +30,7 @@ impl Clocks {
         let mut known = self.0.lock();
         if apart <= CLOCKS_APART_MAX {
             known.remove(&greeting.name);
+        // Names come over the bus, so they are bounded here.
         } else if known.len() < CLOCKS_MAX && known.insert(greeting.name.clone(), apart).is_none() {
             let (node, seconds) = (greeting.name, apart.as_secs());
             tracing::warn!(node, seconds, "the clock of another node is far from this one's: set both by NTP");

@@ -121,7 +121,7 @@ impl Conversations {
     }
 }
 
-/// A message with its conversation.
+/// A message with the history and the id of its conversation.
 pub(crate) struct RecalledMessage {
     pub(crate) message: Box<Message>,
     /// Whether the conversation was kept here before.

@@ -65,17 +65,18 @@ pub enum CarryOutcome {
     Wait(Duration),
 }
 
-/// Wakes the deliverer.
+/// Wakes the deliverer before its next regular look at the queue.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DeliveryWakeup(Arc<Notify>);
 
 impl DeliveryWakeup {
     pub(crate) fn wake(&self) {
+        // It leaves a permit: a wake between the deliverer's look and its rest is not lost.
         self.0.notify_one();
     }
 }
 
-/// By what posts are made; replaced with the deployment.
+/// What deliveries are made with: the egress, each protocol's envelope, and couriers for those without a URL.
 pub(crate) struct Outbound {
     pub(crate) egress: Arc<Egress>,
     pub(crate) envelopes: HashMap<String, Envelope>,

@@ -9,7 +9,7 @@ use forecourt_rules::guard::Guardrail;
 
 use crate::usage_viewers::UsageViewers;
 
-/// An agent with everything that stands around it.
+/// An agent of this host with its gate, its guardrails and its limits.
 pub struct HostedAgent {
     /// How it describes itself.
     pub card: Arc<AgentCard>,
@@ -68,6 +68,7 @@ impl Directory {
             .iter()
             .position(|r| r.card.handle() == default)
             .ok_or_else(|| Error::invalid("default_agent", format!("there is no agent `{default}`")))?;
+        // The default one comes first, and the others keep their order.
         residents[..=first].rotate_right(1);
         let mut by_handle = HashMap::with_capacity(residents.len());
         for (index, resident) in residents.iter().enumerate() {

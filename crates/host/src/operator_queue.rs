@@ -68,7 +68,7 @@ pub struct OperatorQuestion {
     /// What was asked.
     #[serde(flatten)]
     pub inquiry: OperatorInquiry,
-    /// When.
+    /// When the question was asked.
     pub asked_at: Timestamp,
     /// The last answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,7 +82,7 @@ impl OperatorQuestion {
     }
 }
 
-/// What was decided.
+/// The operator's answer to a question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OperatorAnswer {
     /// The decision.
@@ -92,7 +92,7 @@ pub struct OperatorAnswer {
     pub reason: Option<String>,
     /// Who decided.
     pub by: String,
-    /// When.
+    /// When it was decided.
     pub at: Timestamp,
 }
 
@@ -111,9 +111,9 @@ pub enum OperatorDecision {
 /// What came of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OperatorAnswerOutcome {
-    /// It is the answer.
+    /// The answer was written. Carries the question with it.
     Now(Box<OperatorQuestion>),
-    /// There was one already, which stays.
+    /// The question had an answer already, which stays.
     Before(Box<OperatorQuestion>),
     /// No such question, or it is too long ago.
     Unknown,

@@ -45,6 +45,7 @@ impl TaskAccess<'_> {
     fn sees_usage(self, task: &Task, directory: &Directory) -> bool {
         let is_owner = match self {
             Self::Operator => return true,
+            // An id opens the task (REST 5.4), but does not tell who asks.
             Self::ById => false,
             Self::As(sender) => task.owner.is_some() && sender.owner() == task.owner.as_deref(),
         };
@@ -104,6 +105,7 @@ impl Host {
     pub fn tasks<'a>(&'a self, sender: &'a Sender, filter: TaskFilter) -> BoxFuture<'a, Result<TaskPermits, Error>> {
         Box::pin(async move {
             let owner = sender.owner().map(str::to_owned);
+            // Without a conversation that it knows, an anonymous caller would get the tasks of all anonymous callers.
             if owner.is_none() && filter.threads.is_empty() {
                 return Ok(TaskPermits { tasks: Vec::new(), next: None, total: 0 });
             }
@@ -130,7 +132,7 @@ impl TaskPermit {
         Self { tasks, task, sees_usage }
     }
 
-    /// The task as it stood.
+    /// The task as it was when this permit was made; [`Self::reload`] reads it again.
     pub fn task(&self) -> &Task {
         &self.task
     }
@@ -185,7 +187,8 @@ impl TaskPermit {
         })
     }
 
-    /// Reads an artifact by its id.
+    /// Reads an artifact of this task by its id. Fails with [`Error::NotFound`] when the task has none of that id or
+    /// has expired. REST 5.6.
     pub fn artifact<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<StoredArtifact, Error>> {
         Box::pin(async move {
             let found = self.tasks.store.artifact(&self.task.id, id, self.tasks.clock.now()).await?;
@@ -203,6 +206,7 @@ impl TaskPermit {
             let added = self.tasks.store.add_webhook(&self.task.id, webhook, WEBHOOKS_PER_TASK_MAX, at_end).await?;
             match added {
                 WebhookRegistration::Yes => {
+                    // The task may have settled before: then its delivery is due now.
                     self.tasks.wakeup.wake();
                     Ok(())
                 }

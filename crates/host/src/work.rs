@@ -44,6 +44,7 @@ impl Work {
     pub(crate) async fn run(self, events: EventStream) {
         let _running = self.tasks.metrics.count_task();
         let mut outcome = self.work(events).await;
+        // What the turns of one task used adds up: `usage` here is of this turn alone.
         if let Some(earlier) = &self.task.outcome {
             outcome.usage.add_all(&earlier.usage);
         }
@@ -67,6 +68,7 @@ impl Work {
         }
         self.tasks.metrics.ended(&self.task.agent, self.via, ending.code());
         self.tasks.metrics.activity.failed(&self.task.agent, self.via, &ending, self.tasks.clock.now());
+        // After the end is in the store: followers take a closed channel for a task that is settled there.
         self.tasks.delist(&self.task.id, &self.written);
         drop(self.slot);
     }

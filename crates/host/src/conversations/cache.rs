@@ -101,7 +101,7 @@ struct CacheEntry {
     used: Option<u64>,
 }
 
-/// Conversations by name.
+/// The conversations at hand: the turns that wait to be written, and what was read or written lately.
 pub(super) struct ConversationCache {
     entries: HashMap<ConversationName, CacheEntry>,
     due: BTreeMap<Due, ConversationName>,
@@ -213,6 +213,7 @@ impl ConversationCache {
         }
         entry.pending_bytes += bytes;
         self.pending_bytes += bytes;
+        // A client that named its conversation comes back by that name: only a name of the host's may wait so long.
         let is_first = is_new && begins && name.0.is_minted();
         entry.pending.push(addition);
         self.set_due(name, if is_first { self.first_write(at) } else { at + CONVERSATION_WRITE_AFTER });
@@ -326,6 +327,7 @@ impl ConversationCache {
         while self.known_bytes > CONVERSATIONS_CACHED_BYTES_MAX && tries > 0 {
             tries -= 1;
             let Some((_, name)) = self.used.pop_first() else { return };
+            // Back in line first, since `forget` leaves what waits to be written.
             self.touch(&name);
             self.forget(&name);
         }

@@ -29,6 +29,7 @@ impl GivenOut {
             return None;
         }
         let [node, key, every, burst, count] = std::array::from_fn(|_| message.get_u64());
+        // What comes over the bus is not trusted to be a pace that this host would set: none is zero or without end.
         let pace = Pace { every: every.max(1), burst: burst.clamp(1, u64::from(u32::MAX)) };
         Some(Self { node, key, pace, count: count.min(pace.burst) })
     }

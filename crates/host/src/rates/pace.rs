@@ -23,6 +23,7 @@ impl Pace {
 
     /// What one of so many gives out by itself.
     pub(super) fn share_of(self, nodes: u64) -> Self {
+        // One at least: with more nodes than burst, a caller would be refused everywhere.
         Self { every: self.every.saturating_mul(nodes), burst: (self.burst / nodes).max(1) }
     }
 
