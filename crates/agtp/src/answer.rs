@@ -1,4 +1,5 @@
-//! The trip of a request: understood, led to who answers it, and answered. AGTP-API 6.1, 13.2.
+//! This module answers a request: it reads the call, finds out who calls, routes it and has it answered. AGTP-API 6.1,
+//! 13.2. Reading bytes is `connection.rs`, and writing the response `to_wire.rs`.
 
 mod caller;
 mod credentials;
@@ -63,6 +64,7 @@ impl Service {
         };
         let mut trail = CallTrail::default();
         let agent = self.recipient(&ask).cloned();
+        // Read before the call is taken out of its envelope, which may hold the id.
         let task_id = ask.call.thread.task_id.as_deref().or_else(|| body::task_id(&ask.call.body)).map(str::to_owned);
         let accept = ask.accept.clone();
         let caller = ask.call.caller.agent_id.clone();
@@ -122,6 +124,7 @@ impl Service {
         *trail = aimed.trail;
         let target = aimed.target?;
         let is_declared = self.declares_parameters(&ask.call, trail).await;
+        // Only after the route is known: it tells whether `parameters` is an envelope or the endpoint's own input.
         body::unwrap(&mut ask.call, is_declared, target.tier == Tier::Native)?;
         sessions::require_active(&self.resting, SessionLedger::of(&self.host), &ask).await?;
         match KeyedCall::of(&ask, target.method.as_str()) {
@@ -157,6 +160,7 @@ impl Service {
             InvokeOutcome::Refused(part) => Err((*part).into()),
             InvokeOutcome::Answered(outcome) => {
                 *trail = outcome.trail;
+                // EXECUTE calls an endpoint on its own: the contract of that call counts where this one has none.
                 trail.contract = trail.contract.take().or_else(|| served_under.get().cloned());
                 let came = match outcome.answer {
                     Ok(CallAnswer::Endpoint(value)) => Ok(Reply::ok(value)),

@@ -36,7 +36,7 @@ pub(crate) enum ConnectionError {
     Malformed(HeadError),
     /// The rest of a request did not come in time.
     Late,
-    /// The client ended in the middle of a request.
+    /// The client closed the connection in the middle of a request.
     Cut,
 }
 
@@ -84,7 +84,7 @@ struct Line<S> {
     stop: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
-/// The connection is over, one way or the other.
+/// The connection has ended: closed by either side, or too slow to write to.
 struct Over;
 
 impl From<std::io::Error> for Over {
@@ -161,6 +161,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
                 self.deadline.as_mut().reset(until);
             }
             tokio::select! {
+                // Bytes that are here are read before the deadline and the stop are looked at: what came in time is
+                // answered.
                 biased;
                 read = self.stream.read_buf(&mut self.read) => return match read {
                     Ok(0) if !is_between => Ok(Err(ConnectionError::Cut)),
@@ -176,6 +178,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
                     (false, true) => return self.close().await,
                     (false, false) => return Ok(Err(ConnectionError::Late)),
                 },
+                // A request that has begun to arrive is still read and answered.
                 () = &mut self.stop, if is_between => return self.close().await,
             }
         }

@@ -52,6 +52,7 @@ impl KeyedCall {
         }
         let own = call.body.get("idempotency_key").and_then(Value::as_str).filter(|key| !key.is_empty());
         let key = call.idempotency_key.as_deref().or(own)?.to_owned();
+        // Strangers have no keys: all of them would share one list.
         let caller = ask.known.as_ref()?.agent_id.to_string();
         // A name that was only claimed shares no keys with the one that proves it.
         let caller = if ask.call.caller.is_proven { caller } else { format!("{caller}|claimed") };
@@ -146,6 +147,7 @@ impl CallRecord {
         match (whole(reply), is_done) {
             (Answer::Fits(answer), true) => Self::Outcome(answer),
             (Answer::Fits(answer), false) => Self::ForNow(answer),
+            // The code is kept all the same: a repetition must learn that the call was made, and not make it again.
             (Answer::TooLarge, true) => Self::Outcome(json!({"code": code})),
             _ => Self::Nothing,
         }

@@ -52,6 +52,7 @@ impl Records {
             Ok(key) => (key, None),
             Err(error) => (RecordKey::none(), Some(error)),
         };
+        // `Serve`, since nothing may be refused for want of records that the operator does not want.
         if !settings.audit.enabled {
             return Self { log: None, unusable: None, on_failure: AuditFailure::Serve, key };
         }
@@ -79,6 +80,7 @@ impl Records {
         let kept = mount.services.keep(OpenLog::default);
         let mut open = kept.0.lock();
         let folder = folder(&mount.data);
+        // The log stays open when the deployment is replaced: only its options and its key are new.
         if let Some((of, log)) = open.as_ref().filter(|(of, _)| *of == folder) {
             tracing::debug!(folder = %of.display(), "records go on where they are");
             log.replace(options, key.source());

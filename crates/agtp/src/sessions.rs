@@ -46,7 +46,7 @@ pub(crate) struct Suspension {
     pub checkpoint: Option<Value>,
 }
 
-/// Where sessions are kept, and the clock by which they rest: nothing else of the host.
+/// Access to the stored sessions and to the clock, and to nothing else of the host.
 #[derive(Clone, Copy)]
 pub(crate) struct SessionLedger<'a>(&'a Host);
 
@@ -121,6 +121,7 @@ pub(crate) async fn require_active(resting: &Resting, sessions: SessionLedger<'_
     // Who is not known under its name learns nothing of that name's sessions.
     let (Some(caller), Some(session)) = (&ask.known, call.thread.session_id.as_deref()) else { return Ok(()) };
     let name = SessionName { agent: caller.agent_id.as_str(), session };
+    // The one request that a resting session takes, since it ends the rest.
     if call.method == "SUSPEND" && call.body.contains_key(NONCE) {
         return Ok(());
     }

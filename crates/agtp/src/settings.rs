@@ -258,6 +258,7 @@ impl AgtpSettings {
                 wrong(key, &format!("`{key}` must be a loopback address, such as 127.0.0.1:4481"));
             }
         }
+        // Off loopback `open` would let anybody retire the agents for good. Base 3.2.
         if settings.lifecycle_auth == Some(LifecycleAuth::Open) && !settings.listen.ip().is_loopback() {
             wrong("lifecycle_auth", "`open` lets anybody retire agents: it is for loopback only, use `genesis_issuer`");
         }
@@ -321,6 +322,7 @@ impl AgtpSettings {
 
     /// The sockets that the section asks for.
     pub(crate) fn listens(&self, section: &Section) -> Vec<Listen> {
+        // Only the default gives way to a free port: an address that was written down is meant.
         let may_move = !section.has("listen");
         let tls = Carries::Tls { alpn: ALPN, clients: self.clients(section) };
         let fixed = |name, address, carries| Listen { name, address, may_move: false, carries };

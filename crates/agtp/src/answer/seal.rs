@@ -1,4 +1,5 @@
-//! The one exit: a response leaves with its record, or not at all. Base 2.5, 8.1.
+//! This module signs and writes the record of each response before that leaves. Without a record no response leaves,
+//! where the operator wants that. Base 2.5, 8.1.
 
 use forecourt_agtp_wire::message::{Request, Response};
 use forecourt_agtp_wire::status::Status;

@@ -38,10 +38,10 @@ pub(super) enum Surface {
     Contracts,
 }
 
-/// What is asked for, with what.
+/// A DISCOVER request: the surface that it is for, and its parameters.
 #[derive(Debug)]
 pub(super) struct BuiltinRequest {
-    /// What is asked for.
+    /// The surface that answers.
     pub surface: Surface,
     /// The parameters, which keep the schema of the surface.
     pub input: Map<String, Value>,

@@ -53,6 +53,7 @@ impl<'a> HostAgents<'a> {
     /// # Errors
     /// 404 when no such agent lives here.
     pub(super) fn find(self, text: &str) -> Result<Handle, Problem> {
+        // Of `agtp://host/agents/chef`, `@chef@host` and `chef` alike, the name is behind the last slash.
         let name = text.rsplit('/').next().unwrap_or(text);
         let local = name.trim_start_matches('@').split('@').next().unwrap_or(name);
         let found = match AgentId::parse(name) {

@@ -1,4 +1,4 @@
-//! Time, and names for what is made.
+//! This module gives embedded methods the clock, and random ids for what they make.
 
 use forecourt_core::{Clock, Entropy, Timestamp};
 

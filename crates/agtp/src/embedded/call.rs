@@ -10,7 +10,7 @@ use crate::limits::NAME_CHARS_MAX;
 use crate::problem::{OPERATOR_SCOPE, unauthorized};
 use crate::reply::{Problem, Reply};
 
-/// One call of one method, from a caller that every check let through.
+/// A call of an embedded method whose caller, route, policy and scopes were checked.
 #[derive(Clone, Copy)]
 pub(super) struct MethodCall<'a> {
     /// The method.

@@ -85,6 +85,7 @@ impl InspectMethod<'_> {
         let asked = self.inquiries.question(id).await?;
         let is_mine =
             |asked: &OperatorQuestion| asked.inquiry.by.as_deref() == caller || self.call.require_operator().is_ok();
+        // Another agent's question looks like one that is not there, so that ids can't be tried out.
         let asked = asked.filter(is_mine).ok_or_else(|| not_kept("escalation-not-found", "escalation_id", id))?;
         Ok(self.call.inspection("escalation", describe_question(&asked)))
     }

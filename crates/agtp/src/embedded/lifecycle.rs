@@ -1,4 +1,4 @@
-//! ACTIVATE, DEACTIVATE, REINSTATE, REVOKE and DEPRECATE: where an agent stands. Base 3.2, 3.4.
+//! ACTIVATE, DEACTIVATE, REINSTATE, REVOKE and DEPRECATE: changes of an agent's lifecycle state. Base 3.2, 3.4.
 
 use arc_swap::ArcSwap;
 use forecourt_agtp_wire::status::Status;
@@ -17,7 +17,7 @@ use crate::records::Records;
 use crate::reply::{Problem, Reply};
 use crate::settings::LifecycleAuth;
 
-/// Changes where the agents here stand, and nothing else of the host.
+/// Changes lifecycle states of the agents here, and does nothing else of the host.
 #[derive(Clone, Copy)]
 pub(super) struct LifecycleControl<'a>(&'a Host);
 
@@ -36,7 +36,7 @@ impl<'a> LifecycleControl<'a> {
     }
 }
 
-/// A change of where an agent stands in its life.
+/// A change of an agent's lifecycle state.
 pub(super) struct LifecycleMethod<'a> {
     pub call: MethodCall<'a>,
     pub agents: HostAgents<'a>,

@@ -51,6 +51,7 @@ impl ProposeMethod<'_> {
         }
         self.call.agent_id()?;
         let outcome = self.negotiator.propose(self.proposal, self.call.caller, self.thread).await?;
+        // A persistent contract stands among the endpoints of the manifest. AGTP-API 10.8.
         if matches!(&outcome, ProposeOutcome::Approved { contract, .. } if contract.record.is_persistent) {
             self.discovery.refresh().await;
         }

@@ -60,6 +60,7 @@ impl<'a> RecordReader<'a> {
 
     /// What happened to the contracts of an agent: the newest first.
     pub(super) async fn contract_events(&self, agent: &AgentId, limit: usize) -> Result<Vec<Value>, Problem> {
+        // Without records the life of an agent is still told, by the changes of its state alone.
         let Ok(log) = self.records() else { return Ok(Vec::new()) };
         let events = log.events(agent, limit).await.map_err(|error| unreadable(&error))?;
         let is_of_contract =

@@ -100,6 +100,7 @@ pub(super) fn results<'a>(
         return Results { results, findings, basis: "unmeasured" };
     }
     let measured = findings.as_ref().map(|findings| findings.items.as_slice()).unwrap_or_default();
+    // Each is told beside the best of the same answer, as `confidence_basis` says.
     let best = measured.iter().map(|item| item.score).fold(0.0_f32, f32::max);
     let confidence = |at: usize| match measured.get(at) {
         Some(item) if best > 0.0 => relative(item.score, best),

@@ -64,6 +64,7 @@ impl<'a> RequestFields<'a> {
         let presented = one_of(fields, "Contract-Synthesized", "Synthesis-Id")?;
         let contract = ContractTerms {
             presented: presented.map(|id| fitting("Contract-Synthesized", id)).transpose()?,
+            // Exactly this word: nothing else may have a contract made. AGTP-API 10.1.5.
             allows_new: get("Allow-RCNS") == Some("true"),
         };
         let key = one_of(fields, "Idempotency-Key", "RCNS-Idempotency-Key")?;

@@ -75,6 +75,7 @@ impl Publisher {
         }
         let _one_at_a_time = self.making.lock().await;
         let now = inventory.host.clock().now();
+        // Another request may have made it while this one waited for its turn.
         if let Some(edition) = self.good(contracts, now) {
             return edition;
         }

@@ -1,4 +1,4 @@
-//! What is known of the connection that a request came by. Base 1, 2.4.
+//! This module describes a connection: the client's address, its certificate and its own name. Base 1, 2.4.
 
 use std::net::IpAddr;
 
