@@ -1,4 +1,5 @@
-//! What an answer that is no success means, and what to do next. Base 4, AGTP-API 11.
+//! This module turns answers that are no success into a failure of the command, with a hint what to do next. Base 4,
+//! AGTP-API 11.
 
 use forecourt_agtp_wire::message::{Request, Response};
 use forecourt_agtp_wire::uri::AgtpUri;
