@@ -52,12 +52,14 @@ impl Service {
     pub(crate) async fn answered(&self, request: &Request, connection: &ConnectionInfo) -> RequestOutcome {
         if let Err(problem) = self.seal().require_log().await {
             let agent = self.default_agent().cloned();
+            // Of this refusal itself no record can be kept: no facts.
             return RequestOutcome { reply: problem.into(), trail: CallTrail::default(), agent, facts: None };
         }
         let ask = match self.reader(connection).read(request).await {
             Ok(ask) => ask,
             Err(problem) => {
                 let agent = self.default_agent().cloned();
+                // A request that can't be read has a record all the same, of nobody in particular. Base 8.1.
                 let (trail, facts) = (self.look_at(&request.start), Some(RecordFacts::default()));
                 return RequestOutcome { reply: problem.into(), trail, agent, facts };
             }
@@ -126,6 +128,7 @@ impl Service {
         let is_declared = self.declares_parameters(&ask.call, trail).await;
         // Only after the route is known: it tells whether `parameters` is an envelope or the endpoint's own input.
         body::unwrap(&mut ask.call, is_declared, target.tier == Tier::Native)?;
+        // Before a key is begun for the call: it is repeated under the same key once its session goes on.
         sessions::require_active(&self.resting, SessionLedger::of(&self.host), &ask).await?;
         match KeyedCall::of(&ask, target.method.as_str()) {
             None => self.called(ask, target, trail).await,

@@ -106,6 +106,7 @@ impl KeyedCall {
             }
             CallRecord::Nothing => calls.settle(begun, None).await,
         };
+        // The answer stands, and its caller gets it: only a repetition finds the key unsettled.
         if let Err(error) = settled {
             tracing::error!(%error, "the answer to a call with a key was not kept");
         }

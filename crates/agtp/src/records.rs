@@ -72,6 +72,7 @@ impl Records {
         key: &RecordKey,
     ) -> Result<Arc<AttributionLog>, LogError> {
         let mut options = settings.audit.options(server_id);
+        // Processes that share a store have a log each: by these names logs and their anchors are told apart.
         if !mount.host.is_alone() {
             let mut name = [0; NODE_NAME_BYTES];
             mount.host.entropy().fill(&mut name);

@@ -145,6 +145,7 @@ impl Problem {
     pub(crate) fn retry(self, seconds: Option<u64>) -> Self {
         let Some(seconds) = seconds else { return self };
         let mut problem = self.with(RETRY_SECONDS, seconds).beside(RETRY_SECONDS, seconds);
+        // It may have been said before: one field, with the last word.
         problem.fields.retain(|(name, _)| *name != RETRY_AFTER);
         problem.fields.push((RETRY_AFTER, seconds.to_string()));
         problem

@@ -61,6 +61,7 @@ impl RecordSeal<'_> {
         let action_id = action.is_state_changing.then(|| uuid7(now, entropy));
         let field = |name: &str| {
             let value = request.and_then(|request| request.field(name));
+            // A request that was refused for a name that is too long has a record, too: without that name.
             value.filter(|value| !value.is_empty() && value.len() <= NAME_CHARS_MAX)
         };
         let contract = action.contract.as_ref().map(|stamp| ContractFields {

@@ -172,6 +172,7 @@ impl DelegateMethod<'_> {
         let Some(claims) = verified else {
             return broken("delegation_token", "the token is signed by nobody who is known here");
         };
+        // A claim that is not there says nothing against the token.
         let is = |names: &[&str], expected: &str| {
             names.iter().find_map(|name| claims.get(*name)).is_none_or(|claim| claim == expected)
         };

@@ -75,6 +75,7 @@ impl LifecycleMethod<'_> {
         let server = self.server_id;
         let attest = |change: &LifecycleTransition| Some(sign_event(keys.current(), &agent.agent_id, server, change));
         let outcome = self.control.change(handle, &change, &attest).await?;
+        // After the change, which stands even where it can't be recorded. Base 8.2.
         if let LifecycleOutcome::Now(kept) = &outcome {
             self.records.event(&agent.agent_id, record_of(kept)).await;
         }

@@ -78,6 +78,7 @@ impl PlanMethod<'_> {
         if composes {
             let text = self.ask_agent(handle, goal, constraints.as_deref(), &available).await?;
             let chosen = chosen(&text, &available, most);
+            // An agent that named no pair of here leaves the choice to the words of the goal.
             helpful = if chosen.is_empty() { helpful } else { chosen };
             rationale = Some(text);
         }

@@ -66,6 +66,7 @@ impl ConnectionInfo {
     /// more.
     pub(crate) fn tier_within(&self, own: TrustTier) -> TrustTier {
         let certified = self.certificate.as_ref().and_then(|read| read.as_ref().ok()?.trust_tier);
+        // A greater number is a lower tier. Base 6.5.
         certified.map_or(own, |certified| if u8::from(certified) > u8::from(own) { certified } else { own })
     }
 
