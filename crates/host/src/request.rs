@@ -63,6 +63,7 @@ impl Request {
             owner: message.sender.owner().map(str::to_owned),
             network: message.sender.network(),
             used: Mutex::default(),
+            // Of an answer without a task and without a conversation nothing is kept, so nothing is copied.
             turn: (is_remembered || run.task != TaskMode::Never).then(|| as_turn(message)),
             language: message.language.clone(),
             resident,
