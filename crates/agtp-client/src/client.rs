@@ -142,8 +142,8 @@ impl Client {
             }
             let traced = traced(requests);
             let requests = traced.as_deref().unwrap_or(requests);
-            // The server may have closed it a moment ago: where that does no harm (`is_stale`), the requests go out once
-            // more, on a new connection.
+            // The server may have closed it a moment ago: where that does no harm (`is_stale`), the requests go out
+            // once more, on a new connection.
             if let Some(mut kept) = self.inner.pool.take(server) {
                 kept.resume().await.map_err(|error| nothing(ClientError::Unreachable(error)))?;
                 let exchanged = self.exchange(kept, server, requests).await;

@@ -21,6 +21,7 @@ pub(super) fn judge(response: &Response, request: &Request, uri: &AgtpUri) -> Ou
     }
     let body = parsed(response).unwrap_or_default();
     let message = error_text(&body);
+    // The server's words go to a terminal: on one line, and without sequences that terminals obey.
     let reason = line(&response.start.reason, 80);
     let failure = Failure::yours(match message.is_empty() {
         true => format!("{code} {reason}"),
