@@ -10,7 +10,7 @@ use forecourt_issuance::{
     Claimant, Finding, REQUIREMENTS_MAX, RequirementUse, SubmittedIssuance, Unmet, UsedUp, waits_for,
 };
 
-/// What a message is held against beside the rules of its agent.
+/// The context in which a message is admitted: its agent, its task, and whether it will be answered.
 pub(crate) struct Passage<'a> {
     pub(crate) resident: &'a HostedAgent,
     /// The task that it goes on with.
@@ -24,7 +24,7 @@ pub(crate) struct Passage<'a> {
 /// A message that the rules let pass, and what it is to use up for that.
 pub(crate) struct PassedMessage {
     pub(crate) admitted: Admitted,
-    /// What it passes by.
+    /// The consents, payments, grants and deductions by which it passes, to be used up.
     pub(crate) uses: Vec<RequirementUse>,
 }
 

@@ -40,12 +40,12 @@ pub struct HostBuilder {
     pub site: Site,
     /// The agents of this host.
     pub directory: Directory,
-    /// Where things are kept.
+    /// The store of tasks, conversations, deliveries and the ledger.
     pub store: Arc<dyn Store>,
     /// Where it is kept where agents stand, when that is another place: the store of a deployment that
     /// another process serves too.
     pub standings: Option<Arc<dyn Store>>,
-    /// What other nodes are told by; nobody by default.
+    /// The bus to other nodes; none by default.
     pub bus: Arc<dyn Bus>,
     /// Whether nobody else has the store: then what another run left is taken over at once, and otherwise when it
     /// has been silent for as long as a lease holds.

@@ -12,7 +12,7 @@ const CLOCKS_APART_MAX: Duration = Duration::from_secs(10);
 /// Nodes whose clocks are remembered.
 const CLOCKS_MAX: usize = 256;
 
-/// What a node says of itself with each beat.
+/// A node's message with each beat: its name, and what its clock says.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct NodeGreeting {
     pub(crate) name: String,

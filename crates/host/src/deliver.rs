@@ -25,7 +25,7 @@ use tracing::{Instrument, Span};
 use crate::metrics::Metrics;
 use crate::usage_viewers;
 
-/// Whose posts to the operator are, among those of protocols.
+/// The protocol name of posts to the operator, where other deliveries have their protocol's.
 pub(crate) const OPERATOR: &str = "operator";
 /// Posts under way at once.
 pub(crate) const POSTS_AT_ONCE: usize = 16;
@@ -52,14 +52,14 @@ pub trait Courier: Send + Sync + 'static {
     fn carry<'a>(&'a self, delivery: &'a Delivery) -> BoxFuture<'a, CarryOutcome>;
 }
 
-/// What came of an attempt to deliver something.
+/// The outcome of one attempt at a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CarryOutcome {
     /// It was taken.
     Delivered,
-    /// It was not taken now; another attempt may work.
+    /// The recipient did not take it now; another attempt may work.
     Later,
-    /// It will never be taken.
+    /// The recipient will never take it: no further attempt.
     Never,
     /// Its time has not come: to be looked at again after this, which is no attempt.
     Wait(Duration),

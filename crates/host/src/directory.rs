@@ -11,7 +11,7 @@ use crate::usage_viewers::UsageViewers;
 
 /// An agent of this host with its gate, its guardrails and its limits.
 pub struct HostedAgent {
-    /// How it describes itself.
+    /// The agent's own description.
     pub card: Arc<AgentCard>,
     /// How long it may take for one reply.
     pub time_max: Duration,
@@ -19,7 +19,7 @@ pub struct HostedAgent {
     pub(crate) agent: Arc<dyn Agent>,
     /// The gate before it.
     pub(crate) policy: Policy,
-    /// What its messages and replies may say.
+    /// The guardrails that judge its messages and replies, in their order.
     pub(crate) guards: Vec<Arc<Guardrail>>,
     /// Who sees what models used for its answers.
     pub(crate) usage_viewers: UsageViewers,
@@ -37,7 +37,7 @@ impl HostedAgent {
         Self { guards, ..self }
     }
 
-    /// The same agent, of whose models these see what they used.
+    /// The same agent, whose model usage is shown to these callers.
     #[must_use]
     pub fn showing_usage(self, usage_viewers: UsageViewers) -> Self {
         Self { usage_viewers, ..self }

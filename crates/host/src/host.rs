@@ -24,7 +24,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Everything a domain offers, behind two verbs.
+/// A host: the agents and endpoints of a domain, behind two verbs, [`Host::receive`] and [`Host::invoke`].
 pub struct Host {
     pub(crate) site: Site,
     pub(crate) directory: Directory,

@@ -32,7 +32,7 @@ const COUNT_OF_ALL: &str = "once-all";
 /// Lines that one try leaves behind: that it began, and what came of it.
 const LINES_PER_TRY: u64 = 2;
 
-/// What is known of a key.
+/// The state of an idempotency key when a call comes with it.
 #[derive(Debug)]
 pub enum IdempotencyState {
     /// Nothing before: it is to be done, and its answer kept with [`IdempotentCalls::settle`].

@@ -33,7 +33,7 @@ const STEPS: usize = 3;
 /// What a refused caller is told to wait, in seconds.
 const RETRY_SECONDS: u64 = 5;
 
-/// What counts against which bound.
+/// The kind of work, each with bounds of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lane {
     /// A reply whose caller holds its request open.
@@ -58,7 +58,7 @@ pub(crate) struct InFlight {
     hasher: RandomState,
     waiting: Arc<Semaphore>,
     wait: Duration,
-    /// Who found no place.
+    /// The callers that were refused, for the operator.
     pub(crate) hits: LimitsHit,
 }
 
@@ -148,7 +148,7 @@ impl InFlight {
         }
     }
 
-    /// What the work of a caller counts against.
+    /// The places that the work of a caller takes, by hashes of its key and of its network.
     pub(crate) fn slots(&self, caller: &CallerKey<'_>) -> CallerSlots {
         match caller {
             CallerKey::Conversation { network, .. } => {

@@ -20,7 +20,7 @@ use crate::host::Host;
 use crate::in_flight::{Lane, Slot};
 use crate::metrics::GaugeGuard;
 
-/// What came of a call that the host took.
+/// The outcome of [`Host::invoke`].
 #[derive(Debug)]
 pub enum InvokeOutcome<A = Value> {
     /// It was held against the contract of its endpoint.

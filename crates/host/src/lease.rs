@@ -84,7 +84,7 @@ struct OtherRun {
     silent_for: Duration,
 }
 
-/// What came of a beat.
+/// The result of a heartbeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Beat {
     /// The lease goes on.

@@ -36,11 +36,11 @@ const TRIES_MAX: usize = 8;
 pub struct LifecycleChange {
     /// The state to change to.
     pub to: LifecycleState,
-    /// Who wants it, as far as is known.
+    /// Who wants the change, as far as is known.
     pub by: Option<String>,
     /// Why.
     pub reason: Option<String>,
-    /// What else is to be kept with it.
+    /// Members of the protocol's own that are stored and signed with the change.
     pub details: Map<String, Value>,
 }
 
@@ -236,7 +236,7 @@ fn opened(body: Value) -> Result<StoredLifecycleChange, Error> {
     serde_json::from_value(body).map_err(Error::internal)
 }
 
-/// Where the agents of a host stand, to be read.
+/// Read access to the lifecycle states of a host's agents.
 #[derive(Clone, Copy)]
 pub struct LifecycleView<'a>(&'a Lifecycle);
 

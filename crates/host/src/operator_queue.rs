@@ -65,7 +65,7 @@ pub struct OperatorInquiry {
 pub struct OperatorQuestion {
     /// Names it. Random: who does not know it can't ask about it.
     pub id: String,
-    /// What was asked.
+    /// The question itself.
     #[serde(flatten)]
     pub inquiry: OperatorInquiry,
     /// When the question was asked.
@@ -96,7 +96,7 @@ pub struct OperatorAnswer {
     pub at: Timestamp,
 }
 
-/// What may be decided.
+/// The operator's decision about a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OperatorDecision {
@@ -108,7 +108,7 @@ pub enum OperatorDecision {
     Deferred,
 }
 
-/// What came of an answer.
+/// The outcome of answering a question.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OperatorAnswerOutcome {
     /// The answer was written. Carries the question with it.
@@ -300,7 +300,7 @@ impl OperatorQueue {
     }
 }
 
-/// What anybody may have the operator asked, and hear of it.
+/// The operator's queue as callers use it: they ask a question and read its answer, and decide nothing.
 #[derive(Clone, Copy)]
 pub struct Inquiries<'a>(&'a OperatorQueue);
 

@@ -21,7 +21,7 @@ use crate::usage_viewers;
 /// Events at the end of a task's log in which the last sign of progress is looked for.
 const PROGRESS_EVENTS_MAX: usize = 256;
 
-/// By what right somebody asks for a task.
+/// The ground on which somebody asks for a task.
 #[derive(Debug, Clone, Copy)]
 pub enum TaskAccess<'a> {
     /// By its id alone, which its wire makes a capability. Mentionable REST 5.4, and no other wire.
@@ -67,7 +67,7 @@ pub struct TaskPermit {
 pub struct TaskPermits {
     /// The tasks.
     pub tasks: Vec<TaskPermit>,
-    /// Where to go on; `None` when this was the end.
+    /// The cursor of the next page; `None` after the last one.
     pub next: Option<Cursor>,
     /// How many there are with no cursor and no limit.
     pub total: u64,

@@ -43,7 +43,7 @@ pub(crate) struct Tasks {
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) wakeup: DeliveryWakeup,
-    /// What other nodes are told by.
+    /// The bus to other nodes. What it carries are hints.
     pub(crate) bus: Arc<dyn Bus>,
     pub(crate) in_flight: InFlight,
     /// How often callers came lately.
@@ -54,7 +54,7 @@ pub(crate) struct Tasks {
     pub(crate) run_ended: Notify,
     /// Whether the last beat found no store.
     pub(crate) is_store_away: AtomicBool,
-    /// Whose clocks are wrong.
+    /// The nodes whose clocks differ too much from this one's.
     pub(crate) clocks: Clocks,
     /// By the hash of a task's id. Several, while one ends and the next begins, or two answer the same question.
     pub(crate) running: Mutex<HashMap<String, Vec<Live>>>,

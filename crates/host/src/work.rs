@@ -26,7 +26,7 @@ pub(crate) struct Work {
     pub(crate) resident: Arc<HostedAgent>,
     pub(crate) task: Task,
     pub(crate) via: Transport,
-    /// What to remember it by, where the agent keeps conversations.
+    /// The turn that is stored with the answer; `None` where the agent keeps no conversations.
     pub(crate) asked: Option<UserTurn>,
     /// Events in the log before this work.
     pub(crate) logged: u64,

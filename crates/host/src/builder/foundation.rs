@@ -19,7 +19,7 @@ use crate::metrics::Metrics;
 use crate::rates::RateTable;
 use crate::tasks::{TaskParts, Tasks};
 
-/// What all hosts of a process after one another have in common.
+/// The parts that last when one host of a process replaces another: store, tasks, counters, deliveries.
 pub(crate) struct HostFoundation {
     pub(crate) conversations: Conversations,
     pub(crate) lifecycle: Arc<Lifecycle>,

@@ -46,11 +46,11 @@ pub(super) struct KnownConversation {
     read_at: Instant,
 }
 
-/// What is known of a conversation without asking the store.
+/// The result of a lookup in the cache.
 pub(super) enum CacheLookup {
-    /// All of it.
+    /// The whole conversation.
     Known(KnownConversation),
-    /// All of it, unless the store has another version by now.
+    /// The whole conversation as of this version, which the store may have left behind.
     Stale(ConversationVersion),
     /// Turns that the store does not have yet, without what came before them.
     Pending,
@@ -58,14 +58,14 @@ pub(super) enum CacheLookup {
     Absent,
 }
 
-/// What came of adding to a conversation.
+/// The outcome of adding turns to a conversation.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum AppendOutcome {
     /// It waits to be written.
     Pending,
-    /// The same, and too much waits.
+    /// The turns wait to be written, and more bytes than the bound do.
     Full,
-    /// It is somebody else's.
+    /// The conversation belongs to another owner: nothing was added.
     Refused,
 }
 

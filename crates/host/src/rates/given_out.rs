@@ -4,7 +4,7 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 
 use super::Pace;
 
-/// What was given out of one bucket on another node.
+/// A message on the bus: how many requests a node let pass from one bucket since its last word.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct GivenOut {
     pub(super) node: u64,
