@@ -20,7 +20,7 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use crate::limits::{LINGER_BYTES_MAX, LINGER_TIME, WRITE_BATCH_BYTES};
 
-/// Who answers the requests of a connection.
+/// The part that answers requests; a connection knows nothing of how.
 pub(crate) trait Answer: Sync {
     /// Answers a request. The next one of the connection waits for it.
     fn answer(&self, request: Request) -> impl Future<Output = Response> + Send;
@@ -29,7 +29,7 @@ pub(crate) trait Answer: Sync {
     fn refuse(&self, refused: ConnectionError) -> impl Future<Output = Response> + Send;
 }
 
-/// Why a connection is given up.
+/// The reason why a connection is closed before its client ends it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConnectionError {
     /// The bytes are no request.

@@ -52,7 +52,7 @@ const FORWARDED: [(&str, &str); 16] = [
 /// Fields that HTTP's own layer writes.
 const OURS: [&str; 1] = ["Content-Length"];
 
-/// What answers on the gateway's listener.
+/// The routes of the gateway's listener: one handler for every path.
 pub(crate) fn router(service: Arc<Service>) -> Router {
     Router::new().fallback(answer).with_state(service)
 }

@@ -128,7 +128,7 @@ fn conflict(code: &str, message: &str) -> Problem {
 enum CallRecord {
     /// What was done, for as long as keys are kept; the code alone if the rest is too large.
     Outcome(Value),
-    /// What negotiating led to, for a while.
+    /// An offer, or a reason why there is none: kept for the window of negotiation only.
     ForNow(Value),
     /// Nothing was done.
     Nothing,

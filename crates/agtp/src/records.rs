@@ -28,13 +28,13 @@ pub(crate) use keys::RecordKey;
 /// Random bytes in the name of a node.
 const NODE_NAME_BYTES: usize = 8;
 
-/// What keeps records for one state of the deployment.
+/// The log of signed records, for one state of the deployment.
 pub(crate) struct Records {
     /// `None`: the operator wants none, or it could not be opened.
     log: Option<Arc<AttributionLog>>,
     /// Why it could not be opened.
     unusable: Option<String>,
-    /// What is done where no record can be kept.
+    /// Whether a response leaves whose record can't be kept.
     pub(crate) on_failure: AuditFailure,
     /// The key that signs.
     pub(crate) key: RecordKey,

@@ -11,11 +11,11 @@ use crate::reply::Problem;
 /// The agents of this host, as one request sees them.
 #[derive(Clone, Copy)]
 pub(super) struct HostAgents<'a> {
-    /// Those that are known by an Agent-ID.
+    /// The agents with an Agent-ID, of here and of elsewhere.
     pub known: &'a KnownAgents,
-    /// Those that live here.
+    /// The agents of this host.
     pub directory: &'a Directory,
-    /// What this place is called.
+    /// The domain and the URLs of this host.
     pub site: &'a Site,
     /// The one that the request is for, where it has a name on this wire.
     pub recipient: Option<&'a AgentIdentity>,

@@ -5,9 +5,9 @@ use forecourt_core::{Clock, Entropy, Timestamp};
 /// The clock and the randomness of the host.
 #[derive(Clone, Copy)]
 pub(super) struct Ambient<'a> {
-    /// What time it is.
+    /// The host's clock.
     pub clock: &'a dyn Clock,
-    /// Where random bits are from.
+    /// The host's randomness.
     pub entropy: &'a dyn Entropy,
 }
 

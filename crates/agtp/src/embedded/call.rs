@@ -15,7 +15,7 @@ use crate::reply::{Problem, Reply};
 pub(super) struct MethodCall<'a> {
     /// The method.
     pub method: &'a str,
-    /// What it is given.
+    /// The parameters of the call.
     pub given: Parameters<'a>,
     /// Who calls.
     pub caller: &'a Caller,
@@ -51,7 +51,7 @@ impl<'a> MethodCall<'a> {
         if holds { Ok(()) } else { Err(Problem::new(Status::FORBIDDEN, "operator-scope-required", message)) }
     }
 
-    /// What was looked at, as INSPECT answers it.
+    /// The reply of INSPECT about a target. Base 3.3.
     pub(super) fn inspection(self, target: &str, mut body: Value) -> Reply {
         body["method"] = self.method.into();
         body["target"] = target.into();

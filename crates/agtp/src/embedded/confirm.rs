@@ -44,7 +44,7 @@ pub(super) struct ConfirmMethod<'a> {
     pub ambient: Ambient<'a>,
     pub inquiries: Inquiries<'a>,
     pub decisions: DecisionControl<'a>,
-    /// Where receipts are kept.
+    /// The ledger that receipts are stored in.
     pub ledger: Ledger,
     pub keys: &'a ArcSwap<HostKeys>,
     /// The name of this server, which signs.

@@ -21,7 +21,7 @@ use crate::reply::{Problem, Reply};
 /// What can be looked at.
 const TARGETS: [&str; 7] = ["audit", "chain_head", "lifecycle", "contract", "rcns-attempt", "task", "escalation"];
 
-/// What is kept about agents, tasks, contracts and questions.
+/// INSPECT: records, lifecycle events, contracts, tasks and questions, each for those who may see it.
 pub(super) struct InspectMethod<'a> {
     pub call: MethodCall<'a>,
     pub agents: HostAgents<'a>,

@@ -48,7 +48,7 @@ pub(super) struct LifecycleMethod<'a> {
     pub key_fingerprint: Option<&'a str>,
     /// Whether the request came from this machine.
     pub is_local: bool,
-    /// Who may change where agents stand.
+    /// The proof that a change needs, by the operator's settings.
     pub auth: LifecycleAuth,
     pub control: LifecycleControl<'a>,
     pub records: &'a Records,

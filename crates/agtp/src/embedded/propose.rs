@@ -27,7 +27,7 @@ pub(super) struct ProposeMethod<'a> {
     pub call: MethodCall<'a>,
     /// Where the request goes: a proposal that is looked at has a path of its own.
     pub path: &'a str,
-    /// All of the body.
+    /// The whole body: the proposed endpoint.
     pub proposal: &'a Map<String, Value>,
     pub thread: &'a Thread,
     /// Whether it is no request, but a step of a composition.

@@ -35,7 +35,7 @@ pub(super) struct Edition {
     pub(super) keys: Arc<HostKeys>,
     /// The contracts that stand in it.
     pub(super) persistent: Arc<PersistentContracts>,
-    /// When it must be made anew, if that is known.
+    /// When the edition must be made anew: an old key leaves it, or its revision was not stored. `None`: at no time.
     pub(super) good_until: Option<Timestamp>,
     made_at: Timestamp,
     views: [OnceLock<Served>; 4],

@@ -24,7 +24,7 @@ pub(crate) struct Publisher {
 /// A manifest as it is given out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PublishedManifest {
-    /// All of it.
+    /// The whole document, with its signature.
     pub body: Bytes,
     /// Its strong tag, with the quotes.
     pub tag: String,

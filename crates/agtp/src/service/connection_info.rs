@@ -12,7 +12,7 @@ use forecourt_identity::certificate::{AgentCertificate, AgentCertificateError};
 use forecourt_identity::genesis::TrustTier;
 use serde_json::{Map, Value};
 
-/// What is known of the connection that a request came by.
+/// The connection that a request came by: its client's address and certificate, and its own name.
 #[derive(Debug, Clone)]
 pub(crate) struct ConnectionInfo {
     /// The address of the client, in its shortest form.
