@@ -258,7 +258,6 @@ impl AgtpSettings {
                 wrong(key, &format!("`{key}` must be a loopback address, such as 127.0.0.1:4481"));
             }
         }
-        // Off loopback `open` would let anybody retire the agents for good. Base 3.2.
         if settings.lifecycle_auth == Some(LifecycleAuth::Open) && !settings.listen.ip().is_loopback() {
             wrong("lifecycle_auth", "`open` lets anybody retire agents: it is for loopback only, use `genesis_issuer`");
         }
