@@ -102,6 +102,7 @@ pub(crate) struct IncompleteExchange {
 impl Client {
     /// Begins a client whose connections are for `purpose`.
     pub(crate) fn builder(egress: Egress, purpose: Purpose) -> ClientBuilder {
+        // The egress bounds the wait for a first byte; how long a whole answer may take is this client's own.
         let first = purpose.deadlines(egress.config()).first_byte;
         let bounds = Bounds { body_bytes: ANSWER_BODY_BYTES_MAX, ..Bounds::default() };
         let patience = Patience { first, rest: ANSWER_REST_TIME_MAX };
@@ -141,6 +142,8 @@ impl Client {
             }
             let traced = traced(requests);
             let requests = traced.as_deref().unwrap_or(requests);
+            // The server may have closed it a moment ago: where that does no harm (`is_stale`), the requests go out
+            // once more, on a new connection.
             if let Some(mut kept) = self.inner.pool.take(server) {
                 kept.resume().await.map_err(|error| nothing(ClientError::Unreachable(error)))?;
                 let exchanged = self.exchange(kept, server, requests).await;
@@ -166,6 +169,7 @@ impl Client {
         let Server { host, port } = server;
         let Some(tls) = tls else {
             let connection = egress.connect(*purpose, host, *port).await.map_err(ClientError::Unreachable)?;
+            // By the address that was dialled and not by the name, which could lead anywhere. AGTP-API 16.3.
             return match connection.peer().ip().is_loopback() {
                 true => Ok(connection),
                 false => Err(ClientError::PlainElsewhere),
@@ -184,6 +188,7 @@ fn is_stale(exchanged: &ExchangeOutcome, requests: &[Request]) -> bool {
         Some(ExchangeError::Closed { is_taken }) => is_untouched(is_taken) || only_look(),
         _ => false,
     };
+    // After a first answer the server was there: what is missing then was not lost with an old connection.
     is_closed && exchanged.answers.is_empty()
 }
 
@@ -254,6 +259,7 @@ impl std::fmt::Debug for Client {
 fn traced(requests: &[Request]) -> Option<Vec<Request>> {
     let OutgoingContext { traceparent, tracestate } = outgoing()?;
     let mut requests = requests.to_vec();
+    // A trace that the caller wrote into its request is the caller's to tell.
     for request in requests.iter_mut().filter(|request| request.field("Traceparent").is_none()) {
         // Both are made of what fields may have.
         let _ = request.fields.push("Traceparent", &traceparent);

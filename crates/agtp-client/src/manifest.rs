@@ -1,4 +1,4 @@
-//! Whether a manifest is one: every field by its section, and the signature. AGTP-API 8, A.3.
+//! This module checks a manifest field by field, each by the section of its rule, and its signature. AGTP-API 8, A.3.
 //!
 //! Judges documents of any server, so that nothing here knows how ours is made.
 
@@ -29,7 +29,7 @@ pub struct ManifestVerdict {
     pub signature: Signature,
 }
 
-/// One thing about a manifest.
+/// A rule that a manifest breaks, or an advice, with its place and its section.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ManifestFinding {
     /// How much it matters.
@@ -129,6 +129,7 @@ fn is_semver(version: &str) -> bool {
 /// The catalog that methods and paths are judged by, if it is one that is known here.
 fn catalog_of(manifest: &Value) -> Option<std::sync::Arc<Catalog>> {
     let shipped = Catalog::shipped();
+    // Methods of a catalog that is not known here can't be judged, and are no fault of the manifest.
     (manifest["catalog_version"] == shipped.version()).then_some(shipped)
 }
 

@@ -35,7 +35,7 @@ const SINGLE: [&str; 12] = [
     "Authorization",
 ];
 
-/// How much of a message is taken. The fields' number and the length's digits are not settings.
+/// The bounds on a message that a decoder takes. The number of fields and the digits of a length are fixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
     /// Bytes of a start line.
@@ -82,6 +82,7 @@ impl<S: StartLine> Decoder<S> {
     /// Takes one message from the front of `bytes`; `None` when it is not whole yet. After a
     /// [`HeadError`] nobody knows where the next message begins: the connection has to be closed.
     pub fn decode(&mut self, bytes: &mut BytesMut) -> Result<Option<Message<S>>, HeadError> {
+        // A head is parsed once, however many pieces its body comes in.
         let (head, length) = match self.waiting.take() {
             Some(waiting) => waiting,
             None => match self.head(bytes)? {
@@ -108,12 +109,14 @@ impl<S: StartLine> Decoder<S> {
     }
 
     fn head(&mut self, bytes: &mut BytesMut) -> Result<Option<(Message<S>, usize)>, HeadError> {
+        // Three bytes back, since the end of the head may have come in two pieces.
         let from = self.seen.saturating_sub(3);
         let Some(end) = memmem::find(&bytes[from..], b"\r\n\r\n").map(|at| from + at) else {
             self.seen = bytes.len();
             return self.unfinished(bytes, from).map(|()| None);
         };
         self.seen = 0;
+        // Once more for the last piece: the head must be refused alike, whether it came whole or byte by byte.
         self.unfinished(&bytes[..end + 2], from)?;
         let head = std::str::from_utf8(&bytes[..end + 2]).map_err(|_| HeadError::Line)?;
         let (line, lines) = head.split_once("\r\n").ok_or(HeadError::Line)?;
@@ -155,18 +158,22 @@ impl<S: StartLine> Decoder<S> {
 
 /// The length of the body.
 fn framing(fields: &Fields, body_bytes_max: usize) -> Result<usize, HeadError> {
+    // Before the length is read: two lengths that differ would cut the stream at different places.
     let single = |repeated: &str| SINGLE.into_iter().find(|name| name.eq_ignore_ascii_case(repeated));
     if let Some(name) = fields.repeated().find_map(single) {
         return Err(HeadError::Repeated(name));
     }
+    // Of a coding and a length another reader might take the other one: none is taken at all. Base 2.1.
     if fields.get("Transfer-Encoding").is_some() {
         return Err(HeadError::TransferCoding);
     }
     let Some(text) = fields.get("Content-Length") else { return Ok(0) };
+    // `parse` would take a plus sign.
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(HeadError::Length);
     }
     match text.parse() {
+        // The bound of digits keeps zeros in front out, and numbers that no setting allows.
         Ok(length) if length <= body_bytes_max && text.len() <= LENGTH_DIGITS_MAX => Ok(length),
         _ => Err(HeadError::BodyTooLarge),
     }

@@ -1,6 +1,6 @@
 //! Status codes, each with its reason phrase. Base 4; AGTP-API 11.
 
-/// A status code that is ours to send.
+/// A status code that this host may send, with its reason phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Status {
     /// Three digits.

@@ -109,19 +109,23 @@ impl AgtpUri {
     }
 }
 
-/// An agent's id and what stands behind its `@`.
+/// The agent's id before the `@`, if there is one, and the host with its port.
 fn agent(authority: &str) -> Result<(Option<AgentId>, &str), UriError> {
+    // From the right, so that `me:pw@ID@HOST` is refused, and nothing in front of the host is passed over.
     match authority.rsplit_once('@') {
         Some((id, place)) => Ok((Some(AgentId::parse(canonical(id)).map_err(|_| UriError::Agent)?), place)),
+        // Not a malformed host: form 1 is a right URI, which only a registry could resolve. Base 1.
         None if AgentId::parse(canonical(authority)).is_ok() => Err(UriError::NeedsRegistry),
         None => Ok((None, authority)),
     }
 }
 
 fn split_port(place: &str) -> Result<(&str, Option<u16>), UriError> {
+    // The colons within `[::1]` begin no port.
     let behind_brackets = place.find(']').unwrap_or(0);
     let Some(at) = place[behind_brackets..].find(':').map(|at| behind_brackets + at) else { return Ok((place, None)) };
     let digits = &place[at + 1..];
+    // `parse` would take a plus sign and zeros in front: one port has one spelling.
     let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
     match digits.parse() {
         Ok(port) if is_plain => Ok((&place[..at], Some(port))),
@@ -134,7 +138,9 @@ fn host_of(text: &str) -> Result<String, UriError> {
     if let Some(address) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
         return address.parse::<Ipv6Addr>().map(|address| address.to_string()).map_err(|_| UriError::Host);
     }
+    // With and without the dot at its end a name is the same host, and a connection is kept under one.
     let name = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
+    // What ends in a number is an address or nothing: resolvers read `1.2.3` as addresses.
     let ends_in_number = name.rsplit('.').next().is_some_and(|last| last.bytes().all(|byte| byte.is_ascii_digit()));
     let fits = match ends_in_number {
         true => name.parse::<Ipv4Addr>().is_ok(),

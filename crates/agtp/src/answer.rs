@@ -1,4 +1,5 @@
-//! The trip of a request: understood, led to who answers it, and answered. AGTP-API 6.1, 13.2.
+//! This module answers a request: it reads the call, finds out who calls, routes it and has it answered. AGTP-API 6.1,
+//! 13.2. Reading bytes is `connection.rs`, and writing the response `to_wire.rs`.
 
 mod caller;
 mod credentials;
@@ -51,18 +52,21 @@ impl Service {
     pub(crate) async fn answered(&self, request: &Request, connection: &ConnectionInfo) -> RequestOutcome {
         if let Err(problem) = self.seal().require_log().await {
             let agent = self.default_agent().cloned();
+            // Of this refusal itself no record can be kept: no facts.
             return RequestOutcome { reply: problem.into(), trail: CallTrail::default(), agent, facts: None };
         }
         let ask = match self.reader(connection).read(request).await {
             Ok(ask) => ask,
             Err(problem) => {
                 let agent = self.default_agent().cloned();
+                // A request that can't be read has a record all the same, of nobody in particular. Base 8.1.
                 let (trail, facts) = (self.look_at(&request.start), Some(RecordFacts::default()));
                 return RequestOutcome { reply: problem.into(), trail, agent, facts };
             }
         };
         let mut trail = CallTrail::default();
         let agent = self.recipient(&ask).cloned();
+        // Read before the call is taken out of its envelope, which may hold the id.
         let task_id = ask.call.thread.task_id.as_deref().or_else(|| body::task_id(&ask.call.body)).map(str::to_owned);
         let accept = ask.accept.clone();
         let caller = ask.call.caller.agent_id.clone();
@@ -122,7 +126,9 @@ impl Service {
         *trail = aimed.trail;
         let target = aimed.target?;
         let is_declared = self.declares_parameters(&ask.call, trail).await;
+        // Only after the route is known: it tells whether `parameters` is an envelope or the endpoint's own input.
         body::unwrap(&mut ask.call, is_declared, target.tier == Tier::Native)?;
+        // Before a key is begun for the call: it is repeated under the same key once its session goes on.
         sessions::require_active(&self.resting, SessionLedger::of(&self.host), &ask).await?;
         match KeyedCall::of(&ask, target.method.as_str()) {
             None => self.called(ask, target, trail).await,
@@ -157,6 +163,7 @@ impl Service {
             InvokeOutcome::Refused(part) => Err((*part).into()),
             InvokeOutcome::Answered(outcome) => {
                 *trail = outcome.trail;
+                // EXECUTE calls an endpoint on its own: the contract of that call counts where this one has none.
                 trail.contract = trail.contract.take().or_else(|| served_under.get().cloned());
                 let came = match outcome.answer {
                     Ok(CallAnswer::Endpoint(value)) => Ok(Reply::ok(value)),

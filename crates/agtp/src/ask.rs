@@ -1,4 +1,5 @@
-//! A request that was understood: whom it is for, who asks, and the call in the contract layer's words.
+//! This module has the request after it was read: the agent that it is for, the caller, and the call of the contract
+//! layer.
 
 use std::sync::{Arc, OnceLock};
 

@@ -20,7 +20,7 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use crate::limits::{LINGER_BYTES_MAX, LINGER_TIME, WRITE_BATCH_BYTES};
 
-/// Who answers the requests of a connection.
+/// The part that answers requests; a connection knows nothing of how.
 pub(crate) trait Answer: Sync {
     /// Answers a request. The next one of the connection waits for it.
     fn answer(&self, request: Request) -> impl Future<Output = Response> + Send;
@@ -29,14 +29,14 @@ pub(crate) trait Answer: Sync {
     fn refuse(&self, refused: ConnectionError) -> impl Future<Output = Response> + Send;
 }
 
-/// Why a connection is given up.
+/// The reason why a connection is closed before its client ends it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConnectionError {
     /// The bytes are no request.
     Malformed(HeadError),
     /// The rest of a request did not come in time.
     Late,
-    /// The client ended in the middle of a request.
+    /// The client closed the connection in the middle of a request.
     Cut,
 }
 
@@ -84,7 +84,7 @@ struct Line<S> {
     stop: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
-/// The connection is over, one way or the other.
+/// The connection has ended: closed by either side, or too slow to write to.
 struct Over;
 
 impl From<std::io::Error> for Over {
@@ -161,6 +161,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
                 self.deadline.as_mut().reset(until);
             }
             tokio::select! {
+                // Bytes that are here are read before the deadline and the stop are looked at: what came in time is
+                // answered.
                 biased;
                 read = self.stream.read_buf(&mut self.read) => return match read {
                     Ok(0) if !is_between => Ok(Err(ConnectionError::Cut)),
@@ -176,6 +178,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
                     (false, true) => return self.close().await,
                     (false, false) => return Ok(Err(ConnectionError::Late)),
                 },
+                // A request that has begun to arrive is still read and answered.
                 () = &mut self.stop, if is_between => return self.close().await,
             }
         }

@@ -78,6 +78,7 @@ pub(crate) async fn answer(service: &Service, ask: &Ask, method: &Method) -> Res
     }
     let steps = Steps::of(service, ask, method);
     match method {
+        // Below the root are the proposals that are looked at. AGTP-API 11, 261.
         "QUERY" if ask.call.path != "/" => Box::pin(steps.propose().status()).await,
         "QUERY" => steps.query().run().await,
         "DESCRIBE" => steps.describe().run().await,

@@ -52,7 +52,7 @@ const FORWARDED: [(&str, &str); 16] = [
 /// Fields that HTTP's own layer writes.
 const OURS: [&str; 1] = ["Content-Length"];
 
-/// What answers on the gateway's listener.
+/// The routes of the gateway's listener: one handler for every path.
 pub(crate) fn router(service: Arc<Service>) -> Router {
     Router::new().fallback(answer).with_state(service)
 }
@@ -86,11 +86,13 @@ async fn answered(service: Arc<Service>, request: Request, line: ConnectionInfo)
 /// The same request on the other wire.
 async fn read(service: &Service, request: HttpRequest) -> Result<Request, Box<Problem>> {
     let (head, body) = request.into_parts();
+    // A page in a visitor's browser reaches listeners on loopback, where a name counts without a proof.
     if is_of_a_page(&head.headers) {
         let message = "the gateway is not for pages of the web: it takes no request that they make";
         return Err(Box::new(Problem::new(Status::FORBIDDEN, "origin-refused", message)));
     }
     let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
+    // HEAD is GET whose body is left out as the response is written.
     let method = if head.method == Method::HEAD { Method::GET } else { head.method };
     let mut message = Message::new(RequestLine::new(method.as_str(), target));
     for (name, other) in FORWARDED {

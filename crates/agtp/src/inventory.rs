@@ -34,7 +34,7 @@ pub(crate) struct Inventory {
     pub agents: Arc<KnownAgents>,
     /// The operations that other protocols offer.
     pub tools: Arc<[Tool]>,
-    /// What the operator says.
+    /// The section `[agtp]` of the deployment.
     pub settings: AgtpSettings,
     /// The contracts that are made while the host serves.
     pub negotiator: Arc<Negotiator>,
@@ -62,17 +62,17 @@ impl Inventory {
         self.settings.server.server_id.as_deref().unwrap_or(self.host.site().domain.as_str())
     }
 
-    /// Who runs it, for people.
+    /// The operator's name, for people. AGTP-API 8.3.
     pub(crate) fn operator(&self) -> &str {
         self.settings.server.operator.as_deref().unwrap_or(&self.host.site().name)
     }
 
-    /// Who learns which agents live here.
+    /// The kind of callers that are told which agents live here. AGTP-API 8.5.
     pub(crate) fn disclosure(&self) -> Disclosure {
         self.settings.agents.disclosure
     }
 
-    /// What calls are held against.
+    /// The endpoints, and the checks that calls of them pass.
     pub(crate) fn contract(&self) -> &Dispatcher {
         self.host.contract()
     }

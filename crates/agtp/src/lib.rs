@@ -105,6 +105,7 @@ impl Wire for AgtpWire {
     fn surfaces(&self, mount: &Mount) -> Result<Vec<Surface>, Problems> {
         self.settings.fits(&mount.host.contract().rules, &self.section)?;
         let service = Service::new(mount, self.settings.clone());
+        // Found at the start, and not with the first request that would have to be refused.
         if let Some(error) = service.records.unusable() {
             let problem = self.section.problem(Some("audit"), format!("records of responses can't be kept: {error}"));
             let hint = "`on_failure = \"serve\"` in [agtp.audit] answers without them, `enabled = false` keeps none";

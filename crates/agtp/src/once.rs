@@ -52,6 +52,7 @@ impl KeyedCall {
         }
         let own = call.body.get("idempotency_key").and_then(Value::as_str).filter(|key| !key.is_empty());
         let key = call.idempotency_key.as_deref().or(own)?.to_owned();
+        // Strangers have no keys: all of them would share one list.
         let caller = ask.known.as_ref()?.agent_id.to_string();
         // A name that was only claimed shares no keys with the one that proves it.
         let caller = if ask.call.caller.is_proven { caller } else { format!("{caller}|claimed") };
@@ -105,6 +106,7 @@ impl KeyedCall {
             }
             CallRecord::Nothing => calls.settle(begun, None).await,
         };
+        // The answer stands, and its caller gets it: only a repetition finds the key unsettled.
         if let Err(error) = settled {
             tracing::error!(%error, "the answer to a call with a key was not kept");
         }
@@ -126,7 +128,7 @@ fn conflict(code: &str, message: &str) -> Problem {
 enum CallRecord {
     /// What was done, for as long as keys are kept; the code alone if the rest is too large.
     Outcome(Value),
-    /// What negotiating led to, for a while.
+    /// An offer, or a reason why there is none: kept for the window of negotiation only.
     ForNow(Value),
     /// Nothing was done.
     Nothing,
@@ -146,6 +148,7 @@ impl CallRecord {
         match (whole(reply), is_done) {
             (Answer::Fits(answer), true) => Self::Outcome(answer),
             (Answer::Fits(answer), false) => Self::ForNow(answer),
+            // The code is kept all the same: a repetition must learn that the call was made, and not make it again.
             (Answer::TooLarge, true) => Self::Outcome(json!({"code": code})),
             _ => Self::Nothing,
         }

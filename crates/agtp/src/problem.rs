@@ -148,6 +148,7 @@ impl From<Error> for Problem {
             Error::Conflict { state, .. } => Self::new(Status::CONFLICT, code, message).with("state", state.name()),
             Error::Invalid { field, reason } => Violation::new(format!("/{field}"), reason).into(),
             Error::Full { bound } => {
+                // A caller can make room within its own bound; for the store's it can only wait.
                 let status = if bound.is_callers() { Status::RATE_LIMITED } else { Status::UNAVAILABLE };
                 Self::new(status, code, message).retry(Some(FULL_RETRY.as_secs()))
             }

@@ -28,13 +28,13 @@ pub(crate) use keys::RecordKey;
 /// Random bytes in the name of a node.
 const NODE_NAME_BYTES: usize = 8;
 
-/// What keeps records for one state of the deployment.
+/// The log of signed records, for one state of the deployment.
 pub(crate) struct Records {
     /// `None`: the operator wants none, or it could not be opened.
     log: Option<Arc<AttributionLog>>,
     /// Why it could not be opened.
     unusable: Option<String>,
-    /// What is done where no record can be kept.
+    /// Whether a response leaves whose record can't be kept.
     pub(crate) on_failure: AuditFailure,
     /// The key that signs.
     pub(crate) key: RecordKey,
@@ -52,6 +52,7 @@ impl Records {
             Ok(key) => (key, None),
             Err(error) => (RecordKey::none(), Some(error)),
         };
+        // `Serve`, since nothing may be refused for want of records that the operator does not want.
         if !settings.audit.enabled {
             return Self { log: None, unusable: None, on_failure: AuditFailure::Serve, key };
         }
@@ -71,6 +72,7 @@ impl Records {
         key: &RecordKey,
     ) -> Result<Arc<AttributionLog>, LogError> {
         let mut options = settings.audit.options(server_id);
+        // Processes that share a store have a log each: by these names logs and their anchors are told apart.
         if !mount.host.is_alone() {
             let mut name = [0; NODE_NAME_BYTES];
             mount.host.entropy().fill(&mut name);
@@ -79,6 +81,7 @@ impl Records {
         let kept = mount.services.keep(OpenLog::default);
         let mut open = kept.0.lock();
         let folder = folder(&mount.data);
+        // The log stays open when the deployment is replaced: only its options and its key are new.
         if let Some((of, log)) = open.as_ref().filter(|(of, _)| *of == folder) {
             tracing::debug!(folder = %of.display(), "records go on where they are");
             log.replace(options, key.source());

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::records::RecordFacts;
 
-/// What a request is answered with. The fields that every answer has are added when it is written.
+/// A reply before it is encoded: status, own fields and body. Fields that every response has are added by `to_wire.rs`.
 #[derive(Debug, Clone)]
 pub(crate) struct Reply {
     /// The code.
@@ -25,7 +25,7 @@ pub(crate) struct Reply {
     pub body: Body,
 }
 
-/// What came of a request.
+/// The reply to a request with what its response and its record are made of.
 pub(crate) struct RequestOutcome {
     /// What is said.
     pub reply: Reply,
@@ -145,6 +145,7 @@ impl Problem {
     pub(crate) fn retry(self, seconds: Option<u64>) -> Self {
         let Some(seconds) = seconds else { return self };
         let mut problem = self.with(RETRY_SECONDS, seconds).beside(RETRY_SECONDS, seconds);
+        // It may have been said before: one field, with the last word.
         problem.fields.retain(|(name, _)| *name != RETRY_AFTER);
         problem.fields.push((RETRY_AFTER, seconds.to_string()));
         problem

@@ -52,7 +52,7 @@ pub(crate) struct Service {
     pub negotiator: Arc<Negotiator>,
     /// What keeps records of answers.
     pub records: Arc<Records>,
-    /// What every answer says.
+    /// The fields that are the same in all responses, or in all of one agent.
     pub response_defaults: ResponseDefaults,
     /// The service that takes this one's place once the deployment is replaced.
     pub current: Current<Service>,
@@ -81,6 +81,7 @@ impl Service {
             response_defaults,
             current: mount.services.current(),
         });
+        // From now on open connections find this service as the current one.
         mount.services.publish(service.clone());
         mount.services.publish_native(service.clone());
         service

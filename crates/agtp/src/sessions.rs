@@ -20,20 +20,20 @@ pub(crate) use resting::Resting;
 /// The parameter that wakes a session.
 pub(crate) const NONCE: &str = "resumption_nonce";
 
-/// What is kept of a session: the last entry of its stream holds.
+/// An entry in the stream of a session. The last one counts.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum SessionEntry {
-    /// It rests.
+    /// The session was suspended.
     Rests(Suspension),
-    /// It goes on.
+    /// The session was resumed before its time.
     Resumed,
 }
 
 /// A session's rest.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Suspension {
-    /// What the rest is called.
+    /// The id of this suspension, as its caller is told it.
     pub suspension_id: String,
     /// SHA-256 of the nonce, which itself is kept nowhere.
     nonce_hash: String,
@@ -41,12 +41,12 @@ pub(crate) struct Suspension {
     pub resume_by: Timestamp,
     /// Why it rests.
     pub reason: String,
-    /// What its caller left here for when it goes on.
+    /// Data of the caller's own, given back when the session is resumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Value>,
 }
 
-/// Where sessions are kept, and the clock by which they rest: nothing else of the host.
+/// Access to the stored sessions and to the clock, and to nothing else of the host.
 #[derive(Clone, Copy)]
 pub(crate) struct SessionLedger<'a>(&'a Host);
 
@@ -121,6 +121,7 @@ pub(crate) async fn require_active(resting: &Resting, sessions: SessionLedger<'_
     // Who is not known under its name learns nothing of that name's sessions.
     let (Some(caller), Some(session)) = (&ask.known, call.thread.session_id.as_deref()) else { return Ok(()) };
     let name = SessionName { agent: caller.agent_id.as_str(), session };
+    // The one request that a resting session takes, since it ends the rest.
     if call.method == "SUSPEND" && call.body.contains_key(NONCE) {
         return Ok(());
     }

@@ -321,6 +321,7 @@ impl AgtpSettings {
 
     /// The sockets that the section asks for.
     pub(crate) fn listens(&self, section: &Section) -> Vec<Listen> {
+        // Only the default gives way to a free port: an address that was written down is meant.
         let may_move = !section.has("listen");
         let tls = Carries::Tls { alpn: ALPN, clients: self.clients(section) };
         let fixed = |name, address, carries| Listen { name, address, may_move: false, carries };

@@ -30,22 +30,22 @@ const NAME_CHARS_MAX: usize = 256;
 /// How long records wait for others to be written with.
 const WRITE_AFTER: Duration = Duration::from_millis(200);
 
-/// One thing that happened.
+/// A record of the audit: a refusal, a step of a consent or payment, or what models used for an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditRecord {
-    /// When.
+    /// When it happened, by the host's clock.
     pub at: Timestamp,
-    /// To whom the message was.
+    /// The agent that the message was for.
     pub agent: Handle,
-    /// From whom: the proven subject, else the network, else empty.
+    /// The caller: its proven subject, else its network, else empty. At most 256 characters.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub who: String,
-    /// Which rule wanted it, where one did.
+    /// The rule that wanted it, by its name; for other refusals their finer reason. Empty where there is none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub rule: String,
     /// The kind of the refusal.
     pub kind: String,
-    /// What came of it.
+    /// The outcome.
     pub outcome: AuditOutcome,
     /// The first eight hex digits of the hash of its state: they tell steps of one issuance from those of others,
     /// and open nothing.
@@ -91,7 +91,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl AuditOutcome {
-    /// The outcome in a word.
+    /// The outcome in one lower-case word, as it is stored and shown.
     pub fn name(self) -> &'static str {
         match self {
             Self::Refused => "refused",
@@ -111,7 +111,7 @@ impl AuditOutcome {
     }
 }
 
-/// What came of something.
+/// The outcome of a message, a step or an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AuditOutcome {
@@ -143,7 +143,8 @@ pub enum AuditOutcome {
     Used,
 }
 
-/// Takes records, and never waits.
+/// The sending half of the audit: takes records without waiting, and drops them when the queue is full. Clones share
+/// one queue.
 #[derive(Clone)]
 pub struct Audit {
     queue: mpsc::Sender<AuditRecord>,
@@ -157,14 +158,17 @@ impl Audit {
         (Self { queue, dropped: Arc::default() }, PendingRecords(records))
     }
 
-    /// Takes a record, if there is room.
+    /// Queues a record. When [`AUDIT_QUEUE_MAX`] wait it is dropped, and the next one that finds room tells how many
+    /// were.
     pub fn record(&self, mut record: AuditRecord) {
+        // A subject comes from outside and may be long, and thousands of records wait in memory.
         for name in [&mut record.who, &mut record.rule] {
             if let Some((end, _)) = name.char_indices().nth(NAME_CHARS_MAX) {
                 name.truncate(end);
             }
         }
         record.dropped = self.dropped.swap(0, Ordering::Relaxed);
+        // Kept apart: a record that finds no room takes its count with it, which then goes on to the next one.
         let dropped = record.dropped;
         if self.queue.try_send(record).is_err() {
             self.dropped.fetch_add(dropped + 1, Ordering::Relaxed);
@@ -199,7 +203,7 @@ impl AuditReader {
     }
 }
 
-/// Records that nobody has written yet.
+/// The receiving half of the audit: the records that are not written yet.
 pub struct PendingRecords(mpsc::Receiver<AuditRecord>);
 
 impl PendingRecords {
@@ -226,9 +230,11 @@ async fn write(
     let mut batch = Vec::with_capacity(AUDIT_BATCH_MAX);
     loop {
         tokio::select! {
+            // None are left only when the queue is closed, after the stop, and all that was in it is written.
             count = records.recv_many(&mut batch, AUDIT_BATCH_MAX) => if count == 0 { return },
             () = stop.cancelled() => records.close(),
         }
+        // Records of a moment go into one entry.
         if !stop.is_cancelled() {
             tokio::select! {
                 () = tokio::time::sleep(WRITE_AFTER) => {}

@@ -11,7 +11,7 @@ pub const FAILURES_KEPT: usize = 20;
 /// Characters of a reason that are kept.
 const REASON_CHARS_MAX: usize = 300;
 
-/// What an agent did.
+/// The endings of an agent's answers since the process began, with its last failures.
 #[derive(Debug, Clone, Default)]
 pub struct AgentActivity {
     /// Answers by how they ended: `complete`, `question`, `failed`, `canceled`, or the kind of a refusal.
@@ -23,7 +23,7 @@ pub struct AgentActivity {
 /// An answer that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentFailure {
-    /// When.
+    /// When the answer ended.
     pub at: Timestamp,
     /// The protocol it was asked over.
     pub via: Transport,

@@ -10,7 +10,7 @@ use forecourt_issuance::{
     Claimant, Finding, REQUIREMENTS_MAX, RequirementUse, SubmittedIssuance, Unmet, UsedUp, waits_for,
 };
 
-/// What a message is held against beside the rules of its agent.
+/// The context in which a message is admitted: its agent, its task, and whether it will be answered.
 pub(crate) struct Passage<'a> {
     pub(crate) resident: &'a HostedAgent,
     /// The task that it goes on with.
@@ -21,14 +21,14 @@ pub(crate) struct Passage<'a> {
     pub(crate) is_answered: bool,
 }
 
-/// A message that may pass.
+/// A message that the rules let pass, and what it is to use up for that.
 pub(crate) struct PassedMessage {
     pub(crate) admitted: Admitted,
-    /// What it passes by.
+    /// The consents, payments, grants and deductions by which it passes, to be used up.
     pub(crate) uses: Vec<RequirementUse>,
 }
 
-/// A message that may not.
+/// A message that the rules turned away, with its refusal.
 pub(crate) struct AdmissionRefusal {
     pub(crate) message: Box<Message>,
     pub(crate) refusal: Box<PolicyPart>,
@@ -50,6 +50,7 @@ impl Host {
         if resumes {
             return Box::pin(self.meet(passage, message)).await;
         }
+        // First as if nothing was done: most messages need nothing, and for those no ledger is read.
         match passage.resident.policy.admit(passage.resident.card.clone(), message, &[]).await {
             Ok(admitted) => Ok(Ok(PassedMessage { admitted, uses: Vec::new() })),
             Err((message, Objection::Refused(refusal))) => Ok(Err(self.refuse_for_good(passage, message, refusal))),
@@ -68,6 +69,7 @@ impl Host {
         self.find_thread(passage, &mut message).await?;
         let submitted = self.records.issuances.submitted(&claimant(passage, &message), &message).await?;
         let (mut met, mut uses) = (Vec::new(), Vec::new());
+        // The rules name one requirement at a time, and are asked from the start with all that are met by then.
         while met.len() <= REQUIREMENTS_MAX {
             let verdict = passage.resident.policy.admit(passage.resident.card.clone(), message, &met).await;
             let (refused, requirement) = match verdict {
@@ -81,6 +83,7 @@ impl Host {
             let claimant = claimant(passage, &message);
             match self.records.issuances.meet(&requirement, &claimant, submitted.as_ref(), &mut message).await? {
                 Finding::Met(one) => {
+                    // Before the rules are asked again, so that they judge the words that the agent will get.
                     put_back(&mut message, &one);
                     uses.push(*one);
                     met.push(*requirement);
@@ -182,6 +185,7 @@ impl Host {
                 let message = Box::new(admitted.into_message());
                 let unmet = match requirement {
                     Some(requirement) => Unmet::Ask(requirement, None),
+                    // Grants alone have no requirement, and they are never used up: there is nothing to ask for anew.
                     None => return Err(Error::unavailable()),
                 };
                 Ok(Err(self.refuse_unmet(passage, message, unmet).await?))

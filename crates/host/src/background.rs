@@ -39,6 +39,7 @@ impl Tasks {
             let (resident, via, asked) = (request.resident.clone(), request.via, request.remembered());
             let id = request.earlier.as_ref().map_or_else(|| TaskId::mint(&*tasks.entropy), |task| task.id.clone());
             let stop = WorkStop::new(id.clone());
+            // On the list before it is in the store: whoever finds the task there can follow and cancel it here.
             tasks.enlist(&id, Live { stop: stop.clone(), written: news });
             match tasks.keep(&id, &request, webhook).await {
                 Ok(task) => {

@@ -50,9 +50,12 @@ impl Tasks {
             Err(refusal) => return Ok(self.turn_away(&request, *refusal)),
         };
         let (asked, site, metrics) = (request.clone(), self.site.clone(), self.metrics.clone());
+        // A closure: the agent hears of the message only once there is a place for it. A message that is turned away
+        // drops `mark` unbegun, which gives its consent or payment back.
         let begin = move || running::run(asked, admitted, mark, &site, &metrics);
         match run.task {
             TaskMode::Never => Ok(self.attach(request, begin(), slot, None)),
+            // A message that goes on with a task always takes the last arm: its answer belongs into that task's log.
             TaskMode::IfSlow if request.earlier.is_none() => Ok(self.attach(request, begin(), slot, Some(run.wait))),
             TaskMode::UnlessMessage { within } if request.earlier.is_none() => {
                 self.begin_unless_message(request, begin(), slot, within, run.webhook).await
@@ -115,6 +118,7 @@ impl Tasks {
                         gathered.take(event.clone());
                     }
                     if slow_at.is_some() {
+                        // A task's log holds its answer from the first event, so what the caller has seen goes in, too.
                         said.push(event.clone());
                     }
                     let Event::Ending(ending) = &event else {
@@ -123,6 +127,8 @@ impl Tasks {
                     };
                     tasks.metrics.ended(request.resident.card.handle(), request.via, ending.code());
                     tasks.metrics.activity.failed(request.resident.card.handle(), request.via, ending, tasks.clock.now());
+                    // Kept before the ending is told: a caller that has seen it may go on at once, perhaps at another
+                    // node.
                     if let (Some(gathered), Some(asked)) = (gathered.take(), remembered.take()) {
                         // With it goes the agent's copy of the history, so that adding to it copies nothing.
                         drop(events);
@@ -131,6 +137,7 @@ impl Tasks {
                     yield event;
                     return;
                 }
+                // Before a place among background work is asked for: one answer must not count in both lanes.
                 drop((running, slot));
                 let told = said.len() as u64;
                 let all = Box::pin(stream::iter(said).chain(events));

@@ -38,23 +38,23 @@ pub struct HostBuilder {
     /// What the outside calls this place. The domain of a host and of what replaces it is the same: what is kept
     /// belongs to it.
     pub site: Site,
-    /// Who lives here.
+    /// The agents of this host.
     pub directory: Directory,
-    /// Where things are kept.
+    /// The store of tasks, conversations, deliveries and the ledger.
     pub store: Arc<dyn Store>,
     /// Where it is kept where agents stand, when that is another place: the store of a deployment that
     /// another process serves too.
     pub standings: Option<Arc<dyn Store>>,
-    /// What other nodes are told by; nobody by default.
+    /// The bus to other nodes; none by default.
     pub bus: Arc<dyn Bus>,
     /// Whether nobody else has the store: then what another run left is taken over at once, and otherwise when it
     /// has been silent for as long as a lease holds.
     pub alone: bool,
     /// How this host holds its tasks, where others have the store too.
     pub lease: LeaseSettings,
-    /// The way out.
+    /// What makes all outgoing connections.
     pub egress: Arc<Egress>,
-    /// What callers may do.
+    /// The limits of callers: rates, work under way, stored bytes, idempotency keys.
     pub limits: LimitSettings,
     /// The endpoints; none by default.
     pub contract: Arc<Dispatcher>,
@@ -124,6 +124,7 @@ impl HostBuilder {
             });
             let records = Records { issuances: Arc::new(issuances), audit, clock: foundation.clock.clone() };
             let host = Arc::new(self.on(foundation, records));
+            // First, since payments of an earlier run are asked about by the schemes of whoever took over.
             host.take_over();
             host.recover_payments().await?;
             host.begin_work(pending, kept);
@@ -145,6 +146,7 @@ impl HostBuilder {
     pub fn replace(self, before: &Host) -> BoxFuture<'_, Result<Arc<Host>, Error>> {
         Box::pin(async move {
             for agent in self.directory.iter() {
+                // Nothing is at hand of an agent that is new: a store that is away fails the replacement, not requests.
                 before.lifecycle.state(agent.card.handle()).await?;
             }
             let foundation = HostFoundation::of(before);
@@ -258,6 +260,7 @@ impl Host {
             wakeup: self.wakeup.clone(),
         };
         let (store, clock, stop) = (&self.store, &self.clock, &self.stop);
+        // `stopped` waits for what is spawned on `posting`: each of those has something to write at the end.
         self.posting.spawn(pending.write(store.clone(), clock.clone(), kept, stop.clone()));
         tokio::spawn(self.records.issuances.clone().reconcile(stop.clone()));
         self.posting.spawn(deliverer.run(stop.clone()));

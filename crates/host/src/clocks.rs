@@ -12,7 +12,7 @@ const CLOCKS_APART_MAX: Duration = Duration::from_secs(10);
 /// Nodes whose clocks are remembered.
 const CLOCKS_MAX: usize = 256;
 
-/// What a node says of itself with each beat.
+/// A node's message with each beat: its name, and what its clock says.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct NodeGreeting {
     pub(crate) name: String,
@@ -30,6 +30,7 @@ impl Clocks {
         let mut known = self.0.lock();
         if apart <= CLOCKS_APART_MAX {
             known.remove(&greeting.name);
+        // Names come over the bus, so they are bounded here.
         } else if known.len() < CLOCKS_MAX && known.insert(greeting.name.clone(), apart).is_none() {
             let (node, seconds) = (greeting.name, apart.as_secs());
             tracing::warn!(node, seconds, "the clock of another node is far from this one's: set both by NTP");

@@ -121,7 +121,7 @@ impl Conversations {
     }
 }
 
-/// A message with its conversation.
+/// A message with the history and the id of its conversation.
 pub(crate) struct RecalledMessage {
     pub(crate) message: Box<Message>,
     /// Whether the conversation was kept here before.
@@ -130,7 +130,7 @@ pub(crate) struct RecalledMessage {
     pub(crate) unknown: Option<ThreadId>,
 }
 
-/// What a caller said, to be kept with its answer.
+/// A caller's turn, to be stored together with its answer.
 #[derive(Clone)]
 pub(crate) struct UserTurn {
     pub(crate) thread: ThreadId,

@@ -1,4 +1,4 @@
-//! What people and wallets decide about what they were asked for first.
+//! This module takes what people and wallets decide about consents and payments, for the host's own pages.
 
 use forecourt_audit::RequestOrigin;
 use forecourt_core::policy::PaymentSubmission;
@@ -19,8 +19,8 @@ impl Host {
         self.records.issuances.issuance(state)
     }
 
-    /// A person agrees on the page of a consent, with the request `origin`. Once it is agreed to, saying so again changes nothing.
-    /// [`IssuanceStatus::Expired`] for what is none of ours.
+    /// A person agrees on the page of a consent, with the request `origin`. Agreeing again changes nothing.
+    /// [`IssuanceStatus::Expired`] for a state that this host does not know.
     pub fn accept_consent<'a>(
         &'a self,
         state: &'a StateToken,

@@ -25,7 +25,7 @@ use tracing::{Instrument, Span};
 use crate::metrics::Metrics;
 use crate::usage_viewers;
 
-/// Whose posts to the operator are, among those of protocols.
+/// The protocol name of posts to the operator, where other deliveries have their protocol's.
 pub(crate) const OPERATOR: &str = "operator";
 /// Posts under way at once.
 pub(crate) const POSTS_AT_ONCE: usize = 16;
@@ -52,30 +52,31 @@ pub trait Courier: Send + Sync + 'static {
     fn carry<'a>(&'a self, delivery: &'a Delivery) -> BoxFuture<'a, CarryOutcome>;
 }
 
-/// What came of an attempt to deliver something.
+/// The outcome of one attempt at a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CarryOutcome {
     /// It was taken.
     Delivered,
-    /// It was not taken now; another attempt may work.
+    /// The recipient did not take it now; another attempt may work.
     Later,
-    /// It will never be taken.
+    /// The recipient will never take it: no further attempt.
     Never,
     /// Its time has not come: to be looked at again after this, which is no attempt.
     Wait(Duration),
 }
 
-/// Wakes the deliverer.
+/// Wakes the deliverer before its next regular look at the queue.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DeliveryWakeup(Arc<Notify>);
 
 impl DeliveryWakeup {
     pub(crate) fn wake(&self) {
+        // It leaves a permit: a wake between the deliverer's look and its rest is not lost.
         self.0.notify_one();
     }
 }
 
-/// By what posts are made; replaced with the deployment.
+/// What deliveries are made with: the egress, each protocol's envelope, and couriers for those without a URL.
 pub(crate) struct Outbound {
     pub(crate) egress: Arc<Egress>,
     pub(crate) envelopes: HashMap<String, Envelope>,

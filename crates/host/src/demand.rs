@@ -1,4 +1,4 @@
-//! What an agent asks for in its own words becomes an issuance, so that no agent has to keep states.
+//! This module turns an agent's own demand for a consent or a payment into an issuance, so that no agent keeps states.
 //!
 //! An agent that brings a state of its own keeps its own books, and its refusal passes as it is.
 
@@ -70,7 +70,9 @@ fn said(part: &PolicyPart) -> Map<String, Value> {
 
 /// The host's refusal, with what the agent said beside it.
 fn in_its_words(mut issued: PolicyPart, part: PolicyPart) -> PolicyPart {
+    // It may be too many requests instead (too many are open): that keeps the host's own words.
     if matches!(issued.kind, RefusalKind::ConsentRequired { .. } | RefusalKind::PaymentRequired { .. }) {
+        // The host's keys go in last: an agent can't put a state of its own in the place of the one that was issued.
         let state = std::mem::take(&mut issued.data);
         issued.data = part.data;
         issued.data.extend(state);

@@ -30,7 +30,7 @@ impl std::fmt::Debug for DeploymentId {
     }
 }
 
-/// Why a node can't be one of this deployment.
+/// The reason why a node can't join this deployment.
 #[derive(Debug, thiserror::Error)]
 pub enum DeploymentIdError {
     /// The store is another deployment's.
@@ -85,7 +85,7 @@ impl DeploymentId {
         Self { id, domain: domain.clone(), seed: [number(), number()] }
     }
 
-    /// By what keys of limits are hashed.
+    /// The seed by which all nodes hash the keys of rate limits.
     pub(crate) fn seed(&self) -> [u64; 2] {
         self.seed
     }

@@ -9,9 +9,9 @@ use forecourt_rules::guard::Guardrail;
 
 use crate::usage_viewers::UsageViewers;
 
-/// An agent with everything that stands around it.
+/// An agent of this host with its gate, its guardrails and its limits.
 pub struct HostedAgent {
-    /// How it describes itself.
+    /// The agent's own description.
     pub card: Arc<AgentCard>,
     /// How long it may take for one reply.
     pub time_max: Duration,
@@ -19,7 +19,7 @@ pub struct HostedAgent {
     pub(crate) agent: Arc<dyn Agent>,
     /// The gate before it.
     pub(crate) policy: Policy,
-    /// What its messages and replies may say.
+    /// The guardrails that judge its messages and replies, in their order.
     pub(crate) guards: Vec<Arc<Guardrail>>,
     /// Who sees what models used for its answers.
     pub(crate) usage_viewers: UsageViewers,
@@ -37,7 +37,7 @@ impl HostedAgent {
         Self { guards, ..self }
     }
 
-    /// The same agent, of whose models these see what they used.
+    /// The same agent, whose model usage is shown to these callers.
     #[must_use]
     pub fn showing_usage(self, usage_viewers: UsageViewers) -> Self {
         Self { usage_viewers, ..self }
@@ -68,6 +68,7 @@ impl Directory {
             .iter()
             .position(|r| r.card.handle() == default)
             .ok_or_else(|| Error::invalid("default_agent", format!("there is no agent `{default}`")))?;
+        // The default one comes first, and the others keep their order.
         residents[..=first].rotate_right(1);
         let mut by_handle = HashMap::with_capacity(residents.len());
         for (index, resident) in residents.iter().enumerate() {

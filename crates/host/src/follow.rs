@@ -30,7 +30,7 @@ pub enum FollowUntil {
     End,
 }
 
-/// A place in the log of a task.
+/// A reader of one task's log that waits for what is written next.
 struct Follower {
     tasks: Arc<Tasks>,
     id: TaskId,

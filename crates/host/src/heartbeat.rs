@@ -57,6 +57,8 @@ impl Tasks {
         let mut cancelled = CancelledReader::default();
         let mut next = Instant::now();
         loop {
+            // On a grid, so that slow writes don't stretch the pace. After a stall it goes on from now: missed beats
+            // are not made up for.
             next = (next + every).max(Instant::now());
             if stop.run_until_cancelled(sleep_until(next)).await.is_none() {
                 break;
@@ -110,7 +112,7 @@ impl Tasks {
         Ok(())
     }
 
-    /// Has limits be those of as many nodes as there are.
+    /// Divides the bounds of callers among the nodes that are alive, and counts those nodes.
     fn share_limits(&self) {
         let living = self.lease.living();
         // Without a bus nobody hears what others take: then each node gives out its share and no more.
@@ -124,6 +126,7 @@ impl Tasks {
     async fn lose_lease(&self) {
         self.metrics.count_lost_lease();
         let run = forecourt_core::ids::mint(&*self.entropy);
+        // Before the work is stopped: what begins from here on is the new run's, and must not be stopped with it.
         self.lease.begin_anew(run);
         let lives: Vec<_> = self.running.lock().values().flatten().map(|live| live.stop.clone()).collect();
         tracing::error!(
@@ -202,6 +205,7 @@ pub(crate) fn hear(
     stop: CancellationToken,
 ) -> impl Future<Output = ()> + Send + use<> {
     let topics = [topics::CANCEL, topics::LIFECYCLE, topics::RATES, topics::NODES];
+    // Subscribed here and not in the future: what is said before its first poll is heard, too.
     let streams = topics.map(|topic| bus.subscribe(topic).map(move |message| (topic, message)).boxed());
     let mut all = futures::stream::select_all(streams);
     async move {

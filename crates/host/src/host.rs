@@ -24,7 +24,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// Everything a domain offers, behind two verbs.
+/// A host: the agents and endpoints of a domain, behind two verbs, [`Host::receive`] and [`Host::invoke`].
 pub struct Host {
     pub(crate) site: Site,
     pub(crate) directory: Directory,
@@ -35,10 +35,11 @@ pub struct Host {
     pub(crate) idempotency: Idempotency,
     pub(crate) contract: Arc<Dispatcher>,
     pub(crate) attachments: Attachments,
-    /// Where what becomes of requests is written down.
+    /// Issuances (consents and payments) and the audit.
     pub(crate) records: Arc<Records>,
-    /// By what posts are made, and by what they are made once this host has taken over.
+    /// The egress, envelopes and couriers of the host whose deliveries count now; shared by all hosts of a process.
     pub(crate) outbound: Arc<ArcSwap<Outbound>>,
+    /// What deliveries are made with once this host has taken over.
     pub(crate) own_outbound: Arc<Outbound>,
     pub(crate) wakeup: DeliveryWakeup,
     pub(crate) tasks: Arc<Tasks>,
@@ -53,7 +54,7 @@ pub struct Host {
 
 /// The questions that protocols ask beside [`Host::receive`].
 impl Host {
-    /// What the outside calls this place.
+    /// The site: the domain of this host and the base of its URLs.
     pub fn site(&self) -> &Site {
         &self.site
     }
@@ -73,17 +74,17 @@ impl Host {
         &self.entropy
     }
 
-    /// Where the agents stand in their lives, to be read.
+    /// The lifecycle states of the agents, read-only.
     pub fn lifecycle(&self) -> LifecycleView<'_> {
         LifecycleView::new(&self.lifecycle)
     }
 
-    /// What may be asked of the operator.
+    /// The operator's queue, as callers may use it: to ask a question and to read its answer.
     pub fn inquiries(&self) -> Inquiries<'_> {
         Inquiries::new(&self.operator)
     }
 
-    /// The calls that a caller makes once.
+    /// The idempotency keys of one caller.
     pub fn idempotency<'a>(&'a self, caller: IdempotencyOwner<'a>) -> IdempotentCalls<'a> {
         IdempotentCalls::new(&self.idempotency, caller)
     }
@@ -93,7 +94,7 @@ impl Host {
         Ledger::new(self.store.clone(), self.clock.clone(), owner)
     }
 
-    /// What the host counts.
+    /// The counters and gauges of this host, for the operator's metrics.
     pub fn metrics(&self) -> &Arc<Metrics> {
         &self.metrics
     }
@@ -119,7 +120,7 @@ impl Host {
         })
     }
 
-    /// Whether a conversation with an agent is kept here that `sender` may go on with.
+    /// Whether a conversation with `agent` is stored that `sender` may continue: its own, or one without an owner.
     pub fn remembers<'a>(
         &'a self,
         thread: &'a ThreadId,
@@ -171,7 +172,8 @@ impl Host {
     }
 
     /// Waits, after the stop that the host was started with, for the last turns of conversations to be written
-    /// and for the posts under way, so that none is cut off: one that was begun counts as made. What is due but not begun, the next run posts.
+    /// and for the posts under way, so that none is cut off: one that was begun counts as made. What is due but not
+    /// begun, the next run posts.
     pub fn stopped(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             self.posting.wait().await;

@@ -32,7 +32,7 @@ const COUNT_OF_ALL: &str = "once-all";
 /// Lines that one try leaves behind: that it began, and what came of it.
 const LINES_PER_TRY: u64 = 2;
 
-/// What is known of a key.
+/// The state of an idempotency key when a call comes with it.
 #[derive(Debug)]
 pub enum IdempotencyState {
     /// Nothing before: it is to be done, and its answer kept with [`IdempotentCalls::settle`].
@@ -47,7 +47,7 @@ pub enum IdempotencyState {
     Refused(Box<PolicyPart>),
 }
 
-/// Whose key it is.
+/// The caller whose keys are meant: a key of one caller is never that of another.
 #[derive(Debug, Clone, Copy)]
 pub struct IdempotencyOwner<'a> {
     /// The caller, in whose name no key means two things.
@@ -56,7 +56,8 @@ pub struct IdempotencyOwner<'a> {
     pub session: Option<&'a str>,
 }
 
-/// The right to do it.
+/// The permission to make a call for the first time under its key: [`IdempotentCalls::settle`] takes it back with the
+/// answer. Dropped without, the key stays unsettled until it expires.
 #[derive(Debug)]
 #[must_use]
 pub struct IdempotencyPermit {
@@ -73,6 +74,7 @@ struct KeyLine {
     state: KeyState,
 }
 
+/// What became of a call under its key, as one line of the key's stream.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum KeyState {
@@ -123,6 +125,7 @@ impl Idempotency {
                 return Err(Error::invalid("idempotency key", format!("has 1 to {ONCE_KEY_BYTES_MAX} bytes")));
             }
             let (now, hash) = (self.clock.now(), sha256_hex(sent));
+            // With its length, since a name may hold a colon: `a:b` with key `c` is not `a` with key `b:c`.
             let stream = format!("once:{}:{}:{key}", caller.name.len(), caller.name);
             let last = match self.last(&stream).await? {
                 Some((number, line)) if line.is_free(&hash, now, goes_on) => {
@@ -137,6 +140,8 @@ impl Idempotency {
                 None => 0,
             };
             let until = after(now, ONCE_TTL);
+            // A key that was tried before is counted already. Counted before it begins: a crash in between leaves a key
+            // that counts and was not used, never one that was used and does not count.
             if last == 0
                 && let Some(refusal) = self.count(caller, until).await?
             {
@@ -186,6 +191,7 @@ impl Idempotency {
             }
         }
         let counted = || LedgerEntry::new(Value::Null, now).until(until);
+        // Without comparing the last entry: callers that come at the same moment may pass a bound by a few.
         let appended = [own.as_str(), COUNT_OF_ALL].map(|stream| self.store.append_entry(stream, counted(), None));
         for appended in futures::future::join_all(appended).await {
             appended?;
@@ -269,6 +275,7 @@ impl KeyLine {
     /// Whether the key may be used anew, since nothing was done under it.
     fn is_free(&self, hash: &str, now: Timestamp, goes_on: &(dyn Fn(&Value) -> bool + Sync)) -> bool {
         match &self.state {
+            // A line that only began may be from before a crash: the call may have been made, and is not made twice.
             KeyState::Begun | KeyState::Done(_) => false,
             KeyState::Refused(answer, until) => *until <= now || (self.hash == hash && goes_on(answer)),
             KeyState::Dropped => true,
@@ -278,6 +285,7 @@ impl KeyLine {
 
 fn known(line: KeyLine, hash: &str) -> IdempotencyState {
     match line.state {
+        // First of all, whatever came of it: the answer to another request would be a wrong one.
         _ if line.hash != hash => IdempotencyState::Other,
         KeyState::Done(answer) | KeyState::Refused(answer, _) => IdempotencyState::Again(answer),
         KeyState::Begun | KeyState::Dropped => IdempotencyState::Unsettled,

@@ -5,8 +5,8 @@
 //! spread evenly has all of it, and all nodes together give out at most one place more for each node. What a host may
 //! have in all protects one process, and is not divided.
 //!
-//! Who a caller is, [`CallerKey`] says. Who comes
-//! when all places are taken waits a little in line; who waits in vain is refused with the bound's name.
+//! [`CallerKey`] says who a caller is. A request that finds all places taken waits a little in line; one that waits in
+//! vain is refused with the bound's name.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -33,7 +33,7 @@ const STEPS: usize = 3;
 /// What a refused caller is told to wait, in seconds.
 const RETRY_SECONDS: u64 = 5;
 
-/// What counts against which bound.
+/// The kind of work, each with bounds of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lane {
     /// A reply whose caller holds its request open.
@@ -51,18 +51,18 @@ pub(crate) struct CallerSlots {
     network: Option<u64>,
 }
 
-/// Both lanes.
+/// The bounds on work under way: one for replies, one for background tasks.
 pub(crate) struct InFlight {
     replies: LaneBound,
     background: LaneBound,
     hasher: RandomState,
     waiting: Arc<Semaphore>,
     wait: Duration,
-    /// Who found no place.
+    /// The callers that were refused, for the operator.
     pub(crate) hits: LimitsHit,
 }
 
-/// One lane.
+/// The bound of one lane: how many places there are for each caller, for each network and in all.
 struct LaneBound {
     /// The keys that an operator changes, of one caller and of all.
     keys: [&'static str; 2],
@@ -148,7 +148,7 @@ impl InFlight {
         }
     }
 
-    /// What the work of a caller counts against.
+    /// The places that the work of a caller takes, by hashes of its key and of its network.
     pub(crate) fn slots(&self, caller: &CallerKey<'_>) -> CallerSlots {
         match caller {
             CallerKey::Conversation { network, .. } => {
@@ -191,6 +191,7 @@ impl InFlight {
     ) -> Result<Slot, (&'static str, Box<PolicyPart>)> {
         let steps: Vec<Step> = steps.into_iter().flatten().collect();
         let Ok(_place) = self.waiting.clone().try_acquire_owned() else { return Err(bound.refusal(&steps)) };
+        // One deadline for all steps: who waits for its own place does not wait as long again for the host's.
         let deadline = Instant::now() + self.wait;
         let mut permits = Slot::default();
         for (place, step) in permits.permits.iter_mut().zip(&steps) {
@@ -220,6 +221,7 @@ fn try_all(steps: &[Option<Step>; STEPS]) -> Option<Slot> {
     let mut slot = Slot::default();
     for (place, step) in slot.permits.iter_mut().zip(steps) {
         if let Some(step) = step {
+            // If a later step is full, the places that were taken come back with the dropped `slot`.
             *place = Some(step.semaphore.clone().try_acquire_owned().ok()?);
         }
     }
@@ -231,6 +233,7 @@ impl LaneBound {
         let all = Arc::new(Semaphore::new(all_max));
         let callers = Mutex::new(Callers { places: HashMap::new(), tidy_at: CALLERS_BEFORE_TIDY });
         let nodes = AtomicUsize::new(1);
+        // Half of all for one network: conversations cost nothing, so a network could else take every place by them.
         Self { keys, what, caller_max, nodes, network_max: caller_max.max(all_max / 2), all_max, all, callers }
     }
 
@@ -252,6 +255,7 @@ impl LaneBound {
 
     /// The key of the bound that is reached, and what its caller is told.
     fn refusal(&self, steps: &[Step]) -> (&'static str, Box<PolicyPart>) {
+        // A place may have come free since: then the narrowest bound is the one to name.
         let full = steps.iter().find(|step| step.semaphore.available_permits() == 0).or(steps.first());
         let Self { keys: [of_caller, of_all], what, .. } = self;
         let whose = full.map_or(Whose::All, |step| step.whose);

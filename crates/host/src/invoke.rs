@@ -20,7 +20,7 @@ use crate::host::Host;
 use crate::in_flight::{Lane, Slot};
 use crate::metrics::GaugeGuard;
 
-/// What came of a call that the host took.
+/// The outcome of [`Host::invoke`].
 #[derive(Debug)]
 pub enum InvokeOutcome<A = Value> {
     /// It was held against the contract of its endpoint.
@@ -116,6 +116,7 @@ impl Host {
             return Err(Error::invalid("hops", format!("at most {HOPS_MAX} calls may lead to each other in a row")));
         }
         let own = aimed.target.as_ref().ok().filter(|target| target.tier == Tier::Native);
+        // What becomes a message is counted, bounded and traced by `receive`: here it would take a second place.
         let is_message = own.is_some_and(|target| reserved::is_message(&target.method, target.path.as_str()));
         if is_message {
             let CallOutcome { answer, trail } = self.contract.dispatch_to(call, aimed).await;
@@ -128,6 +129,7 @@ impl Host {
         {
             return Ok(InvokedCall::Refused(refusal));
         }
+        // Without the session: its caller makes the name up, and each new one would have places of its own.
         let caller = self.tasks.in_flight.slots(&call.caller.sender.caller(None));
         let slot = match self.tasks.in_flight.acquire(Lane::Reply, caller).await {
             Ok(slot) => slot,
@@ -139,6 +141,7 @@ impl Host {
         if !is_native {
             self.metrics.called(&trail, answer.as_ref().err(), via);
         }
+        // A native call is only about to be answered: `answered_by` notes what came of it.
         if !matches!(answer, Ok(DispatchedCall::Native(..))) {
             under_way.note(&trail, answer.as_ref().err());
         }

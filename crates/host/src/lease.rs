@@ -84,7 +84,7 @@ struct OtherRun {
     silent_for: Duration,
 }
 
-/// What came of a beat.
+/// The result of a heartbeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Beat {
     /// The lease goes on.
@@ -131,11 +131,13 @@ impl Lease {
 
     /// Says that this run is alive. Waits no longer for it than until the next beat is due.
     pub(crate) async fn beat(&self, store: &dyn Store) -> Result<Beat, StoreError> {
+        // From before the write: others may have seen the beat before its answer came back here.
         let (run, begun) = (self.run(), Instant::now());
         if !in_time(self.settings.beat_every, store.beat(&run)).await? {
             return Ok(Beat::Ended);
         }
         let mut own = self.own.write();
+        // `begin_anew` may have come in between: the beat of the old run says nothing of the new one.
         if own.run == run {
             own.beaten_at = Some(begun);
         }

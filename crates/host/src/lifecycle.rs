@@ -34,13 +34,13 @@ const TRIES_MAX: usize = 8;
 /// A change that somebody wants.
 #[derive(Debug, Clone, Default)]
 pub struct LifecycleChange {
-    /// Where.
+    /// The state to change to.
     pub to: LifecycleState,
-    /// Who wants it, as far as is known.
+    /// Who wants the change, as far as is known.
     pub by: Option<String>,
     /// Why.
     pub reason: Option<String>,
-    /// What else is to be kept with it.
+    /// Members of the protocol's own that are stored and signed with the change.
     pub details: Map<String, Value>,
 }
 
@@ -55,21 +55,21 @@ pub struct StoredLifecycleChange {
     pub statement: Option<String>,
 }
 
-/// What came of a change.
+/// The outcome of a requested lifecycle change.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LifecycleOutcome {
-    /// The agent stands elsewhere now.
+    /// The change was written: the agent is in its new state.
     Now(Box<StoredLifecycleChange>),
     /// It stood there already: nothing was written.
     Already,
-    /// From where it stands, here, there is no way there.
+    /// The agent's state, given here, does not allow this change.
     Never(LifecycleState),
 }
 
 /// Signs a change as it happens; `None`: it goes unsigned.
 pub type Attest<'a> = &'a (dyn Fn(&LifecycleTransition) -> Option<String> + Send + Sync);
 
-/// Where everybody stands. A change is always made from the truth.
+/// The lifecycle states of all agents: a cache over the store. A change is always made from the stored state.
 pub(crate) struct Lifecycle {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
@@ -185,6 +185,7 @@ impl Lifecycle {
             }
             let (by, reason, details) = (change.by.clone(), change.reason.clone(), change.details.clone());
             let transition = LifecycleTransition { from, to: change.to, by, reason, at: self.clock.now(), details };
+            // Signed anew with each try: `from` may be another state by then.
             let kept = StoredLifecycleChange { statement: attest(&transition), change: transition };
             let body = serde_json::to_value(&kept).map_err(Error::internal)?;
             let at = kept.change.at;
@@ -220,8 +221,10 @@ impl Lifecycle {
     pub(crate) async fn unavailable_reason(&self, agent: &Handle) -> Result<Option<PolicyPart>, Error> {
         match self.state(agent).await? {
             LifecycleState::Active | LifecycleState::Deprecated => Ok(None),
+            // For good, so an error and no refusal: nothing that a caller does later brings an answer.
             LifecycleState::Retired => Err(Error::Gone { what: Noun::Agent }),
             LifecycleState::Suspended => {
+                // Nobody knows when the operator lifts it, so no time is promised.
                 let kind = RefusalKind::ServiceUnavailable { retry_after_seconds: None };
                 Ok(Some(PolicyPart::new(kind, format!("@{agent} is suspended and answers nobody at the moment."))))
             }
@@ -233,7 +236,7 @@ fn opened(body: Value) -> Result<StoredLifecycleChange, Error> {
     serde_json::from_value(body).map_err(Error::internal)
 }
 
-/// Where the agents of a host stand, to be read.
+/// Read access to the lifecycle states of a host's agents.
 #[derive(Clone, Copy)]
 pub struct LifecycleView<'a>(&'a Lifecycle);
 

@@ -74,6 +74,7 @@ pub struct LimitSettings {
 
 impl Default for LimitSettings {
     fn default() -> Self {
+        // Generous to one honest client, loopback included, and hard on a flood.
         let rate = Rate { per_second: nonzero(50), burst: nonzero(200) };
         Self {
             per_address: rate,
@@ -113,7 +114,7 @@ fn long(n: u64) -> NonZeroU64 {
     NonZeroU64::new(n).unwrap_or(NonZeroU64::MIN)
 }
 
-/// What callers may do at all, whatever they ask.
+/// The rate limits that hold before any rule: by network address and by conversation. REST 8.4.
 pub(crate) struct Throttle {
     by_network: Pace,
     by_session: Pace,
@@ -146,6 +147,7 @@ impl Throttle {
 
     /// Counts a message against its address and its conversation.
     pub(crate) fn admit(&self, message: &Message) -> Result<(), Box<PolicyPart>> {
+        // The address first (REST 8.4): whoever makes conversations up is bounded by it all the same.
         self.admit_peer(message.sender.peer)?;
         message.thread.as_ref().map_or(Ok(()), |thread| self.take(&BucketKey::Session(thread.key()), self.by_session))
     }

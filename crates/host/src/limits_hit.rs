@@ -18,11 +18,11 @@ pub const LIMITS_HIT_MAX: usize = 1_000;
 pub struct LimitHit {
     /// The key that sets it, such as `limits.per_address`.
     pub limit: &'static str,
-    /// Who, as a hash; 0 for a bound of all callers together.
+    /// The caller, as a hash; 0 for a bound of all callers together.
     pub caller: u64,
     /// How often.
     pub count: u64,
-    /// When last.
+    /// When it was hit last.
     pub last_at: Timestamp,
 }
 

@@ -93,6 +93,7 @@ impl Metrics {
     pub(crate) fn called(&self, trail: &CallTrail, refusal: Option<&Refusal>, via: &'static str) {
         let endpoint = trail.endpoint.as_ref();
         let labels = CallLabels {
+            // The path as declared: the one that was called may hold an id, and there is no end of those.
             endpoint: endpoint
                 .map_or_else(|| "none".to_owned(), |endpoint| format!("{} {}", endpoint.method, endpoint.path)),
             via,

@@ -65,10 +65,10 @@ pub struct OperatorInquiry {
 pub struct OperatorQuestion {
     /// Names it. Random: who does not know it can't ask about it.
     pub id: String,
-    /// What was asked.
+    /// The question itself.
     #[serde(flatten)]
     pub inquiry: OperatorInquiry,
-    /// When.
+    /// When the question was asked.
     pub asked_at: Timestamp,
     /// The last answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,7 +82,7 @@ impl OperatorQuestion {
     }
 }
 
-/// What was decided.
+/// The operator's answer to a question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OperatorAnswer {
     /// The decision.
@@ -92,11 +92,11 @@ pub struct OperatorAnswer {
     pub reason: Option<String>,
     /// Who decided.
     pub by: String,
-    /// When.
+    /// When it was decided.
     pub at: Timestamp,
 }
 
-/// What may be decided.
+/// The operator's decision about a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OperatorDecision {
@@ -108,12 +108,12 @@ pub enum OperatorDecision {
     Deferred,
 }
 
-/// What came of an answer.
+/// The outcome of answering a question.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OperatorAnswerOutcome {
-    /// It is the answer.
+    /// The answer was written. Carries the question with it.
     Now(Box<OperatorQuestion>),
-    /// There was one already, which stays.
+    /// The question had an answer already, which stays.
     Before(Box<OperatorQuestion>),
     /// No such question, or it is too long ago.
     Unknown,
@@ -300,7 +300,7 @@ impl OperatorQueue {
     }
 }
 
-/// What anybody may have the operator asked, and hear of it.
+/// The operator's queue as callers use it: they ask a question and read its answer, and decide nothing.
 #[derive(Clone, Copy)]
 pub struct Inquiries<'a>(&'a OperatorQueue);
 

@@ -21,7 +21,7 @@ use crate::usage_viewers;
 /// Events at the end of a task's log in which the last sign of progress is looked for.
 const PROGRESS_EVENTS_MAX: usize = 256;
 
-/// By what right somebody asks for a task.
+/// The ground on which somebody asks for a task.
 #[derive(Debug, Clone, Copy)]
 pub enum TaskAccess<'a> {
     /// By its id alone, which its wire makes a capability. Mentionable REST 5.4, and no other wire.
@@ -45,6 +45,7 @@ impl TaskAccess<'_> {
     fn sees_usage(self, task: &Task, directory: &Directory) -> bool {
         let is_owner = match self {
             Self::Operator => return true,
+            // An id opens the task (REST 5.4), but does not tell who asks.
             Self::ById => false,
             Self::As(sender) => task.owner.is_some() && sender.owner() == task.owner.as_deref(),
         };
@@ -66,7 +67,7 @@ pub struct TaskPermit {
 pub struct TaskPermits {
     /// The tasks.
     pub tasks: Vec<TaskPermit>,
-    /// Where to go on; `None` when this was the end.
+    /// The cursor of the next page; `None` after the last one.
     pub next: Option<Cursor>,
     /// How many there are with no cursor and no limit.
     pub total: u64,
@@ -104,6 +105,7 @@ impl Host {
     pub fn tasks<'a>(&'a self, sender: &'a Sender, filter: TaskFilter) -> BoxFuture<'a, Result<TaskPermits, Error>> {
         Box::pin(async move {
             let owner = sender.owner().map(str::to_owned);
+            // Without a conversation that it knows, an anonymous caller would get the tasks of all anonymous callers.
             if owner.is_none() && filter.threads.is_empty() {
                 return Ok(TaskPermits { tasks: Vec::new(), next: None, total: 0 });
             }
@@ -130,7 +132,7 @@ impl TaskPermit {
         Self { tasks, task, sees_usage }
     }
 
-    /// The task as it stood.
+    /// The task as it was when this permit was made; [`Self::reload`] reads it again.
     pub fn task(&self) -> &Task {
         &self.task
     }
@@ -185,7 +187,8 @@ impl TaskPermit {
         })
     }
 
-    /// Reads an artifact by its id.
+    /// Reads an artifact of this task by its id. Fails with [`Error::NotFound`] when the task has none of that id or
+    /// has expired. REST 5.6.
     pub fn artifact<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<StoredArtifact, Error>> {
         Box::pin(async move {
             let found = self.tasks.store.artifact(&self.task.id, id, self.tasks.clock.now()).await?;
@@ -203,6 +206,7 @@ impl TaskPermit {
             let added = self.tasks.store.add_webhook(&self.task.id, webhook, WEBHOOKS_PER_TASK_MAX, at_end).await?;
             match added {
                 WebhookRegistration::Yes => {
+                    // The task may have settled before: then its delivery is due now.
                     self.tasks.wakeup.wake();
                     Ok(())
                 }

@@ -1,4 +1,4 @@
-//! How often each of many keys was counted lately, in bounded memory, by all nodes together.
+//! The rate table counts how often each key came lately, in bounded memory, together with all other nodes.
 //!
 //! Each node counts by itself and asks nobody. It tells the others what it gave out, in portions: an eighth of the
 //! burst, divided among the nodes. So all of them together give out at most the burst, an eighth of it, and what is
@@ -93,6 +93,7 @@ impl RateTable {
     /// Takes notice of what another node gave out.
     pub(crate) fn hear(&self, message: &[u8]) {
         let Some(others) = &self.others else { return };
+        // A bus may give back what this node said itself, which is counted already.
         let Some(given) = GivenOut::read(message).filter(|given| given.node != others.node) else { return };
         let now = self.now();
         let mut buckets = self.set_of(given.key).lock();
@@ -145,6 +146,7 @@ impl RateTable {
         let Some((others, nodes)) = others.filter(|(_, nodes)| *nodes > 1) else { return Ok(()) };
         if bucket.untold >= pace.portion(nodes) {
             let count = std::mem::take(&mut bucket.untold);
+            // The set is unlocked before the bus is used: other callers share it.
             drop(buckets);
             others.bus.publish(RATES, GivenOut { node: others.node, key, pace, count }.write());
         }

@@ -27,7 +27,7 @@ struct EnteredMessage {
     message: Box<Message>,
     /// The task that it goes on with, as it stands. On the heap: most messages have none, and carry its size around.
     earlier: Option<Box<Task>>,
-    /// Whom its work counts against.
+    /// The places that its work takes: those of its caller, and of its network for an anonymous one.
     caller: CallerSlots,
     /// Whether its conversation was kept before.
     is_known: bool,
@@ -89,6 +89,7 @@ impl Host {
                 self.tasks.run_refusal(request, *refused.refusal, run).await
             }
             Err(refused) => {
+                // Its token is told only where a state was issued under it, by which the caller is known again.
                 let thread = refused.message.thread.filter(|_| refused.is_issued);
                 Ok(self.refuse(&resident, via, thread, *refused.refusal))
             }
@@ -99,9 +100,11 @@ impl Host {
     async fn enter(&self, message: Box<Message>, run: &Run) -> Result<Result<EnteredMessage, TurnedAway>, Error> {
         let resident = self.directory.resolve(&message)?;
         self.tasks.accepting()?;
+        // Each question of an agent to another one is a hop: without a bound two that ask each other never end.
         if message.hop >= HOPS_MAX {
             return Err(Error::invalid("hops", format!("at most {HOPS_MAX} agents may call each other in a row")));
         }
+        // Before everything that may ask the store (lifecycle, task, conversation), so that a flood costs no reads.
         if let Err(refusal) = self.throttle.admit(&message) {
             return Ok(Err(TurnedAway { resident, refusal }));
         }
@@ -116,6 +119,8 @@ impl Host {
         let RecalledMessage { mut message, is_known, unknown } =
             self.conversations.recall(&resident, message, earlier.as_deref(), run.begins).await?;
         message.gate = GateNotes::arriving(is_known || earlier.is_some());
+        // Only a conversation that was kept is a caller of its own: else each made-up name would have places of its
+        // own.
         let session = message.thread.as_ref().filter(|_| is_known).map(ThreadId::key);
         let caller = self.tasks.in_flight.slots(&message.sender.caller(session));
         Ok(Ok(EnteredMessage { resident, message, earlier, caller, is_known, unknown }))

@@ -6,7 +6,7 @@ use forecourt_audit::{Audit, AuditOutcome, AuditRecord, RequestOrigin};
 use forecourt_core::{AnswerUsage, Clock, Handle, Message, PolicyPart};
 use forecourt_issuance::Issuances;
 
-/// Where things are written down.
+/// The issuances of this host and its audit.
 pub(crate) struct Records {
     /// What callers were asked to do first, and did.
     pub(crate) issuances: Arc<Issuances>,

@@ -27,7 +27,7 @@ pub(crate) struct Request {
     /// The places that its work takes.
     pub(crate) slots: CallerSlots,
     pub(crate) owner: Option<String>,
-    /// What was said, where something of it is to be kept.
+    /// The caller's turn; `None` where neither a task nor a conversation will hold it.
     pub(crate) turn: Option<Turn>,
     /// The language that the caller asked for.
     pub(crate) language: Option<Language>,
@@ -63,6 +63,7 @@ impl Request {
             owner: message.sender.owner().map(str::to_owned),
             network: message.sender.network(),
             used: Mutex::default(),
+            // Of an answer without a task and without a conversation nothing is kept, so nothing is copied.
             turn: (is_remembered || run.task != TaskMode::Never).then(|| as_turn(message)),
             language: message.language.clone(),
             resident,
@@ -74,7 +75,7 @@ impl Request {
         }
     }
 
-    /// What to remember the answer by.
+    /// The turn to store with the answer; `None` where the conversation is not kept.
     pub(crate) fn remembered(&self) -> Option<UserTurn> {
         let (thread, turn) = self.thread.clone().zip(self.turn.clone()).filter(|_| self.is_remembered)?;
         Some(UserTurn { thread, turn, account: self.account(), begins: !self.is_known })
@@ -101,12 +102,12 @@ impl Request {
         Reply { agent, thread: self.thread.clone(), task, language, receipt: None, usage, events }
     }
 
-    /// Where models say what they used.
+    /// The meter that models report their usage to.
     pub(crate) fn meter(self: &Arc<Self>) -> UsageMeter {
         UsageMeter::new(self.clone())
     }
 
-    /// The same for whoever asked, who may not see it.
+    /// The same meter for the caller; an empty one where the caller may not see usage.
     pub(crate) fn shown_usage(self: &Arc<Self>) -> UsageMeter {
         match self.resident.usage_viewers.include(self.owner.is_some()) {
             true => self.meter(),

@@ -46,6 +46,7 @@ impl Tasks {
             return Err(Error::Conflict { what: Noun::Task, state: task.state });
         }
         let bytes: usize = task.turns.iter().flat_map(|turn| &turn.parts).filter_map(Part::as_text).map(str::len).sum();
+        // Two more: what the agent asked, and what the caller says now.
         if task.turns.len() + 2 > TASK_TURNS_MAX || (task.turns.len() > 1 && bytes > TASK_TURNS_BYTES_MAX) {
             return Err(Error::invalid("task", "this one has gone on for too long; begin another"));
         }

@@ -11,12 +11,12 @@ use crate::permit::TaskPermit;
 /// How an answer is carried: who keeps it going, and for whom.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// How long the caller holds its request open for the answer; zero for one that goes away at once.
-    /// Work that is waited for counts as a reply, other work as a background task.
+    /// How long the caller holds its request open for the answer; zero when it returns at once. Work that is waited for
+    /// counts as a reply, other work as a background task ([`LimitSettings`](crate::LimitSettings)).
     pub wait: Duration,
     /// Whether, and from when on, there is a task.
     pub task: TaskMode,
-    /// Whom to tell when the task settles. Not told of an answer that comes without a task.
+    /// The webhook that is called when the task settles. It is not called for an answer that comes without a task.
     pub webhook: Option<Box<Webhook>>,
     /// The task that the message goes on with. [`forecourt_core::Error::NotFound`] when it is another
     /// agent's, [`forecourt_core::Error::Conflict`] when it does not wait.

@@ -34,6 +34,7 @@ pub(crate) fn run(
 ) -> EventStream {
     let (agent, time_max) = (request.resident.agent.clone(), request.resident.time_max);
     if let Some(mark) = &mut mark {
+        // Before the agent is called: one that panics has heard of the message, so what it was paid with is used.
         mark.begin();
     }
     let guards = reply_guards(&request, &admitted, metrics);
@@ -147,6 +148,7 @@ async fn close(request: Arc<Request>, mark: Option<AnswerMark>, ending: Ending) 
 
 fn checked(event: Event, site: &Site) -> Event {
     let Event::Ending(Ending::Refused(part)) = &event else { return event };
+    // An agent may be somebody else's program: a `url` off this host (PolicyPart 3.2) could have people pay elsewhere.
     match part.validate(site.canonical_host()) {
         Ok(()) => event,
         Err(fault) => {

@@ -34,7 +34,7 @@ use forecourt_core::Site;
 const WRITE_AGAIN_MIN: Duration = Duration::from_millis(100);
 const WRITE_AGAIN_MAX: Duration = Duration::from_secs(2);
 
-/// Everything that is being answered.
+/// The replies and background tasks of this process, and what it takes to run, follow, cancel and end them.
 pub(crate) struct Tasks {
     pub(crate) site: Arc<Site>,
     pub(crate) store: Arc<dyn Store>,
@@ -43,7 +43,7 @@ pub(crate) struct Tasks {
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) wakeup: DeliveryWakeup,
-    /// What other nodes are told by.
+    /// The bus to other nodes. What it carries are hints.
     pub(crate) bus: Arc<dyn Bus>,
     pub(crate) in_flight: InFlight,
     /// How often callers came lately.
@@ -54,7 +54,7 @@ pub(crate) struct Tasks {
     pub(crate) run_ended: Notify,
     /// Whether the last beat found no store.
     pub(crate) is_store_away: AtomicBool,
-    /// Whose clocks are wrong.
+    /// The nodes whose clocks differ too much from this one's.
     pub(crate) clocks: Clocks,
     /// By the hash of a task's id. Several, while one ends and the next begins, or two answer the same question.
     pub(crate) running: Mutex<HashMap<String, Vec<Live>>>,
@@ -173,6 +173,7 @@ impl Tasks {
     /// [`InFlight`] to say.
     pub(crate) fn enlist(&self, id: &TaskId, live: Live) {
         self.running.lock().entry(task_hash(id)).or_default().push(live);
+        // All of them: each follower waits for a task of its own.
         self.begun.notify_waiters();
     }
 
@@ -199,6 +200,8 @@ impl Tasks {
             }
         }
         let hash = task_hash(id);
+        // After the store, where the cancellation is what counts: the end that the work itself writes comes too late
+        // then, and is not taken. In a block, since the lock must not be held over the await below.
         let is_here = {
             let running = self.running.lock();
             let lives = running.get(&hash);
@@ -214,7 +217,7 @@ impl Tasks {
         Ok(())
     }
 
-    /// Tells followers on other nodes that there is news in a task's log.
+    /// Announces on the bus that a task's log has new events. Nothing is sent when nobody else has the store.
     pub(crate) fn tell_of_news(&self, id: &TaskId) {
         if !self.lease.is_alone() {
             self.bus.publish(&task_of(&task_hash(id)), Bytes::new());
@@ -246,6 +249,7 @@ impl Tasks {
 
     /// Whether nobody waits any more for a store that is away.
     fn gives_up(&self, stop: &WorkStop) -> bool {
+        // A task that was only cancelled still needs its end written: its run is alive, so nobody else ends it.
         stop.is_lost() || (self.is_draining() && stop.is_stopped())
     }
 
@@ -278,6 +282,7 @@ impl Tasks {
     /// conversations that wait.
     pub(crate) async fn drain(&self, wait_max: Duration) {
         self.draining.store(true, Ordering::Relaxed);
+        // `wait` returns for a closed tracker only.
         self.tracker.close();
         if tokio::time::timeout(wait_max, self.tracker.wait()).await.is_err() {
             for live in self.running.lock().values().flatten() {
@@ -285,6 +290,7 @@ impl Tasks {
             }
             self.tracker.wait().await;
         }
+        // After the tasks: their last turns are among what waits.
         self.conversations.writer.write_all().await;
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn task_of(hash: &str) -> String {
     format!("task.{hash}")
 }
 
-/// By what a task is named where its id may not be.
+/// The hash that names a task where its id, a capability, must not appear.
 pub(crate) fn task_hash(id: &TaskId) -> String {
     sha256_hex(id.expose().as_bytes())
 }

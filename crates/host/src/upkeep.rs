@@ -16,6 +16,7 @@ pub(crate) async fn sweep(store: Arc<dyn Store>, clock: Arc<dyn Clock>, stop: Ca
     while stop.run_until_cancelled(tokio::time::sleep(SWEEP_EVERY)).await.is_some() {
         loop {
             match store.expire(clock.now(), SWEEP_BATCH).await {
+                // A full batch means that there may be more: gone on with at once, and not in a minute.
                 Ok(removed) if removed >= SWEEP_BATCH as u64 => {}
                 Ok(_) => break,
                 Err(error) => {

@@ -26,7 +26,7 @@ pub(crate) struct Work {
     pub(crate) resident: Arc<HostedAgent>,
     pub(crate) task: Task,
     pub(crate) via: Transport,
-    /// What to remember it by, where the agent keeps conversations.
+    /// The turn that is stored with the answer; `None` where the agent keeps no conversations.
     pub(crate) asked: Option<UserTurn>,
     /// Events in the log before this work.
     pub(crate) logged: u64,
@@ -44,6 +44,7 @@ impl Work {
     pub(crate) async fn run(self, events: EventStream) {
         let _running = self.tasks.metrics.count_task();
         let mut outcome = self.work(events).await;
+        // What the turns of one task used adds up: `usage` here is of this turn alone.
         if let Some(earlier) = &self.task.outcome {
             outcome.usage.add_all(&earlier.usage);
         }
@@ -67,6 +68,7 @@ impl Work {
         }
         self.tasks.metrics.ended(&self.task.agent, self.via, ending.code());
         self.tasks.metrics.activity.failed(&self.task.agent, self.via, &ending, self.tasks.clock.now());
+        // After the end is in the store: followers take a closed channel for a task that is settled there.
         self.tasks.delist(&self.task.id, &self.written);
         drop(self.slot);
     }

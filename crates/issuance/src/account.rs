@@ -1,4 +1,4 @@
-//! What the audit is told of issuances.
+//! This module writes the audit records of issuances.
 
 use forecourt_core::AnswerUsage;
 
@@ -17,6 +17,7 @@ impl Issuances {
         self.desk.audit.record(AuditRecord {
             at: self.clock.now(),
             agent: record.agent.clone(),
+            // The proven subject or the network, never the conversation: its token is a secret.
             who: record.account.shown().to_owned(),
             rule: record.requirement.rule.clone(),
             kind: record.requirement.kind().to_owned(),

@@ -1,4 +1,4 @@
-//! Who wants something of which agent.
+//! This module describes the sender of a message to an agent, as far as issuances are concerned.
 
 use forecourt_audit::RequestOrigin;
 use forecourt_core::{AgentCard, Message, Task};
@@ -6,7 +6,7 @@ use forecourt_core::{AgentCard, Message, Task};
 use crate::holder::{Holder, HolderKey};
 use crate::issue::RefusedMessage;
 
-/// Who wants something of which agent.
+/// The sender of a message to an agent: what it holds is looked for under its subject and its conversation.
 pub struct Claimant<'a> {
     pub(crate) card: &'a AgentCard,
     pub(crate) holder: Holder,

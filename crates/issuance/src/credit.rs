@@ -72,6 +72,7 @@ impl CreditEntry {
     /// The entry as it stands in this period: deductions that `dead` runs left open are given back, and a new period
     /// begins with nothing spent.
     fn at(mut self, dead: &[String], period: &str) -> Self {
+        // Whatever the last entry says, a new period begins with nothing spent: nobody writes one when it turns.
         if self.period != period {
             (self.period, self.spent) = (period.to_owned(), Amount::default());
         }
@@ -86,6 +87,7 @@ impl CreditEntry {
 
     fn give_back(&mut self, amount: Amount) {
         self.balance = self.balance.plus(amount).unwrap_or(self.balance);
+        // It may have been spent in an earlier period: then the count of this one falls to zero, and not below.
         self.spent = self.spent.minus(amount).unwrap_or_default();
     }
 
@@ -160,6 +162,7 @@ impl Issuances {
     pub(crate) async fn settle_deduction(&self, deduction: &Deduction, is_answered: bool) -> Result<(), Error> {
         for _ in 0..TRIES_MAX {
             let (number, mut entry) = self.credit(&deduction.stream, &deduction.terms).await?;
+            // Gone already: the run was taken for dead meanwhile, and the deduction was given back.
             let Some(place) = entry.open.iter().position(|one| one.id == deduction.id) else { return Ok(()) };
             let one = entry.open.remove(place);
             entry.step = match is_answered {
@@ -184,15 +187,18 @@ impl Issuances {
         receipt: &Receipt,
     ) -> Result<(), Error> {
         let Some(terms) = credit_terms(&record.requirement) else { return Ok(()) };
+        // Credit needs somebody who comes back: who is neither a subject nor in a conversation has none.
         let Some(holder) = record.holder().key() else { return Ok(()) };
         let (Some(paid), Some(price)) = (Amount::parse(&receipt.amount), Amount::parse(&terms.per_turn)) else {
             tracing::error!(agent = %record.agent, "a payment is in no whole units: nothing of it became credit");
             return Ok(());
         };
+        // The message that was paid for takes its price: only what is over it is left for later ones.
         let Some(surplus) = paid.minus(price).filter(|surplus| *surplus > Amount::default()) else { return Ok(()) };
         let stream = stream(&holder, &record.agent, &terms.unit);
         let state = hash.as_str().to_owned();
         for _ in 0..TRIES_MAX {
+            // Two may have found out at once that a payment was settled: it becomes credit once.
             if self.has_deposit(&stream, &state).await? {
                 return Ok(());
             }

@@ -73,6 +73,7 @@ impl Issuances {
     ) -> IssuanceRecord {
         let resolution =
             PolicyResolution { in_reply_to_state: state.clone(), confirmation, verified_by: VERIFIED_BY.to_owned() };
+        // Kept longer than it may be used, so that whoever comes too late is told so.
         let step = record.step(IssuanceStatus::Verified, now, VERIFIED_KEPT + EXPIRED_KEPT);
         IssuanceRecord { expires_at: after(now, VERIFIED_KEPT), resolution: Some(resolution), settling: None, ..step }
     }

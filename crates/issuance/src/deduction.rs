@@ -16,6 +16,7 @@ pub(crate) struct Amount(u128);
 impl Amount {
     /// Digits and nothing else: no sign, no point, no spaces.
     pub(crate) fn parse(text: &str) -> Option<Self> {
+        // `parse` alone would take a plus sign, which no amount on the wire has.
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         is_number.then(|| text.parse().ok().map(Self))?
     }

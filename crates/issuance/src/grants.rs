@@ -1,4 +1,4 @@
-//! What holds for more than one message: consents, and periods that are paid for.
+//! This module keeps grants: consents and paid periods, which hold for more than one message until they expire.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::limits::CONVERSATION_GRANT_MAX;
 use crate::record::IssuanceRecord;
 use crate::streams::Issuances;
 
-/// Something that holds until a moment.
+/// A grant as it is stored. The last entry of its stream counts.
 #[derive(Serialize, Deserialize)]
 struct Grant {
     /// Until when; `None`: for good.
@@ -32,7 +32,9 @@ impl Issuances {
         agent: &Handle,
     ) -> Result<bool, Error> {
         let name = match &requirement.demand {
+            // Zero seconds is a consent for one message: it is an issuance that is used up, and no grant.
             Demand::Consent(terms) if terms.lifetime_seconds == Some(0) => return Ok(false),
+            // By what was agreed to and not by the rule: the same scope asked for by another rule is agreed to already.
             Demand::Consent(terms) => canonical_hash(&terms.scope)?,
             Demand::Payment(terms) if matches!(terms.covers, PaidFor::Period { .. }) => {
                 canonical_hash(&requirement.terms())?
@@ -41,6 +43,7 @@ impl Issuances {
         };
         for holder in holders {
             let now = self.clock.now();
+            // The last one counts: agreeing again may have made it hold for longer.
             let newest = self.store.entries(&stream(holder, agent, &name), Span::Before(u64::MAX), 1, now).await?;
             let grant = newest.into_iter().next().map(|(_, entry)| serde_json::from_value::<Grant>(entry.body));
             if let Some(grant) = grant

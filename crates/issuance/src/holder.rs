@@ -2,7 +2,7 @@
 
 use forecourt_core::{Account, CallerKey, Sender, ThreadId};
 
-/// Whose an issuance, a consent or a credit is.
+/// The holder of an issuance, a consent or a credit: a proven subject, or whoever has the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
     /// The proven subject, if there is one: then it is its alone, in whatever conversation.

@@ -56,6 +56,7 @@ impl Issuances {
     ) -> Result<(Option<StateToken>, PolicyPart), Error> {
         let now = self.clock.now();
         let expires_at = after(now, self.wait(requirement));
+        // Before anything is made: a caller that asks again and again without paying fills no store.
         if !self.count(requirement.kind(), &refused.holder.account, expires_at).await? {
             return Ok((None, self.too_many()));
         }

@@ -1,5 +1,5 @@
-//! What is required, held against what was done: the steps of sheet 9.5, in the order in which nobody is asked
-//! twice, or charged for what is paid for.
+//! This module decides whether a requirement is met: by an issuance, a grant, credit, or a payment that comes along.
+//! Its order is such that nobody is asked twice, or charged for what is paid for.
 
 use std::sync::Arc;
 
@@ -26,19 +26,20 @@ pub struct SubmittedIssuance {
     record: IssuanceRecord,
 }
 
-/// What came of holding a requirement against what was done.
+/// The result of [`Issuances::meet`].
 pub enum Finding {
-    /// It is met, by this.
+    /// The requirement is met, by this.
     Met(Box<RequirementUse>),
-    /// It is not, and something else comes first: an offer, or a refusal with its reason.
+    /// The requirement is not met.
     Unmet(Unmet),
 }
 
-/// Why it is not met.
+/// The reason why a requirement is not met.
 pub enum Unmet {
-    /// Nothing was done yet: this is to be asked for.
+    /// The caller has to be asked for this, with the reason why a payment that it brought was not taken.
     Ask(Box<Requirement>, Option<PaymentError>),
-    /// Not now, whatever is done.
+    /// The message is refused for now, and asking for something would not help: a payment is still being settled, or
+    /// too many issuances are open.
     Refused(Box<PolicyPart>),
 }
 
@@ -63,10 +64,13 @@ impl Issuances {
         message: &mut Message,
     ) -> Result<Finding, Error> {
         let terms = canonical_hash(&requirement.terms())?;
+        // By the terms and not by the rule: once the operator has changed them, what was done before does not meet
+        // them.
         let submitted = submitted.filter(|submitted| submitted.record.terms == terms);
         if let Some(submitted) = submitted {
             match self.status(&submitted.record) {
                 IssuanceStatus::Verified => return Ok(submitted.met()),
+                // Neither met nor asked for anew: an offer at this point could be paid for a second time.
                 IssuanceStatus::Indeterminate => return Ok(Finding::Unmet(Unmet::Refused(indeterminate()))),
                 _ => {}
             }
@@ -79,6 +83,7 @@ impl Issuances {
         if self.is_granted(requirement, &claimant.keys, claimant.card.handle()).await? {
             return Ok(Finding::Met(Box::new(RequirementUse(MetBy::Granted))));
         }
+        // After grants, and before a payment that comes along: nobody is charged for what credit pays for.
         let credit = match message.may_spend {
             true => self.meet_by_credit(requirement, claimant).await?,
             false => None,
@@ -132,6 +137,7 @@ impl Issuances {
             let named = message.submission.as_ref().and_then(|submission| submission.state.clone());
             let Some(state) = named.or_else(|| claimant.earlier.and_then(waits_for)) else { return Ok(None) };
             let hash = StateHash::of(&state);
+            // Somebody else's state is treated as one that does not exist, so that states can't be tried out.
             let last = self.last(&hash).await?.filter(|(_, record)| is_of(record, claimant));
             let Some((number, record)) = last else {
                 self.note_useless(&hash, None, claimant, AuditOutcome::Foreign);
@@ -155,6 +161,7 @@ impl Issuances {
             if !matches!(mark.status, IssuanceStatus::Verified | IssuanceStatus::Indeterminate) {
                 continue;
             }
+            // Marks only lead there, and may be old: the issuance itself says where it stands.
             let Some((number, record)) = self.last(&mark.state).await? else { continue };
             match self.status(&record) {
                 IssuanceStatus::Verified => {

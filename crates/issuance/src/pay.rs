@@ -21,14 +21,14 @@ use crate::streams::{Issuances, StateHash};
 use crate::{IssuanceOutcome, IssuanceStatus};
 use forecourt_audit::{AuditOutcome, RequestOrigin};
 
-/// Who has a payment, or had it.
+/// The state that a payment is used for, as it is stored under the payment's fingerprint.
 #[derive(Serialize, Deserialize)]
 struct PaymentClaim {
     /// The state that it pays for; `None` once it was given back, since nothing was taken.
     state: Option<StateHash>,
 }
 
-/// A payment that was held against its offer.
+/// A payment that its scheme has verified against one of the offers. Nothing was taken yet.
 struct CheckedPayment {
     scheme: Arc<dyn PaymentScheme>,
     offer: usize,
@@ -67,6 +67,7 @@ impl Issuances {
         if status != IssuanceStatus::Issued {
             return Ok(Some(IssuanceOutcome::Late(status)));
         }
+        // All that can be found out without taking money comes first: what fails here leaves the state as it was.
         let checked = match self.check(&terms.accepted, payment).await {
             Ok(checked) => checked,
             Err(fault) => return Ok(Some(self.refuse_payment(&hash, &record, fault))),
@@ -94,6 +95,7 @@ impl Issuances {
         self.mark(&hash, &indeterminate).await?;
         let offer = &terms.accepted[checked.offer];
         let settled = tokio::time::timeout(SETTLE_TIME_MAX, checked.scheme.settle(offer, payment)).await;
+        // A settlement that timed out may have been made: it is asked about, and never taken for refused.
         let settled = settled.unwrap_or_else(|_| Settlement::Unknown("settling took too long".to_owned()));
         self.conclude(&hash, &indeterminate, number, settled).await.map(Some)
     }
@@ -138,6 +140,7 @@ impl Issuances {
                 None => 0,
                 Some((number, entry)) => match serde_json::from_value(entry.body).map_err(Error::internal)? {
                     PaymentClaim { state: None } => number,
+                    // The same payment for the same state is a repetition, and goes on; for another state it is used.
                     PaymentClaim { state: Some(holder) } => return Ok(holder == *state),
                 },
             };
@@ -171,6 +174,7 @@ impl Issuances {
         match settlement {
             Settlement::Settled(receipt) => self.settled(hash, record, number, receipt).await,
             Settlement::Refused(fault) => {
+                // Given back first: after a crash in between, the next answer to the same question does both again.
                 self.release(settling).await?;
                 let now = self.clock.now();
                 let step = record.step(IssuanceStatus::Issued, now, std::time::Duration::ZERO);
@@ -204,6 +208,8 @@ impl Issuances {
         let confirmation = Confirmation::PaymentRequired(receipt.confirmation.clone());
         let step = self.verified(&settling.state, record, confirmation, self.clock.now());
         let verified = IssuanceRecord { receipt: Some(receipt.details.clone()), ..step };
+        // Before the step is written: after a crash in between both are tried again, and `deposit` finds that it was
+        // made.
         self.deposit(hash, &verified, &receipt).await?;
         if self.write(hash, &verified, number).await?.is_none() {
             // Whoever else asked what came of it has written so.

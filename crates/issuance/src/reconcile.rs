@@ -37,6 +37,7 @@ impl Issuances {
     /// Has [`Self::reconcile`] ask about it.
     pub(crate) fn watch(&self, hash: &StateHash) {
         let mut watched = self.desk.watched.lock();
+        // What finds no room stays on the list in the store, and is found by the next run.
         if watched.len() < WATCHED_MAX && watched.iter().all(|other| other.hash != *hash) {
             watched.push(WatchedSettlement { hash: hash.clone(), due: Instant::now() + WAIT_MIN, wait: WAIT_MIN });
             self.desk.news.notify_one();
@@ -95,6 +96,7 @@ impl Issuances {
 
     async fn ask_due(&self) {
         let now = Instant::now();
+        // Taken out while they are asked about: the lock must not be held over an await.
         let due: Vec<WatchedSettlement> = self.desk.watched.lock().extract_if(.., |one| one.due <= now).collect();
         for mut one in due {
             match self.ask(&one.hash).await {
@@ -124,6 +126,7 @@ impl Issuances {
         }
         let schemes = self.desk.schemes.load();
         let scheme = schemes.iter().find(|scheme| scheme.family() == settling.family);
+        // A scheme that the operator took out may come back: until it is forgotten, the settlement stays open.
         let (Some(scheme), Some(offer)) = (scheme, terms.accepted.get(settling.offer)) else { return Ok(false) };
         let payment = settling.payment(scheme.family());
         let settled = tokio::time::timeout(SETTLE_TIME_MAX, scheme.reconcile(offer, &payment)).await;

@@ -90,6 +90,7 @@ impl IssuanceRecord {
         let is_over = self.expires_at <= now;
         match self.status {
             IssuanceStatus::Consumed if self.is_cut_off && !is_over => IssuanceStatus::Verified,
+            // Money that is on its way has no end in time: an indeterminate one is never told as expired.
             IssuanceStatus::Issued | IssuanceStatus::Verified if is_over => IssuanceStatus::Expired,
             status => status,
         }

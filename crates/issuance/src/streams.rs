@@ -29,7 +29,7 @@ pub(crate) struct WatchedSettlement {
     pub(crate) wait: Duration,
 }
 
-/// Issuances, and what came of them.
+/// Issues, verifies, settles and uses up what callers are asked for: consents and payments.
 pub struct Issuances {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -64,7 +64,7 @@ pub struct IssuanceLimits {
     pub payment_wait: Duration,
 }
 
-/// What all hosts after one another have in common: what is being asked about, and what is written down.
+/// What lasts when the deployment is replaced: the settlements that are asked about, and the audit.
 pub(crate) struct Desk {
     pub(crate) watched: Mutex<Vec<WatchedSettlement>>,
     /// Tells that something was put there.
@@ -113,7 +113,7 @@ impl StateHash {
     }
 }
 
-/// What is written down for a holder, so that it is found without its state.
+/// An entry in the list of a holder's issuances, by which one is found without its state.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct HolderMark {
     pub(crate) status: IssuanceStatus,
@@ -177,6 +177,7 @@ impl Issuances {
         let newest = self.store.entries(&state.stream(), Span::Before(u64::MAX), 1, self.clock.now()).await?;
         let Some((number, entry)) = newest.into_iter().next() else { return Ok(None) };
         let mut record: IssuanceRecord = serde_json::from_value(entry.body).map_err(Error::internal)?;
+        // Asked for only where a use is open: of most issuances the store of runs is not read.
         if let Some(run) = record.open_use() {
             record.is_cut_off = !self.dead_among(vec![run.to_owned()]).await?.is_empty();
         }
@@ -216,6 +217,7 @@ impl Issuances {
         let Some(key) = record.holder().key() else { return Ok(()) };
         let mark = HolderMark { status: record.status, state: state.clone(), terms: record.terms.clone() };
         let body = serde_json::to_value(mark).map_err(Error::internal)?;
+        // From then on the bytes are the host's: what was paid for must not fail for want of the payer's room.
         let account = if record.status == IssuanceStatus::Issued { record.account.clone() } else { Account::HOST };
         let entry = LedgerEntry::new(body, self.clock.now()).until(record.kept_until).on(account);
         self.store.append_entry(&holder_stream(&key, &record.agent), entry, None).await?;
@@ -232,6 +234,7 @@ impl Issuances {
     /// Counts an issuance of a kind against its caller; `false` when it has as many open as it may. Those of a kind
     /// expire in the order in which they came, so that the first and the last number tell how many there are.
     pub(crate) async fn count(&self, kind: &str, account: &Account, until: Timestamp) -> Result<bool, Error> {
+        // Callers on this machine have no account, and no bound.
         let Some(caller) = account.key() else { return Ok(true) };
         let (stream, now) = (format!("issuances-of:{kind}:{caller}"), self.clock.now());
         let first = self.store.entries(&stream, Span::After(0), 1, now).await?;

@@ -1,4 +1,4 @@
-//! What a message is let through by, used up before its agent hears of it. PolicyPart 5.5.
+//! This module uses up what meets a message's requirements, before its agent is called. PolicyPart 5.5.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ use crate::record::{IssuanceRecord, IssuanceUse};
 use crate::streams::{Issuances, StateHash};
 use forecourt_audit::{AuditOutcome, RequestOrigin};
 
-/// What one requirement is met by.
+/// What meets one requirement of a message: an issuance, a grant or a deduction from credit.
 pub struct RequirementUse(pub(crate) MetBy);
 
-/// The same, as it is used up.
+/// The kinds of [`RequirementUse`].
 pub(crate) enum MetBy {
     /// Something that was done, good for one use.
     Issuance { hash: StateHash, number: u64, record: Box<IssuanceRecord> },
-    /// Something that holds, and is not used up.
+    /// A consent or a paid period that holds for a time, and is not used up.
     Granted,
     /// A deduction from credit.
     Credit(Box<Deduction>),
@@ -117,6 +117,7 @@ impl Issuances {
         // From here on, what fails in the middle is given back.
         let mut mark = AnswerMark { used: Some(used), has_begun: false };
         let origin = RequestOrigin::of(message);
+        // One after another, so that what was used before one fails is known and can be given back.
         for one in uses {
             if !self.use_one(one, &mut mark, &origin).await? {
                 mark.give_back().await;
@@ -163,6 +164,8 @@ impl Issuances {
         let used = IssuanceUse { run: self.run.name().to_string(), at: now, is_answered: false };
         let step = record.step(IssuanceStatus::Consumed, now, std::time::Duration::ZERO);
         let consumed = IssuanceRecord { used: Some(used), ..step };
+        // Compared and written before the agent hears of it: of all who use a state one does. PolicyPart 5.5, steps 1
+        // and 2.
         let Some(number) = self.write(hash, &consumed, number).await? else { return Ok(None) };
         self.note(hash, &consumed, AuditOutcome::Resumed);
         Ok(Some((hash.clone(), number, consumed)))
@@ -189,6 +192,8 @@ impl Issuances {
         };
         for _ in 0..TRIES_MAX {
             match self.write(hash, &step, *number).await {
+                // Tried again: left unwritten, what was answered could be used once more when this run is over, and
+                // what was not answered could not be used until then.
                 Err(Error::Unavailable { .. }) => {}
                 written => return written.map(|_| ()),
             }
@@ -256,6 +261,7 @@ impl Drop for AnswerMark {
     fn drop(&mut self) {
         let Some(used) = self.used.take() else { return };
         let has_begun = self.has_begun;
+        // The answer was cut off by the stop: left open, so that it may be used again once this run is over.
         if has_begun && used.issuances.run.is_draining() {
             return;
         }

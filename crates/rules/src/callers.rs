@@ -1,4 +1,4 @@
-//! Who may pass and who may not: by country, network, subject and language.
+//! The rules `allow` and `deny` let callers pass or not, by country, network, subject and language.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub enum UnknownCaller {
     Deny,
 }
 
-/// Whether those who are listed are meant by a rule.
+/// Whether a caller is in the lists of a rule; `Unknown` when its country or language is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ListMode {
     Yes,
@@ -49,7 +49,7 @@ enum ListMode {
     Unknown,
 }
 
-/// The lists of a rule, read.
+/// The lists of a rule, parsed, with the table of countries.
 struct CallerLists {
     settings: CallerRule,
     countries: Vec<Country>,
@@ -84,6 +84,7 @@ impl CallerRule {
         Ok(rule(move |_, message| {
             let is_meant =
                 |listed| listed == ListMode::Yes || (listed == ListMode::Unknown && unknown == UnknownCaller::Deny);
+            // By name first: only who is refused for its country alone is told legal reasons.
             if is_meant(lists.by_name(message)) {
                 return Err(Objection::from(forbidden.clone()));
             }
@@ -133,7 +134,9 @@ impl CallerLists {
     fn by_name(&self, message: &Message) -> ListMode {
         let CallerRule { networks, subjects, languages, .. } = &self.settings;
         let sender = &message.sender;
+        // In its canonical form: an IPv4 address written as an IPv6 one must not walk around a listed network.
         let near = sender.peer.is_some_and(|peer| networks.iter().any(|net| net.contains(&peer.to_canonical())));
+        // Claimed addresses are left out: anybody can claim one that is listed.
         let verified = sender.identities.iter().map(|e| e.subject.as_str());
         let mut named = verified.chain(sender.verified.then_some(sender.address.as_str()));
         if near || subjects.iter().any(|p| p == "*") || named.any(|subject| any_matches(subjects, subject)) {

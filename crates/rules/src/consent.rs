@@ -1,4 +1,5 @@
-//! A person must agree to something first. PolicyPart 3.3.4.
+//! The rule `require_consent` wants a person to agree to a text first. PolicyPart 3.3.4. Whether one did is for the
+//! host to know.
 
 use forecourt_core::policy::{ConsentTerms, Demand, Objection, Requirement};
 use schemars::JsonSchema;
@@ -46,6 +47,7 @@ impl ConsentRule {
         if let Some(key) = ["text", "version"].into_iter().find(|key| scope.contains_key(*key)) {
             return Err(RuleProblem::of("scope", format!("`{key}` stands beside `scope`, not within it")));
         }
+        // Text and version are part of the scope whose hash names the consent: a change of either asks anew.
         scope.insert("text".to_owned(), self.text.clone().into());
         if let Some(version) = &self.version {
             scope.insert("version".to_owned(), version.clone().into());

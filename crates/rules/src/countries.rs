@@ -49,6 +49,7 @@ impl CountryTable {
     pub fn parse(text: &str) -> Result<Self, CountryTableError> {
         let (mut v4, mut v6) = (Vec::new(), Vec::new());
         for (index, line) in text.lines().enumerate() {
+            // A byte order mark at the beginning of the file is no part of the first network.
             let line = line.trim_start_matches('\u{feff}').trim();
             if line.is_empty() || line.starts_with('#') || (index == 0 && is_heading(line)) {
                 continue;
@@ -159,10 +160,12 @@ impl<T: Ord + Copy + Successor> Ranges<T> {
     }
 
     fn push(&mut self, start: T, country: Option<Country>) {
+        // Of two borders at one address the later one lies on top.
         if self.starts.last() == Some(&start) {
             self.starts.pop();
             self.countries.pop();
         }
+        // Neighbours of one country are one range, which keeps tables of a million lines small.
         if self.countries.last().copied().flatten() == country && !self.countries.is_empty() {
             return;
         }

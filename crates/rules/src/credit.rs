@@ -49,6 +49,7 @@ fn units(text: &str, decimals: u8) -> Option<String> {
         return None;
     }
     let part = part.trim_end_matches('0');
+    // More decimals than the asset has would have to be rounded: that is refused.
     let missing = usize::from(decimals).checked_sub(part.len())?;
     let digits = format!("{whole}{part}{}", "0".repeat(missing));
     let amount: u128 = digits.parse().ok()?;
@@ -116,6 +117,7 @@ impl AutoDeduct {
 /// Digits, with at most one dot between them, and more than nothing.
 fn is_amount(text: &str) -> bool {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    // At most 18 digits on each side of the dot, so that all of them fit 128 bits.
     let digits = |part: &str| (1..=18).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
     digits(whole) && digits(fraction) && text.bytes().any(|b| (b'1'..=b'9').contains(&b))
 }

@@ -60,23 +60,23 @@ pub struct GuardCase<'a> {
     pub text: &'a str,
 }
 
-/// What comes of it.
+/// The ruling of a judge about a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ruling {
-    /// It passes.
+    /// The text passes as it is.
     Allow,
     /// This passes in its place.
     Replace(String),
-    /// It does not.
+    /// The text does not pass.
     Deny,
 }
 
-/// A text could not be judged. For the log: nothing of the text is in it.
+/// The reason why a text could not be judged, for the log. It holds nothing of the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct JudgeError(pub String);
 
-/// Judges texts.
+/// A way to judge texts: patterns, a webhook or a model.
 pub trait Judge: Send + Sync + 'static {
     /// Judges one. Dropping the future gives up on it.
     fn judge<'a>(&'a self, case: GuardCase<'a>) -> BoxFuture<'a, Result<Ruling, JudgeError>>;
@@ -88,7 +88,7 @@ pub trait GuardCounter: Send + Sync {
     fn count(&self, agent: &Handle, side: Side, outcome: &'static str);
 }
 
-/// A judge, how long it may take, and what it means when it can't say.
+/// A judge of a guardrail, with its time limit and what happens when it can't judge.
 pub(crate) struct Seat {
     pub(crate) judge: Arc<dyn Judge>,
     pub(crate) time_max: Duration,
@@ -133,8 +133,10 @@ impl Guardrail {
     async fn passed(&self, case: GuardCase<'_>, counter: &dyn GuardCounter) -> Result<Option<String>, GuardDenial> {
         let mut text: Option<String> = None;
         for seat in &self.seats {
+            // Each judge gets what the one before it has put in the text's place.
             let now = GuardCase { text: text.as_deref().unwrap_or(case.text), ..case };
             let ruling = match now.text.len() > GUARDED_BYTES_MAX {
+                // A text that is too long is one that can't be judged: whether it passes is what `on_failure` says.
                 true => Err(JudgeError(format!("a text has more than {GUARDED_BYTES_MAX} bytes"))),
                 false => {
                     let judged = tokio::time::timeout(seat.time_max, seat.judge.judge(now)).await;

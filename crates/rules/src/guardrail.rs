@@ -178,6 +178,7 @@ impl GuardrailRule {
         if !self.patterns.is_empty() {
             let patterns = Patterns::new(&self.patterns, self.replacement.clone())
                 .map_err(|problem| RuleProblem::of("patterns", problem))?;
+            // Patterns fail only at a text that is too long to be judged, and such a text must not pass.
             seats.push(Seat { judge: Arc::new(patterns), time_max: GUARD_TIME_MAX, fails_open: false });
         }
         if let Some(webhook) = &self.webhook {

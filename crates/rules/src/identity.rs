@@ -1,4 +1,4 @@
-//! Callers must prove who they are. PolicyPart 3.3.1.
+//! The rule `require_identity` lets only callers pass that proved who they are. PolicyPart 3.3.1.
 
 use std::collections::BTreeMap;
 
@@ -67,6 +67,7 @@ impl IdentityRule {
             let sender = &message.sender;
             match settings.is_met(sender) {
                 true => Ok(()),
+                // Proving the same identity again would not help: forbidden, and no challenge. PolicyPart 3.3.1.
                 false if sender.verified => Err(Objection::from(other.clone())),
                 false => Err(unproven.clone().into()),
             }

@@ -134,6 +134,7 @@ impl<'de> Deserialize<'de> for RuleKind {
 /// which name themselves.
 fn read<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, String> {
     forecourt_settings::from_json(&Value::Object(fields)).map_err(|JsonProblem { path, message }| {
+        // The key that is missing or unknown is not part of `path`, which leads to the table around it.
         let names_itself = ["unknown field", "missing field"].iter().any(|start| message.starts_with(start));
         if names_itself || path.is_empty() { message } else { format!("`{path}`: {message}") }
     })

@@ -1,4 +1,4 @@
-//! A law forbids it. RFC 7725.
+//! The rule `legal` refuses every message, since a law or a court forbids to answer. RFC 7725.
 
 use forecourt_core::policy::{Objection, RefusalKind};
 use schemars::JsonSchema;

@@ -155,6 +155,7 @@ fn build(
     if one.kind.product() != wanted {
         return Ok(None);
     }
+    // By its place among all rules of the list: guardrails, which are built apart, take theirs, too.
     let scope = format!("{}#{index}", context.scope);
     one.kind.build(&one.words, &RuleContext { scope, ..context.clone() }).map(Some)
 }

@@ -1,4 +1,4 @@
-//! How often one caller may ask one agent, or all of them. REST 8.4.
+//! The rule `limit` bounds how often one caller may ask an agent, or several together. REST 8.4.
 
 use std::num::NonZeroU32;
 
@@ -86,10 +86,12 @@ impl Rule for Limiter {
     }
 
     fn count(&self, _: &AgentCard, message: &Message) -> RuleVerdict {
+        // Rules are built before their host, and also where there is none, such as in `forecourt check`.
         let Some(services) = self.services.get() else { return Ok(()) };
         let sender = &message.sender;
         let (subject, conversation) = match self.settings.by {
             LimitBy::Address => (None, None),
+            // Only a conversation that goes on counts: each new one would begin with a fresh bucket.
             LimitBy::Session => (None, message.thread.as_ref().filter(|_| message.gate.continues()).map(ThreadId::key)),
             LimitBy::Subject => (sender.owner(), None),
             LimitBy::Agent => (verified_agent(message), None),

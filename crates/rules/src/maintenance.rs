@@ -1,4 +1,5 @@
-//! Closed for now: until further notice, between two moments, or in windows that come back each week.
+//! The rule `maintenance` closes an agent: until further notice, between two moments, or in windows that come back each
+//! week.
 
 use std::sync::Arc;
 
@@ -60,7 +61,7 @@ pub enum Day {
     Sun,
 }
 
-/// Until when it is closed.
+/// Whether an agent is closed, and until when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ClosedUntil {
     No,
@@ -69,7 +70,7 @@ enum ClosedUntil {
     Open,
 }
 
-/// When it is closed, read.
+/// The settings of the rule with their time zone, looked up.
 struct Windows {
     settings: MaintenanceRule,
     zone: TimeZone,

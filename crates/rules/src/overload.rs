@@ -1,4 +1,4 @@
-//! Nobody passes while too much is under way.
+//! The rule `overload` refuses messages while too many replies are in the making on this host.
 
 use forecourt_core::policy::{Objection, RefusalKind};
 use schemars::JsonSchema;
@@ -28,6 +28,7 @@ impl OverloadRule {
         refusal.code = Some("mentionable:overloaded".to_owned());
         refused_unless_valid(&refusal, context.site)?;
         let (most, services) = (self.replies_running, context.services.clone());
+        // Without a host nothing is under way.
         Ok(rule(move |_, _| match services.get().is_some_and(|services| services.replies_running() > most) {
             true => Err(Objection::from(refusal.clone())),
             false => Ok(()),

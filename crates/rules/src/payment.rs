@@ -1,4 +1,5 @@
-//! Somebody must pay first. PolicyPart 3.3.3, F-7.
+//! The rule `require_payment` wants a payment first. PolicyPart 3.3.3, F-7. Whether it was paid is for the host to
+//! know.
 
 use forecourt_core::policy::{
     AcceptedPayment, Demand, Objection, OfferContext, PaidFor, PaymentTerms, Requirement, sanitize_map,
@@ -129,6 +130,7 @@ fn read_offer(
         if let Some(key) = offer.keys().find(|key| !["scheme", "payload"].contains(&key.as_str())) {
             return Err(format!("unknown key `{key}` beside `scheme` and `payload`"));
         }
+        // Keys such as `__proto__` are taken out before clients parse them. PolicyPart 3.6.
         sanitize_map(&mut whole.payload);
         return Ok(vec![whole]);
     }

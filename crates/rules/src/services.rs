@@ -35,7 +35,8 @@ pub struct Quota {
 impl RuleServices {
     /// Leads to these counters from now on.
     pub fn set(&self, counters: Arc<dyn RuleCounters>) {
-        // Whoever came first stays: a house is put to work once.
+        // A second call changes nothing: the counters go on from one host to the next, so the first ones are still
+        // right.
         let _ = self.0.set(counters);
     }
 

@@ -89,6 +89,7 @@ impl JsonSchema for Span {
 impl std::fmt::Display for Span {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (names, seconds) =
+            // Without the month, which is no exact unit: 30 days are written as days.
             UNITS[..5].iter().rev().find(|(_, seconds)| self.0.is_multiple_of(*seconds)).unwrap_or(&UNITS[0]);
         write!(f, "{}{}", self.0 / seconds, names[0])
     }

@@ -18,7 +18,7 @@ pub(crate) struct Patience {
     pub(crate) rest: Duration,
 }
 
-/// What came of requests on one connection.
+/// The answers to the requests that were sent on one connection, and how that ended.
 #[derive(Debug)]
 pub(super) struct ExchangeOutcome {
     /// The answers, in the order of the requests.
@@ -77,9 +77,11 @@ where
     };
     let broken = broken.map(|broken| match broken {
         // What was not written whole was not acted on: a request ends with its last byte.
+        // Where nobody knows whether all was written (`None`), the server may have acted on it.
         ExchangeError::Closed { .. } => ExchangeError::Closed { is_taken: written != Some(false) },
         other => other,
     });
+    // Bytes behind the last answer belong to none: the next request would take them for its own answer.
     let is_clean = broken.is_none() && written == Some(true) && line.read.is_empty();
     ExchangeOutcome { answers, broken, is_clean }
 }
@@ -111,6 +113,7 @@ impl<S: AsyncRead> Line<S> {
             if let Some(answer) = self.decoder.decode(&mut self.read).map_err(ExchangeError::Malformed)? {
                 return Ok(answer);
             }
+            // From the first byte on the answer has its own time, so that one that trickles in does not wait for ever.
             if !has_begun && self.decoder.waits_for(&self.read) != AwaitedPart::Message {
                 (until, has_begun) = (Instant::now() + self.patience.rest, true);
             }

@@ -29,6 +29,7 @@ impl Pool {
     pub(super) fn take(&self, server: &Server) -> Option<Connection> {
         let mut kept = self.kept.lock();
         let here = kept.get_mut(server)?;
+        // From the newest on: those that are no good are dropped, and closed by that.
         let found = std::iter::from_fn(|| here.pop()).find_map(|kept| kept.still_good());
         if here.is_empty() {
             kept.remove(server);
@@ -38,8 +39,10 @@ impl Pool {
 
     /// Keeps a connection, unless too many are kept already.
     pub(super) fn keep(&self, server: &Server, mut connection: Connection) {
+        // It gives its turn at the egress back: connections that are kept keep nobody waiting.
         connection.rest();
         let mut kept = self.kept.lock();
+        // Old ones are closed here, since nothing else looks at servers that are not called again.
         kept.retain(|_, here| {
             here.retain(|kept| !kept.is_old());
             !here.is_empty()

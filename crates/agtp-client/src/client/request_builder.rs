@@ -54,6 +54,7 @@ impl RequestBuilder {
     /// Adds a field. Each name can be there once, and the framing is the codec's.
     #[must_use]
     pub(crate) fn field(mut self, name: &str, value: &str) -> Self {
+        // The codec writes the framing: a length of the caller's own could hide a second request.
         let is_taken = ["Content-Length", "Transfer-Encoding"].iter().any(|framing| framing.eq_ignore_ascii_case(name));
         if is_taken || self.request.field(name).is_some() {
             return self.wrong(DraftError::Taken(name.to_owned()));
@@ -107,6 +108,7 @@ impl RequestBuilder {
     }
 
     fn wrong(mut self, error: DraftError) -> Self {
+        // The first one stays: what comes after it may follow from it.
         self.error.get_or_insert(error);
         self
     }

@@ -77,6 +77,7 @@ fn body(text: &str) -> Result<(&'static str, Vec<u8>), Failure> {
     let Some(name) = text.strip_prefix('@') else { return Ok((JSON, text.as_bytes().to_vec())) };
     let wrong = |error: std::io::Error| Failure::usage(format!("{name}: {error}"));
     let mut bytes = Vec::new();
+    // One byte more tells a file that is too large from one that just fits.
     let limit = BODY_BYTES_MAX + 1;
     let read = match name {
         "-" => std::io::stdin().lock().take(limit).read_to_end(&mut bytes),

@@ -69,6 +69,7 @@ fn signing_key(create: &GenesisCreate) -> Result<SigningKey, Failure> {
     let file = create.key.clone().unwrap_or_else(|| create.data.join(HostKeys::FILE));
     let pem = match std::fs::read_to_string(&file) {
         Ok(pem) => pem,
+        // Only where there is none: a key that can't be read must not be replaced, since agents were issued by it.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => made(&file)?,
         Err(error) => return Err(Failure::yours(format!("{}: {error}", file.display()))),
     };
@@ -97,6 +98,7 @@ pub(super) fn write_private(file: &Path, text: &str) -> Outcome {
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    // Its mode is set as it is made, so that nobody reads the key in between.
     let mut created = options.open(file).map_err(wrong)?;
     created.write_all(text.as_bytes()).and_then(|()| created.sync_all()).map_err(wrong)
 }

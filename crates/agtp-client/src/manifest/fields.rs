@@ -1,4 +1,5 @@
-//! The fields of an object, with their places.
+//! This module reads the fields of a manifest's objects, and notes with its JSON Pointer each one that is missing or of
+//! another form.
 
 use serde_json::{Map, Value};
 

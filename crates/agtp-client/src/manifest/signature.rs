@@ -16,7 +16,7 @@ use super::FindingList;
 const FIELD: &str = "manifest_signature";
 const AT: &str = "/manifest_signature";
 
-/// What a signature is worth.
+/// The result of verifying a manifest's signature.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Signature {
@@ -49,6 +49,7 @@ pub(super) fn verify(manifest: &Value, now: Timestamp) -> Signature {
 
 fn verified(manifest: &Value, compact: &str, now: Timestamp) -> Result<Option<String>, String> {
     let mut body = manifest.clone();
+    // The signature is over everything but itself. AGTP-API 8.8.
     body.as_object_mut().map(|fields| fields.remove(FIELD));
     let bytes = json::canonical(&body)?;
     let parts: Vec<&str> = compact.split('.').collect();
@@ -57,6 +58,7 @@ fn verified(manifest: &Value, compact: &str, now: Timestamp) -> Result<Option<St
     };
     let jws = Jws::detached(protected, &bytes, signature).map_err(|error| error.to_string())?;
     let jwks = manifest["server"].get("signing_keys").ok_or("the manifest has no `server.signing_keys`")?;
+    // A symmetric key that is published lets anybody sign.
     let has_secret = jwks["keys"].as_array().is_some_and(|keys| keys.iter().any(|key| key["kty"] == "oct"));
     if has_secret {
         return Err("a secret is published among the keys".to_owned());

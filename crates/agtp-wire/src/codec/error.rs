@@ -1,4 +1,4 @@
-//! Why bytes are no message. Base 2.1.
+//! This module lists the reasons why bytes are not a message, each with the code that the other side is told. Base 2.1.
 
 use crate::message::BadField;
 

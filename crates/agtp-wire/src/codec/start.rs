@@ -5,7 +5,7 @@ use bytes::BytesMut;
 use super::HeadError;
 use crate::message::{RequestLine, StatusLine, VERSION};
 
-/// What a first line says.
+/// A start line that the codec can read and write: of a request, or of a response.
 pub trait StartLine: Sized {
     /// Reads a line without its end, which begins with the version.
     fn parse(line: &str) -> Result<Self, HeadError>;
@@ -42,6 +42,7 @@ impl StartLine for RequestLine {
 impl StartLine for StatusLine {
     fn parse(line: &str) -> Result<Self, HeadError> {
         let (code, reason) = behind_version(line)?.split_once(' ').ok_or(HeadError::Line)?;
+        // `parse` alone would take `+20` and `0200`.
         let is_code = code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_digit());
         match code.parse() {
             Ok(code) if is_code && !reason.contains(char::is_control) => Ok(Self::new(code, reason)),
@@ -61,7 +62,7 @@ fn behind_version(line: &str) -> Result<&str, HeadError> {
     line.strip_prefix(VERSION).and_then(|rest| rest.strip_prefix(' ')).ok_or(HeadError::Version)
 }
 
-/// Something, with neither spaces nor control characters in it.
+/// Whether a text is one word: not empty, with neither spaces nor control characters.
 fn is_word(text: &str) -> bool {
     !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control())
 }

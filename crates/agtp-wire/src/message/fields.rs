@@ -20,7 +20,7 @@ struct Span {
     value: (u32, u32),
 }
 
-/// A name or value that can't be sent.
+/// The reason why a field can't be on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadField {
     /// The name is empty or has other characters than a token.
@@ -49,6 +49,7 @@ impl Fields {
     /// Reads field lines, each with its CRLF; at most `max` of them. Bytes other than ASCII, control
     /// characters, folded lines and names that are no tokens are faults.
     pub(crate) fn parse(lines: &str, max: usize) -> Result<Option<Self>, BadField> {
+        // The bytes are kept as they came: records hash a request byte for byte. Base 8.1.
         let mut fields = Self { lines: lines.to_owned(), spans: Vec::with_capacity(16) };
         let mut at = 0;
         // A line feed without its carriage return stays in the line, where it is a fault.
@@ -80,7 +81,7 @@ impl Fields {
         (end - start) as usize == name.len() && self.lines[range(span.name)].eq_ignore_ascii_case(name)
     }
 
-    /// The same fields, with room for those that an answer has besides.
+    /// A copy with room for about a dozen more fields, so that a response is made without growing it.
     pub fn to_extend(&self) -> Self {
         let mut lines = String::with_capacity(self.lines.len() + 512);
         lines.push_str(&self.lines);
@@ -123,12 +124,14 @@ impl Eq for Fields {}
 impl fmt::Debug for Fields {
     /// Names only: values may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A token or a session could otherwise end up in a log.
         f.debug_list().entries(self.iter().map(|(name, _)| name)).finish()
     }
 }
 
 impl Span {
     fn new(name: Range<usize>, value: Range<usize>) -> Self {
+        // Fields are far below 4 GiB together (`FIELDS_BYTES_MAX`).
         let pair = |range: Range<usize>| (range.start as u32, range.end as u32);
         Self { name: pair(name), value: pair(value) }
     }
@@ -140,6 +143,7 @@ fn range((start, end): (u32, u32)) -> Range<usize> {
 
 /// Finds name and value in one line, which begins at `at`.
 fn span(at: usize, line: &str) -> Result<Span, BadField> {
+    // Of the name nothing is trimmed: a space before the colon is read in two ways by two readers.
     let colon = memchr(b':', line.as_bytes()).ok_or(BadField::Name)?;
     let (name, rest) = (&line[..colon], &line[colon + 1..]);
     let begun = rest.trim_start_matches([' ', '\t']);

@@ -1,4 +1,4 @@
-//! Start lines.
+//! This module has the start lines of requests and responses. What a method or a path must be is checked elsewhere.
 
 /// The first line of a request, as it was sent: neither the method nor the target is checked beyond
 /// what keeps the line one line.

@@ -1,4 +1,5 @@
-//! Who calls. Base 2.4, 6.7, 7.4.
+//! This module finds out which agent calls, and what it may do, from `Agent-ID`, certificate and token. Base 2.4, 6.7,
+//! 7.4.
 
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ pub(super) struct CallerLookup<'a> {
     pub connection: &'a ConnectionInfo,
 }
 
-/// Who calls, as far as that is known.
+/// The caller as it was established, with the reason why it is not taken for who it says it is, if there is one.
 #[derive(Debug)]
 pub(super) struct CallerIdentity {
     pub caller: Caller,
@@ -68,6 +69,8 @@ impl CallerLookup<'_> {
         let certified = named.as_ref().map_or(Ok(false), |agent| self.certified(agent, fields));
         let is_proven =
             named.as_ref().is_some_and(|agent| *certified.as_ref().unwrap_or(&false) || self.proves(&sender, agent));
+        // The first doubt is the one that is told: a token, then a certificate, and only then that nothing proves the
+        // name.
         doubt = doubt
             .or_else(|| certified.err())
             .or_else(|| self.doubt(named.as_ref(), is_proven, target).map(Problem::from));
@@ -104,6 +107,8 @@ impl CallerLookup<'_> {
             Some(Err(_)) => return Err(IdentityError::Certificate.into()),
         };
         let is_free = !self.credentials.settings.mtls.require_agent_id_match;
+        // Where the operator lets names and certificates differ, another agent's certificate proves nothing, and is not
+        // held against the caller.
         if is_free && !certificate.is_of(&agent.agent_id, Some(agent)) {
             return Ok(false);
         }

@@ -101,6 +101,7 @@ impl Credentials<'_> {
             PresentedCredentials::Nothing => Ok((stranger, None)),
             PresentedCredentials::Valid => {
                 let principal = self.acting_principal(&proven)?;
+                // The verifier sees no connection: the address is needed for limits by network.
                 Ok((Sender { peer: stranger.peer, ..proven }, Some(principal)))
             }
             PresentedCredentials::Invalid(error) | PresentedCredentials::InvalidSignature(error) => {

@@ -24,6 +24,7 @@ pub(super) fn of(reply: Reply, accept: Option<&str>, task_id: Option<String>, tr
     let wanted = negotiate::accepted(std::iter::once(accept.as_bytes()), &offers).map(|at| offers[at]);
     // What is discovered is shaped as the specification has it. AGTP-API 5.8.
     let is_floor = trail.tier == Some(Tier::Native) && method.as_str() != "DISCOVER";
+    // Bytes that were written already are read again only for a form that changes them.
     let is_looked_into = wanted.is_some_and(|wanted| wanted == JSON || YAML.contains(&wanted));
     let body = if is_looked_into { reply.body.read() } else { reply.body };
     match (wanted, body) {

@@ -1,4 +1,5 @@
-//! The one exit: a response leaves with its record, or not at all. Base 2.5, 8.1.
+//! This module signs and writes the record of each response before that leaves. Without a record no response leaves,
+//! where the operator wants that. Base 2.5, 8.1.
 
 use forecourt_agtp_wire::message::{Request, Response};
 use forecourt_agtp_wire::status::Status;
@@ -60,6 +61,7 @@ impl RecordSeal<'_> {
         let action_id = action.is_state_changing.then(|| uuid7(now, entropy));
         let field = |name: &str| {
             let value = request.and_then(|request| request.field(name));
+            // A request that was refused for a name that is too long has a record, too: without that name.
             value.filter(|value| !value.is_empty() && value.len() <= NAME_CHARS_MAX)
         };
         let contract = action.contract.as_ref().map(|stamp| ContractFields {

@@ -48,9 +48,11 @@ pub(crate) async fn serve<S>(
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let (bounds, patience) = (service.settings.limits.bounds(), service.settings.limits.patience());
+    // Before the first answer, since `AGTP-API-Version` goes with every one, refusals included. Base 2.5.
     Box::pin(service.discovery.prepare()).await;
     let session = Session { service: Mutex::new(service), info, requests, is_open: AtomicBool::new(false) };
     speak(stream, &session, bounds, patience, stop).await;
+    // Contracts may be bound to a connection, and are over with it.
     if let Some(id) = &session.info.id {
         Box::pin(session.service().connection_ended(id)).await;
     }

@@ -38,6 +38,7 @@ pub(super) async fn reply(inventory: &Inventory, ask: &Ask, input: &Map<String, 
 /// The place of the contract after which a page begins: one that the caller may see.
 async fn after(inventory: &Inventory, id: &str, holder: Option<&ContractHolder>) -> Result<u64, Problem> {
     let found = inventory.negotiator.contract(id).await?;
+    // A page must not tell whether somebody else's contract exists.
     let may_see = |contract: &Contract| holder.is_none_or(|holder| contract.record.holder == *holder);
     let found = found.filter(may_see).ok_or_else(|| {
         let message = "`after` names none of these contracts: begin with the first page";

@@ -59,6 +59,7 @@ pub(super) async fn reply(inventory: &Inventory, input: &Map<String, Value>) -> 
     let negotiated = negotiated.map(|contract| Candidate::negotiated(&contract.endpoint));
     let own = inventory.endpoints().map(|(tier, endpoint)| Candidate::own(tier, endpoint));
     let mut rest = own.chain(negotiated);
+    // `any` leaves `rest` behind the endpoint that it found, where the page begins.
     if let Some(after) = input.get("after").and_then(Value::as_str)
         && !rest.any(|candidate| candidate.name() == after)
     {

@@ -28,6 +28,7 @@ pub(super) fn reply(inventory: &Inventory, audience: Audience, input: &Map<Strin
     // The schema of the surface was kept, so that there is nothing to say when these can't be read.
     let filter: Filter = input.get("filter").and_then(|filter| Filter::deserialize(filter).ok()).unwrap_or_default();
     let count = input.get("max_results").and_then(Value::as_u64).map_or(CANDIDATES_DEFAULT, |count| count as usize);
+    // As it is at hand: a list decides nothing, and whoever calls an agent has its state looked up.
     let in_service = inventory.residents(audience).filter(|resident| inventory.answers(resident));
     let fitting = in_service.filter(|resident| filter.admits(*resident));
     let weighed = fitting.map(|resident| (wanted.relevance(resident.card), resident));

@@ -13,7 +13,7 @@ use crate::reply::Problem;
 /// The media types of which each names a directory that stands alone. Base 2.6.
 const DIRECTORY_TYPES: [&str; 2] = ["application/json", JSON];
 
-/// What DISCOVER can be asked for.
+/// The documents and lists that DISCOVER answers with. AGTP-API 5.8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Surface {
     /// What the server is; with what can be discovered, when the root was named.
@@ -38,10 +38,10 @@ pub(super) enum Surface {
     Contracts,
 }
 
-/// What is asked for, with what.
+/// A DISCOVER request: the surface that it is for, and its parameters.
 #[derive(Debug)]
 pub(super) struct BuiltinRequest {
-    /// What is asked for.
+    /// The surface that answers.
     pub surface: Surface,
     /// The parameters, which keep the schema of the surface.
     pub input: Map<String, Value>,
@@ -70,7 +70,7 @@ impl Surface {
     const BELOW_ROOT: [Self; 7] =
         [Self::Methods, Self::Agents, Self::Genesis, Self::Tools, Self::Apis, Self::Patterns, Self::Contracts];
 
-    /// Where it is.
+    /// The path of the surface.
     pub(super) fn path(self) -> &'static str {
         match self {
             Self::Manifest { .. } | Self::Directory | Self::Search => "/",

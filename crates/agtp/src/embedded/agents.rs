@@ -11,11 +11,11 @@ use crate::reply::Problem;
 /// The agents of this host, as one request sees them.
 #[derive(Clone, Copy)]
 pub(super) struct HostAgents<'a> {
-    /// Those that are known by an Agent-ID.
+    /// The agents with an Agent-ID, of here and of elsewhere.
     pub known: &'a KnownAgents,
-    /// Those that live here.
+    /// The agents of this host.
     pub directory: &'a Directory,
-    /// What this place is called.
+    /// The domain and the URLs of this host.
     pub site: &'a Site,
     /// The one that the request is for, where it has a name on this wire.
     pub recipient: Option<&'a AgentIdentity>,
@@ -53,6 +53,7 @@ impl<'a> HostAgents<'a> {
     /// # Errors
     /// 404 when no such agent lives here.
     pub(super) fn find(self, text: &str) -> Result<Handle, Problem> {
+        // Of `agtp://host/agents/chef`, `@chef@host` and `chef` alike, the name is behind the last slash.
         let name = text.rsplit('/').next().unwrap_or(text);
         let local = name.trim_start_matches('@').split('@').next().unwrap_or(name);
         let found = match AgentId::parse(name) {

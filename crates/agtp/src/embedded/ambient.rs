@@ -1,13 +1,13 @@
-//! Time, and names for what is made.
+//! This module gives embedded methods the clock, and random ids for what they make.
 
 use forecourt_core::{Clock, Entropy, Timestamp};
 
 /// The clock and the randomness of the host.
 #[derive(Clone, Copy)]
 pub(super) struct Ambient<'a> {
-    /// What time it is.
+    /// The host's clock.
     pub clock: &'a dyn Clock,
-    /// Where random bits are from.
+    /// The host's randomness.
     pub entropy: &'a dyn Entropy,
 }
 

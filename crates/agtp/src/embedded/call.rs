@@ -10,12 +10,12 @@ use crate::limits::NAME_CHARS_MAX;
 use crate::problem::{OPERATOR_SCOPE, unauthorized};
 use crate::reply::{Problem, Reply};
 
-/// One call of one method, from a caller that every check let through.
+/// A call of an embedded method whose caller, route, policy and scopes were checked.
 #[derive(Clone, Copy)]
 pub(super) struct MethodCall<'a> {
     /// The method.
     pub method: &'a str,
-    /// What it is given.
+    /// The parameters of the call.
     pub given: Parameters<'a>,
     /// Who calls.
     pub caller: &'a Caller,
@@ -51,7 +51,7 @@ impl<'a> MethodCall<'a> {
         if holds { Ok(()) } else { Err(Problem::new(Status::FORBIDDEN, "operator-scope-required", message)) }
     }
 
-    /// What was looked at, as INSPECT answers it.
+    /// The reply of INSPECT about a target. Base 3.3.
     pub(super) fn inspection(self, target: &str, mut body: Value) -> Reply {
         body["method"] = self.method.into();
         body["target"] = target.into();

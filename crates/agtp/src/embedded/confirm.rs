@@ -44,7 +44,7 @@ pub(super) struct ConfirmMethod<'a> {
     pub ambient: Ambient<'a>,
     pub inquiries: Inquiries<'a>,
     pub decisions: DecisionControl<'a>,
-    /// Where receipts are kept.
+    /// The ledger that receipts are stored in.
     pub ledger: Ledger,
     pub keys: &'a ArcSwap<HostKeys>,
     /// The name of this server, which signs.
@@ -66,6 +66,7 @@ impl ConfirmMethod<'_> {
             "deferred" => OperatorDecision::Deferred,
             _ => OperatorDecision::Accepted,
         };
+        // With its length, since the names of callers and targets may hold colons.
         let stream = format!("receipt:{}:{caller}:{target}", caller.len());
         let (number, kept) = match self.ledger.last(&stream).await? {
             Some((number, entry)) => (number, Some(entry.body)),
@@ -108,6 +109,7 @@ impl ConfirmMethod<'_> {
             let message = "who asked can't be the one who decides: the operator answers";
             return Err(Problem::new(Status::FORBIDDEN, "own-escalation", message));
         }
+        // Who asked may take the question back or put it off; to grant it takes an operator.
         if by != Some(caller) {
             self.call.require_operator()?;
         }

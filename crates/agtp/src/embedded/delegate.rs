@@ -27,7 +27,7 @@ use crate::limits::{ANSWER_PATIENCE, CALLBACK_RETRIES, WORK_PATIENCE};
 use crate::problem::authority;
 use crate::reply::{Problem, Reply};
 
-/// What one request hands to another agent.
+/// A delegation as it was asked for and checked: to whom, with which scopes, until when, and whom to call back.
 struct Delegation {
     to: Handle,
     granted: ScopeSet,
@@ -172,6 +172,7 @@ impl DelegateMethod<'_> {
         let Some(claims) = verified else {
             return broken("delegation_token", "the token is signed by nobody who is known here");
         };
+        // A claim that is not there says nothing against the token.
         let is = |names: &[&str], expected: &str| {
             names.iter().find_map(|name| claims.get(*name)).is_none_or(|claim| claim == expected)
         };
@@ -252,6 +253,7 @@ fn reply_of(mut body: Value, answer: CollectedReply, task: Option<TaskId>) -> Re
         let problem = Problem::new(Status::DELEGATION_FAILURE, "delegation-failed", message)
             .with("delegated_to", body["delegated_to"].clone())
             .with("sub_agent_error", error);
+        // Where the other agent's rules refused it nothing was done, so that its idempotency key is free again.
         let is_refused = matches!(answer.ending, Ending::Refused(_));
         return Err(if is_refused { problem } else { problem.into_outcome() });
     }

@@ -19,7 +19,7 @@ use crate::service::lifecycle_state;
 /// What can be asked about.
 const DOMAINS: [&str; 6] = ["methods", "modalities", "tools", "version", "budget", "zones"];
 
-/// Who an agent is, or what it can do.
+/// DESCRIBE: the identity document of an agent, or its capabilities.
 pub(super) struct DescribeMethod<'a> {
     pub call: MethodCall<'a>,
     pub agents: HostAgents<'a>,

@@ -51,6 +51,7 @@ impl EscalateMethod<'_> {
             return Err(Problem::new(Status::TIMEOUT, "deadline-passed", "the deadline has passed already"));
         }
         let task = self.call.given.name(&["task_id"])?;
+        // A name of another form is the caller's own for work that is not here.
         let paused = match task.filter(|id| TaskId::parse(id).is_some()) {
             Some(id) => self.tasks.find(id).await?.state.is_waiting(),
             None => false,

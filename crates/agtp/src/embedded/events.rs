@@ -29,6 +29,7 @@ pub(super) fn sign_event(
     change: &LifecycleTransition,
 ) -> String {
     let mut payload = change.details.clone();
+    // The host's own members last: what the caller gave as details can't take their place in what is signed.
     payload.extend(payload_of(agent_id, server_id, change));
     jws::sign(key, TYPE, Value::Object(payload).to_string().as_bytes())
 }

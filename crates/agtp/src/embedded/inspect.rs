@@ -21,7 +21,7 @@ use crate::reply::{Problem, Reply};
 /// What can be looked at.
 const TARGETS: [&str; 7] = ["audit", "chain_head", "lifecycle", "contract", "rcns-attempt", "task", "escalation"];
 
-/// What is kept about agents, tasks, contracts and questions.
+/// INSPECT: records, lifecycle events, contracts, tasks and questions, each for those who may see it.
 pub(super) struct InspectMethod<'a> {
     pub call: MethodCall<'a>,
     pub agents: HostAgents<'a>,
@@ -85,6 +85,7 @@ impl InspectMethod<'_> {
         let asked = self.inquiries.question(id).await?;
         let is_mine =
             |asked: &OperatorQuestion| asked.inquiry.by.as_deref() == caller || self.call.require_operator().is_ok();
+        // Another agent's question looks like one that is not there, so that ids can't be tried out.
         let asked = asked.filter(is_mine).ok_or_else(|| not_kept("escalation-not-found", "escalation_id", id))?;
         Ok(self.call.inspection("escalation", describe_question(&asked)))
     }

@@ -1,4 +1,4 @@
-//! ACTIVATE, DEACTIVATE, REINSTATE, REVOKE and DEPRECATE: where an agent stands. Base 3.2, 3.4.
+//! ACTIVATE, DEACTIVATE, REINSTATE, REVOKE and DEPRECATE: changes of an agent's lifecycle state. Base 3.2, 3.4.
 
 use arc_swap::ArcSwap;
 use forecourt_agtp_wire::status::Status;
@@ -17,7 +17,7 @@ use crate::records::Records;
 use crate::reply::{Problem, Reply};
 use crate::settings::LifecycleAuth;
 
-/// Changes where the agents here stand, and nothing else of the host.
+/// Changes lifecycle states of the agents here, and does nothing else of the host.
 #[derive(Clone, Copy)]
 pub(super) struct LifecycleControl<'a>(&'a Host);
 
@@ -36,7 +36,7 @@ impl<'a> LifecycleControl<'a> {
     }
 }
 
-/// A change of where an agent stands in its life.
+/// A change of an agent's lifecycle state.
 pub(super) struct LifecycleMethod<'a> {
     pub call: MethodCall<'a>,
     pub agents: HostAgents<'a>,
@@ -48,7 +48,7 @@ pub(super) struct LifecycleMethod<'a> {
     pub key_fingerprint: Option<&'a str>,
     /// Whether the request came from this machine.
     pub is_local: bool,
-    /// Who may change where agents stand.
+    /// The proof that a change needs, by the operator's settings.
     pub auth: LifecycleAuth,
     pub control: LifecycleControl<'a>,
     pub records: &'a Records,
@@ -75,6 +75,7 @@ impl LifecycleMethod<'_> {
         let server = self.server_id;
         let attest = |change: &LifecycleTransition| Some(sign_event(keys.current(), &agent.agent_id, server, change));
         let outcome = self.control.change(handle, &change, &attest).await?;
+        // After the change, which stands even where it can't be recorded. Base 8.2.
         if let LifecycleOutcome::Now(kept) = &outcome {
             self.records.event(&agent.agent_id, record_of(kept)).await;
         }

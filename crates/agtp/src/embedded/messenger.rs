@@ -16,7 +16,7 @@ use crate::NAME;
 use crate::ask::Ask;
 use crate::reply::Problem;
 
-/// What came of a message that the host keeps working on.
+/// The outcome of a message to an agent: its answer, or the task that it goes on as.
 pub(super) enum CarriedMessage {
     /// The answer was there in time.
     Answered {
@@ -25,7 +25,7 @@ pub(super) enum CarriedMessage {
         /// The task that recorded it, when there is one.
         task: Option<TaskId>,
     },
-    /// It goes on as this task.
+    /// The agent is still working; its answer will be in this task.
     Working(TaskId),
 }
 

@@ -32,6 +32,7 @@ impl NotifyMethod<'_> {
         let handle = self.agents.find(recipient)?;
         let urgency = self.call.given.one_of(&["urgency"], &URGENCIES)?.unwrap_or("informational");
         let guarantee = self.call.given.one_of(&["delivery_guarantee"], &GUARANTEES)?.unwrap_or(KEPT);
+        // Refused and not passed over: a caller would rely on what it asked for.
         if guarantee != KEPT {
             let message = format!("messages are handed over {KEPT} here: leave `delivery_guarantee` out, or say so");
             let problem = Problem::new(Status::UNPROCESSABLE, "guarantee-not-offered", message);

@@ -70,6 +70,7 @@ impl PlanMethod<'_> {
             .map(|endpoint| Helpful { endpoint: Arc::clone(endpoint), score: score(&wanted, endpoint) })
             .filter(|one| one.score > 0.0)
             .collect();
+        // Cut by how much they help, and only then put into the order of their effects.
         helpful.sort_by(|a, b| b.score.total_cmp(&a.score));
         helpful.truncate(most);
         helpful.sort_by_key(|one| ORDER.iter().position(|name| *name == one.endpoint.semantic.capability));
@@ -77,6 +78,7 @@ impl PlanMethod<'_> {
         if composes {
             let text = self.ask_agent(handle, goal, constraints.as_deref(), &available).await?;
             let chosen = chosen(&text, &available, most);
+            // An agent that named no pair of here leaves the choice to the words of the goal.
             helpful = if chosen.is_empty() { helpful } else { chosen };
             rationale = Some(text);
         }
@@ -126,6 +128,7 @@ impl PlanMethod<'_> {
     fn step(&self, at: usize, one: &Helpful) -> Value {
         let endpoint = &one.endpoint;
         let caller = self.call.caller;
+        // What the caller holds, not what this call claims: the plan is for calls that come later.
         let missing = caller.authority().held().missing(endpoint.required_scopes.iter());
         let mut step = json!({
             "step": at,

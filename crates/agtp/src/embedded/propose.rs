@@ -27,7 +27,7 @@ pub(super) struct ProposeMethod<'a> {
     pub call: MethodCall<'a>,
     /// Where the request goes: a proposal that is looked at has a path of its own.
     pub path: &'a str,
-    /// All of the body.
+    /// The whole body: the proposed endpoint.
     pub proposal: &'a Map<String, Value>,
     pub thread: &'a Thread,
     /// Whether it is no request, but a step of a composition.
@@ -51,6 +51,7 @@ impl ProposeMethod<'_> {
         }
         self.call.agent_id()?;
         let outcome = self.negotiator.propose(self.proposal, self.call.caller, self.thread).await?;
+        // A persistent contract stands among the endpoints of the manifest. AGTP-API 10.8.
         if matches!(&outcome, ProposeOutcome::Approved { contract, .. } if contract.record.is_persistent) {
             self.discovery.refresh().await;
         }

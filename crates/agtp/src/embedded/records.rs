@@ -14,7 +14,7 @@ use crate::problem::unauthorized;
 use crate::reply::{Problem, Reply};
 use crate::settings::ReadAcl;
 
-/// What is recorded of agents, for whom the operator lets read it.
+/// Reads records and events for callers whom the operator lets read them. Base 3.3.
 #[derive(Clone, Copy)]
 pub(super) struct RecordReader<'a> {
     pub call: MethodCall<'a>,
@@ -44,7 +44,7 @@ impl<'a> RecordReader<'a> {
         Ok(self.call.inspection("audit", body))
     }
 
-    /// Where the chain of an agent stands.
+    /// The last record in the chain of an agent.
     pub(super) async fn inspect_chain_head(&self) -> Result<Reply, Problem> {
         let named = self.call.given.named("agent_id")?;
         let missing = || not_kept("chain-head-not-found", "agent_id", named);
@@ -58,8 +58,9 @@ impl<'a> RecordReader<'a> {
             .inspection("chain_head", json!({"agent_id": agent, "audit_id": head.audit_id, "last_at": last_at})))
     }
 
-    /// What happened to the contracts of an agent: the newest first.
+    /// The events of an agent's contracts, the newest first, among the last `limit` events of its chain.
     pub(super) async fn contract_events(&self, agent: &AgentId, limit: usize) -> Result<Vec<Value>, Problem> {
+        // Without records the life of an agent is still told, by the changes of its state alone.
         let Ok(log) = self.records() else { return Ok(Vec::new()) };
         let events = log.events(agent, limit).await.map_err(|error| unreadable(&error))?;
         let is_of_contract =

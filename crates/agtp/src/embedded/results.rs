@@ -12,7 +12,7 @@ use serde_json::Value;
 pub(super) enum Format {
     /// Items as they are.
     Structured,
-    /// Everything in words.
+    /// The whole answer as text.
     Natural,
     /// The parts of the answer as the agent gave them.
     Raw,
@@ -58,7 +58,7 @@ enum Content<'a> {
     Parts(&'a [Part]),
 }
 
-/// Where a result is from.
+/// The source of a result: the agent, and where it has it from.
 #[derive(Clone, Copy, Serialize)]
 pub(super) struct Provenance<'a> {
     /// The canonical name of the agent that answered.
@@ -70,13 +70,13 @@ pub(super) struct Provenance<'a> {
     pub source: Option<&'a str>,
 }
 
-/// What an agent found or said.
+/// The results of a QUERY, with what a search tells about them.
 pub(super) struct Results<'a> {
     /// The results, the best first.
     pub results: Vec<SearchResult<'a>>,
     /// What a search tells about its answer.
     pub findings: Option<Findings>,
-    /// What the numbers of confidence mean.
+    /// The meaning of `confidence`: `unmeasured`, or `relative-to-best`.
     pub basis: &'static str,
 }
 
@@ -100,6 +100,7 @@ pub(super) fn results<'a>(
         return Results { results, findings, basis: "unmeasured" };
     }
     let measured = findings.as_ref().map(|findings| findings.items.as_slice()).unwrap_or_default();
+    // Each is told beside the best of the same answer, as `confidence_basis` says.
     let best = measured.iter().map(|item| item.score).fold(0.0_f32, f32::max);
     let confidence = |at: usize| match measured.get(at) {
         Some(item) if best > 0.0 => relative(item.score, best),

@@ -127,6 +127,7 @@ impl SummarizeMethod<'_> {
         let is_data = url.scheme() == "data";
         let (media_type, bytes) = match is_data {
             true => {
+                // There is nothing to fetch, but the agent's gate has to let the caller in all the same.
                 self.admitted(Part::text(""), handle).await?;
                 data_url(given).map(|data| (data.mime, data.bytes)).map_err(|error| unread(&error.to_string()))?
             }

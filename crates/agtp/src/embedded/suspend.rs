@@ -55,6 +55,8 @@ impl SuspendMethod<'_> {
             "status": "suspended",
         });
         let until = rest.resume_by;
+        // On the list before it rests: requests look at the list first, and take a session that is not on it for one
+        // that goes on.
         self.resting.add(sessions, name, until).await?;
         match name.write(sessions, &SessionEntry::Rests(rest), until, number).await? {
             true => Ok(Reply::ok(body)),

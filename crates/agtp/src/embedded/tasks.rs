@@ -29,7 +29,7 @@ impl<'a> CallerTasks<'a> {
         self.permit(&id).await
     }
 
-    /// The same, by a name that is one.
+    /// [`Self::find`] for an id that was parsed already.
     pub(super) async fn permit(&self, id: &TaskId) -> Result<TaskPermit, Problem> {
         Ok(self.host.task(id, TaskAccess::As(self.sender)).await?)
     }

@@ -71,6 +71,7 @@ pub(crate) fn unwrap(call: &mut Call, is_declared: bool, is_native: bool) -> Res
             (Some(Value::String(id)), _) if id.len() > NAME_CHARS_MAX => {
                 return Err(invalid(format!("`{name}` has more than {NAME_CHARS_MAX} characters")));
             }
+            // A field of the request counts before the envelope.
             (Some(Value::String(id)), None) if !id.is_empty() => *slot = Some(id),
             _ => {}
         }

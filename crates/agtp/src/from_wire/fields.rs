@@ -21,13 +21,13 @@ pub(crate) struct RequestFields<'a> {
     pub agent_id: Option<&'a str>,
     /// The scopes that the call claims.
     pub claimed: Option<ScopeSet>,
-    /// What the call belongs to.
+    /// The task, the session and the request that the call belongs to.
     pub thread: Thread,
     /// What it says of contracts. AGTP-API 10.1.5.
     pub contract: ContractTerms,
     /// The key by which the caller knows a repetition.
     pub idempotency_key: Option<String>,
-    /// Who answers for the calling agent.
+    /// The owner of the calling agent, who answers for it.
     pub owner_id: Option<&'a str>,
     /// Whom the calling agent acts for. Only compared with what a certificate says.
     pub principal_id: Option<&'a str>,
@@ -64,6 +64,7 @@ impl<'a> RequestFields<'a> {
         let presented = one_of(fields, "Contract-Synthesized", "Synthesis-Id")?;
         let contract = ContractTerms {
             presented: presented.map(|id| fitting("Contract-Synthesized", id)).transpose()?,
+            // Exactly this word: nothing else may have a contract made. AGTP-API 10.1.5.
             allows_new: get("Allow-RCNS") == Some("true"),
         };
         let key = one_of(fields, "Idempotency-Key", "RCNS-Idempotency-Key")?;

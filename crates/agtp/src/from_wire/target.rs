@@ -27,7 +27,7 @@ pub(crate) struct TargetPath<'a> {
 pub(crate) struct AgentPath<'a> {
     /// The agent's name, as it was sent.
     pub name: &'a str,
-    /// What is asked for below it.
+    /// The path below the agent's own: `/` or [`GENESIS`].
     pub below: &'static str,
 }
 

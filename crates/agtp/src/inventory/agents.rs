@@ -38,7 +38,7 @@ pub(crate) struct Candidate<'a> {
 /// An agent that lives here, with how it describes itself.
 #[derive(Clone, Copy)]
 pub(crate) struct LocalAgent<'a> {
-    /// Who it is.
+    /// The agent's identity on this wire.
     pub identity: &'a Arc<AgentIdentity>,
     /// How it describes itself.
     pub card: &'a AgentCard,

@@ -2,7 +2,7 @@
 
 use crate::settings::Disclosure;
 
-/// Who asks.
+/// The kind of caller, as far as it decides what is disclosed. AGTP-API 8.5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Audience {
     /// A caller without a name that counts here.

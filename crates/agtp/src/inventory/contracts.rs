@@ -82,6 +82,7 @@ impl Inventory {
             self.endpoints().map(|(_, endpoint)| (&endpoint.method, endpoint.path.as_str())).collect();
         persistent.contracts.iter().filter(move |contract| {
             let record = &contract.record;
+            // The operator may have taken the method out since the contract was made.
             policy.admits(&record.method, &record.method) && seen.insert((&record.method, record.path.as_str()))
         })
     }

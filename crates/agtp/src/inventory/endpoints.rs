@@ -54,7 +54,7 @@ impl Inventory {
         surfaces.map(|(tier, endpoint)| DirectoryEntry { path: endpoint.path.as_str(), tier }).collect()
     }
 
-    /// What the protocol's own endpoint at a path promises.
+    /// The protocol's own DISCOVER endpoint at a path, with its schemas.
     pub(crate) fn native(&self, path: &str) -> Option<&Arc<Endpoint>> {
         self.natives.iter().find(|native| native.path.as_str() == path)
     }

@@ -73,6 +73,7 @@ impl Inventory {
         let gateway = self.settings.gateway.map(|address| Api {
             name: "gateway",
             description: "The endpoints of this server over HTTP.",
+            // The gateway is on loopback alone, where there is no TLS.
             base_url: format!("http://{address}"),
             methods: &[],
             http_documentation: None,

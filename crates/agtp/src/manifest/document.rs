@@ -91,14 +91,14 @@ impl<'a> ManifestDocument<'a> {
         }
     }
 
-    /// The same, as of a revision.
+    /// Writes the revision's version and times into the document.
     pub(super) fn stamp(&mut self, revision: &Revision, issued: Option<Timestamp>) {
         self.document_version = revision.document_version();
         self.server.issued = Some(issued.unwrap_or(revision.issued));
         self.server.updated = Some(revision.updated);
     }
 
-    /// The same, with the directory of discovery surfaces.
+    /// Adds the directory of discovery surfaces. Base 2.6.
     pub(super) fn add_directory(&mut self, inventory: &'a Inventory) {
         self.directory = Some(inventory.directory());
     }

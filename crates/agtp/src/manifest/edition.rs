@@ -22,7 +22,7 @@ const SIGNATURE_TYPE: &str = "agtp-manifest+jws";
 /// Which manifest a caller gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct View {
-    /// Who asks.
+    /// The kind of caller that the manifest is for.
     pub audience: Audience,
     /// Whether the directory goes along. Base 2.6.
     pub with_directory: bool,
@@ -35,7 +35,7 @@ pub(super) struct Edition {
     pub(super) keys: Arc<HostKeys>,
     /// The contracts that stand in it.
     pub(super) persistent: Arc<PersistentContracts>,
-    /// When it must be made anew, if that is known.
+    /// When the edition must be made anew: an old key leaves it, or its revision was not stored. `None`: at no time.
     pub(super) good_until: Option<Timestamp>,
     made_at: Timestamp,
     views: [OnceLock<Served>; 4],
@@ -81,6 +81,8 @@ impl Edition {
 
     /// The manifest of a view.
     pub(super) fn view(&self, inventory: &Inventory, view: View) -> &Served {
+        // By what is told and not by who asks: callers who are told the same share the bytes, the signature and the
+        // tag.
         let is_told = inventory.disclosure().reaches(view.audience);
         let place = usize::from(is_told) * 2 + usize::from(view.with_directory);
         self.views[place].get_or_init(|| self.write(inventory, view))
@@ -93,6 +95,7 @@ impl Edition {
     }
 
     fn write(&self, inventory: &Inventory, view: View) -> Served {
+        // As of the moment of the edition: its views are written later, and must list the same keys as were hashed.
         let mut document = ManifestDocument::new(inventory, &self.persistent, &self.keys, self.made_at, view.audience);
         document.stamp(&self.revision, inventory.settings.server.issued);
         if view.with_directory {

@@ -24,7 +24,7 @@ pub(crate) struct Publisher {
 /// A manifest as it is given out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PublishedManifest {
-    /// All of it.
+    /// The whole document, with its signature.
     pub body: Bytes,
     /// Its strong tag, with the quotes.
     pub tag: String,
@@ -75,6 +75,7 @@ impl Publisher {
         }
         let _one_at_a_time = self.making.lock().await;
         let now = inventory.host.clock().now();
+        // Another request may have made it while this one waited for its turn.
         if let Some(edition) = self.good(contracts, now) {
             return edition;
         }

@@ -79,6 +79,7 @@ impl Revision {
             if last.as_ref() == Some(&next) {
                 return Ok(next);
             }
+            // Compared with the last one: of nodes that count at once, one does, and the others count on from it.
             if host.ledger(crate::NAME).append(STREAM, json!(next), None, Some(number)).await?.is_some() {
                 return Ok(next);
             }

@@ -27,7 +27,9 @@ impl From<PolicyPart> for Problem {
         let problem = match part.kind {
             RefusalKind::ConsentRequired { .. } | RefusalKind::PaymentRequired { .. } => lacking(&part.message),
             RefusalKind::Unauthorized { .. } => unauthorized("oauth-required", &part.message),
+            // A kind that is not known here is never taken for a success. PolicyPart 3.6.
             RefusalKind::Forbidden | RefusalKind::Other(_) => refused(Status::FORBIDDEN, "forbidden"),
+            // This wire has no 451.
             RefusalKind::UnavailableForLegalReasons => refused(Status::FORBIDDEN, "unavailable-for-legal-reasons"),
             RefusalKind::TooManyRequests { retry_after_seconds } => {
                 let limited = refused(Status::RATE_LIMITED, "rate-limited").with("scope", "requests");

@@ -35,6 +35,7 @@ pub(super) fn problem(pair: &Pair, refusal: ContractRefusal, message: &str) -> P
         ContractRefusal::OtherPair { synthesis_id, method, path } => Problem::new(Status::CONFLICT, code, message)
             .with("synthesis_id", synthesis_id)
             .with("contract", json!({"method": method, "path": path})),
+        // By the id of the attempt INSPECT tells its caller more. Base 3.3.
         ContractRefusal::NoContract { reason, attempt_id, details, .. } => {
             let mut problem = Problem::new(Status::NO_CONTRACT, code, message)
                 .with("reason", reason.word())

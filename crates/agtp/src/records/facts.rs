@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forecourt_attribution::PriorAction;
 use forecourt_identity::agents::AgentIdentity;
 
-/// What a record says of the caller.
+/// The facts about the caller that a record tells.
 #[derive(Default)]
 pub(crate) struct RecordFacts {
     /// The calling agent, where it is known under its name.
@@ -16,6 +16,6 @@ pub(crate) struct RecordFacts {
     pub acting_principal_id: Option<Arc<str>>,
     /// How well its name is proven.
     pub assurance: Option<&'static str>,
-    /// What it says that it did before.
+    /// Earlier actions that the caller names as leading to this one. A claim.
     pub prior_actions: Vec<PriorAction>,
 }

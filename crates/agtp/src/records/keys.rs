@@ -75,6 +75,7 @@ impl SignerSource for HostSigner {
     fn signer(&self) -> Arc<RecordSigner> {
         let keys = self.keys.load_full();
         let mut made = self.made.lock();
+        // Made anew for each rotation and not for each record.
         if let Some((_, signer)) = made.as_ref().filter(|(of, _)| Arc::ptr_eq(of, &keys)) {
             return Arc::clone(signer);
         }

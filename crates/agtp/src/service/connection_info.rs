@@ -1,4 +1,4 @@
-//! What is known of the connection that a request came by. Base 1, 2.4.
+//! This module describes a connection: the client's address, its certificate and its own name. Base 1, 2.4.
 
 use std::net::IpAddr;
 
@@ -12,7 +12,7 @@ use forecourt_identity::certificate::{AgentCertificate, AgentCertificateError};
 use forecourt_identity::genesis::TrustTier;
 use serde_json::{Map, Value};
 
-/// What is known of the connection that a request came by.
+/// The connection that a request came by: its client's address and certificate, and its own name.
 #[derive(Debug, Clone)]
 pub(crate) struct ConnectionInfo {
     /// The address of the client, in its shortest form.
@@ -66,6 +66,7 @@ impl ConnectionInfo {
     /// more.
     pub(crate) fn tier_within(&self, own: TrustTier) -> TrustTier {
         let certified = self.certificate.as_ref().and_then(|read| read.as_ref().ok()?.trust_tier);
+        // A greater number is a lower tier. Base 6.5.
         certified.map_or(own, |certified| if u8::from(certified) > u8::from(own) { certified } else { own })
     }
 

@@ -21,7 +21,7 @@ use crate::limits::{RESTING_AGE_MAX, SESSIONS_RESTING_MAX, SESSIONS_RESTING_PER_
 
 const STREAM: &str = "resting";
 
-/// The sessions that were suspended.
+/// A cache of the sessions that were suspended, so that requests of other sessions don't ask the store.
 #[derive(Default)]
 pub(crate) struct Resting {
     /// How far the stream was read. Who reads on holds it.

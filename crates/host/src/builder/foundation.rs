@@ -19,7 +19,7 @@ use crate::metrics::Metrics;
 use crate::rates::RateTable;
 use crate::tasks::{TaskParts, Tasks};
 
-/// What all hosts of a process after one another have in common.
+/// The parts that last when one host of a process replaces another: store, tasks, counters, deliveries.
 pub(crate) struct HostFoundation {
     pub(crate) conversations: Conversations,
     pub(crate) lifecycle: Arc<Lifecycle>,
@@ -105,6 +105,7 @@ async fn recover(tasks: &Arc<Tasks>, alone: bool) -> Result<(), Error> {
     if ended > 0 {
         tracing::warn!(ended, "tasks of an earlier run were cut off and have been ended as failed");
     }
+    // Where others have the store, a delivery that was taken may be theirs: its own lease gives it back.
     let cut_off = if alone { tasks.store.release_deliveries(tasks.clock.now()).await? } else { 0 };
     if cut_off > 0 {
         tracing::info!(cut_off, "posts that an earlier run had begun are due again");

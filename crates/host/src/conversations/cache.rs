@@ -46,11 +46,11 @@ pub(super) struct KnownConversation {
     read_at: Instant,
 }
 
-/// What is known of a conversation without asking the store.
+/// The result of a lookup in the cache.
 pub(super) enum CacheLookup {
-    /// All of it.
+    /// The whole conversation.
     Known(KnownConversation),
-    /// All of it, unless the store has another version by now.
+    /// The whole conversation as of this version, which the store may have left behind.
     Stale(ConversationVersion),
     /// Turns that the store does not have yet, without what came before them.
     Pending,
@@ -58,14 +58,14 @@ pub(super) enum CacheLookup {
     Absent,
 }
 
-/// What came of adding to a conversation.
+/// The outcome of adding turns to a conversation.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum AppendOutcome {
     /// It waits to be written.
     Pending,
-    /// The same, and too much waits.
+    /// The turns wait to be written, and more bytes than the bound do.
     Full,
-    /// It is somebody else's.
+    /// The conversation belongs to another owner: nothing was added.
     Refused,
 }
 
@@ -101,7 +101,7 @@ struct CacheEntry {
     used: Option<u64>,
 }
 
-/// Conversations by name.
+/// The conversations at hand: the turns that wait to be written, and what was read or written lately.
 pub(super) struct ConversationCache {
     entries: HashMap<ConversationName, CacheEntry>,
     due: BTreeMap<Due, ConversationName>,
@@ -213,6 +213,7 @@ impl ConversationCache {
         }
         entry.pending_bytes += bytes;
         self.pending_bytes += bytes;
+        // A client that named its conversation comes back by that name: only a name of the host's may wait so long.
         let is_first = is_new && begins && name.0.is_minted();
         entry.pending.push(addition);
         self.set_due(name, if is_first { self.first_write(at) } else { at + CONVERSATION_WRITE_AFTER });
@@ -326,6 +327,7 @@ impl ConversationCache {
         while self.known_bytes > CONVERSATIONS_CACHED_BYTES_MAX && tries > 0 {
             tries -= 1;
             let Some((_, name)) = self.used.pop_first() else { return };
+            // Back in line first, since `forget` leaves what waits to be written.
             self.touch(&name);
             self.forget(&name);
         }

@@ -88,6 +88,7 @@ impl ConversationWriter {
             let outcome = cache.append(name, addition, begins, Instant::now());
             (outcome, before.is_none_or(|before| cache.next_due().is_some_and(|due| due < before)))
         };
+        // The writer sleeps until the next moment that it knows of: only an earlier one has to wake it.
         if is_sooner {
             self.sooner.notify_one();
         }

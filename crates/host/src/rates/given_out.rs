@@ -4,7 +4,7 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 
 use super::Pace;
 
-/// What was given out of one bucket on another node.
+/// A message on the bus: how many requests a node let pass from one bucket since its last word.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct GivenOut {
     pub(super) node: u64,
@@ -29,6 +29,7 @@ impl GivenOut {
             return None;
         }
         let [node, key, every, burst, count] = std::array::from_fn(|_| message.get_u64());
+        // What comes over the bus is not trusted to be a pace that this host would set: none is zero or without end.
         let pace = Pace { every: every.max(1), burst: burst.clamp(1, u64::from(u32::MAX)) };
         Some(Self { node, key, pace, count: count.min(pace.burst) })
     }

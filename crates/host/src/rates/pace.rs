@@ -21,8 +21,9 @@ impl Pace {
         Self { every: u64::try_from(every).unwrap_or(u64::MAX).max(1), burst: u64::from(burst.max(1)) }
     }
 
-    /// What one of so many gives out by itself.
+    /// The share of one node among `nodes` that can't hear each other.
     pub(super) fn share_of(self, nodes: u64) -> Self {
+        // One at least: with more nodes than burst, a caller would be refused everywhere.
         Self { every: self.every.saturating_mul(nodes), burst: (self.burst / nodes).max(1) }
     }
 

@@ -1,4 +1,5 @@
-//! A message before its agent: its words, what it attaches in words, and the earlier turns that its caller brought.
+//! This module judges a message before its agent hears it: its words, what it attaches in words, and the earlier turns
+//! that its caller brought.
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use futures::future::BoxFuture;
 
 use super::{GuardCase, GuardCounter, GuardDenial, Guardrail, Side};
 
-/// A message that its guardrails are held against.
+/// The guardrails that judge a message, in their order, and what they need to know of it.
 pub struct GuardedMessage<'a> {
     /// The guardrails, in the order in which they judge.
     pub guards: &'a [Arc<Guardrail>],
@@ -38,6 +39,7 @@ impl<'a> GuardedMessage<'a> {
         if !beside.is_empty() {
             match guard.passed(case(&beside), self.counter).await {
                 Ok(None) => {}
+                // Only the words of the current turn can be replaced; a file or an earlier turn can't, so it is denied.
                 Ok(Some(_)) => {
                     let denied = GuardDenial { rule: guard.rule.clone(), part: Box::new(guard.of_message.clone()) };
                     return Err((Box::new(admitted), denied));

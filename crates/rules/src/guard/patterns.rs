@@ -33,6 +33,7 @@ impl Patterns {
         let mut whole = format!("{before}{text}");
         let mut is_replaced = false;
         for pattern in &self.patterns {
+            // What ended before `text` was judged together with what was shown; an empty match would deny every text.
             let fits = |at: regex::Match<'_>| at.end() > before.len() && !at.is_empty();
             let found: Vec<_> = pattern.find_iter(&whole).filter(|at| fits(*at)).map(|at| at.range()).collect();
             if found.is_empty() {
@@ -40,6 +41,7 @@ impl Patterns {
             }
             let Some(replacement) = &self.replacement else { return Ruling::Deny };
             is_replaced = true;
+            // From the end, so that the ranges before it stay where they are.
             for range in found.into_iter().rev() {
                 whole.replace_range(range.start.max(before.len())..range.end, replacement);
             }

@@ -53,7 +53,7 @@ pub fn guarded(mut events: EventStream, guards: ReplyGuards) -> EventStream {
     })
 }
 
-/// A reply on its way.
+/// A reply under judgement: the text that is held back, and the end of what was shown.
 struct HeldReply {
     guards: ReplyGuards,
     /// Text that nobody has judged yet.
@@ -100,6 +100,7 @@ impl HeldReply {
                 };
                 if let Some(other) = self.judge(&said, "").await? {
                     match &mut call.outcome {
+                        // `other` is text, and arguments are an object: nothing of them is shown.
                         ToolOutcome::Running => call.args = Value::Object(serde_json::Map::new()),
                         ToolOutcome::Result(value) => *value = Value::String(other),
                         ToolOutcome::Error(message) => *message = other,
@@ -109,6 +110,7 @@ impl HeldReply {
             }
             Event::Findings(findings) => {
                 let said = serde_json::to_string(&findings).unwrap_or_default();
+                // Findings can't be read back from a text that was replaced, so they are left out whole.
                 if self.judge(&said, "").await?.is_none() {
                     passed.push(Event::Findings(findings));
                 }
@@ -132,6 +134,7 @@ impl HeldReply {
         let before = std::mem::take(&mut self.shown);
         let text = self.judge(&text, &before).await?.unwrap_or(text);
         let all = before + &text;
+        // The end of what was shown is judged again with the next window: what a pattern fits may lie across both.
         let from = all.char_indices().rev().nth(GUARD_OVERLAP_CHARS - 1).map_or(0, |(at, _)| at);
         all[from..].clone_into(&mut self.shown);
         Ok((!text.is_empty()).then_some(Event::Text(text)))

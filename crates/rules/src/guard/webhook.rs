@@ -45,6 +45,7 @@ impl WebhookJudge {
         let request = UpstreamRequest { headers, ..UpstreamRequest::post(self.url.as_str(), body) }.within(bounds);
         let fetched = self.egress.fetch(Purpose::Upstream, request).await;
         let fetched = fetched.map_err(|error| JudgeError(error.log_reason().to_string()))?;
+        // What is no JSON has no `decision`, and so counts as an answer that could not be had.
         ruling(&json::parse(&fetched.bytes).unwrap_or_default())
     }
 }

@@ -1,4 +1,4 @@
-//! An answer on somebody's screen, or in somebody's pipe.
+//! This module prints an answer: indented on a terminal, byte for byte into a pipe, or into a file.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -24,6 +24,7 @@ pub(super) fn print(response: &Response, arguments: &CallArguments) -> Outcome {
     }
     let mut text = if arguments.include { head(response) } else { String::new() };
     let is_terminal = io::stdout().is_terminal();
+    // Programs get the bytes as the server sent them.
     let pretty = parsed(response).filter(|_| is_terminal).and_then(|value| serde_json::to_string_pretty(&value).ok());
     match (pretty, std::str::from_utf8(&response.body)) {
         (Some(pretty), _) => text.push_str(&pretty),
@@ -35,6 +36,7 @@ pub(super) fn print(response: &Response, arguments: &CallArguments) -> Outcome {
 
 /// Writes the body to a file, which is there whole or not at all.
 pub(super) fn write(response: &Response, file: &Path) -> Outcome {
+    // Renamed once it is whole: what is there before stays until then.
     let draft = file.with_added_extension("tmp");
     let written = std::fs::write(&draft, &response.body).and_then(|()| std::fs::rename(&draft, file));
     written.map_err(|error| Failure::yours(format!("{}: {error}", file.display())))

@@ -1,4 +1,5 @@
-//! What an answer that is no success means, and what to do next. Base 4, AGTP-API 11.
+//! This module turns answers that are no success into a failure of the command, with a hint what to do next. Base 4,
+//! AGTP-API 11.
 
 use forecourt_agtp_wire::message::{Request, Response};
 use forecourt_agtp_wire::uri::AgtpUri;
@@ -20,6 +21,7 @@ pub(super) fn judge(response: &Response, request: &Request, uri: &AgtpUri) -> Ou
     }
     let body = parsed(response).unwrap_or_default();
     let message = error_text(&body);
+    // The server's words go to a terminal: on one line, and without sequences that terminals obey.
     let reason = line(&response.start.reason, 80);
     let failure = Failure::yours(match message.is_empty() {
         true => format!("{code} {reason}"),

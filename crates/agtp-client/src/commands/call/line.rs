@@ -1,4 +1,5 @@
-//! The line to a server of AGTP: which port, whose authority, over TLS or not.
+//! This module connects the commands to a server: it finds the port, the authority that is trusted, and whether TLS is
+//! spoken.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,7 @@ use forecourt_egress::{ClientCertificate, EgressError, Purpose};
 use crate::client::{Client, ClientError, Server};
 use crate::commands::args::{CallArguments, ManifestCheck, Trust};
 
-/// How somebody wishes to be connected.
+/// The options of a connection as the flags give them: TLS or not, the certificate to show, whom to trust.
 pub(in crate::commands) struct Wish<'a> {
     is_plain: bool,
     certificate: Option<&'a Path>,
@@ -23,7 +24,7 @@ pub(in crate::commands) struct Wish<'a> {
     trusts_everyone: bool,
 }
 
-/// A line to one server.
+/// A client with the server that it calls.
 pub(in crate::commands) struct Line {
     client: Client,
     server: Server,
@@ -61,6 +62,7 @@ impl Line {
     pub(in crate::commands) fn to(uri: &AgtpUri, wish: &Wish<'_>) -> Result<Self, Failure> {
         let domain = Domain::parse(uri.host()).ok().filter(Domain::is_local);
         let serving = domain.and_then(|domain| Serving::find(&domain, wish.data.as_deref()));
+        // The port that is recorded speaks TLS: with --plaintext another one is meant.
         let recorded =
             serving.as_ref().and_then(|serving| serving.sockets.get(NAME).copied()).filter(|_| !wish.is_plain);
         let port = uri.port().or(recorded).unwrap_or_else(|| uri.port_or_default());

@@ -23,6 +23,7 @@ const BEFORE: Duration = Duration::from_secs(5 * 60);
 /// Makes an authority.
 pub(super) fn run_authority(wanted: &GenesisAuthority) -> Outcome {
     let (certificate, key_file) = files(&wanted.out);
+    // Looked at before the key is written, so that no key is left without its certificate.
     if certificate.exists() {
         return Err(Failure::yours(format!("{}: is there already", certificate.display())));
     }
