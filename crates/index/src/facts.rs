@@ -27,7 +27,8 @@ const NO_FACTS: &[&str] = &[
     SECTION,
 ];
 
-/// Where the values of schema.org's enumerations begin.
+/// What values of schema.org's enumerations begin with. It is left out, so that `https://schema.org/InStock` and
+/// `InStock` are one value.
 const ENUMERATIONS: [&str; 2] = ["https://schema.org/", "http://schema.org/"];
 
 /// One value of one property.
@@ -101,6 +102,7 @@ impl Walk<'_> {
             Value::Null => {}
             Value::Bool(truth) => self.leaf(Some(if *truth { "true" } else { "false" }), None),
             Value::Number(number) => self.leaf(None, number.as_f64().map(|n| self.unit(n))),
+            // schema.org's `keywords` may be one text with commas; each keyword is a value to filter by.
             Value::String(text) if self.path == "keywords" => {
                 text.split(',').for_each(|keyword| self.text(keyword));
             }

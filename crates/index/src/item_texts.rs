@@ -5,7 +5,8 @@ use forecourt_loaders::item::{Item, NAME_KEYS, SECTION, TEXT_KEYS};
 use forecourt_understanding::measure;
 use serde_json::Value;
 
-/// What is embedded: the name, then the prose, then the other texts, at most `bytes_max`.
+/// What is embedded: the name, then the prose, then the other texts until there are `bytes_max`. Models read the
+/// beginning of a text alone, so what says most comes first.
 pub(crate) fn embeddable(item: &Item<'_>, out: &mut String, bytes_max: usize) {
     out.push_str(item.name);
     out.push('\n');

@@ -30,7 +30,7 @@ pub trait Progress {
     fn progressed(&mut self, progressed: &LoadProgress);
 }
 
-/// Nobody listens.
+/// For callers that need no progress.
 impl Progress for () {
     fn progressed(&mut self, _: &LoadProgress) {}
 }

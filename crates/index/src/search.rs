@@ -102,6 +102,7 @@ fn found(
     by: RankBy,
     default: LanguageAnalyzer,
 ) -> Result<Option<(Lists, Plan, Vec<RankedDoc>)>> {
+    // Callers choose both numbers: their sum may not wrap around, and has a bound.
     let end = query.offset.saturating_add(query.limit).min(HITS_MAX);
     if end <= query.offset || query.filters.len() > FILTERS_MAX {
         return Ok(None);

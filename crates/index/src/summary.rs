@@ -98,6 +98,7 @@ fn score(at: usize, sentence: &Sentence<'_>, frequency: &HashMap<&str, f32>, foc
     };
     let sum: f32 = sentence.stems.iter().map(weight).sum();
     let first = if at == 0 { FIRST_WEIGHT } else { 1.0 };
+    // By the root of the length: by the sum alone the longest sentence would win, by the average the shortest.
     first * sum / (sentence.words.max(WORDS_MIN) as f32).sqrt()
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::schema::VERSION;
 use crate::analysis::LanguageAnalyzer;
 
-/// What a run writes beside its commit.
+/// The payload of a commit, as JSON: what the next run and questions need to know of the whole index.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Summary {
     version: u32,

@@ -49,6 +49,7 @@ pub(super) fn state(path: &Path) -> Result<State> {
         Ok(metas) => metas,
         Err(error) => return broken(META, error),
     };
+    // An index that no run has committed to has no payload yet.
     let is_current = metas.payload.is_none_or(|payload| Summary::is_current(&payload));
     if index.schema() != schema().0 || !is_current {
         return Ok(State::OtherVersion);
@@ -119,6 +120,7 @@ pub(super) fn sweep(path: &Path, index: &Index) -> Result<()> {
     for entry in fs::read_dir(path).map_err(folder(path))?.flatten() {
         let name = entry.file_name();
         let text = name.to_string_lossy();
+        // Tantivy's `.managed.json` and lock begin with a dot, and so do drafts, which may go.
         let is_needed = text == META || (text.starts_with('.') && !text.starts_with(DRAFT));
         if is_needed || living.contains(Path::new(&name)) || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
             continue;

@@ -59,7 +59,7 @@ pub(crate) enum Scope<'a> {
 pub(crate) fn run(job: Job<'_>) -> Result<Report> {
     let mut writer = job.folder.writer()?;
     let (scope, pushed, vocabulary) = (job.scope, job.pushed, job.vocabulary.revision());
-    // Asked for before: what is pushed during the run is seen by the next one.
+    // Read before the items: a push during this run has a later revision, by which the next run sees it.
     let revision = pushed.revision()?;
     let mut state = Run::new(job, &writer);
     let finished = match scope {
@@ -79,6 +79,7 @@ pub(crate) fn run(job: Job<'_>) -> Result<Report> {
     if let Some(error) = error {
         return Err(error);
     }
+    // The writer is dropped without a commit, so that nothing of this run is seen.
     if finished.is_err() {
         report.cancelled = true;
         return Ok(report);
@@ -87,6 +88,7 @@ pub(crate) fn run(job: Job<'_>) -> Result<Report> {
         let mut commit = writer.prepare_commit()?;
         commit.set_payload(&summary.payload());
         commit.commit()?;
+        // A merge that went on would write files that the next run sweeps away as leftovers.
         writer.wait_merging_threads()?;
     }
     pushed.forget_removed(&needless, revision)?;
@@ -282,6 +284,7 @@ impl<'a, 'w> Run<'a, 'w> {
     /// Writes an item if it is new or changed.
     fn take(&mut self, item: &Item<'_>, key: u64, json: &Value, bytes: &[u8]) -> Result<()> {
         let tongue = item.language.map_or(self.tongue, LanguageAnalyzer::of);
+        // With the language and the file in it: the same bytes under another of them are written again.
         let content = hash(&[bytes, tongue.code().as_bytes(), &self.origin.to_be_bytes()]);
         let known = self.before.hash_of(key)?;
         if known == Some(content) && !self.is_judged_anew {
@@ -310,6 +313,7 @@ impl<'a, 'w> Run<'a, 'w> {
         for (segment, columns) in self.before.searcher.segment_readers().iter().zip(&self.before.columns) {
             for doc in segment.doc_ids_alive() {
                 let key = columns.key.get_val(doc);
+                // A file that broke off does not say that what it had further down is gone.
                 let is_unread =
                     self.incomplete.contains(&columns.origin.get_val(doc)) && !self.overridden.contains(&key);
                 if !self.seen.contains(&key) && !is_unread {

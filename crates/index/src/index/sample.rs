@@ -78,6 +78,7 @@ impl Sample {
         facts::visit(item, |fact| {
             paths.insert(fact.path.to_owned());
             match fact {
+                // A link tells one item from all others and sorts none of them into kinds.
                 facts::Fact { text: Some(text), number: None, .. } if !text.contains("://") => {
                     let texts = self.texts.entry(fact.path.to_owned()).or_default();
                     texts.count += 1;

@@ -84,6 +84,7 @@ impl Snapshot {
                 continue;
             };
             let mut doc: DocId = docs.doc();
+            // An item that was written again leaves a deleted document of its key behind until segments are merged.
             while doc != TERMINATED {
                 if !segment.is_deleted(doc) {
                     return Ok(Some(DocAddress::new(ord as u32, doc)));

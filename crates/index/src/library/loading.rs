@@ -31,13 +31,12 @@ impl Library {
         }
     }
 
-    /// Brings the words of the index in line with the sources; [`Library::embed`] does so for its meaning. Writes new and changed items, removes vanished
-    /// ones, leaves the others alone. Reads files as streams and blocks until done; queries see
-    /// the old state until then. Broken items are skipped with a reason in the report. Fails
-    /// without a change when a source is missing, and when another run is under way. `cancel` is
-    /// asked at every item; a cancelled run changes nothing. When it is the index that fails, its files are
-    /// compared with their checksums, and a damaged one is built from nothing; the old state is seen until
-    /// that is done.
+    /// Brings the words of the index in line with the sources; [`Library::embed`] does so for its meaning. Writes new
+    /// and changed items, removes vanished ones, leaves the others alone. Reads files as streams and blocks until
+    /// done; queries see the old state until then. Broken items are skipped with a reason in the report. Fails without
+    /// a change when a source is missing, and with [`Error::Busy`] when another run is under way. `cancel` is asked at
+    /// every item; a cancelled run changes nothing. When it is the index that fails, its files are compared with their
+    /// checksums, and a damaged one is built from nothing; the old state is seen until that is done.
     pub fn index_words(
         &self,
         sources: &[ContentSource],
@@ -46,10 +45,11 @@ impl Library {
     ) -> Result<Report> {
         let _running = self.indexing.try_lock().ok_or(Error::Busy)?;
         let files = files(sources)?;
-        // A push that is being indexed is soon done.
+        // Waits, unlike the lock above: whoever holds this one, a push or an archive being packed, ends by itself.
         let _writing = self.writing.lock();
         let scope = Scope::All(&files);
         let done = caught(|| self.run(self.snapshot.load_full(), scope, progress, cancel));
+        // The engine fails in many ways on damaged files; only the checksums tell damage from a full disk.
         let Err(error @ (Error::Index(_) | Error::Crashed)) = done else { return done };
         let Some(damage) = self.folder.damage()? else { return Err(error) };
         tracing::error!(

@@ -58,7 +58,9 @@ impl Library {
     /// past the bounds, and when no file for it was named in [`crate::Options`].
     pub fn put(&self, document: &[u8], media_type: &str, now: Timestamp) -> Result<PutOutcome> {
         let PushedDocument { items, skipped, reasons } = PushedDocument::read(document, media_type, now)?;
+        // One push at a time: of two for one id, the later in the file has to be the later in the index.
         let _pushing = self.pushing.lock();
+        // On disk before it is indexed, so that what the caller is answered for survives a crash.
         let changed = self.pushed.put(&items)?;
         let new = changed.iter().zip(&items).filter(|(changed, _)| **changed);
         let new: Vec<Value> = new.filter_map(|(_, pushed)| serde_json::from_slice(&pushed.item).ok()).collect();

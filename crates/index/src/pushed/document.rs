@@ -60,6 +60,8 @@ fn last_of_each(items: Vec<(u64, Value)>, report: &mut Report) -> Vec<(Value, u6
             _ if said.len() > ITEM_BYTES_MAX => Reason::TooLong,
             Some(id) if !seen.insert(id.clone()) => Reason::Again(id),
             Some(_) => {
+                // Hashed without the grounding: its moment differs with each call, and no item would be as it was
+                // before.
                 out.push((item, hash(&[said.as_bytes()])));
                 continue;
             }

@@ -166,6 +166,7 @@ impl PushFile {
         let mut change = Change::begin(&transaction, before);
         let done = work(&mut change).map_err(wrong)?;
         let after = change.held;
+        // Where more is held than a bound allows, a call that leaves less is taken all the same.
         if (after.ids > ids_max && after.ids > before.ids) || (after.bytes > bytes_max && after.bytes > before.bytes) {
             return Err(Error::NoRoom { ids_max, bytes_max });
         }
@@ -183,6 +184,7 @@ impl PushFile {
 
     fn opened(&self, creates: bool) -> Result<MutexGuard<'_, Option<Connection>>> {
         let mut db = self.db.lock();
+        // A look creates no file: most deployments never push.
         let Some(file) = self.file.as_ref().filter(|file| db.is_none() && (creates || file.exists())) else {
             return Ok(db);
         };
@@ -200,8 +202,10 @@ impl PushFile {
 
 fn open(file: &std::path::Path) -> rusqlite::Result<Connection> {
     let db = Connection::open(file)?;
+    // As SQLite advises: the schema of a file that was tampered with runs no functions.
     db.pragma_update(None, "trusted_schema", false)?;
     db.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    // With a write-ahead log, `NORMAL` may lose the last commits with the power, and callers were answered for them.
     db.pragma_update(None, "synchronous", "FULL")?;
     db.execute_batch(SCHEMA)?;
     Ok(db)

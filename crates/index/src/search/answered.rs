@@ -66,6 +66,7 @@ fn has_any(snapshot: &Snapshot, address: DocAddress, stems: &[String]) -> Result
         let term = Term::from_field_text(snapshot.fields.text, stem);
         let postings = inverted.read_postings(&term, IndexRecordOption::Basic).map_err(tantivy::TantivyError::from)?;
         let Some(mut docs) = postings else { continue };
+        // `seek` only goes forward, and must not be asked for a document before the current one.
         let at = if docs.doc() < address.doc_id { docs.seek(address.doc_id) } else { docs.doc() };
         if at == address.doc_id {
             return Ok(true);

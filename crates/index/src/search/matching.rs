@@ -70,6 +70,7 @@ pub(super) fn count(snapshot: &Snapshot, query: &dyn Search, most: usize) -> Res
         let mut docs = weight.scorer(reader, 1.0)?;
         let mut doc = docs.doc();
         while doc != TERMINATED && found < most {
+            // Scorers give deleted documents, too.
             found += usize::from(!reader.is_deleted(doc));
             doc = docs.advance();
         }

@@ -49,6 +49,7 @@ impl Plan {
         let mut terms = Terms::new(snapshot, &tongues);
         if !only_filters {
             terms.add(kept);
+            // The whole text: names keep stop words that the words of a query go without.
             terms.add_names(text);
             terms.add_kinds(kept);
         }
@@ -198,6 +199,7 @@ pub(super) fn filter_clauses(
 }
 
 fn must(query: Box<dyn Search>) -> (Occur, Box<dyn Search>) {
+    // A filter lets documents through and adds nothing to their scores.
     (Occur::Must, Box::new(ConstScoreQuery::new(query, 0.0)))
 }
 
@@ -269,7 +271,7 @@ fn mark(snapshot: &Snapshot, path: &str, id: &str) -> Term {
     Term::from_field_text(snapshot.fields.facts, &whole_fact(path, id))
 }
 
-/// All words of a phrase, in any order.
+/// All words of a phrase, in any order: the index keeps no positions.
 fn together(field: Field, phrase: &str, tongue: LanguageAnalyzer) -> Option<Box<dyn Search>> {
     let words = Words::of(phrase, tongue);
     let mut terms: Vec<Box<dyn Search>> = words.iter().map(|word| one(Term::from_field_text(field, word))).collect();
@@ -289,6 +291,7 @@ fn range(snapshot: &Snapshot, field: &str, from: Option<f64>, to: Option<f64>) -
         term.append_type_and_fast_value(value);
         Bound::Included(term)
     };
+    // An end that is open still asks for a value: what states none passes no range.
     let from = bound(from.unwrap_or(f64::MIN));
     let to = bound(to.unwrap_or(f64::MAX));
     Box::new(RangeQuery::new(from, to))

@@ -53,6 +53,7 @@ fn by_score(snapshot: &Snapshot, query: &dyn Search, wanted: usize) -> Result<Ve
     let threshold = |best: &Best<RankedDoc>| best.last().map_or(f32::MIN, |last| last.score.next_down());
     for ((reader, columns), segment) in snapshot.searcher.segment_readers().iter().zip(&snapshot.columns).zip(0..) {
         weight.for_each_pruning(threshold(&best), reader, &mut |doc, score| {
+            // Scorers give deleted documents, too.
             if columns.is_living(doc) {
                 let (key, address) = (columns.key.get_val(doc), DocAddress::new(segment, doc));
                 best.offer(RankedDoc { score, key, address });
