@@ -62,12 +62,13 @@ fn exclude_each_other(one: &Test, other: &Test) -> bool {
     }
 }
 
-/// What is asked for and must be absent. "Vegan sausages" are none of that where there are some.
+/// Something asked for that a limit excludes. Vegan sausages are no contradiction where some item keeps both.
 fn ruled_out(text: &str, filters: &[Filter], aids: ReadingAids<'_>) -> Option<Contradiction> {
     let limits = || filters.iter().filter(|filter| matches!(filter.test, Test::Without { .. }));
     limits().next()?;
     let named = phrases(text, aids.vocabulary);
     let (limit, demanded) = limits().find_map(|limit| Some((limit, demanded(limit, &named, filters)?)))?;
+    // Some item keeps both, such as vegan sausages: then nothing contradicts itself.
     if aids.known.finds(text, filters) {
         return None;
     }
@@ -81,7 +82,7 @@ fn ruled_out(text: &str, filters: &[Filter], aids: ReadingAids<'_>) -> Option<Co
     Some(Contradiction { limit: limited, demand })
 }
 
-/// What a limit rules out.
+/// The part of a question that a limit excludes: words of its text, or another filter.
 enum Demand<'a> {
     Words(&'a str),
     Filter(&'a Filter),

@@ -95,6 +95,7 @@ impl Filter {
     /// every item states it.
     pub fn unstated(&self) -> Option<Self> {
         match &self.test {
+            // An exclusion of words alone needs nothing stated: an item that does not have them keeps it.
             Test::Without { classes, .. } if !classes.is_empty() => {
                 Some(Self { test: Test::Unstated(classes.clone()), ..self.clone() })
             }

@@ -3,7 +3,7 @@
 use crate::contradiction::Contradiction;
 use crate::filter::{Filter, SortOrder};
 
-/// A question taken apart.
+/// A question taken apart: filters, an order, a count, and the text that is left to search for.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ParsedQuestion {
     /// What is left to search for by words.

@@ -116,6 +116,7 @@ impl<'a> Reader<'a> {
                 let shares = paths.map(|path| (path, known.share(path)));
                 shares.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(path, _)| path)
             }
+            // The table has the paths of a quantity in the order in which they are preferred.
             _ => paths.next(),
         }
     }
@@ -124,6 +125,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn states_facts(&self) -> bool {
         *self.states_facts.get_or_init(|| {
             let TextProperties { made_of, availability, .. } = &self.table.texts;
+            // Nearly every text has a date; it does not make a collection of texts one of things with facts.
             let quantities = Quantity::ALL.into_iter().filter(|quantity| *quantity != Quantity::Date);
             let known = self.aids.known;
             quantities.flat_map(|quantity| self.table.paths(quantity)).any(|path| known.has_number(path))

@@ -6,7 +6,7 @@ use jiff::civil::Date;
 
 use crate::filter::Filter;
 
-/// What a question is read with.
+/// What a question is read with: an index, the vocabulary, the language of the answer and today's date.
 #[derive(Clone, Copy)]
 pub struct ReadingAids<'a> {
     /// What there is to ask about.

@@ -13,7 +13,7 @@ use crate::{date, quantity, wanted};
 /// Further words that a limit which is not understood may have.
 const FURTHER_WORDS_MAX: usize = 2;
 
-/// What leads to what must be absent.
+/// How a negation begins, which decides what it may be about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lead {
     Without,
@@ -26,10 +26,12 @@ enum Lead {
 
 /// Things that are negated from here on.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
+    // `With or without nuts` limits nothing.
     if reader.is_behind(at, WordClass::Or) && reader.is_behind(at - 1, WordClass::With) {
         return None;
     }
     let (lead, behind) = lead(reader, at)?;
+    // Two negations demand: `not without nuts`.
     if let Some(again) = reader.class(behind, WordClass::Without).filter(|_| lead != Lead::Refuse) {
         return wanted::demand(reader, at, again);
     }
@@ -117,6 +119,7 @@ fn unknown(reader: &Reader<'_>, lead: Lead, at: usize, thing: &Thing, floor: usi
         Lead::Without | Lead::Refuse | Lead::Never => true,
         Lead::Not => begins_clause,
     };
+    // `Why no ...?` asks for a reason, and a title such as `No Country for Old Men` for an item.
     if !is_limit || is_question || !reader.states_facts() || reader.is_name() {
         return None;
     }
@@ -198,6 +201,8 @@ pub(crate) fn read_word(reader: &Reader<'_>, at: usize, floor: usize) -> Option<
     stems.find_map(|(stem, by_name)| {
         let kind = match reader.aids.vocabulary.class_named(stem) {
             Some(class) => ThingKind::Class(class.id.clone()),
+            // Of what only looks like a word without something, the stem has to be listed: `timeless` is not without
+            // `time`.
             None if !by_name && stem.len() > 3 && reader.is_listed(stem) => ThingKind::Words(stem.to_owned()),
             None => return None,
         };
