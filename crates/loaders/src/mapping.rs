@@ -26,6 +26,7 @@ pub struct TableMapping {
 impl TableMapping {
     /// Whether this is about a file of its source.
     pub(crate) fn is_about(&self, file: &str) -> bool {
+        // A whole name of a folder or a file: `shop` is not about `shopping/list.csv`.
         let rest = file.strip_prefix(self.file.trim_end_matches('/'));
         self.file.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }

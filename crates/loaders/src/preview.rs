@@ -1,4 +1,4 @@
-//! What is in a file or a page, for who has no index.
+//! Reads the items of one file or page for callers that have no index, such as checks and reports.
 
 use std::io::Read;
 use std::path::Path;

@@ -90,6 +90,7 @@ pub struct SourceFile {
 impl SourceFile {
     /// What tells its items from those of other files.
     pub fn origin(&self) -> u64 {
+        // The label and not the path of the source, so that a deployment that was moved is not indexed again.
         hash(&[self.source.as_bytes(), self.name.as_bytes()])
     }
 

@@ -92,6 +92,7 @@ pub(crate) fn price(text: &str, decimal: char) -> Option<Price> {
     let around = around.split_whitespace().map(|word| word.trim_matches(['-', ','])).filter(|word| !word.is_empty());
     let mut currency = None;
     for word in around {
+        // Any other word beside the digits makes it no price: `10 € each` stays a text.
         let found = CURRENCIES.iter().find(|(sign, _)| *sign == word)?;
         currency = Some(found.1);
     }
@@ -144,10 +145,12 @@ fn date(text: &str, format: Option<&str>) -> Option<String> {
         return DateTime::strptime(format, text)
             .map(|date| date.to_string())
             .ok()
+            // Without an hour in the format, strptime gives midnight, which nobody said.
             .filter(|_| format.contains("%H"))
             .or(day.ok());
     }
-    // With points a day comes first, with four digits in front a year.
+    // With points a day comes first, with four digits in front a year. `03/04/2021` is March or April, and stays as it
+    // is.
     for format in ["%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M", "%Y/%m/%d %H:%M"] {
         if let Ok(date) = DateTime::strptime(format, text) {
             return Some(date.to_string());

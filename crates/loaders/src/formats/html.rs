@@ -44,6 +44,7 @@ fn push_text(out: &mut String, text: &str) {
 
 /// Passes over a tag, a comment, or a whole script or style. Returns what follows.
 fn tag<'t>(text: &'t str, out: &mut String) -> &'t str {
+    // `a < b` is no tag.
     let is_tag = text[1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'));
     if !is_tag {
         out.push('<');
@@ -84,6 +85,7 @@ fn after_ignoring_case<'t>(text: &'t str, end: &str) -> &'t str {
 /// Resolves `&name;` and `&#n;`; anything else is an ampersand. Returns what follows.
 fn entity<'t>(text: &'t str, out: &mut String) -> &'t str {
     const LONGEST: usize = 10;
+    // Names are short: without a bound, every ampersand of a long text would be looked behind to its end.
     let end = text.bytes().take(LONGEST).position(|b| b == b';');
     match end.and_then(|end| Some((end, resolve_entity(&text[1..end])?))) {
         Some((end, c)) => {

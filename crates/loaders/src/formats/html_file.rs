@@ -23,6 +23,7 @@ fn text(bytes: Vec<u8>) -> Option<String> {
     let head: String = bytes.iter().take(ENCODING_BYTES_READ).map(|byte| char::from(byte & 0x7F)).collect();
     let named = transcode::charset(&head).and_then(Encoding::for_label).map(Encoding::output_encoding);
     match named.filter(|encoding| *encoding != UTF_8) {
+        // Pages often name an encoding that they are no longer in: what is valid UTF-8 is UTF-8.
         Some(encoding) if std::str::from_utf8(&bytes).is_err() => Some(encoding.decode(&bytes).0.into_owned()),
         _ => readable(bytes),
     }

@@ -102,6 +102,7 @@ impl BufRead for Input<'_> {
         if !self.begun {
             self.drop_byte_order_mark()?;
         }
+        // Here, where more bytes come from, so that no parser on top can read past the bound.
         self.check_record()?;
         self.reader.fill_buf()
     }

@@ -60,6 +60,7 @@ fn take<'a>(
     match level {
         Some(level) => outline.heading(level, &text, Anchor::Made, from as u64, sink),
         None => {
+            // As the author wrote it: written anew, every block would look a little different.
             let written = lines.get(from.saturating_sub(1)..to.min(lines.len())).unwrap_or_default().join("\n");
             let written = whole_links(block, written, outline);
             outline.block(&text, &written, from as u64, sink)

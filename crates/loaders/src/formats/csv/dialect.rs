@@ -83,6 +83,7 @@ fn last_sign(cell: &[u8]) -> Option<u8> {
     let letters = cell.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
     let at = number.iter().rposition(|byte| !byte.is_ascii_digit())?;
     let parts = number.len() - at - 1;
+    // Three digits behind a sign may be a group of thousands and tell nothing.
     ((1..=2).contains(&parts) && at > 0 && letters <= 3).then(|| number[at])
 }
 

@@ -175,6 +175,7 @@ pub(super) fn columns(header: &[String], mapping: Option<&TableMapping>) -> Resu
     if is_named || header.iter().all(|name| name.trim().is_empty()) {
         return Ok(columns);
     }
+    // Their names are in the reason, so that the operator sees which column to map.
     let said: Vec<&str> = header.iter().map(String::as_str).take(COLUMN_NAMES_SAID).collect();
     Err(Reason::NoNameColumn(said.join(", ")))
 }

@@ -128,6 +128,7 @@ impl PageTags {
         match name {
             "html" => self.language = attribute(tag, "lang").map(|lang| lang.trim().to_owned()),
             "base" if !self.has_base => self.rebase(tag),
+            // Only the first, and none of what stands aside: a drawing (`svg`) has a title of its own.
             "title" if self.title.is_empty() && self.aside.is_empty() => self.inside = Inside::Title,
             "meta" => self.meta_element(tag),
             "link" => self.link_element(tag),
