@@ -23,7 +23,7 @@ pub(super) const DEFAULT_ITEM_LABEL: &str = "results";
 /// Further sections that are linked from an answer.
 const OTHER_SECTIONS_MAX: usize = 4;
 
-/// What the words are about.
+/// What an answer is worded with: the agent, its index and the languages.
 pub(super) struct AnswerText<'a> {
     /// What several items are called.
     pub(super) item_label: &'a str,
@@ -55,6 +55,7 @@ impl AnswerText<'_> {
         let say = self.say;
         let limits =
             [say.intro_limit_time(), say.intro_limit_without(), say.intro_limit_diet(), say.intro_limit_year()];
+        // An index of films takes no `without nuts`: an example that nothing answers would mislead.
         let known = |words: &&String| !self.library.understand(words, self.answer_in).filters.is_empty();
         let limits: Vec<String> = limits.iter().filter(known).map(|words| say.quoted(words)).collect();
         if !limits.is_empty() {
@@ -69,7 +70,7 @@ impl AnswerText<'_> {
         items_word(self.say, self.item_label, &self.card.language)
     }
 
-    /// A text, and that it is not in the language that was asked for, where it can't be.
+    /// A text, with a note where it is not in the language that the caller asked for.
     fn with_language_note(&self, mut text: String) -> String {
         let unspoken = |wanted: &&&Language| SpokenLanguage::of(wanted).is_none() && **wanted != &self.card.language;
         if let Some(wanted) = self.wanted.as_ref().filter(unspoken) {
@@ -140,7 +141,7 @@ impl AnswerText<'_> {
         let listed = found.hits.iter().enumerate().map(|(at, hit)| self.item(first + at, hit, &asked.text, ""));
         match found.section.is_some_and(|fits| fits > SectionMatch::Unrelated) {
             false => texts.extend(listed),
-            // The section was told already.
+            // The lead already has the text of the first section: what is left are links to the others.
             true if is_question(&asked.text) => texts.extend(self.others(&found.hits[1..])),
             true => texts.extend(listed.skip(1)),
         }
@@ -235,6 +236,7 @@ impl AnswerText<'_> {
         }
         let (best, offset) = (self.best(best_hit), asked.offset);
         let lead = match count {
+            // The best item was on the first page; here it would be the best of the rest.
             _ if offset > 0 => capital(&self.say.page_of_items(&self.items(), offset + 1, offset + count)),
             1 => self.say.one_match(&best),
             _ if !found.has_more => self.say.several_match(count, &self.items(), &best),
@@ -248,6 +250,7 @@ impl AnswerText<'_> {
         if asked.offset > 0 {
             return None;
         }
+        // Behind a model's order the section was not chosen yet: its first hit alone is judged.
         let judge = || document::choose(self.say, self.library, &asked.text, &mut [best.clone()]);
         let fits = found.section.or_else(judge).filter(|fits| *fits > SectionMatch::Unrelated)?;
         Some(document::section_answer(self.say, self.library, &asked.text, best, fits))
@@ -337,6 +340,7 @@ impl AnswerText<'_> {
     fn conflicts(&self, asked: &SearchRequest) -> String {
         let Some(Contradiction { limit, demand }) = asked.contradictions.first() else { return String::new() };
         let mut told = format!(" {}", self.say.contradiction(&plain(&limit.words), &plain(&demand.words)));
+        // Nobody can keep both parts: the best of either reading lets the person decide.
         for (reading, given_up) in [(limit, demand), (demand, limit)] {
             let query = Query { text: reading.text.clone(), filters: reading.filters.clone(), ..Query::new("") };
             let best = self.library.search(&Query { limit: 1, ..query }).ok().and_then(|mut hits| hits.pop());

@@ -82,6 +82,7 @@ fn read(context: &Map<String, Value>, reads: &dyn QuestionParser) -> CallerConte
     for (key, value) in context.iter().filter(|(key, _)| !key.starts_with('@')).take(BACKGROUND_TEXTS_MAX) {
         let unwanted = UNWANTED.iter().any(|word| key.to_lowercase().contains(word));
         let Some(text) = words(value, if unwanted { ", " } else { "; " }) else { continue };
+        // A memory that lists `allergies: nuts` says without words that they are not wanted.
         let text = if unwanted { format!("no {text}") } else { text };
         background.add(&text, key != "text", reads);
     }
@@ -120,6 +121,7 @@ impl CallerContext {
         }
         self.constraints.extend(filters.into_iter().filter(constrains));
         self.constraints.truncate(BACKGROUND_CONSTRAINTS_MAX);
+        // Clause by clause, so that `I love soup, but no mushrooms` lets soups come first and not mushrooms.
         let clauses = text.split([',', ';', '.', '\n']).take(BACKGROUND_CLAUSES_MAX);
         for clause in clauses.filter(|clause| !NEGATION.is_match(clause)) {
             let ParsedQuestion { text, filters, .. } = reads.understand(clause);

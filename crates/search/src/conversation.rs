@@ -21,6 +21,7 @@ use crate::limits::{BACKGROUND_CONSTRAINTS_MAX, FOLLOW_UPS_MAX, QUESTION_FILTERS
 /// What the caller wants with this message, at `page` items an answer of things called `item_label`.
 pub(super) fn wish(message: &Message, item_label: &str, page: usize, reads: &dyn ItemLookup) -> SearchIntent {
     let mut conversation = Conversation::new(item_label, page, reads);
+    // A bound on what is read again with each message: older turns count for what they say of the caller alone.
     let recent = recent(&message.history);
     conversation.hear_of_caller(&message.history[..message.history.len() - recent.len()], message);
     // Callers that tell no turns of ours were asked back where we would ask them now.
@@ -42,6 +43,7 @@ pub(super) fn wish(message: &Message, item_label: &str, page: usize, reads: &dyn
             Role::Assistant => conversation.question = turn.question.as_deref().cloned(),
         }
     }
+    // Before the newest turn is heard: only what earlier turns said is noted as known in the answer.
     conversation.lasting_before = conversation.lasting.clone();
     let (parts, narrowing, answers) = (&message.parts, &message.search.narrowing, &message.answers);
     let text = message.addressed_text();
@@ -49,7 +51,7 @@ pub(super) fn wish(message: &Message, item_label: &str, page: usize, reads: &dyn
     conversation.with_caller(intent, message, &text)
 }
 
-/// One turn of the caller.
+/// One turn of the caller: its text, its parts, and what it answers.
 struct UserTurn<'a> {
     text: String,
     parts: &'a [Part],
@@ -136,7 +138,7 @@ impl<'a> Conversation<'a> {
         let text = turn.text.as_str();
         if let Some(before) = self.asked.clone() {
             let answer = question.and_then(|question| elicited::read(question, text, turn.parts, turn.answers));
-            // Who thanks, or wants more, has answered nothing.
+            // `Thanks` and `more` are no answers to the question that was asked back, and keep their own meaning.
             if let Some(answer) = answer.filter(|answer| !answer.chosen.is_empty() || !self.is_set_phrase(text)) {
                 return SearchIntent::Items(self.answered(before, &answer));
             }
@@ -145,6 +147,7 @@ impl<'a> Conversation<'a> {
                 return SearchIntent::Items(SearchRequest { was_asked_back: true, offset: 0, ..before });
             }
         }
+        // A greeting with filters beside it comes from a page on which somebody clicked, and asks for items.
         if phrases().is_greeting(text) {
             return match named.filters.is_empty() {
                 true => SearchIntent::Introduction,
@@ -274,6 +277,7 @@ impl<'a> Conversation<'a> {
     /// Keeps what holds for the whole conversation.
     fn keep<'f>(&mut self, filters: impl Iterator<Item = &'f Filter>) {
         filters.for_each(|filter| push_filter(&mut self.lasting, filter.clone()));
+        // The newest stay: a caller who corrects a diet does so later.
         let most = self.lasting.len().saturating_sub(BACKGROUND_CONSTRAINTS_MAX);
         self.lasting.drain(..most);
     }
@@ -310,6 +314,7 @@ impl<'a> Conversation<'a> {
             asked.phrases.push(Phrase::added("", &value, &[], false));
             return asked;
         }
+        // Read as an addition: by itself, `under 20 euros` might be a question of its own.
         let said = format!("and {}", rest.trim());
         let narrowed = narrowed(&asked, &said, self.reads).unwrap_or_else(|| add_words(&asked, rest, self.reads));
         self.keep(narrowed.filters.iter().filter(|filter| is_lasting(filter, false)));

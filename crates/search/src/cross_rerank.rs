@@ -40,6 +40,7 @@ impl CrossReranker {
         let mut found = find(library, &SearchRequest { offset: 0, ..asked.clone() }, window)?;
         found.hits = reranked(encoder, &asked.text, std::mem::take(&mut found.hits));
         let behind = found.hits.len().saturating_sub(asked.offset + results);
+        // The search asked for whole windows: what is behind this page is more as well.
         found.has_more |= behind > 0;
         found.hits.truncate(asked.offset + results);
         found.hits.drain(..asked.offset.min(found.hits.len()));
@@ -57,6 +58,7 @@ impl CrossReranker {
 }
 
 fn reranked(encoder: &CrossEncoder, question: &str, hits: Vec<Hit>) -> Vec<Hit> {
+    // By the clock and not by a count: how long an item takes depends on the machine.
     let until = Instant::now() + READING_TIME_MAX;
     let texts: Vec<String> = hits.iter().map(text).collect();
     let scores = encoder.score_all(question, &texts, &|| Instant::now() >= until);

@@ -23,7 +23,7 @@ const WEAK_WORD: f32 = 0.3;
 /// What it counts beside that a word is in the heading.
 const HEADING: f32 = 0.5;
 
-/// How well a section answers.
+/// How well a section of a document answers a question, by the part of its words that it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum SectionMatch {
     /// It speaks of something else.
@@ -51,7 +51,9 @@ pub(crate) fn choose(say: Sentences, library: &Library, question: &str, hits: &m
     for (at, (_, worth)) in worths.iter().enumerate() {
         best = if *worth > worths[best].1 { at } else { best };
     }
+    // The best comes first, and the others keep the order of the search.
     hits[..=best].rotate_right(1);
+    // A section that was found by meaning answers in other words than those of the question.
     let closest = if library.has_model() { CLOSEST_BY_MEANING_MIN } else { CLOSEST_MIN };
     Some(match worths[best].0 {
         share if share >= ANSWERS_MIN => SectionMatch::Answers,
@@ -94,6 +96,8 @@ fn written(library: &Library, question: &str, hit: &Hit) -> Passage {
     match section.filter(|markdown| !markdown.trim().is_empty()) {
         Some(markdown) => {
             let told = passage(markdown, &worth);
+            // Markdown of the operator's own documents is shown as it is written; a plain text has none, and is
+            // escaped.
             Passage { text: strip_hidden(&told.text), ..told }
         }
         None => {

@@ -76,6 +76,7 @@ impl SearchEngine {
             ControlFlow::Break(events) => return Ok(events),
         };
         let wanted = &admitted.message().search;
+        // Without words nobody reads snippets or reasons, and each of them takes a look into the item.
         asked.items_only = wanted.wordless && !wanted.findings.with_facets();
         let words = self.words(library, admitted);
         if let Some(question) = self.question(&words, &asked)? {
@@ -99,9 +100,11 @@ impl SearchEngine {
         if library.is_empty() && !self.index.is_filled() {
             let say = sentences(admitted);
             let message = say.still_reading(&items_word(say, &self.item_label, &admitted.card().language));
+            // An index that was never filled says nothing about the content: `nothing found` would be wrong.
             return Ok(ControlFlow::Break(vec![Event::Ending(unavailable(&message, Some(2)))]));
         }
         let (message, words) = (admitted.message(), self.words(library, admitted));
+        // Before the conversation: a question that names its item needs nothing of earlier turns.
         if let Some(fact) = words.facts().answer(library, &message.addressed_text())? {
             return Ok(ControlFlow::Break(words.fact(message, &fact)));
         }

@@ -54,12 +54,14 @@ impl MessageFilters {
         self.results = narrowing.results.map(|wanted| wanted.clamp(1, SHOWN_MAX));
         self.decided = narrowing.decided;
         for (name, value) in narrowing.exactly.iter().take(self.room()) {
+            // `No preference` is an answer: the question is not asked again, and nothing is left out.
             if elicit::is_any(value) {
                 self.names.push(name.clone());
                 self.decided = true;
                 continue;
             }
             let exactly = Filter { words: value.clone(), ..Filter::is(name, value) };
+            // A click says the value as the page shows it, which may be another spelling than the item's.
             let loosely = reads.named(name, &value.clone().into());
             self.filters.push(NamedFilter { loosely, ..NamedFilter::new(name, exactly) });
             self.names.push(name.clone());

@@ -22,6 +22,7 @@ pub(super) fn stands_for_itself(words: &str, reads: &dyn ItemLookup) -> Option<b
     let in_name = |name: &&String| segments(name).iter().flatten().any(|other| is_same(other, &word));
     let all: Vec<&String> = names.iter().filter(in_name).collect();
     let heads = all.iter().filter(|name| is_head(name, &word, reads.language())).count();
+    // One name tells nothing about how its words are used elsewhere.
     (all.len() >= NAMES_MIN).then_some(heads as f64 >= HEAD_SHARE * all.len() as f64)
 }
 

@@ -47,10 +47,12 @@ pub(crate) fn named(library: &Library, phrases: &[&str]) -> Result<Vec<Hit>, Err
                 _ => (best, found) = (Some(fits), vec![hit]),
             }
         }
+        // Phrases come the most literal first: no later one can name it better.
         if best == Some(NameMatch::Same) {
             break;
         }
     }
+    // `Chicken soup` within many names is a kind of dish, and no item.
     let is_kind = best == Some(NameMatch::Part) && found.len() > PARTLY_NAMED_MAX;
     Ok(if is_kind { Vec::new() } else { found })
 }

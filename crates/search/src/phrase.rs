@@ -2,7 +2,7 @@
 
 use forecourt_understanding::Filter;
 
-/// What one turn said.
+/// The part of a question that one turn said.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Phrase {
     /// The words of it that are searched for.

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::phrase::Phrase;
 
-/// What the caller wants.
+/// What a message asks for, once it is read in the light of the turns before it.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(clippy::large_enum_variant, reason = "there is one of it for each question")]
 pub(super) enum SearchIntent {

@@ -39,6 +39,7 @@ pub(super) fn whole(asked: &SearchRequest, told: &[Filter], language: &str) -> S
     for filter in &rest {
         let name = short(&filter.words);
         match name.contains(' ') {
+            // One word stands in front (`vegan soup`), a phrase or a number behind (`soup, at most 30 minutes`).
             false if !name.contains(char::is_numeric) => limits.insert(0, name.to_owned()),
             _ => behind.push(format!(", {name}")),
         }

@@ -12,7 +12,7 @@ use super::error::RerankError;
 use super::prompt::PromptKey;
 use crate::limits::ANSWER_CACHE_BYTES_MAX;
 
-/// Answers by their prompts.
+/// Answers of a model by their prompts: whole ones for `age_max`, and those that are being written.
 pub(super) struct AnswerCache {
     cached: Cache<PromptKey, Arc<CachedAnswer>>,
     /// Those that are being said. Whoever says one holds the sender, and it ends when nobody listens.
@@ -75,6 +75,7 @@ impl AnswerCache {
             return (sender.subscribe(), None);
         }
         let (listener, teller) = self.tell(Some(key));
+        // Weak: when the task that asks the provider ends, nobody can join an answer that no longer grows.
         running.insert(key, Arc::downgrade(&teller.sender));
         (listener, Some(teller))
     }
@@ -110,7 +111,7 @@ impl AnswerSender {
         self.sender.send_modify(|growing| growing.text.push_str(words));
     }
 
-    /// Comes back when nobody listens any more.
+    /// Waits until the last listener has gone.
     pub(super) async fn nobody_listens(&self) {
         self.sender.closed().await;
     }
@@ -119,6 +120,7 @@ impl AnswerSender {
     pub(super) fn end(self, ended: Result<(), RerankError>) {
         if let (Some(key), Ok(())) = (self.key, &ended) {
             let (text, at) = (self.sender.borrow().text.clone(), self.cache.clock.now());
+            // Kept before the listeners hear of the end: who asks from then on finds it in one of the two places.
             self.cache.cached.insert(key, Arc::new(CachedAnswer { text, at }));
         }
         self.sender.send_modify(|growing| growing.ended = Some(ended));

@@ -1,4 +1,4 @@
-//! A sharpened answer up to its candidates: the question worded anew, and what was found for it.
+//! A reranked answer up to its candidates: the question reworded, and what was found for it.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -70,6 +70,7 @@ pub(super) async fn find_candidates(
         ControlFlow::Continue(looked) => looked,
         ControlFlow::Break(events) => return Err(events),
     };
+    // Open since the search just now; it is closed only with the whole deployment.
     let Some(library) = engine.index.opened() else { return Err(ended(search_failed(say))) };
     let CandidateSearchResult { asked, mut found, page, is_ranked, findings, question, lost_words } = looked;
     notes.extend(lost_words.then(|| LOST_WORDS.to_owned()));
@@ -136,6 +137,7 @@ impl CandidateSearch {
         let message = admitted.message();
         let keeps = |rewritten: &RewrittenQuestion| library.keeps_words(&said.question, &rewritten.question);
         let lost = rewritten.as_ref().is_some_and(|rewritten| !keeps(rewritten));
+        // A wording that lost half of the question's known words asks something else.
         let rewritten = rewritten.filter(|_| !lost);
         let asked = match &rewritten {
             Some(rewritten) => {
@@ -150,6 +152,7 @@ impl CandidateSearch {
         }
         let page = engine.page(&asked);
         let candidates = reranker.candidates(page, asked.offset);
+        // The model ranks from the first candidate on, so that each page goes on in the same order as the one before.
         let offset = if candidates.is_some() { 0 } else { asked.offset };
         let also = rewritten.as_ref().map(|rewritten| rewritten.searches(&said)).unwrap_or_default();
         let from_first = SearchRequest { offset, ..asked.clone() };

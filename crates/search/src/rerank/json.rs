@@ -16,6 +16,7 @@ pub(super) fn values(text: &str) -> Vec<Value> {
                 found.push(value);
                 begin + read.byte_offset()
             }
+            // A value that is cut off has whole ones inside: each bracket is tried.
             _ => begin + 1,
         };
     }

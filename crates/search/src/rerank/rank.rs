@@ -72,6 +72,7 @@ pub(super) fn read(text: &str, numbers: &[usize], known: &str) -> Option<Judgeme
             judgements.entry(number).or_insert_with(|| Judgement { score, why: why() });
         }
     }
+    // With fewer, what it left out would weigh more than what it said.
     (judgements.len() * 2 >= numbers.len()).then_some(judgements)
 }
 

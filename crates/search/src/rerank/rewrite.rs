@@ -117,13 +117,17 @@ impl RewrittenQuestion {
         said: &QuestionContext,
         understand: &dyn Fn(&str) -> ParsedQuestion,
     ) -> SearchRequest {
+        // A question that stands by itself is searched for as it was asked; the model's words are searched for beside
+        // it.
         if !said.is_follow_up() {
             return plain;
         }
         let ParsedQuestion { text, mut filters, notes: others, .. } = understand(&self.question);
         filters.truncate(QUESTION_FILTERS_MAX);
+        // A model must not lift an allergy: what was ruled out and what is known of the caller stay.
         let stays = |filter: &&Filter| matches!(filter.test, Test::Without { .. }) || plain.known.contains(filter);
         for filter in plain.filters.iter().filter(stays).cloned().chain(understand(&said.question).filters) {
+            // A limit of the same property is the model's reading of the same wish; two exclusions are two wishes.
             let is_there = filters.iter().any(|other| {
                 other.fields == filter.fields
                     && (!matches!(filter.test, Test::Without { .. }) || other.test == filter.test)
@@ -161,6 +165,7 @@ pub(super) fn candidates(
         lists.push(library.search(&query)?);
     }
     found.hits = fused(lists);
+    // Other words found something, so that the question was not off topic.
     found.is_off_topic &= found.hits.is_empty();
     found.has_more |= found.hits.len() > limit;
     found.hits.truncate(limit);

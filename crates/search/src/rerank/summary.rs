@@ -83,6 +83,7 @@ impl Summary {
     /// Takes what the model wrote next; gives the markdown that can be shown by now.
     pub(super) fn take(&mut self, words: &str) -> String {
         self.waiting.push_str(words);
+        // A model that thinks aloud is not shown until it is done: its thoughts cite nothing.
         if self.is_thinking() {
             return String::new();
         }
@@ -147,6 +148,7 @@ impl Summary {
                 ready
             }
             None => {
+                // The sentence that does not fit is left out as a whole.
                 self.stage = SummaryStage::Full;
                 String::new()
             }
@@ -155,6 +157,7 @@ impl Summary {
 
     /// Nothing, as long as what is held is not too long.
     fn held_back(&mut self) -> String {
+        // Dropped, not shown: without a citation nothing tells that it is from the items.
         if self.held.len() > SUMMARY_BYTES_MAX {
             self.held.clear();
         }
