@@ -48,7 +48,7 @@ fn without_start<'t>(text: &'t str, name: &str) -> &'t str {
 
 fn add_words(key: &str, value: &Value, out: &mut String) {
     match value {
-        // Where an item comes from is not what it is about, and what a section looks like is in its text.
+        // Grounding says where an item is from and not what it is about; what `SECTION` holds repeats its text.
         _ if key == GROUNDING || key == SECTION => {}
         Value::String(text) if is_words(key, text) => {
             out.push_str(text);

@@ -93,7 +93,7 @@ fn score(at: usize, sentence: &Sentence<'_>, frequency: &HashMap<&str, f32>, foc
     let weight = |stem: &String| {
         let shared = frequency.get(stem.as_str()).copied().unwrap_or_default();
         let asked = if focus.contains(stem) { FOCUS_WEIGHT * (1.0 + shared) } else { 0.0 };
-        // What is said once is not what a text is about.
+        // A stem that only one sentence has does not tell what the text is about.
         (shared - 1.0).max(0.1) + asked
     };
     let sum: f32 = sentence.stems.iter().map(weight).sum();

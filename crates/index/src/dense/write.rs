@@ -94,7 +94,7 @@ impl RowsWriter {
         // While this map lives, `MmapDirectory` gives it out again for the same path, and that one ends before the
         // links.
         drop(rows);
-        // Searched as it will be, to see how much has to be looked at.
+        // With its links now: the effort is measured by searches of the graph as it will be read.
         let head = Head { links: LINKS, ..head };
         self.write_head(head)?;
         let Some(rows) = Rows::open(&directory, Path::new(DRAFT), self.dims) else { return Ok(()) };

@@ -56,7 +56,8 @@ pub(super) fn state(path: &Path) -> Result<State> {
     }
     for file in living(&index)? {
         if !path.join(&file).exists() {
-            // What is opened below fails without those that it needs of them.
+            // Tantivy lists these for every segment, whether or not it has them. Opening fails below where a needed
+            // one is gone.
             match file.extension().is_some_and(|kind| OPTIONAL.iter().any(|optional| kind == *optional)) {
                 true => continue,
                 false => return Ok(State::Damaged(format!("{}: it is gone", file.display()))),

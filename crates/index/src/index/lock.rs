@@ -42,6 +42,7 @@ impl IndexLock {
             }
             None => index.join("lock"),
         };
+        // Held over the opening: this process asks the system once for each file, and then keeps the books itself.
         let mut held = HELD.lock();
         if !held.contains_key(&file) {
             held.insert(file.clone(), LockFile { _file: open(&file, dir)?, indexes: HashSet::new() });

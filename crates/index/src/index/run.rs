@@ -300,7 +300,8 @@ impl<'a, 'w> Run<'a, 'w> {
         }
         self.summary.note_tongue(tongue);
         let hashes = Hashes { key, content, origin: self.origin };
-        // Beside the hash, so that an item of a file is not another one for the time alone.
+        // Made after the content hash: with the time in it, every item of a file that was touched would be written
+        // again.
         let grounding = grounding(json, self.url.as_deref(), &self.written_at);
         let grounded = GroundedItem { item: json, grounding: grounding.as_ref() };
         let document = self.maker.document(item, grounded, tongue, &hashes, &mut self.summary);
@@ -351,7 +352,8 @@ impl Sink for Run<'_, '_> {
             None => serde_json::to_writer(&mut own, json).map_or(&[][..], |()| &own),
         };
         if bytes.len() > ITEM_BYTES_MAX {
-            // Not seen, so that what it was before does not stay in its place.
+            // Out of `seen` again, so that the shorter item of an earlier run is removed and does not stay in its
+            // place.
             self.seen.remove(&key);
             self.json = own;
             return self.skip(at, Reason::TooLong);

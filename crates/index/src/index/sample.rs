@@ -44,6 +44,7 @@ const KIND_BYTES_MAX: usize = 24;
 impl Sample {
     /// Every how manieth item of so many is looked at.
     pub(crate) fn step(items: u64) -> usize {
+        // Evenly over all items: the first ones may all be from one source.
         (items as usize).div_ceil(ITEMS).max(1)
     }
 

@@ -27,6 +27,7 @@ impl Library {
     /// Writes the index as it is now. Nothing is added to it meanwhile; questions are answered. Fails with
     /// [`Error::Busy`] while it is being written.
     pub fn pack(&self, out: &mut dyn Write) -> Result<()> {
+        // Both locks: merges of words and joins of vectors remove files that are being packed.
         let (Some(_writing), Some(_embedding)) = (self.writing.try_lock(), self.embedding.try_lock()) else {
             return Err(Error::Busy);
         };

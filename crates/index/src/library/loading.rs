@@ -26,6 +26,7 @@ impl Library {
     ) -> Result<Report> {
         let report = self.index_words(sources, progress, cancel)?;
         match self.embed(&mut |_, _| {}, cancel) {
+            // Another caller embeds, and takes each batch from the newest snapshot: items of this run are among them.
             Ok(()) | Err(Error::Busy) => Ok(report),
             Err(error) => Err(error),
         }
@@ -110,6 +111,7 @@ impl Library {
         loop {
             let snapshot = self.snapshot.load_full();
             let Some(vectors) = &snapshot.vectors else { return Ok(()) };
+            // Before each batch, so that many small runs leave few files.
             let is_tidied = tidy(&dir, model, vectors)?;
             let batch = vectors.first_missing(&snapshot.columns, batch_items(model.kind()));
             if is_tidied {
@@ -121,7 +123,8 @@ impl Library {
             }
             let first = batch.first().map(|(hash, _)| *hash);
             if std::mem::replace(&mut last, first) == first {
-                // What was just written is not there: writing it again and again would help nobody.
+                // The vectors that were just written were not found. Without this end, the loop would write them for
+                // ever.
                 return Err(Error::Crashed);
             }
             let mut collector = Collector::begin(&dir, model)?;

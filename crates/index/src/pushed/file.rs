@@ -50,6 +50,7 @@ impl PushFile {
 
     /// The next rows behind a key, at most [`PUSHED_ROWS_READ`], in an order of their own.
     pub(crate) fn rows(&self, after: Option<u64>) -> Result<Vec<Row>> {
+        // From a key on and not by a count: rows may come and go between two calls.
         const ROWS: &str = "SELECT key, item FROM pushed WHERE ?1 IS NULL OR key > ?1 ORDER BY key LIMIT ?2";
         let rows = self.read(|db| {
             let mut statement = db.prepare_cached(ROWS)?;

@@ -33,7 +33,7 @@ pub(crate) fn is_answered(snapshot: &Snapshot, text: &str, ids: &[&str], tongue:
     let words: Vec<AskedWord> = texts.iter().map(|word| asked_word(snapshot, word, tongue)).collect();
     let known = words.iter().filter(|word| !word.stems.is_empty()).count();
     if words.is_empty() || known as f64 > KNOWN_MIN * words.len() as f64 {
-        // So it is nearly always: no item has to be looked at.
+        // The usual case, and the cheap one: no item has to be looked at.
         return Ok(true);
     }
     let wanted = COVERED_MIN * words.iter().map(|word| word.weight).sum::<f64>();

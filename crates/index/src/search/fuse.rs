@@ -64,7 +64,7 @@ pub(super) fn fuse(
     cosine: impl Fn(DocAddress) -> f32,
 ) -> Vec<RankedDoc> {
     let by_words = (WORDS_IN_FULL / evidence.asked.max(1) as f32).min(1.0).sqrt();
-    // A list that stands alone keeps its scores.
+    // Where no document has a word, meaning decides alone.
     let certainty = if words.is_empty() { 0.0 } else { evidence.certainty() };
     let worth = worth_of(kind) * (1.0 - certainty);
     let by_meaning = |cosine: f32| worth * cosine.max(0.0).powi(2);

@@ -47,6 +47,7 @@ fn content_words<'t>(text: &'t str, tongues: &[LanguageAnalyzer]) -> impl Iterat
         let lower = word.to_lowercase();
         let says_nothing =
             |tongue: &LanguageAnalyzer| is_stop_word(&lower, *tongue) || is_generic_word(&lower, *tongue);
+        // A word that means nothing in one of the languages can't be asked of every item.
         !lower.is_empty() && !tongues.iter().any(says_nothing)
     })
 }

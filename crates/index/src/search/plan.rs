@@ -44,6 +44,7 @@ impl Plan {
         let content = content_words(text, tongue);
         // "Something quick" asks for nothing but quickness; alone, "something" would be looked for.
         let only_filters = query.text.trim().is_empty() || (content.is_empty() && !query.filters.is_empty());
+        // A question of stop words alone, such as `the who`, looks for these: the index has them.
         let kept = if content.is_empty() { text } else { &content };
         let tongues = tongues(snapshot, tongue);
         let mut terms = Terms::new(snapshot, &tongues);

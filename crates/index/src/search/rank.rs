@@ -65,6 +65,7 @@ fn by_score(snapshot: &Snapshot, query: &dyn Search, wanted: usize) -> Result<Ve
 }
 
 fn by_key(snapshot: &Snapshot, query: &dyn Search, wanted: usize) -> Result<Vec<RankedDoc>> {
+    // Without words all scores are equal: by key, pages don't overlap.
     let order = TopDocs::with_limit(wanted).order_by_fast_field::<u64>(KEY, Order::Asc);
     let found = snapshot.searcher.search(query, &order)?;
     let keyed = |address| RankedDoc { score: 0.0, key: snapshot.key(address), address };
