@@ -44,7 +44,7 @@ impl Reader<'_> {
         }
         if let Some((level, text)) = heading(line) {
             self.at += 1;
-            // The first one is the document's own.
+            // `=` is the title of the document and `==` begins its first sections: both are level 1 here.
             let level = level.saturating_sub(1).max(1);
             return outline.heading(level, &plain(text), Anchor::Made, number, sink);
         }

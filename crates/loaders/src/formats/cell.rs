@@ -112,7 +112,8 @@ pub(super) fn number(text: &str, decimal: char) -> Option<String> {
     let is_point = |(at, c): &(usize, char)| {
         let after = text.len() - at - c.len_utf8();
         let others = marks.iter().filter(|(_, other)| other == c).count();
-        // The last of two kinds is the point, and so is what groups nothing. What could be both is what is usual.
+        // Of two kinds of marks the last is the decimal point (`1.299,00`). A single mark in front of three digits is
+        // one only where the table writes numbers so.
         let is_other = marks.iter().any(|(_, other)| other != c);
         matches!(c, '.' | ',') && others == 1 && (is_other || after != 3 || *c == decimal)
     };

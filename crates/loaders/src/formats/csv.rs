@@ -31,6 +31,7 @@ pub(super) fn load(input: &mut Input<'_>, usual: u8, sink: &mut dyn Sink) -> Res
     dialect.delimiter = mapping.and_then(|mapping| mapping.delimiter).unwrap_or(dialect.delimiter);
     input.consume(dialect.skip);
     let lines_before = u64::from(dialect.skip > 0);
+    // Flexible: a row that is too long or too short is read as far as it goes, and told at the end.
     let mut rows =
         ReaderBuilder::new().delimiter(dialect.delimiter).flexible(true).has_headers(false).from_reader(input);
     let mut row = ByteRecord::new();

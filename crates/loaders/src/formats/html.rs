@@ -22,6 +22,7 @@ pub(super) fn title_of(text: &str) -> Option<String> {
     let text = text.trim();
     let end = text.char_indices().nth(CHARS).map_or(text.len(), |(at, _)| at);
     let head = &text[..end];
+    // A point needs a space behind it: `v1.2` ends no sentence.
     let sentence = head.find(". ").or_else(|| head.find(['!', '?', '\n'])).map(|at| head[..=at].trim_end());
     let whole = || if end == text.len() { head.to_owned() } else { format!("{}…", words(head)) };
     Some(sentence.map_or_else(whole, str::to_owned)).filter(|title| !title.is_empty())

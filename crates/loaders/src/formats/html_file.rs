@@ -33,7 +33,8 @@ fn text(bytes: Vec<u8>) -> Option<String> {
 pub(super) fn read(html: &str, input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), Stop> {
     let at = At { line: 1, bytes: input.at().bytes };
     let own = input.url().and_then(|url| Url::parse(&url).ok());
-    // Where nobody knows where a file lies, its links lead nowhere.
+    // A file without a public address gives relative links nothing to lead to: with this base, none becomes a link of
+    // the web.
     let Some(nowhere) = Url::parse("file:///").ok() else { return Ok(()) };
     let seen = page::tags::read(html, own.as_ref().unwrap_or(&nowhere));
     if seen.asks("noindex") {

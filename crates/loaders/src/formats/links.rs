@@ -42,7 +42,7 @@ pub(super) fn resolved(base: &str, file: &str, link: &str) -> Option<String> {
     if !has_place(base) {
         return Url::parse(&own).ok()?.join(link).ok().map(String::from);
     }
-    // As the files lie beside each other; then as their pages do.
+    // Links are written between files and have to lead between pages: resolved among files, then put into the pattern.
     let root = Url::parse(base.split('{').next()?).ok()?;
     let target = root.join(&encoded(file)).ok()?.join(link).ok()?;
     let fragment = target.fragment().map(|fragment| format!("#{fragment}")).unwrap_or_default();

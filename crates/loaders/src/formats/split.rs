@@ -117,6 +117,7 @@ impl<'i, 'a> Splitter<'i, 'a> {
                 }
                 (Place::Object, Some(b'}')) => {
                     self.enter(Place::Top);
+                    // Where a list was read from it, the object is the list's wrapping and no item itself.
                     if !self.had_list {
                         self.object.extend(b"}");
                         return Ok(Some(Piece {

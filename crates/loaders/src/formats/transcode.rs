@@ -13,7 +13,7 @@ const PIECE_BYTES: usize = 16 * 1024;
 /// either they are passed on as they are, broken or not. What is not valid in the encoding becomes U+FFFD.
 pub(super) fn utf8<'a>(reader: impl Read + 'a) -> Box<dyn Read + 'a> {
     let mut reader = BufReader::with_capacity(PIECE_BYTES, reader);
-    // What cannot be read now is said when it is read in earnest.
+    // A read error comes again when the file is read, and is told then.
     match reader.fill_buf().ok().and_then(encoding) {
         None => Box::new(reader),
         Some(encoding) => Box::new(Transcoder::new(reader, encoding)),

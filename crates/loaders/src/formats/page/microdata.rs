@@ -42,6 +42,7 @@ impl Microdata {
         }
         let is = attribute(tag, "itemprop").map(property_names).unwrap_or_default();
         let item = attribute(tag, "itemscope").map(|_| begin(tag, resolve));
+        // The value of an element with `itemscope` is its item, whatever else it says (HTML, 5.2.4).
         let said = said(tag, resolve).filter(|_| item.is_none());
         if let Some(value) = &said {
             self.give(&is, &Value::String(value.trim().to_owned()));

@@ -62,6 +62,7 @@ fn limit() -> std::io::Result<()> {
     use nix::sys::resource::{Resource, setrlimit};
     let seconds = PDF_TIME_MAX.as_secs();
     setrlimit(Resource::RLIMIT_CPU, seconds, seconds)?;
+    // A core file would leave the document on the disk.
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
     // It has its three streams and opens nothing.
     setrlimit(Resource::RLIMIT_FSIZE, 0, 0)?;

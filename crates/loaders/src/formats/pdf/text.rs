@@ -178,6 +178,7 @@ impl Sizes {
 }
 
 fn half_points(size: f64) -> i64 {
+    // Rounded, since sizes come out of products of matrices and equal ones differ a little.
     (size * 2.0).round() as i64
 }
 
