@@ -260,6 +260,7 @@ impl<'a> Conversation<'a> {
         self.set_aside();
         if let Some(asked) = &mut self.asked {
             asked.filters.retain(|filter| !lasting.contains(filter));
+            // Other filters are another list, which begins with its first page.
             asked.offset = 0;
         }
         match (content(rest).is_empty(), self.asked.clone()) {
@@ -306,7 +307,7 @@ impl<'a> Conversation<'a> {
         if value.is_empty() {
             return asked;
         }
-        // A value that was not offered is one all the same.
+        // The answer may be a value of the property that was not among the options.
         let filters = self.reads.named(field, &value.as_str().into());
         let is_value = |filter: &Filter| filter.fields.iter().any(|path| path == field);
         if chosen.is_empty() && filters.iter().all(is_value) && self.reads.has_items(&filters) {

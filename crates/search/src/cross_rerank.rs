@@ -35,6 +35,7 @@ impl CrossReranker {
     ) -> Result<SearchResults, Error> {
         // Whole pages, so that "more" goes on where an answer ended.
         let window = CROSS_ENCODER_ITEMS.div_ceil(results.max(1)) * results.max(1);
+        // Behind the window the order of the search goes on, and without words there is nothing to read.
         let is_ranked = asked.order.is_none() && !asked.text.trim().is_empty() && asked.offset < window;
         let Some(encoder) = self.encoder().filter(|_| is_ranked) else { return find(library, asked, results) };
         let mut found = find(library, &SearchRequest { offset: 0, ..asked.clone() }, window)?;

@@ -120,7 +120,7 @@ fn text(hit: &Hit) -> &str {
 }
 
 fn covered(library: &Library, question: &str, hit: &Hit) -> Vec<WordCoverage> {
-    // The headings above a section are its subject too, and only its own is its title.
+    // The name has all headings above the section: these count as its text, and only its own as its heading.
     let heading = hit.name.rsplit(" › ").next().unwrap_or(&hit.name);
     library.word_coverage(question, heading, &format!("{}\n{}", hit.name, text(hit)))
 }

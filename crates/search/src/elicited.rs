@@ -56,6 +56,7 @@ pub(super) fn read(
         .into_iter()
         .map(|option| option.value)
         .collect();
+    // `No preference` is offered too and is no value of the property.
     let options: Vec<String> = options.into_iter().filter(|option| !is_any(option)).collect();
     Some(ElicitedAnswer { field, ..of(&options, &words) })
 }

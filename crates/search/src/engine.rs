@@ -61,6 +61,7 @@ impl SearchEngine {
             Some(library) if library.len() <= INLINE_ITEMS_MAX => Some(work(&engine, &library)),
             _ => {
                 let work = move || engine.index.library().and_then(|library| work(&engine, &library));
+                // A search that panics is a failed answer; the daemon goes on.
                 tokio::task::spawn_blocking(work).await.ok()
             }
         };

@@ -93,7 +93,7 @@ fn values<'q>(captures: &Captures<'q>) -> Vec<(&'q str, Option<&'q str>)> {
     }
     let cuts = |both: &'q str| both.char_indices().filter(|(_, c)| *c == ' ').map(move |(at, _)| both.split_at(at));
     match (group("itemwhat"), group("whatitem")) {
-        // Names are longer than what they are asked for.
+        // The latest cut first: the name of an item is usually longer than what is asked of it.
         (Some(both), _) => {
             cuts(both).map(|(item, what)| (item, Some(what.trim()))).collect::<Vec<_>>().into_iter().rev().collect()
         }

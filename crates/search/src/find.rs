@@ -94,7 +94,7 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
         true => relaxations(library, &query)?,
         false => Vec::new(),
     };
-    // Further pages leave out what the first one did.
+    // Counted for the first page alone: further ones leave out the same items.
     let left_out = if asked.offset == 0 { library.left_out(&query)? } else { Vec::new() };
     let corrections = library.corrections(&query);
     Ok(SearchResults { hits, has_more, relaxations, left_out, corrections, ..found })

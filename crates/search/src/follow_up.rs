@@ -119,7 +119,7 @@ fn is_addition(
     let has_subject = !content(&before.text).is_empty();
     let describes = addition.words.split_whitespace().count() <= DESCRIBING_WORDS_MAX && is_brief;
     if !has_subject {
-        // What was said until now are limits of what is asked for now.
+        // Earlier turns told limits and named nothing: they hold for what is asked for now.
         return describes || goes_on || before.was_told_limits_alone();
     }
     // `And soup` after `pasta` asks for soup; `and spicy` describes the pasta.

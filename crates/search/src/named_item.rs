@@ -83,7 +83,7 @@ fn fits(said: &[String], name: &str) -> Option<NameMatch> {
     if typed.chars().count() >= TYPED_CHARS_MIN && (is_typed(&whole) || is_typed(&short)) {
         return Some(NameMatch::Typed);
     }
-    // One word is in too many names to be one.
+    // A single word is in many names and stands for none of them.
     let is_part = said.len() > 1
         && whole.len() <= said.len() + FURTHER_WORDS_MAX
         && said.iter().all(|word| whole.iter().any(|other| stem(other) == stem(word)));

@@ -49,7 +49,7 @@ pub(crate) fn passage(markdown: &str, worth: &dyn Fn(&str) -> f32) -> Passage {
         text.push_str(block);
         at += 1;
     }
-    // A lead without what it leads to says nothing.
+    // A block that ends in a colon says nothing without the next one.
     if at < blocks.len() && at > first + 1 && blocks[at - 1].ends_with(':') {
         text.truncate(text.len() - blocks[at - 1].len());
         text.truncate(text.trim_end().len());

@@ -130,6 +130,7 @@ impl AnswerSender {
 impl Drop for AnswerSender {
     fn drop(&mut self) {
         if let Some(key) = self.key {
+            // Also when the task ends in the middle, so that nobody waits for an answer that no longer grows.
             self.cache.running().remove(&key);
         }
     }

@@ -78,6 +78,7 @@ pub(super) async fn find_candidates(
     let skip = if is_ranked { asked.offset } else { 0 };
     let count = hits.len().saturating_sub(skip).min(page);
     found.has_more |= hits.len() > skip + count;
+    // One item has one order: no call is spent on it.
     let is_ranked = is_ranked && hits.len() > 1;
     Ok(Candidates {
         engine,

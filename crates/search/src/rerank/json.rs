@@ -10,6 +10,7 @@ pub(super) fn values(text: &str) -> Vec<Value> {
     let (mut found, mut at) = (Vec::new(), 0);
     for _ in 0..PLACES_MAX {
         let Some(begin) = text[at..].find(['{', '[']).map(|offset| at + offset) else { break };
+        // As a stream, which stops behind the first value: models write prose after their JSON.
         let mut read = Deserializer::from_str(&text[begin..]).into_iter::<Value>();
         at = match read.next() {
             Some(Ok(value)) => {

@@ -68,6 +68,7 @@ impl Prompt {
         let mut context = Context::new(&SHA256);
         let form = self.form.as_ref().map_or("", |form| form.name);
         let fields = json!(fields).to_string();
+        // The length of each part first: prompts that differ in where a part ends have different keys.
         for part in [&fields, form, &self.instructions, &self.data.to_string()] {
             context.update(&(part.len() as u64).to_le_bytes());
             context.update(part.as_bytes());

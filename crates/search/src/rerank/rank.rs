@@ -68,6 +68,7 @@ pub(super) fn read(text: &str, numbers: &[usize], known: &str) -> Option<Judgeme
         let Some(score) = number_of_score(&judged["score"]) else { continue };
         if numbers.contains(&number) {
             let why = judged["reason"].as_str().unwrap_or_default();
+            // Cleaned before it is kept: a reason may repeat links of the item that it judges.
             let why = || line(why, known, WHY_CHARS_MAX);
             judgements.entry(number).or_insert_with(|| Judgement { score, why: why() });
         }

@@ -177,7 +177,7 @@ impl RankedAnswer {
     fn lead_in(&mut self) -> Event {
         let (begun, mut best) = (&self.begun, self.hit(self.begun.skip).clone());
         if prompt_entry(1, &best).is_none() {
-            // What speaks to models is not quoted in our name.
+            // Text that tries to steer models is not quoted in the host's own sentence.
             best.snippet.clear();
         }
         let lead = self.words().lead(&begun.asked, &begun.found, &best, begun.count);
