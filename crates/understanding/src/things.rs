@@ -19,7 +19,7 @@ pub(crate) enum ThingKind {
     Class(String),
     /// Words that items have.
     Words(String),
-    /// What nobody knows.
+    /// A word that no class has and no item.
     Unknown,
 }
 

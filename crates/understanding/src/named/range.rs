@@ -105,7 +105,7 @@ pub(super) fn quantity(field: &str, text: &str) -> Option<(f64, f64)> {
         let number = amount(&found[1])? * if hours { 60.0 } else { 1.0 };
         return Some((number, number));
     }
-    // A span of time begins like a moment.
+    // `2021-01-01/2021-02-01` begins like a date, and would be read as its first day.
     measure::quantity(field, text).filter(|_| !text.contains('/')).map(|number| (number, number))
 }
 
