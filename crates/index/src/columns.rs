@@ -24,7 +24,7 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Those of a segment.
+    /// Opens the columns of a segment. Fails when one is missing.
     pub(crate) fn of(segment: &SegmentReader) -> Result<Self> {
         // Every document has all three, so that the default of 0 never stands for one.
         let column = |name: &str| segment.fast_fields().u64(name).map(|column| column.first_or_default_col(0));

@@ -47,7 +47,7 @@ pub(crate) fn visit(item: &Value, take: impl FnMut(Fact<'_>)) {
     visit_grounded(GroundedItem { item, grounding: None }, take);
 }
 
-/// The same of an item whose grounding stands beside it.
+/// Visits the facts of an item whose grounding is held beside it.
 pub(crate) fn visit_grounded(grounded: GroundedItem<'_>, mut take: impl FnMut(Fact<'_>)) {
     let item = grounded.item;
     let Value::Object(fields) = item else { return };

@@ -155,12 +155,12 @@ impl Library {
         Ok(self.snapshot.load().find(key)?.is_some())
     }
 
-    /// What words mean here.
+    /// The vocabulary by which items are classified and questions read.
     pub fn vocabulary(&self) -> &Arc<Vocabulary> {
         &self.vocabulary
     }
 
-    /// Whether items have links to this host of the web.
+    /// Whether some item has a link to this host, which is given without `www.`.
     pub fn has_host(&self, host: &str) -> bool {
         self.snapshot.load().has_value(URL_HOST, host)
     }
@@ -170,12 +170,12 @@ impl Library {
         self.folder.path()
     }
 
-    /// Items in the index.
+    /// The number of items in the index.
     pub fn len(&self) -> u64 {
         self.snapshot.load().searcher.num_docs()
     }
 
-    /// Whether there is nothing to find.
+    /// Whether the index has no item.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -46,7 +46,7 @@ use forecourt_understanding::limits::FILTERS_MAX;
 /// Hits of each kind of search that are put together.
 const FUSE_DEPTH: usize = 100;
 
-/// What a ranking goes by.
+/// The evidence by which hits are ranked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RankBy {
     /// Words alone: BM25.

@@ -16,12 +16,12 @@ const FIRST_WEIGHT: f32 = 1.3;
 /// Words that a sentence is taken to have at least, so that exclamations don't win by being short.
 const WORDS_MIN: usize = 6;
 
-/// What to make of a text.
+/// How a text is to be summarised.
 #[derive(Debug, Clone, Copy)]
 pub struct SummaryWish<'a> {
     /// Sentences, at most.
     pub sentences: usize,
-    /// What the summary should be about, in words.
+    /// Words that the summary should be about; sentences that have them count more.
     pub focus: Option<&'a str>,
     /// The language of the text.
     pub language: &'a Language,

@@ -32,7 +32,7 @@ pub(super) struct Rows {
     head: Head,
 }
 
-/// What a file says about itself.
+/// The first bytes of a file: how many of everything follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Head {
     pub(super) dims: usize,

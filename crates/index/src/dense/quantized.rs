@@ -34,13 +34,13 @@ impl QuantizedVector {
         Row { scale: self.scale, values: &self.values }.dot(row)
     }
 
-    /// As a file holds it.
+    /// The bytes of a row in a file: the scale, then the values.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         self.scale.to_le_bytes().into_iter().chain(self.values.iter().copied()).collect()
     }
 }
 
-/// The same, as it lies in a file.
+/// A vector as it lies in a file, borrowed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Row<'a> {
     pub(super) scale: f32,

@@ -28,7 +28,7 @@ impl Summary {
         serde_json::from_str::<Self>(payload).is_ok_and(|summary| summary.version == VERSION)
     }
 
-    /// As it is committed.
+    /// The JSON text of the commit's payload, with the current version.
     pub(crate) fn payload(&mut self) -> String {
         self.version = VERSION;
         serde_json::to_string(self).unwrap_or_default()

@@ -22,7 +22,7 @@ const OPTIONAL: [&str; 2] = ["del", "temp"];
 /// Bytes at the end of a file that say where its checksum is. A shorter file is none.
 const FOOTER_BYTES_MIN: u64 = 8;
 
-/// What is in the folder of an index.
+/// The state of an index folder.
 pub(super) enum State {
     /// An index of ours, of this version, every file of which is as it was written.
     Whole(Index),

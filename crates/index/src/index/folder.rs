@@ -115,7 +115,7 @@ impl Folder {
         self.path.join("vectors")
     }
 
-    /// What the last finished run wrote down about the index.
+    /// The summary that the last finished run wrote with its commit; empty before the first.
     pub(crate) fn summary(&self) -> Result<Summary> {
         let payload = self.opened.load().index.load_metas()?.payload;
         Ok(payload.and_then(|payload| serde_json::from_str(&payload).ok()).unwrap_or_default())

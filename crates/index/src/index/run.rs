@@ -32,7 +32,7 @@ const PUSHED: &str = "pushed";
 /// What was pushed lies on no line.
 const NOWHERE: At = At { line: 0, bytes: 0 };
 
-/// What a run works with.
+/// The inputs of a run.
 pub(crate) struct Job<'a> {
     pub(crate) folder: &'a Folder,
     pub(crate) before: &'a Snapshot,
@@ -46,7 +46,7 @@ pub(crate) struct Job<'a> {
     pub(crate) cancel: &'a dyn Fn() -> bool,
 }
 
-/// What a run looks at.
+/// The part of the content that a run looks at.
 #[derive(Clone, Copy)]
 pub(crate) enum Scope<'a> {
     /// Everything: what was pushed, and these files. What is in neither goes.

@@ -23,7 +23,7 @@ pub struct PutOutcome {
     pub stored: u64,
     /// Items that were put before just so.
     pub unchanged: u64,
-    /// What was left out.
+    /// The number of items that were left out.
     pub skipped: u64,
     /// Why, for the first [`forecourt_loaders::limits::REASONS_MAX`].
     pub reasons: Vec<SkippedItem>,
@@ -42,7 +42,7 @@ pub struct RemoveOutcome {
     pub is_searchable: bool,
 }
 
-/// What names stand for.
+/// The ids that a list of names stands for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NamedIds {
     /// Ids of items that are there, each once.

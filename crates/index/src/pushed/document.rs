@@ -14,12 +14,12 @@ use crate::error::{Error, Result};
 use crate::limits::{PUSH_BYTES_MAX, PUSH_ITEMS_MAX};
 use crate::report::Report;
 
-/// What a document would put: an item for each id.
+/// A pushed document, read and checked: an item for each id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PushedDocument {
     /// Its items, each id once.
     pub items: Vec<PushedItem>,
-    /// What was left out.
+    /// The number of items that were left out.
     pub skipped: u64,
     /// Why, for the first [`forecourt_loaders::limits::REASONS_MAX`].
     pub reasons: Vec<SkippedItem>,

@@ -30,7 +30,7 @@ pub(crate) struct PushFile {
     bytes_max: u64,
 }
 
-/// What is held for one id.
+/// One entry of the file: an item, or the removal of an id.
 pub(crate) struct Row {
     pub(crate) key: u64,
     /// The item's JSON. `None`: the id is removed.

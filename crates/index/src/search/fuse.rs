@@ -35,7 +35,7 @@ fn worth_of(kind: Kind) -> f32 {
 pub(super) struct WordEvidence {
     /// Words of the query that say what is looked for.
     pub(super) asked: usize,
-    /// What the best document by words has of them.
+    /// How much of that the best document by words has.
     pub(super) coverage: Coverage,
     /// Documents that there are.
     pub(super) documents: u64,

@@ -11,7 +11,7 @@ use crate::index::Snapshot;
 /// Below this, two texts have nothing to say to each other, and nearest is only least far.
 const COSINE_MIN: f32 = 0.2;
 
-/// What was asked, beside which documents are held.
+/// The vector of a query, for comparing documents with it.
 pub(super) struct Meaning<'s> {
     snapshot: &'s Snapshot,
     vectors: &'s Vectors,

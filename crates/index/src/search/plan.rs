@@ -93,7 +93,7 @@ impl Plan {
         !self.filters.is_empty()
     }
 
-    /// What adds to a document's score.
+    /// The clauses that add to a document's score.
     pub(crate) fn clauses(&self) -> impl Iterator<Item = &dyn Search> {
         let clauses = self.scored.iter().flat_map(|scored| scored.clauses());
         clauses.map(|(_, clause)| &**clause)

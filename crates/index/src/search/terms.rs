@@ -65,7 +65,7 @@ struct QueryWord {
     information: f32,
 }
 
-/// What became of the words of a query.
+/// The words of a query as terms of the index, with the corrections that were made.
 pub(super) struct ScoredTerms {
     pub(super) words: QueryWords,
     pub(super) corrections: Vec<Correction>,
