@@ -41,12 +41,12 @@ pub use page::{Page, has_directive};
 pub use pdf::read_pdf_if_asked;
 pub use transcode::decode_text;
 
-/// What a document in memory held.
+/// The items of a document in memory.
 #[derive(Debug, Default)]
 pub struct DocumentContents {
     /// Its items, each with the line on which it begins.
     pub items: Vec<(u64, Value)>,
-    /// What is no item: its line, if it has one, and why.
+    /// The parts that are no items: their line, if they have one, and the reason.
     pub skipped: Vec<(Option<u64>, Reason)>,
 }
 

@@ -51,9 +51,9 @@ fn of<'a>(sources: impl Iterator<Item = &'a str>, read_at: &str) -> Value {
 /// An item as callers get it: with the grounding that it does not bring itself, if it has none.
 #[derive(Clone, Copy)]
 pub struct GroundedItem<'a> {
-    /// As it was loaded.
+    /// The item as it was loaded.
     pub item: &'a Value,
-    /// What it lacks.
+    /// Its grounding, if the item does not bring one.
     pub grounding: Option<&'a Value>,
 }
 

@@ -13,7 +13,7 @@ use crate::limits::REASONS_MAX;
 use crate::sink::{At, Reason, Sink, Stop};
 use crate::source::SkippedItem;
 
-/// What came of reading one file.
+/// The result of reading one file without an index.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileItems {
     /// Items in it; some may have the same id.

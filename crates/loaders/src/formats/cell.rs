@@ -10,7 +10,7 @@ const NUMBERS: &[&str] = &["ratingValue", "reviewCount", "ratingCount", "latitud
 /// How the cells of a table are written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Format<'m> {
-    /// What is between the whole and the parts of a number.
+    /// The decimal mark of numbers: `.` or `,`.
     pub(super) decimal: char,
     /// Whether the operator said so, so that it holds for every column.
     pub(super) is_said: bool,

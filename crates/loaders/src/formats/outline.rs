@@ -15,11 +15,11 @@ use super::{At, Input, Reason, Sink, Stop, links};
 use crate::item::SECTION;
 use crate::limits::{HEADING_BYTES_MAX, SECTION_BLOCK_BYTES_MAX, SECTION_BYTES_MAX};
 
-/// What a heading is linked by.
+/// Where the fragment that links to a heading comes from.
 pub(super) enum Anchor {
     /// As GitHub makes it of the heading.
     Made,
-    /// As the document says.
+    /// The id that the document gives the heading.
     Said(String),
     /// By something else: the page of a PDF.
     Other(String),

@@ -19,7 +19,7 @@ pub(super) use items::{data, whole};
 pub(super) use sections::{Piece, Table, read as sections};
 pub use tags::has_directive;
 
-/// What a page holds.
+/// A page of the web, read into items and links.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Page {
     /// The URL that it gives itself.

@@ -15,7 +15,7 @@ const LISTS: &[(&[u8], List)] = &[
     (b"\"items\"", List::Feed),
 ];
 
-/// What the elements of a list are.
+/// The kind of a list of items in a JSON document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum List {
     /// Items.

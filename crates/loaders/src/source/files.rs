@@ -13,9 +13,9 @@ use crate::limits::FILES_MAX;
 /// The files of sources.
 #[derive(Debug, Default)]
 pub struct Files {
-    /// Those that are read, each source's in the order of their names.
+    /// The files that are read, each source's in the order of their names.
     pub read: Vec<SourceFile>,
-    /// Those that are not, and why.
+    /// The files that are not read, each with the reason.
     pub left_out: Vec<SkippedItem>,
     /// Files of endings that are not read: the first of each ending, and how many.
     unknown: BTreeMap<String, (String, usize)>,

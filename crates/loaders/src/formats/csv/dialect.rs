@@ -10,9 +10,9 @@ const ROWS: usize = 20;
 /// How a table is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Dialect {
-    /// What is between two cells.
+    /// The byte between two cells.
     pub(super) delimiter: u8,
-    /// What is between the whole and the parts of a number.
+    /// The decimal mark of numbers: `.` or `,`.
     pub(super) decimal: char,
     /// Bytes in front that are no row: the line in which spreadsheets name the delimiter.
     pub(super) skip: usize,

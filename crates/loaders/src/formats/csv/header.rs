@@ -145,7 +145,7 @@ const KNOWN: &[(&str, &[&str])] = &[
 pub(super) struct Column {
     /// The dot path of its property. Empty: it is not read.
     pub(super) path: String,
-    /// What is between the values of a cell.
+    /// The text between several values of one cell. `None`: a cell is one value.
     pub(super) separator: Option<String>,
 }
 

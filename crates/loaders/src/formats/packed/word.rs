@@ -12,7 +12,7 @@ use crate::formats::page::Table;
 use crate::formats::{Sink, Stop};
 use crate::limits::{PART_DEPTH_MAX, SECTION_BLOCK_BYTES_MAX};
 
-/// What the other parts of a file say of its styles and links.
+/// The styles and links that other parts of the file define.
 #[derive(Default)]
 pub(super) struct Names {
     /// Levels of headings, by the ids of styles.

@@ -15,7 +15,7 @@ use crate::limits::{PAGE_DATA_MAX, PAGE_LINKS_MAX, PAGE_METAS_MAX};
 const ASIDE: &[&str] =
     &["script", "style", "noscript", "template", "nav", "header", "footer", "aside", "form", "svg", "iframe", "select"];
 
-/// What was seen on a page.
+/// Everything that one pass over the tags of a page has seen.
 pub(crate) struct PageTags {
     base: Url,
     has_base: bool,

@@ -94,7 +94,7 @@ impl Inline {
         }
     }
 
-    /// What was read, and an empty text in its place.
+    /// Ends the block: its words and its markdown. An empty one begins.
     pub(super) fn take(&mut self) -> (String, String) {
         self.end_link();
         let done = std::mem::take(self);
