@@ -17,7 +17,7 @@ use super::phrases::phrases;
 use super::request::{ItemQuestion, SearchRequest, ShownHit};
 use super::shown::FoundItem;
 
-/// What several items are called unless the operator says it better.
+/// The word for several items where the operator names none.
 pub(super) const DEFAULT_ITEM_LABEL: &str = "results";
 
 /// Further sections that are linked from an answer.
@@ -105,7 +105,7 @@ impl AnswerText<'_> {
         Some(self.with_language_note(fact))
     }
 
-    /// What such an answer says about itself.
+    /// The findings of an answer about one item that was shown.
     pub(super) fn item_findings(&self, found: &FoundItem, about: &ItemQuestion) -> Findings {
         let FoundItem::Item(shown) = found else {
             return Findings { summary: self.no_item(found), ..Findings::default() };
@@ -178,7 +178,7 @@ impl AnswerText<'_> {
         format!("\n\n{}\n", self.say.say_more())
     }
 
-    /// What the answer says about itself, for those who ask.
+    /// The findings of an answer: its summary, limits, corrections and scores.
     pub(super) fn findings(&self, asked: &SearchRequest, found: &SearchResults) -> Findings {
         let summary = match found.hits.first() {
             None => self.nothing(asked, found),
@@ -209,7 +209,7 @@ impl AnswerText<'_> {
         }
     }
 
-    /// What is told of each item, with why it is here.
+    /// The findings of each item, with the reason why it was found.
     pub(super) fn explained(&self, found: &SearchResults) -> Vec<ItemFindings> {
         found.hits.iter().map(|hit| ItemFindings::scored(hit.score).because(self.reason(hit))).collect()
     }

@@ -16,7 +16,7 @@ use crate::limits::{
     BACKGROUND_BYTES_MAX, BACKGROUND_CLAUSES_MAX, BACKGROUND_CONSTRAINTS_MAX, BACKGROUND_TEXTS_MAX, LEANINGS_MAX,
 };
 
-/// What is known of a caller.
+/// What a caller's context says: constraints that hold, and words that let items come earlier.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct CallerContext {
     constraints: Vec<Filter>,
@@ -101,7 +101,7 @@ fn words(value: &Value, between: &str) -> Option<String> {
 }
 
 impl CallerContext {
-    /// The same with what earlier turns said of the caller.
+    /// Adds what earlier turns said of the caller, in front of the rest.
     pub(super) fn with(mut self, told: Vec<Filter>) -> Self {
         self.constraints.splice(..0, told);
         self.constraints.dedup();

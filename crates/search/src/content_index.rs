@@ -80,7 +80,7 @@ impl ContentIndex {
         }
     }
 
-    /// The same with content from the web too.
+    /// Adds sites of the web to the content.
     #[must_use]
     pub(super) fn with_sites(mut self, sites: Sites) -> Self {
         self.sites = sites;

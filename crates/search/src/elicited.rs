@@ -17,7 +17,7 @@ pub(super) struct ElicitedAnswer {
     pub(super) field: &'static str,
     /// The options that are chosen, as they are written.
     pub(super) chosen: Vec<String>,
-    /// What else was said, in the caller's words.
+    /// The words that chose no option.
     pub(super) rest: String,
     /// Why nothing could be made of it, as the name of a sentence.
     pub(super) problem: Option<&'static str>,

@@ -27,7 +27,7 @@ pub(crate) struct SearchEngine {
     pub(crate) results: usize,
     /// How many items have to fit for a question to be asked back. `None`: never.
     pub(crate) elicit: Option<usize>,
-    /// What puts the best items into another order, if anything does.
+    /// The cross-encoder that reorders the best items, if one is set.
     pub(crate) cross_reranker: Option<CrossReranker>,
 }
 
@@ -136,7 +136,7 @@ impl SearchEngine {
         Elicitation { over: self.elicit, items, say: words.say }
     }
 
-    /// What is asked back, when very many items fit.
+    /// The question to ask back, when very many items fit and one property splits them. `None`: none is asked.
     pub(crate) fn question(&self, words: &AnswerText<'_>, asked: &SearchRequest) -> Result<Option<Question>, Error> {
         self.elicitation(words, &words.items()).question(words.library, asked)
     }
@@ -166,7 +166,7 @@ impl SearchEngine {
         Ok(findings.into_iter().chain(words.found(asked, found)).chain([ending]).collect())
     }
 
-    /// What an answer says about itself: as much of it as is wished for.
+    /// The findings of an answer, in the detail that the caller asked for. `None`: not asked for.
     pub(crate) fn findings(
         &self,
         words: &AnswerText<'_>,

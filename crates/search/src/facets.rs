@@ -30,7 +30,7 @@ pub(super) fn fields() -> [&'static str; FACETS.len()] {
     FACETS.map(|(field, _, _)| field)
 }
 
-/// What people call a property.
+/// The name of a property for people; `kind` for an unknown one.
 pub(super) fn label(field: &str) -> &'static str {
     FACETS.iter().find(|(known, ..)| *known == field).map_or("kind", |(_, label, _)| label)
 }

@@ -14,9 +14,9 @@ pub(crate) struct FactReading<'q> {
     /// The question's words for it.
     pub(crate) ask: &'static Ask,
     pub(crate) language: &'static QuestionData,
-    /// What may be the item's name, folded.
+    /// The words that may be the item's name, folded.
     pub(crate) item: &'q str,
-    /// What the item may contain, or be, folded.
+    /// The ingredient or diet that is asked about, folded. `None`: the question has none.
     pub(crate) what: Option<&'q str>,
 }
 

@@ -9,7 +9,7 @@ use super::request::{NamedFilter, QuestionParser};
 use super::{elicit, facets};
 use crate::limits::{QUESTION_FILTERS_MAX, SHOWN_MAX};
 
-/// What the data parts of one message ask for.
+/// The filters of one message: by name in its data parts, and by clicks.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct MessageFilters {
     /// The filters, in the order of their names.

@@ -30,7 +30,7 @@ pub(crate) fn settings_in(mark: &str) -> Option<u64> {
 pub(crate) struct IndexSlots(Vec<PathBuf>);
 
 impl IndexSlots {
-    /// Those of an agent, in the folder of all indexes.
+    /// The slots of an agent: its usual folder, then the folders aside.
     pub(crate) fn new(indexes: &Path, handle: &Handle) -> Self {
         // No agent has a handle that begins with a dot.
         let aside = |number: usize| indexes.join(format!(".aside-{number}")).join(handle.as_str());

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::error::RerankError;
 use crate::limits::BYTES_PER_TOKEN;
 
-/// What is left for one question.
+/// The tokens and the time that are left for one question.
 #[derive(Debug)]
 pub(super) struct Budget {
     tokens_left: AtomicUsize,

@@ -26,7 +26,7 @@ pub(super) struct Candidates {
     pub(super) admitted: Arc<Admitted>,
     pub(super) budget: Arc<Budget>,
     pub(super) asked: SearchRequest,
-    /// What was found, but for the hits.
+    /// The results of the search, without their hits.
     pub(super) found: SearchResults,
     /// The candidates, as the search has them.
     pub(super) hits: Vec<Hit>,
@@ -38,9 +38,9 @@ pub(super) struct Candidates {
     pub(super) count: usize,
     /// The question, as a model is told it.
     pub(super) question: Value,
-    /// What is told beside the answer, if anybody wishes for it.
+    /// The findings of the answer, if the caller asked for them.
     pub(super) findings: Option<Findings>,
-    /// What the caller should know of how this came.
+    /// Notes on what the model did or failed to do, for the answer.
     pub(super) notes: Vec<String>,
 }
 

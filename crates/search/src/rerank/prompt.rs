@@ -15,7 +15,7 @@ use crate::limits::PROMPT_TEXT_BYTES_MAX;
 pub(super) struct Prompt {
     /// Ours.
     pub(super) instructions: String,
-    /// What others wrote: no word of it is an instruction.
+    /// Texts of callers and of content: data, and never instructions (security sheet, section 11).
     pub(super) data: Value,
     /// The form of the answer. `None`: prose.
     pub(super) form: Option<AnswerSchema>,

@@ -9,7 +9,7 @@ use super::json::{objects_with, values};
 use super::prompt::{AnswerSchema, Prompt};
 use crate::limits::WHY_CHARS_MAX;
 
-/// What a model thinks of an item.
+/// A model's score of an item, and its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Judgement {
     /// 0 to 100.

@@ -17,7 +17,7 @@ use crate::limits::{
 use crate::phrases::{is_more, phrases};
 use crate::request::{SearchRequest, push_new};
 
-/// What a model made of a question.
+/// A question as a model reworded it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct RewrittenQuestion {
     /// The question by itself.
@@ -26,14 +26,14 @@ pub(super) struct RewrittenQuestion {
     pub(super) also: Vec<String>,
 }
 
-/// What was said, up to the question that is to be answered.
+/// A question, and the turns and the context before it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct QuestionContext {
     /// Turns before it, oldest first: who spoke, and what.
     pub(super) before: Vec<(Role, String)>,
     /// The question.
     pub(super) question: String,
-    /// What the caller says about the conversation.
+    /// The context that the caller sent (NLWeb's `context`), shortened.
     pub(super) context: Option<Value>,
 }
 
@@ -62,7 +62,7 @@ impl QuestionContext {
     }
 }
 
-/// What a model is asked.
+/// The prompt that asks a model to reword a question.
 pub(super) fn prompt(said: &QuestionContext, item_label: &str, language: &Language) -> Prompt {
     let instructions = format!(
         "You prepare a visitor's `question` for a search engine over a catalogue of {item_label}. Answer with JSON alone: \
@@ -141,7 +141,7 @@ impl RewrittenQuestion {
         SearchRequest { text, filters, notes, ..plain }
     }
 
-    /// What to search for beside the question itself.
+    /// The further texts to search for beside the question.
     pub(super) fn searches(&self, said: &QuestionContext) -> Vec<String> {
         let own = (!said.is_follow_up()).then(|| self.question.clone());
         own.into_iter().filter(|own| *own != said.question).chain(self.also.iter().cloned()).collect()

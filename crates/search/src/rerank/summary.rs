@@ -10,7 +10,7 @@ use crate::markdown::{address, escaped};
 
 /// What a model says when the items answer nothing.
 const NONE: &str = "NONE";
-/// What we say then.
+/// The sentence that takes the place of a summary when a model says that no item answers.
 pub(super) const NOT_ANSWERED: &str = "None of these answers the question itself; they are what comes closest.";
 /// Bytes of a sentence, from which it is cut where it stands.
 const SENTENCE_BYTES_MAX: usize = 800;
@@ -96,7 +96,7 @@ impl Summary {
         out
     }
 
-    /// What is left, and how it ended.
+    /// Ends the summary: the markdown that is left, and how it ended.
     pub(super) fn finish(mut self) -> (String, SummaryEnd) {
         let rest = if self.is_thinking() { String::new() } else { std::mem::take(&mut self.waiting) };
         let last = self.show(&rest).trim_end().to_owned();
