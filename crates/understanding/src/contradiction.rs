@@ -10,9 +10,9 @@ use crate::scope::ReadingAids;
 /// part.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contradiction {
-    /// What rules something out.
+    /// The reading that keeps the limit and gives up the demand.
     pub limit: QuestionReading,
-    /// What is asked for all the same.
+    /// The reading that keeps the demand and gives up the limit.
     pub demand: QuestionReading,
 }
 
@@ -21,13 +21,13 @@ pub struct Contradiction {
 pub struct QuestionReading {
     /// The part that counts in it, in words.
     pub words: String,
-    /// What is left to search for by words.
+    /// The text that is left to search for.
     pub text: String,
     /// The constraints that hold.
     pub filters: Vec<Filter>,
 }
 
-/// What contradicts itself in a question that was taken apart.
+/// The contradictions in a question that was taken apart.
 pub(crate) fn contradictions(text: &str, filters: &[Filter], aids: ReadingAids<'_>) -> Vec<Contradiction> {
     let mut found = empty_ranges(text, filters);
     found.extend(ruled_out(text, filters, aids));

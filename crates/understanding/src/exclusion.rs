@@ -4,7 +4,7 @@ use forecourt_vocabulary::Vocabulary;
 
 use crate::filter::{ClassLimit, Filter, Test};
 
-/// What an item must not have.
+/// Classes, diets and words that an item must not have.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Exclusion {
     /// Ids of classes of the vocabulary: `nuts`.

@@ -54,7 +54,7 @@ impl UnderstoodPart {
         Self::new(tokens, FoundMeaning::Limits(rank, vec![filter]))
     }
 
-    /// The same, with its words still searched for.
+    /// Keeps the words of the finding in the text that is searched for.
     pub(crate) fn keeping_words(self) -> Self {
         Self { keeps_words: true, ..self }
     }

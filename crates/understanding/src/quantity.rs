@@ -13,7 +13,7 @@ const QUICK_MINUTES: f64 = 30.0;
 /// The part of all prices that counts as cheap, and the part that counts as expensive.
 const THIRD: f64 = 1.0 / 3.0;
 
-/// What a quantity is limited to here.
+/// The limit of a quantity that begins at a token.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let (asked, behind) = asked_quantity(reader, at);
     let span = reader.span(behind)?;

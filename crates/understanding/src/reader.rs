@@ -27,7 +27,7 @@ impl<'a> Reader<'a> {
         Self { text, tokens, meanings, aids, table: PropertyTable::shipped(), states_facts, is_name }
     }
 
-    /// What the phrases mean that begin here, and where each ends.
+    /// The meanings of the phrases that begin at a token, each with the token behind it.
     pub(crate) fn meanings(&self, at: usize) -> impl Iterator<Item = (&'a PhraseMeaning, usize)> + '_ {
         let here = self.meanings.get(at).into_iter().flatten();
         here.map(move |(meaning, length)| (*meaning, at + length))

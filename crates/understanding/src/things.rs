@@ -36,7 +36,7 @@ impl Thing {
     }
 }
 
-/// What ties the things of a list together.
+/// How the things of a list are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tie {
     And,
