@@ -12,7 +12,7 @@ use crate::limits::FREQUENCIES_KEPT;
 #[derive(Default)]
 pub(super) struct Frequencies(Mutex<Generations>);
 
-/// What was asked for lately, and before that.
+/// The terms that were looked up lately, and those of the time before.
 #[derive(Default)]
 struct Generations {
     new: HashMap<Term, u64>,

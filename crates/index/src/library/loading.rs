@@ -144,7 +144,7 @@ impl Library {
     }
 }
 
-/// Work whose panics are errors: who reads files that were damaged meanwhile may end up anywhere.
+/// Turns panics of some work into [`Error::Crashed`]: the engine may panic on files that were damaged meanwhile.
 fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Error::Crashed))
 }

@@ -48,7 +48,7 @@ impl PushedDocument {
     }
 }
 
-/// The items that can be put, each with a hash of what was said; of several with one id the last.
+/// The items that can be put, each with a hash of its text; of several with one id the last.
 fn last_of_each(items: Vec<(u64, Value)>, report: &mut Report) -> Vec<(Value, u64)> {
     let mut seen = HashSet::new();
     let mut out = Vec::with_capacity(items.len());

@@ -185,7 +185,7 @@ impl PushFile {
 
     fn opened(&self, creates: bool) -> Result<MutexGuard<'_, Option<Connection>>> {
         let mut db = self.db.lock();
-        // A look creates no file: most deployments never push.
+        // A look creates no file: a deployment that never pushes has none.
         let Some(file) = self.file.as_ref().filter(|file| db.is_none() && (creates || file.exists())) else {
             return Ok(db);
         };

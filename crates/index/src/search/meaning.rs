@@ -20,7 +20,7 @@ pub(super) struct Meaning<'s> {
 }
 
 impl<'s> Meaning<'s> {
-    /// `None` without a model, or when nothing was said that it could know.
+    /// Embeds a text. `None` without a model, or when the model knows nothing of the text.
     pub(super) fn of(snapshot: &'s Snapshot, model: Option<&Model>, text: &str, plan: &Plan) -> Option<Self> {
         let (model, vectors) = (model.filter(|_| plan.has_text())?, snapshot.vectors.as_ref()?);
         Some(Self { snapshot, vectors, vector: model.embed(text)?, kind: model.kind() })
