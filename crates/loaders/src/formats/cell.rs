@@ -12,7 +12,7 @@ const NUMBERS: &[&str] = &["ratingValue", "reviewCount", "ratingCount", "latitud
 pub(super) struct Format<'m> {
     /// The decimal mark of numbers: `.` or `,`.
     pub(super) decimal: char,
-    /// Whether the operator said so, so that it holds for every column.
+    /// Whether the operator set the decimal mark, so that it holds for every column.
     pub(super) is_said: bool,
     /// How dates are written.
     pub(super) dates: Option<&'m str>,

@@ -18,7 +18,7 @@ use super::{At, Input, Reason, Sink, Stop, linked};
 use crate::limits::{ITEM_BYTES_MAX, PATH_LEVELS_MAX};
 use crate::mapping::TableMapping;
 
-/// Where the currency of a price is said.
+/// The property that holds the currency of a price.
 const CURRENCY: &str = "offers.priceCurrency";
 
 /// Reads a table. `usual` is between its cells when nothing speaks for anything else.

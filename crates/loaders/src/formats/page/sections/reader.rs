@@ -15,7 +15,7 @@ const ASIDE: &[&str] = &[
     "script", "style", "noscript", "template", "nav", "footer", "aside", "form", "svg", "iframe", "select", "head",
     "title",
 ];
-/// Elements that end what is being said.
+/// Elements that end the paragraph before them.
 const BLOCKS: &[&str] = &[
     "p",
     "div",
