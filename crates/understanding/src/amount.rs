@@ -5,7 +5,7 @@ use forecourt_vocabulary::{PhraseMeaning, Unit, WordClass};
 
 use crate::reader::Reader;
 
-/// The ones that are said behind tens.
+/// The ones that may follow tens in words: `twenty five`.
 const ONES: std::ops::RangeInclusive<f64> = 1.0..=9.0;
 /// How far `about` reaches below and above an amount, as a part of it.
 const AROUND: f64 = 0.25;
@@ -151,7 +151,7 @@ impl Reader<'_> {
         (hours, at)
     }
 
-    /// The part of a quantity's values that is told from here on.
+    /// The part of a quantity's values that the words from here on describe.
     pub(crate) fn span(&self, at: usize) -> Option<Span> {
         // The more words say that a limit is meant, the earlier it is tried: a bare amount begins each of the others
         // too.

@@ -32,7 +32,7 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     }
 }
 
-/// The first and the last day, and how that is said. `None`: nobody knows what day it is.
+/// The first day, the last day and their wording. `None`: the limit depends on today, which is not known.
 type Limit = Option<(Option<Date>, Option<Date>, String)>;
 
 fn limit(reader: &Reader<'_>, at: usize, floor: usize) -> Option<(Limit, std::ops::Range<usize>)> {

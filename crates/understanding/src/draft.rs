@@ -176,7 +176,7 @@ impl Parts {
         has_room
     }
 
-    /// The filters in a fixed order, and what is to be said of them.
+    /// The filters in a fixed order, and the notes about them for the answer.
     fn filters(&mut self, reader: &Reader<'_>) -> (Vec<Filter>, Vec<String>) {
         let mut limits = std::mem::take(&mut self.limits);
         // By rank and not by place, so that two wordings of one question have the same filters in the same order.

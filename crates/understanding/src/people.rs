@@ -12,10 +12,10 @@ use crate::filter::{Filter, Test};
 use crate::pattern::pattern;
 use crate::scope::QuestionScope;
 
-/// Properties that name who can be seen or heard.
+/// Properties that name people who can be seen or heard in an item.
 const SEEN: &[&str] =
     &["actor.name", "performer.name", "byArtist.name", "organizer.name", "actor", "performer", "byArtist"];
-/// Properties that name who made it.
+/// Properties that name the people who made an item.
 const MAKERS: &[&str] = &[
     "author.name",
     "director.name",

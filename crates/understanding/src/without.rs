@@ -71,7 +71,7 @@ fn lead(reader: &Reader<'_>, at: usize) -> Option<(Lead, usize)> {
     leads.reduce(|best, next| if next.1 > best.1 { next } else { best })
 }
 
-/// The limits that things say which must be absent. One that no item can be judged by is told.
+/// The limits of things that must be absent. When items can't be judged by one of them, the whole is not understood.
 fn limits(
     reader: &Reader<'_>,
     things: &[&Thing],
@@ -111,7 +111,7 @@ fn without_class(reader: &Reader<'_>, id: &str) -> Option<Filter> {
     Some(Filter { words, ..exclusion.filter(vocabulary, reader.aids.answer_in.as_str()) })
 }
 
-/// A negation of what nobody knows: a limit that was not understood, where limits can be meant at all.
+/// A negation of something unknown: a limit that was not understood, where limits can be meant at all.
 fn unknown(reader: &Reader<'_>, lead: Lead, at: usize, thing: &Thing, floor: usize) -> Option<UnderstoodPart> {
     let begins_clause = at == 0 || !reader.is_word(at - 1) || reader.is_behind(at, WordClass::WithoutLead);
     let is_question = reader.class(0, WordClass::Question).is_some();
