@@ -79,7 +79,7 @@ impl AnswerText<'_> {
         text
     }
 
-    /// Says that what was told of the caller is kept, or that it is not any more.
+    /// The answer to a turn about the caller alone: which limits are kept from now on, or that they are dropped.
     pub(super) fn noted(&self, limits: &[Filter]) -> String {
         let name = if limits.is_empty() { "set_aside" } else { "noted" };
         let limits: Vec<String> = limits.iter().map(|filter| plain(&filter.words)).collect();
@@ -158,7 +158,7 @@ impl AnswerText<'_> {
         (!links.is_empty()).then(|| format!("\n{}\n", self.say.document_others(&links.join(", "))))
     }
 
-    /// By what single facts are told.
+    /// The sentences and the vocabulary for answers of single facts.
     pub(super) fn facts(&self) -> FactContext<'_> {
         FactContext { say: self.say, vocabulary: self.library.vocabulary(), language: &self.card.language }
     }
@@ -305,7 +305,7 @@ impl AnswerText<'_> {
         self.with_language_note(text)
     }
 
-    /// What no item has that was asked for by name, and what there is.
+    /// The sentence about a value that no item has, and the nearest values that there are.
     fn unmet(&self, unmet: &UnmetFilter) -> String {
         let says =
             self.sentence("not_there").replace("{value}", &plain(&unmet.value)).replace("{name}", &plain(&unmet.name));

@@ -86,7 +86,7 @@ fn recent(history: &[Turn]) -> &[Turn] {
     &history[first..]
 }
 
-/// What an earlier turn said to this agent.
+/// The text of an earlier turn without the mention of this agent.
 fn turn_text(turn: &Turn, message: &Message) -> String {
     let text = text_of(&turn.parts);
     behind_mention(&text, &message.recipient).to_owned()
@@ -107,7 +107,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// What turns say of the caller that are too old to go on with: nobody tells an allergy twice.
+    /// Takes limits of the caller from turns that are too old to go on with: nobody tells an allergy twice.
     fn hear_of_caller(&mut self, turns: &[Turn], message: &Message) {
         for turn in turns.iter().filter(|turn| turn.role == Role::User) {
             let text = turn_text(turn, message);

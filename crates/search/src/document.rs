@@ -12,9 +12,9 @@ use crate::limits::SECTIONS_COMPARED_MAX;
 use crate::markdown::{escaped_text, link, strip_hidden};
 use crate::passage::{Passage, passage};
 
-/// The part of what a question says that a section has to speak of, to be told as the answer.
+/// The part of a question's words, by weight, that a section needs to be shown as the answer.
 const ANSWERS_MIN: f32 = 0.6;
-/// The part that it has to speak of to be told at all, as what comes closest.
+/// The part that it needs to be shown at all, as the closest section.
 const CLOSEST_MIN: f32 = 0.35;
 /// The same where sections are found by meaning as well, in other words than those of the question.
 const CLOSEST_BY_MEANING_MIN: f32 = 0.2;

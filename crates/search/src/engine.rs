@@ -43,7 +43,7 @@ pub(crate) fn sentences(admitted: &Admitted) -> Sentences {
     Sentences::for_caller(admitted.message().language.as_ref(), &admitted.card().language)
 }
 
-/// What callers are told when the index fails; the cause goes to the log.
+/// The ending when the index fails, in the caller's language; the cause is logged.
 pub(crate) fn search_failed(say: Sentences) -> Ending {
     Ending::failed(say.search_failed())
 }
@@ -92,7 +92,7 @@ impl SearchEngine {
         self.whole_answer(&words, admitted.message(), &asked, &found)
     }
 
-    /// What is asked for, or the answer to who asks for no list of items.
+    /// The search that a message asks for, or the whole answer where it asks for none.
     pub(crate) fn wished(
         &self,
         library: &Library,
@@ -123,7 +123,7 @@ impl SearchEngine {
         Ok(ControlFlow::Break(vec![Event::Text(text), Event::Ending(Ending::Complete)]))
     }
 
-    /// The answer to who asks about an item that was shown.
+    /// The answer to a question about an item of an earlier answer.
     fn about(&self, words: &AnswerText<'_>, message: &Message, about: &ItemQuestion) -> Result<Vec<Event>, Error> {
         let found = shown::item(words.library, about, self.results)?;
         let findings = message.search.findings.is_wanted().then(|| words.item_findings(&found, about));

@@ -63,7 +63,7 @@ pub(crate) struct FactKind {
     pub(crate) sources: Vec<FactSource>,
 }
 
-/// A property, and how its value is said.
+/// A property, and the form in which its value is worded.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FactSource {

@@ -22,7 +22,7 @@ pub(super) struct MessageFilters {
     pub(super) results: Option<usize>,
     /// Whether a question back is unwanted.
     pub(super) decided: bool,
-    /// What was said under names that a question of ours may have had, with those names.
+    /// Values given under names that a question of ours may have asked for, with those names.
     said: Vec<(&'static str, String)>,
 }
 

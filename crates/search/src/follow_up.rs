@@ -155,7 +155,7 @@ fn add(before: &SearchRequest, addition: &Addition<'_>) -> SearchRequest {
     asked
 }
 
-/// What was added last is what is asked for, and what was asked for describes it.
+/// Makes the newest phrase the subject, and the former subject a description of it.
 fn turn_round(asked: &mut SearchRequest) {
     for phrase in asked.phrases.iter_mut().filter(|phrase| phrase.place == PhrasePlace::Subject) {
         phrase.place = PhrasePlace::Before;

@@ -26,7 +26,7 @@ pub(super) fn stands_for_itself(words: &str, reads: &dyn ItemLookup) -> Option<b
     (all.len() >= NAMES_MIN).then_some(heads as f64 >= HEAD_SHARE * all.len() as f64)
 }
 
-/// How words belong to what was asked for.
+/// The role that added words have in the names of items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Joining {
     /// They describe it: "muffins", then "blueberry".

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::limits::{FACT_BYTES_MAX, FACT_ENTRIES_MAX};
 
-/// How a property is said.
+/// The form in which a property is worded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ValueForm {

@@ -39,7 +39,7 @@ pub(super) struct PartialAnswer {
 /// Listens to an answer.
 pub(super) type AnswerReceiver = watch::Receiver<PartialAnswer>;
 
-/// Tells an answer to those who listen.
+/// The writing end of an answer.
 pub(super) struct AnswerSender {
     cache: Arc<AnswerCache>,
     /// Under which it is known to others. `None`: it is for one alone.
@@ -68,7 +68,7 @@ impl AnswerCache {
         Duration::try_from(age).is_ok_and(|age| age < self.age_max).then(|| cached.text.clone())
     }
 
-    /// Listens to the answer to a prompt. The first who does so has to tell it, too.
+    /// A receiver of the answer to a prompt, and its sender for the first caller, who has to write it.
     pub(super) fn listen(self: &Arc<Self>, key: PromptKey) -> (AnswerReceiver, Option<AnswerSender>) {
         let mut running = self.running();
         if let Some(sender) = running.get(&key).and_then(Weak::upgrade) {
@@ -80,7 +80,7 @@ impl AnswerCache {
         (listener, Some(teller))
     }
 
-    /// An answer that nobody else hears.
+    /// A receiver and a sender of an answer that is not shared.
     pub(super) fn alone(self: &Arc<Self>) -> (AnswerReceiver, AnswerSender) {
         self.tell(None)
     }

@@ -36,7 +36,7 @@ pub(super) struct Candidates {
     pub(super) skip: usize,
     /// Items of this answer.
     pub(super) count: usize,
-    /// The question, as a model is told it.
+    /// The question in the form that the prompt has it.
     pub(super) question: Value,
     /// The findings of the answer, if the caller asked for them.
     pub(super) findings: Option<Findings>,

@@ -36,7 +36,7 @@ pub(super) struct RerankModel {
     entropy: Arc<dyn Entropy>,
 }
 
-/// No form is told to the provider: the instructions have to do.
+/// No answer format is sent: the instructions have to do.
 const PLAINEST: u8 = 2;
 /// Characters of a nonce, of six bits each.
 const NONCE_CHARS: usize = 24;
@@ -139,7 +139,7 @@ impl RerankModel {
         Ok(listener)
     }
 
-    /// Asks the provider for as long as somebody listens.
+    /// Asks the provider, and stops when no receiver is left.
     async fn tell(self: Arc<Self>, prompt: Prompt, hop: u32, by: Instant, teller: AnswerSender) {
         let asked = timeout_at(by, self.ask(&prompt, hop, by, &teller));
         let ended = tokio::select! {

@@ -29,7 +29,7 @@ impl RankOrder {
         }
     }
 
-    /// The candidates at these places were before somebody who judged: those without a score were left out.
+    /// Notes that the candidates at these places were shown to a model: those without a score were left out by it.
     pub(super) fn pass_over(&mut self, places: Range<usize>) {
         for at in places {
             if let Some(slot) = self.passed_over.get_mut(at) {

@@ -218,7 +218,7 @@ impl RankedAnswer {
         self.given.get(self.begun.skip..).unwrap_or_default()
     }
 
-    /// What is told beside the answer, as it is known by now.
+    /// The findings beside the answer, as far as they are known.
     fn tell(&self) -> Option<Event> {
         let words = self.words();
         let reason = |at: &usize| MatchReason { why: self.why(*at).to_owned(), ..words.reason(&self.begun.hits[*at]) };
