@@ -15,7 +15,7 @@ pub(crate) struct Fetcher<'a> {
     hosts: &'a Hosts,
     /// The least time between two requests.
     pub(crate) delay: Duration,
-    /// Whether nobody waits for it any more.
+    /// Whether the visit has been cancelled.
     cancel: &'a (dyn Fn() -> bool + Sync),
 }
 
