@@ -57,7 +57,7 @@ struct Inner {
     ratings_max: u64,
 }
 
-/// What somebody thinks of an answer.
+/// A thumb up or down for an answer or for one of its items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rating {
     /// The agent's handle.
