@@ -15,11 +15,11 @@ pub(crate) struct Fetcher<'a> {
     hosts: &'a Hosts,
     /// The least time between two requests.
     pub(crate) delay: Duration,
-    /// Whether nobody waits for it any more.
+    /// Whether the visit has been cancelled.
     cancel: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// What came of it.
+/// The result of asking for one document.
 #[derive(Debug)]
 pub(crate) enum FetchOutcome {
     /// It is there, and where it was found in the end.
@@ -57,6 +57,7 @@ impl<'a> Fetcher<'a> {
         let mut has_waited = false;
         for _ in 0..=PAGE_REDIRECTS_MAX {
             self.hosts.turn(&url, self.delay, self.cancel).await;
+            // After a redirect no validators are sent: they are those of another address.
             let known = before.filter(|kept| kept.url == url.as_str()).map(|kept| kept.validators.clone());
             let known = known.unwrap_or_default();
             let is_conditional = known != Validators::default();
@@ -64,13 +65,16 @@ impl<'a> Fetcher<'a> {
                 Ok(RevisitOutcome::Found(document)) => return FetchOutcome::Found(url, document),
                 Ok(RevisitOutcome::Unchanged) if is_conditional => return FetchOutcome::Unchanged,
                 Ok(RevisitOutcome::Unchanged) => {
+                    // A 304 to a request without conditions: there is nothing here that could be unchanged.
                     return FetchOutcome::Failed("sends nothing, as if we had it".to_owned());
                 }
+                // Each step is asked about: a page that robots.txt closes could otherwise be reached by a redirect.
                 Ok(RevisitOutcome::Moved(next)) if may_go(&next) => url = next,
                 Ok(RevisitOutcome::Moved(_)) => return FetchOutcome::Gone("leads to where we may not go".to_owned()),
                 Ok(RevisitOutcome::Gone(reason)) => return FetchOutcome::Gone(reason),
                 Ok(RevisitOutcome::Later(_, Some(time))) if !has_waited && !(self.cancel)() => {
                     self.hosts.rest(&url, time);
+                    // Once: a server that asks for time again and again would hold the visit for good.
                     has_waited = true;
                 }
                 Ok(RevisitOutcome::Later(reason, time)) => {

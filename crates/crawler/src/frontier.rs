@@ -38,12 +38,14 @@ impl Frontier {
     /// Adds a page at a depth, unless it was found before or is none of the site's.
     pub(crate) fn add(&mut self, url: &Url, depth: u32) {
         let mut url = url.clone();
+        // Fragments lead to places of one page, not to other pages.
         url.set_fragment(None);
         let path = url.path().to_ascii_lowercase();
         let is_page = url.as_str().len() <= PAGE_URL_BYTES_MAX && !NO_PAGES.iter().any(|end| path.ends_with(end));
         if !is_page || !self.is_own(&url) || self.found.contains(url.as_str()) {
             return;
         }
+        // Counted as found and not as read: the queue itself has to have a bound.
         if self.found.len() >= self.pages_max {
             self.is_cut = true;
             return;

@@ -13,6 +13,7 @@ pub(crate) fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, String> {
         return Ok(bytes.to_vec());
     }
     let mut out = Vec::new();
+    // One byte past the bound tells that there is more, without unpacking it (gzip bombs).
     let unpacked = MultiGzDecoder::new(bytes).take(UNPACKED_BYTES_MAX as u64 + 1).read_to_end(&mut out);
     match unpacked {
         Ok(length) if length > UNPACKED_BYTES_MAX => Err(format!("more than {UNPACKED_BYTES_MAX} bytes when unpacked")),

@@ -31,6 +31,7 @@ impl Hosts {
             if cancel() {
                 return;
             }
+            // In small steps: a host may ask for an hour, and leaving must not wait for it.
             tokio::time::sleep(wait.min(LOOK_EVERY)).await;
         }
     }
@@ -41,6 +42,7 @@ impl Hosts {
         if let Some(next) = hosts.get(&key(url)).filter(|next| **next > now) {
             return Some(*next - now);
         }
+        // A host whose time has passed may be asked at once, so that nothing is lost with its entry.
         if hosts.len() >= HOSTS_MAX {
             hosts.retain(|_, next| *next > now);
         }
@@ -53,6 +55,7 @@ impl Hosts {
         let until = Instant::now() + time.min(RETRY_AFTER_MAX);
         let mut hosts = self.0.lock();
         let next = hosts.entry(key(url)).or_insert(until);
+        // The longer wish holds: another visitor may have been asked for more time.
         *next = until.max(*next);
     }
 }

@@ -35,12 +35,12 @@ pub(crate) fn beside(items: &Path) -> PathBuf {
     items.with_extension("pages")
 }
 
-/// The file of pages that a visit had read when it broke off.
+/// The file of the pages that an unfinished visit had read.
 fn cut_off(items: &Path) -> PathBuf {
     items.with_extension("pages-cut")
 }
 
-/// The pages of the last visit. They stay in their file until they are wanted; known is where each begins.
+/// The pages of an earlier visit. They stay in their file until they are wanted; only the place of each is in memory.
 #[derive(Default)]
 pub(crate) struct Before {
     file: Option<BufReader<File>>,
@@ -64,12 +64,14 @@ impl Before {
     pub(crate) fn of_cut_off(items: &Path) -> io::Result<Self> {
         let (cut, draft) = (cut_off(items), Draft::path_of(&beside(items)));
         let age = |path: &Path| fs::metadata(path).and_then(|meta| meta.modified()).ok()?.elapsed().ok();
+        // A page that was read longer ago than a visit may last is asked for again.
         if age(&cut).is_some_and(|age| age > VISIT_TIME_MAX) {
             fs::remove_file(&cut)?;
         }
         if age(&draft).is_some_and(|age| age <= VISIT_TIME_MAX) {
             let mut whole = File::options().append(true).create(true).open(&cut)?;
-            // The last line may be half of one.
+            // The process may have been killed within a line: the newline ends it, and it is passed over when it is
+            // read.
             whole.write_all(b"\n")?;
             io::copy(&mut File::open(&draft)?, &mut whole)?;
             whole.sync_all()?;
@@ -83,6 +85,7 @@ impl Before {
         let (mut at, mut line) = (0, Vec::new());
         while let Some(length) = before.line(&mut line) {
             if let Ok(PageKey { url }) = serde_json::from_slice(&line) {
+                // Where each page begins, and not the page: a site may have half a gigabyte of them.
                 before.at.insert(url, at);
             }
             at += length;
@@ -152,7 +155,7 @@ impl Writer {
         let Some(room) = self.room.checked_sub(line.len()) else { return Ok(false) };
         self.room = room;
         self.pages.file.write_all(&line)?;
-        // A crash costs the page that is being read and no other.
+        // Flushed for each page, so that a process that is killed loses no more than the page it was reading.
         self.pages.file.flush()?;
         for item in &page.items {
             self.items.file.write_all(&self::line(item)?)?;
@@ -203,6 +206,7 @@ impl Draft {
 
     /// Renames only what is different, so that an unchanged site is seen to be unchanged.
     fn finish(self) -> io::Result<()> {
+        // Synced before it is renamed: no crash may leave a name in front of missing bytes.
         self.file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
         let draft = self.path.with_extension(draft_extension(&self.path, self.suffix));
         match is_same(&draft, &self.path) {

@@ -1,4 +1,4 @@
-//! Sites of the web that the operator names, read as a polite visitor reads them.
+//! Reads sites of the web that the operator names, as a polite visitor does.
 //!
 //! A [`Visitor`] reads a [`WebSite`] into a file of JSON Lines, which is content like any other then. It heeds
 //! `robots.txt`, keeps to the pace of each host and to the site's own origin, and asks on its next visit only for what

@@ -9,7 +9,8 @@ use forecourt_loaders::item::first_text;
 /// Members that are links.
 const LINKS: &[&str] = &["url", "image", "thumbnailUrl", "contentUrl"];
 
-/// An item as it is taken from a document: its links made whole, and an id that nobody else has.
+/// An item as it is taken from a document: its links made whole, and an id under that document where it claims one of
+/// another site.
 pub(crate) fn believed(mut item: Value, document: &Url) -> Value {
     make_links_whole(&mut item, document);
     let Some(id) = first_text(&item, &["@id", "url"]).map(str::to_owned) else { return item };

@@ -43,6 +43,7 @@ impl Robots {
                 is_own |= value.eq_ignore_ascii_case(agent);
                 is_others |= value == "*";
                 if is_own {
+                    // A group without rules counts too: it allows us everything, whatever the group for all says.
                     groups.own.get_or_insert_default();
                 }
                 continue;
@@ -69,6 +70,8 @@ impl Robots {
             }
             "crawl-delay" => {
                 let seconds = value.parse::<f64>().ok().filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
+                // Not in RFC 9309, and in use all the same. Bounded before the conversion, which panics on infinite
+                // and huge numbers.
                 self.delay = seconds.map(|s| Duration::from_secs_f64(s.min(ROBOTS_DELAY_MAX.as_secs_f64())));
             }
             _ => {}
@@ -128,6 +131,7 @@ fn fits(pattern: &str, path: &str) -> bool {
     }
     while let Some(piece) = pieces.next() {
         if pieces.peek().is_none() && is_whole {
+            // The last piece at the end of the path: the first place that fits may not be the last.
             return rest.ends_with(piece);
         }
         match rest.find(piece) {

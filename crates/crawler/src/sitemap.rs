@@ -77,6 +77,7 @@ fn xml(text: &str) -> Sitemap {
             Ok(Event::Text(part)) => push(&mut url, &part),
             Ok(Event::CData(part)) => push(&mut url, &part),
             Ok(Event::GeneralRef(name)) => {
+                // Sitemaps that write the `&` of a query as it is are read all the same.
                 let resolved = resolve_entity(&name).unwrap_or('&');
                 push(&mut url, resolved.encode_utf8(&mut [0; 4]));
             }

@@ -119,7 +119,7 @@ impl Visitor {
     }
 }
 
-/// A visit under way.
+/// The state of a visit under way.
 struct Tour<'a> {
     site: &'a WebSite,
     fetcher: Fetcher<'a>,
@@ -177,6 +177,8 @@ impl Tour<'_> {
     /// Hands on what was found so far, the more seldom the more there is, if there is something new in it.
     fn publish(&mut self) -> io::Result<()> {
         let (pages, at) = self.published;
+        // A fifth more than last time: handing on copies all that was found, so the copies together stay few times its
+        // size.
         let is_due = self.told.pages >= pages + PUBLISH_PAGES.max(pages / 5) && at.elapsed() >= self.patience();
         if !is_due || !self.has_changed {
             return Ok(());
@@ -187,7 +189,7 @@ impl Tour<'_> {
         Ok(())
     }
 
-    /// The first time, nobody waits for anything else.
+    /// The least time between two times that findings are handed on: none before the first time.
     fn patience(&self) -> Duration {
         if self.published.0 == 0 { Duration::ZERO } else { PUBLISH_EVERY }
     }
@@ -200,12 +202,14 @@ impl Tour<'_> {
         }
         if self.is_cancelled {
             self.writer.publish(unmet(&mut self.cut_off, &mut self.before))?;
+            // The next visit goes on from what was written; the old state stays until one comes to its end.
             self.writer.leave()?;
             return Ok(self.told);
         }
         if self.told.gave_up || self.keeps_before {
             let mut cut_off = std::mem::take(&mut self.cut_off);
             for page in cut_off.rest() {
+                // The state of the visit that broke off is newer than that of the last whole one.
                 drop(self.before.take(&page.url));
                 self.write(&page)?;
             }

@@ -39,6 +39,7 @@ impl CrossEncoder {
         let wrong = |reason: String| Error::new(weights_file, reason);
         let encoder = Encoder::read(&config, &weights).map_err(wrong)?;
         let head = Head::read(&config, &weights).map_err(wrong)?;
+        // One text at a time: padding would be read as tokens.
         tokenizer.with_padding(None);
         let truncation = Some(at_most(config.tokens_max()));
         tokenizer.with_truncation(truncation).map_err(|error| Error::new(tokenizer_file, error))?;
@@ -67,6 +68,7 @@ impl CrossEncoder {
         let work = || -> Vec<(usize, Option<f32>)> {
             let mine = iter::from_fn(|| {
                 let at = next.fetch_add(1, Ordering::Relaxed);
+                // Asked for each text: a text that was begun is read to its end.
                 texts.get(at).filter(|_| !is_late()).map(|text| (at, self.score(question, text)))
             });
             mine.collect()

@@ -32,12 +32,14 @@ pub(crate) struct Encoder {
 impl Encoder {
     pub(crate) fn read(config: &Config, file: &[u8]) -> Result<Self, String> {
         let tensors = Tensors::of(file)?;
+        // Weights of a model with a head have `bert.` in front of the names of the network itself.
         let prefix = if tensors.names().iter().any(|name| name.starts_with("bert.")) { "bert." } else { "" };
         let embeddings = format!("{prefix}embeddings");
         let matrix =
             |name: &str, rows| tensors.matrix(&format!("{embeddings}.{name}.weight"), rows, config.hidden_size);
         let words = matrix("word_embeddings", config.vocab_size)?;
         let sentences = matrix("token_type_embeddings", config.type_vocab_size)?;
+        // Added once here, since nearly every text is one sentence, and each token would add it again.
         let places = matrix("position_embeddings", config.max_position_embeddings)? + sentences.row(0);
         let second = (sentences.nrows() > 1).then(|| &sentences.row(1) - &sentences.row(0));
         let norm = Norm::read(&tensors, &format!("{embeddings}.LayerNorm"), config)?;
@@ -55,6 +57,7 @@ impl Encoder {
     pub(crate) fn embed(&self, tokens: &[u32]) -> Vec<f32> {
         let Some(states) = self.states(tokens.iter().map(|token| (*token, 0))) else { return Vec::new() };
         match self.pooling {
+            // The sum has the direction of the mean, and the length is made 1 afterwards.
             Pooling::Mean => states.sum_axis(Axis(0)).to_vec(),
             Pooling::First => states.row(0).to_vec(),
         }
@@ -63,6 +66,7 @@ impl Encoder {
     /// The last states of tokens, a row each; every token with the number of its sentence, 0 or 1. `None`: there
     /// is none that it knows.
     pub(crate) fn states(&self, tokens: impl Iterator<Item = (u32, u32)>) -> Option<Array2<f32>> {
+        // A tokenizer may have tokens that were added after training: the network has no row for them.
         let known = tokens.filter(|(token, _)| (*token as usize) < self.words.nrows()).take(self.places.nrows());
         let (tokens, sentences): (Vec<usize>, Vec<u32>) =
             known.map(|(token, sentence)| (token as usize, sentence)).unzip();

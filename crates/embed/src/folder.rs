@@ -18,6 +18,7 @@ impl Folder {
     pub(crate) fn list(path: &Path) -> Result<Self> {
         let entries = fs::read_dir(path).map_err(|error| Error::new(path, error))?;
         let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        // The order of a folder differs between file systems; which file is meant must not.
         files.sort();
         Ok(Self { path: path.to_owned(), files })
     }

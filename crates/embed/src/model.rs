@@ -48,19 +48,21 @@ impl Model {
         let weights = read(weights_file)?;
         let config = Config::read(&folder)?;
         let reading = config.as_ref().map(|config| format!("{config:?}")).unwrap_or_default();
+        // With the settings, since pooling and length change the vectors of the same weights.
         let id = digest(&[&tokenizer_bytes, &weights, reading.as_bytes()]);
         let network = match &config {
             Some(config) => Encoder::read(config, &weights).map(|encoder| Network::Encoder(Box::new(encoder))),
             None => Table::read(weights).map(Network::Table),
         };
         let network = network.map_err(|reason| Error::new(weights_file, reason))?;
+        // One text at a time: padding would be read as tokens.
         tokenizer.with_padding(None);
         let truncation = config.as_ref().map(|config| at_most(config.tokens_max()));
         tokenizer.with_truncation(truncation).map_err(|error| Error::new(tokenizer_file, error))?;
         Ok(Self { tokenizer, network, id })
     }
 
-    /// Which kind of model it is.
+    /// Whether its vectors know single tokens or whole texts.
     pub fn kind(&self) -> Kind {
         match &self.network {
             Network::Table(_) => Kind::Static,
@@ -68,7 +70,7 @@ impl Model {
         }
     }
 
-    /// Numbers of a vector.
+    /// The length of its vectors, at most 65,535.
     pub fn dims(&self) -> usize {
         match &self.network {
             Network::Table(table) => table.dims(),
@@ -76,7 +78,7 @@ impl Model {
         }
     }
 
-    /// Names the vectors that this model makes: a hash of what it was read from.
+    /// A hash of tokenizer, weights and settings: vectors of two models with different ids can't be compared.
     pub fn id(&self) -> u64 {
         self.id
     }
@@ -87,6 +89,7 @@ impl Model {
         let text = head(text, TEXT_BYTES_MAX).trim();
         let mut vector = match &self.network {
             _ if text.is_empty() => return None,
+            // Without the tokens that frame a text: in a mean they would be in every vector alike.
             Network::Table(table) => table.embed(self.tokenizer.encode_fast(text, false).ok()?.get_ids()),
             Network::Encoder(encoder) => encoder.embed(self.tokenizer.encode_fast(text, true).ok()?.get_ids()),
         };
@@ -96,6 +99,7 @@ impl Model {
     /// The vectors of many texts, in their order, as [`Model::embed`] makes them: on all processors.
     pub fn embed_all(&self, texts: &[&str]) -> Vec<Option<Vec<f32>>> {
         let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX).min(texts.len());
+        // Texts differ in length, so each thread takes the next one instead of an equal part.
         let next = AtomicUsize::new(0);
         let work = || -> Vec<_> {
             let mine = iter::from_fn(|| {
@@ -136,6 +140,7 @@ pub(crate) fn at_most(tokens: usize) -> TruncationParams {
 /// Brings a vector to length 1. `false` when it has none.
 fn normalize(vector: &mut [f32]) -> bool {
     let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+    // Weights with infinities or NaN give such vectors: they would be near to everything or nothing.
     if !length.is_finite() || length == 0.0 {
         return false;
     }

@@ -17,6 +17,7 @@ impl Table {
     pub(crate) fn read(mut file: Vec<u8>) -> Result<Self, String> {
         let (start, length, is_half, dims) = {
             let tensors = SafeTensors::deserialize(&file).map_err(|error| error.to_string())?;
+            // With a mapping, tokens are not the numbers of rows, and every vector would be wrong.
             if tensors.names().contains(&"mapping") {
                 return Err("a model with a token mapping; export it without".to_owned());
             }
@@ -30,6 +31,7 @@ impl Table {
         if dims == 0 || dims > DIMS_MAX {
             return Err(format!("rows of {dims} dimensions"));
         }
+        // The file's own buffer becomes the table: a copy would need the memory of the model twice.
         file.truncate(start + length);
         file.drain(..start);
         Ok(Self { rows: file, is_half, dims })
@@ -49,6 +51,7 @@ impl Table {
     fn add_row(&self, token: usize, sum: &mut [f32]) {
         let width = if self.is_half { 2 } else { 4 };
         let start = token * self.dims * width;
+        // A tokenizer may have more tokens than the matrix has rows: those add nothing.
         let Some(row) = self.rows.get(start..start + self.dims * width) else { return };
         match self.is_half {
             true => row.as_chunks().0.iter().zip(sum).for_each(|(bytes, sum)| *sum += half_to_float(*bytes)),

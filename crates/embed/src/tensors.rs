@@ -30,6 +30,7 @@ impl<'f> Tensors<'f> {
 
     fn numbers(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, String> {
         let tensor = self.file.tensor(name).map_err(|_| format!("there is no tensor {name}"))?;
+        // Settings and weights of two models in one folder differ here, before anything is read wrongly.
         if tensor.shape() != shape {
             return Err(format!("{name} has the shape {:?} instead of {shape:?}", tensor.shape()));
         }
@@ -47,6 +48,7 @@ pub(crate) fn half_to_float(bytes: [u8; 2]) -> f32 {
     let bits = u32::from(u16::from_le_bytes(bytes));
     let (sign, exponent, fraction) = ((bits & 0x8000) << 16, (bits >> 10) & 0x1F, bits & 0x3FF);
     match exponent {
+        // Subnormal: the fraction alone, in steps of 2⁻²⁴.
         0 => f32::from_bits(sign | (fraction as f32 / 16_777_216.0).to_bits()),
         0x1F => f32::from_bits(sign | 0x7F80_0000 | fraction << 13),
         _ => f32::from_bits(sign | (exponent + 112) << 23 | fraction << 13),

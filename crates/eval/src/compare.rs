@@ -39,6 +39,7 @@ impl Comparison {
 
 /// How often the sum is as large when every question's two scores may as well have been swapped.
 fn p_value(differences: &[f64], sum: f64, seed: u64) -> f64 {
+    // Equal scores change no sum, whichever way they are swapped.
     let differences: Vec<f64> = differences.iter().copied().filter(|difference| difference.abs() > TIE).collect();
     if differences.is_empty() {
         return 1.0;
@@ -48,7 +49,7 @@ fn p_value(differences: &[f64], sum: f64, seed: u64) -> f64 {
         let drawn: f64 = differences.iter().map(|difference| if bits.next() { *difference } else { -difference }).sum();
         drawn.abs() >= sum - TIE
     });
-    // What was observed is one of the draws, so that nothing is ever impossible by chance.
+    // The observed order is one of the draws: otherwise a p-value could be 0, which no sample proves.
     (as_large.count() + 1) as f64 / (DRAWS + 1) as f64
 }
 

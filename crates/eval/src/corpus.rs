@@ -11,12 +11,12 @@ use crate::judged::id_of;
 use crate::limits::{LINE_BYTES_MAX, NAME_BYTES_MAX, PROBLEMS_MAX};
 use crate::problem::FileProblem;
 
-/// Writes the documents of a corpus into a file of items, each with its `_id` and a name: a document without a
-/// title is called by its first words. How many there are.
+/// Writes the documents of a corpus into a file of items, each with its `_id` and a name; a document without a title
+/// is named by its first words. Returns how many there are.
 ///
 /// # Errors
-/// The corpus can't be read or is not in shape (with the lines, at most [`PROBLEMS_MAX`]), or the file of items
-/// can't be written.
+/// The corpus can't be read or is not in shape (with the lines, at most [`PROBLEMS_MAX`]), or the file of items can't
+/// be written.
 pub fn write_items(corpus: &Path, items: &Path) -> Result<usize, Vec<FileProblem>> {
     let failed = |file: &Path| {
         let file = file.to_owned();
@@ -27,6 +27,7 @@ pub fn write_items(corpus: &Path, items: &Path) -> Result<usize, Vec<FileProblem
     let (mut seen, mut problems, mut line) = (HashMap::new(), Vec::new(), Vec::new());
     for at in 1.. {
         line.clear();
+        // A corpus without line breaks would otherwise be read into memory whole.
         let mut bounded = input.by_ref().take(LINE_BYTES_MAX as u64 + 1);
         if bounded.read_until(b'\n', &mut line).map_err(failed(corpus))? == 0 || problems.len() == PROBLEMS_MAX {
             break;
@@ -56,6 +57,7 @@ fn item(line: &[u8]) -> Result<(String, Value), String> {
     let mut value: Value = serde_json::from_slice(line).map_err(|error| format!("not a line of JSON: {error}"))?;
     let id = id_of(&value).ok_or("a document needs an `_id`")?;
     let Value::Object(fields) = &mut value else { return Err("a document is an object".to_owned()) };
+    // As a text, since judgements name documents by text, and some sets number them.
     fields.insert("_id".to_owned(), id.clone().into());
     let has_name = ["name", "headline", "title"].iter().any(|key| text(fields.get(*key)).is_some());
     if !has_name {

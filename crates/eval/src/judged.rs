@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::limits::{FILE_BYTES_MAX, PROBLEMS_MAX, QUESTIONS_MAX};
 use crate::problem::FileProblem;
 
-/// Documents by id, each with how well it answers a question. Above 0 is relevant.
+/// Grades by the ids of documents. A document with a grade above 0 is relevant, one without a grade is not.
 pub type Grades = HashMap<String, f64>;
 
 /// A question that somebody judged answers to.
@@ -53,6 +53,7 @@ impl JudgedSet {
             text(&queries).and_then(|text| questions(&queries, &text)),
         ) {
             (Ok(grades), Ok(questions)) => Ok(Self::of(corpus, questions, grades)),
+            // The problems of both files at once.
             (grades, questions) => Err([grades.err(), questions.err()].into_iter().flatten().flatten().collect()),
         }
     }
@@ -61,6 +62,7 @@ impl JudgedSet {
         let count = all.len();
         let is_relevant = |grades: &Grades| grades.values().any(|grade| *grade > 0.0);
         let judged = all.into_iter().filter_map(|(id, text)| {
+            // Without a relevant document every ranking scores 0, and the mean would say nothing.
             let grades = grades.remove(&id).filter(is_relevant)?;
             Some(JudgedQuestion { id, text, grades })
         });
@@ -130,6 +132,7 @@ fn grades(file: &Path, text: &str) -> Result<HashMap<String, Grades>, Vec<FilePr
     let mut is_first = true;
     let rows = lines(text).filter_map(|(at, line)| {
         let row = row(line);
+        // BEIR's tables have a header and TREC's have none: a first line without a grade is one.
         let is_header = std::mem::take(&mut is_first) && row.is_err();
         (!is_header).then_some((at, row))
     });
@@ -142,6 +145,7 @@ fn grades(file: &Path, text: &str) -> Result<HashMap<String, Grades>, Vec<FilePr
 
 /// Query, document and grade; TREC's second column of four says nothing.
 fn row(line: &str) -> Result<(String, String, f64), String> {
+    // Tabs where there are any: ids of documents may have spaces in them.
     let separator = |c: char| if line.contains('\t') { c == '\t' } else { c.is_whitespace() };
     let columns: Vec<&str> = line.split(separator).map(str::trim).filter(|column| !column.is_empty()).collect();
     let (query, document, grade) = match *columns {

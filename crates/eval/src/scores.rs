@@ -7,7 +7,7 @@ pub const TOP: usize = 10;
 /// How many count for recall.
 pub const DEEP: usize = 100;
 
-/// How well a ranking does, each from 0 to 1.
+/// Three measures of a ranking, each from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Scores {
     /// Discounted gain of the first [`TOP`], over that of the best possible order (Järvelin and Kekäläinen 2002).
@@ -22,6 +22,7 @@ impl Scores {
     /// Of one question. `found` are ids of documents, best first; a document counts where it is first.
     pub fn of<S: AsRef<str>>(found: &[S], judged: &Grades) -> Self {
         let mut seen = std::collections::HashSet::new();
+        // A ranking that lists a relevant document twice must not gain twice.
         let grade = |id: &S| match seen.insert(id.as_ref().to_owned()) {
             true => judged.get(id.as_ref()).copied().unwrap_or(0.0),
             false => 0.0,
@@ -50,6 +51,7 @@ pub fn mean(all: &[Scores]) -> Scores {
 }
 
 fn gain(grades: &[f64]) -> f64 {
+    // The first place counts whole: log2 of 2 is 1.
     grades.iter().take(TOP).zip(2..).map(|(grade, place)| grade.max(0.0) / f64::from(place).log2()).sum()
 }
 

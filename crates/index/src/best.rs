@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Keeps the greatest of what it is offered.
+/// A bounded heap that keeps the greatest values it is offered.
 pub(crate) struct Best<T> {
     wanted: usize,
     /// The least of them on top.
@@ -11,12 +11,12 @@ pub(crate) struct Best<T> {
 }
 
 impl<T: Ord> Best<T> {
-    /// Keeps `wanted` of them.
+    /// An empty heap that keeps `wanted` values.
     pub(crate) fn of(wanted: usize) -> Self {
         Self { wanted, heap: BinaryHeap::with_capacity(wanted + 1) }
     }
 
-    /// What has to be exceeded, once there are as many as wanted.
+    /// The least value that is kept, once the heap is full: only greater ones still get in.
     pub(crate) fn last(&self) -> Option<&T> {
         self.heap.peek().filter(|_| self.heap.len() == self.wanted).map(|Reverse(last)| last)
     }

@@ -8,8 +8,8 @@ use tantivy::{DocId, SegmentReader};
 
 use crate::error::Result;
 
-/// Columns by name, as fast fields are asked for: the hash of the id, that of everything that the document is made
-/// from, and that of the file that the item came from.
+/// Names of the fast fields: the hash of the id, the hash of everything that the document is made from, and the hash
+/// of the file that the item came from.
 pub(crate) const KEY: &str = "key";
 pub(crate) const HASH: &str = "hash";
 pub(crate) const ORIGIN: &str = "origin";
@@ -24,8 +24,9 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Those of a segment.
+    /// Opens the columns of a segment. Fails when one is missing.
     pub(crate) fn of(segment: &SegmentReader) -> Result<Self> {
+        // Every document has all three, so that the default of 0 never stands for one.
         let column = |name: &str| segment.fast_fields().u64(name).map(|column| column.first_or_default_col(0));
         let living = segment.alive_bitset().cloned();
         Ok(Self { key: column(KEY)?, hash: column(HASH)?, origin: column(ORIGIN)?, living })

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// What went wrong, named by what the operator can do about it.
+/// Why a library could not be opened, filled or searched. A variant for each thing that an operator can do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Another process, or another part of this one, has the index folder open.
@@ -50,7 +50,7 @@ pub enum Error {
     Crashed,
 }
 
-/// What this crate's operations return.
+/// A result with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Gives an IO error the path that it is about.

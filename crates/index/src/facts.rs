@@ -27,7 +27,8 @@ const NO_FACTS: &[&str] = &[
     SECTION,
 ];
 
-/// Where the values of schema.org's enumerations begin.
+/// What values of schema.org's enumerations begin with. It is left out, so that `https://schema.org/InStock` and
+/// `InStock` are one value.
 const ENUMERATIONS: [&str; 2] = ["https://schema.org/", "http://schema.org/"];
 
 /// One value of one property.
@@ -46,7 +47,7 @@ pub(crate) fn visit(item: &Value, take: impl FnMut(Fact<'_>)) {
     visit_grounded(GroundedItem { item, grounding: None }, take);
 }
 
-/// The same of an item whose grounding stands beside it.
+/// Visits the facts of an item whose grounding is held beside it.
 pub(crate) fn visit_grounded(grounded: GroundedItem<'_>, mut take: impl FnMut(Fact<'_>)) {
     let item = grounded.item;
     let Value::Object(fields) = item else { return };
@@ -101,6 +102,7 @@ impl Walk<'_> {
             Value::Null => {}
             Value::Bool(truth) => self.leaf(Some(if *truth { "true" } else { "false" }), None),
             Value::Number(number) => self.leaf(None, number.as_f64().map(|n| self.unit(n))),
+            // schema.org's `keywords` may be one text with commas; each keyword is a value to filter by.
             Value::String(text) if self.path == "keywords" => {
                 text.split(',').for_each(|keyword| self.text(keyword));
             }

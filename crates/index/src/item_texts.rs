@@ -5,7 +5,8 @@ use forecourt_loaders::item::{Item, NAME_KEYS, SECTION, TEXT_KEYS};
 use forecourt_understanding::measure;
 use serde_json::Value;
 
-/// What is embedded: the name, then the prose, then the other texts, at most `bytes_max`.
+/// What is embedded: the name, then the prose, then the other texts until there are `bytes_max`. Models read the
+/// beginning of a text alone, so what says most comes first.
 pub(crate) fn embeddable(item: &Item<'_>, out: &mut String, bytes_max: usize) {
     out.push_str(item.name);
     out.push('\n');
@@ -47,7 +48,7 @@ fn without_start<'t>(text: &'t str, name: &str) -> &'t str {
 
 fn add_words(key: &str, value: &Value, out: &mut String) {
     match value {
-        // Where an item comes from is not what it is about, and what a section looks like is in its text.
+        // Grounding says where an item is from and not what it is about; what `SECTION` holds repeats its text.
         _ if key == GROUNDING || key == SECTION => {}
         Value::String(text) if is_words(key, text) => {
             out.push_str(text);

@@ -34,7 +34,7 @@ static OPEN: LazyLock<Mutex<HashMap<PathBuf, OpenLibrary>>> = LazyLock::new(Mute
 /// How a library was opened, and the library for as long as somebody holds it.
 type OpenLibrary = (Options, Weak<Library>);
 
-/// How a library is opened.
+/// How a library is opened. Two callers share an open library only when all of this is equal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
     /// The language of items and queries that do not say theirs. English when not given.
@@ -80,8 +80,10 @@ impl Library {
     /// another way.
     pub fn shared(dir: &Path, options: &Options) -> Result<Arc<Self>> {
         std::fs::create_dir_all(dir).map_err(crate::error::folder(dir))?;
-        // However a folder is spelled, it is one.
+        // Links and relative paths lead to one folder by many names; the canonical path tells that it is one.
         let key = std::fs::canonicalize(dir).map_err(crate::error::folder(dir))?;
+        // Held while the index is opened: of two callers at once, the second would open it again and fail with
+        // `InUse`.
         let mut open = OPEN.lock();
         open.retain(|_, (_, library)| library.strong_count() > 0);
         let known = open.get(&key).filter(|(opened_by, _)| opened_by == options);
@@ -107,8 +109,8 @@ impl Library {
         OPEN.lock().get(&key).is_some_and(|(_, library)| library.strong_count() > 0)
     }
 
-    /// Opens the index in `dir`, creating it when missing. An index of another version, or one whose files
-    /// are damaged, is emptied for the next [`Library::index`] to fill. Fails when another process has the folder open, or
+    /// Opens the index in `dir`, creating it when missing. An index of another version, or one whose files are
+    /// damaged, is emptied for the next [`Library::index`] to fill. Fails when another process has the folder open, or
     /// when the model cannot be read.
     pub fn open(dir: &Path, options: Options) -> Result<Self> {
         let tongue = options
@@ -118,6 +120,7 @@ impl Library {
         let model = options.model.as_deref().map(Model::load).transpose()?.map(Arc::new);
         let folder = Folder::open(dir, options.lock.as_deref())?;
         if let Some(model) = &model {
+            // Here and nowhere else: it reads every byte of the vectors.
             drop_damaged(&folder.vectors(), model)?;
         }
         let snapshot = Snapshot::take(&folder, |columns| vectors(&folder, model.as_deref(), columns))?;
@@ -141,7 +144,8 @@ impl Library {
         })
     }
 
-    /// Whether the index has everything that was pushed.
+    /// Whether the index has everything that was pushed: without that, the next [`Library::index`] is needed. Fails
+    /// when the file of pushed items cannot be read.
     pub fn has_what_was_pushed(&self) -> Result<bool> {
         Ok(self.snapshot.load().summary.pushed == self.pushed.revision()?)
     }
@@ -151,12 +155,12 @@ impl Library {
         Ok(self.snapshot.load().find(key)?.is_some())
     }
 
-    /// What words mean here.
+    /// The vocabulary by which items are classified and questions read.
     pub fn vocabulary(&self) -> &Arc<Vocabulary> {
         &self.vocabulary
     }
 
-    /// Whether items have links to this host of the web.
+    /// Whether some item has a link to this host, which is given without `www.`.
     pub fn has_host(&self, host: &str) -> bool {
         self.snapshot.load().has_value(URL_HOST, host)
     }
@@ -166,12 +170,12 @@ impl Library {
         self.folder.path()
     }
 
-    /// Items in the index.
+    /// The number of items in the index.
     pub fn len(&self) -> u64 {
         self.snapshot.load().searcher.num_docs()
     }
 
-    /// Whether there is nothing to find.
+    /// Whether the index has no item.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

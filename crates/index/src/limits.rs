@@ -59,7 +59,7 @@ pub const PUSHED_ROWS_READ: u32 = 500;
 pub const SUMMARY_BYTES_READ: usize = 256 * 1024;
 /// Sentences of a text that are read for its summary.
 pub const SUMMARY_SENTENCES_READ: usize = 5_000;
-/// Items that are counted as left out by one limit. With more, it is said to be so many.
+/// Items that are counted as left out by one limit; the count ends here.
 pub const LEFT_OUT_MAX: usize = 10_000;
 /// Words of a text that may be the name of an item.
 pub const NAME_WORDS_MAX: usize = 12;

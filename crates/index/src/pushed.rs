@@ -14,13 +14,13 @@ pub struct PushedItem {
     pub id: String,
     /// Its own link, by which it can be removed too.
     pub url: Option<String>,
-    /// What was said of it, as JSON, and where it comes from.
+    /// Its JSON, with its grounding: where it is from and when it was pushed.
     pub item: Vec<u8>,
-    /// A hash of what was sent, by which the same is seen to be the same.
+    /// A hash of the item as it was sent, without the grounding: the same item sent again is not written again.
     pub said: u64,
 }
 
-/// What nodes hold for an id.
+/// One entry of what all nodes hold for an id: an item, or its removal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FollowedItem {
     /// An item.
@@ -29,7 +29,7 @@ pub enum FollowedItem {
     Removed(String),
 }
 
-/// Up to where what nodes hold was read.
+/// The point up to which a node has read the changes that all nodes hold in common.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FollowedRevision {
     /// Since when changes are counted. Another one: everything was forgotten.

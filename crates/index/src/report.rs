@@ -30,7 +30,7 @@ pub trait Progress {
     fn progressed(&mut self, progressed: &LoadProgress);
 }
 
-/// Nobody listens.
+/// For callers that need no progress.
 impl Progress for () {
     fn progressed(&mut self, _: &LoadProgress) {}
 }
@@ -41,7 +41,7 @@ impl<F: FnMut(&LoadProgress)> Progress for F {
     }
 }
 
-/// What a loading run did.
+/// The result of a loading run, in numbers and reasons.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Report {
     /// Items that are new.
@@ -68,7 +68,7 @@ pub struct Report {
     pub cancelled: bool,
 }
 
-/// What came of the files of one kind.
+/// Files of one kind, and the items in them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct KindCount {
     /// Files with items.

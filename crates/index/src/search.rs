@@ -46,7 +46,7 @@ use forecourt_understanding::limits::FILTERS_MAX;
 /// Hits of each kind of search that are put together.
 const FUSE_DEPTH: usize = 100;
 
-/// What a ranking goes by.
+/// The evidence by which hits are ranked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RankBy {
     /// Words alone: BM25.
@@ -102,6 +102,7 @@ fn found(
     by: RankBy,
     default: LanguageAnalyzer,
 ) -> Result<Option<(Lists, Plan, Vec<RankedDoc>)>> {
+    // Callers choose both numbers: their sum may not wrap around, and has a bound.
     let end = query.offset.saturating_add(query.limit).min(HITS_MAX);
     if end <= query.offset || query.filters.len() > FILTERS_MAX {
         return Ok(None);

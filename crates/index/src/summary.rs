@@ -16,12 +16,12 @@ const FIRST_WEIGHT: f32 = 1.3;
 /// Words that a sentence is taken to have at least, so that exclamations don't win by being short.
 const WORDS_MIN: usize = 6;
 
-/// What to make of a text.
+/// How a text is to be summarised.
 #[derive(Debug, Clone, Copy)]
 pub struct SummaryWish<'a> {
     /// Sentences, at most.
     pub sentences: usize,
-    /// What the summary should be about, in words.
+    /// Words that the summary should be about; sentences that have them count more.
     pub focus: Option<&'a str>,
     /// The language of the text.
     pub language: &'a Language,
@@ -93,11 +93,12 @@ fn score(at: usize, sentence: &Sentence<'_>, frequency: &HashMap<&str, f32>, foc
     let weight = |stem: &String| {
         let shared = frequency.get(stem.as_str()).copied().unwrap_or_default();
         let asked = if focus.contains(stem) { FOCUS_WEIGHT * (1.0 + shared) } else { 0.0 };
-        // What is said once is not what a text is about.
+        // A stem that only one sentence has does not tell what the text is about.
         (shared - 1.0).max(0.1) + asked
     };
     let sum: f32 = sentence.stems.iter().map(weight).sum();
     let first = if at == 0 { FIRST_WEIGHT } else { 1.0 };
+    // By the root of the length: by the sum alone the longest sentence would win, by the average the shortest.
     first * sum / (sentence.words.max(WORDS_MIN) as f32).sqrt()
 }
 

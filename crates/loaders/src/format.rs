@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::limits::{PACKED_FILE_BYTES_MAX, TEXT_FILE_BYTES_MAX};
 
-/// What a file is written in.
+/// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Format {
     /// Objects, one a line.
@@ -95,7 +95,7 @@ impl Format {
         Some(known.0)
     }
 
-    /// What people call it.
+    /// The name of the format for people, such as `JSON Lines`.
     pub fn name(self) -> &'static str {
         FORMATS.iter().find(|(format, ..)| *format == self).map_or("", |(_, name, ..)| name)
     }

@@ -41,21 +41,23 @@ pub use page::{Page, has_directive};
 pub use pdf::read_pdf_if_asked;
 pub use transcode::decode_text;
 
-/// What a document in memory held.
+/// The items of a document in memory.
 #[derive(Debug, Default)]
 pub struct DocumentContents {
     /// Its items, each with the line on which it begins.
     pub items: Vec<(u64, Value)>,
-    /// What is no item: its line, if it has one, and why.
+    /// The parts that are no items: their line, if they have one, and the reason.
     pub skipped: Vec<(Option<u64>, Reason)>,
 }
 
 /// Reads a document in memory, in the format that its media type promises, else its name. `None` when it is
 /// in none that we read. `url` is where it was found.
 pub fn collect_items(bytes: &[u8], mime: &str, name: &str, url: Option<&str>) -> Option<DocumentContents> {
+    // The media type first: a server says it of this answer, and a name may end in anything.
     let format = Format::of_mime(mime).or_else(|| Format::of(Path::new(name)))?;
     let mut found = DocumentContents::default();
     let decoded = transcode::utf8_by_mime(bytes, mime);
+    // Packed formats name the encodings of their parts themselves; decoded as text they would be broken.
     let is_text = !matches!(format, Format::Docx | Format::Odt | Format::Epub | Format::Pdf);
     let decoded = decoded.filter(|_| is_text);
     let input = Input::new(decoded.as_deref().unwrap_or(bytes), name, None);
@@ -78,8 +80,8 @@ impl Sink for DocumentContents {
     }
 }
 
-/// Reads a whole file, from what `input` has read of it on, and hands what is found to `sink`. Ends early with what the
-/// sink, or a file that is broken, stops it by.
+/// Reads a file to its end and hands items, and what is none, to `sink`. Fails with what the sink stops it by, and
+/// with [`Stop::Broken`] where the rest of the file cannot be read.
 pub fn load(format: Format, input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), Stop> {
     match format {
         Format::JsonLines => jsonl::load(input, sink),

@@ -11,12 +11,13 @@ use url::Url;
 
 use crate::item::first_text;
 
-/// The member that holds it.
+/// The member of an item that holds where it is from (NLWeb 4.1.1).
 pub const GROUNDING: &str = "grounding";
 
 /// The grounding of an item that was found in a document of this URL, if that has one. `None` when the
 /// item brings its own.
 pub fn grounding(item: &Value, document: Option<&str>, read_at: &str) -> Option<Value> {
+    // The content is the operator's own, and may know more of its sources than the file that it lies in.
     if item.get(GROUNDING).is_some() {
         return None;
     }
@@ -32,6 +33,7 @@ pub fn moment(at: Timestamp) -> String {
 /// believed, and the page or document that it was read from.
 pub fn grounded_in(mut item: Value, own: Option<&str>, document: &Url, read_at: &str) -> Value {
     if let Value::Object(fields) = &mut item {
+        // Replaced and not kept: a page could otherwise claim to be from another site.
         fields.insert(GROUNDING.to_owned(), of(own.into_iter().chain([document.as_str()]), read_at));
     }
     item
@@ -49,9 +51,9 @@ fn of<'a>(sources: impl Iterator<Item = &'a str>, read_at: &str) -> Value {
 /// An item as callers get it: with the grounding that it does not bring itself, if it has none.
 #[derive(Clone, Copy)]
 pub struct GroundedItem<'a> {
-    /// As it was loaded.
+    /// The item as it was loaded.
     pub item: &'a Value,
-    /// What it lacks.
+    /// Its grounding, if the item does not bring one.
     pub grounding: Option<&'a Value>,
 }
 
@@ -72,6 +74,7 @@ impl Serialize for GroundedItem<'_> {
         let mut left = Some(grounding);
         let mut out = serializer.serialize_map(Some(fields.len() + 1))?;
         for (key, value) in fields {
+            // In its place by name, so that the text is the same as that of an item that has a grounding of its own.
             if key.as_str() > GROUNDING
                 && let Some(grounding) = left.take()
             {

@@ -13,7 +13,7 @@ pub const NAME_KEYS: &[&str] = &["name", "headline", "title"];
 /// Members that are its prose, the first that it has.
 pub const TEXT_KEYS: &[&str] = &["description", "text", "abstract", "articleBody", "reviewBody", "summary"];
 
-/// Where an item comes from.
+/// The file and the line of an item, from which it gets an id when it has none of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place<'a> {
     /// The file, relative to its source.
@@ -36,7 +36,7 @@ pub struct Item<'a> {
     pub name: &'a str,
     /// The language that it says it is in: a BCP 47 tag, as it is written.
     pub language: Option<&'a str>,
-    /// All of it.
+    /// The whole item.
     pub json: &'a Value,
 }
 
@@ -59,7 +59,7 @@ pub fn prose(json: &Value) -> Option<&str> {
     first_text(json, TEXT_KEYS)
 }
 
-/// The name of an item.
+/// The name of an item, which is never empty. `None`: it has none, and is no item.
 pub fn name(json: &Value) -> Option<&str> {
     first_text(json, NAME_KEYS)
 }
@@ -81,6 +81,7 @@ fn text_of(value: &Value) -> Option<&str> {
 fn id(json: &Value, place: Place<'_>) -> String {
     global_id(json).unwrap_or_else(|| {
         bounded_id(match own_id(json) {
+            // With the file in front: two files may both have an item 1.
             Some(id) => format!("{}#{id}", place.file),
             None => format!("{}#L{}", place.file, place.line),
         })
@@ -94,6 +95,7 @@ pub fn global_id(json: &Value) -> Option<String> {
 
 /// An id as it is kept: itself, or its hash when it is longer than [`ID_BYTES_MAX`].
 pub fn bounded_id(id: String) -> String {
+    // The hash and not the beginning: long URLs differ at their ends.
     if id.len() <= ID_BYTES_MAX { id } else { format!("urn:sha-256:{:016x}", hash(&[id.as_bytes()])) }
 }
 
@@ -116,6 +118,7 @@ pub fn type_name(text: &str) -> &str {
 pub fn hash(parts: &[&[u8]]) -> u64 {
     let mut context = Context::new(&SHA256);
     for part in parts {
+        // With the length of each part, `ab` and `c` are another hash than `a` and `bc`.
         context.update(&(part.len() as u64).to_be_bytes());
         context.update(part);
     }

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-/// How a table is read: CSV, TSV and the like. What is not said is found out.
+/// How the operator says that a table is read (CSV, TSV and the like). What is missing is found out from the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct TableMapping {
     /// The file, or the folder of files, under the source; empty for all of them.
     pub file: String,
     /// The schema.org type of every row, such as `Product`, unless a column says it.
     pub kind: Option<String>,
-    /// What is between two cells.
+    /// The byte between two cells.
     pub delimiter: Option<u8>,
-    /// What is between the whole and the parts of a number: `.` or `,`.
+    /// The decimal mark of numbers: `.` or `,`.
     pub decimal: Option<char>,
     /// How dates are written, as strptime has it: `%d.%m.%Y`.
     pub dates: Option<String>,
@@ -26,6 +26,7 @@ pub struct TableMapping {
 impl TableMapping {
     /// Whether this is about a file of its source.
     pub(crate) fn is_about(&self, file: &str) -> bool {
+        // A whole name of a folder or a file: `shop` is not about `shopping/list.csv`.
         let rest = file.strip_prefix(self.file.trim_end_matches('/'));
         self.file.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }

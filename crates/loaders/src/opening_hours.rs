@@ -32,9 +32,11 @@ fn line_of(hours: &Value) -> Option<String> {
         days.iter().filter_map(|day| place_of(first_text(day, &["name"]).or(day.as_str())?)).collect();
     days.sort_unstable();
     days.dedup();
+    // Hours and minutes; seconds are left out.
     let time = |key: &str| hours.get(key)?.as_str().map(|time| time.get(..5).unwrap_or(time));
     match (runs(&days), time("opens"), time("closes")) {
         (days, ..) if days.is_empty() => None,
+        // How sites say that a place is closed all day: it opens and closes at the same time.
         (days, Some(opens), Some(closes)) if opens == closes => Some(format!("{days} closed")),
         (days, Some(opens), Some(closes)) => Some(format!("{days} {opens}-{closes}")),
         (days, ..) => Some(days),

@@ -1,4 +1,4 @@
-//! What is in a file or a page, for who has no index.
+//! Reads the items of one file or page for callers that have no index, such as checks and reports.
 
 use std::io::Read;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::limits::REASONS_MAX;
 use crate::sink::{At, Reason, Sink, Stop};
 use crate::source::SkippedItem;
 
-/// What came of reading one file.
+/// The result of reading one file without an index.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileItems {
     /// Items in it; some may have the same id.

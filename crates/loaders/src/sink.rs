@@ -52,12 +52,12 @@ pub enum Reason {
     Rest(String),
 }
 
-/// What ends the reading of a file early.
+/// What ends the reading of a file before its end.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// Whoever listens has had enough.
+    /// The sink asked to end: the run that reads was cancelled.
     Cancelled,
-    /// The index could not take an item; the listener knows why.
+    /// The sink could not take an item. It keeps the cause itself.
     Failed,
     /// The rest of the file cannot be read.
     Broken {

@@ -31,7 +31,7 @@ pub struct SkippedItem {
     pub file: String,
     /// The line on which it begins, from 1. `None` when the whole file is meant.
     pub line: Option<u64>,
-    /// What is wrong with it.
+    /// The reason, in words for the operator.
     pub reason: String,
 }
 
@@ -76,7 +76,7 @@ pub struct SourceFile {
     pub name: String,
     /// The label of its source.
     source: String,
-    /// What its ending promises.
+    /// The format that its ending names.
     pub format: Format,
     /// How large it was when it was looked at.
     pub bytes: u64,
@@ -88,8 +88,9 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    /// What tells its items from those of other files.
+    /// A hash of source and name that tells this file from all others of an index.
     pub fn origin(&self) -> u64 {
+        // The label and not the path of the source, so that a deployment that was moved is not indexed again.
         hash(&[self.source.as_bytes(), self.name.as_bytes()])
     }
 

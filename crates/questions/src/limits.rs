@@ -11,7 +11,7 @@ pub const QUESTIONS_MAX: u64 = 100_000;
 pub(crate) const RATINGS_MAX: u64 = 20_000;
 /// Days that the log may be kept.
 pub const KEEP_DAYS_MAX: u32 = 366;
-/// Digits in a row, with spaces and dashes between them, that are taken for a number of somebody's.
+/// Digits in a row, with spaces and dashes between them, that are kept; more are taken for a number of a person.
 pub const DIGITS_MAX: usize = 6;
 /// Questions of each list of a report.
 pub(crate) const REPORTED_MAX: usize = 1_000;

@@ -57,7 +57,7 @@ struct Inner {
     ratings_max: u64,
 }
 
-/// What somebody thinks of an answer.
+/// A thumb up or down for an answer or for one of its items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rating {
     /// The agent's handle.
@@ -94,7 +94,7 @@ impl QuestionLog {
         if inner.is_none() {
             *inner = Some(Inner::open(&self.file)?);
         }
-        // It was put there just now, at the latest.
+        // Opened above if it was not before: the error can't come.
         MutexGuard::try_map(inner, Option::as_mut).map_err(|_| Error(rusqlite::Error::InvalidQuery))
     }
 
@@ -132,6 +132,7 @@ impl QuestionLog {
         if !inner.may_rate(now) || rating.item.as_ref().is_some_and(|item| item.len() > ITEM_BYTES_MAX) {
             return Ok(RatingOutcome::Full);
         }
+        // Only questions that were asked can be rated: else ratings would be a way to write into the log.
         let latest = "SELECT MAX(day) FROM questions WHERE agent = ?1 AND question = ?2";
         let day: Option<i64> =
             inner.db.prepare_cached(latest)?.query_row(params![rating.agent, question], |row| row.get(0))?;
@@ -202,6 +203,7 @@ impl QuestionLog {
 impl Inner {
     fn open(file: &Path) -> rusqlite::Result<Self> {
         let db = Connection::open(file)?;
+        // `forecourt eval --log` reads the file while the daemon writes it.
         db.busy_timeout(BUSY_TIME_MAX)?;
         db.execute_batch(SCHEMA)?;
         Ok(Self { db, swept: None, minute: (0, 0), questions_max: QUESTIONS_MAX, ratings_max: RATINGS_MAX })
@@ -209,9 +211,11 @@ impl Inner {
 
     /// Removes what is too old, once a day.
     fn sweep(&mut self, today: i64, keep_days: u32) -> rusqlite::Result<()> {
+        // Rows have days and no hours, so that a second sweep on one day finds nothing.
         if self.swept == Some(today) {
             return Ok(());
         }
+        // Today is one of the days that are kept.
         let first = today - i64::from(keep_days) + 1;
         self.db.execute("DELETE FROM questions WHERE day < ?1", [first])?;
         self.db.execute("DELETE FROM ratings WHERE day < ?1", [first])?;
@@ -227,6 +231,7 @@ impl Inner {
             return Ok(true);
         }
         let oldest: i64 = self.db.query_row("SELECT MIN(day) FROM questions", [], |row| row.get(0))?;
+        // A flood of new questions on one day must not push out what the same day has counted.
         if oldest < day {
             self.db.execute("DELETE FROM questions WHERE day = ?1", [oldest])?;
             self.db.execute("DELETE FROM ratings WHERE day = ?1", [oldest])?;
@@ -250,6 +255,7 @@ impl Inner {
         if self.minute.0 != minute {
             self.minute = (minute, 0);
         }
+        // All callers share the bound: the log does not know who they are.
         self.minute.1 += 1;
         self.minute.1 <= RATINGS_PER_MINUTE_MAX
     }

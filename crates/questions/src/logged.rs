@@ -1,4 +1,4 @@
-//! An agent whose questions are counted.
+//! Wraps an agent and counts its questions and their outcomes, without knowing who asks.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl Agent for LoggedAgent {
                 if let Some(outcome) = seen.outcome(&event, finds)
                     && let Err(error) = log.count(&handle, &question, outcome, clock.now())
                 {
-                    // The answer goes out all the same.
+                    // Counting serves the operator: its failure must not cost the caller the answer.
                     tracing::warn!(%error, "a question could not be counted");
                 }
                 yield event;
@@ -50,7 +50,7 @@ impl Agent for LoggedAgent {
     }
 }
 
-/// What was seen of an answer.
+/// What has been seen of an answer so far, by which its outcome is told.
 #[derive(Debug, Default)]
 struct AnswerObservation {
     has_items: bool,

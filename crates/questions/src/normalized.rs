@@ -20,6 +20,7 @@ pub fn normalized(text: &str) -> Option<String> {
         at += run.max(1);
     }
     let text = kept.join(" ");
+    // Cut last, when all that is personal is out: a cut number would be too short to be recognised.
     let mut end = text.len().min(QUESTION_BYTES_MAX);
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -37,6 +38,7 @@ fn word(word: &str) -> Option<String> {
     if word.contains("://") || word.starts_with("www.") {
         return Some("[link]".to_owned());
     }
+    // Also with letters around it: an IBAN or an order number is somebody's too.
     if digits(&[word]) > DIGITS_MAX {
         return Some("[number]".to_owned());
     }

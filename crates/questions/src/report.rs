@@ -1,10 +1,10 @@
-//! What the operator is told.
+//! The types of what the operator is told.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// Questions and what became of them.
+/// The counts of all days that are kept, for the operator.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct QuestionReport {
     /// Questions in all, repeated ones as often.

@@ -17,13 +17,13 @@ use super::phrases::phrases;
 use super::request::{ItemQuestion, SearchRequest, ShownHit};
 use super::shown::FoundItem;
 
-/// What several items are called unless the operator says it better.
+/// The word for several items where the operator names none.
 pub(super) const DEFAULT_ITEM_LABEL: &str = "results";
 
 /// Further sections that are linked from an answer.
 const OTHER_SECTIONS_MAX: usize = 4;
 
-/// What the words are about.
+/// What an answer is worded with: the agent, its index and the languages.
 pub(super) struct AnswerText<'a> {
     /// What several items are called.
     pub(super) item_label: &'a str,
@@ -55,6 +55,7 @@ impl AnswerText<'_> {
         let say = self.say;
         let limits =
             [say.intro_limit_time(), say.intro_limit_without(), say.intro_limit_diet(), say.intro_limit_year()];
+        // An index of films takes no `without nuts`: an example that nothing answers would mislead.
         let known = |words: &&String| !self.library.understand(words, self.answer_in).filters.is_empty();
         let limits: Vec<String> = limits.iter().filter(known).map(|words| say.quoted(words)).collect();
         if !limits.is_empty() {
@@ -69,7 +70,7 @@ impl AnswerText<'_> {
         items_word(self.say, self.item_label, &self.card.language)
     }
 
-    /// A text, and that it is not in the language that was asked for, where it can't be.
+    /// A text, with a note where it is not in the language that the caller asked for.
     fn with_language_note(&self, mut text: String) -> String {
         let unspoken = |wanted: &&&Language| SpokenLanguage::of(wanted).is_none() && **wanted != &self.card.language;
         if let Some(wanted) = self.wanted.as_ref().filter(unspoken) {
@@ -78,7 +79,7 @@ impl AnswerText<'_> {
         text
     }
 
-    /// Says that what was told of the caller is kept, or that it is not any more.
+    /// The answer to a turn about the caller alone: which limits are kept from now on, or that they are dropped.
     pub(super) fn noted(&self, limits: &[Filter]) -> String {
         let name = if limits.is_empty() { "set_aside" } else { "noted" };
         let limits: Vec<String> = limits.iter().map(|filter| plain(&filter.words)).collect();
@@ -104,7 +105,7 @@ impl AnswerText<'_> {
         Some(self.with_language_note(fact))
     }
 
-    /// What such an answer says about itself.
+    /// The findings of an answer about one item that was shown.
     pub(super) fn item_findings(&self, found: &FoundItem, about: &ItemQuestion) -> Findings {
         let FoundItem::Item(shown) = found else {
             return Findings { summary: self.no_item(found), ..Findings::default() };
@@ -140,7 +141,7 @@ impl AnswerText<'_> {
         let listed = found.hits.iter().enumerate().map(|(at, hit)| self.item(first + at, hit, &asked.text, ""));
         match found.section.is_some_and(|fits| fits > SectionMatch::Unrelated) {
             false => texts.extend(listed),
-            // The section was told already.
+            // The lead already has the text of the first section: what is left are links to the others.
             true if is_question(&asked.text) => texts.extend(self.others(&found.hits[1..])),
             true => texts.extend(listed.skip(1)),
         }
@@ -157,7 +158,7 @@ impl AnswerText<'_> {
         (!links.is_empty()).then(|| format!("\n{}\n", self.say.document_others(&links.join(", "))))
     }
 
-    /// By what single facts are told.
+    /// The sentences and the vocabulary for answers of single facts.
     pub(super) fn facts(&self) -> FactContext<'_> {
         FactContext { say: self.say, vocabulary: self.library.vocabulary(), language: &self.card.language }
     }
@@ -177,7 +178,7 @@ impl AnswerText<'_> {
         format!("\n\n{}\n", self.say.say_more())
     }
 
-    /// What the answer says about itself, for those who ask.
+    /// The findings of an answer: its summary, limits, corrections and scores.
     pub(super) fn findings(&self, asked: &SearchRequest, found: &SearchResults) -> Findings {
         let summary = match found.hits.first() {
             None => self.nothing(asked, found),
@@ -208,7 +209,7 @@ impl AnswerText<'_> {
         }
     }
 
-    /// What is told of each item, with why it is here.
+    /// The findings of each item, with the reason why it was found.
     pub(super) fn explained(&self, found: &SearchResults) -> Vec<ItemFindings> {
         found.hits.iter().map(|hit| ItemFindings::scored(hit.score).because(self.reason(hit))).collect()
     }
@@ -235,6 +236,7 @@ impl AnswerText<'_> {
         }
         let (best, offset) = (self.best(best_hit), asked.offset);
         let lead = match count {
+            // The best item was on the first page; here it would be the best of the rest.
             _ if offset > 0 => capital(&self.say.page_of_items(&self.items(), offset + 1, offset + count)),
             1 => self.say.one_match(&best),
             _ if !found.has_more => self.say.several_match(count, &self.items(), &best),
@@ -248,6 +250,7 @@ impl AnswerText<'_> {
         if asked.offset > 0 {
             return None;
         }
+        // Behind a model's order the section was not chosen yet: its first hit alone is judged.
         let judge = || document::choose(self.say, self.library, &asked.text, &mut [best.clone()]);
         let fits = found.section.or_else(judge).filter(|fits| *fits > SectionMatch::Unrelated)?;
         Some(document::section_answer(self.say, self.library, &asked.text, best, fits))
@@ -302,7 +305,7 @@ impl AnswerText<'_> {
         self.with_language_note(text)
     }
 
-    /// What no item has that was asked for by name, and what there is.
+    /// The sentence about a value that no item has, and the nearest values that there are.
     fn unmet(&self, unmet: &UnmetFilter) -> String {
         let says =
             self.sentence("not_there").replace("{value}", &plain(&unmet.value)).replace("{name}", &plain(&unmet.name));
@@ -337,6 +340,7 @@ impl AnswerText<'_> {
     fn conflicts(&self, asked: &SearchRequest) -> String {
         let Some(Contradiction { limit, demand }) = asked.contradictions.first() else { return String::new() };
         let mut told = format!(" {}", self.say.contradiction(&plain(&limit.words), &plain(&demand.words)));
+        // Nobody can keep both parts: the best of either reading lets the person decide.
         for (reading, given_up) in [(limit, demand), (demand, limit)] {
             let query = Query { text: reading.text.clone(), filters: reading.filters.clone(), ..Query::new("") };
             let best = self.library.search(&Query { limit: 1, ..query }).ok().and_then(|mut hits| hits.pop());

@@ -15,11 +15,12 @@ const COUNTED_MAX: usize = 3;
 
 /// Searches, with the first [`LEANING_ITEMS_MAX`] items in the order that `leanings` give them.
 pub(super) fn search(library: &Library, query: &Query, leanings: &[String]) -> Result<Vec<Hit>, Error> {
-    // Who asks for an order gets it.
+    // An order that the question asks for (`the cheapest`) is not changed by what is known of the caller.
     if leanings.is_empty() || query.order.is_some() || query.offset >= LEANING_ITEMS_MAX {
         return library.search(query);
     }
     let end = query.offset + query.limit;
+    // From the first item on, whichever page is asked for: else an item could be on two pages or on none.
     let all = library.search(&Query { offset: 0, limit: end.max(LEANING_ITEMS_MAX), ..query.clone() })?;
     Ok(lean(all, leanings).into_iter().skip(query.offset).take(query.limit).collect())
 }

@@ -16,7 +16,7 @@ use crate::limits::{
     BACKGROUND_BYTES_MAX, BACKGROUND_CLAUSES_MAX, BACKGROUND_CONSTRAINTS_MAX, BACKGROUND_TEXTS_MAX, LEANINGS_MAX,
 };
 
-/// What is known of a caller.
+/// What a caller's context says: constraints that hold, and words that let items come earlier.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct CallerContext {
     constraints: Vec<Filter>,
@@ -82,6 +82,7 @@ fn read(context: &Map<String, Value>, reads: &dyn QuestionParser) -> CallerConte
     for (key, value) in context.iter().filter(|(key, _)| !key.starts_with('@')).take(BACKGROUND_TEXTS_MAX) {
         let unwanted = UNWANTED.iter().any(|word| key.to_lowercase().contains(word));
         let Some(text) = words(value, if unwanted { ", " } else { "; " }) else { continue };
+        // A memory that lists `allergies: nuts` says without words that they are not wanted.
         let text = if unwanted { format!("no {text}") } else { text };
         background.add(&text, key != "text", reads);
     }
@@ -100,7 +101,7 @@ fn words(value: &Value, between: &str) -> Option<String> {
 }
 
 impl CallerContext {
-    /// The same with what earlier turns said of the caller.
+    /// Adds what earlier turns said of the caller, in front of the rest.
     pub(super) fn with(mut self, told: Vec<Filter>) -> Self {
         self.constraints.splice(..0, told);
         self.constraints.dedup();
@@ -120,6 +121,7 @@ impl CallerContext {
         }
         self.constraints.extend(filters.into_iter().filter(constrains));
         self.constraints.truncate(BACKGROUND_CONSTRAINTS_MAX);
+        // Clause by clause, so that `I love soup, but no mushrooms` lets soups come first and not mushrooms.
         let clauses = text.split([',', ';', '.', '\n']).take(BACKGROUND_CLAUSES_MAX);
         for clause in clauses.filter(|clause| !NEGATION.is_match(clause)) {
             let ParsedQuestion { text, filters, .. } = reads.understand(clause);

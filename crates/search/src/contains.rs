@@ -49,6 +49,7 @@ fn contains(tell: &FactContext<'_>, hit: &Hit, item: &str, what: &str, entries: 
         return class.map(|_| tell.say.fact_unstated(item, &made_of));
     }
     let is_meant = |entry: &&&str| match class {
+        // `Contains milk?` is answered by butter too, where the vocabulary knows its class.
         Some(class) => has_words(entry, what) || is_of(tell, hit, &[class], entry),
         None => has_words(entry, what),
     };
@@ -72,6 +73,7 @@ fn suits(tell: &FactContext<'_>, hit: &Hit, item: &str, what: &str, entries: &[&
         };
         named.is_some_and(|named| is_stated(named) || is_named(named))
     };
+    // What the item states itself counts before what its ingredients let one conclude.
     if stated.any(is_it) {
         return Some(tell.say.suits_yes(item, &name));
     }
@@ -80,12 +82,14 @@ fn suits(tell: &FactContext<'_>, hit: &Hit, item: &str, what: &str, entries: &[&
     Some(match (found.is_empty(), entries.len()) {
         (false, _) => tell.say.suits_no(item, &name, &quoted(tell, &found)),
         (true, 0) => tell.say.suits_unstated(item, &name),
+        // No listed entry speaks against it, which is no promise: the answer says how many were looked at.
         (true, count) => tell.say.suits_unlisted(item, &name, count),
     })
 }
 
 /// Whether an entry is of one of these classes, in the item's language.
 fn is_of(tell: &FactContext<'_>, hit: &Hit, classes: &[&str], entry: &str) -> bool {
+    // The item's own language: `Mehl` is flour in a German list and nothing in an English one.
     let own = hit.item.get("inLanguage").and_then(text_of).unwrap_or(tell.language.primary());
     let code = own.split('-').next().unwrap_or(own);
     let of = tell.vocabulary.classes_in(entry, code).of;

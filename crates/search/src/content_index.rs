@@ -27,7 +27,8 @@ use forecourt_agents::backend::{
 /// Items whose places are explained.
 const EXPLAINED: usize = 10;
 
-/// Content and its index, in `index/{handle}` of the data folder, or aside of it. What was pushed is in `pushed`.
+/// The content of one agent and its index: in `index/{handle}` of the data folder, or aside while another one is
+/// asked. Pushed items are in `pushed/{handle}.db`.
 pub struct ContentIndex {
     slots: IndexSlots,
     clock: Arc<dyn Clock>,
@@ -58,6 +59,7 @@ impl ContentIndex {
         let slots = IndexSlots::new(&context.data_dir.join("index"), &context.handle);
         let pushed = context.data_dir.join("pushed").join(format!("{}.db", context.handle));
         // No agent has a handle that begins so.
+        // One lock for all indexes of a data folder: a thousand agents would else hold a thousand descriptors for it.
         let lock = context.data_dir.join("index/.lock");
         let settings_hash = settings_hash(context, &sources, &options);
         let options = Options { pushed: Some(pushed), lock: Some(lock), ..options };
@@ -78,7 +80,7 @@ impl ContentIndex {
         }
     }
 
-    /// The same with content from the web too.
+    /// Adds sites of the web to the content.
     #[must_use]
     pub(super) fn with_sites(mut self, sites: Sites) -> Self {
         self.sites = sites;
@@ -147,6 +149,8 @@ impl ContentIndex {
     fn pushing<T>(&self, push: impl FnOnce(&Library) -> Result<T, Error>) -> Result<T, Error> {
         let library = self.library()?;
         let _one_at_a_time = self.pushing.lock().unwrap_or_else(PoisonError::into_inner);
+        // The mark holds how many items there are, and a push changes that: without a new mark, the next look would
+        // read all sources again.
         let (before, made_from) = (holds(&library), fs::read_to_string(self.mark_file()).unwrap_or_default());
         let done = push(&library)?;
         self.note(&self.changed_at);
@@ -179,6 +183,7 @@ impl IndexedContent for ContentIndex {
         if is_current {
             self.note(&self.read_at);
         }
+        // Content that is current is not enough: a push during a run waits for the next one.
         is_current && self.has_what_was_pushed().unwrap_or(false)
     }
 
@@ -247,7 +252,8 @@ impl IndexedContent for ContentIndex {
 
     fn index(&self, progress: &mut (dyn FnMut(&LoadProgress) + Send)) -> Result<IndexReport, IndexingError> {
         let library = self.library().map_err(failed)?;
-        // Looked at before: what changes during the run is seen by the next one.
+        // The fingerprint is taken before the files are read: a file that is written during the run makes it stale
+        // again.
         let fingerprint = self.fingerprint()?;
         let mut listener = |progressed: &LoadProgress| progress(progressed);
         let report = library.index_words(&self.all_sources(), &mut listener, &|| false).map_err(failed)?;
@@ -262,7 +268,7 @@ impl IndexedContent for ContentIndex {
     }
 
     fn embedding(&self) -> Option<EmbeddingProgress> {
-        // One that nobody has opened yet is opened by who asks it, or indexes it.
+        // Nothing is opened for a question about progress: whoever searches or indexes opens the index.
         let library = self.opened().filter(|library| library.has_model())?;
         Some(EmbeddingProgress { embedded: library.embedded(), missing: library.unembedded() })
     }
@@ -304,6 +310,7 @@ impl IndexedContent for ContentIndex {
     fn unpack(&self, archive: &mut dyn Read) -> Result<(), Error> {
         let _one_at_a_time = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         match self.opened() {
+            // An index that is open here would go on from files that are no longer there.
             Some(_) => Err(Error::InUse(self.slots.first().clone())),
             None => unpack(archive, self.slots.first()),
         }
@@ -343,6 +350,7 @@ fn without_url(label: &str, count: usize) -> String {
 /// reached by another path.
 fn settings_hash(context: &Context, sources: &[ContentSource], options: &Options) -> u64 {
     let mut hasher = DefaultHasher::new();
+    // Relative to the deployment, so that one that was moved keeps its index.
     let model = options.model.as_ref().map(|model| model.strip_prefix(&context.folder).unwrap_or(model));
     (options.language.as_ref().map(|language| language.as_str()), model).hash(&mut hasher);
     options.vocabulary.as_ref().unwrap_or(&Vocabulary::shipped()).revision().hash(&mut hasher);

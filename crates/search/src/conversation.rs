@@ -21,6 +21,7 @@ use crate::limits::{BACKGROUND_CONSTRAINTS_MAX, FOLLOW_UPS_MAX, QUESTION_FILTERS
 /// What the caller wants with this message, at `page` items an answer of things called `item_label`.
 pub(super) fn wish(message: &Message, item_label: &str, page: usize, reads: &dyn ItemLookup) -> SearchIntent {
     let mut conversation = Conversation::new(item_label, page, reads);
+    // A bound on what is read again with each message: older turns count for what they say of the caller alone.
     let recent = recent(&message.history);
     conversation.hear_of_caller(&message.history[..message.history.len() - recent.len()], message);
     // Callers that tell no turns of ours were asked back where we would ask them now.
@@ -42,6 +43,7 @@ pub(super) fn wish(message: &Message, item_label: &str, page: usize, reads: &dyn
             Role::Assistant => conversation.question = turn.question.as_deref().cloned(),
         }
     }
+    // Before the newest turn is heard: only what earlier turns said is noted as known in the answer.
     conversation.lasting_before = conversation.lasting.clone();
     let (parts, narrowing, answers) = (&message.parts, &message.search.narrowing, &message.answers);
     let text = message.addressed_text();
@@ -49,7 +51,7 @@ pub(super) fn wish(message: &Message, item_label: &str, page: usize, reads: &dyn
     conversation.with_caller(intent, message, &text)
 }
 
-/// One turn of the caller.
+/// One turn of the caller: its text, its parts, and what it answers.
 struct UserTurn<'a> {
     text: String,
     parts: &'a [Part],
@@ -84,7 +86,7 @@ fn recent(history: &[Turn]) -> &[Turn] {
     &history[first..]
 }
 
-/// What an earlier turn said to this agent.
+/// The text of an earlier turn without the mention of this agent.
 fn turn_text(turn: &Turn, message: &Message) -> String {
     let text = text_of(&turn.parts);
     behind_mention(&text, &message.recipient).to_owned()
@@ -105,7 +107,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// What turns say of the caller that are too old to go on with: nobody tells an allergy twice.
+    /// Takes limits of the caller from turns that are too old to go on with: nobody tells an allergy twice.
     fn hear_of_caller(&mut self, turns: &[Turn], message: &Message) {
         for turn in turns.iter().filter(|turn| turn.role == Role::User) {
             let text = turn_text(turn, message);
@@ -136,7 +138,7 @@ impl<'a> Conversation<'a> {
         let text = turn.text.as_str();
         if let Some(before) = self.asked.clone() {
             let answer = question.and_then(|question| elicited::read(question, text, turn.parts, turn.answers));
-            // Who thanks, or wants more, has answered nothing.
+            // `Thanks` and `more` are no answers to the question that was asked back, and keep their own meaning.
             if let Some(answer) = answer.filter(|answer| !answer.chosen.is_empty() || !self.is_set_phrase(text)) {
                 return SearchIntent::Items(self.answered(before, &answer));
             }
@@ -145,6 +147,7 @@ impl<'a> Conversation<'a> {
                 return SearchIntent::Items(SearchRequest { was_asked_back: true, offset: 0, ..before });
             }
         }
+        // A greeting with filters beside it comes from a page on which somebody clicked, and asks for items.
         if phrases().is_greeting(text) {
             return match named.filters.is_empty() {
                 true => SearchIntent::Introduction,
@@ -257,6 +260,7 @@ impl<'a> Conversation<'a> {
         self.set_aside();
         if let Some(asked) = &mut self.asked {
             asked.filters.retain(|filter| !lasting.contains(filter));
+            // Other filters are another list, which begins with its first page.
             asked.offset = 0;
         }
         match (content(rest).is_empty(), self.asked.clone()) {
@@ -274,6 +278,7 @@ impl<'a> Conversation<'a> {
     /// Keeps what holds for the whole conversation.
     fn keep<'f>(&mut self, filters: impl Iterator<Item = &'f Filter>) {
         filters.for_each(|filter| push_filter(&mut self.lasting, filter.clone()));
+        // The newest stay: a caller who corrects a diet does so later.
         let most = self.lasting.len().saturating_sub(BACKGROUND_CONSTRAINTS_MAX);
         self.lasting.drain(..most);
     }
@@ -302,7 +307,7 @@ impl<'a> Conversation<'a> {
         if value.is_empty() {
             return asked;
         }
-        // A value that was not offered is one all the same.
+        // The answer may be a value of the property that was not among the options.
         let filters = self.reads.named(field, &value.as_str().into());
         let is_value = |filter: &Filter| filter.fields.iter().any(|path| path == field);
         if chosen.is_empty() && filters.iter().all(is_value) && self.reads.has_items(&filters) {
@@ -310,6 +315,7 @@ impl<'a> Conversation<'a> {
             asked.phrases.push(Phrase::added("", &value, &[], false));
             return asked;
         }
+        // Read as an addition: by itself, `under 20 euros` might be a question of its own.
         let said = format!("and {}", rest.trim());
         let narrowed = narrowed(&asked, &said, self.reads).unwrap_or_else(|| add_words(&asked, rest, self.reads));
         self.keep(narrowed.filters.iter().filter(|filter| is_lasting(filter, false)));

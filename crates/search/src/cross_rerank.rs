@@ -35,11 +35,13 @@ impl CrossReranker {
     ) -> Result<SearchResults, Error> {
         // Whole pages, so that "more" goes on where an answer ended.
         let window = CROSS_ENCODER_ITEMS.div_ceil(results.max(1)) * results.max(1);
+        // Behind the window the order of the search goes on, and without words there is nothing to read.
         let is_ranked = asked.order.is_none() && !asked.text.trim().is_empty() && asked.offset < window;
         let Some(encoder) = self.encoder().filter(|_| is_ranked) else { return find(library, asked, results) };
         let mut found = find(library, &SearchRequest { offset: 0, ..asked.clone() }, window)?;
         found.hits = reranked(encoder, &asked.text, std::mem::take(&mut found.hits));
         let behind = found.hits.len().saturating_sub(asked.offset + results);
+        // The search asked for whole windows: what is behind this page is more as well.
         found.has_more |= behind > 0;
         found.hits.truncate(asked.offset + results);
         found.hits.drain(..asked.offset.min(found.hits.len()));
@@ -57,6 +59,7 @@ impl CrossReranker {
 }
 
 fn reranked(encoder: &CrossEncoder, question: &str, hits: Vec<Hit>) -> Vec<Hit> {
+    // By the clock and not by a count: how long an item takes depends on the machine.
     let until = Instant::now() + READING_TIME_MAX;
     let texts: Vec<String> = hits.iter().map(text).collect();
     let scores = encoder.score_all(question, &texts, &|| Instant::now() >= until);

@@ -12,9 +12,9 @@ use crate::limits::SECTIONS_COMPARED_MAX;
 use crate::markdown::{escaped_text, link, strip_hidden};
 use crate::passage::{Passage, passage};
 
-/// The part of what a question says that a section has to speak of, to be told as the answer.
+/// The part of a question's words, by weight, that a section needs to be shown as the answer.
 const ANSWERS_MIN: f32 = 0.6;
-/// The part that it has to speak of to be told at all, as what comes closest.
+/// The part that it needs to be shown at all, as the closest section.
 const CLOSEST_MIN: f32 = 0.35;
 /// The same where sections are found by meaning as well, in other words than those of the question.
 const CLOSEST_BY_MEANING_MIN: f32 = 0.2;
@@ -23,7 +23,7 @@ const WEAK_WORD: f32 = 0.3;
 /// What it counts beside that a word is in the heading.
 const HEADING: f32 = 0.5;
 
-/// How well a section answers.
+/// How well a section of a document answers a question, by the part of its words that it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum SectionMatch {
     /// It speaks of something else.
@@ -51,7 +51,9 @@ pub(crate) fn choose(say: Sentences, library: &Library, question: &str, hits: &m
     for (at, (_, worth)) in worths.iter().enumerate() {
         best = if *worth > worths[best].1 { at } else { best };
     }
+    // The best comes first, and the others keep the order of the search.
     hits[..=best].rotate_right(1);
+    // A section that was found by meaning answers in other words than those of the question.
     let closest = if library.has_model() { CLOSEST_BY_MEANING_MIN } else { CLOSEST_MIN };
     Some(match worths[best].0 {
         share if share >= ANSWERS_MIN => SectionMatch::Answers,
@@ -94,6 +96,8 @@ fn written(library: &Library, question: &str, hit: &Hit) -> Passage {
     match section.filter(|markdown| !markdown.trim().is_empty()) {
         Some(markdown) => {
             let told = passage(markdown, &worth);
+            // Markdown of the operator's own documents is shown as it is written; a plain text has none, and is
+            // escaped.
             Passage { text: strip_hidden(&told.text), ..told }
         }
         None => {
@@ -116,7 +120,7 @@ fn text(hit: &Hit) -> &str {
 }
 
 fn covered(library: &Library, question: &str, hit: &Hit) -> Vec<WordCoverage> {
-    // The headings above a section are its subject too, and only its own is its title.
+    // The name has all headings above the section: these count as its text, and only its own as its heading.
     let heading = hit.name.rsplit(" › ").next().unwrap_or(&hit.name);
     library.word_coverage(question, heading, &format!("{}\n{}", hit.name, text(hit)))
 }

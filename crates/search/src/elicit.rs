@@ -38,6 +38,7 @@ impl Elicitation<'_> {
     pub(super) fn question(&self, library: &Library, asked: &SearchRequest) -> Result<Option<Question>, Error> {
         let Some(over) = self.over else { return Ok(None) };
         let has_chosen = asked.named.iter().any(|named| named.name != URL_HOST);
+        // Never twice in a row: somebody who has chosen, or pages on, wants items.
         if asked.offset > 0 || has_chosen || asked.was_asked_back {
             return Ok(None);
         }
@@ -72,7 +73,8 @@ fn is_named(facet: &Facet, text: &str) -> bool {
     })
 }
 
-/// Bits that naming a value tells, for the part of the items that have one. 0 when it is no good question.
+/// How many bits of information naming a value gives, weighted by the part of the items that have the property. 0: not
+/// worth asking.
 fn worth(facet: &Facet, options: &Options, counted: usize) -> f64 {
     let (items, counted) = (facet.items as f64, counted as f64);
     let shares: Vec<f64> = options.iter().map(|(_, count)| *count as f64 / items).collect();
@@ -80,6 +82,7 @@ fn worth(facet: &Facet, options: &Options, counted: usize) -> f64 {
     if !splits || items < COVERAGE_MIN * counted {
         return 0.0;
     }
+    // The entropy of the answer: how much the choice is expected to narrow down.
     items / counted * shares.iter().map(|share| -share * share.log2()).sum::<f64>()
 }
 

@@ -17,11 +17,11 @@ pub(super) struct ElicitedAnswer {
     pub(super) field: &'static str,
     /// The options that are chosen, as they are written.
     pub(super) chosen: Vec<String>,
-    /// What else was said, in the caller's words.
+    /// The words that chose no option.
     pub(super) rest: String,
     /// Why nothing could be made of it, as the name of a sentence.
     pub(super) problem: Option<&'static str>,
-    /// What was said.
+    /// The whole answer in the caller's words.
     pub(super) words: String,
 }
 
@@ -44,6 +44,7 @@ pub(super) fn read(
     let answer = question.answers(text, &given).into_iter().find(|answer| answer.id == field)?;
     let words = in_words(&answer.value)?;
     let by_name = given.iter().any(|given| given.id == field);
+    // A long turn, or one that replaces something, is a new question and no answer.
     if !by_name && (!is_short(&words) || phrases().replacement(&words).is_some()) {
         return None;
     }
@@ -55,6 +56,7 @@ pub(super) fn read(
         .into_iter()
         .map(|option| option.value)
         .collect();
+    // `No preference` is offered too and is no value of the property.
     let options: Vec<String> = options.into_iter().filter(|option| !is_any(option)).collect();
     Some(ElicitedAnswer { field, ..of(&options, &words) })
 }
@@ -75,7 +77,7 @@ fn in_parts(parts: &[Part], field: &str) -> Vec<QuestionAnswer> {
     parts.iter().filter_map(read).collect()
 }
 
-/// What some words choose.
+/// The options that an answer chooses, or why it chooses none.
 fn of(options: &[String], words: &str) -> ElicitedAnswer {
     let plain = ElicitedAnswer { words: words.to_owned(), ..ElicitedAnswer::default() };
     if let Some(exact) = options.iter().find(|option| folded(option) == folded(words)) {
@@ -111,6 +113,7 @@ fn of(options: &[String], words: &str) -> ElicitedAnswer {
 fn named(options: &[String], words: &str) -> (Vec<String>, String) {
     let mut left: Vec<&str> = words.split_whitespace().collect();
     let mut chosen = Vec::new();
+    // Options that are spelled right come first, so that a typing error can't take the word of another option.
     for is_alike in [is_same as fn(&str, &str) -> bool, is_almost] {
         for option in options {
             let wanted: Vec<&str> = option.split_whitespace().collect();
@@ -145,6 +148,7 @@ fn is_almost(word: &str, wanted: &str) -> bool {
     let (word, wanted) = (folded(word), folded(wanted));
     let chars = wanted.chars().count();
     let errors = ERRORS.iter().find(|(least, _)| chars >= *least).map_or(0, |(_, errors)| *errors);
+    // People seldom mistype the first letter of a word: with another one it is another word.
     errors > 0 && word.chars().next() == wanted.chars().next() && strsim::damerau_levenshtein(&word, &wanted) <= errors
 }
 

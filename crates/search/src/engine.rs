@@ -27,7 +27,7 @@ pub(crate) struct SearchEngine {
     pub(crate) results: usize,
     /// How many items have to fit for a question to be asked back. `None`: never.
     pub(crate) elicit: Option<usize>,
-    /// What puts the best items into another order, if anything does.
+    /// The cross-encoder that reorders the best items, if one is set.
     pub(crate) cross_reranker: Option<CrossReranker>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn sentences(admitted: &Admitted) -> Sentences {
     Sentences::for_caller(admitted.message().language.as_ref(), &admitted.card().language)
 }
 
-/// What callers are told when the index fails; the cause goes to the log.
+/// The ending when the index fails, in the caller's language; the cause is logged.
 pub(crate) fn search_failed(say: Sentences) -> Ending {
     Ending::failed(say.search_failed())
 }
@@ -61,6 +61,7 @@ impl SearchEngine {
             Some(library) if library.len() <= INLINE_ITEMS_MAX => Some(work(&engine, &library)),
             _ => {
                 let work = move || engine.index.library().and_then(|library| work(&engine, &library));
+                // A search that panics is a failed answer; the daemon goes on.
                 tokio::task::spawn_blocking(work).await.ok()
             }
         };
@@ -76,6 +77,7 @@ impl SearchEngine {
             ControlFlow::Break(events) => return Ok(events),
         };
         let wanted = &admitted.message().search;
+        // Without words nobody reads snippets or reasons, and each of them takes a look into the item.
         asked.items_only = wanted.wordless && !wanted.findings.with_facets();
         let words = self.words(library, admitted);
         if let Some(question) = self.question(&words, &asked)? {
@@ -90,7 +92,7 @@ impl SearchEngine {
         self.whole_answer(&words, admitted.message(), &asked, &found)
     }
 
-    /// What is asked for, or the answer to who asks for no list of items.
+    /// The search that a message asks for, or the whole answer where it asks for none.
     pub(crate) fn wished(
         &self,
         library: &Library,
@@ -99,9 +101,11 @@ impl SearchEngine {
         if library.is_empty() && !self.index.is_filled() {
             let say = sentences(admitted);
             let message = say.still_reading(&items_word(say, &self.item_label, &admitted.card().language));
+            // An index that was never filled says nothing about the content: `nothing found` would be wrong.
             return Ok(ControlFlow::Break(vec![Event::Ending(unavailable(&message, Some(2)))]));
         }
         let (message, words) = (admitted.message(), self.words(library, admitted));
+        // Before the conversation: a question that names its item needs nothing of earlier turns.
         if let Some(fact) = words.facts().answer(library, &message.addressed_text())? {
             return Ok(ControlFlow::Break(words.fact(message, &fact)));
         }
@@ -119,7 +123,7 @@ impl SearchEngine {
         Ok(ControlFlow::Break(vec![Event::Text(text), Event::Ending(Ending::Complete)]))
     }
 
-    /// The answer to who asks about an item that was shown.
+    /// The answer to a question about an item of an earlier answer.
     fn about(&self, words: &AnswerText<'_>, message: &Message, about: &ItemQuestion) -> Result<Vec<Event>, Error> {
         let found = shown::item(words.library, about, self.results)?;
         let findings = message.search.findings.is_wanted().then(|| words.item_findings(&found, about));
@@ -132,7 +136,7 @@ impl SearchEngine {
         Elicitation { over: self.elicit, items, say: words.say }
     }
 
-    /// What is asked back, when very many items fit.
+    /// The question to ask back, when very many items fit and one property splits them. `None`: none is asked.
     pub(crate) fn question(&self, words: &AnswerText<'_>, asked: &SearchRequest) -> Result<Option<Question>, Error> {
         self.elicitation(words, &words.items()).question(words.library, asked)
     }
@@ -162,7 +166,7 @@ impl SearchEngine {
         Ok(findings.into_iter().chain(words.found(asked, found)).chain([ending]).collect())
     }
 
-    /// What an answer says about itself: as much of it as is wished for.
+    /// The findings of an answer, in the detail that the caller asked for. `None`: not asked for.
     pub(crate) fn findings(
         &self,
         words: &AnswerText<'_>,

@@ -30,7 +30,7 @@ pub(super) fn fields() -> [&'static str; FACETS.len()] {
     FACETS.map(|(field, _, _)| field)
 }
 
-/// What people call a property.
+/// The name of a property for people; `kind` for an unknown one.
 pub(super) fn label(field: &str) -> &'static str {
     FACETS.iter().find(|(known, ..)| *known == field).map_or("kind", |(_, label, _)| label)
 }
@@ -67,13 +67,15 @@ pub(super) fn collect(
     Ok((counted.total, counted.counted, facets))
 }
 
-/// Bits that naming a value tells, for the part of the items that have one. 0 when all have the same.
+/// How many bits of information naming a value gives, weighted by the part of the items that have the property. 0: all
+/// have the same value.
 fn worth(facet: &Facet, counted: usize) -> f64 {
     let (items, counted) = (facet.items as f64, counted as f64);
     if facet.values.len() < 2 || items < COVERAGE_MIN * counted {
         return 0.0;
     }
     let shares = facet.values.iter().map(|(_, count)| *count as f64 / items);
+    // At least a little, so that it is told: `0` means that all have the same value.
     items / counted * shares.map(|share| -share * share.log2()).sum::<f64>().max(f64::EPSILON)
 }
 

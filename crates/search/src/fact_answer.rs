@@ -37,8 +37,10 @@ impl FactContext<'_> {
             if hits.is_empty() {
                 continue;
             }
+            // Of several of one name, one that states the fact answers; the others are named.
             let best = hits.iter().position(|hit| self.states(hit, reading)).unwrap_or_default();
             let hit = hits.remove(best);
+            // An item of that name that can't have such a fact leaves the question to the next way to read it.
             let Some(mut text) = self.tell(&hit, reading) else { continue };
             if !hits.is_empty() {
                 let others: Vec<String> = hits.iter().take(OTHERS_MAX).map(|hit| self.tell_apart(hit)).collect();

@@ -4,7 +4,7 @@ use forecourt_core::Language;
 use forecourt_sentences::Sentences;
 use forecourt_vocabulary::Vocabulary;
 
-/// In which words, and by which meanings of words.
+/// The sentences and the vocabulary with which a single fact is answered.
 #[derive(Clone, Copy)]
 pub(crate) struct FactContext<'a> {
     pub(crate) say: Sentences,

@@ -20,7 +20,7 @@ static QUESTIONS: LazyLock<Vec<QuestionData>> = LazyLock::new(|| {
     files.iter().map(|(code, text)| QuestionData::read(parsed(code, text))).collect()
 });
 
-/// What is said of items.
+/// The facts that are told of items, from `data/facts.toml`.
 pub(crate) fn facts() -> &'static FactData {
     &FACTS
 }
@@ -40,7 +40,7 @@ pub(crate) struct FactData {
     pub(crate) times: Vec<String>,
     /// Lists whose entries a question may mention.
     pub(crate) mentioned: Vec<String>,
-    /// What an item is made of.
+    /// Properties that list what an item is made of.
     pub(crate) made_of: Vec<String>,
     /// The diets that an item suits.
     pub(crate) diets: Vec<String>,
@@ -63,7 +63,7 @@ pub(crate) struct FactKind {
     pub(crate) sources: Vec<FactSource>,
 }
 
-/// A property, and how its value is said.
+/// A property, and the form in which its value is worded.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FactSource {
@@ -100,15 +100,15 @@ struct AskEntry {
 pub(crate) struct QuestionData {
     /// First words of such questions.
     pub(crate) begins: BTreeSet<String>,
-    /// What may stand before a question.
+    /// Polite words that may come before a question.
     pub(crate) polite: LazyRegex,
-    /// What may stand before a name.
+    /// Articles that may come before a name.
     pub(crate) articles: Vec<String>,
     /// Words for kinds of items, on either side of a name.
     pub(crate) kinds: Vec<String>,
-    /// What stands for an item without naming one.
+    /// Pronouns that stand for an item.
     pub(crate) pronouns: BTreeSet<String>,
-    /// What may stand before what an item contains.
+    /// Words of quantity, such as `any`, that may come before an ingredient.
     pub(crate) quantity: LazyRegex,
     /// Words that say what is done rather than to what.
     pub(crate) weak: BTreeSet<String>,

@@ -14,9 +14,9 @@ pub(crate) struct FactReading<'q> {
     /// The question's words for it.
     pub(crate) ask: &'static Ask,
     pub(crate) language: &'static QuestionData,
-    /// What may be the item's name, folded.
+    /// The words that may be the item's name, folded.
     pub(crate) item: &'q str,
-    /// What the item may contain, or be, folded.
+    /// The ingredient or diet that is asked about, folded. `None`: the question has none.
     pub(crate) what: Option<&'q str>,
 }
 
@@ -39,6 +39,7 @@ impl FactQuestion {
             folded(text).replace(['“', '”', '„', '«', '»', '"'], "").replace('’', "'").replace("what's", "whats");
         let text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '?' | '!' | '.' | ',' | '¿' | '¡'));
         let first = text.split(|c: char| c.is_whitespace() || c == ',').next().unwrap_or_default();
+        // Cheap, and decides for nearly all texts: the two hundred patterns are compiled for the others alone.
         let may_ask = fact_data::questions().iter().any(|language| language.begins.contains(first));
         may_ask.then(|| Self(text.split_whitespace().collect::<Vec<_>>().join(" ")))
     }
@@ -92,7 +93,7 @@ fn values<'q>(captures: &Captures<'q>) -> Vec<(&'q str, Option<&'q str>)> {
     }
     let cuts = |both: &'q str| both.char_indices().filter(|(_, c)| *c == ' ').map(move |(at, _)| both.split_at(at));
     match (group("itemwhat"), group("whatitem")) {
-        // Names are longer than what they are asked for.
+        // The latest cut first: the name of an item is usually longer than what is asked of it.
         (Some(both), _) => {
             cuts(both).map(|(item, what)| (item, Some(what.trim()))).collect::<Vec<_>>().into_iter().rev().collect()
         }

@@ -9,7 +9,7 @@ use super::request::{NamedFilter, QuestionParser};
 use super::{elicit, facets};
 use crate::limits::{QUESTION_FILTERS_MAX, SHOWN_MAX};
 
-/// What the data parts of one message ask for.
+/// The filters of one message: by name in its data parts, and by clicks.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct MessageFilters {
     /// The filters, in the order of their names.
@@ -22,7 +22,7 @@ pub(super) struct MessageFilters {
     pub(super) results: Option<usize>,
     /// Whether a question back is unwanted.
     pub(super) decided: bool,
-    /// What was said under names that a question of ours may have had, with those names.
+    /// Values given under names that a question of ours may have asked for, with those names.
     said: Vec<(&'static str, String)>,
 }
 
@@ -54,12 +54,14 @@ impl MessageFilters {
         self.results = narrowing.results.map(|wanted| wanted.clamp(1, SHOWN_MAX));
         self.decided = narrowing.decided;
         for (name, value) in narrowing.exactly.iter().take(self.room()) {
+            // `No preference` is an answer: the question is not asked again, and nothing is left out.
             if elicit::is_any(value) {
                 self.names.push(name.clone());
                 self.decided = true;
                 continue;
             }
             let exactly = Filter { words: value.clone(), ..Filter::is(name, value) };
+            // A click says the value as the page shows it, which may be another spelling than the item's.
             let loosely = reads.named(name, &value.clone().into());
             self.filters.push(NamedFilter { loosely, ..NamedFilter::new(name, exactly) });
             self.names.push(name.clone());

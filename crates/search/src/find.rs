@@ -12,7 +12,7 @@ use super::request::NamedFilter;
 use super::request::SearchRequest;
 use crate::limits::COVERED_ITEMS;
 
-/// What was found.
+/// What a search found, and what it did with the limits of the question.
 #[derive(Debug, Default)]
 pub(super) struct SearchResults {
     /// The best items, best first.
@@ -56,6 +56,7 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
         let mut known = Vec::new();
         for filters in [exactly, &named.loosely] {
             if known.is_empty() && !filters.is_empty() && is_known(library, filters)? {
+                // The first reading that some item keeps: the value as it is, else as people say it.
                 known = filters.to_vec();
             }
         }
@@ -63,16 +64,19 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
             false => found.applied.extend(known),
             true => match unmet(library, named)? {
                 Some(unmet) => found.unmet.push(unmet),
+                // No item has the property at all: the filter says nothing about them and is named as left out.
                 None => found.ignored.push(named.clone()),
             },
         }
     }
+    // NLWeb 3.1: a filter that nothing meets is said, not dropped. Results without it would look as if they met it.
     if !found.unmet.is_empty() {
         return Ok(found);
     }
     let query = Query {
         text: asked.text.clone(),
         filters: found.applied.clone(),
+        // One more than is shown tells whether there are more.
         limit: results + 1,
         offset: asked.offset,
         language: None,
@@ -80,6 +84,7 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
         items_only: asked.items_only,
     };
     let mut hits = boost::search(library, &query, &asked.leanings)?;
+    // With filters, what is found keeps what was asked for in full, whatever the words are.
     if asked.offset == 0 && query.filters.is_empty() && answers_nothing(library, &asked.text, &hits)? {
         return Ok(SearchResults { is_off_topic: true, ..found });
     }
@@ -89,7 +94,7 @@ pub(super) fn find(library: &Library, asked: &SearchRequest, results: usize) -> 
         true => relaxations(library, &query)?,
         false => Vec::new(),
     };
-    // Further pages leave out what the first one did.
+    // Counted for the first page alone: further ones leave out the same items.
     let left_out = if asked.offset == 0 { library.left_out(&query)? } else { Vec::new() };
     let corrections = library.corrections(&query);
     Ok(SearchResults { hits, has_more, relaxations, left_out, corrections, ..found })

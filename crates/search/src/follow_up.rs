@@ -41,7 +41,7 @@ pub(super) fn next(before: &SearchRequest, text: &str, reads: &dyn ItemLookup) -
     narrowed(before, text, reads).unwrap_or_else(|| fresh(text, reads))
 }
 
-/// A turn as far as it goes on with another one.
+/// A turn read as an addition to an earlier question.
 struct Addition<'t> {
     /// The turn without the words that go on.
     rest: &'t str,
@@ -119,9 +119,10 @@ fn is_addition(
     let has_subject = !content(&before.text).is_empty();
     let describes = addition.words.split_whitespace().count() <= DESCRIBING_WORDS_MAX && is_brief;
     if !has_subject {
-        // What was said until now are limits of what is asked for now.
+        // Earlier turns told limits and named nothing: they hold for what is asked for now.
         return describes || goes_on || before.was_told_limits_alone();
     }
+    // `And soup` after `pasta` asks for soup; `and spicy` describes the pasta.
     if goes_on {
         return stands_for_itself(&addition.words, reads) != Some(true)
             || joining(&before.text, &addition.words, reads).is_some();
@@ -140,6 +141,7 @@ fn add(before: &SearchRequest, addition: &Addition<'_>) -> SearchRequest {
     }
     notes.into_iter().for_each(|note| push_new(&mut asked.notes, note));
     asked.not_understood = not_understood;
+    // An order and a count stay until another one is said: `only vegetarian ones` still means the cheapest.
     asked.order = order.or(asked.order);
     asked.results = count.or(asked.results);
     if !(addition.words.is_empty() && addition.parsed.filters.is_empty()) {
@@ -153,7 +155,7 @@ fn add(before: &SearchRequest, addition: &Addition<'_>) -> SearchRequest {
     asked
 }
 
-/// What was added last is what is asked for, and what was asked for describes it.
+/// Makes the newest phrase the subject, and the former subject a description of it.
 fn turn_round(asked: &mut SearchRequest) {
     for phrase in asked.phrases.iter_mut().filter(|phrase| phrase.place == PhrasePlace::Subject) {
         phrase.place = PhrasePlace::Before;
@@ -169,6 +171,7 @@ fn put(asked: &mut SearchRequest, phrase: Phrase) {
         asked.phrases.push(phrase);
     }
     if asked.phrases.len() > PHRASES_MAX {
+        // The subject stays at 0: without it, the rest describes nothing.
         asked.phrases.remove(1);
     }
     asked.text = wording::text(&asked.phrases);
@@ -217,6 +220,7 @@ fn replaced(before: &SearchRequest, new: &str, old: Option<&str>, reads: &dyn It
     }
     let mut asked =
         SearchRequest { offset: 0, not_understood: addition.parsed.not_understood.clone(), ..before.clone() };
+    // `With beans` takes the place of `with lentils`: the same word in front tells which part is replaced.
     let begins = first_word(addition.rest).filter(|_| phrases().begins_with_limit(addition.rest));
     let same_beginning = |phrase: &Phrase| begins.is_some() && first_word(&phrase.wording) == begins;
     if let Some(at) = asked.phrases.iter().position(same_beginning).filter(|_| old.is_none()) {

@@ -30,7 +30,7 @@ pub(crate) fn settings_in(mark: &str) -> Option<u64> {
 pub(crate) struct IndexSlots(Vec<PathBuf>);
 
 impl IndexSlots {
-    /// Those of an agent, in the folder of all indexes.
+    /// The slots of an agent: its usual folder, then the folders aside.
     pub(crate) fn new(indexes: &Path, handle: &Handle) -> Self {
         // No agent has a handle that begins with a dot.
         let aside = |number: usize| indexes.join(format!(".aside-{number}")).join(handle.as_str());
@@ -62,6 +62,7 @@ impl IndexSlots {
             // What is in it was made for other settings, and nobody would wait until it is right.
             clear(folder);
         }
+        // Opened before the others are removed: when it fails, they are still there.
         let library = Library::shared(folder, options)?;
         for other in free.iter().filter(|other| **other != folder && other.exists()) {
             clear(other);
@@ -74,6 +75,7 @@ impl IndexSlots {
 /// one that was made last.
 fn chosen<'a>(free: &[&'a PathBuf], settings_hash: u64, is_asked: bool) -> Option<&'a PathBuf> {
     let fitting = free.iter().find(|folder| made_for(folder) == Some(settings_hash));
+    // From behind, since `max_by_key` takes the last of equals: where none was ever made, the usual folder.
     let last = || free.iter().rev().max_by_key(|folder| made_at(folder));
     let other = || if is_asked { free.first() } else { last() };
     fitting.or_else(other).copied()

@@ -108,6 +108,7 @@ pub fn build(mut section: Section, context: &Context) -> Result<BuiltAgent, Prob
     let reranker = section.take("rerank").map(|section| rerank::settings::read(&section, context)).transpose();
     let (settings, index) = match (settings::read(&section, context), &reranker) {
         (Ok(read), _) => read,
+        // All problems at once, those of `[backend.rerank]` too (`check` tells everything that is wrong).
         (Err(mut problems), Err(others)) => {
             problems.extend(others.clone());
             return Err(problems);

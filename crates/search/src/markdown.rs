@@ -32,13 +32,14 @@ pub(super) fn escaped_text(text: &str) -> String {
 pub(super) fn escaped(line: &str) -> String {
     let mut out = String::with_capacity(line.len() + 8);
     let mut before = ' ';
-    // Taken out first, so that nothing comes together behind the back of what looks for markup.
+    // Unseen characters go first: a zero width between `[` and `]` must not part markup when it is looked for.
     let seen = line.chars().filter(|c| !(c.is_control() || is_hidden(*c)));
     let mut rest = seen.enumerate().peekable();
     while let Some((at, c)) = rest.next() {
         let next = rest.peek().map_or(' ', |(_, next)| *next);
         let is_block = at == 0 && matches!(c, '#' | '+' | '-' | '=' | '>');
         match c {
+            // `&lt;` in content is those four characters, and no tag.
             '&' if next == '#' || next.is_ascii_alphabetic() => out.push_str("&amp;"),
             _ if is_block || is_markup(before, c, next) => out.extend(['\\', c]),
             _ => out.push(c),
@@ -69,6 +70,7 @@ pub(super) fn link(name: &str, url: Option<&str>) -> String {
 /// An http or https URL, written so that it can't end the link.
 pub(super) fn address(text: &str) -> Option<String> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+    // A bracket in the address would end the link, and what follows it would be the content's own markdown.
     let written = url.as_str().replace('(', "%28").replace(')', "%29");
     (!written.contains(['<', '>', ' ', '\\'])).then_some(written)
 }

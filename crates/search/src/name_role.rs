@@ -22,10 +22,11 @@ pub(super) fn stands_for_itself(words: &str, reads: &dyn ItemLookup) -> Option<b
     let in_name = |name: &&String| segments(name).iter().flatten().any(|other| is_same(other, &word));
     let all: Vec<&String> = names.iter().filter(in_name).collect();
     let heads = all.iter().filter(|name| is_head(name, &word, reads.language())).count();
+    // One name tells nothing about how its words are used elsewhere.
     (all.len() >= NAMES_MIN).then_some(heads as f64 >= HEAD_SHARE * all.len() as f64)
 }
 
-/// How words belong to what was asked for.
+/// The role that added words have in the names of items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Joining {
     /// They describe it: "muffins", then "blueberry".

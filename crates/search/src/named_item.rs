@@ -47,10 +47,12 @@ pub(crate) fn named(library: &Library, phrases: &[&str]) -> Result<Vec<Hit>, Err
                 _ => (best, found) = (Some(fits), vec![hit]),
             }
         }
+        // Phrases come the most literal first: no later one can name it better.
         if best == Some(NameMatch::Same) {
             break;
         }
     }
+    // `Chicken soup` within many names is a kind of dish, and no item.
     let is_kind = best == Some(NameMatch::Part) && found.len() > PARTLY_NAMED_MAX;
     Ok(if is_kind { Vec::new() } else { found })
 }
@@ -81,7 +83,7 @@ fn fits(said: &[String], name: &str) -> Option<NameMatch> {
     if typed.chars().count() >= TYPED_CHARS_MIN && (is_typed(&whole) || is_typed(&short)) {
         return Some(NameMatch::Typed);
     }
-    // One word is in too many names to be one.
+    // A single word is in many names and stands for none of them.
     let is_part = said.len() > 1
         && whole.len() <= said.len() + FURTHER_WORDS_MAX
         && said.iter().all(|word| whole.iter().any(|other| stem(other) == stem(word)));

@@ -28,6 +28,7 @@ pub(crate) fn passage(markdown: &str, worth: &dyn Fn(&str) -> f32) -> Passage {
     let mut best = 0;
     let worths: Vec<f32> = blocks.iter().map(|block| worth(block)).collect();
     worths.iter().enumerate().for_each(|(at, worth)| best = if *worth > worths[best] { at } else { best });
+    // With the block behind the best one, which often goes on with it.
     let upto: usize = blocks.iter().take(best + 2).map(|block| block.len() + 2).sum();
     let first = match upto <= PASSAGE_BYTES_MAX {
         true => 0,
@@ -48,7 +49,7 @@ pub(crate) fn passage(markdown: &str, worth: &dyn Fn(&str) -> f32) -> Passage {
         text.push_str(block);
         at += 1;
     }
-    // A lead without what it leads to says nothing.
+    // A block that ends in a colon says nothing without the next one.
     if at < blocks.len() && at > first + 1 && blocks[at - 1].ends_with(':') {
         text.truncate(text.len() - blocks[at - 1].len());
         text.truncate(text.trim_end().len());
@@ -70,6 +71,7 @@ fn blocks(markdown: &str) -> Vec<&str> {
         let bare = line.trim();
         let opened = ["```", "~~~"].into_iter().find(|mark| bare.starts_with(mark));
         match (fence, opened) {
+            // A fence with a language opens; only a bare one closes.
             (Some(open), Some(mark)) if open == mark && bare.trim_start_matches(['`', '~']).is_empty() => fence = None,
             (None, Some(mark)) => fence = Some(mark),
             _ => {}

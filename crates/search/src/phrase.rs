@@ -2,12 +2,12 @@
 
 use forecourt_understanding::Filter;
 
-/// What one turn said.
+/// The part of a question that one turn said.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Phrase {
     /// The words of it that are searched for.
     pub(super) words: String,
-    /// As it was said.
+    /// The caller's own wording.
     pub(super) wording: String,
     /// Where it stands.
     pub(super) place: PhrasePlace,
@@ -28,12 +28,12 @@ pub(super) enum PhrasePlace {
 }
 
 impl Phrase {
-    /// What is asked for.
+    /// A phrase that names what is asked for.
     pub(super) fn subject(words: &str, wording: &str, limits: &[Filter]) -> Self {
         Self { limits: worded(limits), ..Self::of(words, wording, PhrasePlace::Subject) }
     }
 
-    /// What is added to it.
+    /// A phrase that describes what is asked for.
     pub(super) fn added(words: &str, wording: &str, limits: &[Filter], is_behind: bool) -> Self {
         let place = if is_behind { PhrasePlace::After } else { PhrasePlace::Before };
         Self { limits: worded(limits), ..Self::of(words, wording, place) }

@@ -39,7 +39,7 @@ pub(super) fn content_words(text: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| !word.is_empty() && !phrases().is_filler(word))
 }
 
-/// Those words, one space apart.
+/// The words of a text that ask for something, one space apart.
 pub(super) fn content(text: &str) -> String {
     content_words(text).collect::<Vec<_>>().join(" ")
 }

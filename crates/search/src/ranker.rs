@@ -26,6 +26,7 @@ impl LibraryRanker {
 
     /// Of the documents of a judged set, indexed as an agent's items are.
     pub(crate) fn of_corpus(corpus: JudgedCorpus<'_>, options: &Options) -> Result<Self, Error> {
+        // The corpus stands alone: pushed items of the agent and its lock have nothing to do with it.
         let options = Options { pushed: None, lock: None, ..options.clone() };
         let library = Library::open(corpus.index, options)?;
         library.index(&[ContentSource::new(corpus.items)], &mut (), &|| false)?;

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::phrase::Phrase;
 
-/// What the caller wants.
+/// What a message asks for, once it is read in the light of the turns before it.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(clippy::large_enum_variant, reason = "there is one of it for each question")]
 pub(super) enum SearchIntent {
@@ -58,7 +58,7 @@ pub(super) struct ShownHit {
     pub(super) hit: Hit,
 }
 
-/// What to look for.
+/// A search that a conversation has come to: words, filters, order and page.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct SearchRequest {
     /// The words that are left beside the constraints.
@@ -67,9 +67,9 @@ pub(super) struct SearchRequest {
     pub(super) phrases: Vec<Phrase>,
     /// The question with what earlier turns said. `None`: as it was asked.
     pub(super) decontextualized: Option<String>,
-    /// What holds for every item.
+    /// The constraints that every item has to keep.
     pub(super) filters: Vec<Filter>,
-    /// Those of them that nobody said now: what is known of the caller.
+    /// Those of `filters` that come from what is known of the caller, and not from this question.
     pub(super) known: Vec<Filter>,
     /// Filters by name, which hold only if the content has such a property at all.
     pub(super) named: Vec<NamedFilter>,
@@ -77,7 +77,7 @@ pub(super) struct SearchRequest {
     pub(super) unread: Vec<String>,
     /// Words that let an item come earlier, and leave none out.
     pub(super) leanings: Vec<String>,
-    /// What a person should know about the constraints.
+    /// Notes about the constraints, for the answer.
     pub(super) notes: Vec<String>,
     /// Limits that were not understood, as they were written.
     pub(super) not_understood: Vec<String>,
@@ -147,9 +147,9 @@ pub(super) fn answer_language<'a>(message: &'a Message, card: &'a AgentCard) -> 
 pub(super) struct NamedFilter {
     /// The name that the caller gave.
     pub(super) name: String,
-    /// What it means.
+    /// The constraint that it means.
     pub(super) filter: Filter,
-    /// What it means where no item has a value that is exactly this one.
+    /// Constraints in its place where no item has exactly this value.
     pub(super) loosely: Vec<Filter>,
 }
 

@@ -210,6 +210,7 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<(SearchSettin
     }
     let language = settings.language.clone().unwrap_or_else(|| context.language.clone());
     let model = settings.model_dir.as_ref().map(|dir| context.resolve(dir));
+    // An agent with sites needs no files.
     let least = usize::from(settings.sites.is_empty());
     let mut sources = content_sources(section, &settings.content, least, &settings.urls, context, &mut problems);
     count(section, "tables", settings.tables.len(), 0, TABLES_MAX, &mut problems);
@@ -244,6 +245,7 @@ fn site_of(section: &Section, site: &SiteSettings, problems: &mut Problems) -> O
         }
     };
     let url = Url::parse(&site.url).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    // A password in a URL would be in logs, answers and the grounding of every item.
     let is_plain = url.as_ref().is_some_and(|url| url.username().is_empty() && url.password().is_none());
     check(is_plain, format!("the `url` of a site is a whole https:// URL without a password, and not `{}`", site.url));
     check((1..=SITE_PAGES_MAX).contains(&site.pages), format!("`pages` must be between 1 and {SITE_PAGES_MAX}"));

@@ -8,7 +8,7 @@ use super::find::find;
 use super::request::{ItemQuestion, SearchRequest, ShownHit, ShownItem};
 use crate::limits::ORDERED_ITEMS_MAX;
 
-/// What became of it.
+/// The result of looking for an item that was shown before.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum FoundItem {
     /// The item.
@@ -54,6 +54,7 @@ fn first_by(
     hits: &[Hit],
 ) -> Result<Option<String>, Error> {
     let asked = SearchRequest { offset: 0, order: Some(order.clone()), ..shown.clone() };
+    // The filters as `find` understands them, so that the same items are put in order.
     let applied = find(library, &asked, 1)?.applied;
     let query = Query {
         text: shown.text.clone(),

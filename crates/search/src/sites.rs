@@ -85,6 +85,7 @@ impl Sites {
             );
             add_visit(&mut all, &visit);
         }
+        // A visit that was broken off leaves no stamp, so that it is due at once and goes on.
         if !cancel() {
             let stamp = format!("{} {}\n", self.mark(), self.visitor.clock.now());
             fs::write(self.stamp(), stamp).map_err(|error| failed(&error))?;

@@ -67,6 +67,7 @@ impl Tool for SearchTool {
                 }
             };
             let (index, limit) = (self.index.clone(), limit.clamp(1, TOOL_ITEMS_MAX));
+            // Searching reads from disk and takes processor time, which a runtime's thread must not spend.
             let work = move || {
                 let library = index.library()?;
                 searched(&library, &query, limit)
@@ -97,6 +98,7 @@ fn searched(library: &Library, query: &str, limit: usize) -> Result<Value, forec
 fn item(hit: &Hit) -> Value {
     let english = Sentences::in_language(SpokenLanguage::English);
     let mut item = json!({"name": hit.name, "url": hit.url, "facts": facts(english, &hit.item), "text": hit.snippet});
+    // A large item would fill the context of the model; its facts and snippet have to do.
     if hit.item.to_string().len() <= TOOL_ITEM_BYTES_MAX {
         item["data"] = Value::clone(&hit.item);
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::limits::{FACT_BYTES_MAX, FACT_ENTRIES_MAX};
 
-/// How a property is said.
+/// The form in which a property is worded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ValueForm {
@@ -83,6 +83,7 @@ pub(crate) fn text_of(value: &Value) -> Option<&str> {
 pub(crate) fn duration(say: Sentences, text: &str) -> Option<String> {
     let span: Span = text.strip_prefix('P').and(text.parse().ok())?;
     let minutes = span.total((Unit::Minute, SpanRelativeTo::days_are_24_hours())).ok()?.round();
+    // Content may say `PT0S`, or a duration of centuries: neither tells a reader anything.
     if !(1.0..1e6).contains(&minutes) {
         return None;
     }

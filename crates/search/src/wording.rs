@@ -21,7 +21,7 @@ pub(super) fn whole(asked: &SearchRequest, told: &[Filter], language: &str) -> S
     let mut said = Vec::new();
     let (mut limits, mut fronts, mut subject, mut behind) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for phrase in &asked.phrases {
-        // What it said was replaced meanwhile: its words are left.
+        // A later turn replaced a limit of this phrase, so that only its words are still meant.
         let wording = if is_whole(phrase) { phrase.wording.clone() } else { phrase.words.clone() };
         if is_whole(phrase) {
             said.extend(phrase.limits.iter().map(String::as_str));
@@ -39,6 +39,7 @@ pub(super) fn whole(asked: &SearchRequest, told: &[Filter], language: &str) -> S
     for filter in &rest {
         let name = short(&filter.words);
         match name.contains(' ') {
+            // One word stands in front (`vegan soup`), a phrase or a number behind (`soup, at most 30 minutes`).
             false if !name.contains(char::is_numeric) => limits.insert(0, name.to_owned()),
             _ => behind.push(format!(", {name}")),
         }

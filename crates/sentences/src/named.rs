@@ -1,4 +1,4 @@
-//! Sentences that other data names.
+//! Sentences whose ids come from other data: properties, availability and questions back.
 
 use fluent_bundle::FluentArgs;
 

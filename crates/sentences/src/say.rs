@@ -31,9 +31,11 @@ pub(crate) fn message(language: SpokenLanguage, id: &str, values: &FluentArgs<'_
 }
 
 fn bundle(language: SpokenLanguage) -> Bundle {
+    // Panics here are mistakes in files of this crate, which its tests load.
     let id: LanguageIdentifier = language.code().parse().expect("a code of our own");
+    // The concurrent kind, since the bundles are a static that all threads read.
     let mut bundle = FluentBundle::new_concurrent(vec![id]);
-    // The marks that keep writing directions apart would stand between markup and words.
+    // Fluent would put direction marks around values, and these would stand between markup and words.
     bundle.set_use_isolating(false);
     let resource = FluentResource::try_new(source(language).to_owned());
     let resource = resource.unwrap_or_else(|(_, errors)| panic!("{}.ftl: {errors:?}", language.code()));

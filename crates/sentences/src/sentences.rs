@@ -11,7 +11,7 @@ use crate::spoken::SpokenLanguage;
 pub struct Sentences(SpokenLanguage);
 
 impl Sentences {
-    /// Those of a language.
+    /// The sentences of a language.
     pub fn in_language(language: SpokenLanguage) -> Self {
         Self(language)
     }
@@ -28,6 +28,7 @@ impl Sentences {
 
     /// The sentence of this id. Where a file has none of it, which its test does not let pass, the id.
     pub(crate) fn say(self, id: &str, values: &FluentArgs<'_>) -> String {
+        // A sentence never fails: the id in an answer is wrong, and no answer would be worse.
         message(self.0, id, values).unwrap_or_else(|| id.to_owned())
     }
 }

@@ -16,7 +16,7 @@ pub enum SpokenLanguage {
 }
 
 impl SpokenLanguage {
-    /// All of them.
+    /// All languages with sentences, in the order of their files in `data/`.
     pub const ALL: [Self; 4] = [Self::English, Self::German, Self::French, Self::Spanish];
 
     /// The one that a tag asks for: `de` for `de-CH`. `None` for the languages in which there are no sentences.
@@ -37,6 +37,7 @@ impl SpokenLanguage {
     /// The language in which a caller is answered who asked for `wanted`, by an agent of the language `own`: the
     /// one asked for where there are sentences in it, else that of the agent, else English.
     pub fn for_caller(wanted: Option<&Language>, own: &Language) -> Self {
+        // Not English before the agent's own: its items are in that language whatever the sentences are in.
         wanted.and_then(Self::of).or_else(|| Self::of(own)).unwrap_or(Self::English)
     }
 
@@ -44,6 +45,7 @@ impl SpokenLanguage {
     /// of this language, else its code.
     pub fn tag(self, wanted: Option<&Language>, own: &Language) -> Language {
         let is_this = |tag: &&Language| Self::of(tag) == Some(self);
+        // The whole tag: a caller who asks for `de-CH` is told `de-CH` and not `de`.
         let tag = wanted.filter(is_this).or(Some(own).filter(is_this)).cloned();
         tag.or_else(|| Language::parse(self.code())).unwrap_or_else(Language::english)
     }

@@ -5,9 +5,9 @@ use forecourt_vocabulary::{PhraseMeaning, Unit, WordClass};
 
 use crate::reader::Reader;
 
-/// The ones that are said behind tens.
+/// The ones that may follow tens in words: `twenty five`.
 const ONES: std::ops::RangeInclusive<f64> = 1.0..=9.0;
-/// "About" is so much less or more, as part of the amount.
+/// How far `about` reaches below and above an amount, as a part of it.
 const AROUND: f64 = 0.25;
 
 /// A number, and perhaps its unit.
@@ -25,10 +25,10 @@ pub(crate) struct Amount {
     pub(crate) in_digits: bool,
 }
 
-/// How an amount is meant.
+/// Whether an amount comes with a word that compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Comparison {
-    /// Without any word: what that means, the quantity says.
+    /// No such word: whether it is a least or a most depends on the quantity.
     Bare,
     /// With a word for less or more, or with both ends.
     Compared,
@@ -64,6 +64,7 @@ impl Reader<'_> {
         let word =
             |meaning: &PhraseMeaning| if let PhraseMeaning::Number(number) = meaning { Some(*number) } else { None };
         let (number, end) = self.longest(at, word)?;
+        // `twenty five` is one number; `twenty one` too, but `twenty a` begins with an article.
         let is_tens = end == at + 1 && (20.0..100.0).contains(&number) && number % 10.0 == 0.0;
         let ones = self
             .longest(end, word)
@@ -131,6 +132,8 @@ impl Reader<'_> {
 
     /// Hours and minutes: "1h30", "1 hour 20 minutes", "an hour and a half".
     fn further_minutes(&self, hours: f64, at: usize) -> (f64, usize) {
+        // `an hour and a half` needs its `and`, `1h30` the missing space: `2 hours 30` alone may go on with 30 of
+        // anything.
         let behind_and = self.class(at, WordClass::And).unwrap_or(at);
         if let Some((number, end, _)) = self.number(behind_and) {
             let unit = self.unit(end);
@@ -148,8 +151,10 @@ impl Reader<'_> {
         (hours, at)
     }
 
-    /// The part of a quantity's values that is told from here on.
+    /// The part of a quantity's values that the words from here on describe.
     pub(crate) fn span(&self, at: usize) -> Option<Span> {
+        // The more words say that a limit is meant, the earlier it is tried: a bare amount begins each of the others
+        // too.
         let between = self.class(at, WordClass::Between).and_then(|at| self.range(at, true));
         between.or_else(|| self.compared(at)).or_else(|| self.range(at, false)).or_else(|| self.with_word_behind(at))
     }
@@ -183,6 +188,7 @@ impl Reader<'_> {
         let classes = [AtMost, LessThan, AtLeast, MoreThan, WordClass::Around];
         let led = classes.iter().filter_map(|class| Some((*class, self.class(at, *class)?)));
         let (class, end) = led.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
+        // `Around 20 to 30` is already as vague as its ends: they are not moved apart once more.
         if class == WordClass::Around
             && let Some(range) = self.range(end, false)
         {
@@ -196,6 +202,7 @@ impl Reader<'_> {
             _ => (Some(value * (1.0 - AROUND)), Some(value * (1.0 + AROUND)), Comparison::Around),
         };
         let behind = if to.is_some() { WordClass::OrLess } else { WordClass::OrMore };
+        // `At most 30 minutes or less` says it twice.
         let end = self.class(amount.end, behind).unwrap_or(amount.end);
         Some(Span { from, to, is_strict: matches!(class, LessThan | MoreThan), comparison, amount, end })
     }

@@ -10,9 +10,9 @@ use crate::scope::ReadingAids;
 /// part.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contradiction {
-    /// What rules something out.
+    /// The reading that keeps the limit and gives up the demand.
     pub limit: QuestionReading,
-    /// What is asked for all the same.
+    /// The reading that keeps the demand and gives up the limit.
     pub demand: QuestionReading,
 }
 
@@ -21,13 +21,13 @@ pub struct Contradiction {
 pub struct QuestionReading {
     /// The part that counts in it, in words.
     pub words: String,
-    /// What is left to search for by words.
+    /// The text that is left to search for.
     pub text: String,
     /// The constraints that hold.
     pub filters: Vec<Filter>,
 }
 
-/// What contradicts itself in a question that was taken apart.
+/// The contradictions in a question that was taken apart.
 pub(crate) fn contradictions(text: &str, filters: &[Filter], aids: ReadingAids<'_>) -> Vec<Contradiction> {
     let mut found = empty_ranges(text, filters);
     found.extend(ruled_out(text, filters, aids));
@@ -62,12 +62,13 @@ fn exclude_each_other(one: &Test, other: &Test) -> bool {
     }
 }
 
-/// What is asked for and must be absent. "Vegan sausages" are none of that where there are some.
+/// Something asked for that a limit excludes. Vegan sausages are no contradiction where some item keeps both.
 fn ruled_out(text: &str, filters: &[Filter], aids: ReadingAids<'_>) -> Option<Contradiction> {
     let limits = || filters.iter().filter(|filter| matches!(filter.test, Test::Without { .. }));
     limits().next()?;
     let named = phrases(text, aids.vocabulary);
     let (limit, demanded) = limits().find_map(|limit| Some((limit, demanded(limit, &named, filters)?)))?;
+    // Some item keeps both, such as vegan sausages: then nothing contradicts itself.
     if aids.known.finds(text, filters) {
         return None;
     }
@@ -81,7 +82,7 @@ fn ruled_out(text: &str, filters: &[Filter], aids: ReadingAids<'_>) -> Option<Co
     Some(Contradiction { limit: limited, demand })
 }
 
-/// What a limit rules out.
+/// The part of a question that a limit excludes: words of its text, or another filter.
 enum Demand<'a> {
     Words(&'a str),
     Filter(&'a Filter),

@@ -14,6 +14,7 @@ use crate::reader::Reader;
 /// The dates that a question is limited to here.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let (limit, tokens) = limit(reader, at, floor)?;
+    // A film `set in the 80s` is not one of the 80s.
     let is_story = tokens.start.checked_sub(1).is_some_and(|before| reader.is_single(before, WordClass::Story));
     if is_story {
         return None;
@@ -31,7 +32,7 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     }
 }
 
-/// The first and the last day, and how that is said. `None`: nobody knows what day it is.
+/// The first day, the last day and their wording. `None`: the limit depends on today, which is not known.
 type Limit = Option<(Option<Date>, Option<Date>, String)>;
 
 fn limit(reader: &Reader<'_>, at: usize, floor: usize) -> Option<(Limit, std::ops::Range<usize>)> {
@@ -44,6 +45,7 @@ fn limit(reader: &Reader<'_>, at: usize, floor: usize) -> Option<(Limit, std::op
     let named = |class: WordClass| reader.class(made, class).and_then(|at| name(reader, skip_article(reader, at)));
     if let Some(found) = named(WordClass::After) {
         let named = found?;
+        // After a year is from the first day of the next one on: the named time itself is left out.
         let day = named.last.and_then(|last| last.checked_add(1.day()).ok());
         return Some((Some((day, None, later(reader, day?))), absorbed(named.end)));
     }

@@ -18,17 +18,19 @@ pub(crate) struct Draft<'k> {
     pub(crate) known: &'k dyn QuestionScope,
     aids: ReadingAids<'k>,
     pub(crate) out: ParsedQuestion,
-    /// What holds if any item keeps it.
+    /// Filters that hold only if some item keeps them all beside the others.
     wishes: Vec<Filter>,
     /// What is left without the words of wishes.
     beside_wishes: String,
 }
 
 impl<'k> Draft<'k> {
-    /// What was found becomes of the question. What is more than a query can have stays text.
+    /// Sorts what the rules found into filters, an order, a count and notes, and cuts their words out of the text.
+    /// What is over [`FILTERS_MAX`] stays text.
     pub(crate) fn new(aids: ReadingAids<'k>, found: Vec<UnderstoodPart>, reader: &Reader<'_>) -> Self {
         let mut parts = Parts::default();
         let (mut cuts, mut all_cuts): (Vec<Range<usize>>, Vec<Range<usize>>) = (Vec::new(), Vec::new());
+        // Known before anything is taken: in `cheap, under 20 euros` the level comes first and the limit counts.
         let limited: Vec<Quantity> = found.iter().filter_map(limited_quantity).collect();
         for one in found {
             let tokens = one.tokens.clone();
@@ -59,6 +61,7 @@ impl<'k> Draft<'k> {
 
     pub(crate) fn finish(mut self, original: &str) -> ParsedQuestion {
         let says_more = !self.out.filters.is_empty() || self.out.order.is_some() || self.out.count.is_some();
+        // A question of which nothing was understood is searched for as it was written, spaces and marks included.
         if !says_more && self.out.not_understood.is_empty() {
             self.out.text = original.to_owned();
         } else {
@@ -68,6 +71,8 @@ impl<'k> Draft<'k> {
         if self.out.text.is_empty() && !says_more {
             self.out.text = original.to_owned();
         }
+        // Wishes are tried before contradictions are looked for: one that no item keeps is no limit and contradicts
+        // nothing.
         self.wish();
         if !self.out.filters.is_empty() {
             self.out.contradictions = contradictions(&self.out.text, &self.out.filters, self.aids);
@@ -107,7 +112,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// Takes one finding. Whether it had a place; else its words stay text.
+    /// Takes one finding. Returns whether there was room for it; without, its words stay text.
     fn take(
         &mut self,
         meaning: FoundMeaning,
@@ -122,6 +127,7 @@ impl Parts {
                 true
             }
             FoundMeaning::Level(quantity, is_high) => self.level(reader, quantity, is_high, tokens, limited),
+            // A second order stays text, unless it is the same one: results have one order.
             FoundMeaning::Order(order) => self.order.get_or_insert_with(|| order.clone()) == &order,
             FoundMeaning::Count(count) => {
                 self.count = self.count.or(Some(count));
@@ -170,9 +176,10 @@ impl Parts {
         has_room
     }
 
-    /// The filters in a fixed order, and what is to be said of them.
+    /// The filters in a fixed order, and the notes about them for the answer.
     fn filters(&mut self, reader: &Reader<'_>) -> (Vec<Filter>, Vec<String>) {
         let mut limits = std::mem::take(&mut self.limits);
+        // By rank and not by place, so that two wordings of one question have the same filters in the same order.
         limits.sort_by_key(|(rank, _)| *rank);
         let mut notes: Vec<String> = Vec::new();
         for (rank, filter) in &limits {
@@ -192,6 +199,7 @@ impl Parts {
 /// A text without some of its parts, which are in its order.
 fn cut_out(text: &str, parts: &[Range<usize>]) -> String {
     let mut left = text.to_owned();
+    // From behind: a cut moves all ranges that come after it.
     parts.iter().rev().for_each(|range| left.replace_range(range.clone(), " "));
     left
 }

@@ -4,7 +4,7 @@ use forecourt_vocabulary::Vocabulary;
 
 use crate::filter::{ClassLimit, Filter, Test};
 
-/// What an item must not have.
+/// Classes, diets and words that an item must not have.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Exclusion {
     /// Ids of classes of the vocabulary: `nuts`.
@@ -42,6 +42,7 @@ impl Exclusion {
         }
         let mut words = Vec::new();
         for word in &self.words {
+            // An item that names the same thing otherwise has it all the same.
             let synonyms = vocabulary.synonyms_of(word).into_iter().map(str::to_owned);
             words.extend(std::iter::once(word.clone()).chain(synonyms));
         }

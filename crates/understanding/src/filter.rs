@@ -17,7 +17,7 @@ pub struct Filter {
     /// Dot paths of properties, such as `offers.price`; one of them has to pass the test. Not
     /// asked for by [`Test::Without`], [`Test::Unstated`] and [`Test::OfClass`].
     pub fields: Vec<String>,
-    /// What their value has to be.
+    /// The test that their values have to pass.
     pub test: Test,
     /// The constraint in words, for answers: `at most 30 minutes`.
     pub words: String,
@@ -32,7 +32,7 @@ pub struct ClassLimit {
     pub area: String,
 }
 
-/// What a filter asks of a value.
+/// A test of the values of an item.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Test {
     /// The whole value, apart from case, accents and white space.
@@ -95,6 +95,7 @@ impl Filter {
     /// every item states it.
     pub fn unstated(&self) -> Option<Self> {
         match &self.test {
+            // An exclusion of words alone needs nothing stated: an item that does not have them keeps it.
             Test::Without { classes, .. } if !classes.is_empty() => {
                 Some(Self { test: Test::Unstated(classes.clone()), ..self.clone() })
             }

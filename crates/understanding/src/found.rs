@@ -6,7 +6,7 @@ use forecourt_vocabulary::Quantity;
 
 use crate::filter::{Filter, SortOrder};
 
-/// Where filters stand among those of a question, by what they are about.
+/// The order of filters within a question: by what they are about, not by where they were said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
     Quantity(Quantity),
@@ -27,16 +27,16 @@ pub(crate) struct UnderstoodPart {
     pub(crate) meaning: FoundMeaning,
 }
 
-/// What it is.
+/// What a rule made of its words.
 #[derive(Debug)]
 pub(crate) enum FoundMeaning {
-    /// Limits.
+    /// Filters that every result has to pass, with their place among the others.
     Limits(Rank, Vec<Filter>),
     /// Limits that hold if any item keeps them beside the others: "with a smile" is none.
     Wishes(Vec<Filter>),
     /// Little (`false`) or much of a quantity, as far as nothing else is said of it.
     Level(Quantity, bool),
-    /// An order.
+    /// The order in which results are wanted.
     Order(SortOrder),
     /// How many items are wanted.
     Count(usize),
@@ -45,7 +45,7 @@ pub(crate) enum FoundMeaning {
 }
 
 impl UnderstoodPart {
-    /// What takes its words away.
+    /// A finding whose words leave the text.
     pub(crate) fn new(tokens: Range<usize>, meaning: FoundMeaning) -> Self {
         Self { tokens, keeps_words: false, meaning }
     }
@@ -54,7 +54,7 @@ impl UnderstoodPart {
         Self::new(tokens, FoundMeaning::Limits(rank, vec![filter]))
     }
 
-    /// The same, with its words still searched for.
+    /// Keeps the words of the finding in the text that is searched for.
     pub(crate) fn keeping_words(self) -> Self {
         Self { keeps_words: true, ..self }
     }

@@ -19,6 +19,7 @@ static WORD: LazyLock<Regex> =
 
 /// Takes out the first plural that is a kind, or the first such word in front of a preposition.
 pub(crate) fn read(draft: &mut Draft<'_>) {
+    // The word has to be a type of the index: `movies` limits nothing where no item is a `Movie`.
     let found = WORD.captures_iter(&draft.out.text).find_map(|found| {
         let word = found.get(1)?;
         let leads_on = found.get(2).is_some();

@@ -12,5 +12,5 @@ pub const FILTER_VALUES_MAX: usize = 16;
 pub const FILTER_LEVELS_MAX: usize = 4;
 /// Items that a question can ask for: "three soups".
 pub const ITEMS_ASKED_MAX: usize = 100;
-/// Limits of one question that are told as not understood; the others stay text.
+/// Limits of one question that are named as not understood; the others stay text.
 pub const NOT_UNDERSTOOD_MAX: usize = 16;

@@ -19,6 +19,8 @@ pub fn quantity(key: &str, text: &str) -> Option<f64> {
     if is_measure_key(key) {
         return leading_number(text);
     }
+    // Two hyphens are a date in a property of any name; a year alone is one only where the name says so, else it is a
+    // number.
     match is_date_key(key) || text.bytes().filter(|b| *b == b'-').count() >= 2 {
         true => days(text).or_else(|| number(text)),
         false => number(text),
@@ -28,6 +30,7 @@ pub fn quantity(key: &str, text: &str) -> Option<f64> {
 /// Minutes of an ISO 8601 duration such as `PT1H30M`. A month counts 30 days, a year 365.
 pub fn minutes(text: &str) -> Option<f64> {
     let span: Span = text.trim().to_ascii_uppercase().parse().ok()?;
+    // Added up by hand: `total` asks for a day to begin with when a span has months or years.
     let (years, months) = (span.get_years(), span.get_months());
     let days = i32::from(years) * 365 + months * 30 + span.get_weeks() * 7 + span.get_days();
     let clock = Span::new()
@@ -72,6 +75,7 @@ pub(crate) fn number(text: &str) -> Option<f64> {
         None if is_currency(before) => 1.0,
         _ => return None,
     };
+    // Words behind a number make it a text: `7 dwarfs` is no quantity.
     let value: f64 = if is_currency(after) { digits.replace(',', "").parse().ok()? } else { return None };
     Some(sign * value).filter(|value| value.is_finite())
 }

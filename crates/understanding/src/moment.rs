@@ -23,6 +23,7 @@ pub(crate) fn decade(number: i16) -> i16 {
 /// The first and the last moment of a decade, a year, a month or a day.
 pub(crate) fn ends(text: &str) -> Option<(f64, f64)> {
     let text = text.trim();
+    // `1990s` and `1990's`.
     let digits = text.strip_suffix('s').map(|text| text.trim_end_matches('\''));
     let days = match digits.and_then(|text| text.parse().ok()).map(decade) {
         Some(first) => (Date::new(first, 1, 1).ok()?, Date::new(first + 9, 12, 31).ok()?),
@@ -38,6 +39,7 @@ pub(crate) fn moment(text: &str) -> Option<(Date, Date)> {
         let lower = word.to_lowercase();
         let number = lower.trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse::<i16>().ok();
         match (number, MONTHS.iter().position(|name| lower.starts_with(name))) {
+            // Two years are a range and no moment.
             (Some(1_000..), _) if year.is_some() => return None,
             (Some(number @ 1_000..), _) => year = Some(number),
             (Some(number), _) if month.is_none() && year.is_some() => month = i8::try_from(number).ok(),

@@ -57,7 +57,7 @@ pub fn named(name: &str, value: &Value, aids: ReadingAids<'_>) -> Vec<Filter> {
     NamedProperty { name, known: aids.known, aids }.value(value, 0)
 }
 
-/// A name, as far as this index knows it.
+/// A name that a caller gave, and what the index knows of it.
 struct NamedProperty<'a> {
     name: &'a str,
     known: &'a dyn QuestionScope,
@@ -79,7 +79,7 @@ impl NamedProperty<'_> {
     fn number(&self, words: &str, number: Option<f64>) -> Vec<Filter> {
         match (self.quantities().as_slice(), number) {
             ([], _) | (_, None) => self.text(words),
-            // Who names a price or a time means what may be spent.
+            // A caller who names a price or a time means what may be spent: up to that.
             ([field, ..], to) if is_spent(field) => {
                 vec![self.within((None, to), words)]
             }
@@ -98,6 +98,7 @@ impl NamedProperty<'_> {
         if KINDS.contains(&lower.as_str()) {
             return vec![Filter::is("@type", text)];
         }
+        // Before quantities and texts: `near` is no property, and a place may lie in one of many.
         if let Some(filter) = PLACES.contains(&lower.as_str()).then(|| place::filter(self.known, text)).flatten() {
             return vec![filter];
         }
@@ -115,7 +116,8 @@ impl NamedProperty<'_> {
         }
     }
 
-    /// What no item has: asked of every property that the name may mean, so that it is known which ones exist.
+    /// A filter that no item passes: asked of every property that the name may mean, so that answers can tell which of
+    /// them exist.
     fn as_it_is(&self, text: &str) -> Filter {
         let mut filter = Filter::mentions(self.name, text);
         filter.fields.extend(other_names(self.name).map(str::to_owned));
@@ -170,6 +172,7 @@ impl NamedProperty<'_> {
         if let Some(name) = fields.get("name").or_else(|| fields.get("@value")).and_then(Value::as_str) {
             return self.text(name.trim());
         }
+        // Keywords of JSON-LD such as `@type` are no properties; the level bounds what a caller can nest.
         let inner = fields.iter().filter(|(key, _)| !key.starts_with('@') && level < FILTER_LEVELS_MAX);
         let each = inner.flat_map(|(key, value)| {
             let name = format!("{}.{key}", self.name);
@@ -184,6 +187,7 @@ impl NamedProperty<'_> {
         for other in other_names(self.name) {
             names.push(other);
         }
+        // The name as given comes first, so that a dot path means itself before what people call it.
         names.retain(|path| self.known.has_number(path));
         names
     }

@@ -25,7 +25,7 @@ pub(crate) struct NamedDate {
     pub(crate) stands_alone: bool,
 }
 
-/// How it is said back.
+/// How a date is worded in the note of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wording {
     /// As it is written.
@@ -56,6 +56,7 @@ fn decade_here(reader: &Reader<'_>, at: usize) -> Option<NamedDate> {
     };
     let named = |meaning: &PhraseMeaning| if let PhraseMeaning::Decade(year) = meaning { Some(*year) } else { None };
     if let Some((year, end)) = reader.longest(at, named) {
+        // `Nineties` alone may be a name; behind `the` or `in the` it is a time.
         let is_led =
             at > 0 && (reader.is_single(at - 1, WordClass::Article) || reader.is_single(at - 1, WordClass::AtTime));
         let behind = reader.class(end, WordClass::DecadeLead).unwrap_or(end);
@@ -66,6 +67,7 @@ fn decade_here(reader: &Reader<'_>, at: usize) -> Option<NamedDate> {
     let digits = lead.unwrap_or(at + quote);
     let token = reader.token(digits)?;
     let number = token.number().filter(|number| number % 10.0 == 0.0 && (*number <= 90.0 || YEARS.contains(number)))?;
+    // `the 100s` and `5s` are no decades.
     let is_two_or_four = matches!(token.range.len(), 2 | 4);
     let end = match lead {
         Some(_) => digits + 1,
@@ -137,6 +139,7 @@ fn nearest(reader: &Reader<'_>, month: i8, day: Option<i8>) -> Option<(Date, Dat
 fn year(reader: &Reader<'_>, at: usize) -> Option<i16> {
     let token = reader.token(at)?;
     let number = token.number().filter(|number| number.fract() == 0.0 && YEARS.contains(number))?;
+    // `2001x` and `1984th` are no years.
     let is_plain =
         token.range.len() == 4 && reader.token(at + 1).is_none_or(|next| !(next.is_joined && next.is_word()));
     is_plain.then_some(number as i16)
@@ -202,6 +205,7 @@ fn relative(reader: &Reader<'_>, at: usize, today: Date) -> Option<NamedDate> {
         return of(first, last, end, true);
     }
     let (day, end) = weekday(reader, at)?;
+    // The next such day, today included.
     let ahead = (i64::from(day) - i64::from(today.weekday().to_monday_one_offset())).rem_euclid(7);
     let day = today.checked_add(ahead.days()).ok()?;
     of(day, Some(day), end, false)
@@ -226,6 +230,7 @@ fn told_from(today: Date, date: RelativeDate) -> Option<(Date, Option<Date>)> {
         RelativeDate::Today => one(0),
         RelativeDate::Tomorrow => one(1),
         RelativeDate::Yesterday => one(-1),
+        // On a Sunday, what is left of the weekend is that day.
         RelativeDate::ThisWeekend if today.weekday() == Weekday::Sunday => one(0),
         RelativeDate::ThisWeekend => weekend(0),
         RelativeDate::NextWeekend => weekend(1),
@@ -239,6 +244,7 @@ fn told_from(today: Date, date: RelativeDate) -> Option<(Date, Option<Date>)> {
         RelativeDate::NextYear => year(1),
         RelativeDate::LastYear => year(-1),
         RelativeDate::Upcoming => Some((today, None)),
+        // These need a number behind them and are read by `steps`.
         RelativeDate::Next | RelativeDate::Last => None,
     }
 }

@@ -16,12 +16,14 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     };
     let ((quantity, descending), end) = reader.longest(at, order)?;
     let start = reader.absorb(at, WordClass::Article, floor);
+    // `Shortest` asks for the time that a recipe takes, or for the length of a film where items have no other time.
     let quantities = if quantity == Quantity::Time { vec![Quantity::Time, Quantity::Length] } else { vec![quantity] };
     let known = quantities.into_iter().find_map(|quantity| Some((quantity, reader.path(quantity)?)));
     let Some((quantity, first)) = known else {
         let is_limit = reader.states_facts() && !reader.is_name();
         return is_limit.then(|| UnderstoodPart::new(start..end, FoundMeaning::NotUnderstood));
     };
+    // `The Longest Day` is a film, and no order by length.
     if reader.is_name() {
         return None;
     }
@@ -38,6 +40,8 @@ pub(crate) fn read_count(reader: &Reader<'_>, at: usize, _: usize) -> Option<Und
     let top = reader.class(at, WordClass::Top);
     let asks = reader.class(at, WordClass::Asks);
     let behind = top.or(asks).unwrap_or(at);
+    // Without a word that asks, a number counts items only where the question begins with it: `pasta with three
+    // cheeses` does not.
     if behind == at && at > 0 {
         return None;
     }

@@ -3,14 +3,14 @@
 use crate::contradiction::Contradiction;
 use crate::filter::{Filter, SortOrder};
 
-/// A question taken apart.
+/// A question taken apart: filters, an order, a count, and the text that is left to search for.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ParsedQuestion {
-    /// What is left to search for by words.
+    /// The text that is left to search for.
     pub text: String,
     /// Constraints, each with its wording; at most [`crate::limits::FILTERS_MAX`].
     pub filters: Vec<Filter>,
-    /// What a person should know about the constraints, a sentence each.
+    /// Sentences about the constraints, for the answer.
     pub notes: Vec<String>,
     /// Limits that the question states and that could not be turned into a constraint, as they are written.
     /// They are told, never claimed.

@@ -12,10 +12,10 @@ use crate::filter::{Filter, Test};
 use crate::pattern::pattern;
 use crate::scope::QuestionScope;
 
-/// Properties that name who can be seen or heard.
+/// Properties that name people who can be seen or heard in an item.
 const SEEN: &[&str] =
     &["actor.name", "performer.name", "byArtist.name", "organizer.name", "actor", "performer", "byArtist"];
-/// Properties that name who made it.
+/// Properties that name the people who made an item.
 const MAKERS: &[&str] = &[
     "author.name",
     "director.name",
@@ -48,6 +48,7 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| pattern(r"\S*[^\s,.?!;:]"));
 
 pub(crate) fn read(draft: &mut Draft<'_>) {
     for (lead, word, paths) in &*LEADS {
+        // Room for a whole list: half of a list of names would be another question.
         while draft.has_room(NAMES_MAX)
             && let Some((range, filters)) = next(draft.known, &draft.out.text, lead, word, paths)
         {
@@ -89,6 +90,7 @@ fn names(known: &dyn QuestionScope, text: &str, word: &str, paths: &[&str]) -> (
 /// The longest name that a text begins with, and the properties that have it.
 fn name<'t>(known: &dyn QuestionScope, text: &'t str, paths: &[&str]) -> Option<(&'t str, Vec<String>)> {
     let ends: Vec<usize> = WORD.find_iter(text).take(NAME_WORDS_MAX).map(|word| word.end()).collect();
+    // Two words at least, the longest first: `Ursula K. Le Guin` before `Ursula K.`
     ends.iter().skip(1).rev().find_map(|end| {
         let name = &text[..*end];
         let fields: Vec<String> =

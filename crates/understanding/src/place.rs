@@ -76,6 +76,7 @@ pub(crate) fn read(draft: &mut Draft<'_>) {
     let found = LEAD.find_iter(text).find_map(|lead| {
         let rest = &text[lead.end()..];
         let ends: Vec<usize> = WORD.find_iter(rest).take(PLACE_WORDS_MAX).map(|word| word.end()).collect();
+        // The longest first: `New York City` before `New York`.
         ends.iter().rev().find_map(|end| {
             let filter = filter(draft.known, &rest[..*end])?;
             Some((lead.start()..lead.end() + end, filter))
@@ -91,6 +92,7 @@ pub(crate) fn read(draft: &mut Draft<'_>) {
 pub(crate) fn filter(known: &dyn QuestionScope, place: &str) -> Option<Filter> {
     let folded = place.trim().to_lowercase();
     let code = COUNTRIES.iter().find(|(name, _)| *name == folded).map(|(_, code)| *code);
+    // The name before the code: both may be a value, and what was written counts.
     [Some(folded.as_str()), code]
         .into_iter()
         .flatten()

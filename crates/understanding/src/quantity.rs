@@ -10,10 +10,10 @@ use crate::reader::Reader;
 
 /// What "quick" promises, in minutes.
 const QUICK_MINUTES: f64 = 30.0;
-/// Of all prices, the part that is cheap, and the part that is dear.
+/// The part of all prices that counts as cheap, and the part that counts as expensive.
 const THIRD: f64 = 1.0 / 3.0;
 
-/// What a quantity is limited to here.
+/// The limit of a quantity that begins at a token.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
     let (asked, behind) = asked_quantity(reader, at);
     let span = reader.span(behind)?;
@@ -25,6 +25,7 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
             let (from, to) = (from.map(|end| end * factor), to.map(|end| end * factor));
             let filter = within(path, from, to, words(reader, quantity, from, to));
             let fields = reader.table.paths(quantity).iter().filter(|other| reader.aids.known.has_number(other));
+            // Prices stand in several properties, of which an item has one: a limit of money holds for any of them.
             let fields = if quantity == Quantity::Price { fields.cloned().collect() } else { filter.fields.clone() };
             Some(UnderstoodPart::limit(start..span.end, Rank::Quantity(quantity), Filter { fields, ..filter }))
         }
@@ -33,7 +34,7 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<Under
     }
 }
 
-/// What an amount is of.
+/// The quantity that an amount limits, with the factor to its unit in the index and the path that holds it.
 enum QuantitySubject {
     Known(Quantity, f64, &'static str),
     /// A limit of something that no item states.
@@ -42,7 +43,8 @@ enum QuantitySubject {
     None,
 }
 
-/// The quantity that words in front of an amount name.
+/// The quantity that words in front of an amount name, and the token behind them. `None`: no such words; `Some(None)`:
+/// `for`, which names none by itself.
 fn asked_quantity(reader: &Reader<'_>, at: usize) -> (Option<Option<Quantity>>, usize) {
     let led = [
         (WordClass::Serves, Some(Quantity::People)),
@@ -90,11 +92,14 @@ fn quantity(reader: &Reader<'_>, span: &Span, asked: Option<Option<Quantity>>, h
 /// The ends of a limit. An amount without a comparison means what people mean by it.
 fn ends(reader: &Reader<'_>, quantity: Quantity, span: &Span, has_lead: bool) -> Option<(Option<f64>, Option<f64>)> {
     let value = span.amount.value;
+    // The age of an item is the least that it is for: `for 8 year olds` fits what begins at 8 or earlier.
     if quantity == Quantity::Age {
         return Some((None, Some(span.to.unwrap_or(value))));
     }
     if span.comparison != Comparison::Bare {
         let is_count = matches!(quantity, Quantity::People | Quantity::Parts);
+        // Under 5 ingredients are 4 at most. Of measures the end itself stays in: nothing lies between it and the
+        // limit.
         let step = if span.is_strict && is_count { 1.0 } else { 0.0 };
         return Some((span.from.map(|from| from + step), span.to.map(|to| to - step)));
     }
@@ -147,6 +152,7 @@ pub(crate) fn level(reader: &Reader<'_>, quantity: Quantity, is_high: bool) -> O
     let Some(path) = reader.path(quantity) else { return level_in_words(reader, quantity, is_high) };
     let at = |part: f64| known.quantile(path, part);
     let (from, to) = match (quantity, is_high) {
+        // People agree on what is quick; what is cheap depends on what there is.
         (Quantity::Time, false) => (None, Some(QUICK_MINUTES)),
         (Quantity::Rating, true) => (Some(at(1.0 - THIRD)?), None),
         (_, false) => (None, Some(at(THIRD)?)),

@@ -34,6 +34,7 @@ pub fn understand(text: &str, aids: ReadingAids<'_>) -> ParsedQuestion {
     }
     let reader = Reader::new(text, aids);
     let mut draft = Draft::new(aids, read(&reader), &reader);
+    // These compare words with values of the data, and come last: they read what the grammar left.
     for rule in [people::read, place::read, value::read, kind::read] {
         rule(&mut draft);
     }
@@ -44,12 +45,14 @@ pub fn understand(text: &str, aids: ReadingAids<'_>) -> ParsedQuestion {
 fn read(reader: &Reader<'_>) -> Vec<UnderstoodPart> {
     let (mut all, mut at, mut floor) = (Vec::new(), 0, 0);
     while at < reader.tokens.len() {
+        // A phrase that looks like a limit and is none, whole: no rule reads a part of it.
         if let Some(end) = reader.class(at, WordClass::Exception) {
             at = end;
             continue;
         }
         match RULES.iter().find_map(|rule| rule(reader, at, floor)) {
             Some(found) => {
+                // At least one token on, so that a rule that takes nothing can't hold the loop.
                 at = found.tokens.end.max(at + 1);
                 floor = at;
                 all.push(found);

@@ -27,7 +27,7 @@ impl<'a> Reader<'a> {
         Self { text, tokens, meanings, aids, table: PropertyTable::shipped(), states_facts, is_name }
     }
 
-    /// What the phrases mean that begin here, and where each ends.
+    /// The meanings of the phrases that begin at a token, each with the token behind it.
     pub(crate) fn meanings(&self, at: usize) -> impl Iterator<Item = (&'a PhraseMeaning, usize)> + '_ {
         let here = self.meanings.get(at).into_iter().flatten();
         here.map(move |(meaning, length)| (*meaning, at + length))
@@ -116,6 +116,7 @@ impl<'a> Reader<'a> {
                 let shares = paths.map(|path| (path, known.share(path)));
                 shares.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(path, _)| path)
             }
+            // The table has the paths of a quantity in the order in which they are preferred.
             _ => paths.next(),
         }
     }
@@ -124,6 +125,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn states_facts(&self) -> bool {
         *self.states_facts.get_or_init(|| {
             let TextProperties { made_of, availability, .. } = &self.table.texts;
+            // Nearly every text has a date; it does not make a collection of texts one of things with facts.
             let quantities = Quantity::ALL.into_iter().filter(|quantity| *quantity != Quantity::Date);
             let known = self.aids.known;
             quantities.flat_map(|quantity| self.table.paths(quantity)).any(|path| known.has_number(path))

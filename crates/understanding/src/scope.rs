@@ -6,14 +6,14 @@ use jiff::civil::Date;
 
 use crate::filter::Filter;
 
-/// What a question is read with.
+/// What a question is read with: an index, the vocabulary, the language of the answer and today's date.
 #[derive(Clone, Copy)]
 pub struct ReadingAids<'a> {
-    /// What there is to ask about.
+    /// The index that is asked, as far as questions need to know it.
     pub known: &'a dyn QuestionScope,
-    /// What words of items mean.
+    /// The meanings of words in items: classes, diets, synonyms.
     pub vocabulary: &'a Vocabulary,
-    /// What words of questions mean.
+    /// The meanings of words in questions: units, comparisons, negations.
     pub lexicon: &'a QuestionLexicon,
     /// The language in which limits are said back.
     pub answer_in: &'a Language,

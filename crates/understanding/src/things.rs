@@ -12,14 +12,14 @@ const NAME_WORDS_MAX: usize = 4;
 /// Things of one list.
 pub(crate) const THINGS_MAX: usize = 8;
 
-/// What a thing is.
+/// What a thing of a list was recognised as.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ThingKind {
     /// A class of the vocabulary, by its id.
     Class(String),
     /// Words that items have.
     Words(String),
-    /// What nobody knows.
+    /// A word that no class has and no item.
     Unknown,
 }
 
@@ -36,7 +36,7 @@ impl Thing {
     }
 }
 
-/// What ties the things of a list together.
+/// How the things of a list are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tie {
     And,
@@ -77,6 +77,7 @@ impl Reader<'_> {
     /// A class, by its longest name.
     pub(crate) fn named_thing(&self, at: usize) -> Option<Thing> {
         let words = (0..NAME_WORDS_MAX).take_while(|ahead| self.is_word(at + ahead)).count();
+        // The longest name first: `soy sauce` before `soy`.
         (1..=words).rev().find_map(|words| {
             let class = self.aids.vocabulary.class_named(self.written(at..at + words))?;
             Some(Thing { kind: ThingKind::Class(class.id.clone()), tokens: at..at + words })
@@ -90,6 +91,7 @@ impl Reader<'_> {
             ListOf::Absent | ListOf::Refused => self.is_listed(words),
         };
         let whole = self.class(at + 1, WordClass::Head).map(|end| at..end);
+        // Two words of no known thing are one only as a person's name, such as `without Bill Murray`.
         let two = (list != ListOf::Wanted && self.is_word(at + 1)).then_some(at..at + 2);
         let two = two.filter(|two| self.is_person(two));
         let ranges = [whole, two, Some(at..at + 1)];
@@ -148,6 +150,8 @@ impl Reader<'_> {
             Tie::Comma => {
                 let is_led =
                     (list == ListOf::Refused && is_class) || self.has_tie_ahead(thing.tokens.end) || is_said_again;
+                // `No nuts, chocolate cake`: at the beginning of a question, what comes behind the comma is what is
+                // asked for.
                 let is_behind_question = start > floor + 1 || floor > 0;
                 stands_alone && (is_led || (is_behind_question && is_class))
             }

@@ -85,11 +85,13 @@ fn is_about(before: &str) -> bool {
 fn sort(known: &dyn QuestionScope, words: &str, has_kind: bool) -> Option<Filter> {
     let (singular, is_plural) = singular(&words.to_lowercase());
     let other = OTHER_NAMES.iter().find(|(name, _)| *name == singular).map(|(_, value)| (*value).to_owned());
+    // As written first: `series` is its own plural.
     let values = [Some(words.to_lowercase()), other.clone(), Some(singular.clone())];
     // The plural of a describing word is another thing: star wars are no war movies.
     let is_named = |value: &String| is_plural && words.eq_ignore_ascii_case(value);
     let names_a_thing = |value: &String| has_kind || is_named(value) || THINGS.contains(&value.as_str());
     values.into_iter().flatten().filter(names_a_thing).find_map(|value| {
+        // Where few items state it, the filter would hide the others, which words find.
         let path = PATHS.iter().find(|path| known.has_value(path, &value) && known.share(path) >= SHARE_MIN)?;
         Some(Filter { words: value.clone(), ..Filter::is(*path, value) })
     })

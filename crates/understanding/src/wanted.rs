@@ -13,6 +13,7 @@ pub(crate) fn read(reader: &Reader<'_>, at: usize, _: usize) -> Option<Understoo
         return demand(reader, at, behind);
     }
     let behind = reader.class(at, WordClass::With)?;
+    // `With or without nuts` limits nothing.
     let is_open = reader.class(behind, WordClass::Or).is_some();
     let (filters, end) = filters(reader, behind).filter(|_| !is_open)?;
     Some(UnderstoodPart::new(at..end, FoundMeaning::Wishes(filters)).keeping_words())

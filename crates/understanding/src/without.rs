@@ -13,7 +13,7 @@ use crate::{date, quantity, wanted};
 /// Further words that a limit which is not understood may have.
 const FURTHER_WORDS_MAX: usize = 2;
 
-/// What leads to what must be absent.
+/// How a negation begins, which decides what it may be about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lead {
     Without,
@@ -26,10 +26,12 @@ enum Lead {
 
 /// Things that are negated from here on.
 pub(crate) fn read(reader: &Reader<'_>, at: usize, floor: usize) -> Option<UnderstoodPart> {
+    // `With or without nuts` limits nothing.
     if reader.is_behind(at, WordClass::Or) && reader.is_behind(at - 1, WordClass::With) {
         return None;
     }
     let (lead, behind) = lead(reader, at)?;
+    // Two negations demand: `not without nuts`.
     if let Some(again) = reader.class(behind, WordClass::Without).filter(|_| lead != Lead::Refuse) {
         return wanted::demand(reader, at, again);
     }
@@ -69,7 +71,7 @@ fn lead(reader: &Reader<'_>, at: usize) -> Option<(Lead, usize)> {
     leads.reduce(|best, next| if next.1 > best.1 { next } else { best })
 }
 
-/// The limits that things say which must be absent. One that no item can be judged by is told.
+/// The limits of things that must be absent. When items can't be judged by one of them, the whole is not understood.
 fn limits(
     reader: &Reader<'_>,
     things: &[&Thing],
@@ -109,7 +111,7 @@ fn without_class(reader: &Reader<'_>, id: &str) -> Option<Filter> {
     Some(Filter { words, ..exclusion.filter(vocabulary, reader.aids.answer_in.as_str()) })
 }
 
-/// A negation of what nobody knows: a limit that was not understood, where limits can be meant at all.
+/// A negation of something unknown: a limit that was not understood, where limits can be meant at all.
 fn unknown(reader: &Reader<'_>, lead: Lead, at: usize, thing: &Thing, floor: usize) -> Option<UnderstoodPart> {
     let begins_clause = at == 0 || !reader.is_word(at - 1) || reader.is_behind(at, WordClass::WithoutLead);
     let is_question = reader.class(0, WordClass::Question).is_some();
@@ -117,6 +119,7 @@ fn unknown(reader: &Reader<'_>, lead: Lead, at: usize, thing: &Thing, floor: usi
         Lead::Without | Lead::Refuse | Lead::Never => true,
         Lead::Not => begins_clause,
     };
+    // `Why no ...?` asks for a reason, and a title such as `No Country for Old Men` for an item.
     if !is_limit || is_question || !reader.states_facts() || reader.is_name() {
         return None;
     }
@@ -198,6 +201,8 @@ pub(crate) fn read_word(reader: &Reader<'_>, at: usize, floor: usize) -> Option<
     stems.find_map(|(stem, by_name)| {
         let kind = match reader.aids.vocabulary.class_named(stem) {
             Some(class) => ThingKind::Class(class.id.clone()),
+            // Of what only looks like a word without something, the stem has to be listed: `timeless` is not without
+            // `time`.
             None if !by_name && stem.len() > 3 && reader.is_listed(stem) => ThingKind::Words(stem.to_owned()),
             None => return None,
         };

@@ -35,6 +35,7 @@ impl Tour<'_> {
             FetchOutcome::TooLarge(reason) | FetchOutcome::Failed(reason) => return Err(reason),
             FetchOutcome::Unchanged | FetchOutcome::Gone(_) => Robots::default(),
         };
+        // The longer of the two wishes: the operator may be slower than the site asks for, never faster.
         self.fetcher.delay = self.robots.delay.map_or(self.site.delay, |delay| delay.max(self.site.delay));
         Ok(())
     }
@@ -59,6 +60,8 @@ impl Tour<'_> {
             for page in found.pages.iter().filter_map(|page| url.join(page).ok()) {
                 match self.frontier.is_own(&page) {
                     true => self.frontier.add(&page, 0),
+                    // sitemaps.org: a sitemap speaks for its own site. Another one's pages would be read without that
+                    // site's robots.txt.
                     false => self.told.skip(page.as_str(), "of another site than its sitemap"),
                 }
             }
@@ -70,7 +73,7 @@ impl Tour<'_> {
                 }
             }
         }
-        // Pages that were listed are read all the same.
+        // A sitemap that failed ends the visit only where no other one listed a page.
         self.told.gave_up = self.keeps_before && self.frontier.counts().0 == 0;
     }
 

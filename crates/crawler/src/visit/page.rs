@@ -18,6 +18,7 @@ use crate::{own, robots};
 impl Tour<'_> {
     /// Reads one page, or keeps what is known of it.
     pub(super) async fn page(&mut self, url: &Url, depth: u32) -> io::Result<()> {
+        // Taken before robots.txt is asked: a page that it closes now must not stay as one that was not met.
         let before = self.before.take(url.as_str());
         let is_document = self.site.read == SiteRead::Document;
         let robots = &self.robots;
@@ -46,6 +47,7 @@ impl Tour<'_> {
             }
             FetchOutcome::Failed(reason) => {
                 self.told.skip(url.as_str(), &reason);
+                // A page that can't be read this time stays as it was; only one that is gone goes.
                 Ok(before)
             }
             FetchOutcome::Gone(reason) | FetchOutcome::TooLarge(reason) => Err(reason),
@@ -89,13 +91,15 @@ impl Tour<'_> {
         };
         let is_first = self.canonical.insert(canonical.as_str().to_owned());
         let old = before.map(|kept| kept.items).unwrap_or_default();
+        // One page under two addresses is one: the second gives no items, and its links are followed.
         let items = if is_first { items } else { Vec::new() };
         let items = items.into_iter().map(|item| {
             let item = own::believed(item, &canonical);
             let first =
                 old.iter().find(|old| is_same(old, &item)).and_then(|old| old["grounding"]["fetched_at"].as_str());
             let read_at = first.unwrap_or(&self.now);
-            // A document lists what lies elsewhere; a page is what it says.
+            // An entry of a feed names the page that it is about as its source; an item of a page is from that page
+            // alone.
             let own = if is_html { None } else { own_link(&item).map(str::to_owned) };
             grounded_in(item, own.as_deref(), &canonical, read_at)
         });
@@ -113,11 +117,13 @@ impl Tour<'_> {
 
 fn is_page(mime: &str) -> bool {
     let kind = mime.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    // A server that names no type most often serves a page.
     matches!(kind.as_str(), "text/html" | "application/xhtml+xml" | "")
 }
 
 /// Whether two items are the same apart from their grounding.
 fn is_same(kept: &serde_json::Value, found: &serde_json::Value) -> bool {
     let (Some(kept), Some(found)) = (kept.as_object(), found.as_object()) else { return false };
+    // What is kept has its grounding beside what was found.
     kept.len() == found.len() + 1 && found.iter().all(|(key, value)| kept.get(key) == Some(value))
 }

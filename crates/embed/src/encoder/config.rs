@@ -83,6 +83,7 @@ impl Config {
             return Err("no places for tokens".to_owned());
         }
         match (self.hidden_act.as_str(), self.position_embedding_type.as_str()) {
+            // Others would be read without an error, and give vectors that mean nothing.
             ("gelu", "absolute") => Ok(()),
             (act, places) => Err(format!(
                 "hidden_act {act:?}, position_embedding_type {places:?}; it takes \"gelu\" and \"absolute\""

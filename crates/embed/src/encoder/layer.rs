@@ -53,6 +53,7 @@ impl Layer {
     fn attend(&self, asks: &Array2<f32>) -> Array2<f32> {
         let hidden = asks.ncols() / 3;
         let width = hidden / self.heads;
+        // Scaled dot-product attention (Vaswani et al. 2017, 3.2.1).
         let scale = (width as f32).sqrt().recip();
         let mut taken = Array2::zeros((asks.nrows(), hidden));
         let mut weights = Array2::zeros((asks.nrows(), asks.nrows()));
@@ -67,7 +68,7 @@ impl Layer {
     }
 }
 
-/// One step instead of three, over the same input.
+/// Queries, keys and values as one matrix: one product over the same input instead of three.
 fn side_by_side(parts: [Result<Dense, String>; 3]) -> Result<Dense, String> {
     let [a, b, c] = parts;
     let (a, b, c) = (a?, b?, c?);

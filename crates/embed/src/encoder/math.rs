@@ -56,6 +56,7 @@ impl Norm {
 
 /// Turns numbers into shares of 1.
 pub(super) fn softmax(mut row: ArrayViewMut1<'_, f32>) {
+    // Less the largest, so that `exp` can't overflow; the shares stay the same.
     let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     row.iter_mut().for_each(|value| *value = (*value - largest).exp());
     let sum = row.sum();

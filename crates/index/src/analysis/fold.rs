@@ -7,6 +7,7 @@ use unicode_normalization::char::is_combining_mark;
 pub(crate) fn fold_char(c: char, out: &mut String) {
     match c {
         _ if c.is_ascii() => out.push(c),
+        // NFKD leaves these whole: a ligature or a stroke through a letter is no combining mark.
         'ß' => out.push_str("ss"),
         'æ' => out.push_str("ae"),
         'œ' => out.push_str("oe"),
@@ -27,9 +28,11 @@ fn fold_other(c: char, out: &mut String) {
     match parts.next() {
         Some(base) if base.is_ascii_alphanumeric() => {
             out.push(base.to_ascii_lowercase());
+            // A fraction has several characters in it: of `½` the digits stay, and the stroke between them goes.
             out.extend(parts.filter(char::is_ascii_alphanumeric));
         }
         _ if is_accent(c) => {}
+        // The character itself and not its parts: `が` and `か` are different letters.
         _ => out.push(c),
     }
 }

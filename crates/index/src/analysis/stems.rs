@@ -8,7 +8,7 @@ const PLACES: usize = 4_096;
 /// Bytes of a word and its stem together; longer ones are worked out each time.
 const PLACE_BYTES: usize = 44;
 
-/// Stems of one tongue at a time.
+/// A cache of the stems of one language. Asking for another language empties it.
 #[derive(Clone, Default)]
 pub(super) struct Stems {
     tongue: Option<LanguageAnalyzer>,
@@ -49,6 +49,7 @@ impl Place {
 impl Stems {
     /// The stem of a lower-case word, without accents. The word itself in a tongue without stems.
     pub(super) fn stem(&mut self, word: &str, tongue: LanguageAnalyzer) -> &str {
+        // A place does not say of which language its stem is: `peas` has another one in English than elsewhere.
         if self.tongue != Some(tongue) {
             self.places.clear();
             self.places.resize(PLACES, EMPTY);
@@ -88,6 +89,7 @@ fn work_out(word: &str, tongue: LanguageAnalyzer) -> String {
 fn hash(word: &str) -> usize {
     let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     let hash = word.bytes().fold(0x811c_9dc5, step);
+    // `% PLACES` takes the low bits, which FNV-1a mixes least: the high ones are folded into them.
     (hash ^ (hash >> 15)) as usize
 }
 

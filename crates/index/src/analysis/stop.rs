@@ -149,6 +149,7 @@ pub(crate) fn is_stop_word(word: &str, tongue: LanguageAnalyzer) -> bool {
     if tongue == LanguageAnalyzer::ENGLISH && ENGLISH_QUESTION_WORDS.binary_search(&word).is_ok() {
         return true;
     }
+    // One list for each language, kept: making it hashes all of its words.
     let mut lists = LISTS.lock();
     let list = lists.entry(tongue).or_insert_with(|| analyzer(tongue));
     list.as_mut().is_some_and(|list| !list.token_stream(word).advance())

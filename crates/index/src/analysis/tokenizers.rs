@@ -1,4 +1,5 @@
-//! The analysis as the index's three tokenizers. Every text comes with its tongue's mark in front.
+//! The analysis as the four tokenizers of the index: words, pairs, words as they are spelled, and facts. Each text
+//! begins with the mark of its language.
 
 use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer};
 
@@ -32,6 +33,7 @@ pub(crate) fn whole_name(stems: &[&str]) -> String {
 pub(crate) fn spelled_tokenizer() -> TextAnalyzer {
     TextAnalyzer::builder(Analysis::new(|text, out, words| {
         let (_, text) = LanguageAnalyzer::split_mark(text);
+        // Without stems: a typing error changes the stem, so a misspelled word is compared with words as written.
         words.read(text, LanguageAnalyzer::OTHER);
         out.clear();
         let is_kept = |word: &&str| {
@@ -56,6 +58,7 @@ pub(crate) fn pairs_tokenizer() -> TextAnalyzer {
         for (first, second) in words.iter().zip(words.iter().skip(1)) {
             out.push(&[first, " ", second]);
         }
+        // With stop words this time: `terms::runs` keeps them too when it looks for whole names in a question.
         words.read(text, tongue);
         if (1..=NAME_WORDS_MAX).contains(&words.len()) {
             out.push(&[&whole_name(&words.iter().collect::<Vec<_>>())]);
@@ -115,6 +118,7 @@ impl PathCode {
         let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         let hash = path.bytes().fold(FNV_START, step);
         // `0` and the 63 characters after it; none of them needs more than a byte.
+        // The upper 36 bits: FNV-1a mixes the lower ones less.
         Self(std::array::from_fn(|at| b'0' + (hash >> (28 + 6 * at) & 0x3F) as u8))
     }
 

@@ -81,6 +81,7 @@ impl LanguageAnalyzer {
 
     /// The character that tells the index's tokenizers which tongue a text is in.
     pub(crate) fn mark(self) -> char {
+        // U+E000 to U+E0FF are all characters: the default is never taken.
         char::from_u32(MARK_FIRST + u32::from(self.0)).unwrap_or('\u{E0FF}')
     }
 

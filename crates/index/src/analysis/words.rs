@@ -155,6 +155,7 @@ fn is_unspaced(c: char) -> bool {
 }
 
 fn cut(word: &str) -> &str {
+    // Queries are cut at the same place, so that a long word still finds itself.
     let mut end = word.len().min(WORD_BYTES_MAX);
     while !word.is_char_boundary(end) {
         end -= 1;

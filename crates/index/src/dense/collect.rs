@@ -16,9 +16,10 @@ use crate::item_texts;
 use crate::limits::{COMPARED_ROWS_MAX, EMBED_ITEMS, GRAPH_ROWS_MAX, VECTOR_FILES_MAX};
 use forecourt_loaders::item::Item;
 
-/// The largest file is written anew with the others once these have as many rows as this part of it.
+/// The largest file is merged with the others once these have a quarter as many rows: writing its graph anew takes
+/// long.
 const GROWN: usize = 4;
-/// The part of its rows that has to be wanted for a graph to be grown rather than made anew.
+/// Three quarters of the rows of a graph have to be wanted for it to be grown rather than built from nothing.
 const KEPT: usize = 4;
 
 /// Embeds items and writes their vectors into one file.
@@ -42,6 +43,7 @@ impl<'m> Collector<'m> {
 
     /// Embeds an item of this content hash, soon.
     pub(crate) fn add(&mut self, hash: u64, item: &Item<'_>) -> Result<()> {
+        // Hashes are as good as chance, and the smallest are the same ones in whatever order items come.
         self.trials.insert(hash, item.name.to_owned());
         if self.trials.len() > TRIALS {
             self.trials.pop_last();
@@ -121,6 +123,7 @@ fn compact(dir: &Path, dims: usize, vectors: &Vectors, old: &[usize], wanted: &[
     let grown = largest.filter(|at| wanted[*at] * KEPT >= files[*at].len() * (KEPT - 1));
     let mut writer = RowsWriter::create(dir, dims)?;
     let others = old.iter().copied().filter(|at| Some(*at) != grown);
+    // The grown file comes first and keeps its unwanted rows: its links name rows by their numbers.
     for at in grown.into_iter().chain(others) {
         let file = &files[at];
         file.trials().for_each(|trial| writer.try_with(trial.into()));
@@ -132,7 +135,8 @@ fn compact(dir: &Path, dims: usize, vectors: &Vectors, old: &[usize], wanted: &[
         }
     }
     writer.finish(&next_name(dir)?, COMPARED_ROWS_MAX + 1, grown.map(|at| &files[at]))?;
-    // A file that cannot be removed now is removed by a later run.
+    // Only now, with the new file under its name: a crash before this leaves rows twice, which does no harm. A file
+    // that cannot be removed is removed by a later run.
     old.iter().for_each(|at| drop(std::fs::remove_file(dir.join(&files[*at].name))));
     Ok(())
 }

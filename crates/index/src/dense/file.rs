@@ -15,6 +15,7 @@ use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 use super::links::Links;
 use super::quantized::{Row, SCALE_BYTES};
 
+/// Raised with the layout: a file of another layout counts as damaged and is made again.
 pub(super) const MAGIC: [u8; 4] = *b"FCV4";
 pub(super) const HEAD_BYTES: usize = 36;
 /// Bytes of the head before the checksum.
@@ -31,7 +32,7 @@ pub(super) struct Rows {
     head: Head,
 }
 
-/// What a file says about itself.
+/// The first bytes of a file: how many of everything follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Head {
     pub(super) dims: usize,
@@ -98,6 +99,7 @@ impl Head {
 
     /// The size of the whole file, if there can be such a file.
     fn file_bytes(&self) -> Option<usize> {
+        // The head of a damaged file may hold any numbers.
         let rows = self.rows.checked_mul(self.dims.checked_add(SCALE_BYTES + HASH_BYTES)?)?;
         let links = self.rows.checked_mul(self.links.checked_mul(LINK_BYTES)?)?;
         let trials = self.trials.checked_mul(self.dims.checked_add(SCALE_BYTES)?)?;
@@ -125,6 +127,7 @@ impl Rows {
 
     fn read(name: PathBuf, bytes: OwnedBytes) -> Option<Self> {
         let head = Head::read(&bytes)?;
+        // All slices below rely on this: a file that is cut off, or whose head lies, is none.
         (head.file_bytes()? == bytes.len()).then_some(Self { name, bytes, head })
     }
 

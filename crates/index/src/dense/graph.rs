@@ -72,6 +72,7 @@ impl Walk {
         effort: usize,
         wanted: impl Fn(u32) -> bool,
     ) -> Vec<Close> {
+        // `seen` is as long as the graph and a search is short: only what the last one touched is cleared.
         self.touched.drain(..).for_each(|word| self.seen[word as usize] = 0);
         self.next.clear();
         let mut best = Best::of(effort);
@@ -93,6 +94,7 @@ impl Walk {
                 }
                 self.compared += 1;
                 let one = close(row);
+                // The way goes on over rows that a filter keeps out: a wanted row may be reached through them alone.
                 if best.last().is_none_or(|last| one > *last) {
                     self.next.push(one);
                     if wanted(row) {
@@ -107,6 +109,7 @@ impl Walk {
     /// The closest of a few rows of all places: those whose numbers are squares.
     fn starts(&mut self, count: usize, close: impl Fn(u32) -> Close) -> Vec<Close> {
         let mut best = Best::of(STARTS);
+        // As many as the root of all: a thousand comparisons in a graph of a million rows.
         for row in (0_u32..).map(|root| root * root).take_while(|row| (*row as usize) < count) {
             best.offer(close(row));
             self.compared += 1;

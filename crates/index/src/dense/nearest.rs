@@ -60,6 +60,8 @@ impl Vectors {
         let mut search =
             Search { vectors: self, columns, query, among: among.as_ref(), cosine_min, wanted, best: Best::of(wanted) };
         match search.among {
+            // Where a filter lets few documents through, to compare each of them costs less than the way through a
+            // graph.
             Some(among) if among.count <= search.cost_of_files() => search.each_document(),
             _ => search.each_file(),
         }
@@ -105,6 +107,7 @@ impl Among {
             let mut word = *word;
             std::iter::from_fn(move || {
                 let bit = word.trailing_zeros();
+                // Takes the lowest bit away, and ends where none is left.
                 word &= word.checked_sub(1)?;
                 Some(start + bit)
             })
@@ -145,6 +148,7 @@ impl Search<'_> {
     /// Goes through the graph of a file, as far as what passes a filter makes necessary.
     fn graph(&mut self, at: usize, file: &Rows) {
         let is_wanted = |row: u32| self.vectors.docs(at, row as usize).iter().any(|doc| self.may_be_found(*doc));
+        // A search keeps as many rows as its effort: with less than is wanted, it would find too few.
         let effort = file.effort().max(self.wanted);
         let close = Walk::through(file.len()).closest((file, file.len()), file, &self.query, effort, is_wanted);
         for one in close {
@@ -162,6 +166,7 @@ impl Search<'_> {
         if !file.has_graph() {
             return file.len();
         }
+        // Where one document in a hundred passes a filter, a search looks at a hundred times as many rows.
         let passing = self.among.map_or(self.vectors.found(), |among| among.count).max(1);
         let steps = file.effort().max(self.wanted).saturating_mul(self.vectors.found()) / passing;
         steps.saturating_mul(STEP_COST)
@@ -182,6 +187,7 @@ impl Search<'_> {
     }
 
     fn offer(&mut self, cosine: f32, doc: u32) {
+        // What is exactly as close as the last one is offered: the smaller key decides between them.
         let is_too_far = cosine < self.cosine_min || self.best.last().is_some_and(|last| cosine < last.cosine);
         if is_too_far || !self.may_be_found(doc) {
             return;

@@ -15,6 +15,7 @@ pub(super) struct QuantizedVector {
 impl QuantizedVector {
     pub(super) fn of(vector: &[f32]) -> Self {
         let largest = vector.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
+        // A vector of zeros has no largest value to divide by.
         let scale = if largest > 0.0 { largest / 127.0 } else { 1.0 };
         Self { scale, values: vector.iter().map(|value| (value / scale).round() as i8 as u8).collect() }
     }
@@ -33,13 +34,13 @@ impl QuantizedVector {
         Row { scale: self.scale, values: &self.values }.dot(row)
     }
 
-    /// As a file holds it.
+    /// The bytes of a row in a file: the scale, then the values.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         self.scale.to_le_bytes().into_iter().chain(self.values.iter().copied()).collect()
     }
 }
 
-/// The same, as it lies in a file.
+/// A vector as it lies in a file, borrowed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Row<'a> {
     pub(super) scale: f32,
@@ -76,6 +77,7 @@ fn dot(query: &[u8], row: &[u8]) -> i32 {
 /// which.
 #[inline(always)]
 fn products(query: &[u8], row: &[u8]) -> i32 {
+    // The product of two i8 fits an i16, of which a vector register holds twice as many as of i32.
     let product = |(q, r): (&u8, &u8)| i32::from(i16::from(*q as i8) * i16::from(*r as i8));
     let (query_blocks, query_rest) = query.as_chunks::<32>();
     let (row_blocks, row_rest) = row.as_chunks::<32>();

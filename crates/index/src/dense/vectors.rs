@@ -46,6 +46,7 @@ impl Vectors {
             Ok(at) => by_hash[at].1,
             Err(_) => NONE,
         };
+        // A deleted document has no row: rows that only such ones had are unwanted, and `tidy` drops them.
         let living =
             |columns: &Columns, doc: DocId, hash: u64| if columns.is_living(doc) { row_of(hash) } else { NONE };
         let of_segment = |columns: &Columns| -> Vec<u32> {
@@ -99,6 +100,7 @@ impl Vectors {
 
     /// Where the document of a number is.
     pub(super) fn address(&self, number: u32) -> DocAddress {
+        // The first segment begins at 0, so that at least one start is not above the number.
         let segment = self.segments.partition_point(|start| *start <= number) - 1;
         DocAddress::new(segment as u32, number - self.segments[segment])
     }
@@ -182,6 +184,7 @@ pub(super) fn open_all(dir: &Path, model: &Model) -> Result<Vec<Rows>> {
         return Ok(Vec::new());
     }
     let directory = MmapDirectory::open(&dir).map_err(tantivy::TantivyError::from)?;
+    // No checksum is compared here, since that reads every byte: `drop_damaged` does it when a library is opened.
     Ok(names.iter().filter_map(|name| Rows::open(&directory, name, model.dims())).collect())
 }
 

@@ -42,6 +42,7 @@ impl RowsWriter {
             silent: Vec::new(),
             trials: Vec::new(),
         };
+        // Room for the head, which is known at the end and comes last into the checksum.
         writer.write_unchecked(&[0; HEAD_BYTES])?;
         Ok(writer)
     }
@@ -83,14 +84,17 @@ impl RowsWriter {
     /// Joins the rows of the file, which is whole but for that.
     fn join(&mut self, head: Head, grown: Option<&Rows>) -> Result<()> {
         let directory = MmapDirectory::open(&self.dir).map_err(tantivy::TantivyError::from)?;
+        // The rows are read from the file that was just written: memory holds the links alone.
         let Some(rows) = Rows::open(&directory, Path::new(DRAFT), self.dims) else { return Ok(()) };
         self.file.seek(SeekFrom::End(0)).map_err(folder(&self.path))?;
         for links in GraphBuilder::of(&rows, grown).finish() {
             let mut places = links.into_iter().chain(std::iter::repeat(NONE)).take(LINKS);
             places.try_for_each(|link| self.write(&link.to_le_bytes()))?;
         }
+        // While this map lives, `MmapDirectory` gives it out again for the same path, and that one ends before the
+        // links.
         drop(rows);
-        // Searched as it will be, to see how much has to be looked at.
+        // With its links now: the effort is measured by searches of the graph as it will be read.
         let head = Head { links: LINKS, ..head };
         self.write_head(head)?;
         let Some(rows) = Rows::open(&directory, Path::new(DRAFT), self.dims) else { return Ok(()) };
@@ -105,6 +109,8 @@ impl RowsWriter {
 
     /// Gives the file its name, once it is safe on the disk.
     fn publish(self, name: &str) -> Result<()> {
+        // The bytes before the name, so that no crash leaves a name without them. The folder is not synced: rows of a
+        // file that is lost are made again.
         self.file.get_ref().sync_all().map_err(folder(&self.path))?;
         fs::rename(&self.path, self.dir.join(name)).map_err(folder(&self.path))
     }

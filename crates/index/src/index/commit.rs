@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::schema::VERSION;
 use crate::analysis::LanguageAnalyzer;
 
-/// What a run writes beside its commit.
+/// The payload of a commit, as JSON: what the next run and questions need to know of the whole index.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Summary {
     version: u32,
@@ -28,7 +28,7 @@ impl Summary {
         serde_json::from_str::<Self>(payload).is_ok_and(|summary| summary.version == VERSION)
     }
 
-    /// As it is committed.
+    /// The JSON text of the commit's payload, with the current version.
     pub(crate) fn payload(&mut self) -> String {
         self.version = VERSION;
         serde_json::to_string(self).unwrap_or_default()

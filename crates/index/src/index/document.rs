@@ -71,6 +71,7 @@ impl Maker {
         let Self { fields, vocabulary, classifier, text: buffer, .. } = self;
         classifier.visit(vocabulary, json, tongue.code(), |path, id| {
             buffer.clear();
+            // Ids of classes are no words of a language and get no stems.
             buffer.push(LanguageAnalyzer::OTHER.mark());
             buffer.push_str(path);
             buffer.push(FACT_END);

@@ -22,7 +22,7 @@ const OPTIONAL: [&str; 2] = ["del", "temp"];
 /// Bytes at the end of a file that say where its checksum is. A shorter file is none.
 const FOOTER_BYTES_MIN: u64 = 8;
 
-/// What is in the folder of an index.
+/// The state of an index folder.
 pub(super) enum State {
     /// An index of ours, of this version, every file of which is as it was written.
     Whole(Index),
@@ -49,13 +49,15 @@ pub(super) fn state(path: &Path) -> Result<State> {
         Ok(metas) => metas,
         Err(error) => return broken(META, error),
     };
+    // An index that no run has committed to has no payload yet.
     let is_current = metas.payload.is_none_or(|payload| Summary::is_current(&payload));
     if index.schema() != schema().0 || !is_current {
         return Ok(State::OtherVersion);
     }
     for file in living(&index)? {
         if !path.join(&file).exists() {
-            // What is opened below fails without those that it needs of them.
+            // Tantivy lists these for every segment, whether or not it has them. Opening fails below where a needed
+            // one is gone.
             match file.extension().is_some_and(|kind| OPTIONAL.iter().any(|optional| kind == *optional)) {
                 true => continue,
                 false => return Ok(State::Damaged(format!("{}: it is gone", file.display()))),
@@ -119,6 +121,7 @@ pub(super) fn sweep(path: &Path, index: &Index) -> Result<()> {
     for entry in fs::read_dir(path).map_err(folder(path))?.flatten() {
         let name = entry.file_name();
         let text = name.to_string_lossy();
+        // Tantivy's `.managed.json` and lock begin with a dot, and so do drafts, which may go.
         let is_needed = text == META || (text.starts_with('.') && !text.starts_with(DRAFT));
         if is_needed || living.contains(Path::new(&name)) || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
             continue;

@@ -36,6 +36,7 @@ struct OpenIndex {
 impl OpenIndex {
     fn new(index: Index) -> Result<Self> {
         register_tokenizers(&index);
+        // Reloaded by hand: a snapshot takes the searcher, the columns and the vectors of one commit together.
         let reader = index
             .reader_builder()
             .reload_policy(ReloadPolicy::Manual)
@@ -46,9 +47,10 @@ impl OpenIndex {
 }
 
 impl Folder {
-    /// Opens the folder, locked by the file `lock` or by one of its own, which is created when missing, and compares every file with its checksum. An index
-    /// of another version, or one that is damaged, is replaced by an empty one: everything in it comes from
-    /// the sources and from what was pushed. What a crash left behind is removed.
+    /// Opens the folder, locked by the file `lock` or by one of its own, which is created when missing, and compares
+    /// every file with its checksum. An index of another version, or one that is damaged, is replaced by an empty one:
+    /// everything in it comes from the sources and from what was pushed. What a crash left behind is removed. Fails
+    /// with [`crate::Error::InUse`] while the index is open elsewhere.
     pub(crate) fn open(path: &Path, lock: Option<&Path>) -> Result<Self> {
         fs::create_dir_all(path).map_err(folder(path))?;
         let lock = IndexLock::take(path, lock)?;
@@ -113,7 +115,7 @@ impl Folder {
         self.path.join("vectors")
     }
 
-    /// What the last finished run wrote down about the index.
+    /// The summary that the last finished run wrote with its commit; empty before the first.
     pub(crate) fn summary(&self) -> Result<Summary> {
         let payload = self.opened.load().index.load_metas()?.payload;
         Ok(payload.and_then(|payload| serde_json::from_str(&payload).ok()).unwrap_or_default())
@@ -125,6 +127,7 @@ impl Folder {
 }
 
 fn create(path: &Path) -> Result<Index> {
+    // The folder of vectors beside it stays: rows are named by content and fit the index that is built next.
     if path.exists() {
         fs::remove_dir_all(path).map_err(folder(path))?;
     }

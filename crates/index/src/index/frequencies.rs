@@ -1,5 +1,5 @@
-//! In how many documents terms occur, remembered: a question asks that of each of its words several times, and questions
-//! have words in common. What is looked at does not change, and so these numbers don't.
+//! A cache of how many documents have a term: a question asks that of each of its words several times, and questions
+//! have words in common. The numbers of a snapshot do not change.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::limits::FREQUENCIES_KEPT;
 #[derive(Default)]
 pub(super) struct Frequencies(Mutex<Generations>);
 
-/// What was asked for lately, and before that.
+/// The terms that were looked up lately, and those of the time before.
 #[derive(Default)]
 struct Generations {
     new: HashMap<Term, u64>,
@@ -28,6 +28,7 @@ impl Frequencies {
                 return Ok(*known);
             }
         }
+        // Counting reads dictionaries, so the lock is not held. Two callers may count the same term and find the same.
         let found = count()?;
         let mut kept = self.0.lock();
         if kept.new.len() >= FREQUENCIES_KEPT {

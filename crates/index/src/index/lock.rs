@@ -33,7 +33,7 @@ impl IndexLock {
     /// Locks the index in `dir` by the file `shared`, or by one of its own. Fails with [`Error::InUse`] when this
     /// process has it open, or another one any index of that file.
     pub(super) fn take(dir: &Path, shared: Option<&Path>) -> Result<Self> {
-        // However a folder is spelled, it is one.
+        // Links and relative paths lead to one folder by many names; the canonical path tells that it is one.
         let index = fs::canonicalize(dir).map_err(folder(dir))?;
         let file = match shared {
             Some(file) => {
@@ -42,6 +42,7 @@ impl IndexLock {
             }
             None => index.join("lock"),
         };
+        // Held over the opening: this process asks the system once for each file, and then keeps the books itself.
         let mut held = HELD.lock();
         if !held.contains_key(&file) {
             held.insert(file.clone(), LockFile { _file: open(&file, dir)?, indexes: HashSet::new() });
@@ -56,6 +57,7 @@ impl Drop for IndexLock {
         let mut held = HELD.lock();
         let Some(lock) = held.get_mut(&self.file) else { return };
         lock.indexes.remove(&self.index);
+        // Closing the file lets go of the system's lock on it.
         if lock.indexes.is_empty() {
             held.remove(&self.file);
         }

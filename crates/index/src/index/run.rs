@@ -32,7 +32,7 @@ const PUSHED: &str = "pushed";
 /// What was pushed lies on no line.
 const NOWHERE: At = At { line: 0, bytes: 0 };
 
-/// What a run works with.
+/// The inputs of a run.
 pub(crate) struct Job<'a> {
     pub(crate) folder: &'a Folder,
     pub(crate) before: &'a Snapshot,
@@ -46,7 +46,7 @@ pub(crate) struct Job<'a> {
     pub(crate) cancel: &'a dyn Fn() -> bool,
 }
 
-/// What a run looks at.
+/// The part of the content that a run looks at.
 #[derive(Clone, Copy)]
 pub(crate) enum Scope<'a> {
     /// Everything: what was pushed, and these files. What is in neither goes.
@@ -59,7 +59,7 @@ pub(crate) enum Scope<'a> {
 pub(crate) fn run(job: Job<'_>) -> Result<Report> {
     let mut writer = job.folder.writer()?;
     let (scope, pushed, vocabulary) = (job.scope, job.pushed, job.vocabulary.revision());
-    // Asked for before: what is pushed during the run is seen by the next one.
+    // Read before the items: a push during this run has a later revision, by which the next run sees it.
     let revision = pushed.revision()?;
     let mut state = Run::new(job, &writer);
     let finished = match scope {
@@ -79,6 +79,7 @@ pub(crate) fn run(job: Job<'_>) -> Result<Report> {
     if let Some(error) = error {
         return Err(error);
     }
+    // The writer is dropped without a commit, so that nothing of this run is seen.
     if finished.is_err() {
         report.cancelled = true;
         return Ok(report);
@@ -87,6 +88,7 @@ pub(crate) fn run(job: Job<'_>) -> Result<Report> {
         let mut commit = writer.prepare_commit()?;
         commit.set_payload(&summary.payload());
         commit.commit()?;
+        // A merge that went on would write files that the next run sweeps away as leftovers.
         writer.wait_merging_threads()?;
     }
     pushed.forget_removed(&needless, revision)?;
@@ -282,6 +284,7 @@ impl<'a, 'w> Run<'a, 'w> {
     /// Writes an item if it is new or changed.
     fn take(&mut self, item: &Item<'_>, key: u64, json: &Value, bytes: &[u8]) -> Result<()> {
         let tongue = item.language.map_or(self.tongue, LanguageAnalyzer::of);
+        // With the language and the file in it: the same bytes under another of them are written again.
         let content = hash(&[bytes, tongue.code().as_bytes(), &self.origin.to_be_bytes()]);
         let known = self.before.hash_of(key)?;
         if known == Some(content) && !self.is_judged_anew {
@@ -297,7 +300,8 @@ impl<'a, 'w> Run<'a, 'w> {
         }
         self.summary.note_tongue(tongue);
         let hashes = Hashes { key, content, origin: self.origin };
-        // Beside the hash, so that an item of a file is not another one for the time alone.
+        // Made after the content hash: with the time in it, every item of a file that was touched would be written
+        // again.
         let grounding = grounding(json, self.url.as_deref(), &self.written_at);
         let grounded = GroundedItem { item: json, grounding: grounding.as_ref() };
         let document = self.maker.document(item, grounded, tongue, &hashes, &mut self.summary);
@@ -310,6 +314,7 @@ impl<'a, 'w> Run<'a, 'w> {
         for (segment, columns) in self.before.searcher.segment_readers().iter().zip(&self.before.columns) {
             for doc in segment.doc_ids_alive() {
                 let key = columns.key.get_val(doc);
+                // A file that broke off does not say that what it had further down is gone.
                 let is_unread =
                     self.incomplete.contains(&columns.origin.get_val(doc)) && !self.overridden.contains(&key);
                 if !self.seen.contains(&key) && !is_unread {
@@ -347,7 +352,8 @@ impl Sink for Run<'_, '_> {
             None => serde_json::to_writer(&mut own, json).map_or(&[][..], |()| &own),
         };
         if bytes.len() > ITEM_BYTES_MAX {
-            // Not seen, so that what it was before does not stay in its place.
+            // Out of `seen` again, so that the shorter item of an earlier run is removed and does not stay in its
+            // place.
             self.seen.remove(&key);
             self.json = own;
             return self.skip(at, Reason::TooLong);

@@ -44,6 +44,7 @@ const KIND_BYTES_MAX: usize = 24;
 impl Sample {
     /// Every how manieth item of so many is looked at.
     pub(crate) fn step(items: u64) -> usize {
+        // Evenly over all items: the first ones may all be from one source.
         (items as usize).div_ceil(ITEMS).max(1)
     }
 
@@ -78,6 +79,7 @@ impl Sample {
         facts::visit(item, |fact| {
             paths.insert(fact.path.to_owned());
             match fact {
+                // A link tells one item from all others and sorts none of them into kinds.
                 facts::Fact { text: Some(text), number: None, .. } if !text.contains("://") => {
                     let texts = self.texts.entry(fact.path.to_owned()).or_default();
                     texts.count += 1;

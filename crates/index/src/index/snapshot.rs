@@ -46,7 +46,7 @@ impl Snapshot {
         })
     }
 
-    /// What items have, judged by some of them.
+    /// Statistics over some of the items, taken at the first call and kept.
     pub(crate) fn sample(&self) -> &Sample {
         self.sample.get_or_init(|| {
             let step = Sample::step(self.searcher.num_docs());
@@ -58,7 +58,7 @@ impl Snapshot {
         })
     }
 
-    /// What is stored of a document.
+    /// Reads the stored fields of a document. Fails when the store is damaged.
     pub(crate) fn stored(&self, address: DocAddress) -> Result<StoredItem> {
         Ok(self.searcher.doc(address)?)
     }
@@ -84,6 +84,7 @@ impl Snapshot {
                 continue;
             };
             let mut doc: DocId = docs.doc();
+            // An item that was written again leaves a deleted document of its key behind until segments are merged.
             while doc != TERMINATED {
                 if !segment.is_deleted(doc) {
                     return Ok(Some(DocAddress::new(ord as u32, doc)));

@@ -22,6 +22,7 @@ pub(crate) struct StoredItem {
 
 impl DocumentDeserialize for StoredItem {
     fn deserialize<'de, D: DocumentDeserializer<'de>>(mut document: D) -> Result<Self, DeserializeError> {
+        // A deserializer is handed no schema; the fields of every index of this version have the same numbers.
         let fields = &*FIELDS;
         let mut stored = Self::default();
         while let Some((field, text)) = document.next_field::<String>()? {

@@ -27,6 +27,7 @@ impl Library {
     /// Writes the index as it is now. Nothing is added to it meanwhile; questions are answered. Fails with
     /// [`Error::Busy`] while it is being written.
     pub fn pack(&self, out: &mut dyn Write) -> Result<()> {
+        // Both locks: merges of words and joins of vectors remove files that are being packed.
         let (Some(_writing), Some(_embedding)) = (self.writing.try_lock(), self.embedding.try_lock()) else {
             return Err(Error::Busy);
         };
@@ -60,6 +61,7 @@ pub fn unpack(archive: &mut dyn Read, index: &Path) -> Result<()> {
         return Err(Error::InUse(index.to_owned()));
     }
     fs::create_dir_all(index).map_err(folder(index))?;
+    // Unpacked beside its place and renamed when it is whole: a crash leaves a draft, never half an index.
     let draft = index.join(UNFINISHED);
     if draft.exists() {
         fs::remove_dir_all(&draft).map_err(folder(&draft))?;
@@ -87,6 +89,7 @@ fn unpack_all(archive: &mut dyn Read, draft: &Path) -> Result<()> {
         let mut entry = entry.map_err(wrong)?;
         let path = entry.path().map_err(wrong)?.into_owned();
         (files, bytes) = (files + 1, bytes + entry.header().size().map_err(wrong)?);
+        // No links, no `..`, no deeper folders: an archive from another node writes into these two folders alone.
         if !entry.header().entry_type().is_file() || !is_of_index(&path) {
             return Err(foreign());
         }
@@ -96,6 +99,7 @@ fn unpack_all(archive: &mut dyn Read, draft: &Path) -> Result<()> {
             )));
         }
         let path = draft.join(path);
+        // Refuses an archive that has one name twice.
         let mut file = File::create_new(&path).map_err(folder(&path))?;
         std::io::copy(&mut entry, &mut file).map_err(wrong)?;
     }
@@ -115,7 +119,7 @@ fn is_of_index(path: &Path) -> bool {
     name && parts.next().is_none() && folder.is_some_and(|folder| FOLDERS.contains(&folder))
 }
 
-/// Locks are of those who hold them.
+/// Lock files belong to the process that made them: they are neither packed nor unpacked.
 fn is_lock(name: &str) -> bool {
     name.ends_with(".lock")
 }

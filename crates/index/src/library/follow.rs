@@ -22,8 +22,8 @@ impl Library {
         self.pushed.followed()
     }
 
-    /// What was put and removed here, behind a key: some of it, each with its key, none at the end. For who has been
-    /// alone so far, and brings it to other nodes.
+    /// What was put and removed here, behind a key: some of it, each entry with its key, none at the end. A node that
+    /// was alone so far brings it to the others with this.
     pub fn held_items(&self, after: Option<u64>) -> Result<Vec<(u64, FollowedItem)>> {
         self.pushed.held_items(after)
     }
@@ -33,7 +33,7 @@ impl Library {
     pub fn follow(&self, items: Vec<FollowedItem>, at: FollowedRevision) -> Result<bool> {
         let _pushing = self.pushing.lock();
         let followed = self.pushed.followed()?;
-        // Who has nothing and followed nobody need not forget anything.
+        // A node that holds nothing and followed nobody has nothing to forget, and needs no whole run for it.
         let is_new = followed.epoch == 0 && self.pushed.held_items(None)?.is_empty();
         let from_nothing = followed.epoch != at.epoch && !is_new;
         let (mut put, mut removed) = (Vec::new(), Vec::new());
@@ -45,6 +45,7 @@ impl Library {
         }
         self.pushed.follow(&put, &removed, at, from_nothing)?;
         if from_nothing {
+            // Items of the epoch before are still in the index, and only a whole run takes them out.
             return self.has_what_was_pushed();
         }
         let items: Vec<Value> = put.iter().filter_map(|put| serde_json::from_slice(&put.item).ok()).collect();

@@ -26,18 +26,18 @@ impl Library {
     ) -> Result<Report> {
         let report = self.index_words(sources, progress, cancel)?;
         match self.embed(&mut |_, _| {}, cancel) {
+            // Another caller embeds, and takes each batch from the newest snapshot: items of this run are among them.
             Ok(()) | Err(Error::Busy) => Ok(report),
             Err(error) => Err(error),
         }
     }
 
-    /// Brings the words of the index in line with the sources; [`Library::embed`] does so for its meaning. Writes new and changed items, removes vanished
-    /// ones, leaves the others alone. Reads files as streams and blocks until done; queries see
-    /// the old state until then. Broken items are skipped with a reason in the report. Fails
-    /// without a change when a source is missing, and when another run is under way. `cancel` is
-    /// asked at every item; a cancelled run changes nothing. When it is the index that fails, its files are
-    /// compared with their checksums, and a damaged one is built from nothing; the old state is seen until
-    /// that is done.
+    /// Brings the words of the index in line with the sources; [`Library::embed`] does so for its meaning. Writes new
+    /// and changed items, removes vanished ones, leaves the others alone. Reads files as streams and blocks until
+    /// done; queries see the old state until then. Broken items are skipped with a reason in the report. Fails without
+    /// a change when a source is missing, and with [`Error::Busy`] when another run is under way. `cancel` is asked at
+    /// every item; a cancelled run changes nothing. When it is the index that fails, its files are compared with their
+    /// checksums, and a damaged one is built from nothing; the old state is seen until that is done.
     pub fn index_words(
         &self,
         sources: &[ContentSource],
@@ -46,10 +46,11 @@ impl Library {
     ) -> Result<Report> {
         let _running = self.indexing.try_lock().ok_or(Error::Busy)?;
         let files = files(sources)?;
-        // A push that is being indexed is soon done.
+        // Waits, unlike the lock above: whoever holds this one, a push or an archive being packed, ends by itself.
         let _writing = self.writing.lock();
         let scope = Scope::All(&files);
         let done = caught(|| self.run(self.snapshot.load_full(), scope, progress, cancel));
+        // The engine fails in many ways on damaged files; only the checksums tell damage from a full disk.
         let Err(error @ (Error::Index(_) | Error::Crashed)) = done else { return done };
         let Some(damage) = self.folder.damage()? else { return Err(error) };
         tracing::error!(
@@ -110,6 +111,7 @@ impl Library {
         loop {
             let snapshot = self.snapshot.load_full();
             let Some(vectors) = &snapshot.vectors else { return Ok(()) };
+            // Before each batch, so that many small runs leave few files.
             let is_tidied = tidy(&dir, model, vectors)?;
             let batch = vectors.first_missing(&snapshot.columns, batch_items(model.kind()));
             if is_tidied {
@@ -121,7 +123,8 @@ impl Library {
             }
             let first = batch.first().map(|(hash, _)| *hash);
             if std::mem::replace(&mut last, first) == first {
-                // What was just written is not there: writing it again and again would help nobody.
+                // The vectors that were just written were not found. Without this end, the loop would write them for
+                // ever.
                 return Err(Error::Crashed);
             }
             let mut collector = Collector::begin(&dir, model)?;
@@ -141,7 +144,7 @@ impl Library {
     }
 }
 
-/// Work whose panics are errors: who reads files that were damaged meanwhile may end up anywhere.
+/// Turns panics of some work into [`Error::Crashed`]: the engine may panic on files that were damaged meanwhile.
 fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Error::Crashed))
 }

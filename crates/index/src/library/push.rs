@@ -23,7 +23,7 @@ pub struct PutOutcome {
     pub stored: u64,
     /// Items that were put before just so.
     pub unchanged: u64,
-    /// What was left out.
+    /// The number of items that were left out.
     pub skipped: u64,
     /// Why, for the first [`forecourt_loaders::limits::REASONS_MAX`].
     pub reasons: Vec<SkippedItem>,
@@ -42,7 +42,7 @@ pub struct RemoveOutcome {
     pub is_searchable: bool,
 }
 
-/// What names stand for.
+/// The ids that a list of names stands for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NamedIds {
     /// Ids of items that are there, each once.
@@ -58,7 +58,9 @@ impl Library {
     /// past the bounds, and when no file for it was named in [`crate::Options`].
     pub fn put(&self, document: &[u8], media_type: &str, now: Timestamp) -> Result<PutOutcome> {
         let PushedDocument { items, skipped, reasons } = PushedDocument::read(document, media_type, now)?;
+        // One push at a time: of two for one id, the later in the file has to be the later in the index.
         let _pushing = self.pushing.lock();
+        // On disk before it is indexed, so that what the caller is answered for survives a crash.
         let changed = self.pushed.put(&items)?;
         let new = changed.iter().zip(&items).filter(|(changed, _)| **changed);
         let new: Vec<Value> = new.filter_map(|(_, pushed)| serde_json::from_slice(&pushed.item).ok()).collect();

@@ -71,7 +71,7 @@ impl<'a> Change<'a> {
     pub(super) fn forget_removed(&mut self, key: u64, revision: u64) -> rusqlite::Result<()> {
         let delete = "DELETE FROM pushed WHERE key = ?1 AND item IS NULL AND revision <= ?2";
         let gone = self.db.prepare_cached(delete)?.execute([key.cast_signed(), revision.cast_signed()])?;
-        // Nothing is different for those who read: the revision stays.
+        // What can be found stays as it is, and so does the revision: a new one would call for a whole run.
         self.held.ids -= gone as u64;
         Ok(())
     }

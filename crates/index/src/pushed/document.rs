@@ -14,12 +14,12 @@ use crate::error::{Error, Result};
 use crate::limits::{PUSH_BYTES_MAX, PUSH_ITEMS_MAX};
 use crate::report::Report;
 
-/// What a document would put: an item for each id.
+/// A pushed document, read and checked: an item for each id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PushedDocument {
     /// Its items, each id once.
     pub items: Vec<PushedItem>,
-    /// What was left out.
+    /// The number of items that were left out.
     pub skipped: u64,
     /// Why, for the first [`forecourt_loaders::limits::REASONS_MAX`].
     pub reasons: Vec<SkippedItem>,
@@ -48,7 +48,7 @@ impl PushedDocument {
     }
 }
 
-/// The items that can be put, each with a hash of what was said; of several with one id the last.
+/// The items that can be put, each with a hash of its text; of several with one id the last.
 fn last_of_each(items: Vec<(u64, Value)>, report: &mut Report) -> Vec<(Value, u64)> {
     let mut seen = HashSet::new();
     let mut out = Vec::with_capacity(items.len());
@@ -60,6 +60,8 @@ fn last_of_each(items: Vec<(u64, Value)>, report: &mut Report) -> Vec<(Value, u6
             _ if said.len() > ITEM_BYTES_MAX => Reason::TooLong,
             Some(id) if !seen.insert(id.clone()) => Reason::Again(id),
             Some(_) => {
+                // Hashed without the grounding: its moment differs with each call, and no item would be as it was
+                // before.
                 out.push((item, hash(&[said.as_bytes()])));
                 continue;
             }

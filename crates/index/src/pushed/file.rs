@@ -30,7 +30,7 @@ pub(crate) struct PushFile {
     bytes_max: u64,
 }
 
-/// What is held for one id.
+/// One entry of the file: an item, or the removal of an id.
 pub(crate) struct Row {
     pub(crate) key: u64,
     /// The item's JSON. `None`: the id is removed.
@@ -50,6 +50,7 @@ impl PushFile {
 
     /// The next rows behind a key, at most [`PUSHED_ROWS_READ`], in an order of their own.
     pub(crate) fn rows(&self, after: Option<u64>) -> Result<Vec<Row>> {
+        // From a key on and not by a count: rows may come and go between two calls.
         const ROWS: &str = "SELECT key, item FROM pushed WHERE ?1 IS NULL OR key > ?1 ORDER BY key LIMIT ?2";
         let rows = self.read(|db| {
             let mut statement = db.prepare_cached(ROWS)?;
@@ -166,6 +167,7 @@ impl PushFile {
         let mut change = Change::begin(&transaction, before);
         let done = work(&mut change).map_err(wrong)?;
         let after = change.held;
+        // Where more is held than a bound allows, a call that leaves less is taken all the same.
         if (after.ids > ids_max && after.ids > before.ids) || (after.bytes > bytes_max && after.bytes > before.bytes) {
             return Err(Error::NoRoom { ids_max, bytes_max });
         }
@@ -183,6 +185,7 @@ impl PushFile {
 
     fn opened(&self, creates: bool) -> Result<MutexGuard<'_, Option<Connection>>> {
         let mut db = self.db.lock();
+        // A look creates no file: a deployment that never pushes has none.
         let Some(file) = self.file.as_ref().filter(|file| db.is_none() && (creates || file.exists())) else {
             return Ok(db);
         };
@@ -200,8 +203,10 @@ impl PushFile {
 
 fn open(file: &std::path::Path) -> rusqlite::Result<Connection> {
     let db = Connection::open(file)?;
+    // As SQLite advises: the schema of a file that was tampered with runs no functions.
     db.pragma_update(None, "trusted_schema", false)?;
     db.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    // With a write-ahead log, `NORMAL` may lose the last commits with the power, and callers were answered for them.
     db.pragma_update(None, "synchronous", "FULL")?;
     db.execute_batch(SCHEMA)?;
     Ok(db)

@@ -33,7 +33,7 @@ pub(crate) fn is_answered(snapshot: &Snapshot, text: &str, ids: &[&str], tongue:
     let words: Vec<AskedWord> = texts.iter().map(|word| asked_word(snapshot, word, tongue)).collect();
     let known = words.iter().filter(|word| !word.stems.is_empty()).count();
     if words.is_empty() || known as f64 > KNOWN_MIN * words.len() as f64 {
-        // So it is nearly always: no item has to be looked at.
+        // The usual case, and the cheap one: no item has to be looked at.
         return Ok(true);
     }
     let wanted = COVERED_MIN * words.iter().map(|word| word.weight).sum::<f64>();
@@ -66,6 +66,7 @@ fn has_any(snapshot: &Snapshot, address: DocAddress, stems: &[String]) -> Result
         let term = Term::from_field_text(snapshot.fields.text, stem);
         let postings = inverted.read_postings(&term, IndexRecordOption::Basic).map_err(tantivy::TantivyError::from)?;
         let Some(mut docs) = postings else { continue };
+        // `seek` only goes forward, and must not be asked for a document before the current one.
         let at = if docs.doc() < address.doc_id { docs.seek(address.doc_id) } else { docs.doc() };
         if at == address.doc_id {
             return Ok(true);

@@ -50,6 +50,7 @@ pub(crate) fn facets(
         return Ok(Facets::default());
     };
     let total = snapshot.searcher.search(&*ranking, &Count)?;
+    // Before any item is read: few items need no facets.
     if total <= over {
         return Ok(Facets { total, ..Facets::default() });
     }

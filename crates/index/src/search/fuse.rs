@@ -35,7 +35,7 @@ fn worth_of(kind: Kind) -> f32 {
 pub(super) struct WordEvidence {
     /// Words of the query that say what is looked for.
     pub(super) asked: usize,
-    /// What the best document by words has of them.
+    /// How much of that the best document by words has.
     pub(super) coverage: Coverage,
     /// Documents that there are.
     pub(super) documents: u64,
@@ -64,7 +64,7 @@ pub(super) fn fuse(
     cosine: impl Fn(DocAddress) -> f32,
 ) -> Vec<RankedDoc> {
     let by_words = (WORDS_IN_FULL / evidence.asked.max(1) as f32).min(1.0).sqrt();
-    // A list that stands alone keeps its scores.
+    // Where no document has a word, meaning decides alone.
     let certainty = if words.is_empty() { 0.0 } else { evidence.certainty() };
     let worth = worth_of(kind) * (1.0 - certainty);
     let by_meaning = |cosine: f32| worth * cosine.max(0.0).powi(2);

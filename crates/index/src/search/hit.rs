@@ -86,6 +86,7 @@ fn passes(fact: &facts::Fact<'_>, test: &Test, tongue: LanguageAnalyzer) -> bool
             Words::of(words, tongue).iter().any(|word| there.iter().any(|other| other == word))
         }),
         Test::OneOf(texts) => texts.iter().any(|text| passes(fact, &Test::Mentions(text.clone()), tongue)),
+        // These say something of the whole item: no single fact of it satisfies them.
         Test::Without { .. } | Test::Unstated(_) | Test::OfClass(_) => false,
         Test::Within { from, to } => {
             fact.number.is_some_and(|number| from.is_none_or(|from| number >= from) && to.is_none_or(|to| number <= to))

@@ -47,6 +47,7 @@ fn content_words<'t>(text: &'t str, tongues: &[LanguageAnalyzer]) -> impl Iterat
         let lower = word.to_lowercase();
         let says_nothing =
             |tongue: &LanguageAnalyzer| is_stop_word(&lower, *tongue) || is_generic_word(&lower, *tongue);
+        // A word that means nothing in one of the languages can't be asked of every item.
         !lower.is_empty() && !tongues.iter().any(says_nothing)
     })
 }
@@ -70,6 +71,7 @@ pub(super) fn count(snapshot: &Snapshot, query: &dyn Search, most: usize) -> Res
         let mut docs = weight.scorer(reader, 1.0)?;
         let mut doc = docs.doc();
         while doc != TERMINATED && found < most {
+            // Scorers give deleted documents, too.
             found += usize::from(!reader.is_deleted(doc));
             doc = docs.advance();
         }

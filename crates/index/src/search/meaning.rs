@@ -11,7 +11,7 @@ use crate::index::Snapshot;
 /// Below this, two texts have nothing to say to each other, and nearest is only least far.
 const COSINE_MIN: f32 = 0.2;
 
-/// What was asked, beside which documents are held.
+/// The vector of a query, for comparing documents with it.
 pub(super) struct Meaning<'s> {
     snapshot: &'s Snapshot,
     vectors: &'s Vectors,
@@ -20,7 +20,7 @@ pub(super) struct Meaning<'s> {
 }
 
 impl<'s> Meaning<'s> {
-    /// `None` without a model, or when nothing was said that it could know.
+    /// Embeds a text. `None` without a model, or when the model knows nothing of the text.
     pub(super) fn of(snapshot: &'s Snapshot, model: Option<&Model>, text: &str, plan: &Plan) -> Option<Self> {
         let (model, vectors) = (model.filter(|_| plan.has_text())?, snapshot.vectors.as_ref()?);
         Some(Self { snapshot, vectors, vector: model.embed(text)?, kind: model.kind() })

@@ -50,6 +50,8 @@ pub(super) fn top(
     let fitting = matching(snapshot, &query.text, &query.filters);
     let found = in_order(snapshot, &*fitting, order, wanted)?;
     match plan.ranking() {
+        // Items that fit without stating the quantity leave nothing to order: then others that have one word of the
+        // question are no answer either.
         Some(any) if found.is_empty() && plan.has_text() && count(snapshot, &*fitting, 1)? == 0 => {
             in_order(snapshot, &*any, order, wanted)
         }

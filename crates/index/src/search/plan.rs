@@ -44,11 +44,13 @@ impl Plan {
         let content = content_words(text, tongue);
         // "Something quick" asks for nothing but quickness; alone, "something" would be looked for.
         let only_filters = query.text.trim().is_empty() || (content.is_empty() && !query.filters.is_empty());
+        // A question of stop words alone, such as `the who`, looks for these: the index has them.
         let kept = if content.is_empty() { text } else { &content };
         let tongues = tongues(snapshot, tongue);
         let mut terms = Terms::new(snapshot, &tongues);
         if !only_filters {
             terms.add(kept);
+            // The whole text: names keep stop words that the words of a query go without.
             terms.add_names(text);
             terms.add_kinds(kept);
         }
@@ -91,7 +93,7 @@ impl Plan {
         !self.filters.is_empty()
     }
 
-    /// What adds to a document's score.
+    /// The clauses that add to a document's score.
     pub(crate) fn clauses(&self) -> impl Iterator<Item = &dyn Search> {
         let clauses = self.scored.iter().flat_map(|scored| scored.clauses());
         clauses.map(|(_, clause)| &**clause)
@@ -198,6 +200,7 @@ pub(super) fn filter_clauses(
 }
 
 fn must(query: Box<dyn Search>) -> (Occur, Box<dyn Search>) {
+    // A filter lets documents through and adds nothing to their scores.
     (Occur::Must, Box::new(ConstScoreQuery::new(query, 0.0)))
 }
 
@@ -269,7 +272,7 @@ fn mark(snapshot: &Snapshot, path: &str, id: &str) -> Term {
     Term::from_field_text(snapshot.fields.facts, &whole_fact(path, id))
 }
 
-/// All words of a phrase, in any order.
+/// All words of a phrase, in any order: the index keeps no positions.
 fn together(field: Field, phrase: &str, tongue: LanguageAnalyzer) -> Option<Box<dyn Search>> {
     let words = Words::of(phrase, tongue);
     let mut terms: Vec<Box<dyn Search>> = words.iter().map(|word| one(Term::from_field_text(field, word))).collect();
@@ -289,6 +292,7 @@ fn range(snapshot: &Snapshot, field: &str, from: Option<f64>, to: Option<f64>) -
         term.append_type_and_fast_value(value);
         Bound::Included(term)
     };
+    // An end that is open still asks for a value: what states none passes no range.
     let from = bound(from.unwrap_or(f64::MIN));
     let to = bound(to.unwrap_or(f64::MAX));
     Box::new(RangeQuery::new(from, to))

@@ -53,6 +53,7 @@ fn by_score(snapshot: &Snapshot, query: &dyn Search, wanted: usize) -> Result<Ve
     let threshold = |best: &Best<RankedDoc>| best.last().map_or(f32::MIN, |last| last.score.next_down());
     for ((reader, columns), segment) in snapshot.searcher.segment_readers().iter().zip(&snapshot.columns).zip(0..) {
         weight.for_each_pruning(threshold(&best), reader, &mut |doc, score| {
+            // Scorers give deleted documents, too.
             if columns.is_living(doc) {
                 let (key, address) = (columns.key.get_val(doc), DocAddress::new(segment, doc));
                 best.offer(RankedDoc { score, key, address });
@@ -64,6 +65,7 @@ fn by_score(snapshot: &Snapshot, query: &dyn Search, wanted: usize) -> Result<Ve
 }
 
 fn by_key(snapshot: &Snapshot, query: &dyn Search, wanted: usize) -> Result<Vec<RankedDoc>> {
+    // Without words all scores are equal: by key, pages don't overlap.
     let order = TopDocs::with_limit(wanted).order_by_fast_field::<u64>(KEY, Order::Asc);
     let found = snapshot.searcher.search(query, &order)?;
     let keyed = |address| RankedDoc { score: 0.0, key: snapshot.key(address), address };

@@ -24,6 +24,7 @@ pub(super) fn snippet(text: &str, stems: &[&str], tongue: LanguageAnalyzer) -> S
         if best.1.is_empty() || found > best.0 {
             best = (found, sentence);
         }
+        // No later sentence has more.
         if found == stems.len() {
             break;
         }

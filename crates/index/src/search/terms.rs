@@ -65,7 +65,7 @@ struct QueryWord {
     information: f32,
 }
 
-/// What became of the words of a query.
+/// The words of a query as terms of the index, with the corrections that were made.
 pub(super) struct ScoredTerms {
     pub(super) words: QueryWords,
     pub(super) corrections: Vec<Correction>,
@@ -85,6 +85,7 @@ impl QueryWords {
         let has = |stem: &String| -> tantivy::Result<bool> {
             let term = Term::from_field_text(snapshot.fields.text, stem);
             let Some(mut postings) = words.read_postings(&term, IndexRecordOption::Basic)? else { return Ok(false) };
+            // `seek` only goes forward: of a posting list that begins behind the document nothing is asked.
             Ok(postings.doc() <= document.doc_id && postings.seek(document.doc_id) == document.doc_id)
         };
         let mut coverage = Coverage::default();
@@ -133,6 +134,7 @@ impl<'s> Terms<'s> {
         self.asked = written.len();
         let mut unknown_left = UNKNOWN_WORDS_READ;
         for at in 0..written.len() {
+            // Languages differ in stems, not in where words begin: one position is the same word in all of them.
             let Some(count) = written.get(at).and_then(|word| seen.remove(word)) else { continue };
             let stems: BTreeSet<&str> = all.iter().filter_map(|words| words.get(at)).collect();
             let known: Vec<String> =

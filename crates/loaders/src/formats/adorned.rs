@@ -16,6 +16,8 @@ pub(super) fn load_text(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<()
     let mut levels = Levels::default();
     each_section(&lines, |found| match found {
         MarkupPart::Heading { text, style, line } => {
+            // Neither format says which adornment is which level: the order of their first use does
+            // (reStructuredText).
             let level = levels.of(style);
             outline.heading(level, text, Anchor::Unknown, line, sink)
         }
@@ -74,6 +76,7 @@ fn each_section<'t>(
 ) -> Result<(), Stop> {
     let mut from = 0;
     for (first, last, text) in headings(lines) {
+        // The line below one heading may be the line above the next one; it belongs to the first.
         if first < from {
             continue;
         }
@@ -94,7 +97,9 @@ fn headings<'l, 't>(lines: &'l [&'t str]) -> impl Iterator<Item = (usize, usize,
         let over = at.checked_sub(2).filter(|over| adornment(lines[*over]) == Some(mark));
         // Without a line above, a heading is not indented; else it is a table or a list.
         let is_heading = is_text && (over.is_some() || !text.starts_with(char::is_whitespace));
+        // A line that is shorter than the text above it underlines nothing.
         let covers = lines[at].trim_end().len() >= text.trim().chars().count().min(HEADING_BYTES_MAX);
+        // In the middle of a paragraph, a line of dashes ends a table or divides text.
         let is_alone = over.is_some() || at < 2 || lines[at - 2].trim().is_empty();
         (is_heading && covers && is_alone).then(|| (over.unwrap_or(at - 1), at, text.trim()))
     })

@@ -30,7 +30,7 @@ pub(super) fn load(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), Sto
 struct Reader<'l> {
     lines: &'l [&'l str],
     at: usize,
-    /// Of the code that comes next, as `[source,sh]` says it.
+    /// The language of the next block of code, as `[source,sh]` names it.
     language: String,
 }
 
@@ -44,7 +44,7 @@ impl Reader<'_> {
         }
         if let Some((level, text)) = heading(line) {
             self.at += 1;
-            // The first one is the document's own.
+            // `=` is the title of the document and `==` begins its first sections: both are level 1 here.
             let level = level.saturating_sub(1).max(1);
             return outline.heading(level, &plain(text), Anchor::Made, number, sink);
         }
@@ -57,6 +57,7 @@ impl Reader<'_> {
             let (text, markdown) = table(&self.until("|===")).written();
             return outline.block(&text, &markdown, number, sink);
         }
+        // Marks around blocks of text: what is between them is read as if they were not there.
         if matches!(line, "====" | "****" | "____" | "--") {
             self.at += 1;
             return Ok(());
@@ -76,6 +77,7 @@ impl Reader<'_> {
     fn until(&mut self, mark: &str) -> Vec<&str> {
         let rest = &self.lines[self.at + 1..];
         let length = rest.iter().position(|line| line.trim_end() == mark).unwrap_or(rest.len());
+        // Behind the closing mark, or at the end of a text that lacks it: an open block reaches no further.
         self.at += (length + 2).min(rest.len() + 1);
         rest[..length].to_vec()
     }
@@ -83,6 +85,7 @@ impl Reader<'_> {
     fn paragraph(&mut self) -> Vec<&str> {
         let rest = &self.lines[self.at..];
         let ends = |line: &&str| line.trim().is_empty() || matches!(line.trim_end(), "----" | "|===" | "====");
+        // One line at least: a paragraph that takes none would be read for ever.
         let length = rest.iter().position(ends).unwrap_or(rest.len()).max(1);
         self.at += length;
         rest[..length].iter().filter(|line| line.trim() != "+").copied().collect()
@@ -123,6 +126,7 @@ fn item(line: &str) -> String {
 
 fn table(lines: &[&str]) -> Table {
     let mut table = Table::default();
+    // A row may have each cell on a line of its own: the widest line tells how many cells make a row.
     let width = lines.iter().map(|line| line.matches('|').count()).max().unwrap_or(1).max(1);
     let mut cells = 0;
     for line in lines.iter().filter(|line| !line.trim().is_empty()) {

@@ -10,9 +10,9 @@ const NUMBERS: &[&str] = &["ratingValue", "reviewCount", "ratingCount", "latitud
 /// How the cells of a table are written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Format<'m> {
-    /// What is between the whole and the parts of a number.
+    /// The decimal mark of numbers: `.` or `,`.
     pub(super) decimal: char,
-    /// Whether the operator said so, so that it holds for every column.
+    /// Whether the operator set the decimal mark, so that it holds for every column.
     pub(super) is_said: bool,
     /// How dates are written.
     pub(super) dates: Option<&'m str>,
@@ -92,6 +92,7 @@ pub(crate) fn price(text: &str, decimal: char) -> Option<Price> {
     let around = around.split_whitespace().map(|word| word.trim_matches(['-', ','])).filter(|word| !word.is_empty());
     let mut currency = None;
     for word in around {
+        // Any other word beside the digits makes it no price: `10 € each` stays a text.
         let found = CURRENCIES.iter().find(|(sign, _)| *sign == word)?;
         currency = Some(found.1);
     }
@@ -111,7 +112,8 @@ pub(super) fn number(text: &str, decimal: char) -> Option<String> {
     let is_point = |(at, c): &(usize, char)| {
         let after = text.len() - at - c.len_utf8();
         let others = marks.iter().filter(|(_, other)| other == c).count();
-        // The last of two kinds is the point, and so is what groups nothing. What could be both is what is usual.
+        // Of two kinds of marks the last is the decimal point (`1.299,00`). A single mark in front of three digits is
+        // one only where the table writes numbers so.
         let is_other = marks.iter().any(|(_, other)| other != c);
         matches!(c, '.' | ',') && others == 1 && (is_other || after != 3 || *c == decimal)
     };
@@ -144,10 +146,12 @@ fn date(text: &str, format: Option<&str>) -> Option<String> {
         return DateTime::strptime(format, text)
             .map(|date| date.to_string())
             .ok()
+            // Without an hour in the format, strptime gives midnight, which nobody said.
             .filter(|_| format.contains("%H"))
             .or(day.ok());
     }
-    // With points a day comes first, with four digits in front a year.
+    // With points a day comes first, with four digits in front a year. `03/04/2021` is March or April, and stays as it
+    // is.
     for format in ["%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M", "%Y/%m/%d %H:%M"] {
         if let Ok(date) = DateTime::strptime(format, text) {
             return Some(date.to_string());

@@ -18,23 +18,26 @@ use super::{At, Input, Reason, Sink, Stop, linked};
 use crate::limits::{ITEM_BYTES_MAX, PATH_LEVELS_MAX};
 use crate::mapping::TableMapping;
 
-/// Where the currency of a price is said.
+/// The property that holds the currency of a price.
 const CURRENCY: &str = "offers.priceCurrency";
 
 /// Reads a table. `usual` is between its cells when nothing speaks for anything else.
 pub(super) fn load(input: &mut Input<'_>, usual: u8, sink: &mut dyn Sink) -> Result<(), Stop> {
     let mapping = input.table();
+    // Looked at and not consumed: the dialect is found out from the bytes that are then read as rows.
     let start = input.fill_buf().map_err(|error| Stop::rest(1, error))?;
     let late_newlines = ends_lines_with_two(start);
     let mut dialect = Dialect::of(start, usual);
     dialect.delimiter = mapping.and_then(|mapping| mapping.delimiter).unwrap_or(dialect.delimiter);
     input.consume(dialect.skip);
     let lines_before = u64::from(dialect.skip > 0);
+    // Flexible: a row that is too long or too short is read as far as it goes, and told at the end.
     let mut rows =
         ReaderBuilder::new().delimiter(dialect.delimiter).flexible(true).has_headers(false).from_reader(input);
     let mut row = ByteRecord::new();
     let mut table: Option<Table<'_>> = None;
     loop {
+        // Bounds the search for the end of a row: an unclosed quote would take in the rest of the file.
         rows.get_mut().begin_record();
         let line = lines_before + rows.position().line();
         match rows.read_byte_record(&mut row) {
@@ -122,6 +125,7 @@ impl<'m> Table<'m> {
         }
         if row.iter().skip(self.columns.len()).any(|cell| !cell.trim_ascii().is_empty()) {
             self.ragged += 1;
+            // One reason for all such rows: a header that is too short would give one for each row.
             self.ragged_at = if self.ragged == 1 { line } else { self.ragged_at };
         }
         if item.is_empty() {
@@ -138,6 +142,7 @@ impl<'m> Table<'m> {
         let kind = self.mapping.and_then(|mapping| mapping.kind.as_deref()).map(|kind| ("@type", kind));
         let said = constants.map(|(path, value)| (path.as_str(), value.as_str()));
         for (path, value) in named.into_iter().chain(kind).chain(said) {
+            // A column counts more than what is said of all rows.
             if !has(item, path) {
                 put(item, path, value, PATH_LEVELS_MAX);
             }

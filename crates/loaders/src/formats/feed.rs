@@ -16,6 +16,7 @@ pub(super) fn load(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), Sto
     input.begin_record();
     let mut reader = Reader::from_reader(input);
     let config = reader.config_mut();
+    // Feeds are read as they come: a tag that is not closed costs an entry, not the feed.
     config.check_end_names = false;
     config.allow_unmatched_ends = true;
     config.allow_dangling_amp = true;
@@ -81,6 +82,7 @@ impl Feed {
         }
         let (name, local) = (tag.name(), tag.local_name());
         let (name, local): (&str, &str) = (name.as_ref(), local.as_ref());
+        // RSS 1.0 has its items beside the channel, so that the depth says nothing.
         if self.entry.is_none() && matches!(local, "item" | "entry") {
             self.entry = Some(Entry { line: at.line, depth: self.depth, ..Entry::default() });
             return;
@@ -88,6 +90,7 @@ impl Feed {
         if let Some(entry) = &mut self.entry {
             entry.note_attributes(local, tag);
         }
+        // Direct children alone: a `title` within a media element is that of a picture.
         let begins = match &self.field {
             Some((field, _)) => field == "author" && local == "name",
             None => self.entry.as_ref().map_or(local == "language", |entry| self.depth == entry.depth + 1),
@@ -110,6 +113,7 @@ impl Feed {
             self.text.push_str(text);
         }
         if let Some(entry) = &mut self.entry {
+            // Counted although it is not kept, so that an entry that is too long is told and not cut.
             entry.bytes += text.len();
         }
     }
@@ -131,6 +135,7 @@ impl Feed {
     fn finish(&self, at: At) -> Result<(), Stop> {
         match &self.entry {
             Some(entry) => Err(Stop::rest(entry.line, "it ends inside an entry")),
+            // An empty file is an empty feed. One that breaks off is told, since what it lacks would count as removed.
             None if at.bytes == 0 || self.depth == 0 => Ok(()),
             None => Err(Stop::rest(at.line, "it ends before its last element is closed")),
         }
@@ -197,7 +202,7 @@ impl Entry {
             offer.insert("availability".to_owned(), text.into());
             return;
         };
-        // What it costs now counts.
+        // A sale price counts before the usual one, in whichever order they come.
         if field == "sale_price" || !offer.contains_key("price") {
             offer.insert("price".to_owned(), price.amount.into());
         }

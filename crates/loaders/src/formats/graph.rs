@@ -39,6 +39,7 @@ fn id(node: &Value) -> Option<&str> {
 /// The id in `{"@id": …}`, with nothing else said but what it is.
 fn reference(value: &Value) -> Option<&str> {
     let fields = value.as_object()?;
+    // With more than its id and type it says something itself, and is no mere reference.
     let is_bare = fields.keys().all(|key| key == "@id" || key == "@type");
     if is_bare { id(value) } else { None }
 }
@@ -77,6 +78,8 @@ impl<'n> Join<'n> {
     /// The node that is referred to, unless it is open already, or there is no room for it.
     fn found(&mut self, id: &'n str) -> Option<Value> {
         let node = self.by_id.get(id).copied()?;
+        // Nodes refer to each other in circles, and a few that each refer to many would grow without end: level and
+        // room bound both.
         if self.path.contains(&id) || self.path.len() > JOINED_LEVELS_MAX || reference(node).is_some() {
             return None;
         }

@@ -22,6 +22,7 @@ pub(super) fn title_of(text: &str) -> Option<String> {
     let text = text.trim();
     let end = text.char_indices().nth(CHARS).map_or(text.len(), |(at, _)| at);
     let head = &text[..end];
+    // A point needs a space behind it: `v1.2` ends no sentence.
     let sentence = head.find(". ").or_else(|| head.find(['!', '?', '\n'])).map(|at| head[..=at].trim_end());
     let whole = || if end == text.len() { head.to_owned() } else { format!("{}…", words(head)) };
     Some(sentence.map_or_else(whole, str::to_owned)).filter(|title| !title.is_empty())
@@ -44,6 +45,7 @@ fn push_text(out: &mut String, text: &str) {
 
 /// Passes over a tag, a comment, or a whole script or style. Returns what follows.
 fn tag<'t>(text: &'t str, out: &mut String) -> &'t str {
+    // `a < b` is no tag.
     let is_tag = text[1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!' | '?'));
     if !is_tag {
         out.push('<');
@@ -84,6 +86,7 @@ fn after_ignoring_case<'t>(text: &'t str, end: &str) -> &'t str {
 /// Resolves `&name;` and `&#n;`; anything else is an ampersand. Returns what follows.
 fn entity<'t>(text: &'t str, out: &mut String) -> &'t str {
     const LONGEST: usize = 10;
+    // Names are short: without a bound, every ampersand of a long text would be looked behind to its end.
     let end = text.bytes().take(LONGEST).position(|b| b == b';');
     match end.and_then(|end| Some((end, resolve_entity(&text[1..end])?))) {
         Some((end, c)) => {

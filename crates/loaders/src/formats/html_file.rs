@@ -23,6 +23,7 @@ fn text(bytes: Vec<u8>) -> Option<String> {
     let head: String = bytes.iter().take(ENCODING_BYTES_READ).map(|byte| char::from(byte & 0x7F)).collect();
     let named = transcode::charset(&head).and_then(Encoding::for_label).map(Encoding::output_encoding);
     match named.filter(|encoding| *encoding != UTF_8) {
+        // Pages often name an encoding that they are no longer in: what is valid UTF-8 is UTF-8.
         Some(encoding) if std::str::from_utf8(&bytes).is_err() => Some(encoding.decode(&bytes).0.into_owned()),
         _ => readable(bytes),
     }
@@ -32,7 +33,8 @@ fn text(bytes: Vec<u8>) -> Option<String> {
 pub(super) fn read(html: &str, input: &Input<'_>, sink: &mut dyn Sink) -> Result<(), Stop> {
     let at = At { line: 1, bytes: input.at().bytes };
     let own = input.url().and_then(|url| Url::parse(&url).ok());
-    // Where nobody knows where a file lies, its links lead nowhere.
+    // A file without a public address gives relative links nothing to lead to: with this base, none becomes a link of
+    // the web.
     let Some(nowhere) = Url::parse("file:///").ok() else { return Ok(()) };
     let seen = page::tags::read(html, own.as_ref().unwrap_or(&nowhere));
     if seen.asks("noindex") {

@@ -32,19 +32,19 @@ impl<'a> Input<'a> {
         Self { reader, file, base, table: None, found_at: None, bytes: 0, line: 1, record: None, begun: false }
     }
 
-    /// The same, with what the operator says of its columns.
+    /// Sets how the file is read as a table, as its operator says.
     pub fn with_table(mut self, table: Option<&'a TableMapping>) -> Self {
         self.table = table;
         self
     }
 
-    /// The same, of a document that was found at this URL.
+    /// Sets the URL at which the document was found.
     pub(super) fn found_at(mut self, url: Option<&'a str>) -> Self {
         self.found_at = url;
         self
     }
 
-    /// What the operator says of the columns of the file.
+    /// How the file is read as a table, if its operator says so.
     pub(super) fn table(&self) -> Option<&'a TableMapping> {
         self.table
     }
@@ -102,6 +102,7 @@ impl BufRead for Input<'_> {
         if !self.begun {
             self.drop_byte_order_mark()?;
         }
+        // Here, where more bytes come from, so that no parser on top can read past the bound.
         self.check_record()?;
         self.reader.fill_buf()
     }

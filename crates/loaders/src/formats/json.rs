@@ -25,6 +25,7 @@ pub(super) fn load(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), Sto
             Ok(Some(Piece { at, bytes: None, .. })) => sink.skip(at, Reason::TooLong)?,
             Ok(None) => return graph.finish(sink),
             Err(error) => {
+                // The items before the break are items all the same.
                 let line = splitter.line();
                 graph.finish(sink)?;
                 return Err(Stop::rest(line, error));
@@ -45,6 +46,7 @@ struct Graph {
 impl Graph {
     fn take(&mut self, bytes: &[u8], at: At, sink: &mut dyn Sink) -> Result<(), Stop> {
         let Some(node) = parsed(bytes, at, sink)? else { return Ok(()) };
+        // A graph that is longer is joined in parts: references between these do not hold, and memory does.
         if self.bytes + bytes.len() > JOINED_BYTES_MAX {
             self.finish(sink)?;
         }
@@ -59,6 +61,7 @@ impl Graph {
         linked::of_graph(&nodes, &mut |at, item| {
             let Some((node, (place, bytes))) = nodes.get(at).zip(places.get(at)) else { return Ok(()) };
             match item.is_object() {
+                // Only a node that was not joined still is as the file has it.
                 true => sink.item(*place, item, (node == item).then_some(bytes)),
                 false => sink.skip(*place, Reason::NotAnObject),
             }

@@ -30,6 +30,7 @@ pub(super) fn item(entry: &Value, language: Option<&str>) -> Value {
     put("@type", Some("Article".into()));
     let id =
         fields.get("id").and_then(|id| id.as_str().map(str::to_owned).or_else(|| id.as_u64().map(|id| id.to_string())));
+    // Only a URL is an id everywhere; `1` is one within its feed.
     put("@id", id.clone().filter(|id| id.contains(':')).map(Value::from));
     put("identifier", id.map(Value::from));
     put("url", url.map(Value::from));

@@ -36,6 +36,7 @@ fn next_line(input: &mut Input<'_>, line: &mut Vec<u8>) -> std::io::Result<Optio
         let end = memchr::memchr(b'\n', buffer);
         let part = &buffer[..end.unwrap_or(buffer.len())];
         length += part.len() + usize::from(end.is_some());
+        // Not kept past the bound, whatever the length of the line: one newline is no part of the item.
         if length <= ITEM_BYTES_MAX + 1 {
             line.extend_from_slice(part);
         }

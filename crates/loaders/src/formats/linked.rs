@@ -60,6 +60,7 @@ pub(super) fn of_graph(nodes: &[Value], take: &mut dyn FnMut(usize, &Value) -> R
     let mut seen = HashSet::new();
     for (at, node) in graph::joined(nodes) {
         each_item(&node, &mut |item| match item.get("@id").and_then(Value::as_str) {
+            // A node with a name is an item by itself and within each node that refers to it.
             Some(id) if !seen.insert(id.to_owned()) => Ok(()),
             _ => take(at, item),
         })?;
@@ -75,6 +76,7 @@ fn kind(value: &Value) -> Option<&str> {
 fn wrapped(value: &Value) -> Option<&Value> {
     let own = kind(value)?;
     let (_, member) = WRAPPINGS.iter().find(|(kind, _)| *kind == own)?;
+    // A page whose main entity has no name is the item itself.
     value.get(*member).filter(|inner| item::name(inner).is_some() || inner.is_array())
 }
 
@@ -95,6 +97,7 @@ fn questions(value: &Value) -> Option<Vec<Value>> {
                     fields.entry("isPartOf").or_insert_with(|| json!(name));
                 }
                 if let Some(page) = page.filter(|_| !fields.contains_key("url")) {
+                    // All questions of a page have its address; the number tells them apart.
                     fields.entry("@id").or_insert_with(|| format!("{page}#question-{place}").into());
                     fields.insert("url".to_owned(), page.into());
                 }

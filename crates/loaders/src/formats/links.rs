@@ -31,6 +31,7 @@ fn placed(base: &str, path: &str) -> String {
 /// A link in a file, made whole. `None` when it is whole already or leads nowhere.
 pub(super) fn resolved(base: &str, file: &str, link: &str) -> Option<String> {
     let link = link.trim();
+    // `//host/path` leads to another host, and a whole URL needs nothing.
     if link.is_empty() || link.starts_with("//") || Url::parse(link).is_ok() {
         return None;
     }
@@ -41,10 +42,11 @@ pub(super) fn resolved(base: &str, file: &str, link: &str) -> Option<String> {
     if !has_place(base) {
         return Url::parse(&own).ok()?.join(link).ok().map(String::from);
     }
-    // As the files lie beside each other; then as their pages do.
+    // Links are written between files and have to lead between pages: resolved among files, then put into the pattern.
     let root = Url::parse(base.split('{').next()?).ok()?;
     let target = root.join(&encoded(file)).ok()?.join(link).ok()?;
     let fragment = target.fragment().map(|fragment| format!("#{fragment}")).unwrap_or_default();
+    // `../../` may lead out of the source: such a link is no page of it.
     match target.path().strip_prefix(root.path()).filter(|path| target.origin() == root.origin() && is_page(path)) {
         Some(path) => Some(format!("{}{fragment}", placed(base, path))),
         None => Some(target.into()),

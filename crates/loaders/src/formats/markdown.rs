@@ -60,6 +60,7 @@ fn take<'a>(
     match level {
         Some(level) => outline.heading(level, &text, Anchor::Made, from as u64, sink),
         None => {
+            // As the author wrote it: written anew, every block would look a little different.
             let written = lines.get(from.saturating_sub(1)..to.min(lines.len())).unwrap_or_default().join("\n");
             let written = whole_links(block, written, outline);
             outline.block(&text, &written, from as u64, sink)
@@ -79,7 +80,8 @@ fn whole_links<'a>(block: &'a AstNode<'a>, written: String, outline: &Outline<'_
     let mut is_changed = false;
     for node in block.descendants() {
         if let NodeValue::Link(link) | NodeValue::Image(link) = &mut node.data_mut().value {
-            // The same in another spelling is written as it was.
+            // An address that is not in the block is defined elsewhere in the document. `mailto:` is added by the
+            // parser.
             is_changed |= !link.url.is_empty() && !written.contains(&link.url) && !link.url.starts_with("mailto:");
             if let Some(whole) = outline.resolved(&link.url) {
                 link.url = whole;

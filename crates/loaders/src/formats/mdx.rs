@@ -44,6 +44,7 @@ fn pass_line<'t>(text: &'t str, out: &mut String) -> &'t str {
         let taken = match c {
             '`' => code(rest),
             '\\' => rest.len().min(1 + rest[1..].chars().next().map_or(0, char::len_utf8)),
+            // A tag in lower case is HTML, which markdown reads itself; components begin with a capital.
             '<' if is_component(rest) => return_lines(rest, tag_end(rest), out),
             '{' => return_lines(rest, braces_end(rest), out),
             _ => c.len_utf8(),
@@ -68,6 +69,7 @@ fn return_lines(text: &str, end: usize, out: &mut String) -> usize {
 /// The length of code within a line; of the mark alone when it is not closed there.
 fn code(text: &str) -> usize {
     let marks = text.bytes().take_while(|byte| *byte == b'`').count();
+    // A bound, since every mark that is not closed looks for its end: of many, the work would grow with the square.
     let line = &text.as_bytes()[..text.len().min(JSX_BYTES_MAX)];
     let line = &line[..memchr::memchr(b'\n', line).unwrap_or(line.len())];
     let Some((open, rest)) = line.split_at_checked(marks) else { return marks };

@@ -15,11 +15,11 @@ use super::{At, Input, Reason, Sink, Stop, links};
 use crate::item::SECTION;
 use crate::limits::{HEADING_BYTES_MAX, SECTION_BLOCK_BYTES_MAX, SECTION_BYTES_MAX};
 
-/// What a heading is linked by.
+/// Where the fragment that links to a heading comes from.
 pub(super) enum Anchor {
     /// As GitHub makes it of the heading.
     Made,
-    /// As the document says.
+    /// The id that the document gives the heading.
     Said(String),
     /// By something else: the page of a PDF.
     Other(String),
@@ -27,7 +27,7 @@ pub(super) enum Anchor {
     Unknown,
 }
 
-/// A document, as far as it has been read.
+/// A document while it is read: the open section, the one before it, and the headings above both.
 pub(super) struct Outline<'a> {
     file: &'a str,
     base: Option<&'a str>,
@@ -35,7 +35,7 @@ pub(super) struct Outline<'a> {
     /// The title that the document gives itself.
     title: Option<String>,
     language: Option<String>,
-    /// What every section says too.
+    /// Members that every section has beside its own.
     said: Map<String, Value>,
     anchors: Anchorizer,
     /// Level and text of the headings that the open section is under, its own included.
@@ -89,7 +89,7 @@ impl<'a> Outline<'a> {
         Self { url: Some(url.to_owned()), ..Self::new(&input, 0) }
     }
 
-    /// What every section says too.
+    /// Sets members that every section has beside its own, such as the author of an article.
     pub(super) fn with(&mut self, said: Map<String, Value>) {
         self.said = said;
     }
@@ -129,6 +129,7 @@ impl<'a> Outline<'a> {
     ) -> Result<(), Stop> {
         self.close(sink)?;
         let text = cut(text.trim(), HEADING_BYTES_MAX);
+        // A heading ends all that are as deep or deeper, whichever levels a document leaves out.
         self.headings.retain(|(above, _)| *above < level);
         self.headings.push((level, text.to_owned()));
         let anchor = match anchor {
@@ -136,7 +137,8 @@ impl<'a> Outline<'a> {
                 let own = self.anchors.anchorize(text);
                 (own.clone(), Some(own))
             }
-            // Two of a kind would be one item.
+            // A page may use one id twice. The link keeps it; the id of the item is made different, else the second
+            // would be lost.
             Anchor::Said(id) => (self.anchors.anchorize(&id), Some(id)),
             Anchor::Other(link) => (self.anchors.anchorize(text), Some(link)),
             Anchor::Unknown => (self.anchors.anchorize(text), None),
@@ -150,6 +152,7 @@ impl<'a> Outline<'a> {
         if text.len().max(markdown.len()) > SECTION_BLOCK_BYTES_MAX {
             return sink.skip(At { line, bytes: self.bytes }, Reason::TooLong);
         }
+        // Split between blocks, never within one: a block that is longer than a section alone makes one.
         if !self.open.text.is_empty() && self.open.text.len() + text.len() > SECTION_BYTES_MAX {
             let Section { level, anchor, part, .. } = &self.open;
             let next = Section { level: *level, anchor: anchor.clone(), part: part + 1, line, ..Section::default() };
@@ -182,6 +185,7 @@ impl<'a> Outline<'a> {
     /// The open section is complete. The one before it has a neighbour now.
     fn close(&mut self, sink: &mut dyn Sink) -> Result<(), Stop> {
         let mut done = std::mem::take(&mut self.open);
+        // A heading without text stays: its name can be found, and the sections below are beside it.
         if done.text.trim().is_empty() && done.anchor.is_none() {
             return Ok(());
         }
@@ -198,7 +202,8 @@ impl<'a> Outline<'a> {
         Ok(())
     }
 
-    /// What the document is called: its title, else its first heading of the first level, else its file.
+    /// What the document is called: its title, else its first heading if that is of level 1, else the name of its
+    /// file.
     fn page(&self) -> &str {
         let heading = self.headings.first().filter(|(level, text)| *level == 1 && !text.is_empty());
         let stem = || Path::new(self.file).file_stem().and_then(|stem| stem.to_str()).unwrap_or(self.file);

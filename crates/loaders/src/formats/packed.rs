@@ -23,7 +23,7 @@ pub(super) struct PackedFile {
 impl PackedFile {
     fn open(input: &mut Input<'_>) -> Result<Self, Stop> {
         let bytes = whole_bytes(input, PACKED_FILE_BYTES_MAX)?;
-        // How the programs that write these files keep them secret.
+        // The magic of an OLE file: Office programs put an encrypted document into one instead of a zip.
         if bytes.starts_with(&[0xD0, 0xCF, 0x11, 0xE0]) {
             return Err(refused(Reason::Encrypted));
         }
@@ -45,6 +45,7 @@ impl PackedFile {
             error => Stop::rest(1, format!("{name}: {error}")),
         })?;
         let mut bytes = Vec::new();
+        // Counted as it is unpacked: the size in the directory of a zip is the word of whoever made it (zip bombs).
         part.take(PART_BYTES_MAX + 1)
             .read_to_end(&mut bytes)
             .map_err(|error| Stop::rest(1, format!("{name}: {error}")))?;

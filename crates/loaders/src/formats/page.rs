@@ -19,7 +19,7 @@ pub(super) use items::{data, whole};
 pub(super) use sections::{Piece, Table, read as sections};
 pub use tags::has_directive;
 
-/// What a page holds.
+/// A page of the web, read into items and links.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Page {
     /// The URL that it gives itself.
@@ -35,6 +35,7 @@ impl Page {
     /// about robots, as a page says it.
     pub fn read(html: &str, url: &Url, asked: &str) -> Self {
         let seen = tags::read(html, url);
+        // Another site's address is not believed: its items would take the ids of that site.
         let canonical = seen.canonical.clone().filter(|canonical| canonical.origin() == url.origin());
         let asks = |word: &str| seen.asks(word) || has_directive(asked, word);
         let items = match asks("noindex") {
@@ -57,6 +58,7 @@ fn without_endless_tags(html: &str) -> Cow<'_, str> {
             out.push_str(&html[kept..from]);
             kept = from + length;
         }
+        // Within a script, `<` compares and begins no tag.
         at = from + length + code_length(&html.as_bytes()[from..], length);
     }
     if kept == 0 { Cow::Borrowed(html) } else { Cow::Owned(out + &html[kept..]) }
@@ -102,7 +104,7 @@ fn tag_length(tag: &[u8]) -> (usize, usize) {
     }
 }
 
-/// The sections of a page.
+/// Hands the headings and blocks of a page to an outline, which makes sections of them.
 pub(super) fn outline_of(pieces: Vec<Piece>, mut outline: Outline<'_>, sink: &mut dyn Sink) -> Result<(), Stop> {
     for piece in pieces {
         match piece {

@@ -58,6 +58,7 @@ pub(super) fn load(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), Sto
     let has_headings = paragraphs().any(|paragraph| paragraph.level.is_some());
     for (page, number) in document.pages.iter().zip(1_u64..) {
         let anchor = || Anchor::Other(format!("page={number}"));
+        // Without headings, pages are the sections: links can lead to a page.
         if !has_headings && document.pages.len() > 1 && !page.is_empty() {
             outline.heading(1, &format!("p. {number}"), anchor(), number, sink)?;
         }
@@ -68,6 +69,7 @@ pub(super) fn load(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), Sto
             }
         }
     }
+    // What was read counts, and only then the rest is told as missing.
     outline.finish(sink)?;
     match document.cut {
         Some(why) => Err(Stop::Broken { line: document.pages.len() as u64, reason: Reason::Rest(why) }),

@@ -6,7 +6,7 @@ use regex::{Captures, Regex};
 
 /// Directives whose content is code.
 const CODE: &[&str] = &["code-block", "code", "sourcecode", "highlight", "parsed-literal", "prompt", "testcode"];
-/// Directives whose content is said with a word in front.
+/// Directives whose content is shown as a note with their name in front.
 const NOTES: &[&str] = &[
     "note",
     "warning",

@@ -15,7 +15,7 @@ const LISTS: &[(&[u8], List)] = &[
     (b"\"items\"", List::Feed),
 ];
 
-/// What the elements of a list are.
+/// The kind of a list of items in a JSON document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum List {
     /// Items.
@@ -71,6 +71,7 @@ impl CapturedValue {
     }
 
     fn extend(&mut self, bytes: &[u8]) {
+        // The end is looked for all the same, so that the next item begins where it does.
         self.too_long |= self.bytes.len() + bytes.len() > ITEM_BYTES_MAX;
         if !self.too_long {
             self.bytes.extend_from_slice(bytes);
@@ -116,6 +117,7 @@ impl<'i, 'a> Splitter<'i, 'a> {
                 }
                 (Place::Object, Some(b'}')) => {
                     self.enter(Place::Top);
+                    // Where a list was read from it, the object is the list's wrapping and no item itself.
                     if !self.had_list {
                         self.object.extend(b"}");
                         return Ok(Some(Piece {
@@ -190,6 +192,7 @@ impl<'i, 'a> Splitter<'i, 'a> {
 
     /// The language that the object has named so far. The key of its list is the last thing in it.
     fn said_language(&self) -> Option<String> {
+        // `null` stands in for the list, whose elements are not read yet.
         let whole = [&self.object.bytes, &b"null}"[..]].concat();
         let object: serde_json::Value = serde_json::from_slice(&whole).ok()?;
         Some(object.get("language")?.as_str()?.to_owned())
@@ -273,6 +276,7 @@ impl Scan {
                 return (at + 1, true);
             }
             match byte {
+                // Two values without a comma between them: the first ends here, and both are read.
                 b'"' if self.depth == 0 && !first => return (at, true),
                 b'"' => self.quoted = true,
                 b'{' | b'[' if self.depth == 0 && !first => return (at, true),

@@ -13,7 +13,7 @@ const PIECE_BYTES: usize = 16 * 1024;
 /// either they are passed on as they are, broken or not. What is not valid in the encoding becomes U+FFFD.
 pub(super) fn utf8<'a>(reader: impl Read + 'a) -> Box<dyn Read + 'a> {
     let mut reader = BufReader::with_capacity(PIECE_BYTES, reader);
-    // What cannot be read now is said when it is read in earnest.
+    // A read error comes again when the file is read, and is told then.
     match reader.fill_buf().ok().and_then(encoding) {
         None => Box::new(reader),
         Some(encoding) => Box::new(Transcoder::new(reader, encoding)),
@@ -56,6 +56,7 @@ pub(super) fn charset(text: &str) -> Option<&[u8]> {
 /// The encoding that the beginning of a file names, when it is not UTF-8.
 fn encoding(start: &[u8]) -> Option<&'static Encoding> {
     if let Some((encoding, _)) = Encoding::for_bom(start) {
+        // UTF-8 is passed on as it is: `Input` drops the mark.
         return Some(encoding).filter(|encoding| *encoding != UTF_8);
     }
     let head = &start[..start.len().min(ENCODING_BYTES_READ)];
@@ -105,6 +106,7 @@ impl<R: BufRead> Transcoder<R> {
 
 impl<R: BufRead> Read for Transcoder<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        // A piece may decode to nothing, and a read of 0 bytes would mean the end.
         while self.read == self.text.len() && !self.is_over {
             self.fill()?;
         }

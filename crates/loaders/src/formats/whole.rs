@@ -10,6 +10,7 @@ use crate::limits::TEXT_FILE_BYTES_MAX;
 /// The bytes of a file. Fails past `bytes_max`, with the bound in its words.
 pub(super) fn whole_bytes(input: &mut Input<'_>, bytes_max: u64) -> Result<Vec<u8>, Stop> {
     let mut bytes = Vec::new();
+    // One byte more than the bound tells a file that is too long; its size may have changed since it was looked at.
     input.by_ref().take(bytes_max + 1).read_to_end(&mut bytes).map_err(|error| Stop::rest(1, error))?;
     match bytes.len() as u64 > bytes_max {
         true => {
@@ -20,7 +21,7 @@ pub(super) fn whole_bytes(input: &mut Input<'_>, bytes_max: u64) -> Result<Vec<u
     }
 }
 
-/// The text of a file. `None`, and said, when it is none.
+/// The text of a file. `None` when it is no text, which the sink is told.
 pub(super) fn whole_text(input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<Option<String>, Stop> {
     let bytes = whole_bytes(input, TEXT_FILE_BYTES_MAX)?;
     match readable(bytes) {

@@ -13,9 +13,9 @@ use crate::limits::FILES_MAX;
 /// The files of sources.
 #[derive(Debug, Default)]
 pub struct Files {
-    /// Those that are read, each source's in the order of their names.
+    /// The files that are read, each source's in the order of their names.
     pub read: Vec<SourceFile>,
-    /// Those that are not, and why.
+    /// The files that are not read, each with the reason.
     pub left_out: Vec<SkippedItem>,
     /// Files of endings that are not read: the first of each ending, and how many.
     unknown: BTreeMap<String, (String, usize)>,
@@ -72,6 +72,7 @@ impl Files {
 }
 
 fn walk(source: &ContentSource, files: &mut Files) -> Result<(), SourceError> {
+    // In the order of names: of two files with one id the same one counts in every run.
     let mut entries = WalkDir::new(&source.path).follow_links(true).sort_by_file_name().into_iter();
     while let Some(entry) = entries.next() {
         let entry = match entry {
@@ -85,6 +86,7 @@ fn walk(source: &ContentSource, files: &mut Files) -> Result<(), SourceError> {
             Err(error) => return Err(unreadable(&source.path, error)),
         };
         let shown = name_under(source, entry.path());
+        // The source itself may be hidden: the operator named it.
         if entry.depth() > 0 && is_hidden(&entry) {
             if entry.file_type().is_dir() {
                 entries.skip_current_dir();
@@ -102,6 +104,7 @@ fn walk(source: &ContentSource, files: &mut Files) -> Result<(), SourceError> {
             }
             None => files.note_unknown(entry.path(), shown),
         }
+        // What is left out is told and takes memory too, so that it has the same bound.
         if files.read.len() > FILES_MAX || files.left_out.len() > FILES_MAX {
             return Err(unreadable(&source.path, format!("more than {FILES_MAX} files")));
         }

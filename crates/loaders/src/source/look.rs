@@ -10,7 +10,7 @@ use crate::item::hash;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint(u64);
 
-/// What sources look like from outside.
+/// A set of sources as seen without reading any content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceLook {
     /// What the files that are read look like. It changes when a file is added, removed, renamed or written.

@@ -12,7 +12,7 @@ use super::error::RerankError;
 use super::prompt::PromptKey;
 use crate::limits::ANSWER_CACHE_BYTES_MAX;
 
-/// Answers by their prompts.
+/// Answers of a model by their prompts: whole ones for `age_max`, and those that are being written.
 pub(super) struct AnswerCache {
     cached: Cache<PromptKey, Arc<CachedAnswer>>,
     /// Those that are being said. Whoever says one holds the sender, and it ends when nobody listens.
@@ -39,7 +39,7 @@ pub(super) struct PartialAnswer {
 /// Listens to an answer.
 pub(super) type AnswerReceiver = watch::Receiver<PartialAnswer>;
 
-/// Tells an answer to those who listen.
+/// The writing end of an answer.
 pub(super) struct AnswerSender {
     cache: Arc<AnswerCache>,
     /// Under which it is known to others. `None`: it is for one alone.
@@ -68,18 +68,19 @@ impl AnswerCache {
         Duration::try_from(age).is_ok_and(|age| age < self.age_max).then(|| cached.text.clone())
     }
 
-    /// Listens to the answer to a prompt. The first who does so has to tell it, too.
+    /// A receiver of the answer to a prompt, and its sender for the first caller, who has to write it.
     pub(super) fn listen(self: &Arc<Self>, key: PromptKey) -> (AnswerReceiver, Option<AnswerSender>) {
         let mut running = self.running();
         if let Some(sender) = running.get(&key).and_then(Weak::upgrade) {
             return (sender.subscribe(), None);
         }
         let (listener, teller) = self.tell(Some(key));
+        // Weak: when the task that asks the provider ends, nobody can join an answer that no longer grows.
         running.insert(key, Arc::downgrade(&teller.sender));
         (listener, Some(teller))
     }
 
-    /// An answer that nobody else hears.
+    /// A receiver and a sender of an answer that is not shared.
     pub(super) fn alone(self: &Arc<Self>) -> (AnswerReceiver, AnswerSender) {
         self.tell(None)
     }
@@ -110,7 +111,7 @@ impl AnswerSender {
         self.sender.send_modify(|growing| growing.text.push_str(words));
     }
 
-    /// Comes back when nobody listens any more.
+    /// Waits until the last listener has gone.
     pub(super) async fn nobody_listens(&self) {
         self.sender.closed().await;
     }
@@ -119,6 +120,7 @@ impl AnswerSender {
     pub(super) fn end(self, ended: Result<(), RerankError>) {
         if let (Some(key), Ok(())) = (self.key, &ended) {
             let (text, at) = (self.sender.borrow().text.clone(), self.cache.clock.now());
+            // Kept before the listeners hear of the end: who asks from then on finds it in one of the two places.
             self.cache.cached.insert(key, Arc::new(CachedAnswer { text, at }));
         }
         self.sender.send_modify(|growing| growing.ended = Some(ended));
@@ -128,6 +130,7 @@ impl AnswerSender {
 impl Drop for AnswerSender {
     fn drop(&mut self) {
         if let Some(key) = self.key {
+            // Also when the task ends in the middle, so that nobody waits for an answer that no longer grows.
             self.cache.running().remove(&key);
         }
     }

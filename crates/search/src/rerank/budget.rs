@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::error::RerankError;
 use crate::limits::BYTES_PER_TOKEN;
 
-/// What is left for one question.
+/// The tokens and the time that are left for one question.
 #[derive(Debug)]
 pub(super) struct Budget {
     tokens_left: AtomicUsize,
@@ -38,6 +38,7 @@ impl Budget {
 
     /// Takes what a call of `bytes` and an answer of `tokens` may come to.
     pub(super) fn spend(&self, bytes: usize, tokens: u32) -> Result<(), RerankError> {
+        // The most that it may come to, taken before the call: the windows of a question run at once.
         let cost = bytes.div_ceil(BYTES_PER_TOKEN) + tokens as usize;
         let left = self.tokens_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(cost));
         left.map(drop).map_err(|_| RerankError::new("The question would take more tokens than it may."))

@@ -1,4 +1,4 @@
-//! A sharpened answer up to its candidates: the question worded anew, and what was found for it.
+//! A reranked answer up to its candidates: the question reworded, and what was found for it.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) struct Candidates {
     pub(super) admitted: Arc<Admitted>,
     pub(super) budget: Arc<Budget>,
     pub(super) asked: SearchRequest,
-    /// What was found, but for the hits.
+    /// The results of the search, without their hits.
     pub(super) found: SearchResults,
     /// The candidates, as the search has them.
     pub(super) hits: Vec<Hit>,
@@ -36,11 +36,11 @@ pub(super) struct Candidates {
     pub(super) skip: usize,
     /// Items of this answer.
     pub(super) count: usize,
-    /// The question, as a model is told it.
+    /// The question in the form that the prompt has it.
     pub(super) question: Value,
-    /// What is told beside the answer, if anybody wishes for it.
+    /// The findings of the answer, if the caller asked for them.
     pub(super) findings: Option<Findings>,
-    /// What the caller should know of how this came.
+    /// Notes on what the model did or failed to do, for the answer.
     pub(super) notes: Vec<String>,
 }
 
@@ -70,6 +70,7 @@ pub(super) async fn find_candidates(
         ControlFlow::Continue(looked) => looked,
         ControlFlow::Break(events) => return Err(events),
     };
+    // Open since the search just now; it is closed only with the whole deployment.
     let Some(library) = engine.index.opened() else { return Err(ended(search_failed(say))) };
     let CandidateSearchResult { asked, mut found, page, is_ranked, findings, question, lost_words } = looked;
     notes.extend(lost_words.then(|| LOST_WORDS.to_owned()));
@@ -77,6 +78,7 @@ pub(super) async fn find_candidates(
     let skip = if is_ranked { asked.offset } else { 0 };
     let count = hits.len().saturating_sub(skip).min(page);
     found.has_more |= hits.len() > skip + count;
+    // One item has one order: no call is spent on it.
     let is_ranked = is_ranked && hits.len() > 1;
     Ok(Candidates {
         engine,
@@ -136,6 +138,7 @@ impl CandidateSearch {
         let message = admitted.message();
         let keeps = |rewritten: &RewrittenQuestion| library.keeps_words(&said.question, &rewritten.question);
         let lost = rewritten.as_ref().is_some_and(|rewritten| !keeps(rewritten));
+        // A wording that lost half of the question's known words asks something else.
         let rewritten = rewritten.filter(|_| !lost);
         let asked = match &rewritten {
             Some(rewritten) => {
@@ -150,6 +153,7 @@ impl CandidateSearch {
         }
         let page = engine.page(&asked);
         let candidates = reranker.candidates(page, asked.offset);
+        // The model ranks from the first candidate on, so that each page goes on in the same order as the one before.
         let offset = if candidates.is_some() { 0 } else { asked.offset };
         let also = rewritten.as_ref().map(|rewritten| rewritten.searches(&said)).unwrap_or_default();
         let from_first = SearchRequest { offset, ..asked.clone() };

@@ -55,6 +55,7 @@ const PASSES_MAX: usize = 4;
 
 /// The pieces of a text that may cite `sources`, and may name hosts only when `known` does.
 pub(super) fn pieces(text: &str, sources: &[CitedItem], known: &str) -> Vec<TextPiece> {
+    // Unseen characters go first: they could part a link that only a browser puts together again.
     let text: String = text.chars().filter(|c| !is_unseen(*c)).collect();
     let mut all = pass(&text.replace('【', "[").replace('】', "]"), sources, known);
     for _ in 0..PASSES_MAX {
@@ -67,6 +68,7 @@ pub(super) fn pieces(text: &str, sources: &[CitedItem], known: &str) -> Vec<Text
         });
         all = again.collect();
     }
+    // What is still marked after so many passes was made to be, and goes as a whole.
     all.retain(|piece| is_clean(piece, sources, known));
     all
 }
@@ -133,6 +135,7 @@ fn is_fine(word: &str, sources: &[CitedItem], known: &str) -> bool {
     let host = word.split(['/', ':', '?', '#']).next().unwrap_or_default();
     let last = host.rsplit('.').next().unwrap_or_default();
     let is_source = || sources.iter().filter_map(|source| Url::parse(source.url.as_deref()?).ok());
+    // `config.toml` looks like a host, and a summary of documentation may name it.
     FILES.contains(&last)
         || known.contains(word)
         || is_source().any(|url| url.host_str().is_some_and(|own| own.eq_ignore_ascii_case(word)))
@@ -166,6 +169,7 @@ impl TextPieces {
 
     /// Cites an item by its address. An address of none is nothing.
     fn cite_url(&mut self, text: &str, sources: &[CitedItem]) {
+        // Punctuation behind an address belongs to the sentence around it.
         let bare = text.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '"', '*', '_', '`']);
         let Ok(url) = Url::parse(bare) else { return };
         let is_it = |source: &&CitedItem| source.url.as_deref().is_some_and(|own| Url::parse(own).as_ref() == Ok(&url));

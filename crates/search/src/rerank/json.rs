@@ -10,12 +10,14 @@ pub(super) fn values(text: &str) -> Vec<Value> {
     let (mut found, mut at) = (Vec::new(), 0);
     for _ in 0..PLACES_MAX {
         let Some(begin) = text[at..].find(['{', '[']).map(|offset| at + offset) else { break };
+        // As a stream, which stops behind the first value: models write prose after their JSON.
         let mut read = Deserializer::from_str(&text[begin..]).into_iter::<Value>();
         at = match read.next() {
             Some(Ok(value)) => {
                 found.push(value);
                 begin + read.byte_offset()
             }
+            // A value that is cut off has whole ones inside: each bracket is tried.
             _ => begin + 1,
         };
     }

@@ -27,7 +27,7 @@ pub(super) struct RerankModel {
     provider: Provider,
     cache: Arc<AnswerCache>,
     calls: Semaphore,
-    /// How little of a form the provider takes, up to [`PLAINEST`].
+    /// How far the requested answer format is reduced for this provider: 0 JSON schema, 1 any JSON, [`PLAINEST`] none.
     plainness: AtomicU8,
     /// Failures since the last success.
     failures: AtomicU32,
@@ -36,7 +36,7 @@ pub(super) struct RerankModel {
     entropy: Arc<dyn Entropy>,
 }
 
-/// No form is told to the provider: the instructions have to do.
+/// No answer format is sent: the instructions have to do.
 const PLAINEST: u8 = 2;
 /// Characters of a nonce, of six bits each.
 const NONCE_CHARS: usize = 24;
@@ -55,8 +55,8 @@ impl RerankModel {
         }
     }
 
-    /// What `read` makes of the whole answer, not later than `by`. An answer that it makes nothing of is a
-    /// trouble, and asked for again next time.
+    /// What `read` makes of the whole answer, not later than `by`. Fails with a [`RerankError`] when `read` makes
+    /// nothing of it; such an answer is not kept.
     pub(super) async fn answer<T>(
         self: &Arc<Self>,
         budget: &Budget,
@@ -64,6 +64,7 @@ impl RerankModel {
         by: Instant,
         read: impl FnOnce(&str) -> Option<T>,
     ) -> Result<T, RerankError> {
+        // With the fields of the request: the same prompt at another temperature has another answer.
         let key = prompt.key(&self.provider.fields);
         let words = self.words(budget, prompt, by);
         pin_mut!(words);
@@ -108,6 +109,7 @@ impl RerankModel {
                     Some(Err(error)) => return yield Err(error),
                     None => {}
                 }
+                // Also where the sender went away without an end, as a task that panicked does.
                 if !matches!(timeout_at(by, listener.changed()).await, Ok(Ok(()))) {
                     return yield Err(late());
                 }
@@ -131,15 +133,17 @@ impl RerankModel {
         if let Some(teller) = teller {
             self.is_awake()?;
             budget.spend(prompt.bytes(), prompt.tokens_max)?;
+            // A task of its own: others may listen to the answer when the first caller has left.
             tokio::spawn(going_on(self.clone().tell(prompt, budget.hop, by, teller)));
         }
         Ok(listener)
     }
 
-    /// Asks the provider for as long as somebody listens.
+    /// Asks the provider, and stops when no receiver is left.
     async fn tell(self: Arc<Self>, prompt: Prompt, hop: u32, by: Instant, teller: AnswerSender) {
         let asked = timeout_at(by, self.ask(&prompt, hop, by, &teller));
         let ended = tokio::select! {
+            // Neither a success nor a failure of the provider: it is not counted.
             () = teller.nobody_listens() => return,
             ended = asked => ended.unwrap_or_else(|_| Err(late())),
         };
@@ -148,6 +152,7 @@ impl RerankModel {
     }
 
     async fn ask(&self, prompt: &Prompt, hop: u32, by: Instant, teller: &AnswerSender) -> Result<(), RerankError> {
+        // Waiting for a place counts against the deadline: `tell` holds the whole call to it.
         let _call = self.calls.acquire().await.map_err(|_| late())?;
         let mut reply = self.begun(prompt, hop, by).await?;
         let mut bytes_left = RERANK_ANSWER_BYTES_MAX;
@@ -162,14 +167,17 @@ impl RerankModel {
         }
     }
 
-    /// Asks, and waits for the reply to begin. A provider that does not take a form is asked for less.
+    /// Sends the request and waits for the reply to begin. A provider that refuses an answer format is asked again
+    /// with a plainer one.
     async fn begun(&self, prompt: &Prompt, hop: u32, by: Instant) -> Result<ModelReply, RerankError> {
+        // A nonce for each call: content that knew it could close the data and go on as instructions.
         let messages = prompt.messages(&ids::mint(&*self.entropy)[..NONCE_CHARS]);
         loop {
             let plainness = self.plainness.load(Ordering::Relaxed);
             let body = self.body(prompt, &messages, plainness);
             match self.provider.ask(&body, hop, by).await {
                 Err(ProviderError::Unfit(_)) if prompt.form.is_some() && plainness < PLAINEST => {
+                    // Remembered for all further calls, and never taken back: two calls at once may both have failed.
                     self.plainness.fetch_max(plainness + 1, Ordering::Relaxed);
                 }
                 reply => return reply.map_err(|none| none.into_ending().into()),
@@ -179,6 +187,7 @@ impl RerankModel {
 
     fn body(&self, prompt: &Prompt, messages: &Value, plainness: u8) -> Map<String, Value> {
         let mut body = self.provider.fields.clone();
+        // The operator's `body` tells which of the two names this API takes.
         let bound = ["max_completion_tokens", "max_tokens"].into_iter().find(|key| body.contains_key(*key));
         body.insert(bound.unwrap_or("max_tokens").to_owned(), prompt.tokens_max.into());
         body.insert("messages".to_owned(), messages.clone());

@@ -4,9 +4,9 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// Where items stand that nobody judged: behind good ones, before bad ones.
+/// The score of items that no model judged: behind good ones, before bad ones.
 const UNJUDGED: u8 = 50;
-/// Where items stand that were left out when those beside them were judged.
+/// The score of items that a model left out while it judged others of the same window.
 const PASSED_OVER: u8 = 25;
 
 /// Candidates by their places in the search, and what is known of them.
@@ -29,10 +29,11 @@ impl RankOrder {
         }
     }
 
-    /// The candidates at these places were before somebody who judged: those without a score were left out.
+    /// Notes that the candidates at these places were shown to a model: those without a score were left out by it.
     pub(super) fn pass_over(&mut self, places: Range<usize>) {
         for at in places {
             if let Some(slot) = self.passed_over.get_mut(at) {
+                // A model that scores only some of a window has preferred those.
                 *slot = self.scores[at].is_none();
             }
         }

@@ -15,7 +15,7 @@ use crate::limits::PROMPT_TEXT_BYTES_MAX;
 pub(super) struct Prompt {
     /// Ours.
     pub(super) instructions: String,
-    /// What others wrote: no word of it is an instruction.
+    /// Texts of callers and of content: data, and never instructions (security sheet, section 11).
     pub(super) data: Value,
     /// The form of the answer. `None`: prose.
     pub(super) form: Option<AnswerSchema>,
@@ -68,6 +68,7 @@ impl Prompt {
         let mut context = Context::new(&SHA256);
         let form = self.form.as_ref().map_or("", |form| form.name);
         let fields = json!(fields).to_string();
+        // The length of each part first: prompts that differ in where a part ends have different keys.
         for part in [&fields, form, &self.instructions, &self.data.to_string()] {
             context.update(&(part.len() as u64).to_le_bytes());
             context.update(part.as_bytes());

@@ -54,6 +54,7 @@ pub(super) fn prompt_entry(number: usize, hit: &Hit) -> Option<Value> {
         entry.insert("text".to_owned(), text.into());
     }
     let entry = Value::Object(entry);
+    // Over all that the model would see, with unseen characters taken out: a phrase may be spread over properties.
     if STEERS.is_match(&quoted(&texts(&entry), usize::MAX)) {
         tracing::info!(item = hit.id, "an item speaks to language models; none is shown it");
         return None;

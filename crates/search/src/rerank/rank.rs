@@ -9,7 +9,7 @@ use super::json::{objects_with, values};
 use super::prompt::{AnswerSchema, Prompt};
 use crate::limits::WHY_CHARS_MAX;
 
-/// What a model thinks of an item.
+/// A model's score of an item, and its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Judgement {
     /// 0 to 100.
@@ -68,10 +68,12 @@ pub(super) fn read(text: &str, numbers: &[usize], known: &str) -> Option<Judgeme
         let Some(score) = number_of_score(&judged["score"]) else { continue };
         if numbers.contains(&number) {
             let why = judged["reason"].as_str().unwrap_or_default();
+            // Cleaned before it is kept: a reason may repeat links of the item that it judges.
             let why = || line(why, known, WHY_CHARS_MAX);
             judgements.entry(number).or_insert_with(|| Judgement { score, why: why() });
         }
     }
+    // With fewer, what it left out would weigh more than what it said.
     (judgements.len() * 2 >= numbers.len()).then_some(judgements)
 }
 

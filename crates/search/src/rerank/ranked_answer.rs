@@ -1,4 +1,4 @@
-//! A sharpened answer from its candidates to its last event.
+//! A reranked answer from its candidates to its last event.
 //!
 //! Items go out when all windows are ranked or the time is over: the order is the model's over all of them, and
 //! the first window may hold less than the last. The summary comes last, sentence by sentence. A model that
@@ -117,6 +117,7 @@ impl RankedAnswer {
             gives_reasons: begun.reranker.reasons,
             known: self.known(),
         });
+        // `buffered` keeps their order, by which a window is known.
         stream::iter(windows).map(move |entries| judge.clone().judged(entries)).buffered(RANK_CALLS_MAX)
     }
 
@@ -176,7 +177,7 @@ impl RankedAnswer {
     fn lead_in(&mut self) -> Event {
         let (begun, mut best) = (&self.begun, self.hit(self.begun.skip).clone());
         if prompt_entry(1, &best).is_none() {
-            // What speaks to models is not quoted in our name.
+            // Text that tries to steer models is not quoted in the host's own sentence.
             best.snippet.clear();
         }
         let lead = self.words().lead(&begun.asked, &begun.found, &best, begun.count);
@@ -217,12 +218,13 @@ impl RankedAnswer {
         self.given.get(self.begun.skip..).unwrap_or_default()
     }
 
-    /// What is told beside the answer, as it is known by now.
+    /// The findings beside the answer, as far as they are known.
     fn tell(&self) -> Option<Event> {
         let words = self.words();
         let reason = |at: &usize| MatchReason { why: self.why(*at).to_owned(), ..words.reason(&self.begun.hits[*at]) };
         let score = |at: &usize| match self.order.score(*at) {
             Some(score) => f32::from(score),
+            // Scores of the search and of the model are no scale: beside judged items, an unjudged one has none.
             None if self.whys.is_empty() => self.begun.hits[*at].score,
             None => 0.0,
         };

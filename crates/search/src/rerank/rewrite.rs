@@ -17,7 +17,7 @@ use crate::limits::{
 use crate::phrases::{is_more, phrases};
 use crate::request::{SearchRequest, push_new};
 
-/// What a model made of a question.
+/// A question as a model reworded it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct RewrittenQuestion {
     /// The question by itself.
@@ -26,14 +26,14 @@ pub(super) struct RewrittenQuestion {
     pub(super) also: Vec<String>,
 }
 
-/// What was said, up to the question that is to be answered.
+/// A question, and the turns and the context before it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct QuestionContext {
     /// Turns before it, oldest first: who spoke, and what.
     pub(super) before: Vec<(Role, String)>,
     /// The question.
     pub(super) question: String,
-    /// What the caller says about the conversation.
+    /// The context that the caller sent (NLWeb's `context`), shortened.
     pub(super) context: Option<Value>,
 }
 
@@ -62,7 +62,7 @@ impl QuestionContext {
     }
 }
 
-/// What a model is asked.
+/// The prompt that asks a model to reword a question.
 pub(super) fn prompt(said: &QuestionContext, item_label: &str, language: &Language) -> Prompt {
     let instructions = format!(
         "You prepare a visitor's `question` for a search engine over a catalogue of {item_label}. Answer with JSON alone: \
@@ -117,13 +117,17 @@ impl RewrittenQuestion {
         said: &QuestionContext,
         understand: &dyn Fn(&str) -> ParsedQuestion,
     ) -> SearchRequest {
+        // A question that stands by itself is searched for as it was asked; the model's words are searched for beside
+        // it.
         if !said.is_follow_up() {
             return plain;
         }
         let ParsedQuestion { text, mut filters, notes: others, .. } = understand(&self.question);
         filters.truncate(QUESTION_FILTERS_MAX);
+        // A model must not lift an allergy: what was ruled out and what is known of the caller stay.
         let stays = |filter: &&Filter| matches!(filter.test, Test::Without { .. }) || plain.known.contains(filter);
         for filter in plain.filters.iter().filter(stays).cloned().chain(understand(&said.question).filters) {
+            // A limit of the same property is the model's reading of the same wish; two exclusions are two wishes.
             let is_there = filters.iter().any(|other| {
                 other.fields == filter.fields
                     && (!matches!(filter.test, Test::Without { .. }) || other.test == filter.test)
@@ -137,7 +141,7 @@ impl RewrittenQuestion {
         SearchRequest { text, filters, notes, ..plain }
     }
 
-    /// What to search for beside the question itself.
+    /// The further texts to search for beside the question.
     pub(super) fn searches(&self, said: &QuestionContext) -> Vec<String> {
         let own = (!said.is_follow_up()).then(|| self.question.clone());
         own.into_iter().filter(|own| *own != said.question).chain(self.also.iter().cloned()).collect()
@@ -161,6 +165,7 @@ pub(super) fn candidates(
         lists.push(library.search(&query)?);
     }
     found.hits = fused(lists);
+    // Other words found something, so that the question was not off topic.
     found.is_off_topic &= found.hits.is_empty();
     found.has_more |= found.hits.len() > limit;
     found.hits.truncate(limit);

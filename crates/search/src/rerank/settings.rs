@@ -1,4 +1,4 @@
-//! The keys of `[backend.sharpen]`.
+//! The keys of `[backend.rerank]`, which was called `[backend.sharpen]`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -139,6 +139,7 @@ fn provider(
     context: &Context,
     problems: &mut Problems,
 ) -> Provider {
+    // Rankings are read as JSON: another form from the settings would break every one.
     if settings.body.contains_key("response_format") {
         problems.push(section.problem(Some("body"), "`response_format` is set by the backend itself"));
     }

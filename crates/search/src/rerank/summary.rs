@@ -10,7 +10,7 @@ use crate::markdown::{address, escaped};
 
 /// What a model says when the items answer nothing.
 const NONE: &str = "NONE";
-/// What we say then.
+/// The sentence that takes the place of a summary when a model says that no item answers.
 pub(super) const NOT_ANSWERED: &str = "None of these answers the question itself; they are what comes closest.";
 /// Bytes of a sentence, from which it is cut where it stands.
 const SENTENCE_BYTES_MAX: usize = 800;
@@ -83,6 +83,7 @@ impl Summary {
     /// Takes what the model wrote next; gives the markdown that can be shown by now.
     pub(super) fn take(&mut self, words: &str) -> String {
         self.waiting.push_str(words);
+        // A model that thinks aloud is not shown until it is done: its thoughts cite nothing.
         if self.is_thinking() {
             return String::new();
         }
@@ -95,7 +96,7 @@ impl Summary {
         out
     }
 
-    /// What is left, and how it ended.
+    /// Ends the summary: the markdown that is left, and how it ended.
     pub(super) fn finish(mut self) -> (String, SummaryEnd) {
         let rest = if self.is_thinking() { String::new() } else { std::mem::take(&mut self.waiting) };
         let last = self.show(&rest).trim_end().to_owned();
@@ -147,6 +148,7 @@ impl Summary {
                 ready
             }
             None => {
+                // The sentence that does not fit is left out as a whole.
                 self.stage = SummaryStage::Full;
                 String::new()
             }
@@ -155,6 +157,7 @@ impl Summary {
 
     /// Nothing, as long as what is held is not too long.
     fn held_back(&mut self) -> String {
+        // Dropped, not shown: without a citation nothing tells that it is from the items.
         if self.held.len() > SUMMARY_BYTES_MAX {
             self.held.clear();
         }

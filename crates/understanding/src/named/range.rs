@@ -67,6 +67,7 @@ fn amount(text: &str) -> Option<f64> {
 pub(super) fn range(field: &str, text: &str) -> Option<Ends> {
     let part = |found: &regex::Captures<'_>, at: usize| found.get(at).and_then(|part| quantity(field, part.as_str()));
     let is_open = is_spent(field);
+    // A plain amount is read before the patterns: `BETWEEN` and `DASH` would cut a date at its hyphens.
     if let Some(ends) = quantity(field, text) {
         return Some((Some(ends.0).filter(|_| !is_open), Some(ends.1)));
     }
@@ -74,6 +75,7 @@ pub(super) fn range(field: &str, text: &str) -> Option<Ends> {
         return Some((Some(part(&found, 1)?.1), None));
     }
     if let Some(found) = BEFORE.captures(text) {
+        // Before a day ends with the last second of the day in front of it; ends of filters are included.
         return Some((None, Some(part(&found, 1)?.0 - moment::MOMENT)));
     }
     if let Some(found) = UP_TO.captures(text) {
@@ -103,7 +105,7 @@ pub(super) fn quantity(field: &str, text: &str) -> Option<(f64, f64)> {
         let number = amount(&found[1])? * if hours { 60.0 } else { 1.0 };
         return Some((number, number));
     }
-    // A span of time begins like a moment.
+    // `2021-01-01/2021-02-01` begins like a date, and would be read as its first day.
     measure::quantity(field, text).filter(|_| !text.contains('/')).map(|number| (number, number))
 }
 

@@ -50,7 +50,7 @@ pub(in crate::dense) fn spread(len: usize, count: usize) -> impl Iterator<Item =
     let count = count.min(len);
     (0..count).map(move |n| {
         let (start, end) = (n * len / count, (n + 1) * len / count);
-        // The golden ratio's multiples are in no step with anything.
+        // Multiples of the golden ratio fall on no period that the rows could have.
         start + ((n as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) as usize % (end - start)
     })
 }

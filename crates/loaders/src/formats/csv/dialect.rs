@@ -10,9 +10,9 @@ const ROWS: usize = 20;
 /// How a table is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Dialect {
-    /// What is between two cells.
+    /// The byte between two cells.
     pub(super) delimiter: u8,
-    /// What is between the whole and the parts of a number.
+    /// The decimal mark of numbers: `.` or `,`.
     pub(super) decimal: char,
     /// Bytes in front that are no row: the line in which spreadsheets name the delimiter.
     pub(super) skip: usize,
@@ -83,6 +83,7 @@ fn last_sign(cell: &[u8]) -> Option<u8> {
     let letters = cell.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
     let at = number.iter().rposition(|byte| !byte.is_ascii_digit())?;
     let parts = number.len() - at - 1;
+    // Three digits behind a sign may be a group of thousands and tell nothing.
     ((1..=2).contains(&parts) && at > 0 && letters <= 3).then(|| number[at])
 }
 

@@ -145,7 +145,7 @@ const KNOWN: &[(&str, &[&str])] = &[
 pub(super) struct Column {
     /// The dot path of its property. Empty: it is not read.
     pub(super) path: String,
-    /// What is between the values of a cell.
+    /// The text between several values of one cell. `None`: a cell is one value.
     pub(super) separator: Option<String>,
 }
 
@@ -175,6 +175,7 @@ pub(super) fn columns(header: &[String], mapping: Option<&TableMapping>) -> Resu
     if is_named || header.iter().all(|name| name.trim().is_empty()) {
         return Ok(columns);
     }
+    // Their names are in the reason, so that the operator sees which column to map.
     let said: Vec<&str> = header.iter().map(String::as_str).take(COLUMN_NAMES_SAID).collect();
     Err(Reason::NoNameColumn(said.join(", ")))
 }

@@ -31,6 +31,7 @@ pub(super) fn read(packed: &mut PackedFile, input: &Input<'_>, at: At, sink: &mu
     for id in tags(&package, "itemref", &["idref"]).into_iter().filter_map(|mut found| found.pop().flatten()) {
         let Some(href) = pages.get(&id) else { continue };
         let href = percent_decoded(href);
+        // A page that the spine names and the zip lacks costs itself, not the book.
         let Some(html) = packed.part(&format!("{folder}{href}"))? else { continue };
         for piece in page::sections(&html, &|_| None) {
             match piece {

@@ -75,6 +75,7 @@ impl Body<'_> {
             "s" | "tab" | "line-break" => self.words(" "),
             "list" => self.lists += 1,
             "table" => self.tables += 1,
+            // A table within a cell is text of that cell.
             "table-row" if self.tables == 1 => self.table.row(),
             _ => {}
         }

@@ -12,7 +12,7 @@ use crate::formats::page::Table;
 use crate::formats::{Sink, Stop};
 use crate::limits::{PART_DEPTH_MAX, SECTION_BLOCK_BYTES_MAX};
 
-/// What the other parts of a file say of its styles and links.
+/// The styles and links that other parts of the file define.
 #[derive(Default)]
 pub(super) struct Names {
     /// Levels of headings, by the ids of styles.
@@ -35,6 +35,7 @@ impl Names {
             }
             "outlineLvl" => {
                 let level =
+                    // 9 is body text (ECMA-376).
                     attribute(tag, "w:val").and_then(|level| level.parse::<u8>().ok()).filter(|level| *level < 9);
                 names.levels.extend(level.map(|level| (style.clone(), level + 1)));
             }
@@ -189,6 +190,7 @@ impl Body<'_> {
             "tab" | "br" | "cr" => self.open.text(" "),
             "pStyle" => self.open.style = value("w:val").unwrap_or_default(),
             "ilvl" => self.open.list = value("w:val").and_then(|level| level.parse().ok()),
+            // The number 0 takes a paragraph out of the list of its style (ECMA-376).
             "numId" => {
                 self.open.list = Some(self.open.list.unwrap_or(0)).filter(|_| value("w:val").as_deref() != Some("0"))
             }

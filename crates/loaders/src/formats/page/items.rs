@@ -38,7 +38,7 @@ const ARTICLES: &[&str] =
 /// What an article says of itself that holds for all of its sections.
 const OF_ARTICLE: &[&str] = &["datePublished", "dateModified", "author", "keywords", "image"];
 
-/// The items of a page whose address is `url`: its data, else its sections, else the page itself.
+/// The items of a page at `url`: its data, else its sections, else the page as one item. At most [`PAGE_ITEMS_MAX`].
 pub(super) fn of(html: &str, seen: &PageTags, url: &Url) -> Vec<Value> {
     let mut items = data(seen);
     if items.is_empty() {
@@ -57,6 +57,7 @@ pub(super) fn of(html: &str, seen: &PageTags, url: &Url) -> Vec<Value> {
 /// The items that a page has as data, without those that only say that its text is an article.
 pub(crate) fn data(seen: &PageTags) -> Vec<Map<String, Value>> {
     let mut items = all_data(seen);
+    // Data that says only that the page is an article would hide its text.
     if items.iter().all(is_bare_article) {
         items.clear();
     }
@@ -169,12 +170,14 @@ pub(crate) fn whole(mut item: Map<String, Value>, place: usize, seen: &PageTags,
             let resolved = if link.trim().is_empty() { None } else { seen.resolve(link) };
             match resolved {
                 Some(whole) => *link = whole.into(),
+                // `urn:isbn:…` is an id and leads nowhere.
                 None if key == "@id" && link.contains(':') => {}
                 None => drop(item.remove(key)),
             }
         }
     }
     if !item.contains_key("url") {
+        // The first has the page's own address as its id, so that it stays the same item when others come.
         if place > 1 && !item.contains_key("@id") {
             item.insert("@id".to_owned(), format!("{url}#item-{place}").into());
         }

@@ -36,11 +36,13 @@ impl Microdata {
     /// Takes a start tag. `resolve` makes a link whole.
     pub(super) fn start(&mut self, tag: &Tag, resolve: &dyn Fn(&str) -> String) {
         let name = &*tag.name;
+        // HTML lets these ends be left out; without them, each item of a list would lie within the one before.
         if IMPLIED.contains(&name) && self.open.last().is_some_and(|open| open.name == name) {
             self.close();
         }
         let is = attribute(tag, "itemprop").map(property_names).unwrap_or_default();
         let item = attribute(tag, "itemscope").map(|_| begin(tag, resolve));
+        // The value of an element with `itemscope` is its item, whatever else it says (HTML, 5.2.4).
         let said = said(tag, resolve).filter(|_| item.is_none());
         if let Some(value) = &said {
             self.give(&is, &Value::String(value.trim().to_owned()));
@@ -48,6 +50,7 @@ impl Microdata {
         let has_end = !VOID.contains(&name) && !tag.self_closing;
         if has_end && self.open.len() < PAGE_DEPTH_MAX {
             let text = (said.is_none() && item.is_none() && !is.is_empty()).then(String::new);
+            // The attributes have said the value; its text would give the property once more.
             let is = if said.is_some() { Vec::new() } else { is };
             self.open.push(Open { name: name.to_owned(), item, is, text });
         }

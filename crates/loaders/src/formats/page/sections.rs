@@ -68,6 +68,7 @@ impl TokenSink for Counts {
 
 fn raw(name: &str) -> TokenSinkResult<()> {
     match name {
+        // No tree is built, so nobody else tells the tokenizer in which elements `<` begins no tag.
         "script" => TokenSinkResult::RawData(RawKind::ScriptData),
         "style" | "noscript" | "iframe" | "noembed" => TokenSinkResult::RawData(RawKind::Rawtext),
         "title" | "textarea" => TokenSinkResult::RawData(RawKind::Rcdata),

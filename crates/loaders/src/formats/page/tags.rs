@@ -15,7 +15,7 @@ use crate::limits::{PAGE_DATA_MAX, PAGE_LINKS_MAX, PAGE_METAS_MAX};
 const ASIDE: &[&str] =
     &["script", "style", "noscript", "template", "nav", "header", "footer", "aside", "form", "svg", "iframe", "select"];
 
-/// What was seen on a page.
+/// Everything that one pass over the tags of a page has seen.
 pub(crate) struct PageTags {
     base: Url,
     has_base: bool,
@@ -128,6 +128,7 @@ impl PageTags {
         match name {
             "html" => self.language = attribute(tag, "lang").map(|lang| lang.trim().to_owned()),
             "base" if !self.has_base => self.rebase(tag),
+            // Only the first, and none of what stands aside: a drawing (`svg`) has a title of its own.
             "title" if self.title.is_empty() && self.aside.is_empty() => self.inside = Inside::Title,
             "meta" => self.meta_element(tag),
             "link" => self.link_element(tag),

@@ -31,6 +31,7 @@ pub fn read_pdf_if_asked() -> Option<ExitCode> {
     if std::env::args_os().nth(1).is_some_and(|first| first == ARGUMENT) {
         return Some(answer());
     }
+    // Linux alone has `/proc/self/exe`, by which the executable finds itself.
     IS_AVAILABLE.store(cfg!(target_os = "linux"), Ordering::Relaxed);
     None
 }
@@ -43,7 +44,7 @@ pub(super) fn read(bytes: Vec<u8>) -> Result<Document, Unreadable> {
     }
 }
 
-/// What such a process does.
+/// The work of such a process: takes its limits, reads a PDF from standard input, writes the text as JSON.
 fn answer() -> ExitCode {
     let bounds = limit().and_then(|()| {
         let mut bytes = Vec::new();
@@ -61,6 +62,7 @@ fn limit() -> std::io::Result<()> {
     use nix::sys::resource::{Resource, setrlimit};
     let seconds = PDF_TIME_MAX.as_secs();
     setrlimit(Resource::RLIMIT_CPU, seconds, seconds)?;
+    // A core file would leave the document on the disk.
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
     // It has its three streams and opens nothing.
     setrlimit(Resource::RLIMIT_FSIZE, 0, 0)?;
@@ -88,14 +90,15 @@ fn in_a_thread(bytes: Vec<u8>) -> Result<Document, Unreadable> {
 fn in_a_process(bytes: Vec<u8>) -> Result<Document, Unreadable> {
     let other =
         |error: std::io::Error| Unreadable::Other(format!("it cannot be read in a process of its own: {error}"));
-    // Our own file, even if it was replaced meanwhile.
+    // The file that this process runs, even when an upgrade has replaced it at its path.
     let mut command = Command::new("/proc/self/exe");
+    // Without the environment: what a PDF might do to its reader finds no keys there.
     command.arg(ARGUMENT).env_clear().current_dir("/");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(other)?;
     let answer = talk(&mut child, bytes);
     if answer.is_none() {
-        // Whatever it is still at.
+        // It may be at work still: the limit on its processor time does not end one that waits.
         let _ = child.kill();
     }
     let ended = child.wait();
@@ -115,10 +118,12 @@ fn in_a_process(bytes: Vec<u8>) -> Result<Document, Unreadable> {
 fn talk(child: &mut Child, bytes: Vec<u8>) -> Option<Vec<u8>> {
     let (mut stdin, stdout) = (child.stdin.take()?, child.stdout.take()?);
     let (sender, answer) = mpsc::channel();
-    // What it does not read, it has no use for.
+    // On a thread of its own: a pipe holds little, and the process may answer before it has read all. What it does not
+    // read is no error.
     thread::spawn(move || drop(stdin.write_all(&bytes)));
     thread::spawn(move || {
         let mut answer = Vec::new();
+        // Bounded here, since a reader that a PDF has taken over may say anything.
         let read = stdout.take(ANSWER_BYTES_MAX).read_to_end(&mut answer);
         drop(sender.send(read.is_ok().then_some(answer)));
     });

@@ -97,6 +97,7 @@ impl Lines {
         let (from, to) = (place * Point::ZERO, place * Point::new(advance, 0.0));
         let size = (place * Point::new(0.0, EM)).distance(from);
         self.chars += text.chars().count();
+        // Matrices in a PDF may come to infinity, and nothing would ever be on the same line.
         if self.chars > PDF_PAGE_CHARS_MAX || !size.is_finite() || !from.y.is_finite() || !from.x.is_finite() {
             return;
         }
@@ -177,6 +178,7 @@ impl Sizes {
 }
 
 fn half_points(size: f64) -> i64 {
+    // Rounded, since sizes come out of products of matrices and equal ones differ a little.
     (size * 2.0).round() as i64
 }
 
@@ -193,6 +195,8 @@ fn paragraphs(lines: &[Line], sizes: &Sizes) -> Vec<Paragraph> {
         });
         match out.last_mut().filter(|last| goes_on && last.level == level) {
             Some(last) => {
+                // A hyphen in front of a small letter is taken to cut a word; in front of a capital it is part of a
+                // name.
                 let is_cut = last.text.ends_with('-') && line.text.starts_with(char::is_lowercase);
                 let is_word = last.text.chars().rev().nth(1).is_some_and(char::is_alphabetic);
                 match is_cut && is_word {

@@ -61,6 +61,7 @@ impl Inline {
     fn end_link(&mut self) {
         let Some((target, text_at, written_at)) = self.link.take() else { return };
         let (Some(text), Some(written)) = (self.text.get(text_at..), self.markdown.get(written_at..)) else { return };
+        // Documentation marks headings with a link to themselves, which is no word of the heading.
         if SELF_LINKS.contains(&text.trim()) {
             self.text.truncate(text_at);
             self.markdown.truncate(written_at);
@@ -93,7 +94,7 @@ impl Inline {
         }
     }
 
-    /// What was read, and an empty text in its place.
+    /// Ends the block: its words and its markdown. An empty one begins.
     pub(super) fn take(&mut self) -> (String, String) {
         self.end_link();
         let done = std::mem::take(self);
@@ -132,6 +133,7 @@ fn escaped(text: &str) -> String {
                 out.push('\\');
                 out.push(c);
             }
+            // Markdown lets HTML through: text of a page must not become a tag in an answer.
             '<' => out.push_str("&lt;"),
             _ => out.push(c),
         }

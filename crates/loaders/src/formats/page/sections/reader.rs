@@ -15,7 +15,7 @@ const ASIDE: &[&str] = &[
     "script", "style", "noscript", "template", "nav", "footer", "aside", "form", "svg", "iframe", "select", "head",
     "title",
 ];
-/// Elements that end what is being said.
+/// Elements that end the paragraph before them.
 const BLOCKS: &[&str] = &[
     "p",
     "div",
@@ -108,6 +108,7 @@ impl<'a> Reader<'a> {
         }
         if is_aside(tag, self.main) && !tag.self_closing {
             self.flush();
+            // A page may open as many as it likes; what is deeper is within the innermost that is counted.
             if self.aside.len() < PAGE_DEPTH_MAX {
                 self.aside.push(name.to_owned());
             }

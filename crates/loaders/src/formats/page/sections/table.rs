@@ -40,6 +40,7 @@ impl Table {
             self.rows.push(Vec::new());
         }
         let Some(row) = self.rows.last_mut().filter(|row| row.len() < TABLE_COLUMNS_MAX) else { return };
+        // A bar or a line break would end the cell.
         let markdown = markdown.replace('|', "\\|").replace('\n', " ");
         self.bytes += markdown.len() + text.len();
         if self.bytes <= SECTION_BLOCK_BYTES_MAX {
