@@ -123,6 +123,7 @@ const KEYS: [&str; 13] = [
 ];
 
 fn object(mut fields: Map<String, Value>, host: &str) -> Result<Vec<Event>, AnswerDecodeError> {
+    // Keys beside the known ones are ignored, so an object with none of them is a typing error that would go unseen.
     if !fields.contains_key("end") && !KEYS.iter().any(|key| fields.contains_key(*key)) {
         return Err(unreadable("an object in an answer has none of the keys that mean something"));
     }
