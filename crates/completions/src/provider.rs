@@ -102,6 +102,7 @@ impl Provider {
             }
             let source = match response.mime().as_str() {
                 "application/json" => ReplySource::Whole(whole(response).await?),
+                // The first piece may take `timeouts.idle`, later ones `stall`.
                 _ => ReplySource::Events(response.events(self.stall)),
             };
             Ok(ModelReply { source, span, draft: ModelReplyDraft::new(self.quirks.starts_thinking) })
@@ -226,6 +227,7 @@ fn chunk(event: Result<SseEvent, UpstreamFailure>) -> Result<Option<Value>, Prov
     let event = event?;
     match event.data.trim() {
         "[DONE]" => Ok(None),
+        // An empty `data` line holds no chunk, and must not end the reply.
         "" => Ok(Some(Value::Null)),
         data => json::parse(data.as_bytes()).map(Some).map_err(|error| unreadable(&error)),
     }
