@@ -43,6 +43,7 @@ impl JudgeBuilder for Models {
         let time_max = Duration::from_secs(settings.seconds);
         let shared = SharedKeys {
             stream: false,
+            // The same text should get the same verdict.
             temperature: Some(json!(0.0)),
             timeouts: CallTimeouts { first: time_max, idle: time_max, total: time_max },
             stall: time_max,

@@ -44,6 +44,7 @@ impl NodeLinks {
         if let Some(notice) = deployment.node_notice() {
             tracing::warn!("{notice}");
         }
+        // The store says which deployment it belongs to: a database that another one uses is refused.
         let agreed = DeploymentId::agree(&**store, &SystemClock, &SystemEntropy, deployment.domain()).await;
         let id = agreed.map_err(|error| match error {
             DeploymentIdError::OtherDeployment { .. } => Error::new(error.to_string())

@@ -37,7 +37,7 @@ pub(super) struct CertificateKeeper {
     data: PathBuf,
     /// Where they come from now.
     source: ArcSwap<CertificateOrigin>,
-    /// Tells that this is another one.
+    /// Wakes the task that orders when the source changes.
     changed: Notify,
     /// Where orders are kept that nodes share, from when there is a store.
     shared: OnceLock<Option<Arc<dyn Store>>>,
@@ -111,6 +111,7 @@ impl CertificateKeeper {
     pub(super) async fn prepare(&self, deployment: &Deployment) -> Result<Option<CertificateChange>, Error> {
         let plan = CertificatePlan::of(deployment)?;
         let now = self.source.load_full();
+        // Files may have new content under the same names, as after a renewal.
         if plan == now.plan {
             self.certificates.reload().map_err(yours)?;
             return Ok(None);
@@ -138,6 +139,7 @@ impl CertificateKeeper {
             }
             (CertificatePlan::Ordered(_), None) => false,
             (CertificatePlan::Files { .. }, _) => true,
+            // Strangers do not trust the local authority, so its certificate is no stand-in worth keeping.
             (CertificatePlan::Local { .. }, _) => false,
         };
         let entries = self.certificates.entries();
@@ -182,12 +184,14 @@ impl CertificateKeeper {
     /// Orders what is due, for ever.
     async fn order(&self) {
         loop {
+            // Taken before the source is read: a change in between would else be slept through.
             let changed = self.changed.notified();
             let origin = self.source.load_full();
             match &origin.acme {
                 None => changed.await,
                 Some((acme, _)) => {
                     tokio::select! {
+                        // A change ends an order that is under way: it would be for names that nobody wants any more.
                         biased;
                         () = changed => {}
                         () = self.order_once(&origin, acme) => {}
@@ -206,6 +210,7 @@ impl CertificateKeeper {
             tracing::error!(?error, "a new certificate can't be used");
         }
         let wait = outlook.next.duration_since(SystemClock.now());
+        // A moment that has passed gives no wait; `PAUSE` keeps a fault from turning into a busy loop of orders.
         let wait = Duration::try_from(wait).unwrap_or_default().clamp(PAUSE, LOOK_EVERY);
         tokio::time::sleep(wait).await;
     }

@@ -94,6 +94,7 @@ impl SharedParts {
             let names = core.running.deployment().host_names();
             names.into_iter().map(|name| (name, core.name.clone())).collect::<Vec<_>>()
         };
+        // Certificates first, then routes, then names: a name is let in only once its domain can answer for it.
         self.sockets.certify(all.iter().map(|core| core.keeper.clone()).collect());
         self.live.replace(all.iter().map(|core| live_domain(core, is_local)).collect());
         self.sockets.let_in(all.iter().flat_map(names).collect());

@@ -55,6 +55,7 @@ impl SharedKeys {
     pub fn agree<'a>(&'a self, data: &'a Path) -> BoxFuture<'a, Result<HostKeys, Error>> {
         Box::pin(async move {
             for _ in 0..ATTEMPTS_MAX {
+                // Looked at again in each round: whoever lost the race to write takes the winner's keys.
                 if let Some(agreed) = self.newest(0).await? {
                     return Ok(agreed.keys);
                 }

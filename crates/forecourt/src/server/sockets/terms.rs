@@ -54,6 +54,7 @@ impl Terms {
             is_direct: is_local && deployment.top.public_url.is_none() && proxies.is_empty(),
             is_local,
             own_http: wanted.iter().filter(|one| one.kind == SocketKind::OwnHttp).map(|one| one.name).collect(),
+            // Not on loopback: browsers would hold `localhost` to HTTPS for every other program on the machine.
             hsts: Some(deployment.tls.hsts_seconds).filter(|seconds| *seconds > 0 && !is_local),
             https_port: public
                 .as_ref()
@@ -144,6 +145,7 @@ impl Fronts {
             public: front(hosts, terms.proxies.clone(), classes.clone(), before(|fronts| &fronts.public)),
             operator: front(
                 operator_names,
+                // The operator's listener trusts no proxy: its callers' addresses are those of their connections.
                 TrustedProxies::default(),
                 operator_classes,
                 before(|fronts| &fronts.operator),
