@@ -36,7 +36,7 @@ pub struct Agent {
     pub name: String,
     /// What it is for.
     pub description: String,
-    /// Where it stands: `active`, `suspended`, `deprecated` or `retired`.
+    /// Its lifecycle state: `active`, `suspended`, `deprecated` or `retired`.
     pub state: String,
     /// Its tasks that are kept, on every node, by state.
     pub tasks: BTreeMap<String, u64>,
@@ -68,7 +68,7 @@ pub struct AgentDetail {
     /// The agent.
     #[serde(flatten)]
     pub agent: Agent,
-    /// How it came to stand where it does, the last change first.
+    /// The changes of its lifecycle state, the last one first; at most 50.
     pub changes: Vec<Change>,
     /// The version of its card.
     pub version: String,
@@ -78,15 +78,15 @@ pub struct AgentDetail {
     pub skills: Vec<String>,
 }
 
-/// A change of where an agent stands.
+/// A change of an agent's lifecycle state.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Change {
     /// When.
     #[schemars(with = "String")]
     pub at: Timestamp,
-    /// Where it stood.
+    /// The state before.
     pub from: String,
-    /// Where it stands since.
+    /// The state since then.
     pub to: String,
     /// Who did it.
     pub by: Option<String>,
@@ -134,6 +134,7 @@ async fn seen(ask: &Ask, resident: &HostedAgent, overview: &StoreOverview) -> Re
     let content = ask.house.contents.iter().find(|(of, _)| of == handle);
     let items = content.map(|(_, indexing)| indexing.clone());
     let items = match items {
+        // Counting items may read from disk.
         Some(indexing) => tokio::task::spawn_blocking(move || indexing.items()).await.ok(),
         None => None,
     };
@@ -189,6 +190,7 @@ async fn change(ask: Command, to: LifecycleState, action: &'static str) -> Resul
             (Came::Refused, Err(error.hint("a retired agent never answers again; give a new one another handle")))
         }
     };
+    // Before the answer is known to be an error: what was refused is written down too.
     account::note(host, by, action, target, why.as_deref(), came).await;
     answer.map(|message| ActionOutcome::new(came, message))
 }
