@@ -51,6 +51,7 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
         what => {
             let (noun, verb, ReasonedAction { name, reason }) = action(what)
                 .ok_or_else(|| Failure::usage("this is no action").hint("`forecourt admin --help` lists them"))?;
+            // People write agents as `@chef`, as the tables show them.
             let name = part(name.trim_start_matches('@'));
             way.post(&format!("/{noun}/{name}/{verb}"), &json!({ "reason": reason })).await?
         }
