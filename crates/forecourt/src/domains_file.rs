@@ -54,6 +54,7 @@ impl DomainsFile {
         let entries = root.take_list(DOMAIN);
         let folders = problems.absorb(folders_of(&entries));
         let mut rest = root.clone();
+        // Taken out unread: each deployment reads the shared tables itself.
         SHARED.iter().filter(|name| **name != "trusted_proxies").for_each(|table| drop(rest.take(table)));
         let hint = "what is of one domain stands in the forecourt.toml of its own folder";
         let top: Result<TopKeys, Problems> = rest.read();

@@ -59,6 +59,7 @@ impl Payments {
     /// The same, beside everything else, if something is offered.
     pub(crate) fn begin_check(&self) {
         if let Some(scheme) = self.scheme.clone().filter(|_| !self.offers.made().is_empty()) {
+            // Not waited for: a facilitator that is away must not keep the host from starting.
             tokio::spawn(Self::check_facilitator(scheme, self.offers.clone()));
         }
     }

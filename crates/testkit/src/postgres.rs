@@ -310,7 +310,7 @@ fn template() -> PathBuf {
         .current_dir("/")
         .output();
     succeed("initdb", initdb);
-    // Of several that make one at once, one is first, and the others are as good.
+    // Several processes may make one at once: the first rename wins, and the other clusters are as good.
     let _ = fs::rename(&data, &place);
     place
 }
@@ -322,7 +322,7 @@ fn succeed(what: &str, output: io::Result<Output>) -> Output {
 }
 
 fn signal(pid: Pid, what: Signal) {
-    // Whoever is gone already needs none.
+    // A process that has ended in between needs no signal.
     let _ = kill(pid, what);
 }
 
