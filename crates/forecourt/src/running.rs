@@ -87,16 +87,14 @@ impl Running {
             let nodes = NodeLinks::open(&house.deployment, &storage, &store).await?;
             let lease = house.deployment.store.lease();
             let agreed = storage.agreed(&house.deployment, &store).await?;
-            // Nodes sign with one key: the first one to write it into the store wins, and the data folder only brings
-            // it.
+            // Nodes sign with one key: the first to write it into the store wins.
             let keys = match &agreed {
                 Some(agreed) => shared::keys_of(agreed).agree(&house.deployment.data).await?,
                 None => storage.keys()?,
             };
             let keys = Arc::new(ArcSwap::from_pointee(keys));
             let content = content.map(|rows| Arc::new(SharedContent::new(rows, nodes.bus.clone())));
-            // Written down so that a key file that disappears is missed at the next start, and no other key signs in
-            // silence.
+            // So that a key file that disappears is missed, and no other key signs in silence.
             if let (Storage::Kept(_), None) = (&storage, &agreed) {
                 remember_signing(&store, keys.load().current().kid()).await?;
             }
@@ -113,7 +111,6 @@ impl Running {
             around.agree(&house, &host, agreed.as_ref()).await?;
             let mounted = around.mount(house, host)?;
             if let Some(content) = &content {
-                // Before anybody is answered: this node must not answer without what was pushed to the others.
                 catch_up(content, &mounted.open.contents).await?;
                 tokio::spawn(content.clone().follow(live.clone(), stop.clone()));
                 tokio::spawn(shared::keys_of(&store).follow(keys.clone(), nodes.bus, stop.clone()));

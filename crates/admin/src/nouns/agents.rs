@@ -36,7 +36,7 @@ pub struct Agent {
     pub name: String,
     /// What it is for.
     pub description: String,
-    /// Its lifecycle state: `active`, `suspended`, `deprecated` or `retired`.
+    /// Where it stands: `active`, `suspended`, `deprecated` or `retired`.
     pub state: String,
     /// Its tasks that are kept, on every node, by state.
     pub tasks: BTreeMap<String, u64>,
@@ -68,7 +68,7 @@ pub struct AgentDetail {
     /// The agent.
     #[serde(flatten)]
     pub agent: Agent,
-    /// The changes of its lifecycle state, the last one first; at most 50.
+    /// How it came to stand where it does, the last change first.
     pub changes: Vec<Change>,
     /// The version of its card.
     pub version: String,
@@ -78,15 +78,15 @@ pub struct AgentDetail {
     pub skills: Vec<String>,
 }
 
-/// A change of an agent's lifecycle state.
+/// A change of where an agent stands.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Change {
     /// When.
     #[schemars(with = "String")]
     pub at: Timestamp,
-    /// The state before.
+    /// Where it stood.
     pub from: String,
-    /// The state since then.
+    /// Where it stands since.
     pub to: String,
     /// Who did it.
     pub by: Option<String>,

@@ -40,15 +40,13 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     };
     let (mut deployment, others) = read_all(&source, others)?;
     let (mut telemetry, layers) = Telemetry::start(&deployment)?;
-    // The log begins only now, since the deployment says how; problems before that go to the terminal.
     logging::start(deployment.log(), layers)?;
     // From here on a signal waits until the server is up, instead of ending a start half way.
     let mut signals = Signals::listen()?;
     // Before the first file is made: the umask holds for every file and program from here on.
     data_folder::keep_private();
     let connections_max = deployment.connections_max() as u64 * LISTENERS;
-    // Before the deployment is built: a taken port is told at once, and free ports that the system chose can be
-    // published.
+    // Before the deployment is built: a taken port is told at once, and ports that the system chose are known.
     let bound = Server::bind(&mut deployment).await?;
     let moved_keys = deployment.moved_keys();
     let EnvironmentNotices { overrides, secrets } = deployment.environment_notices();

@@ -75,7 +75,7 @@ impl DaemonControl for Around {
         let reloader = self.reloader.clone();
         Box::pin(async move {
             tracing::info!(by, "an operator has the deployment read again");
-            // A caller that goes away stops nothing.
+            // A task of its own: a caller that disconnects must not leave a reload half done.
             let reloading = tokio::spawn(async move { reloader.reload(ReloadTrigger::Admin).await });
             let attempt = reloading.await.ok()??;
             let is_applied = matches!(attempt.outcome, AttemptOutcome::Applied);

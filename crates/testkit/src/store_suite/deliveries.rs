@@ -31,14 +31,14 @@ async fn claim(store: &Fresh, now: u64, lease: u64) -> Vec<Delivery> {
     store.claim_deliveries(after(now), after(lease), 100).await.unwrap()
 }
 
-/// A webhook for a task that there is not.
+/// A webhook for an unknown task is refused.
 pub async fn a_webhook_needs_a_task(store: Fresh) {
     let added =
         store.add_webhook(&some_task().id, webhook("https://example.com/"), 5, IfTaskEnded::Refuse).await.unwrap();
     assert_eq!(added, WebhookRegistration::NoTask);
 }
 
-/// The last that fits, and one more.
+/// The last webhook that fits is taken, and one more is refused.
 pub async fn a_task_has_at_most_so_many_webhooks(store: Fresh) {
     let id = created(&store, some_task()).await;
     for n in 0..5 {
@@ -63,7 +63,7 @@ pub async fn a_webhook_of_the_same_id_is_replaced_in_its_place(store: Fresh) {
     assert!(store.webhooks(&some_task().id).await.unwrap().is_empty());
 }
 
-/// Final states take none, states that wait do.
+/// Tasks in a final state take no webhook, those that wait or work do.
 pub async fn a_task_that_ended_takes_no_webhook(store: Fresh) {
     for state in TaskState::ALL {
         let id = created(&store, Task { state, ..some_task() }).await;
@@ -76,7 +76,7 @@ pub async fn a_task_that_ended_takes_no_webhook(store: Fresh) {
     }
 }
 
-/// Whoever is told yes is told of the end.
+/// A webhook that was accepted while its task ended is delivered: none falls between the two writes.
 pub async fn of_a_webhook_and_an_end_at_once_none_is_lost(store: Fresh) {
     for _ in 0..16 {
         let id = created(&store, some_task()).await;
@@ -114,7 +114,7 @@ pub async fn what_was_claimed_and_not_settled_can_be_released(store: Fresh) {
     assert_eq!(claim(&store, 40, 60).await[0].id, taken[1].id);
 }
 
-/// Beginning to work tells nobody, nor does a move that was lost.
+/// Neither a move to `working` nor one that lost the race queues a delivery.
 pub async fn only_settling_queues_deliveries(store: Fresh) {
     let id = created(&store, Task { state: TaskState::Submitted, ..some_task() }).await;
     add(&store, &id, "https://example.com/").await;
@@ -125,7 +125,7 @@ pub async fn only_settling_queues_deliveries(store: Fresh) {
     assert!(claim(&store, 60, 120).await.is_empty());
 }
 
-/// What a delivery holds.
+/// A task that settles queues one delivery for each webhook, with the task and the webhook in it.
 pub async fn settling_queues_a_delivery_for_each_webhook(store: Fresh) {
     let id = settled(&store, &["a", "b"]).await;
     let due = claim(&store, 1, 60).await;

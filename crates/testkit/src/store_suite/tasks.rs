@@ -9,13 +9,13 @@ use serde_json::json;
 
 use super::*;
 
-/// A task that was never kept.
+/// A task that was never created is not found, and can't be moved.
 pub async fn an_unknown_task_is_not_found(store: Fresh) {
     assert_eq!(store.task(&some_task().id, start()).await.unwrap(), None);
     assert!(!store.advance_task(&some_task().id, completed()).await.unwrap());
 }
 
-/// Two tasks of one id.
+/// A second task of an id that exists is refused, and the first one stays.
 pub async fn an_id_that_exists_is_refused_and_the_first_task_stays(store: Fresh) {
     let task = some_task();
     created(&store, task.clone()).await;
@@ -53,7 +53,7 @@ pub async fn an_expired_task_is_not_found(store: Fresh) {
     assert!(store.tasks(all(), end).await.unwrap().tasks.is_empty());
 }
 
-/// The comparison that makes a move safe.
+/// A move from another state than the task is in changes nothing: this comparison settles races.
 pub async fn a_move_from_another_state_changes_nothing(store: Fresh) {
     let task = some_task();
     created(&store, task.clone()).await;
@@ -62,7 +62,7 @@ pub async fn a_move_from_another_state_changes_nothing(store: Fresh) {
     assert_eq!(store.task(&task.id, start()).await.unwrap(), Some(task));
 }
 
-/// Every field of a task.
+/// Every field of a task reads back as it was, quotes, NUL and nanoseconds included.
 pub async fn a_task_reads_back_as_it_was(store: Fresh) {
     let task = Task {
         thread: Some(some_thread()),
@@ -80,7 +80,7 @@ pub async fn a_task_reads_back_as_it_was(store: Fresh) {
     assert_eq!(store.task(&task.id, start()).await.unwrap(), Some(task));
 }
 
-/// A move that fits.
+/// A move from the state that the task is in sets its state, outcome and time.
 pub async fn a_move_sets_state_outcome_and_time(store: Fresh) {
     let task = some_task();
     created(&store, task.clone()).await;
@@ -91,7 +91,7 @@ pub async fn a_move_sets_state_outcome_and_time(store: Fresh) {
     assert!(!store.advance_task(&task.id, completed()).await.unwrap());
 }
 
-/// Completed, failed and cancelled at the same time.
+/// Of 64 moves at once exactly one wins.
 pub async fn of_64_moves_at_once_one_wins(store: Fresh) {
     let id = created(&store, some_task()).await;
     let moves = (0..64).map(|_| store.advance_task(&id, completed()));
