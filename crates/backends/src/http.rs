@@ -116,6 +116,7 @@ impl Webhook {
         // Ours and not the caller's own id: two callers may choose the same one.
         insert(&mut headers, IDEMPOTENCY_KEY, &ids::mint(&*self.entropy));
         if let Some(secret) = &self.secret {
+            // Over the exact bytes that are sent: a body that is written again could order its keys differently.
             insert(&mut headers, signature::HEADER, &signature::sign(secret.as_bytes(), &body));
         }
         hops::write(&mut headers, message.hop);

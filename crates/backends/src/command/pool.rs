@@ -81,6 +81,7 @@ impl Pool {
     /// gets a moment to tidy up; all others are ended now.
     pub(super) fn finish(&self, running: Running, is_orderly: bool) {
         let Running { mut process, mode, slot } = running;
+        // Dropped, and so killed with its group: what a process of a failed answer still writes is for nobody.
         if !is_orderly {
             return;
         }

@@ -16,7 +16,7 @@ use super::lines::Output;
 use super::turns::Turns;
 use crate::limits::{STDERR_LINE_BYTES_MAX, STDERR_LINES_MAX, TIDY_TIME_MAX};
 
-/// What to start, and for whom.
+/// The program of one agent, and whose it is.
 pub(super) struct Worker {
     pub(super) program: Program,
     /// Whose program it is, for the log.
@@ -27,7 +27,7 @@ pub(super) struct Worker {
 pub(super) struct Process {
     process: forecourt_process::Process,
     pub(super) output: Output,
-    /// What it was asked so far.
+    /// The turns that it was given so far.
     pub(super) turns: Turns,
     /// The standard input, or the task that writes to it.
     input: Input,

@@ -77,6 +77,7 @@ impl Inner {
     fn find(&self, named: &str) -> Option<&Sibling> {
         let (handle, address) = (named.trim().trim_start_matches('@'), Address::parse(named.trim()).ok());
         let mut asked = self.asked.iter();
+        // Only those that the settings let it ask: a model may write any handle.
         asked.find(|sibling| sibling.handle().as_str() == handle || address.as_ref() == Some(&sibling.address))
     }
 

@@ -286,7 +286,7 @@ impl AnswerRun {
         }
     }
 
-    /// What was asked last is taken for so many tokens.
+    /// The estimated tokens of the last request to this target.
     fn tried_tokens(&self, target: &Target) -> u64 {
         let tools = if self.offers_tools(target) { self.toolbox.bytes() } else { 0 };
         let fitted = self.conversation.fitted(self.most, tools, &target.window, &target.provider.quirks);
@@ -306,6 +306,7 @@ impl AnswerRun {
 
     /// A reply broke off.
     async fn broke_off(&mut self, error: ProviderError) -> Result<(), Ending> {
+        // Taken out of `now` before the first await: dropped there, the reply would be counted by `Drop` too.
         let Now::Reading(reply, asked) = std::mem::replace(&mut self.now, Now::Over) else { return Ok(()) };
         let has_shown = asked.has_shown;
         self.settle(ReplyUsage::of(&reply), *asked, error.outcome()).await;
@@ -347,6 +348,7 @@ impl AnswerRun {
 
     /// Looks at a reply that has come to its end.
     async fn read(&mut self) -> Result<Option<Event>, Ending> {
+        // Taken out of `now` before the first await: dropped there, the reply would be counted by `Drop` too.
         let Now::Reading(mut reply, asked) = std::mem::replace(&mut self.now, Now::Over) else { return Ok(None) };
         let (has_shown, used) = (asked.has_shown, ReplyUsage::of(&reply));
         let finish = std::mem::take(&mut reply.draft).finish();
@@ -405,6 +407,7 @@ impl AnswerRun {
         // A tool has no deadline of its own here: it may take what is left of the whole answer.
         let outcome = timeout_at(self.deadline, self.toolbox.call(call, self.admitted.message()));
         let outcome = outcome.await.map_err(|_| Ending::failed("This agent took too long for its answer."))?;
+        // Failed calls too: the API refuses a conversation in which a call has no result.
         self.conversation.rounds.push(call.result_message(&outcome));
         let refusal = match &outcome {
             Err(ToolError::Refused(part)) => Some(Ending::Refused(part.clone())),

@@ -123,6 +123,7 @@ impl CallsSpent {
 /// The arguments as an object. Nothing at all stands for an empty one.
 fn arguments(text: &str) -> Result<Value, String> {
     match forecourt_core::json::parse(text.as_bytes()) {
+        // Before the parse result is looked at: no text at all is not JSON.
         _ if text.trim().is_empty() => Ok(Value::Object(Map::new())),
         Ok(value @ Value::Object(_)) => Ok(value),
         Ok(_) => Err("the arguments must be a JSON object".to_owned()),

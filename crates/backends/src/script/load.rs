@@ -57,6 +57,7 @@ fn pattern(section: &Section, key: &str, pattern: Option<String>, problems: &mut
         problems.push(section.problem(Some(key), message));
         return None;
     }
+    // Both limits bound memory: a pattern of a few bytes can compile into megabytes.
     let compiled =
         RegexBuilder::new(&pattern).size_limit(SCRIPT_PATTERN_SIZE_MAX).dfa_size_limit(SCRIPT_PATTERN_SIZE_MAX).build();
     let broken = |error: regex::Error| {
