@@ -92,6 +92,7 @@ pub(crate) async fn begin(host: &Host, headers: &HeaderMap, new: NewSession) -> 
     let (hash, until) = (secret.hash(), after(now, SESSION_IDLE));
     let NewSession { who, role, opened_by, way } = new;
     let session = Session { who, role, opened_by, way, begun_at: now, until };
+    // By the hash: whoever reads the store, or a copy of it, can't make a cookie from it.
     write(&host.ledger(OWNER), &hash, &Entry::Open(session), until, None).await?;
     // A list beside the streams: a ledger is read by the name of a stream and has no list of them.
     let listed = serde_json::to_value(SessionEntry { hash }).unwrap_or_default();

@@ -94,6 +94,7 @@ fn verdict(what: &AdminWhat, asked: &Value) -> Outcome {
 
 /// Text as a part of a path.
 fn part(text: &str) -> String {
+    // A space is `+` in a query and `%20` in a path.
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
 }
 
