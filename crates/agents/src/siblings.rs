@@ -20,7 +20,7 @@ pub struct Sibling {
 }
 
 impl Sibling {
-    /// Its handle.
+    /// The local part of its address.
     pub fn handle(&self) -> &Handle {
         self.address.local()
     }

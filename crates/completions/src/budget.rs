@@ -100,7 +100,7 @@ pub struct Spending {
 /// Where totals are kept: set up by whoever opens the store, for agents that were built before.
 pub struct BudgetStore(pub Arc<dyn Store>);
 
-/// The budget of one agent.
+/// The bounds on tokens and costs of one agent, counted in the store for all nodes together.
 pub struct Budget {
     limits: Vec<Limits>,
     agent: Handle,
@@ -109,7 +109,7 @@ pub struct Budget {
     stripes: [Mutex<()>; STRIPES],
 }
 
-/// What was set aside for one request to a model.
+/// The tokens and costs set aside for one request to a model, in each total that it counts in.
 #[derive(Debug, Default)]
 pub struct Reservation {
     lines: Vec<Line>,
@@ -127,7 +127,7 @@ struct Line {
 /// Why nothing was set aside.
 #[derive(Debug)]
 pub enum BudgetError {
-    /// It would be more than the budget of this key.
+    /// A bound would be exceeded: the one of this key.
     Exceeded {
         /// The key of the settings.
         key: &'static str,

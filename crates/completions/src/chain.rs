@@ -75,7 +75,7 @@ impl Chain {
     /// Begins with the first model that is not left alone.
     ///
     /// # Errors
-    /// All of them are: the refusal says for how long.
+    /// All providers are left alone; the refusal has the seconds until the first may be asked.
     pub fn begin(&self, attempts: &mut Attempts) -> Result<(), Ending> {
         attempts.tried = 0;
         let mut soonest = Duration::MAX;

@@ -20,7 +20,7 @@ pub struct ModelReplyDraft {
     calls: Vec<ToolCallRequest>,
     /// Takes out what is no answer.
     filter: TextFilter,
-    /// What the provider says that it used.
+    /// The token counts that the provider reports.
     pub usage: Option<Usage>,
     /// Bytes that the model wrote, thoughts and calls included.
     pub written: usize,
@@ -30,7 +30,7 @@ pub struct ModelReplyDraft {
     is_done: bool,
 }
 
-/// What a chunk holds.
+/// The part of one chunk that can be shown, and whether the model was thinking.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChunkContent {
     /// The next words of the answer.
@@ -56,11 +56,11 @@ pub struct ToolCallRound {
 /// How a reply ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ReplyFinish {
-    /// It is whole.
+    /// The model ended its reply by itself.
     Whole,
     /// The reply hit the bound of its tokens.
     Cut,
-    /// It goes on when tools have been called.
+    /// The model asks for tools; the next request carries their results.
     Calls(ToolCallRound),
     /// The reply has neither text nor calls.
     Empty {

@@ -35,7 +35,7 @@ pub enum ProviderError {
 }
 
 impl ProviderError {
-    /// What it comes to, when nothing is tried again.
+    /// The ending of the answer when nothing is tried again.
     pub fn into_ending(self) -> Ending {
         match self {
             Self::Unfit(ending)
@@ -52,7 +52,7 @@ impl ProviderError {
         matches!(self, Self::Broke(_) | Self::Later(..) | Self::Away(_))
     }
 
-    /// Its word for what counts requests.
+    /// The label `outcome` of the metrics: `declined`, `failed` or `unreachable`.
     pub fn outcome(&self) -> &'static str {
         match self {
             Self::Unfit(_) | Self::TooLong(..) | Self::Later(..) | Self::Other(_) => "declined",
@@ -124,7 +124,7 @@ fn not_accepted() -> Ending {
     FailureCause::UpstreamRefused.ending("The model provider did not accept the request.")
 }
 
-/// What an error in the middle of a reply comes to.
+/// The error for a chunk that reports one in the middle of a reply.
 pub(crate) fn reported(error: &Value) -> ProviderError {
     tracing::warn!(code = code(error), "the model provider reported an error in its answer");
     match too_long(error, StatusCode::BAD_REQUEST) {

@@ -39,7 +39,7 @@ const PROBE_KEPT: Duration = Duration::from_secs(5 * 60);
 /// Bytes of what it says.
 const PROBE_BYTES_MAX: usize = 1024 * 1024;
 
-/// What is known of the window of a model.
+/// The context window of a model, and the tokens that a byte weighs: from settings, server and replies.
 #[derive(Debug)]
 pub struct Window {
     /// From the settings; 0 where they say nothing.

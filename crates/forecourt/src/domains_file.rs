@@ -26,7 +26,7 @@ pub struct DomainsFile {
     trusted_proxies: Vec<ipnet::IpNet>,
 }
 
-/// What is left of it once its tables were taken.
+/// The keys that may stand at the top of such a file beside the shared tables.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TopKeys {
@@ -78,7 +78,7 @@ impl DomainsFile {
         self.root.file()
     }
 
-    /// What all domains share.
+    /// The section with the tables that all domains share.
     pub(crate) fn shared(&self) -> Section {
         self.root.clone()
     }

@@ -26,7 +26,7 @@ use tokio::time::Instant;
 /// Tokens that a model may write for a yes or a no: some think first.
 const ANSWER_TOKENS: u32 = 1_024;
 
-/// What guardrails of a house are built from.
+/// The services that guardrails use: the way out, and models that judge texts.
 pub(crate) fn services(egress: &Egress, usage: Arc<dyn UsageRecorder>) -> GuardServices {
     let judges = Models { egress: egress.clone(), usage };
     GuardServices { egress: Some(Arc::new(egress.clone())), judges: Some(Arc::new(judges)) }

@@ -55,7 +55,7 @@ impl OpenHouse {
     }
 }
 
-/// The one swap. Whoever takes a house out of it keeps that one for a request and no longer.
+/// The house that is served now, swapped atomically. Hold what you take out of it for one request and no longer.
 #[derive(Default)]
 pub(crate) struct LiveHouse {
     house: ArcSwapOption<OpenHouse>,

@@ -17,7 +17,7 @@ const TICKS_PER_SECOND: f64 = 100.0;
 #[derive(Debug)]
 pub(crate) struct ProcessMetrics;
 
-/// What is to be known of a process.
+/// The figures of a process that Prometheus clients report.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Usage {
     processor_seconds: f64,

@@ -158,7 +158,7 @@ impl CertificateKeeper {
         self.source.load().acme.as_ref().map(|(_, challenges)| challenges.clone())
     }
 
-    /// What the operator should know.
+    /// Notes for the operator, such as an order that failed.
     pub(super) fn notes(&self) -> Vec<String> {
         self.source.load().acme.as_ref().map(|(acme, _)| acme.notes()).unwrap_or_default()
     }

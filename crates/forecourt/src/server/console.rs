@@ -20,7 +20,7 @@ use crate::operated::CertificatePaths;
 use crate::reload::{AttemptOutcome, ReloadTrigger};
 use crate::running::Running;
 
-/// What the operator's surface asks of this program.
+/// The daemon as the console and the admin API control it.
 struct Around {
     live: Arc<LiveHouse>,
     reloader: Arc<Reloader>,
@@ -34,7 +34,7 @@ pub(super) fn entrance(house: &House, listener: SocketAddr) -> Arc<Entrance> {
     Arc::new(Entrance::new(&house.deployment.entrance, &house.egress, listener))
 }
 
-/// What answers the operator.
+/// The desk behind the console and the admin API of one domain.
 pub(super) fn desk(
     running: &Running,
     reloader: Arc<Reloader>,

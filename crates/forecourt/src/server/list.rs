@@ -19,7 +19,7 @@ pub(super) struct SharedParts {
     /// Which house a request is for.
     pub(super) live: Arc<LiveDomains>,
     pub(super) list: Arc<DomainList>,
-    /// What is counted on the sockets.
+    /// The metrics of the sockets.
     pub(super) metrics: Arc<Metrics>,
     /// Ends all of it.
     pub(super) stop: CancellationToken,
@@ -32,7 +32,7 @@ pub(super) struct SharedParts {
 pub(super) struct DomainList(RwLock<Vec<Arc<ServerCore>>>);
 
 impl DomainList {
-    /// Those that are served now.
+    /// All domains that are served now, in their order.
     pub(super) fn all(&self) -> Vec<Arc<ServerCore>> {
         self.0.read().clone()
     }

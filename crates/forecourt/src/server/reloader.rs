@@ -92,7 +92,7 @@ impl Reloader {
         answered.await.ok()
     }
 
-    /// What there is to know.
+    /// The state of reloading for the operator: watch, houses, last attempt.
     pub(crate) fn status(&self, houses: usize) -> ReloadStatus {
         ReloadStatus { watch: self.watches.load(Ordering::Relaxed), houses, last: self.last.lock().clone() }
     }
@@ -301,7 +301,7 @@ impl ReloadWork {
 pub(crate) enum NotApplied {
     /// Something is wrong with it.
     Refused(Problems),
-    /// It needs what is read at the start only.
+    /// A setting has changed that is read at the start only.
     NeedsRestart(Problems),
 }
 

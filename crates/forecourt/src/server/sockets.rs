@@ -116,7 +116,7 @@ struct OpenSocket {
     close: CancellationToken,
 }
 
-/// What every socket is served with.
+/// The parts that every socket of a server shares: routes, metrics, ACME answers.
 struct Serving {
     domains: Arc<LiveDomains>,
     metrics: Arc<Metrics>,

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 /// How often it is counted.
 const COUNT_EVERY: Duration = Duration::from_secs(15);
 
-/// What was counted last.
+/// The gauges of the store, as they were counted last.
 #[derive(Clone, Default)]
 pub(super) struct StoreGauges(Arc<ArcSwapOption<StoreCounts>>);
 

@@ -24,11 +24,11 @@ use super::hint_or;
 use crate::content::Content;
 use crate::live::LiveHouse;
 
-/// What nodes are told by that something was pushed.
+/// The topic of the bus for pushed content.
 const TOPIC: &str = "content";
 /// How often the store is looked at where nobody tells.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// What one agent may hold.
+/// The bounds of the pushed items of one agent.
 const BOUNDS: ContentBounds = ContentBounds { ids: PUSHED_IDS_MAX, bytes: PUSHED_BYTES_MAX };
 
 /// Pushed items of a deployment with several nodes.
@@ -51,7 +51,7 @@ pub(crate) enum SharedContentError {
 }
 
 impl SharedContent {
-    /// Those in `rows`.
+    /// The pushed items in these rows of the shared store.
     pub(crate) fn new(rows: Arc<dyn ContentRows>, bus: Arc<dyn Bus>) -> Self {
         Self { rows, bus, turns: Mutex::default() }
     }

@@ -47,7 +47,7 @@ pub(crate) struct Snapshots {
     key: hmac::Key,
 }
 
-/// What is said of an archive.
+/// The signed description of an archive: its hash, size, number of items and age.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Statement {
     /// The archive, beside the statement.
@@ -267,7 +267,7 @@ async fn whole(content: &Content) -> Result<Option<(u64, u64)>, String> {
     tokio::task::spawn_blocking(look).await.map_err(|error| error.to_string())?
 }
 
-/// What the code of a statement is made over.
+/// The bytes that the HMAC of a statement is made over.
 fn signed_bytes(handle: &Handle, name: &str, statement: &Statement) -> Vec<u8> {
     let Statement { file, sha256, bytes, items, made_at, code: _ } = statement;
     format!("{handle}\n{name}\n{file}\n{sha256}\n{bytes}\n{items}\n{made_at}").into_bytes()

@@ -17,7 +17,7 @@ use crate::deployment::Deployment;
 const OPERATOR_ROUTES: [&str; 8] =
     ["/healthz", "/readyz", "/metrics", "/content/{handle}", "/queue", "/queue/{id}", "/questions", "/reload"];
 
-/// What a deployment says of everybody who connects.
+/// The settings of a deployment that hold for every connection: names, proxies, limits, HSTS.
 #[derive(Clone, PartialEq)]
 pub(super) struct Terms {
     /// Every name that is let in, with the domain that it is of; those of the first domain before all others.
@@ -42,7 +42,7 @@ pub(super) struct Terms {
 }
 
 impl Terms {
-    /// Those of a deployment that wants these sockets.
+    /// The terms of a deployment that wants these sockets.
     pub(super) fn of(deployment: &Deployment, wanted: &[WantedSocket]) -> Self {
         let is_local = deployment.listen.https.ip().is_loopback();
         let proxies = deployment.trusted_proxies();
