@@ -60,7 +60,7 @@ async fn answered(
         }
         Does::Act(calls) => {
             let given = head.headers.get(CSRF_HEADER).and_then(|value| value.to_str().ok());
-            // Both checks come before the body is read.
+            // Before the body is read: whoever may not act does not make the host read one.
             let meant = access::meant(desk, &actor, &head.headers, given)?;
             let acting = access::permit(&actor, meant)?;
             let query = query(head.uri.query())?;
@@ -106,7 +106,7 @@ pub(crate) fn query(route: &Route, query: &str) -> Result<BTreeMap<String, Strin
                 if known.is_empty() { "it takes none".to_owned() } else { format!("there are {}", known.join(", ")) };
             return Err(ApiError::invalid(format!("there is no parameter `{name}` here")).hint(hint));
         }
-        // Two values of one name would be read differently here and in a log.
+        // Which of two values counts would be a guess.
         if read.insert(name.clone().into_owned(), value.into_owned()).is_some() {
             return Err(ApiError::invalid(format!("`{name}` is there twice")));
         }

@@ -115,7 +115,6 @@ impl SseReader {
             0 => self.dispatch(),
             _ => self.field(&String::from_utf8_lossy(&line[skip..])),
         }
-        // The buffer goes back, so that each line does not allocate one.
         line.clear();
         self.line = line;
     }
