@@ -60,7 +60,7 @@ impl Pool {
         input: impl FnOnce(u64) -> String,
         timeouts: CallTimeouts,
     ) -> Result<Running, Ending> {
-        // Waiting for a slot counts as time of the answer; who waits longer is told that the agent is busy.
+        // As long as an answer may take, and not part of its time: that begins with the slot.
         let slot = timeout(timeouts.total, self.slot()).await.map_err(|_| busy())??;
         let idle = (self.mode == Mode::Worker).then(|| self.workers.idle()).flatten();
         let mut process = match idle {

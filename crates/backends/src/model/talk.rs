@@ -262,9 +262,8 @@ impl AnswerRun {
                 if let Some(bound) = bound {
                     target.window.learn(*bound);
                 }
-                // Half of what was tried, as not every provider names its bound. `most` also marks that this was tried:
-                // a second
-                // "too long" ends here.
+                // Half of what was tried, as not every provider names its bound. `most` also marks that this was
+                // tried: a second "too long" ends here.
                 self.most = Some(self.tried_tokens(target) / 2);
                 self.now = Now::Asking(Instant::now());
                 Ok(())

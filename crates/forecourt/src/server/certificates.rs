@@ -184,7 +184,6 @@ impl CertificateKeeper {
     /// Orders what is due, for ever.
     async fn order(&self) {
         loop {
-            // Taken before the source is read: a change in between would else be slept through.
             let changed = self.changed.notified();
             let origin = self.source.load_full();
             match &origin.acme {
