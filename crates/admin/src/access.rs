@@ -21,6 +21,7 @@ pub(crate) async fn actor(desk: &Desk, headers: &HeaderMap) -> Result<Actor, Api
     if entrance.is_closed() {
         return Err(closed());
     }
+    // A header decides alone: a wrong token must not fall back to the cookie that the same browser may send.
     if headers.contains_key(header::AUTHORIZATION) {
         return match entrance.token() {
             Some(token) if token.is_in(headers) => {
@@ -65,10 +66,11 @@ pub(crate) fn closed() -> ApiError {
     .hint("set `token` under [admin] in forecourt.toml, best as \"${FORECOURT_ADMIN_TOKEN}\", or [admin.oidc]")
 }
 
-/// That a request which does something comes from where it says. Only [`meant`] makes one.
+/// Proof that a request which changes something comes from a page of this console, or carries the token. Only
+/// [`meant`] makes one.
 pub(crate) struct SameOriginProof(());
 
-/// That an operator asks for something to be done, and meant it. Only [`permit`] makes one.
+/// Proof that the caller has the role of an operator and passed [`meant`]. Only [`permit`] makes one.
 pub(crate) struct Acting(());
 
 /// A call that does something, by an operator who meant it. What does something takes one, and there is no other way to
@@ -106,8 +108,10 @@ pub(crate) fn meant(
     headers: &HeaderMap,
     given: Option<&str>,
 ) -> Result<SameOriginProof, ApiError> {
+    // A token is sent by a program on purpose; only a cookie is sent by a browser for whoever made it ask.
     let Some(expected) = actor.csrf() else { return Ok(SameOriginProof(())) };
     is_same_origin(headers, desk.entrance().url.origin())?;
+    // In constant time: the time must not tell how much of a guessed value is right.
     match verify_slices_are_equal(expected.as_bytes(), given.unwrap_or_default().as_bytes()) {
         Ok(()) => Ok(SameOriginProof(())),
         Err(_) => {
@@ -122,6 +126,7 @@ pub(crate) fn is_same_origin(headers: &HeaderMap, own: &str) -> Result<(), ApiEr
     let foreign = || ApiError::forbidden("pages of other sites can't ask this");
     let text = |name: header::HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let site = headers.get("sec-fetch-site").map(|value| value.to_str().unwrap_or_default());
+    // `same-site` is refused too: another name under the same domain may be somebody else's page.
     if site.is_some_and(|site| site != "same-origin") {
         return Err(foreign());
     }
@@ -129,10 +134,12 @@ pub(crate) fn is_same_origin(headers: &HeaderMap, own: &str) -> Result<(), ApiEr
     if let Some(origin) = origin {
         let authority = origin.split_once("://").map(|(_, authority)| authority);
         let is_host = authority.is_some() && authority == text(header::HOST);
+        // Both are possible: a proxy may put its own name into `Host`, and then only the configured origin is right.
         if !is_host && origin != own {
             return Err(foreign());
         }
     }
+    // Browsers send at least one of the two with a form or a script, so a cookie without either is not from a page.
     if origin.is_none() && site.is_none() {
         return Err(ApiError::forbidden("nothing says which page asks")
             .hint("programs send `Authorization: Bearer` with the admin token, and no cookie"));
@@ -147,6 +154,7 @@ pub(crate) fn safe_next(next: Option<&str>) -> &str {
     let rest = next.strip_prefix(HOME);
     let begins = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']));
     let is_plain = !next.bytes().any(|byte| byte.is_ascii_control() || matches!(byte, b'\\' | b' ' | b'#'));
+    // `//host` is a URL of another site to a browser, and `..` leads out of the console.
     let leaves = next.contains("//") || next.contains("..");
     // Whoever has just come in does not go through the login once more.
     let is_login = rest.is_some_and(|rest| rest.starts_with("/login") || rest.starts_with("/logout"));

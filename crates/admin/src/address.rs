@@ -6,7 +6,7 @@ use http::{HeaderMap, header};
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
-/// How a browser comes here.
+/// How a browser reaches the console: this decides the name of its cookie and whether it is `Secure`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Way {
@@ -22,6 +22,7 @@ impl Way {
     /// How the browser came that sends a form of its own, which says whose page that is on.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         let origin = headers.get(header::ORIGIN).and_then(|origin| origin.to_str().ok());
+        // A proxy on the same machine may speak http to us and https to the browser; its page's origin tells.
         let is_https = origin.is_some_and(|origin| origin.starts_with("https://"));
         match is_within_machine(headers) && !is_https {
             true => Self::Plain,
@@ -111,6 +112,7 @@ fn is_this_machine(host: Host<&str>) -> bool {
     match host {
         Host::Ipv4(address) => address.is_loopback(),
         Host::Ipv6(address) => address.is_loopback(),
+        // RFC 6761 6.3: names under `.localhost` are loopback as well.
         Host::Domain(name) => name == "localhost" || name.ends_with(".localhost"),
     }
 }

@@ -60,6 +60,7 @@ async fn answered(
         }
         Does::Act(calls) => {
             let given = head.headers.get(CSRF_HEADER).and_then(|value| value.to_str().ok());
+            // Before the body is read: whoever may not act does not make the host read one.
             let meant = access::meant(desk, &actor, &head.headers, given)?;
             let acting = access::permit(&actor, meant)?;
             let query = query(head.uri.query())?;
@@ -84,6 +85,7 @@ fn events(frames: futures::stream::BoxStream<'static, bytes::Bytes>) -> Response
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        // nginx would hold the frames back until its buffer is full.
         (header::HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
     ];
     (headers, Body::from_stream(frames)).into_response()
@@ -104,6 +106,7 @@ pub(crate) fn query(route: &Route, query: &str) -> Result<BTreeMap<String, Strin
                 if known.is_empty() { "it takes none".to_owned() } else { format!("there are {}", known.join(", ")) };
             return Err(ApiError::invalid(format!("there is no parameter `{name}` here")).hint(hint));
         }
+        // Which of two values counts would be a guess.
         if read.insert(name.clone().into_owned(), value.into_owned()).is_some() {
             return Err(ApiError::invalid(format!("`{name}` is there twice")));
         }

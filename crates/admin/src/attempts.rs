@@ -24,6 +24,7 @@ impl Attempts {
     /// Whether somebody may try; else how long to wait.
     pub(crate) fn may_try(&self, now: Timestamp) -> Result<(), Duration> {
         let mut counted = self.counted.lock();
+        // An attempt of the future comes from a clock that was set back: it must not hold people up for ever.
         let is_over = |at: &Timestamp| age(*at, now).is_none_or(|age| age >= ATTEMPTS_WITHIN);
         while counted.front().is_some_and(is_over) {
             counted.pop_front();

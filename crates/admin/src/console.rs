@@ -74,6 +74,7 @@ async fn show(
     let done = query.get("done").cloned();
     let shown = match desk.house() {
         Ok(house) => {
+            // `done` is the console's own word about the action before, and no parameter of the call.
             let query = query.into_iter().filter(|(name, _)| name != "done").collect();
             let ask = Ask { desk: desk.clone(), house, actor: visitor.clone(), path, query, body: Value::Null };
             make(ask).await
@@ -144,12 +145,14 @@ async fn acted(
         (_, Some(Value::Bool(false))) => "refused",
         _ => "done",
     };
+    // `back` comes from the form: unchecked it could lead to another site.
     Ok((access::safe_next(back.as_deref()).to_owned(), word))
 }
 
 /// The call that does something at a path behind the base of the API, and what stands in the path.
 fn called(path: &str) -> Option<(&'static Calls<Command>, BTreeMap<String, String>)> {
     ROUTES.iter().find_map(|route| {
+        // Forms only reach calls that act: those that look are pages.
         let Does::Act(calls) = &route.does else { return None };
         let wanted: Vec<&str> = route.path.trim_start_matches('/').split('/').collect();
         let given: Vec<&str> = path.split('/').collect();
@@ -231,6 +234,7 @@ fn html(status: StatusCode, page: String) -> Response {
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(csp::PAGE));
+    // For browsers that do not know `frame-ancestors`: a framed console could be clicked through.
     headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     for (name, value) in csp::HEADERS {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
@@ -243,6 +247,7 @@ fn html(status: StatusCode, page: String) -> Response {
 fn redirect(to: &str) -> Response {
     let to = HeaderValue::from_str(to).unwrap_or(HeaderValue::from_static("/console"));
     let no_store = HeaderValue::from_static("no-store");
+    // 303: the browser comes with GET, and loading the page again does not send the form again.
     (StatusCode::SEE_OTHER, [(header::LOCATION, to), (header::CACHE_CONTROL, no_store)]).into_response()
 }
 

@@ -41,6 +41,7 @@ pub(crate) fn session(headers: &HeaderMap) -> Option<(Way, SessionSecret)> {
 pub(crate) fn give_session(way: Way, secret: &SessionSecret) -> Vec<HeaderValue> {
     let others = Way::ALL.into_iter().filter(|other| *other != way);
     let own = strict(way, secret.expose(), SESSION_LIFETIME);
+    // The cookie of the other way is taken away: a stale one would be read first on some requests.
     own.into_iter().chain(others.filter_map(|way| strict(way, "", Duration::ZERO))).collect()
 }
 

@@ -57,6 +57,7 @@ impl Entrance {
                 self.provider.as_ref().filter(|provider| provider.mark() == *mark)?.roles().role(held)
             }
         };
+        // Roles that the settings give since then need a new login; those that they take count at once.
         now.map(|role| role.min(session.role))
     }
 }

@@ -45,6 +45,7 @@ pub(crate) async fn begin(desk: &Desk, next: &str, prompt: SignInPrompt) -> Resu
     let provider = entrance.provider.as_ref().ok_or_else(no_provider)?;
     let host = desk.house()?.host;
     let now = host.clock().now();
+    // Each login that is begun writes to the store: without a bound a stranger could fill it.
     desk.logins.may_try(now).map_err(held_up)?;
     desk.logins.count(now);
     let kept = LoginState { next: safe_next(Some(next)).to_owned(), provider: provider.mark() };
@@ -85,6 +86,7 @@ async fn ended(
     let entrance = desk.entrance();
     let provider = entrance.provider.as_ref().ok_or_else(no_provider)?;
     let host = desk.house()?.host;
+    // Used up before anything is checked: a state that was seen by somebody else can't be tried twice.
     let (kept, flow) = attempt::take(&host, state).await?.ok_or_else(stale)?;
     safe_next(Some(&kept.next)).clone_into(next);
     let cookie = cookie::login(headers, way, &attempt::mark(state));
@@ -94,6 +96,7 @@ async fn ended(
     }
     let now = host.clock().now();
     let issuer = parameter(query, "iss");
+    // RFC 9207: before the code is used, or it would be sent to another provider than the one that gave it (mix-up).
     if !provider.way().is_of_issuer(issuer.as_deref(), now).await.map_err(|error| login_error(provider, error))? {
         tracing::warn!("a login came back from another issuer");
         return Err(login_error(provider, OidcError::Invalid));
@@ -107,6 +110,7 @@ async fn ended(
     let identified = provider.way().identified(code, (&flow, &callback), now, &wants_more).await;
     let claims = identified.map_err(|error| login_error(provider, error))?.claims;
     let who = called(&claims).ok_or_else(|| login_error(provider, OidcError::Invalid))?;
+    // Only the claims that gave a role are kept, so that each request can ask the settings of the moment again.
     let held = provider.roles().held(&claims);
     let Some(role) = provider.roles().role(&held) else {
         tracing::warn!("somebody logged in at the provider who has no role here");
@@ -127,6 +131,7 @@ fn parameter(query: &str, name: &str) -> Option<String> {
     }
     let mut values = form_urlencoded::parse(query.as_bytes()).filter(|(known, _)| known == name);
     let value = values.next()?.1;
+    // A parameter that is there twice is refused: two readers may take different ones.
     let fits = values.next().is_none() && value.len() <= PARAMETER_BYTES_MAX;
     Some(if fits { value.into_owned() } else { String::new() })
 }

@@ -49,6 +49,7 @@ fn mask(value: &mut Value, is_secret: bool) {
                 *text = masked;
             }
         }
+        // A PIN or a numeric token is a secret too.
         Value::Integer(_) if is_secret => *value = Value::String(MASK.to_owned()),
         Value::Array(values) => values.iter_mut().for_each(|value| mask(value, is_secret)),
         Value::Table(table) => mask_table(table, is_secret),

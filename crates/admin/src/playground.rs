@@ -106,12 +106,14 @@ pub(crate) async fn message(ask: Command) -> Result<TrialAnswer, ApiError> {
     while let Some(event) = reply.events.next().await {
         match &event {
             Event::Text(text) => answer.push_str(text),
+            // A direct answer is all there is, so it takes the place of fragments.
             Event::Ending(Ending::Message(text)) => answer.clone_from(text),
             _ => {}
         }
         let (told, has_room) = (event_of(number + 1, &event), events.len() < EVENTS_MAX);
         match events.last_mut() {
             Some(last) if last.kind == "text" && told.kind == "text" => last.text.push_str(&told.text),
+            // Bounded: an agent that streams for long would else fill the memory of the console with its events.
             _ if has_room => {
                 number += 1;
                 events.push(told);
@@ -196,6 +198,7 @@ fn unknown() -> ApiError {
 fn call(arguments: Map<String, Value>) -> ToolCall {
     ToolCall {
         arguments: Value::Object(arguments),
+        // The operator's own rights must not count here: a trial shows what a stranger gets.
         sender: Sender::anonymous(),
         hop: 0,
         language: None::<Language>,

@@ -62,6 +62,7 @@ pub(crate) fn called(claims: &Map<String, Value>) -> Option<String> {
             None => format!("subject {subject}"),
         },
     };
+    // People choose their names: hidden characters could make one operator look like another in the log of actions.
     let shown = named.chars().filter(|c| !c.is_control() && !clean::is_hidden(*c));
     Some(shown.take(NAME_CHARS_MAX).collect())
 }

@@ -30,6 +30,8 @@ impl SessionSecret {
 
     /// What forms of its session carry.
     pub(crate) fn csrf(&self) -> String {
+        // Made from the secret, so nothing more is kept. The prefix keeps it from being the hash that names the
+        // session.
         hashed(&format!("csrf:{}", self.0))
     }
 }

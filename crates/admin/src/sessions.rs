@@ -27,16 +27,16 @@ const ALL: &str = "sessions";
 /// Characters of a session's hash that name it to operators.
 const NAME_CHARS: usize = 16;
 
-/// Somebody who is logged in.
+/// A login session of the console, as the store keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Session {
-    /// Who.
+    /// The name of the person, as the provider gives it, or of the token's holder.
     pub(crate) who: String,
     /// What they could do when they logged in. It never becomes more.
     pub(crate) role: Role,
     /// What opened it.
     pub(crate) opened_by: OpenedBy,
-    /// How its browser came.
+    /// Whether its browser came over https: a cookie of the other way does not open it.
     pub(crate) way: Way,
     /// When it was begun.
     pub(crate) begun_at: Timestamp,
@@ -44,7 +44,7 @@ pub(crate) struct Session {
     pub(crate) until: Timestamp,
 }
 
-/// What opened a session.
+/// The credential that opened a session; each request checks that it would still open it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OpenedBy {
@@ -86,12 +86,15 @@ pub(crate) struct OpenSession {
 
 /// Begins one in place of what the browser had before, and gives what its cookie holds.
 pub(crate) async fn begin(host: &Host, headers: &HeaderMap, new: NewSession) -> Result<SessionSecret, ApiError> {
+    // A session that the browser had is ended and not adopted: somebody else may have planted its cookie.
     end(host, headers).await?;
     let (now, secret) = (host.clock().now(), SessionSecret::mint(&**host.entropy()));
     let (hash, until) = (secret.hash(), after(now, SESSION_IDLE));
     let NewSession { who, role, opened_by, way } = new;
     let session = Session { who, role, opened_by, way, begun_at: now, until };
+    // By the hash: whoever reads the store, or a copy of it, can't make a cookie from it.
     write(&host.ledger(OWNER), &hash, &Entry::Open(session), until, None).await?;
+    // A list beside the streams: a ledger is read by the name of a stream and has no list of them.
     let listed = serde_json::to_value(SessionEntry { hash }).unwrap_or_default();
     host.ledger(OWNER).append(ALL, listed, Some(after(now, SESSION_LIFETIME)), None).await?;
     Ok(secret)
@@ -106,8 +109,9 @@ pub(crate) async fn opened(host: &Host, headers: &HeaderMap) -> Result<Option<Op
     };
     let goes_on = after(host.clock().now(), SESSION_IDLE).min(after(session.begun_at, SESSION_LIFETIME));
     if goes_on > after(session.until, SESSION_TOUCH) {
+        // Written at most once in `SESSION_TOUCH`: a page that polls would else write with each request.
         session.until = goes_on;
-        // Whoever ended it at this very moment goes first.
+        // Only if nothing was written in between: a session that was ended at this moment must not open again.
         write(&host.ledger(OWNER), &hash, &Entry::Open(session.clone()), goes_on, Some(number)).await?;
     }
     Ok(Some(OpenSession { session, hash, csrf: secret.csrf() }))
@@ -159,6 +163,8 @@ async fn end_hash(host: &Host, hash: &str) -> Result<(), ApiError> {
     if open_one(host, hash).await?.is_none() {
         return Ok(());
     }
+    // The end is kept for as long as the session could have lasted: if it lapsed first, the open entry before it would
+    // count again.
     let until = after(host.clock().now(), SESSION_LIFETIME);
     write(&host.ledger(OWNER), hash, &Entry::Ended, until, None).await
 }

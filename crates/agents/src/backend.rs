@@ -31,7 +31,7 @@ pub struct Backend {
     pub build: fn(Section, &Context) -> Result<BuiltAgent, Problems>,
 }
 
-/// What a backend may use.
+/// The context in which a backend builds an agent: its place in the deployment, and the host's services.
 #[derive(Clone)]
 pub struct Context {
     /// The agent's handle.
@@ -56,7 +56,7 @@ pub struct Context {
     pub variable: fn(&str) -> Option<String>,
     /// What the agent may use of models.
     pub budget: BudgetSettings,
-    /// Who is told what models use.
+    /// Receives a record of each request to a model.
     pub usage: Arc<dyn UsageRecorder>,
     /// The endpoints of the host that models may be given as tools.
     pub endpoints: Vec<EndpointTool>,
@@ -148,7 +148,7 @@ pub trait QuestionRanker: Send {
     /// The ids of the best items for a question, best first, at most `wanted`.
     fn rank(&self, question: &str, by: RankBy, wanted: usize) -> Result<Vec<String>, IndexingError>;
 
-    /// What it can rank by.
+    /// The rankings that it offers: by words, by meaning, or by both.
     fn ways(&self) -> &[RankBy];
 
     /// Items that it ranks.
@@ -329,7 +329,7 @@ impl EmbeddingProgress {
     }
 }
 
-/// What asking for content elsewhere came to.
+/// The outcome of fetching content from sites: counts, and warnings for the operator.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct FetchSummary {
     /// Pages and documents that are there, unchanged ones included.
@@ -344,7 +344,7 @@ pub struct FetchSummary {
     pub warnings: Vec<String>,
 }
 
-/// What indexing came to.
+/// The outcome of one run of indexing: counts of items and files, and warnings for the operator.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct IndexReport {
     /// Items that can be found now.
@@ -371,7 +371,7 @@ pub struct IndexReport {
     pub left_out: Vec<String>,
 }
 
-/// What came of the files of one kind.
+/// The files of one format in a run of indexing, and the items in them.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct IndexedKind {
     /// What they are written in, as people call it.

@@ -26,7 +26,7 @@ pub enum UpstreamError {
 }
 
 impl UpstreamError {
-    /// What the head of an answer says. `None`: nothing that needs no body to be understood.
+    /// Reads the status and `Retry-After`. `None`: the status alone does not say why, so the body has to be read.
     pub fn of(status: StatusCode, headers: &HeaderMap) -> Option<Self> {
         Some(match status {
             StatusCode::UNAUTHORIZED | StatusCode::PROXY_AUTHENTICATION_REQUIRED => Self::Credentials,
@@ -50,12 +50,12 @@ impl UpstreamError {
     }
 }
 
-/// A refusal for now.
+/// A refusal of kind `service_unavailable` (PolicyPart 3.3), with the wait in seconds if it is known.
 pub fn unavailable(message: &str, retry_after_seconds: Option<u64>) -> Ending {
     Ending::Refused(Box::new(PolicyPart::new(RefusalKind::ServiceUnavailable { retry_after_seconds }, message)))
 }
 
-/// When to come again. RFC 9110 10.2.3.
+/// The wait that a `Retry-After` header asks for. RFC 9110 10.2.3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryAfter {
     /// After so many seconds.
@@ -71,6 +71,8 @@ impl RetryAfter {
         match text.parse() {
             Ok(seconds) => Some(Self::Seconds(seconds)),
             Err(_) => {
+                // HTTP dates have the form of RFC 2822 with `GMT`. A weekday that does not fit the date is a server's
+                // slip: the date counts.
                 let parser = jiff::fmt::rfc2822::DateTimeParser::new().relaxed_weekday(true);
                 parser.parse_timestamp(text).ok().map(Self::At)
             }
@@ -81,6 +83,7 @@ impl RetryAfter {
     pub fn seconds(self, clock: &dyn Clock) -> u64 {
         let seconds = match self {
             Self::Seconds(seconds) => seconds,
+            // A date in the past means "now".
             Self::At(at) => u64::try_from(at.as_second() - clock.now().as_second()).unwrap_or(0),
         };
         seconds.min(RETRY_AFTER_SECONDS_MAX)

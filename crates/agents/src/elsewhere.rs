@@ -1,4 +1,5 @@
-//! Agents of other domains, and the way to ask one of them: by whichever protocol set that up.
+//! This module has the trait by which an agent of this host asks an agent of another domain. A protocol crate
+//! implements it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +22,7 @@ pub struct RemoteQuestion<'a> {
     pub conversation: Option<&'a str>,
     /// The language of the answer.
     pub language: Option<&'a Language>,
-    /// How many agents stand in line before the one that asks.
+    /// How many agents the chain of calls has before the one that asks; the host bounds it, so that loops end.
     pub hop: u32,
     /// How long the answer may take.
     pub time_max: Duration,
@@ -39,13 +40,13 @@ pub enum RemoteError {
     /// It took too long.
     #[error("took too long")]
     Late,
-    /// It said something that is no answer.
+    /// Its answer can't be decoded.
     #[error("gave an answer that could not be read")]
     Unreadable,
-    /// It said too much.
+    /// Its answer has more than `ELSEWHERE_ANSWER_BYTES_MAX` bytes.
     #[error("gave an answer that is too large")]
     TooLarge,
-    /// We talk to too many others at the moment.
+    /// The bound on outgoing questions at once is reached; nothing was sent.
     #[error("was not asked, since this host asks too many others at the moment")]
     Busy,
 }

@@ -30,7 +30,7 @@ pub use settings::{OnBehalfOfSettings, read};
 /// How our own words call the token endpoint.
 const WHO: &str = "The service that gives out tokens for this agent";
 
-/// Tokens for one service, in the name of whoever asks.
+/// Exchanges callers' tokens for tokens of one service (RFC 8693) and caches them by the hash of the caller's token.
 pub struct TokenExchange {
     endpoint: TokenEndpoint,
     egress: Egress,
@@ -52,6 +52,8 @@ impl TokenExchange {
             if let Some(held) = self.cache.lock().get(&key, self.clock.now()) {
                 return Ok(held);
             }
+            // The cache's lock is not held while the endpoint is asked: two requests of one caller may both exchange,
+            // and the later token stays.
             let granted =
                 exchange::ask(&self.egress, &self.endpoint, token).await.map_err(|failure| self.ending(failure))?;
             let GrantedToken { authorization, lifetime } = granted;
@@ -62,7 +64,7 @@ impl TokenExchange {
         })
     }
 
-    /// Who is not known by a token can't be acted for.
+    /// The refusal for a caller without a bearer token: there is nothing to exchange.
     fn unsigned_in(&self) -> Ending {
         let challenge = AuthChallenge::new("Bearer").with("realm", &self.host);
         refused("oauth:token_required", challenge, "This agent acts in your name: sign in with a bearer token.")

@@ -1,4 +1,4 @@
-//! A refusal of a remote agent or server in the mouth of ours.
+//! This module rewrites a refusal of a remote agent or server so that an agent of this host may give it.
 
 use forecourt_core::policy::{RELAYED, RefusalKind};
 use forecourt_core::{Handle, PolicyPart};

@@ -16,6 +16,7 @@ pub fn seconds(section: &Section, key: &str, value: u64, problems: &mut Problems
     if !(1..=max).contains(&value) {
         problems.push(section.problem(Some(key), format!("`{key}` must be between 1 and {max} seconds")));
     }
+    // Clamped although the problem is noted: later checks of the same section go on with a usable duration.
     Duration::from_secs(value.clamp(1, max))
 }
 
@@ -53,6 +54,7 @@ pub fn fields(section: &Section, settings: &BTreeMap<String, String>, problems: 
                     .push(section.problem(Some("headers"), format!("the field `{name}` is set by the client itself")));
             }
             (Ok(name), Ok(mut value)) => {
+                // Such fields hold API keys: a sensitive value is not printed by `Debug`, and HTTP/2 does not index it.
                 value.set_sensitive(true);
                 headers.insert(name, value);
             }

@@ -20,7 +20,7 @@ pub struct Sibling {
 }
 
 impl Sibling {
-    /// Its handle.
+    /// The local part of its address.
     pub fn handle(&self) -> &Handle {
         self.address.local()
     }
@@ -44,7 +44,7 @@ impl Siblings {
         &self.host
     }
 
-    /// Everybody but `own`.
+    /// All agents of the host except `own`, in their order.
     pub fn beside<'a>(&'a self, own: &'a Handle) -> impl Iterator<Item = &'a Sibling> {
         self.all.iter().filter(move |sibling| sibling.handle() != own)
     }

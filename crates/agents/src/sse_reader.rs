@@ -74,6 +74,8 @@ impl SseReader {
     /// Takes the next bytes. The events that they complete wait in [`SseReader::next_event`].
     pub fn push(&mut self, mut bytes: &[u8]) -> Result<(), EventTooLong> {
         if self.after_cr && !bytes.is_empty() {
+            // CR, LF and CRLF all end a line. One that ended with a CR was closed at once; its LF, at the start of the
+            // next chunk, must not count as an empty line, which would dispatch an event too early.
             self.after_cr = false;
             bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
         }
@@ -96,6 +98,7 @@ impl SseReader {
     }
 
     fn extend_line(&mut self, bytes: &[u8]) -> Result<(), EventTooLong> {
+        // The data lines so far count too, or an event of many short lines would have no bound.
         let held = self.line.len() + self.data.as_ref().map_or(0, String::len);
         if held + bytes.len() > self.event_bytes_max {
             return Err(EventTooLong { bytes_max: self.event_bytes_max });
@@ -118,6 +121,7 @@ impl SseReader {
 
     fn field(&mut self, line: &str) {
         let (name, value) = line.split_once(':').unwrap_or((line, ""));
+        // WHATWG 9.2.6: one space behind the colon belongs to the format, further ones to the value.
         let value = value.strip_prefix(' ').unwrap_or(value);
         match name {
             "event" => value.clone_into(&mut self.name),
@@ -133,6 +137,8 @@ impl SseReader {
                     comments.push_back(value.to_owned());
                 }
             }
+            // WHATWG 9.2.6: an `id` with a NUL is ignored; an id without an event still counts for the events behind
+            // it.
             "id" if !value.contains('\0') => self.last_id = Some(value.to_owned()),
             // Signs of life, `retry`, and fields of later versions.
             _ => {}
@@ -141,6 +147,7 @@ impl SseReader {
 
     fn dispatch(&mut self) {
         let name = std::mem::take(&mut self.name);
+        // WHATWG 9.2.6: without `data` there is no event, and its name does not carry over to the next one.
         if let Some(data) = self.data.take() {
             let name = if name.is_empty() { "message".to_owned() } else { name };
             self.ready.push_back(SseEvent { name, data, last_id: self.last_id.clone() });

@@ -6,7 +6,7 @@ use forecourt_core::{Message, PolicyPart};
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-/// What a tool came to.
+/// The result of a tool call: a value for the model, or the reason why there is none.
 pub type ToolResult = Result<Value, ToolError>;
 
 /// Why a tool gave no value.
@@ -19,7 +19,7 @@ pub enum ToolError {
 }
 
 impl ToolError {
-    /// What the model, and whoever looks on, is told.
+    /// The text for the model and for the events of the answer.
     pub fn words(&self) -> &str {
         match self {
             Self::Said(words) => words,
@@ -77,6 +77,6 @@ pub trait Tool: Send + Sync {
 pub struct EndpointTool {
     /// Its method and path as its file has them, such as `BOOK /rooms/{room_id}`.
     pub pair: String,
-    /// What calls it.
+    /// The tool that calls the endpoint.
     pub tool: Arc<dyn Tool>,
 }

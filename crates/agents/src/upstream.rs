@@ -32,17 +32,17 @@ pub struct CallTimeouts {
 pub enum UpstreamFailure {
     /// No connection was made; nothing was sent.
     Unreachable,
-    /// It did not begin to answer.
+    /// No head of an answer came within `CallTimeouts::first`.
     Slow,
-    /// It began, and then fell silent.
+    /// The answer began, then nothing came for `CallTimeouts::idle`.
     Stalled,
-    /// It went on for too long.
+    /// The answer was not whole within `CallTimeouts::total`.
     Overtime,
     /// The connection broke.
     Broken,
-    /// It said too much.
+    /// The answer has more bytes than its bound.
     TooLarge,
-    /// We talk to too many services at the moment.
+    /// The egress client has too many requests under way; nothing was sent.
     Busy,
 }
 
@@ -86,6 +86,7 @@ pub fn send(
         let request = request.within(backstop(timeouts));
         let mut left = retries;
         loop {
+            // Two timers, so that the failure tells which bound was hit: `first` (Slow) or `total` (Overtime).
             let sent = timeout_at(deadline, timeout(timeouts.first, egress.send_upstream(request.clone())));
             let failure = match sent.await {
                 Ok(Ok(Ok(incoming))) => return Ok(TimedResponse::new(incoming, timeouts, deadline)),
@@ -173,7 +174,10 @@ impl TimedResponse {
             let mut reader = SseReader::new(FRAME_BYTES_MAX);
             while let Some(chunk) = self.chunk().await {
                 let pushed = chunk.and_then(|chunk| reader.push(&chunk).map_err(|_| UpstreamFailure::TooLarge));
+                // Events that were complete before a failure in the same chunk are still handed on.
                 while let Some(event) = reader.next_event() {
+                    // A model may think for minutes before its first event; a pause of that length behind it means that
+                    // it is stuck.
                     self.timeouts.idle = idle_later;
                     yield Ok(event);
                 }

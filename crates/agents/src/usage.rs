@@ -1,8 +1,8 @@
-//! Who is told what models use.
+//! This module has the record of one request to a model provider, and the trait that receives such records.
 
 use std::time::Duration;
 
-/// Who is told what models use. Told once for each request to a provider, by many at once: it must not block.
+/// Receives one record for each request to a model provider. Many answers call it at once: it must not block.
 pub trait UsageRecorder: Send + Sync {
     /// A provider was asked.
     fn record(&self, call: &ModelCall<'_>);
@@ -32,7 +32,7 @@ pub struct ModelCall<'a> {
     pub elapsed: Duration,
 }
 
-/// Nobody is told.
+/// Drops every record.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoUsage;
 

@@ -82,6 +82,7 @@ pub(crate) fn play(values: impl Stream<Item = Result<Value, Ending>> + Send + 's
                 }
             }
         }
+        // A program that stopped without an ending may have crashed: half an answer must not look whole.
         yield Event::Ending(Ending::unfinished());
     })
 }
@@ -123,6 +124,7 @@ const KEYS: [&str; 13] = [
 ];
 
 fn object(mut fields: Map<String, Value>, host: &str) -> Result<Vec<Event>, AnswerDecodeError> {
+    // Keys beside the known ones are ignored, so an object with none of them is a typing error that would go unseen.
     if !fields.contains_key("end") && !KEYS.iter().any(|key| fields.contains_key(*key)) {
         return Err(unreadable("an object in an answer has none of the keys that mean something"));
     }
@@ -140,6 +142,7 @@ fn object(mut fields: Map<String, Value>, host: &str) -> Result<Vec<Event>, Answ
             return Ok(events);
         }
     }
+    // Last, as an ending closes the answer: an object may hold text and its end.
     events.extend(ending(&mut fields, host)?.map(Event::Ending));
     Ok(events)
 }
@@ -192,6 +195,7 @@ fn push_part(events: &mut Vec<Event>, part: Part, host: &str) -> Result<(), Answ
         },
         Part::ToolCall(call) => Event::ToolCall(call),
         Part::Policy(policy) => Event::Ending(refusal(policy, host)?),
+        // `Kept` refers to bytes that the host has stored: only the host may name them.
         part if is_kept(&part) => return Err(unreadable("a part refers to a kept file, which only the host can")),
         part => Event::Part(part),
     };
@@ -234,6 +238,7 @@ fn refusal(policy: PolicyPart, host: &str) -> Result<Ending, AnswerDecodeError> 
 
 fn reason(said: &Value, otherwise: &str) -> String {
     let text = said.get("message").unwrap_or(said).as_str().unwrap_or(otherwise);
+    // Bounded and without control characters: callers are shown it.
     text.chars().filter(|c| !c.is_control()).take(REASON_CHARS_MAX).collect()
 }
 

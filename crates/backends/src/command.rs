@@ -164,7 +164,7 @@ fn busy() -> Ending {
     unavailable("This agent is busy. Please try again in a moment.", Some(1))
 }
 
-/// What it comes to that a line can't be read.
+/// The failure of an answer for a line that can't be read.
 fn line_failure(error: LineError) -> UpstreamFailure {
     match error {
         LineError::TooLong => UpstreamFailure::TooLarge,
@@ -172,7 +172,7 @@ fn line_failure(error: LineError) -> UpstreamFailure {
     }
 }
 
-/// What it comes to that the output can't be read.
+/// The failure of an answer whose output can't be read; the cause goes to the log.
 fn read_failure(error: &std::io::Error) -> UpstreamFailure {
     tracing::warn!(%error, "an agent's program could not be read from");
     UpstreamFailure::Broken

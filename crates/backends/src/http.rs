@@ -116,6 +116,7 @@ impl Webhook {
         // Ours and not the caller's own id: two callers may choose the same one.
         insert(&mut headers, IDEMPOTENCY_KEY, &ids::mint(&*self.entropy));
         if let Some(secret) = &self.secret {
+            // Over the exact bytes that are sent: a body that is written again could order its keys differently.
             insert(&mut headers, signature::HEADER, &signature::sign(secret.as_bytes(), &body));
         }
         hops::write(&mut headers, message.hop);
@@ -152,6 +153,7 @@ impl Webhook {
                 }
             } else {
                 yield self.whole(response).await;
+                // A whole answer needs no `end`. Where it has an ending of its own, `play` has stopped before this one.
                 yield Err(Ending::Complete);
             }
         }
@@ -167,6 +169,7 @@ impl Webhook {
         }
         let mime = response.mime();
         let is_json = mime == "application/json" || mime.ends_with("+json");
+        // JSON may carry files in base64: its bound is larger than that of plain text.
         let bytes_max = if is_json { ANSWER_BYTES_MAX } else { REPLY_TEXT_BYTES_MAX };
         let bytes = response.bytes(bytes_max).await.map_err(|error| error.ending(WHO))?;
         match mime.as_str() {
@@ -183,6 +186,7 @@ impl Webhook {
         let own_words = async {
             let bytes = response.bytes(ERROR_BYTES_MAX).await.ok()?;
             let Ok(Value::Object(mut fields)) = json::parse(&bytes) else { return None };
+            // Only what ends an answer counts beside an error status: the `text` of a 500 is not an answer.
             fields.retain(|key, value| matches!(key.as_str(), "policy" | "declined" | "error") && !value.is_null());
             (!fields.is_empty()).then_some(Value::Object(fields))
         };

@@ -68,16 +68,16 @@ struct ModelAgent(Arc<Model>);
 struct Model {
     handle: Handle,
     prompt: PromptSettings,
-    /// Who is asked.
+    /// The models in the order in which they are asked.
     chain: Chain,
     toolbox: Toolbox,
     /// Whether the settings ask for none of the tools, so that a provider without tools will do.
     tools_are_optional: bool,
     /// For a whole answer.
     total_time: Duration,
-    /// What may be used.
+    /// The bound on tokens and costs; `None` without `[budget]`.
     budget: Option<Arc<Budget>>,
-    /// Who is told what was used.
+    /// Receives a record of each request.
     usage: Arc<dyn UsageRecorder>,
 }
 

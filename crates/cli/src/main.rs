@@ -17,6 +17,8 @@ use crate::output::Failure;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // Before anything else: this program also runs as the supervisor of other programs and as a reader of PDF files,
+    // with arguments that are none of the command line's.
     if let Some(code) = forecourt_process::supervise_if_asked().or_else(forecourt::read_pdf_if_asked) {
         return code;
     }

@@ -42,12 +42,12 @@ impl Breaker {
         Ok(())
     }
 
-    /// It answered.
+    /// Notes a success: the count of failures begins anew.
     pub fn succeeded(&self) {
         *self.0.lock() = State::default();
     }
 
-    /// It failed.
+    /// Notes a failure: after `FAILURES_MAX` in a row the provider is left alone, each time for twice as long.
     pub fn failed(&self, clock: &dyn Clock) {
         let mut state = self.0.lock();
         state.failures = state.failures.saturating_add(1);

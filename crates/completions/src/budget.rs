@@ -100,7 +100,7 @@ pub struct Spending {
 /// Where totals are kept: set up by whoever opens the store, for agents that were built before.
 pub struct BudgetStore(pub Arc<dyn Store>);
 
-/// The budget of one agent.
+/// The bounds on tokens and costs of one agent, counted in the store for all nodes together.
 pub struct Budget {
     limits: Vec<Limits>,
     agent: Handle,
@@ -109,14 +109,14 @@ pub struct Budget {
     stripes: [Mutex<()>; STRIPES],
 }
 
-/// What was set aside for one request to a model.
+/// The tokens and costs set aside for one request to a model, in each total that it counts in.
 #[derive(Debug, Default)]
 pub struct Reservation {
     lines: Vec<Line>,
     spent: Spending,
 }
 
-/// One total.
+/// One total that a request counts in: a stream of the store, by agent, scope and period.
 #[derive(Debug, Clone)]
 struct Line {
     stream: String,
@@ -127,14 +127,14 @@ struct Line {
 /// Why nothing was set aside.
 #[derive(Debug)]
 pub enum BudgetError {
-    /// It would be more than the budget of this key.
+    /// A bound would be exceeded: the one of this key.
     Exceeded {
         /// The key of the settings.
         key: &'static str,
         /// What the caller is told.
         refusal: Box<PolicyPart>,
     },
-    /// Nobody can say what was used.
+    /// The store is away, so that the totals are not known.
     Unavailable,
 }
 
@@ -171,6 +171,7 @@ impl Budget {
                 match self.add(&line, spent, Spending::default(), true).await {
                     Ok(()) => reservation.lines.push(line),
                     Err(error) => {
+                        // One total has no room: what was added to the totals before it is taken off again.
                         self.settle(reservation, Spending::default()).await;
                         return Err(error);
                     }
@@ -212,7 +213,7 @@ impl Budget {
 
     fn lines(&self, message: &Message) -> Vec<Line> {
         let caller = message.sender.caller(None).stream_name();
-        // Nobody's name is in the name of a stream.
+        // A hash: who the caller is must not be readable from the name of a stream.
         let caller = URL_SAFE_NO_PAD.encode(&digest(&SHA256, caller.as_bytes()).as_ref()[..16]);
         let scope = |limits: &Limits| if limits.by_caller { caller.as_str() } else { "all" };
         self.limits.iter().map(|limits| self.line(*limits, scope(limits))).collect()
@@ -227,11 +228,13 @@ impl Budget {
     async fn add(&self, line: &Line, spent: Spending, before: Spending, is_reserved: bool) -> Result<(), BudgetError> {
         let Some(store) = self.host.service::<BudgetStore>() else { return Err(BudgetError::Unavailable) };
         let stripe = digest(&SHA256, line.stream.as_bytes()).as_ref()[0] as usize % STRIPES;
+        // Held over the awaits on purpose: requests of one process would else use up each other's tries in the store.
         let _one_after_another = self.stripes[stripe].lock().await;
         for _ in 0..TRIES_MAX {
             let now = self.clock.now();
             let (number, total) = last(&*store.0, &line.stream, now).await.map_err(away)?;
             let sum = Spending {
+                // The reservation may have lapsed since, and its total with it: then there is less to take off.
                 tokens: total.tokens.saturating_sub(before.tokens).saturating_add(spent.tokens),
                 micros: total.micros.saturating_sub(before.micros).saturating_add(spent.micros),
             };
@@ -244,6 +247,8 @@ impl Budget {
                 false => kept,
             };
             let entry = LedgerEntry::new(json!({"tokens": sum.tokens, "micros": sum.micros}), now).until(until);
+            // The store refuses when the last entry is not `number` any more: another node has added, so the sum is
+            // made again.
             if store.0.append_entry(&line.stream, entry, Some(number)).await.map_err(away)?.is_some() {
                 return Ok(());
             }
@@ -334,6 +339,7 @@ impl Hold {
 impl Drop for Hold {
     fn drop(&mut self) {
         let Some((budget, reservation)) = self.held.take() else { return };
+        // Outside a runtime nothing can be written: what was set aside then counts until it lapses.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let spent = self.spent;
         runtime.spawn(async move { budget.settle(reservation, spent).await });

@@ -38,7 +38,7 @@ pub struct Target {
     pub max_tokens: u32,
     /// What it costs.
     pub price: Option<Price>,
-    /// Whether it is left alone.
+    /// Leaves the provider alone after failures in a row.
     pub breaker: Breaker,
 }
 
@@ -48,9 +48,9 @@ pub struct Chain {
     pub targets: Vec<Target>,
     /// How often each is asked again.
     pub retries: usize,
-    /// The time.
+    /// The clock of the breakers.
     pub clock: Arc<dyn Clock>,
-    /// What spreads the waits.
+    /// Randomness for the waits, so that callers that failed together do not come back together.
     pub entropy: Arc<dyn Entropy>,
 }
 
@@ -67,7 +67,7 @@ pub struct Attempts {
 pub enum Next {
     /// Ask the model at [`Attempts::at`] after this wait.
     Ask(Duration),
-    /// This is the end.
+    /// No model of the chain may answer: end with this.
     End(Ending),
 }
 
@@ -75,7 +75,7 @@ impl Chain {
     /// Begins with the first model that is not left alone.
     ///
     /// # Errors
-    /// All of them are: the refusal says for how long.
+    /// All providers are left alone; the refusal has the seconds until the first may be asked.
     pub fn begin(&self, attempts: &mut Attempts) -> Result<(), Ending> {
         attempts.tried = 0;
         let mut soonest = Duration::MAX;
@@ -100,6 +100,8 @@ impl Chain {
     /// What to do after a failure of the model that was asked, of whose reply nothing was shown.
     pub fn after(&self, attempts: &mut Attempts, error: ProviderError, deadline: Instant) -> Next {
         let target = self.target(attempts);
+        // `Unfit` and `TooLong` say something about the request and not about the provider: the breaker does not count
+        // them.
         match &error {
             ProviderError::Away(_) | ProviderError::Broke(_) => target.breaker.failed(&*self.clock),
             ProviderError::Later(_, Some(seconds)) if Duration::from_secs(*seconds) > RETRY_WAIT_MAX => {
@@ -107,6 +109,7 @@ impl Chain {
             }
             _ => {}
         }
+        // A wait that ends behind the deadline would only delay the stand-in, or the end.
         if let Some(wait) = self.wait(attempts, &error)
             && Instant::now() + wait < deadline
         {

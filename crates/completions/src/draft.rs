@@ -12,7 +12,7 @@ use crate::metering::Usage;
 use crate::tool_call::ToolCallRequest;
 use forecourt_agents::upstream::UpstreamFailure;
 
-/// What has come of one reply.
+/// One reply as far as its chunks have come in.
 #[derive(Debug)]
 pub struct ModelReplyDraft {
     /// All of its text, which goes back with the calls.
@@ -20,7 +20,7 @@ pub struct ModelReplyDraft {
     calls: Vec<ToolCallRequest>,
     /// Takes out what is no answer.
     filter: TextFilter,
-    /// What the provider says that it used.
+    /// The token counts that the provider reports.
     pub usage: Option<Usage>,
     /// Bytes that the model wrote, thoughts and calls included.
     pub written: usize,
@@ -30,7 +30,7 @@ pub struct ModelReplyDraft {
     is_done: bool,
 }
 
-/// What a chunk holds.
+/// The part of one chunk that can be shown, and whether the model was thinking.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChunkContent {
     /// The next words of the answer.
@@ -56,13 +56,13 @@ pub struct ToolCallRound {
 /// How a reply ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ReplyFinish {
-    /// It is whole.
+    /// The model ended its reply by itself.
     Whole,
-    /// It would have been longer.
+    /// The reply hit the bound of its tokens.
     Cut,
-    /// It goes on when tools have been called.
+    /// The model asks for tools; the next request carries their results.
     Calls(ToolCallRound),
-    /// It says nothing at all.
+    /// The reply has neither text nor calls.
     Empty {
         /// Whether the model came to the bound of its reply before it said anything.
         was_cut: bool,
@@ -108,6 +108,7 @@ impl ModelReplyDraft {
             self.take_call(call).map_err(ProviderError::Other)?;
         }
         let thought: usize = REASONING.iter().map(|key| text(&said[*key]).len()).sum();
+        // A refusal of the model comes in a field of its own; for the caller it is the answer.
         let text = [text(&said["content"]), text(&said["refusal"])].concat();
         self.written += thought + text.len();
         let before = self.filter.has_thought;
@@ -132,6 +133,7 @@ impl ModelReplyDraft {
         if call.id.is_empty() {
             id.clone_into(&mut call.id);
         }
+        // Names may come in pieces, as arguments do; an id comes whole and may be repeated, so the first one counts.
         call.name.push_str(function["name"].as_str().unwrap_or_default());
         match &function["arguments"] {
             Value::String(text) => call.arguments.push_str(text),
@@ -168,11 +170,14 @@ impl ModelReplyDraft {
             return Err(UpstreamFailure::Broken.ending(WHO));
         }
         self.rest();
+        // Calls in the text count only where the server recognised none: it may hand on both, and the tool would run
+        // twice.
         if self.calls.is_empty() {
             self.calls = std::mem::take(&mut self.filter.calls);
         }
         if !self.calls.is_empty() {
             self.calls.iter_mut().enumerate().filter(|(_, call)| call.id.is_empty()).for_each(|(at, call)| {
+                // The API wants every result to name its call.
                 call.id = format!("call_{at}");
             });
             return Ok(ReplyFinish::Calls(ToolCallRound { text: self.text, calls: self.calls }));

@@ -35,7 +35,7 @@ pub enum ProviderError {
 }
 
 impl ProviderError {
-    /// What it comes to, when nothing is tried again.
+    /// The ending of the answer when nothing is tried again.
     pub fn into_ending(self) -> Ending {
         match self {
             Self::Unfit(ending)
@@ -52,7 +52,7 @@ impl ProviderError {
         matches!(self, Self::Broke(_) | Self::Later(..) | Self::Away(_))
     }
 
-    /// Its word for what counts requests.
+    /// The label `outcome` of the metrics: `declined`, `failed` or `unreachable`.
     pub fn outcome(&self) -> &'static str {
         match self {
             Self::Unfit(_) | Self::TooLong(..) | Self::Later(..) | Self::Other(_) => "declined",
@@ -83,6 +83,7 @@ pub(crate) fn declined(status: StatusCode, headers: &HeaderMap, said: &[u8], clo
     let error = if said[0]["error"].is_object() { &said[0]["error"] } else { &said["error"] };
     tracing::warn!(status = status.as_u16(), code = code(error), "the model provider declined");
     let seconds = RetryAfter::read(headers).map(|wait| wait.seconds(clock));
+    // Providers say "too long" with any of these statuses. It is looked for first, since cutting the request mends it.
     if matches!(status.as_u16(), 400 | 413 | 422 | 500)
         && let Some(bound) = too_long(if error.is_null() { &said } else { error }, status)
     {
@@ -93,10 +94,12 @@ pub(crate) fn declined(status: StatusCode, headers: &HeaderMap, said: &[u8], clo
             let text = "The model behind this agent is busy. Please try again later.";
             ProviderError::Later(unavailable(text, seconds), seconds)
         }
+        // Without `Retry-After` a 503 is an outage like any other, with the waits of the chain.
         StatusCode::SERVICE_UNAVAILABLE if seconds.is_some() => {
             let text = "The model behind this agent is away for a moment. Please try again later.";
             ProviderError::Later(unavailable(text, seconds), seconds)
         }
+        // The key is the operator's: neither the caller nor another attempt can mend it.
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
             ProviderError::Other(FailureCause::UpstreamRefused.ending("The model provider refused our key."))
         }
@@ -121,7 +124,7 @@ fn not_accepted() -> Ending {
     FailureCause::UpstreamRefused.ending("The model provider did not accept the request.")
 }
 
-/// What an error in the middle of a reply comes to.
+/// The error for a chunk that reports one in the middle of a reply.
 pub(crate) fn reported(error: &Value) -> ProviderError {
     tracing::warn!(code = code(error), "the model provider reported an error in its answer");
     match too_long(error, StatusCode::BAD_REQUEST) {
@@ -150,9 +153,11 @@ fn too_long(error: &Value, status: StatusCode) -> Option<Option<u32>> {
     let code = [&error["code"], &error["type"]].into_iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" ");
     let message = error["message"].as_str().or_else(|| error.as_str()).unwrap_or_default();
     let says_so = SAYS_SO.as_ref()?;
+    // A 413 needs no words; with other statuses only the code or the message tells.
     if status != StatusCode::PAYLOAD_TOO_LARGE && !says_so.is_match(&code) && !says_so.is_match(message) {
         return None;
     }
+    // llama.cpp has the bound as a number; others only in their sentence.
     let own = error["n_ctx"].as_u64().and_then(|bound| u32::try_from(bound).ok());
     let told = BOUND.as_ref().and_then(|bound| bound.captures(message)?.get(1)?.as_str().parse().ok());
     Some(own.or(told))

@@ -151,6 +151,7 @@ impl TextFilter {
 
     fn take_inside(&mut self, c: char, mark: &'static Mark) {
         self.captured.push(c);
+        // A thought may be long and is thrown away: only as many bytes are kept as its closing tag has.
         let max = if mark.is_call { TOOL_ARGUMENTS_BYTES_MAX } else { mark.close.map_or(0, str::len) };
         if self.captured.len() > max {
             self.is_too_long = true;
@@ -179,6 +180,7 @@ impl TextFilter {
 
     /// The calls that a text holds, where it is JSON in a form that is known. Anything else is passed over.
     fn read_calls(&mut self, mark: &Mark, text: &str) {
+        // `<function=NAME>ARGUMENTS</function>`: the name stands in the tag, so the whole is not JSON.
         if mark.open == "<function=" {
             if let Some((name, arguments)) = text.split_once('>') {
                 self.add_call(name.trim(), arguments.trim().to_owned());
@@ -204,6 +206,8 @@ impl TextFilter {
     }
 
     fn add_call(&mut self, name: &str, arguments: String) {
+        // 64 is the bound of a tool's name: a longer one names no tool, and would go back to the provider with the
+        // result.
         if self.calls.len() < TOOL_CALLS_MAX && !name.is_empty() && name.len() <= 64 {
             self.calls.push(ToolCallRequest { name: name.to_owned(), arguments, ..ToolCallRequest::default() });
         }

@@ -19,6 +19,7 @@ impl Usage {
     /// What a provider says of a reply, in the words of any API that is compatible with chat completions. `None`
     /// when it says nothing.
     pub fn read(chunk: &Value) -> Option<Self> {
+        // Groq puts the usage of a stream into `x_groq`.
         let said = [&chunk["usage"], &chunk["x_groq"]["usage"]].into_iter().find(|said| said.is_object())?;
         let first = |keys: &[&str]| keys.iter().find_map(|key| said.pointer(key).and_then(Value::as_u64));
         let input = first(&["/prompt_tokens", "/input_tokens"]);
@@ -29,6 +30,7 @@ impl Usage {
             (None, None) => None,
             (input, output) => {
                 let input = input.unwrap_or_default();
+                // A part of the input: more than that would be paid for twice.
                 let cached = cached.unwrap_or_default().min(input);
                 Some(Self { input, cached, output: output.unwrap_or_default(), is_estimated: false })
             }

@@ -224,7 +224,7 @@ pub struct QuirkSettings {
 }
 
 impl QuirkSettings {
-    /// What holds, where these say nothing that of `own`.
+    /// These quirks, with those of `own` where a key is absent.
     pub fn over(self, own: Quirks) -> Quirks {
         Quirks {
             tools: self.tools.unwrap_or(own.tools),

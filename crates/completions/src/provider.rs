@@ -57,11 +57,11 @@ pub struct ModelReply {
     source: ReplySource,
     /// What it is traced by, to its end.
     span: Span,
-    /// What has come of it by now.
+    /// The part of the reply that has come so far.
     pub draft: ModelReplyDraft,
 }
 
-/// What comes next of a reply.
+/// The next piece of a streamed reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
     /// The next words of the answer.
@@ -102,13 +102,14 @@ impl Provider {
             }
             let source = match response.mime().as_str() {
                 "application/json" => ReplySource::Whole(whole(response).await?),
+                // The first piece may take `timeouts.idle`, later ones `stall`.
                 _ => ReplySource::Events(response.events(self.stall)),
             };
             Ok(ModelReply { source, span, draft: ModelReplyDraft::new(self.quirks.starts_thinking) })
         })
     }
 
-    /// What it comes to that no answer began.
+    /// The error for a request to which no answer began; tells the log when the provider can't be reached.
     fn unanswered(&self, error: UpstreamFailure, span: &Span) -> ProviderError {
         spans::record_error(span, "unreachable", true);
         if error == UpstreamFailure::Unreachable {
@@ -121,7 +122,7 @@ impl Provider {
         ProviderError::from(error)
     }
 
-    /// What a status other than success comes to.
+    /// The error for a status other than 2xx, from the beginning of the body.
     async fn declined(&self, response: TimedResponse) -> ProviderError {
         let (status, headers) = (response.status, response.headers.clone());
         let said = response.bytes(ERROR_BYTES_MAX).await.unwrap_or_default();
@@ -206,7 +207,7 @@ impl ModelReply {
     }
 }
 
-/// What a reply cost, where the provider says so.
+/// Adds the token counts of a chunk to the span, where the provider reports them.
 fn record_usage(span: &Span, chunk: &Value) {
     if span.is_disabled() {
         return;
@@ -226,6 +227,7 @@ fn chunk(event: Result<SseEvent, UpstreamFailure>) -> Result<Option<Value>, Prov
     let event = event?;
     match event.data.trim() {
         "[DONE]" => Ok(None),
+        // An empty `data` line holds no chunk, and must not end the reply.
         "" => Ok(Some(Value::Null)),
         data => json::parse(data.as_bytes()).map(Some).map_err(|error| unreadable(&error)),
     }

@@ -39,7 +39,7 @@ const PROBE_KEPT: Duration = Duration::from_secs(5 * 60);
 /// Bytes of what it says.
 const PROBE_BYTES_MAX: usize = 1024 * 1024;
 
-/// What is known of the window of a model.
+/// The context window of a model, and the tokens that a byte weighs: from settings, server and replies.
 #[derive(Debug)]
 pub struct Window {
     /// From the settings; 0 where they say nothing.
@@ -84,6 +84,7 @@ impl Window {
         if provider.quirks.window == WindowSource::Settings {
             return 0;
         }
+        // Held while the server is asked: those who come meanwhile wait for one answer instead of asking too.
         let mut told = self.told.lock().await;
         if let Some((until, tokens)) = *told
             && Instant::now() < until
@@ -132,6 +133,7 @@ async fn probe(provider: &Provider) -> Option<u32> {
     let tokens = match provider.quirks.window {
         WindowSource::Settings => None,
         WindowSource::Ollama => {
+            // A loaded model first: it may have been loaded with another window than its parameters say.
             match fetch(provider, &format!("{root}/api/ps"), None).await.and_then(|ps| loaded(&ps, model)) {
                 Some(tokens) => Some(tokens),
                 None => {
@@ -172,6 +174,7 @@ fn loaded(list: &Value, model: &str) -> Option<u64> {
         let names = [&one["name"], &one["model"]];
         names.iter().any(|name| {
             name.as_str().is_some_and(|name| {
+                // Ollama lists a model without a tag under `:latest`.
                 name.strip_suffix(":latest").unwrap_or(name) == model.strip_suffix(":latest").unwrap_or(model)
             })
         })

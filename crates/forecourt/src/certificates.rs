@@ -32,6 +32,7 @@ impl Deployment {
             return CertificateSource::Files(files);
         }
         let acme = &self.tls.acme;
+        // Never by default for private names: no public authority signs for them.
         let by_default = acme.accept_terms
             && !self.listen.https.ip().to_canonical().is_loopback()
             && (is_public(self.top.domain.as_str()) || acme.directory.is_some());
@@ -76,6 +77,7 @@ impl Deployment {
 
     /// Those of them that a certificate is ordered for.
     pub(crate) fn certificate_names(&self) -> Vec<String> {
+        // Authorities are asked for names only; an address in `public_url` has a certificate from elsewhere.
         let is_name = |host: &String| host.parse::<IpAddr>().is_err() && !host.starts_with('[');
         self.host_names().into_iter().filter(is_name).collect()
     }

@@ -64,12 +64,12 @@ struct AgentContent {
     failed_embeddings: FailedRuns,
     is_indexing: bool,
     is_fetching: bool,
-    /// What was told to be left out, so that it is told once.
+    /// Reasons that were logged already, so that each is logged once.
     told: HashSet<String>,
     is_embedding: bool,
 }
 
-/// What a look found.
+/// What one look at an agent's content found.
 struct ContentLook {
     agent: usize,
     /// Of the content. `None`: it can't be read.
@@ -139,6 +139,7 @@ impl ContentWatcher {
         let total = self.agents.len();
         let agents = (0..count.min(total)).map(|offset| (self.next + offset) % total);
         let idle = agents.filter(|agent| !self.agents[*agent].is_indexing);
+        // An agent that is being indexed would look changed all the while; it is looked at when that is done.
         let contents: Vec<_> = idle.map(|agent| (agent, self.agents[agent].watched.content.clone())).collect();
         self.next = (self.next + count.min(total)).checked_rem(total).unwrap_or(0);
         // One thread for all of them: looking is a few system calls each, and nobody waits for it.
@@ -161,6 +162,7 @@ impl ContentWatcher {
             let (watched, places) = (agent.watched.clone(), self.embeddings.clone());
             self.work.spawn(embed(look.agent, watched, look.missing, places, self.stop.clone()));
         }
+        // A source that can't be read (a folder that is being replaced) leaves the old index in use.
         let Some(fingerprint) = look.fingerprint else { return };
         if look.is_current {
             agent.failures = FailedRuns::default();
@@ -205,6 +207,7 @@ impl AgentContent {
             tracing::warn!(agent = %self.watched.handle, "{what}: {more} more; `forecourt index` and the admin listener tell which");
         }
         if self.told.len() + new.len() > CONTENT_REASONS_KEPT {
+            // Bounded by forgetting all: some reasons are then logged once more.
             self.told.clear();
         }
         let new: Vec<String> = new.into_iter().take(CONTENT_REASONS_KEPT).cloned().collect();
@@ -345,6 +348,7 @@ impl FailedRuns {
 
     /// One more. Each waits twice as long as the one before, within [`CONTENT_RETRY_AFTER_MAX`]; gives the wait.
     fn add(&mut self, fingerprint: u64, now: Instant) -> Duration {
+        // Content that has changed may be fine now: the wait begins anew.
         let is_same = self.last.is_some_and(|(failed, _)| failed == fingerprint);
         self.count = if is_same { self.count.saturating_add(1) } else { 0 };
         let factor = 1_u32.checked_shl(self.count).unwrap_or(u32::MAX);

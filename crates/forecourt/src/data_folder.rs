@@ -70,6 +70,7 @@ fn not_ours(data: &Path, is: &Metadata) -> Option<&'static str> {
     if is.uid() != me.as_raw() && !me.is_root() {
         return Some("it belongs to another user");
     }
+    // Closing `/tmp` to everybody else would break the machine.
     if is.mode() & SHARED != 0 {
         return Some("all users of this machine share it");
     }

@@ -155,6 +155,8 @@ impl Deployment {
                 Ok(deployment)
             }
             _ => {
+                // The backends are checked although the deployment is refused: one run of `check` tells all there is to
+                // mend.
                 problems.extend(agents::backend_problems(folder, &agents));
                 Err(problems)
             }

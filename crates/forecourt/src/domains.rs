@@ -41,6 +41,7 @@ pub fn deployment_folders(folder: &Path) -> Result<Vec<PathBuf>, Problems> {
         !is_hidden && path.join(FILE).exists()
     };
     let mut folders: Vec<PathBuf> = entries.filter(is_one).collect();
+    // The order decides which domain is the first one, and `read_dir` has none.
     folders.sort();
     match folders.len() > DOMAINS_MAX {
         true => Err(Problem::of_file(folder, format!("has more than {DOMAINS_MAX} deployments")).into()),
@@ -96,11 +97,14 @@ impl LiveDomains {
     /// Whose house answers who asks for these names.
     fn of(&self, opened_for: Option<&str>, host: Option<&str>) -> Option<Arc<LiveHouse>> {
         let domains = self.0.load();
+        // With one domain every name that was let in is its own: no look-up for each request.
         if let [only] = domains.as_slice() {
             return Some(only.live.clone());
         }
         let at = |name: &str| domains.iter().position(|domain| domain.hosts.serves(name));
         let at = match (opened_for.map(at), host.map(at)) {
+            // HTTP/2 may send requests for several hosts over one connection. Client certificates and terms of TLS
+            // belong to the name it was opened for, so another domain's request is misdirected (421).
             (Some(opened), Some(asked)) if opened != asked => return None,
             (Some(at), _) | (None, Some(at)) => at?,
             (None, None) => 0,

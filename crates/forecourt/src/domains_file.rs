@@ -26,7 +26,7 @@ pub struct DomainsFile {
     trusted_proxies: Vec<ipnet::IpNet>,
 }
 
-/// What is left of it once its tables were taken.
+/// The keys that may stand at the top of such a file beside the shared tables.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TopKeys {
@@ -54,6 +54,7 @@ impl DomainsFile {
         let entries = root.take_list(DOMAIN);
         let folders = problems.absorb(folders_of(&entries));
         let mut rest = root.clone();
+        // Taken out unread: each deployment reads the shared tables itself.
         SHARED.iter().filter(|name| **name != "trusted_proxies").for_each(|table| drop(rest.take(table)));
         let hint = "what is of one domain stands in the forecourt.toml of its own folder";
         let top: Result<TopKeys, Problems> = rest.read();
@@ -77,7 +78,7 @@ impl DomainsFile {
         self.root.file()
     }
 
-    /// What all domains share.
+    /// The section with the tables that all domains share.
     pub(crate) fn shared(&self) -> Section {
         self.root.clone()
     }

@@ -99,6 +99,7 @@ impl Tool for OfEndpoint {
         let given = ToolCall {
             arguments,
             sender: message.sender.clone(),
+            // Endpoints may lead back to agents: the chain counts on, so that it ends.
             hop: message.hop.saturating_add(1),
             language: message.language.clone(),
             via: message.received_via,

@@ -90,6 +90,7 @@ impl From<Problems> for Error {
 impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Self {
         use std::io::ErrorKind::{QuotaExceeded, StorageFull};
+        // A full disk is common and easy to mend, so it is told in words of its own.
         if matches!(error.kind(), StorageFull | QuotaExceeded) {
             return Self::new(format!("the disk is full: {error}"))
                 .hint("make room on it, or name another data folder with --data DIR");

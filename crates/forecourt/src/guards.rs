@@ -26,7 +26,7 @@ use tokio::time::Instant;
 /// Tokens that a model may write for a yes or a no: some think first.
 const ANSWER_TOKENS: u32 = 1_024;
 
-/// What guardrails of a house are built from.
+/// The services that guardrails use: the way out, and models that judge texts.
 pub(crate) fn services(egress: &Egress, usage: Arc<dyn UsageRecorder>) -> GuardServices {
     let judges = Models { egress: egress.clone(), usage };
     GuardServices { egress: Some(Arc::new(egress.clone())), judges: Some(Arc::new(judges)) }
@@ -43,6 +43,7 @@ impl JudgeBuilder for Models {
         let time_max = Duration::from_secs(settings.seconds);
         let shared = SharedKeys {
             stream: false,
+            // The same text should get the same verdict.
             temperature: Some(json!(0.0)),
             timeouts: CallTimeouts { first: time_max, idle: time_max, total: time_max },
             stall: time_max,

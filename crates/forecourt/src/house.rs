@@ -89,6 +89,7 @@ impl House {
             problems.absorb(builder.add(agent, &mut built));
         }
         if !problems.is_empty() {
+            // Broken endpoints alone do not stop a start, so they are told as problems only where something else does.
             problems.extend(endpoints.refused.clone());
         }
         let (egress, rules) = (Arc::new(egress), rules.services.clone());
@@ -273,6 +274,7 @@ pub(crate) fn egress(deployment: &Deployment, site: &Site) -> Result<Egress, Pro
     let mut builder = Egress::builder(deployment.egress.clone())
         .base(&deployment.dir)
         .metrics(deployment.meters.egress.clone())
+        // Its own names and addresses are closed to callers' URLs: an agent would else reach the operator's listener.
         .own_host(&site.origin)
         .map_err(wrong)?;
     if site.canonical_host() != site.domain.as_str() {

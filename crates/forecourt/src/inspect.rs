@@ -25,6 +25,7 @@ pub fn inspect(deployment: &Deployment) -> Problems {
     let mut problems = Problems::new();
     listeners(deployment, &mut problems);
     certificate(deployment, data, &mut problems);
+    // A shared store is looked at when it is opened: `check` connects to nothing.
     if deployment.store.kind() == StoreKind::Sqlite {
         state(data, &mut problems);
     }
@@ -59,6 +60,7 @@ fn listeners(deployment: &Deployment, problems: &mut Problems) {
 }
 
 fn is_here(address: SocketAddr) -> bool {
+    // `to_canonical`: `::ffff:127.0.0.1` is loopback too.
     address.ip().to_canonical().is_loopback()
 }
 
@@ -111,6 +113,7 @@ pub(crate) fn contents<'a>(contents: impl IntoIterator<Item = &'a Content>) -> P
     let manual = Path::new(crate::manual::NAME);
     let mut problems = Problems::new();
     for content in contents {
+        // The manual is unpacked by whoever serves, so it may not be there yet.
         for path in content.indexing.sources().iter().filter(|path| !path.ends_with(manual)) {
             let readable = match path.is_dir() {
                 true => path.read_dir().map(drop),

@@ -55,7 +55,7 @@ impl OpenHouse {
     }
 }
 
-/// The one swap. Whoever takes a house out of it keeps that one for a request and no longer.
+/// The house that is served now, swapped atomically. Hold what you take out of it for one request and no longer.
 #[derive(Default)]
 pub(crate) struct LiveHouse {
     house: ArcSwapOption<OpenHouse>,
@@ -73,6 +73,7 @@ impl LiveHouse {
     pub(crate) fn open(&self, house: OpenHouse) {
         let mut hosts = self.hosts.lock();
         hosts.retain(|host| host.strong_count() > 0);
+        // Weak: counting the houses that are left must not keep one of them alive.
         hosts.push(Arc::downgrade(&house.host));
         self.house.store(Some(Arc::new(house)));
     }
@@ -105,6 +106,7 @@ impl LiveHouse {
 /// Agents, compositions and connections reach the host of the house as it stands when they ask.
 impl HostApi for LiveHouse {
     fn receive(self: Arc<Self>, message: Message) -> BoxFuture<'static, Result<Reply, Error>> {
+        // Only the host is held: an agent that asks another one would else keep a replaced house until its answer ends.
         let host = self.now().map(|house| house.host.clone());
         Box::pin(async move { host.ok_or(Error::unavailable())?.receive(message, Run::without_task()).await })
     }

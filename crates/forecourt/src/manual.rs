@@ -71,6 +71,7 @@ pub(crate) fn unpack(data: &Path) -> io::Result<()> {
     std::fs::create_dir_all(&folder)?;
     for (name, text) in PAGES {
         let file = folder.join(name);
+        // A page that is written again would look changed, and be indexed again at each start.
         if std::fs::read_to_string(&file).ok().as_deref() != Some(*text) {
             std::fs::write(&file, text)?;
         }

@@ -74,6 +74,7 @@ fn document(path: &str, url: &str, html: bool, brand: &Branding) -> Result<Serve
             ServedDocument::new(HTML, FRESH, page.render())
         }
     };
+    // The same URL is HTML or markdown: a cache must not give one for the other.
     Ok(document.varying_by("Accept"))
 }
 

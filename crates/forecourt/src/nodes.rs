@@ -18,11 +18,11 @@ use crate::storage::Storage;
 /// How long the first connection to the bus is waited for. Without one, a node works by looking into the store.
 const BUS_WAIT_MAX: Duration = Duration::from_secs(3);
 
-/// What nodes have in common beside the store.
+/// The bus between the nodes of a deployment, and whether there are other nodes at all.
 pub(crate) struct NodeLinks {
-    /// What they tell each other by.
+    /// The bus; within this process where there is no NATS.
     pub(crate) bus: Arc<dyn Bus>,
-    /// The same, where it is more than this process.
+    /// The same as a NATS connection, where there is one.
     pub(crate) nats: Option<Arc<NatsBus>>,
     /// Whether nobody else has the store.
     pub(crate) alone: bool,
@@ -44,6 +44,7 @@ impl NodeLinks {
         if let Some(notice) = deployment.node_notice() {
             tracing::warn!("{notice}");
         }
+        // The store says which deployment it belongs to: a database that another one uses is refused.
         let agreed = DeploymentId::agree(&**store, &SystemClock, &SystemEntropy, deployment.domain()).await;
         let id = agreed.map_err(|error| match error {
             DeploymentIdError::OtherDeployment { .. } => Error::new(error.to_string())
@@ -66,7 +67,7 @@ impl NodeLinks {
     }
 }
 
-/// What went over the bus, as metrics.
+/// Metrics of the bus: connection, subscriptions and messages.
 #[derive(Debug)]
 pub(crate) struct BusMetrics(pub(crate) NatsHandle);
 

@@ -34,12 +34,12 @@ impl Payments {
         Ok(Self { offers: Arc::new(X402Offers::new(settings.clone())), scheme })
     }
 
-    /// Who turns shorthands of offers, such as `x402 = { … }`, into ways to pay.
+    /// The builders that turn shorthands of offers, such as `x402 = { … }`, into ways to pay.
     pub(crate) fn offer_builders(&self) -> Vec<Arc<dyn OfferBuilder>> {
         vec![self.offers.clone()]
     }
 
-    /// Who checks payments and takes them.
+    /// The payment schemes that verify and settle payments; empty without a facilitator.
     pub(crate) fn schemes(&self) -> Vec<Arc<dyn PaymentScheme>> {
         self.scheme.iter().map(|scheme| scheme.clone() as Arc<dyn PaymentScheme>).collect()
     }
@@ -59,6 +59,7 @@ impl Payments {
     /// The same, beside everything else, if something is offered.
     pub(crate) fn begin_check(&self) {
         if let Some(scheme) = self.scheme.clone().filter(|_| !self.offers.made().is_empty()) {
+            // Not waited for: a facilitator that is away must not keep the host from starting.
             tokio::spawn(Self::check_facilitator(scheme, self.offers.clone()));
         }
     }

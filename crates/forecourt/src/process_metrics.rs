@@ -17,7 +17,7 @@ const TICKS_PER_SECOND: f64 = 100.0;
 #[derive(Debug)]
 pub(crate) struct ProcessMetrics;
 
-/// What is to be known of a process.
+/// The figures of a process that Prometheus clients report.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Usage {
     processor_seconds: f64,
@@ -76,6 +76,7 @@ fn usage(own: &str, system: &str) -> Option<Usage> {
 const PAGE_BYTES: f64 = 4096.0;
 
 fn files_max(limits: &str) -> f64 {
+    // `unlimited` is no number, and counts as infinite.
     let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
     line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(f64::INFINITY)
 }

@@ -76,6 +76,7 @@ async fn rated(feedback: &Feedback, handle: &str, headers: &HeaderMap, body: Bod
     if !is_json(headers) {
         return Err(refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, FORM));
     }
+    // Other sites could else vote with their visitors' browsers.
     if headers.get("sec-fetch-site").is_some_and(|site| site != "same-origin" && site != "none") {
         return Err(refused(StatusCode::FORBIDDEN, "thumbs of other sites' pages are not counted"));
     }

@@ -109,6 +109,8 @@ impl<'a> RuleBuilder<'a> {
             let section = |_| rule.section.clone();
             built.add(of_host, &self.context(handle, format!("host{index}")), section, &mut problems);
         }
+        // Behind those of the host: the first refusal stands, and an agent's file must not come before the host's
+        // rules.
         let own = &agent.settings.policy.rules;
         let sections = agent.section.clone().take("policy").map(|mut policy| policy.take_list("rules"));
         let section = |index: usize| sections.iter().flatten().nth(index).unwrap_or(&agent.section).clone();

@@ -87,12 +87,14 @@ impl Running {
             let nodes = NodeLinks::open(&house.deployment, &storage, &store).await?;
             let lease = house.deployment.store.lease();
             let agreed = storage.agreed(&house.deployment, &store).await?;
+            // Nodes sign with one key: the first to write it into the store wins.
             let keys = match &agreed {
                 Some(agreed) => shared::keys_of(agreed).agree(&house.deployment.data).await?,
                 None => storage.keys()?,
             };
             let keys = Arc::new(ArcSwap::from_pointee(keys));
             let content = content.map(|rows| Arc::new(SharedContent::new(rows, nodes.bus.clone())));
+            // So that a key file that disappears is missed, and no other key signs in silence.
             if let (Storage::Kept(_), None) = (&storage, &agreed) {
                 remember_signing(&store, keys.load().current().kid()).await?;
             }
@@ -146,9 +148,11 @@ impl Running {
     /// What of the new house does not fit the host: then nothing has changed.
     pub fn replace(&self, house: House) -> BoxFuture<'_, Result<(), Error>> {
         Box::pin(async move {
+            // Held to the end: two replacements at once could both start from the same host, and one would be lost.
             let _one_at_a_time = self.replacing.lock().await;
             let before = self.host();
             let (now, then) = (&house.site, before.site());
+            // Links, sessions and contracts that are out there name the origin: another one would break them.
             if now.domain != then.domain || now.origin != then.origin {
                 let text = format!("{} can't become {} while it is served", then.origin, now.origin);
                 return Err(Error::new(text).hint("restart the server to serve another domain or address"));
@@ -166,9 +170,10 @@ impl Running {
         })
     }
 
-    /// From here on everybody meets this house.
+    /// Opens a house: new requests go to it from here on.
     fn open(&self, mounted: MountedHouse) {
         let MountedHouse { open, mount, notices, refused, deployment, ended } = mounted;
+        // Only now: deliveries and payments go by the new house from here on, so nothing may fail behind this.
         open.host.take_over();
         if let Storage::Kept(_) | Storage::Apart { .. } = self.storage {
             tokio::spawn(watch::content(open.contents.clone(), ended.clone()));
@@ -301,7 +306,7 @@ impl Opening {
     }
 }
 
-/// What is around every house.
+/// The parts that stay when one house takes the place of another.
 struct Around<'a> {
     live: &'a Arc<LiveHouse>,
     storage: &'a Storage,
@@ -346,6 +351,7 @@ impl Around<'_> {
             pages: deployment.pages.clone(),
             services: services.clone(),
         };
+        // Tools of protocols are made from the mount, so it is built twice: first without them.
         let tools = deployment.wires.tools(&mount).chain(endpoint::tools(&mount.host)).collect();
         let mount: Mount = Mount { tools, ..mount };
         operated::publish(&mount, &deployment);
@@ -358,7 +364,7 @@ impl Around<'_> {
     }
 }
 
-/// Proof in, sender out: the configured keys, and those that protocols can find.
+/// The verifier of callers' proofs: with the keys of [identity], and the directory of keys that protocols bring.
 fn verifier(deployment: &Deployment, egress: &Arc<Egress>, store: &Arc<dyn Store>) -> Result<Verifier, Problems> {
     let verifier = Verifier::new(&deployment.identity, &deployment.dir, egress.clone()).map_err(|wrong| {
         let mut problems = Problems::new();

@@ -230,6 +230,8 @@ impl Server {
         Box::pin(async move {
             let all = self.shared.list.all();
             let hosts: Vec<Arc<Host>> = all.iter().map(|core| core.running.host()).collect();
+            // The order matters: requests that are half sent become whole and reach the host, the host finishes them,
+            // then connections are closed, and the store and data folder are let go of last.
             self.shared.metrics.arrived(ARRIVING).await;
             tokio::time::sleep(HANDED_OVER).await;
             join_all(hosts.iter().map(|host| host.drain(DRAIN))).await;

@@ -97,6 +97,7 @@ impl Storage {
             Self::Kept(data) | Self::Apart { own: data, .. } | Self::Signing(data) => {
                 HostKeys::load_or_create(data, entropy).map_err(|error| Error::new(error.to_string()))
             }
+            // A check must not write keys into a folder that it only looks at.
             Self::Looking(_) => Ok(HostKeys::in_memory(entropy)),
         }
     }
@@ -146,6 +147,7 @@ async fn open_to_look(deployment: &Deployment) -> Result<Arc<dyn Store>, Error> 
         return Err(Error::new("this deployment keeps everything in memory")
             .hint("write `kind = \"sqlite\"` under [store] in forecourt.toml"));
     }
+    // SQLite would create the file, and a command that only looks would leave an empty database behind.
     if !data.join(DATABASE).exists() {
         return Err(Error::new(format!("nothing is kept in {} yet", data.display()))
             .hint("serve the deployment first, or name its data folder with --data DIR"));
@@ -193,6 +195,7 @@ pub(crate) async fn remember_signing(store: &Arc<dyn Store>, kid: &str) -> Resul
     let now = SystemClock.now();
     let known = store.entries(SIGNED, Span::Before(u64::MAX), 1, now).await.map_err(wrong)?;
     let body = serde_json::json!({ "kid": kid });
+    // Once for each key: a start does not add an entry.
     if known.first().is_none_or(|(_, entry)| entry.body != body) {
         store.append_entry(SIGNED, LedgerEntry::new(body, now), None).await.map_err(wrong)?;
     }

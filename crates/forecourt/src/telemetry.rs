@@ -86,6 +86,7 @@ impl Telemetry {
             return Ok((telemetry, layers));
         }
         let wrong = |error: forecourt_egress::SetupError| Error::new(format!("[egress] cannot be set up: {error}"));
+        // A way out of its own: the process has one collector, and its deployments come and go.
         let egress = Egress::builder(deployment.egress.clone())
             .base(&deployment.dir)
             .metrics(deployment.meters.egress.clone())
@@ -137,6 +138,7 @@ impl Telemetry {
             let Self { spans, logs, metrics, .. } = self;
             let flush = async {
                 if let Some((sending, stop)) = metrics {
+                    // The metrics go first: they are one request, and tell how the process ended.
                     stop.cancel();
                     let _ = sending.await;
                 }

@@ -41,6 +41,7 @@ pub(crate) async fn keys(data: PathBuf, keys: Arc<ArcSwap<HostKeys>>, stop: Canc
         if found == seen {
             continue;
         }
+        // Noted before the file is read: keys that can't be read are told once, and tried again when the file changes.
         seen = found;
         if seen.is_none() {
             tracing::error!("the signing keys are gone from the data folder; those in use stay");

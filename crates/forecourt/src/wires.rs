@@ -44,6 +44,7 @@ impl Wires {
             let mut section = root.take_or_empty(protocol.name);
             for socket in protocol.sockets {
                 if let Some(address) = flag(socket.name) {
+                    // A flag opens a socket that the file leaves out, too.
                     section.overrule(socket.key, address.to_string(), &format!("--{}", socket.name));
                 }
             }
@@ -133,6 +134,7 @@ impl Wires {
                     Surface::Http(routes) => routes.paths.as_slice(),
                     Surface::Stream { .. } | Surface::OwnHttp { .. } => &[],
                 };
+                // The router would panic on two routes of one path.
                 for path in paths.iter().filter(|path| !claimed.insert(**path)) {
                     let text = format!("two protocols claim the path {path}, one of them is {}", protocol.name);
                     problems.push(Problem::of_file(file, text));

@@ -42,6 +42,7 @@ pub(crate) fn person(
     };
     let subject = format!("{}{subject}", settings.subject_prefix());
     if !settings.allowed_domains.is_empty() {
+        // `email` is the verified address: anybody may enter an address of an allowed domain at a provider.
         let domain = email.as_deref().and_then(|email| email.rsplit_once('@')).map(|(_, domain)| domain);
         if !domain.is_some_and(|domain| settings.allowed_domains.iter().any(|allowed| allowed == domain)) {
             return Err(SignInError::NotAllowed);

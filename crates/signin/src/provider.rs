@@ -35,7 +35,7 @@ impl PeopleProvider {
         &self.provider
     }
 
-    /// Whom the provider has signed in, if they may sign in here.
+    /// Exchanges the code for verified claims, and reads the person out of them.
     pub(crate) async fn person(
         &self,
         code: String,
@@ -45,6 +45,7 @@ impl PeopleProvider {
         let wants_more = |claims: &_| person::wants_more(&self.settings, claims);
         let identified = self.provider.identified(code, way, now, &wants_more).await?;
         let mut person = person::person(&self.settings, identified.claims, now)?;
+        // The token is needed as `id_token_hint` when the person signs out there, and for nothing else.
         let keeps = self.settings.logout == Logout::Provider && identified.id_token.len() <= ID_TOKEN_BYTES_MAX;
         person.id_token = keeps.then_some(identified.id_token);
         Ok(person)

@@ -16,6 +16,7 @@ impl ReturnTo {
     /// Reads one. `None` for everything that is not plainly a path of this host, or leads into signing in or out
     /// again.
     pub(crate) fn parse(text: &str) -> Option<Self> {
+        // Browsers read `\` as `/` and drop tabs and line ends, so `/\evil.example` would lead to another host.
         let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
         if text.len() > RETURN_TO_BYTES_MAX || !is_plain || !is_path(text) {
             return None;
@@ -24,6 +25,7 @@ impl ReturnTo {
         // Dots are gone now: what they leave must be a path, too, also for whoever decodes it once more.
         let decoded = percent_decode_str(url.path()).decode_utf8().ok()?;
         let leads_on = is_path(url.path()) && is_path(&decoded) && !decoded.contains(['\\', '\0', '\r', '\n']);
+        // The callback would use up a state, and the way out would sign the person out who has just come in.
         let is_ours = matches!(decoded.trim_end_matches('/'), "/sign-in/callback" | "/sign-out");
         let kept = url.origin() == origin.origin() && leads_on && !is_ours;
         kept.then(|| Self(url[Position::BeforePath..].to_owned()))

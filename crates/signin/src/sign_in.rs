@@ -35,6 +35,8 @@ impl Visit<'_> {
                 _ => self.whoever(&person.name, person.cookie),
             });
         }
+        // A sign-in is kept on the account of the caller's network: beginning many of them fills its bound and nobody
+        // else's.
         let account = CallerKey::of(None, None, self.peer().map(Network::of)).account();
         let (begun, cookie) = attempt::begin(sessions, self.browser(), &return_to, account, self.ambient()).await?;
         let url = provider.way().sign_in_url(&begun, &self.url(CALLBACK), SignInPrompt::Usual, self.now()).await?;
@@ -65,6 +67,7 @@ impl Visit<'_> {
         sessions: &Sessions,
         attempt: &Attempt,
     ) -> Result<HttpAnswer, SignInError> {
+        // RFC 9207, before the code is used: it must not be sent to another provider than the one that gave it.
         if !provider.way().is_of_issuer(self.parameter("iss").as_deref(), self.now()).await? {
             tracing::warn!("a sign-in came back from another issuer");
             return Err(SignInError::Invalid);
@@ -80,7 +83,7 @@ impl Visit<'_> {
         }
         let code = self.parameter("code").ok_or(SignInError::Invalid)?;
         let person = provider.person(code, (&attempt.flow, &self.url(CALLBACK)), self.now()).await?;
-        // What the browser had before is over: nobody can have planted what it has now.
+        // The session before ends and is not gone on with: its cookie may have been planted by somebody else.
         if let Some(earlier) = self.browser().session_token() {
             sessions.end(earlier, self.now()).await?;
         }
@@ -139,7 +142,9 @@ impl Visit<'_> {
         let query = self.head.uri.query().unwrap_or_default();
         let mut values = form_urlencoded::parse(query.as_bytes()).filter(|(known, _)| known == name);
         let value = values.next()?.1;
+        // `ReturnTo::parse` has a bound of its own, and an error that says so.
         let bytes_max = if name == "return_to" { usize::MAX } else { PARAMETER_BYTES_MAX };
+        // A parameter that is there twice is refused: two readers may take different ones.
         let fits = values.next().is_none() && value.len() <= bytes_max;
         // One that can't be read is not the same as none.
         Some(if fits { value.into_owned() } else { String::new() })

@@ -14,6 +14,7 @@ impl Visit<'_> {
     pub(crate) async fn sign_out(&self) -> Result<HttpAnswer, SignInError> {
         let (provider, sessions) = self.parts()?;
         let browser = self.browser();
+        // A page of another site could else sign people out (CSRF).
         if !browser.is_own() {
             return Err(SignInError::Foreign);
         }
@@ -26,6 +27,7 @@ impl Visit<'_> {
             None => None,
         };
         let further = further.as_ref().map(url::Url::as_str);
+        // Taken away without a session too: the cookie may be of one that has ended.
         let name = browser.cookie_name(SESSION_COOKIE, PLAIN_SESSION_COOKIE);
         let forget = set_cookie(name, "", None, browser.is_plain());
         let elsewhere = further.map(|url| (url, "Sign out of the sign-in service too"));

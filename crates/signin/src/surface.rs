@@ -17,6 +17,7 @@ use crate::visit::Visit;
 /// The routes.
 pub(crate) fn routes(sign_in: SignIn) -> HttpRoutes {
     let router = Router::new()
+        // `any`: other methods get their 405 with `Allow` from `Visit::turned_away`.
         .route(SIGN_IN, any(on_sign_in))
         .route(CALLBACK, any(on_callback))
         .route(SIGN_OUT, any(on_sign_out))

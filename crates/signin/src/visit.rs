@@ -39,6 +39,7 @@ impl<'a> Visit<'a> {
         if self.head.method != method {
             return Some(HttpAnswer::empty(StatusCode::METHOD_NOT_ALLOWED, HeaderMap::new()).allowing(allow));
         }
+        // Each sign-in that is begun writes to the store, and each callback asks the provider.
         let part = self.sign_in.host.meter(self.peer()).err()?;
         let mut head = HeaderMap::new();
         add_fields(&mut head, &part, self.site().canonical_host());

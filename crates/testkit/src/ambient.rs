@@ -48,6 +48,7 @@ pub struct CountedEntropy {
 
 impl Entropy for CountedEntropy {
     fn fill(&self, bytes: &mut [u8]) {
+        // Added since the first call would begin at zero, where xorshift stays.
         let mut state = self.calls.fetch_add(1, Ordering::SeqCst).wrapping_add(0x9e37_79b9_7f4a_7c15);
         for byte in bytes {
             state ^= state << 13;

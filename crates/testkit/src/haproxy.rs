@@ -62,7 +62,7 @@ impl Haproxy {
                 return Some(Self { folder, port, process });
             }
             if process.try_wait().expect("its state").is_some() {
-                // Somebody else took the port meanwhile.
+                // The port was free a moment ago and was taken in between: it tries another one.
                 (port, process) = spawn(&file, nodes);
             }
             let log = || fs::read_to_string(file.with_extension("log")).unwrap_or_default();

@@ -68,6 +68,7 @@ fn misspell(text: &str, draw: &mut Draw) -> String {
     let long: Vec<usize> = (0..words.len()).filter(|at| is_long(&words[*at])).collect();
     if let Some(word) = draw.one(&long) {
         let letters = words[*word].as_bytes();
+        // Never the last letter: a swap needs one behind it.
         let at = 1 + draw.below(letters.len() - 2);
         let (before, after) = (&letters[..at], &letters[at + 1..]);
         let middle = match draw.below(4) {

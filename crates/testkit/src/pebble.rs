@@ -74,6 +74,8 @@ impl Pebble {
         names.args(["-dns01", &format!("127.0.0.1:{dns}"), "-management", &format!("127.0.0.1:{}", free_port())]);
         let mut authority = Command::new("pebble");
         authority.args(["-config", &file.display().to_string(), "-dnsserver", &format!("127.0.0.1:{dns}")]);
+        // By default Pebble waits up to 15 s before it validates, and takes half of the authorizations as valid
+        // already.
         authority.env("PEBBLE_VA_NOSLEEP", "1").env("PEBBLE_VA_ALWAYS_VALID", "0").env("PEBBLE_AUTHZREUSE", "0");
         let children = vec![begin(&mut names, "dns"), begin(&mut authority, "pebble")];
         let pebble = Self { children, port, management };

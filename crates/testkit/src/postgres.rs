@@ -83,6 +83,7 @@ impl PostgresServer {
         let folder = tempfile::Builder::new().prefix("forecourt-postgres-").tempdir_in(disk).expect("a folder");
         give(folder.path());
         let data = folder.path().join("data");
+        // A copy of a cluster that was made once: `initdb` takes seconds for each server.
         let copied = as_somebody("cp").args(["-r", "--reflink=auto"]).arg(template()).arg(&data).output();
         succeed("cp", copied);
         let settings = SETTINGS.iter().chain(settings).map(ToString::to_string).collect();
@@ -100,6 +101,7 @@ impl PostgresServer {
     /// The URL of a database that is empty and nobody else's.
     pub fn fresh(&self) -> String {
         let name = format!("case_{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        // `template0`: `template1` can't be copied while anybody is connected to it, and tests run at once.
         self.sql("postgres", &format!("CREATE DATABASE {name} TEMPLATE template0"));
         self.url(&name)
     }
@@ -308,7 +310,7 @@ fn template() -> PathBuf {
         .current_dir("/")
         .output();
     succeed("initdb", initdb);
-    // Of several that make one at once, one is first, and the others are as good.
+    // Several processes may make one at once: the first rename wins, and the other clusters are as good.
     let _ = fs::rename(&data, &place);
     place
 }
@@ -320,7 +322,7 @@ fn succeed(what: &str, output: io::Result<Output>) -> Output {
 }
 
 fn signal(pid: Pid, what: Signal) {
-    // Whoever is gone already needs none.
+    // A process that has ended in between needs no signal.
     let _ = kill(pid, what);
 }
 

@@ -69,6 +69,7 @@ impl Agent for ScriptedAgent {
         let leaving = Leaving(self.left.clone());
         let steps = self.steps.clone();
         Box::pin(async_stream::stream! {
+            // Within the stream: a reply that is dropped before its end counts as left too.
             let _leaving = leaving;
             for step in steps {
                 match step {

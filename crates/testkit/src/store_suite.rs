@@ -142,6 +142,7 @@ pub const CALLER_BYTES: u64 = 256 * 1024;
 /// What a case is given.
 pub type Fresh = Arc<dyn Store>;
 
+// One for all cases, so that no two tasks of a process have the same id.
 static ENTROPY: LazyLock<CountedEntropy> = LazyLock::new(CountedEntropy::default);
 
 /// The moment at which all tasks of the suite begin.

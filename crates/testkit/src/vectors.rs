@@ -81,6 +81,7 @@ fn list(folder: Folder, path: &str) -> Option<Vec<PathBuf>> {
     };
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|file| file.is_file()).collect();
     assert!(!files.is_empty(), "{}", missing(&folder, "no files"));
+    // `read_dir` has no order, and failures should name the same file in every run.
     files.sort();
     Some(files)
 }

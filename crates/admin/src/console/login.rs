@@ -55,6 +55,7 @@ async fn logged_in(desk: &Desk, headers: &HeaderMap, token: &str) -> Result<Vec<
     let own = entrance.token().ok_or_else(no_token)?;
     let host = desk.house()?.host;
     let now = host.clock().now();
+    // Before the token is compared: whoever guesses must not learn, while held up, that one guess was right.
     desk.attempts.may_try(now).map_err(|wait| {
         let seconds = wait.as_secs().max(1);
         ApiError::too_many(format!("too many wrong tokens were shown; try again in {seconds} s"), seconds)

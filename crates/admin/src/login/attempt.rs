@@ -33,12 +33,14 @@ pub(super) async fn begin(host: &Host, kept: LoginState) -> Result<SignInStart, 
     let begun = Flow::begin(&**host.entropy());
     let body = serde_json::to_value(Entry::Begun { kept, flow: begun.flow.clone() }).unwrap_or_default();
     let until = until(host.clock().now());
+    // `Some(0)`: only as the first entry of its stream.
     host.ledger(OWNER).append(&stream(&begun.state), body, Some(until), Some(0)).await?;
     Ok(begun)
 }
 
 /// Uses up the one that a state names: of all who try, one gets it.
 pub(super) async fn take(host: &Host, state: &str) -> Result<Option<(LoginState, Flow)>, ApiError> {
+    // What can't be a state asks nothing of the store.
     if !forecourt_core::ids::is_token(state) {
         return Ok(None);
     }
@@ -46,7 +48,7 @@ pub(super) async fn take(host: &Host, state: &str) -> Result<Option<(LoginState,
     let Some((number, entry)) = ledger.last(&stream).await? else { return Ok(None) };
     let Ok(Entry::Begun { kept, flow }) = serde_json::from_value(entry.body) else { return Ok(None) };
     let used = serde_json::to_value(Entry::Used).unwrap_or_default();
-    // For as long as what it follows, which would be the last one again.
+    // Kept exactly as long as the entry before it: if it lapsed first, the login could be used once more.
     let is_ours = ledger.append(&stream, used, entry.expires_at, Some(number)).await?.is_some();
     Ok(is_ours.then_some((kept, flow)))
 }

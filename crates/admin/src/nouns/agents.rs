@@ -134,6 +134,7 @@ async fn seen(ask: &Ask, resident: &HostedAgent, overview: &StoreOverview) -> Re
     let content = ask.house.contents.iter().find(|(of, _)| of == handle);
     let items = content.map(|(_, indexing)| indexing.clone());
     let items = match items {
+        // Counting items may read from disk.
         Some(indexing) => tokio::task::spawn_blocking(move || indexing.items()).await.ok(),
         None => None,
     };
@@ -189,6 +190,7 @@ async fn change(ask: Command, to: LifecycleState, action: &'static str) -> Resul
             (Came::Refused, Err(error.hint("a retired agent never answers again; give a new one another handle")))
         }
     };
+    // Before the answer is known to be an error: what was refused is written down too.
     account::note(host, by, action, target, why.as_deref(), came).await;
     answer.map(|message| ActionOutcome::new(came, message))
 }

@@ -52,6 +52,7 @@ pub(crate) fn all(ask: &Ask, ready: &Result<Vec<String>, String>) -> Vec<Check> 
     checks.push(content(ask, now));
     checks.push(backup(ask, now));
     let known: Vec<String> = around.bus_fault().flatten().into_iter().collect();
+    // The fault of the bus has a line of its own above.
     let notes = ready.iter().flatten().filter(|note| !known.iter().any(|known| note.starts_with(known.as_str())));
     checks.extend(notes.map(|note| Check::new("note", "warn", note.as_str())));
     checks
@@ -109,6 +110,7 @@ fn content(ask: &Ask, now: Timestamp) -> Check {
     let is_old = |at: Timestamp| now.duration_since(at).unsigned_abs() > CONTENT_AGE_MAX;
     let contents = ask.house.contents.iter();
     let stale: Vec<String> = contents
+        // Never read counts as old.
         .filter(|(_, content)| content.read_at().is_none_or(is_old))
         .map(|(agent, _)| format!("@{agent}"))
         .collect();

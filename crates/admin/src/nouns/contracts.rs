@@ -98,7 +98,7 @@ pub(crate) async fn end(ask: Command) -> Result<ActionOutcome, ApiError> {
             match negotiator.revoke(id, by, why.as_deref()).await {
                 Ok(_) => (Came::Done, "the contract is revoked, on every node"),
                 Err(ContractRefusal::Unavailable) => return Err(ApiError::unavailable("the store is away")),
-                // Somebody else was quicker.
+                // It ended between the read and this: by another operator, its holder or its time.
                 Err(_) => (Came::Already, "the contract has ended already"),
             }
         }

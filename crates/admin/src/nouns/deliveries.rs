@@ -80,6 +80,7 @@ fn seen(queued: &QueuedDelivery) -> Delivery {
 /// Scheme and host of an address. The rest of it may be a secret.
 fn place(url: &str) -> String {
     match Url::parse(url) {
+        // The path and the query of a webhook often hold its secret.
         Ok(url) if url.has_host() => url.origin().ascii_serialization(),
         Ok(url) => format!("{}:…", url.scheme()),
         Err(_) => "…".to_owned(),
@@ -103,12 +104,14 @@ async fn settle(
 ) -> Result<ActionOutcome, ApiError> {
     let id: u64 = ask.named("id").parse().map_err(|_| ApiError::not_found("deliveries are named by numbers"))?;
     let why = reason(ask.body::<Why>()?.reason.as_deref())?;
+    // The list begins behind a number: the one before `id` gives `id` itself, if it still waits.
     let found = ask.desk.reads.deliveries(id.saturating_sub(1), 1).await?;
     let (host, target) = (&ask.house.host, format!("delivery {id}"));
     let (came, answer) = match found.first().filter(|queued| queued.id == id) {
         // Whoever drops what is gone has what they wanted; so has who wants it made, unless it failed for good.
         None if retry_at.is_none() => (Came::Already, Ok("it does not wait any more")),
         None => return Err(ApiError::not_found("it does not wait any more: it was made, or failed for good")),
+        // A node is making it at this moment: settling it now would have it made twice, or lose how it went.
         Some(queued) if queued.is_claimed => {
             (Came::Refused, Err(ApiError::conflict("it is under way just now; look again in a moment")))
         }

@@ -112,6 +112,7 @@ pub(crate) async fn answer(ask: Command) -> Result<ActionOutcome, ApiError> {
     let (came, answer) = match host.operator().answer(ask.named("id"), answer).await? {
         OperatorAnswerOutcome::Unknown => return Err(unknown()),
         OperatorAnswerOutcome::Now(_) => (Came::Done, Ok(format!("the answer is {}", word(wanted)))),
+        // The first answer stands, also when two operators answer at once.
         OperatorAnswerOutcome::Before(asked) => match asked.answer {
             Some(before) if before.decision == wanted => {
                 (Came::Already, Ok(format!("{} has answered so already", before.by)))

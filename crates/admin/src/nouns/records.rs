@@ -30,6 +30,7 @@ pub(crate) async fn look_through(ask: Command) -> Result<VerificationReport, Api
         return Err(ApiError::not_found("no records are kept on this node")
             .hint("records are kept of what is answered over AGTP"));
     }
+    // It takes a place of the playground: reading a long log is as much work as a trial.
     let Ok(_one_at_a_time) = ask.desk.trials.clone().try_acquire_owned() else {
         return Err(ApiError::unavailable("too much is looked at already"));
     };

@@ -65,6 +65,7 @@ pub(crate) async fn list(ask: Ask) -> Result<Refusals, ApiError> {
     };
     let (mut before, mut looked_at, mut records) = (ask.number("before")?.unwrap_or(u64::MAX), 0, Vec::new());
     let mut next = None;
+    // Bounded: a filter that fits nothing would else read the whole audit. `next` says where to go on.
     while looked_at < AUDIT_ENTRIES_LOOKED_AT_MAX && records.len() < limit {
         let batches = ask.desk.reads.entries(AUDIT_STREAM, Span::Before(before), BATCHES_PER_READ, ask.now()).await?;
         next = batches.last().filter(|_| batches.len() == BATCHES_PER_READ).map(|(number, _)| *number);

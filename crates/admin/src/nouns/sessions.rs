@@ -94,6 +94,7 @@ async fn people(ask: &Ask) -> Result<Option<Vec<PersonSession>>, ApiError> {
     let verifier = ask.house.services.get::<Verifier>();
     let Some(sessions) = verifier.as_ref().and_then(|verifier| verifier.sessions()) else { return Ok(None) };
     let open = sessions.open(SESSIONS_LISTED_MAX, ask.now()).await?.into_iter().map(|listed| PersonSession {
+        // People choose their names at the provider: hidden characters are taken out.
         who: clean::line(listed.person.name()),
         id: listed.name,
         begun_at: listed.person.at,
@@ -114,9 +115,11 @@ async fn end_of_person(ask: &Ask) -> Result<bool, ApiError> {
 
 pub(crate) async fn end(ask: Command) -> Result<ActionOutcome, ApiError> {
     let why = reason(ask.body::<Why>()?.reason.as_deref())?;
+    // The id names a session of the console or one of a person who signed in: both are tried.
     let is_ended = sessions::end_named(&ask.house.host, ask.named("id")).await? || end_of_person(&ask).await?;
     let (came, words) = match is_ended {
         true => (Came::Done, "the session has ended, on every node"),
+        // An unknown name is no error: a session may have ended since the list was shown.
         false => (Came::Already, "no such session is open"),
     };
     let target = format!("session {}", super::shortened(ask.named("id"), 16));

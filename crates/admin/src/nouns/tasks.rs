@@ -191,6 +191,7 @@ pub(crate) async fn cancel(ask: Command) -> Result<ActionOutcome, ApiError> {
     let name = reference(&permit.task().id);
     let (came, answer) = match permit.cancel().await {
         Ok(_) => (Came::Done, Ok("the task is canceled".to_owned())),
+        // Somebody else may have cancelled it between the read and this: for the operator that is what was wanted.
         Err(Error::Conflict { .. }) if permit.reload().await?.task().state == TaskState::Canceled => {
             (Came::Already, Ok("the task was canceled already".to_owned()))
         }
@@ -207,6 +208,8 @@ pub(crate) async fn permit(ask: &Ask) -> Result<TaskPermit, ApiError> {
         let error = ApiError::not_found("there is no such task, or it has expired");
         error.hint("GET /api/v1/tasks lists those that there are, and so does `forecourt admin tasks`")
     };
+    // By a reference and not by its id: whoever knows a task's id may read and cancel it, so the console never shows
+    // one.
     let found = ask.desk.reads.task_by_reference(ask.named("task"), ask.now()).await?;
     let id: TaskId = found.ok_or_else(unknown)?.id;
     Ok(ask.house.host.task(&id, TaskAccess::Operator).await?)

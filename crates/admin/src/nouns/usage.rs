@@ -79,6 +79,7 @@ pub(crate) async fn list(ask: Ask) -> Result<Usages, ApiError> {
     };
     let (mut before, mut looked_at, mut answers) = (ask.number("before")?.unwrap_or(u64::MAX), 0, Vec::new());
     let mut next = None;
+    // Bounded: a filter that fits nothing would else read the whole audit. `next` says where to go on.
     while looked_at < AUDIT_ENTRIES_LOOKED_AT_MAX && answers.len() < limit {
         let batches = ask.desk.reads.entries(AUDIT_STREAM, Span::Before(before), BATCHES_PER_READ, ask.now()).await?;
         next = batches.last().filter(|_| batches.len() == BATCHES_PER_READ).map(|(number, _)| *number);

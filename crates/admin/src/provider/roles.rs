@@ -85,6 +85,7 @@ impl RoleClaims {
 
 /// What a claim says: a text, or a list of texts.
 fn claim_values(claims: &Map<String, Value>, claim: &str) -> Vec<String> {
+    // Anybody may enter any address at a provider: only a verified one may give a role.
     if claim == ADDRESS {
         return verified_address(claims).map(str::to_ascii_lowercase).into_iter().collect();
     }
@@ -98,6 +99,7 @@ fn claim_values(claims: &Map<String, Value>, claim: &str) -> Vec<String> {
 /// The claim of a name, such as `groups` or `https://acme.example/roles`; else what is within others, such as
 /// `realm_access.roles`.
 fn at<'a>(claims: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    // The whole name first: claims with a namespace have dots in it, such as `https://acme.example/roles`.
     claims.get(name).or_else(|| {
         let mut parts = name.split('.');
         let first = claims.get(parts.next()?)?;

@@ -113,6 +113,7 @@ impl OidcLoginSettings {
             client: ClientSettings {
                 issuer: self.issuer.clone(),
                 client_id: self.client_id.clone(),
+                // A secret that comes from a file may end with a line end.
                 client_secret: self.client_secret.as_deref().map(|secret| secret.trim().to_owned()),
                 scopes: with_openid(&self.scopes),
             },

@@ -21,9 +21,9 @@ const ACCESS_TOKEN: &str = "urn:ietf:params:oauth:token-type:access_token";
 
 /// A token that was given for another one.
 pub(super) struct GrantedToken {
-    /// The field that shows it. Sensitive: nothing prints it.
+    /// The value of `Authorization` that carries it, marked sensitive so that no log prints it.
     pub(super) authorization: HeaderValue,
-    /// How long it holds; `None`: nobody said so, and it is used once.
+    /// How long it is valid (`expires_in`). `None`: the endpoint did not say, so it is used once and not cached.
     pub(super) lifetime: Option<Duration>,
 }
 
@@ -32,11 +32,11 @@ pub(super) struct GrantedToken {
 pub(super) enum ExchangeFailure {
     /// No answer came.
     Unreachable(UpstreamFailure),
-    /// It answered that it can't, with this status.
+    /// The endpoint failed or is overloaded: a 5xx or 429, with this status.
     Away(u16),
-    /// The caller's token is not taken, by this error.
+    /// The endpoint refuses the caller's token, with this error code.
     Subject(String),
-    /// Something is wrong between us and it.
+    /// The settings or the answer are at fault, not the caller: a client that is unknown, a token that can't be used.
     Ours(String),
 }
 
@@ -53,6 +53,7 @@ pub(super) async fn ask(
     let status = response.status;
     let body = response.bytes(TOKEN_ANSWER_BYTES_MAX).await.map_err(ExchangeFailure::Unreachable)?;
     let body = Zeroizing::new(body);
+    // Before the body is parsed: an overloaded endpoint must not tell a caller that its token is not valid.
     if status.is_server_error() || status.as_u16() == 429 {
         return Err(ExchangeFailure::Away(status.as_u16()));
     }
@@ -91,6 +92,7 @@ fn granted(answer: &Value, subject: &SubjectToken) -> Result<GrantedToken, Excha
     let ours = |reason: &str| ExchangeFailure::Ours(reason.to_owned());
     let token = answer["access_token"].as_str().filter(|token| !token.is_empty());
     let token = token.ok_or_else(|| ours("an answer without `access_token`"))?;
+    // RFC 8693 2.2.1 also allows `N_A` and types that need a proof: only a bearer token can go into `Authorization`.
     if !answer["token_type"].as_str().is_some_and(|kind| kind.eq_ignore_ascii_case("bearer")) {
         return Err(ours("a token that is no bearer token"));
     }
@@ -104,6 +106,7 @@ fn granted(answer: &Value, subject: &SubjectToken) -> Result<GrantedToken, Excha
 
 /// RFC 8693 2.2.2: `invalid_request` is also what is said of a subject token that is not valid.
 fn refused(answer: &Value, status: u16) -> ExchangeFailure {
+    // The code goes to the log: whatever is not a plain code could be a token or a forged line.
     let known = |error: &&str| error.len() <= 64 && error.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
     match answer["error"].as_str().filter(known) {
         Some(error @ ("invalid_grant" | "invalid_request" | "access_denied")) => {

@@ -73,6 +73,7 @@ pub fn read(
     let secret = match (settings.client_secret, settings.client_secret_file) {
         (Some(secret), None) => Some(secret),
         (None, Some(file)) => match std::fs::read_to_string(context.resolve(&file)) {
+            // Editors end a file with a newline, which is not part of the secret; blanks may be.
             Ok(text) => Some(text.trim_end_matches(['\r', '\n']).to_owned()),
             Err(error) => {
                 wrong(format!("{}: {error}", file.display()));
@@ -107,6 +108,7 @@ pub fn read(
 
 /// Whether nobody in between can read what is sent there.
 fn is_safe(url: &str) -> bool {
+    // A name such as `localhost` does not count: only an address literal says that the request stays on this machine.
     Url::parse(url).is_ok_and(|url| match url.host() {
         Some(url::Host::Ipv4(address)) => url.scheme() == "https" || address.is_loopback(),
         Some(url::Host::Ipv6(address)) => url.scheme() == "https" || address.is_loopback(),

@@ -60,6 +60,7 @@ impl Pool {
         input: impl FnOnce(u64) -> String,
         timeouts: CallTimeouts,
     ) -> Result<Running, Ending> {
+        // As long as an answer may take, and not part of its time: that begins with the slot.
         let slot = timeout(timeouts.total, self.slot()).await.map_err(|_| busy())??;
         let idle = (self.mode == Mode::Worker).then(|| self.workers.idle()).flatten();
         let mut process = match idle {
@@ -80,6 +81,7 @@ impl Pool {
     /// gets a moment to tidy up; all others are ended now.
     pub(super) fn finish(&self, running: Running, is_orderly: bool) {
         let Running { mut process, mode, slot } = running;
+        // Dropped, and so killed with its group: what a process of a failed answer still writes is for nobody.
         if !is_orderly {
             return;
         }

@@ -16,7 +16,7 @@ use super::lines::Output;
 use super::turns::Turns;
 use crate::limits::{STDERR_LINE_BYTES_MAX, STDERR_LINES_MAX, TIDY_TIME_MAX};
 
-/// What to start, and for whom.
+/// The program of one agent, and whose it is.
 pub(super) struct Worker {
     pub(super) program: Program,
     /// Whose program it is, for the log.
@@ -27,7 +27,7 @@ pub(super) struct Worker {
 pub(super) struct Process {
     process: forecourt_process::Process,
     pub(super) output: Output,
-    /// What it was asked so far.
+    /// The turns that it was given so far.
     pub(super) turns: Turns,
     /// The standard input, or the task that writes to it.
     input: Input,
@@ -63,6 +63,8 @@ impl Process {
         self.output.begin();
         self.complaints_left.store(STDERR_LINES_MAX, Ordering::Relaxed);
         if let Input::Free(mut stdin) = std::mem::replace(&mut self.input, Input::Closed) {
+            // On a task of its own: a program that writes before it has read everything would fill its output pipe and
+            // wait for us, while we wait for it to read.
             self.input = Input::Busy(tokio::spawn(async move {
                 // A program that does not read all of its input may still answer.
                 let written = stdin.write_all(text.as_bytes()).await.is_ok() && stdin.flush().await.is_ok();
@@ -91,6 +93,7 @@ impl Process {
     /// How it ended, once its output has: well, or with an answer that is not whole.
     pub(super) async fn exit(&mut self, timeouts: Duration) -> Ending {
         let waited = timeout(timeouts, self.process.wait()).await;
+        // After a clean exit too: children that it left behind end with the answer.
         self.process.end();
         match waited {
             Ok(Ok(status)) if status.success() => Ending::Complete,

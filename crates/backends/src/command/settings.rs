@@ -99,6 +99,7 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<CheckedComman
         let message = "a worker needs `format = \"json\"`: in plain text, nothing says where an answer ends";
         problems.push(section.problem(Some("format"), message));
     }
+    // A variable with `=` in its name, or a NUL, can't be handed to a program by the system.
     let is_name = |name: &String| !name.is_empty() && !name.contains(['=', '\0']);
     if !settings.env.iter().all(|(name, value)| is_name(name) && !value.contains('\0')) {
         problems.push(section.problem(Some("env"), "`env` holds a name or a value that can't be one"));
@@ -121,6 +122,7 @@ fn worker(section: &Section, settings: &CommandSettings, context: &Context) -> R
         return Err(problem(format!("`command` has more than {COMMAND_WORDS_MAX} words, or a zero byte")));
     }
     let file = match name.contains('/') {
+        // With a slash it is a path, as in a shell; `PATH` is not asked.
         true => Some(context.resolve(name)).filter(|file| file.is_file()),
         false => find(name, context.path_variable.as_deref().unwrap_or_default()),
     };

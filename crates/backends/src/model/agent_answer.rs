@@ -16,7 +16,7 @@ pub(super) fn outcome(sibling: &Sibling, answer: CollectedReply) -> ToolResult {
     tool_result(&format!("@{}", sibling.handle()), answer)
 }
 
-/// What the answer of `who` comes to.
+/// Turns a collected answer of `who` into a tool result: at most `SIBLING_ANSWER_BYTES_MAX` of JSON, or the reason.
 pub(super) fn tool_result(who: &str, answer: CollectedReply) -> ToolResult {
     let CollectedReply { parts, ending, .. } = answer;
     let told = match ending {

@@ -34,7 +34,7 @@ fn wait() -> u64 {
     60
 }
 
-/// The same, checked.
+/// The checked settings.
 #[derive(Debug, Clone)]
 pub(super) struct AllowedDomains {
     /// Each with its port.

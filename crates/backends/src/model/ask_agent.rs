@@ -77,6 +77,7 @@ impl Inner {
     fn find(&self, named: &str) -> Option<&Sibling> {
         let (handle, address) = (named.trim().trim_start_matches('@'), Address::parse(named.trim()).ok());
         let mut asked = self.asked.iter();
+        // Only those that the settings let it ask: a model may write any handle.
         asked.find(|sibling| sibling.handle().as_str() == handle || address.as_ref() == Some(&sibling.address))
     }
 
@@ -108,6 +109,8 @@ impl Inner {
     /// What the sibling is sent: the words of the model, in the name of whoever asked us.
     fn message(&self, sibling: &Sibling, words: &str, asked: &Message) -> Message {
         let id = MessageId::mint(&*self.entropy);
+        // No thread goes along: a sibling is not part of the caller's conversation, as the tool's description tells the
+        // model.
         let parts = vec![Part::text(words)];
         Message {
             sender: meant_for(&asked.sender, &sibling.address),
@@ -150,6 +153,7 @@ impl Inner {
         let answered = timeout(time_max, service.0.ask(question)).await.unwrap_or(Err(RemoteError::Late));
         match answered {
             Ok(reply) => match reply.ending {
+                // A refusal such as a payment can only be met by the person who asked: the answer ends with it.
                 Ending::Refused(part) => Err(ToolError::Refused(part)),
                 _ => tool_result(&to.to_string(), reply),
             },
@@ -175,6 +179,7 @@ impl Tool for AskAgent {
     }
 
     fn parameters(&self) -> Value {
+        // An `enum` is only possible where all agents are known: those of other domains are named by address.
         let agent = match self.0.elsewhere {
             None => json!({"type": "string", "enum": self.0.handles(), "description": "The handle of the agent."}),
             Some(_) => {
@@ -210,6 +215,7 @@ impl Tool for AskAgent {
             }
             let (to, port) = self.0.find_elsewhere(named).ok_or_else(|| self.0.unknown())?;
             let calls = self.0.elsewhere.as_ref().map_or(0, |allowed| allowed.calls);
+            // Counted before the call, so that a question that fails costs one too.
             if self.1.fetch_add(1, Ordering::Relaxed) >= calls {
                 return Err(format!("agents of other domains are asked at most {calls} times for one answer").into());
             }

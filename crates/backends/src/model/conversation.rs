@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::limits::{HISTORY_STEP, TOOL_RESULT_SHORT_BYTES};
 
-/// A conversation in the words of the API.
+/// The messages of one request in the form of the chat completions API, before they are cut to the model's window.
 pub(super) struct Conversation {
     pub(super) system: String,
     /// Earlier turns, oldest first.
@@ -22,17 +22,17 @@ pub(super) struct Conversation {
     pub(super) rounds: Vec<Value>,
 }
 
-/// A conversation that fits.
+/// A conversation that was cut to the model's window.
 #[derive(Debug)]
 pub(super) struct FittedConversation {
     pub(super) messages: Vec<Value>,
-    /// What it is taken for, tools included.
+    /// Its estimated tokens, tools included.
     pub(super) tokens: u64,
     /// Bytes of it, images left out.
     pub(super) bytes: usize,
 }
 
-/// What can't be left out is more than the model reads.
+/// Instructions, tools and the current message alone are more than the model reads.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooLong {
     /// Tokens of it.
@@ -65,6 +65,8 @@ impl Conversation {
         for turn in self.history.iter().rev() {
             let more = weigh(turn);
             if tokens + more > most {
+                // Cut in steps: a window that moved by one turn with each message would change the beginning of every
+                // request, and the provider's prompt cache would never hit.
                 kept = self.steady(kept);
                 break;
             }
@@ -124,7 +126,7 @@ fn shortened(text: &str) -> String {
     format!("{}\n[The rest was left out: it is more than you can read.]", &text[..end])
 }
 
-/// What a message weighs before anybody counts its tokens.
+/// The size of a message, from which its tokens are estimated.
 #[derive(Debug, Clone, Copy, Default)]
 struct Weight {
     bytes: usize,
@@ -145,6 +147,7 @@ fn weight(message: &Value) -> Weight {
             for part in parts {
                 match part["text"].as_str() {
                     Some(text) => weight.bytes += text.len(),
+                    // Parts without text are images: their base64 says nothing about the tokens that they cost.
                     None => weight.images += 1,
                 }
             }
@@ -173,6 +176,8 @@ fn spoken(mut messages: Vec<Value>, earlier: usize, quirks: &Quirks) -> Vec<Valu
     }
     if quirks.cache_control {
         mark(&mut messages[0]);
+        // The last earlier turn, or the instructions where there is none: the next request of this conversation is the
+        // same up to here.
         mark(&mut messages[earlier]);
     }
     messages
@@ -186,7 +191,7 @@ fn put_before(words: &str, content: &mut Value) {
     }
 }
 
-/// Marks that everything up to this message is worth keeping.
+/// Sets `cache_control` on a message: the provider may cache the request up to here.
 fn mark(message: &mut Value) {
     if let Some(text) = message["content"].as_str() {
         let part = json!({"type": "text", "text": text, "cache_control": {"type": "ephemeral"}});

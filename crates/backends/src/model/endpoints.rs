@@ -23,6 +23,7 @@ pub(super) fn named(
     let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
     for name in names {
         match endpoints.iter().find(|endpoint| endpoint.pair == *name) {
+            // Named twice: APIs refuse two tools of one name.
             Some(endpoint) if tools.iter().any(|tool| tool.name() == endpoint.tool.name()) => {}
             Some(endpoint) => tools.push(endpoint.tool.clone()),
             None => {

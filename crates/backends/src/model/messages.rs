@@ -46,6 +46,7 @@ impl PromptSettings {
         };
         let language = admitted.message().language.as_ref();
         let language =
+            // `Language` is a validated tag: nothing else that a caller wrote gets into the instructions.
             language.map_or_else(String::new, |tag| format!("\n\nThe caller would like an answer in `{tag}`."));
         let tools: String = toolbox.instructions().map(|line| format!("\n\n{line}")).collect();
         format!("{own}{tools}\n\n{HYGIENE}{language}")
@@ -57,6 +58,7 @@ impl PromptSettings {
         let mut kept = Vec::new();
         for turn in turns.iter().rev().take(self.history_turns) {
             let text = text_of(&turn.parts);
+            // The first turn that does not fit ends it: a shorter one before it would leave a gap in the conversation.
             let Some(left) = bytes_left.checked_sub(text.len()) else { break };
             bytes_left = left;
             let role = match turn.role {
@@ -126,6 +128,7 @@ fn attachment(file: &File) -> String {
 fn fenced(name: &str, content: &str) -> String {
     let longest = content.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest.max(2) + 1);
+    // The caller chose the name: a line break in it could end the mark and look like text of ours.
     let name: String = name.chars().filter(|c| !c.is_control()).take(200).collect();
     format!("[{name}]\n{fence}\n{content}\n{fence}")
 }

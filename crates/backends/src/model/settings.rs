@@ -185,12 +185,14 @@ pub(super) fn read(section: &Section, context: &Context) -> Result<ModelParts, P
     if let Some(index) = &index {
         toolbox.tools.push(Arc::new(SearchTool::new(index.clone(), &settings.item_label)));
     }
+    // Before the siblings are added, which come by default: only tools that the settings ask for must be kept.
     let tools_are_optional = toolbox.is_empty() && settings.siblings.is_none() && settings.ask.is_none();
     let siblings = siblings(section, settings.siblings.as_ref(), context, &mut problems);
     let elsewhere = settings.ask.as_ref().map(|ask| AllowedDomains::read(section, ask, &mut problems));
     if !siblings.is_empty() || elsewhere.is_some() {
         toolbox.tools.push(Arc::new(AskAgent::new(siblings, elsewhere, context)));
     }
+    // Without a price a model would count as free, and a bound on costs would never hold.
     if context.budget.counts_costs() && chain.targets.iter().any(|target| target.price.is_none()) {
         let problem = section.problem(Some("price"), "`[budget]` bounds what this agent costs, and there is no price");
         problems
@@ -305,6 +307,7 @@ fn siblings(
     let others = || context.siblings.beside(&context.handle);
     let named = match asked {
         Some(SiblingsSetting::All(false)) => return Vec::new(),
+        // Cut and not refused: another file in agents/ must not break this one.
         Some(SiblingsSetting::All(true)) | None => return others().take(SIBLINGS_MAX).cloned().collect(),
         Some(SiblingsSetting::These(named)) => named,
     };

@@ -25,7 +25,7 @@ use super::conversation::{Conversation, FittedConversation, TooLong};
 use super::limits::MODEL_TEXT_BYTES_MAX;
 use super::toolbox::{Call, CallsSpent, Toolbox};
 
-/// An answer on its way.
+/// The state machine of one answer: ask the model, read its reply, call tools, ask again.
 pub(super) struct AnswerRun {
     model: Arc<Model>,
     admitted: Admitted,
@@ -55,7 +55,7 @@ struct SentRequest {
     has_shown: bool,
 }
 
-/// What is known of what a reply used.
+/// The tokens of a reply as far as the provider reported them, and the bytes that it wrote.
 #[derive(Debug, Clone, Copy)]
 struct ReplyUsage {
     usage: Option<Usage>,
@@ -67,7 +67,7 @@ impl ReplyUsage {
         Self { usage: reply.draft.usage, written: reply.draft.written }
     }
 
-    /// What the provider says of it, or what that comes to by its bytes.
+    /// The tokens that the provider reports, or an estimate by bytes where it reports none.
     fn or_estimated(self, target: &Target, asked: &SentRequest) -> Usage {
         self.usage.unwrap_or_else(|| Usage {
             input: asked.fitted.tokens,
@@ -78,7 +78,7 @@ impl ReplyUsage {
     }
 }
 
-/// What happens next.
+/// The next step of an answer.
 enum Now {
     /// The model is asked, not before this moment.
     Asking(Instant),
@@ -88,7 +88,7 @@ enum Now {
     Calling { calls: VecDeque<Call>, is_announced: bool },
     /// This is the end.
     Ending(Ending),
-    /// Nothing.
+    /// The ending was handed out; nothing follows.
     Over,
 }
 
@@ -147,6 +147,7 @@ impl AnswerRun {
                 let next = reply.next_piece().await;
                 let target = self.model.chain.target(&self.attempts);
                 let output = target.window.estimate(reply.draft.written);
+                // Updated with each piece: a caller that disconnects drops the hold, which then settles with this.
                 asked.hold.spent = spent(target, &Usage { input: asked.fitted.tokens, output, ..Usage::default() });
                 match next {
                     Ok(Some(Piece::Text(text))) => {
@@ -187,6 +188,7 @@ impl AnswerRun {
             }
             Err(error) => {
                 self.tell(target, error.outcome(), Usage::default(), &asked);
+                // No reply began, so nothing is counted, and the caller's budget gets the reservation back.
                 asked.hold.settle(Spending::default()).await;
                 self.failed(error)
             }
@@ -196,6 +198,7 @@ impl AnswerRun {
     /// The conversation, as much of it as the model reads.
     async fn fitted(&mut self, target: &Target) -> Result<FittedConversation, TooLong> {
         let window = target.window.tokens(&target.provider).await.map(u64::from);
+        // `max_tokens` may be set larger than the window: half of it stays for the request in any case.
         let reply = |window: u64| u64::from(target.max_tokens).min(window / 2);
         let most = window.map(|window| window - reply(window));
         let most = [most, self.most].into_iter().flatten().min();
@@ -217,6 +220,8 @@ impl AnswerRun {
         match budget.reserve(self.admitted.message(), spent(target, &usage)).await {
             Ok(reservation) => {
                 let mut hold = Hold::new(budget, reservation);
+                // Dropped before the first piece, it comes to what the model was sent, and not to all that was set
+                // aside.
                 hold.spent = spent(target, &Usage { output: 0, ..usage });
                 Ok(hold)
             }
@@ -257,6 +262,8 @@ impl AnswerRun {
                 if let Some(bound) = bound {
                     target.window.learn(*bound);
                 }
+                // Half of what was tried, as not every provider names its bound. `most` also marks that this was
+                // tried: a second "too long" ends here.
                 self.most = Some(self.tried_tokens(target) / 2);
                 self.now = Now::Asking(Instant::now());
                 Ok(())
@@ -278,14 +285,14 @@ impl AnswerRun {
         }
     }
 
-    /// What was asked last is taken for so many tokens.
+    /// The estimated tokens of the last request to this target.
     fn tried_tokens(&self, target: &Target) -> u64 {
         let tools = if self.offers_tools(target) { self.toolbox.bytes() } else { 0 };
         let fitted = self.conversation.fitted(self.most, tools, &target.window, &target.provider.quirks);
         fitted.map_or_else(|error| error.tokens, |fitted| fitted.tokens)
     }
 
-    /// Whom to ask after a failure.
+    /// Asks the same model again, or the one that stands in, or ends: as the chain decides.
     fn after(&mut self, error: ProviderError) -> Result<(), Ending> {
         match self.model.chain.after(&mut self.attempts, error, self.deadline) {
             Next::Ask(wait) => {
@@ -298,6 +305,7 @@ impl AnswerRun {
 
     /// A reply broke off.
     async fn broke_off(&mut self, error: ProviderError) -> Result<(), Ending> {
+        // Taken out of `now` before the first await: dropped there, the reply would be counted by `Drop` too.
         let Now::Reading(reply, asked) = std::mem::replace(&mut self.now, Now::Over) else { return Ok(()) };
         let has_shown = asked.has_shown;
         self.settle(ReplyUsage::of(&reply), *asked, error.outcome()).await;
@@ -331,7 +339,7 @@ impl AnswerRun {
         Ok(Event::Text(text))
     }
 
-    /// That the model thinks is worth a word, once.
+    /// One progress event for the first thought; later ones are silent.
     fn tell_of_thoughts(&mut self) -> Option<Event> {
         let is_first = !std::mem::replace(&mut self.has_told_of_thoughts, true);
         is_first.then(|| Event::Progress(Progress { fraction: None, note: Some("Thinking…".to_owned()) }))
@@ -339,9 +347,11 @@ impl AnswerRun {
 
     /// Looks at a reply that has come to its end.
     async fn read(&mut self) -> Result<Option<Event>, Ending> {
+        // Taken out of `now` before the first await: dropped there, the reply would be counted by `Drop` too.
         let Now::Reading(mut reply, asked) = std::mem::replace(&mut self.now, Now::Over) else { return Ok(None) };
         let (has_shown, used) = (asked.has_shown, ReplyUsage::of(&reply));
         let finish = std::mem::take(&mut reply.draft).finish();
+        // The connection and the span of the reply end here, and not after the wait for the store.
         drop(reply);
         let outcome = if finish.is_ok() { "answered" } else { "failed" };
         self.settle(used, *asked, outcome).await;
@@ -370,6 +380,7 @@ impl AnswerRun {
                 Ok(None)
             }
             ReplyFinish::Calls(asked) => {
+                // The request had `tool_choice: none`: the model ignores it, and would do so again.
                 if !self.spent.may_go_on() {
                     return Err(Ending::failed("The model kept asking for tools instead of answering."));
                 }
@@ -392,8 +403,10 @@ impl AnswerRun {
     async fn call(&mut self) -> Result<Event, Ending> {
         let Now::Calling { calls, is_announced } = &mut self.now else { return Err(Ending::unfinished()) };
         let Some(call) = calls.front() else { return Err(Ending::unfinished()) };
+        // A tool has no deadline of its own here: it may take what is left of the whole answer.
         let outcome = timeout_at(self.deadline, self.toolbox.call(call, self.admitted.message()));
         let outcome = outcome.await.map_err(|_| Ending::failed("This agent took too long for its answer."))?;
+        // Failed calls too: the API refuses a conversation in which a call has no result.
         self.conversation.rounds.push(call.result_message(&outcome));
         let refusal = match &outcome {
             Err(ToolError::Refused(part)) => Some(Ending::Refused(part.clone())),
@@ -409,7 +422,7 @@ impl AnswerRun {
     }
 }
 
-/// Who leaves in the middle of a reply has had of it what came until then.
+/// Records the usage of a reply whose caller disconnected in the middle: nothing else would count it.
 impl Drop for AnswerRun {
     fn drop(&mut self) {
         if let Now::Reading(reply, asked) = &self.now {

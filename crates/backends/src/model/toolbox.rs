@@ -21,7 +21,7 @@ pub(super) struct Toolbox {
     pub(super) tools: Vec<Arc<dyn Tool>>,
 }
 
-/// What one answer has used up.
+/// The rounds and calls of tools that one answer has made, counted against `TOOL_ROUNDS_MAX` and `TOOL_CALLS_MAX`.
 #[derive(Debug, Default)]
 pub(super) struct CallsSpent {
     rounds: usize,
@@ -76,6 +76,7 @@ impl Toolbox {
     /// may do better.
     pub(super) async fn call(&self, call: &Call, message: &Message) -> ToolResult {
         let arguments = call.arguments.clone()?;
+        // Models invent names: the list of those that exist lets the next round get it right.
         let Some(tool) = self.tools.iter().find(|tool| tool.name() == call.name) else {
             let names: Vec<&str> = self.tools.iter().map(|tool| tool.name()).collect();
             return Err(format!("there is no such tool; there are: {}", names.join(", ")).into());
@@ -122,6 +123,7 @@ impl CallsSpent {
 /// The arguments as an object. Nothing at all stands for an empty one.
 fn arguments(text: &str) -> Result<Value, String> {
     match forecourt_core::json::parse(text.as_bytes()) {
+        // Before the parse result is looked at: no text at all is not JSON.
         _ if text.trim().is_empty() => Ok(Value::Object(Map::new())),
         Ok(value @ Value::Object(_)) => Ok(value),
         Ok(_) => Err("the arguments must be a JSON object".to_owned()),

@@ -40,6 +40,7 @@ fn rule(mut section: Section, context: &Context, problems: &mut Problems) -> Opt
         problems.push(section.problem(None, format!("a rule has at most {SCRIPT_EVENTS_MAX} events")));
         return None;
     }
+    // All events are read although one is wrong, so that the report has every problem of the file.
     let steps: Vec<Option<Step>> = events.iter().map(|event| step(event, context, problems)).collect();
     let RuleSettings { text, message_id, .. } = problems.absorb(section.read())?;
     let text = pattern(&section, "text", text, problems);
@@ -56,6 +57,7 @@ fn pattern(section: &Section, key: &str, pattern: Option<String>, problems: &mut
         problems.push(section.problem(Some(key), message));
         return None;
     }
+    // Both limits bound memory: a pattern of a few bytes can compile into megabytes.
     let compiled =
         RegexBuilder::new(&pattern).size_limit(SCRIPT_PATTERN_SIZE_MAX).dfa_size_limit(SCRIPT_PATTERN_SIZE_MAX).build();
     let broken = |error: regex::Error| {

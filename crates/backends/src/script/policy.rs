@@ -40,6 +40,8 @@ impl PolicyTemplate {
             return Err("this refusal can't be written as JSON".to_owned());
         };
         fields.values_mut().for_each(|value| replace(value, "{host}", &context.host));
+        // Where something else mentions `{state}`, such as the URL, the token has to be known before the host could
+        // mint it.
         is_bare &= !fields.iter().any(|(key, value)| key != "state" && mentions_state(value));
         let template = Self { is_bare, has_state: fields.values().any(mentions_state), fields };
         template.check(&context.host)?;

@@ -51,6 +51,7 @@ pub(crate) async fn run(admin: Admin) -> Outcome {
         what => {
             let (noun, verb, ReasonedAction { name, reason }) = action(what)
                 .ok_or_else(|| Failure::usage("this is no action").hint("`forecourt admin --help` lists them"))?;
+            // People write agents as `@chef`, as the tables show them.
             let name = part(name.trim_start_matches('@'));
             way.post(&format!("/{noun}/{name}/{verb}"), &json!({ "reason": reason })).await?
         }
@@ -93,6 +94,7 @@ fn verdict(what: &AdminWhat, asked: &Value) -> Outcome {
 
 /// Text as a part of a path.
 fn part(text: &str) -> String {
+    // A space is `+` in a query and `%20` in a path.
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
 }
 

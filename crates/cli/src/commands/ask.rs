@@ -15,6 +15,7 @@ use crate::output::{Failure, Outcome};
 pub(crate) async fn run(ask: AskArguments) -> Outcome {
     let client = clients().find(|client| client.name == ask.via);
     let options = client.map(|client| client.options).unwrap_or_default();
+    // Before standard input is read: whoever has typed a question should not lose it to a wrong flag.
     if !ask.answers.is_empty() && !options.answers {
         return Err(misplaced("--answer", |options| options.answers));
     }

@@ -38,6 +38,7 @@ pub(super) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     if let Ok(moment) = text.parse::<Timestamp>() {
         return Ok(moment);
     }
+    // `-2h` and `2h` mean the same: how long ago.
     let ago = text.parse::<Span>().ok().map(Span::abs);
     let moment = ago.and_then(|ago| now.to_zoned(TimeZone::UTC).checked_sub(ago).ok());
     let moment = moment.map(|moment| moment.timestamp());

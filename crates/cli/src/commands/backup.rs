@@ -59,6 +59,7 @@ fn note(data: &Path) {
 
 /// Writes aside first, so that a file of this name is whole.
 fn into_file(deployment: &Deployment, lock: Lock, out: &Path) -> Result<Manifest, Failure> {
+    // `symlink_metadata`: a link that leads nowhere is there too, and would be followed.
     if out.symlink_metadata().is_ok() {
         return Err(Failure::yours(format!("{} is there already", out.display())).hint("name another file with --out"));
     }
@@ -69,6 +70,7 @@ fn into_file(deployment: &Deployment, lock: Lock, out: &Path) -> Result<Manifest
     let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(aside).map_err(wrong)?;
     let written = write(deployment, lock, BufWriter::new(&file));
     let done = written.and_then(|manifest| {
+        // On disk before it has its name: after a crash a file of this name is whole or not there.
         file.sync_all().and_then(|()| fs::rename(aside, out)).map_err(wrong)?;
         Ok(manifest)
     });

@@ -31,7 +31,7 @@ fn run_diff(arguments: &CatalogDiff) -> Outcome {
     };
     match arguments.json {
         true => print_json(&joined(&diff, &found)?)?,
-        // Catalogs come from elsewhere.
+        // Catalogs come from elsewhere: their control characters must not reach the terminal.
         false => stdout(format_args!("{}", printable(&summary(&diff, &found)))),
     }
     match found.count() {

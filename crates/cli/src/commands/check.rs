@@ -80,6 +80,7 @@ async fn find(check: &Check) -> Result<CheckReport, Failure> {
     let built = problems.absorb(deployment.build());
     moved(&moved_keys(), check.fix)?;
     let Some(house) = built else { return Err(problems.into()) };
+    // `serve` leaves broken endpoints out and starts; a check tells them as problems.
     problems.extend(house.refused_endpoints().clone());
     problems.extend(house.content_problems());
     house.content_notices().iter().for_each(|notice| stderrln!("note: {}", printable::line(notice, NOTICE_CHARS_MAX)));
@@ -88,6 +89,7 @@ async fn find(check: &Check) -> Result<CheckReport, Failure> {
     let rules = house.rules().iter().cloned().collect();
     let stop = CancellationToken::new();
     let started = Running::start(house, Storage::Looking(data), stop.clone()).await;
+    // Only what is refused at the start matters; nothing is to run on.
     stop.cancel();
     let Some(running) = problems.absorb(started.map_err(|error| error.into_problems(&file))) else {
         return Err(problems.into());
@@ -120,6 +122,7 @@ fn moved(moved: &[KeyMove], fix: bool) -> Outcome {
 fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     let beside = file.with_extension("toml.new");
     std::fs::write(&beside, text)?;
+    // The settings may hold secrets: the new file is as closed as the old one.
     std::fs::set_permissions(&beside, std::fs::metadata(file)?.permissions())?;
     std::fs::rename(&beside, file)
 }

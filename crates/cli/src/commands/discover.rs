@@ -51,11 +51,13 @@ async fn agent(acct: &Acct, port: Option<u16>, discover: &Discover) -> Outcome {
 
 async fn domain(name: &Domain, port: Option<u16>, discover: &Discover) -> Outcome {
     let way = Way::to(name, port, discover.trust())?;
+    // Both at once: each is a round trip to the domain.
     let (listing, hub) =
         futures::join!(way.resolver.directory(name, way.port), way.resolver.document(name, way.port, HUB_CARD));
     let hub = hub.ok();
     let listing = match listing {
         Ok(listing) => Some(listing),
+        // A domain may have a hub card and no directory.
         Err(_) if hub.is_some() => None,
         Err(error) => return Err(way.explain(error).await),
     };

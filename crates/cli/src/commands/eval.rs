@@ -56,6 +56,7 @@ async fn of_set(place: &Place, agent: Option<&str>, set: &JudgedSet) -> Result<E
             return measure(name, &*ranker, &questions);
         };
         let folder = tempfile::tempdir().map_err(|error| Failure::ours(format!("no folder for an index: {error}")))?;
+        // An index of its own: measuring must not touch the one that is served.
         let (items, index) = (folder.path().join("items.jsonl"), folder.path().join("index"));
         let count = write_items(&corpus, &items).map_err(|problems| unreadable(&problems))?;
         stderrln!("{name}: indexing {count} documents");

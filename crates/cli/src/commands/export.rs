@@ -44,11 +44,13 @@ async fn export_cards(export: &ExportCards) -> Outcome {
 /// Builds the deployment without its store, which may be another process's, and asks the protocols.
 async fn documents(export: &ExportCards) -> Result<Vec<PublishedDocument>, Failure> {
     let mut deployment = super::load(&export.place)?;
+    // The files go onto another web server, which is at the usual port.
     deployment.publish_https_port(HTTPS_PORT);
     let data = data_folder::make(deployment.data_folder())?;
     let house = deployment.with_data_folder(&data).build()?;
     let stop = CancellationToken::new();
     let started = Running::start(house, Storage::Signing(data), stop.clone()).await;
+    // Only what it publishes is wanted: nothing is to run on.
     stop.cancel();
     Ok(started?.documents()?)
 }
@@ -58,6 +60,7 @@ fn place(out: &Path, document: &PublishedDocument) -> Result<PathBuf, Failure> {
     let segments = document.path.strip_prefix('/').unwrap_or(&document.path).split('/');
     let mut file = out.to_path_buf();
     for segment in segments {
+        // Paths come from protocols and handles: none may lead out of the folder.
         if segment.is_empty() || segment.starts_with("..") || segment.contains(['\\', '\0']) {
             return Err(Failure::ours(format!("{} can't be the name of a file", document.path)));
         }

@@ -48,6 +48,7 @@ fn read(mut answer: impl BufRead) -> std::io::Result<(u16, String)> {
     answer.read_line(&mut line)?;
     let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
     let status = status.ok_or_else(|| std::io::Error::other("that is no answer of a daemon"))?;
+    // The headers are skipped up to the empty line.
     while line.trim_end() != "" {
         line.clear();
         if answer.read_line(&mut line)? == 0 {

@@ -43,6 +43,7 @@ fn import_openapi(asked: &ImportOpenapi) -> Outcome {
 fn text_of(file: &Path) -> Result<Vec<u8>, Failure> {
     let wrong = |error: std::io::Error| Failure::yours(format!("{} cannot be read: {error}", file.display()));
     let mut text = Vec::new();
+    // One more than may be, so that `import` tells that it is too long, and no endless file is read.
     let limit = DOCUMENT_BYTES_MAX as u64 + 1;
     File::open(file).map_err(wrong)?.take(limit).read_to_end(&mut text).map_err(wrong)?;
     Ok(text)
@@ -50,6 +51,7 @@ fn text_of(file: &Path) -> Result<Vec<u8>, Failure> {
 
 /// What an exit code says: whether there is something left to do that was not asked for.
 fn ended(imported: &ImportedDocument, plan: &ImportPlan, asked: &ImportOpenapi) -> Outcome {
+    // Failures before conflicts: a script sees the worst by the exit code.
     let failed = imported.operations.iter().filter(|found| matches!(found.fate, ImportFate::Failed(_))).count();
     if failed > 0 {
         return Err(Failure::yours(format!(

@@ -37,6 +37,7 @@ pub(crate) async fn run(index: &Index) -> Outcome {
         embedded(content).await.map_err(wrong)?;
         report(content, &indexed);
         done.push(as_json(content, &fetched, &indexed));
+        // An empty folder is fine; one of which nothing could be read is a mistake that a script should see.
         if indexed.items == 0 && indexed.skipped + fetched.skipped > 0 {
             unreadable.push(format!("@{}", content.handle));
         }
@@ -120,7 +121,7 @@ fn report_fetched(content: &Content, fetched: &FetchSummary) {
 /// The first reasons, and how many more there are.
 fn tell(warnings: &[String], skipped: u64) {
     let shown = warnings.len().min(WARNINGS_SHOWN);
-    // They quote strangers.
+    // Warnings quote files and pages of others: their control characters must not reach the terminal.
     warnings.iter().take(shown).for_each(|warning| stderrln!("  {}", line(warning, WARNING_CHARS_MAX)));
     match skipped.saturating_sub(shown as u64) {
         0 => {}

@@ -49,6 +49,7 @@ fn is_url(text: &str) -> bool {
 fn split_port(text: &str) -> (&str, Option<u16>) {
     let split = text.rsplit_once(':').and_then(|(name, port)| Some((name, port.parse::<u16>().ok()?)));
     match split {
+        // Port 0 means "any free one" and can't be asked.
         Some((name, port)) if port > 0 => (name, Some(port)),
         _ => (text, None),
     }

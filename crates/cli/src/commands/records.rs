@@ -66,6 +66,7 @@ pub(crate) fn export(arguments: &ExportRecords) -> Outcome {
         lines.write(&json!({"audit_id": record.audit_id, "kind": kind, "jws": record.jws}))
     });
     let count = count.map_err(unreadable)?;
+    // Before the line of the checkpoint, which names this hash and can't be part of it.
     let sha256 = lines.hash.clone().finish();
     let statement = json!({"records": count, "sha256": sha256, "exported_at": now}).to_string();
     let named = arguments.out.clone().unwrap_or_else(|| PathBuf::from("standard output"));
@@ -135,6 +136,7 @@ fn read_keys(path: &Path) -> Result<RecordKeys, Failure> {
 /// What signs the statement at the end: the host's own key, where there is one.
 fn signer(place: &Place) -> Result<RecordSigner, Failure> {
     let data = place.data_dir();
+    // `load_or_create` would make a key in a mere copy of the records.
     if !data.join(HostKeys::FILE).exists() {
         return Ok(RecordSigner::unsigned());
     }

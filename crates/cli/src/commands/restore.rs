@@ -22,6 +22,7 @@ const MANIFEST_BYTES_MAX: u64 = 512 * 1024 * 1024;
 pub(crate) fn run(restore: &Restore) -> Outcome {
     let data = restore.data.clone().unwrap_or_else(|| restore.dir.join(deployment::DATA));
     for place in [&restore.dir, &data] {
+        // Never into a folder with files: what is there would be mixed with what is restored.
         if place.read_dir().is_ok_and(|mut entries| entries.next().is_some()) || place.is_file() {
             return Err(Failure::yours(format!("{} is there already", place.display())).hint("name a new folder"));
         }
@@ -31,6 +32,7 @@ pub(crate) fn run(restore: &Restore) -> Outcome {
         true => Box::new(io::stdin().lock()),
         false => Box::new(File::open(&restore.file).map_err(|error| wrong(&restore.file, &error))?),
     };
+    // On the same file system, so that the last step is a rename: the folder is restored whole or not at all.
     let beside = beside(&restore.dir)?;
     let places = [beside.path().join(DEPLOYMENT), beside.path().join(DATA)];
     let manifest = unpack(unlock.open(file)?, (!restore.check).then_some(beside.path()))?;
@@ -74,6 +76,7 @@ fn unpack(archive: impl Read, into: Option<&Path>) -> Result<Manifest, Failure> 
         let kept = copy(&mut entry, &mut out).map_err(damaged)?;
         hashes.insert(name, kept);
     }
+    // The manifest is the last entry: without it the archive was cut short.
     let manifest = manifest.ok_or_else(|| damaged(io::Error::other("it has no end")))?;
     compare(&manifest, &hashes)?;
     Ok(manifest)
@@ -98,6 +101,7 @@ fn read(text: &str) -> Result<Manifest, Failure> {
 /// Where a file of an archive goes: below one of the two folders, and nowhere else.
 fn place(name: &str) -> Result<PathBuf, Failure> {
     let path = PathBuf::from(name);
+    // An archive may come from anywhere: `..` and absolute paths would write outside of the folder.
     let plain = path.components().all(|part| matches!(part, Component::Normal(_)));
     match plain && (path.starts_with(DEPLOYMENT) || path.starts_with(DATA)) && path.components().count() > 1 {
         true => Ok(path),
@@ -137,6 +141,7 @@ fn compare(manifest: &Manifest, found: &HashMap<String, (u64, String)>) -> Outco
     match differs {
         Some(file) => Err(Failure::yours(format!("the backup is damaged: {} is not what was kept", file.path))
             .hint("nothing was restored")),
+        // Files that were added to an archive have no hash to be compared with.
         None if found.len() != manifest.files.len() => {
             Err(Failure::yours("the backup holds files that its manifest does not name").hint("nothing was restored"))
         }

@@ -107,6 +107,7 @@ impl Whole {
     fn of(&mut self, section: &DocumentedSection) -> Value {
         let mut schema = (section.schema)().to_value();
         let prefix: String = section.section.chars().filter(char::is_ascii_alphanumeric).collect();
+        // Two sections may have definitions of one name, and the whole has one list of them.
         rename(&mut schema, &prefix);
         let Some(own) = schema.as_object_mut() else { return schema };
         ["$schema", "title"].iter().for_each(|key| drop(own.remove(*key)));

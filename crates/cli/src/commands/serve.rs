@@ -27,6 +27,7 @@ const LISTENERS: u64 = 3;
 
 /// Serves until it is told to stop.
 pub(crate) async fn run(serve: Serve) -> Outcome {
+    // Made before the folder is read: what changes in between is taken up by `follow`.
     let followed = DomainsFolder::new(&serve.place.dir);
     let folders = deployment_folders(&serve.place.dir)?;
     let is_many = folders != [serve.place.dir.clone()] && !folders.is_empty();
@@ -40,9 +41,12 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     let (mut deployment, others) = read_all(&source, others)?;
     let (mut telemetry, layers) = Telemetry::start(&deployment)?;
     logging::start(deployment.log(), layers)?;
+    // From here on a signal waits until the server is up, instead of ending a start half way.
     let mut signals = Signals::listen()?;
+    // Before the first file is made: the umask holds for every file and program from here on.
     data_folder::keep_private();
     let connections_max = deployment.connections_max() as u64 * LISTENERS;
+    // Before the deployment is built: a taken port is told at once, and ports that the system chose are known.
     let bound = Server::bind(&mut deployment).await?;
     let moved_keys = deployment.moved_keys();
     let EnvironmentNotices { overrides, secrets } = deployment.environment_notices();
@@ -64,6 +68,7 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     }
     banner::print(&server.host(), &server.addresses(), &server.data_folder(), server.certificate_notice());
     tokio::spawn(memory::give_back());
+    // After the banner: systemd starts what depends on the daemon once it hears this, so everything must answer.
     service_manager::ready();
     if is_many {
         banner::others(&server.domains()[1..]);

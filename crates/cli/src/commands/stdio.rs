@@ -37,6 +37,8 @@ pub(crate) async fn run(stdio: Stdio) -> Outcome {
     let deployment = deployment.with_data_folder(&kept);
     match serving::hold(&kept) {
         Ok(_held) => serve(deployment, Storage::Kept(kept)).await,
+        // Another process has the data folder: messages are passed on to it if it is a daemon; another `forecourt mcp`
+        // has no listener, so this one serves beside it.
         Err(_) => match Serving::find(deployment.domain(), Some(&kept)).filter(answers) {
             Some(serving) => {
                 let url = format!("https://{}:{}{BRIDGED_PATH}", serving.domain, serving.https_port);
@@ -90,6 +92,7 @@ async fn serve(deployment: Deployment, storage: Storage) -> Outcome {
 async fn carry(url: &str, data: Option<PathBuf>, token: Option<&str>) -> Outcome {
     let wrong = |error| Failure::yours(format!("{url} is no URL: {error}"));
     let parsed = Url::parse(url).map_err(wrong)?;
+    // On this machine nobody is in between.
     if token.is_some() && parsed.scheme() == "http" && !is_here(&parsed) {
         return Err(Failure::yours("a token is not sent over plain HTTP").hint("use the https URL"));
     }

@@ -50,11 +50,13 @@ fn store_of(data: &Path) -> Result<Option<(usize, u64)>, Failure> {
 }
 
 fn free_in(data: &Path) -> u64 {
+    // A file system that does not tell its room must not stand in the way of an upgrade.
     statvfs(data).map_or(u64::MAX, |is| is.blocks_available().saturating_mul(is.fragment_size()))
 }
 
 /// Builds the deployment, so that all of its keys are known. Fails with what `serve` would refuse.
 fn moved(deployment: Deployment) -> Result<Vec<String>, Failure> {
+    // Asked for before `build` takes the deployment, and called after it, when every section was read.
     let moved = deployment.moved_keys();
     deployment.build()?;
     Ok(moved().iter().map(ToString::to_string).collect())

@@ -41,6 +41,7 @@ impl Way {
     /// deployment that is served here, and its local authority is trusted (design 8); all others are
     /// reached as any host reaches them. Where several are served here, an agent is looked for in all.
     pub(super) fn to(domain: &Domain, port: Option<u16>, trust: Trust<'_>) -> Result<Self, Failure> {
+        // Only for `.localhost`: what is served on this machine must not be taken for a domain of the outside.
         let serving = if domain.is_local() { Serving::all(domain, trust.data) } else { Vec::new() };
         let ports: Vec<(u16, Option<PathBuf>)> = match port {
             Some(port) => {

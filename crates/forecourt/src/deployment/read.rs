@@ -60,6 +60,7 @@ impl Tables {
         let mut root = Section::parse(&file, &text, environment)?;
         let mut variables = environment_overrides(environment).0;
         if beside.is_some() {
+            // The others belong to the file that several domains share, which reads them itself.
             variables = divided(variables).1;
         }
         root.override_from(&variables)?;
@@ -115,6 +116,7 @@ fn read_operation(
     let telemetry = problems.absorb(Telemetry::read(&tables.shared("telemetry"), environment));
     let log = problems.absorb(read_log(&tables.shared("log"), beside));
     let reload = problems.absorb(tables.own("reload").read());
+    // Only where both could be read: else this would tell of a fault that is gone once the first one is mended.
     let fit = match (&store, &bus) {
         (Some(store), Some(bus)) => check_together(&bus_section, store, bus).map_err(Problems::from),
         _ => Ok(()),
@@ -190,6 +192,7 @@ pub(super) fn read_top(
     let mut problems = Problems::new();
     if let Some(file) = beside {
         problems.extend(file.duplicated_tables(&tables.root));
+        // Taken out after they were reported, so that they are not told a second time as unknown keys.
         SHARED.iter().for_each(|table| drop(tables.root.take(table)));
     }
     let (operation, fit) = read_operation(&mut tables, environment, overrides, beside, &mut problems);
@@ -298,6 +301,7 @@ fn read_tls(section: &Section) -> Result<Tls, Problems> {
     match (&tls.cert, &tls.key) {
         (Some(_), None) => return Err(section.problem(Some("cert"), "`cert` needs `key` beside it").into()),
         (None, Some(_)) => return Err(section.problem(Some("key"), "`key` needs `cert` beside it").into()),
+        // Both would be a certificate that is ordered and never shown.
         (Some(_), Some(_)) if tls.acme.enabled == Some(true) => {
             let text = "`cert` and `key` are used, and `enabled` in [tls.acme] orders others: take one of them out";
             return Err(section.problem(Some("acme"), text).into());

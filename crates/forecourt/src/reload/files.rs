@@ -43,6 +43,8 @@ struct FileStamp {
 impl FileStamp {
     fn of(metadata: &Metadata) -> Self {
         Self {
+            // `ctime` and the inode too: `cp -p`, `git checkout` and a rename into place may keep the time and the
+            // size.
             written: (metadata.mtime(), metadata.mtime_nsec()),
             changed: (metadata.ctime(), metadata.ctime_nsec()),
             bytes: metadata.len(),
@@ -58,6 +60,7 @@ impl WatchedFiles {
         let mut watched = Self { folder: folder.to_path_buf(), named: BTreeSet::new() };
         let settings: Vec<PathBuf> = watched.found().into_iter().filter(|file| is_settings(file)).collect();
         for file in settings {
+            // A file that can't be read names nothing; that it changes is seen all the same.
             let text = files::text_of(&file).unwrap_or_default();
             let Ok(table) = text.parse::<toml::Table>() else { continue };
             let beside = file.parent().unwrap_or(folder);
@@ -76,6 +79,7 @@ impl WatchedFiles {
         if !is_path || self.named.len() >= FILES_MAX {
             return;
         }
+        // Some settings name files from their own file on, some from the deployment's folder.
         for path in [beside.join(text), self.folder.join(text)] {
             let is_file = match fs::metadata(&path) {
                 Ok(metadata) => metadata.is_file(),
@@ -102,6 +106,7 @@ impl WatchedFiles {
         let mut found = Vec::new();
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let path = entry.path();
+            // Right in the folder only settings count: it may hold a repository, logs or data besides.
             if !is_hidden(&path) && is_settings(&path) {
                 found.push(path);
             }
@@ -142,6 +147,7 @@ fn collect(folder: &Path, deeper: usize, found: &mut Vec<PathBuf>) {
         if found.len() >= FILES_MAX {
             return;
         }
+        // Python writes its cache when functions run: watched, each start would cause a reload.
         if is_hidden(&path) || path.file_name().is_some_and(|name| name == CACHE) {
             continue;
         }

@@ -36,6 +36,7 @@ impl ServerCore {
         let looked = blocking(move || (FixedSettings::of(&at, settings_file.as_deref()), read.read()));
         let (settings, read) = looked.await.map_err(wrong)?;
         let mut deployment = read.map_err(NotApplied::Refused)?;
+        // First of all checks, since nothing of such a deployment can be applied.
         restart_wanted(fixed.changes(&settings, &folder))?;
         deployment.data.clone_from(&self.data);
         // What is counted goes on to be.
@@ -54,9 +55,12 @@ impl ServerCore {
         addresses.tell(&mut deployment);
         restart_wanted(other_address(&deployment, &self.running.host().site().origin))?;
         let house = blocking(move || deployment.build()).await.map_err(wrong)?.map_err(NotApplied::Refused)?;
+        // At the start a broken endpoint is left out; while serving, the working one before it must not disappear.
         self.newly_refused(&house).into_result(()).map_err(NotApplied::Refused)?;
+        // The old house answers meanwhile: the new one opens with an index or not at all.
         index_new(&house).await.map_err(wrong)?;
         let entrance = console::entrance(&house, addresses.shared.admin);
+        // The last step that may fail. Sockets and certificates follow, which were prepared before it.
         self.running.replace(house).await.map_err(wrong)?;
         *fixed = settings;
         let mut notes = self.take(change, entrance);
@@ -82,6 +86,7 @@ impl ServerCore {
         self.operator.open_by(entrance);
         let notes = change.map(|change| sockets.apply(change)).unwrap_or_default();
         let now = sockets.addresses();
+        // The deployment is served already, so a file that can't be written is only told.
         if now != before
             && let Err(error) = publish(&self.running, &now, &self.data)
         {

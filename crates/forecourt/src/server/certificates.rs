@@ -37,7 +37,7 @@ pub(super) struct CertificateKeeper {
     data: PathBuf,
     /// Where they come from now.
     source: ArcSwap<CertificateOrigin>,
-    /// Tells that this is another one.
+    /// Wakes the task that orders when the source changes.
     changed: Notify,
     /// Where orders are kept that nodes share, from when there is a store.
     shared: OnceLock<Option<Arc<dyn Store>>>,
@@ -111,6 +111,7 @@ impl CertificateKeeper {
     pub(super) async fn prepare(&self, deployment: &Deployment) -> Result<Option<CertificateChange>, Error> {
         let plan = CertificatePlan::of(deployment)?;
         let now = self.source.load_full();
+        // Files may have new content under the same names, as after a renewal.
         if plan == now.plan {
             self.certificates.reload().map_err(yours)?;
             return Ok(None);
@@ -138,6 +139,7 @@ impl CertificateKeeper {
             }
             (CertificatePlan::Ordered(_), None) => false,
             (CertificatePlan::Files { .. }, _) => true,
+            // Strangers do not trust the local authority, so its certificate is no stand-in worth keeping.
             (CertificatePlan::Local { .. }, _) => false,
         };
         let entries = self.certificates.entries();
@@ -156,7 +158,7 @@ impl CertificateKeeper {
         self.source.load().acme.as_ref().map(|(_, challenges)| challenges.clone())
     }
 
-    /// What the operator should know.
+    /// Notes for the operator, such as an order that failed.
     pub(super) fn notes(&self) -> Vec<String> {
         self.source.load().acme.as_ref().map(|(acme, _)| acme.notes()).unwrap_or_default()
     }
@@ -188,6 +190,7 @@ impl CertificateKeeper {
                 None => changed.await,
                 Some((acme, _)) => {
                     tokio::select! {
+                        // A change ends an order that is under way: it would be for names that nobody wants any more.
                         biased;
                         () = changed => {}
                         () = self.order_once(&origin, acme) => {}
@@ -206,6 +209,7 @@ impl CertificateKeeper {
             tracing::error!(?error, "a new certificate can't be used");
         }
         let wait = outlook.next.duration_since(SystemClock.now());
+        // A moment that has passed gives no wait; `PAUSE` keeps a fault from turning into a busy loop of orders.
         let wait = Duration::try_from(wait).unwrap_or_default().clamp(PAUSE, LOOK_EVERY);
         tokio::time::sleep(wait).await;
     }

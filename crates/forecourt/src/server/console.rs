@@ -20,7 +20,7 @@ use crate::operated::CertificatePaths;
 use crate::reload::{AttemptOutcome, ReloadTrigger};
 use crate::running::Running;
 
-/// What the operator's surface asks of this program.
+/// The daemon as the console and the admin API control it.
 struct Around {
     live: Arc<LiveHouse>,
     reloader: Arc<Reloader>,
@@ -34,7 +34,7 @@ pub(super) fn entrance(house: &House, listener: SocketAddr) -> Arc<Entrance> {
     Arc::new(Entrance::new(&house.deployment.entrance, &house.egress, listener))
 }
 
-/// What answers the operator.
+/// The desk behind the console and the admin API of one domain.
 pub(super) fn desk(
     running: &Running,
     reloader: Arc<Reloader>,
@@ -75,7 +75,7 @@ impl DaemonControl for Around {
         let reloader = self.reloader.clone();
         Box::pin(async move {
             tracing::info!(by, "an operator has the deployment read again");
-            // A caller that goes away stops nothing.
+            // A task of its own: a caller that disconnects must not leave a reload half done.
             let reloading = tokio::spawn(async move { reloader.reload(ReloadTrigger::Admin).await });
             let attempt = reloading.await.ok()??;
             let is_applied = matches!(attempt.outcome, AttemptOutcome::Applied);

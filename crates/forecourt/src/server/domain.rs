@@ -83,6 +83,7 @@ impl OpenedDomain {
         let place = Arc::new(data_folder::Place::of(&data)?);
         let gauges = StoreGauges::default();
         tokio::spawn(gauges.clone().keep_counting(running.reads().clone(), stop.clone()));
+        // With a shared store, keys are followed through the store (`SharedKeys::follow`) and not through the folder.
         if running.content().is_none() {
             tokio::spawn(watch::keys(data.clone(), running.keys().clone(), stop.clone()));
         }
@@ -162,6 +163,7 @@ impl ServerCore {
 /// it does.
 pub(crate) async fn index_new(house: &House) -> Result<(), Error> {
     house.missing_content().into_result(())?;
+    // Before it answers: an agent without any index would say that nothing is there.
     for content in house.contents.iter().filter(|content| content.indexing.items() == 0) {
         let wrong = |error| Error::new(format!("@{}: {error}", content.handle));
         watch::index_one(content).await.map_err(wrong)?;

@@ -35,6 +35,7 @@ impl Server {
     pub fn add(&self, mut deployment: Deployment, source: Option<ReloadSource>) -> BoxFuture<'_, Result<(), Error>> {
         Box::pin(async move {
             let _one_at_a_time = self.shared.changing.lock().await;
+            // All names and not only the domain: two domains with one alias would take each other's requests.
             let known = self.shared.live.hosts();
             if let Some(taken) = deployment.host_names().into_iter().find(|name| known.contains(name)) {
                 return Err(Error::new(format!("the domain {taken} is served already")));
@@ -79,6 +80,7 @@ impl Server {
             }
             let core = list.take(domain).ok_or_else(|| Error::new(format!("{domain} is not served")))?;
             self.shared.follow_list();
+            // Ending takes up to `DRAIN`; further changes of the list do not wait for it.
             tokio::spawn(async move { core.end().await });
             tracing::info!(%domain, "a domain is not served any more");
             Ok(())
@@ -217,6 +219,8 @@ impl FolderWatch {
         let gone = served.iter().filter(|path| !found.iter().any(|(known, _)| known == *path)).filter(|path| {
             let missed = self.missed.entry((*path).clone()).or_default();
             *missed = missed.saturating_add(1);
+            // Two looks: a folder that is replaced by a rename is missing for a moment. Equal and not "at least", so
+            // that it is told once.
             *missed == 2
         });
         let gone = gone.cloned().collect();
@@ -224,6 +228,7 @@ impl FolderWatch {
         for (path, look) in found.into_iter().filter(|(path, _)| !served.contains(path)) {
             match self.seen.get_mut(&path) {
                 Some((last, is_tried)) if *last == look => {
+                    // Tried once for each look of its files: one that is refused is tried again only when it changes.
                     if !std::mem::replace(is_tried, true) {
                         come.push(path);
                     }

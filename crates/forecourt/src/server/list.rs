@@ -19,7 +19,7 @@ pub(super) struct SharedParts {
     /// Which house a request is for.
     pub(super) live: Arc<LiveDomains>,
     pub(super) list: Arc<DomainList>,
-    /// What is counted on the sockets.
+    /// The metrics of the sockets.
     pub(super) metrics: Arc<Metrics>,
     /// Ends all of it.
     pub(super) stop: CancellationToken,
@@ -32,7 +32,7 @@ pub(super) struct SharedParts {
 pub(super) struct DomainList(RwLock<Vec<Arc<ServerCore>>>);
 
 impl DomainList {
-    /// Those that are served now.
+    /// All domains that are served now, in their order.
     pub(super) fn all(&self) -> Vec<Arc<ServerCore>> {
         self.0.read().clone()
     }
@@ -94,6 +94,7 @@ impl SharedParts {
             let names = core.running.deployment().host_names();
             names.into_iter().map(|name| (name, core.name.clone())).collect::<Vec<_>>()
         };
+        // Certificates first, then routes, then names: a name is let in only once its domain can answer for it.
         self.sockets.certify(all.iter().map(|core| core.keeper.clone()).collect());
         self.live.replace(all.iter().map(|core| live_domain(core, is_local)).collect());
         self.sockets.let_in(all.iter().flat_map(names).collect());

@@ -75,6 +75,7 @@ impl OperatorView {
     fn answering(&self, (registry, entrance): &(Arc<Registry>, Arc<Entrance>)) -> Router {
         let open = admin(registry.clone(), self.ready.clone());
         let guarded = behind_token(self.guarded.clone(), entrance.token().cloned());
+        // Under the lock of `shown`, so that the router and the console never go by two entrances.
         self.desk.opens_by(entrance.clone());
         open.merge(guarded).merge(forecourt_admin::router(&self.desk))
     }
@@ -109,6 +110,7 @@ impl AdminDispatch {
         let Some(rest) = path.strip_prefix(PREFIX) else {
             let words = "the server is starting or stopping\n";
             let starting = || Box::new((StatusCode::SERVICE_UNAVAILABLE, words).into_response());
+            // An unknown host means the first domain: probes and scrapers ask by address.
             let meant = requested_host(request).and_then(|host| self.of_host(host)).or_else(|| self.list.first());
             return meant.map(|core| core.operator.router.clone()).ok_or_else(starting);
         };
@@ -135,6 +137,7 @@ impl Route for AdminDispatch {
 /// The same address without so many bytes at the beginning of its path.
 fn within(uri: &Uri, skipped: usize) -> Option<Uri> {
     let rest = uri.path_and_query()?.as_str().get(skipped..)?;
+    // `/domains/DOMAIN` without a slash is the root of that domain's views.
     let rest = if rest.starts_with('/') { rest.to_owned() } else { format!("/{rest}") };
     let mut parts = uri.clone().into_parts();
     parts.path_and_query = Some(rest.parse().ok()?);

@@ -62,6 +62,7 @@ impl From<ContentError> for PushRefusal {
             ContentError::TooMuch(_) => StatusCode::PAYLOAD_TOO_LARGE,
             ContentError::NoRoom { .. } => StatusCode::INSUFFICIENT_STORAGE,
             ContentError::NothingPushed => StatusCode::CONFLICT,
+            // The operator can do something about a full disk, so it has a status of its own.
             _ if is_full(&error) => {
                 tracing::error!(%error, "pushed content could not be kept");
                 return Self(StatusCode::INSUFFICIENT_STORAGE, format!("{DISK_FULL}; nothing of this call is kept"));
@@ -121,6 +122,7 @@ async fn put(
 ) -> Result<Response, PushRefusal> {
     let content = doors.content(&handle)?;
     let _slot = doors.slot()?;
+    // The slot is taken first: bodies that are read at once are what takes memory.
     let document = read(body).await?;
     let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = media_type.to_owned();
@@ -212,6 +214,7 @@ fn wanted(query: &str, body: &[u8]) -> Result<RemovalTarget, PushRefusal> {
     for (key, value) in url::form_urlencoded::parse(query.as_bytes()) {
         match (&*key, &*value) {
             ("id" | "url", name) if !name.is_empty() => names.push(name.to_owned()),
+            // Alone and to the letter: nobody is to forget everything by a query that was meant to name items.
             ("pushed", "all") if body.is_empty() && query == "pushed=all" => return Ok(RemovalTarget::All),
             _ => return Err(wrong()),
         }

@@ -31,6 +31,7 @@ pub(super) fn ready(
             let house = live.now().ok_or_else(|| "the host is stopping".to_owned())?;
             house.host.ready().await.map_err(|error| error.to_string())?;
             let lag = searchable(house.contents.clone(), whole, Instant::now()).await?;
+            // Domains share the sockets, and a balancer asks once for all of them.
             let others = list.others_of(&house.host.site().domain);
             for other in &others {
                 let host = other.running.host();

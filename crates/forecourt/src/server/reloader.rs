@@ -83,6 +83,7 @@ impl Reloader {
     /// Has the deployment read again, and says what came of it. `None`: nobody said where it comes from, or the
     /// server is ending.
     pub(crate) async fn reload(&self, by: ReloadTrigger) -> Option<Attempt> {
+        // Nobody works on requests yet: waiting here would never end.
         if self.waiting.lock().is_some() {
             return None;
         }
@@ -91,7 +92,7 @@ impl Reloader {
         answered.await.ok()
     }
 
-    /// What there is to know.
+    /// The state of reloading for the operator: watch, houses, last attempt.
     pub(crate) fn status(&self, houses: usize) -> ReloadStatus {
         ReloadStatus { watch: self.watches.load(Ordering::Relaxed), houses, last: self.last.lock().clone() }
     }
@@ -139,23 +140,23 @@ impl Reloader {
     }
 }
 
-/// What one server's attempts go by.
+/// The state of the task that reads one domain's deployment again.
 struct ReloadWork {
     reloader: Arc<Reloader>,
     core: Arc<ServerCore>,
     source: ReloadSource,
     fixed: FixedSettings,
     files: Option<Arc<WatchedFiles>>,
-    /// The files as the last attempt found them.
+    /// The files as the last attempt found them, whether or not it was applied.
     seen: FileLook,
     /// The files as they were when the deployment that is served was read.
     applied: FileLook,
 }
 
-/// Files that are being written.
+/// Waits until files that change have been quiet for a look.
 #[derive(Default)]
 struct Unrest {
-    /// As they were found last, and since when they change.
+    /// The last look, and when the first change was seen.
     last: Option<(FileLook, Instant)>,
 }
 
@@ -169,6 +170,8 @@ impl Unrest {
                 self.last = Some((now, at));
                 false
             }
+            // An editor or `git pull` writes several files: a half-written deployment would be refused with problems
+            // that are gone a moment later.
             Some((last, since)) if last == now || at.duration_since(since) >= QUIET_MAX => now != *seen,
             Some((_, since)) => {
                 self.last = Some((now, since));
@@ -201,6 +204,7 @@ impl ReloadWork {
                     let _ = answer.send(attempt);
                 }
                 Some(from) = hints.next() => {
+                    // A node hears its own message too, and has just read its files.
                     if *from != *node.as_bytes() {
                         self.attempt(ReloadTrigger::Node).await;
                     }
@@ -208,6 +212,8 @@ impl ReloadWork {
                 () = tokio::time::sleep(wait), if watches => {
                     let begun = Instant::now();
                     let now = self.look().await;
+                    // Looking at a large or slow folder takes longer, so it is done more rarely: at most one part in
+                    // `LOOK_SHARE`.
                     wait = LOOK_EVERY.max(begun.elapsed() * LOOK_SHARE);
                     if unrest.is_over(&self.seen, now, Instant::now()) {
                         self.attempt(ReloadTrigger::Files).await;
@@ -249,6 +255,7 @@ impl ReloadWork {
         let look = blocking(move || WatchedFiles::of(&folder, &others).look()).await.unwrap_or_default();
         let changed = look.changed_since(&self.applied);
         let result = self.core.apply(&self.source, &mut self.fixed).await;
+        // Only then: files that were refused still count as changed against what is served.
         if result.is_ok() {
             self.applied = look.clone();
         }
@@ -294,7 +301,7 @@ impl ReloadWork {
 pub(crate) enum NotApplied {
     /// Something is wrong with it.
     Refused(Problems),
-    /// It needs what is read at the start only.
+    /// A setting has changed that is read at the start only.
     NeedsRestart(Problems),
 }
 

@@ -99,7 +99,7 @@ pub(super) struct Sockets {
     state: Mutex<State>,
 }
 
-/// What is open at the moment, and on which terms.
+/// The sockets that are open, and the terms on which they are served.
 struct State {
     open: HashMap<&'static str, OpenSocket>,
     terms: Terms,
@@ -116,7 +116,7 @@ struct OpenSocket {
     close: CancellationToken,
 }
 
-/// What every socket is served with.
+/// The parts that every socket of a server shares: routes, metrics, ACME answers.
 struct Serving {
     domains: Arc<LiveDomains>,
     metrics: Arc<Metrics>,
@@ -196,6 +196,7 @@ impl Sockets {
         let mut told = Vec::new();
         let mut state = self.state.lock();
         let State { open, terms: before, fronts } = &mut *state;
+        // Names follow the list of domains (`let_in`) and not one deployment: a reload must not shut the others out.
         let terms = terms.naming(before.names().to_vec());
         let are_new_terms = terms != *before;
         if are_new_terms {
@@ -205,6 +206,7 @@ impl Sockets {
         let gone: Vec<&'static str> = open.keys().copied().filter(|name| !stay(name)).collect();
         for socket in gone.iter().filter_map(|name| open.remove(name)) {
             told.push(format!("{} on {} is closed", socket.wanted.name, socket.opened.address()));
+            // `close` and not `retire`: its connections end too, after what is in flight.
             socket.close.cancel();
         }
         for (wanted, opened) in opened {
@@ -214,6 +216,8 @@ impl Sockets {
         for (wanted, config) in kept {
             let Some(there) = open.get_mut(wanted.name) else { continue };
             if are_new_terms || config.is_some() || there.wanted.kind != wanted.kind {
+                // The accept loop is replaced, and the socket stays bound: connections that are open go on with the old
+                // terms.
                 there.retire.cancel();
                 there.opened = there.opened.again(config);
                 (there.wanted, there.retire) = (wanted, self.serving.stop.child_token());
@@ -228,6 +232,7 @@ impl Sockets {
     /// are those of the domain that answers where no name is said.
     pub(super) fn let_in(&self, names: Vec<(String, Domain)>) {
         let state = &mut *self.state.lock();
+        // Most reloads change no name, and new fronts would end every accept loop for nothing.
         if state.terms.names() == names {
             return;
         }
@@ -328,6 +333,8 @@ fn stream_config(
     certificates: &Arc<Certificates>,
 ) -> Result<Option<Arc<ServerConfig>>, Error> {
     let SocketKind::TlsStream { alpn, clients } = &wanted.kind else { return Ok(None) };
+    // With client certificates the configuration is always made anew: the files of trusted authorities may have
+    // changed.
     if *clients == ClientCertificates::Ignored && !is_changed {
         return Ok(None);
     }
@@ -358,6 +365,7 @@ fn addresses<'a>(open: impl Iterator<Item = (&'a WantedSocket, SocketAddr)>, is_
             name => own.push((name, address)),
         }
     }
+    // The map has no order, and addresses are compared to see whether they changed.
     own.sort_unstable();
     Addresses { shared, own, is_local }
 }

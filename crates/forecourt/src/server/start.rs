@@ -43,6 +43,7 @@ impl Server {
         Box::pin(async move {
             let data = data_folder::make(&deployment.data)?;
             deployment.data.clone_from(&data);
+            // Before anything is read or bound: two processes with one data folder would both write it.
             let lock = serving::hold(&data)?;
             inspect::inspect(deployment).into_result(())?;
             manual::unpack(&data)?;
@@ -70,6 +71,7 @@ impl BoundServer {
     pub fn start(self, house: House) -> BoxFuture<'static, Result<Server, Error>> {
         Box::pin(async move {
             let Self { sockets, keeper, data, lock } = self;
+            // Before `open` indexes what has no index: a snapshot saves that work.
             take_snapshots(&house).await?;
             let snapshots = snapshots(&house)?;
             let (stop, addresses) = (CancellationToken::new(), sockets.addresses());

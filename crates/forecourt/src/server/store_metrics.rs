@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 /// How often it is counted.
 const COUNT_EVERY: Duration = Duration::from_secs(15);
 
-/// What was counted last.
+/// The gauges of the store, as they were counted last.
 #[derive(Clone, Default)]
 pub(super) struct StoreGauges(Arc<ArcSwapOption<StoreCounts>>);
 
@@ -37,6 +37,7 @@ impl StoreGauges {
         while stop.run_until_cancelled(ticks.tick()).await.is_some() {
             let overview = store.overview(SystemClock.now()).await;
             let oldest = store.deliveries(0, 1).await;
+            // What can't be counted is absent: a number of before would look like one of now.
             self.0.store(overview.ok().zip(oldest.ok()).map(|(overview, oldest)| {
                 Arc::new(StoreCounts { overview, oldest_due: oldest.first().map(|delivery| delivery.due_at) })
             }));
@@ -116,6 +117,7 @@ impl Collector for StoreGauges {
         gauge(overview.deliveries).encode(metric)?;
         let about = "How long the delivery that was queued first is overdue";
         let metric = encoder.encode_descriptor("deliveries_overdue", about, Some(&Unit::Seconds), MetricType::Gauge)?;
+        // Of the delivery that was queued first; one that waits for a retry is not overdue.
         let overdue = oldest_due.map_or(0.0, |due| SystemClock.now().duration_since(due).as_secs_f64().max(0.0));
         ConstGauge::new(overdue).encode(metric)
     }

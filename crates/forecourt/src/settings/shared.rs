@@ -32,6 +32,7 @@ pub struct SharedStore {
 impl SharedStore {
     /// Where it is, without a name and a password.
     pub(crate) fn location(&self) -> String {
+        // What can't be taken apart is not shown at all: the password would be somewhere in it.
         let Ok(url) = url::Url::parse(&self.url) else { return "an unknown place".to_owned() };
         let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
         format!("postgres://{}{port}{}", url.host_str().unwrap_or_default(), url.path())
@@ -119,6 +120,7 @@ pub(crate) fn read_store(section: &Section) -> Result<StoreSettings, Problems> {
         let text = format!("must be between {} and {}", LEASE_SECONDS.start(), LEASE_SECONDS.end());
         problems.push(section.problem(Some("lease_seconds"), text));
     }
+    // Taken out of the settings: from here on both lie in `SharedStore`, which never prints them.
     let (url, key) = (store.url.take(), store.key.take());
     let key_file = store.key_file.take().map(|file| section.resolve_path(&file));
     match (url, store.kind) {

@@ -152,6 +152,7 @@ impl Telemetry {
         if let Some(name) = settings.resource.remove("service.name") {
             settings.service_name = name;
         }
+        // After `OTEL_RESOURCE_ATTRIBUTES`: OpenTelemetry lets `OTEL_SERVICE_NAME` override a `service.name` in it.
         if let Some(name) = variable("OTEL_SERVICE_NAME") {
             settings.service_name = name;
         }
@@ -183,6 +184,7 @@ impl Telemetry {
         let urls = SignalUrls {
             traces: url(
                 "traces",
+                // A share of 0 still records requests whose flag is trusted.
                 settings.traces > 0.0 || settings.trust_sampled_flag != SampledFlagTrust::Nobody,
                 &mut problems,
             ),
@@ -211,6 +213,7 @@ fn share(sampler: &str, argument: Option<String>) -> Option<f64> {
 /// Pairs as the environment has them: `name=value,name=value`, values escaped as in URLs.
 fn key_values(text: &str) -> impl Iterator<Item = (String, String)> + '_ {
     let unescaped = |text: &str| {
+        // In forms `+` is a space; in these variables it is a plus.
         url::form_urlencoded::parse(text.trim().replace('+', "%2B").as_bytes())
             .next()
             .map_or_else(String::new, |(name, _)| name.into_owned())

@@ -24,11 +24,11 @@ use super::hint_or;
 use crate::content::Content;
 use crate::live::LiveHouse;
 
-/// What nodes are told by that something was pushed.
+/// The topic of the bus for pushed content.
 const TOPIC: &str = "content";
 /// How often the store is looked at where nobody tells.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// What one agent may hold.
+/// The bounds of the pushed items of one agent.
 const BOUNDS: ContentBounds = ContentBounds { ids: PUSHED_IDS_MAX, bytes: PUSHED_BYTES_MAX };
 
 /// Pushed items of a deployment with several nodes.
@@ -51,7 +51,7 @@ pub(crate) enum SharedContentError {
 }
 
 impl SharedContent {
-    /// Those in `rows`.
+    /// The pushed items in these rows of the shared store.
     pub(crate) fn new(rows: Arc<dyn ContentRows>, bus: Arc<dyn Bus>) -> Self {
         Self { rows, bus, turns: Mutex::default() }
     }
@@ -120,6 +120,7 @@ impl SharedContent {
         let known: HashSet<Handle> = self.rows.heads().await?.into_iter().map(|(handle, _)| handle).collect();
         for content in contents {
             let indexing = content.indexing.clone();
+            // An epoch says that this index follows the store already: what it holds came from there.
             if blocking(move || indexing.followed()).await?.epoch != 0 {
                 continue;
             }
@@ -129,6 +130,7 @@ impl SharedContent {
                 let held = blocking(move || indexing.held_items(after)).await?;
                 let Some((key, _)) = held.last() else { break };
                 after = Some(*key);
+                // Others have pushed since: nobody knows which of two items with one id is the newer one.
                 if known.contains(&content.handle) {
                     let words =
                         "what was pushed here while this node was alone is passed over: others have pushed since";
@@ -174,6 +176,7 @@ impl SharedContent {
 
     /// Takes in what there is up to `head`, or up to where the store is now. Whether all of it can be found.
     async fn catch_up(&self, content: &Content, head: Option<ContentHead>) -> Result<bool, SharedContentError> {
+        // One at a time: pages that are taken in out of order would set the revision back.
         let turn = self.turns.lock().entry(content.handle.clone()).or_default().clone();
         let _turn = turn.lock().await;
         let head = match head {
@@ -187,7 +190,10 @@ impl SharedContent {
         let indexing = content.indexing.clone();
         let (at, mut is_searchable) =
             blocking(move || Ok((indexing.followed()?, indexing.has_what_was_pushed().unwrap_or(false)))).await?;
+        // Another epoch (everything was cleared) makes the revisions of this node meaningless: it reads from the
+        // beginning.
         let from = if at.epoch == head.epoch { at.revision } else { 0 };
+        // Another call may have taken this change in while this one waited for its turn.
         if at.epoch == head.epoch && at.revision >= head.revision {
             return Ok(is_searchable);
         }

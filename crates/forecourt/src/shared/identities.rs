@@ -48,6 +48,7 @@ pub(crate) async fn agree(
         for (handle, genesis) in made {
             let body = json!({"handle": handle.as_str(), "genesis": genesis});
             let written = store.append_entry(STREAM, LedgerEntry::new(body, home.now), Some(last)).await;
+            // Another node has written in between: what it wrote is read before anything more is made.
             let Some(number) = written.map_err(away)? else { break };
             last = number;
             known.insert(handle, genesis);
@@ -70,6 +71,7 @@ async fn read(
             last = number;
             let handle = entry.body["handle"].as_str().and_then(|handle| Handle::parse(handle).ok());
             if let (Some(handle), Some(genesis)) = (handle, entry.body["genesis"].as_str()) {
+                // The first one counts: its identifier was published, and another would make the agent a stranger.
                 known.entry(handle).or_insert_with(|| genesis.to_owned());
             }
         }

@@ -21,11 +21,11 @@ use crate::error::Error;
 
 /// The stream with the keys.
 const STREAM: &str = "host:keys";
-/// What nodes are told by that another key signs.
+/// The topic of the bus for a change of the signing key.
 const TOPIC: &str = "keys";
 /// How often the stream is looked at where nobody tells.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// Attempts to be first, or to find who was.
+/// Rounds of reading and writing before it gives up: each lost race to write costs one.
 const ATTEMPTS_MAX: usize = 16;
 
 /// The keys of a deployment with several nodes.
@@ -42,7 +42,7 @@ struct AgreedKeys {
 }
 
 impl SharedKeys {
-    /// Those in this store.
+    /// The keys of the deployment whose nodes share this store.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
         Self { store, clock, entropy }
     }
@@ -55,6 +55,7 @@ impl SharedKeys {
     pub fn agree<'a>(&'a self, data: &'a Path) -> BoxFuture<'a, Result<HostKeys, Error>> {
         Box::pin(async move {
             for _ in 0..ATTEMPTS_MAX {
+                // Looked at again in each round: whoever lost the race to write takes the winner's keys.
                 if let Some(agreed) = self.newest(0).await? {
                     return Ok(agreed.keys);
                 }

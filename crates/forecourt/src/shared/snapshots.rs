@@ -47,7 +47,7 @@ pub(crate) struct Snapshots {
     key: hmac::Key,
 }
 
-/// What is said of an archive.
+/// The signed description of an archive: its hash, size, number of items and age.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Statement {
     /// The archive, beside the statement.
@@ -129,6 +129,7 @@ impl Snapshots {
             let Some(chunk) = chunk else { break };
             let chunk = chunk.map_err(|error| error.to_string())?;
             bytes += chunk.len() as u64;
+            // A statement bounds its archive: more bytes would fill the disk before the hash could tell.
             if bytes > statement.bytes {
                 break;
             }
@@ -160,6 +161,8 @@ impl Snapshots {
         let text = found.bytes().await.map_err(|error| error.to_string())?;
         let statement: Statement =
             serde_json::from_slice(&text).map_err(|_| format!("{file} is not a statement about a snapshot"))?;
+        // Whoever may write into the folder or bucket could else hand this node an index of their own. A file name with
+        // a path could lead out of the folder.
         match self.is_ours(handle, name, &statement) && is_plain(&statement.file) {
             true => Ok(Some(statement)),
             false => Err(format!("{file} is not from a node with this store's key")),
@@ -199,6 +202,8 @@ impl Snapshots {
         if known.as_ref().is_some_and(is_fresh) {
             return Ok(false);
         }
+        // The new archive is there before the old one goes, and the statement is written last: it always names a whole
+        // one.
         self.put(content, &name, state.1, now).await?;
         shared.insert(content.handle.clone(), state);
         if let Some(old) = known {
@@ -254,6 +259,7 @@ async fn whole(content: &Content) -> Result<Option<(u64, u64)>, String> {
     let indexing = content.indexing.clone();
     let look = move || {
         let fingerprint = indexing.fingerprint().map_err(|error| error.to_string())?;
+        // Vectors take the longest: an index without them would save other nodes little.
         let is_embedded = indexing.embedding().is_none_or(|embedding| embedding.missing == 0);
         let items = indexing.items();
         Ok((items > 0 && is_embedded && indexing.is_current(fingerprint)).then_some((fingerprint, items)))
@@ -261,7 +267,7 @@ async fn whole(content: &Content) -> Result<Option<(u64, u64)>, String> {
     tokio::task::spawn_blocking(look).await.map_err(|error| error.to_string())?
 }
 
-/// What the code of a statement is made over.
+/// The bytes that the HMAC of a statement is made over.
 fn signed_bytes(handle: &Handle, name: &str, statement: &Statement) -> Vec<u8> {
     let Statement { file, sha256, bytes, items, made_at, code: _ } = statement;
     format!("{handle}\n{name}\n{file}\n{sha256}\n{bytes}\n{items}\n{made_at}").into_bytes()

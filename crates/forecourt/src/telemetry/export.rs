@@ -47,6 +47,7 @@ impl Exporter {
                     tokio::time::sleep(wait(&answer.headers)).await;
                 }
                 Ok(answer) => break Some(("refused", format!("it answered {}", answer.status))),
+                // Not tried again: the next batch comes in seconds, and meanwhile the queue would fill.
                 Err(error) => break Some(("unreachable", error)),
             }
         };
@@ -54,7 +55,7 @@ impl Exporter {
             None => self.counts.sent(signal, items),
             Some((reason, _)) => self.counts.dropped(signal, reason, items),
         }
-        // So that it is said once.
+        // Told when it begins and when it ends, and not for each batch in between.
         let was_failing = self.counts.set_failing(lost.is_some());
         match lost {
             Some((_, error)) if !was_failing => {

@@ -48,6 +48,7 @@ pub(super) async fn send(
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut is_last = false;
     while !is_last {
+        // At `stop` they are sent once more, or what was counted since the last time would be lost.
         is_last = stop.run_until_cancelled(ticks.tick()).await.is_none();
         let mut text = String::new();
         if prometheus_client::encoding::text::encode(&mut text, &registry).is_err() {
@@ -92,7 +93,7 @@ fn metric(family: FamilyText, span: Span) -> Option<Metric> {
         "gauge" | "unknown" => (name, Data::Gauge(Gauge { data_points: points("") })),
         _ => return None,
     };
-    // UCUM's words, where they differ.
+    // OTLP wants units of UCUM: seconds are `s`, bytes are `By`.
     let unit = match unit.as_str() {
         "seconds" => "s".to_owned(),
         "bytes" => "By".to_owned(),
@@ -116,6 +117,7 @@ fn point(sample: &SampleText, Span { start, now }: Span) -> NumberDataPoint {
 fn histograms(samples: &[SampleText], Span { start, now }: Span) -> Vec<HistogramDataPoint> {
     let mut points: Vec<(Labels, HistogramDataPoint, f64)> = Vec::new();
     for sample in samples {
+        // Without `le`: the buckets of one histogram are one point.
         let labels: Vec<_> = sample.labels.iter().filter(|(name, _)| name != BOUND).cloned().collect();
         let at = points.iter().position(|(known, ..)| *known == labels).unwrap_or_else(|| {
             let point = HistogramDataPoint {
@@ -132,9 +134,11 @@ fn histograms(samples: &[SampleText], Span { start, now }: Span) -> Vec<Histogra
             "_sum" => point.sum = Some(sample.value),
             "_count" => point.count = sample.value as u64,
             "_bucket" => {
+                // The exposition counts up to each bound, OTLP counts within each bucket.
                 point.bucket_counts.push((sample.value - *below) as u64);
                 *below = sample.value;
                 let bound = sample.labels.iter().find(|(name, _)| name == BOUND).and_then(|(_, le)| le.parse().ok());
+                // OTLP has no bound for the last bucket: `+Inf` is implied.
                 point.explicit_bounds.extend(bound.filter(|bound: &f64| bound.is_finite()));
             }
             _ => {}

@@ -47,6 +47,7 @@ pub(super) fn read(text: &str) -> Vec<FamilyText> {
             family.samples.push(sample);
         }
     }
+    // A family that was described and never counted has nothing to send.
     families.retain(|family| !family.samples.is_empty());
     families
 }

@@ -82,6 +82,7 @@ impl<T: Send + 'static> Queue<T> {
     }
 
     fn push(&self, item: T) {
+        // Never waited for: a collector that is slow must not slow down requests.
         if self.jobs.try_send(Job::Item(item)).is_err() {
             self.counts.dropped(self.signal, "queue_full", 1);
         }

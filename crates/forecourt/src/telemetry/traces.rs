@@ -49,6 +49,7 @@ impl ShouldSample for Sampler {
 fn is_in_share(trace: TraceId, share: f64) -> bool {
     let bytes = trace.to_bytes();
     let random =
+        // The last 8 bytes, as W3C Trace Context advises: other systems leave the first ones at zero.
         u64::from_be_bytes([bytes[8], bytes[9], bytes[10], bytes[11], bytes[12], bytes[13], bytes[14], bytes[15]]);
     share >= 1.0 || (random as f64) < share * (u64::MAX as f64)
 }

@@ -24,6 +24,7 @@ impl<'a> SiteListing<'a> {
         let directory = host.directory();
         let first = &directory.default_agent().card;
         let others = directory.iter().map(|agent| &agent.card).filter(|card| card.handle() != first.handle());
+        // The default agent first, so that a list that is cut has it.
         let mut cards = std::iter::once(first).chain(others).map(|card| base.card(card));
         let agents: Vec<_> = cards.by_ref().take(AGENTS_LISTED_MAX).collect();
         let is_cut = cards.next().is_some();

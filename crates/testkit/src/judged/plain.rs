@@ -93,6 +93,7 @@ impl PlainBm25 {
             }
         }
         let mut found: Vec<usize> = (0..scores.len()).filter(|at| scores[*at] > 0.0).collect();
+        // Stable, so documents of the same score stay in the order of the corpus.
         found.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
         found.into_iter().map(|at| self.ids[at].clone()).collect()
     }

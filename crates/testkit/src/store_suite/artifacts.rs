@@ -16,7 +16,7 @@ pub fn artifact(id: &str, bytes: impl Into<Bytes>) -> StoredArtifact {
     }
 }
 
-/// Of a task that has none, and of no task.
+/// An unknown artifact is not found, under a task that exists or under none.
 pub async fn an_unknown_artifact_is_not_found(store: Fresh) {
     let id = created(&store, some_task()).await;
     assert_eq!(store.artifact(&id, "a", start()).await.unwrap(), None);
@@ -24,7 +24,7 @@ pub async fn an_unknown_artifact_is_not_found(store: Fresh) {
     assert_eq!(store.artifact(&some_task().id, "a", start()).await.unwrap(), None);
 }
 
-/// The artifact of one task under the id of another.
+/// An artifact is found under its own task only: the query has both ids.
 pub async fn tok_task_cross_an_artifact_belongs_to_its_task(store: Fresh) {
     let (one, other) = (created(&store, some_task()).await, created(&store, some_task()).await);
     store.put_artifact(&one, "run-1", artifact("a", "x")).await.unwrap();
@@ -34,7 +34,7 @@ pub async fn tok_task_cross_an_artifact_belongs_to_its_task(store: Fresh) {
     assert_eq!(store.artifact(&other, "a", start()).await.unwrap(), Some(artifact("a", "y")));
 }
 
-/// An artifact never changes.
+/// The first artifact of an id stays: a second one of that id changes nothing.
 pub async fn the_first_artifact_of_an_id_stays(store: Fresh) {
     let id = created(&store, some_task()).await;
     store.put_artifact(&id, "run-1", artifact("a", "first")).await.unwrap();
@@ -42,7 +42,7 @@ pub async fn the_first_artifact_of_an_id_stays(store: Fresh) {
     assert_eq!(store.artifact(&id, "a", start()).await.unwrap().unwrap().bytes, "first");
 }
 
-/// At the end of the task's time.
+/// An artifact expires with its task.
 pub async fn an_artifact_expires_with_its_task(store: Fresh) {
     let task = some_task();
     let end = task.expires_at;
@@ -51,7 +51,7 @@ pub async fn an_artifact_expires_with_its_task(store: Fresh) {
     assert_eq!(store.artifact(&id, "a", end).await.unwrap(), None);
 }
 
-/// The largest, and one byte more.
+/// An artifact of the largest size is taken, and one of a byte more is refused.
 pub async fn an_artifact_has_a_bounded_size(store: Fresh) {
     let id = created(&store, some_task()).await;
     let most = artifact("most", vec![7; ARTIFACT_BYTES_MAX]);

@@ -31,14 +31,14 @@ async fn claim(store: &Fresh, now: u64, lease: u64) -> Vec<Delivery> {
     store.claim_deliveries(after(now), after(lease), 100).await.unwrap()
 }
 
-/// A webhook for a task that there is not.
+/// A webhook for an unknown task is refused.
 pub async fn a_webhook_needs_a_task(store: Fresh) {
     let added =
         store.add_webhook(&some_task().id, webhook("https://example.com/"), 5, IfTaskEnded::Refuse).await.unwrap();
     assert_eq!(added, WebhookRegistration::NoTask);
 }
 
-/// The last that fits, and one more.
+/// The last webhook that fits is taken, and one more is refused.
 pub async fn a_task_has_at_most_so_many_webhooks(store: Fresh) {
     let id = created(&store, some_task()).await;
     for n in 0..5 {
@@ -50,7 +50,7 @@ pub async fn a_task_has_at_most_so_many_webhooks(store: Fresh) {
     assert_eq!(claim(&store, 1, 60).await.len(), 5);
 }
 
-/// Another address for the same id, even where there is no room; and where it is told.
+/// A webhook of an id that exists is replaced in its place, even at the bound, and the new address is told.
 pub async fn a_webhook_of_the_same_id_is_replaced_in_its_place(store: Fresh) {
     let id = hooked(&store, &["a", "b"]).await;
     let moved = Webhook { id: webhook("https://example.com/a").id, ..webhook("https://example.com/c") };
@@ -63,7 +63,7 @@ pub async fn a_webhook_of_the_same_id_is_replaced_in_its_place(store: Fresh) {
     assert!(store.webhooks(&some_task().id).await.unwrap().is_empty());
 }
 
-/// Final states take none, states that wait do.
+/// Tasks in a final state take no webhook, those that wait or work do.
 pub async fn a_task_that_ended_takes_no_webhook(store: Fresh) {
     for state in TaskState::ALL {
         let id = created(&store, Task { state, ..some_task() }).await;
@@ -76,7 +76,7 @@ pub async fn a_task_that_ended_takes_no_webhook(store: Fresh) {
     }
 }
 
-/// Whoever is told yes is told of the end.
+/// A webhook that was accepted while its task ended is delivered: none falls between the two writes.
 pub async fn of_a_webhook_and_an_end_at_once_none_is_lost(store: Fresh) {
     for _ in 0..16 {
         let id = created(&store, some_task()).await;
@@ -88,7 +88,7 @@ pub async fn of_a_webhook_and_an_end_at_once_none_is_lost(store: Fresh) {
     }
 }
 
-/// Before the task settles and after it, and the number that it leaves free.
+/// A removed webhook is not told, whether it was removed before its task settled or after.
 pub async fn a_removed_webhook_is_not_told(store: Fresh) {
     let id = hooked(&store, &["a", "b", "c"]).await;
     let remove = async |name: &str| store.remove_webhook(&id, &format!("https://example.com/{name}")).await.unwrap();
@@ -102,7 +102,7 @@ pub async fn a_removed_webhook_is_not_told(store: Fresh) {
     assert!(!store.remove_webhook(&some_task().id, "https://example.com/c").await.unwrap());
 }
 
-/// The start after a crash: what waits for its retry goes on waiting.
+/// After a crash, deliveries that were claimed and not settled are released; those that wait for a retry go on waiting.
 pub async fn what_was_claimed_and_not_settled_can_be_released(store: Fresh) {
     settled(&store, &["cut off", "to retry", "never taken"]).await;
     let taken = store.claim_deliveries(after(1), after(60), 2).await.unwrap();
@@ -114,7 +114,7 @@ pub async fn what_was_claimed_and_not_settled_can_be_released(store: Fresh) {
     assert_eq!(claim(&store, 40, 60).await[0].id, taken[1].id);
 }
 
-/// Beginning to work tells nobody, nor does a move that was lost.
+/// Neither a move to `working` nor one that lost the race queues a delivery.
 pub async fn only_settling_queues_deliveries(store: Fresh) {
     let id = created(&store, Task { state: TaskState::Submitted, ..some_task() }).await;
     add(&store, &id, "https://example.com/").await;
@@ -125,7 +125,7 @@ pub async fn only_settling_queues_deliveries(store: Fresh) {
     assert!(claim(&store, 60, 120).await.is_empty());
 }
 
-/// What a delivery holds.
+/// A task that settles queues one delivery for each webhook, with the task and the webhook in it.
 pub async fn settling_queues_a_delivery_for_each_webhook(store: Fresh) {
     let id = settled(&store, &["a", "b"]).await;
     let due = claim(&store, 1, 60).await;
@@ -138,7 +138,7 @@ pub async fn settling_queues_a_delivery_for_each_webhook(store: Fresh) {
     }
 }
 
-/// A taker that died: the attempt counts, and another one may try when the lease is over.
+/// A claimed delivery is hidden until its lease is over; then the attempt counts, and another taker may try.
 pub async fn a_claimed_delivery_is_hidden_until_its_lease(store: Fresh) {
     settled(&store, &["a"]).await;
     assert!(claim(&store, 0, 60).await.is_empty());
@@ -149,7 +149,7 @@ pub async fn a_claimed_delivery_is_hidden_until_its_lease(store: Fresh) {
     assert_eq!((second[0].id, second[0].attempts), (first[0].id, 1));
 }
 
-/// The two ends of an attempt, and a settlement that came late.
+/// A settled delivery is gone or waits for its retry; settling it late, or an unknown one, changes nothing.
 pub async fn a_settled_delivery_is_gone_or_waits_for_its_retry(store: Fresh) {
     settled(&store, &["a"]).await;
     let id = claim(&store, 1, 60).await[0].id;
@@ -165,7 +165,7 @@ pub async fn a_settled_delivery_is_gone_or_waits_for_its_retry(store: Fresh) {
     assert!(claim(&store, 3000, 3060).await.is_empty());
 }
 
-/// Pages by the time since when they were due.
+/// Deliveries are claimed in the order in which they became due.
 pub async fn the_longest_due_come_first(store: Fresh) {
     for second in [3, 1, 2] {
         let id = hooked(&store, &[&second.to_string()]).await;
@@ -178,7 +178,7 @@ pub async fn the_longest_due_come_first(store: Fresh) {
     assert!(take().await.is_empty());
 }
 
-/// A question that was answered before its delivery was made.
+/// A delivery shows the task as it was when it settled, although it goes on since.
 pub async fn a_delivery_shows_the_task_as_it_settled(store: Fresh) {
     let id = hooked(&store, &["a"]).await;
     let asked = TaskChange { to: TaskState::InputRequired, outcome: Some(outcome("Which?")), ..completed() };
@@ -217,7 +217,7 @@ fn notice(name: &str, due: u64, until: u64) -> Notification {
     Notification { webhook, account: Account::HOST, due_at: after(due), expires_at: after(until) }
 }
 
-/// Beside what tasks tell, in the order in which all are due.
+/// A notice is due without a task, in one order with the deliveries of tasks.
 pub async fn a_notice_is_due_without_a_task(store: Fresh) {
     settled(&store, &["task"]).await;
     for notice in [notice("late", 2, 60), notice("early", 0, 60), notice("over", 0, 3)] {
@@ -233,7 +233,7 @@ pub async fn a_notice_is_due_without_a_task(store: Fresh) {
     assert_eq!(claim(&store, 6, 60).await.len(), 3);
 }
 
-/// What is of no use any more goes with the rest.
+/// An expired notice is removed.
 pub async fn an_expired_notice_is_removed(store: Fresh) {
     store.enqueue(notice("a", 0, 10)).await.unwrap();
     store.expire(after(9), 100).await.unwrap();
@@ -242,7 +242,7 @@ pub async fn an_expired_notice_is_removed(store: Fresh) {
     assert_eq!(store.release_deliveries(after(1)).await.unwrap(), 0);
 }
 
-/// Nodes that look at the same time.
+/// Of 16 claimers at once each delivery meets exactly one.
 pub async fn of_16_claimers_at_once_each_delivery_meets_one(store: Fresh) {
     for _ in 0..8 {
         settled(&store, &["a", "b", "c"]).await;
@@ -254,7 +254,7 @@ pub async fn of_16_claimers_at_once_each_delivery_meets_one(store: Fresh) {
     assert_eq!(claimed.iter().collect::<HashSet<_>>().len(), 24);
 }
 
-/// A delivery for a task that can't be read any more.
+/// A delivery for an expired task is not made.
 pub async fn an_expired_task_is_not_delivered(store: Fresh) {
     settled(&store, &["a"]).await;
     assert!(claim(&store, 3600, 3660).await.is_empty());

@@ -15,7 +15,7 @@ async fn log(store: &Fresh, id: &TaskId) -> Vec<(u64, Event)> {
     store.events(id, 0, 100).await.unwrap()
 }
 
-/// A number that leaves one out, and the number 0, which there is not.
+/// An append that leaves a number out, or begins with 0, is refused: events are numbered from 1 without gaps.
 pub async fn a_gap_in_the_numbers_is_refused(store: Fresh) {
     let id = created(&store, some_task()).await;
     assert!(is_corrupt(&store.append_events(&id, "run-1", 0, texts(&["a"])).await));
@@ -25,14 +25,14 @@ pub async fn a_gap_in_the_numbers_is_refused(store: Fresh) {
     assert_eq!(log(&store, &id).await.len(), 1);
 }
 
-/// A task that expired while its agent was still at work.
+/// Events of an unknown task (one that expired while its agent worked) are dropped without an error.
 pub async fn the_events_of_an_unknown_task_are_dropped(store: Fresh) {
     let id = some_task().id;
     store.append_events(&id, "run-1", 7, texts(&["a"])).await.unwrap();
     assert!(log(&store, &id).await.is_empty());
 }
 
-/// A call repeated after its answer was lost, whole and in part.
+/// Appending events again, all of them or some, leaves what is there: a call whose answer was lost is repeated.
 pub async fn appending_again_leaves_what_is_there(store: Fresh) {
     let id = created(&store, some_task()).await;
     store.append_events(&id, "run-1", 1, texts(&["a", "b"])).await.unwrap();
@@ -43,7 +43,7 @@ pub async fn appending_again_leaves_what_is_there(store: Fresh) {
     assert_eq!(log(&store, &id).await, wanted);
 }
 
-/// One of each.
+/// Every kind of event reads back as it was.
 pub async fn every_kind_of_event_reads_back(store: Fresh) {
     let call = ToolCall {
         id: "c1".to_owned(),
@@ -65,7 +65,7 @@ pub async fn every_kind_of_event_reads_back(store: Fresh) {
     assert_eq!(log(&store, &id).await, (1..).zip(events).collect::<Vec<_>>());
 }
 
-/// From any place, of any length, past the end.
+/// Events are read in pages from any number, of any length, also past the end.
 pub async fn events_are_read_in_pages(store: Fresh) {
     let id = created(&store, some_task()).await;
     store.append_events(&id, "run-1", 1, texts(&["a", "b", "c", "d", "e"])).await.unwrap();
@@ -81,7 +81,7 @@ pub async fn events_are_read_in_pages(store: Fresh) {
     assert!(numbers(u64::MAX, usize::MAX).await.is_empty());
 }
 
-/// The number after the last one; and nothing, when the move was lost.
+/// The ending is logged in the same step as the move that it caused, and not when the move was lost.
 pub async fn an_ending_is_logged_with_the_move_that_it_caused(store: Fresh) {
     let id = created(&store, some_task()).await;
     assert_eq!(store.last_event(&id).await.unwrap(), 0);

@@ -24,7 +24,7 @@ async fn nine_things(store: &Fresh) {
     assert_eq!(store.append_entry("ends", ends, None).await.unwrap(), Some(1));
 }
 
-/// Batch by batch, until nothing is left.
+/// One call of `expire` removes at most its limit; repeated, it removes everything that has ended.
 pub async fn expiring_removes_at_most_the_limit(store: Fresh) {
     nine_things(&store).await;
     assert_eq!(store.expire(after(9), 100).await.unwrap(), 0);
@@ -36,7 +36,7 @@ pub async fn expiring_removes_at_most_the_limit(store: Fresh) {
     assert_eq!(store.expire(after(10), 4).await.unwrap(), 0);
 }
 
-/// Afterwards the same id begins anew, with nothing left from before.
+/// Expiring a task removes all that hangs on it: the same id begins anew.
 pub async fn expiring_takes_all_that_hangs_on_a_task(store: Fresh) {
     let task = some_task();
     let id = created(&store, task.clone()).await;
@@ -66,7 +66,7 @@ pub async fn expiring_takes_all_that_hangs_on_a_task(store: Fresh) {
     );
 }
 
-/// What has time left is not touched.
+/// Expiring touches nothing that has time left.
 pub async fn the_living_stay(store: Fresh) {
     nine_things(&store).await;
     let living = some_task();
@@ -89,7 +89,7 @@ pub async fn the_living_stay(store: Fresh) {
     assert!(store.thread(&thread, &chef(), after(10)).await.unwrap().is_some());
 }
 
-/// Again and again.
+/// A fresh store says that it is ready, as often as it is asked.
 pub async fn a_fresh_store_is_ready(store: Fresh) {
     for _ in 0..3 {
         store.ready().await.unwrap();

@@ -32,7 +32,7 @@ pub async fn an_unknown_stream_is_empty(store: Fresh) {
     }
 }
 
-/// Two streams whose names are nearly the same.
+/// Entries are numbered from 1 in each stream, also where names are nearly the same.
 pub async fn entries_are_numbered_from_one_for_each_stream(store: Fresh) {
     for n in 1..=3 {
         assert_eq!(append(&store, "agent:chef", json!(n)).await, n);
@@ -40,7 +40,7 @@ pub async fn entries_are_numbered_from_one_for_each_stream(store: Fresh) {
     }
 }
 
-/// To the nanosecond, with and without an end.
+/// An entry reads back as it was: its moment to the nanosecond, with and without an end.
 pub async fn an_entry_reads_back_as_it_was(store: Fresh) {
     let body = json!({"a": [1, -2.5, "\u{e9}\u{0}", null, true], "b": {}});
     let written = LedgerEntry { at: after(1) + Duration::from_nanos(1), ..entry(body, 0) };
@@ -51,7 +51,7 @@ pub async fn an_entry_reads_back_as_it_was(store: Fresh) {
     assert_eq!(store.entries("a", ALL, 10, after(2)).await.unwrap(), [(1, written), (2, ends)]);
 }
 
-/// A page, the one behind it, and what is behind the last.
+/// Entries are read in pages from either end, and nothing is behind the last one.
 pub async fn entries_are_read_in_pages_from_either_end(store: Fresh) {
     for n in 0..5 {
         append(&store, "a", json!(n)).await;
@@ -67,7 +67,7 @@ pub async fn entries_are_read_in_pages_from_either_end(store: Fresh) {
     assert_eq!(read(ALL, 0).await, [0; 0]);
 }
 
-/// Too early, too late, and just right.
+/// An entry that expects another last number than there is is not written: this comparison settles races.
 pub async fn an_entry_after_another_one_than_the_last_is_not_written(store: Fresh) {
     let after_last = |last| store.append_entry("a", entry(json!(last), 0), Some(last));
     assert_eq!(after_last(1).await.unwrap(), None);
@@ -78,7 +78,7 @@ pub async fn an_entry_after_another_one_than_the_last_is_not_written(store: Fres
     assert_eq!(numbers(&store, "a", ALL, 9, 0).await, [1, 2]);
 }
 
-/// All at once.
+/// Of 64 entries that expect the same last number one is written.
 pub async fn of_64_entries_after_the_same_one_one_is_written(store: Fresh) {
     append(&store, "a", json!("first")).await;
     let appends = (0..64).map(|n| {
@@ -89,7 +89,7 @@ pub async fn of_64_entries_after_the_same_one_one_is_written(store: Fresh) {
     assert_eq!(written.collect::<Vec<_>>(), [2]);
 }
 
-/// The last of three, whether or not it was removed.
+/// An expired entry is not read, and its number is not given again, whether or not it was removed.
 pub async fn an_expired_entry_is_not_read_and_its_number_is_not_given_again(store: Fresh) {
     append(&store, "a", json!(1)).await;
     for removed in [false, true] {
@@ -106,7 +106,7 @@ pub async fn an_expired_entry_is_not_read_and_its_number_is_not_given_again(stor
     }
 }
 
-/// Whether or not what is over was removed.
+/// A stream of which everything has expired begins anew, whether or not it was removed.
 pub async fn a_stream_of_which_nothing_is_left_begins_anew(store: Fresh) {
     for (stream, removed) in [("a", false), ("b", true)] {
         for n in 1..=2 {
@@ -122,7 +122,7 @@ pub async fn a_stream_of_which_nothing_is_left_begins_anew(store: Fresh) {
     }
 }
 
-/// A text of the size, and one more byte.
+/// An entry of the largest size is taken, and one of a byte more is refused.
 pub async fn an_entry_has_a_bounded_size(store: Fresh) {
     let quotes = 2;
     let fits = json!("x".repeat(ENTRY_BYTES_MAX - quotes));

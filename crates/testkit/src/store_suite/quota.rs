@@ -94,7 +94,7 @@ pub async fn design_36_tasks_are_kept_up_to_the_bound_of_their_caller(store: Fre
     store.create_task(said(bob(), PIECE), Vec::new()).await.unwrap();
 }
 
-/// Events, artifacts and webhooks.
+/// The events, artifacts and webhooks of a task each count against the bound of its account.
 pub async fn design_36_all_that_hangs_on_a_task_counts(store: Fresh) {
     let accounts =
         [1, 2, 3].map(|n| CallerKey::of(None, None, Some(Network::of(IpAddr::from([192, 0, 2, n])))).account());
@@ -122,7 +122,7 @@ pub async fn design_36_all_that_hangs_on_a_task_counts(store: Fresh) {
     }
 }
 
-/// Those that a task begins with, and those that it goes on with.
+/// Webhooks count, those that a task begins with and those that it goes on with.
 pub async fn design_36_webhooks_that_come_with_a_task_count(store: Fresh) {
     let begin = |_| store.create_task(said(ann(), 1), vec![long_webhook("a")]);
     filled(PIECE, begin).await;
@@ -136,7 +136,7 @@ pub async fn design_36_webhooks_that_come_with_a_task_count(store: Fresh) {
     assert_eq!(store.webhooks(&id).await.unwrap(), []);
 }
 
-/// Until it is told, or of no use any more.
+/// A notice counts until it is delivered or expires.
 pub async fn design_36_a_notice_counts_while_it_waits(store: Fresh) {
     let notice =
         |account: Account| Notification { webhook: long_webhook("a"), account, due_at: start(), expires_at: after(60) };
@@ -152,7 +152,7 @@ pub async fn design_36_a_notice_counts_while_it_waits(store: Fresh) {
     store.room(&ann(), CALLER_BYTES).await.unwrap();
 }
 
-/// It is not theirs to pay for, nor does it move along.
+/// What another owner may not add to a conversation is charged to nobody, and the conversation stays whose it was.
 pub async fn design_36_what_another_owner_would_add_costs_nothing(store: Fresh) {
     let thread = some_thread();
     let turns = || vec![Turn::text(Role::User, noise(CALLER_BYTES as usize * 2 / 3))];
@@ -164,7 +164,7 @@ pub async fn design_36_what_another_owner_would_add_costs_nothing(store: Fresh) 
     assert!(is_full(&store.create_task(said(ann(), CALLER_BYTES as usize / 2), Vec::new()).await));
 }
 
-/// However full it is: nobody else can end it.
+/// A task ends even when its caller has used up all bytes: else it could never end.
 pub async fn design_36_a_task_can_always_end(store: Fresh) {
     let id = full_task(&store, ann()).await;
     assert!(is_full(&store.create_task(said(ann(), 1), Vec::new()).await));
@@ -173,7 +173,7 @@ pub async fn design_36_a_task_can_always_end(store: Fresh) {
     assert_eq!((task.state, task.outcome), (TaskState::Completed, Some(outcome("Soup."))));
 }
 
-/// But not with a long answer: that counts as all else does.
+/// A long outcome is refused when its caller has used up all bytes, and the task stays as it was.
 pub async fn design_36_a_long_outcome_counts(store: Fresh) {
     let id = full_task(&store, ann()).await;
     let long = TaskChange::settle(&some_task(), outcome(&noise(PIECE)), after(1));
@@ -182,7 +182,7 @@ pub async fn design_36_a_long_outcome_counts(store: Fresh) {
     assert_eq!((task.state, task.outcome), (TaskState::Working, None));
 }
 
-/// Each by itself.
+/// Conversations, routes and entries each count against the bound of their account.
 pub async fn design_36_conversations_routes_and_entries_count(store: Fresh) {
     let accounts =
         [1, 2, 3].map(|n| CallerKey::of(None, None, Some(Network::of(IpAddr::from([192, 0, 2, n])))).account());
@@ -202,7 +202,7 @@ pub async fn design_36_conversations_routes_and_entries_count(store: Fresh) {
     .await;
 }
 
-/// Its bytes move along.
+/// A conversation is charged to the account that wrote to it last, with all of its bytes.
 pub async fn design_36_a_conversation_belongs_to_who_wrote_to_it_last(store: Fresh) {
     let thread = some_thread();
     let turns = || vec![Turn::text(Role::User, noise(CALLER_BYTES as usize * 2 / 3))];
@@ -213,7 +213,7 @@ pub async fn design_36_a_conversation_belongs_to_who_wrote_to_it_last(store: Fre
     assert!(is_full(&store.append_turns(&some_thread(), &chef(), on(bob(), turns())).await));
 }
 
-/// All of it.
+/// Expired tasks, conversations, routes and entries give all of their bytes back.
 pub async fn design_36_what_expires_is_given_back(store: Fresh) {
     let third = CALLER_BYTES as usize / 4;
     for _ in 0..3 {
@@ -231,7 +231,7 @@ pub async fn design_36_what_expires_is_given_back(store: Fresh) {
     }
 }
 
-/// It has no bound of its own.
+/// What the host writes is charged to no caller and has no bound of an account.
 pub async fn design_36_what_the_host_writes_is_nobodys(store: Fresh) {
     for _ in 0..2 {
         store.create_task(said(Account::HOST, CALLER_BYTES as usize), Vec::new()).await.unwrap();
@@ -239,7 +239,7 @@ pub async fn design_36_what_the_host_writes_is_nobodys(store: Fresh) {
     store.room(&Account::HOST, CALLER_BYTES * 2).await.unwrap();
 }
 
-/// Not even half of it.
+/// A write that is refused for its size leaves nothing behind: no first event of two, no conversation, no webhook.
 pub async fn a_refused_write_changes_nothing(store: Fresh) {
     let id = full_task(&store, ann()).await;
     let last = store.last_event(&id).await.unwrap();
@@ -254,7 +254,7 @@ pub async fn a_refused_write_changes_nothing(store: Fresh) {
     assert_eq!(store.webhooks(&id).await.unwrap(), []);
 }
 
-/// The check and the write are one step.
+/// Of 64 writers at once none gets past the bound: the check and the write are one step.
 pub async fn of_64_writers_at_once_none_gets_past_the_bound(store: Fresh) {
     let kept = futures::future::join_all((0..64).map(|_| store.create_task(said(ann(), PIECE), Vec::new()))).await;
     let (kept, refused): (Vec<_>, Vec<_>) = kept.into_iter().partition(Result::is_ok);

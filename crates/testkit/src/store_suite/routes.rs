@@ -19,7 +19,7 @@ pub async fn an_unknown_route_is_none(store: Fresh) {
     assert_eq!(route(&store, &some_thread(), 0).await, None);
 }
 
-/// The last one that was mentioned.
+/// Setting a route again replaces the agent that it leads to.
 pub async fn a_route_is_replaced(store: Fresh) {
     let thread = some_thread();
     set(&store, &thread, "chef", 60).await;
@@ -27,7 +27,7 @@ pub async fn a_route_is_replaced(store: Fresh) {
     assert_eq!(route(&store, &thread, 0).await.as_deref(), Some("baker"));
 }
 
-/// The moment before its end and the moment of it.
+/// A route is there until the moment of its end, unless it is set again.
 pub async fn a_route_expires_unless_it_is_set_again(store: Fresh) {
     let thread = some_thread();
     set(&store, &thread, "chef", 60).await;

@@ -9,13 +9,13 @@ use serde_json::json;
 
 use super::*;
 
-/// A task that was never kept.
+/// A task that was never created is not found, and can't be moved.
 pub async fn an_unknown_task_is_not_found(store: Fresh) {
     assert_eq!(store.task(&some_task().id, start()).await.unwrap(), None);
     assert!(!store.advance_task(&some_task().id, completed()).await.unwrap());
 }
 
-/// Two tasks of one id.
+/// A second task of an id that exists is refused, and the first one stays.
 pub async fn an_id_that_exists_is_refused_and_the_first_task_stays(store: Fresh) {
     let task = some_task();
     created(&store, task.clone()).await;
@@ -24,7 +24,7 @@ pub async fn an_id_that_exists_is_refused_and_the_first_task_stays(store: Fresh)
     assert_eq!(store.task(&task.id, start()).await.unwrap(), Some(task));
 }
 
-/// What is made again because nobody heard that it was made, and what is another task.
+/// Creating a task again in its run is the same task (the answer was lost); with another moment it is refused.
 pub async fn a_task_that_its_run_makes_again_is_the_same_one(store: Fresh) {
     let task = some_task();
     created(&store, task.clone()).await;
@@ -41,7 +41,7 @@ pub async fn a_task_that_its_run_makes_again_is_the_same_one(store: Fresh) {
     assert_eq!((kept.state, store.last_event(&task.id).await.unwrap()), (TaskState::Completed, 2));
 }
 
-/// The moment before, at and after the end of a task's time.
+/// A task is found until the moment of its end, and not from it on.
 pub async fn an_expired_task_is_not_found(store: Fresh) {
     let task = some_task();
     let end = task.expires_at;
@@ -53,7 +53,7 @@ pub async fn an_expired_task_is_not_found(store: Fresh) {
     assert!(store.tasks(all(), end).await.unwrap().tasks.is_empty());
 }
 
-/// The comparison that makes a move safe.
+/// A move from another state than the task is in changes nothing: this comparison settles races.
 pub async fn a_move_from_another_state_changes_nothing(store: Fresh) {
     let task = some_task();
     created(&store, task.clone()).await;
@@ -62,7 +62,7 @@ pub async fn a_move_from_another_state_changes_nothing(store: Fresh) {
     assert_eq!(store.task(&task.id, start()).await.unwrap(), Some(task));
 }
 
-/// Every field of a task.
+/// Every field of a task reads back as it was, quotes, NUL and nanoseconds included.
 pub async fn a_task_reads_back_as_it_was(store: Fresh) {
     let task = Task {
         thread: Some(some_thread()),
@@ -80,7 +80,7 @@ pub async fn a_task_reads_back_as_it_was(store: Fresh) {
     assert_eq!(store.task(&task.id, start()).await.unwrap(), Some(task));
 }
 
-/// A move that fits.
+/// A move from the state that the task is in sets its state, outcome and time.
 pub async fn a_move_sets_state_outcome_and_time(store: Fresh) {
     let task = some_task();
     created(&store, task.clone()).await;
@@ -91,7 +91,7 @@ pub async fn a_move_sets_state_outcome_and_time(store: Fresh) {
     assert!(!store.advance_task(&task.id, completed()).await.unwrap());
 }
 
-/// Completed, failed and cancelled at the same time.
+/// Of 64 moves at once exactly one wins.
 pub async fn of_64_moves_at_once_one_wins(store: Fresh) {
     let id = created(&store, some_task()).await;
     let moves = (0..64).map(|_| store.advance_task(&id, completed()));
@@ -99,7 +99,7 @@ pub async fn of_64_moves_at_once_one_wins(store: Fresh) {
     assert_eq!(won.count(), 1);
 }
 
-/// Each narrowing of a list, alone.
+/// Owner, thread, agent, state and limit each narrow a list.
 pub async fn a_list_holds_only_what_was_asked_for(store: Fresh) {
     let thread = some_thread();
     let anns = |task: Task| Task { owner: Some("ann".to_owned()), ..task };
@@ -127,7 +127,7 @@ pub async fn a_list_holds_only_what_was_asked_for(store: Fresh) {
     }
 }
 
-/// Pages of two, to the end.
+/// A list is newest first and goes on behind its cursor, in pages of two.
 pub async fn a_list_is_newest_first_and_goes_on_behind_a_cursor(store: Fresh) {
     for second in [3, 1, 5, 2, 4] {
         created(&store, Task { updated_at: after(second), ..some_task() }).await;
@@ -136,7 +136,7 @@ pub async fn a_list_is_newest_first_and_goes_on_behind_a_cursor(store: Fresh) {
     assert_eq!(seen.iter().map(|task| task.updated_at).collect::<Vec<_>>(), [5, 4, 3, 2, 1].map(after));
 }
 
-/// Pages that end within such a group, at its end, and of one task each.
+/// A list loses no task of those with the same moment, wherever its pages end.
 pub async fn a_list_loses_none_of_those_with_the_same_moment(store: Fresh) {
     let mut wanted = Vec::new();
     for second in [2, 1, 2, 2, 1, 2] {
@@ -153,7 +153,7 @@ pub async fn a_list_loses_none_of_those_with_the_same_moment(store: Fresh) {
     assert_eq!(none, TaskPage { tasks: vec![], next: None, total: 6 });
 }
 
-/// One, two and no conversation; the moment itself belongs to what is since it.
+/// A list may be of several conversations, and since a moment, which is included.
 pub async fn a_list_is_of_several_conversations_and_since_a_moment(store: Fresh) {
     let threads =
         [some_thread(), some_thread(), ThreadId::adopt("ctx", &Sender::anonymous().caller(None)).expect("a name")];
@@ -176,7 +176,7 @@ pub async fn a_list_is_of_several_conversations_and_since_a_moment(store: Fresh)
     assert_eq!(seconds(&[], Some(5)).await, [0; 0]);
 }
 
-/// What was on no page yet stays on one; what moves up is not seen twice in place of another.
+/// A list goes on while tasks are created and moved: none that was on no page yet is lost.
 pub async fn a_list_goes_on_while_tasks_come_and_move(store: Fresh) {
     let mut ids = Vec::new();
     for second in [1, 2, 3, 4] {
@@ -195,7 +195,7 @@ fn resumption() -> Resumption {
     Resumption { run: "run-2".to_owned(), turns, webhooks: Vec::new(), expires_at: after(7200) }
 }
 
-/// From both states that wait, twice in a row.
+/// A task that goes on keeps its earlier turns, from both states that wait and twice in a row.
 pub async fn a_task_that_goes_on_keeps_what_was_said(store: Fresh) {
     for state in [TaskState::InputRequired, TaskState::AuthRequired] {
         let task = Task { state, outcome: Some(outcome("Soup.")), ..some_task() };
@@ -226,7 +226,7 @@ pub async fn a_task_that_goes_on_keeps_what_was_said(store: Fresh) {
     }
 }
 
-/// A run that lost its task ends it no more.
+/// A run that has lost its task can't end it.
 pub async fn only_the_run_that_holds_a_task_ends_it(store: Fresh) {
     let id = created(&store, some_task()).await;
     let lost = TaskChange { run: "run-0".to_owned(), ..completed() };
@@ -235,7 +235,7 @@ pub async fn only_the_run_that_holds_a_task_ends_it(store: Fresh) {
     assert!(store.advance_task(&id, completed()).await.unwrap());
 }
 
-/// A task that begins, or goes on, with whom to tell: in the same step, or not at all.
+/// A task begins or goes on together with its webhooks: in one step, or not at all.
 pub async fn a_task_begins_and_goes_on_with_its_webhooks(store: Fresh) {
     let (first, second) = (webhook("https://example.com/1"), webhook("https://example.com/2"));
     let task = some_task();
@@ -258,7 +258,7 @@ pub async fn a_task_begins_and_goes_on_with_its_webhooks(store: Fresh) {
     assert_eq!(store.task(&other.id, start()).await.unwrap(), None);
 }
 
-/// A message that came after somebody cancelled.
+/// Going on from another state (somebody cancelled in between) changes nothing.
 pub async fn going_on_from_another_state_changes_nothing(store: Fresh) {
     let task = Task { state: TaskState::Canceled, ..some_task() };
     created(&store, task.clone()).await;
@@ -268,7 +268,7 @@ pub async fn going_on_from_another_state_changes_nothing(store: Fresh) {
     assert_eq!(store.task(&task.id, start()).await.unwrap(), Some(task));
 }
 
-/// What somebody finds to clean up: what is unsettled of runs that are not alive.
+/// Orphans are the unsettled tasks of runs that are not alive.
 pub async fn orphans_are_unsettled_tasks_of_runs_that_are_not_alive(store: Fresh) {
     let working = created(&store, some_task()).await;
     let submitted = created(&store, Task { state: TaskState::Submitted, ..some_task() }).await;
@@ -302,7 +302,7 @@ pub async fn a_run_is_ended_once_and_only_if_it_was_silent(store: Fresh) {
     assert_eq!(store.orphaned_tasks(10).await.unwrap()[0].id, task);
 }
 
-/// Who lost a task adds nothing to it.
+/// A run that has lost its task adds no events and no artifacts to it.
 pub async fn only_the_run_that_holds_a_task_writes_its_log_and_files(store: Fresh) {
     let id = created(&store, some_task()).await;
     let artifact = StoredArtifact { id: "a".into(), mime: "text/plain".into(), name: None, bytes: "b".into() };

@@ -19,7 +19,7 @@ async fn words(store: &Fresh, thread: &ThreadId, now: u64) -> Option<Vec<String>
     Some(turns.iter().map(|turn| forecourt_core::message::text_of(&turn.parts)).collect())
 }
 
-/// One that never began, and one that began without a word.
+/// An unknown conversation is `None`; one that began without turns is there and empty.
 pub async fn an_unknown_conversation_is_none(store: Fresh) {
     let thread = some_thread();
     assert_eq!(words(&store, &thread, 0).await, None);
@@ -27,7 +27,7 @@ pub async fn an_unknown_conversation_is_none(store: Fresh) {
     assert_eq!(words(&store, &thread, 0).await, Some(vec![]));
 }
 
-/// The same thread id with two agents.
+/// A conversation belongs to its agent: the same id with another agent is another conversation.
 pub async fn a_conversation_is_with_one_agent(store: Fresh) {
     let thread = some_thread();
     append(&store, &thread, &["a"], 10, 60).await;
@@ -36,7 +36,7 @@ pub async fn a_conversation_is_with_one_agent(store: Fresh) {
     assert_eq!(words(&store, &thread, 0).await.unwrap(), ["a"]);
 }
 
-/// As many as are kept, and one more; in one call and in several.
+/// The newest turns up to the bound are kept, oldest first, whether they come in one call or in several.
 pub async fn the_newest_turns_are_kept_oldest_first(store: Fresh) {
     let thread = some_thread();
     append(&store, &thread, &["a", "b"], 3, 60).await;
@@ -93,7 +93,7 @@ pub async fn each_addition_gives_a_conversation_another_version(store: Fresh) {
     assert_eq!(version(90).await, None);
 }
 
-/// All that a turn holds.
+/// Every field of a turn reads back as it was.
 pub async fn turns_read_back_as_they_were(store: Fresh) {
     let thread = some_thread();
     let turn: Turn = serde_json::from_value(json!({
@@ -109,7 +109,7 @@ pub async fn turns_read_back_as_they_were(store: Fresh) {
     assert_eq!(serde_json::to_value(kept.turns).unwrap(), serde_json::to_value(vec![turn]).unwrap());
 }
 
-/// Turns of a megabyte: not all stay, but the newest always does.
+/// A conversation has a bound in bytes: of turns of a megabyte the oldest go, and the newest always stays.
 pub async fn a_conversation_has_a_bounded_size(store: Fresh) {
     let thread = some_thread();
     let huge = "x".repeat(1024 * 1024);
@@ -122,7 +122,7 @@ pub async fn a_conversation_has_a_bounded_size(store: Fresh) {
     assert!(words(&store, &thread, 0).await.unwrap() == [one]);
 }
 
-/// An idle one ends, one that is spoken in goes on.
+/// A conversation expires unless an addition moves its end.
 pub async fn a_conversation_expires_unless_it_goes_on(store: Fresh) {
     let thread = some_thread();
     append(&store, &thread, &["a"], 10, 60).await;

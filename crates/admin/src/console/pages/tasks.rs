@@ -61,6 +61,7 @@ pub(super) async fn task_page(ask: Ask) -> Result<Page, ApiError> {
         }
     }
     if let Some(answer) = &answer {
+        // The answer is untrusted: `markdown::to_html` escapes raw HTML and keeps an allow-list.
         sections.push(Section::new("The answer", Body::Html(markdown::to_html(answer))));
     }
     if let Some(refusal) = &refusal {
@@ -91,6 +92,7 @@ pub(super) async fn task_page(ask: Ask) -> Result<Page, ApiError> {
         ],
         actions: if is_final { Vec::new() } else { vec![cancel.dangerous()] },
         sections,
+        // From behind what is shown, so that no event appears twice.
         follow: (!is_settled).then(|| format!("/api/v1/tasks/{}/events?after={shown}", line.task)),
         ..Page::new("/console/tasks", format!("Task {}", line.task))
     })

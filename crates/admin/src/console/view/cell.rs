@@ -66,6 +66,7 @@ impl Cell {
     pub(crate) fn text(text: impl AsRef<str>) -> Self {
         match text.as_ref() {
             "" => Self::Nothing,
+            // Callers write what stands here: hidden and bidi characters could make one line look like another.
             text => Self::Text(clean::text(text).into_owned()),
         }
     }

@@ -86,6 +86,7 @@ fn cell(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
         Value::String(text) if text.is_empty() => "-".to_owned(),
+        // Answers hold texts of callers: their control characters must not reach the terminal.
         Value::String(text) => line(text, CELL_CHARS_MAX),
         Value::Bool(is) => if *is { "yes" } else { "no" }.to_owned(),
         Value::Object(counts) if counts.is_empty() => "-".to_owned(),

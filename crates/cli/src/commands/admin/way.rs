@@ -77,6 +77,7 @@ impl Way {
         let body = body.map(Value::to_string).unwrap_or_default().into();
         let url = RequestUrl::Text(format!("{}{BASE}{path}", self.origin));
         let request = UpstreamRequest { method, url, headers, body, deadlines: None };
+        // As to a service that the operator names: loopback and private networks are where the listener is.
         let answer = self.egress.send_upstream(request).await.map_err(|error| away(error.log_reason()))?;
         let status = answer.status;
         let bytes = answer.body.collect().await.map_err(|error| away(error.log_reason()))?;
@@ -87,6 +88,7 @@ impl Way {
         let error = told["error"].as_str().map_or_else(|| format!("it answered {status}"), str::to_owned);
         let failure = match status.as_u16() {
             500..600 => Failure::unreachable(error),
+            // The API answers its own 404 in JSON; one without comes from something else.
             404 if told.is_null() => {
                 Failure::unreachable("this is no operator's listener, or one of an earlier release")
             }

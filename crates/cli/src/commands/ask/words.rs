@@ -18,6 +18,7 @@ pub(super) fn complete(ask: AskArguments) -> Result<AskArguments, Failure> {
     if !is_named && !is_wordless {
         return Ok(ask);
     }
+    // Waiting for a person to type would look as if the program hung.
     if is_wordless && stdin().is_terminal() {
         let hint = format!("forecourt ask {} \"hello\", or `-` to read it from standard input", ask.agent);
         return Err(Failure::usage("there is nothing to ask").hint(hint));
@@ -28,6 +29,7 @@ pub(super) fn complete(ask: AskArguments) -> Result<AskArguments, Failure> {
 /// All of an input, without its last line end.
 fn read(input: impl Read) -> Result<String, Failure> {
     let mut bytes = Vec::new();
+    // One more than fits, so that too much is told apart from just enough.
     let most = u64::try_from(QUESTION_BYTES_MAX).unwrap_or(u64::MAX) + 1;
     let read = input.take(most).read_to_end(&mut bytes);
     read.map_err(|error| Failure::yours(format!("standard input can't be read: {error}")))?;
@@ -37,6 +39,7 @@ fn read(input: impl Read) -> Result<String, Failure> {
     let text = String::from_utf8(bytes).map_err(|_| {
         Failure::usage("standard input is not text in UTF-8").hint("--attach FILE sends a file as it is")
     })?;
+    // The line end that `echo` adds is not part of the question.
     let text = text.strip_suffix('\n').map_or(text.as_str(), |text| text.strip_suffix('\r').unwrap_or(text));
     match text.trim().is_empty() {
         true => Err(Failure::usage("standard input is empty: there is nothing to ask")),

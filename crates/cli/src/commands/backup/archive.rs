@@ -31,11 +31,13 @@ impl<'a, W: Write> Archive<'a, W> {
 
     /// Adds a file as it stands now. Of one that grows meanwhile, what it had is kept.
     pub(super) fn add(&mut self, chosen: &ChosenFile) -> Result<(), Failure> {
+        // A database that is written to meanwhile would be torn if its file were read from one end to the other.
         let copy = chosen.is_database.then(|| self.copied(&chosen.from)).transpose()?;
         let from = copy.as_deref().unwrap_or(&chosen.from);
         let file = open(from)?;
         let wrong = |error: io::Error| Failure::yours(format!("{}: {error}", chosen.from.display()));
         let bytes = file.metadata().map_err(wrong)?.len();
+        // The header of a tar entry names the length before the bytes: a log that grows must not write more.
         let mut hashed = HashingReader { file: file.take(bytes), hash: Context::new(&SHA256), read: 0 };
         self.tar.append_data(&mut header(bytes), &chosen.path, &mut hashed).map_err(wrong)?;
         if hashed.read != bytes {

@@ -66,6 +66,7 @@ impl BackupContents {
     ) -> Result<(), Failure> {
         let wrong = |error: std::io::Error| Failure::yours(format!("{}: {error}", folder.display()));
         let mut entries = fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(wrong)?;
+        // Two backups of the same files have them in the same order.
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let (path, place) = (entry.path(), place.join(entry.file_name()));

@@ -107,6 +107,7 @@ impl Unlock {
     /// What is in a backup.
     pub(crate) fn open<R: Read>(&self, file: R) -> Result<BackupReader<R>, Failure> {
         let mut file = BufReader::new(file);
+        // The file tells whether it is encrypted, so nobody has to remember it.
         if !file.fill_buf()?.starts_with(AGE) {
             return Ok(BackupReader::Open(file));
         }

@@ -31,6 +31,7 @@ fn text(path: &Path) -> Option<String> {
     match fs::read(path) {
         Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
         Err(error) if error.kind() == ErrorKind::NotFound => None,
+        // There, and not readable: taken for changed by hand, so that it is not replaced.
         Err(_) => Some(String::new()),
     }
 }
@@ -56,6 +57,7 @@ pub(super) fn record(folder: &Path) -> Result<ImportRecord, Failure> {
 /// Writes what is to be written. A first import writes every file, or none when one is there already.
 pub(super) fn write(plan: &ImportPlan, asked: &ImportOpenapi) -> Outcome {
     let is_there = |file: &&PlannedFile| matches!(file.change, FileChange::Conflict(_));
+    // Before anything is written: a first import into a folder with files of those names changes none of them.
     if let Some(file) = plan.files.iter().find(is_there).filter(|_| !plan.is_again) {
         let path = asked.out.join(&file.name);
         return Err(Failure::yours(format!("{} is there already; nothing was written", path.display()))

@@ -8,6 +8,8 @@ const FILES_BESIDE: u64 = 1_024;
 /// Raises how many files may be open as far as it goes, and warns when that is too few for `connections`.
 pub(super) fn raise(connections: u64) {
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return };
+    // The soft limit is 1,024 on many systems, for programs that use `select`; a process may raise it up to the hard
+    // one.
     if soft < hard
         && let Err(error) = setrlimit(Resource::RLIMIT_NOFILE, hard, hard)
     {

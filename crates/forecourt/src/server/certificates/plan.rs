@@ -52,9 +52,12 @@ impl CertificatePlan {
                     settings,
                     names: deployment.certificate_names(),
                     is_local,
+                    // On loopback a proxy is in front, or nobody: an authority could not reach that listener.
                     has_port_80: !deployment.listen.http.ip().to_canonical().is_loopback(),
                     folder: deployment.dir.clone(),
                 };
+                // Built once to see that it can be: files of certificates are read here, and not when the first order
+                // is due.
                 wanted.egress()?;
                 Self::Ordered(Box::new(wanted))
             }

@@ -34,7 +34,7 @@ fn other_sockets(first: &Deployment, other: &Deployment) -> Problems {
     different(other, &open, &others, are_same_terms)
 }
 
-/// The same of sockets that are open.
+/// The differences between open sockets and those that another deployment wants.
 pub(super) fn different(
     deployment: &Deployment,
     open: &[WantedSocket],

@@ -17,7 +17,7 @@ use crate::deployment::Deployment;
 const OPERATOR_ROUTES: [&str; 8] =
     ["/healthz", "/readyz", "/metrics", "/content/{handle}", "/queue", "/queue/{id}", "/questions", "/reload"];
 
-/// What a deployment says of everybody who connects.
+/// The settings of a deployment that hold for every connection: names, proxies, limits, HSTS.
 #[derive(Clone, PartialEq)]
 pub(super) struct Terms {
     /// Every name that is let in, with the domain that it is of; those of the first domain before all others.
@@ -42,7 +42,7 @@ pub(super) struct Terms {
 }
 
 impl Terms {
-    /// Those of a deployment that wants these sockets.
+    /// The terms of a deployment that wants these sockets.
     pub(super) fn of(deployment: &Deployment, wanted: &[WantedSocket]) -> Self {
         let is_local = deployment.listen.https.ip().is_loopback();
         let proxies = deployment.trusted_proxies();
@@ -54,6 +54,7 @@ impl Terms {
             is_direct: is_local && deployment.top.public_url.is_none() && proxies.is_empty(),
             is_local,
             own_http: wanted.iter().filter(|one| one.kind == SocketKind::OwnHttp).map(|one| one.name).collect(),
+            // Not on loopback: browsers would hold `localhost` to HTTPS for every other program on the machine.
             hsts: Some(deployment.tls.hsts_seconds).filter(|seconds| *seconds > 0 && !is_local),
             https_port: public
                 .as_ref()
@@ -144,6 +145,7 @@ impl Fronts {
             public: front(hosts, terms.proxies.clone(), classes.clone(), before(|fronts| &fronts.public)),
             operator: front(
                 operator_names,
+                // The operator's listener trusts no proxy: its callers' addresses are those of their connections.
                 TrustedProxies::default(),
                 operator_classes,
                 before(|fronts| &fronts.operator),
