@@ -19,8 +19,11 @@ use crate::support::{DOMAIN, Deployment, PATIENCE, Served};
 /// Where the pages and their patches are, from the root of the repository.
 const FOLDER: &str = "docs/contributing";
 
-/// The pages in the order in which their patches are applied, and what asks for what each patch adds.
-const PAGES: &[(&str, fn(&Served))] = &[
+/// A page, and what asks for what its patch adds.
+type Page = (&'static str, fn(&Served));
+
+/// The pages in the order in which their patches are applied.
+const PAGES: &[Page] = &[
     ("backend", backend),
     ("wire", wire),
     ("refusal-kind", refusal_kind),
