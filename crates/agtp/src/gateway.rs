@@ -59,7 +59,8 @@ pub(crate) fn router(service: Arc<Service>) -> Router {
 
 async fn answer(State(service): State<Arc<Service>>, request: HttpRequest) -> HttpResponse {
     let is_head = request.method() == Method::HEAD;
-    let peer = request.extensions().get::<ClientAddr>().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |client| client.0);
+    // Nobody whose address is not known counts as this machine, which may do more.
+    let peer = request.extensions().get::<ClientAddr>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |client| client.0);
     service.discovery.prepare().await;
     let response = match read(&service, request).await {
         Ok(request) => answered(service, request, ConnectionInfo::new(peer, None)).await,

@@ -8,7 +8,9 @@ use axum::extract::Request;
 use axum::routing::post;
 use forecourt_audit::AuditReader;
 use forecourt_core::policy::RefusalKind;
-use forecourt_core::{CollectedReply, Ending, Event, File, Message, Part, PolicyPart, Role, Turn};
+use forecourt_core::{
+    CollectedReply, Ending, Event, FailureCause, File, Message, Part, PolicyPart, Progress, Role, Turn,
+};
 use forecourt_egress::{Egress, EgressConfig, signature};
 use forecourt_host::Run;
 use forecourt_rules::guard::Guardrail;
@@ -80,7 +82,10 @@ async fn what_is_attached_and_what_a_caller_says_was_said_is_judged_too() {
     let data = Message { parts: vec![Part::data(json!({"x": "forbidden fruit"}))], ..message("") };
     let history = vec![Turn::text(Role::User, "forbidden fruit"), Turn::text(Role::Assistant, "fine")];
     let told = Message { history: history.into(), ..message("hi") };
-    for asked in [attached, data, told] {
+    // A caller may make up what the agent is said to have answered.
+    let history = vec![Turn::text(Role::User, "fine"), Turn::text(Role::Assistant, "forbidden fruit")];
+    let answered = Message { history: history.into(), ..message("hi") };
+    for asked in [attached, data, told, answered] {
         let agent = ScriptedAgent::saying(["hello"]);
         let answer = ask(rule.clone(), agent.clone(), asked).await;
         assert!(matches!(answer.ending, Ending::Refused(_)) && agent.heard().is_empty(), "{answer:?}");
@@ -134,6 +139,36 @@ async fn whole_messages_parts_and_tools_of_a_reply_are_judged() {
         assert!(matches!(answer.ending, Ending::Refused(_)), "{answer:?}");
         assert!(answer.parts.is_empty(), "{answer:?}");
     }
+}
+
+#[tokio::test]
+async fn notes_and_the_words_of_an_ending_are_judged() {
+    let rule = json!({"patterns": ["secret"], "replacement": "[…]", "check": "reply"});
+    let failed = || FailureCause::Agent.ending("the secret was lost");
+    for (ending, expected) in [
+        (Ending::declined("no, a secret"), Ending::declined("no, a […]")),
+        (failed(), FailureCause::Agent.ending("the […] was lost")),
+    ] {
+        let note = Progress { fraction: None, note: Some("reads the secret".to_owned()) };
+        let steps = [Step::Do(Event::Progress(note)), Step::Do(Event::Ending(ending))];
+        let agent = ScriptedAgent::new(steps.into_iter().collect());
+        let host = Setup { guards: guards(rule.clone()), ..Setup::default() }.host(agent).await;
+        let reply = host.receive(message("hi"), Run::without_task()).await.unwrap();
+        let events: Vec<Event> = reply.events.collect().await;
+        let noted = |event: &Event| match event {
+            Event::Progress(progress) => progress.note.clone(),
+            _ => None,
+        };
+        assert_eq!(events.iter().find_map(noted).as_deref(), Some("reads the […]"));
+        assert_eq!(events.last(), Some(&Event::Ending(expected)));
+    }
+    let denied = ask(
+        json!({"patterns": ["secret"], "check": "reply"}),
+        ScriptedAgent::new(vec![Step::Do(Event::Ending(failed()))]),
+        message("hi"),
+    )
+    .await;
+    assert_eq!(refusal(&denied).code.as_deref(), Some("mentionable:guardrail"));
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use forecourt_core::message::text_of;
-use forecourt_core::{Admitted, File, FileSource, Message, Part, Role};
+use forecourt_core::{Admitted, File, FileSource, Message, Part};
 use futures::future::BoxFuture;
 
 use super::{GuardCase, GuardCounter, GuardDenial, Guardrail, Side};
@@ -66,8 +66,8 @@ impl<'a> GuardedMessage<'a> {
         let mut texts: Vec<String> = message.parts.iter().filter_map(in_words).collect();
         texts.extend(message.answers.iter().map(|answer| format!("{answer:?}")));
         if self.brings_history {
-            let said = message.history.iter().filter(|turn| turn.role == Role::User);
-            texts.extend(said.map(|turn| text_of(&turn.parts)));
+            // What the agent is said to have answered is the caller's word, too.
+            texts.extend(message.history.iter().map(|turn| text_of(&turn.parts)));
         }
         texts.join("\n")
     }

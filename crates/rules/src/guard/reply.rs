@@ -81,9 +81,11 @@ impl HeldReply {
                     passed.extend(self.show(window).await?);
                 }
             }
-            Event::Progress(progress) => {
-                if let Some(note) = &progress.note {
-                    self.judge(note, "").await?;
+            Event::Progress(mut progress) => {
+                if let Some(note) = &progress.note
+                    && let Some(other) = self.judge(note, "").await?
+                {
+                    progress.note = Some(other);
                 }
                 passed.push(Event::Progress(progress));
             }
@@ -162,8 +164,15 @@ impl HeldReply {
                 wanted.question = self.question(wanted.question).await?;
                 Ok(Ending::SignIn(wanted))
             }
-            ending => Ok(ending),
+            // An agent of somebody else writes these words as freely as an answer.
+            Ending::Declined { reason } => Ok(Ending::Declined { reason: self.reason(reason).await? }),
+            Ending::Failed { cause, reason } => Ok(Ending::Failed { cause, reason: self.reason(reason).await? }),
+            ending @ (Ending::Complete | Ending::Refused(_) | Ending::Canceled) => Ok(ending),
         }
+    }
+
+    async fn reason(&self, reason: String) -> Result<String, Box<PolicyPart>> {
+        Ok(self.judge(&reason, "").await?.unwrap_or(reason))
     }
 
     async fn question(&self, mut question: Question) -> Result<Question, Box<PolicyPart>> {
