@@ -15,6 +15,7 @@ use forecourt_core::{Domain, Entropy, SystemClock, ids};
 use forecourt_egress::{Egress, Purpose};
 use forecourt_host::SystemEntropy;
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use http::HeaderMap;
 use http::header::{ACCEPT_LANGUAGE, AUTHORIZATION};
 use url::Url;
@@ -31,8 +32,13 @@ pub(crate) const CLIENT: AskClient = AskClient {
     name: NAME,
     options: AskOptions { task: true, answers: false, payment: false, domain: true },
     tool: None,
-    run: |call| Box::pin(run(call)),
+    run: boxed,
 };
+
+/// A function of its own, since a closure in a constant is compiled in the crate that uses the constant.
+fn boxed(call: AskCall) -> BoxFuture<'static, Outcome> {
+    Box::pin(run(call))
+}
 
 /// How long a stream may be silent before it is taken up again.
 const SILENCE: Duration = Duration::from_secs(2 * 60);

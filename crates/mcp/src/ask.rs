@@ -12,6 +12,7 @@ use forecourt_client::ask::{
 use forecourt_client::output::{Failure, Outcome, print_json};
 use forecourt_client::printable::line;
 use forecourt_client::refusal;
+use futures::future::BoxFuture;
 use http::HeaderMap;
 use http::header::{ACCEPT_LANGUAGE, AUTHORIZATION};
 
@@ -27,8 +28,13 @@ pub(crate) const CLIENT: AskClient = AskClient {
     name: NAME,
     options: AskOptions { task: true, answers: false, payment: false, domain: true },
     tool: None,
-    run: |call| Box::pin(run(call)),
+    run: boxed,
 };
+
+/// A function of its own, since a closure in a constant is compiled in the crate that uses the constant.
+fn boxed(call: AskCall) -> BoxFuture<'static, Outcome> {
+    Box::pin(run(call))
+}
 
 const ENDPOINTS: EndpointRules = EndpointRules {
     name: NAME,

@@ -13,6 +13,7 @@ use forecourt_client::ask::{
 use forecourt_client::output::{Failure, Outcome};
 use forecourt_egress::UpstreamRequest;
 use forecourt_host::SystemEntropy;
+use futures::future::BoxFuture;
 use http::HeaderName;
 use http::header::{ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_TYPE};
 
@@ -28,8 +29,13 @@ pub(crate) const CLIENT: AskClient = AskClient {
     name: REST,
     options: AskOptions { task: false, answers: true, payment: true, domain: false },
     tool: None,
-    run: |call| Box::pin(run(call)),
+    run: boxed,
 };
+
+/// A function of its own, since a closure in a constant is compiled in the crate that uses the constant.
+fn boxed(call: AskCall) -> BoxFuture<'static, Outcome> {
+    Box::pin(run(call))
+}
 
 /// Asks, and asks on while the agent asks back and somebody is there to answer.
 async fn run(call: AskCall) -> Outcome {

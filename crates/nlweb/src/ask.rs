@@ -10,6 +10,7 @@ use forecourt_client::printable::line;
 use forecourt_core::json;
 use forecourt_egress::{UpstreamRequest, UpstreamResponse};
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use serde_json::Value;
 use url::Url;
@@ -37,8 +38,13 @@ pub(crate) const CLIENT: AskClient = AskClient {
         poll: checkin,
         answer: |structured| is_response(structured).then(|| response(structured)),
     }),
-    run: |call| Box::pin(run(call)),
+    run: boxed,
 };
+
+/// A function of its own, since a closure in a constant is compiled in the crate that uses the constant.
+fn boxed(call: AskCall) -> BoxFuture<'static, Outcome> {
+    Box::pin(run(call))
+}
 
 const ENDPOINTS: EndpointRules =
     EndpointRules { name: NAME, title: "NLWeb", of_agent: beside_its_page, of_host: "/ask", typed: at };
