@@ -8,12 +8,13 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use forecourt_agtp_wire::message::Response;
 use forecourt_attribution::verify::verify;
 use forecourt_attribution::{RecordKeys, folder, sha256, to_hex};
+use forecourt_core::ClientAddr;
 use futures::future::join_all;
 use http::Request as HttpRequest;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-use super::support::{Server, body, code, server};
+use super::support::{LOCAL, Server, body, code, server};
 use crate::gateway;
 
 /// The payload of the record that a response carries, whose Audit-ID is held against it.
@@ -151,7 +152,7 @@ async fn base_12_the_gateway_answers_with_records_too() {
     let router = gateway::router(server.service.clone());
     for (method, path, status) in [("GET", "/rooms/7", 200), ("GET", "/nowhere", 404), ("BREW", "/rooms/7", 459)] {
         let request = HttpRequest::builder().method(method).uri(path).header("Agent-ID", server.id("chef"));
-        let request = request.header("X-Authority-Scope", "booking:room");
+        let request = request.header("X-Authority-Scope", "booking:room").extension(ClientAddr(LOCAL));
         let response = router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
         let jws = response.headers()["attribution-record"].to_str().unwrap();
         assert_eq!(response.headers()["audit-id"].to_str().unwrap(), to_hex(&sha256(jws.as_bytes())));

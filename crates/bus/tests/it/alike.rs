@@ -155,7 +155,10 @@ async fn another_deployment_hears_nothing_and_foreign_messages_are_counted() {
         client.publish("forecourt.kitchen.task.a", foreign.into()).await.unwrap();
     }
     client.publish("forecourt.kitchen.task.b", Bytes::from_static(b"nobody listens")).await.unwrap();
-    client.flush().await.unwrap();
+    // The server has taken in what a connection sent before its last word comes back.
+    let mut last = client.subscribe("alike.last").await.unwrap();
+    client.publish("alike.last", Bytes::new()).await.unwrap();
+    tokio::time::timeout(PATIENCE, last.next()).await.unwrap().unwrap();
     one.publish("task.a", Bytes::from_static(b"ours"));
     assert_eq!(said(&mut own).await, "ours");
     assert_eq!(other.counts().foreign, 4);

@@ -1,7 +1,7 @@
 //! Callers that mean no good, and plans that lead to themselves. AGTP-API 10.1.2, 16; base 9.5.
 
 use super::*;
-use crate::tests::support::code;
+use crate::tests::support::{LOCAL, code};
 
 /// A recipe whose step proposes an endpoint.
 const ODD: &str = r#"
@@ -134,6 +134,7 @@ async fn base_12_the_gateway_opens_no_lock() {
             .header("x-agent-id", hotel.server.id("chef"))
             .header("x-authority-scope", SCOPES)
             .header(name, value)
+            .extension(forecourt_core::ClientAddr(LOCAL))
             .body(Body::from(stay().to_string()))
             .unwrap();
         async move { router.oneshot(request).await.unwrap() }
