@@ -34,7 +34,10 @@ pub const KINDS: &[RefusalKindEntry] = &[
         action_label: CONTINUE,
         cause: "The person has to agree to something first.",
         remedy: "Show the person `url`, then send the message again.",
-        sample: || RefusalKind::ConsentRequired { state: String::new(), return_to: String::new() },
+        sample: || RefusalKind::ConsentRequired {
+            state: "example".to_owned(),
+            return_to: "https://example.com/".to_owned(),
+        },
         read: |fields| {
             let needed = |value: Option<String>, key| value.ok_or(PolicyPartError::Missing(key));
             let state = needed(text(fields, "state")?, "state")?;
