@@ -151,9 +151,12 @@ impl InFlight {
     /// The places that the work of a caller takes, by hashes of its key and of its network.
     pub(crate) fn slots(&self, caller: &CallerKey<'_>) -> CallerSlots {
         match caller {
-            CallerKey::Conversation { network, .. } => {
+            CallerKey::Conversation { key, network } => {
+                // One caller wherever it comes from: a conversation is worked on in as many places from ten networks
+                // as from one.
+                let own = CallerKey::Conversation { key: key.as_ref().into(), network: None };
                 let network = network.map_or(CallerKey::Local, CallerKey::Network);
-                CallerSlots { own: self.hasher.hash_one(caller), network: Some(self.hasher.hash_one(network)) }
+                CallerSlots { own: self.hasher.hash_one(own), network: Some(self.hasher.hash_one(network)) }
             }
             CallerKey::Subject(_) | CallerKey::Network(_) | CallerKey::Local => {
                 CallerSlots { own: self.hasher.hash_one(caller), network: None }
@@ -314,6 +317,19 @@ mod tests {
         in_flight.acquire(Lane::Background, in_flight.slots(&ada.caller(None))).await.unwrap();
         drop(held);
         take().await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_conversation_is_one_caller_from_every_network() {
+        let in_flight = InFlight::new(&limits(1, 9));
+        let take = |address, thread| {
+            let slots = in_flight.slots(&from(address).caller(Some(thread)));
+            in_flight.acquire(Lane::Reply, slots)
+        };
+        let _held = take("192.0.2.1", "one").await.unwrap();
+        let refusal = take("198.51.100.1", "one").await.unwrap_err();
+        assert!(refusal.message.contains("limits.replies_per_caller_max"), "{}", refusal.message);
+        take("198.51.100.1", "other").await.unwrap();
     }
 
     #[tokio::test(start_paused = true)]
