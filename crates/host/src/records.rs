@@ -22,18 +22,8 @@ impl Records {
 
     /// Tells of a message that was refused for good, by the finer reason where there is one.
     pub(crate) fn note_refused(&self, agent: &Handle, message: &Message, part: &PolicyPart) {
-        self.audit.record(AuditRecord {
-            at: self.clock.now(),
-            agent: agent.clone(),
-            who: message.sender.caller(None).shown(),
-            rule: part.code.clone().unwrap_or_default(),
-            kind: part.kind().to_owned(),
-            outcome: AuditOutcome::Refused,
-            state: None,
-            origin: RequestOrigin::of(message),
-            usage: AnswerUsage::default(),
-            dropped: 0,
-        });
+        let record = self.guarded_record(agent, message);
+        self.note_guarded(record, part.code.as_deref().unwrap_or_default(), part);
     }
 
     /// Tells of a text that a guardrail denied, in the message of `record` or in its reply.

@@ -9,7 +9,7 @@ use axum::routing::post;
 use forecourt_audit::AuditReader;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::{
-    CollectedReply, Ending, Event, FailureCause, File, Message, Part, PolicyPart, Progress, Role, Turn,
+    CollectedReply, Ending, Event, FailureCause, File, Message, Part, PolicyPart, Progress, Question, Role, Turn,
 };
 use forecourt_egress::{Egress, EgressConfig, signature};
 use forecourt_host::Run;
@@ -85,7 +85,10 @@ async fn what_is_attached_and_what_a_caller_says_was_said_is_judged_too() {
     // A caller may make up what the agent is said to have answered.
     let history = vec![Turn::text(Role::User, "fine"), Turn::text(Role::Assistant, "forbidden fruit")];
     let answered = Message { history: history.into(), ..message("hi") };
-    for asked in [attached, data, told, answered] {
+    let mut earlier = Turn::text(Role::User, "see");
+    earlier.parts.push(Part::data(json!({"x": "forbidden fruit"})));
+    let attached_before = Message { history: vec![earlier].into(), ..message("hi") };
+    for asked in [attached, data, told, answered, attached_before] {
         let agent = ScriptedAgent::saying(["hello"]);
         let answer = ask(rule.clone(), agent.clone(), asked).await;
         assert!(matches!(answer.ending, Ending::Refused(_)) && agent.heard().is_empty(), "{answer:?}");
@@ -169,6 +172,23 @@ async fn notes_and_the_words_of_an_ending_are_judged() {
     )
     .await;
     assert_eq!(refusal(&denied).code.as_deref(), Some("mentionable:guardrail"));
+}
+
+#[tokio::test]
+async fn refusals_and_the_fields_of_a_question_are_judged() {
+    let rule = json!({"patterns": ["secret"], "replacement": "[…]", "check": "reply"});
+    let ended = async |ending: Ending| {
+        let agent = ScriptedAgent::new(vec![Step::Do(Event::Ending(ending))]);
+        ask(rule.clone(), agent, message("hi")).await.ending
+    };
+    let mut part = PolicyPart::new(RefusalKind::Forbidden, "not for the secret");
+    part.title = Some("A secret".to_owned());
+    part.url = Some("https://example.com/why".to_owned());
+    let Ending::Refused(shown) = ended(Ending::Refused(Box::new(part.clone()))).await else { panic!("not a refusal") };
+    assert_eq!((shown.message.as_str(), shown.title.as_deref(), &shown.url), ("not for the […]", None, &part.url));
+    let question = Question { text: "Which?".to_owned(), questions: vec![json!({"text": "the secret one?"})] };
+    let Ending::Question(shown) = ended(Ending::Question(question)).await else { panic!("not a question") };
+    assert_eq!(shown, Question::new("Which?"));
 }
 
 #[tokio::test]

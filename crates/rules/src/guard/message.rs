@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use forecourt_core::message::text_of;
 use forecourt_core::{Admitted, File, FileSource, Message, Part};
 use futures::future::BoxFuture;
 
@@ -67,7 +66,8 @@ impl<'a> GuardedMessage<'a> {
         texts.extend(message.answers.iter().map(|answer| format!("{answer:?}")));
         if self.brings_history {
             // What the agent is said to have answered is the caller's word, too.
-            texts.extend(message.history.iter().map(|turn| text_of(&turn.parts)));
+            let said = message.history.iter().flat_map(|turn| &turn.parts);
+            texts.extend(said.filter_map(|part| part.as_text().map(str::to_owned).or_else(|| in_words(part))));
         }
         texts.join("\n")
     }

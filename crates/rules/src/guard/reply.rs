@@ -143,6 +143,9 @@ impl HeldReply {
     }
 
     async fn part(&self, part: Part) -> Result<Part, Box<PolicyPart>> {
+        if let Part::Policy(refusal) = part {
+            return Ok(Part::Policy(self.refusal(refusal).await?));
+        }
         if let Some(text) = part.as_text() {
             return Ok(self.judge(text, "").await?.map_or(part, Part::markdown));
         }
@@ -167,7 +170,8 @@ impl HeldReply {
             // An agent of somebody else writes these words as freely as an answer.
             Ending::Declined { reason } => Ok(Ending::Declined { reason: self.reason(reason).await? }),
             Ending::Failed { cause, reason } => Ok(Ending::Failed { cause, reason: self.reason(reason).await? }),
-            ending @ (Ending::Complete | Ending::Refused(_) | Ending::Canceled) => Ok(ending),
+            Ending::Refused(refusal) => Ok(Ending::Refused(Box::new(self.refusal(*refusal).await?))),
+            ending @ (Ending::Complete | Ending::Canceled) => Ok(ending),
         }
     }
 
@@ -175,7 +179,30 @@ impl HeldReply {
         Ok(self.judge(&reason, "").await?.unwrap_or(reason))
     }
 
+    /// A refusal of the agent's own making: its sentence, and all else of it that a person reads.
+    async fn refusal(&self, mut refusal: PolicyPart) -> Result<PolicyPart, Box<PolicyPart>> {
+        refusal.message = self.reason(refusal.message).await?;
+        let PolicyPart { title, action_label, message_translations, data, .. } = &mut refusal;
+        if title.is_none() && action_label.is_none() && message_translations.is_empty() && data.is_empty() {
+            return Ok(refusal);
+        }
+        let said = serde_json::to_string(&(&title, &action_label, &message_translations, &data)).unwrap_or_default();
+        if self.judge(&said, "").await?.is_some() {
+            // They can't be read back from a text that was replaced, and a refusal is whole without them.
+            (*title, *action_label) = (None, None);
+            message_translations.clear();
+            data.clear();
+        }
+        Ok(refusal)
+    }
+
     async fn question(&self, mut question: Question) -> Result<Question, Box<PolicyPart>> {
+        if !question.questions.is_empty() {
+            let said = serde_json::to_string(&question.questions).unwrap_or_default();
+            if self.judge(&said, "").await?.is_some() {
+                question.questions.clear();
+            }
+        }
         if let Some(other) = self.judge(&question.text, "").await? {
             question.text = other;
         }
