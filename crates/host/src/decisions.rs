@@ -3,7 +3,7 @@
 use forecourt_audit::RequestOrigin;
 use forecourt_core::policy::PaymentSubmission;
 use forecourt_core::{Error, StateToken};
-use forecourt_issuance::{Issuance, IssuanceOutcome, IssuanceStatus};
+use forecourt_issuance::{Issuance, IssuanceOutcome};
 use futures::future::BoxFuture;
 
 use crate::host::Host;
@@ -20,20 +20,13 @@ impl Host {
     }
 
     /// A person agrees on the page of a consent, with the request `origin`. Agreeing again changes nothing.
-    /// [`IssuanceStatus::Expired`] for a state that this host does not know.
+    /// [`forecourt_issuance::IssuanceStatus::Expired`] for a state that this host does not know.
     pub fn accept_consent<'a>(
         &'a self,
         state: &'a StateToken,
         origin: &'a RequestOrigin,
     ) -> BoxFuture<'a, Result<IssuanceOutcome, Error>> {
-        Box::pin(async move {
-            Ok(self
-                .records
-                .issuances
-                .accept(state, origin)
-                .await?
-                .unwrap_or(IssuanceOutcome::Late(IssuanceStatus::Expired)))
-        })
+        self.records.issuances.accept(state, origin)
     }
 
     /// A person says no on the page of a consent or a payment.
@@ -42,18 +35,11 @@ impl Host {
         state: &'a StateToken,
         origin: &'a RequestOrigin,
     ) -> BoxFuture<'a, Result<IssuanceOutcome, Error>> {
-        Box::pin(async move {
-            Ok(self
-                .records
-                .issuances
-                .decline(state, origin)
-                .await?
-                .unwrap_or(IssuanceOutcome::Late(IssuanceStatus::Expired)))
-        })
+        self.records.issuances.decline(state, origin)
     }
 
     /// Pays for a state: selects the offer, checks the payment against it, settles, each once. The offer is the
-    /// stored one, never the payer's. [`IssuanceStatus::Indeterminate`] when nobody knows whether it was settled:
+    /// stored one, never the payer's. [`forecourt_issuance::IssuanceStatus::Indeterminate`] when nobody knows whether it was settled:
     /// then the host goes on asking, and nothing is charged a second time.
     pub fn pay<'a>(
         &'a self,
@@ -61,13 +47,6 @@ impl Host {
         payment: &'a PaymentSubmission,
         origin: &'a RequestOrigin,
     ) -> BoxFuture<'a, Result<IssuanceOutcome, Error>> {
-        Box::pin(async move {
-            Ok(self
-                .records
-                .issuances
-                .pay(state, payment, origin)
-                .await?
-                .unwrap_or(IssuanceOutcome::Late(IssuanceStatus::Expired)))
-        })
+        self.records.issuances.pay(state, payment, origin)
     }
 }

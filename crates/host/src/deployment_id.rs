@@ -5,7 +5,7 @@ use forecourt_core::{Clock, Domain, Entropy, Store, StoreError, ids};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use crate::digest::sha256_hex;
+use forecourt_issuance::sha256_hex;
 
 /// The stream whose one entry says it.
 const STREAM: &str = "host:deployment";

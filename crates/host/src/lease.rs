@@ -15,7 +15,7 @@ use forecourt_core::{Store, StoreError};
 use parking_lot::{Mutex, RwLock};
 use tokio::time::{Instant, timeout};
 
-use crate::digest::sha256_hex;
+use forecourt_issuance::sha256_hex;
 
 /// How long a run may be silent before it has lost its tasks, unless the operator says otherwise.
 pub const LEASE: Duration = Duration::from_secs(15);

@@ -3,7 +3,7 @@
 
 use forecourt_core::TaskId;
 
-use crate::digest::sha256_hex;
+use forecourt_issuance::sha256_hex;
 
 /// The deployment's files are to be read again. Nobody looks by itself what others have read.
 pub const RELOAD: &str = "reload";

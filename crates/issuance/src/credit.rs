@@ -126,7 +126,7 @@ impl Issuances {
             let deduction = Deduction {
                 requirement: requirement.clone(),
                 agent: claimant.card.handle().clone(),
-                who: claimant.holder.subject.clone().unwrap_or_default(),
+                who: claimant.holder.account.shown().to_owned(),
                 origin: claimant.origin.clone(),
                 kept: kept(holder),
                 stream,

@@ -22,8 +22,8 @@ impl Issuances {
         &'a self,
         state: &'a StateToken,
         origin: &'a RequestOrigin,
-    ) -> BoxFuture<'a, Result<Option<IssuanceOutcome>, Error>> {
-        Box::pin(self.accept_once(state, origin))
+    ) -> BoxFuture<'a, Result<IssuanceOutcome, Error>> {
+        Box::pin(async move { Ok(self.accept_once(state, origin).await?.unwrap_or(IssuanceOutcome::UNKNOWN)) })
     }
 
     async fn accept_once(&self, state: &StateToken, origin: &RequestOrigin) -> Result<Option<IssuanceOutcome>, Error> {
@@ -83,8 +83,8 @@ impl Issuances {
         &'a self,
         state: &'a StateToken,
         origin: &'a RequestOrigin,
-    ) -> BoxFuture<'a, Result<Option<IssuanceOutcome>, Error>> {
-        Box::pin(self.decline_once(state, origin))
+    ) -> BoxFuture<'a, Result<IssuanceOutcome, Error>> {
+        Box::pin(async move { Ok(self.decline_once(state, origin).await?.unwrap_or(IssuanceOutcome::UNKNOWN)) })
     }
 
     async fn decline_once(&self, state: &StateToken, origin: &RequestOrigin) -> Result<Option<IssuanceOutcome>, Error> {

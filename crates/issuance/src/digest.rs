@@ -5,7 +5,7 @@ use forecourt_core::{Error, json};
 use serde::Serialize;
 
 /// SHA-256 of `bytes` in lower-case hex.
-pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
+pub fn sha256_hex(bytes: &[u8]) -> String {
     digest(&SHA256, bytes).as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Whose an issuance, a consent or a credit is.
 
-use forecourt_core::{Account, CallerKey, Sender, ThreadId};
+use forecourt_core::{Account, Sender, ThreadId};
 
 /// The holder of an issuance, a consent or a credit: a proven subject, or whoever has the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,13 +18,14 @@ pub struct Holder {
 pub(crate) struct HolderKey(String);
 
 impl HolderKey {
-    /// That of a caller. A network holds nothing: others may come from it.
-    pub(crate) fn of(caller: &CallerKey<'_>) -> Option<Self> {
-        match caller {
-            CallerKey::Subject(subject) => Some(Self(format!("subject:{subject}"))),
-            CallerKey::Conversation { key, .. } => Some(Self(format!("thread:{key}"))),
-            CallerKey::Network(_) | CallerKey::Local => None,
-        }
+    /// That of a proven subject.
+    fn of_subject(subject: &str) -> Self {
+        Self(format!("subject:{subject}"))
+    }
+
+    /// That of whoever has a conversation.
+    pub(crate) fn of_thread(thread: &ThreadId) -> Self {
+        Self(format!("thread:{}", thread.key()))
     }
 
     pub(crate) fn is_subject(&self) -> bool {
@@ -44,13 +45,13 @@ impl Holder {
 
     /// By what it is known; `None` for nobody in no conversation.
     pub(crate) fn key(&self) -> Option<HolderKey> {
-        HolderKey::of(&CallerKey::of(self.subject.as_deref(), self.thread.as_ref().map(ThreadId::key), None))
+        self.keys().into_iter().next()
     }
 
     /// By what it may be known, the surest first: what its conversation did holds for its subject too.
     pub(crate) fn keys(&self) -> Vec<HolderKey> {
-        let by_subject = CallerKey::of(self.subject.as_deref(), None, None);
-        let by_thread = CallerKey::of(None, self.thread.as_ref().map(ThreadId::key), None);
-        [by_subject, by_thread].iter().filter_map(HolderKey::of).collect()
+        // A network holds nothing: others may come from it.
+        let by_subject = self.subject.as_deref().map(HolderKey::of_subject);
+        by_subject.into_iter().chain(self.thread.as_ref().map(HolderKey::of_thread)).collect()
     }
 }

@@ -24,6 +24,7 @@ mod streams;
 mod used;
 
 pub use claimant::Claimant;
+pub use digest::sha256_hex;
 pub use holder::Holder;
 pub use issue::RefusedMessage;
 pub use limits::*;
@@ -87,6 +88,11 @@ pub enum IssuanceOutcome {
     Late(IssuanceStatus),
     /// The payment was refused and nothing was taken; another try may work.
     Refused(forecourt_core::policy::PaymentError),
+}
+
+impl IssuanceOutcome {
+    /// For a state that this host does not know: forgotten, or never given.
+    pub(crate) const UNKNOWN: Self = Self::Late(IssuanceStatus::Expired);
 }
 
 impl Issuance {

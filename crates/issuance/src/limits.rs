@@ -15,6 +15,8 @@ pub const EXPIRED_KEPT: Duration = Duration::from_secs(60 * 60);
 pub const VERIFIED_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long the host goes on asking what came of a settlement.
 pub const INDETERMINATE_KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// Entries of the list of such settlements that are read in one go.
+pub(crate) const INDETERMINATE_READ_MAX: usize = 500;
 /// How long it is remembered which payments were used: longer than a signed payment is good for.
 pub const PAYMENT_CLAIM_KEPT: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 /// How long consents and credit are kept whose holder is a conversation and nobody who proved who it is.

@@ -197,17 +197,13 @@ impl Issuances {
         };
         let outcome = self.pay(&state, &payment, &claimant.origin).await?;
         Ok(Some(match outcome {
-            Some(IssuanceOutcome::Verified(_)) => match self.last(&StateHash::of(&state)).await? {
+            IssuanceOutcome::Verified(_) => match self.last(&StateHash::of(&state)).await? {
                 Some((number, record)) => met(state, number, record),
                 None => return Err(Error::unavailable()),
             },
-            Some(IssuanceOutcome::Late(IssuanceStatus::Indeterminate)) => {
-                Finding::Unmet(Unmet::Refused(indeterminate()))
-            }
-            Some(IssuanceOutcome::Refused(fault)) => {
-                Finding::Unmet(Unmet::Ask(Box::new(requirement.clone()), Some(fault)))
-            }
-            Some(IssuanceOutcome::Late(_) | IssuanceOutcome::Declined) | None => {
+            IssuanceOutcome::Late(IssuanceStatus::Indeterminate) => Finding::Unmet(Unmet::Refused(indeterminate())),
+            IssuanceOutcome::Refused(fault) => Finding::Unmet(Unmet::Ask(Box::new(requirement.clone()), Some(fault))),
+            IssuanceOutcome::Late(_) | IssuanceOutcome::Declined => {
                 Finding::Unmet(Unmet::Ask(Box::new(requirement.clone()), None))
             }
         }))

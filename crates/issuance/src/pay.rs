@@ -43,13 +43,13 @@ impl Issuances {
         state: &'a StateToken,
         payment: &'a PaymentSubmission,
         origin: &'a RequestOrigin,
-    ) -> BoxFuture<'a, Result<Option<IssuanceOutcome>, Error>> {
+    ) -> BoxFuture<'a, Result<IssuanceOutcome, Error>> {
         Box::pin(async move {
             let (issuances, state, payment, origin) = (self.clone(), state.clone(), payment.clone(), origin.clone());
             // Whoever asked may go away in the middle; money that is on its way is followed to its end all the same.
             let paying =
                 tokio::spawn(going_on(async move { issuances.pay_to_the_end(&state, &payment, origin).await }));
-            paying.await.map_err(Error::internal)?
+            Ok(paying.await.map_err(Error::internal)??.unwrap_or(IssuanceOutcome::UNKNOWN))
         })
     }
 

@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use crate::IssuanceStatus;
-use crate::limits::{INDETERMINATE_KEPT, SETTLE_TIME_MAX};
+use crate::limits::{INDETERMINATE_KEPT, INDETERMINATE_READ_MAX, SETTLE_TIME_MAX};
 use crate::streams::{Issuances, StateHash, WatchedSettlement};
 
 /// The list of what was ever indeterminate.
@@ -22,8 +22,6 @@ const WAIT_MIN: Duration = Duration::from_secs(5);
 const WAIT_MAX: Duration = Duration::from_secs(10 * 60);
 /// Settlements that are asked about at once.
 const WATCHED_MAX: usize = 10_000;
-/// Entries of the list that are read in one go.
-const ENTRIES_PER_READ_MAX: usize = 200;
 
 impl Issuances {
     /// Puts an issuance on the list, before it is indeterminate, so that whoever starts next finds it.
@@ -52,7 +50,7 @@ impl Issuances {
     async fn watch_indeterminate(&self) -> Result<usize, Error> {
         let (mut after, mut found) = (0, 0);
         loop {
-            let page = self.store.entries(LIST, Span::After(after), ENTRIES_PER_READ_MAX, self.clock.now()).await?;
+            let page = self.store.entries(LIST, Span::After(after), INDETERMINATE_READ_MAX, self.clock.now()).await?;
             let Some((last, _)) = page.last() else { return Ok(found) };
             after = *last;
             for (_, entry) in page {

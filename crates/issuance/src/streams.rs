@@ -8,7 +8,7 @@ use arc_swap::ArcSwap;
 use forecourt_audit::Audit;
 use forecourt_core::policy::PaymentScheme;
 use forecourt_core::store::{LedgerEntry, Span};
-use forecourt_core::{Account, CallerKey, Clock, Entropy, Error, Handle, Site, StateToken, Store, ThreadId, Timestamp};
+use forecourt_core::{Account, Clock, Entropy, Error, Handle, Site, StateToken, Store, ThreadId, Timestamp};
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -166,9 +166,12 @@ impl Issuances {
     /// Whether anything was asked in a conversation: then its name is known, and not made up.
     pub fn knows<'a>(&'a self, thread: &'a ThreadId, agent: &'a Handle) -> BoxFuture<'a, Result<bool, Error>> {
         Box::pin(async move {
-            let Some(key) = HolderKey::of(&CallerKey::of(None, Some(thread.key()), None)) else { return Ok(false) };
             let (span, now) = (Span::Before(u64::MAX), self.clock.now());
-            Ok(!self.store.entries(&holder_stream(&key, agent), span, 1, now).await?.is_empty())
+            Ok(!self
+                .store
+                .entries(&holder_stream(&HolderKey::of_thread(thread), agent), span, 1, now)
+                .await?
+                .is_empty())
         })
     }
 
