@@ -16,12 +16,13 @@ pub(crate) struct HostCounters {
 
 impl RuleCounters for HostCounters {
     fn take(&self, scope: &str, caller: &CallerKey<'_>, quota: Quota) -> Result<(), Duration> {
-        let pace = Pace::new(quota.requests.get(), quota.per, quota.burst.get());
+        let pace = Pace::of(quota.every, quota.burst.get());
         match caller {
             CallerKey::Subject(name) | CallerKey::Conversation { key: name, .. } => {
                 self.tasks.rates.take(&(scope, &**name), pace)
             }
             CallerKey::Network(network) => self.tasks.rates.take(&(scope, network), pace),
+            // What came over no network came from this machine.
             CallerKey::Local => Ok(()),
         }
     }

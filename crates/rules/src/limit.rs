@@ -70,7 +70,7 @@ impl LimitRule {
         );
         refused_unless_valid(&refusal, context.site)?;
         let burst = self.burst.unwrap_or(self.requests);
-        let quota = Quota { requests: self.requests, per: self.per.duration(), burst };
+        let quota = Quota { every: self.per.duration() / self.requests.get(), burst };
         let (scope, services) = (context.scope.clone(), context.services.clone());
         Ok(std::sync::Arc::new(Limiter { settings: self.clone(), quota, scope, services, refusal }))
     }
@@ -96,12 +96,8 @@ impl Rule for Limiter {
             LimitBy::Subject => (sender.owner(), None),
             LimitBy::Agent => (verified_agent(message), None),
         };
-        let taken = match CallerKey::of(subject, conversation, sender.network()) {
-            // What came over no network came from this machine.
-            CallerKey::Local => Ok(()),
-            caller => services.take(&self.scope, &caller, self.quota),
-        };
-        taken.map_err(|wait| {
+        let caller = CallerKey::of(subject, conversation, sender.network());
+        services.take(&self.scope, &caller, self.quota).map_err(|wait| {
             let mut part = self.refusal.clone();
             part.code = Some("mentionable:rate_limited".to_owned());
             part.kind = RefusalKind::TooManyRequests { retry_after_seconds: Some(whole_seconds(wait)) };

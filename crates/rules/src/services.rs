@@ -24,10 +24,8 @@ pub trait RuleCounters: Send + Sync {
 /// How often, and how much at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quota {
-    /// Requests within the period.
-    pub requests: NonZeroU32,
-    /// The period.
-    pub per: Duration,
+    /// How long one request takes to come back.
+    pub every: Duration,
     /// Requests that may come at once after a rest.
     pub burst: NonZeroU32,
 }

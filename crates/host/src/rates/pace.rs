@@ -17,8 +17,13 @@ pub(crate) struct Pace {
 impl Pace {
     /// `count` in `period`, of which `burst` may come at once; each one at least.
     pub(crate) fn new(count: u32, period: Duration, burst: u32) -> Self {
-        let every = period.as_nanos() / u128::from(count.max(1));
-        Self { every: u64::try_from(every).unwrap_or(u64::MAX).max(1), burst: u64::from(burst.max(1)) }
+        Self::of(period / count.max(1), burst)
+    }
+
+    /// One each `every`, of which `burst` may come at once; each one at least.
+    pub(crate) fn of(every: Duration, burst: u32) -> Self {
+        let every = u64::try_from(every.as_nanos()).unwrap_or(u64::MAX);
+        Self { every: every.max(1), burst: u64::from(burst.max(1)) }
     }
 
     /// The share of one node among `nodes` that can't hear each other.
