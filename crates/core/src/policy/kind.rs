@@ -55,20 +55,6 @@ pub struct AcceptedPayment {
 }
 
 impl RefusalKind {
-    /// The `kind` on the wire.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::ConsentRequired { .. } => "consent_required",
-            Self::Unauthorized { .. } => "unauthorized",
-            Self::PaymentRequired { .. } => "payment_required",
-            Self::Forbidden => "forbidden",
-            Self::TooManyRequests { .. } => "too_many_requests",
-            Self::UnavailableForLegalReasons => "unavailable_for_legal_reasons",
-            Self::ServiceUnavailable { .. } => "service_unavailable",
-            Self::Other(name) => name,
-        }
-    }
-
     /// Seconds after which to try again: those that the refusal names, and what is unavailable for now always
     /// names some. `None` for refusals that waiting does not mend, and where nobody knows.
     pub fn retry_after_seconds(&self) -> Option<u64> {
