@@ -212,7 +212,7 @@ impl Budget {
     }
 
     fn lines(&self, message: &Message) -> Vec<Line> {
-        let caller = message.sender.caller(None).stream_name();
+        let caller = message.sender.caller(None).stream_name().to_string();
         // A hash: who the caller is must not be readable from the name of a stream.
         let caller = URL_SAFE_NO_PAD.encode(&digest(&SHA256, caller.as_bytes()).as_ref()[..16]);
         let scope = |limits: &Limits| if limits.by_caller { caller.as_str() } else { "all" };

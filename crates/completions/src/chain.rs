@@ -19,8 +19,6 @@ use forecourt_agents::declined::unavailable;
 pub(crate) const RETRY_WAIT: Duration = Duration::from_millis(400);
 /// The longest that a provider may have us wait before it is asked again. One that asks for more is left alone.
 pub const RETRY_WAIT_MAX: Duration = Duration::from_secs(8);
-/// How often one provider may be asked again for one reply.
-pub const RETRIES_MAX: usize = 5;
 /// Providers behind the first one.
 pub const FALLBACKS_MAX: usize = 5;
 

@@ -1,6 +1,7 @@
 //! Who a caller is to this host. Answered here and nowhere else.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use crate::account::Account;
 use crate::network::Network;
@@ -56,13 +57,13 @@ impl<'a> CallerKey<'a> {
     }
 
     /// What a stream of the ledger that is kept for it is named by: personal, so that the name is hashed.
-    pub fn stream_name(&self) -> String {
-        match self {
-            Self::Subject(subject) => format!("owner {subject}"),
-            Self::Conversation { key, .. } => format!("conversation {key}"),
-            Self::Network(network) => format!("network {network}"),
-            Self::Local => "local".to_owned(),
-        }
+    pub fn stream_name(&self) -> impl fmt::Display {
+        fmt::from_fn(move |f| match self {
+            Self::Subject(subject) => write!(f, "owner {subject}"),
+            Self::Conversation { key, .. } => write!(f, "conversation {key}"),
+            Self::Network(network) => write!(f, "network {network}"),
+            Self::Local => f.write_str("local"),
+        })
     }
 
     /// What the operator reads in records: the subject, else the network, else nothing.
@@ -88,8 +89,8 @@ impl<'a> CallerKey<'a> {
 }
 
 /// Tells the kind alone: a subject or an address is personal.
-impl std::fmt::Debug for CallerKey<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for CallerKey<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Subject(_) => "Subject(..)",
             Self::Conversation { .. } => "Conversation(..)",

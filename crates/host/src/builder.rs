@@ -135,8 +135,8 @@ impl HostBuilder {
     /// A host of these parts that goes on with everything else of `before`: the store, tasks and replies under way
     /// with the places that they take, counters of limits, keys of calls that are made once, deliveries, the
     /// lifecycle of agents. That one works on beside it, for the requests that it has, and until
-    /// [`Host::take_over`] deliveries go on by what that one says. The store, the bus, the lease, the clock and the
-    /// randomness of this builder are not looked at.
+    /// [`Host::take_over`] deliveries go on by what that one says. The store, the standings, the bus, the
+    /// lease, whether it is alone, the clock and the randomness of this builder are not looked at.
     ///
     /// Buckets go on too, at the new rates. How many answers and tasks may run at once stays what it was at the
     /// start.
@@ -161,6 +161,7 @@ impl HostBuilder {
     /// The host of these parts on a foundation.
     fn on(self, foundation: HostFoundation, records: Records) -> Host {
         let operator = self.operator_queue(&foundation);
+        let own_outbound = self.outbound();
         let HostFoundation {
             conversations,
             lifecycle,
@@ -174,7 +175,6 @@ impl HostBuilder {
             posting,
             stop,
         } = foundation;
-        let own_outbound = Outbound { egress: self.egress.clone(), envelopes: self.envelopes, couriers: self.couriers };
         Host {
             site: self.site,
             directory: self.directory,

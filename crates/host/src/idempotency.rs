@@ -13,9 +13,9 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::digest::sha256_hex;
 use crate::limits::LimitSettings;
 use crate::tasks::Tasks;
+use forecourt_issuance::sha256_hex;
 
 /// How long a key is remembered.
 pub const ONCE_TTL: Duration = Duration::from_secs(24 * 60 * 60);
@@ -54,6 +54,14 @@ pub struct IdempotencyOwner<'a> {
     pub name: &'a str,
     /// The session or token by which it calls: keys are counted for each.
     pub session: Option<&'a str>,
+}
+
+impl IdempotencyOwner<'_> {
+    /// How the streams of this caller's keys begin. With the length of its name, since that may hold a colon: `a:b` with
+    /// key `c` is not `a` with key `b:c`.
+    fn streams(self) -> String {
+        format!("once:{}:{}:", self.name.len(), self.name)
+    }
 }
 
 /// The permission to make a call for the first time under its key: [`IdempotentCalls::settle`] takes it back with the
@@ -125,8 +133,7 @@ impl Idempotency {
                 return Err(Error::invalid("idempotency key", format!("has 1 to {ONCE_KEY_BYTES_MAX} bytes")));
             }
             let (now, hash) = (self.clock.now(), sha256_hex(sent));
-            // With its length, since a name may hold a colon: `a:b` with key `c` is not `a` with key `b:c`.
-            let stream = format!("once:{}:{}:{key}", caller.name.len(), caller.name);
+            let stream = format!("{}{key}", caller.streams());
             let last = match self.last(&stream).await? {
                 Some((number, line)) if line.is_free(&hash, now, goes_on) => {
                     if number >= ONCE_TRIES_MAX * LINES_PER_TRY {
@@ -256,6 +263,10 @@ impl<'a> IdempotentCalls<'a> {
     /// Keeps the answer of what was begun, for whoever sends it again. `None`: it was not done, for a
     /// reason that may pass, and may be sent again.
     pub fn settle(self, begun: IdempotencyPermit, answer: Option<Value>) -> BoxFuture<'a, Result<(), Error>> {
+        debug_assert!(
+            begun.stream.starts_with(&self.caller.streams()),
+            "a permit is settled by whoever it was given to"
+        );
         Box::pin(self.all.settle(begun, answer.map_or(KeyState::Dropped, KeyState::Done)))
     }
 
@@ -267,6 +278,10 @@ impl<'a> IdempotentCalls<'a> {
         answer: Value,
         until: Timestamp,
     ) -> BoxFuture<'a, Result<(), Error>> {
+        debug_assert!(
+            begun.stream.starts_with(&self.caller.streams()),
+            "a permit is settled by whoever it was given to"
+        );
         Box::pin(self.all.settle(begun, KeyState::Refused(answer, until)))
     }
 }

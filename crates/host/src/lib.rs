@@ -17,7 +17,6 @@ mod decisions;
 mod deliver;
 mod demand;
 mod deployment_id;
-mod digest;
 mod directory;
 mod follow;
 mod heartbeat;

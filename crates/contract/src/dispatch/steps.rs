@@ -191,6 +191,6 @@ fn recipe_behind(known: &ForeseenCall) -> Option<String> {
 fn recipe_of(endpoint: &Endpoint) -> Option<String> {
     match &endpoint.binding {
         Binding::Composition { recipe, .. } => Some(recipe.clone()),
-        _ => None,
+        Binding::RegisteredFunction { .. } | Binding::ExternalService(_) => None,
     }
 }

@@ -26,7 +26,7 @@ async fn done(host: &Host, caller: &str, key: &str, sent: &[u8]) {
     let IdempotencyState::First(begun) = host.idempotency(of(caller)).begin(key, sent).await.unwrap() else {
         panic!("not the first")
     };
-    host.idempotency(ANN).settle(begun, Some(json!({"answer": key}))).await.unwrap();
+    host.idempotency(of(caller)).settle(begun, Some(json!({"answer": key}))).await.unwrap();
 }
 
 #[tokio::test]
