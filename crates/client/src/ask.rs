@@ -8,6 +8,7 @@ mod display;
 mod piece;
 mod target;
 mod tool;
+mod tool_display;
 
 use std::sync::Arc;
 
@@ -21,6 +22,7 @@ pub use display::{AnswerDisplay, AnswerEnd, pause, refuse_files};
 pub use piece::AnswerPiece;
 pub use target::{ANSWER_TIME_MAX, AskTarget, EndpointRules, JSON, STREAM};
 pub use tool::AskTool;
+pub use tool_display::ToolDisplay;
 
 /// A protocol over which `ask` puts a question.
 pub struct AskClient {

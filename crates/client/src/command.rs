@@ -1,6 +1,5 @@
 //! This module says how a protocol adds a command to the program.
 
-use clap::error::ErrorKind;
 use clap::{ArgMatches, FromArgMatches};
 use futures::future::BoxFuture;
 
@@ -20,9 +19,6 @@ impl ClientCommand {
     /// # Errors
     /// The command line makes no sense to that type.
     pub fn arguments<T: FromArgMatches>(matches: &ArgMatches) -> Result<T, Failure> {
-        T::from_arg_matches(matches).map_err(|error| match error.kind() {
-            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Failure::yours(""),
-            _ => Failure::usage(error.to_string()),
-        })
+        T::from_arg_matches(matches).map_err(|error| Failure::usage(error.to_string()))
     }
 }

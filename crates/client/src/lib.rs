@@ -1,6 +1,7 @@
 //! This crate holds what the command-line clients of protocols share: how a command ends, what strangers'
-//! words look like on a terminal, and the way to servers here and elsewhere. A client lives in the crate of
-//! its protocol, in `commands/`, and joins the program by the registry.
+//! words look like on a terminal, and the way to servers here and elsewhere. A client lives in its
+//! protocol's crates: a way of `ask` in `ask.rs`, which its `PROTOCOL` names; commands of its own in `commands/`, which
+//! the registry names.
 //!
 //! | module | holds |
 //! |---|---|

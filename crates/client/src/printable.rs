@@ -20,6 +20,15 @@ pub fn line(text: &str, chars_max: usize) -> String {
     words
 }
 
+/// A word of a command that a shell takes as it is, and obeys nothing of. Ids and names come from strangers.
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/@".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
 /// Standard output for words that come in pieces: as they are in a pipe, printable on a terminal.
 pub struct Words {
     out: io::Stdout,
@@ -65,6 +74,15 @@ impl Words {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_strangers_are_one_word_for_a_shell() {
+        assert_eq!(shell_word("t-1_A.b"), "t-1_A.b");
+        assert_eq!(shell_word("@chef@demo.localhost:8443"), "@chef@demo.localhost:8443");
+        assert_eq!(shell_word("x; rm -rf ~"), "'x; rm -rf ~'");
+        assert_eq!(shell_word("$(reboot)'"), r"'$(reboot)'\'''");
+        assert_eq!(shell_word(""), "''");
+    }
 
     #[test]
     fn nothing_that_a_terminal_would_obey_is_left() {

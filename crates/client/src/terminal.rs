@@ -32,9 +32,7 @@ impl Terminal {
     pub fn new() -> Self {
         Self { is_attended: stdin().is_terminal() && io::stderr().is_terminal() }
     }
-}
 
-impl Terminal {
     /// Whether somebody is there to answer.
     pub fn is_attended(&self) -> bool {
         self.is_attended

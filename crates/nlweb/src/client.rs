@@ -3,6 +3,7 @@
 use forecourt_client::ask::AnswerPiece;
 use serde_json::{Map, Value, json};
 
+use crate::api_error::code;
 use crate::from_wire::CONVERSATION;
 use crate::wire::Dialect;
 
@@ -111,8 +112,10 @@ fn questions(elicitation: &Value) -> AnswerPiece {
 
 fn failure(body: &Value) -> AnswerPiece {
     let error = &body["error"];
+    let code = text(error, "code").unwrap_or_default();
     AnswerPiece::Failure {
-        code: text(error, "code").unwrap_or_default(),
+        may_pass: [code::INTERNAL_ERROR, code::TIMEOUT, code::SERVICE_UNAVAILABLE].contains(&code.as_str()),
+        code,
         message: text(error, "message").unwrap_or_else(|| "it gave no reason".to_owned()),
         policy: body.pointer("/_meta/mentionable/policy/part").cloned(),
     }
@@ -171,7 +174,11 @@ mod tests {
         let promise = json!({"_meta": {"response_type": "promise"}, "promise": {"token": "t", "estimated_time": 3}});
         assert!(matches!(&response(&promise)[0], AnswerPiece::Promise { token, seconds: Some(3), .. } if token == "t"));
         let failure = json!({"_meta": {"response_type": "failure"}, "error": {"code": "TIMEOUT"}});
-        assert!(matches!(&response(&failure)[0], AnswerPiece::Failure { code, .. } if code == "TIMEOUT"));
+        assert!(
+            matches!(&response(&failure)[0], AnswerPiece::Failure { code, may_pass: true, .. } if code == "TIMEOUT")
+        );
+        let nothing = json!({"_meta": {"response_type": "failure"}, "error": {"code": "NO_RESULTS"}});
+        assert!(matches!(&response(&nothing)[0], AnswerPiece::Failure { may_pass: false, .. }));
         assert_eq!(response(&json!(3)).last(), Some(&AnswerPiece::End { whole: false }));
     }
 

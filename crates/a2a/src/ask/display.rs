@@ -1,10 +1,8 @@
 //! What comes of a task, on the terminal: words on standard output, all about them on standard error.
 
-use std::collections::HashMap;
-
-use forecourt_client::ask::AskArguments;
+use forecourt_client::ask::{AskArguments, ToolDisplay};
 use forecourt_client::output::{Failure, Outcome, ignore_broken_pipe, stderrln};
-use forecourt_client::printable::{Words, line};
+use forecourt_client::printable::{Words, line, shell_word};
 use forecourt_client::refusal;
 use forecourt_client::terminal::show_progress;
 use forecourt_core::part::ArtifactContent;
@@ -13,8 +11,6 @@ use forecourt_core::{Ending, Event, FileSource, Part, ToolCall, ToolOutcome};
 use crate::NAME;
 use crate::client::{StreamItem, Unfolding};
 
-/// Tool calls whose state is remembered; beyond, each change is shown.
-const TOOLS_MAX: usize = 1_000;
 /// Characters of an id that is shown.
 const ID_CHARS_MAX: usize = 300;
 /// Characters of somebody else's sentence.
@@ -24,7 +20,7 @@ const WORDS_CHARS_MAX: usize = 500;
 pub(super) struct TaskDisplay {
     unfolding: Unfolding,
     words: Words,
-    tools: HashMap<String, &'static str>,
+    tools: ToolDisplay,
     /// What the user wrote to name the agent, for the next command.
     address: String,
     /// What the agent is called.
@@ -39,7 +35,7 @@ impl TaskDisplay {
         Self {
             unfolding: Unfolding::new(canonical_host, true),
             words: Words::new(),
-            tools: HashMap::new(),
+            tools: ToolDisplay::default(),
             address: ask.agent.clone(),
             name: name.to_owned(),
             canonical_host: canonical_host.to_owned(),
@@ -96,13 +92,7 @@ impl TaskDisplay {
             ToolOutcome::Result(_) => "done",
             ToolOutcome::Error(_) => "failed",
         };
-        let known = self.tools.get(&call.id) == Some(&state);
-        if self.tools.len() < TOOLS_MAX {
-            self.tools.insert(call.id.clone(), state);
-        }
-        if !known {
-            stderrln!("[{}: {state}]", line(&call.name, 60));
-        }
+        self.tools.show(&call.id, &call.name, state);
     }
 
     fn end(&mut self, ending: Ending) -> Outcome {
@@ -133,7 +123,7 @@ impl TaskDisplay {
             Ending::Canceled => return Err(Failure::yours("the task was cancelled")),
         }
         if let Some(context) = self.unfolding.context().filter(|_| !self.as_json) {
-            stderrln!("continue with: --session {}", quoted(&line(context, ID_CHARS_MAX)));
+            stderrln!("continue with: --session {}", shell_word(&line(context, ID_CHARS_MAX)));
         }
         Ok(())
     }
@@ -158,7 +148,7 @@ impl TaskDisplay {
     /// The command that goes on with the task.
     fn command(&self) -> String {
         let task = line(self.task.as_deref().unwrap_or_default(), ID_CHARS_MAX);
-        format!("forecourt ask --via {NAME} --task {} {}", quoted(&task), quoted(&self.address))
+        format!("forecourt ask --via {NAME} --task {} {}", shell_word(&task), shell_word(&self.address))
     }
 }
 
@@ -179,27 +169,4 @@ fn part_line(part: &Part) -> Option<String> {
         Part::Text(text) => text.content.clone(),
         Part::ToolCall(_) | Part::Policy(_) | Part::Unknown(_) => return None,
     })
-}
-
-/// A word of a command that a shell takes as it is. Ids come from strangers.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/@".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_of_strangers_are_one_word_for_a_shell() {
-        assert_eq!(quoted("t-1_A.b"), "t-1_A.b");
-        assert_eq!(quoted("@chef@demo.localhost:8443"), "@chef@demo.localhost:8443");
-        assert_eq!(quoted("x; rm -rf ~"), "'x; rm -rf ~'");
-        assert_eq!(quoted("it's"), "'it'\\''s'");
-        assert_eq!(quoted(""), "''");
-    }
 }

@@ -1,6 +1,7 @@
 //! What A2A is spoken over, and which addresses may be used for it.
 
-use url::{Host, Url};
+use forecourt_client::network::is_here;
+use url::Url;
 
 /// What A2A is spoken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -31,7 +32,7 @@ pub(crate) fn is_reachable(url: &str, binding: Binding) -> bool {
     match Url::parse(url) {
         Ok(parsed) if matches!(parsed.scheme(), "http" | "https") => {
             let plain = parsed.username().is_empty() && parsed.password().is_none() && parsed.fragment().is_none();
-            plain && (parsed.scheme() == "https" || is_loopback(&parsed))
+            plain && (parsed.scheme() == "https" || is_here(&parsed))
         }
         _ => binding == Binding::Grpc && is_host_and_port(url),
     }
@@ -41,13 +42,4 @@ fn is_host_and_port(text: &str) -> bool {
     let Ok(url) = Url::parse(&format!("https://{text}")) else { return false };
     let port = text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     port && url.path() == "/" && url.query().is_none() && url.username().is_empty() && !text.contains(['/', '#', '@'])
-}
-
-fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    }
 }

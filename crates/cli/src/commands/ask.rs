@@ -19,7 +19,6 @@ pub(crate) async fn run(ask: AskArguments) -> Outcome {
     if !ask.answers.is_empty() && !options.answers {
         return Err(misplaced("--answer", |options| options.answers));
     }
-    let ask = words::complete(ask)?;
     if client.is_some() && ask.task.is_some() && !options.task {
         return Err(misplaced("--task", |options| options.task));
     }
@@ -31,7 +30,7 @@ pub(crate) async fn run(ask: AskArguments) -> Outcome {
         return Err(Failure::usage(format!("`--via {}` is not there; there are {known}", ask.via)));
     };
     let call = AskCall {
-        arguments: ask,
+        arguments: words::complete(ask)?,
         addresses: Arc::new(CardDirectory { takes_domains: options.domain }),
         tools: clients().filter_map(|client| client.tool.as_ref()).collect(),
     };

@@ -96,7 +96,9 @@ impl<'a> AnswerDisplay<'a> {
                 AnswerPiece::Failure { policy: Some(policy), .. } => {
                     return Err(refusal::declined(&policy, &self.to.label, &self.to.canonical_host));
                 }
-                AnswerPiece::Failure { code, message, .. } => return Err(self.failed(&code, &message)),
+                AnswerPiece::Failure { code, message, may_pass, .. } => {
+                    return Err(self.failed(&code, &message, may_pass));
+                }
                 AnswerPiece::Conversation(name) if !self.ask.json => {
                     stderrln!("continue with: --session {}", line(&name, ID_CHARS_MAX));
                 }
@@ -111,12 +113,9 @@ impl<'a> AnswerDisplay<'a> {
         if self.ask.json { Ok(()) } else { ignore_broken_pipe(self.words.say(text)) }
     }
 
-    fn failed(&self, code: &str, message: &str) -> Failure {
+    fn failed(&self, code: &str, message: &str, may_pass: bool) -> Failure {
         let words = format!("{}: {} ({})", self.to.label, line(message, 500), line(code, 60));
-        match code {
-            "INTERNAL_ERROR" | "TIMEOUT" | "SERVICE_UNAVAILABLE" => Failure::unreachable(words),
-            _ => Failure::yours(words),
-        }
+        if may_pass { Failure::unreachable(words) } else { Failure::yours(words) }
     }
 }
 

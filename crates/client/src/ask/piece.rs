@@ -33,6 +33,8 @@ pub enum AnswerPiece {
         code: String,
         /// A sentence.
         message: String,
+        /// Whether the server is what failed, so that another time may do.
+        may_pass: bool,
         /// The refusal behind it, when there is one.
         policy: Option<Value>,
     },

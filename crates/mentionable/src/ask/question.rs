@@ -4,7 +4,7 @@
 use forecourt_client::ask::AskArguments;
 use forecourt_client::form::{AnswerKind, Choice, Field, Form};
 use forecourt_client::output::{Failure, stderrln};
-use forecourt_client::printable::line;
+use forecourt_client::printable::{line, shell_word};
 use forecourt_client::terminal::Terminal;
 use serde_json::{Map, Value};
 
@@ -50,7 +50,7 @@ pub(super) async fn answer(ask: AskArguments, rest: AnswerRest) -> Result<Option
     }
     stderrln!("continue with: --session {}", line(&session, TOKEN_CHARS_MAX));
     if !fields.is_empty() {
-        let names = fields.iter().map(|field| format!("--answer {}=…", shell_word(&field.name)));
+        let names = fields.iter().map(|field| format!("--answer {}=…", shell_word(&line(&field.name, WORD_CHARS_MAX))));
         stderrln!("answer with: {}", names.collect::<Vec<_>>().join(" "));
     }
     Ok(None)
@@ -114,15 +114,6 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// A stranger's word, so that a shell takes it for one and obeys none of it.
-fn shell_word(word: &str) -> String {
-    let word = line(word, WORD_CHARS_MAX);
-    match word.chars().all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c)) {
-        true => word,
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -161,11 +152,5 @@ mod tests {
         assert_eq!(split("Which kind?=Pea=Bean").unwrap(), ("Which kind?", "Pea=Bean"));
         assert_eq!(split("kind=").unwrap(), ("kind", ""));
         assert!(split("Pea").is_err() && split("=Pea").is_err());
-    }
-
-    #[test]
-    fn a_shell_obeys_no_stranger() {
-        assert_eq!(shell_word("kind"), "kind");
-        assert_eq!(shell_word("$(reboot)'"), r"'$(reboot)'\'''");
     }
 }

@@ -1,10 +1,8 @@
 //! An answer as it comes. Mentionable REST 4.3.
 
-use std::collections::HashMap;
-
 use forecourt_agents::sse_reader::{SseEvent, SseReader};
-use forecourt_client::ask::AskTarget;
-use forecourt_client::output::{Failure, ignore_broken_pipe, stderrln};
+use forecourt_client::ask::{AskTarget, ToolDisplay};
+use forecourt_client::output::{Failure, ignore_broken_pipe};
 use forecourt_client::printable::{Words, line};
 use forecourt_client::refusal;
 use forecourt_core::json;
@@ -21,8 +19,6 @@ const EVENT_BYTES_MAX: usize = 4 * 1024 * 1024;
 const REASON_CHARS_MAX: usize = 300;
 /// Files and links that are shown of one answer.
 const PARTS_MAX: usize = 1_000;
-/// Tool calls whose state is remembered; beyond, each change is shown.
-const TOOLS_MAX: usize = 1_000;
 
 /// How an answer ended.
 enum End {
@@ -85,12 +81,12 @@ struct StreamDisplay {
     error: Option<String>,
     rest: AnswerRest,
     /// The state that was last shown of each tool call, by its id.
-    tools: HashMap<String, &'static str>,
+    tools: ToolDisplay,
 }
 
 impl Default for StreamDisplay {
     fn default() -> Self {
-        let (words, tools) = (Words::new(), HashMap::new());
+        let (words, tools) = (Words::new(), ToolDisplay::default());
         Self { words, parts: Vec::new(), error: None, rest: AnswerRest::default(), tools }
     }
 }
@@ -136,13 +132,7 @@ impl StreamDisplay {
             (None, Some(_)) => "done",
             (None, None) => "at work",
         };
-        let known = self.tools.get(text("id")) == Some(&state);
-        if self.tools.len() < TOOLS_MAX {
-            self.tools.insert(text("id").to_owned(), state);
-        }
-        if !known {
-            stderrln!("[{}: {state}]", line(text("name"), 60));
-        }
+        self.tools.show(text("id"), text("name"), state);
     }
 }
 
