@@ -23,8 +23,9 @@
 //! | the host's own pages | `front.rs`, and `search.rs` for agents that find things |
 //!
 //! A request is read into a [`request::RequestHead`] and a body (`body.rs`), and what comes of it is an
-//! [`answer::Outcome`]. `exchange.rs` is the trip of a message, `reply.rs` writes what came of it, and everything that
-//! is sent is written by a [`responder::Responder`]. `surface.rs` alone knows the web framework.
+//! [`answer::Outcome`]. `exchange.rs` is the trip of a message, `reply.rs` writes what came of it, and the fields
+//! of a response, refusals, errors and pages come from a [`responder::Responder`]. `surface.rs` alone has routes and
+//! handlers of the web framework; others know only its `Body`.
 
 mod agent_route;
 mod answer;

@@ -14,7 +14,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use forecourt_audit::RequestOrigin;
 use forecourt_core::policy::{Demand, PaymentError};
-use forecourt_core::{StateToken, Timestamp};
+use forecourt_core::{Clock, StateToken};
 use forecourt_issuance::{Issuance, IssuanceOutcome, IssuanceStatus};
 use forecourt_pages::{DecisionPage, DecisionStatus};
 use forecourt_surface::refusal::words;
@@ -83,7 +83,7 @@ struct OpenDecision<'a> {
     issuance: Issuance,
     /// Speaks in the name of the agent that asks.
     responder: Responder<'a>,
-    now: Timestamp,
+    clock: &'a dyn Clock,
 }
 
 /// What a form sends along with it, so that it can be told from a form of another page.
@@ -127,7 +127,7 @@ async fn open<'a>(rest: &'a Rest, responder: Responder<'a>, kind: DecisionKind) 
     match !is_over && DecisionKind::of(&issuance) == kind {
         true => {
             let responder = responder.of(rest.door(&issuance.agent));
-            Ok(OpenDecision { kind, state, issuance, responder, now: rest.host.clock().now() })
+            Ok(OpenDecision { kind, state, issuance, responder, clock: &**rest.host.clock() })
         }
         false => Err(Failure::no_such_decision().into()),
     }
@@ -181,10 +181,10 @@ impl OpenDecision<'_> {
     }
 
     fn page(&self, media: Media, error: Option<&PaymentError>, callback: Option<&str>) -> HttpAnswer {
-        let Self { kind, state, issuance, responder, now } = self;
+        let Self { kind, state, issuance, responder, clock } = self;
         let Responder { request, route, branding, .. } = responder;
         let (path, wanted) = (kind.path(state), request.language());
-        let left = issuance.expires_at.duration_since(*now);
+        let left = issuance.expires_at.duration_since(clock.now());
         let (url, return_to) = (request.base().url(&path), self.return_to());
         // Whoever was merely given the address is not led to the answer.
         let holder = &issuance.holder;

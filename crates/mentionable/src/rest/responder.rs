@@ -193,7 +193,7 @@ impl<'a> Responder<'a> {
         HttpAnswer::whole(failure.status, head, render::failure(media, &frame, failure))
     }
 
-    /// A page of our own in the wanted form. HTML is sent with `policy`, one of [`csp`].
+    /// A page of our own in the wanted form. HTML is sent with `policy`, one of [`forecourt_pages::csp`].
     pub(crate) fn page(&self, media: Media, policy: &str, language: &Language, content: Bytes) -> HttpAnswer {
         let mut head = self.head_of(media, language, None);
         if media == Media::Html {

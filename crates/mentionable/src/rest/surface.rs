@@ -1,4 +1,4 @@
-//! The routes of this transport: the only file that knows the web framework.
+//! The routes of this transport: the only file with handlers of the web framework. Others know its `Body` alone.
 
 use std::sync::Arc;
 
