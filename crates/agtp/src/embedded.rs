@@ -5,7 +5,8 @@
 //! stands is kept by the host; nothing here is answered from a script.
 //!
 //! Each method is a step with a `run`, whose fields are all that it can reach: its [`call`](call::MethodCall) and a
-//! narrow handle for each thing that it does. `steps.rs` alone sees the whole service, and gives each step its own.
+//! narrow handle for each thing that it does. Only [`answer`] and `steps.rs` see the whole
+//! service; `steps.rs` gives each step its own.
 //!
 //! | file | holds | serves |
 //! |---|---|---|

@@ -30,7 +30,7 @@ pub(crate) use records::{AuditFailure, AuditSettings, ReadAcl, SigningSettings};
 /// The protocol's name in a TLS handshake.
 pub(crate) const ALPN: &[u8] = b"agtp";
 /// The listener within TLS.
-pub(crate) const TLS: &str = "agtp";
+pub(crate) const TLS: &str = crate::NAME;
 /// The listener without it.
 pub(crate) const PLAINTEXT: &str = "agtp-plaintext";
 /// The listener for HTTP.

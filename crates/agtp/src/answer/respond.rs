@@ -23,7 +23,12 @@ pub(crate) struct Responder<'a> {
 
 impl Responder<'_> {
     /// The response to a request that was understood, or to one that was not but has an end.
-    pub(crate) async fn response(self, request: &Request, mut answered: RequestOutcome, is_first: bool) -> Response {
+    pub(crate) async fn response(
+        mut self,
+        request: &Request,
+        mut answered: RequestOutcome,
+        is_first: bool,
+    ) -> Response {
         let stamp = self.stamp(is_first);
         let (facts, trail) = (answered.facts.take(), answered.trail.clone());
         let mut response = self.defaults.response(request, answered, &stamp);
@@ -39,7 +44,7 @@ impl Responder<'_> {
     }
 
     /// The response to bytes that are not a request.
-    pub(crate) async fn refusal(self, problem: Problem, is_first: bool) -> Response {
+    pub(crate) async fn refusal(mut self, problem: Problem, is_first: bool) -> Response {
         let stamp = self.stamp(is_first);
         let mut response = self.defaults.refusal(problem, &stamp);
         let nobody = (&RecordFacts::default(), &CallTrail::default());
@@ -49,9 +54,9 @@ impl Responder<'_> {
         }
     }
 
-    fn stamp(&self, is_first: bool) -> ResponseStamp {
+    fn stamp(&mut self, is_first: bool) -> ResponseStamp {
         ResponseStamp {
-            api_version: self.api_version.clone(),
+            api_version: self.api_version.take(),
             response_id: uuid7(self.seal.clock.now(), self.seal.entropy),
             is_first,
         }

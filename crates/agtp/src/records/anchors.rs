@@ -20,7 +20,7 @@ const ANCHOR_KEPT: Duration = Duration::from_secs(2 * 366 * 24 * 60 * 60);
 /// Has the log of a node among several say how far it is.
 pub(super) fn anchor(log: &Arc<AttributionLog>, ledger: Ledger) {
     let Some(node) = log.node() else { return };
-    let (stream, ledger, last) = (anchor_stream(node), ledger.clone(), Mutex::new(None::<Instant>));
+    let (stream, last) = (anchor_stream(node), Mutex::new(None::<Instant>));
     log.anchor_with(Box::new(move |mark| {
         // At the very end there may be nobody to write it.
         let Ok(runtime) = Handle::try_current() else { return };
