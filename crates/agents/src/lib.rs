@@ -35,6 +35,3 @@ pub use backend::{
     Backend, BuiltAgent, Context, EmbeddingProgress, FetchSummary, IndexReport, IndexedContent, IndexedKind,
     IndexingError, JudgedCorpus, QuestionRanker, RankExplanation,
 };
-pub use forecourt_index::{
-    Error as ContentError, FollowedItem, FollowedRevision, LoadProgress, PushedItem, PutOutcome, RemoveOutcome,
-};

@@ -1,4 +1,4 @@
-//! Bounds of what backends share. Those with a key are its default.
+//! Bounds of what backends share.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ pub const ANSWER_BYTES_MAX: usize = forecourt_core::limits::REPLY_BYTES_MAX / 3 
 pub(crate) const RETRY_AFTER_SECONDS_MAX: u64 = 24 * 60 * 60;
 /// Fields that the settings add to each request.
 pub(crate) const HEADERS_MAX: usize = 32;
-/// Bytes of one call that pushes items.
-pub const PUSH_BYTES_MAX: usize = forecourt_index::limits::PUSH_BYTES_MAX;
+/// How often one request may be sent again whose connection could not be made, or that a provider did not take.
+pub const RETRIES_MAX: usize = 5;
 /// Bytes of the answer of an agent of another domain, as it comes over the wire.
 pub const ELSEWHERE_ANSWER_BYTES_MAX: usize = 512 * 1024;
 /// Tokens for services behind one agent that are kept, one for each caller's token.

@@ -1,4 +1,4 @@
-//! Bounds of the backends that run or ask somebody else's program, and of scripts. Those with a key are its default.
+//! Bounds of the backends that run or ask somebody else's program, and of scripts.
 
 use std::time::Duration;
 
@@ -10,9 +10,6 @@ pub const SCRIPT_EVENTS_MAX: usize = 10_000;
 pub const SCRIPT_PATTERN_BYTES_MAX: usize = 4 * 1024;
 /// Bytes of memory of one compiled pattern.
 pub(crate) const SCRIPT_PATTERN_SIZE_MAX: usize = 1024 * 1024;
-
-/// Retries of a request whose connection could not be made.
-pub const RETRIES_MAX: usize = 5;
 
 /// Programs of one agent that run at once.
 pub(crate) const PROCESSES_MAX: usize = 256;

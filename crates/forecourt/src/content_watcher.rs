@@ -16,6 +16,8 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
+use crate::content::Content;
+
 /// How often content is looked at, while there are at most [`CONTENT_LOOKS_MAX`] agents with content.
 const CONTENT_LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Agents whose content is looked at in one round. A look is about 50 µs for a small folder, so that looking takes
@@ -36,15 +38,6 @@ const CONTENT_REASONS_KEPT: usize = 1_000;
 /// Reasons of one visit, or of one run of indexing, that reach the log.
 const CONTENT_WARNINGS_LOGGED: usize = 10;
 
-/// The content of one agent.
-#[derive(Clone)]
-pub(crate) struct WatchedContent {
-    /// Whose content it is.
-    pub(crate) handle: Handle,
-    /// What is watched, and indexed when it changes.
-    pub(crate) content: Arc<dyn IndexedContent>,
-}
-
 /// Looks at the content of all agents in turn. At most [`CONTENT_LOOKS_MAX`] are looked at every
 /// [`CONTENT_LOOK_EVERY`]; the more agents there are, the longer it takes until a change is seen.
 pub(crate) struct ContentWatcher {
@@ -59,7 +52,7 @@ pub(crate) struct ContentWatcher {
 }
 
 struct AgentContent {
-    watched: WatchedContent,
+    watched: Content,
     failures: FailedRuns,
     failed_embeddings: FailedRuns,
     is_indexing: bool,
@@ -91,7 +84,7 @@ enum WorkDone {
 
 impl ContentWatcher {
     /// Watches nothing until [`ContentWatcher::run`].
-    pub(crate) fn new(contents: Vec<WatchedContent>, stop: CancellationToken) -> Self {
+    pub(crate) fn new(contents: Vec<Content>, stop: CancellationToken) -> Self {
         let of = |watched| AgentContent {
             watched,
             failures: FailedRuns::default(),
@@ -140,7 +133,7 @@ impl ContentWatcher {
         let agents = (0..count.min(total)).map(|offset| (self.next + offset) % total);
         let idle = agents.filter(|agent| !self.agents[*agent].is_indexing);
         // An agent that is being indexed would look changed all the while; it is looked at when that is done.
-        let contents: Vec<_> = idle.map(|agent| (agent, self.agents[agent].watched.content.clone())).collect();
+        let contents: Vec<_> = idle.map(|agent| (agent, self.agents[agent].watched.indexing.clone())).collect();
         self.next = (self.next + count.min(total)).checked_rem(total).unwrap_or(0);
         // One thread for all of them: looking is a few system calls each, and nobody waits for it.
         let looks = tokio::task::spawn_blocking(move || contents.into_iter().map(look).collect::<Vec<_>>());
@@ -243,7 +236,7 @@ impl AgentContent {
         match result {
             Ok(()) => {
                 self.failed_embeddings = FailedRuns::default();
-                let percent = self.watched.content.embedding().unwrap_or_default().percent();
+                let percent = self.watched.indexing.embedding().unwrap_or_default().percent();
                 tracing::info!(agent = %handle, "found by meaning: {percent} %");
             }
             Err(error) => {
@@ -264,12 +257,12 @@ fn look((agent, content): (usize, Arc<dyn IndexedContent>)) -> ContentLook {
     ContentLook { agent, fingerprint, is_current, is_due: content.is_due(), left_out: content.left_out(), missing }
 }
 
-async fn index(agent: usize, watched: WatchedContent, fingerprint: u64, runs: Arc<Semaphore>) -> WorkDone {
+async fn index(agent: usize, watched: Content, fingerprint: u64, runs: Arc<Semaphore>) -> WorkDone {
     // Each run holds a writer's memory: few at once bound what a start with new content takes.
     let _run = runs.acquire_owned().await;
     let work = move || {
         let mut told = StdInstant::now();
-        watched.content.index(&mut |progress| {
+        watched.indexing.index(&mut |progress| {
             if told.elapsed() >= CONTENT_PROGRESS_EVERY {
                 told = StdInstant::now();
                 tracing::info!(agent = %watched.handle, items = progress.items, "indexing");
@@ -280,16 +273,16 @@ async fn index(agent: usize, watched: WatchedContent, fingerprint: u64, runs: Ar
 }
 
 /// Asks for what is elsewhere, beside everything else: it may take hours.
-async fn fetch(agent: usize, watched: WatchedContent, fetches: Arc<Semaphore>, stop: CancellationToken) -> WorkDone {
+async fn fetch(agent: usize, watched: Content, fetches: Arc<Semaphore>, stop: CancellationToken) -> WorkDone {
     let _fetch = fetches.acquire_owned().await;
-    let work = move || watched.content.fetch(&mut |_| {}, &|| stop.is_cancelled());
+    let work = move || watched.indexing.fetch(&mut |_| {}, &|| stop.is_cancelled());
     WorkDone::Fetched { agent, result: blocking(work).await }
 }
 
 /// Makes the vectors of what can be found by words already, beside everything else: it may take hours.
 async fn embed(
     agent: usize,
-    watched: WatchedContent,
+    watched: Content,
     missing: u64,
     places: Arc<Semaphore>,
     stop: CancellationToken,
@@ -303,7 +296,7 @@ async fn embed(
                 tracing::info!(agent = %watched.handle, "found by meaning: {} %", progress.percent());
             }
         };
-        watched.content.embed(&mut progress, &|| stop.is_cancelled())
+        watched.indexing.embed(&mut progress, &|| stop.is_cancelled())
     };
     WorkDone::Embedded { agent, missing, result: blocking(work).await }
 }
@@ -427,7 +420,7 @@ mod tests {
 
     fn watch(contents: &[Arc<Counted>]) -> CancellationToken {
         let handle = || Handle::parse("agent").unwrap();
-        let watched = contents.iter().map(|content| WatchedContent { handle: handle(), content: content.clone() });
+        let watched = contents.iter().map(|content| Content { handle: handle(), indexing: content.clone() });
         let stop = CancellationToken::new();
         tokio::spawn(ContentWatcher::new(watched.collect(), stop.clone()).run());
         stop

@@ -20,6 +20,7 @@ use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::content::Content;
+use crate::content_watcher::ContentWatcher;
 use crate::deployment::Deployment;
 use crate::error::Error;
 use crate::house::House;
@@ -31,7 +32,6 @@ use crate::questions;
 use crate::shared;
 use crate::shared::content::{SharedContent, SharedContentError};
 use crate::storage::{OpenStore, Storage, remember_signing};
-use crate::watch;
 
 /// A host at work, with what lasts from one house to the next: the store, the keys, everything under way.
 pub struct Running {
@@ -176,7 +176,7 @@ impl Running {
         // Only now: deliveries and payments go by the new house from here on, so nothing may fail behind this.
         open.host.take_over();
         if let Storage::Kept(_) | Storage::Apart { .. } = self.storage {
-            tokio::spawn(watch::content(open.contents.clone(), ended.clone()));
+            tokio::spawn(ContentWatcher::new(open.contents.clone(), ended.clone()).run());
         }
         let mut latest = self.latest.lock();
         (latest.mount, latest.notices, latest.refused, latest.deployment) = (mount, notices, refused, deployment);

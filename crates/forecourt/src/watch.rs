@@ -11,17 +11,9 @@ use forecourt_identity::HostKeys;
 use tokio_util::sync::CancellationToken;
 
 use crate::content::Content;
-use crate::content_watcher::{ContentWatcher, WatchedContent};
 
 /// How often the file of keys is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-
-/// Keeps the content of all agents up to date, until `stop`.
-pub(crate) async fn content(contents: Vec<Content>, stop: CancellationToken) {
-    let watched =
-        contents.into_iter().map(|content| WatchedContent { handle: content.handle, content: content.indexing });
-    ContentWatcher::new(watched.collect(), stop).run().await;
-}
 
 /// Indexes the content of one agent on a thread of its own.
 ///

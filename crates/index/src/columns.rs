@@ -1,4 +1,4 @@
-//! The columns of an index that every query needs, whether it goes by words or by meaning.
+//! The columns of an index that queries, vectors and runs read of each document, whether it goes by words or by meaning.
 
 use std::sync::Arc;
 

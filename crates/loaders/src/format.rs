@@ -104,9 +104,14 @@ impl Format {
     pub(crate) fn bytes_max(self) -> Option<u64> {
         match self {
             Self::JsonLines | Self::Json | Self::Csv | Self::Tsv | Self::Feed => None,
-            Self::Docx | Self::Odt | Self::Epub | Self::Pdf => Some(PACKED_FILE_BYTES_MAX),
+            packed if packed.is_packed() => Some(PACKED_FILE_BYTES_MAX),
             _ => Some(TEXT_FILE_BYTES_MAX),
         }
+    }
+
+    /// Whether a file of it is an archive of parts, which name their encodings themselves.
+    pub(crate) fn is_packed(self) -> bool {
+        matches!(self, Self::Docx | Self::Odt | Self::Epub | Self::Pdf)
     }
 
     /// Whether a file of it is a text that people read, of which every section is an item.

@@ -58,8 +58,7 @@ pub fn collect_items(bytes: &[u8], mime: &str, name: &str, url: Option<&str>) ->
     let mut found = DocumentContents::default();
     let decoded = transcode::utf8_by_mime(bytes, mime);
     // Packed formats name the encodings of their parts themselves; decoded as text they would be broken.
-    let is_text = !matches!(format, Format::Docx | Format::Odt | Format::Epub | Format::Pdf);
-    let decoded = decoded.filter(|_| is_text);
+    let decoded = decoded.filter(|_| !format.is_packed());
     let input = Input::new(decoded.as_deref().unwrap_or(bytes), name, None);
     match load(format, &mut input.found_at(url), &mut found) {
         Err(Stop::Broken { line, reason }) => found.skipped.push((Some(line), reason)),

@@ -1,4 +1,4 @@
-//! Reads the items of one file or page for callers that have no index, such as checks and reports.
+//! Reads the items of one file or page without an index: a page that is summarised, and files for tests and fuzzing.
 
 use std::io::Read;
 use std::path::Path;

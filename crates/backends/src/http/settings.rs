@@ -8,8 +8,8 @@ use http::HeaderMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::limits::RETRIES_MAX;
 use forecourt_agents::backend::Context;
+use forecourt_agents::limits::RETRIES_MAX;
 use forecourt_agents::on_behalf_of::{self, OnBehalfOfSettings, TokenExchange};
 use forecourt_agents::settings::{count, fields, seconds, upstream_url};
 use forecourt_agents::upstream::CallTimeouts;

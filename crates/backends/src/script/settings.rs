@@ -153,8 +153,7 @@ pub(super) struct QuestionSettings {
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PolicySettings {
-    /// `consent_required`, `unauthorized`, `payment_required`, `forbidden`, `too_many_requests`,
-    /// `unavailable_for_legal_reasons` or `service_unavailable`.
+    /// The kind, such as `forbidden` or `consent_required`: the refusals of the table of errors.
     pub(super) kind: String,
     /// What a person reads.
     pub(super) message: String,

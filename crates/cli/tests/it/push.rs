@@ -102,8 +102,8 @@ fn what_is_wrong_with_a_call_is_said() {
         std::fs::write(&file, format!("{RECIPE}{}", "\n".repeat(bytes - RECIPE.len()))).unwrap();
         call(&served, "/content/chef", &["-H", LINES, "--data-binary", &format!("@{}", file.display())]).status
     };
-    assert_eq!(large(forecourt_agents::limits::PUSH_BYTES_MAX), 200);
-    assert_eq!(large(forecourt_agents::limits::PUSH_BYTES_MAX + 1), 413);
+    assert_eq!(large(forecourt_index::limits::PUSH_BYTES_MAX), 200);
+    assert_eq!(large(forecourt_index::limits::PUSH_BYTES_MAX + 1), 413);
 }
 
 #[test]

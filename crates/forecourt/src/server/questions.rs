@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use forecourt_core::{Clock, SystemClock};
+use forecourt_pages::escape;
 use forecourt_questions::{QuestionCount, QuestionLog, QuestionReport};
 use http::{HeaderMap, StatusCode, header};
 use serde_json::json;
@@ -68,13 +69,13 @@ fn table(questions: &[QuestionCount]) -> String {
     for one in questions {
         let numbers = [one.asked, one.nothing_found, one.not_understood, one.good, one.bad];
         let numbers: String = numbers.iter().map(|number| format!("<td class=\"n\">{number}")).collect();
-        rows.push_str(&format!("<tr><td>{}<td>@{}{numbers}</tr>", escaped(&one.question), escaped(&one.agent)));
+        rows.push_str(&format!(
+            "<tr><td>{}<td>@{}{numbers}</tr>",
+            escape::text(&one.question),
+            escape::text(&one.agent)
+        ));
     }
     rows + "</table>"
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

@@ -87,7 +87,8 @@ mod tests {
     use std::path::PathBuf;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    use forecourt_agents::{IndexReport, IndexedContent, IndexingError, LoadProgress};
+    use forecourt_agents::{IndexReport, IndexedContent, IndexingError};
+    use forecourt_index::LoadProgress;
 
     use super::*;
 

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use forecourt_agents::{ContentError, FollowedItem, FollowedRevision, PushedItem, PutOutcome, RemoveOutcome};
 use forecourt_core::{Bus, Handle, StoreError};
 use forecourt_index::limits::{PUSHED_BYTES_MAX, PUSHED_IDS_MAX};
+use forecourt_index::{Error as ContentError, FollowedItem, FollowedRevision, PushedItem, PutOutcome, RemoveOutcome};
 use forecourt_store::content::{
     ContentBounds, ContentChange, ContentChanged, ContentHead, ContentItem, ContentPage, ContentRow, ContentRows,
     RowPlace,

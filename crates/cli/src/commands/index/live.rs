@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use crate::output::stderrln;
-use forecourt_agents::LoadProgress;
+use forecourt_index::LoadProgress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// The time between two lines in a pipe. What takes less says only what came of it.

@@ -1,4 +1,4 @@
-//! Whether deployments can share their sockets.
+//! What is wrong with deployments that are served beside each other: two of one name, and sockets that they can't share.
 
 use forecourt_settings::{Problem, Problems};
 
