@@ -63,6 +63,8 @@ impl CopyPaths {
         let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
         let mut command = self.command(&cargo, folder);
         command.args(words).env("CARGO_BUILD_BUILD_DIR", &self.build).env("CARGO_TARGET_DIR", self.programs());
+        // The program would be in a folder of that machine's name.
+        command.env_remove("CARGO_BUILD_TARGET");
         command.output().expect("cargo is there")
     }
 
@@ -144,7 +146,7 @@ fn broken(pages: &[&str], said: &str) -> String {
 /// The files of the project under `folder`, by their path from there.
 fn files(folder: &Path) -> BTreeSet<PathBuf> {
     let is_ours = |entry: &DirEntry| entry.depth() == 0 || !SKIPPED.iter().any(|name| entry.file_name() == *name);
-    let found = WalkDir::new(folder).into_iter().filter_entry(is_ours).map(Result::unwrap);
+    let found = WalkDir::new(folder).into_iter().filter_entry(is_ours).filter_map(Result::ok);
     let found = found.filter(|entry| entry.file_type().is_file());
     found.map(|entry| entry.path().strip_prefix(folder).unwrap().to_owned()).collect()
 }
