@@ -1,5 +1,5 @@
-//! What the linker is told of a release: functions that came out the same are kept once, and addresses that are
-//! filled in at the start are packed. Five megabytes less, and no more time to build.
+//! What the linker is told of a release: functions that came out the same are kept once, addresses that are filled in at
+//! the start are packed, and names of functions are left out. 22 megabytes less, and no more time to build.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -12,5 +12,7 @@ fn main() {
     if is_release && is_lld {
         println!("cargo:rustc-link-arg-bins=-Wl,--icf=all");
         println!("cargo:rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
+        // The profile says so too, and is not heard for a package with an override of its own: 17 of the megabytes.
+        println!("cargo:rustc-link-arg-bins=-Wl,--strip-all");
     }
 }
