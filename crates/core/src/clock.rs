@@ -10,6 +10,40 @@ pub trait Clock: Send + Sync + std::fmt::Debug {
     fn now(&self) -> Timestamp;
 }
 
+/// How far the wall clock of a machine may be from what it should be before it is taken to be wrong, or to have been
+/// set. Whoever is further off says so.
+pub const CLOCK_SKEW_MAX: Duration = Duration::from_secs(10);
+
+/// The clocks of a machine, which tests replace.
+pub trait MachineClock: Send + Sync + std::fmt::Debug {
+    /// The wall clock. May be wrong, and may be set back or forward while the process runs.
+    fn wall(&self) -> Timestamp;
+
+    /// For how long the machine has been up, sleep included. Never goes back, and nobody sets it.
+    fn uptime(&self) -> Duration;
+
+    /// The name of the start of the machine from which [`MachineClock::uptime`] counts; `None` where none is known.
+    fn boot(&self) -> Option<String>;
+}
+
+/// One reading of the clocks of a machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MachineTime {
+    /// What the wall clock says.
+    pub wall: Timestamp,
+    /// For how long the machine has been up.
+    pub uptime: Duration,
+    /// Which start of the machine that counts from.
+    pub boot: Option<String>,
+}
+
+impl MachineTime {
+    /// What the clocks of `machine` say now.
+    pub fn read(machine: &dyn MachineClock) -> Self {
+        Self { wall: machine.wall(), uptime: machine.uptime(), boot: machine.boot() }
+    }
+}
+
 /// A source of unguessable bytes, which tests replace.
 pub trait Entropy: Send + Sync + std::fmt::Debug {
     /// Fills the whole of `bytes`. Never fails: a machine without randomness must not serve.

@@ -76,7 +76,7 @@ pub use agent_id::AgentId;
 pub use authority::Authority;
 pub use bus::{Bus, NoBus};
 pub use caller::CallerKey;
-pub use clock::{Clock, Entropy, SystemClock};
+pub use clock::{Clock, Entropy, MachineClock, MachineTime, SystemClock};
 pub use credential::SubjectToken;
 pub use error::{Error, Noun};
 pub use findings::{Findings, FindingsDetail, SearchOptions, SearchRefinement};

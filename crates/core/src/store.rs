@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::address::Handle;
 use crate::caller;
+use crate::clock::MachineTime;
 use crate::ids::{TaskId, ThreadId};
 use crate::message::Turn;
 use crate::reply::{CollectedReply, Event};
@@ -59,7 +60,8 @@ impl From<StoreError> for crate::Error {
 /// Storage of tasks, conversations, artifacts and deliveries.
 ///
 /// Ids of tasks and threads are looked up by a hash of theirs. Expired things are not found,
-/// whether or not [`Store::expire`] has removed them yet; `now` always comes from the caller.
+/// whether or not [`Store::expire`] has removed them yet; `now` always comes from the caller, who has it from
+/// [`Store::time`].
 pub trait Store: Send + Sync + 'static {
     /// Keeps a new task, with whom to tell when it settles, in one step. Fails with
     /// [`StoreError::Corrupt`] when the id exists. A task of the same run and moment is this one, which was
@@ -215,7 +217,16 @@ pub trait Store: Send + Sync + 'static {
         now: Timestamp,
     ) -> StoreFuture<'_, Vec<(u64, LedgerEntry)>>;
 
-    /// Removes at most `limit` expired things; gives how many there were.
+    /// What time it was, when `machine` was read, by the clock by which things expire here: what `now` and
+    /// `expires_at` of every other operation mean.
+    ///
+    /// Where several machines share a store it is the store's own clock. A store of one machine goes by the machine's
+    /// wall clock; when that was set since it was asked last, by more than [`crate::clock::CLOCK_SKEW_MAX`], what is
+    /// kept is moved as far in the same step, so that it stays for as long as was said when it was written.
+    fn time(&self, machine: MachineTime) -> StoreFuture<'_, Timestamp>;
+
+    /// Removes at most `limit` expired things; gives how many there were. A store that several machines share
+    /// removes nothing that has not expired by its own clock, whatever `now` says.
     fn expire(&self, now: Timestamp, limit: usize) -> StoreFuture<'_, u64>;
 
     /// Whether so many more bytes of an account would be kept now: [`StoreError::Full`] when not. A look

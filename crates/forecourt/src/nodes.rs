@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_bus::{LocalBus, NatsBus};
-use forecourt_core::{Bus, Store, SystemClock};
+use forecourt_core::{Bus, Clock, Store};
 use forecourt_host::{DeploymentId, DeploymentIdError, SystemEntropy};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
@@ -37,6 +37,7 @@ impl NodeLinks {
         deployment: &Deployment,
         storage: &Storage,
         store: &Arc<dyn Store>,
+        clock: &dyn Clock,
     ) -> Result<Self, Error> {
         if !storage.is_shared(deployment) {
             return Ok(Self { bus: Arc::new(LocalBus::default()), nats: None, alone: true });
@@ -45,7 +46,7 @@ impl NodeLinks {
             tracing::warn!("{notice}");
         }
         // The store says which deployment it belongs to: a database that another one uses is refused.
-        let agreed = DeploymentId::agree(&**store, &SystemClock, &SystemEntropy, deployment.domain()).await;
+        let agreed = DeploymentId::agree(&**store, clock, &SystemEntropy, deployment.domain()).await;
         let id = agreed.map_err(|error| match error {
             DeploymentIdError::OtherDeployment { .. } => Error::new(error.to_string())
                 .hint("give each deployment a database of its own: another name at the end of `url` in [store]"),

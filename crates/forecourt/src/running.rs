@@ -6,9 +6,9 @@ use arc_swap::ArcSwap;
 use forecourt_bus::NatsBus;
 use forecourt_completions::budget::BudgetStore;
 use forecourt_contract::HostServices;
-use forecourt_core::Store;
+use forecourt_core::{Clock, Store};
 use forecourt_egress::{Egress, Purpose};
-use forecourt_host::{Directory, Host, HostBuilder, HostedAgent, OperatorWebhook};
+use forecourt_host::{Directory, Host, HostBuilder, HostedAgent, OperatorWebhook, SystemEntropy};
 use forecourt_identity::agents::IdentityNotice;
 use forecourt_identity::api_keys::ApiKeys;
 use forecourt_identity::{HostKeys, Verifier};
@@ -31,7 +31,8 @@ use crate::operated;
 use crate::questions;
 use crate::shared;
 use crate::shared::content::{SharedContent, SharedContentError};
-use crate::storage::{OpenStore, Storage, remember_signing};
+use crate::shared::keys::SharedKeys;
+use crate::storage::{OpenStore, Storage, clock_of, remember_signing};
 
 /// A host at work, with what lasts from one house to the next: the store, the keys, everything under way.
 pub struct Running {
@@ -64,6 +65,17 @@ struct Latest {
     refused: Problems,
 }
 
+impl Latest {
+    fn of(mounted: &MountedHouse) -> Self {
+        Self {
+            deployment: mounted.deployment.clone(),
+            mount: mounted.mount.clone(),
+            notices: mounted.notices.clone(),
+            refused: mounted.refused.clone(),
+        }
+    }
+}
+
 /// A house that is ready to be opened, with nothing changed so far.
 struct MountedHouse {
     open: OpenHouse,
@@ -84,19 +96,20 @@ impl Running {
             let OpenStore { store: reads, content } = storage.store(&house.deployment).await?;
             let store: Arc<dyn Store> =
                 Arc::new(MeteredStore::new(reads.clone(), house.deployment.meters.store.clone()));
-            let nodes = NodeLinks::open(&house.deployment, &storage, &store).await?;
+            let clock = clock_of(&store).await?;
+            let nodes = NodeLinks::open(&house.deployment, &storage, &store, &*clock).await?;
             let lease = house.deployment.store.lease();
             let agreed = storage.agreed(&house.deployment, &store).await?;
             // Nodes sign with one key: the first to write it into the store wins.
             let keys = match &agreed {
-                Some(agreed) => shared::keys_of(agreed).agree(&house.deployment.data).await?,
+                Some(agreed) => shared::keys_of(agreed).await?.agree(&house.deployment.data).await?,
                 None => storage.keys()?,
             };
             let keys = Arc::new(ArcSwap::from_pointee(keys));
             let content = content.map(|rows| Arc::new(SharedContent::new(rows, nodes.bus.clone())));
             // So that a key file that disappears is missed, and no other key signs in silence.
             if let (Storage::Kept(_), None) = (&storage, &agreed) {
-                remember_signing(&store, keys.load().current().kid()).await?;
+                remember_signing(&store, keys.load().current().kid(), clock.now()).await?;
             }
             let standings = storage.standings(&house.deployment)?;
             let live = Arc::new(LiveHouse::default());
@@ -104,6 +117,7 @@ impl Running {
             builder.standings = standings;
             builder.bus = nodes.bus.clone();
             (builder.alone, builder.lease) = (nodes.alone, lease);
+            let builder = builder.with_store_clock(clock.clone());
             let host = builder.start(stop.clone()).await.map_err(|error| Error::new(error.to_string()))?;
             let api_keys = Arc::new(ApiKeys::new(store.clone()));
             let around =
@@ -113,16 +127,11 @@ impl Running {
             if let Some(content) = &content {
                 catch_up(content, &mounted.open.contents).await?;
                 tokio::spawn(content.clone().follow(live.clone(), stop.clone()));
-                tokio::spawn(shared::keys_of(&store).follow(keys.clone(), nodes.bus, stop.clone()));
+                let shared = SharedKeys::new(store.clone(), clock, Arc::new(SystemEntropy));
+                tokio::spawn(shared.follow(keys.clone(), nodes.bus, stop.clone()));
             }
-            let latest = Latest {
-                deployment: mounted.deployment.clone(),
-                mount: mounted.mount.clone(),
-                notices: mounted.notices.clone(),
-                refused: mounted.refused.clone(),
-            };
             let running = Self {
-                latest: Mutex::new(latest),
+                latest: Mutex::new(Latest::of(&mounted)),
                 replacing: tokio::sync::Mutex::default(),
                 live,
                 storage,

@@ -11,20 +11,29 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::{Store, SystemClock};
+use forecourt_core::Store;
 use forecourt_host::SystemEntropy;
+use futures::future::BoxFuture;
 use futures::{Stream, StreamExt};
 
 use self::keys::SharedKeys;
+use crate::error::Error;
+use crate::storage;
 
 pub(crate) mod content;
 pub(crate) mod identities;
 pub mod keys;
 pub(crate) mod snapshots;
 
-/// The keys in the store of a deployment.
-pub fn keys_of(store: &Arc<dyn Store>) -> SharedKeys {
-    SharedKeys::new(store.clone(), Arc::new(SystemClock), Arc::new(SystemEntropy))
+/// The keys in the store of a deployment, whose clock says when one takes the place of another.
+///
+/// # Errors
+/// The store does not say what time it is.
+pub fn keys_of(store: &Arc<dyn Store>) -> BoxFuture<'_, Result<SharedKeys, Error>> {
+    Box::pin(async move {
+        let clock = storage::clock_of(store).await?;
+        Ok(SharedKeys::new(store.clone(), clock, Arc::new(SystemEntropy)))
+    })
 }
 
 /// Waits for a hint of another node, at most until it is time to look without one.

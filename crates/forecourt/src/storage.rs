@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use forecourt_core::store::{LedgerEntry, Span};
-use forecourt_core::{Clock, Entropy, Store, StoreError, SystemClock};
-use forecourt_host::SystemEntropy;
+use forecourt_core::{Entropy, Store, StoreError, Timestamp};
+use forecourt_host::{StoreClock, SystemEntropy};
 use forecourt_identity::HostKeys;
 use forecourt_store::content::ContentRows;
 use forecourt_store::limits::DATABASE_BYTES_MAX;
@@ -188,11 +188,18 @@ async fn open_shared(deployment: &Deployment) -> Result<Arc<Postgres>, Error> {
     })
 }
 
+/// The clock of a store: what it says of time goes for all that is kept in it.
+///
+/// # Errors
+/// It does not say what time it is.
+pub(crate) async fn clock_of(store: &Arc<dyn Store>) -> Result<Arc<StoreClock>, Error> {
+    StoreClock::start(&**store).await.map_err(|error| Error::new(format!("the store: {error}")))
+}
+
 /// Writes down that this deployment signs, and with which key: so that a key that is gone is missed, and no
 /// other one made in silence.
-pub(crate) async fn remember_signing(store: &Arc<dyn Store>, kid: &str) -> Result<(), Error> {
+pub(crate) async fn remember_signing(store: &Arc<dyn Store>, kid: &str, now: Timestamp) -> Result<(), Error> {
     let wrong = |error: StoreError| Error::new(format!("the store: {error}"));
-    let now = SystemClock.now();
     let known = store.entries(SIGNED, Span::Before(u64::MAX), 1, now).await.map_err(wrong)?;
     let body = serde_json::json!({ "kid": kid });
     // Once for each key: a start does not add an entry.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use forecourt_audit::{Audit, PendingRecords};
 use forecourt_contract::Dispatcher;
 use forecourt_core::policy::PaymentScheme;
-use forecourt_core::{Bus, Clock, Entropy, Error, NoBus, Site, Store, SystemClock};
+use forecourt_core::{Bus, Clock, Entropy, Error, NoBus, Site, Store};
 use forecourt_egress::Egress;
 use forecourt_issuance::{IssuanceParts, Issuances};
 use forecourt_rules::RuleServices;
@@ -26,6 +26,7 @@ use crate::limits::{LimitSettings, Throttle};
 use crate::operator_queue::{OperatorNotifier, OperatorQueue, OperatorWebhook};
 use crate::random::SystemEntropy;
 use crate::records::Records;
+use crate::store_clock::{HostClock, StoreClock};
 use crate::upkeep;
 
 mod foundation;
@@ -68,12 +69,13 @@ pub struct HostBuilder {
     pub rules: RuleServices,
     /// Ways to pay that this host can check and settle; none by default.
     pub schemes: Vec<Arc<dyn PaymentScheme>>,
-    clock: Arc<dyn Clock>,
+    /// `None`: the store's, measured at the start.
+    clock: Option<HostClock>,
     entropy: Arc<dyn Entropy>,
 }
 
 impl HostBuilder {
-    /// A host of these parts with the machine's clock and randomness.
+    /// A host of these parts with the store's clock and the machine's randomness.
     pub fn new(site: Site, directory: Directory, store: Arc<dyn Store>, egress: Arc<Egress>) -> Self {
         Self {
             site,
@@ -91,22 +93,29 @@ impl HostBuilder {
             couriers: HashMap::new(),
             rules: RuleServices::default(),
             schemes: Vec::new(),
-            clock: Arc::new(SystemClock),
+            clock: None,
             entropy: Arc::new(SystemEntropy),
         }
     }
 
-    /// The same host with another clock and other randomness.
+    /// The same host with the clock of its store that was measured before.
+    #[must_use]
+    pub fn with_store_clock(mut self, clock: Arc<StoreClock>) -> Self {
+        self.clock = Some(HostClock::Store(clock));
+        self
+    }
+
+    /// The same host with another clock, which is taken at its word, and other randomness.
     #[must_use]
     pub fn with_ambient(mut self, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
-        self.clock = clock;
+        self.clock = Some(HostClock::Given(clock));
         self.entropy = entropy;
         self
     }
 
     /// Recovers what an earlier run left, then begins to work in the background until `stop`.
     ///
-    /// Fails when the store can't be read: a host that can't see its tasks must not take more.
+    /// Fails when the store can't be read or does not say what time it is: a host that can't see its tasks must not take more.
     pub fn start(self, stop: CancellationToken) -> BoxFuture<'static, Result<Arc<Host>, Error>> {
         Box::pin(async move {
             let kept = Duration::from_secs(self.limits.audit_days.get().saturating_mul(24 * 60 * 60));
@@ -224,9 +233,12 @@ impl HostBuilder {
         Outbound { egress: self.egress.clone(), envelopes, couriers }
     }
 
-    /// The clock, and the randomness.
-    pub(crate) fn ambient(&self) -> (Arc<dyn Clock>, Arc<dyn Entropy>) {
-        (self.clock.clone(), self.entropy.clone())
+    /// The clock.
+    async fn host_clock(&self) -> Result<HostClock, Error> {
+        match &self.clock {
+            Some(clock) => Ok(clock.clone()),
+            None => Ok(HostClock::Store(StoreClock::start(&*self.store).await?)),
+        }
     }
 }
 
@@ -260,6 +272,7 @@ impl Host {
             wakeup: self.wakeup.clone(),
         };
         let (store, clock, stop) = (&self.store, &self.clock, &self.stop);
+        let host_clock = self.tasks.host_clock.clone();
         // `stopped` waits for what is spawned on `posting`: each of those has something to write at the end.
         self.posting.spawn(pending.write(store.clone(), clock.clone(), kept, stop.clone()));
         tokio::spawn(self.records.issuances.clone().reconcile(stop.clone()));
@@ -269,6 +282,6 @@ impl Host {
         self.posting.close();
         let tasks = self.tasks.clone();
         tokio::spawn(heartbeat::hear(tasks, self.lifecycle.clone(), &*self.tasks.bus, stop.clone()));
-        tokio::spawn(upkeep::sweep(store.clone(), clock.clone(), stop.clone()));
+        tokio::spawn(upkeep::sweep(store.clone(), host_clock, stop.clone()));
     }
 }

@@ -14,8 +14,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use crate::clocks::NodeGreeting;
-use crate::lease::Beat;
+use crate::lease::{Beat, in_time};
 use crate::ledger::ENTRIES_PER_READ_MAX;
 use crate::lifecycle::Lifecycle;
 use crate::tasks::Tasks;
@@ -72,7 +71,9 @@ impl Tasks {
 
     async fn beat_once(&self, cancelled: &mut CancelledReader) {
         let was_away = self.is_store_away.load(Ordering::Relaxed);
-        match self.lease.beat(&*self.store).await {
+        // Together, so that a store that writes for both does it in one commit.
+        let (beat, measured) = futures::join!(self.lease.beat(&*self.store), self.measure_clock());
+        match beat {
             Ok(Beat::Kept) => {}
             Ok(Beat::Ended) => self.lose_lease().await,
             Err(error) => {
@@ -82,6 +83,9 @@ impl Tasks {
                 return;
             }
         }
+        if let Err(error) = measured {
+            tracing::warn!(%error, "the store did not say what time it is");
+        }
         if was_away {
             self.is_store_away.store(false, Ordering::Relaxed);
             tracing::info!("the store is back");
@@ -89,6 +93,14 @@ impl Tasks {
         if let Err(error) = self.look_around(cancelled).await {
             tracing::warn!(%error, "a node could not look after the others");
         }
+    }
+
+    /// Asks the store what time it is, where the clock is the store's.
+    async fn measure_clock(&self) -> Result<(), StoreError> {
+        let Some(clock) = self.host_clock.of_store() else { return Ok(()) };
+        in_time(self.lease.settings().beat_every, clock.measure(&*self.store)).await?;
+        self.metrics.tell_skew(clock.skew());
+        Ok(())
     }
 
     async fn look_around(&self, cancelled: &mut CancelledReader) -> Result<(), StoreError> {
@@ -107,8 +119,6 @@ impl Tasks {
             self.check_cancelled(&task).await;
         }
         self.share_limits();
-        let greeting = NodeGreeting { name: self.lease.name(), at: self.clock.now() };
-        self.bus.publish(topics::NODES, serde_json::to_vec(&greeting).unwrap_or_default().into());
         Ok(())
     }
 
@@ -204,7 +214,7 @@ pub(crate) fn hear(
     bus: &dyn Bus,
     stop: CancellationToken,
 ) -> impl Future<Output = ()> + Send + use<> {
-    let topics = [topics::CANCEL, topics::LIFECYCLE, topics::RATES, topics::NODES];
+    let topics = [topics::CANCEL, topics::LIFECYCLE, topics::RATES];
     // Subscribed here and not in the future: what is said before its first poll is heard, too.
     let streams = topics.map(|topic| bus.subscribe(topic).map(move |message| (topic, message)).boxed());
     let mut all = futures::stream::select_all(streams);
@@ -214,11 +224,6 @@ pub(crate) fn hear(
                 (topics::RATES, _) => tasks.rates.hear(&message),
                 (topics::CANCEL, Ok(task)) => tasks.check_cancelled(task).await,
                 (topics::LIFECYCLE, Ok(agent)) => lifecycle.hear(agent).await,
-                (topics::NODES, Ok(text)) => {
-                    if let Ok(greeting) = serde_json::from_str::<NodeGreeting>(text) {
-                        tasks.clocks.take(greeting, tasks.clock.now());
-                    }
-                }
                 _ => {}
             }
         }

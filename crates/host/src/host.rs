@@ -148,10 +148,14 @@ impl Host {
         })
     }
 
-    /// Whether the host can do its work: the store answers, its lease holds and it is not draining.
+    /// Whether the host can do its work: the store answers, its lease holds, the machine's clock is right and it is not
+    /// draining.
     pub fn ready(&self) -> BoxFuture<'_, Result<(), Error>> {
         Box::pin(async move {
             self.tasks.accepting()?;
+            if self.clock_fault().is_some() {
+                return Err(Error::unavailable());
+            }
             Ok(self.store.ready().await?)
         })
     }

@@ -215,7 +215,10 @@ pub(crate) fn name_of(run: &str) -> String {
     sha256_hex(run.as_bytes()).chars().take(8).collect()
 }
 
-async fn in_time<T>(time_max: Duration, work: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+pub(crate) async fn in_time<T>(
+    time_max: Duration,
+    work: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
     match timeout(time_max, work).await {
         Ok(done) => done,
         Err(_) => Err(StoreError::Unavailable(format!("no answer within {} ms", time_max.as_millis()))),

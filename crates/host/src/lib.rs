@@ -10,7 +10,6 @@ mod authority;
 mod background;
 mod begin;
 mod builder;
-mod clocks;
 mod conversations;
 mod counters;
 mod decisions;
@@ -29,6 +28,7 @@ mod ledger;
 mod lifecycle;
 mod limits;
 mod limits_hit;
+mod machine;
 mod metrics;
 mod nodes;
 mod operated;
@@ -42,6 +42,7 @@ mod request;
 mod resume;
 mod run;
 mod running;
+mod store_clock;
 mod tasks;
 pub mod topics;
 mod turns;
@@ -75,6 +76,7 @@ pub use lifecycle::{
 };
 pub use limits::{LimitSettings, ONCE_MAX, ONCE_PER_CALLER_MAX, Rate};
 pub use limits_hit::{LIMITS_HIT_MAX, LimitHit};
+pub use machine::SystemMachine;
 pub use metrics::Metrics;
 pub use operated::{OpenSessions, OperatorDesk};
 pub use operator_queue::{
@@ -84,5 +86,6 @@ pub use operator_queue::{
 pub use permit::{TaskAccess, TaskPermit, TaskPermits};
 pub use random::SystemEntropy;
 pub use run::{Run, TaskMode};
+pub use store_clock::StoreClock;
 pub use usage::MODEL_USAGE;
 pub use usage_viewers::UsageViewers;

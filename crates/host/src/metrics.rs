@@ -1,11 +1,12 @@
 //! What the host counts. Labels come from configuration and from closed sets, never from callers.
 
-use std::sync::atomic::AtomicI64;
+use std::sync::atomic::{AtomicI64, AtomicU64};
 
 use forecourt_contract::Refusal;
 use forecourt_contract::call::CallTrail;
 use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Ending, Error, FailureCause, Handle};
+use jiff::SignedDuration;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -25,6 +26,7 @@ pub struct Metrics {
     deliveries: Family<DeliveryLabels, Counter>,
     nodes: Gauge<i64, AtomicI64>,
     leases_lost: Counter,
+    clock_skew: Gauge<f64, AtomicU64>,
     /// The same for the operator, by agent.
     pub(crate) activity: Activity,
     guardrails: Family<GuardLabels, Counter>,
@@ -74,6 +76,8 @@ impl Metrics {
         registry.register("nodes", "Nodes of this deployment that are alive, this one included", self.nodes.clone());
         let lost = "Times that this node was silent for a lease, so that another one ended its tasks";
         registry.register("leases_lost", lost, self.leases_lost.clone());
+        let skew = "The wall clock of this machine less the store's time";
+        registry.register("clock_skew_seconds", skew, self.clock_skew.clone());
         let about = "Texts that guardrails judged, by agent, whose text it was and outcome";
         registry.register("guardrails", about, self.guardrails.clone());
     }
@@ -115,6 +119,11 @@ impl Metrics {
     /// Another node ended the tasks of this one.
     pub(crate) fn count_lost_lease(&self) {
         self.leases_lost.inc();
+    }
+
+    /// How far the machine's wall clock is from the store's time.
+    pub(crate) fn tell_skew(&self, skew: SignedDuration) {
+        self.clock_skew.set(skew.as_secs_f64());
     }
 
     /// Counts a background task until the guard is dropped.

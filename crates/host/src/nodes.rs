@@ -28,15 +28,17 @@ impl Host {
         self.tasks.lease.nodes()
     }
 
+    /// Says that the wall clock of this machine is wrong, where the store knows better: the host is not ready then.
+    pub fn clock_fault(&self) -> Option<String> {
+        self.tasks.host_clock.fault()
+    }
+
     /// What an operator should know of though the host does its work, in a sentence each.
     pub fn notes(&self) -> Vec<String> {
         let bus =
             self.tasks.bus.fault().map(|fault| {
                 format!("{fault}; other nodes are heard of by looking into the store, a few seconds later")
             });
-        let clock = self.tasks.clocks.farthest().map(|(node, apart)| {
-            format!("the clock of node {node} is {} s from this one's: set both by NTP", apart.as_secs())
-        });
-        bus.into_iter().chain(clock).collect()
+        bus.into_iter().collect()
     }
 }

@@ -18,7 +18,6 @@ use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::clocks::Clocks;
 use crate::conversations::{Conversations, UserTurn};
 use crate::deliver::DeliveryWakeup;
 use crate::directory::HostedAgent;
@@ -27,6 +26,7 @@ use crate::lease::Lease;
 use crate::limits::LimitSettings;
 use crate::metrics::Metrics;
 use crate::rates::RateTable;
+use crate::store_clock::HostClock;
 use crate::topics::{task_hash, task_of};
 use forecourt_core::Site;
 
@@ -40,6 +40,8 @@ pub(crate) struct Tasks {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) conversations: Conversations,
     pub(crate) clock: Arc<dyn Clock>,
+    /// The same, as far as it is the store's.
+    pub(crate) host_clock: HostClock,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) wakeup: DeliveryWakeup,
@@ -54,8 +56,6 @@ pub(crate) struct Tasks {
     pub(crate) run_ended: Notify,
     /// Whether the last beat found no store.
     pub(crate) is_store_away: AtomicBool,
-    /// The nodes whose clocks differ too much from this one's.
-    pub(crate) clocks: Clocks,
     /// By the hash of a task's id. Several, while one ends and the next begins, or two answer the same question.
     pub(crate) running: Mutex<HashMap<String, Vec<Live>>>,
     /// Tells that something was put on the list.
@@ -118,7 +118,7 @@ pub(crate) struct TaskParts {
     pub(crate) site: Arc<Site>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) conversations: Conversations,
-    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) host_clock: HostClock,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) wakeup: DeliveryWakeup,
@@ -129,13 +129,12 @@ pub(crate) struct TaskParts {
 
 impl Tasks {
     pub(crate) fn new(parts: TaskParts, limits: &LimitSettings) -> Self {
-        let TaskParts { site, store, conversations, clock, entropy, metrics, wakeup, bus, rates, lease } = parts;
+        let TaskParts { site, store, conversations, host_clock, entropy, metrics, wakeup, bus, rates, lease } = parts;
         Self {
             rates,
             lease,
             run_ended: Notify::new(),
             is_store_away: AtomicBool::new(false),
-            clocks: Clocks::default(),
             in_flight: InFlight::new(limits),
             running: Mutex::new(HashMap::new()),
             begun: Notify::new(),
@@ -144,7 +143,8 @@ impl Tasks {
             site,
             store,
             conversations,
-            clock,
+            clock: host_clock.clock(),
+            host_clock,
             entropy,
             metrics,
             wakeup,

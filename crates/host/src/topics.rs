@@ -17,8 +17,6 @@ pub const CANCEL: &str = "cancel";
 pub const QUEUE: &str = "operator-queue";
 /// What a caller took of its limits; read by the counters of rates. Never heard of otherwise: see the bound there.
 pub(crate) const RATES: &str = "rates";
-/// A node is here, and what its clock says.
-pub(crate) const NODES: &str = "nodes";
 
 /// News of one task's log. Named by the hash of its id, which is a capability and stays off the bus. Else followers
 /// look every two seconds.

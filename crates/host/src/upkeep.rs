@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::{Clock, Store};
+use forecourt_core::{Store, StoreError};
 use tokio_util::sync::CancellationToken;
+
+use crate::store_clock::HostClock;
 
 /// How often expired things are removed.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
@@ -12,10 +14,10 @@ const SWEEP_EVERY: Duration = Duration::from_secs(60);
 const SWEEP_BATCH: usize = 500;
 
 /// Removes what has expired, in small batches, until `stop`.
-pub(crate) async fn sweep(store: Arc<dyn Store>, clock: Arc<dyn Clock>, stop: CancellationToken) {
+pub(crate) async fn sweep(store: Arc<dyn Store>, clock: HostClock, stop: CancellationToken) {
     while stop.run_until_cancelled(tokio::time::sleep(SWEEP_EVERY)).await.is_some() {
         loop {
-            match store.expire(clock.now(), SWEEP_BATCH).await {
+            match remove_batch(&*store, &clock).await {
                 // A full batch means that there may be more: gone on with at once, and not in a minute.
                 Ok(removed) if removed >= SWEEP_BATCH as u64 => {}
                 Ok(_) => break,
@@ -26,4 +28,18 @@ pub(crate) async fn sweep(store: Arc<dyn Store>, clock: Arc<dyn Clock>, stop: Ca
             }
         }
     }
+}
+
+/// Removes what has expired, up to a batch; nothing by a clock that is wrong. How much it was.
+async fn remove_batch(store: &dyn Store, clock: &HostClock) -> Result<u64, StoreError> {
+    let turn = match clock.of_store() {
+        None => None,
+        Some(of_store) => match of_store.removing().await {
+            None => return Ok(0),
+            turn => turn,
+        },
+    };
+    let removed = store.expire(clock.clock().now(), SWEEP_BATCH).await;
+    drop(turn);
+    removed
 }

@@ -6,6 +6,7 @@
 //! | `memory.rs` | everything in maps behind one lock |
 //! | `metered.rs` | how long operations take |
 //! | `reads.rs` | what only the operator may ask |
+//! | `clock.rs` | how far the machine's clock was set, and what is moved for it |
 //! | `content.rs` | items that were pushed to agents, as rows that nodes follow |
 //! | `slim.rs` | what is written is written once |
 //! | `seal.rs` | what makes a row unreadable without the key |
@@ -18,7 +19,7 @@
 //! | `sqlite/copy.rs` | databases looked at and copied while others write |
 //! | `sqlite/files.rs` | private modes, and the key file |
 //! | `sqlite/quota.rs` | whose bytes are kept, and the bounds on them |
-//! | `sqlite/{tasks,events,artifacts,webhooks,threads,routes,claims,ledger,expiry}.rs` | the statements, a noun each |
+//! | `sqlite/{tasks,events,artifacts,webhooks,threads,routes,claims,clock,ledger,expiry}.rs` | the statements, a noun each |
 //!
 //! | `postgres.rs` | options, opening, reading |
 //! | `postgres/schema.rs`, `postgres/schema/*.sql` | migrations under running nodes; the functions that change something |
@@ -30,6 +31,7 @@
 //! An operation is answered after its transaction is durable, never before. All stores pass the
 //! same suite, `forecourt_testkit::store_suite`.
 
+mod clock;
 pub mod content;
 pub mod limits;
 mod memory;
@@ -43,6 +45,7 @@ mod sqlite;
 mod time;
 mod turns;
 
+pub use clock::DOWNTIME_COUNTED_MAX;
 pub use memory::Memory;
 pub use metered::{MeteredStore, StoreMetrics};
 pub use postgres::{LeaseClock, Postgres, PostgresOptions, StoreKey};

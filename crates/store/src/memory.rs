@@ -5,7 +5,7 @@ use forecourt_core::store::{
     Conversation, ConversationAppend, ConversationVersion, Delivery, IfTaskEnded, LedgerEntry, Notification, RunBeat,
     Span, StoreFuture, StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration,
 };
-use forecourt_core::{Account, Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
+use forecourt_core::{Account, Event, Handle, MachineTime, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
 use parking_lot::Mutex;
 
 mod kept;
@@ -215,6 +215,13 @@ impl Store for Memory {
     ) -> StoreFuture<'_, Vec<(u64, LedgerEntry)>> {
         let stream = stream.to_owned();
         self.step(move |kept| Ok(kept.entries(&stream, span, limit, now)))
+    }
+
+    fn time(&self, machine: MachineTime) -> StoreFuture<'_, Timestamp> {
+        self.step(move |kept| {
+            kept.follow(&machine);
+            Ok(machine.wall)
+        })
     }
 
     fn expire(&self, now: Timestamp, limit: usize) -> StoreFuture<'_, u64> {

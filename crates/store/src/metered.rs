@@ -7,7 +7,7 @@ use forecourt_core::store::{
     Account, Conversation, ConversationAppend, ConversationVersion, Delivery, IfTaskEnded, LedgerEntry, Notification,
     RunBeat, Span, StoreFuture, StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration,
 };
-use forecourt_core::{Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
+use forecourt_core::{Event, Handle, MachineTime, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
 use forecourt_telemetry::spans;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -246,6 +246,10 @@ impl Store for MeteredStore {
         now: Timestamp,
     ) -> StoreFuture<'_, Vec<(u64, LedgerEntry)>> {
         self.timed("entries", self.store.entries(stream, span, limit, now))
+    }
+
+    fn time(&self, machine: MachineTime) -> StoreFuture<'_, Timestamp> {
+        self.timed("time", self.store.time(machine))
     }
 
     fn expire(&self, now: Timestamp, limit: usize) -> StoreFuture<'_, u64> {

@@ -45,13 +45,13 @@ use writer::Writer;
 
 pub use key::StoreKey;
 
-/// The clock by which the lease of a claimed delivery ends.
+/// The clock by which things expire, and the leases of claimed deliveries end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LeaseClock {
-    /// The database's: nodes whose clocks are apart never take each other's deliveries.
+    /// The database's: nodes whose clocks are apart never take each other's deliveries, and delete nothing early.
     #[default]
     Database,
-    /// The `now` of whoever claims: for tests, whose clock is set by hand.
+    /// That of whoever asks: for tests, whose clock is set by hand.
     Caller,
 }
 
@@ -77,7 +77,7 @@ pub struct PostgresOptions {
     pub artifacts_bytes_max: u64,
     /// Deliveries waiting. Over it, no webhook is registered.
     pub deliveries_pending_max: usize,
-    /// By which clock leases of deliveries end.
+    /// By which clock things expire, and leases of deliveries end.
     pub lease_clock: LeaseClock,
     /// The source of nonces; the operating system by default.
     pub entropy: Arc<dyn Entropy>,

@@ -19,6 +19,7 @@ use crate::limits::{
 
 mod artifacts;
 mod claims;
+mod clock;
 mod copy;
 mod error;
 mod events;

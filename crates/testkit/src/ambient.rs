@@ -1,9 +1,10 @@
-//! A clock that stands until it is moved, and bytes that are the same in every run.
+//! Clocks that stand until they are moved, and bytes that are the same in every run.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use forecourt_core::{Clock, Entropy, Timestamp};
+use forecourt_core::{Clock, Entropy, MachineClock, Timestamp};
+use parking_lot::Mutex;
 
 /// A clock that a test sets by hand.
 #[derive(Debug)]
@@ -37,6 +38,59 @@ impl Default for HandClock {
 impl Clock for HandClock {
     fn now(&self) -> Timestamp {
         Timestamp::from_millisecond(self.millis.load(Ordering::SeqCst)).expect("a test's clock stays in range")
+    }
+}
+
+/// The clocks of a machine that a test sets by hand.
+#[derive(Debug)]
+pub struct HandMachine(Mutex<HandTime>);
+
+#[derive(Debug)]
+struct HandTime {
+    wall: Timestamp,
+    uptime: Duration,
+    boot: u64,
+}
+
+impl HandMachine {
+    /// A machine whose wall clock stands at `wall`, and that has been up for an hour.
+    pub fn new(wall: Timestamp) -> Self {
+        Self(Mutex::new(HandTime { wall, uptime: Duration::from_secs(3_600), boot: 1 }))
+    }
+
+    /// Lets time pass.
+    pub fn advance(&self, by: Duration) {
+        let mut time = self.0.lock();
+        time.wall += by;
+        time.uptime += by;
+    }
+
+    /// Sets the wall clock by so many seconds, back or forward: no time passes.
+    pub fn jump(&self, seconds: i64) {
+        let by = Duration::from_secs(seconds.unsigned_abs());
+        let mut time = self.0.lock();
+        time.wall = if seconds < 0 { time.wall - by } else { time.wall + by };
+    }
+
+    /// Turns it off for so long, and on again.
+    pub fn restart(&self, off: Duration) {
+        let mut time = self.0.lock();
+        time.wall += off;
+        (time.uptime, time.boot) = (Duration::ZERO, time.boot + 1);
+    }
+}
+
+impl MachineClock for HandMachine {
+    fn wall(&self) -> Timestamp {
+        self.0.lock().wall
+    }
+
+    fn uptime(&self) -> Duration {
+        self.0.lock().uptime
+    }
+
+    fn boot(&self) -> Option<String> {
+        Some(self.0.lock().boot.to_string())
     }
 }
 

@@ -1,4 +1,4 @@
-//! What tests share: a hand-set clock, counted entropy, vectors, judged questions and a scripted agent.
+//! What tests share: hand-set clocks, counted entropy, vectors, judged questions and a scripted agent.
 
 mod ambient;
 mod bucket_server;
@@ -15,7 +15,7 @@ mod scripted;
 pub mod store_suite;
 mod vectors;
 
-pub use ambient::{CountedEntropy, HandClock};
+pub use ambient::{CountedEntropy, HandClock, HandMachine};
 pub use bucket_server::BucketServer;
 pub use dear::dear;
 pub use pebble::{Pebble, PebbleOptions};

@@ -40,7 +40,7 @@ async fn show(keys: &Keys) -> Outcome {
 
 /// The keys in the store that nodes share.
 async fn of_all_nodes(keys: &Keys, deployment: &Deployment, data: &Path) -> Result<HostKeys, Failure> {
-    let shared = shared::keys_of(&storage::shared_store(deployment, data).await?);
+    let shared = shared::keys_of(&storage::shared_store(deployment, data).await?).await?;
     Ok(if keys.rotate { shared.rotate(data).await? } else { shared.agree(data).await? })
 }
 

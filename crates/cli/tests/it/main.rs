@@ -147,3 +147,4 @@ mod usage;
 mod well_known;
 mod widget;
 mod wire;
+mod wrong_clock;

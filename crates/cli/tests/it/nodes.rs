@@ -59,9 +59,15 @@ impl Nodes {
 
     /// One more, of a deployment that was changed.
     pub(crate) fn add_with(&mut self, change: fn(Deployment) -> Deployment) {
+        self.add_in(change(self.deployment()), &[]);
+    }
+
+    /// One more, with more variables in its environment.
+    pub(crate) fn add_in(&mut self, deployment: Deployment, more: &[(&str, &str)]) {
         let variables = self.variables();
-        let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        self.nodes.push(change(self.deployment()).serve_with(&FREE_PORTS, &variables));
+        let variables = variables.iter().map(|(name, value)| (*name, value.as_str()));
+        let variables: Vec<(&str, &str)> = variables.chain(more.iter().copied()).collect();
+        self.nodes.push(deployment.serve_with(&FREE_PORTS, &variables));
     }
 
     /// Runs the program in the folder of a node.
@@ -82,14 +88,14 @@ impl Nodes {
 
 /// Begins what `user` asks in the background; gives the id of its task.
 #[track_caller]
-fn begun(node: &Served, user: &str) -> String {
+pub(crate) fn begun(node: &Served, user: &str) -> String {
     let asked = ["-F", &format!("user={user}"), "-H", "Prefer: respond-async"];
     let task = node.curl("/~agent", &asked).with_status(202).named("content-location");
     task.strip_prefix("/tasks/").unwrap().to_owned()
 }
 
 #[track_caller]
-fn state(node: &Served, task: &str) -> String {
+pub(crate) fn state(node: &Served, task: &str) -> String {
     let answer = node.curl(&format!("/tasks/{task}"), &[]);
     answer.json()["status"]["state"].as_str().unwrap_or_default().to_owned()
 }

@@ -82,7 +82,8 @@ impl OpenedDomain {
         let (name, reloader) = (running.host().site().domain.clone(), Arc::<Reloader>::default());
         let place = Arc::new(data_folder::Place::of(&data)?);
         let gauges = StoreGauges::default();
-        tokio::spawn(gauges.clone().keep_counting(running.reads().clone(), stop.clone()));
+        let clock = running.host().clock().clone();
+        tokio::spawn(gauges.clone().keep_counting(running.reads().clone(), clock, stop.clone()));
         // With a shared store, keys are followed through the store (`SharedKeys::follow`) and not through the folder.
         if running.content().is_none() {
             tokio::spawn(watch::keys(data.clone(), running.keys().clone(), stop.clone()));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use forecourt_core::Handle;
+use forecourt_host::Host;
 use forecourt_server::ReadinessCheck;
 use parking_lot::Mutex;
 
@@ -29,18 +30,26 @@ pub(super) fn ready(
         Box::pin(async move {
             place.is_there()?;
             let house = live.now().ok_or_else(|| "the host is stopping".to_owned())?;
-            house.host.ready().await.map_err(|error| error.to_string())?;
+            works(&house.host).await?;
             let lag = searchable(house.contents.clone(), whole, Instant::now()).await?;
             // Domains share the sockets, and a balancer asks once for all of them.
             let others = list.others_of(&house.host.site().domain);
             for other in &others {
                 let host = other.running.host();
-                host.ready().await.map_err(|error| format!("{}: {error}", other.name))?;
+                works(&host).await.map_err(|reason| format!("{}: {reason}", other.name))?;
             }
             let notes = house.host.notes().into_iter().chain(lag).chain(keeper.notes());
             Ok(notes.chain(others.iter().flat_map(|other| other.keeper.notes())).collect())
         })
     })
+}
+
+/// Whether a host can do its work, or why not.
+async fn works(host: &Host) -> Result<(), String> {
+    match host.clock_fault() {
+        Some(fault) => Err(fault),
+        None => host.ready().await.map_err(|error| error.to_string()),
+    }
 }
 
 /// How long an index may be behind what was pushed before its node is passed by.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
-use forecourt_core::{Clock, SystemClock, Timestamp};
+use forecourt_core::{Clock, Timestamp};
 use forecourt_store::{StoreOverview, StoreReads};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
@@ -27,19 +27,26 @@ struct StoreCounts {
     overview: StoreOverview,
     /// When the delivery that has waited longest is, or was, due.
     oldest_due: Option<Timestamp>,
+    clock: Arc<dyn Clock>,
 }
 
 impl StoreGauges {
-    /// Counts until `stop`. What can't be counted is left out until it can.
-    pub(super) async fn keep_counting(self, store: Arc<dyn StoreReads>, stop: CancellationToken) {
+    /// Counts until `stop`, by the clock of the store. What can't be counted is left out until it can.
+    pub(super) async fn keep_counting(
+        self,
+        store: Arc<dyn StoreReads>,
+        clock: Arc<dyn Clock>,
+        stop: CancellationToken,
+    ) {
         let mut ticks = tokio::time::interval(COUNT_EVERY);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         while stop.run_until_cancelled(ticks.tick()).await.is_some() {
-            let overview = store.overview(SystemClock.now()).await;
+            let overview = store.overview(clock.now()).await;
             let oldest = store.deliveries(0, 1).await;
             // What can't be counted is absent: a number of before would look like one of now.
             self.0.store(overview.ok().zip(oldest.ok()).map(|(overview, oldest)| {
-                Arc::new(StoreCounts { overview, oldest_due: oldest.first().map(|delivery| delivery.due_at) })
+                let oldest_due = oldest.first().map(|delivery| delivery.due_at);
+                Arc::new(StoreCounts { overview, oldest_due, clock: clock.clone() })
             }));
         }
     }
@@ -100,7 +107,7 @@ impl fmt::Debug for StoreGauges {
 impl Collector for StoreGauges {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
         let Some(counted) = self.0.load_full() else { return Ok(()) };
-        let StoreCounts { overview, oldest_due } = counted.as_ref();
+        let StoreCounts { overview, oldest_due, clock } = counted.as_ref();
         let gauge = |count: u64| ConstGauge::new(count.cast_signed());
         if !overview.tasks.is_empty() {
             let about = "Tasks that are kept, by agent and state";
@@ -118,7 +125,7 @@ impl Collector for StoreGauges {
         let about = "How long the delivery that was queued first is overdue";
         let metric = encoder.encode_descriptor("deliveries_overdue", about, Some(&Unit::Seconds), MetricType::Gauge)?;
         // Of the delivery that was queued first; one that waits for a retry is not overdue.
-        let overdue = oldest_due.map_or(0.0, |due| SystemClock.now().duration_since(due).as_secs_f64().max(0.0));
+        let overdue = oldest_due.map_or(0.0, |due| clock.now().duration_since(due).as_secs_f64().max(0.0));
         ConstGauge::new(overdue).encode(metric)
     }
 }

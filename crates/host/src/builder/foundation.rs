@@ -58,19 +58,21 @@ impl HostFoundation {
     /// # Errors
     /// The store can't be read, or is another deployment's.
     pub(crate) async fn lay(of: &HostBuilder, stop: CancellationToken) -> Result<Self, Error> {
-        let (store, (clock, entropy)) = (of.store.clone(), of.ambient());
+        let (store, entropy) = (of.store.clone(), of.entropy.clone());
+        let host_clock = of.host_clock().await?;
+        let clock = host_clock.clock();
         let writer = ConversationWriter::new(store.clone(), clock.clone(), stop.clone(), of.alone);
         let conversations = Conversations { writer: Arc::new(writer), clock: clock.clone(), entropy: entropy.clone() };
         let (metrics, wakeup) = (Arc::new(Metrics::default()), DeliveryWakeup::default());
         let rates = match of.alone {
             true => RateTable::new(),
-            false => shared_rates(of).await?,
+            false => shared_rates(of, &*clock).await?,
         };
         let parts = TaskParts {
             site: Arc::new(of.site.clone()),
             store: store.clone(),
             conversations: conversations.clone(),
-            clock: clock.clone(),
+            host_clock,
             metrics: metrics.clone(),
             wakeup: wakeup.clone(),
             bus: of.bus.clone(),
@@ -114,9 +116,9 @@ async fn recover(tasks: &Arc<Tasks>, alone: bool) -> Result<(), Error> {
 }
 
 /// The counters of a host that others count with.
-async fn shared_rates(of: &HostBuilder) -> Result<RateTable, Error> {
-    let (clock, entropy) = of.ambient();
-    let agreed = DeploymentId::agree(&*of.store, &*clock, &*entropy, &of.site.domain).await;
+async fn shared_rates(of: &HostBuilder, clock: &dyn Clock) -> Result<RateTable, Error> {
+    let entropy = &of.entropy;
+    let agreed = DeploymentId::agree(&*of.store, clock, &**entropy, &of.site.domain).await;
     let deployment = agreed.map_err(|error| match error {
         DeploymentIdError::Store(error) => error.into(),
         error @ DeploymentIdError::OtherDeployment { .. } => Error::internal(error),

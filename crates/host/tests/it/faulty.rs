@@ -1,25 +1,48 @@
 //! A store that is away when a test says so: everything asked of it fails, and nothing is changed.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use forecourt_core::store::{
     Conversation, ConversationAppend, ConversationVersion, Delivery, IfTaskEnded, LedgerEntry, Notification, RunBeat,
     Span, StoreFuture, StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration,
 };
-use forecourt_core::{Account, Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
+use forecourt_core::{
+    Account, Clock, Event, Handle, MachineTime, Store, StoreError, Task, TaskId, ThreadId, Timestamp,
+};
+use forecourt_testkit::HandClock;
 
 /// A store, or the lack of one.
 pub(crate) struct FaultyStore {
     store: Arc<dyn Store>,
     is_away: AtomicBool,
     is_mute: AtomicBool,
+    /// The clock of its own, if it has one.
+    clock: Option<Arc<HandClock>>,
+    /// How often it was asked to remove what has expired.
+    sweeps: AtomicUsize,
 }
 
 impl FaultyStore {
     /// The way to `store`.
     pub(crate) fn of(store: Arc<dyn Store>) -> Self {
-        Self { store, is_away: AtomicBool::new(false), is_mute: AtomicBool::new(false) }
+        Self {
+            store,
+            is_away: AtomicBool::new(false),
+            is_mute: AtomicBool::new(false),
+            clock: None,
+            sweeps: AtomicUsize::new(0),
+        }
+    }
+
+    /// The same, with a clock of its own, as a database that many machines share.
+    pub(crate) fn with_clock(self, clock: Arc<HandClock>) -> Self {
+        Self { clock: Some(clock), ..self }
+    }
+
+    /// How often it was asked to remove what has expired.
+    pub(crate) fn sweeps(&self) -> usize {
+        self.sweeps.load(Ordering::SeqCst)
     }
 
     /// Takes the store away, or gives it back.
@@ -52,6 +75,19 @@ macro_rules! given_on {
             $(fn $name(&self, $($argument: $kind),*) -> StoreFuture<'_, $result> {
                 self.or(|store| store.$name($($argument),*))
             })*
+
+            fn time(&self, machine: MachineTime) -> StoreFuture<'_, Timestamp> {
+                let own = self.clock.as_ref().map(|clock| clock.now());
+                self.or(|store| match own {
+                    Some(now) => Box::pin(std::future::ready(Ok(now))),
+                    None => store.time(machine),
+                })
+            }
+
+            fn expire(&self, now: Timestamp, limit: usize) -> StoreFuture<'_, u64> {
+                self.sweeps.fetch_add(1, Ordering::SeqCst);
+                self.or(|store| store.expire(now, limit))
+            }
         }
     };
 }
@@ -85,7 +121,6 @@ given_on! {
     claim_once(key: &str, now: Timestamp, expires_at: Timestamp) -> bool;
     append_entry(stream: &str, entry: LedgerEntry, last: Option<u64>) -> Option<u64>;
     entries(stream: &str, span: Span, limit: usize, now: Timestamp) -> Vec<(u64, LedgerEntry)>;
-    expire(now: Timestamp, limit: usize) -> u64;
     room(account: &Account, bytes: u64) -> ();
     ready() -> ();
 }

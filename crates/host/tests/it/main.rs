@@ -1,5 +1,6 @@
 //! The host, driven as protocols drive it.
 
+mod clock;
 mod conversations;
 mod courier;
 mod deliver;

@@ -198,10 +198,6 @@ async fn clocks_an_hour_apart_end_nobodys_work() {
     let (events, ()) = tokio::join!(follow(&two, &id, 0), pass(LEASE * 5));
     assert_eq!(events.last().unwrap().1, Event::Ending(Ending::Complete));
     assert_eq!(state(&three, &id).await, TaskState::Completed);
-    for node in [&one, &two, &three] {
-        let notes = node.host.notes();
-        assert!(notes.len() == 1 && notes[0].contains("clock"), "{notes:?}");
-    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -266,7 +262,7 @@ async fn a_word_on_the_bus_alone_cancels_nothing() {
     for foreign in [hash.as_str(), "", "x", "0000"] {
         cluster.bus.publish(forecourt_host::topics::CANCEL, Bytes::copy_from_slice(foreign.as_bytes()));
     }
-    for topic in ["rates", "nodes", "lifecycle", "cancel"] {
+    for topic in ["rates", "lifecycle", "cancel"] {
         cluster.bus.publish(topic, Bytes::from_static(b"\xff\x00 nonsense"));
         cluster.bus.publish(topic, vec![0; 40].into());
     }

@@ -12,17 +12,20 @@ use forecourt_core::{
 use forecourt_egress::{Egress, EgressConfig};
 use forecourt_host::{
     Courier, Directory, Envelope, Host, HostBuilder, HostedAgent, LeaseSettings, LimitSettings, OperatorWebhook,
+    StoreClock,
 };
 use forecourt_rules::RuleServices;
 use forecourt_rules::guard::Guardrail;
 use forecourt_store::Memory;
-use forecourt_testkit::{CountedEntropy, HandClock, card};
+use forecourt_testkit::{CountedEntropy, HandClock, HandMachine, card};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) struct Setup {
     pub store: Arc<dyn Store>,
     pub standings: Option<Arc<dyn Store>>,
     pub clock: Arc<HandClock>,
+    /// The clocks of its machine, where its time is that of the store.
+    pub machine: Option<Arc<HandMachine>>,
     pub entropy: Arc<CountedEntropy>,
     pub limits: LimitSettings,
     pub rules: Vec<Arc<dyn Rule>>,
@@ -48,6 +51,7 @@ impl Default for Setup {
             store: Arc::new(Memory::new()),
             standings: None,
             clock: Arc::new(HandClock::new()),
+            machine: None,
             entropy: Arc::new(CountedEntropy::default()),
             limits: LimitSettings::default(),
             rules: Vec::new(),
@@ -105,6 +109,9 @@ impl Setup {
         let directory = Directory::new(names.iter().map(resident).collect(), &handle()).unwrap();
         let egress = Arc::new(Egress::builder(self.egress.clone()).build().unwrap());
         let mut builder = HostBuilder::new(site(), directory, self.store.clone(), egress).with_ambient(clock, entropy);
+        if let Some(machine) = &self.machine {
+            builder = builder.with_store_clock(StoreClock::start_on(&*self.store, machine.clone()).await.unwrap());
+        }
         builder.envelopes = self.envelope.map(|envelope| ("test".to_owned(), envelope)).into_iter().collect();
         builder.couriers = self.courier.clone().map(|courier| ("test".to_owned(), courier)).into_iter().collect();
         builder.operator = self.operator.clone();

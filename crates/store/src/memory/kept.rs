@@ -8,10 +8,12 @@ use forecourt_core::store::{
 };
 use forecourt_core::{Account, Event, Handle, StoreError, Task, TaskId, ThreadId, Timestamp, Turn};
 
+use crate::clock::ClockMark;
 use crate::limits::{ARTIFACTS_BYTES_MAX, MEMORY_CLAIMS_MAX, MEMORY_ROUTES_MAX, MEMORY_TASKS_MAX, MEMORY_THREADS_MAX};
 use crate::turns;
 
 mod accounts;
+mod clock;
 mod ledger;
 mod list;
 mod reads;
@@ -41,6 +43,7 @@ pub(super) struct KeptEntry {
     claims: HashMap<String, Timestamp>,
     ledger: Ledger,
     pub(super) runs: Runs,
+    clock: Option<ClockMark>,
     last_place: i64,
     last_delivery: u64,
     artifact_bytes: u64,

@@ -1,6 +1,7 @@
 //! This module migrates the schema by numbered steps, while older programs are at work.
 //!
-//! A migration only adds: tables, columns that need no value, functions of the next number. A later one removes what
+//! A migration only adds: tables, columns that need no value, functions of the next number; or it bounds what a
+//! function does that is there, for older programs too. A later one removes what
 //! nobody uses any more, and says from which version on a program works without it (`oldest_that_works`). So a program
 //! works with every newer schema that says that it does, and nodes can be replaced one by one.
 
@@ -22,6 +23,7 @@ pub(super) struct Migration {
 pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("schema/1.sql"), oldest_that_works: 1 },
     Migration { sql: include_str!("schema/2.sql"), oldest_that_works: 1 },
+    Migration { sql: include_str!("schema/3.sql"), oldest_that_works: 1 },
 ];
 
 /// What one migration at a time holds: `FORE` in ASCII, and a number.

@@ -4,17 +4,17 @@ use forecourt_core::store::{
     Conversation, ConversationAppend, ConversationVersion, Delivery, IfTaskEnded, LedgerEntry, Notification, RunBeat,
     Span, StoreFuture, StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration,
 };
-use forecourt_core::{Account, Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
+use forecourt_core::{Account, Event, Handle, MachineTime, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
 use tokio_postgres::Row;
 
 use super::call::{Call, Param, Subject};
 use super::read::{column, number};
-use super::{Postgres, schema};
+use super::{LeaseClock, Postgres, schema};
 use crate::limits::{ENDED_RUNS_KEPT, EXPIRED_ROWS_PER_COMMIT};
 use crate::seal::hash;
 use crate::sealed::signed;
 use crate::sealed::threads::ThreadName;
-use crate::time::{count, nanos};
+use crate::time::{count, moment, nanos};
 
 /// Bytes that the probe of readiness writes: enough to need a new page, which a full disk would refuse.
 const PROBE_BYTES: usize = 32 * 1024;
@@ -28,6 +28,15 @@ impl Postgres {
     async fn alone(&self, function: &'static str, params: Vec<Param>) -> Result<u64, StoreError> {
         let answer = self.writer.write_alone(Call::new(function, Subject::New, None, params)).await?;
         answer.done(self.bounds())
+    }
+
+    /// What the database's clock said at the call, give or take half of what the way there and back takes.
+    async fn database_time(&self) -> Result<Timestamp, StoreError> {
+        let asked = std::time::Instant::now();
+        let rows = self.read("SELECT forecourt.now_3()", &[]).await?;
+        let row = rows.first().ok_or_else(|| StoreError::Unavailable("the database tells no time".to_owned()))?;
+        let way = i64::try_from(asked.elapsed().as_nanos() / 2).unwrap_or(i64::MAX);
+        Ok(moment(column::<i64>(row, 0)?.saturating_sub(way)))
     }
 
     async fn probe(&self) -> Result<(), StoreError> {
@@ -194,6 +203,13 @@ impl Store for Postgres {
         now: Timestamp,
     ) -> StoreFuture<'_, Vec<(u64, LedgerEntry)>> {
         Box::pin(self.read_entries(hash(stream), span, limit, now))
+    }
+
+    fn time(&self, machine: MachineTime) -> StoreFuture<'_, Timestamp> {
+        match self.options.lease_clock {
+            LeaseClock::Database => Box::pin(self.database_time()),
+            LeaseClock::Caller => Box::pin(std::future::ready(Ok(machine.wall))),
+        }
     }
 
     fn expire(&self, now: Timestamp, limit: usize) -> StoreFuture<'_, u64> {

@@ -4,10 +4,10 @@ use forecourt_core::store::{Conversation, ConversationAppend, ConversationVersio
 use forecourt_core::{Account, Handle, StoreError, Timestamp};
 use tokio_postgres::Row;
 
-use super::Postgres;
 use super::answer::NOT_SO;
 use super::call::{Call, Param, Subject};
 use super::read::{any_text, column, number};
+use super::{LeaseClock, Postgres};
 use crate::limits::THREAD_BYTES_MAX;
 use crate::seal::{Hash, OVERHEAD};
 use crate::sealed::ledger::NewEntry;
@@ -111,9 +111,10 @@ impl Postgres {
     }
 
     pub(super) async fn claim_key(&self, key: Hash, now: Timestamp, expires_at: Timestamp) -> Result<bool, StoreError> {
-        let params: [Param; 3] = [key.into(), nanos(now).into(), nanos(expires_at).into()];
+        let now = (self.options.lease_clock == LeaseClock::Caller).then(|| nanos(now));
+        let params: [Param; 3] = [key.into(), now.into(), nanos(expires_at).into()];
         // Not repeatable: after a commit whose answer was lost, the key would be taken, and its own claimant refused.
-        let claimed = self.writer.write(Call::new("claim_once_1", Subject::Claim(key), None, params)).await?;
+        let claimed = self.writer.write(Call::new("claim_once_3", Subject::Claim(key), None, params)).await?;
         Ok(claimed.done(self.bounds())? == 1)
     }
 

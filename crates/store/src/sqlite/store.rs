@@ -7,7 +7,7 @@ use forecourt_core::store::{
     Conversation, ConversationAppend, ConversationVersion, Delivery, IfTaskEnded, LedgerEntry, Notification, RunBeat,
     Span, StoreFuture, StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration,
 };
-use forecourt_core::{Account, Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
+use forecourt_core::{Account, Event, Handle, MachineTime, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
 use rusqlite::Connection;
 
 use super::error::SqliteError;
@@ -16,7 +16,7 @@ use super::rows::TaskRow;
 use super::webhooks::Room;
 use crate::seal::{Hash, Seal, hash};
 
-use super::{Sqlite, artifacts, claims, events, expiry, ledger, routes, runs, tasks, threads, webhooks};
+use super::{Sqlite, artifacts, claims, clock, events, expiry, ledger, routes, runs, tasks, threads, webhooks};
 use crate::limits::{EXPIRED_ROWS_PER_COMMIT, FREED_PAGES_PER_COMMIT};
 use crate::sealed::artifacts::NewArtifact;
 use crate::sealed::ledger::NewEntry;
@@ -297,6 +297,15 @@ impl Store for Sqlite {
     ) -> StoreFuture<'_, Vec<(u64, LedgerEntry)>> {
         let stream = hash(stream);
         self.read(move |db, seal| ledger::read(db, seal, &stream, span, limit, now))
+    }
+
+    fn time(&self, machine: MachineTime) -> StoreFuture<'_, Timestamp> {
+        let wall = machine.wall;
+        Box::pin(async move {
+            let shift = self.writer.write(move |db| clock::follow(db, &machine)).await?;
+            crate::clock::tell_of(shift);
+            Ok(wall)
+        })
     }
 
     fn expire(&self, now: Timestamp, limit: usize) -> StoreFuture<'_, u64> {

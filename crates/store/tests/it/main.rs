@@ -1,6 +1,7 @@
 //! Stores: what they all do, and what can go wrong around each.
 
 mod alike;
+mod clock;
 mod content;
 mod disk_full;
 mod faults;

@@ -7,7 +7,7 @@ use forecourt_core::store::{
     Conversation, ConversationAppend, ConversationVersion, Delivery, IfTaskEnded, LedgerEntry, Notification, RunBeat,
     Span, StoreFuture, StoredArtifact, TaskChange, TaskFilter, TaskPage, Webhook, WebhookRegistration,
 };
-use forecourt_core::{Account, Event, Handle, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
+use forecourt_core::{Account, Event, Handle, MachineTime, Store, StoreError, Task, TaskId, ThreadId, Timestamp};
 use forecourt_store::Memory;
 use tokio::sync::Semaphore;
 
@@ -108,6 +108,7 @@ impl Store for WatchedStore {
         set_route(&self, &ThreadId, &Handle, Timestamp, &Account) -> ();
         route(&self, &ThreadId, Timestamp) -> Option<Handle>;
         claim_once(&self, &str, Timestamp, Timestamp) -> bool;
+        time(&self, MachineTime) -> Timestamp;
         expire(&self, Timestamp, usize) -> u64;
         room(&self, &Account, u64) -> ();
         ready(&self) -> ();

@@ -75,6 +75,12 @@ impl Ledger {
         }
     }
 
+    /// Moves when entries expire.
+    pub(super) fn shift(&mut self, shift: impl Fn(&mut Timestamp)) {
+        let entries = self.streams.values_mut().flat_map(|stream| stream.entries.values_mut());
+        entries.filter_map(|entry| entry.expires_at.as_mut()).for_each(shift);
+    }
+
     /// Removes at most `limit` entries; gives how many there were.
     pub(super) fn expire(&mut self, now: Timestamp, limit: usize, accounts: &mut Accounts) -> usize {
         let mut removed = 0;

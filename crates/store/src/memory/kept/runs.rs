@@ -48,6 +48,11 @@ impl Runs {
         forgotten
     }
 
+    /// Moves since when they are known to have ended.
+    pub(super) fn shift(&mut self, shift: impl Fn(&mut Timestamp)) {
+        self.ended.values_mut().flatten().for_each(shift);
+    }
+
     pub(super) fn is_living(&self, run: &str) -> bool {
         self.beats.contains_key(run)
     }

@@ -71,6 +71,14 @@ impl Waiting {
         self.claimed
     }
 
+    /// Moves when it is due, and until when it is of use.
+    pub(super) fn shift(&mut self, shift: impl Fn(&mut Timestamp)) {
+        shift(&mut self.due_at);
+        if let About::Notice(notice) = &mut self.about {
+            shift(&mut notice.expires_at);
+        }
+    }
+
     /// The notice that it tells.
     fn notice(&self) -> Option<&Notification> {
         match &self.about {
