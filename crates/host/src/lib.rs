@@ -42,6 +42,7 @@ mod request;
 mod resume;
 mod run;
 mod running;
+mod task_names;
 mod tasks;
 pub mod topics;
 mod turns;
@@ -84,5 +85,6 @@ pub use operator_queue::{
 pub use permit::{TaskAccess, TaskPermit, TaskPermits};
 pub use random::SystemEntropy;
 pub use run::{Run, TaskMode};
+pub use task_names::TaskName;
 pub use usage::MODEL_USAGE;
 pub use usage_viewers::UsageViewers;

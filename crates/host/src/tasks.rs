@@ -27,6 +27,7 @@ use crate::lease::Lease;
 use crate::limits::LimitSettings;
 use crate::metrics::Metrics;
 use crate::rates::RateTable;
+use crate::task_names::TaskNames;
 use crate::topics::{task_hash, task_of};
 use forecourt_core::Site;
 
@@ -41,6 +42,8 @@ pub(crate) struct Tasks {
     pub(crate) conversations: Conversations,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
+    /// The ids of tasks that their clients name.
+    pub(crate) names: TaskNames,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) wakeup: DeliveryWakeup,
     /// The bus to other nodes. What it carries are hints.
@@ -141,6 +144,7 @@ impl Tasks {
             begun: Notify::new(),
             tracker: TaskTracker::new(),
             draining: AtomicBool::new(false),
+            names: TaskNames::new(store.clone(), clock.clone(), entropy.clone()),
             site,
             store,
             conversations,
