@@ -78,6 +78,11 @@ macro_rules! capability {
 }
 
 impl TaskId {
+    /// The id that follows from a name which nobody else can make: a keyed hash, say. Made twice, it is the same id.
+    pub fn of(hash: &[u8; TOKEN_BYTES]) -> Self {
+        Self(URL_SAFE_NO_PAD.encode(hash))
+    }
+
     /// The id itself, for the wire and for nothing else.
     pub fn expose(&self) -> &str {
         &self.0

@@ -41,6 +41,9 @@ pub enum StoreError {
     /// Another run holds the task by now, or none does: the run that lost it must write nothing more.
     #[error("another run holds the task")]
     NotHeld,
+    /// A task of this id was kept before, by another call.
+    #[error("a task of this id exists")]
+    Exists,
     /// Damaged, or written by a newer version. For the operator.
     #[error("storage is damaged or of another version: {0}")]
     Corrupt(String),
@@ -52,7 +55,7 @@ impl From<StoreError> for crate::Error {
             StoreError::Full { bound } => Self::Full { bound },
             // A run that lost a task to another node can't say how it ended: the caller asks again and finds it there.
             StoreError::Unavailable(_) | StoreError::NotHeld => Self::unavailable(),
-            StoreError::Corrupt(_) => Self::internal(error),
+            StoreError::Exists | StoreError::Corrupt(_) => Self::internal(error),
         }
     }
 }
@@ -64,8 +67,9 @@ impl From<StoreError> for crate::Error {
 /// [`Store::time`].
 pub trait Store: Send + Sync + 'static {
     /// Keeps a new task, with whom to tell when it settles, in one step. Fails with
-    /// [`StoreError::Corrupt`] when the id exists. A task of the same run and moment is this one, which was
-    /// kept before: repeating a call is safe, and changes nothing.
+    /// [`StoreError::Exists`] when the id does, also that of a task which has expired and was not removed yet: the one
+    /// place that decides who began it. A task of the same run and moment is this one, which was kept before: repeating
+    /// a call is safe, and changes nothing.
     ///
     /// This and everything that is written for the task later, its webhooks and artifacts too, counts
     /// towards the bound of [`Task::account`]: over it, and over that of the whole store, writing is

@@ -27,28 +27,31 @@ impl Tasks {
         webhook: Option<Box<Webhook>>,
         slot: Slot,
     ) -> Result<BackgroundWork, Error> {
-        let logged = match &request.earlier {
-            Some(earlier) => self.store.last_event(&earlier.id).await?,
-            None => 0,
+        let (id, logged) = match (&request.earlier, &request.name) {
+            (Some(earlier), _) => (earlier.id.clone(), self.store.last_event(&earlier.id).await?),
+            (None, Some(name)) => (self.names.id(name).await?, 0),
+            (None, None) => (TaskId::mint(&*self.entropy), 0),
         };
         let (hand_over, handed_over) = oneshot::channel();
         let tasks = self.clone();
         let span = spans::task(request.resident.card.handle().as_str());
         let work = async move {
-            let (written, news) = watch::channel(logged);
             let (resident, via, asked) = (request.resident.clone(), request.via, request.remembered());
-            let id = request.earlier.as_ref().map_or_else(|| TaskId::mint(&*tasks.entropy), |task| task.id.clone());
-            let stop = WorkStop::new(id.clone());
-            // On the list before it is in the store: whoever finds the task there can follow and cancel it here.
-            tasks.enlist(&id, Live { stop: stop.clone(), written: news });
-            match tasks.keep(&id, &request, webhook).await {
+            let ListedWork { id, stop, written, task } = tasks.enlist_and_keep(id, logged, &request, webhook).await;
+            match task {
                 Ok(task) => {
                     // A caller that went away finds the task by itself, or not at all.
                     drop(hand_over.send(Ok(BackgroundWork { task: id, logged })));
                     let usage = request.meter();
                     Work { tasks, resident, task, via, asked, logged, written, stop, slot, usage }.run(events).await;
                 }
-                Err((unsure, error)) => {
+                Err(NotKept { exists: true, .. }) if request.name.is_some() => {
+                    // What the message began when it came first goes on, and this agent is told that nobody listens.
+                    tasks.delist(&id, &written);
+                    drop((events, slot));
+                    drop(hand_over.send(Ok(BackgroundWork { task: id, logged })));
+                }
+                Err(NotKept { unsure, error, .. }) => {
                     tasks.delist(&id, &written);
                     drop(hand_over.send(Err(error)));
                     if let Some(task) = unsure {
@@ -61,6 +64,31 @@ impl Tasks {
         handed_over.await.map_err(Error::internal)?
     }
 
+    /// Puts work on the list and makes it durable. A name whose task has expired is free again, though it may stand in the
+    /// store until that is swept: then under another id.
+    async fn enlist_and_keep(
+        &self,
+        mut id: TaskId,
+        logged: u64,
+        request: &Request,
+        webhook: Option<Box<Webhook>>,
+    ) -> ListedWork {
+        loop {
+            let (written, news) = watch::channel(logged);
+            let stop = WorkStop::new(id.clone());
+            // On the list before it is in the store: whoever finds the task there can follow and cancel it here.
+            self.enlist(&id, Live { stop: stop.clone(), written: news });
+            let task = self.keep(&id, request, webhook.clone()).await;
+            let is_named = matches!(task, Err(NotKept { exists: true, .. })) && request.name.is_some();
+            if is_named && matches!(self.store.task(&id, self.clock.now()).await, Ok(None)) {
+                self.delist(&id, &written);
+                id = TaskId::mint(&*self.entropy);
+                continue;
+            }
+            return ListedWork { id, stop, written, task };
+        }
+    }
+
     /// Makes the work durable: as a new task, or as the next turn of one that waited. When the store goes away in the
     /// middle, nobody knows whether it did: then with the task as it would be.
     async fn keep(&self, id: &TaskId, request: &Request, webhook: Option<Box<Webhook>>) -> Result<Task, NotKept> {
@@ -68,7 +96,7 @@ impl Tasks {
         if let Some(earlier) = &request.earlier {
             return self.resume((**earlier).clone(), turn, webhook).await;
         }
-        let now = self.clock.now();
+        let now = if request.name.is_some() { self.names.moment() } else { self.clock.now() };
         let task = Task {
             id: id.clone(),
             agent: request.resident.card.handle().clone(),
@@ -86,7 +114,7 @@ impl Tasks {
         };
         match self.store.create_task(task.clone(), webhook.map(|webhook| *webhook).into_iter().collect()).await {
             Ok(()) => Ok(task),
-            Err(error) => Err(not_kept(task, error)),
+            Err(error) => Err(NotKept::of(task, error)),
         }
     }
 
@@ -110,11 +138,36 @@ impl Tasks {
     }
 }
 
-/// Why work is not durable; with the task, when it may be all the same.
-pub(crate) type NotKept = (Option<Task>, Error);
+/// Work that is on the list, and whether it is durable.
+struct ListedWork {
+    id: TaskId,
+    stop: WorkStop,
+    written: watch::Sender<u64>,
+    task: Result<Task, NotKept>,
+}
 
-pub(crate) fn not_kept(task: Task, error: StoreError) -> NotKept {
-    (matches!(error, StoreError::Unavailable(_)).then_some(task), error.into())
+/// Why work is not durable.
+pub(crate) struct NotKept {
+    /// The task as it would be, when it may be durable all the same.
+    unsure: Option<Task>,
+    /// Whether a task of its id was there before.
+    exists: bool,
+    error: Error,
+}
+
+impl NotKept {
+    /// Why `task`, which the store was asked to write, is not durable.
+    pub(crate) fn of(task: Task, error: StoreError) -> Self {
+        let unsure = matches!(error, StoreError::Unavailable(_)).then_some(task);
+        Self { unsure, exists: matches!(error, StoreError::Exists), error: error.into() }
+    }
+}
+
+/// It was not written.
+impl From<Error> for NotKept {
+    fn from(error: Error) -> Self {
+        Self { unsure: None, exists: false, error }
+    }
 }
 
 /// Work that the host keeps going.

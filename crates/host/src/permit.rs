@@ -15,6 +15,7 @@ use futures::stream::BoxStream;
 use crate::directory::Directory;
 use crate::follow::FollowUntil;
 use crate::host::Host;
+use crate::task_names::TaskName;
 use crate::tasks::Tasks;
 use crate::usage_viewers;
 
@@ -96,6 +97,21 @@ impl Host {
             let found = self.store.task(id, self.clock.now()).await?.filter(|task| access.covers(task));
             let task = found.ok_or_else(|| Error::not_found(Noun::Task))?;
             Ok(self.permit(task, access))
+        })
+    }
+
+    /// The task of a name, if there is one that may be seen.
+    pub fn named_task<'a>(
+        &'a self,
+        name: &'a TaskName,
+        access: TaskAccess<'a>,
+    ) -> BoxFuture<'a, Result<Option<TaskPermit>, Error>> {
+        Box::pin(async move {
+            let id = self.tasks.names.id(name).await?;
+            match self.task(&id, access).await {
+                Err(Error::NotFound { .. }) => Ok(None),
+                other => other.map(Some),
+            }
         })
     }
 

@@ -15,6 +15,7 @@ use crate::directory::HostedAgent;
 use crate::in_flight::CallerSlots;
 use crate::records::Records;
 use crate::run::{Run, TaskMode};
+use crate::task_names::TaskName;
 
 /// What is kept of a message once its agent, or the gate, has it. Shared, since the agent's wrapper may need it at
 /// the end; at 900 bytes, each future on its way would carry it again.
@@ -37,6 +38,8 @@ pub(crate) struct Request {
     is_known: bool,
     /// The task that it goes on with.
     pub(crate) earlier: Option<Box<Task>>,
+    /// By what its client names the message for good.
+    pub(crate) name: Option<Arc<TaskName>>,
     /// The network behind the caller.
     pub(crate) network: Option<Network>,
     /// What models used for the answer so far.
@@ -62,6 +65,7 @@ impl Request {
             id: message.id.clone(),
             owner: message.sender.owner().map(str::to_owned),
             network: message.sender.network(),
+            name: run.name.clone(),
             used: Mutex::default(),
             // Of an answer without a task and without a conversation nothing is kept, so nothing is copied.
             turn: (is_remembered || run.task != TaskMode::Never).then(|| as_turn(message)),

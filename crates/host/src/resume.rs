@@ -5,7 +5,7 @@ use forecourt_core::limits::{TASK_TTL, TASK_TURNS_BYTES_MAX, TASK_TURNS_MAX, WEB
 use forecourt_core::store::{Resumption, TaskChange, Webhook};
 use forecourt_core::{Error, Noun, Part, Task, TaskId, TaskState, Turn};
 
-use crate::background::{NotKept, not_kept};
+use crate::background::NotKept;
 use crate::directory::HostedAgent;
 use crate::permit::too_many_webhooks;
 use crate::tasks::Tasks;
@@ -15,9 +15,9 @@ impl Tasks {
     /// Moves a task that waited on, with what the agent had asked and what the caller says now.
     pub(crate) async fn resume(&self, task: Task, turn: Turn, webhook: Option<Box<Webhook>>) -> Result<Task, NotKept> {
         if let Some(new) = &webhook {
-            let had = self.store.webhooks(&task.id).await.map_err(|error| (None, error.into()))?;
+            let had = self.store.webhooks(&task.id).await.map_err(Error::from)?;
             if had.len() >= WEBHOOKS_PER_TASK_MAX && had.iter().all(|had| had.id != new.id) {
-                return Err((None, too_many_webhooks()));
+                return Err(too_many_webhooks().into());
             }
         }
         let now = self.clock.now();
@@ -32,8 +32,8 @@ impl Tasks {
                 self.tell_of_news(&resumed.id);
                 Ok(resumed)
             }
-            Ok(false) => Err((None, self.conflict(&resumed.id).await)),
-            Err(error) => Err(not_kept(resumed, error)),
+            Ok(false) => Err(self.conflict(&resumed.id).await.into()),
+            Err(error) => Err(NotKept::of(resumed, error)),
         }
     }
 

@@ -1,5 +1,6 @@
 //! How an answer is carried.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::limits::AGENT_TIME_MAX;
@@ -7,6 +8,7 @@ use forecourt_core::store::Webhook;
 
 use crate::in_flight::Lane;
 use crate::permit::TaskPermit;
+use crate::task_names::TaskName;
 
 /// How an answer is carried: who keeps it going, and for whom.
 #[derive(Debug, Clone)]
@@ -24,6 +26,8 @@ pub struct Run {
     /// Whether the conversation was named just now, by the wire and not by its client: then nothing is looked up that
     /// could be kept of it.
     pub begins: bool,
+    /// By what its client calls the message, when it sends it again: then it is the task that it was before.
+    pub name: Option<Arc<TaskName>>,
 }
 
 /// Whether, and from when on, an answer is a task that outlives its request.
@@ -59,7 +63,7 @@ impl Run {
 
     /// For a caller that stays to the end, and whose going away stops the work.
     pub fn without_task() -> Self {
-        Self { wait: AGENT_TIME_MAX, task: TaskMode::Never, webhook: None, continues: None, begins: false }
+        Self { wait: AGENT_TIME_MAX, task: TaskMode::Never, webhook: None, continues: None, begins: false, name: None }
     }
 
     /// For a caller that goes away at once.
@@ -70,23 +74,31 @@ impl Run {
             webhook: webhook.map(Box::new),
             continues: None,
             begins: false,
+            name: None,
         }
     }
 
     /// For a caller that waits for so long, and comes back for what takes longer.
     pub fn task_if_slow(wait: Duration) -> Self {
-        Self { wait, task: TaskMode::IfSlow, webhook: None, continues: None, begins: false }
+        Self { wait, task: TaskMode::IfSlow, webhook: None, continues: None, begins: false, name: None }
     }
 
     /// For a wire that knows answers without a task, whose caller waits for so long: for the first event as
     /// well.
     pub fn task_unless_message(wait: Duration) -> Self {
-        Self { wait, task: TaskMode::UnlessMessage { within: wait }, webhook: None, continues: None, begins: false }
+        Self {
+            wait,
+            task: TaskMode::UnlessMessage { within: wait },
+            webhook: None,
+            continues: None,
+            begins: false,
+            name: None,
+        }
     }
 
     /// For the next message to a task that waits, whose caller waits for so long.
     pub fn next_turn(task: TaskPermit, wait: Duration) -> Self {
         let mode = TaskMode::UnlessMessage { within: Duration::ZERO };
-        Self { wait, task: mode, webhook: None, continues: Some(task), begins: false }
+        Self { wait, task: mode, webhook: None, continues: Some(task), begins: false, name: None }
     }
 }

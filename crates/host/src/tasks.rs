@@ -27,6 +27,7 @@ use crate::limits::LimitSettings;
 use crate::metrics::Metrics;
 use crate::rates::RateTable;
 use crate::store_clock::HostClock;
+use crate::task_names::TaskNames;
 use crate::topics::{task_hash, task_of};
 use forecourt_core::Site;
 
@@ -43,6 +44,8 @@ pub(crate) struct Tasks {
     /// The same, as far as it is the store's.
     pub(crate) host_clock: HostClock,
     pub(crate) entropy: Arc<dyn Entropy>,
+    /// The ids of tasks that their clients name.
+    pub(crate) names: TaskNames,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) wakeup: DeliveryWakeup,
     /// The bus to other nodes. What it carries are hints.
@@ -140,6 +143,7 @@ impl Tasks {
             begun: Notify::new(),
             tracker: TaskTracker::new(),
             draining: AtomicBool::new(false),
+            names: TaskNames::new(store.clone(), clock.clone(), entropy.clone()),
             site,
             store,
             conversations,

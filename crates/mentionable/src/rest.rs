@@ -45,6 +45,7 @@ mod limits;
 mod links;
 mod media;
 mod multipart;
+mod once;
 mod payment;
 mod problem;
 mod query;

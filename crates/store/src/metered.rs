@@ -74,6 +74,7 @@ fn kind(error: &StoreError) -> &'static str {
         StoreError::Full { .. } => "full",
         StoreError::Unavailable(_) => "unavailable",
         StoreError::NotHeld => "not_held",
+        StoreError::Exists => "exists",
         StoreError::Corrupt(_) => "corrupt",
     }
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use forecourt_core::{CallerKey, Error, Handle, Sender, TaskId, Timestamp};
-use forecourt_host::{Host, TaskPermit};
+use forecourt_host::{Host, TaskAccess, TaskName, TaskPermit};
 use forecourt_surface::document::tag;
 use parking_lot::Mutex;
 use serde_json::json;
@@ -33,9 +33,7 @@ const MARK: &str = "sent";
 /// What a message is known by when it comes again. Most are not looked up by it, so that it is hashed when it is.
 pub(super) struct MessageFingerprint {
     /// Names it among the messages of all callers.
-    key: Arc<str>,
-    /// What it says, which tells it from another message under the same id.
-    said: Vec<u8>,
+    name: Arc<TaskName>,
 }
 
 /// The messages that are being taken in, so that of two that come at once the second waits for the first.
@@ -111,17 +109,22 @@ impl MessageFingerprint {
             caller => format!("{}\0{agent}\0{}", caller.stream_name(), message.id),
         };
         let said = DialectValue(Dialect::Json10, &MessageItem(message)).to_bytes();
-        Some(Self { key: key.into(), said })
+        Some(Self { name: Arc::new(TaskName { key: key.into(), said }) })
     }
 
-    /// The stream in which it is kept; a hash.
-    fn name(&self) -> String {
-        format!("sent {}", tag(self.key.as_bytes()))
+    /// The name of the task that it becomes.
+    pub(super) fn task_name(&self) -> Arc<TaskName> {
+        self.name.clone()
+    }
+
+    /// The stream in which it is kept for longer than its task; a hash.
+    fn stream(&self) -> String {
+        format!("sent {}", tag(self.name.key.as_bytes()))
     }
 
     /// Tells it from another message under the same id.
     fn hash(&self) -> String {
-        tag(&self.said)
+        tag(&self.name.said)
     }
 }
 
@@ -133,8 +136,8 @@ impl Service {
         sender: &Sender,
         sent: &MessageFingerprint,
     ) -> Result<(ArrivalTurn, Option<TaskPermit>), ServiceError> {
-        let turn = self.arrivals.turn(&sent.key).await;
-        if !self.arrivals.may_be_known(&self.host, &sent.key).await? {
+        let turn = self.arrivals.turn(&sent.name.key).await;
+        if !self.arrivals.may_be_known(&self.host, &sent.name.key).await? {
             return Ok((turn, None));
         }
         // On the heap, so that new messages don't carry its size around.
@@ -149,7 +152,10 @@ impl Service {
         sent: &MessageFingerprint,
         turn: ArrivalTurn,
     ) -> Result<(ArrivalTurn, Option<TaskPermit>), ServiceError> {
-        let last = self.host.ledger(NAME).last(&sent.name()).await?;
+        if let Some(task) = self.host.named_task(&sent.name, TaskAccess::As(sender)).await? {
+            return Ok((turn, Some(task)));
+        }
+        let last = self.host.ledger(NAME).last(&sent.stream()).await?;
         let hash = sent.hash();
         let same = last.filter(|(_, entry)| entry.body["hash"] == hash.as_str());
         let Some(id) = same.and_then(|(_, entry)| entry.body["task"].as_str().map(str::to_owned)) else {
@@ -164,23 +170,24 @@ impl Service {
         }
     }
 
-    /// Remembers which task a message became. The writing is waited for by the next one of this name alone.
+    /// Remembers, for longer than the task is kept, which one a message became. That none becomes two is for the name of
+    /// the task to say ([`Run::name`]); the writing is waited for by the next one of this name alone.
     pub(super) fn remember_sent(&self, turn: ArrivalTurn, sent: MessageFingerprint, task: &TaskId) {
         let (host, body) = (self.host.clone(), json!({"hash": sent.hash(), "task": task.expose()}));
         let now = host.clock().now();
         let until = end_of(now);
         // Noted before the store has it: a repetition in between looks there, and waits first for the turn that is held
         // below.
-        self.arrivals.written.lock().take(&sent.key, now);
+        self.arrivals.written.lock().take(&sent.name.key, now);
         tokio::spawn(async move {
             // The mark first: a crash in between costs look-ups of nothing, while an entry without a mark would never
             // be looked for.
             let written = match turn.arrivals.mark(&host, until).await {
-                Ok(()) => host.ledger(NAME).append(&sent.name(), body, Some(until), None).await.map(drop),
+                Ok(()) => host.ledger(NAME).append(&sent.stream(), body, Some(until), None).await.map(drop),
                 Err(error) => Err(error),
             };
             if let Err(error) = written {
-                tracing::warn!(%error, "a message that is sent again may be carried out again");
+                tracing::warn!(%error, "a message that is sent again after its task was removed may be carried out again");
             }
             drop(turn);
         });

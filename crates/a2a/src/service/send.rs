@@ -111,7 +111,8 @@ impl Service {
             Some(task) => task.last_event().await?,
             None => 0,
         };
-        let run = Run { webhook: webhook.map(Box::new), continues, begins, ..self.run(&configuration, streams) };
+        let name = sent.as_ref().map(|(_, sent)| sent.task_name());
+        let run = Run { webhook: webhook.map(Box::new), continues, begins, name, ..self.run(&configuration, streams) };
         let access = sender.clone();
         let message = self.message(caller, resident, sender, thread.clone(), heard).await;
         let reply = match self.host.receive(message, run).await {
@@ -170,7 +171,14 @@ impl Service {
         let waits = configuration.blocking && !streams && configuration.push.is_none();
         let within = if waits { DIRECT_ANSWER_WITHIN } else { Duration::ZERO };
         let wait = if streams || configuration.blocking { self.blocking() } else { Duration::ZERO };
-        Run { wait, task: TaskMode::UnlessMessage { within }, webhook: None, continues: None, begins: false }
+        Run {
+            wait,
+            task: TaskMode::UnlessMessage { within },
+            webhook: None,
+            continues: None,
+            begins: false,
+            name: None,
+        }
     }
 
     /// The stream of a task from its beginning; what it had given `before` this message is told at once.

@@ -175,6 +175,8 @@ fn code(title: &str) -> &'static str {
         "No such task" => "task-not-found",
         "Not found" => "not-found",
         "Answered already" => "already-answered",
+        "Under way" => "idempotency-unsettled",
+        "Key used already" => "idempotency-key-reused",
         "Method not allowed" => "method-not-allowed",
         "Not acceptable" => "not-acceptable",
         "Not allowed" => "forbidden",

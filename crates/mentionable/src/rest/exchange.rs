@@ -2,14 +2,15 @@
 
 use bytes::Bytes;
 use forecourt_core::policy::{PaymentSubmission, Submission};
-use forecourt_core::{File, Link, Part};
+use forecourt_core::{File, Link, Part, Reply};
 use forecourt_egress::hops;
 use forecourt_host::Run;
 use forecourt_surface::credentials;
 
-use super::answer::Outcome;
+use super::answer::{HttpAnswer, Outcome};
 use super::from_wire::{Envelope, message};
 use super::media::Media;
+use super::once::{IdempotencyKey, KeyedCall};
 use super::reply;
 use super::responder::Responder;
 use super::resumption::{ResumedRequest, Resumption, resume};
@@ -19,14 +20,23 @@ use super::signed_in::{account, or_person, way_back};
 use super::transport::Rest;
 use super::wire::{Ask, Entry};
 
-/// Carries what was asked to the agent, and the answer back. `payment` and `body` are those of a POST; the raw
-/// body is what signatures cover.
+/// What a POST brings beside what is asked.
+#[derive(Default)]
+pub(crate) struct PostExtras<'a> {
+    /// A payment in its header.
+    pub(crate) payment: Option<PaymentSubmission>,
+    /// The raw body, which is what signatures cover.
+    pub(crate) body: Option<&'a Bytes>,
+    /// The key under which it is carried out once.
+    pub(crate) key: Option<IdempotencyKey>,
+}
+
+/// Carries what was asked to the agent, and the answer back.
 pub(crate) async fn carry(
     rest: &Rest,
     responder: &Responder<'_>,
     mut ask: Ask,
-    payment: Option<PaymentSubmission>,
-    body: Option<&Bytes>,
+    PostExtras { payment, body, key }: PostExtras<'_>,
     run: Run,
 ) -> Outcome {
     let Responder { request, route, .. } = responder;
@@ -38,6 +48,18 @@ pub(crate) async fn carry(
     let back = way_back(responder, &rest.verifier, &ask);
     let proof = credentials::Request { head: request.parts, body, agent: &route.card.address, now: received_at };
     let sender = or_person(credentials::sender(&rest.verifier, host.site(), proof).await?, responder.person);
+    // Before what it resumes is used up: a repetition uses up nothing.
+    let once = match key {
+        // On the heap: few requests have a key.
+        Some(key) => match Box::pin(key.call(rest, responder, &sender, run.clone())).await? {
+            KeyedCall::New(call) => Some(call),
+            KeyedCall::Known(reply) => {
+                return Ok(AnswerForm::of(responder, media, &ask, Vec::new()).answer(rest, responder, *reply).await);
+            }
+        },
+        None => None,
+    };
+    let run = once.as_ref().map_or(run, |call| call.run());
     let Resumption { submission, asked } = match ask.state {
         // On the heap: few requests go on after a refusal.
         Some(_) => match Box::pin(resume(host, responder, &mut ask, &sender)).await? {
@@ -53,14 +75,13 @@ pub(crate) async fn carry(
         })),
         None => submission,
     };
-    let search = Search::of(responder, &ask, &asked);
-    let asked = if asked.is_empty() && media == Media::Html { last_turn(&ask) } else { asked };
+    let form = AnswerForm::of(responder, media, &ask, asked);
     let envelope = Envelope {
         recipient: route.card.handle().clone(),
         sender,
         language: request.language(),
         finds: route.card.finds,
-        with_facets: search.is_some(),
+        with_facets: form.search.is_some(),
         hop: hops::read(request.headers()),
         id: rest.ids.next(),
         submission,
@@ -68,16 +89,42 @@ pub(crate) async fn carry(
         may_spend: !is_cross_site(request.headers(), host.site()),
         received_at,
     };
-    let reply = host.receive(message(ask, envelope)?, run).await?;
+    let reply = host.receive(message(ask, envelope)?, run).await;
+    let reply = match once {
+        Some(call) => Box::pin(call.settle(host, reply)).await?,
+        None => reply?,
+    };
     let reply = match back {
         Some(back) => back.of(reply),
         None => reply,
     };
-    Ok(match search {
-        // On the heap, as is a stream: what most requests don't need must not make every request's future larger.
-        Some(search) => Box::pin(search::answer(responder, account(responder, &rest.verifier), search, reply)).await,
-        None => reply::answer(responder, media, reply, &asked).await,
-    })
+    Ok(form.answer(rest, responder, reply).await)
+}
+
+/// How an answer is written.
+struct AnswerForm {
+    media: Media,
+    search: Option<Search>,
+    /// What it answers, where a page shows that.
+    asked: Vec<Part>,
+}
+
+impl AnswerForm {
+    fn of(responder: &Responder<'_>, media: Media, ask: &Ask, asked: Vec<Part>) -> Self {
+        let search = Search::of(responder, ask, &asked);
+        let asked = if asked.is_empty() && media == Media::Html { last_turn(ask) } else { asked };
+        Self { media, search, asked }
+    }
+
+    async fn answer(self, rest: &Rest, responder: &Responder<'_>, reply: Reply) -> HttpAnswer {
+        match self.search {
+            // On the heap, as is a stream: what most requests don't need must not make every request's future larger.
+            Some(search) => {
+                Box::pin(search::answer(responder, account(responder, &rest.verifier), search, reply)).await
+            }
+            None => reply::answer(responder, self.media, reply, &self.asked).await,
+        }
+    }
 }
 
 /// What the last turn says, for the page of its answer.

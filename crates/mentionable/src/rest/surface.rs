@@ -19,8 +19,10 @@ use super::answer::{HttpAnswer, Outcome};
 use super::body::{check_json, check_uncoded, read};
 use super::decision::{self, DecisionKind};
 use super::errors::Failure;
+use super::exchange::PostExtras;
 use super::limits::{BODY_BYTES_MAX, WEBHOOK_BODY_BYTES_MAX};
 use super::media::Media;
+use super::once::IdempotencyKey;
 use super::request::RequestHead;
 use super::responder::Responder;
 use super::task::{self, TaskPath};
@@ -96,7 +98,7 @@ async fn agent(rest: &Rest, responder: &Responder<'_>, body: Body) -> Outcome {
                     // It would use up a state whose answer nobody sees.
                     Method::HEAD if ask.runs.is_empty() => front::agent_page(rest, responder),
                     // A payment in a header is passed over: a GET settles nothing. REST 8.2.1.
-                    _ => exchange::carry(rest, responder, ask, None, None, Run::without_task()).await,
+                    _ => exchange::carry(rest, responder, ask, PostExtras::default(), Run::without_task()).await,
                 }
             }
         },
@@ -121,9 +123,11 @@ async fn post(rest: &Rest, responder: &Responder<'_>, body: Body) -> Outcome {
     let payment = payment::from_headers(headers)?;
     let body = read(body, BODY_BYTES_MAX).await?;
     let fields = multipart::decode(&body, &boundary)?;
+    let key = IdempotencyKey::of(headers, &fields)?;
     let ask = turns::group(fields).map_err(|error| explained(responder, error))?;
     let run = callback::run(request.parts, &rest.egress, rest.settings.webhook_retries).await;
-    exchange::carry(rest, responder, ask, payment, Some(&body), run).await
+    let extras = PostExtras { payment, body: Some(&body), key };
+    exchange::carry(rest, responder, ask, extras, run).await
 }
 
 async fn on_task(State(rest): State<Arc<Rest>>, request: Request) -> Response {

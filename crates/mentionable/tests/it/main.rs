@@ -10,6 +10,7 @@ mod fields;
 mod get;
 mod identity;
 mod negotiation;
+mod once;
 mod pages;
 mod payments;
 mod post;

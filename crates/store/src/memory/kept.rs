@@ -103,7 +103,7 @@ impl KeptEntry {
         if let Some(Record { task: made, .. }) = self.tasks.get(&task.id) {
             // A repetition of the same call, whose answer was lost, is no conflict.
             let is_this = (&made.run, made.created_at) == (&task.run, task.created_at);
-            return if is_this { Ok(()) } else { Err(StoreError::Corrupt("a task of this id exists".to_owned())) };
+            return if is_this { Ok(()) } else { Err(StoreError::Exists) };
         }
         let bytes = cost(task_len(&task)) + cost_of(&webhooks);
         self.accounts.room(&task.account, bytes)?;

@@ -52,7 +52,7 @@ impl Answer {
         match self.code {
             DONE => Ok(self.n.unsigned_abs()),
             CALLER_FULL => Err(StoreError::Full { bound: QuotaBound::Caller { max: bounds.caller } }),
-            EXISTS => Err(corrupt("a task of this id exists")),
+            EXISTS => Err(StoreError::Exists),
             TOO_MANY => unavailable(format!("a task takes at most {WEBHOOKS_PER_TASK_MAX} webhooks")),
             PENDING => unavailable(format!("{} deliveries are waiting", bounds.pending)),
             NOT_HELD => Err(StoreError::NotHeld),

@@ -384,6 +384,7 @@ fn again(fault: &StoreError) -> StoreError {
         StoreError::Full { bound } => StoreError::Full { bound: *bound },
         StoreError::Unavailable(reason) => StoreError::Unavailable(reason.clone()),
         StoreError::NotHeld => StoreError::NotHeld,
+        StoreError::Exists => StoreError::Exists,
         StoreError::Corrupt(reason) => StoreError::Corrupt(reason.clone()),
     }
 }

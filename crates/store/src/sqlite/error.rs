@@ -24,6 +24,7 @@ impl SqliteError {
             Self::Sql(error) if is_passing(error) => StoreError::Unavailable(error.to_string()),
             Self::Sql(error) => StoreError::Corrupt(error.to_string()),
             Self::Store(StoreError::NotHeld) => StoreError::NotHeld,
+            Self::Store(StoreError::Exists) => StoreError::Exists,
             Self::Store(StoreError::Full { bound }) => StoreError::Full { bound: *bound },
             Self::Store(StoreError::Unavailable(reason)) => StoreError::Unavailable(reason.clone()),
             Self::Store(StoreError::Corrupt(reason)) => StoreError::Corrupt(reason.clone()),

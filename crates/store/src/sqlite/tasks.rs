@@ -1,10 +1,10 @@
 //! This module has the statements about tasks.
 
 use forecourt_core::store::{Resumption, cost};
-use forecourt_core::{Event, Task, Timestamp};
+use forecourt_core::{Event, StoreError, Task, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
-use super::error::{SqliteError, corrupt};
+use super::error::SqliteError;
 use super::quota::{Bounds, HolderRow, QuotaResult};
 use super::rows::{self, COLUMNS, TaskRow, TaskRows, read_task};
 use super::{events, quota, webhooks};
@@ -27,7 +27,7 @@ pub(super) fn create(
     bounds: Bounds,
 ) -> QuotaResult<()> {
     if rows.is_taken(db, &task.hash)? {
-        return if is_made(db, rows, task)? { Ok(Ok(())) } else { Err(corrupt("a task of this id exists").into()) };
+        return if is_made(db, rows, task)? { Ok(Ok(())) } else { Err(StoreError::Exists.into()) };
     }
     let bytes = cost_of(task.outcome.iter().chain([&task.body]));
     if let Err(full) = bounds.room(db, task.holder, bytes + cost_of_all(&task.webhooks))? {

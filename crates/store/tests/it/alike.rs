@@ -82,6 +82,7 @@ impl World {
             Ok(result) => result,
             Err(forecourt_core::StoreError::Corrupt(_)) => "corrupt".to_owned(),
             Err(forecourt_core::StoreError::NotHeld) => "not held".to_owned(),
+            Err(forecourt_core::StoreError::Exists) => "exists".to_owned(),
             Err(forecourt_core::StoreError::Full { bound }) => format!("{bound:?}"),
             Err(forecourt_core::StoreError::Unavailable(_)) => "unavailable".to_owned(),
         };

@@ -1,5 +1,9 @@
 //! The bus or the store away for half a minute: honest answers meanwhile, and all well by itself afterwards.
 
+use std::sync::Arc;
+
+use forecourt_host::TaskName;
+
 use super::*;
 
 const OUTAGE: Duration = Duration::from_secs(30);
@@ -108,4 +112,42 @@ async fn work_that_was_written_though_the_store_did_not_say_so_is_stuck_nowhere(
     one.stop.cancel();
     one.host.stopped().await;
     assert_eq!((unsettled().await, permit.reload().await.unwrap().state), (0, TaskState::InputRequired));
+}
+
+/// A message as its client sends it again.
+fn named(words: &str) -> Run {
+    Run { name: Some(Arc::new(TaskName { key: "ann".into(), said: words.into() })), ..Run::in_background(None) }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_named_message_that_was_written_though_the_store_did_not_say_so_is_begun_once() {
+    let cluster = Cluster::new();
+    let agent = ScriptedAgent::new(vec![Step::Wait(Duration::from_secs(60)), complete()]);
+    let [one, two] = [cluster.node(agent.clone()).await, cluster.node(agent.clone()).await];
+    let first = one.host.receive(message("work"), named("a")).await.unwrap().task.unwrap();
+    // The same on the other node, and on one that can't say what it did.
+    let again = two.host.receive(message("work"), named("a")).await.unwrap().task.unwrap();
+    assert_eq!(again, first);
+    one.store.set_mute(true);
+    let unsure = one.host.receive(message("work"), named("b")).await.err();
+    assert!(matches!(unsure, Some(Error::Unavailable { .. })));
+    one.store.set_mute(false);
+    let b = one.host.receive(message("work"), named("b")).await.unwrap().task.unwrap();
+    let c = two.host.receive(message("work"), named("b")).await.unwrap().task.unwrap();
+    assert_eq!(b, c);
+    assert_ne!(b, first);
+    pass(Duration::from_secs(1)).await;
+    assert_eq!(agent.heard().len(), 1, "what nobody was told of is not begun either");
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_that_send_one_name_at_once_have_one_task() {
+    let cluster = Cluster::new();
+    let agent = ScriptedAgent::new(vec![Step::Wait(Duration::from_secs(60)), complete()]);
+    let [one, two] = [cluster.node(agent.clone()).await, cluster.node(agent.clone()).await];
+    let all = (0..40).map(|at| [&one, &two][at % 2].host.receive(message("work"), named("a")));
+    let tasks: Vec<_> = futures::future::join_all(all).await.into_iter().map(|told| told.unwrap().task).collect();
+    assert!(tasks.iter().all(|task| *task == tasks[0]));
+    pass(Duration::from_secs(1)).await;
+    assert_eq!(agent.heard().len(), 1);
 }
