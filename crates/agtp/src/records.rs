@@ -2,23 +2,25 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `anchors.rs` | how far the log of each node is, kept in the store of all |
+//! | `copies.rs` | a second place for how far the log is |
 //! | `facts.rs` | what a record says of the caller |
 //! | `keys.rs` | the key that signs |
 
-mod anchors;
+mod copies;
 mod facts;
 mod keys;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use forecourt_attribution::anchors::ANCHORS;
+use forecourt_attribution::heads::{HEADS, HeadStream};
 use forecourt_attribution::{AttributionLog, LogError, folder};
 use forecourt_core::AgentId;
 use forecourt_surface::Mount;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
+use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
 
 use crate::settings::{AgtpSettings, AuditFailure};
 
@@ -50,7 +52,7 @@ impl Records {
         let on_failure = settings.audit.on_failure;
         let (key, unreadable) = match RecordKey::new(&settings.signing, mount.keys.clone()) {
             Ok(key) => (key, None),
-            Err(error) => (RecordKey::none(), Some(error)),
+            Err(error) => (RecordKey::unsigned(mount.keys.clone()), Some(error)),
         };
         // `Serve`, since nothing may be refused for want of records that the operator does not want.
         if !settings.audit.enabled {
@@ -85,10 +87,13 @@ impl Records {
         if let Some((of, log)) = open.as_ref().filter(|(of, _)| *of == folder) {
             tracing::debug!(folder = %of.display(), "records go on where they are");
             log.replace(options, key.source());
+            log.copy_heads(copies::copy(&settings.audit, &mount.egress));
             return Ok(Arc::clone(log));
         }
         let log = AttributionLog::open(&folder, options, key.source(), mount.host.clock().clone())?;
-        anchors::anchor(&log, mount.host.ledger(ANCHORS));
+        log.copy_heads(copies::copy(&settings.audit, &mount.egress));
+        log.keep_heads(HeadStream::new(mount.host.ledger(HEADS), log.node()));
+        hold_and_close(&log, mount.host.stopping().clone());
         *open = Some((folder, Arc::clone(&log)));
         Ok(log)
     }
@@ -115,4 +120,20 @@ impl Records {
             }
         }
     }
+}
+
+/// Holds the log against its head in the store before the first request comes, so that an operator reads at once what is
+/// wrong, and tells the store how far it is when the host stops.
+fn hold_and_close(log: &Arc<AttributionLog>, stopping: CancellationToken) {
+    let Ok(runtime) = Handle::try_current() else { return };
+    let log = Arc::clone(log);
+    runtime.spawn(async move {
+        // Told in the log by whoever finds it; whoever asks is told, too.
+        let _ = log.ready().await;
+        stopping.cancelled().await;
+        // What is left undone here, the next start does.
+        if let Err(error) = log.close().await {
+            tracing::warn!(%error, "how far the records are was not told to the store");
+        }
+    });
 }

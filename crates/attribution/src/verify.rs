@@ -11,15 +11,16 @@ use std::thread;
 
 use parking_lot::Mutex;
 
-use crate::checkpoint::{Checkpoint, Mark};
+use crate::checkpoint::{Checkpoint, KeptMark, Mark, checkpoint_path, mark_path, unverified};
 use crate::digest::{FIRST, Hash, to_hex};
 use crate::error::LogError;
 use crate::keys::RecordKeys;
 use crate::limits::FINDINGS_MAX;
-use crate::node::mark_of;
+use crate::node::node_name;
 use crate::segment::{self, FIRST_NUMBER};
+use crate::signature::require_signed;
 use crate::snapshot::Snapshot;
-use scan::{SegmentScan, SignatureCheck};
+use scan::{NamedMark, SegmentScan};
 
 /// What is wrong, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +54,35 @@ pub struct Verification {
     pub more_findings: u64,
     /// What is worth knowing and not wrong, in a sentence each.
     pub notes: Vec<String>,
+    /// Whether nothing was ever written: no file says so, and no witness knows of any.
+    pub is_unwritten: bool,
+}
+
+/// What somebody beside the folder knows of how far the log was: a store, a file elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeadWitness {
+    /// Who it is, in words: "the store".
+    pub name: String,
+    /// The newest head that it was told, as it was signed; `None`: none.
+    pub head: Option<String>,
+    /// Heads that an operator had the log begin at, as they were signed: what was there before is gone.
+    pub accepted: Vec<String>,
+}
+
+impl HeadWitness {
+    /// A store that keeps nothing, since it is not there, and so knows no head.
+    pub fn knowing_nothing(name: &str) -> Self {
+        Self { name: name.to_owned(), head: None, accepted: Vec::new() }
+    }
+}
+
+/// A statement on how far the log was, and who kept it.
+struct KeptHead {
+    name: String,
+    /// Where it is, for findings.
+    path: PathBuf,
+    jws: String,
+    mark: Mark,
 }
 
 impl Verification {
@@ -79,52 +109,130 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Looks at the whole log in `folder`, also while it is written: at what stood there when it began. `anchor` is the
-/// newest statement on how far it was that was kept elsewhere. `begun` is told
-/// how many bytes there are, `done` how many more were looked at.
+/// Looks at the whole log in `folder`, also while it is written: at what stood there when it began. It has to be as far
+/// as the mark beside it and each of the `witnesses` say, who are asked before this is called. `begun` is told how many
+/// bytes there are, `done` how many more were looked at.
 ///
 /// # Errors
 /// The folder can't be read.
 pub fn verify(
     folder: &Path,
     keys: &RecordKeys,
-    anchor: Option<&str>,
+    witnesses: &[HeadWitness],
     begun: &dyn Fn(u64),
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Verification, LogError> {
-    let mut snapshot = Snapshot::take(folder)?;
-    let is_further = |mark: &Mark| {
-        let kept = snapshot.mark.as_ref().map(|(mark, _)| (mark.segment, mark.offset));
-        kept.is_none_or(|kept| kept < (mark.segment, mark.offset))
-    };
-    // The mark beside the log can be set back together with it; the one that was kept elsewhere can not.
-    if let Some((mark, anchor)) =
-        anchor.and_then(|anchor| Some((mark_of(anchor)?, anchor))).filter(|(mark, _)| is_further(mark))
-    {
-        snapshot.mark = Some((mark, anchor.to_owned()));
-    }
-    begun(snapshot.bytes());
-    let scans = scan_all(&snapshot, keys, done);
+    let snapshot = Snapshot::take(folder)?;
     let mut told = Verification { segments: snapshot.segments.len(), ..Verification::default() };
+    if snapshot.is_empty() && witnesses.iter().all(|witness| witness.head.is_none()) {
+        return Ok(Verification { is_unwritten: true, ..told });
+    }
+    let heads = heads(&snapshot, keys, witnesses, &mut told)?;
+    begun(snapshot.bytes());
+    let scans = scan_all(&snapshot, &heads, keys, done);
     let mut chains = Chains::begin(&snapshot, keys, &mut told);
     for (number, scan) in scans {
         chains.join(number, scan?, &mut told);
     }
-    chains.end(&snapshot, keys, &mut told);
+    told.agents = chains.heads.len();
+    for head in &heads {
+        require_reached(&snapshot, head, &mut told);
+    }
+    if told.unsigned > 0 {
+        told.notes.push(format!("{} records are not signed: whoever made them can't be told", told.unsigned));
+    }
+    told.findings.sort_by(|a, b| (&a.path, a.offset).cmp(&(&b.path, b.offset)));
     Ok(told)
+}
+
+/// What is known of how far the log was: by the mark beside it and by others. Each has to be there and signed.
+fn heads(
+    snapshot: &Snapshot,
+    keys: &RecordKeys,
+    witnesses: &[HeadWitness],
+    told: &mut Verification,
+) -> Result<Vec<KeptHead>, LogError> {
+    let node = node_name(&snapshot.folder)?;
+    let (mut found, mut notes) = (Vec::new(), Vec::new());
+    let mut wrong = |path: &Path, message: String| {
+        told.found(Finding { path: path.to_path_buf(), offset: 0, audit_id: None, message });
+    };
+    let path = mark_path(&snapshot.folder);
+    match &snapshot.mark {
+        KeptMark::Read(mark, jws) => {
+            found.push(KeptHead { name: "the mark".to_owned(), path, jws: jws.clone(), mark: mark.clone() });
+        }
+        KeptMark::Missing => wrong(&path, "the mark is gone, which says how far the records were".to_owned()),
+        KeptMark::Unreadable => wrong(&path, "the mark holds no statement of how far the records were".to_owned()),
+    }
+    for HeadWitness { name, head, accepted } in witnesses {
+        let begun: Vec<Mark> = accepted.iter().filter_map(|jws| unverified(jws)).collect();
+        notes.extend(begun.iter().map(|mark| begins_at(name, mark)));
+        let path = PathBuf::from(name);
+        match head.as_ref().map(|jws| (jws, unverified::<Mark>(jws))) {
+            Some((jws, Some(mark))) => found.push(KeptHead { name: name.clone(), path, jws: jws.clone(), mark }),
+            Some((_, None)) => wrong(&path, "what is kept there as the head of the records is no statement".to_owned()),
+            None => wrong(
+                &path,
+                "it knows no head of these records: it was taken out, or nobody served them since heads are kept there"
+                    .to_owned(),
+            ),
+        }
+    }
+    for head in &found {
+        if let Err(message) = require_signed(&head.jws, keys) {
+            wrong(&head.path, message);
+        }
+        if head.mark.node.is_some() && head.mark.node != node {
+            wrong(&head.path, format!("it speaks of the records of node {}", head.mark.node.as_deref().unwrap_or("")));
+        }
+    }
+    told.notes.append(&mut notes);
+    Ok(found)
+}
+
+/// What is said of a place at which an operator had a log begin.
+fn begins_at(name: &str, mark: &Mark) -> String {
+    let Mark { segment, offset, issued_at, accepted, .. } = mark;
+    let reason = accepted.as_deref().unwrap_or("no reason was given");
+    format!(
+        "in {name}, heads begin at byte {offset} of segment {segment} on {issued_at} ({reason}): whether anything was cut \
+         off before that can't be told"
+    )
+}
+
+/// The log has to go on to where a head says that it was.
+fn require_reached(snapshot: &Snapshot, head: &KeptHead, told: &mut Verification) {
+    let KeptHead { name, mark, .. } = head;
+    let length = snapshot.segments.iter().find(|(number, _)| *number == mark.segment).map(|(_, bytes)| *bytes);
+    if !mark_is_past(mark, length, &snapshot.segments) {
+        return;
+    }
+    let message = format!(
+        "by {name} of {} the log was on the disk up to byte {} and ends before that: records are gone",
+        mark.issued_at, mark.offset
+    );
+    let path = segment::path(&snapshot.folder, mark.segment);
+    told.found(Finding { path, offset: length.unwrap_or_default(), audit_id: None, message });
 }
 
 /// A segment with what was found in it.
 type ScanResult = (u64, Result<SegmentScan, LogError>);
 
 /// Every segment, in order.
-fn scan_all(snapshot: &Snapshot, keys: &RecordKeys, done: &(dyn Fn(u64) + Sync)) -> Vec<ScanResult> {
+fn scan_all(
+    snapshot: &Snapshot,
+    heads: &[KeptHead],
+    keys: &RecordKeys,
+    done: &(dyn Fn(u64) + Sync),
+) -> Vec<ScanResult> {
     let workers = thread::available_parallelism().map_or(1, usize::from).min(snapshot.segments.len().max(1));
     let (next, scans) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         while let Some((number, end)) = snapshot.segments.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let mark = snapshot.mark.as_ref().map(|(mark, _)| mark).filter(|mark| mark.segment == *number);
-            let scan = SegmentScan::of(&segment::path(&snapshot.folder, *number), *end, keys, mark, done);
+            let here = heads.iter().filter(|head| head.mark.segment == *number);
+            let marks: Vec<NamedMark<'_>> = here.map(|head| (head.name.as_str(), &head.mark)).collect();
+            let scan = SegmentScan::of(&segment::path(&snapshot.folder, *number), *end, keys, &marks, done);
             scans.lock().push((*number, scan));
         }
     };
@@ -162,8 +270,9 @@ impl<'a> Chains<'a> {
             chains.number = statement.segment;
             chains.link = crate::from_hex(&statement.link);
             chains.heads = heads.clone();
-            let path = folder.join("checkpoint.jws");
-            check_statement(&path, jws, keys, told);
+            if let Err(message) = require_signed(jws, keys) {
+                told.found(Finding { path: checkpoint_path(folder), offset: 0, audit_id: None, message });
+            }
             told.notes.push(format!(
                 "records before segment {} were removed by age or size; {} chains go on from the checkpoint of {}",
                 statement.segment, statement.heads, statement.issued_at
@@ -205,27 +314,6 @@ impl<'a> Chains<'a> {
         told.notes.extend(scan.notes);
         (self.number, self.link, self.is_sealed, self.has_begun) = (number + 1, scan.end_link, scan.is_sealed, true);
     }
-
-    fn end(self, snapshot: &Snapshot, keys: &RecordKeys, told: &mut Verification) {
-        told.agents = self.heads.len();
-        if let Some((mark, jws)) = &snapshot.mark {
-            let path = snapshot.folder.join("mark.jws");
-            check_statement(&path, jws, keys, told);
-            let length = snapshot.segments.iter().find(|(number, _)| *number == mark.segment).map(|(_, bytes)| *bytes);
-            if mark_is_past(mark, length, &snapshot.segments) {
-                let path = segment::path(&snapshot.folder, mark.segment);
-                let message = format!(
-                    "the log was on the disk up to byte {} and ends before that: records are gone",
-                    mark.offset
-                );
-                told.found(Finding { path, offset: length.unwrap_or_default(), audit_id: None, message });
-            }
-        }
-        if told.unsigned > 0 {
-            told.notes.push(format!("{} records are not signed: whoever made them can't be told", told.unsigned));
-        }
-        told.findings.sort_by(|a, b| (&a.path, a.offset).cmp(&(&b.path, b.offset)));
-    }
 }
 
 /// Whether the log ends before what was known to be there.
@@ -235,14 +323,6 @@ fn mark_is_past(mark: &Mark, length: Option<u64>, segments: &[(u64, u64)]) -> bo
         // Its segment is gone: by age, which later ones show, or otherwise.
         None => segments.last().is_none_or(|(last, _)| *last < mark.segment),
     }
-}
-
-fn check_statement(path: &Path, jws: &str, keys: &RecordKeys, told: &mut Verification) {
-    let message = match SignatureCheck::new(keys).check(jws) {
-        scan::SignatureOutcome::Good | scan::SignatureOutcome::Unsigned => return,
-        scan::SignatureOutcome::Bad(message) => message,
-    };
-    told.found(Finding { path: path.to_path_buf(), offset: 0, audit_id: None, message });
 }
 
 /// What is said when a record does not name the one before it.

@@ -54,6 +54,7 @@ pub(crate) async fn run(invocation: Invocation) -> Outcome {
         Command::Audit(audit) => match &audit.what {
             Some(AuditWhat::Verify(verify)) => records::verify(verify).await,
             Some(AuditWhat::Export(export)) => records::export(export),
+            Some(AuditWhat::Accept(accept)) => records::accept(accept).await,
             None => audit::run(audit).await,
         },
         Command::Admin(admin) => admin::run(admin).await,

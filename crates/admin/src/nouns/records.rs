@@ -1,6 +1,7 @@
 //! Signed records of what was answered: how many there are, and whether anything was changed.
 
-use forecourt_attribution::{RecordKeys, folder, verify::verify};
+use forecourt_attribution::heads::{HEADS, HeadStream};
+use forecourt_attribution::{RecordKeys, folder, node_name, verify::verify};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -26,7 +27,11 @@ pub(crate) async fn one(ask: Ask) -> Result<Records, ApiError> {
 
 pub(crate) async fn look_through(ask: Command) -> Result<VerificationReport, ApiError> {
     let (folder, up_to) = (folder(&ask.desk.data), ask.now());
-    if !folder.is_dir() {
+    // First, since the files may go on meanwhile, and before the folder is missed: it may be gone.
+    let node = node_name(&folder).map_err(|error| ApiError::internal(error.to_string()))?;
+    let heads = HeadStream::new(ask.house.host.ledger(HEADS), node.as_deref());
+    let store = heads.witness().await.map_err(|error| ApiError::internal(format!("the store: {error}")))?;
+    if !folder.is_dir() && store.head.is_none() {
         return Err(ApiError::not_found("no records are kept on this node")
             .hint("records are kept of what is answered over AGTP"));
     }
@@ -37,7 +42,7 @@ pub(crate) async fn look_through(ask: Command) -> Result<VerificationReport, Api
     let looked = tokio::task::spawn_blocking(move || {
         // Without any keys, records that are signed are told one by one.
         let keys = RecordKeys::beside(&folder).unwrap_or_default();
-        verify(&folder, &keys, None, &|_| {}, &|_| {}).map_err(|error| error.to_string())
+        verify(&folder, &keys, &[store], &|_| {}, &|_| {}).map_err(|error| error.to_string())
     });
     let told = looked.await.map_err(|_| ApiError::internal("the records could not be looked at"))?;
     let told = told.map_err(|error| ApiError::internal(format!("the records can't be read: {error}")))?;

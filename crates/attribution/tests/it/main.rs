@@ -3,6 +3,7 @@
 mod chains;
 mod disk;
 mod files;
+mod heads;
 mod nodes;
 mod processes;
 mod retention;
