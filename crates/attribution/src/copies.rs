@@ -53,6 +53,14 @@ impl FileCopy {
         file.sync_data()
     }
 
+    /// Every line of the file that is a statement, the oldest first.
+    ///
+    /// # Errors
+    /// The file can't be read.
+    pub fn statements(&self) -> io::Result<Vec<String>> {
+        Ok(std::fs::read_to_string(&self.path)?.lines().map(str::to_owned).collect())
+    }
+
     /// What the file knows of the log of a node, for a verification.
     ///
     /// # Errors

@@ -56,9 +56,9 @@ pub enum LogError {
         /// What does not hold.
         reason: String,
     },
-    /// The store with the heads can't be asked.
-    #[error("how far the records were can't be looked up in the store: {0}")]
-    Heads(String),
+    /// The store with the records or their heads can't be asked.
+    #[error("the store of records: {0}")]
+    Store(String),
     /// The writer has ended.
     #[error("the audit log is closed")]
     Closed,

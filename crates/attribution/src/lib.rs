@@ -8,6 +8,7 @@
 //! | `frame.rs`, `segment.rs` | how they are written |
 //! | `state.rs`, `open_segment.rs`, `index.rs`, `retention.rs` | the files as one process knows them, and where things are in them |
 //! | `log.rs`, `writer.rs` | records in, answers out; the one writer |
+//! | `record_log.rs`, `shared_log.rs`, `shared_verify.rs` | records in the store of several nodes, instead of in files |
 //! | `checkpoint.rs` | how far the log is on the disk, and where it begins |
 //! | `heads.rs`, `copies.rs`, `standing.rs` | how far it was, in a store and elsewhere; whether it is still what those say |
 //! | `verify.rs`, `verify/` | whether anything was changed |
@@ -29,8 +30,11 @@ mod node;
 mod open_segment;
 mod options;
 mod payload;
+mod record_log;
 mod retention;
 mod segment;
+mod shared_log;
+mod shared_verify;
 mod signature;
 mod signer;
 mod snapshot;
@@ -52,6 +56,9 @@ pub use log::{AttributionLog, ChainHead, SignedRecord};
 pub use node::node_name;
 pub use options::{LogOptions, SyncPolicy};
 pub use payload::{ContractFields, PriorAction, RecordDraft};
+pub use record_log::RecordLog;
+pub use shared_log::SharedLog;
+pub use shared_verify::{export_shared, verify_shared};
 pub use signer::{RecordSigner, SignerSource};
 pub use standing::accept;
 

@@ -167,7 +167,7 @@ impl AttributionLog {
             self.copy_head(jws.clone()).await;
             let Some(heads) = self.heads.read().clone() else { return Ok(()) };
             let told = heads.advance(&jws, self.clock.now(), true).await;
-            told.map_err(|error| LogError::Heads(error.to_string()))
+            told.map_err(|error| LogError::Store(error.to_string()))
         })
     }
 

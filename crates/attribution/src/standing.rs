@@ -99,7 +99,7 @@ impl AttributionLog {
     /// The store can't be asked; or the log is not what the head says.
     pub(crate) async fn reconcile(self: &Arc<Self>) -> Result<(), LogError> {
         let Some(heads) = self.heads.read().clone() else { return Ok(()) };
-        let away = |error: forecourt_core::Error| LogError::Heads(error.to_string());
+        let away = |error: forecourt_core::Error| LogError::Store(error.to_string());
         let kept = heads.last().await.map_err(away)?;
         let is_known = kept.is_some();
         let work = move |log: &Self| {

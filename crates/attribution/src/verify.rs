@@ -1,6 +1,7 @@
 //! Whether anything was changed: every checksum, hash and signature of the log, each chain from its first record to
 //! its last, and that nothing is gone. Segments are looked at side by side; what joins them, afterwards.
 
+mod heads;
 mod scan;
 
 use std::collections::HashMap;
@@ -11,15 +12,15 @@ use std::thread;
 
 use parking_lot::Mutex;
 
-use crate::checkpoint::{Checkpoint, KeptMark, Mark, checkpoint_path, mark_path, unverified};
+use crate::checkpoint::{Checkpoint, checkpoint_path};
 use crate::digest::{FIRST, Hash, to_hex};
 use crate::error::LogError;
 use crate::keys::RecordKeys;
 use crate::limits::FINDINGS_MAX;
-use crate::node::node_name;
 use crate::segment::{self, FIRST_NUMBER};
 use crate::signature::require_signed;
 use crate::snapshot::Snapshot;
+use heads::{KeptHead, heads, require_reached};
 use scan::{NamedMark, SegmentScan};
 
 /// What is wrong, and where.
@@ -27,18 +28,30 @@ use scan::{NamedMark, SegmentScan};
 pub struct Finding {
     /// The file.
     pub path: PathBuf,
-    /// The byte at which the entry begins.
+    /// Where in it: the byte at which the entry begins, or the number of an entry in a store.
     pub offset: u64,
+    /// What `offset` counts.
+    pub unit: FindingUnit,
     /// The record's name, where it has one.
     pub audit_id: Option<String>,
     /// What does not hold.
     pub message: String,
 }
 
+/// What the place of a finding is counted in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FindingUnit {
+    /// Bytes of a file.
+    #[default]
+    Byte,
+    /// Entries of a stream in a store.
+    Entry,
+}
+
 /// What a verification came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verification {
-    /// Segments that were looked at.
+    /// Segments that were looked at; of records in a store, streams.
     pub segments: usize,
     /// Records of responses.
     pub records: u64,
@@ -76,22 +89,28 @@ impl HeadWitness {
     }
 }
 
-/// A statement on how far the log was, and who kept it.
-struct KeptHead {
-    name: String,
-    /// Where it is, for findings.
-    path: PathBuf,
-    jws: String,
-    mark: Mark,
-}
-
 impl Verification {
     /// Whether nothing is wrong.
     pub fn is_fine(&self) -> bool {
         self.findings.is_empty()
     }
 
-    fn found(&mut self, finding: Finding) {
+    /// What came of both.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.segments += other.segments;
+        self.records += other.records;
+        self.events += other.events;
+        self.unsigned += other.unsigned;
+        self.agents += other.agents;
+        self.more_findings += other.more_findings;
+        self.notes.extend(other.notes);
+        self.is_unwritten &= other.is_unwritten;
+        other.findings.into_iter().for_each(|finding| self.found(finding));
+        self
+    }
+
+    pub(crate) fn found(&mut self, finding: Finding) {
         match self.findings.len() < FINDINGS_MAX {
             true => self.findings.push(finding),
             false => self.more_findings += 1,
@@ -101,7 +120,11 @@ impl Verification {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, byte {}", self.path.display(), self.offset)?;
+        let unit = match self.unit {
+            FindingUnit::Byte => "byte",
+            FindingUnit::Entry => "entry",
+        };
+        write!(f, "{}, {unit} {}", self.path.display(), self.offset)?;
         if let Some(audit_id) = &self.audit_id {
             write!(f, ", Audit-ID {audit_id}")?;
         }
@@ -143,77 +166,6 @@ pub fn verify(
     }
     told.findings.sort_by(|a, b| (&a.path, a.offset).cmp(&(&b.path, b.offset)));
     Ok(told)
-}
-
-/// What is known of how far the log was: by the mark beside it and by others. Each has to be there and signed.
-fn heads(
-    snapshot: &Snapshot,
-    keys: &RecordKeys,
-    witnesses: &[HeadWitness],
-    told: &mut Verification,
-) -> Result<Vec<KeptHead>, LogError> {
-    let node = node_name(&snapshot.folder)?;
-    let (mut found, mut notes) = (Vec::new(), Vec::new());
-    let mut wrong = |path: &Path, message: String| {
-        told.found(Finding { path: path.to_path_buf(), offset: 0, audit_id: None, message });
-    };
-    let path = mark_path(&snapshot.folder);
-    match &snapshot.mark {
-        KeptMark::Read(mark, jws) => {
-            found.push(KeptHead { name: "the mark".to_owned(), path, jws: jws.clone(), mark: mark.clone() });
-        }
-        KeptMark::Missing => wrong(&path, "the mark is gone, which says how far the records were".to_owned()),
-        KeptMark::Unreadable => wrong(&path, "the mark holds no statement of how far the records were".to_owned()),
-    }
-    for HeadWitness { name, head, accepted } in witnesses {
-        let begun: Vec<Mark> = accepted.iter().filter_map(|jws| unverified(jws)).collect();
-        notes.extend(begun.iter().map(|mark| begins_at(name, mark)));
-        let path = PathBuf::from(name);
-        match head.as_ref().map(|jws| (jws, unverified::<Mark>(jws))) {
-            Some((jws, Some(mark))) => found.push(KeptHead { name: name.clone(), path, jws: jws.clone(), mark }),
-            Some((_, None)) => wrong(&path, "what is kept there as the head of the records is no statement".to_owned()),
-            None => wrong(
-                &path,
-                "it knows no head of these records: it was taken out, or nobody served them since heads are kept there"
-                    .to_owned(),
-            ),
-        }
-    }
-    for head in &found {
-        if let Err(message) = require_signed(&head.jws, keys) {
-            wrong(&head.path, message);
-        }
-        if head.mark.node.is_some() && head.mark.node != node {
-            wrong(&head.path, format!("it speaks of the records of node {}", head.mark.node.as_deref().unwrap_or("")));
-        }
-    }
-    told.notes.append(&mut notes);
-    Ok(found)
-}
-
-/// What is said of a place at which an operator had a log begin.
-fn begins_at(name: &str, mark: &Mark) -> String {
-    let Mark { segment, offset, issued_at, accepted, .. } = mark;
-    let reason = accepted.as_deref().unwrap_or("no reason was given");
-    format!(
-        "in {name}, heads begin at byte {offset} of segment {segment} on {issued_at} ({reason}): whether anything was cut \
-         off before that can't be told"
-    )
-}
-
-/// The log has to go on to where a head says that it was.
-fn require_reached(snapshot: &Snapshot, head: &KeptHead, told: &mut Verification) {
-    let KeptHead { name, mark, .. } = head;
-    let length = snapshot.segments.iter().find(|(number, _)| *number == mark.segment).map(|(_, bytes)| *bytes);
-    if !mark_is_past(mark, length, &snapshot.segments) {
-        return;
-    }
-    let message = format!(
-        "by {name} of {} the log was on the disk up to byte {} and ends before that: records are gone",
-        mark.issued_at, mark.offset
-    );
-    let path = segment::path(&snapshot.folder, mark.segment);
-    told.found(Finding { path, offset: length.unwrap_or_default(), audit_id: None, message });
 }
 
 /// A segment with what was found in it.
@@ -271,7 +223,13 @@ impl<'a> Chains<'a> {
             chains.link = crate::from_hex(&statement.link);
             chains.heads = heads.clone();
             if let Err(message) = require_signed(jws, keys) {
-                told.found(Finding { path: checkpoint_path(folder), offset: 0, audit_id: None, message });
+                told.found(Finding {
+                    path: checkpoint_path(folder),
+                    offset: 0,
+                    unit: FindingUnit::Byte,
+                    audit_id: None,
+                    message,
+                });
             }
             told.notes.push(format!(
                 "records before segment {} were removed by age or size; {} chains go on from the checkpoint of {}",
@@ -284,7 +242,7 @@ impl<'a> Chains<'a> {
     fn join(&mut self, number: u64, scan: SegmentScan, told: &mut Verification) {
         let path = segment::path(self.folder, number);
         let mut at_start = |message: String| {
-            told.found(Finding { path: path.clone(), offset: 0, audit_id: None, message });
+            told.found(Finding { path: path.clone(), offset: 0, unit: FindingUnit::Byte, audit_id: None, message });
         };
         if number != self.number {
             at_start(format!("segments {} to {} are gone", self.number, number.saturating_sub(1)));
@@ -300,6 +258,7 @@ impl<'a> Chains<'a> {
                 told.found(Finding {
                     path: path.clone(),
                     offset: chain.first_offset,
+                    unit: FindingUnit::Byte,
                     audit_id: Some(to_hex(&chain.first)),
                     message: broken_chain(&agent, &expected, &chain.first_previous),
                 });
@@ -313,15 +272,6 @@ impl<'a> Chains<'a> {
         scan.findings.into_iter().for_each(|finding| told.found(finding));
         told.notes.extend(scan.notes);
         (self.number, self.link, self.is_sealed, self.has_begun) = (number + 1, scan.end_link, scan.is_sealed, true);
-    }
-}
-
-/// Whether the log ends before what was known to be there.
-fn mark_is_past(mark: &Mark, length: Option<u64>, segments: &[(u64, u64)]) -> bool {
-    match length {
-        Some(length) => length < mark.offset,
-        // Its segment is gone: by age, which later ones show, or otherwise.
-        None => segments.last().is_none_or(|(last, _)| *last < mark.segment),
     }
 }
 

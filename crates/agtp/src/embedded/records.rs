@@ -1,9 +1,7 @@
 //! INSPECT of records: one by its name, where a chain stands, and the events of an agent's life. Base 3.3, 8.
 
-use std::sync::Arc;
-
 use forecourt_agtp_wire::status::Status;
-use forecourt_attribution::{AttributionLog, LogError};
+use forecourt_attribution::{LogError, RecordLog};
 use forecourt_core::AgentId;
 use forecourt_identity::agents::AgentIdentity;
 use serde_json::{Value, json};
@@ -19,7 +17,7 @@ use crate::settings::ReadAcl;
 pub(super) struct RecordReader<'a> {
     pub call: MethodCall<'a>,
     /// `None`: no records are kept here.
-    pub log: Option<&'a Arc<AttributionLog>>,
+    pub log: Option<&'a RecordLog>,
     /// Whom the operator lets read.
     pub acl: ReadAcl,
     /// Keys of certificates whose holders read everything.
@@ -70,7 +68,7 @@ impl<'a> RecordReader<'a> {
     }
 
     /// The log.
-    fn records(&self) -> Result<&'a Arc<AttributionLog>, Problem> {
+    fn records(&self) -> Result<&'a RecordLog, Problem> {
         let message = "no records are kept here";
         let missing = || Problem::new(Status::NOT_FOUND, "audit-record-not-found", message);
         self.log.ok_or_else(missing)

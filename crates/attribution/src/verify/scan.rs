@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Deserialize;
 
-use super::{Finding, broken_chain};
+use super::{Finding, FindingUnit, broken_chain};
 use crate::checkpoint::Mark;
 use crate::digest::{Hash, from_hex, to_hex};
 use crate::error::LogError;
@@ -247,7 +247,13 @@ impl SegmentScan {
 
     fn found(&mut self, path: &Path, offset: u64, audit_id: Option<String>, message: String) {
         match self.findings.len() < FINDINGS_MAX {
-            true => self.findings.push(Finding { path: path.to_path_buf(), offset, audit_id, message }),
+            true => self.findings.push(Finding {
+                path: path.to_path_buf(),
+                offset,
+                unit: FindingUnit::Byte,
+                audit_id,
+                message,
+            }),
             false => self.more_findings += 1,
         }
     }

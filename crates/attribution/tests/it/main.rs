@@ -7,5 +7,6 @@ mod heads;
 mod nodes;
 mod processes;
 mod retention;
+mod shared;
 mod support;
 mod vector;
