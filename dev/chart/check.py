@@ -18,7 +18,16 @@ SHARED = {"shared": {"existingSecret": "s"}}
 # The name of a case, the values, and the kinds that are made.
 CASES = [
     ("as it comes", {}, {"ConfigMap", "Deployment", "PodDisruptionBudget", "Service"}),
-    ("one node alone", {"replicas": 1, "shared": {"existingSecret": ""}}, {"ConfigMap", "Deployment", "Service"}),
+    (
+        "one node alone",
+        {"replicas": 1, "shared": {"existingSecret": ""}},
+        {"ConfigMap", "Deployment", "PersistentVolumeClaim", "Service"},
+    ),
+    (
+        "one node on a claim that exists",
+        {"replicas": 1, "shared": {"existingSecret": ""}, "persistence": {"existingClaim": "c"}},
+        {"ConfigMap", "Deployment", "Service"},
+    ),
     (
         "with everything",
         {
@@ -75,6 +84,10 @@ def pod_problems(deployment):
     mounted = {mount["name"] for mount in container["volumeMounts"]}
     if mounted != {volume["name"] for volume in pod["volumes"]}:
         yield "volumes and mounts differ"
+    environment = {variable["name"] for variable in container["env"]}
+    data = next(volume for volume in pod["volumes"] if volume["name"] == "data")
+    if "FORECOURT__STORE__URL" not in environment and "persistentVolumeClaim" not in data:
+        yield "the state of a node that shares no store does not outlast its pod"
 
 
 def write_files(chart, folder):

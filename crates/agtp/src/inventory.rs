@@ -50,7 +50,7 @@ impl Inventory {
             host: Arc::clone(&mount.host),
             agents: Arc::clone(&mount.agents),
             tools: Arc::clone(&mount.tools),
-            record_key: RecordKey::none(),
+            record_key: RecordKey::unsigned(mount.keys.clone()),
             natives: native::endpoints(&mount.host.contract().catalog),
             negotiator,
             settings,

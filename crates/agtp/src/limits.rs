@@ -80,6 +80,8 @@ pub(crate) const KEPT_BYTES_MAX: usize = 64 * 1024;
 pub(crate) const REASON_BYTES_MAX: usize = 4 * 1024;
 /// How long a receipt of CONFIRM is kept.
 pub(crate) const RECEIPT_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How often a receipt is put behind one that others wrote meanwhile.
+pub(crate) const RECEIPT_APPENDS_MAX: usize = 8;
 /// Events that INSPECT gives at once, unless told otherwise.
 pub(crate) const EVENTS_DEFAULT: usize = 50;
 /// When a caller may come again whose response could not be recorded.

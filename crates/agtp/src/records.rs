@@ -2,23 +2,24 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `anchors.rs` | how far the log of each node is, kept in the store of all |
+//! | `copies.rs` | a second place for how far the log is |
 //! | `facts.rs` | what a record says of the caller |
 //! | `keys.rs` | the key that signs |
 
-mod anchors;
+mod copies;
 mod facts;
 mod keys;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use forecourt_attribution::anchors::ANCHORS;
-use forecourt_attribution::{AttributionLog, LogError, folder};
+use forecourt_attribution::heads::{HEADS, HeadStream};
+use forecourt_attribution::{AttributionLog, LogError, RecordLog, SharedLog, folder};
 use forecourt_core::AgentId;
 use forecourt_surface::Mount;
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
+use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
 
 use crate::settings::{AgtpSettings, AuditFailure};
 
@@ -31,7 +32,7 @@ const NODE_NAME_BYTES: usize = 8;
 /// The log of signed records, for one state of the deployment.
 pub(crate) struct Records {
     /// `None`: the operator wants none, or it could not be opened.
-    log: Option<Arc<AttributionLog>>,
+    log: Option<RecordLog>,
     /// Why it could not be opened.
     unusable: Option<String>,
     /// Whether a response leaves whose record can't be kept.
@@ -42,7 +43,7 @@ pub(crate) struct Records {
 
 /// The log of this process, which lasts when the deployment is replaced.
 #[derive(Default)]
-struct OpenLog(Mutex<Option<(PathBuf, Arc<AttributionLog>)>>);
+struct OpenLog(Mutex<Option<(PathBuf, RecordLog)>>);
 
 impl Records {
     /// Opens the log in the data folder, or goes on with the one that is open.
@@ -50,7 +51,7 @@ impl Records {
         let on_failure = settings.audit.on_failure;
         let (key, unreadable) = match RecordKey::new(&settings.signing, mount.keys.clone()) {
             Ok(key) => (key, None),
-            Err(error) => (RecordKey::none(), Some(error)),
+            Err(error) => (RecordKey::unsigned(mount.keys.clone()), Some(error)),
         };
         // `Serve`, since nothing may be refused for want of records that the operator does not want.
         if !settings.audit.enabled {
@@ -65,31 +66,35 @@ impl Records {
         }
     }
 
-    fn open(
-        mount: &Mount,
-        settings: &AgtpSettings,
-        server_id: &str,
-        key: &RecordKey,
-    ) -> Result<Arc<AttributionLog>, LogError> {
-        let mut options = settings.audit.options(server_id);
-        // Processes that share a store have a log each: by these names logs and their anchors are told apart.
-        if !mount.host.is_alone() {
-            let mut name = [0; NODE_NAME_BYTES];
-            mount.host.entropy().fill(&mut name);
-            options.node = Some(name.iter().map(|byte| format!("{byte:02x}")).collect());
-        }
+    fn open(mount: &Mount, settings: &AgtpSettings, server_id: &str, key: &RecordKey) -> Result<RecordLog, LogError> {
+        let options = settings.audit.options(server_id);
         let kept = mount.services.keep(OpenLog::default);
         let mut open = kept.0.lock();
         let folder = folder(&mount.data);
+        let copy = copies::copy(&settings.audit, &mount.egress);
         // The log stays open when the deployment is replaced: only its options and its key are new.
         if let Some((of, log)) = open.as_ref().filter(|(of, _)| *of == folder) {
             tracing::debug!(folder = %of.display(), "records go on where they are");
-            log.replace(options, key.source());
-            return Ok(Arc::clone(log));
+            log.replace(options, key.source(), copy);
+            return Ok(log.clone());
         }
-        let log = AttributionLog::open(&folder, options, key.source(), mount.host.clock().clone())?;
-        anchors::anchor(&log, mount.host.ledger(ANCHORS));
-        *open = Some((folder, Arc::clone(&log)));
+        let clock = mount.host.clock().clone();
+        let log = match mount.host.is_alone() {
+            true => {
+                let log = AttributionLog::open(&folder, options, key.source(), clock)?;
+                log.copy_heads(copy);
+                log.keep_heads(HeadStream::new(mount.host.ledger(HEADS), log.node()));
+                RecordLog::Files(log)
+            }
+            // One chain for each agent, whichever node answers it.
+            false => {
+                let log = SharedLog::new(mount.host.ledger(HEADS), node_name(mount), options, key.source(), clock);
+                log.copy_heads(copy);
+                RecordLog::Shared(log)
+            }
+        };
+        hold_and_close(log.clone(), mount.host.stopping().clone());
+        *open = Some((folder, log.clone()));
         Ok(log)
     }
 
@@ -99,7 +104,7 @@ impl Records {
     }
 
     /// The log, where there is one.
-    pub(crate) fn log(&self) -> Option<&Arc<AttributionLog>> {
+    pub(crate) fn log(&self) -> Option<&RecordLog> {
         self.log.as_ref()
     }
 
@@ -115,4 +120,26 @@ impl Records {
             }
         }
     }
+}
+
+/// Holds the log against its head in the store before the first request comes, so that an operator reads at once what is
+/// wrong, and tells the store how far it is when the host stops.
+fn hold_and_close(log: RecordLog, stopping: CancellationToken) {
+    let Ok(runtime) = Handle::try_current() else { return };
+    runtime.spawn(async move {
+        // Told in the log by whoever finds it; whoever asks is told, too.
+        let _ = log.ready().await;
+        stopping.cancelled().await;
+        // What is left undone here, the next start does.
+        if let Err(error) = log.close().await {
+            tracing::warn!(%error, "how far the records are was not told to the store");
+        }
+    });
+}
+
+/// A name for this run among the nodes, by which its records are told from others'.
+fn node_name(mount: &Mount) -> String {
+    let mut name = [0; NODE_NAME_BYTES];
+    mount.host.entropy().fill(&mut name);
+    name.iter().map(|byte| format!("{byte:02x}")).collect()
 }

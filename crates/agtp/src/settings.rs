@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use limits::LimitSettings;
 pub(crate) use oauth::{OauthSettings, TokenValidator};
 pub(crate) use policies::PolicySettings;
-pub(crate) use records::{AuditFailure, AuditSettings, ReadAcl, SigningSettings};
+pub(crate) use records::{AuditFailure, AuditSettings, HeadCopyPlace, ReadAcl, SigningSettings};
 
 /// The protocol's name in a TLS handshake.
 pub(crate) const ALPN: &[u8] = b"agtp";
@@ -250,6 +250,7 @@ impl AgtpSettings {
     pub(crate) fn read(section: &Section) -> Result<Self, Problems> {
         let mut settings: Self = section.read()?;
         settings.signing.key_path = settings.signing.key_path.map(|path| section.resolve_path(path));
+        settings.audit = settings.audit.resolved(|path| section.resolve_path(path));
         let mut problems = Problems::new();
         settings.settle_negotiation(section, &mut problems);
         let mut wrong = |key, words: &str| problems.push(section.problem(Some(key), words));

@@ -17,7 +17,8 @@ use crate::error::LogError;
 use crate::segment::replace;
 use crate::signer::RecordSigner;
 
-/// The place up to which the log was known to be synced to the disk when the statement was signed.
+/// The place up to which the log was known to be synced to the disk when the statement was signed: the head of the log.
+/// Its `link` is a hash over every entry before it, and so over the last record of each chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Mark {
     pub segment: u64,
@@ -25,6 +26,24 @@ pub(crate) struct Mark {
     /// The hash that the next frame carries, in hexadecimal.
     pub link: String,
     pub issued_at: Timestamp,
+    /// Whose log it is, where there are several: a mark of another node says nothing of this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// Why the log begins to be held against its heads here, in the words of the operator who had it begin: what was
+    /// there before can't be told from this place on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<String>,
+}
+
+/// The mark beside the segments, as it was found.
+#[derive(Debug, Clone)]
+pub(crate) enum KeptMark {
+    /// There is no file.
+    Missing,
+    /// The file holds no statement.
+    Unreadable,
+    /// What it says, and as it was signed.
+    Read(Mark, String),
 }
 
 /// Where the log begins.
@@ -51,11 +70,11 @@ pub(crate) struct Checkpoint {
     pub heads: HashMap<Hash, Hash>,
 }
 
-fn mark_path(folder: &Path) -> PathBuf {
+pub(crate) fn mark_path(folder: &Path) -> PathBuf {
     folder.join("mark.jws")
 }
 
-fn checkpoint_path(folder: &Path) -> PathBuf {
+pub(crate) fn checkpoint_path(folder: &Path) -> PathBuf {
     folder.join("checkpoint.jws")
 }
 
@@ -71,25 +90,45 @@ fn signed(signer: &RecordSigner, statement: &impl Serialize) -> String {
 }
 
 impl Mark {
-    /// The mark of a folder, as it was signed; `None`: none, or one that can't be read.
-    pub(crate) fn read(folder: &Path) -> Option<(Self, String)> {
-        let jws = fs::read_to_string(mark_path(folder)).ok()?;
-        let jws = jws.trim_end().to_owned();
-        Some((unverified(&jws)?, jws))
+    /// The mark of a folder.
+    ///
+    /// # Errors
+    /// The file is there and can't be read.
+    pub(crate) fn read(folder: &Path) -> Result<KeptMark, LogError> {
+        let path = mark_path(folder);
+        match fs::read_to_string(&path) {
+            Ok(text) => {
+                let jws = text.trim_end().to_owned();
+                Ok(unverified(&jws).map_or(KeptMark::Unreadable, |mark| KeptMark::Read(mark, jws)))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(KeptMark::Missing),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(KeptMark::Unreadable),
+            Err(error) => Err(LogError::io(&path)(error)),
+        }
     }
 
-    /// Writes it, unless the folder has one that is further on.
-    pub(crate) fn write(&self, folder: &Path, signer: &RecordSigner) -> Result<(), LogError> {
-        let last = Self::read(folder).map(|(mark, _)| (mark.segment, mark.offset));
+    /// Where it stands in the log.
+    pub(crate) fn place(&self) -> (u64, u64) {
+        (self.segment, self.offset)
+    }
+
+    /// Writes it, unless the folder has one that is further on. Gives the one that stands there then.
+    pub(crate) fn write(&self, folder: &Path, signer: &RecordSigner) -> Result<String, LogError> {
         // Another process may have synced further meanwhile; a mark that goes back would let what follows it be cut
         // off.
-        if last.is_some_and(|last| last >= (self.segment, self.offset)) {
-            return Ok(());
+        match Self::read(folder)? {
+            KeptMark::Read(last, jws) if last.place() >= self.place() => Ok(jws),
+            _ => self.replace(folder, signer),
         }
-        let (path, beside) = (mark_path(folder), folder.join("mark.new"));
-        // Not synced: an older mark says less, and nothing that is wrong.
-        let write = || fs::write(&beside, signed(signer, self) + "\n").and_then(|()| fs::rename(&beside, &path));
-        write().map_err(LogError::io(&path))
+    }
+
+    /// Writes it in place of whatever is there. Gives it as it was signed.
+    pub(crate) fn replace(&self, folder: &Path, signer: &RecordSigner) -> Result<String, LogError> {
+        let jws = signed(signer, self);
+        // Synced: a verification misses a mark that is not there, and a power cut may leave an empty file of one that
+        // was only renamed.
+        replace(&mark_path(folder), format!("{jws}\n").as_bytes())?;
+        Ok(jws)
     }
 }
 

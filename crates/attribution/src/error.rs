@@ -32,6 +32,33 @@ pub enum LogError {
         /// What does not hold.
         reason: String,
     },
+    /// The log ends before what a signed statement says of it, or is another one.
+    #[error(
+        "{witness} says that the records go on to byte {offset} of segment {segment}, and {how}: they were cut off, \
+         replaced or given back from an older copy; `forecourt audit verify` tells more, and `forecourt audit accept` \
+         goes on without what is gone"
+    )]
+    SetBack {
+        /// Who says so: the mark beside the records, the store.
+        witness: &'static str,
+        /// The segment.
+        segment: u64,
+        /// The byte in it.
+        offset: u64,
+        /// What the log is instead.
+        how: &'static str,
+    },
+    /// A statement on the log that nobody who may have signed it did.
+    #[error("{witness} holds a statement on the records that does not hold: {reason}")]
+    Unproven {
+        /// Where it is.
+        witness: &'static str,
+        /// What does not hold.
+        reason: String,
+    },
+    /// The store with the records or their heads can't be asked.
+    #[error("the store of records: {0}")]
+    Store(String),
     /// The writer has ended.
     #[error("the audit log is closed")]
     Closed,

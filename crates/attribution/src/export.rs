@@ -74,7 +74,8 @@ pub fn export(
     Ok(count)
 }
 
-fn issued_at(jws: &str) -> Option<Timestamp> {
+/// When a record says that it was signed.
+pub(crate) fn issued_at(jws: &str) -> Option<Timestamp> {
     #[derive(Deserialize)]
     struct Payload {
         issued_at: Timestamp,

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use forecourt_identity::VerifyKey;
+use forecourt_identity::{PublicKey, VerifyKey};
 use serde_json::{Value, json};
 
 use crate::error::LogError;
@@ -100,6 +100,15 @@ impl RecordKeys {
         let bytes = fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         let document = serde_json::from_slice(&bytes).map_err(|error| format!("{}: {error}", path.display()))?;
         Self::read(&document)
+    }
+
+    /// Adds the key of a signer.
+    pub(crate) fn extend(&mut self, public: Option<&PublicKey>) {
+        let read = |public: &PublicKey| {
+            let jwk = public.to_jwk();
+            Some((public.kid.clone(), VerifyKey::from_jwk(jwk.as_object()?).ok()?))
+        };
+        self.keys.extend(public.and_then(read));
     }
 
     /// The keys under a name; several when a name was used twice.

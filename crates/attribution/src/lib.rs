@@ -4,21 +4,24 @@
 //! | file | holds |
 //! |---|---|
 //! | `payload.rs` | what a record and an event say |
-//! | `signer.rs`, `keys.rs` | what signs them, and what they are verified with |
+//! | `signer.rs`, `keys.rs`, `signature.rs` | what signs them, and what they are verified with |
 //! | `frame.rs`, `segment.rs` | how they are written |
 //! | `state.rs`, `open_segment.rs`, `index.rs`, `retention.rs` | the files as one process knows them, and where things are in them |
 //! | `log.rs`, `writer.rs` | records in, answers out; the one writer |
+//! | `record_log.rs`, `shared_log.rs`, `shared_verify.rs` | records in the store of several nodes, instead of in files |
 //! | `checkpoint.rs` | how far the log is on the disk, and where it begins |
+//! | `heads.rs`, `copies.rs`, `standing.rs` | how far it was, in a store and elsewhere; whether it is still what those say |
 //! | `verify.rs`, `verify/` | whether anything was changed |
 //! | `export.rs` | records for others |
 //! | `limits.rs` | every bound, with its unit |
 
-pub mod anchors;
 mod checkpoint;
+pub mod copies;
 mod digest;
 mod error;
 mod export;
 pub mod frame;
+pub mod heads;
 mod index;
 mod keys;
 pub mod limits;
@@ -27,10 +30,15 @@ mod node;
 mod open_segment;
 mod options;
 mod payload;
+mod record_log;
 mod retention;
 mod segment;
+mod shared_log;
+mod shared_verify;
+mod signature;
 mod signer;
 mod snapshot;
+mod standing;
 mod state;
 pub mod verify;
 mod writer;
@@ -45,10 +53,14 @@ pub use error::LogError;
 pub use export::{ExportFilter, ExportedRecord, export};
 pub use keys::RecordKeys;
 pub use log::{AttributionLog, ChainHead, SignedRecord};
-pub use node::{AnchorSink, node_name};
+pub use node::node_name;
 pub use options::{LogOptions, SyncPolicy};
 pub use payload::{ContractFields, PriorAction, RecordDraft};
+pub use record_log::RecordLog;
+pub use shared_log::SharedLog;
+pub use shared_verify::{export_shared, verify_shared};
 pub use signer::{RecordSigner, SignerSource};
+pub use standing::accept;
 
 /// Where records are kept in a data folder.
 pub fn folder(data: &Path) -> PathBuf {

@@ -19,6 +19,11 @@ pub const SEGMENT_BYTES_MIN: u64 = 64 * 1024;
 pub const SEGMENT_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 /// Heads of chains at hand whose agents have no record in the open segment. Over it they are looked up anew.
 pub(crate) const HEADS_MAX: usize = 65_536;
+/// Parts in which the heads of chains in a store lie: records of agents in one part take turns within a node.
+pub(crate) const CHAIN_TURNS: usize = 64;
+/// How often a record is signed anew behind those that other nodes wrote meanwhile, until its caller is told that too
+/// much is going on.
+pub(crate) const STORED_APPENDS_MAX: usize = 64;
 /// Records of a chain that are read in one go.
 pub const CHAIN_READ_MAX: usize = 1_000;
 /// How long written records wait to be synced to the disk, unless each group is.

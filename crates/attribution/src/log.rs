@@ -9,15 +9,17 @@ use forecourt_core::{AgentId, Clock};
 use futures::future::BoxFuture;
 use parking_lot::{Mutex, RwLock};
 use serde_json::{Map, Value};
-use tokio::sync::oneshot;
+use tokio::sync::{OnceCell, oneshot};
 use tokio::time::Instant;
 
+use crate::copies::HeadCopy;
 use crate::digest::{Hash, from_hex, to_hex};
 use crate::error::LogError;
 use crate::frame::FrameKind;
+use crate::heads::HeadStream;
 use crate::keys::KnownSigners;
 use crate::limits::{CHAIN_READ_MAX, QUEUE_MAX, RETRY_AFTER};
-use crate::node::{AnchorSink, name_folder};
+use crate::node::name_folder;
 use crate::options::LogOptions;
 use crate::payload::{Payload, RecordDraft, event};
 use crate::signer::SignerSource;
@@ -51,8 +53,13 @@ pub struct AttributionLog {
     pub(crate) clock: Arc<dyn Clock>,
     /// What this node is called in its records, where there are several.
     node: Option<String>,
-    /// Who is told how far the log is.
-    pub(crate) anchor: RwLock<Option<AnchorSink>>,
+    /// The heads of the log in a store. `None`: nobody is told how far it is.
+    pub(crate) heads: RwLock<Option<Arc<HeadStream>>>,
+    /// The second place for heads, and when it took one last.
+    pub(crate) copy: RwLock<Option<Arc<dyn HeadCopy>>>,
+    pub(crate) copied: Mutex<Option<Instant>>,
+    /// Whether the log was held against its head in the store, before which nothing is added to it.
+    reconciled: OnceCell<()>,
     /// Whether something is written that is not synced.
     pub(crate) is_dirty: AtomicBool,
     /// Whether the disk failed last, so that nothing is looked at otherwise.
@@ -92,7 +99,10 @@ impl AttributionLog {
         let node = options.node.as_deref().map(|name| name_folder(folder, name)).transpose()?;
         let log = Self {
             node,
-            anchor: RwLock::default(),
+            heads: RwLock::default(),
+            copy: RwLock::default(),
+            copied: Mutex::default(),
+            reconciled: OnceCell::new(),
             signers: Mutex::new(KnownSigners::read(folder)),
             state: Mutex::new(state),
             queue: Mutex::default(),
@@ -103,8 +113,24 @@ impl AttributionLog {
             is_failing: AtomicBool::new(false),
             failed: Mutex::new(None),
         };
-        log.retire(&mut log.state.lock());
+        log.begin()?;
         Ok(Arc::new(log))
+    }
+
+    /// Holds the log against its mark, which is written where there is none that counts.
+    fn begin(&self) -> Result<(), LogError> {
+        let signer = self.signer.read().statement_signer();
+        let mut state = self.state.lock();
+        state.locked(|state| {
+            if !state.hold_against_mark(&signer)? {
+                self.signers.lock().keep(&signer)?;
+                state.sync()?;
+                state.mark(self.node(), self.clock.now()).replace(&state.folder, &signer)?;
+            }
+            Ok(())
+        })?;
+        self.retire(&mut state);
+        Ok(())
     }
 
     /// Goes on with other options and another key: the deployment was replaced.
@@ -118,9 +144,31 @@ impl AttributionLog {
         self.node.as_deref()
     }
 
-    /// Has somebody told how far the log is, whenever more of it is on the disk.
-    pub fn anchor_with(&self, sink: AnchorSink) {
-        *self.anchor.write() = Some(sink);
+    /// Has a store told how far the log is, whenever more of it is on the disk. Before anything is recorded, the log
+    /// is held against the last head there. To be called before the first record.
+    pub fn keep_heads(&self, heads: HeadStream) {
+        *self.heads.write() = Some(Arc::new(heads));
+    }
+
+    /// Has heads copied to a second place as well, or to none any more.
+    pub fn copy_heads(&self, copy: Option<Arc<dyn HeadCopy>>) {
+        *self.copy.write() = copy;
+    }
+
+    /// Syncs what is written, and has the store and the second place told. For the end of a server; what a crash leaves undone here is done
+    /// at the next start.
+    ///
+    /// # Errors
+    /// The disk or the store does not take it.
+    pub fn close(self: &Arc<Self>) -> BoxFuture<'_, Result<(), LogError>> {
+        Box::pin(async move {
+            self.reconciled().await?;
+            let jws = self.blocking(Self::sync_to_disk).await?;
+            self.copy_head(jws.clone()).await;
+            let Some(heads) = self.heads.read().clone() else { return Ok(()) };
+            let told = heads.advance(&jws, self.clock.now(), true).await;
+            told.map_err(|error| LogError::Store(error.to_string()))
+        })
     }
 
     /// Signs and writes the record of a response, last in its agent's chain. Once this returns it is in the file,
@@ -152,12 +200,14 @@ impl AttributionLog {
         })
     }
 
-    /// Says at once whether records can be kept. After the disk failed, it is tried anew once a second.
+    /// Says at once whether records can be kept: whether the log is what its head says, and the disk takes more. After
+    /// one of the two failed, it is tried anew once a second.
     ///
     /// # Errors
-    /// What the disk said last.
+    /// What was wrong last.
     pub fn ready(self: &Arc<Self>) -> BoxFuture<'_, Result<(), LogError>> {
         Box::pin(async move {
+            self.reconciled().await?;
             if !self.is_failing.load(Ordering::Relaxed) {
                 return Ok(());
             }
@@ -272,6 +322,7 @@ impl AttributionLog {
         agent: Option<Hash>,
         payload: Payload,
     ) -> Result<SignedRecord, LogError> {
+        self.reconciled().await?;
         let mut record = (kind, agent, payload);
         let is_alone = {
             let queue = self.queue.lock();
@@ -298,7 +349,20 @@ impl AttributionLog {
         answered.await.map_err(|_| LogError::Closed)?
     }
 
-    async fn blocking<T: Send + 'static>(
+    /// Holds the log against its head in the store, once.
+    async fn reconciled(self: &Arc<Self>) -> Result<(), LogError> {
+        if self.reconciled.initialized() {
+            return Ok(());
+        }
+        let failed = self.failed.lock().clone().filter(|(at, _)| at.elapsed() < RETRY_AFTER);
+        if let Some((_, error)) = failed {
+            return Err(error);
+        }
+        let done = self.reconciled.get_or_try_init(|| self.reconcile()).await;
+        done.copied().inspect_err(|error| self.settled(Some(error)))
+    }
+
+    pub(crate) async fn blocking<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> Result<T, LogError> + Send + 'static,
     ) -> Result<T, LogError> {

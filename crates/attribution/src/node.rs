@@ -1,20 +1,16 @@
-//! Several nodes of one deployment keep a log each: every record says which node's, and how far each log goes is
-//! told to somebody who outlives the node, so that one that was cut short is noticed.
+//! Several nodes of one deployment keep a log each: every record says which node's, and by its name the head of each log
+//! is found in the store of all.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::checkpoint::{Mark, unverified};
 use crate::error::LogError;
 
 /// Where the name is, beside the records.
 const FILE: &str = "node";
 /// Characters of a name.
 const NAME_CHARS_MAX: usize = 64;
-
-/// Is told how far a log is, as a signed statement: the newest one counts.
-pub type AnchorSink = Box<dyn Fn(String) + Send + Sync>;
 
 /// The name of the node whose records are in a folder; `None`: it was alone so far.
 ///
@@ -45,9 +41,4 @@ pub(crate) fn name_folder(folder: &Path, name: &str) -> Result<String, LogError>
     let made = OpenOptions::new().create_new(true).write(true).open(&path);
     made.and_then(|mut file| writeln!(file, "{name}").and_then(|()| file.sync_all())).map_err(LogError::io(&path))?;
     Ok(name.to_owned())
-}
-
-/// The mark of an anchor; `None`: it is none.
-pub(crate) fn mark_of(anchor: &str) -> Option<Mark> {
-    unverified(anchor)
 }

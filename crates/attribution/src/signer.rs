@@ -20,6 +20,12 @@ pub struct RecordSigner {
 pub trait SignerSource: Send + Sync {
     /// The signer for the next record.
     fn signer(&self) -> Arc<RecordSigner>;
+
+    /// The signer for statements on the log itself: how far it is, and where it begins. Statements are signed where
+    /// records are not, too: one that is not signed proves nothing, so that a verification takes none.
+    fn statement_signer(&self) -> Arc<RecordSigner> {
+        self.signer()
+    }
 }
 
 impl SignerSource for Arc<RecordSigner> {

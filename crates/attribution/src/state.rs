@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use forecourt_core::Timestamp;
 
-use crate::checkpoint::{Checkpoint, Mark};
+use crate::checkpoint::{Checkpoint, KeptMark, Mark};
 use crate::digest::{FIRST, Hash, to_hex};
 use crate::error::LogError;
 use crate::frame::{Frame, FrameKind, HEAD_BYTES};
@@ -159,8 +159,8 @@ impl LogState {
     /// Cuts off what a crash left at the end, and keeps it beside. What was known to be on the disk is never cut.
     fn cut(&mut self, path: &Path, length: u64, reason: String) -> Result<(), LogError> {
         let at = self.open.end;
-        let is_synced = |mark: &Mark| (mark.segment, mark.offset) > (self.open.number, at);
-        if Mark::read(&self.folder).is_some_and(|(mark, _)| is_synced(&mark)) {
+        let is_synced = |mark: &Mark| mark.place() > (self.open.number, at);
+        if matches!(Mark::read(&self.folder)?, KeptMark::Read(mark, _) if is_synced(&mark)) {
             return Err(LogError::damaged(path, at, reason));
         }
         let mut torn = vec![0; (length - at) as usize];
@@ -307,8 +307,19 @@ impl LogState {
         String::from_utf8(frame.jws().to_vec()).map_err(|_| damaged(&"no text"))
     }
 
+    /// Where the next entry goes.
+    pub(crate) fn place(&self) -> (u64, u64) {
+        (self.open.number, self.open.end)
+    }
+
+    /// Brings what was written to the disk.
+    pub(crate) fn sync(&self) -> Result<(), LogError> {
+        self.open.file.sync_data().map_err(LogError::io(&segment::path(&self.folder, self.open.number)))
+    }
+
     /// How far the log is now.
-    pub(crate) fn mark(&self, now: Timestamp) -> Mark {
-        Mark { segment: self.open.number, offset: self.open.end, link: to_hex(&self.open.link), issued_at: now }
+    pub(crate) fn mark(&self, node: Option<&str>, now: Timestamp) -> Mark {
+        let (segment, offset, link) = (self.open.number, self.open.end, to_hex(&self.open.link));
+        Mark { segment, offset, link, issued_at: now, node: node.map(str::to_owned), accepted: None }
     }
 }

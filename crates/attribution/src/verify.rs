@@ -1,6 +1,7 @@
 //! Whether anything was changed: every checksum, hash and signature of the log, each chain from its first record to
 //! its last, and that nothing is gone. Segments are looked at side by side; what joins them, afterwards.
 
+mod heads;
 mod scan;
 
 use std::collections::HashMap;
@@ -11,33 +12,46 @@ use std::thread;
 
 use parking_lot::Mutex;
 
-use crate::checkpoint::{Checkpoint, Mark};
+use crate::checkpoint::{Checkpoint, checkpoint_path};
 use crate::digest::{FIRST, Hash, to_hex};
 use crate::error::LogError;
 use crate::keys::RecordKeys;
 use crate::limits::FINDINGS_MAX;
-use crate::node::mark_of;
 use crate::segment::{self, FIRST_NUMBER};
+use crate::signature::require_signed;
 use crate::snapshot::Snapshot;
-use scan::{SegmentScan, SignatureCheck};
+use heads::{KeptHead, heads, require_reached};
+use scan::{NamedMark, SegmentScan};
 
 /// What is wrong, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The file.
     pub path: PathBuf,
-    /// The byte at which the entry begins.
+    /// Where in it: the byte at which the entry begins, or the number of an entry in a store.
     pub offset: u64,
+    /// What `offset` counts.
+    pub unit: FindingUnit,
     /// The record's name, where it has one.
     pub audit_id: Option<String>,
     /// What does not hold.
     pub message: String,
 }
 
+/// What the place of a finding is counted in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FindingUnit {
+    /// Bytes of a file.
+    #[default]
+    Byte,
+    /// Entries of a stream in a store.
+    Entry,
+}
+
 /// What a verification came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verification {
-    /// Segments that were looked at.
+    /// Segments that were looked at; of records in a store, streams.
     pub segments: usize,
     /// Records of responses.
     pub records: u64,
@@ -53,6 +67,26 @@ pub struct Verification {
     pub more_findings: u64,
     /// What is worth knowing and not wrong, in a sentence each.
     pub notes: Vec<String>,
+    /// Whether nothing was ever written: no file says so, and no witness knows of any.
+    pub is_unwritten: bool,
+}
+
+/// What somebody beside the folder knows of how far the log was: a store, a file elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeadWitness {
+    /// Who it is, in words: "the store".
+    pub name: String,
+    /// The newest head that it was told, as it was signed; `None`: none.
+    pub head: Option<String>,
+    /// Heads that an operator had the log begin at, as they were signed: what was there before is gone.
+    pub accepted: Vec<String>,
+}
+
+impl HeadWitness {
+    /// A store that keeps nothing, since it is not there, and so knows no head.
+    pub fn knowing_nothing(name: &str) -> Self {
+        Self { name: name.to_owned(), head: None, accepted: Vec::new() }
+    }
 }
 
 impl Verification {
@@ -61,7 +95,22 @@ impl Verification {
         self.findings.is_empty()
     }
 
-    fn found(&mut self, finding: Finding) {
+    /// What came of both.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.segments += other.segments;
+        self.records += other.records;
+        self.events += other.events;
+        self.unsigned += other.unsigned;
+        self.agents += other.agents;
+        self.more_findings += other.more_findings;
+        self.notes.extend(other.notes);
+        self.is_unwritten &= other.is_unwritten;
+        other.findings.into_iter().for_each(|finding| self.found(finding));
+        self
+    }
+
+    pub(crate) fn found(&mut self, finding: Finding) {
         match self.findings.len() < FINDINGS_MAX {
             true => self.findings.push(finding),
             false => self.more_findings += 1,
@@ -71,7 +120,11 @@ impl Verification {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, byte {}", self.path.display(), self.offset)?;
+        let unit = match self.unit {
+            FindingUnit::Byte => "byte",
+            FindingUnit::Entry => "entry",
+        };
+        write!(f, "{}, {unit} {}", self.path.display(), self.offset)?;
         if let Some(audit_id) = &self.audit_id {
             write!(f, ", Audit-ID {audit_id}")?;
         }
@@ -79,38 +132,39 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Looks at the whole log in `folder`, also while it is written: at what stood there when it began. `anchor` is the
-/// newest statement on how far it was that was kept elsewhere. `begun` is told
-/// how many bytes there are, `done` how many more were looked at.
+/// Looks at the whole log in `folder`, also while it is written: at what stood there when it began. It has to be as far
+/// as the mark beside it and each of the `witnesses` say, who are asked before this is called. `begun` is told how many
+/// bytes there are, `done` how many more were looked at.
 ///
 /// # Errors
 /// The folder can't be read.
 pub fn verify(
     folder: &Path,
     keys: &RecordKeys,
-    anchor: Option<&str>,
+    witnesses: &[HeadWitness],
     begun: &dyn Fn(u64),
     done: &(dyn Fn(u64) + Sync),
 ) -> Result<Verification, LogError> {
-    let mut snapshot = Snapshot::take(folder)?;
-    let is_further = |mark: &Mark| {
-        let kept = snapshot.mark.as_ref().map(|(mark, _)| (mark.segment, mark.offset));
-        kept.is_none_or(|kept| kept < (mark.segment, mark.offset))
-    };
-    // The mark beside the log can be set back together with it; the one that was kept elsewhere can not.
-    if let Some((mark, anchor)) =
-        anchor.and_then(|anchor| Some((mark_of(anchor)?, anchor))).filter(|(mark, _)| is_further(mark))
-    {
-        snapshot.mark = Some((mark, anchor.to_owned()));
-    }
-    begun(snapshot.bytes());
-    let scans = scan_all(&snapshot, keys, done);
+    let snapshot = Snapshot::take(folder)?;
     let mut told = Verification { segments: snapshot.segments.len(), ..Verification::default() };
+    if snapshot.is_empty() && witnesses.iter().all(|witness| witness.head.is_none()) {
+        return Ok(Verification { is_unwritten: true, ..told });
+    }
+    let heads = heads(&snapshot, keys, witnesses, &mut told)?;
+    begun(snapshot.bytes());
+    let scans = scan_all(&snapshot, &heads, keys, done);
     let mut chains = Chains::begin(&snapshot, keys, &mut told);
     for (number, scan) in scans {
         chains.join(number, scan?, &mut told);
     }
-    chains.end(&snapshot, keys, &mut told);
+    told.agents = chains.heads.len();
+    for head in &heads {
+        require_reached(&snapshot, head, &mut told);
+    }
+    if told.unsigned > 0 {
+        told.notes.push(format!("{} records are not signed: whoever made them can't be told", told.unsigned));
+    }
+    told.findings.sort_by(|a, b| (&a.path, a.offset).cmp(&(&b.path, b.offset)));
     Ok(told)
 }
 
@@ -118,13 +172,19 @@ pub fn verify(
 type ScanResult = (u64, Result<SegmentScan, LogError>);
 
 /// Every segment, in order.
-fn scan_all(snapshot: &Snapshot, keys: &RecordKeys, done: &(dyn Fn(u64) + Sync)) -> Vec<ScanResult> {
+fn scan_all(
+    snapshot: &Snapshot,
+    heads: &[KeptHead],
+    keys: &RecordKeys,
+    done: &(dyn Fn(u64) + Sync),
+) -> Vec<ScanResult> {
     let workers = thread::available_parallelism().map_or(1, usize::from).min(snapshot.segments.len().max(1));
     let (next, scans) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         while let Some((number, end)) = snapshot.segments.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let mark = snapshot.mark.as_ref().map(|(mark, _)| mark).filter(|mark| mark.segment == *number);
-            let scan = SegmentScan::of(&segment::path(&snapshot.folder, *number), *end, keys, mark, done);
+            let here = heads.iter().filter(|head| head.mark.segment == *number);
+            let marks: Vec<NamedMark<'_>> = here.map(|head| (head.name.as_str(), &head.mark)).collect();
+            let scan = SegmentScan::of(&segment::path(&snapshot.folder, *number), *end, keys, &marks, done);
             scans.lock().push((*number, scan));
         }
     };
@@ -162,8 +222,15 @@ impl<'a> Chains<'a> {
             chains.number = statement.segment;
             chains.link = crate::from_hex(&statement.link);
             chains.heads = heads.clone();
-            let path = folder.join("checkpoint.jws");
-            check_statement(&path, jws, keys, told);
+            if let Err(message) = require_signed(jws, keys) {
+                told.found(Finding {
+                    path: checkpoint_path(folder),
+                    offset: 0,
+                    unit: FindingUnit::Byte,
+                    audit_id: None,
+                    message,
+                });
+            }
             told.notes.push(format!(
                 "records before segment {} were removed by age or size; {} chains go on from the checkpoint of {}",
                 statement.segment, statement.heads, statement.issued_at
@@ -175,7 +242,7 @@ impl<'a> Chains<'a> {
     fn join(&mut self, number: u64, scan: SegmentScan, told: &mut Verification) {
         let path = segment::path(self.folder, number);
         let mut at_start = |message: String| {
-            told.found(Finding { path: path.clone(), offset: 0, audit_id: None, message });
+            told.found(Finding { path: path.clone(), offset: 0, unit: FindingUnit::Byte, audit_id: None, message });
         };
         if number != self.number {
             at_start(format!("segments {} to {} are gone", self.number, number.saturating_sub(1)));
@@ -191,6 +258,7 @@ impl<'a> Chains<'a> {
                 told.found(Finding {
                     path: path.clone(),
                     offset: chain.first_offset,
+                    unit: FindingUnit::Byte,
                     audit_id: Some(to_hex(&chain.first)),
                     message: broken_chain(&agent, &expected, &chain.first_previous),
                 });
@@ -205,44 +273,6 @@ impl<'a> Chains<'a> {
         told.notes.extend(scan.notes);
         (self.number, self.link, self.is_sealed, self.has_begun) = (number + 1, scan.end_link, scan.is_sealed, true);
     }
-
-    fn end(self, snapshot: &Snapshot, keys: &RecordKeys, told: &mut Verification) {
-        told.agents = self.heads.len();
-        if let Some((mark, jws)) = &snapshot.mark {
-            let path = snapshot.folder.join("mark.jws");
-            check_statement(&path, jws, keys, told);
-            let length = snapshot.segments.iter().find(|(number, _)| *number == mark.segment).map(|(_, bytes)| *bytes);
-            if mark_is_past(mark, length, &snapshot.segments) {
-                let path = segment::path(&snapshot.folder, mark.segment);
-                let message = format!(
-                    "the log was on the disk up to byte {} and ends before that: records are gone",
-                    mark.offset
-                );
-                told.found(Finding { path, offset: length.unwrap_or_default(), audit_id: None, message });
-            }
-        }
-        if told.unsigned > 0 {
-            told.notes.push(format!("{} records are not signed: whoever made them can't be told", told.unsigned));
-        }
-        told.findings.sort_by(|a, b| (&a.path, a.offset).cmp(&(&b.path, b.offset)));
-    }
-}
-
-/// Whether the log ends before what was known to be there.
-fn mark_is_past(mark: &Mark, length: Option<u64>, segments: &[(u64, u64)]) -> bool {
-    match length {
-        Some(length) => length < mark.offset,
-        // Its segment is gone: by age, which later ones show, or otherwise.
-        None => segments.last().is_none_or(|(last, _)| *last < mark.segment),
-    }
-}
-
-fn check_statement(path: &Path, jws: &str, keys: &RecordKeys, told: &mut Verification) {
-    let message = match SignatureCheck::new(keys).check(jws) {
-        scan::SignatureOutcome::Good | scan::SignatureOutcome::Unsigned => return,
-        scan::SignatureOutcome::Bad(message) => message,
-    };
-    told.found(Finding { path: path.to_path_buf(), offset: 0, audit_id: None, message });
 }
 
 /// What is said when a record does not name the one before it.

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep};
 
-use crate::checkpoint::Mark;
+use crate::copies::{COPY_EVERY, HeadCopy};
 use crate::digest::{FIRST, Hash, sha256, to_hex, write_hex};
 use crate::error::LogError;
 use crate::frame::{EVENT_PREFIX, Frame, FrameKind};
@@ -135,7 +135,7 @@ impl AttributionLog {
             if state.open.end + group.bytes.len() as u64 >= options.segment_bytes {
                 done.extend(self.flush(state, std::mem::take(&mut group), options)?);
                 state.rotate(self.clock.now())?;
-                self.retire_with(state, options, signer);
+                self.retire_with(state, options, &self.signer.read().statement_signer());
                 group.link = state.open.link;
             }
             group.add(state, &mut record, signer)?;
@@ -196,38 +196,59 @@ impl AttributionLog {
         });
     }
 
-    /// Syncs what is written, and signs how far that is. Blocks.
+    /// Syncs what is written, signs how far that is, and has the store told. Blocks.
     pub(crate) fn sync(&self) {
+        let jws = match self.sync_to_disk() {
+            Ok(jws) => jws,
+            Err(error) => return tracing::error!(%error, "records were not synced, or how far they are was not kept"),
+        };
+        // At the very end there may be nobody to write it: the next start does.
+        let Ok(runtime) = Handle::try_current() else { return };
+        let is_due = self.copied.lock().is_none_or(|last| last.elapsed() >= COPY_EVERY);
+        let copy = self.copy.read().clone().filter(|_| is_due);
+        if copy.is_some() {
+            *self.copied.lock() = Some(Instant::now());
+        }
+        let (heads, now) = (self.heads.read().clone(), self.clock.now());
+        runtime.spawn(async move {
+            if let Some(heads) = heads
+                && let Err(error) = heads.advance(&jws, now, false).await
+            {
+                tracing::warn!(%error, "how far the records are was not told to the store");
+            }
+            tell(copy, jws).await;
+        });
+    }
+
+    /// Has the second place take a head.
+    pub(crate) async fn copy_head(&self, jws: String) {
+        let copy = self.copy.read().clone();
+        *self.copied.lock() = Some(Instant::now());
+        tell(copy, jws).await;
+    }
+
+    /// Syncs what is written, and signs how far that is. Gives the mark that stands then. Blocks.
+    pub(crate) fn sync_to_disk(&self) -> Result<String, LogError> {
         // What is written from here on is for the next time.
         self.is_dirty.store(false, Ordering::Relaxed);
         // The place is taken before the sync, and the file synced without the lock: what is added meanwhile is not
         // claimed, and nobody waits for the disk.
-        let held = {
+        let (file, mark, folder) = {
             let state = self.state.lock();
-            state.open.file.try_clone().map(|file| (file, state.mark(self.clock.now())))
+            let file = state.open.file.try_clone().map_err(LogError::io(&state.folder))?;
+            (file, state.mark(self.node(), self.clock.now()), state.folder.clone())
         };
-        let (file, mark) = match held {
-            Ok(held) => held,
-            Err(error) => return tracing::warn!(%error, "records were not synced"),
-        };
-        if let Err(error) = file.sync_data() {
-            return tracing::error!(%error, "records were not synced");
-        }
-        let signer = self.signer.read().signer();
-        let mut state = self.state.lock();
-        let folder = state.folder.clone();
-        if let Err(error) = state.locked(|_| mark.write(&folder, &signer)) {
-            tracing::warn!(%error, "how far records are synced was not kept");
-        }
-        drop(state);
-        if let (Some(anchor), Some((_, jws))) = (&*self.anchor.read(), Mark::read(&folder)) {
-            anchor(jws);
-        }
+        file.sync_data().map_err(LogError::io(&folder))?;
+        let signer = self.signer.read().statement_signer();
+        self.state.lock().locked(|_| {
+            self.signers.lock().keep(&signer)?;
+            mark.write(&folder, &signer)
+        })
     }
 
     /// Removes old segments as the operator wishes.
     pub(crate) fn retire(&self, state: &mut LogState) {
-        let (options, signer) = (self.options.read().clone(), self.signer.read().signer());
+        let (options, signer) = (self.options.read().clone(), self.signer.read().statement_signer());
         let kept = state.locked(|state| {
             self.retire_with(state, &options, &signer);
             Ok(())
@@ -243,6 +264,15 @@ impl AttributionLog {
             Ok(segments) => tracing::info!(segments, "old records were removed"),
             Err(error) => tracing::warn!(%error, "old records were not removed"),
         }
+    }
+}
+
+/// What a second place does not take, it is told again with the next head: a later head says all that an earlier one did.
+async fn tell(copy: Option<Arc<dyn HeadCopy>>, jws: String) {
+    if let Some(copy) = copy
+        && let Err(error) = copy.take(jws).await
+    {
+        tracing::warn!(%error, "how far the records are was not copied to the second place");
     }
 }
 

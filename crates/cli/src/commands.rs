@@ -53,7 +53,8 @@ pub(crate) async fn run(invocation: Invocation) -> Outcome {
         Command::Keys(keys) => keys::run(&keys).await,
         Command::Audit(audit) => match &audit.what {
             Some(AuditWhat::Verify(verify)) => records::verify(verify).await,
-            Some(AuditWhat::Export(export)) => records::export(export),
+            Some(AuditWhat::Export(export)) => records::export(export).await,
+            Some(AuditWhat::Accept(accept)) => records::accept(accept).await,
             None => audit::run(audit).await,
         },
         Command::Admin(admin) => admin::run(admin).await,

@@ -138,6 +138,27 @@ pub fn look(deployment: &Deployment) -> BoxFuture<'_, Result<Arc<dyn Store>, Err
     Box::pin(open_to_look(deployment))
 }
 
+/// Whether a deployment has a store that outlives a process and is there: one in memory does not, and nobody has made
+/// the database of one that was never served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StorePresence {
+    /// It can be looked at.
+    There,
+    /// Nothing was kept yet, or the database was removed.
+    Missing,
+    /// It ends with the server.
+    InMemory,
+}
+
+/// Whether there is a store to look at.
+pub fn presence(deployment: &Deployment) -> StorePresence {
+    match deployment.store.kind() {
+        StoreKind::Memory => StorePresence::InMemory,
+        StoreKind::Sqlite if !deployment.data_folder().join(DATABASE).exists() => StorePresence::Missing,
+        StoreKind::Sqlite | StoreKind::Postgres => StorePresence::There,
+    }
+}
+
 async fn open_to_look(deployment: &Deployment) -> Result<Arc<dyn Store>, Error> {
     let data = deployment.data_folder();
     if deployment.store.is_shared() {

@@ -2,7 +2,7 @@
 
 use arc_swap::ArcSwap;
 use forecourt_agtp_wire::status::Status;
-use forecourt_core::{Error, Part, TaskId};
+use forecourt_core::{Error, Part, TaskId, Timestamp};
 use forecourt_host::{
     Host, Inquiries, Ledger, OperatorAnswer, OperatorAnswerOutcome, OperatorDecision, Run, TaskPermit,
 };
@@ -14,7 +14,7 @@ use super::call::MethodCall;
 use super::escalate::describe_question;
 use super::messenger::{CarriedMessage, Messenger, members_of, require_answer, work_status};
 use super::tasks::CallerTasks;
-use crate::limits::{ANSWER_PATIENCE, RECEIPT_TTL, WORK_PATIENCE};
+use crate::limits::{ANSWER_PATIENCE, RECEIPT_APPENDS_MAX, RECEIPT_TTL, WORK_PATIENCE};
 use crate::reply::{Problem, Reply};
 
 /// The decisions, and what the reference implementation calls the first one.
@@ -68,10 +68,7 @@ impl ConfirmMethod<'_> {
         };
         // With its length, since the names of callers and targets may hold colons.
         let stream = format!("receipt:{}:{caller}:{target}", caller.len());
-        let (number, kept) = match self.ledger.last(&stream).await? {
-            Some((number, entry)) => (number, Some(entry.body)),
-            None => (0, None),
-        };
+        let (number, kept) = last_receipt(&self.ledger, &stream).await?;
         if let Some(receipt) = kept.filter(|receipt| receipt["status"] == json!(decision)) {
             return Ok(Reply::ok(receipt));
         }
@@ -79,8 +76,7 @@ impl ConfirmMethod<'_> {
         let effect = self.decide(target, decision, is_named).await?;
         let receipt = self.receipt(caller, target, (decision, reason), effect);
         let until = self.ambient.now() + RECEIPT_TTL;
-        self.ledger.append(&stream, receipt.clone(), Some(until), Some(number)).await?;
-        Ok(Reply::ok(receipt))
+        Ok(Reply::ok(keep(&self.ledger, &stream, receipt, until, number).await?))
     }
 
     /// What goes on by the decision: a task that waits for its caller, or a question to the operator.
@@ -171,6 +167,34 @@ impl ConfirmMethod<'_> {
         }
         receipt
     }
+}
+
+/// The last receipt of a stream, with its number; 0 for none.
+async fn last_receipt(ledger: &Ledger, stream: &str) -> Result<(u64, Option<Value>), Error> {
+    let last = ledger.last(stream).await?;
+    Ok(last.map_or((0, None), |(number, entry)| (number, Some(entry.body))))
+}
+
+/// Keeps a receipt behind the one with this number, and gives the one that stands. Where the same was decided meanwhile,
+/// over another connection or node, that is the first one: two receipts of one decision would contradict each other.
+pub(super) async fn keep(
+    ledger: &Ledger,
+    stream: &str,
+    receipt: Value,
+    until: Timestamp,
+    mut number: u64,
+) -> Result<Value, Error> {
+    for _ in 0..RECEIPT_APPENDS_MAX {
+        if ledger.append(stream, receipt.clone(), Some(until), Some(number)).await?.is_some() {
+            return Ok(receipt);
+        }
+        let (last, kept) = last_receipt(ledger, stream).await?;
+        match kept {
+            Some(kept) if kept["status"] == receipt["status"] => return Ok(kept),
+            _ => number = last,
+        }
+    }
+    Err(Error::unavailable())
 }
 
 /// How a task goes on that was decided about.

@@ -11,8 +11,8 @@ use forecourt_core::store::Webhook;
 use forecourt_core::{CollectedReply, Ending, Handle, Message, Task, TaskId, Timestamp, ids};
 use forecourt_egress::{Egress, Purpose, WebhookPost};
 use forecourt_host::{Run, TaskPermit};
-use forecourt_identity::HostKeys;
 use forecourt_identity::jws::Jws;
+use forecourt_identity::{HostKeys, KeySet};
 use http::{HeaderMap, HeaderValue, header};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -164,9 +164,10 @@ impl DelegateMethod<'_> {
             return Ok(());
         }
         let verified = Jws::parse(token).ok().and_then(|jws| {
-            let keys = self.keys.load();
-            let key = keys.current().verify_key().ok()?;
-            let claims: Map<String, Value> = serde_json::from_slice(jws.verify_with(&key).ok()?).ok()?;
+            // With the keys of before as well: a token outlives a rotation, and they are good for a day.
+            let now = self.ambient.now();
+            let keys = KeySet::from_jwks(&self.keys.load().jwks(now)).ok()?;
+            let claims: Map<String, Value> = serde_json::from_slice(jws.verify(&keys, now).ok()?).ok()?;
             Some(claims)
         });
         let Some(claims) = verified else {

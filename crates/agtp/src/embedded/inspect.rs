@@ -60,11 +60,12 @@ impl InspectMethod<'_> {
     /// The signed events of an agent, the newest first.
     async fn inspect_lifecycle(&self) -> Result<Reply, Problem> {
         self.call.given.named("agent_id")?;
+        self.records.require_some_reader()?;
         let id = self.call.given.agent(&["agent_id"])?.ok_or_else(|| no_agent(None))?;
         let agent = self.agents.known.get(&id).filter(|agent| agent.is_hosted());
         let agent = agent.ok_or_else(|| no_agent(Some(id.as_str())))?;
         let handle = agent.handle.as_ref().ok_or_else(|| no_agent(None))?;
-        self.records.require_reader(Some(&agent.agent_id))?;
+        self.records.require_reader(Some(&agent.agent_id), || no_agent(Some(id.as_str())))?;
         let limit = self.call.given.count(&["limit"], 1..=CHANGES_PER_READ_MAX)?.unwrap_or(EVENTS_DEFAULT);
         let kept = self.lifecycle.changes(handle, Span::Before(u64::MAX), limit).await?;
         let status = self.lifecycle.state(handle).await?.name();

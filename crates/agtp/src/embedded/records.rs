@@ -1,9 +1,7 @@
 //! INSPECT of records: one by its name, where a chain stands, and the events of an agent's life. Base 3.3, 8.
 
-use std::sync::Arc;
-
 use forecourt_agtp_wire::status::Status;
-use forecourt_attribution::{AttributionLog, LogError};
+use forecourt_attribution::{LogError, RecordLog};
 use forecourt_core::AgentId;
 use forecourt_identity::agents::AgentIdentity;
 use serde_json::{Value, json};
@@ -19,7 +17,7 @@ use crate::settings::ReadAcl;
 pub(super) struct RecordReader<'a> {
     pub call: MethodCall<'a>,
     /// `None`: no records are kept here.
-    pub log: Option<&'a Arc<AttributionLog>>,
+    pub log: Option<&'a RecordLog>,
     /// Whom the operator lets read.
     pub acl: ReadAcl,
     /// Keys of certificates whose holders read everything.
@@ -40,7 +38,7 @@ impl<'a> RecordReader<'a> {
         let jws = self.records()?.find(audit_id).await.map_err(|error| unreadable(&error))?.ok_or_else(missing)?;
         let body = describe_jws(&jws);
         let agent = body["payload"]["agent_id"].as_str().and_then(|id| AgentId::parse(id).ok());
-        self.require_reader(agent.as_ref())?;
+        self.require_reader(agent.as_ref(), missing)?;
         Ok(self.call.inspection("audit", body))
     }
 
@@ -48,8 +46,9 @@ impl<'a> RecordReader<'a> {
     pub(super) async fn inspect_chain_head(&self) -> Result<Reply, Problem> {
         let named = self.call.given.named("agent_id")?;
         let missing = || not_kept("chain-head-not-found", "agent_id", named);
+        self.require_some_reader()?;
         let agent = AgentId::parse(named).map_err(|_| missing())?;
-        self.require_reader(Some(&agent))?;
+        self.require_reader(Some(&agent), missing)?;
         let head = self.records()?.head(&agent).await.map_err(|error| unreadable(&error))?.ok_or_else(missing)?;
         let last = head.jws.as_deref().map(describe_jws);
         let last_at = last.map(|last| last["payload"]["issued_at"].clone());
@@ -69,29 +68,33 @@ impl<'a> RecordReader<'a> {
     }
 
     /// The log.
-    fn records(&self) -> Result<&'a Arc<AttributionLog>, Problem> {
+    fn records(&self) -> Result<&'a RecordLog, Problem> {
         let message = "no records are kept here";
         let missing = || Problem::new(Status::NOT_FOUND, "audit-record-not-found", message);
         self.log.ok_or_else(missing)
     }
 
-    /// Whether the caller may read what is recorded of an agent; of nobody: only operators, unless everybody may.
+    /// Whether the caller may read what is recorded of an agent; of nobody: only operators, unless everybody may. What is
+    /// another agent's is told by `missing`, as if it were not there: otherwise names could be tried out.
     ///
     /// # Errors
-    /// 401 for who gives no name, 403 for others. Base 3.3.
-    pub(super) fn require_reader(&self, agent: Option<&AgentId>) -> Result<(), Problem> {
+    /// 401 for who gives no name; 403 where only operators may, whatever was asked for. Base 3.3.
+    pub(super) fn require_reader(
+        &self,
+        agent: Option<&AgentId>,
+        missing: impl FnOnce() -> Problem,
+    ) -> Result<(), Problem> {
         self.require_some_reader()?;
         let is_own = self.known.is_some_and(|known| Some(&known.agent_id) == agent);
         match self.acl {
             ReadAcl::Public => Ok(()),
-            ReadAcl::Owner if is_own || self.reads_all() => Ok(()),
-            ReadAcl::Operator if self.reads_all() => Ok(()),
-            ReadAcl::Owner | ReadAcl::Operator => Err(not_for_you()),
+            ReadAcl::Owner | ReadAcl::Operator if is_own || self.reads_all() => Ok(()),
+            ReadAcl::Owner | ReadAcl::Operator => Err(missing()),
         }
     }
 
-    /// Whether the caller may read any record.
-    fn require_some_reader(&self) -> Result<(), Problem> {
+    /// Whether the caller may read any record. Asked before anything is looked up.
+    pub(super) fn require_some_reader(&self) -> Result<(), Problem> {
         let acl = self.acl;
         if acl == ReadAcl::Public || self.reads_all() {
             return Ok(());

@@ -13,10 +13,18 @@ use crate::settings::SigningSettings;
 /// The key that signs records.
 #[derive(Clone)]
 pub(crate) enum RecordKey {
-    /// Always the same one, or none.
+    /// Always the same one.
     Fixed(Arc<RecordSigner>),
+    /// None, but for statements on the log itself, which the host's own signs.
+    Unsigned(Arc<UnsignedRecords>),
     /// The host's own.
     Host(Arc<HostSigner>),
+}
+
+/// Signs statements, and no record.
+pub(crate) struct UnsignedRecords {
+    unsigned: Arc<RecordSigner>,
+    statements: HostSigner,
 }
 
 /// Signs with the host's key, also after it was rotated.
@@ -34,11 +42,11 @@ impl RecordKey {
     /// Its file can't be read, in words.
     pub(crate) fn new(settings: &SigningSettings, keys: Arc<ArcSwap<HostKeys>>) -> Result<Self, String> {
         if !settings.enabled {
-            return Ok(Self::none());
+            return Ok(Self::unsigned(keys));
         }
         let kid = settings.key_id.clone();
         let Some(path) = &settings.key_path else {
-            return Ok(Self::Host(Arc::new(HostSigner { keys, kid, made: Mutex::new(None) })));
+            return Ok(Self::Host(Arc::new(HostSigner::new(keys, kid))));
         };
         let wrong = |error: &dyn std::fmt::Display| format!("[agtp.signing] key_path {}: {error}", path.display());
         let pem = fs::read_to_string(path).map_err(|error| wrong(&error))?;
@@ -46,15 +54,17 @@ impl RecordKey {
         Ok(Self::Fixed(Arc::new(RecordSigner::ed25519(key, kid.as_deref()))))
     }
 
-    /// Signs nothing.
-    pub(crate) fn none() -> Self {
-        Self::Fixed(Arc::new(RecordSigner::unsigned()))
+    /// Signs no record.
+    pub(crate) fn unsigned(keys: Arc<ArcSwap<HostKeys>>) -> Self {
+        let (unsigned, statements) = (Arc::new(RecordSigner::unsigned()), HostSigner::new(keys, None));
+        Self::Unsigned(Arc::new(UnsignedRecords { unsigned, statements }))
     }
 
     /// What the log asks for the key.
     pub(crate) fn source(&self) -> Arc<dyn SignerSource> {
         match self {
             Self::Fixed(signer) => Arc::new(Arc::clone(signer)),
+            Self::Unsigned(unsigned) => unsigned.clone(),
             Self::Host(host) => host.clone(),
         }
     }
@@ -63,11 +73,28 @@ impl RecordKey {
     pub(crate) fn beside(&self, keys: &HostKeys) -> Option<PublicKey> {
         match self {
             Self::Fixed(signer) => signer.public().cloned(),
+            Self::Unsigned(_) => None,
             Self::Host(host) => {
                 let kid = host.kid.clone()?;
                 Some(PublicKey { kid, ..keys.current().public().clone() })
             }
         }
+    }
+}
+
+impl SignerSource for UnsignedRecords {
+    fn signer(&self) -> Arc<RecordSigner> {
+        Arc::clone(&self.unsigned)
+    }
+
+    fn statement_signer(&self) -> Arc<RecordSigner> {
+        self.statements.signer()
+    }
+}
+
+impl HostSigner {
+    fn new(keys: Arc<ArcSwap<HostKeys>>, kid: Option<String>) -> Self {
+        Self { keys, kid, made: Mutex::new(None) }
     }
 }
 

@@ -29,8 +29,13 @@ pub(crate) struct AuditSettings {
     pub size_max: NonZeroU64,
     /// Bytes after which a file of records is sealed and another one begun; 65536 to 1073741824.
     pub segment_bytes: u64,
-    /// Who may look records up with INSPECT: everybody (`public`), each agent its own (`owner`), or agents with the
-    /// scope `inspect:all` (`operator`), who always may. `agent_only` and `operator_only` are the same as the last two.
+    /// A second place for the signed head of the records, once a minute: a file (better on another machine's disk, or one
+    /// that only takes additions), relative to this one, or an http(s) address that takes each head by POST. A data folder
+    /// that is set back as a whole is noticed by it alone: `forecourt audit verify --head-copy FILE`, and at the start.
+    pub head_copy: Option<String>,
+    /// Who may look records up with INSPECT: each agent its own (`owner`), everybody (`public`), or nobody but agents with
+    /// the scope `inspect:all` (`operator`), who always may. `agent_only` and `operator_only` are the same as `owner` and
+    /// `operator`. Records of others look like records that are not there.
     pub read_acl: ReadAcl,
     /// Keys of client certificates whose holders may look up everything, as SHA-256 of the raw key in hexadecimal.
     pub read_acl_operator_keys: Vec<String>,
@@ -63,9 +68,9 @@ pub(crate) enum AuditFailure {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ReadAcl {
     /// Everybody.
-    #[default]
     Public,
     /// Each agent its own.
+    #[default]
     #[serde(alias = "agent_only")]
     #[schemars(extend("x-alias" = "agent_only"))]
     Owner,
@@ -101,6 +106,7 @@ impl Default for AuditSettings {
             retention_days: None,
             size_max: NonZeroU64::new(SIZE_MAX_DEFAULT).unwrap_or(NonZeroU64::MAX),
             segment_bytes: SEGMENT_BYTES_DEFAULT,
+            head_copy: None,
             read_acl: ReadAcl::default(),
             read_acl_operator_keys: Vec::new(),
         }
@@ -113,10 +119,38 @@ impl Default for SigningSettings {
     }
 }
 
+/// The second place for heads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum HeadCopyPlace {
+    /// A file that they are added to.
+    File(PathBuf),
+    /// An address that they are posted to.
+    Url(String),
+}
+
 impl AuditSettings {
+    /// Where heads are copied to.
+    pub(crate) fn head_copy(&self) -> Option<HeadCopyPlace> {
+        let text = self.head_copy.as_ref()?;
+        let is_url = text.starts_with("https://") || text.starts_with("http://");
+        Some(if is_url { HeadCopyPlace::Url(text.clone()) } else { HeadCopyPlace::File(PathBuf::from(text)) })
+    }
+
+    /// The same with a path that does not depend on where the program was started.
+    pub(super) fn resolved(mut self, resolve: impl Fn(PathBuf) -> PathBuf) -> Self {
+        if let Some(HeadCopyPlace::File(path)) = self.head_copy() {
+            // A path that is no text is none that a settings file can hold.
+            self.head_copy = resolve(path).to_str().map(str::to_owned);
+        }
+        self
+    }
+
     pub(super) fn check(&self, wrong: &mut impl FnMut(&'static str, &str)) {
         if !(SEGMENT_BYTES_MIN..=SEGMENT_BYTES_MAX).contains(&self.segment_bytes) {
             wrong("audit", &format!("`segment_bytes` must be {SEGMENT_BYTES_MIN} to {SEGMENT_BYTES_MAX}"));
+        }
+        if self.head_copy.as_deref() == Some("") {
+            wrong("audit", "`head_copy` must be a file or an http(s) address");
         }
         if self.size_max.get() < 2 * self.segment_bytes {
             wrong("audit", "`size_max` must be at least twice `segment_bytes`: the file that is written to stays");

@@ -32,7 +32,7 @@ fn payload(jws: &str) -> Value {
 async fn verified(server: &Server) -> forecourt_attribution::verify::Verification {
     let manifest = body(&server.ask("DISCOVER", "").await);
     let keys = RecordKeys::read(&manifest).expect("keys in the manifest");
-    verify(&folder(&server.mounted.mount.data), &keys, None, &|_| (), &|_| ()).expect("a log")
+    verify(&folder(&server.mounted.mount.data), &keys, &[], &|_| (), &|_| ()).expect("a log")
 }
 
 #[tokio::test]
@@ -186,7 +186,7 @@ async fn base_8_1_no_chain_forks_under_200_requests_at_once_over_several_connect
 
 #[tokio::test]
 async fn base_3_3_a_record_is_looked_up_by_its_name_and_a_chain_by_its_agent() {
-    let server = server("").await;
+    let server = server("[audit]\nread_acl = \"public\"").await;
     let answer = server.ask_as_chef("FETCH /rooms/7", "").await;
     let (jws, audit_id) = (answer.field("Attribution-Record").unwrap(), answer.field("Audit-ID").unwrap());
     let inspect = |sent: Value| async move { sent.to_string() };
@@ -213,12 +213,13 @@ async fn base_3_3_a_record_is_looked_up_by_its_name_and_a_chain_by_its_agent() {
 #[tokio::test]
 async fn base_3_3_read_acl_says_whose_records_are_read() {
     for (acl, own, other, nobody) in [
-        ("public", 200, 200, 200),
-        ("owner", 200, 403, 401),
-        ("agent_only", 200, 403, 401),
-        ("operator", 403, 403, 401),
+        ("read_acl = \"public\"", 200, 200, 200),
+        ("", 200, 404, 401),
+        ("read_acl = \"owner\"", 200, 404, 401),
+        ("read_acl = \"agent_only\"", 200, 404, 401),
+        ("read_acl = \"operator\"", 403, 403, 401),
     ] {
-        let server = server(&format!("[audit]\nread_acl = \"{acl}\"")).await;
+        let server = server(&format!("[audit]\n{acl}")).await;
         let audit_id = server.ask_as_chef("FETCH /rooms/7", "").await.field("Audit-ID").unwrap().to_owned();
         let (chef, gate) = (server.id("chef"), server.id("gate"));
         for sent in [
@@ -236,8 +237,36 @@ async fn base_3_3_read_acl_says_whose_records_are_read() {
 }
 
 #[tokio::test]
-async fn base_8_2_changes_of_an_agents_life_join_its_chain() {
+async fn base_3_3_a_record_of_another_agent_is_refused_like_one_that_is_not_there() {
     let server = server("").await;
+    let own = server.ask_as_chef("FETCH /rooms/7", "").await.field("Audit-ID").unwrap().to_owned();
+    let of_nobody = server.ask("DISCOVER /", "").await.field("Audit-ID").unwrap().to_owned();
+    let (chef, gate, unknown) = (server.id("chef"), server.id("gate"), "0".repeat(64));
+    for (target, name, others) in [
+        ("audit", "audit_id", vec![&own, &of_nobody]),
+        ("chain_head", "agent_id", vec![&chef]),
+        ("lifecycle", "agent_id", vec![&chef]),
+    ] {
+        let told = |id: &str| {
+            let sent = json!({"target": target, name: id}).to_string();
+            let (server, head, id) = (&server, format!("INSPECT /\r\nAgent-ID: {gate}"), id.to_owned());
+            async move {
+                let answer = server.ask(&head, &sent).await;
+                // Its own name alone tells the two apart.
+                (answer.start.code, body(&answer)["error"].to_string().replace(&id, "ID"))
+            }
+        };
+        for other in others {
+            assert_eq!(told(other).await, told(&unknown).await, "{target}");
+        }
+        let sent = json!({"target": target, name: unknown}).to_string();
+        assert_eq!(server.ask("INSPECT /", &sent).await.start.code, 401, "who says no name: {target}");
+    }
+}
+
+#[tokio::test]
+async fn base_8_2_changes_of_an_agents_life_join_its_chain() {
+    let server = server("[audit]\nread_acl = \"public\"").await;
     let before = server.ask_as_chef("FETCH /rooms/7", "").await.field("Audit-ID").unwrap().to_owned();
     let changed = server.ask_as_chef("DEACTIVATE /", r#"{"reason": "a test"}"#).await;
     let event = record(&changed)["previous_audit_id"].clone();
@@ -272,7 +301,7 @@ async fn base_8_1_without_a_key_records_say_none_and_without_records_nothing_is_
     let jws = answer.field("Attribution-Record").unwrap();
     assert!(jws.starts_with("eyJhbGciOiJub25lIi") && jws.ends_with('.'), "{jws}");
     record(&answer);
-    let off = server("[audit]\nenabled = false").await;
+    let off = server("[audit]\nenabled = false\nread_acl = \"public\"").await;
     let answer = off.ask_as_chef("FETCH /rooms/7", "").await;
     assert_eq!((answer.field("Attribution-Record"), answer.field("Audit-ID")), (None, None));
     let sent = json!({"target": "audit", "audit_id": "0".repeat(64)}).to_string();

@@ -7,10 +7,9 @@ use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use forecourt_identity::VerifyKey;
 use serde::Deserialize;
 
-use super::{Finding, broken_chain};
+use super::{Finding, FindingUnit, broken_chain};
 use crate::checkpoint::Mark;
 use crate::digest::{Hash, from_hex, to_hex};
 use crate::error::LogError;
@@ -18,6 +17,7 @@ use crate::frame::{Frame, FrameKind};
 use crate::keys::RecordKeys;
 use crate::limits::FINDINGS_MAX;
 use crate::segment::{FrameReader, SegmentError, SegmentHeader, SegmentSeal};
+use crate::signature::{SignatureCheck, SignatureOutcome};
 
 /// How many bytes are looked at between two words on how far it is.
 const PROGRESS_BYTES: u64 = 1024 * 1024;
@@ -37,7 +37,12 @@ pub(super) struct SegmentScan {
     pub findings: Vec<Finding>,
     pub more_findings: u64,
     pub notes: Vec<String>,
+    /// The places of marks that were held against it.
+    compared: Vec<u64>,
 }
+
+/// A mark, and where it was kept.
+pub(super) type NamedMark<'a> = (&'a str, &'a Mark);
 
 /// The part of a chain that lies in one segment.
 pub(super) struct ChainPart {
@@ -55,33 +60,13 @@ struct Place<'a> {
     previous_audit_id: &'a str,
 }
 
-/// What came of a signature.
-pub(super) enum SignatureOutcome {
-    Good,
-    /// It says itself that it has none.
-    Unsigned,
-    Bad(String),
-}
-
-/// Checks signatures; a header that was read is not read again.
-pub(super) struct SignatureCheck<'a> {
-    keys: &'a RecordKeys,
-    headers: HashMap<String, Header<'a>>,
-}
-
-enum Header<'a> {
-    Unsigned,
-    Signed { kid: String, keys: Vec<&'a VerifyKey> },
-    Other,
-}
-
 impl SegmentScan {
     /// Looks at the first `end` bytes of a segment.
     pub(super) fn of(
         path: &Path,
         end: u64,
         keys: &RecordKeys,
-        mark: Option<&Mark>,
+        marks: &[NamedMark<'_>],
         done: &(dyn Fn(u64) + Sync),
     ) -> Result<Self, LogError> {
         let file = File::open(path).map_err(LogError::io(path))?;
@@ -95,7 +80,7 @@ impl SegmentScan {
                 done(at - told);
                 told = at;
             }
-            scan.compare(path, mark, at, link);
+            scan.compare(path, marks, at, link);
             match reader.next() {
                 Ok(Some(read)) => link = Some(scan.frame(path, &read.frame, at, link, &mut signatures)),
                 Ok(None) => break,
@@ -104,7 +89,7 @@ impl SegmentScan {
                     // What follows can't be compared with what could not be read; its own chains and signatures still
                     // are.
                     link = None;
-                    if !scan.fault(path, at, end, mark, &fault) || !reader.skip() {
+                    if !scan.fault(path, at, end, marks, &fault) || !reader.skip() {
                         break;
                     }
                 }
@@ -112,22 +97,36 @@ impl SegmentScan {
         }
         done(end - told);
         scan.end_link = link;
+        scan.compare_missed(path, marks, end);
         Ok(scan)
     }
 
-    /// Whether the log is here what it was when the mark was made.
-    fn compare(&mut self, path: &Path, mark: Option<&Mark>, at: u64, link: Option<Hash>) {
-        if let Some(mark) = mark.filter(|mark| mark.offset == at)
-            && link.is_some_and(|link| to_hex(&link) != mark.link)
-        {
-            self.found(path, at, None, "what stands before it is not what was signed as being on the disk".to_owned());
+    /// Whether the log is here what it was when the marks were made.
+    fn compare(&mut self, path: &Path, marks: &[NamedMark<'_>], at: u64, link: Option<Hash>) {
+        for (witness, mark) in marks.iter().filter(|(_, mark)| mark.offset == at) {
+            self.compared.push(at);
+            if link.is_some_and(|link| to_hex(&link) != mark.link) {
+                let message = format!("what stands before it is not what was signed as being on the disk ({witness})");
+                self.found(path, at, None, message);
+            }
+        }
+    }
+
+    /// A mark in the middle of an entry is one of another log.
+    fn compare_missed(&mut self, path: &Path, marks: &[NamedMark<'_>], end: u64) {
+        for (witness, mark) in marks.iter().filter(|(_, mark)| mark.offset <= end) {
+            // Nothing is known of what stands behind bytes that are no entries: those were told.
+            if !self.compared.contains(&mark.offset) && self.end_link.is_some() {
+                let message = format!("no entry ends where {witness} says that the log was: it is another one");
+                self.found(path, mark.offset, None, message);
+            }
         }
     }
 
     /// Bytes that are no frame. Gives whether anything behind them is looked at.
-    fn fault(&mut self, path: &Path, at: u64, end: u64, mark: Option<&Mark>, fault: &SegmentError) -> bool {
-        // Half an entry before the mark is no crash: it was on the disk, so somebody cut it.
-        let is_synced = mark.is_some_and(|mark| mark.offset > at);
+    fn fault(&mut self, path: &Path, at: u64, end: u64, marks: &[NamedMark<'_>], fault: &SegmentError) -> bool {
+        // Half an entry before a mark is no crash: it was on the disk, so somebody cut it.
+        let is_synced = marks.iter().any(|(_, mark)| mark.offset > at);
         if matches!(fault, SegmentError::Cut) && !is_synced {
             let bytes = end - at;
             self.notes.push(format!(
@@ -248,60 +247,14 @@ impl SegmentScan {
 
     fn found(&mut self, path: &Path, offset: u64, audit_id: Option<String>, message: String) {
         match self.findings.len() < FINDINGS_MAX {
-            true => self.findings.push(Finding { path: path.to_path_buf(), offset, audit_id, message }),
+            true => self.findings.push(Finding {
+                path: path.to_path_buf(),
+                offset,
+                unit: FindingUnit::Byte,
+                audit_id,
+                message,
+            }),
             false => self.more_findings += 1,
         }
-    }
-}
-
-impl<'a> SignatureCheck<'a> {
-    pub(super) fn new(keys: &'a RecordKeys) -> Self {
-        Self { keys, headers: HashMap::new() }
-    }
-
-    /// Whether a compact JWS was signed with one of the keys.
-    pub(super) fn check(&mut self, jws: &str) -> SignatureOutcome {
-        let bad = |message: &str| SignatureOutcome::Bad(message.to_owned());
-        let Some((signed, signature)) = jws.rsplit_once('.') else { return bad("the record is no JWS") };
-        let Some((protected, _)) = signed.split_once('.') else { return bad("the record is no JWS") };
-        if !self.headers.contains_key(protected) {
-            // Keys change rarely, and so do headers: more of them than keys are somebody's own.
-            if self.headers.len() > crate::limits::KEYS_MAX {
-                self.headers.clear();
-            }
-            self.headers.insert(protected.to_owned(), read_header(protected, self.keys));
-        }
-        match &self.headers[protected] {
-            Header::Unsigned if signature.is_empty() => SignatureOutcome::Unsigned,
-            Header::Unsigned => bad("the record says that it is not signed, and carries a signature"),
-            Header::Other => bad("the record's header can't be read, or names another algorithm than EdDSA"),
-            Header::Signed { kid, keys } if keys.is_empty() => {
-                SignatureOutcome::Bad(format!("no key `{kid}` is known: name it with --keys"))
-            }
-            Header::Signed { keys, .. } => {
-                let signature = URL_SAFE_NO_PAD.decode(signature).unwrap_or_default();
-                match keys.iter().any(|key| key.verify(signed.as_bytes(), &signature)) {
-                    true => SignatureOutcome::Good,
-                    false => bad("the signature does not hold"),
-                }
-            }
-        }
-    }
-}
-
-fn read_header<'a>(protected: &str, keys: &'a RecordKeys) -> Header<'a> {
-    #[derive(Deserialize)]
-    struct JwsHeader {
-        alg: String,
-        kid: Option<String>,
-    }
-    let bytes = URL_SAFE_NO_PAD.decode(protected).unwrap_or_default();
-    match serde_json::from_slice::<JwsHeader>(&bytes) {
-        Ok(JwsHeader { alg, .. }) if alg == "none" => Header::Unsigned,
-        Ok(JwsHeader { alg, kid: Some(kid) }) if alg == "EdDSA" => {
-            let keys = keys.named(&kid);
-            Header::Signed { kid, keys }
-        }
-        _ => Header::Other,
     }
 }

@@ -130,7 +130,7 @@ async fn another_key_goes_on_in_the_same_chain_and_both_are_kept() {
     assert!(verified(folder.path()).is_fine());
     let only = json!({"keys": [signer.public().unwrap().to_jwk()]});
     let told =
-        forecourt_attribution::verify::verify(folder.path(), &RecordKeys::read(&only).unwrap(), None, &|_| (), &|_| ());
+        forecourt_attribution::verify::verify(folder.path(), &RecordKeys::read(&only).unwrap(), &[], &|_| (), &|_| ());
     let told = told.unwrap();
     assert!(told.findings.iter().any(|finding| finding.message.contains("no key `")), "{told:?}");
 }

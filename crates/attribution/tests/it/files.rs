@@ -4,23 +4,23 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use forecourt_attribution::RecordSigner;
+use forecourt_attribution::SignerSource;
 use forecourt_attribution::frame::{Frame, FrameKind, HEAD_BYTES};
 use forecourt_attribution::limits::FRAME_BYTES_MAX;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use crate::support::{agent, draft, kept_by, options, segment, signer, verified};
+use crate::support::{UnsignedRecords, agent, draft, kept_by, options, segment, signer, source, verified};
 
 /// A log of one segment with a few records of two agents and of nobody, closed: made once, and copied.
 fn filled() -> TempDir {
-    static MADE: LazyLock<TempDir> = LazyLock::new(|| made(&signer()));
+    static MADE: LazyLock<TempDir> = LazyLock::new(|| made(source(&signer())));
     copy(MADE.path())
 }
 
 /// The same without signatures, which take their time.
 fn filled_unsigned() -> TempDir {
-    static MADE: LazyLock<TempDir> = LazyLock::new(|| made(&Arc::new(RecordSigner::unsigned())));
+    static MADE: LazyLock<TempDir> = LazyLock::new(|| made(Arc::new(UnsignedRecords)));
     copy(MADE.path())
 }
 
@@ -32,10 +32,10 @@ fn copy(of: &Path) -> TempDir {
     folder
 }
 
-fn made(signer: &Arc<RecordSigner>) -> TempDir {
+fn made(source: Arc<dyn SignerSource>) -> TempDir {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let folder = runtime.block_on(async {
-        let kept = kept_by(options(), signer);
+        let kept = kept_by(options(), source);
         for number in 0..9u8 {
             let agent = agent(number % 3 + 1);
             let agent = (number % 3 != 2).then_some(&agent);

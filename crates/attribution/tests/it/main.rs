@@ -3,8 +3,10 @@
 mod chains;
 mod disk;
 mod files;
+mod heads;
 mod nodes;
 mod processes;
 mod retention;
+mod shared;
 mod support;
 mod vector;

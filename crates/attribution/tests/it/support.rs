@@ -27,6 +27,19 @@ pub(crate) fn source(signer: &Arc<RecordSigner>) -> Arc<dyn SignerSource> {
     Arc::new(Arc::clone(signer))
 }
 
+/// Signs statements on the log, and no record.
+pub(crate) struct UnsignedRecords;
+
+impl SignerSource for UnsignedRecords {
+    fn signer(&self) -> Arc<RecordSigner> {
+        Arc::new(RecordSigner::unsigned())
+    }
+
+    fn statement_signer(&self) -> Arc<RecordSigner> {
+        signer()
+    }
+}
+
 pub(crate) fn open_in(folder: &Path, options: LogOptions, clock: Arc<HandClock>) -> Arc<AttributionLog> {
     AttributionLog::open(folder, options, source(&signer()), clock).expect("a log")
 }
@@ -36,12 +49,12 @@ pub(crate) fn options() -> LogOptions {
 }
 
 pub(crate) fn kept(options: LogOptions) -> TestLog {
-    kept_by(options, &signer())
+    kept_by(options, source(&signer()))
 }
 
-pub(crate) fn kept_by(options: LogOptions, signer: &Arc<RecordSigner>) -> TestLog {
+pub(crate) fn kept_by(options: LogOptions, source: Arc<dyn SignerSource>) -> TestLog {
     let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::new(HandClock::new()));
-    let log = AttributionLog::open(folder.path(), options, source(signer), clock.clone()).expect("a log");
+    let log = AttributionLog::open(folder.path(), options, source, clock.clone()).expect("a log");
     TestLog { folder, clock, log }
 }
 
@@ -77,7 +90,7 @@ pub(crate) fn close(log: Arc<AttributionLog>) {
 
 pub(crate) fn verified(folder: &Path) -> Verification {
     let keys = RecordKeys::beside(folder).unwrap_or_default();
-    verify(folder, &keys, None, &|_| (), &|_| ()).expect("a folder")
+    verify(folder, &keys, &[], &|_| (), &|_| ()).expect("a folder")
 }
 
 pub(crate) fn segment(folder: &Path, number: u64) -> PathBuf {

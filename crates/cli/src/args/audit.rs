@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand};
 
 use super::Place;
@@ -34,6 +35,10 @@ pub(crate) enum AuditWhat {
     /// byte and Audit-ID, and the command exits with 1. Half an entry at the very end, which a crash leaves, is told
     /// and not wrong.
     ///
+    /// The records have to be as far as the signed mark beside them (mark.jws), the head that the store keeps, and each
+    /// file named by --head-copy say: an end that was cut off, a folder that was emptied, and one that was given back
+    /// from an older copy are told. A deployment that never wrote a record is told as such, if its store says so too.
+    ///
     /// Signatures are held against the keys that are kept beside the records. Whoever can write that folder can
     /// replace those too: to be sure, name keys from elsewhere, such as a manifest that you saved.
     #[command(
@@ -49,6 +54,27 @@ pub(crate) enum AuditWhat {
         after_help = "Examples:\n  forecourt audit export mysite --out records.jsonl\n  forecourt audit export mysite --agent 27f2…ee42 --since 7d | jq -r .jws"
     )]
     Export(ExportRecords),
+    /// Go on without records that are gone: a server whose records end before what its mark or its store says writes no
+    /// more of them, and refuses requests over AGTP, until this was done.
+    ///
+    /// Signs where the records end now, with the reason, beside them and in the store. `forecourt audit verify` tells it
+    /// from then on. Look with `forecourt audit verify` first, and keep what is left of the folder.
+    #[command(
+        after_help = "Example:\n  forecourt audit accept mysite --reason \"the disk broke, restored from Monday\""
+    )]
+    Accept(AcceptRecords),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AcceptRecords {
+    #[command(flatten)]
+    pub place: Place,
+    /// Why records are gone, for whoever verifies them.
+    #[arg(long, value_name = "WORDS", value_parser = NonEmptyStringValueParser::new())]
+    pub reason: String,
+    /// The file elsewhere that heads are copied to (`head_copy` in [agtp.audit]). May be given several times.
+    #[arg(long = "head-copy", value_name = "FILE")]
+    pub head_copies: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -58,6 +84,9 @@ pub(crate) struct VerifyRecords {
     /// Hold signatures against the keys in this file: a key set (JWKS), or a manifest with `server.signing_keys`.
     #[arg(long, value_name = "FILE", visible_alias = "manifest")]
     pub keys: Option<PathBuf>,
+    /// Hold the records also against the last head in this file (`head_copy` in [agtp.audit]). May be given several times.
+    #[arg(long = "head-copy", value_name = "FILE")]
+    pub head_copies: Vec<PathBuf>,
     /// Print what was found as JSON.
     #[arg(long)]
     pub json: bool,

@@ -47,7 +47,10 @@ pub(super) async fn records_page(ask: Ask) -> Result<Page, ApiError> {
     let now = ask.now();
     let records::Records { are_kept, verified } = records::one(ask).await?;
     let mut page = Page {
-        lead: Some("Signed records of what was answered, in this node's data folder.".to_owned()),
+        lead: Some(
+            "Signed records of what was answered, in this node's data folder or in the store that nodes share."
+                .to_owned(),
+        ),
         ..Page::new("/console/records", "Signed records")
     };
     if !are_kept {

@@ -1,13 +1,16 @@
 //! EXECUTE, DELEGATE, ESCALATE, CONFIRM and NOTIFY. Base 3.1.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use forecourt_core::{Ending, Event, TaskId};
 use forecourt_host::{OperatorAnswer, OperatorDecision, QUEUE_WAITING_PER_CALLER_MAX, TaskAccess};
-use forecourt_identity::jws::Jws;
-use forecourt_testkit::{ScriptedAgent, Step};
+use forecourt_identity::HostKeys;
+use forecourt_identity::jws::{self, Jws};
+use forecourt_testkit::{CountedEntropy, ScriptedAgent, Step};
 use serde_json::{Value, json};
 
+use super::super::confirm::keep;
 use super::{asks, call, ends, hangs, server, server_as, server_with, word};
 use crate::tests::support::{Server, blueprint, body, server_of};
 
@@ -135,6 +138,40 @@ async fn s4_551_a_link_that_cannot_be_verified_is_named() {
         assert_eq!((code, word(&body)), (551, "authority-chain-broken"), "{name}");
         assert_eq!(body["error"]["link"], name);
     }
+}
+
+#[tokio::test]
+async fn s4_551_a_token_holds_after_the_key_that_signed_it_was_replaced_until_that_is_no_longer_good() {
+    let server = server().await;
+    let keys = &server.mounted.mount.keys;
+    let claims = json!({"sub": server.id("chef")}).to_string();
+    let mut parameters = delegation(&server, json!(["booking:room"]));
+    parameters["delegation_token"] = jws::sign(keys.load().current(), "JWT", claims.as_bytes()).into();
+    let now = server.mounted.mount.host.clock().now();
+    let (folder, entropy) = (tempfile::tempdir().unwrap(), CountedEntropy::default());
+    let mut rotated = HostKeys::clone(&keys.load());
+    rotated.rotate(folder.path(), &entropy, now).unwrap();
+    keys.store(Arc::new(rotated.clone()));
+    assert_eq!(ask_with_all_scopes(&server, parameters.clone()).await.0, 200);
+    // Replaced so long ago that it is good no more.
+    let mut late = HostKeys::in_memory(&entropy);
+    late.rotate(folder.path(), &entropy, now).unwrap();
+    keys.store(Arc::new(late));
+    assert_eq!(ask_with_all_scopes(&server, parameters).await.0, 551);
+}
+
+#[tokio::test]
+async fn s3_1_a_decision_that_was_made_meanwhile_keeps_its_first_receipt_and_another_one_comes_behind_it() {
+    let server = server().await;
+    let host = &server.mounted.mount.host;
+    let (ledger, until) = (host.ledger("test"), host.clock().now() + Duration::from_secs(60));
+    let receipt = |status: &str, id: &str| json!({"status": status, "attestation_id": id});
+    // Each looked before the others had written.
+    let first = keep(&ledger, "r", receipt("accepted", "1"), until, 0).await.unwrap();
+    let second = keep(&ledger, "r", receipt("accepted", "2"), until, 0).await.unwrap();
+    let other = keep(&ledger, "r", receipt("rejected", "3"), until, 0).await.unwrap();
+    assert_eq!((&first["attestation_id"], &second), (&json!("1"), &first));
+    assert_eq!(ledger.last("r").await.unwrap().map(|(number, kept)| (number, kept.body)), Some((2, other)));
 }
 
 #[tokio::test(start_paused = true)]
