@@ -80,7 +80,11 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
         until_stopped(&server, &mut signals).await;
     }
     service_manager::stopping();
-    stderrln!("stopping: running answers have {} s to finish; a second signal stops at once", DRAIN.as_secs());
+    let leaving = match server.leaves_within().as_secs() {
+        0 => String::new(),
+        seconds => format!("requests are taken for {seconds} s yet, then "),
+    };
+    stderrln!("stopping: {leaving}running answers have {} s to finish; a second signal stops at once", DRAIN.as_secs());
     tokio::select! {
         () = async { server.shutdown().await; telemetry.finish().await } => Ok(()),
         () = signals.stop() => Err(Failure::yours("stopped before everything was finished")),
