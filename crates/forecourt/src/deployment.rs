@@ -117,6 +117,11 @@ pub struct EnvironmentNotices {
 }
 
 impl Deployment {
+    /// The file of the access log, if it has one.
+    pub(crate) fn access_log(&self) -> Option<PathBuf> {
+        self.log.access_file.as_ref().map(|file| self.dir.join(file))
+    }
+
     /// Reads the deployment in `folder`, with `${VAR}` from the environment of this process.
     ///
     /// # Errors
