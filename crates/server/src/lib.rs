@@ -49,6 +49,7 @@ mod compression;
 mod connections;
 mod draining;
 mod error;
+mod exposition;
 mod flood;
 mod framing;
 mod front;
