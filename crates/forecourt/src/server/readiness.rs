@@ -31,7 +31,7 @@ pub(super) fn ready(
         Box::pin(async move {
             // First: whoever waits for this node to be passed by waits for nothing else.
             if leaving.is_begun() {
-                return Err("the host is told to stop, and serves for a while yet".to_owned());
+                return Err("the host is told to stop".to_owned());
             }
             place.is_there()?;
             let house = live.now().ok_or_else(|| "the host is stopping".to_owned())?;
