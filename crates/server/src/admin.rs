@@ -30,7 +30,8 @@ struct Admin {
 }
 
 /// `/healthz` (the process answers), `/readyz` (200, with notes where there are any; or 503 with the reason) and `/metrics`
-/// (OpenMetrics; or the older text format, where `Accept` wants `text/plain` more). To be served on loopback, apart from everything that is public.
+/// (OpenMetrics; or the older text format, where `Accept` wants `text/plain` more). To be served on loopback, apart from
+/// everything that is public.
 pub fn admin(registry: Arc<Registry>, ready: ReadinessCheck) -> Router {
     Router::new()
         .route("/healthz", get(async || "ok\n"))
