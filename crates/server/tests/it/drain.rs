@@ -5,7 +5,7 @@ use std::time::Duration;
 use forecourt_server::{FrontSettings, HttpLimits, Leaving, Listener};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::support::{TestServer, plain, read_to_close, read_until, settings, start};
 
@@ -26,7 +26,7 @@ async fn a_request_in_flight_is_finished_and_nothing_new_is_accepted() {
     let mut stream = with_request_in_flight(&server).await;
     server.stop.cancel();
     assert!(read_to_close(&mut idle).await.ends_with("served"), "an idle connection is closed at once");
-    assert!(TcpStream::connect(server.address).await.is_err());
+    until_refused(&server).await;
     server.release.notify_one();
     let answer = read_to_close(&mut stream).await;
     assert!(answer.starts_with("HTTP/1.1 200 ") && answer.ends_with("waited"), "{answer}");
@@ -60,6 +60,12 @@ async fn c3_a_request_that_is_half_sent_is_known_until_it_is_whole() {
     assert!(read_to_close(&mut stream).await.ends_with("read 5"));
 }
 
+/// Waits until who connects is refused, which is soon: what waits in the system's queue is taken yet.
+async fn until_refused(server: &TestServer) {
+    let refused = async { while TcpStream::connect(server.address).await.is_ok() {} };
+    timeout(SOON, refused).await.expect("nothing new is accepted");
+}
+
 const GET: &[u8] = b"GET /e HTTP/1.1\r\nHost: demo.localhost\r\n\r\n";
 /// Longer than a first byte is waited for, and much shorter than anything else is.
 const SOON: Duration = Duration::from_secs(2);
@@ -90,8 +96,7 @@ async fn a_half_sent_head_gets_its_answer_also_on_a_connection_that_was_used_bef
         tokio::task::yield_now().await;
     }
     server.stop.cancel();
-    // Until the socket is closed.
-    while TcpStream::connect(server.address).await.is_ok() {}
+    until_refused(&server).await;
     for stream in [&mut first, &mut second] {
         stream.write_all(&GET[20..]).await.unwrap();
         assert!(read_to_close(stream).await.ends_with("served"));
