@@ -38,6 +38,7 @@ CASES = [
             "imagePullSecrets": [{"name": "pull"}],
             "nodeSelector": {"disk": "ssd"},
             "podAnnotations": {"a": "b"},
+            "preStopSeconds": 5,
         },
         {"Deployment", "Ingress", "PodDisruptionBudget", "Service"},
     ),
@@ -48,6 +49,8 @@ REFUSED = [
     ({"replicas": 0}, "replicas"),
     ({"replics": 3}, "replics"),
     ({"terminationGracePeriodSeconds": 10}, "terminationGracePeriodSeconds"),
+    ({"drainSeconds": 20}, "terminationGracePeriodSeconds"),
+    ({"drainSeconds": 301}, "drainSeconds"),
 ]
 
 
@@ -81,6 +84,9 @@ def pod_problems(deployment):
     for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
         if probe not in container:
             yield f"there is no {probe}"
+    probe, drain = container["readinessProbe"], drain_seconds(container)
+    if probe["periodSeconds"] * probe["failureThreshold"] + probe["timeoutSeconds"] > drain:
+        yield f"a node that goes is passed by later than its sockets are closed, after {drain} s"
     mounted = {mount["name"] for mount in container["volumeMounts"]}
     if mounted != {volume["name"] for volume in pod["volumes"]}:
         yield "volumes and mounts differ"
@@ -88,6 +94,10 @@ def pod_problems(deployment):
     data = next(volume for volume in pod["volumes"] if volume["name"] == "data")
     if "FORECOURT__STORE__URL" not in environment and "persistentVolumeClaim" not in data:
         yield "the state of a node that shares no store does not outlast its pod"
+
+
+def drain_seconds(container):
+    return next(int(one["value"]) for one in container["env"] if one["name"] == "FORECOURT__DRAIN__SECONDS")
 
 
 def write_files(chart, folder):

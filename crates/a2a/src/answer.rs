@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use forecourt_core::PolicyPart;
+use forecourt_core::policy::RefusalKind;
 use forecourt_surface::answer::{Content, HttpAnswer};
 use forecourt_surface::refusal::{self, add_fields};
 use forecourt_surface::sse::{self, KeepAlive};
@@ -20,6 +21,9 @@ use crate::version::A2A_VERSION;
 
 const JSON: &str = "application/json";
 const A2A_JSON: &str = "application/a2a+json";
+/// The code of JSON-RPC for a server that can't answer at the moment: the first of those that JSON-RPC 2.0 5.1 leaves to
+/// servers, and none of A2A's.
+const SERVER_ERROR: i32 = -32000;
 /// Bytes that are set aside for an answer at first.
 const ANSWER_BYTES_USUAL: usize = 512;
 static X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
@@ -168,6 +172,10 @@ impl Binding {
         let body = match &self.rpc {
             Some(id) => {
                 let mut body = rpc::error(id, &OperationError::InvalidRequest(part.message.clone()));
+                // `Invalid Request` would tell its sender to change it, and nothing is wrong with it.
+                if matches!(part.kind, RefusalKind::ServiceUnavailable { .. }) {
+                    body["error"]["code"] = SERVER_ERROR.into();
+                }
                 body["error"]["data"] = info;
                 body
             }

@@ -33,8 +33,8 @@ use crate::settings;
 pub use crate::settings::FILE;
 use crate::settings::telemetry::Telemetry;
 use crate::settings::{
-    AgentSettings, BusSettings, Listen, ListenOverrides, Log, QuestionSettings, ReloadSettings, StoreSettings, Tls,
-    TopSettings,
+    AgentSettings, BusSettings, DrainSettings, Listen, ListenOverrides, Log, QuestionSettings, ReloadSettings,
+    StoreSettings, Tls, TopSettings,
 };
 use crate::wires::Wires;
 
@@ -73,6 +73,8 @@ pub struct Deployment {
     pub(crate) log: Log,
     /// Whether changes of its files are taken up by themselves.
     pub(crate) reload: ReloadSettings,
+    /// How the process goes.
+    pub(crate) drain: DrainSettings,
     pub(crate) telemetry: Telemetry,
     /// What is counted, from one deployment to the next.
     pub(crate) meters: Meters,
@@ -115,6 +117,11 @@ pub struct EnvironmentNotices {
 }
 
 impl Deployment {
+    /// The file of the access log, if it has one.
+    pub(crate) fn access_log(&self) -> Option<PathBuf> {
+        self.log.access_file.as_ref().map(|file| self.dir.join(file))
+    }
+
     /// Reads the deployment in `folder`, with `${VAR}` from the environment of this process.
     ///
     /// # Errors

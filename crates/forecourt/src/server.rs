@@ -39,8 +39,10 @@ use std::time::Duration;
 
 use forecourt_host::Host;
 use forecourt_identity::agents::IdentityNotice;
+use forecourt_server::limits::ARRIVING_MAX;
 use futures::future::{BoxFuture, join_all};
 use prometheus_client::registry::Registry;
+use tokio::time::Instant;
 
 use crate::deployment::Deployment;
 use crate::error::Error;
@@ -54,11 +56,9 @@ pub(crate) use domain::ServerCore;
 pub use sockets::disagreements;
 pub use start::{BoundServer, take_snapshots};
 
-/// How long a request that is half sent at the end may take to be whole.
-const ARRIVING: Duration = Duration::from_secs(5);
 /// How long a request that is whole takes to reach the host, at most.
 const HANDED_OVER: Duration = Duration::from_millis(100);
-/// How long running work may go on after [`Server::shutdown`] was called.
+/// How long running work may go on once the sockets are closed.
 pub const DRAIN: Duration = Duration::from_secs(30);
 
 /// A server at work.
@@ -224,20 +224,34 @@ impl Server {
         self.core().running.identity_notices()
     }
 
-    /// Stops in order: what is half sent gets its answer, running work has [`DRAIN`] to end, then connections
-    /// and posts end.
+    /// For how long [`Server::shutdown`] goes on serving, as the deployment says it now.
+    pub fn leaves_within(&self) -> Duration {
+        let deployment = self.core().running.deployment();
+        deployment.drain.serves_for(&deployment.store)
+    }
+
+    /// Stops in order. It is unready first, and goes on serving for as long as `[drain]` says. Then its sockets are
+    /// closed, idle connections end, what is half sent gets its answer, running work has [`DRAIN`] to end, and at
+    /// last the other connections and posts end.
     pub fn shutdown(self) -> BoxFuture<'static, ()> {
         Box::pin(async move {
+            let serving = self.leaves_within();
+            self.shared.sockets.leaving().begin();
+            tokio::time::sleep(serving).await;
             let all = self.shared.list.all();
             let hosts: Vec<Arc<Host>> = all.iter().map(|core| core.running.host()).collect();
-            // The order matters: requests that are half sent become whole and reach the host, the host finishes them,
-            // then connections are closed, and the store and data folder are let go of last.
-            self.shared.metrics.arrived(ARRIVING).await;
+            // The order matters: nobody new comes, requests that are half sent become whole and reach the host, the host
+            // finishes them, then connections are closed, and the store and data folder are let go of last.
+            let until = Instant::now() + DRAIN;
+            self.shared.sockets.close();
+            self.shared.metrics.arrived(ARRIVING_MAX).await;
             tokio::time::sleep(HANDED_OVER).await;
-            join_all(hosts.iter().map(|host| host.drain(DRAIN))).await;
+            let left = until.saturating_duration_since(Instant::now());
+            join_all(hosts.iter().map(|host| host.finish(left))).await;
             self.shared.stop.cancel();
             join_all(hosts.iter().map(|host| host.stopped())).await;
             self.shared.sockets.ended().await;
+            self.shared.sockets.end_operator().await;
             all.iter().for_each(|core| core.close());
             let metrics = self.shared.metrics.clone();
             let _ = tokio::task::spawn_blocking(move || metrics.flush_access_log()).await;

@@ -3,6 +3,7 @@
 mod admin;
 mod agent;
 mod domains;
+mod drain;
 mod listen;
 mod log;
 mod reload;
@@ -20,6 +21,8 @@ use serde::Deserialize;
 pub use admin::AdminSettings;
 pub use agent::{AgentSettings, ModeSettings, PolicySettings, SkillSettings};
 pub use domains::DomainEntry;
+pub use drain::DrainSettings;
+pub(crate) use drain::read_drain;
 pub use listen::{Listen, ListenOverrides};
 pub use log::{Log, LogFormat};
 pub use reload::ReloadSettings;

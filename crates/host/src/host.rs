@@ -21,6 +21,7 @@ use forecourt_core::{Clock, Entropy, Error, Handle, PolicyPart, Sender, Site, St
 use futures::future::BoxFuture;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -157,6 +158,16 @@ impl Host {
                 return Err(Error::unavailable());
             }
             Ok(self.store.ready().await?)
+        })
+    }
+
+    /// Waits until nothing is under way, up to `wait_max`, and then does as [`Host::drain`] does with what is left of
+    /// that time. For a host that nobody reaches any more: what runs may still ask other agents here.
+    pub fn finish(&self, wait_max: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let begun = Instant::now();
+            self.tasks.idle(wait_max).await;
+            self.tasks.drain(wait_max.saturating_sub(begun.elapsed())).await;
         })
     }
 

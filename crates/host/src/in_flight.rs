@@ -169,6 +169,11 @@ impl InFlight {
         self.replies.all_max.saturating_sub(self.replies.all.available_permits())
     }
 
+    /// Whether nothing is under way, in either lane.
+    pub(crate) fn is_idle(&self) -> bool {
+        [&self.replies, &self.background].iter().all(|bound| bound.all.available_permits() >= bound.all_max)
+    }
+
     /// A place in a lane, waited for if need be; the refusal names the bound that is reached.
     pub(crate) async fn acquire(&self, lane: Lane, caller: CallerSlots) -> Result<Slot, Box<PolicyPart>> {
         let bound = match lane {

@@ -15,6 +15,7 @@ use forecourt_issuance::HostRun;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -34,6 +35,9 @@ use forecourt_core::Site;
 /// How long the first wait is before something is written anew that the store did not take, and the longest.
 const WRITE_AGAIN_MIN: Duration = Duration::from_millis(100);
 const WRITE_AGAIN_MAX: Duration = Duration::from_secs(2);
+
+/// How often it is looked whether anything is still under way, before a host stops.
+const IDLE_LOOK: Duration = Duration::from_millis(20);
 
 /// The replies and background tasks of this process, and what it takes to run, follow, cancel and end them.
 pub(crate) struct Tasks {
@@ -279,6 +283,15 @@ impl Tasks {
                 self.settle(&task, ReplyAccumulator::default().finish(cut_off())).await?;
                 ended += 1;
             }
+        }
+    }
+
+    /// Waits until neither a reply nor a task is under way, up to `wait_max`. New ones are still taken.
+    pub(crate) async fn idle(&self, wait_max: Duration) {
+        let until = Instant::now() + wait_max;
+        // Looked at again and again, since places wake nobody, and this happens once in the life of a process.
+        while !(self.in_flight.is_idle() && self.tracker.is_empty()) && Instant::now() < until {
+            tokio::time::sleep(IDLE_LOOK).await;
         }
     }
 

@@ -27,10 +27,12 @@ mod split;
 mod transcode;
 mod whole;
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use serde_json::Value;
 
+use crate::active::without_active_addresses;
 use crate::format::Format;
 use crate::sink::{At, Reason, Sink, Stop};
 
@@ -80,8 +82,30 @@ impl Sink for DocumentContents {
 }
 
 /// Reads a file to its end and hands items, and what is none, to `sink`. Fails with what the sink stops it by, and
-/// with [`Stop::Broken`] where the rest of the file cannot be read.
+/// with [`Stop::Broken`] where the rest of the file cannot be read. Addresses that do something when they are opened,
+/// such as `javascript:`, are not handed over.
 pub fn load(format: Format, input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), Stop> {
+    load_as(format, input, &mut HarmlessSink(sink))
+}
+
+/// Hands items on without what must be in none.
+struct HarmlessSink<'a>(&'a mut dyn Sink);
+
+impl Sink for HarmlessSink<'_> {
+    fn item(&mut self, at: At, json: &Value, raw: Option<&[u8]>) -> Result<(), Stop> {
+        match without_active_addresses(json) {
+            Cow::Borrowed(json) => self.0.item(at, json, raw),
+            // Its own bytes still have them.
+            Cow::Owned(json) => self.0.item(at, &json, None),
+        }
+    }
+
+    fn skip(&mut self, at: At, reason: Reason) -> Result<(), Stop> {
+        self.0.skip(at, reason)
+    }
+}
+
+fn load_as(format: Format, input: &mut Input<'_>, sink: &mut dyn Sink) -> Result<(), Stop> {
     match format {
         Format::JsonLines => jsonl::load(input, sink),
         Format::Json => json::load(input, sink),
@@ -170,5 +194,20 @@ pub(crate) mod tests {
         ) {
             FORMATS.iter().for_each(|(format, ..)| drop(load_bytes(*format, text.as_bytes())));
         }
+    }
+
+    #[test]
+    fn no_item_is_handed_over_with_an_address_that_runs() {
+        let line = br#"{"name": "a", "url": "javascript:alert(1)", "image": "https://a.example/i.png"}"#;
+        for (format, bytes) in [
+            (Format::JsonLines, &line[..]),
+            (Format::Csv, b"name,url,image\na,javascript:alert(1),https://a.example/i.png"),
+        ] {
+            let heap = load_bytes(format, bytes);
+            assert_eq!(heap.items[0].get("url"), None, "{format:?}");
+            assert_eq!((&heap.items[0]["image"], &heap.raw[0]), (&"https://a.example/i.png".into(), &None));
+        }
+        let harmless = load_bytes(Format::JsonLines, br#"{"name": "a"}"#);
+        assert_eq!(harmless.raw[0].as_deref(), Some(r#"{"name": "a"}"#), "what has none stays as it is written");
     }
 }

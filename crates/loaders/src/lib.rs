@@ -17,11 +17,13 @@
 //! | `mapping` | what an operator says of the columns of a table |
 //! | `format` | the formats, by endings and media types |
 //! | `sink` | what takes items, and why something is none |
+//! | `active` | addresses that no item is handed over with |
 //! | `formats` | a file, or a document in memory, to items |
 //! | `opening_hours` | opening hours as people write them |
 //! | `preview` | what is in a file or a page, for who has no index |
 //! | [`limits`] | every bound, with its unit |
 
+mod active;
 mod format;
 mod formats;
 pub mod grounding;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_stream::stream;
-use forecourt_core::{AgentCard, Event, Handle, TaskId};
+use forecourt_core::policy::RefusalKind;
+use forecourt_core::{AgentCard, Event, Handle, PolicyPart, TaskId};
 use forecourt_host::{Host, Run, TaskAccess};
 use forecourt_surface::abandon::CancelOnDrop;
 use forecourt_surface::tool::{ElicitedAnswer, Tool, ToolCall, ToolEvent, ToolOutput};
@@ -280,6 +281,11 @@ fn called(service: &Service, response: Response) -> ToolOutput {
     let is_error = response.outcome.is_failure();
     let refusal = match response.outcome {
         Outcome::Refused { part, .. } => Some(part),
+        // For protocols that have a way of their own to say that nothing was begun.
+        Outcome::Failure { message, retry_after: Some(seconds), .. } => {
+            let kind = RefusalKind::ServiceUnavailable { retry_after_seconds: Some(seconds) };
+            Some(Box::new(PolicyPart::new(kind, message)))
+        }
         _ => None,
     };
     ToolOutput { structured, text: vec![text], parts: Vec::new(), meta, is_error, question, refusal, task }

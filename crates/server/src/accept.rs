@@ -7,7 +7,7 @@ use std::time::Duration;
 use rustls::ServerConfig;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
@@ -17,6 +17,9 @@ use crate::metrics::Metrics;
 
 /// How long to wait when the system has no room for another connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// How long connections are taken yet that wait in the system's queue when a socket closes.
+const QUEUE_TIME: Duration = Duration::from_millis(50);
 
 /// An address that is taken, before anything is served on it.
 pub(crate) struct BoundAddress {
@@ -81,6 +84,14 @@ impl BoundAddress {
                 () = stop.cancelled() => break,
             }
         }
+        // What the system has taken already would be reset with the socket, and its client told of a failure. Not after
+        // `retire`: then the same socket is served on other terms.
+        if stop.is_cancelled() {
+            let until = Instant::now() + QUEUE_TIME;
+            while let Ok(Ok((stream, peer))) = timeout_at(until, self.tcp.accept()).await {
+                begin(stream, peer, &mut open);
+            }
+        }
         // Before the draining: once nobody holds the socket, new connections are refused at once and go elsewhere.
         drop(self.tcp);
         tokio::select! {
@@ -93,6 +104,24 @@ impl BoundAddress {
             tracing::warn!(connections = open.len(), "closed with requests in flight");
             open.shutdown().await;
         }
+    }
+}
+
+/// What comes of `work` within `time_max`, and within `last` once `stop` has come; `None` when it is late.
+pub(crate) async fn within<T>(
+    time_max: Duration,
+    (stop, last): (&CancellationToken, Duration),
+    work: impl Future<Output = T>,
+) -> Option<T> {
+    let late = async {
+        stop.cancelled().await;
+        sleep(last).await;
+    };
+    tokio::select! {
+        // What is here in time is taken.
+        biased;
+        done = timeout(time_max, work) => done.ok(),
+        () = late => None,
     }
 }
 

@@ -17,6 +17,8 @@ use http::{HeaderMap, StatusCode, header};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 
+use crate::exposition::Exposition;
+
 /// Whether the host can answer now: what an operator should know of all the same, in a sentence each; the text of an
 /// error says what is missing.
 pub type ReadinessCheck = Arc<dyn Fn() -> BoxFuture<'static, Result<Vec<String>, String>> + Send + Sync>;
@@ -28,7 +30,8 @@ struct Admin {
 }
 
 /// `/healthz` (the process answers), `/readyz` (200, with notes where there are any; or 503 with the reason) and `/metrics`
-/// (OpenMetrics text). To be served on loopback, apart from everything that is public.
+/// (OpenMetrics; or the older text format, where `Accept` wants `text/plain` more). To be served on loopback, apart from
+/// everything that is public.
 pub fn admin(registry: Arc<Registry>, ready: ReadinessCheck) -> Router {
     Router::new()
         .route("/healthz", get(async || "ok\n"))
@@ -122,12 +125,12 @@ async fn readyz(State(admin): State<Admin>) -> Response {
     }
 }
 
-async fn metrics(State(admin): State<Admin>) -> Response {
-    let mut text = String::new();
+async fn metrics(State(admin): State<Admin>, headers: HeaderMap) -> Response {
+    let (mut text, format) = (String::new(), Exposition::wanted_by(&headers));
     match encode(&mut text, &admin.registry) {
         Ok(()) => {
-            let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-            ([(header::CONTENT_TYPE, content_type)], text).into_response()
+            let fields = [(header::CONTENT_TYPE, format.media_type()), (header::VARY, "accept")];
+            (fields, format.written(text)).into_response()
         }
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }

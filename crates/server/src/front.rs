@@ -27,6 +27,7 @@ use crate::client::TrustedProxies;
 use crate::compression::CompressedService;
 use crate::connections::Connections;
 use crate::hosts::{AllowedHosts, PlainOrigin, PlainOrigins};
+use crate::leaving::Leaving;
 use crate::limits::HttpLimits;
 use crate::metrics::{Arriving, DomainLabel, GaugeGuard, LastSeries, Metrics, method_label};
 use crate::plain::PlainRules;
@@ -60,6 +61,8 @@ pub struct FrontSettings {
     pub entropy: Arc<dyn Entropy>,
     /// For how many seconds answers over TLS tell browsers to come back over TLS only. Not in development.
     pub hsts: Option<u32>,
+    /// Whether the process is about to go: then each answer of HTTP/1 ends its connection.
+    pub leaving: Leaving,
 }
 
 /// What all listeners share: settings, counters and the caps on connections.
@@ -153,7 +156,7 @@ pub(crate) async fn answer(routes: Arc<dyn Route>, peer: Arc<Peer>, request: Req
     let (in_flight, ambiguous) = InFlight::begin(peer, class.protocol);
     let peer = &in_flight.peer;
     let settings = &peer.front.settings;
-    let method = request.method().clone();
+    let (method, is_http1) = (request.method().clone(), request.version() <= Version::HTTP_11);
     let host = host(&request);
     let domain = host.map_or_else(|_| DomainLabel::none(), |host| settings.hosts.label_of(host));
     let origin = host.ok().and_then(|host| peer.origins.of(host));
@@ -178,6 +181,10 @@ pub(crate) async fn answer(routes: Arc<dyn Route>, peer: Arc<Peer>, request: Req
     };
     let headers = response.headers_mut();
     complete(headers, peer.front.hsts.as_ref().filter(|_| peer.tls));
+    // Not over HTTP/2, which has no such field and says GOAWAY.
+    if settings.leaving.is_begun() && is_http1 {
+        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     // Replaced, not added: an answer that was passed on from elsewhere may carry an id, which is not in this log.
     headers.insert(X_REQUEST_ID, id.to_header());
     let (status, seconds) = (response.status(), begun.elapsed());

@@ -16,7 +16,8 @@
 //! # use std::sync::Arc;
 //! # use forecourt_core::Entropy;
 //! # use forecourt_server::{
-//! #     AllowedHosts, FrontSettings, HttpLimits, Listener, ListenerContext, Metrics, RouteClasses, TrustedProxies,
+//! #     AllowedHosts, FrontSettings, HttpLimits, Leaving, Listener, ListenerContext, Metrics, RouteClasses,
+//! #     TrustedProxies,
 //! # };
 //! # async fn example(
 //! #     router: axum::Router,
@@ -31,6 +32,7 @@
 //!     classes: RouteClasses::new([("mcp", "/mcp"), ("rest", "/~{handle}")]),
 //!     entropy,
 //!     hsts: None,
+//!     leaving: Leaving::default(),
 //! });
 //! let listener = Listener::plain("127.0.0.1:8080".parse()?).await?;
 //! listener.serve(context, router, stop).await;
@@ -45,11 +47,14 @@ mod certificate_facts;
 mod client;
 mod compression;
 mod connections;
+mod draining;
 mod error;
+mod exposition;
 mod flood;
 mod framing;
 mod front;
 mod hosts;
+mod leaving;
 pub mod limits;
 mod listener;
 pub mod local_ca;
@@ -68,6 +73,7 @@ pub use client::TrustedProxies;
 pub use error::{ServeError, TlsError};
 pub use front::{FrontSettings, ListenerContext, Route, ServerName};
 pub use hosts::{AllowedHosts, PlainOrigin};
+pub use leaving::Leaving;
 pub use limits::HttpLimits;
 pub use listener::Listener;
 pub use metrics::{DOMAIN_LABELS_MAX, DomainLabel, Metrics};

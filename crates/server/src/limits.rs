@@ -18,6 +18,17 @@ pub(crate) const IDLE_FRAMES_MAX: u32 = 500;
 /// How many of these a client may send each second, from then on.
 pub(crate) const IDLE_FRAMES_PER_SECOND: u32 = 50;
 
+/// How long a request that is half sent may take to be whole once its connection was told to end.
+pub const ARRIVING_MAX: Duration = Duration::from_secs(5);
+
+/// How long a connection that said nothing yet has for its first byte once it was told to end: what is on its way
+/// from a client that connected just before is read.
+pub(crate) const FIRST_BYTE_MAX: Duration = Duration::from_millis(100);
+
+/// How long a connection of HTTP/2 that was told to end, and on which nothing is under way, is kept for its client to
+/// take notice; twice as long after an answer.
+pub(crate) const FAREWELL_MAX: Duration = Duration::from_secs(2);
+
 /// Bytes of a method's name.
 pub(crate) const METHOD_BYTES_MAX: usize = 32;
 
@@ -60,7 +71,8 @@ pub struct HttpLimits {
     #[serde(rename = "handshake_seconds", with = "seconds")]
     #[schemars(with = "f64")]
     pub handshake_time: Duration,
-    /// Seconds that requests in flight have to finish once the server is told to stop.
+    /// Seconds that requests in flight have to finish once their listener is closed. Longer than the 30 that running
+    /// work has then, so that who waits for it hears its end.
     #[serde(rename = "drain_seconds", with = "seconds")]
     #[schemars(with = "f64")]
     pub drain_time: Duration,
@@ -95,7 +107,7 @@ impl Default for HttpLimits {
             idle_time: Duration::from_secs(60),
             stall_time: Duration::from_secs(30),
             handshake_time: Duration::from_secs(10),
-            drain_time: Duration::from_secs(30),
+            drain_time: Duration::from_secs(35),
             connections_max: 10_000,
             // More than the 256 answers that one caller may hold open, each on a connection of its own.
             connections_per_address_max: 512,

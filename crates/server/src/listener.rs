@@ -5,31 +5,27 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
 
 use forecourt_core::in_place;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use futures::task::{ArcWake, AtomicWaker, waker_ref};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulConnection;
-use pin_project_lite::pin_project;
 use rustls::ServerConfig;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 use tokio_rustls::TlsAcceptor;
-use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+use tokio_util::sync::CancellationToken;
 
-use crate::accept::{BoundAddress, Open};
+use crate::accept::{BoundAddress, Open, within};
+use crate::draining::Draining;
 use crate::error::ServeError;
 use crate::flood::{Follow, Frames};
 use crate::framing::Framing;
 use crate::front::{ListenerContext, Peer, Route, ServerName, answer};
 use crate::hosts::PlainOrigins;
-use crate::limits::HttpLimits;
+use crate::limits::{ARRIVING_MAX, FIRST_BYTE_MAX, HttpLimits};
 use crate::plain::PlainRules;
 use crate::stream::Stream;
 use crate::tls::{ACME_ALPN, HttpChallenges};
@@ -213,8 +209,9 @@ impl Server {
         // Small answers must not wait for more; failing to say so costs only time.
         let _ = stream.set_nodelay(true);
         match &self.tls {
-            Some(acceptor) => match timeout(limits.handshake_time, acceptor.accept(stream)).await {
-                Ok(Ok(stream)) => {
+            Some(acceptor) => match within(limits.handshake_time, (&stop, ARRIVING_MAX), acceptor.accept(stream)).await
+            {
+                Some(Ok(stream)) => {
                     let spoken = stream.get_ref().1.alpn_protocol();
                     if spoken == Some(ACME_ALPN) {
                         // The handshake was the answer. RFC 8737 section 3.
@@ -224,7 +221,7 @@ impl Server {
                     let name = stream.get_ref().1.server_name().map(|name| ServerName(Arc::from(name)));
                     Some(self.run(Stream::Tls(Box::new(stream)), is_http2, peer, ConnectionSecurity::Tls(name), stop))
                 }
-                Ok(Err(_)) | Err(_) => {
+                Some(Err(_)) | None => {
                     self.front.settings.metrics.connection_refused("handshake");
                     None
                 }
@@ -232,7 +229,8 @@ impl Server {
             None => {
                 let mut first = [0; HTTP2_PREFACE.len()];
                 // Peeked, not read: hyper reads the preface itself. Plain connections have no ALPN to tell the version.
-                let seen = timeout(limits.head_time, stream.peek(&mut first)).await.ok()?.ok()?;
+                let peeked = within(limits.head_time, (&stop, FIRST_BYTE_MAX), stream.peek(&mut first));
+                let seen = peeked.await?.ok()?;
                 // Four bytes are enough: no method of HTTP/1 begins with `PRI `. The rest may still be on its way.
                 let is_http2 = seen > 3 && HTTP2_PREFACE.starts_with(&first[..seen]);
                 (seen > 0).then(|| self.run(Stream::Plain(stream), is_http2, peer, ConnectionSecurity::Not, stop))
@@ -266,6 +264,7 @@ impl Server {
         let address = peer.ip().to_canonical();
         let peer =
             Arc::new(Peer { front, address, tls, server_name, origins, plain, traffic, last: Default::default() });
+        let traffic = Arc::clone(&peer.traffic);
         let server = Arc::clone(&self);
         let service = service_fn(move |request| {
             let (routes, peer) = (Arc::clone(&server.routes), Arc::clone(&peer));
@@ -274,61 +273,10 @@ impl Server {
         });
         let stop = stop.cancelled_owned();
         if is_http2 {
-            Box::pin(Draining::new(self.http2.serve_connection(io, service), stop))
+            Box::pin(Draining::new(self.http2.serve_connection(io, service), stop, traffic, true))
         } else {
-            Box::pin(Draining::new(self.http1.serve_connection(io, service), stop))
+            Box::pin(Draining::new(self.http1.serve_connection(io, service), stop, traffic, false))
         }
-    }
-}
-
-pin_project! {
-    /// A connection that is told to finish once `stop` comes.
-    struct Draining<C> {
-        #[pin]
-        connection: C,
-        #[pin]
-        stop: WaitForCancellationFutureOwned,
-        signal: Arc<StopSignal>,
-        stopping: bool,
-    }
-}
-
-/// Says that `stop` is to be looked at: to look takes a lock that all connections share.
-struct StopSignal {
-    is_due: AtomicBool,
-    connection: AtomicWaker,
-}
-
-impl ArcWake for StopSignal {
-    fn wake_by_ref(signal: &Arc<Self>) {
-        signal.is_due.store(true, Ordering::Release);
-        signal.connection.wake();
-    }
-}
-
-impl<C> Draining<C> {
-    fn new(connection: C, stop: WaitForCancellationFutureOwned) -> Self {
-        let signal = StopSignal { is_due: AtomicBool::new(true), connection: AtomicWaker::new() };
-        Self { connection, stop, signal: Arc::new(signal), stopping: false }
-    }
-}
-
-impl<C: GracefulConnection> Future for Draining<C> {
-    type Output = ();
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let mut this = self.project();
-        if this.signal.is_due.load(Ordering::Acquire) && !*this.stopping {
-            this.signal.is_due.store(false, Ordering::Release);
-            // The task of a connection is the same at every poll.
-            this.signal.connection.register(cx.waker());
-            if this.stop.poll(&mut Context::from_waker(&waker_ref(this.signal))).is_ready() {
-                *this.stopping = true;
-                this.connection.as_mut().graceful_shutdown();
-            }
-        }
-        // How a connection ended is its client's business.
-        this.connection.poll(cx).map(|_ended| ())
     }
 }
 

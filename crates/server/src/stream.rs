@@ -17,16 +17,16 @@ use rustls_pki_types::CertificateDer;
 use tokio::io::{self, AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tokio_util::sync::CancellationToken;
 
-use crate::accept::{BoundAddress, Open};
+use crate::accept::{BoundAddress, Open, within};
 use crate::access_log::AccessEntry;
 use crate::connections::Connections;
 use crate::error::ServeError;
 use crate::front::random;
+use crate::limits::ARRIVING_MAX;
 use crate::metrics::{GaugeGuard, LastStreamSeries, Metrics};
 use crate::request_id::RequestId;
 
@@ -294,15 +294,16 @@ impl Server {
                 requests,
             });
         };
-        match timeout(self.settings.handshake_time, acceptor.accept(stream)).await {
-            Ok(Ok(stream)) => {
+        let handshake = acceptor.accept(stream);
+        match within(self.settings.handshake_time, (&stop, ARRIVING_MAX), handshake).await {
+            Some(Ok(stream)) => {
                 let shown = stream.get_ref().1.peer_certificates().unwrap_or_default();
                 let certificates = shown.iter().map(|der| der.clone().into_owned()).collect();
                 let server_name = stream.get_ref().1.server_name().map(Arc::from);
                 let stream = Stream::Tls(Box::new(stream));
                 Some(Connection { stream, peer, tls: true, server_name, certificates, stop, requests })
             }
-            Ok(Err(_)) | Err(_) => {
+            Some(Err(_)) | None => {
                 self.settings.metrics.connection_refused("handshake");
                 None
             }

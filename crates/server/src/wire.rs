@@ -5,8 +5,8 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::flood::{Flood, Follow};
 use crate::framing::Ambiguous;
+use crate::limits::{ARRIVING_MAX, FIRST_BYTE_MAX};
 use crate::metrics::{Arriving, Metrics};
 
 /// What the bytes of a connection and its requests know of each other.
@@ -24,6 +25,12 @@ pub(crate) struct Traffic {
     requests: AtomicU64,
     /// The number of the first request whose framing is refused; 0 while there is none.
     refused_from: AtomicU64,
+    /// Whether a byte has come.
+    is_heard: AtomicBool,
+    /// Whether a head has begun and not ended.
+    in_head: AtomicBool,
+    /// Since when the connection is to end.
+    closing: OnceLock<Instant>,
 }
 
 impl Traffic {
@@ -46,7 +53,23 @@ impl Traffic {
         let _ = self.refused_from.compare_exchange(0, number, Ordering::AcqRel, Ordering::Acquire);
     }
 
-    fn is_busy(&self) -> bool {
+    /// The connection is to end, from now on: what is half sent has [`ARRIVING_MAX`] left.
+    pub(crate) fn close(&self) {
+        self.closing.get_or_init(Instant::now);
+    }
+
+    /// Whether nothing has come so far.
+    pub(crate) fn is_unheard(&self) -> bool {
+        !self.is_heard.load(Ordering::Acquire)
+    }
+
+    /// Whether a request may be on its way that nobody has been given.
+    pub(crate) fn is_expecting(&self) -> bool {
+        self.is_unheard() || self.in_head.load(Ordering::Acquire)
+    }
+
+    /// Whether a request is being answered.
+    pub(crate) fn is_busy(&self) -> bool {
         self.in_flight.load(Ordering::Acquire) > 0
     }
 }
@@ -131,8 +154,14 @@ impl<T> Wire<T> {
             // An agent may take minutes; its own deadline bounds it, and the client is not to blame.
             Phase::Busy => None,
         };
+        let closing = self.traffic.closing.get().and_then(|since| match phase {
+            // Later than `Draining`, which ends a connection of HTTP/1 with a word.
+            Phase::Opening => Some(*since + FIRST_BYTE_MAX * 2),
+            Phase::Head | Phase::Body => Some(*since + ARRIVING_MAX),
+            Phase::Busy | Phase::Idle => None,
+        });
         let write_end = self.stalled.map(|since| since + self.patience.stall);
-        phase_end.into_iter().chain(write_end).min()
+        phase_end.into_iter().chain(closing).chain(write_end).min()
     }
 
     /// Ready with [`io::ErrorKind::TimedOut`] when time is up. Else the task is woken at the deadline, or earlier to
@@ -168,6 +197,10 @@ impl<T: AsyncRead + Unpin> AsyncRead for Wire<T> {
                         return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
                     }
                 }
+                if buffer.filled().len() > before {
+                    self.traffic.is_heard.store(true, Ordering::Release);
+                }
+                self.traffic.in_head.store(self.framing.in_head(), Ordering::Release);
                 let half_sent = self.framing.in_head() || self.framing.in_body();
                 if half_sent != self.arriving.is_some() {
                     self.arriving = half_sent.then(|| Arriving::new(&self.metrics));

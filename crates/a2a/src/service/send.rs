@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forecourt_core::limits::RETRY_AFTER;
-use forecourt_core::{Ending, Error, Event, EventStream, Message, PolicyPart, Reply, Sender, TaskId, ThreadId};
+use forecourt_core::{Ending, Event, EventStream, Message, PolicyPart, Reply, Sender, TaskId, ThreadId};
 use forecourt_host::{HostedAgent, Run, TaskAccess, TaskMode, TaskPermit};
 use forecourt_identity::evidence::UnverifiedEvidence as Evidence;
 use forecourt_surface::negotiate;
@@ -115,10 +114,9 @@ impl Service {
         let run = Run { webhook: webhook.map(Box::new), continues, begins, name, ..self.run(&configuration, streams) };
         let access = sender.clone();
         let message = self.message(caller, resident, sender, thread.clone(), heard).await;
-        let reply = match self.host.receive(message, run).await {
-            Err(error @ Error::Unavailable { .. }) => return Ok(self.declined(&thread, error)),
-            other => other?,
-        };
+        // A host that takes nothing at the moment has begun nothing: that is an error, since a task reads as if the
+        // message had been taken.
+        let reply = self.host.receive(message, run).await?;
         if let Some(name) = sticks {
             self.host.set_route(&name, &agent, &access).await?;
         }
@@ -367,13 +365,6 @@ impl Service {
             references: Vec::new(),
             extensions: Vec::new(),
             metadata: Metadata::new(),
-        }
-    }
-
-    fn declined(&self, thread: &ThreadId, error: Error) -> OperationReply {
-        match ServiceError::from(error) {
-            ServiceError::Refused(part) => self.refused(thread, part),
-            ServiceError::Fault(_) => self.refused(thread, Box::new(super::unavailable(RETRY_AFTER))),
         }
     }
 

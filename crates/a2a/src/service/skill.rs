@@ -3,6 +3,7 @@
 //! A message to the hub whose only data is `{"skill": ID, "input": {…}}` calls the skill of that id, and
 //! its result comes back as data. Of a skill that failed, or was refused, there is a task that says so.
 
+use forecourt_core::policy::RefusalKind;
 use forecourt_core::{Skill, TaskId, TaskState, ThreadId};
 use forecourt_surface::tool::{Tool, ToolCall, ToolEvent, ToolOutput};
 use futures::StreamExt;
@@ -75,26 +76,28 @@ impl Service {
                 output = *done;
             }
         }
-        Ok(self.skill_reply(output, &thread))
+        self.skill_reply(output, &thread)
     }
 
-    fn skill_reply(&self, output: ToolOutput, thread: &ThreadId) -> OperationReply {
-        if let Some(part) = output.refusal {
-            return self.refused(thread, part);
+    fn skill_reply(&self, output: ToolOutput, thread: &ThreadId) -> Result<OperationReply, ServiceError> {
+        match output.refusal {
+            // Nothing was begun, and a task would read as if it had been.
+            Some(part) if matches!(part.kind, RefusalKind::ServiceUnavailable { .. }) => {
+                return Err(ServiceError::Refused(part));
+            }
+            Some(part) => return Ok(self.refused(thread, part)),
+            None => {}
         }
         let mut parts = vec![data(output.structured)];
         if !output.is_error {
-            return OperationReply::Once(OperationOutcome::Sent(Item::Message(self.skill_message(
-                parts,
-                output.meta,
-                thread,
-            ))));
+            let message = self.skill_message(parts, output.meta, thread);
+            return Ok(OperationReply::Once(OperationOutcome::Sent(Item::Message(message))));
         }
         parts.extend(output.text.into_iter().map(Part::text));
         let id = TaskId::mint(&**self.host.entropy()).expose().to_owned();
         let task =
             view::ended(id, self.skill_message(parts, output.meta, thread), TaskState::Failed, self.host.clock().now());
-        OperationReply::Once(OperationOutcome::Sent(Item::Task(task)))
+        Ok(OperationReply::Once(OperationOutcome::Sent(Item::Task(task))))
     }
 
     /// What a skill says: its result, and beside it what its endpoint wants known, such as that it is deprecated.

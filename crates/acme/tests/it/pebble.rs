@@ -94,6 +94,7 @@ fn context(hosts: AllowedHosts) -> Arc<ListenerContext> {
         classes: RouteClasses::new([("test", "/")]),
         entropy: Arc::new(CountedEntropy::default()),
         hsts: None,
+        leaving: Default::default(),
     })
 }
 

@@ -19,8 +19,8 @@ use crate::args::{ReferenceArguments, ReferenceTopic};
 use crate::output::{Outcome, stdout};
 use forecourt::registry::{BACKENDS, PROTOCOLS, PagesSettings};
 use forecourt::settings::{
-    AdminSettings, AgentSettings, BusSettings, DomainEntry, GeoSettings, Listen, Log, QuestionSettings, ReloadSettings,
-    StoreSettings, Tls, TopSettings,
+    AdminSettings, AgentSettings, BusSettings, DomainEntry, DrainSettings, GeoSettings, Listen, Log, QuestionSettings,
+    ReloadSettings, StoreSettings, Tls, TopSettings,
 };
 
 /// Prints a reference as markdown.
@@ -82,6 +82,9 @@ pub(super) fn sections() -> Vec<DocumentedSection> {
         documented("forecourt.toml [log]", "What is written to standard error.", || schema_for!(Log)),
         documented("forecourt.toml [reload]", "Changes of the deployment's files while it is served.", || {
             schema_for!(ReloadSettings)
+        }),
+        documented("forecourt.toml [drain]", "How the daemon goes once it is told to stop.", || {
+            schema_for!(DrainSettings)
         }),
         documented("forecourt.toml [telemetry]", "What a collector of OpenTelemetry is told.", || {
             schema_for!(TelemetrySettings)

@@ -8,6 +8,7 @@ mod service_manager;
 mod signals;
 
 use std::path::Path;
+use std::time::Duration;
 
 use forecourt::deployment::{EnvironmentNotices, FILE};
 use forecourt::domains::{DomainsFolder, deployment_folders};
@@ -80,11 +81,20 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
         until_stopped(&server, &mut signals).await;
     }
     service_manager::stopping();
-    stderrln!("stopping: running answers have {} s to finish; a second signal stops at once", DRAIN.as_secs());
+    stderrln!("stopping: {}", going(server.leaves_within()));
     tokio::select! {
         () = async { server.shutdown().await; telemetry.finish().await } => Ok(()),
         () = signals.stop() => Err(Failure::yours("stopped before everything was finished")),
     }
+}
+
+/// How it goes, for a person at a terminal.
+fn going(serving: Duration) -> String {
+    let before = match serving.as_secs() {
+        0 => String::new(),
+        seconds => format!("requests are taken for {seconds} s yet, then "),
+    };
+    format!("{before}running answers have {} s to finish; a second signal stops at once", DRAIN.as_secs())
 }
 
 /// Reads the deployments again whenever it is told to, until it is told to stop.

@@ -82,7 +82,7 @@ async fn serve(deployment: Deployment, storage: Storage) -> Outcome {
         served.await;
     }
     let host = running.host();
-    host.drain(DRAIN).await;
+    host.finish(DRAIN).await;
     stop.cancel();
     host.stopped().await;
     Ok(())

@@ -15,6 +15,7 @@
 //! | `certificates` | certificates that are ordered from a real authority |
 //! | `overrides` | variables of the environment that go before keys, secrets from files |
 //! | `proxies` | behind nginx, Caddy and HAProxy, with the snippets of the manual |
+//! | `leaving` | a daemon that is told to stop, and who is connected to it |
 //! | `data` | the data folder, and what `serve` refuses of it |
 //! | `export` | the documents of a deployment, as files |
 //! | `evidence_carriers` | what proves who is speaking reaches nobody but the verifier
@@ -97,6 +98,7 @@ mod genesis;
 mod identity;
 mod install;
 mod items;
+mod leaving;
 mod logs;
 mod manual;
 mod model_agents;

@@ -70,6 +70,20 @@ impl Nodes {
         self.nodes.push(deployment.serve_with(&FREE_PORTS, &variables));
     }
 
+    /// Stops a node as an operator does, and starts it again where it was.
+    pub(crate) fn restart(&mut self, number: usize) {
+        let variables = self.variables();
+        let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let node = self.nodes.remove(number);
+        let at = |port: u16| format!("127.0.0.1:{port}");
+        let (http, https, admin) = (at(node.http), at(node.https), at(node.admin));
+        node.signal(Signal::SIGTERM);
+        let (status, log, deployment) = node.ended();
+        assert!(status.success(), "{log}");
+        let words = ["--http", &http, "--https", &https, "--admin", &admin, "--agtp", "127.0.0.1:0"];
+        self.nodes.insert(number, deployment.serve_with(&words, &variables));
+    }
+
     /// Runs the program in the folder of a node.
     pub(crate) fn run(&self, node: &Deployment, name: &str, arguments: &[&str]) -> Ran {
         node.run_with(name, arguments, &self.variables())

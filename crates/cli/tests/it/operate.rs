@@ -279,6 +279,11 @@ fn the_operator_sees_health_readiness_and_numbers() {
         assert!(text.contains(line), "no {line} in {text}");
     }
     assert!(!text.contains("secret-name"), "labels are a closed set: {text}");
+    let url = format!("http://127.0.0.1:{}/metrics", served.admin);
+    let plain = crate::wire::curl(&url, &["-H", "Accept: text/plain;version=0.0.4"]).with_status(200);
+    assert!(plain.named("content-type").starts_with("text/plain; version=0.0.4"), "{plain:?}");
+    let plain = plain.text();
+    assert!(plain.contains("# TYPE forecourt_http_requests_total counter") && !plain.contains("# EOF"), "{plain}");
     for path in ["/healthz", "/readyz", "/metrics"] {
         served.curl(path, &[]).with_status(404);
     }

@@ -22,11 +22,42 @@ fn fine(output: Output) -> String {
     text(&output.stdout)
 }
 
-/// Makes packages of the program that is tested, without building it anew.
-fn packaged(out: &Path, what: &str) {
+/// The program that is tested, which uses the libraries of this machine.
+const DYNAMIC: &str = env!("CARGO_BIN_EXE_forecourt");
+
+/// Makes packages of a program that is there.
+fn package(program: &Path, out: &Path, what: &str) -> Output {
     let mut package = Command::new(repository().join("dev/package"));
-    let package = package.args(["--quick", "--binary", env!("CARGO_BIN_EXE_forecourt"), "--out"]).arg(out).arg(what);
-    fine(package.output().unwrap());
+    package.args(["--quick", "--binary"]).arg(program).arg("--out").arg(out).arg(what).output().unwrap()
+}
+
+/// The head of a program that asks for no loader: an ELF file of 64 bits without any segment.
+fn static_program(folder: &Path) -> PathBuf {
+    let mut head = [0; 64];
+    head[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
+    // An executable for x86-64, of the one version there is, with heads of the sizes that they have.
+    (head[16], head[18], head[20], head[52], head[54]) = (2, 62, 1, 64, 56);
+    let file = folder.join("static");
+    std::fs::write(&file, head).unwrap();
+    file
+}
+
+#[test]
+fn a_program_that_uses_libraries_goes_into_no_static_archive_and_no_image() {
+    if !is_there("readelf") {
+        eprintln!("skipped: readelf is not installed (binutils)");
+        return;
+    }
+    for what in ["static", "image"] {
+        let out = tempfile::tempdir().unwrap();
+        let refused = package(Path::new(DYNAMIC), out.path(), what);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(!refused.status.success() && said.contains("want a static program"), "{what}: {said}");
+        assert_eq!(std::fs::read_dir(out.path()).unwrap().count(), 0, "nothing half made is left");
+        let text = out.path().join("text");
+        std::fs::write(&text, "#!/bin/sh").unwrap();
+        assert!(!package(&text, out.path(), what).status.success(), "{what} of what is no program");
+    }
 }
 
 #[test]
@@ -37,7 +68,7 @@ fn the_debian_package_answers_after_it_was_installed_and_leaves_nothing_when_it_
         return;
     }
     let out = tempfile::tempdir().unwrap();
-    packaged(out.path(), "deb");
+    fine(package(Path::new(DYNAMIC), out.path(), "deb"));
     let made = std::fs::read_dir(out.path()).unwrap().map(|entry| entry.unwrap().path());
     let package = made.into_iter().find(|file| file.extension().is_some_and(|kind| kind == "deb")).unwrap();
     let tried = Command::new(repository().join("dev/package-try")).arg(package).output().unwrap();
@@ -64,11 +95,12 @@ fn the_chart_renders_to_what_kubernetes_takes_and_its_deployment_is_right() {
 #[test]
 fn the_folder_of_the_image_holds_what_its_file_copies() {
     let out = tempfile::tempdir().unwrap();
-    if !Path::new("/etc/ssl/certs/ca-certificates.crt").exists() {
-        eprintln!("skipped: ca-certificates is not installed");
+    if !Path::new("/etc/ssl/certs/ca-certificates.crt").exists() || !is_there("readelf") {
+        eprintln!("skipped: ca-certificates or readelf is not installed");
         return;
     }
-    packaged(out.path(), "image");
+    let folder = tempfile::tempdir().unwrap();
+    fine(package(&static_program(folder.path()), out.path(), "image"));
     let context = out.path().join("image");
     let file = std::fs::read_to_string(context.join("Containerfile")).unwrap();
     let copied = file

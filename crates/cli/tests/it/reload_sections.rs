@@ -146,6 +146,7 @@ fn rows() -> Vec<Row> {
             "[reload]\nwatch = true",
             changes(|served| of_operator(served, "/reload", &[]).json()["watch"].to_string()),
         ),
+        row("forecourt.toml [drain]", "[drain]\nseconds = 1", Then::Applied),
         row(
             "forecourt.toml [telemetry]",
             "[telemetry]\nendpoint = \"http://127.0.0.1:4318\"",

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
 
 use forecourt_testkit::haproxy::{BalancedNode, Haproxy};
 use serde_json::{Value, json};
@@ -31,6 +33,8 @@ fn of_each(deployment: Deployment) -> Deployment {
     deployment
         .with("admin", &format!("token = \"{TOKEN}\""))
         .with("nlweb", "sync_wait_seconds = 1")
+        // As long as the balancer of these tests needs, which looks every 200 ms, and some more.
+        .with("drain", "seconds = 2")
         .and("agents/shelf.toml", SHELF)
         .and("agents/echo.toml", ECHO)
         .and("content/a.jsonl", "{\"@id\": \"urn:first\", \"name\": \"a first thing\"}\n")
@@ -270,4 +274,56 @@ fn keys_agents_and_pushed_content_are_the_same_on_every_node() {
         let now = keys(&balanced);
         (now.len() == 1 && !now.contains(&before)).then_some(())
     });
+}
+
+/// A client that asks again and again until it is told to end: over REST, and over both bindings of A2A with tasks.
+fn asking(base: String, is_over: Arc<AtomicBool>) -> thread::JoinHandle<(usize, Vec<String>)> {
+    thread::spawn(move || {
+        let (mut answers, mut wrong) = (0, Vec::new());
+        while !is_over.load(Ordering::Relaxed) {
+            let message = json!({"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "this"}]});
+            let rest = json!({"message": message, "configuration": {"returnImmediately": true}}).to_string();
+            let rpc = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}});
+            let rpc = rpc.to_string();
+            let ways: [(&str, &[&str]); 3] = [
+                ("/~echo?user=hello", &[]),
+                ("/a2a/agent/message:send", &["-d", &rest]),
+                ("/a2a/agent", &["-d", &rpc]),
+            ];
+            for (path, body) in ways {
+                let mut curl = Command::new("curl");
+                curl.args(["-q", "-sS", "--max-time", "30", "-w", "\nHTTP %{http_code}", "-H", "A2A-Version: 1.0"]);
+                curl.args(["-H", "Content-Type: application/json"]).args(body).arg(format!("{base}{path}"));
+                let ran = curl.output().unwrap();
+                let said = String::from_utf8_lossy(&ran.stdout);
+                answers += 1;
+                if !said.ends_with("HTTP 200") || said.contains("FAILED") || said.contains("\"error\"") {
+                    wrong.push(format!("{path}: {said} {}", String::from_utf8_lossy(&ran.stderr)));
+                }
+            }
+        }
+        (answers, wrong)
+    })
+}
+
+#[test]
+fn three_nodes_are_restarted_one_by_one_under_load_and_nobody_notices() {
+    let Some(mut balanced) = Balanced::start() else { return };
+    let is_over = Arc::new(AtomicBool::new(false));
+    let clients: Vec<_> = (0..3).map(|_| asking(balanced.url(""), is_over.clone())).collect();
+    for number in 0..balanced.nodes.nodes.len() {
+        balanced.nodes.restart(number);
+        let node = &balanced.nodes.nodes[number];
+        within("the node is ready again", || (node.operator("/readyz").status == 200).then_some(()));
+        // Until the balancer has seen that, too: with two nodes away there would be one.
+        let name = format!("node{number}");
+        within("it is asked again", || {
+            (balanced.curl("/~echo?user=a", &[]).named("x-served-by") == name).then_some(())
+        });
+    }
+    is_over.store(true, Ordering::Relaxed);
+    let ended: Vec<_> = clients.into_iter().map(|client| client.join().unwrap()).collect();
+    let answers: usize = ended.iter().map(|(answers, _)| answers).sum();
+    let wrong: Vec<&String> = ended.iter().flat_map(|(_, wrong)| wrong).collect();
+    assert!(answers > 100 && wrong.is_empty(), "{} of {answers} failed: {wrong:?}", wrong.len());
 }

@@ -28,8 +28,8 @@ use crate::registry::PROTOCOLS;
 use crate::rules::{HostRule, read_countries, read_host_rules};
 use crate::settings::telemetry::Telemetry;
 use crate::settings::{
-    AdminSettings, AgentSettings, BusSettings, FILE, Listen, ListenOverrides, Log, QuestionSettings, ReloadSettings,
-    StoreSettings, Tls, TopSettings, check_together, read_bus, read_store,
+    AdminSettings, AgentSettings, BusSettings, DrainSettings, FILE, Listen, ListenOverrides, Log, QuestionSettings,
+    ReloadSettings, StoreSettings, Tls, TopSettings, check_together, read_bus, read_drain, read_store,
 };
 use crate::wires::Wires;
 use forecourt_questions::limits::KEEP_DAYS_MAX;
@@ -95,6 +95,7 @@ struct OperationSettings {
     telemetry: Telemetry,
     log: Log,
     reload: ReloadSettings,
+    drain: DrainSettings,
 }
 
 /// Reads what is for the operator. Of a store and a bus that were read, whether they fit each other is told by what is
@@ -116,6 +117,7 @@ fn read_operation(
     let telemetry = problems.absorb(Telemetry::read(&tables.shared("telemetry"), environment));
     let log = problems.absorb(read_log(&tables.shared("log"), beside));
     let reload = problems.absorb(tables.own("reload").read());
+    let drain = problems.absorb(read_drain(&tables.shared("drain")));
     // Only where both could be read: else this would tell of a fault that is gone once the first one is mended.
     let fit = match (&store, &bus) {
         (Some(store), Some(bus)) => check_together(&bus_section, store, bus).map_err(Problems::from),
@@ -134,6 +136,7 @@ fn read_operation(
             telemetry: telemetry?,
             log: log?,
             reload: reload?,
+            drain: drain?,
         })
     })();
     (whole, fit)
@@ -216,7 +219,7 @@ fn assemble(
     operation: OperationSettings,
     serving: ServingSettings,
 ) -> Deployment {
-    let OperationSettings { listen, tls, entrance, operator, store, bus, questions, telemetry, log, reload } =
+    let OperationSettings { listen, tls, entrance, operator, store, bus, questions, telemetry, log, reload, drain } =
         operation;
     let ServingSettings {
         limits,
@@ -243,6 +246,7 @@ fn assemble(
         questions,
         log,
         reload,
+        drain,
         telemetry,
         meters: Meters::default(),
         limits,

@@ -25,6 +25,8 @@ pub(crate) struct WatchedFiles {
     folder: PathBuf,
     /// Files elsewhere, or of other kinds, that settings name.
     named: BTreeSet<PathBuf>,
+    /// Files and folders that are not watched.
+    others: Vec<PathBuf>,
 }
 
 /// How files look: enough to tell whether one was written.
@@ -54,10 +56,10 @@ impl FileStamp {
 }
 
 impl WatchedFiles {
-    /// Those of the deployment in `folder`, but for what is in one of `others`: the data folder, and content, which has
-    /// a watch of its own.
+    /// Those of the deployment in `folder`, but for what is one of `others` or within it: what the daemon writes, and
+    /// content, which has a watch of its own.
     pub(crate) fn of(folder: &Path, others: &[PathBuf]) -> Self {
-        let mut watched = Self { folder: folder.to_path_buf(), named: BTreeSet::new() };
+        let mut watched = Self { folder: folder.to_path_buf(), named: BTreeSet::new(), others: others.to_vec() };
         let settings: Vec<PathBuf> = watched.found().into_iter().filter(|file| is_settings(file)).collect();
         for file in settings {
             // A file that can't be read names nothing; that it changes is seen all the same.
@@ -65,15 +67,15 @@ impl WatchedFiles {
             let Ok(table) = text.parse::<toml::Table>() else { continue };
             let beside = file.parent().unwrap_or(folder);
             each_text(&Value::Table(table), &mut |text| match secret_file(text) {
-                Some(file) => watched.name(file, beside, others),
-                None => watched.name(text, beside, others),
+                Some(file) => watched.name(file, beside),
+                None => watched.name(text, beside),
             });
         }
         watched
     }
 
     /// Takes in what a value of the settings names, if it is the path of a file.
-    fn name(&mut self, text: &str, beside: &Path, others: &[PathBuf]) {
+    fn name(&mut self, text: &str, beside: &Path) {
         let is_path =
             (1..=PATH_BYTES_MAX).contains(&text.len()) && !text.contains(['\n', '\0']) && !text.contains("://");
         if !is_path || self.named.len() >= FILES_MAX {
@@ -86,7 +88,7 @@ impl WatchedFiles {
                 // One that is missing is what may be wrong, and may come.
                 Err(_) => looks_like_a_file(text),
             };
-            if is_file && !others.iter().any(|other| path.starts_with(other)) {
+            if is_file && !self.is_left_out(&path) {
                 self.named.insert(path);
             }
         }
@@ -114,7 +116,12 @@ impl WatchedFiles {
         for folder in FOLDERS {
             collect(&self.folder.join(folder), DEPTH_MAX, &mut found);
         }
+        found.retain(|path| !self.is_left_out(path));
         found
+    }
+
+    fn is_left_out(&self, path: &Path) -> bool {
+        self.others.iter().any(|other| path.starts_with(other))
     }
 }
 
@@ -200,7 +207,8 @@ mod tests {
     impl Folder {
         fn new() -> Self {
             let folder = Self(tempfile::tempdir().unwrap());
-            folder.write("forecourt.toml", "domain = 'a.example'\n[tls]\ncert = 'keys/cert.pem'");
+            let log = "[log]\naccess_file = './access.log'";
+            folder.write("forecourt.toml", &format!("domain = 'a.example'\n[tls]\ncert = 'keys/cert.pem'\n{log}"));
             folder.write("agents/a.toml", "[backend]\nsystem_file = 'prompt.md'\ncontent = ['content/items.jsonl']");
             folder.write("prompt.md", "be kind");
             folder.write("content/items.jsonl", "{}");
@@ -215,7 +223,8 @@ mod tests {
         }
 
         fn look(&self) -> FileLook {
-            let others = [self.0.path().join(".forecourt"), self.0.path().join("content")];
+            let others =
+                [".forecourt", "content", "access.log", "public/access.log"].map(|name| self.0.path().join(name));
             WatchedFiles::of(self.0.path(), &others).look()
         }
 
@@ -247,6 +256,9 @@ mod tests {
         assert_eq!(folder.changed(|| folder.write("prompt.md", "be kinder")), ["prompt.md"]);
         assert_eq!(folder.changed(|| folder.write("content/items.jsonl", "{} {}")), [""; 0]);
         assert_eq!(folder.changed(|| folder.write(".forecourt/serving.json", "{ }")), [""; 0]);
+        for log in ["access.log", "public/access.log"] {
+            assert_eq!(folder.changed(|| folder.write(log, "a line")), [""; 0], "the daemon writes it");
+        }
         assert_eq!(folder.changed(|| folder.write("notes.txt", "nobody names it")), [""; 0]);
         assert_eq!(folder.changed(|| folder.write("keys/cert.pem", "one that was missing")), ["keys/cert.pem"]);
         folder.write("agents/b.toml", "token = 'Bearer ${file:secrets/token.txt}'");

@@ -88,7 +88,7 @@ impl OpenedDomain {
         if running.content().is_none() {
             tokio::spawn(watch::keys(data.clone(), running.keys().clone(), stop.clone()));
         }
-        let operator = OperatorView::new(&running, &reloader, &keeper, place, &shared.list, entrance, &data);
+        let operator = OperatorView::new(&running, &reloader, &keeper, place, &shared, entrance, &data);
         let core = Arc::new(ServerCore {
             name,
             meters: running.deployment().meters.clone(),
@@ -142,7 +142,7 @@ impl ServerCore {
     /// Ends what is under way, and then everything.
     pub(super) async fn end(&self) {
         let host = self.running.host();
-        host.drain(DRAIN).await;
+        host.finish(DRAIN).await;
         self.stop.cancel();
         host.stopped().await;
         self.close();

@@ -17,7 +17,7 @@ use super::admin_router::AdminRouter;
 use super::certificates::CertificateKeeper;
 use super::readiness::ready;
 use super::reloader::Reloader;
-use super::{DomainList, ServerCore, console, push, queue, reload};
+use super::{DomainList, ServerCore, SharedParts, console, push, queue, reload};
 use crate::data_folder;
 use crate::running::Running;
 
@@ -43,12 +43,12 @@ impl OperatorView {
         reloader: &Arc<Reloader>,
         keeper: &Arc<CertificateKeeper>,
         place: Arc<data_folder::Place>,
-        list: &Arc<DomainList>,
+        shared: &SharedParts,
         entrance: Arc<Entrance>,
         data: &Path,
     ) -> Self {
         let live = running.live();
-        let ready = ready(live.clone(), place.clone(), keeper.clone(), list.clone());
+        let ready = ready(live.clone(), place.clone(), keeper.clone(), shared);
         let guarded = push::routes(live.clone(), place, running.content())
             .merge(queue::routes(live.clone()))
             .merge(super::questions::routes(live.clone()))

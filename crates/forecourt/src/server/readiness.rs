@@ -9,7 +9,7 @@ use forecourt_host::Host;
 use forecourt_server::ReadinessCheck;
 use parking_lot::Mutex;
 
-use super::DomainList;
+use super::SharedParts;
 use super::certificates::CertificateKeeper;
 use crate::content::Content;
 use crate::data_folder;
@@ -21,13 +21,19 @@ pub(super) fn ready(
     live: Arc<LiveHouse>,
     place: Arc<data_folder::Place>,
     keeper: Arc<CertificateKeeper>,
-    list: Arc<DomainList>,
+    shared: &SharedParts,
 ) -> ReadinessCheck {
+    let (list, leaving) = (shared.list.clone(), shared.sockets.leaving().clone());
     let whole = Arc::new(OnceWhole::default());
     Arc::new(move || {
         let (live, place, keeper, list) = (live.clone(), place.clone(), keeper.clone(), list.clone());
+        let leaving = leaving.clone();
         let whole = whole.clone();
         Box::pin(async move {
+            // First: whoever waits for this node to be passed by waits for nothing else.
+            if leaving.is_begun() {
+                return Err("the host is told to stop".to_owned());
+            }
             place.is_there()?;
             let house = live.now().ok_or_else(|| "the host is stopping".to_owned())?;
             works(&house.host).await?;

@@ -242,10 +242,12 @@ impl ReloadWork {
         self.seen = seen;
     }
 
-    /// What has a watch of its own: the data folder, and content.
+    /// What has a watch of its own, which is content, and what this process writes itself: the data folder, and the
+    /// access log, each line of which would else read the deployment again.
     fn others(&self) -> Vec<PathBuf> {
-        let contents = self.core.running.contents();
-        std::iter::once(self.core.data.clone()).chain(contents.iter().flat_map(|one| one.indexing.sources())).collect()
+        let (contents, deployment) = (self.core.running.contents(), self.core.running.deployment());
+        let written = std::iter::once(self.core.data.clone()).chain(deployment.access_log());
+        written.chain(contents.iter().flat_map(|one| one.indexing.sources())).collect()
     }
 
     async fn attempt(&mut self, by: ReloadTrigger) -> Attempt {

@@ -11,12 +11,14 @@ mod wanted;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use forecourt_core::Domain;
-use forecourt_server::{Certificates, ClientCertificates, Listener, Metrics, RouteClasses, StreamListener};
+use forecourt_server::{Certificates, ClientCertificates, Leaving, Listener, Metrics, RouteClasses, StreamListener};
 use forecourt_settings::Problems;
 use parking_lot::Mutex;
 use rustls::ServerConfig;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -31,6 +33,9 @@ use crate::deployment::Deployment;
 use crate::domains::LiveDomains;
 use crate::error::Error;
 use crate::settings::Listen;
+
+/// How long what the operator is being told may take when everything else has ended.
+const OPERATOR_LAST: Duration = Duration::from_secs(1);
 
 /// Sockets that are bound and not served yet.
 pub(super) struct BoundSockets {
@@ -80,14 +85,26 @@ impl BoundSockets {
         stop: CancellationToken,
     ) -> Sockets {
         let Self { open, terms, metrics, certificates } = self;
-        let fronts = Fronts::new(&terms, &metrics, &classes, None);
+        let leaving = Leaving::default();
+        let fronts = Fronts::new(&terms, (&metrics, &leaving), &classes, None);
         let answers = Arc::<HttpAnswers>::default();
-        let serving = Serving { domains, metrics, classes, admin, answers, stop, tracker: TaskTracker::new() };
+        let serving = Serving {
+            domains,
+            metrics,
+            classes,
+            leaving,
+            admin,
+            answers,
+            stop,
+            tracker: TaskTracker::new(),
+            last: CancellationToken::new(),
+            operator: TaskTracker::new(),
+        };
         let mut sockets = HashMap::with_capacity(open.len());
         for (wanted, opened) in open {
             sockets.insert(wanted.name, serving.begin(wanted, opened, &terms, &fronts));
         }
-        Sockets { serving, certificates, state: Mutex::new(State { open: sockets, terms, fronts }) }
+        Sockets { serving, certificates, state: Mutex::new(State { open: sockets, terms, fronts, closed: None }) }
     }
 }
 
@@ -104,6 +121,8 @@ struct State {
     open: HashMap<&'static str, OpenSocket>,
     terms: Terms,
     fronts: Fronts,
+    /// Where they were, once all but the operator's are closed for good.
+    closed: Option<Addresses>,
 }
 
 /// A socket that is served.
@@ -121,11 +140,16 @@ struct Serving {
     domains: Arc<LiveDomains>,
     metrics: Arc<Metrics>,
     classes: RouteClasses,
+    /// Whether the process is about to go.
+    leaving: Leaving,
     admin: AdminDispatch,
     /// What answers certificate authorities over plain HTTP.
     answers: Arc<HttpAnswers>,
     stop: CancellationToken,
     tracker: TaskTracker,
+    /// Ends the operator's socket, which is the last to go: until then it tells what is still waited for.
+    last: CancellationToken,
+    operator: TaskTracker,
 }
 
 /// Sockets as another deployment wants them: what is new is bound, and nothing has changed yet. Dropping it closes
@@ -149,6 +173,9 @@ impl Sockets {
     /// Where they are.
     pub(super) fn addresses(&self) -> Addresses {
         let state = self.state.lock();
+        if let Some(before) = &state.closed {
+            return before.clone();
+        }
         let open = state.open.values().map(|socket| (&socket.wanted, socket.opened.address()));
         addresses(open, state.terms.is_local)
     }
@@ -158,6 +185,9 @@ impl Sockets {
     /// # Errors
     /// An address can't be had, or there is no certificate for it. Then nothing has changed.
     pub(super) async fn prepare(&self, deployment: &Deployment) -> Result<SocketChange, Error> {
+        if self.state.lock().closed.is_some() {
+            return Err(Error::new("the server is stopping"));
+        }
         let wanted = wanted(deployment);
         suits(deployment, &wanted)?;
         let mut terms = Terms::of(deployment, &wanted);
@@ -195,12 +225,16 @@ impl Sockets {
         let SocketChange { terms, opened, kept, .. } = change;
         let mut told = Vec::new();
         let mut state = self.state.lock();
-        let State { open, terms: before, fronts } = &mut *state;
+        let State { open, terms: before, fronts, closed } = &mut *state;
+        // A change that was prepared before they were closed must not open them again.
+        if closed.is_some() {
+            return told;
+        }
         // Names follow the list of domains (`let_in`) and not one deployment: a reload must not shut the others out.
         let terms = terms.naming(before.names().to_vec());
         let are_new_terms = terms != *before;
         if are_new_terms {
-            *fronts = Fronts::new(&terms, &self.serving.metrics, &self.serving.classes, Some(fronts));
+            *fronts = self.serving.fronts(&terms, fronts);
         }
         let stay = |name: &str| kept.iter().any(|(wanted, _)| wanted.name == name);
         let gone: Vec<&'static str> = open.keys().copied().filter(|name| !stay(name)).collect();
@@ -220,7 +254,7 @@ impl Sockets {
                 // terms.
                 there.retire.cancel();
                 there.opened = there.opened.again(config);
-                (there.wanted, there.retire) = (wanted, self.serving.stop.child_token());
+                (there.wanted, there.retire) = (wanted, self.serving.end_of(&there.wanted.kind));
                 self.serving.serve(there, &terms, fronts);
             }
         }
@@ -238,11 +272,11 @@ impl Sockets {
         }
         state.terms = state.terms.clone().naming(names);
         let serving = &self.serving;
-        state.fronts = Fronts::new(&state.terms, &serving.metrics, &serving.classes, Some(&state.fronts));
+        state.fronts = serving.fronts(&state.terms, &state.fronts);
         for socket in state.open.values_mut() {
             if let BoundSocket::Http(_) = socket.opened {
                 socket.retire.cancel();
-                socket.retire = serving.stop.child_token();
+                socket.retire = serving.end_of(&socket.wanted.kind);
                 serving.serve(socket, &state.terms, &state.fronts);
             }
         }
@@ -264,10 +298,35 @@ impl Sockets {
         different(deployment, &open, &others, state.terms.are_those_of(&terms))
     }
 
-    /// Waits until everything that was served has ended, after the end was begun.
+    /// Whether the process is about to go, for whoever says it or must know.
+    pub(super) fn leaving(&self) -> &Leaving {
+        &self.serving.leaving
+    }
+
+    /// Closes all but the operator's, for good: who connects from now on is refused, and connections end after what
+    /// is in flight on them.
+    pub(super) fn close(&self) {
+        let addresses = self.addresses();
+        let state = &mut *self.state.lock();
+        state.closed.get_or_insert(addresses);
+        // Taken off the list and not only told: a socket that anybody holds goes on taking connections, which nobody
+        // would ever answer.
+        for (_, socket) in state.open.extract_if(|_, socket| socket.wanted.kind != SocketKind::Operator) {
+            socket.close.cancel();
+        }
+    }
+
+    /// Waits until everything that was served has ended, but for the operator's, after the end was begun.
     pub(super) async fn ended(&self) {
         self.serving.tracker.close();
         self.serving.tracker.wait().await;
+    }
+
+    /// Ends what is left: the operator's, whose open answers have [`OPERATOR_LAST`].
+    pub(super) async fn end_operator(&self) {
+        self.serving.last.cancel();
+        self.serving.operator.close();
+        let _ = timeout(OPERATOR_LAST, self.serving.operator.wait()).await;
     }
 }
 
@@ -282,9 +341,22 @@ impl BoundSocket {
 }
 
 impl Serving {
+    /// Fronts on these terms, in the place of those `before`.
+    fn fronts(&self, terms: &Terms, before: &Fronts) -> Fronts {
+        Fronts::new(terms, (&self.metrics, &self.leaving), &self.classes, Some(before))
+    }
+
+    /// Ends a socket of this kind, once it is cancelled.
+    fn end_of(&self, kind: &SocketKind) -> CancellationToken {
+        match kind {
+            SocketKind::Operator => self.last.child_token(),
+            _ => self.stop.child_token(),
+        }
+    }
+
     /// Serves on a socket from here on.
     fn begin(&self, wanted: WantedSocket, opened: BoundSocket, terms: &Terms, fronts: &Fronts) -> OpenSocket {
-        let (retire, close) = (self.stop.child_token(), self.stop.child_token());
+        let (retire, close) = (self.end_of(&wanted.kind), self.end_of(&wanted.kind));
         let socket = OpenSocket { wanted, opened, retire, close };
         self.serve(&socket, terms, fronts);
         socket
@@ -303,7 +375,7 @@ impl Serving {
         match socket.wanted.kind {
             SocketKind::Operator => {
                 let served = listener.serve_until(fronts.operator.clone(), self.admin.clone(), retire, close);
-                self.tracker.spawn(served);
+                self.operator.spawn(served);
             }
             SocketKind::OwnHttp => {
                 let router = self.domains.own(socket.wanted.name);

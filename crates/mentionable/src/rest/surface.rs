@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
-use forecourt_core::{Handle, in_place};
+use forecourt_core::in_place;
 use forecourt_host::Run;
 use forecourt_surface::HttpRoutes;
 use forecourt_surface::body::content_type;
@@ -15,6 +15,7 @@ use forecourt_surface::protected_resource::ProtectedResource;
 use futures::future::BoxFuture;
 use http::{Method, StatusCode};
 
+use super::agent_path::agent_named;
 use super::answer::{HttpAnswer, Outcome};
 use super::body::{check_json, check_uncoded, read};
 use super::decision::{self, DecisionKind};
@@ -58,11 +59,10 @@ pub(crate) fn routes(rest: Rest) -> HttpRoutes {
 
 /// What a token is for that is sent to a path: the agent there, or the host.
 pub(crate) fn resource(path: &str) -> Option<ProtectedResource> {
-    let Some(segment) = path.strip_prefix('/').filter(|_| path != FRONT_PATH) else {
-        return (path == FRONT_PATH).then(|| ProtectedResource { path: String::new(), agent: None });
-    };
-    let name = ["~", "%7E", "%7e"].iter().find_map(|tilde| segment.strip_prefix(tilde))?;
-    let agent = Handle::parse(name.strip_suffix('/').unwrap_or(name)).ok().filter(|_| !name.starts_with('@'))?;
+    if path == FRONT_PATH {
+        return Some(ProtectedResource { path: String::new(), agent: None });
+    }
+    let agent = agent_named(path)?;
     Some(ProtectedResource { path: format!("/~{agent}"), agent: Some(agent) })
 }
 

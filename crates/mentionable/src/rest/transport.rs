@@ -10,6 +10,7 @@ use forecourt_host::Host;
 use forecourt_identity::Verifier;
 use forecourt_pages::Pages;
 
+use super::agent_path::agent_named;
 use super::agent_route::AgentRoute;
 use super::answer::RestError;
 use super::request::RequestHead;
@@ -67,16 +68,9 @@ impl Rest {
         self.doors.get(agent).unwrap_or(&self.default)
     }
 
-    /// The route at a path such as `/~chef`; `None` when no agent is there. Handles fold case; nothing is
-    /// percent-decoded but the tilde, which some clients encode.
+    /// The route at a path such as `/~chef`; `None` when no agent is there.
     pub(crate) fn door_at(&self, path: &str) -> Option<&AgentRoute> {
-        let segment = path.strip_prefix('/')?;
-        let tilde = ["~", "%7E", "%7e"].iter().find_map(|tilde| segment.strip_prefix(tilde))?;
-        let name = tilde.strip_suffix('/').unwrap_or(tilde);
-        if name.starts_with('@') {
-            return None;
-        }
-        self.doors.get(&Handle::parse(name).ok()?).map(|door| &**door)
+        self.doors.get(&agent_named(path)?).map(|door| &**door)
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use forecourt_server::HttpLimits;
+use forecourt_server::{FrontSettings, HttpLimits, Leaving, Listener};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout};
 
-use crate::support::{TestServer, plain, read_to_close};
+use crate::support::{TestServer, plain, read_to_close, read_until, settings, start};
 
 const WAIT: &str = "GET /wait HTTP/1.1\r\nHost: demo.localhost\r\n\r\n";
 
@@ -25,7 +26,7 @@ async fn a_request_in_flight_is_finished_and_nothing_new_is_accepted() {
     let mut stream = with_request_in_flight(&server).await;
     server.stop.cancel();
     assert!(read_to_close(&mut idle).await.ends_with("served"), "an idle connection is closed at once");
-    assert!(TcpStream::connect(server.address).await.is_err());
+    until_refused(&server).await;
     server.release.notify_one();
     let answer = read_to_close(&mut stream).await;
     assert!(answer.starts_with("HTTP/1.1 200 ") && answer.ends_with("waited"), "{answer}");
@@ -57,4 +58,93 @@ async fn c3_a_request_that_is_half_sent_is_known_until_it_is_whole() {
     stream.write_all(b"345").await.unwrap();
     arrived.await.unwrap();
     assert!(read_to_close(&mut stream).await.ends_with("read 5"));
+}
+
+/// Waits until who connects is refused, which is soon: what waits in the system's queue is taken yet.
+async fn until_refused(server: &TestServer) {
+    let refused = async { while TcpStream::connect(server.address).await.is_ok() {} };
+    timeout(SOON, refused).await.expect("nothing new is accepted");
+}
+
+const GET: &[u8] = b"GET /e HTTP/1.1\r\nHost: demo.localhost\r\n\r\n";
+/// Longer than a first byte is waited for, and much shorter than anything else is.
+const SOON: Duration = Duration::from_secs(2);
+
+#[tokio::test]
+async fn connections_on_which_nothing_was_said_end_soon_and_keep_nobody_waiting() {
+    let server = plain(HttpLimits::default()).await;
+    let (mut silent, mut idle) = (server.connect().await, server.connect().await);
+    idle.write_all(GET).await.unwrap();
+    read_until(&mut idle, "served").await;
+    let begun = Instant::now();
+    server.stop.cancel();
+    assert_eq!((read_to_close(&mut silent).await, read_to_close(&mut idle).await), (String::new(), String::new()));
+    server.done.await.unwrap();
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn a_half_sent_head_gets_its_answer_also_on_a_connection_that_was_used_before() {
+    let server = plain(HttpLimits::default()).await;
+    let (mut first, mut second) = (server.connect().await, server.connect().await);
+    second.write_all(GET).await.unwrap();
+    read_until(&mut second, "served").await;
+    for stream in [&mut first, &mut second] {
+        stream.write_all(&GET[..20]).await.unwrap();
+    }
+    while server.arriving() < 2 {
+        tokio::task::yield_now().await;
+    }
+    server.stop.cancel();
+    until_refused(&server).await;
+    for stream in [&mut first, &mut second] {
+        stream.write_all(&GET[20..]).await.unwrap();
+        assert!(read_to_close(stream).await.ends_with("served"));
+    }
+    server.done.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_request_that_stays_half_sent_is_given_up_long_before_the_drain_time() {
+    let server = plain(HttpLimits::default()).await;
+    let (mut head, mut body) = (server.connect().await, server.connect().await);
+    head.write_all(&GET[..20]).await.unwrap();
+    body.write_all(b"POST /read HTTP/1.1\r\nHost: demo.localhost\r\nContent-Length: 5\r\n\r\n12").await.unwrap();
+    while server.arriving() < 2 {
+        tokio::task::yield_now().await;
+    }
+    let begun = Instant::now();
+    server.stop.cancel();
+    read_to_close(&mut head).await;
+    assert!(!read_to_close(&mut body).await.contains("read 5"));
+    server.done.await.unwrap();
+    assert!(begun.elapsed() < forecourt_server::limits::ARRIVING_MAX + SOON, "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn who_waits_to_be_accepted_is_answered_when_the_socket_closes() {
+    let server = plain(HttpLimits::default()).await;
+    // One thread runs all of this: nothing was accepted before the stop.
+    let std = std::net::TcpStream::connect(server.address).unwrap();
+    std::io::Write::write_all(&mut (&std), GET).unwrap();
+    std.set_nonblocking(true).unwrap();
+    server.stop.cancel();
+    let mut waiting = TcpStream::from_std(std).unwrap();
+    assert!(read_to_close(&mut waiting).await.ends_with("served"));
+    server.done.await.unwrap();
+}
+
+#[tokio::test]
+async fn while_the_process_leaves_each_answer_ends_its_connection() {
+    let leaving = Leaving::default();
+    let front = FrontSettings { leaving: leaving.clone(), ..settings(HttpLimits::default()) };
+    let server = start(front, Listener::plain("127.0.0.1:0".parse().unwrap()).await.unwrap());
+    let mut stream = server.connect().await;
+    stream.write_all(GET).await.unwrap();
+    assert!(!read_until(&mut stream, "served").await.contains("connection: close"));
+    leaving.begin();
+    stream.write_all(GET).await.unwrap();
+    let answer = read_to_close(&mut stream).await;
+    assert!(answer.contains("connection: close\r\n") && answer.ends_with("served"), "{answer}");
+    assert!(server.get("/e", "").await.ends_with("served"), "new connections are taken");
 }

@@ -218,3 +218,40 @@ async fn s1_there_is_no_upgrade_from_http_1() {
         .body(Empty::<Bytes>::new());
     assert_eq!(sender.send_request(request.unwrap()).await.unwrap().status(), 200);
 }
+
+#[tokio::test]
+async fn an_idle_connection_is_told_to_go_away_at_once_and_one_at_work_after_its_answer() {
+    let server = plain(HttpLimits::default()).await;
+    let (mut idle, mut working) = (connect(&server).await, connect(&server).await);
+    assert_eq!(send(&mut idle, get("/e")).await.unwrap().0, 200);
+    let waiting = tokio::spawn(async move {
+        let answer = send(&mut working, get("/wait")).await;
+        (answer, working)
+    });
+    server.waiting.notified().await;
+    server.stop.cancel();
+    idle.1.await.unwrap().unwrap();
+    server.release.notify_one();
+    let (answer, working) = waiting.await.unwrap();
+    assert_eq!(answer.unwrap(), (StatusCode::OK, "waited".into()));
+    working.1.await.unwrap().unwrap();
+    server.done.await.unwrap();
+}
+
+/// A client that is gone, for one, answers no ping: it must not hold up the end of the process.
+#[tokio::test]
+async fn a_connection_whose_client_takes_no_notice_is_told_to_go_away_and_closed() {
+    let server = plain(HttpLimits::default()).await;
+    let mut stream = server.connect().await;
+    stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.unwrap();
+    stream.write_all(&frame(SETTINGS, 0, 0, &[])).await.unwrap();
+    // Its settings: the connection is there.
+    let mut head = [0; 9];
+    stream.read_exact(&mut head).await.unwrap();
+    server.stop.cancel();
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).await.unwrap();
+    let goaway = [0, 0, 8, GOAWAY];
+    assert!(rest.windows(4).any(|bytes| bytes == goaway), "{rest:?}");
+    server.done.await.unwrap();
+}

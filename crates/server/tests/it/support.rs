@@ -45,6 +45,7 @@ pub(crate) fn settings(limits: HttpLimits) -> FrontSettings {
         classes: RouteClasses::new([("test", "/e")]),
         entropy: Arc::new(CountedEntropy::default()),
         hsts: None,
+        leaving: Default::default(),
     }
 }
 
@@ -95,6 +96,16 @@ async fn read_all(request: Request) -> Result<String, (http::StatusCode, &'stati
 impl TestServer {
     pub(crate) async fn connect(&self) -> TcpStream {
         TcpStream::connect(self.address).await.unwrap()
+    }
+
+    /// Requests that are half sent.
+    pub(crate) fn arriving(&self) -> u64 {
+        let mut registry = prometheus_client::registry::Registry::default();
+        self.metrics.register(&mut registry);
+        let mut text = String::new();
+        prometheus_client::encoding::text::encode(&mut text, &registry).unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix("http_arriving "));
+        line.and_then(|value| value.parse().ok()).unwrap_or_default()
     }
 
     /// Writes `bytes` and reads to the end of the connection.

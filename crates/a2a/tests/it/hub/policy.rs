@@ -422,3 +422,29 @@ async fn an_agent_that_fails_is_a_failed_task_and_no_error() {
         }
     }
 }
+
+/// A host that takes nothing has begun nothing: an answer with a task in it reads as if it had.
+#[tokio::test]
+async fn a_host_that_drains_refuses_with_an_error_that_says_when_to_come_again_and_no_task() {
+    let place = bot(vec![text("hi"), done()]).await;
+    place.host.drain(std::time::Duration::ZERO).await;
+    for wire in Wire::ALL {
+        for op in [Op::Send, Op::Stream] {
+            let params = json!({"message": wire.said("hi"), "configuration": wire.at_once()});
+            let answer = wire.at(&place).call(op, params).await.is(503);
+            assert!(answer.field("retry-after").unwrap().parse::<u64>().unwrap() >= 1, "{wire:?}");
+            let (body, info) = (answer.json(), "SERVICE_UNAVAILABLE");
+            assert_eq!((&body["result"], &body["task"]), (&Value::Null, &Value::Null), "{wire:?}");
+            match wire.is_rpc() {
+                true => {
+                    assert_eq!(body["error"]["code"], -32000);
+                    assert_eq!(body["error"]["data"][0]["reason"], info);
+                }
+                false => {
+                    assert_eq!(body["error"]["code"], 503);
+                    assert_eq!(body["error"]["details"][0]["reason"], info);
+                }
+            }
+        }
+    }
+}

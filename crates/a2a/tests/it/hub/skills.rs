@@ -25,6 +25,13 @@ fn booking(as_skill: bool) -> Tool {
                 let part = PolicyPart::new(RefusalKind::Forbidden, "Not for you.");
                 ToolOutput { is_error: true, refusal: Some(Box::new(part)), ..ToolOutput::default() }
             }
+            Some("later") => {
+                let part = PolicyPart::new(
+                    RefusalKind::ServiceUnavailable { retry_after_seconds: Some(5) },
+                    "Come again later.",
+                );
+                ToolOutput { is_error: true, refusal: Some(Box::new(part)), ..ToolOutput::default() }
+            }
             Some("old") => ToolOutput {
                 structured: json!({"booked": call.arguments}),
                 meta: serde_json::Map::from_iter([("example/deprecated".to_owned(), "since 2".into())]),
@@ -130,4 +137,13 @@ async fn cards_name_skills_and_how_they_are_called() {
     assert!(with["defaultInputModes"].as_array().unwrap().contains(&json!("application/json")));
     let without = hub(false).await;
     assert!(!without.to_string().contains("book_rooms"));
+}
+
+#[tokio::test]
+async fn a_skill_that_nothing_was_begun_of_is_an_error_that_says_when_to_come_again() {
+    let place = place(true).await;
+    let message = json!({"messageId": "m1", "role": "ROLE_USER", "parts": calling("later")});
+    let post = request("POST", "/a2a/message:send").header("content-type", "application/json");
+    let answer = place.send(post, json!({ "message": message }).to_string()).await.is(503);
+    assert_eq!((answer.field("retry-after"), &answer.json()["task"]), (Some("5"), &Value::Null));
 }

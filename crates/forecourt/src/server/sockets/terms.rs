@@ -5,7 +5,8 @@ use std::sync::Arc;
 use forecourt_core::Domain;
 use forecourt_host::SystemEntropy;
 use forecourt_server::{
-    AllowedHosts, FrontSettings, HttpLimits, ListenerContext, Metrics, RouteClasses, StreamSettings, TrustedProxies,
+    AllowedHosts, FrontSettings, HttpLimits, Leaving, ListenerContext, Metrics, RouteClasses, StreamSettings,
+    TrustedProxies,
 };
 
 use super::super::Addresses;
@@ -113,7 +114,12 @@ pub(super) struct Fronts {
 
 impl Fronts {
     /// Fronts on these terms. Connections that are counted by those `before` count on.
-    pub(super) fn new(terms: &Terms, metrics: &Arc<Metrics>, classes: &RouteClasses, before: Option<&Self>) -> Self {
+    pub(super) fn new(
+        terms: &Terms,
+        (metrics, leaving): (&Arc<Metrics>, &Leaving),
+        classes: &RouteClasses,
+        before: Option<&Self>,
+    ) -> Self {
         let front = |hosts: AllowedHosts, proxies, classes, before: Option<&Arc<ListenerContext>>| {
             let settings = FrontSettings {
                 hosts,
@@ -123,6 +129,7 @@ impl Fronts {
                 classes,
                 entropy: Arc::new(SystemEntropy),
                 hsts: terms.hsts,
+                leaving: leaving.clone(),
             };
             before.map_or_else(|| ListenerContext::new(settings.clone()), |front| front.replaced_by(settings.clone()))
         };

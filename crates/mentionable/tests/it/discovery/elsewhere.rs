@@ -180,6 +180,7 @@ async fn listen(router: axum::Router, stop: CancellationToken) -> (u16, Vec<u8>)
         classes: RouteClasses::new([]),
         entropy: Arc::new(CountedEntropy::default()),
         hsts: None,
+        leaving: Default::default(),
     });
     tokio::spawn(listener.serve(front, router, stop));
     (port, authority)
