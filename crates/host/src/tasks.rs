@@ -147,7 +147,7 @@ impl Tasks {
             begun: Notify::new(),
             tracker: TaskTracker::new(),
             draining: AtomicBool::new(false),
-            names: TaskNames::new(store.clone(), clock.clone(), entropy.clone()),
+            names: TaskNames::new(store.clone(), host_clock.clock(), entropy.clone()),
             site,
             store,
             conversations,

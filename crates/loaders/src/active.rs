@@ -61,7 +61,7 @@ fn is_active(text: &str) -> bool {
         looked_at.filter(|letter| !matches!(letter, '\t' | '\n' | '\r')).map(|letter| letter.to_ascii_lowercase());
     let plain: String = std::iter::once(first).chain(rest).collect();
     let follows = |scheme: &&str| plain.strip_prefix(scheme).and_then(|rest| rest.chars().next());
-    CODE.iter().filter_map(|scheme| follows(&scheme)).any(|next| !next.is_whitespace())
+    CODE.iter().filter_map(follows).any(|next| !next.is_whitespace())
         || DOCUMENTS.iter().any(|document| plain.starts_with(document))
 }
 

@@ -50,6 +50,7 @@ pub(super) async fn ours(protocol: &'static Protocol, path: &'static str, ask: A
         classes: RouteClasses::new([(protocol.name, path)]),
         entropy: mounted.entropy.clone(),
         hsts: None,
+        leaving: Default::default(),
     });
     tokio::spawn(async move {
         let _held_until_the_end = mounted;
