@@ -1,6 +1,7 @@
 //! Where a request came from: the peer, or what a trusted proxy says.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Once;
 
 use forecourt_core::ClientAddr;
 use http::{HeaderMap, HeaderName, header};
@@ -39,6 +40,10 @@ impl TrustedProxies {
         ClientAddr(match (x_forwarded_for, forwarded) {
             (Chain::Client(a), Chain::Client(b)) if a == b => a,
             (Chain::Client(address), Chain::Absent) | (Chain::Absent, Chain::Client(address)) => address,
+            (Chain::Absent, Chain::Absent) => {
+                tell_of_silent_proxy(peer);
+                peer
+            }
             _ => peer,
         })
     }
@@ -59,6 +64,18 @@ impl TrustedProxies {
         }
         chain
     }
+}
+
+/// Tells the operator, once while the program runs, of a proxy that names no client: all who come by it are one caller.
+fn tell_of_silent_proxy(proxy: IpAddr) {
+    static TOLD: Once = Once::new();
+    TOLD.call_once(|| {
+        tracing::warn!(
+            %proxy,
+            "a request of a trusted proxy came without `X-Forwarded-For` and `Forwarded`: where that is a client's and no \
+             health check, all callers behind the proxy share one address, with one rate limit and one share of everything"
+        );
+    });
 }
 
 /// What `X-Forwarded-For` or `Forwarded` says about the client.

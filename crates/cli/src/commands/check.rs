@@ -72,7 +72,8 @@ async fn find(check: &Check) -> Result<CheckReport, Failure> {
     let deployment = super::load(&check.place)?;
     let (data, file) = (deployment.data_folder().to_path_buf(), deployment.folder().join(FILE));
     let mut problems = inspect::inspect(&deployment);
-    deployment.node_notice().iter().for_each(|notice| stderrln!("warning: {notice}"));
+    let doubts = [deployment.node_notice(), deployment.proxy_notice()];
+    doubts.iter().flatten().for_each(|notice| stderrln!("warning: {notice}"));
     let moved_keys = deployment.moved_keys();
     let EnvironmentNotices { overrides, secrets } = deployment.environment_notices();
     overrides.iter().for_each(|key| stderrln!("from the environment: {}", printable::line(key, NOTICE_CHARS_MAX)));

@@ -52,7 +52,7 @@ pub(crate) async fn run(serve: Serve) -> Outcome {
     let moved_keys = deployment.moved_keys();
     let EnvironmentNotices { overrides, secrets } = deployment.environment_notices();
     overrides.iter().for_each(|key| tracing::info!("from the environment: {key}"));
-    secrets.iter().for_each(|notice| tracing::warn!("{notice}"));
+    secrets.iter().chain(&deployment.proxy_notice()).for_each(|notice| tracing::warn!("{notice}"));
     let house = deployment.build()?;
     room::raise(connections_max);
     moved_keys().iter().for_each(|key| tracing::warn!("{key}"));

@@ -60,3 +60,19 @@ fn design_18_behind_a_proxy_documents_name_the_public_base() {
         }
     }
 }
+
+#[test]
+fn a_proxy_that_is_trusted_with_nothing_is_warned_of() {
+    let public = "public_url = \"https://kitchen.example\"\n";
+    let trusted = "trusted_proxies = [\"127.0.0.1/32\"]\n";
+    for (lines, domain, is_warned) in [
+        (public.to_owned(), "kitchen.example", true),
+        (format!("{public}{trusted}"), "kitchen.example", false),
+        (public.to_owned(), "demo.localhost", false),
+    ] {
+        let deployment = Deployment::gatehouse();
+        let text = deployment.read("forecourt.toml").replace("demo.localhost", domain);
+        let checked = deployment.and("forecourt.toml", &format!("{lines}{text}")).run("check", ["."]);
+        assert_eq!(checked.stderr.contains("`trusted_proxies` names none"), is_warned, "{domain} {}", checked.stderr);
+    }
+}
