@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use forecourt_core::policy::{PaymentSubmission, Submission};
-use forecourt_core::{File, Link, Part, Reply};
+use forecourt_core::{File, Link, Part, Reply, Sender, Timestamp};
 use forecourt_egress::hops;
 use forecourt_host::Run;
 use forecourt_surface::credentials;
@@ -76,19 +76,8 @@ pub(crate) async fn carry(
         None => submission,
     };
     let form = AnswerForm::of(responder, media, &ask, asked);
-    let envelope = Envelope {
-        recipient: route.card.handle().clone(),
-        sender,
-        language: request.language(),
-        finds: route.card.finds,
-        with_facets: form.search.is_some(),
-        hop: hops::read(request.headers()),
-        id: rest.ids.next(),
-        submission,
-        // Any site can have a browser send a GET here; it must not use up what its person has paid for.
-        may_spend: !is_cross_site(request.headers(), host.site()),
-        received_at,
-    };
+    let envelope =
+        Envelope { submission, with_facets: form.search.is_some(), ..envelope(rest, responder, sender, received_at) };
     let reply = host.receive(message(ask, envelope)?, run).await;
     let reply = match once {
         Some(call) => Box::pin(call.settle(host, reply)).await?,
@@ -99,6 +88,24 @@ pub(crate) async fn carry(
         None => reply,
     };
     Ok(form.answer(rest, responder, reply).await)
+}
+
+/// What the head of a request says of its message.
+fn envelope(rest: &Rest, responder: &Responder<'_>, sender: Sender, received_at: Timestamp) -> Envelope {
+    let Responder { request, route, .. } = responder;
+    Envelope {
+        recipient: route.card.handle().clone(),
+        sender,
+        language: request.language(),
+        finds: route.card.finds,
+        with_facets: false,
+        hop: hops::read(request.headers()),
+        id: rest.ids.next(),
+        submission: None,
+        // Any site can have a browser send a GET here; it must not use up what its person has paid for.
+        may_spend: !is_cross_site(request.headers(), request.site),
+        received_at,
+    }
 }
 
 /// How an answer is written.

@@ -86,7 +86,7 @@ impl IdempotencyKey {
         if permit.is_none() {
             // What is done for the first time is counted where it is done.
             rest.meter(&responder.request)?;
-            match host.named_task(&name, TaskAccess::ById).await? {
+            match host.named_task(&name, TaskAccess::As(sender)).await? {
                 Some(task) => return Ok(KeyedCall::Known(Box::new(known(responder, &task, &run)?))),
                 None if was_done => return Err(forgotten().into()),
                 None => {}
