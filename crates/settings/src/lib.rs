@@ -15,6 +15,7 @@ mod environment;
 mod error;
 pub mod files;
 mod fix;
+mod lines;
 mod moved;
 mod overrides;
 mod place;

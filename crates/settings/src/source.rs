@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::lines::key_of_value;
 use crate::moved::KeyMove;
 use crate::overrides::EnvironmentOverride;
 use crate::place::Place;
@@ -82,7 +83,10 @@ impl Source {
         Place {
             line: before.matches('\n').count() + 1,
             column: self.text[line_start..start].chars().count() + 1,
-            excerpt: without_secrets(line_text),
+            excerpt: match key_of_value(&self.text, line_start) {
+                Some(key) if is_secret_key(key) => "…".to_owned(),
+                _ => without_secrets(line_text),
+            },
         }
     }
 }
@@ -100,11 +104,13 @@ pub(crate) fn is_secret_key(key: &str) -> bool {
 
 /// The line up to its first `=` when it may hold a secret: a secret key, or a URL with user information.
 pub(crate) fn without_secrets(line: &str) -> String {
-    let Some((left, right)) = line.split_once('=') else { return line.to_owned() };
+    let has_userinfo = |text: &str| text.split_once("://").is_some_and(|(_, rest)| rest.contains('@'));
+    let Some((left, right)) = line.split_once('=') else {
+        return if has_userinfo(line) { "…".to_owned() } else { line.to_owned() };
+    };
     // An inline table has its keys to the right of the first `=`: `store = { token = "…" }`.
     let names_a_secret = is_secret_key(left) || right.rsplit_once('=').is_some_and(|(keys, _)| is_secret_key(keys));
-    let has_userinfo = right.split_once("://").is_some_and(|(_, rest)| rest.contains('@'));
-    if names_a_secret || has_userinfo { format!("{}= …", left) } else { line.to_owned() }
+    if names_a_secret || has_userinfo(right) { format!("{}= …", left) } else { line.to_owned() }
 }
 
 fn floor_boundary(text: &str, at: usize) -> usize {
@@ -125,6 +131,18 @@ mod tests {
         let at = source.text.find("= 2").unwrap_or_default();
         assert_eq!(source.place(&(at..at)), Place { line: 2, column: 3, excerpt: "ü = 2".into() });
         assert_eq!(source.place(&(999..1000)).line, 4);
+    }
+
+    #[test]
+    fn a_secret_of_several_lines_is_not_shown() {
+        let text = "tokens = [\n  \"abc\",\n]\nurls = [\n  \"postgres://u:p@db/x\",\n  \"plain\",\n]\n";
+        let source = Source::new(Path::new("a.toml"), text);
+        let shown = |part: &str| {
+            let at = source.text.find(part).unwrap_or_default();
+            source.place(&(at..at)).excerpt
+        };
+        assert_eq!([shown("abc"), shown("postgres")], ["…", "…"]);
+        assert_eq!(shown("plain"), "  \"plain\",");
     }
 
     #[test]
