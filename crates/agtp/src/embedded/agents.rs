@@ -55,10 +55,11 @@ impl<'a> HostAgents<'a> {
     pub(super) fn find(self, text: &str) -> Result<Handle, Problem> {
         // Of `agtp://host/agents/chef`, `@chef@host` and `chef` alike, the name is behind the last slash.
         let name = text.rsplit('/').next().unwrap_or(text);
+        let host = text.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or_default());
         let local = name.trim_start_matches('@').split('@').next().unwrap_or(name);
         let found = match AgentId::parse(name) {
             Ok(id) => self.known.get(&id),
-            Err(_) => self.known.of_name(local).filter(|_| self.is_here(name)),
+            Err(_) => self.known.of_name(local).filter(|_| self.is_here(name, host)),
         };
         let none = || {
             let message = "no such agent lives here: DISCOVER /agents lists those that do";
@@ -67,10 +68,11 @@ impl<'a> HostAgents<'a> {
         found.and_then(|agent| agent.handle.clone()).ok_or_else(none)
     }
 
-    /// Whether an address is one of this domain. A name alone is.
-    fn is_here(self, name: &str) -> bool {
+    /// Whether an address is one of this domain, and its host with any port too. A name alone is.
+    fn is_here(self, name: &str, host: Option<&str>) -> bool {
         let domain = name.trim_start_matches('@').split_once('@').map(|(_, domain)| domain);
-        domain.is_none_or(|domain| domain.eq_ignore_ascii_case(self.site.domain.as_str()))
+        let host = host.map(|host| host.rsplit_once(':').map_or(host, |(host, _)| host));
+        [domain, host].into_iter().flatten().all(|one| one.eq_ignore_ascii_case(self.site.domain.as_str()))
     }
 }
 

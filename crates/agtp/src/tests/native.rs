@@ -86,6 +86,14 @@ async fn s12_1_a_step_that_the_host_refuses_is_told_with_its_own_status() {
         (execute("QUERY /order"), 460),
         (execute("BOOK /trips/0"), 405),
         (execute("DISCOVER /methods?target=agents"), 400),
+        // The chef of another domain is nobody here.
+        (
+            format!(
+                "method = \"NOTIFY\", {}",
+                given(&[("recipient", "agtp://other.example/agents/chef"), ("content", "x")])
+            ),
+            404,
+        ),
     ];
     let steps: Vec<&str> = cases.iter().map(|(step, _)| step.as_str()).collect();
     let (server, _folder) = server_with(&steps).await;
