@@ -183,7 +183,7 @@ async fn refusals_and_the_fields_of_a_question_are_judged() {
     };
     let mut part = PolicyPart::new(RefusalKind::Forbidden, "not for the secret");
     part.title = Some("A secret".to_owned());
-    part.url = Some("https://example.com/why".to_owned());
+    part.url = Some(format!("https://{}/why", site().canonical_host()));
     let Ending::Refused(shown) = ended(Ending::Refused(Box::new(part.clone()))).await else { panic!("not a refusal") };
     assert_eq!((shown.message.as_str(), shown.title.as_deref(), &shown.url), ("not for the […]", None, &part.url));
     let question = Question { text: "Which?".to_owned(), questions: vec![json!({"text": "the secret one?"})] };
