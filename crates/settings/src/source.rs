@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_secret_of_several_lines_is_not_shown() {
-        let text = "tokens = [\n  \"abc\",\n]\nurls = [\n  \"postgres://u:p@db/x\",\n  \"plain\",\n]\n";
+        let text = "token = [\n  \"abc\",\n]\nurls = [\n  \"postgres://u:p@db/x\",\n  \"plain\",\n]\n";
         let source = Source::new(Path::new("a.toml"), text);
         let shown = |part: &str| {
             let at = source.text.find(part).unwrap_or_default();

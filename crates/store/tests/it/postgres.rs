@@ -43,7 +43,9 @@ async fn one_of_200_at_once(url: &str) {
     node(0).create_task(task.clone(), Vec::new()).await.unwrap();
     let moved = join_all((0..200).map(|n| node(n).advance_task(&task.id, completed()))).await;
     assert_eq!(moved.into_iter().filter(|moved| *moved.as_ref().unwrap()).count(), 1, "moves");
-    let claimed = join_all((0..200).map(|n| node(n).claim_once("once", start(), after(60)))).await;
+    // Claims are judged by the database's clock.
+    let (now, until) = (Timestamp::now(), Timestamp::now() + Duration::from_secs(60));
+    let claimed = join_all((0..200).map(|n| node(n).claim_once("once", now, until))).await;
     assert_eq!(claimed.into_iter().filter(|claimed| *claimed.as_ref().unwrap()).count(), 1, "claims");
     let entry = |n: usize| LedgerEntry::new(n.into(), start());
     let first = join_all((0..200).map(|n| node(n).append_entry("one", entry(n), Some(0)))).await;
@@ -391,7 +393,8 @@ async fn no_id_secret_or_word_is_readable_in_the_database() {
     let turns = vec![Turn::text(Role::User, "marzipan")];
     store.append_turns(&thread, &chef(), addition(turns, 5, after(60))).await.unwrap();
     store.append_entry("marzipan", LedgerEntry::new("marzipan".into(), start()), None).await.unwrap();
-    assert!(store.claim_once("marzipan", start(), after(60)).await.unwrap());
+    let now = Timestamp::now();
+    assert!(store.claim_once("marzipan", now, now + Duration::from_secs(60)).await.unwrap());
     let account = CallerKey::of(Some("marzipan"), None, None).account();
     store.set_route(&thread, &chef(), after(60), &account).await.unwrap();
     server.stop();
