@@ -55,7 +55,7 @@ impl Tasks {
                     tasks.delist(&id, &written);
                     drop(hand_over.send(Err(error)));
                     if let Some(task) = unsure {
-                        tasks.end_unheard(&task, &stop).await;
+                        tasks.end_unheard(&task, request.earlier.is_some(), &stop).await;
                     }
                 }
             }
@@ -120,15 +120,18 @@ impl Tasks {
 
     /// Ends a task of which nobody knows whether it was written: nobody works on it and nobody was told of it, and
     /// its run is alive, so that no other node would.
-    async fn end_unheard(&self, task: &Task, stop: &WorkStop) {
+    async fn end_unheard(&self, task: &Task, is_resumed: bool, stop: &WorkStop) {
         let settle = || async {
-            // Whoever tried again has it by now.
-            let is_worked_on = self.running.lock().contains_key(&task_hash(&task.id));
-            if is_worked_on {
-                Ok(false)
-            } else {
-                self.settle(task, ReplyAccumulator::default().finish(cut_off())).await
-            }
+            let is_ours = match is_resumed {
+                // Whoever tried again has it by now.
+                true => !self.running.lock().contains_key(&task_hash(&task.id)),
+                // Whoever sends a named message again is on the list for a moment, and finds that this one was written.
+                false => {
+                    let kept = self.store.task(&task.id, self.clock.now()).await?;
+                    kept.is_some_and(|kept| kept.created_at == task.created_at)
+                }
+            };
+            if is_ours { self.settle(task, ReplyAccumulator::default().finish(cut_off())).await } else { Ok(false) }
         };
         // A host that stops does not wait for it: its run ends with it.
         stop.cancel();

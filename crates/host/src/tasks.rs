@@ -286,11 +286,13 @@ impl Tasks {
         }
     }
 
-    /// Waits until neither a reply nor a task is under way, up to `wait_max`. New ones are still taken.
+    /// Waits until neither a reply nor a task is under way, up to `wait_max`, and not while the store is away: what is
+    /// left then can't be ended. New ones are still taken.
     pub(crate) async fn idle(&self, wait_max: Duration) {
         let until = Instant::now() + wait_max;
         // Looked at again and again, since places wake nobody, and this happens once in the life of a process.
-        while !(self.in_flight.is_idle() && self.tracker.is_empty()) && Instant::now() < until {
+        let is_over = || self.in_flight.is_idle() && self.tracker.is_empty();
+        while !is_over() && !self.is_store_away.load(Ordering::Relaxed) && Instant::now() < until {
             tokio::time::sleep(IDLE_LOOK).await;
         }
     }

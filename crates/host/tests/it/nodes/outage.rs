@@ -136,6 +136,8 @@ async fn a_named_message_that_was_written_though_the_store_did_not_say_so_is_beg
     let c = two.host.receive(message("work"), named("b")).await.unwrap().task.unwrap();
     assert_eq!(b, c);
     assert_ne!(b, first);
+    pass(Duration::from_secs(5)).await;
+    assert_eq!(state(&two, &b).await, TaskState::Failed, "nobody works on it");
     pass(Duration::from_secs(1)).await;
     assert_eq!(agent.heard().len(), 1, "what nobody was told of is not begun either");
 }
